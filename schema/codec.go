@@ -1,0 +1,289 @@
+package schema
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"time"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/shopspring/decimal"
+)
+
+// A Codec translates values of one type between Go and the JSON that stands
+// in a sidecar. Each type has exactly one JSON form, so equal values have
+// equal bytes. Codecs are stateless and safe for concurrent use.
+type Codec[T any] interface {
+	// Append appends v's JSON to dst, or says why v may not be stored.
+	Append(dst []byte, v T) ([]byte, error)
+	// Decode reads JSON that Append could have written, or another spelling
+	// of the same value; it never rounds.
+	Decode(raw []byte) (T, error)
+}
+
+// The codecs of the declared types. [EnumOf] makes the one of an enum.
+type (
+	Bool     struct{} // true, false
+	Int      struct{} // a JSON integer of 64 bits
+	Uint     struct{} // a JSON integer of 64 bits, not negative
+	Float    struct{} // a JSON number; NaN and infinities are refused
+	Decimal  struct{} // a JSON string such as "12.5"; at most MaxDecimalDigits digits on each side of the point
+	String   struct{} // a JSON string of at most MaxString bytes of UTF-8
+	Time     struct{} // a JSON string, RFC 3339 with nanoseconds, in UTC; years 1 to 9999, the zero time is refused
+	Duration struct{} // a JSON string as Go writes durations, "1m30s"
+)
+
+const (
+	// MaxString is the most bytes that a string may have.
+	MaxString = 64 << 10
+	// MaxDecimalDigits is the most digits that a decimal may have on either
+	// side of its point. The bound keeps "1e999999999", ten bytes, from
+	// becoming a gigabyte.
+	MaxDecimalDigits = 40
+)
+
+// Append implements [Codec].
+func (Bool) Append(dst []byte, v bool) ([]byte, error) { return strconv.AppendBool(dst, v), nil }
+
+// Decode implements [Codec].
+func (Bool) Decode(raw []byte) (bool, error) {
+	switch string(raw) {
+	case "true":
+		return true, nil
+	case "false":
+		return false, nil
+	}
+	return false, mismatch("true or false", raw)
+}
+
+// Append implements [Codec].
+func (Int) Append(dst []byte, v int64) ([]byte, error) { return strconv.AppendInt(dst, v, 10), nil }
+
+// Decode implements [Codec].
+func (Int) Decode(raw []byte) (int64, error) {
+	if !integer(raw) {
+		return 0, mismatch("an integer, digits only", raw)
+	}
+	v, err := strconv.ParseInt(string(raw), 10, 64)
+	if err != nil {
+		return 0, mismatch("an integer from -9223372036854775808 to 9223372036854775807", raw)
+	}
+	return v, nil
+}
+
+// Append implements [Codec].
+func (Uint) Append(dst []byte, v uint64) ([]byte, error) { return strconv.AppendUint(dst, v, 10), nil }
+
+// Decode implements [Codec].
+func (Uint) Decode(raw []byte) (uint64, error) {
+	if !integer(raw) {
+		return 0, mismatch("an integer, digits only", raw)
+	}
+	v, err := strconv.ParseUint(string(raw), 10, 64)
+	if err != nil {
+		return 0, mismatch("an integer from 0 to 18446744073709551615", raw)
+	}
+	return v, nil
+}
+
+// integer reports whether raw is a JSON integer in its one canonical
+// spelling: "1.0", "1e3" and "-0" are numbers too, but a program that reads
+// them as integers has to guess.
+func integer(raw []byte) bool {
+	digits := bytes.TrimPrefix(raw, []byte("-"))
+	if len(digits) == 0 || (digits[0] == '0' && len(raw) > 1) {
+		return false
+	}
+	for _, c := range digits {
+		if c < '0' || c > '9' {
+			return false
+		}
+	}
+	return true
+}
+
+// Append implements [Codec].
+func (Float) Append(dst []byte, v float64) ([]byte, error) {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return nil, fmt.Errorf("%v is not a finite number", v)
+	}
+	return jsontext.AppendFloat(dst, v, 64), nil
+}
+
+// Decode implements [Codec].
+func (Float) Decode(raw []byte) (float64, error) {
+	if jsontext.Value(raw).Kind() != jsontext.KindNumber {
+		return 0, mismatch("a number", raw)
+	}
+	v, err := strconv.ParseFloat(string(raw), 64)
+	if err != nil {
+		return 0, mismatch("a number that fits a double", raw)
+	}
+	return v, nil
+}
+
+// Append implements [Codec].
+func (Decimal) Append(dst []byte, v decimal.Decimal) ([]byte, error) {
+	if err := boundDecimal(v); err != nil {
+		return nil, err
+	}
+	return append(append(append(dst, '"'), v.String()...), '"'), nil
+}
+
+// Decode implements [Codec].
+func (Decimal) Decode(raw []byte) (decimal.Decimal, error) {
+	text, err := unquote(raw, 4*MaxDecimalDigits)
+	if err != nil {
+		return decimal.Decimal{}, mismatch(`a decimal in quotes, "12.5"`, raw)
+	}
+	v, err := decimal.NewFromString(text)
+	if err != nil || !decimalText(text) {
+		return decimal.Decimal{}, mismatch(`a decimal in quotes, "12.5"`, raw)
+	}
+	return v, boundDecimal(v)
+}
+
+// decimalText reports whether text is a number as JSON spells numbers;
+// [decimal.NewFromString] takes more than that.
+func decimalText(text string) bool {
+	v := jsontext.Value(text)
+	return v.Kind() == jsontext.KindNumber && v.IsValid()
+}
+
+// boundDecimal refuses a decimal with too many digits before anything
+// spells it out.
+func boundDecimal(v decimal.Decimal) error {
+	digits, exponent := v.NumDigits(), int(v.Exponent())
+	if v.IsZero() {
+		digits = 0
+	}
+	if digits+exponent > MaxDecimalDigits || -exponent > MaxDecimalDigits || exponent > MaxDecimalDigits {
+		return fmt.Errorf("a decimal may have at most %d digits on each side of its point", MaxDecimalDigits)
+	}
+	return nil
+}
+
+// Append implements [Codec].
+func (String) Append(dst []byte, v string) ([]byte, error) {
+	if len(v) > MaxString {
+		return nil, fmt.Errorf("a string of %d bytes is longer than the %d allowed", len(v), MaxString)
+	}
+	if i := invalidUTF8(v); i >= 0 {
+		return nil, fmt.Errorf("invalid UTF-8 at byte %d", i)
+	}
+	return jsontext.AppendQuote(dst, v)
+}
+
+// Decode implements [Codec].
+func (String) Decode(raw []byte) (string, error) { return unquote(raw, MaxString) }
+
+// Append implements [Codec].
+func (Time) Append(dst []byte, v time.Time) ([]byte, error) {
+	v = v.UTC()
+	if v.IsZero() {
+		return nil, errors.New("the zero time means unset; clear the field instead")
+	}
+	if year := v.Year(); year < 1 || year > 9999 {
+		return nil, fmt.Errorf("the year %d is outside 1 to 9999", year)
+	}
+	return append(v.AppendFormat(append(dst, '"'), time.RFC3339Nano), '"'), nil
+}
+
+// Decode implements [Codec].
+func (Time) Decode(raw []byte) (time.Time, error) {
+	text, err := unquote(raw, 64)
+	if err != nil {
+		return time.Time{}, mismatch(`an instant such as "2026-08-11T09:12:44.031Z"`, raw)
+	}
+	v, err := time.Parse(time.RFC3339Nano, text)
+	// Parse also takes a comma for the point and more than nine digits,
+	// which it cuts off.
+	if err != nil || bytes.ContainsRune(raw, ',') || len(text) > len("2006-01-02T15:04:05.999999999+00:00") {
+		return time.Time{}, mismatch(`an instant such as "2026-08-11T09:12:44.031Z"`, raw)
+	}
+	if v.IsZero() {
+		return time.Time{}, errors.New("the zero time means unset; leave the field out instead")
+	}
+	return v.UTC(), nil
+}
+
+// Append implements [Codec].
+func (Duration) Append(dst []byte, v time.Duration) ([]byte, error) {
+	return append(append(append(dst, '"'), v.String()...), '"'), nil
+}
+
+// Decode implements [Codec].
+func (Duration) Decode(raw []byte) (time.Duration, error) {
+	text, err := unquote(raw, 64)
+	if err != nil {
+		return 0, mismatch(`a duration such as "1m30s"`, raw)
+	}
+	v, err := time.ParseDuration(text)
+	if err != nil {
+		return 0, mismatch(`a duration such as "1m30s"`, raw)
+	}
+	return v, nil
+}
+
+// EnumOf returns the codec of a generated enum type: its String method names
+// the value, empty meaning none, and parse is the function that the view
+// package declares beside it.
+func EnumOf[E fmt.Stringer](parse func(string) (E, error)) Codec[E] { return enum[E]{parse} }
+
+type enum[E fmt.Stringer] struct{ parse func(string) (E, error) }
+
+func (c enum[E]) Append(dst []byte, v E) ([]byte, error) {
+	if _, err := c.parse(v.String()); err != nil {
+		return nil, err
+	}
+	return jsontext.AppendQuote(dst, v.String())
+}
+
+func (c enum[E]) Decode(raw []byte) (E, error) {
+	text, err := unquote(raw, MaxString)
+	if err != nil {
+		var zero E
+		return zero, err
+	}
+	return c.parse(text)
+}
+
+// unquote returns the text of the JSON string raw. A lone surrogate and
+// invalid UTF-8 are errors, as they are everywhere in a sidecar.
+func unquote(raw []byte, most int) (string, error) {
+	if jsontext.Value(raw).Kind() != jsontext.KindString {
+		return "", mismatch("a string in quotes", raw)
+	}
+	text, err := jsontext.AppendUnquote(nil, raw)
+	if err != nil {
+		return "", fmt.Errorf("not a valid JSON string: %w", err)
+	}
+	if len(text) > most {
+		return "", fmt.Errorf("a string of %d bytes is longer than the %d allowed", len(text), most)
+	}
+	return string(text), nil
+}
+
+// mismatch says what was wanted and what stood there, cut to a length that
+// fits a line.
+func mismatch(want string, raw []byte) error {
+	const most = 40
+	if len(raw) > most {
+		return fmt.Errorf("want %s, not %q…", want, raw[:most])
+	}
+	return fmt.Errorf("want %s, not %s", want, strconv.Quote(string(raw)))
+}
+
+func invalidUTF8(s string) int {
+	for i := 0; i < len(s); {
+		r, size := utf8.DecodeRuneInString(s[i:])
+		if r == utf8.RuneError && size == 1 {
+			return i
+		}
+		i += size
+	}
+	return -1
+}
