@@ -1,0 +1,115 @@
+package declare
+
+import (
+	"path"
+	"time"
+
+	"github.com/freehold-dev/freehold/schema"
+	"go.yaml.in/yaml/v3"
+)
+
+var (
+	ownerKeys  = []string{"doc", "mode", "busy", "durability", "home", "fields"}
+	ownerLater = []string{"was"}
+	busyKeys   = []string{"wait", "then"}
+)
+
+// maxWait is the longest that an owner may let a commit wait. A caller that
+// hangs for longer behind a holder that died inside of its lock is what the
+// deadline is there to prevent.
+const maxWait = time.Hour
+
+func (f *fileReader) readOwner(e entry) ownerEntry {
+	o := ownerEntry{name: e.name, at: e.at, homeAt: e.at}
+	o.named = f.checkName(e.at, "owner", e.name)
+	if why := reservedOwner(e.name, f.state); why != "" {
+		f.report(e.at, "the owner name %s is reserved, since %s: choose another", e.name, why)
+		o.named = false
+	}
+	what := "owner " + plain(e.name)
+	m := f.members(e.value, what, "the keys doc, mode, busy, durability, home and fields", ownerKeys, ownerLater)
+	o.owner = schema.Owner{
+		Doc:        f.prose(m["doc"], "the doc of "+what),
+		Mode:       schema.Shared,
+		Busy:       f.readBusy(m["busy"], what),
+		Durability: schema.Power,
+		Home:       path.Join(f.folder, e.name),
+		Fields:     map[string]schema.Field{},
+	}
+	if mode, ok := f.word(m["mode"], "the mode of "+what, words(schema.Shared, schema.Exclusive), nil); ok {
+		o.owner.Mode = schema.Mode(mode)
+	}
+	if level, ok := f.word(m["durability"], "the durability of "+what, words(schema.Power, schema.Process), nil); ok {
+		o.owner.Durability = schema.Durability(level)
+	}
+	if home, ok := f.text(m["home"], "the home of "+what); ok {
+		o.owner.Home, o.homeAt = home, at(m["home"])
+	}
+	f.readFields(&o, e, m["fields"])
+	return o
+}
+
+func (f *fileReader) readBusy(n *yaml.Node, owner string) schema.Busy {
+	busy := schema.Busy{Wait: schema.DefaultWait.String(), Then: schema.Fail}
+	if n == nil {
+		return busy
+	}
+	m := f.members(n, "busy of "+owner, "{wait: 250ms, then: fail}", busyKeys, nil)
+	if wait, ok := f.text(m["wait"], "the wait of "+owner); ok && f.checkWait(at(m["wait"]), wait, owner) {
+		busy.Wait = wait
+	}
+	f.word(m["then"], "then of "+owner, words(schema.Fail), []string{"aside"})
+	return busy
+}
+
+func (f *fileReader) checkWait(at place, text, owner string) bool {
+	wait, err := time.ParseDuration(text)
+	switch {
+	case err != nil:
+		f.report(at, "the wait of %s, %s, is no duration: write a number with its unit, such as 250ms or 2s", owner, quote(text))
+	case wait < 0:
+		f.report(at, "the wait of %s, %s, is negative: write 0s for no waiting", owner, text)
+	case wait > maxWait:
+		f.report(at, "the wait of %s, %s, is longer than %s: write less", owner, text, maxWait)
+	default:
+		return true
+	}
+	return false
+}
+
+// readFields reads the fields of owner o, whose entry is e.
+func (f *fileReader) readFields(o *ownerEntry, e entry, fields *yaml.Node) {
+	what := "owner " + plain(e.name)
+	if fields == nil {
+		if !f.unfinished && (e.value.Kind == yaml.MappingNode || isNull(e.value)) {
+			f.report(e.at, `%s has no fields: add "fields:" with at least one, or remove the owner`, what)
+		}
+		return
+	}
+	entries := f.entries(fields, "the fields of "+what, "NAME: {type: …}")
+	if len(entries) == 0 && !f.unfinished && (isNull(fields) || fields.Kind == yaml.MappingNode && len(fields.Content) == 0) {
+		f.report(at(fields), "%s has no fields: declare at least one, or remove the owner", what)
+	}
+	for _, e := range entries {
+		field, ok := f.readField(e)
+		if first, twice := f.fields[e.name]; twice && ok {
+			f.report(e.at, "owner %s declares the field %s already, at %s: a field has one owner; remove or rename one of the two",
+				first.owner, e.name, f.cite(first.at))
+			continue
+		}
+		if ok {
+			f.fields[e.name] = declared{plain(o.name), e.at}
+			o.fields = append(o.fields, field)
+			o.owner.Fields[e.name] = field.field
+		}
+	}
+}
+
+// plain returns a name as messages show it: as it is if it is a name at all,
+// else quoted.
+func plain(name string) string {
+	if schema.ValidName(name) {
+		return name
+	}
+	return quote(name)
+}

@@ -1,0 +1,164 @@
+package declare
+
+import (
+	"github.com/freehold-dev/freehold/schema"
+	"go.yaml.in/yaml/v3"
+)
+
+// A Source is an owners.yaml that was read without a mistake.
+type Source struct {
+	// Declaration is what the file says, with every default filled in.
+	Declaration *schema.Declaration
+	// File is the name that messages use.
+	File string
+	// Folder is the slash-separated path of the file's folder, relative to
+	// the module root; "." is the root.
+	Folder string
+
+	places map[[2]string]place // by owner and field; the owner's own has field ""
+}
+
+// Place returns the line and the column at which the file names the owner's
+// field, or the owner itself if field is empty. It returns zeros if the file
+// does not declare it.
+func (s *Source) Place(owner, field string) (line, col int) {
+	p := s.places[[2]string{owner, field}]
+	return p.line, p.col
+}
+
+// Parse reads the text of an owners.yaml. file is the name to use in
+// messages; folder is the slash-separated path of the file's folder relative
+// to the module root, "." for the root itself. If there are mistakes, the
+// error is [Problems] and holds all of them, except that text which is not
+// valid YAML hides what else may be wrong with it.
+func Parse(file, folder string, text []byte) (*Source, error) {
+	return parse(file, text, options{folder: folder})
+}
+
+// options are what reading a file depends on besides its text.
+type options struct {
+	folder string
+	// unplaced means that folder is unknown, so homes cannot be compared.
+	unplaced bool
+	// unfinished means that owners and fields may still be missing.
+	unfinished bool
+}
+
+func parse(file string, text []byte, o options) (*Source, error) {
+	r := &reporter{file: file}
+	r.checkText(text)
+	if err := r.err(); err != nil {
+		return nil, err
+	}
+	root := r.document(text)
+	if root == nil {
+		return nil, r.err()
+	}
+	r.checkTree(root, text)
+	f := &fileReader{reporter: r, options: o, fields: map[string]declared{}}
+	f.read(root)
+	if err := r.err(); err != nil {
+		return nil, err
+	}
+	return f.source(), nil
+}
+
+// A fileReader turns the nodes of one file into a declaration.
+type fileReader struct {
+	*reporter
+	options
+	state, pkg string
+	stateAt    place
+	owners     []ownerEntry
+	fields     map[string]declared // all owners' fields
+}
+
+// An ownerEntry is an owner with its place in the file.
+type ownerEntry struct {
+	name   string
+	at     place
+	named  bool // the name itself is good
+	homeAt place
+	owner  schema.Owner
+	fields []fieldEntry
+}
+
+// A fieldEntry is a field with its place in the file.
+type fieldEntry struct {
+	name   string
+	at     place
+	goAt   place   // of "go:", or at
+	values []place // of each of the field's values
+	field  schema.Field
+}
+
+// declared says who declared a field first, and where.
+type declared struct {
+	owner string
+	at    place
+}
+
+var fileKeys = []string{"state", "package", "owners"}
+
+func (f *fileReader) read(root *yaml.Node) {
+	m := f.members(root, "the file", "the keys state and owners", fileKeys, []string{"instances"})
+	f.readState(root, m["state"], m["package"])
+	f.readOwners(root, m["owners"])
+	f.checkHomes()
+	f.checkIdentifiers()
+}
+
+func (f *fileReader) readState(root, state, pkg *yaml.Node) {
+	f.stateAt = at(root)
+	if state == nil && root.Kind == yaml.MappingNode {
+		f.report(f.stateAt, `the state has no name: add "state: NAME"`)
+	}
+	override, overridden := f.text(pkg, "package")
+	if text, ok := f.text(state, "state"); ok {
+		f.stateAt = at(state)
+		if f.checkName(f.stateAt, "state", text) {
+			f.state, f.pkg = text, text
+			if why := badPackage(text); why != "" && pkg == nil {
+				f.report(f.stateAt, `the package of state %s cannot be called so, since that %s: add "package: %sstate"`, text, why, text)
+			}
+		}
+	}
+	if overridden {
+		f.pkg = override
+		if why := badPackage(override); why != "" {
+			f.report(at(pkg), "the package name %s %s: choose another", quote(override), why)
+		}
+	}
+}
+
+func (f *fileReader) readOwners(root, owners *yaml.Node) {
+	if owners == nil {
+		if root.Kind == yaml.MappingNode && !f.unfinished {
+			f.report(at(root), `the file declares no owners: add "owners:" with at least one`)
+		}
+		return
+	}
+	entries := f.entries(owners, "owners", "NAME: {fields: …}")
+	if len(entries) == 0 && !f.unfinished && (isNull(owners) || owners.Kind == yaml.MappingNode && len(owners.Content) == 0) {
+		f.report(at(owners), "owners is empty: declare at least one owner with a field")
+	}
+	for _, e := range entries {
+		f.owners = append(f.owners, f.readOwner(e))
+	}
+}
+
+// source returns what was read; it may be called only if nothing was reported.
+func (f *fileReader) source() *Source {
+	s := &Source{
+		Declaration: &schema.Declaration{State: f.state, Package: f.pkg, Owners: map[string]schema.Owner{}},
+		File:        f.file, Folder: f.folder, places: map[[2]string]place{},
+	}
+	for _, o := range f.owners {
+		s.places[[2]string{o.name, ""}] = o.at
+		for _, field := range o.fields {
+			s.places[[2]string{o.name, field.name}] = field.at
+		}
+		s.Declaration.Owners[o.name] = o.owner
+	}
+	return s
+}

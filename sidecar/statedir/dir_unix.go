@@ -1,0 +1,170 @@
+//go:build unix
+
+package statedir
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+)
+
+// metaName is the directory of Freehold's own files in a state directory.
+const metaName = ".freehold"
+
+// A Dir is an open state directory. Its methods are safe for concurrent use.
+type Dir struct {
+	path     string
+	cpath    []byte // path with its final NUL, so that looking at it allocates nothing
+	dev, ino uint64
+	state    *folder
+	meta     *folder
+}
+
+// A folder is an open directory and the [os.Root] on it.
+type folder struct {
+	path string
+	fd   int
+	file *os.File // keeps fd open
+	root *os.Root
+}
+
+// Open opens the state directory dir. It returns an error that wraps
+// [ErrNoState] if dir is none, [ErrUnsafe] if it belongs to another user, if
+// others may write in it, or if its file system cannot carry locks; dir
+// itself may not be a symbolic link.
+func Open(dir string) (*Dir, error) {
+	path, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	state, err := openFolder(path)
+	if err != nil {
+		return nil, stateError(path, err)
+	}
+	if err := safe(state); err != nil {
+		state.close()
+		return nil, err
+	}
+	meta, err := openFolder(filepath.Join(path, metaName))
+	if err != nil {
+		state.close()
+		return nil, stateError(path, err)
+	}
+	d := &Dir{path: path, cpath: append([]byte(path), 0), state: state, meta: meta}
+	if err := d.remember(); err != nil {
+		d.Close()
+		return nil, err
+	}
+	return d, nil
+}
+
+func stateError(path string, err error) error {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENOTDIR) {
+		return fmt.Errorf("%s: %w: create one with `freehold state init --dir %s`", path, ErrNoState, path)
+	}
+	return err
+}
+
+func openFolder(path string) (*folder, error) {
+	fd, err := retry(func() (int, error) {
+		return unix.Open(path, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	})
+	if err != nil {
+		if info, lerr := os.Lstat(path); lerr == nil && info.Mode()&fs.ModeSymlink != 0 {
+			return nil, fmt.Errorf("%s: %w: it is a symbolic link; name the directory that it points to", path, ErrUnsafe)
+		}
+		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
+	}
+	f := &folder{path: path, fd: fd, file: os.NewFile(uintptr(fd), path)}
+	if f.root, err = os.OpenRoot(path); err == nil {
+		err = f.sameAsRoot()
+	}
+	if err != nil {
+		f.close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// sameAsRoot guards the moment between the two opens: [os.OpenRoot] has no
+// O_NOFOLLOW and takes no descriptor.
+func (f *folder) sameAsRoot() error {
+	ours, err := f.file.Stat()
+	if err != nil {
+		return err
+	}
+	theirs, err := f.root.Stat(".")
+	if err != nil {
+		return err
+	}
+	if !os.SameFile(ours, theirs) {
+		return fmt.Errorf("%s: %w while it was opened; try again", f.path, ErrReplaced)
+	}
+	return nil
+}
+
+func (f *folder) close() {
+	f.file.Close()
+	if f.root != nil {
+		f.root.Close()
+	}
+}
+
+// safe refuses a directory in which somebody else could put files in the
+// place of ours. The superuser is no exception: its files would lock out the
+// directory's owner.
+func safe(f *folder) error {
+	var st unix.Stat_t
+	if err := unix.Fstat(f.fd, &st); err != nil {
+		return &fs.PathError{Op: "stat", Path: f.path, Err: err}
+	}
+	if euid := os.Geteuid(); int(st.Uid) != euid {
+		return fmt.Errorf("%s: %w: it belongs to user %d and this process runs as user %d; run it as user %d", f.path, ErrUnsafe, st.Uid, euid, st.Uid)
+	}
+	if st.Mode&0o022 != 0 {
+		return fmt.Errorf("%s: %w: mode %04o lets others write in it; run chmod go-w on it", f.path, ErrUnsafe, st.Mode&0o7777)
+	}
+	return localFileSystem(f)
+}
+
+// Close closes the directory. Files and locks that were opened through it
+// stay open.
+func (d *Dir) Close() error {
+	d.meta.close()
+	d.state.close()
+	return nil
+}
+
+// Path returns the directory's absolute path.
+func (d *Dir) Path() string { return d.path }
+
+// Root returns the state directory for renameio. It follows links within the
+// directory: callers check names with [Dir.ReadFile] first.
+func (d *Dir) Root() *os.Root { return d.state.root }
+
+// Sync makes the names in the state directory durable.
+func (d *Dir) Sync() error { return d.state.sync() }
+
+// sync does not retry: after an error the kernel may have dropped what it
+// could not write, and a second call would report success for it.
+// See https://wiki.postgresql.org/wiki/Fsync_Errors.
+func (f *folder) sync() error {
+	if err := unix.Fsync(f.fd); err != nil {
+		return &fs.PathError{Op: "fsync", Path: f.path, Err: err}
+	}
+	return nil
+}
+
+// retry repeats a system call that a signal interrupted.
+func retry[T any](call func() (T, error)) (T, error) {
+	for {
+		v, err := call()
+		if err != unix.EINTR {
+			return v, err
+		}
+	}
+}

@@ -1,0 +1,9 @@
+// Package statedir opens a state directory so that what is read and locked
+// there is what it seems to be: never through a symbolic link, never a named
+// pipe or a device, never a directory that was put in the place of another.
+// It does not protect the state from other programs of the same user: those
+// can do anything, and are detected by package document.
+//
+// Everything below .freehold belongs to this package: the manifest, the lock
+// files and their identities.
+package statedir

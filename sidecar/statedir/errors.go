@@ -1,0 +1,33 @@
+package statedir
+
+import "errors"
+
+var (
+	// ErrNoState is returned if a directory is not a state directory.
+	ErrNoState = errors.New("not a state directory")
+	// ErrExists is returned by [Create] if the directory is one already.
+	ErrExists = errors.New("already a state directory")
+	// ErrReplaced is returned if the path of an open state directory now
+	// names another directory, or none. What would be written then would
+	// go where nobody looks.
+	ErrReplaced = errors.New("the state directory was moved or replaced")
+	// ErrUnsafe is returned if others may write in a directory, or if it is
+	// on a file system without locks that all its users see.
+	ErrUnsafe = errors.New("the state directory is not safe to use")
+	// ErrIrregular is returned if a file of the state is no regular file or
+	// has a second name.
+	ErrIrregular = errors.New("not a plain file")
+	// ErrTooLarge is returned if a file of the state is larger than it may be.
+	ErrTooLarge = errors.New("file too large")
+	// ErrBusy is returned if a lock was not to be had in time.
+	ErrBusy = errors.New("busy")
+	// ErrLock is returned if a lock file is missing or is not the one that
+	// was made with the state; two processes could then both hold "the"
+	// lock. `freehold state repair` makes it anew when nobody uses the state.
+	ErrLock = errors.New("lock file missing or replaced")
+	// ErrInvalidManifest is returned if the manifest is missing or is not one.
+	ErrInvalidManifest = errors.New("invalid manifest")
+	// ErrUnsupported is returned on platforms where the promises of this
+	// package cannot be kept.
+	ErrUnsupported = errors.New("not supported on this platform")
+)

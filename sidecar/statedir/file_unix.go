@@ -1,0 +1,137 @@
+//go:build unix
+
+package statedir
+
+import (
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"slices"
+
+	"golang.org/x/sys/unix"
+)
+
+// ReadFile reads the file name in the state directory into buf, which it
+// grows if needed, and returns what it read. It allocates nothing if buf is
+// large enough. A missing file is [fs.ErrNotExist]; a symbolic link, a file
+// that is not regular and one with a second name are [ErrIrregular]; one of
+// more than most bytes is [ErrTooLarge] and is not read. It never waits for a
+// named pipe.
+func (d *Dir) ReadFile(name string, buf []byte, most int) ([]byte, error) {
+	return d.state.readFile(name, buf, most)
+}
+
+func (f *folder) readFile(name string, buf []byte, most int) ([]byte, error) {
+	fd, err := f.openRegular(name)
+	if err != nil {
+		return nil, err
+	}
+	defer unix.Close(fd)
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil {
+		return nil, f.fail("stat", name, err)
+	}
+	if err := f.plain(name, &st); err != nil {
+		return nil, err
+	}
+	if st.Size > int64(most) {
+		return nil, f.fail("read", name, fmt.Errorf("%w: %d bytes, at most %d are allowed", ErrTooLarge, st.Size, most))
+	}
+	// One byte more than the file has, so that the end shows in one read.
+	buf = slices.Grow(buf[:0], int(st.Size)+1)
+	for {
+		n, err := retry(func() (int, error) { return unix.Read(fd, buf[len(buf):cap(buf)]) })
+		if err != nil {
+			return nil, f.fail("read", name, err)
+		}
+		buf = buf[:len(buf)+n]
+		if n == 0 || len(buf) < cap(buf) {
+			return buf, nil
+		}
+		if len(buf) > most {
+			return nil, f.fail("read", name, fmt.Errorf("%w: it grew past %d bytes", ErrTooLarge, most))
+		}
+		buf = slices.Grow(buf, 512)
+	}
+}
+
+// plain refuses what is not one file with one name: a hard link could be
+// another owner's file, or anything else of this user's.
+func (f *folder) plain(name string, st *unix.Stat_t) error {
+	if st.Mode&unix.S_IFMT != unix.S_IFREG {
+		return f.fail("open", name, fmt.Errorf("%w: it is a %s", ErrIrregular, typeName(uint32(st.Mode))))
+	}
+	if st.Nlink != 1 {
+		return f.fail("open", name, fmt.Errorf("%w: it has %d names (hard links)", ErrIrregular, st.Nlink))
+	}
+	return nil
+}
+
+// explain says why name could not be opened in words that help.
+func (f *folder) explain(name string, err error) error {
+	var st unix.Stat_t
+	if unix.Fstatat(f.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW) == nil {
+		if kind := uint32(st.Mode) & unix.S_IFMT; kind != unix.S_IFREG {
+			return f.fail("open", name, fmt.Errorf("%w: it is a %s", ErrIrregular, typeName(uint32(st.Mode))))
+		}
+	}
+	return f.fail("open", name, err)
+}
+
+func (f *folder) fail(op, name string, err error) error {
+	return &fs.PathError{Op: op, Path: filepath.Join(f.path, name), Err: err}
+}
+
+func typeName(mode uint32) string {
+	switch mode & unix.S_IFMT {
+	case unix.S_IFLNK:
+		return "symbolic link"
+	case unix.S_IFIFO:
+		return "named pipe"
+	case unix.S_IFDIR:
+		return "directory"
+	case unix.S_IFSOCK:
+		return "socket"
+	case unix.S_IFCHR, unix.S_IFBLK:
+		return "device"
+	}
+	return "file of unknown type"
+}
+
+// An Existing says what stands at a name that is about to be replaced.
+type Existing struct {
+	Mode fs.FileMode // permission bits
+	GID  int
+}
+
+// Existing looks at the file name in the state directory, which a commit is
+// about to replace. It returns [fs.ErrNotExist] if there is none and
+// [ErrIrregular] if it is not one plain file, so that a rename never takes
+// the place of a link or a pipe.
+func (d *Dir) Existing(name string) (Existing, error) {
+	var st unix.Stat_t
+	if err := unix.Fstatat(d.state.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+		return Existing{}, d.state.fail("stat", name, err)
+	}
+	if err := d.state.plain(name, &st); err != nil {
+		return Existing{}, err
+	}
+	return Existing{Mode: fs.FileMode(st.Mode & 0o777), GID: int(st.Gid)}, nil
+}
+
+// Names lists the state directory.
+func (d *Dir) Names() ([]string, error) { return d.state.names() }
+
+func (f *folder) names() ([]string, error) {
+	dir, err := f.root.Open(".")
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	names, err := dir.Readdirnames(-1)
+	if err != nil && err != io.EOF {
+		return nil, err
+	}
+	return names, nil
+}

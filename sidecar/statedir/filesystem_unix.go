@@ -1,0 +1,7 @@
+//go:build unix && !linux
+
+package statedir
+
+// localFileSystem cannot tell file systems apart here; the README's table of
+// platforms says so.
+func localFileSystem(*folder) error { return nil }

@@ -1,0 +1,9 @@
+//go:build !linux
+
+package statedir
+
+import "os"
+
+// platformIdentity has no boot id and no start time outside Linux: the nonce
+// still tells processes apart, but nobody can judge whether one is alive.
+func platformIdentity() Identity { return Identity{PID: os.Getpid()} }

@@ -1,0 +1,33 @@
+//go:build unix && !linux
+
+package statedir
+
+import (
+	"fmt"
+	"io/fs"
+
+	"golang.org/x/sys/unix"
+)
+
+func (d *Dir) remember() error {
+	var st unix.Stat_t
+	if err := unix.Fstat(d.state.fd, &st); err != nil {
+		return &fs.PathError{Op: "stat", Path: d.path, Err: err}
+	}
+	d.dev, d.ino = uint64(st.Dev), st.Ino
+	return d.Unmoved()
+}
+
+// Unmoved returns an error that wraps [ErrReplaced] if the directory's path no
+// longer names it.
+func (d *Dir) Unmoved() error {
+	var st unix.Stat_t
+	err := unix.Lstat(d.path, &st)
+	if err == nil && st.Ino == d.ino && uint64(st.Dev) == d.dev {
+		return nil
+	}
+	if err != nil && err != unix.ENOENT && err != unix.ENOTDIR {
+		return &fs.PathError{Op: "lstat", Path: d.path, Err: err}
+	}
+	return fmt.Errorf("%s: %w: open it again", d.path, ErrReplaced)
+}

@@ -1,0 +1,15 @@
+//go:build unix && !linux
+
+package statedir
+
+import "golang.org/x/sys/unix"
+
+const openFlags = unix.O_RDONLY | unix.O_NOFOLLOW | unix.O_NONBLOCK | unix.O_CLOEXEC | unix.O_NOCTTY
+
+func (f *folder) openRegular(name string) (int, error) {
+	fd, err := retry(func() (int, error) { return unix.Openat(f.fd, name, openFlags, 0) })
+	if err != nil {
+		return -1, f.explain(name, err)
+	}
+	return fd, nil
+}

@@ -1,0 +1,39 @@
+//go:build unix
+
+package statedir
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+)
+
+const quarantineName = "quarantine"
+
+// Quarantine moves the file name out of the state directory into
+// .freehold/quarantine, where nothing reads it, and returns its new path. It
+// moves whatever stands there, a link or a pipe too, and never replaces what
+// was moved before. [unix.ENOENT] means that there was nothing.
+func (d *Dir) Quarantine(name string) (string, error) { return d.quarantine(d.state, name) }
+
+func (d *Dir) quarantine(from *folder, name string) (string, error) {
+	if err := unix.Mkdirat(d.meta.fd, quarantineName, 0o700); err != nil && err != unix.EEXIST {
+		return "", d.meta.fail("mkdir", quarantineName, err)
+	}
+	into, err := openFolder(filepath.Join(d.meta.path, quarantineName))
+	if err != nil {
+		return "", err
+	}
+	defer into.close()
+	// The random part makes the name new, so that a plain rename, which
+	// every system has, replaces nothing.
+	kept := fmt.Sprintf("%s.%s", name, NewNonce())
+	if err := unix.Renameat(from.fd, name, into.fd, kept); err != nil {
+		return "", from.fail("quarantine", name, err)
+	}
+	if err := into.sync(); err != nil {
+		return "", err
+	}
+	return filepath.Join(into.path, kept), from.sync()
+}

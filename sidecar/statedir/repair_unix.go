@@ -1,0 +1,74 @@
+//go:build unix
+
+package statedir
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/freehold-dev/freehold/schema"
+	"golang.org/x/sys/unix"
+)
+
+// Repair makes the lock files anew that are missing or are not the ones of
+// the manifest, as after a copy or a restore of the directory. It first takes
+// every lock that is intact and looks for holders of those that are not, and
+// returns an error that wraps [ErrBusy] if anybody uses the state. It returns
+// the names of the files that it made.
+func Repair(ctx context.Context, dir string) (remade []string, err error) {
+	d, err := Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	// The lock of the directory itself keeps two repairs apart: the state's
+	// own lock may be what is lost.
+	if err := unix.Flock(d.meta.fd, unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		return nil, fmt.Errorf("%s: %w (%w): another repair is under way", d.meta.path, ErrBusy, err)
+	}
+	m, err := d.Manifest()
+	if err != nil {
+		return nil, err
+	}
+	var held []*Lock
+	defer func() {
+		for _, l := range held {
+			l.Close()
+		}
+	}()
+	for _, name := range lockNames(&m.Declaration) {
+		l, err := d.OpenLock(name, m.Locks[name])
+		if errors.Is(err, ErrLock) {
+			remade = append(remade, name)
+			if pid := lockHolder(d.dev, m.Locks[name]); pid != 0 {
+				return nil, fmt.Errorf("%s: %w: process %d holds the lost lock; stop it first", filepath.Join(d.meta.path, name), ErrBusy, pid)
+			}
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		held = append(held, l)
+		if err := l.Acquire(ctx, 0); err != nil {
+			return nil, err
+		}
+	}
+	if len(remade) == 0 {
+		return nil, nil
+	}
+	return remade, d.remake(m, remade)
+}
+
+// remake puts new lock files in the place of the lost ones. What stood there
+// is moved to the quarantine, whatever it was: nothing is deleted unread.
+func (d *Dir) remake(m *schema.Manifest, names []string) error {
+	for _, name := range names {
+		delete(m.Locks, name)
+		if _, err := d.quarantine(d.meta, name); err != nil && !errors.Is(err, unix.ENOENT) {
+			return err
+		}
+	}
+	return d.writeManifest(m)
+}

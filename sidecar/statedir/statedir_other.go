@@ -1,0 +1,59 @@
+//go:build !unix
+
+package statedir
+
+import (
+	"context"
+	"io/fs"
+	"os"
+	"time"
+
+	"github.com/freehold-dev/freehold/schema"
+)
+
+// A Dir is an open state directory; none can be opened on this platform,
+// where neither renames nor locks keep what this package promises.
+type Dir struct{}
+
+// An Existing says what stands at a name that is about to be replaced.
+type Existing struct {
+	Mode fs.FileMode
+	GID  int
+}
+
+// A Lock is a kernel lock on one lock file of a state.
+type Lock struct{}
+
+// Open returns [ErrUnsupported].
+func Open(dir string) (*Dir, error) { return nil, ErrUnsupported }
+
+// Create returns [ErrUnsupported].
+func Create(dir string, d *schema.Declaration) error { return ErrUnsupported }
+
+// Find returns [ErrUnsupported].
+func Find(start string) (string, error) { return "", ErrUnsupported }
+
+// Repair returns [ErrUnsupported].
+func Repair(ctx context.Context, dir string) ([]string, error) { return nil, ErrUnsupported }
+
+func (d *Dir) Close() error                                   { return ErrUnsupported }
+func (d *Dir) Path() string                                   { return "" }
+func (d *Dir) Root() *os.Root                                 { return nil }
+func (d *Dir) Sync() error                                    { return ErrUnsupported }
+func (d *Dir) Unmoved() error                                 { return ErrUnsupported }
+func (d *Dir) Names() ([]string, error)                       { return nil, ErrUnsupported }
+func (d *Dir) Quarantine(string) (string, error)              { return "", ErrUnsupported }
+func (d *Dir) Existing(string) (Existing, error)              { return Existing{}, ErrUnsupported }
+func (d *Dir) Manifest() (*schema.Manifest, error)            { return nil, ErrUnsupported }
+func (d *Dir) ManifestText([]byte) ([]byte, error)            { return nil, ErrUnsupported }
+func (d *Dir) ReadFile(string, []byte, int) ([]byte, error)   { return nil, ErrUnsupported }
+func (d *Dir) OpenLock(string, uint64) (*Lock, error)         { return nil, ErrUnsupported }
+func (d *Dir) ParseManifest([]byte) (*schema.Manifest, error) { return nil, ErrUnsupported }
+func (l *Lock) Acquire(context.Context, time.Duration) error  { return ErrUnsupported }
+func (l *Lock) Release() error                                { return ErrUnsupported }
+func (l *Lock) Held() error                                   { return ErrUnsupported }
+func (l *Lock) Close() error                                  { return ErrUnsupported }
+
+func (d *Dir) Upgrade(context.Context, *schema.Declaration) (*schema.Manifest, error) {
+	return nil, ErrUnsupported
+}
