@@ -1,0 +1,130 @@
+package sidecar
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar/document"
+	"github.com/freehold-dev/freehold/sidecar/statedir"
+)
+
+// begin reads the sidecar under the lock. What was read before does not
+// count.
+func (b *batch) begin() error {
+	w := b.w
+	if err := w.dir.Unmoved(); err != nil {
+		return err
+	}
+	if w.lease != nil {
+		if err := w.lease.Held(); err != nil {
+			return fmt.Errorf("owner %s: %w: %w", w.owner, ErrFenced, err)
+		}
+	}
+	if err := w.publisher.collect(statedir.Sidecar(w.owner)); err != nil {
+		return err
+	}
+	base, err := w.read()
+	if err != nil {
+		return err
+	}
+	b.base, b.next = base, w.nextVersion(base)
+	return nil
+}
+
+// read returns the sidecar, or an empty document if there is none.
+func (w *Writer) read() (*document.Document, error) {
+	raw, err := w.dir.ReadFile(statedir.Sidecar(w.owner), w.spare, document.MaxSize)
+	if errors.Is(err, fs.ErrNotExist) {
+		return document.New(w.owner, w.manifest.StateID), nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w: nothing was changed; `freehold quarantine %s` moves it aside", ErrUnreadable, err, w.owner)
+	}
+	if w.last != nil && bytes.Equal(raw, w.lastRaw) {
+		w.spare = raw
+		return w.last, nil
+	}
+	doc, err := document.Decode(raw)
+	if err == nil {
+		err = doc.Belongs(w.owner, w.manifest.StateID)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w: nothing was changed; look at it, then run `freehold accept %s` to take it as it is or `freehold quarantine %s` to move it aside", w.file(), err, w.owner, w.owner)
+	}
+	// The document refers to raw, and documents made from it will: the buffer
+	// is not used again.
+	w.last, w.lastRaw, w.spare = doc, raw, nil
+	return doc, nil
+}
+
+// nextVersion returns the version of a commit on top of base.
+func (w *Writer) nextVersion(base *document.Document) Version {
+	v := Version{Epoch: base.Version.Epoch, Revision: base.Version.Revision + 1, Nonce: statedir.NewNonce()}
+	switch {
+	case w.lease != nil:
+		if v.Epoch != w.epoch {
+			v.Epoch, v.Revision = w.epoch, 1
+		}
+	case base.Version.IsZero() || base.Writer.Identity.Boot != statedir.Self().Boot:
+		v.Epoch, v.Revision = w.newEpoch(base), 1
+	}
+	return v
+}
+
+// publish makes the batch's changes the sidecar's next version. With no
+// changes it still makes the present version durable: a writer that was
+// killed between its rename and its sync may have left it visible only.
+func (b *batch) publish() error {
+	w := b.w
+	power := w.declared.EffectiveDurability() == schema.Power
+	if len(b.changes) == 0 {
+		if power {
+			return w.dir.Sync()
+		}
+		return nil
+	}
+	return b.write(power)
+}
+
+// write publishes the batch's document. After an indeterminate end the Writer
+// takes no more commits: what it would build on may be gone after a crash.
+func (b *batch) write(power bool) error {
+	w, doc := b.w, b.document()
+	raw, err := doc.Encode()
+	if err != nil {
+		return fmt.Errorf("%s: %w: %w", w.file(), ErrValue, err)
+	}
+	err = w.publisher.publish(statedir.Sidecar(w.owner), raw, power)
+	if errors.Is(err, ErrIndeterminate) {
+		err = fmt.Errorf("%w: version %v; open the owner again and ask Resolve", err, b.next)
+		w.queue.poison(err)
+	}
+	if err != nil {
+		w.last = nil
+		return err
+	}
+	w.last, w.lastRaw = doc, raw
+	return nil
+}
+
+// document returns the next version of the sidecar.
+func (b *batch) document() *document.Document {
+	w, at := b.w, b.w.clock()
+	doc := b.base.Clone()
+	doc.Commit(b.next, at, document.Writer{Program: w.program, Identity: statedir.Self()})
+	by := document.Provenance{Version: b.next, At: at, Program: w.program, PID: statedir.Self().PID}
+	for _, field := range w.declared.FieldNames() {
+		s, ok := b.changes[field]
+		switch {
+		case !ok:
+		case s.set:
+			doc.Set(field, s.raw, by)
+		default:
+			doc.Clear(field, by)
+		}
+	}
+	return doc
+}

@@ -1,0 +1,26 @@
+// Package sidecar writes an owner's file, its sidecar: each commit replaces
+// the whole file at once, takes turns with the owner's other processes, and
+// ends in one of a few ways that a caller can tell apart. It does not stop a
+// program from naming an owner that is not its own: that is what generated
+// writer packages, which only the owner's home can import, are for.
+//
+// Programs use the generated packages. This one is for them, for the command
+// line and for tests.
+//
+// # A commit
+//
+// [Writer.Update] takes the owner's lock, reads the sidecar, calls its
+// function on what it read, writes a new file beside the old one, syncs it,
+// renames it over the old one and syncs the directory. What a reader sees is
+// always one whole version. An Update returns
+//
+//   - [Applied], and what it wrote survives what the owner's durability says;
+//   - [Unchanged], if every field had the value already; the file is the same,
+//     and is as durable as after Applied;
+//   - an error, and nothing has changed;
+//   - an error that wraps [ErrIndeterminate], if the operating system left it
+//     open: the new version may be there or may not survive a crash.
+//     [Resolve] answers later.
+//
+// Updates by many goroutines on one Writer share a commit.
+package sidecar

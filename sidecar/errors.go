@@ -1,0 +1,56 @@
+package sidecar
+
+import (
+	"errors"
+
+	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar/document"
+	"github.com/freehold-dev/freehold/sidecar/statedir"
+)
+
+// The errors that a caller may want to tell apart. Every error of this
+// package wraps one of them or an error of the operating system, and names
+// the file and what to do.
+var (
+	// ErrBusy is returned if another process held the owner's lock, or an
+	// exclusive owner's lease, for longer than the call may wait.
+	ErrBusy = statedir.ErrBusy
+	// ErrClosed is returned by an Update on a closed Writer.
+	ErrClosed = errors.New("the writer is closed")
+	// ErrConflict is returned if the sidecar is not at the version that
+	// [Tx.IfVersion] asked for.
+	ErrConflict = errors.New("conflict")
+	// ErrDeclaration is returned by Open if the program was built from a
+	// declaration that contradicts the state's manifest.
+	ErrDeclaration = schema.ErrDeclaration
+	// ErrFenced is returned if this process is no longer the owner's live
+	// process.
+	ErrFenced = errors.New("fenced")
+	// ErrForeign is returned if another hand than Freehold's has edited the
+	// sidecar, or if it belongs to another owner or state.
+	ErrForeign = document.ErrForeign
+	// ErrIndeterminate is returned if the operating system did not say
+	// whether the commit is durable. The Writer refuses further Updates;
+	// open a new one, and ask [Resolve].
+	ErrIndeterminate = errors.New("indeterminate")
+	// ErrInvalid is returned if the sidecar is not of Freehold's format.
+	ErrInvalid = document.ErrInvalid
+	// ErrLock is returned if the owner's lock file is missing or replaced.
+	ErrLock = statedir.ErrLock
+	// ErrNoState is returned if the directory is not a state directory.
+	ErrNoState = statedir.ErrNoState
+	// ErrNotOwner is returned if a field belongs to another owner, or to
+	// none, or if the manifest does not know the owner.
+	ErrNotOwner = errors.New("not the owner")
+	// ErrReplaced is returned if the state directory's path now names
+	// another directory.
+	ErrReplaced = statedir.ErrReplaced
+	// ErrUnreadable is returned if the sidecar is there and cannot be read:
+	// permission, input/output, or no plain file.
+	ErrUnreadable = errors.New("unreadable")
+	// ErrUnsafe is returned if others may write in the state directory.
+	ErrUnsafe = statedir.ErrUnsafe
+	// ErrValue is returned if a value does not fit its field; the error
+	// names the field.
+	ErrValue = errors.New("invalid value")
+)

@@ -1,0 +1,107 @@
+package sidecar
+
+import (
+	"fmt"
+
+	"github.com/freehold-dev/freehold/schema"
+)
+
+// A cell is one field in one transaction. Handles wrap it in an unexported
+// field, so that code outside this package can neither make one nor turn one
+// field's handle into another's.
+type cell[T any] struct {
+	tx    *Tx
+	field string
+	codec schema.Codec[T]
+}
+
+func (c cell[T]) get() (v T, ok bool) {
+	raw, ok := c.tx.Get(c.field)
+	if !ok {
+		return v, false
+	}
+	v, err := c.codec.Decode(raw)
+	if err != nil {
+		c.fail(err)
+		var zero T
+		return zero, false
+	}
+	return v, true
+}
+
+func (c cell[T]) apply(verb Verb, v T) {
+	c.tx.check()
+	raw, err := c.codec.Append(nil, v)
+	if err != nil {
+		c.fail(err)
+		return
+	}
+	c.tx.Apply(Op{Field: c.field, Verb: verb, Value: raw})
+}
+
+func (c cell[T]) fail(err error) {
+	c.tx.fail(fmt.Errorf("%s: field %s: %w: %w", c.tx.batch.w.file(), c.field, ErrValue, err))
+}
+
+// A Value is a field whose latest commit counts.
+type Value[T any] struct{ cell cell[T] }
+
+// ValueOf returns the handle of field in tx. It is for generated code.
+func ValueOf[T any](tx *Tx, field string, codec schema.Codec[T]) Value[T] {
+	return Value[T]{cell[T]{tx, field, codec}}
+}
+
+// Get returns the field's value under the owner's lock and whether it is set.
+func (v Value[T]) Get() (value T, ok bool) { return v.cell.get() }
+
+// Set gives the field a value. A value that the field cannot hold fails the
+// Update with [ErrValue].
+func (v Value[T]) Set(value T) { v.cell.apply(Set, value) }
+
+// Clear makes the field unset, which differs from any value.
+func (v Value[T]) Clear() { v.cell.tx.Apply(Op{Field: v.cell.field, Verb: Clear}) }
+
+// A Max is a field that only moves up.
+type Max[T any] struct{ cell cell[T] }
+
+// MaxOf returns the handle of field in tx. It is for generated code.
+func MaxOf[T any](tx *Tx, field string, codec schema.Codec[T]) Max[T] {
+	return Max[T]{cell[T]{tx, field, codec}}
+}
+
+// Get returns the field's value under the owner's lock and whether it is set.
+func (m Max[T]) Get() (value T, ok bool) { return m.cell.get() }
+
+// Raise moves the field up to value; where it is there or beyond, nothing
+// changes.
+func (m Max[T]) Raise(value T) { m.cell.apply(Raise, value) }
+
+// A Min is a field that only moves down.
+type Min[T any] struct{ cell cell[T] }
+
+// MinOf returns the handle of field in tx. It is for generated code.
+func MinOf[T any](tx *Tx, field string, codec schema.Codec[T]) Min[T] {
+	return Min[T]{cell[T]{tx, field, codec}}
+}
+
+// Get returns the field's value under the owner's lock and whether it is set.
+func (m Min[T]) Get() (value T, ok bool) { return m.cell.get() }
+
+// Lower moves the field down to value; where it is there or beyond, nothing
+// changes.
+func (m Min[T]) Lower(value T) { m.cell.apply(Lower, value) }
+
+// A Counter is a field that sums exactly. Unset, it counts from zero.
+type Counter[T any] struct{ cell cell[T] }
+
+// CounterOf returns the handle of field in tx. It is for generated code.
+func CounterOf[T any](tx *Tx, field string, codec schema.Codec[T]) Counter[T] {
+	return Counter[T]{cell[T]{tx, field, codec}}
+}
+
+// Get returns the field's value under the owner's lock and whether it is set.
+func (c Counter[T]) Get() (value T, ok bool) { return c.cell.get() }
+
+// Add adds n. A sum that the type cannot hold fails the Update with
+// [ErrValue] and [schema.ErrOverflow].
+func (c Counter[T]) Add(n T) { c.cell.apply(Add, n) }

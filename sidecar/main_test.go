@@ -1,0 +1,182 @@
+package sidecar
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar/statedir"
+)
+
+// roleVar names the part that a re-executed test binary plays.
+const roleVar = "FREEHOLD_TEST_ROLE"
+
+func TestMain(m *testing.M) {
+	if role := os.Getenv(roleVar); role != "" {
+		if err := roles[role](os.Args[1:]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// roles are the programs that tests run as processes of their own.
+var roles = map[string]func(args []string) error{
+	"add":  roleAdd,
+	"hold": roleHold,
+}
+
+// process returns the command of a role.
+func process(t *testing.T, role string, args ...string) *exec.Cmd {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), os.Args[0], args...)
+	cmd.Env = append(os.Environ(), roleVar+"="+role)
+	cmd.Stderr = os.Stderr
+	return cmd
+}
+
+// roleAdd adds 1 to cost's turns, n times, one commit each.
+func roleAdd(args []string) error {
+	n, err := strconv.Atoi(args[1])
+	if err != nil {
+		return err
+	}
+	w, err := Open(context.Background(), args[0], declaration(), "cost", &Options{Wait: time.Minute})
+	if err != nil {
+		return err
+	}
+	for range n {
+		if _, err := w.Update(context.Background(), addTurns(1)); err != nil {
+			return err
+		}
+	}
+	return w.Close()
+}
+
+// roleHold opens an owner, takes its lock within an Update, says so and stays
+// until its standard input ends.
+func roleHold(args []string) error {
+	w, err := Open(context.Background(), args[0], nil, args[1], nil)
+	if err != nil {
+		return err
+	}
+	_, err = w.Update(context.Background(), func(*Tx) error {
+		fmt.Println("held")
+		os.Stdin.Read(make([]byte, 1))
+		return nil
+	})
+	return err
+}
+
+func declaration() *schema.Declaration {
+	return &schema.Declaration{State: "agent", Owners: map[string]schema.Owner{
+		"cost": {Fields: map[string]schema.Field{
+			"turns":    {Type: schema.TypeUint, Kind: schema.Counter},
+			"note":     {Type: schema.TypeString},
+			"ratio":    {Type: schema.TypeFloat},
+			"total":    {Type: schema.TypeDecimal, Kind: schema.Counter},
+			"peak":     {Type: schema.TypeInt, Kind: schema.Max},
+			"earliest": {Type: schema.TypeTime, Kind: schema.Min},
+		}},
+		"reset":    {Durability: schema.Process, Fields: map[string]schema.Field{"cleared": {Type: schema.TypeBool}}},
+		"watchdog": {Mode: schema.Exclusive, Fields: map[string]schema.Field{"reason": {Type: schema.TypeEnum, Values: []string{"dead", "frozen"}}}},
+	}}
+}
+
+// newState makes a state directory.
+func newState(t *testing.T) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "state")
+	if err := Create(dir, declaration()); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// open opens an owner in dir until the test ends.
+func openOwner(t *testing.T, dir, owner string, o *Options) *Writer {
+	t.Helper()
+	w, err := Open(t.Context(), dir, declaration(), owner, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { w.Close() })
+	return w
+}
+
+func update(t *testing.T, w *Writer, fn func(*Tx) error) Commit {
+	t.Helper()
+	c, err := w.Update(t.Context(), fn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func addTurns(n uint64) func(*Tx) error {
+	return func(tx *Tx) error {
+		CounterOf(tx, "turns", schema.Uint{}).Add(n)
+		return nil
+	}
+}
+
+func setNote(text string) func(*Tx) error {
+	return func(tx *Tx) error {
+		ValueOf(tx, "note", schema.String{}).Set(text)
+		return nil
+	}
+}
+
+// stored returns the stored text of cost's field, or "unset".
+func stored(t *testing.T, dir, field string) string {
+	t.Helper()
+	w, err := Open(t.Context(), dir, nil, "cost", &Options{Wait: time.Minute})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	text := "unset"
+	_, err = w.Update(t.Context(), func(tx *Tx) error {
+		if raw, ok := tx.Get(field); ok {
+			text = string(raw)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+func sidecarPath(dir, owner string) string { return filepath.Join(dir, statedir.Sidecar(owner)) }
+
+func readFile(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func wantError(t *testing.T, err, want error, says ...string) {
+	t.Helper()
+	if !errors.Is(err, want) {
+		t.Fatalf("got error %v, want one that wraps %v", err, want)
+	}
+	for _, s := range says {
+		if !strings.Contains(err.Error(), s) {
+			t.Errorf("the error %q does not say %q", err, s)
+		}
+	}
+}

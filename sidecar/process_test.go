@@ -1,0 +1,214 @@
+package sidecar
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/freehold-dev/freehold/sidecar/document"
+	"github.com/freehold-dev/freehold/sidecar/statedir"
+)
+
+// The law of the house: several processes, one owner, nothing lost.
+func TestProcessesLoseNoIncrement(t *testing.T) {
+	dir := newState(t)
+	const processes, each = 8, 50
+	var wg sync.WaitGroup
+	for range processes {
+		cmd := process(t, "add", dir, fmt.Sprint(each))
+		wg.Go(func() {
+			if err := cmd.Run(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if got, want := stored(t, dir, "turns"), fmt.Sprint(processes*each); got != want {
+		t.Errorf("turns is %s, want %s", got, want)
+	}
+}
+
+// hold starts a process that holds owner's lock until release is called.
+func hold(t *testing.T, dir, owner string) (cmd *exec.Cmd, release func()) {
+	t.Helper()
+	cmd = process(t, "hold", dir, owner)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if line, err := bufio.NewReader(out).ReadString('\n'); line != "held\n" {
+		t.Fatalf("the holder said %q (%v)", line, err)
+	}
+	return cmd, sync.OnceFunc(func() {
+		in.Close()
+		io.Copy(io.Discard, out)
+		cmd.Wait()
+	})
+}
+
+func TestBusyOwnerIsAnErrorInTimeAndChangesNothing(t *testing.T) {
+	dir := newState(t)
+	w := openOwner(t, dir, "cost", &Options{Wait: 50 * time.Millisecond})
+	holder, release := hold(t, dir, "cost")
+	defer release()
+	start := time.Now()
+	_, err := w.Update(t.Context(), addTurns(1))
+	wantError(t, err, ErrBusy, fmt.Sprintf("process %d holds the lock", holder.Process.Pid))
+	if took := time.Since(start); took < 50*time.Millisecond || took > 10*time.Second {
+		t.Errorf("waited %v, want about 50ms", took)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err = w.Update(ctx, addTurns(1))
+	wantError(t, err, context.Canceled)
+	release()
+	if got := stored(t, dir, "turns"); got != "unset" {
+		t.Errorf("turns is %s", got)
+	}
+	update(t, w, addTurns(1))
+}
+
+func TestDeadHolderBlocksNobody(t *testing.T) {
+	dir := newState(t)
+	holder, release := hold(t, dir, "cost")
+	if err := holder.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	holder.Wait()
+	defer release()
+	update(t, openOwner(t, dir, "cost", nil), addTurns(1))
+}
+
+func TestOwnersDoNotWaitForEachOther(t *testing.T) {
+	dir := newState(t)
+	_, release := hold(t, dir, "cost")
+	defer release()
+	update(t, openOwner(t, dir, "reset", &Options{Wait: -1}), setCleared)
+}
+
+func TestExclusiveOwnerHasOneLiveProcess(t *testing.T) {
+	dir := newState(t)
+	_, release := hold(t, dir, "watchdog")
+	defer release()
+	_, err := Open(t.Context(), dir, declaration(), "watchdog", &Options{Wait: -1})
+	wantError(t, err, ErrBusy, "watchdog is exclusive")
+	release()
+	a, err := Open(t.Context(), dir, declaration(), "watchdog", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := update(t, a, setReason("dead")).Version
+	second := update(t, a, setReason("frozen")).Version
+	if second.Epoch != first.Epoch || second.Revision != 2 {
+		t.Errorf("versions %v and %v within one lease", first, second)
+	}
+	if err := a.Close(); err != nil {
+		t.Fatal(err)
+	}
+	b := openOwner(t, dir, "watchdog", nil)
+	if third := update(t, b, setReason("dead")).Version; third.Epoch <= first.Epoch || third.Revision != 1 {
+		t.Errorf("version %v in the lease after %v", third, first)
+	}
+}
+
+func setReason(reason string) func(*Tx) error {
+	return func(tx *Tx) error {
+		tx.Apply(Op{Field: "reason", Verb: Set, Value: []byte(`"` + reason + `"`)})
+		return nil
+	}
+}
+
+// stuck is a publisher that fails in a chosen way.
+type stuck struct {
+	publisher
+	err     error
+	visible bool
+}
+
+func (p stuck) publish(name string, raw []byte, durable bool) error {
+	if p.visible {
+		if err := p.publisher.publish(name, raw, durable); err != nil {
+			return err
+		}
+	}
+	return p.err
+}
+
+func TestIndeterminateCommitStopsTheWriterUntilResolved(t *testing.T) {
+	for _, visible := range []bool{true, false} {
+		t.Run(fmt.Sprintf("visible=%v", visible), func(t *testing.T) {
+			dir := newState(t)
+			w := openOwner(t, dir, "cost", nil)
+			update(t, w, addTurns(1))
+			w.publisher = stuck{w.publisher, fmt.Errorf("%w: fsync: input/output error", ErrIndeterminate), visible}
+			c, err := w.Update(t.Context(), addTurns(1))
+			wantError(t, err, ErrIndeterminate, "Resolve")
+			if c.Version.IsZero() {
+				t.Fatal("no version to ask for")
+			}
+			_, err = w.Update(t.Context(), addTurns(1))
+			wantError(t, err, ErrIndeterminate)
+			want := NotApplied
+			if visible {
+				want = Applied
+			}
+			got, err := Resolve(t.Context(), dir, "cost", c.Version)
+			if err != nil || got != want {
+				t.Errorf("resolved as %v (%v), want %v", got, err, want)
+			}
+		})
+	}
+}
+
+func TestResolveSaysWhenItCannotKnow(t *testing.T) {
+	dir := newState(t)
+	w := openOwner(t, dir, "reset", nil) // not durable, so quick
+	for range document.MaxRecent / 2 {
+		update(t, w, setCleared)
+		update(t, w, func(tx *Tx) error { tx.Apply(Op{Field: "cleared", Verb: Clear}); return nil })
+	}
+	_, err := Resolve(t.Context(), dir, "reset", Version{Epoch: 1, Revision: 1, Nonce: statedir.NewNonce()})
+	wantError(t, err, ErrUnknown)
+}
+
+func TestFailedPublishIsForgotten(t *testing.T) {
+	dir := newState(t)
+	w := openOwner(t, dir, "cost", nil)
+	whole := w.publisher
+	full := errors.New("no space left")
+	w.publisher = stuck{whole, full, false}
+	c, err := w.Update(t.Context(), addTurns(5))
+	wantError(t, err, full)
+	if c != (Commit{}) {
+		t.Errorf("a failed update returned %+v", c)
+	}
+	w.publisher = whole
+	update(t, w, addTurns(1))
+	if got := stored(t, dir, "turns"); got != "1" {
+		t.Errorf("turns is %s, want 1", got)
+	}
+}
+
+func TestOpenNamesTheOwnersThereAre(t *testing.T) {
+	_, err := Open(t.Context(), newState(t), nil, "nobody", nil)
+	wantError(t, err, ErrNotOwner, "nobody", "cost reset watchdog")
+	_, err = Open(t.Context(), t.TempDir(), declaration(), "cost", nil)
+	wantError(t, err, ErrNoState)
+	dir := t.TempDir() + "/made"
+	w := openOwner(t, dir, "cost", &Options{Create: true, Program: strings.Repeat("é", 100)})
+	update(t, w, addTurns(1))
+}

@@ -1,0 +1,149 @@
+package sidecar
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// mostShared bounds how many Updates share one commit, so that the first one
+// does not wait for an endless stream of others.
+const mostShared = 64
+
+// A queue holds the Updates of one Writer that wait for a commit. Whoever is
+// at its head leads: it takes the owner's lock, lets the others run their
+// functions, each in its own goroutine, publishes once and tells everybody.
+// Leadership then passes to the next in line.
+type queue struct {
+	mu      sync.Mutex
+	waiting []*request
+	led     bool
+	closing bool
+	idle    sync.Cond
+	err     error // why no further commit may be tried
+}
+
+// A request is one Update.
+type request struct {
+	fn     func(*Tx) error
+	signal chan signal   // of capacity 1; what to do next
+	ran    chan struct{} // closed when fn is over, however it ended
+	tx     *Tx
+	commit Commit
+	err    error
+}
+
+type signal int
+
+const (
+	lead signal = iota // take the lock and commit for all
+	run                // call your function on your tx
+	done               // commit and err are set
+)
+
+func newRequest(fn func(*Tx) error) *request {
+	return &request{fn: fn, signal: make(chan signal, 1), ran: make(chan struct{})}
+}
+
+// enter puts r in line. If nobody leads, r does.
+func (q *queue) enter(r *request) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.closing {
+		return ErrClosed
+	}
+	if q.err != nil {
+		return q.err
+	}
+	q.waiting = append(q.waiting, r)
+	if !q.led {
+		q.led = true
+		r.signal <- lead
+	}
+	return nil
+}
+
+// await returns what r is to do next. If that takes longer than wait, or than
+// ctx allows, and nobody has begun with r, it leaves the line and returns
+// false.
+func (q *queue) await(ctx context.Context, r *request, wait time.Duration) (signal, bool) {
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case s := <-r.signal:
+		return s, true
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+	if q.leave(r) {
+		return 0, false
+	}
+	return <-r.signal, true
+}
+
+// leave takes r out of the line unless a leader has begun with it or has
+// named it to lead.
+func (q *queue) leave(r *request) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(r.signal) > 0 {
+		return false
+	}
+	for i, other := range q.waiting {
+		if other == r {
+			q.waiting = append(q.waiting[:i], q.waiting[i+1:]...)
+			return true
+		}
+	}
+	return false
+}
+
+// take takes the requests of the next commit out of the line. The leader is
+// the first of them.
+func (q *queue) take() []*request {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	n := min(len(q.waiting), mostShared)
+	batch := append([]*request(nil), q.waiting[:n]...)
+	q.waiting = append(q.waiting[:0], q.waiting[n:]...)
+	return batch
+}
+
+// pass ends the caller's lead and lets the next in line lead.
+func (q *queue) pass() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.err != nil {
+		for _, r := range q.waiting {
+			r.err = q.err
+			r.signal <- done
+		}
+		q.waiting = nil
+	}
+	if len(q.waiting) > 0 {
+		q.waiting[0].signal <- lead
+		return
+	}
+	q.led = false
+	if q.closing {
+		q.idle.Broadcast()
+	}
+}
+
+// poison makes all later Updates fail with err.
+func (q *queue) poison(err error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.err = err
+}
+
+// close refuses new requests and waits for those in line.
+func (q *queue) close() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.closing = true
+	q.idle.L = &q.mu
+	for q.led {
+		q.idle.Wait()
+	}
+}

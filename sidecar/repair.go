@@ -1,0 +1,146 @@
+package sidecar
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/freehold-dev/freehold/sidecar/document"
+	"github.com/freehold-dev/freehold/sidecar/statedir"
+)
+
+// ErrUnknown is returned by [Resolve] if the sidecar no longer shows what
+// became of a commit.
+var ErrUnknown = errors.New("unknown")
+
+// Accept takes the sidecar of owner as some other hand left it: it checks
+// every value against the declaration, stamps the file anew and begins an
+// epoch. It changes nothing and returns [Unchanged] if the sidecar is as
+// Freehold left it. It returns an error that wraps [ErrInvalid] if the file is
+// not a JSON object with a field on each line of it that fits, [ErrValue] if
+// a value does not fit its field, [ErrNotOwner] if it holds another owner's
+// field, and [fs.ErrNotExist] if there is none.
+func Accept(ctx context.Context, dir, owner string, o *Options) (Commit, error) {
+	w, release, err := openLocked(ctx, dir, owner, o)
+	if err != nil {
+		return Commit{}, err
+	}
+	defer release()
+	doc, err := w.read()
+	if err == nil && !doc.Version.IsZero() {
+		return Commit{Outcome: Unchanged, Version: doc.Version}, nil
+	}
+	raw, err := w.dir.ReadFile(statedir.Sidecar(owner), nil, document.MaxSize)
+	if err != nil {
+		return Commit{}, err
+	}
+	foreign, err := document.DecodeForeign(raw)
+	if err != nil {
+		return Commit{}, fmt.Errorf("%s: %w: it cannot be accepted; mend it, or run `freehold quarantine %s`", w.file(), err, owner)
+	}
+	b := &batch{w: w, base: foreign}
+	if err := b.takeIn(); err != nil {
+		return Commit{}, err
+	}
+	if err := b.write(true); err != nil {
+		return Commit{}, err
+	}
+	return Commit{Outcome: Applied, Version: b.next}, nil
+}
+
+// takeIn makes every declared field of the foreign base a change of this
+// batch: nobody knows which of them the other hand wrote. Fields that no
+// owner declares stay as they are.
+func (b *batch) takeIn() error {
+	w := b.w
+	b.base.Owner, b.base.State = w.owner, w.manifest.StateID
+	b.next = Version{Epoch: w.newEpoch(b.base), Revision: 1, Nonce: statedir.NewNonce()}
+	b.changes = map[string]slot{}
+	for _, name := range b.base.Names() {
+		f, err := w.field(name)
+		if err != nil {
+			if _, ok := w.manifest.Declaration.OwnerOf(name); ok {
+				return fmt.Errorf("%s: %w: take it out of the file first", w.file(), err)
+			}
+			continue
+		}
+		raw, _, _ := b.base.Field(name)
+		value, err := f.Normalize(raw)
+		if err != nil {
+			return fmt.Errorf("%s: field %s: %w: %w: mend it, or run `freehold quarantine %s`", w.file(), name, ErrValue, err, w.owner)
+		}
+		b.changes[name] = slot{value, true}
+	}
+	return nil
+}
+
+// Quarantine moves the file in the place of owner's sidecar aside, whatever it
+// is, and returns its new path. The owner's fields are unset afterwards. It
+// returns [fs.ErrNotExist] if there is nothing to move.
+func Quarantine(ctx context.Context, dir, owner string, o *Options) (path string, err error) {
+	w, release, err := openLocked(ctx, dir, owner, o)
+	if err != nil {
+		return "", err
+	}
+	defer release()
+	path, err = w.dir.Quarantine(statedir.Sidecar(owner))
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("%s: nothing to move aside: %w", w.file(), fs.ErrNotExist)
+	}
+	return path, err
+}
+
+// openLocked opens owner for a repair and takes its lock, and its lease if it
+// is exclusive. The caller calls release when done.
+func openLocked(ctx context.Context, dir, owner string, o *Options) (w *Writer, release func(), err error) {
+	w, err = open(ctx, dir, nil, owner, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := w.lock.Acquire(ctx, w.wait); err != nil {
+		w.shut()
+		return nil, nil, err
+	}
+	return w, func() { w.shut() }, nil
+}
+
+// Resolve says what became of the commit of version v after an error that
+// wrapped [ErrIndeterminate]: [Applied], and it is durable now, or
+// [NotApplied]. It takes the owner's lock, so that the answer stays true. It
+// returns [ErrUnknown] if so many commits followed that the sidecar has
+// forgotten v.
+func Resolve(ctx context.Context, dir, owner string, v Version) (Outcome, error) {
+	sd, err := statedir.Open(dir)
+	if err != nil {
+		return NotApplied, err
+	}
+	defer sd.Close()
+	manifest, err := sd.Manifest()
+	if err != nil {
+		return NotApplied, err
+	}
+	w := &Writer{dir: sd, manifest: manifest, owner: owner, declared: manifest.Declaration.Owners[owner]}
+	if w.lock, err = w.openLock(statedir.OwnerLock(owner)); err != nil {
+		return NotApplied, err
+	}
+	defer w.lock.Close()
+	if err := w.lock.Acquire(ctx, w.declared.EffectiveWait()); err != nil {
+		return NotApplied, err
+	}
+	doc, err := w.read()
+	if err != nil {
+		return NotApplied, err
+	}
+	return w.resolve(doc, v)
+}
+
+func (w *Writer) resolve(doc *document.Document, v Version) (Outcome, error) {
+	if doc.Remembers(v.Nonce) {
+		return Applied, w.dir.Sync()
+	}
+	if len(doc.Recent()) < document.MaxRecent {
+		return NotApplied, nil
+	}
+	return NotApplied, fmt.Errorf("%s: %w: more than %d commits came after version %v", w.file(), ErrUnknown, document.MaxRecent, v)
+}

@@ -1,0 +1,207 @@
+package sidecar
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/freehold-dev/freehold/sidecar/document"
+)
+
+// An Outcome says how a commit that did not fail ended. The zero Outcome
+// means that nothing was applied.
+type Outcome int
+
+// The outcomes of a commit.
+const (
+	NotApplied Outcome = iota // nothing changed
+	Applied                   // the sidecar has a new version
+	Unchanged                 // every field had its value already
+)
+
+// String returns the outcome as a word.
+func (o Outcome) String() string {
+	switch o {
+	case Applied:
+		return "applied"
+	case Unchanged:
+		return "unchanged"
+	}
+	return "not applied"
+}
+
+// A Commit is what became of an Update.
+type Commit struct {
+	Outcome Outcome
+	// Version of the sidecar with the commit in it. After an error that
+	// wraps [ErrIndeterminate] it is the version to ask [Resolve] for;
+	// after any other error it is zero.
+	Version Version
+}
+
+// Update calls fn with the owner's fields as they stand and commits what fn
+// did to them, all of it or nothing. It calls fn at most once, under the
+// owner's lock; fn must be quick and do no input or output. If fn returns an
+// error or panics, nothing changes.
+//
+// Update waits for other processes no longer than the owner's wait, nor than
+// ctx, and then returns an error that wraps [ErrBusy]. The other errors that
+// callers may want to tell apart are [ErrForeign], [ErrInvalid] and
+// [ErrUnreadable], if the sidecar is not as Freehold left it: it is not
+// touched then; [ErrValue]; [ErrConflict]; [ErrFenced]; [ErrReplaced];
+// [ErrIndeterminate].
+func (w *Writer) Update(ctx context.Context, fn func(*Tx) error) (Commit, error) {
+	start := time.Now()
+	if err := context.Cause(ctx); err != nil {
+		return Commit{}, fmt.Errorf("%s: not applied: %w", w.file(), err)
+	}
+	r := newRequest(fn)
+	if err := w.queue.enter(r); err != nil {
+		return Commit{}, fmt.Errorf("%s: not applied: %w", w.file(), err)
+	}
+	for {
+		left := w.wait - time.Since(start)
+		s, ok := w.queue.await(ctx, r, left)
+		if !ok {
+			return Commit{}, w.late(ctx)
+		}
+		switch s {
+		case run:
+			r.run()
+		case lead:
+			w.lead(ctx, r, left)
+			return r.commit, r.err
+		case done:
+			return r.commit, r.err
+		}
+	}
+}
+
+func (w *Writer) late(ctx context.Context) error {
+	err := fmt.Errorf("%s: %w: other updates of this program did not finish within %v; try again", w.file(), ErrBusy, w.wait)
+	if cause := context.Cause(ctx); cause != nil {
+		return fmt.Errorf("%w (%w)", err, cause)
+	}
+	return err
+}
+
+// errAborted is what an Update gets whose function panicked or ended its
+// goroutine; nobody sees it unless a deferred function asks.
+var errAborted = errors.New("the update's function did not return")
+
+// run calls the request's function in the goroutine that wants it, so that a
+// panic or runtime.Goexit ends the right one.
+func (r *request) run() {
+	returned := false
+	defer func() {
+		if !returned {
+			r.tx.err = errAborted
+		}
+		r.tx.done = true
+		close(r.ran)
+	}()
+	if err := r.fn(r.tx); err != nil {
+		r.tx.err = err
+	}
+	returned = true
+}
+
+// lead commits for r and for the others in line.
+func (w *Writer) lead(ctx context.Context, r *request, wait time.Duration) {
+	if err := w.lock.Acquire(ctx, wait); err != nil {
+		w.queue.leave(r)
+		r.err = err
+		w.queue.pass()
+		return
+	}
+	b := &batch{w: w, requests: w.queue.take()}
+	defer b.finish() // also if r's own function panics
+	if b.err = b.begin(); b.err != nil {
+		return
+	}
+	for _, other := range b.requests[1:] {
+		b.admit(other)
+		other.signal <- run
+		<-other.ran
+		b.settle(other)
+	}
+	b.admit(r)
+	defer b.settle(r)
+	r.run()
+}
+
+// A batch is the Updates that share one commit.
+type batch struct {
+	w        *Writer
+	requests []*request
+	base     *document.Document
+	next     Version // of the commit, once anything changed
+	changes  map[string]slot
+	err      error
+}
+
+// version returns the version of the values that the batch shows.
+func (b *batch) version() Version {
+	if len(b.changes) > 0 {
+		return b.next
+	}
+	return b.base.Version
+}
+
+func (b *batch) slot(field string) slot {
+	if s, ok := b.changes[field]; ok {
+		return s
+	}
+	raw, _, _ := b.base.Field(field)
+	return slot{raw, raw != nil}
+}
+
+func (b *batch) admit(r *request) { r.tx = &Tx{batch: b} }
+
+// settle takes r's changes into the batch, or leaves them out if r failed.
+func (b *batch) settle(r *request) {
+	if r.tx.err != nil {
+		r.err = r.tx.err
+		return
+	}
+	r.commit.Outcome = Unchanged
+	for field, s := range r.tx.changes {
+		if s.equal(b.slot(field)) {
+			continue
+		}
+		if b.changes == nil {
+			b.changes = map[string]slot{}
+		}
+		b.changes[field] = s
+		r.commit.Outcome = Applied
+	}
+	r.commit.Version = b.version()
+}
+
+// finish publishes, lets the lock go and tells everybody.
+func (b *batch) finish() {
+	if b.err == nil {
+		b.err = b.publish()
+	}
+	b.w.lock.Release()
+	for i, r := range b.requests {
+		b.report(r)
+		if i > 0 { // the leader reads its own
+			r.signal <- done
+		}
+	}
+	b.w.queue.pass()
+}
+
+// report gives r the batch's error, if there is one. An Update that failed by
+// itself keeps its own.
+func (b *batch) report(r *request) {
+	if b.err == nil || r.err != nil {
+		return
+	}
+	r.err = b.err
+	if !errors.Is(b.err, ErrIndeterminate) {
+		r.commit = Commit{}
+	}
+}
