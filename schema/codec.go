@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -93,11 +94,11 @@ func (Uint) Decode(raw []byte) (uint64, error) {
 // spelling: "1.0", "1e3" and "-0" are numbers too, but a program that reads
 // them as integers has to guess.
 func integer(raw []byte) bool {
-	digits := bytes.TrimPrefix(raw, []byte("-"))
-	if len(digits) == 0 || (digits[0] == '0' && len(raw) > 1) {
+	unsigned := bytes.TrimPrefix(raw, []byte("-"))
+	if len(unsigned) == 0 || (unsigned[0] == '0' && len(raw) > 1) {
 		return false
 	}
-	for _, c := range digits {
+	for _, c := range unsigned {
 		if c < '0' || c > '9' {
 			return false
 		}
@@ -199,9 +200,10 @@ func (Time) Decode(raw []byte) (time.Time, error) {
 		return time.Time{}, mismatch(`an instant such as "2026-08-11T09:12:44.031Z"`, raw)
 	}
 	v, err := time.Parse(time.RFC3339Nano, text)
-	// Parse also takes a comma for the point and more than nine digits,
-	// which it cuts off.
-	if err != nil || bytes.ContainsRune(raw, ',') || len(text) > len("2006-01-02T15:04:05.999999999+00:00") {
+	// Parse also takes a comma for the point and cuts off what is finer than
+	// a nanosecond.
+	_, fraction, _ := strings.Cut(text, ".")
+	if err != nil || strings.Contains(text, ",") || leadingDigits(fraction) > 9 {
 		return time.Time{}, mismatch(`an instant such as "2026-08-11T09:12:44.031Z"`, raw)
 	}
 	if v.IsZero() {
@@ -209,6 +211,9 @@ func (Time) Decode(raw []byte) (time.Time, error) {
 	}
 	return v.UTC(), nil
 }
+
+// leadingDigits counts the digits that s begins with.
+func leadingDigits(s string) int { return len(s) - len(strings.TrimLeft(s, "0123456789")) }
 
 // Append implements [Codec].
 func (Duration) Append(dst []byte, v time.Duration) ([]byte, error) {

@@ -27,7 +27,11 @@ const (
 func (f *fileReader) readField(e entry) (fieldEntry, bool) {
 	named := f.checkName(e.at, "field", e.name)
 	what := "field " + plain(e.name)
-	m := f.members(e.value, what, "{type: …}", fieldKeys, fieldLater)
+	want := "{type: …}"
+	if slices.Contains(words(schema.Types()...), e.value.Value) {
+		want = "{type: " + e.value.Value + "}"
+	}
+	m := f.members(e.value, what, want, fieldKeys, fieldLater)
 	field := fieldEntry{name: e.name, at: e.at, goAt: e.at}
 	field.field = schema.Field{
 		Kind:   schema.Value,
@@ -38,8 +42,8 @@ func (f *fileReader) readField(e entry) (fieldEntry, bool) {
 	if m["type"] == nil && (e.value.Kind == yaml.MappingNode || isNull(e.value)) {
 		f.report(e.at, `%s has no type: add "type:", one of %s`, what, list(words(schema.Types()...), "and"))
 	}
-	typ, typed := f.word(m["type"], "the type of "+what, words(schema.Types()...), laterTypes)
-	kind, kinded := f.word(m["kind"], "the kind of "+what, words(schema.Kinds()...), laterKinds)
+	typ, typed := f.word(m["type"], "type", what, words(schema.Types()...), laterTypes)
+	kind, kinded := f.word(m["kind"], "kind", what, words(schema.Kinds()...), laterKinds)
 	if kinded {
 		field.field.Kind = schema.Kind(kind)
 	}
@@ -67,18 +71,20 @@ func (f *fileReader) checkKind(at place, what string, field schema.Field) {
 		f.report(at, "%s is a counter of type float, which does not sum exactly: use type decimal", what)
 		return
 	}
-	var good []schema.Type
-	for _, t := range schema.Types() {
-		if kind.Allows(t) {
-			good = append(good, t)
-		}
-	}
-	f.report(at, "%s is of kind %s, which type %s cannot be: use kind value, or one of the types %s", what, kind, typ, list(words(good...), "and"))
+	f.report(at, "%s is of kind %s, which type %s cannot be: use kind value, or one of the types %s",
+		what, kind, typ, list(words(allowed(kind)...), "and"))
 }
+
+// allowed returns the types that a field of the kind may have.
+func allowed(kind schema.Kind) []schema.Type {
+	return slices.DeleteFunc(schema.Types(), func(t schema.Type) bool { return !kind.Allows(t) })
+}
+
+// numbers are the types whose values count something.
+var numbers = []schema.Type{schema.TypeInt, schema.TypeUint, schema.TypeFloat, schema.TypeDecimal}
 
 // checkUnit reports a unit of something that is no number.
 func (f *fileReader) checkUnit(unit *yaml.Node, what string, typ schema.Type) {
-	numbers := []schema.Type{schema.TypeInt, schema.TypeUint, schema.TypeFloat, schema.TypeDecimal}
 	if unit != nil && !slices.Contains(numbers, typ) {
 		f.report(at(unit), "%s has a unit and is no number: remove it, or say it in the doc", what)
 	}

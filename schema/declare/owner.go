@@ -36,10 +36,10 @@ func (f *fileReader) readOwner(e entry) ownerEntry {
 		Home:       path.Join(f.folder, e.name),
 		Fields:     map[string]schema.Field{},
 	}
-	if mode, ok := f.word(m["mode"], "the mode of "+what, words(schema.Shared, schema.Exclusive), nil); ok {
+	if mode, ok := f.word(m["mode"], "mode", what, words(schema.Shared, schema.Exclusive), nil); ok {
 		o.owner.Mode = schema.Mode(mode)
 	}
-	if level, ok := f.word(m["durability"], "the durability of "+what, words(schema.Power, schema.Process), nil); ok {
+	if level, ok := f.word(m["durability"], "durability", what, words(schema.Power, schema.Process), nil); ok {
 		o.owner.Durability = schema.Durability(level)
 	}
 	if home, ok := f.text(m["home"], "the home of "+what); ok {
@@ -55,10 +55,12 @@ func (f *fileReader) readBusy(n *yaml.Node, owner string) schema.Busy {
 		return busy
 	}
 	m := f.members(n, "busy of "+owner, "{wait: 250ms, then: fail}", busyKeys, nil)
-	if wait, ok := f.text(m["wait"], "the wait of "+owner); ok && f.checkWait(at(m["wait"]), wait, owner) {
+	if n := m["wait"]; n != nil && n.Tag == "!!int" {
+		f.report(at(n), "the wait of %s, %s, has no unit: write %[2]sms or %[2]ss", owner, n.Value)
+	} else if wait, ok := f.text(n, "the wait of "+owner); ok && f.checkWait(at(n), wait, owner) {
 		busy.Wait = wait
 	}
-	f.word(m["then"], "then of "+owner, words(schema.Fail), []string{"aside"})
+	f.word(m["then"], "then", "busy of "+owner, words(schema.Fail), []string{"aside"})
 	return busy
 }
 

@@ -11,6 +11,9 @@ func nearest(word string, words []string) (string, bool) {
 	}
 	best, least := "", 1+max(1, len(word)/3)
 	for _, w := range words {
+		if strings.HasPrefix(word, w) || len(word) > 2 && strings.HasPrefix(w, word) {
+			return w, true // boolean, int64, timestamp
+		}
 		if d := distance(word, w); d < least {
 			best, least = w, d
 		}

@@ -1,0 +1,71 @@
+package declare
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/freehold-dev/freehold/schema"
+)
+
+// GoName returns the name that the field called name has in generated code:
+// the one that it declares, or else one made by Go's rules, TotalUSD for
+// total_usd.
+func GoName(name string, f schema.Field) string {
+	if f.Go != "" {
+		return f.Go
+	}
+	return camel(name, "_")
+}
+
+// GoValueName returns the name of the generated function that returns the
+// value of the enum field called name: RestartReasonPaneFrozen for the value
+// pane-frozen of restart_reason.
+func GoValueName(name string, f schema.Field, value string) string {
+	return GoName(name, f) + camel(value, "_-.")
+}
+
+// camel joins the words of text, which the separators separate.
+func camel(text, separators string) string {
+	var b strings.Builder
+	for word := range strings.FieldsFuncSeq(text, func(c rune) bool { return strings.ContainsRune(separators, c) }) {
+		b.WriteString(goWord(word))
+	}
+	return b.String()
+}
+
+// goWord returns a word as it stands in the middle of a Go name: "Id" is "ID",
+// also in "ids" and "id2".
+func goWord(word string) string {
+	if special, ok := mixedCase[word]; ok {
+		return special
+	}
+	letters := strings.TrimRight(word, "0123456789")
+	digits := word[len(letters):]
+	if initialism(letters) {
+		return strings.ToUpper(letters) + digits
+	}
+	if one, plural := strings.CutSuffix(letters, "s"); plural && initialism(one) {
+		return strings.ToUpper(one) + "s" + digits
+	}
+	return strings.ToUpper(word[:1]) + word[1:]
+}
+
+func initialism(word string) bool {
+	_, ok := slices.BinarySearch(initialisms, word)
+	return ok
+}
+
+// mixedCase are the words that Go writes in a case of their own.
+var mixedCase = map[string]string{"ipv4": "IPv4", "ipv6": "IPv6", "oauth": "OAuth"}
+
+// initialisms are the words that Go names have in capitals only, sorted: those
+// that linters know, and others that the fields of a state are likely to use.
+var initialisms = []string{
+	"acl", "ai", "amqp", "api", "ascii", "aws", "cidr", "cli", "cpu", "crc", "css", "csv", "cwd",
+	"db", "dns", "eof", "eur", "fd", "fifo", "fps", "gbp", "gcp", "gid", "gpu", "grpc", "guid", "hmac", "html", "http", "https",
+	"id", "io", "ip", "jpg", "json", "jwt", "kpi", "lan", "llm", "lru", "mac", "md", "mcp", "mime", "mtu", "nfs",
+	"oom", "os", "pdf", "pgid", "pid", "png", "ppid", "qps", "ram", "rgb", "rpc", "rpm", "rss", "rtp", "rtt",
+	"sdk", "sha", "sip", "sla", "slo", "smtp", "sql", "sse", "ssh", "ssl", "svg", "tcp", "tls", "toml", "ts", "ttl", "tty",
+	"udp", "ui", "uid", "uri", "url", "usd", "utc", "utf", "uuid", "vcs", "vm", "vpn", "wal", "wan", "xml", "xmpp", "xsrf", "xss",
+	"yaml", "zip",
+}

@@ -1,0 +1,174 @@
+package declare
+
+import (
+	"reflect"
+
+	"github.com/freehold-dev/freehold/schema"
+	"github.com/invopop/jsonschema"
+)
+
+// OwnersSchemaURL is where the schema of owners.yaml is published, and the
+// schema's id.
+const OwnersSchemaURL = "https://raw.githubusercontent.com/freehold-dev/freehold/main/schema/owners.schema.json"
+
+// OwnersSchema returns the JSON Schema, draft 2020-12, of owners.yaml, by
+// which editors complete and check it. It says what can be said of one value
+// or of one owner at a time; [Parse] also compares them.
+func OwnersSchema() ([]byte, error) {
+	reflector := jsonschema.Reflector{
+		ExpandedStruct: true,
+		Mapper:         func(t reflect.Type) *jsonschema.Schema { return wordSchemas()[t] },
+		LookupComment:  func(t reflect.Type, field string) string { return comments[t.Name()+"."+field] },
+	}
+	s := reflector.Reflect(schema.Declaration{})
+	s.ID = OwnersSchemaURL
+	s.Title = "owners.yaml: who owns what in one state"
+	refineFile(s)
+	refineOwner(s.Definitions["Owner"])
+	refineField(s.Definitions["Field"])
+	refine(s.Definitions["Busy"], "wait", "", func(p *jsonschema.Schema) {
+		p.Pattern = `^(\d+(\.\d+)?(ns|us|µs|ms|s|m|h))+$`
+		p.Default = schema.DefaultWait.String()
+	})
+	refine(s.Definitions["Busy"], "then", schema.Fail, nil)
+	return marshal(s)
+}
+
+// wordSchemas are the schemas of the types whose values are words.
+func wordSchemas() map[reflect.Type]*jsonschema.Schema {
+	return map[reflect.Type]*jsonschema.Schema{
+		reflect.TypeFor[schema.Mode]():       oneOf(schema.Shared, schema.Exclusive),
+		reflect.TypeFor[schema.Durability](): oneOf(schema.Power, schema.Process),
+		reflect.TypeFor[schema.Then]():       oneOf(schema.Fail),
+		reflect.TypeFor[schema.Kind]():       oneOf(schema.Kinds()...),
+		reflect.TypeFor[schema.Type]():       oneOf(schema.Types()...),
+	}
+}
+
+// comments are the descriptions by Go type and field. The Go comments speak to
+// those who call the library; these speak to those who write owners.yaml.
+var comments = map[string]string{
+	"Declaration.":        "Which owners a state has, and which fields each of them owns. Every field has exactly one owner.",
+	"Declaration.State":   "The name of the state: a directory that holds the files of these owners.",
+	"Declaration.Package": "The name of the generated Go package that reads the state. Default: the state's name.",
+	"Declaration.Owners":  "The owners by name. An owner is a role that programs play; it writes NAME.json and nothing else.",
+
+	"Owner.":           "One declared role and the fields that only it may write.",
+	"Owner.Doc":        "Who plays the role.",
+	"Owner.Mode":       "How many processes may play the role: shared, they take turns; exclusive, one at a time.",
+	"Owner.Durability": "What an acknowledged commit survives: power, power loss; process, the death of any process.",
+	"Owner.Home":       "The folder, relative to the module root, below which Go packages may write these fields. Default: the folder of owners.yaml and the owner's name.",
+	"Owner.Fields":     "The fields by name. A name is unique among all owners of the state.",
+
+	"Busy.":     "What a commit does while another process holds the owner's lock.",
+	"Busy.Wait": "How long it waits, as Go writes durations: 250ms, 2s.",
+	"Busy.Then": "What it does then: fail, an error with nothing changed.",
+
+	"Field.":       "One value with one owner.",
+	"Field.Type":   "The type of the value. int and uint have 64 bits, decimal is exact, time is an instant.",
+	"Field.Kind":   "How writes combine: value, the latest; max and min, never back; counter, the exact sum.",
+	"Field.Doc":    "What the value means. It becomes the comment of the generated accessors.",
+	"Field.Unit":   "What a number counts: tokens, US dollars.",
+	"Field.Values": "The values of an enum.",
+	"Field.Go":     "The name in generated code. Default: the field's name by Go's rules, TotalUSD for total_usd.",
+	"Field.Legacy": "The field's key in the file that Freehold replaces.",
+}
+
+// refine changes the property name of s; otherwise, if not empty, is what
+// stands for it when it is left out.
+func refine[T ~string](s *jsonschema.Schema, name string, otherwise T, change func(*jsonschema.Schema)) {
+	p, _ := s.Properties.Get(name)
+	if otherwise != "" {
+		p.Default = otherwise
+	}
+	if change != nil {
+		change(p)
+	}
+}
+
+func setPattern(rule string) func(*jsonschema.Schema) {
+	return func(p *jsonschema.Schema) { p.Pattern = rule }
+}
+
+// named makes p a mapping from names to at least one thing.
+func named(p *jsonschema.Schema) {
+	least := uint64(1)
+	p.PropertyNames, p.MinProperties = pattern(schema.NameRule), &least
+}
+
+func refineFile(s *jsonschema.Schema) {
+	refine(s, "state", "", setPattern(schema.NameRule))
+	refine(s, "package", "", setPattern(schema.NameRule))
+	refine(s, "owners", "", named)
+}
+
+func refineOwner(s *jsonschema.Schema) {
+	refine(s, "mode", schema.Shared, nil)
+	refine(s, "durability", schema.Power, nil)
+	refine(s, "home", "", setPattern(`^[A-Za-z0-9+~-][A-Za-z0-9._+~-]*(/[A-Za-z0-9+~-][A-Za-z0-9._+~-]*)*$`))
+	refine(s, "doc", "", atMost(maxDoc))
+	refine(s, "fields", "", named)
+	// The property is a reference, and a reference has no comment of its own.
+	refine(s, "busy", "", func(p *jsonschema.Schema) { p.Description = comments["Busy."] })
+}
+
+func refineField(s *jsonschema.Schema) {
+	refine(s, "kind", schema.Value, nil)
+	refine(s, "doc", "", atMost(maxDoc))
+	refine(s, "unit", "", atMost(maxLine))
+	refine(s, "legacy", "", atMost(maxLine))
+	refine(s, "go", "", setPattern(`^[A-Z][A-Za-z0-9_]{0,99}$`))
+	refine(s, "values", "", func(p *jsonschema.Schema) {
+		least, most := uint64(1), uint64(maxValues)
+		p.Items, p.MinItems, p.MaxItems, p.UniqueItems = pattern(valueRule), &least, &most, true
+	})
+	s.AllOf = append(s.AllOf, enumRule(), unitRule())
+	for _, kind := range schema.Kinds() {
+		if rule := kindRule(kind); rule != nil {
+			s.AllOf = append(s.AllOf, rule)
+		}
+	}
+}
+
+func atMost(most uint64) func(*jsonschema.Schema) {
+	return func(p *jsonschema.Schema) {
+		least := uint64(1)
+		p.MinLength, p.MaxLength = &least, &most
+	}
+}
+
+// enumRule: an enum has values, and nothing else has.
+func enumRule() *jsonschema.Schema {
+	return &jsonschema.Schema{
+		If:   given(property{"type", oneOf(schema.TypeEnum), true}),
+		Then: &jsonschema.Schema{Required: []string{"values"}},
+		Else: given(property{"values", jsonschema.FalseSchema, false}),
+	}
+}
+
+// unitRule: only a number has a unit.
+func unitRule() *jsonschema.Schema {
+	return &jsonschema.Schema{
+		If:   &jsonschema.Schema{Required: []string{"unit"}},
+		Then: given(property{"type", oneOf(numbers...), false}),
+	}
+}
+
+// kindRule says which types go with the kind, or is nil if all do.
+func kindRule(kind schema.Kind) *jsonschema.Schema {
+	good := allowed(kind)
+	if len(good) == len(schema.Types()) {
+		return nil
+	}
+	return &jsonschema.Schema{
+		If:   given(property{"kind", oneOf(kind), true}),
+		Then: given(property{"type", oneOf(good...), false}),
+	}
+}
+
+// given is a condition on the properties of what is an object anyway.
+func given(properties ...property) *jsonschema.Schema {
+	s := object("", properties...)
+	s.Type = ""
+	return s
+}

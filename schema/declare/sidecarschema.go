@@ -1,0 +1,84 @@
+package declare
+
+import (
+	"fmt"
+
+	"github.com/freehold-dev/freehold/schema"
+	"github.com/invopop/jsonschema"
+)
+
+// SidecarSchema returns the JSON Schema, draft 2020-12, of the sidecar of one
+// of d's owners. No field is required, since any may be unset; no other
+// owner's field is allowed. It returns an error if d has no such owner or a
+// type that this release does not know.
+func SidecarSchema(d *schema.Declaration, owner string) ([]byte, error) {
+	o, ok := d.Owners[owner]
+	if !ok {
+		return nil, fmt.Errorf("state %s has no owner %s: its owners are %s", d.State, owner, list(d.OwnerNames(), "and"))
+	}
+	s := closed(object(o.Doc, property{"$schema", pattern(""), false}, property{"$sidecar", envelopeSchema(owner), true}))
+	for _, name := range o.FieldNames() {
+		field, err := fieldSchema(owner, o.Fields[name])
+		if err != nil {
+			return nil, fmt.Errorf("field %s: %w", name, err)
+		}
+		s.Properties.Set(name, field)
+	}
+	s.Title = fmt.Sprintf("%s.json, the sidecar of owner %s of state %s", owner, owner, d.State)
+	s.Extras = map[string]any{"x-freehold-owner": owner}
+	return marshal(s)
+}
+
+// envelopeSchema describes $sidecar. A newer release may add members to any of
+// its objects, and an older one keeps them; so none is closed.
+func envelopeSchema(owner string) *jsonschema.Schema {
+	nonces := func(most uint64) *jsonschema.Schema {
+		return &jsonschema.Schema{Type: "array", Items: pattern(noncePattern), MaxItems: &most}
+	}
+	return object("What Freehold says about this file. Any edit by hand makes the sum wrong, which readers and writers notice.",
+		property{"format", described("The format's number.", &jsonschema.Schema{Type: "integer", Const: 1}), true},
+		property{"owner", described("The owner whose file this is.", oneOf(owner)), true},
+		property{"state", described("The random id of the state.", pattern(noncePattern)), true},
+		property{"epoch", described("The epoch of the last commit; it grows when a new hand takes the owner over.", count()), true},
+		property{"nonce", described("The random id of the last commit.", pattern(noncePattern)), true},
+		property{"revision", described("Counts the commits of the epoch.", count()), true},
+		property{"written_at", described("When the last commit was made.", instant()), true},
+		property{"writer", writerSchema(), true},
+		property{"fields", fieldsSchema(), true},
+		property{"folded", described("The ids of patches set aside that are in this file already.",
+			&jsonschema.Schema{Type: "array", Items: pattern("")}), false},
+		property{"recent", described("The ids of the last commits, the newest last.", nonces(256)), true},
+		property{"sum", described("SHA-256 of the file with these digits as zeros.", pattern("^[0-9a-f]{64}$")), true},
+	)
+}
+
+func writerSchema() *jsonschema.Schema {
+	number := func(description string) *jsonschema.Schema {
+		return described(description, between("integer", "0", "18446744073709551615"))
+	}
+	return object("Who made the last commit.",
+		property{"program", described("The program's name.", pattern("")), true},
+		property{"identity", object("What tells this process from its successor.",
+			property{"boot", described("The kernel's random id of the boot.", pattern("")), false},
+			property{"pid_ns", number("The inode of the PID namespace."), false},
+			property{"pid", number("The process id."), true},
+			property{"start", number("The start time in clock ticks since boot."), false},
+			property{"nonce", described("Drawn at random once in a process's life.", pattern("^[0-9a-v]+$")), true},
+			property{"pidfd", number("The inode of the process's pidfd."), false},
+		), true},
+	)
+}
+
+// fieldsSchema describes $sidecar.fields. It may name fields that this
+// declaration does not have: an older build keeps what a newer one wrote.
+func fieldsSchema() *jsonschema.Schema {
+	s := object("Which commit wrote or cleared each field last.")
+	s.PropertyNames = pattern(schema.NameRule)
+	s.AdditionalProperties = object("",
+		property{"version", described("EPOCH.REVISION.NONCE of the commit.", pattern(versionPattern)), true},
+		property{"at", described("When it was made.", instant()), true},
+		property{"program", described("The program that made it.", pattern("")), true},
+		property{"pid", described("That program's process id.", between("integer", "0", "9223372036854775807")), true},
+	)
+	return s
+}

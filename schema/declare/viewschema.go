@@ -1,0 +1,79 @@
+package declare
+
+import (
+	"fmt"
+
+	"github.com/freehold-dev/freehold/schema"
+	"github.com/invopop/jsonschema"
+)
+
+// ViewSchema returns the JSON Schema, draft 2020-12, of what freehold view
+// --json prints for the state that d declares. It returns an error if d has a
+// type that this release does not know.
+func ViewSchema(d *schema.Declaration) ([]byte, error) {
+	fields := closed(object("The fields that are set and readable, by name."))
+	provenance := closed(object("Where each field comes from: who wrote or cleared it last, and when."))
+	owners := closed(object("The sidecar of each owner."))
+	for _, name := range d.OwnerNames() {
+		o := d.Owners[name]
+		owners.Properties.Set(name, ownerStatusSchema(o.Doc))
+		for _, field := range o.FieldNames() {
+			value, err := fieldSchema(name, o.Fields[field])
+			if err != nil {
+				return nil, fmt.Errorf("field %s: %w", field, err)
+			}
+			fields.Properties.Set(field, value)
+			provenance.Properties.Set(field, provenanceSchema(name))
+		}
+	}
+	s := closed(object("",
+		property{"$schema", pattern(""), false},
+		property{"state", described("The name of the state.", oneOf(d.State)), true},
+		property{"dir", described("The state directory.", pattern("")), true},
+		property{"cut", cutSchema(), true},
+		property{"fields", fields, true},
+		property{"provenance", provenance, true},
+		property{"owners", owners, true},
+	))
+	s.Title = "A view of state " + d.State
+	return marshal(s)
+}
+
+func cutSchema() *jsonschema.Schema {
+	return object("What the view promises about the moment at which it was taken.",
+		property{"consistency", described("atomic: all sidecars stood like this at one moment; causal: nothing in the view had observed something newer than the view holds.",
+			oneOf("atomic", "causal")), true},
+		property{"id", described("Equal ids mean equal views.", pattern("")), true},
+	)
+}
+
+func statusSchema() *jsonschema.Schema {
+	return described("Whether the owner's sidecar could be read.",
+		oneOf("ok", "missing", "invalid", "foreign", "unreadable", "regressed"))
+}
+
+func provenanceSchema(owner string) *jsonschema.Schema {
+	return object("",
+		property{"owner", described("The only owner that may write the field.", oneOf(owner)), true},
+		property{"file", described("The owner's sidecar.", pattern("")), true},
+		property{"epoch", described("The epoch of the commit that changed the field last.", count()), false},
+		property{"revision", described("That commit's revision in the epoch.", count()), false},
+		property{"changed_at", described("When that commit was made.", instant()), false},
+		property{"program", described("The program that made it.", pattern("")), false},
+		property{"pid", described("That program's process id.", between("integer", "0", "9223372036854775807")), false},
+		property{"status", statusSchema(), true},
+		property{"freshness", described("Whether the field was computed from the newest of what it depends on.",
+			oneOf("fresh", "stale", "ambiguous", "unknown")), false},
+		property{"observed", described("The field versions that the writer had seen.", &jsonschema.Schema{Type: "object"}), false},
+	)
+}
+
+func ownerStatusSchema(doc string) *jsonschema.Schema {
+	return object(doc,
+		property{"status", statusSchema(), true},
+		property{"epoch", described("The epoch of the owner's last commit.", count()), false},
+		property{"revision", described("That commit's revision in the epoch.", count()), false},
+		property{"aside", described("How many patches are set aside.", count()), false},
+		property{"error", described("Why the sidecar could not be read, and what to do.", pattern("")), false},
+	)
+}

@@ -1,0 +1,113 @@
+package schema
+
+import (
+	"errors"
+	"maps"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func declared(change func(*Declaration)) *Declaration {
+	d := &Declaration{State: "agent", Owners: map[string]Owner{
+		"cost": {Fields: map[string]Field{
+			"turns":  {Type: TypeUint, Kind: Counter},
+			"reason": {Type: TypeEnum, Values: []string{"dead"}},
+		}},
+	}}
+	if change != nil {
+		change(d)
+	}
+	return d
+}
+
+func TestMergeTakesAdditionsFromBothSides(t *testing.T) {
+	manifest := declared(func(d *Declaration) { d.Owners["cost"].Fields["only_there"] = Field{Type: TypeInt} })
+	built := declared(func(d *Declaration) {
+		d.Owners["cost"].Fields["only_here"] = Field{Type: TypeInt}
+		d.Owners["cost"].Fields["reason"] = Field{Type: TypeEnum, Values: []string{"dead", "frozen"}}
+		d.Owners["reset"] = Owner{Fields: map[string]Field{"at": {Type: TypeTime}}}
+	})
+	before := maps.Clone(manifest.Owners["cost"].Fields)
+	merged, more, err := manifest.Merge(built)
+	if err != nil || !more {
+		t.Fatalf("more is %v (%v)", more, err)
+	}
+	want := []string{"only_here", "only_there", "reason", "turns"}
+	if diff := cmp.Diff(want, merged.Owners["cost"].FieldNames()); diff != "" {
+		t.Errorf("fields (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"dead", "frozen"}, merged.Owners["cost"].Fields["reason"].Values); diff != "" {
+		t.Errorf("values (-want +got):\n%s", diff)
+	}
+	if _, ok := merged.Owners["reset"]; !ok {
+		t.Error("the new owner is missing")
+	}
+	if diff := cmp.Diff(before, manifest.Owners["cost"].Fields); diff != "" {
+		t.Errorf("Merge changed its receiver (-before +after):\n%s", diff)
+	}
+}
+
+func TestMergeOfLessOrOfOtherWordsIsNothingNew(t *testing.T) {
+	manifest := declared(nil)
+	for name, built := range map[string]*Declaration{
+		"the same": declared(nil),
+		"an older": declared(func(d *Declaration) { delete(d.Owners["cost"].Fields, "turns") }),
+		"other words": declared(func(d *Declaration) {
+			d.Owners["cost"].Fields["turns"] = Field{Type: TypeUint, Kind: Counter, Doc: "Reworded.", Legacy: "n"}
+		}),
+	} {
+		if _, more, err := manifest.Merge(built); more || err != nil {
+			t.Errorf("%s: more is %v (%v)", name, more, err)
+		}
+	}
+}
+
+func TestMergeListsEveryContradiction(t *testing.T) {
+	built := declared(func(d *Declaration) {
+		d.State = "other"
+		o := d.Owners["cost"]
+		o.Mode, o.Durability = Exclusive, Process
+		o.Fields = map[string]Field{"turns": {Type: TypeInt, Kind: Counter}, "reason": {Type: TypeString}}
+		d.Owners["cost"] = o
+		d.Owners["zeta"] = Owner{Fields: map[string]Field{"turns": {Type: TypeUint}}}
+	})
+	_, _, err := declared(nil).Merge(built)
+	if !errors.Is(err, ErrDeclaration) {
+		t.Fatalf("got %v, want ErrDeclaration", err)
+	}
+	for _, says := range []string{"state is agent", "shared there and exclusive here", "durability power", "turns is a counter of type uint", "reason is a value of type enum", "turns belongs to owner cost there and to zeta"} {
+		if !strings.Contains(err.Error(), says) {
+			t.Errorf("%q does not say %q", err, says)
+		}
+	}
+}
+
+func TestManifestKeepsWhatANewerReleaseWrote(t *testing.T) {
+	text := `{"format":1,"state_id":"x","locks":{"a.lock":7},"declaration":{"state":"s","owners":{}},"later":{"z":[1.0]}}`
+	m, err := ParseManifest([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := m.Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(out), `"later"`) || !strings.Contains(string(out), `1.0`) {
+		t.Errorf("lost in\n%s", out)
+	}
+}
+
+func TestNamesFitTheirRule(t *testing.T) {
+	for _, s := range []string{"a", "reset", "a1_", strings.Repeat("x", 48)} {
+		if !ValidName(s) {
+			t.Errorf("%q was refused", s)
+		}
+	}
+	for _, s := range []string{"", "A", "1a", "_a", "a-b", "a.b", "a/b", "../x", "é", "a\n", strings.Repeat("x", 49)} {
+		if ValidName(s) {
+			t.Errorf("%q was accepted", s)
+		}
+	}
+}
