@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar/internal/inject"
 	"github.com/freehold-dev/freehold/sidecar/statedir"
 )
 
@@ -20,6 +21,7 @@ import (
 const roleVar = "FREEHOLD_TEST_ROLE"
 
 func TestMain(m *testing.M) {
+	inject.Main()
 	if role := os.Getenv(roleVar); role != "" {
 		if err := roles[role](os.Args[1:]); err != nil {
 			fmt.Fprintln(os.Stderr, err)
