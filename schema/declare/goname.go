@@ -63,7 +63,7 @@ var mixedCase = map[string]string{"ipv4": "IPv4", "ipv6": "IPv6", "oauth": "OAut
 var initialisms = []string{
 	"acl", "ai", "amqp", "api", "ascii", "aws", "cidr", "cli", "cpu", "crc", "css", "csv", "cwd",
 	"db", "dns", "eof", "eur", "fd", "fifo", "fps", "gbp", "gcp", "gid", "gpu", "grpc", "guid", "hmac", "html", "http", "https",
-	"id", "io", "ip", "jpg", "json", "jwt", "kpi", "lan", "llm", "lru", "mac", "md", "mcp", "mime", "mtu", "nfs",
+	"id", "io", "ip", "jpg", "json", "jwt", "kpi", "lan", "llm", "lru", "mac", "mcp", "md", "mime", "mtu", "nfs",
 	"oom", "os", "pdf", "pgid", "pid", "png", "ppid", "qps", "ram", "rgb", "rpc", "rpm", "rss", "rtp", "rtt",
 	"sdk", "sha", "sip", "sla", "slo", "smtp", "sql", "sse", "ssh", "ssl", "svg", "tcp", "tls", "toml", "ts", "ttl", "tty",
 	"udp", "ui", "uid", "uri", "url", "usd", "utc", "utf", "uuid", "vcs", "vm", "vpn", "wal", "wan", "xml", "xmpp", "xsrf", "xss",

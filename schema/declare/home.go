@@ -12,8 +12,7 @@ func (f *fileReader) checkHomes() {
 	if f.unplaced {
 		return
 	}
-	if bad := badPath(f.folder); bad != "" && f.folder != "." {
-		f.report(f.stateAt, "Go cannot import a package from the folder %s, since %s: move owners.yaml", quote(f.folder), bad)
+	if !f.checkFolder() {
 		return // every default home would be reported again
 	}
 	h := homes{fileReader: f, taken: map[string]ownerEntry{}, above: map[string]ownerEntry{}}
@@ -24,9 +23,30 @@ func (f *fileReader) checkHomes() {
 	}
 }
 
+// checkFolder reports a folder of owners.yaml that Go cannot import the view
+// package from. An internal directory is fine: its user may want it so.
+func (f *fileReader) checkFolder() bool {
+	if f.folder == "." {
+		return true
+	}
+	if bad := badPath(f.folder); bad != "" {
+		f.report(f.stateAt, "Go cannot import a package from the folder %s, since %s: move owners.yaml", quote(f.folder), bad)
+		return false
+	}
+	if element := special(f.folder); element != "" && element != "internal" {
+		f.report(f.stateAt, "Go ignores packages in the folder %s, because of %s: move owners.yaml", quote(f.folder), quote(element))
+		return false
+	}
+	return true
+}
+
 // checkHome reports a home that is wrong by itself.
 func (f *fileReader) checkHome(o ownerEntry) bool {
 	home, what := o.owner.Home, "the home of owner "+plain(o.name)+", "+quote(o.owner.Home)
+	below := home // the part that is not the folder's
+	if within(home, f.folder) && f.folder != "." {
+		below = strings.TrimPrefix(home[len(f.folder):], "/")
+	}
 	clean := path.Clean(strings.ReplaceAll(home, `\`, "/"))
 	switch bad := badPath(home); {
 	case clean == ".":
@@ -39,27 +59,37 @@ func (f *fileReader) checkHome(o ownerEntry) bool {
 		f.report(o.homeAt, "%s, is another spelling of a path: write %s", what, clean)
 	case bad != "":
 		f.report(o.homeAt, "%s, is no path that Go can import, since %s: rename the folder", what, bad)
-	case f.ignored(home) != "":
-		f.report(o.homeAt, "%s, has the element %s, which means something else to Go: choose another folder", what, quote(f.ignored(home)))
+	case special(below) != "":
+		f.report(o.homeAt, "%s, has the element %s, which means something else to Go: choose another folder", what, quote(special(below)))
 	case within(f.folder, home):
 		f.report(o.homeAt, "%s, contains the folder of owners.yaml, and with it the code of everybody who reads: choose a folder below it or beside it", what)
 	case within(home, path.Join(f.folder, "schema")), f.state != "" && within(home, path.Join(f.folder, TestPackage(f.state))):
 		f.report(o.homeAt, "%s, is a folder that only generated files may be in: choose another", what)
+	case !within(home, f.readers()):
+		f.report(o.homeAt, "%s, may not import the view package in %s, which is internal to %s: choose a folder in there, or move owners.yaml",
+			what, f.folder, f.readers())
 	default:
 		return true
 	}
 	return false
 }
 
-// ignored returns an element of home that Go ignores or that would hide the
-// home's own programs, or "". What leads to the folder of owners.yaml is for
-// its user to decide.
-func (f *fileReader) ignored(home string) string {
-	below := home
-	if within(home, f.folder) && f.folder != "." {
-		below = home[len(f.folder):]
+// readers returns the folder that everybody who imports the view package must
+// be in.
+func (f *fileReader) readers() string {
+	elements := strings.Split(f.folder, "/")
+	for i := len(elements) - 1; i >= 0; i-- {
+		if elements[i] == "internal" {
+			return path.Join(append([]string{"."}, elements[:i]...)...)
+		}
 	}
-	for element := range strings.SplitSeq(strings.Trim(below, "/"), "/") {
+	return "."
+}
+
+// special returns an element of the path that makes Go ignore a folder or keep
+// others from importing it, or "".
+func special(slash string) string {
+	for element := range strings.SplitSeq(slash, "/") {
 		switch {
 		case element == "internal", element == "vendor", element == "testdata", strings.HasPrefix(element, "_"), strings.HasPrefix(element, "."):
 			return element

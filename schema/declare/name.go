@@ -10,7 +10,7 @@ import (
 )
 
 // checkName reports a name that does not fit [schema.NameRule]. what is the
-// thing named: "owner", "field" or "state".
+// thing named: "owner", "field", "state" or "package".
 func (r *reporter) checkName(at place, what, name string) bool {
 	if schema.ValidName(name) {
 		return true
@@ -76,17 +76,18 @@ func deviceName(name string) bool {
 	}
 }
 
-// badPackage says why the view package cannot have the name, or returns "".
+// badPackage says why the view package cannot have the name, which fits
+// [schema.NameRule] otherwise, or returns "".
 func badPackage(name string) string {
 	switch {
-	case !schema.ValidName(name):
-		return "is no package name: want a-z, 0-9 and _, at most 48 of them, a letter first"
 	case token.IsKeyword(name):
 		return "is a keyword of Go"
 	case types.Universe.Lookup(name) != nil:
 		return "is predeclared in Go, and code that imports the package would lose it"
 	case name == "main":
 		return "is a program to Go, which nothing can import"
+	case name == "init":
+		return "can only be a function in Go, so that no file can import it"
 	case name == "documentation":
 		return "is a package whose files Go ignores"
 	case strings.HasSuffix(name, "_test"):
@@ -97,12 +98,15 @@ func badPackage(name string) string {
 	return ""
 }
 
+// otherPackage returns a name for the view package of a state whose own is bad.
+func otherPackage(state string) string { return strings.TrimSuffix(state, "_test") + "state" }
+
 // generatedNames are the packages that generated code imports and the names
 // of its parameters and variables: where it imports the view package too, the
 // two would hide each other.
 var generatedNames = []string{
 	"context", "decimal", "fmt", "reader", "schema", "sidecar", "statetest", "testing", "time",
-	"ctx", "dir", "err", "fn", "o", "r", "s", "settings", "t", "text", "tx", "v", "w",
+	"ctx", "dir", "err", "fn", "o", "settings", "t", "tx", "v", "w",
 }
 
 // WriterPackage returns the name of the generated package that writes the

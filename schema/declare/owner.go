@@ -54,13 +54,16 @@ func (f *fileReader) readBusy(n *yaml.Node, owner string) schema.Busy {
 	if n == nil {
 		return busy
 	}
+	if isNull(n) {
+		f.report(at(n), "busy of %s is empty: give it a value or remove it", owner)
+	}
 	m := f.members(n, "busy of "+owner, "{wait: 250ms, then: fail}", busyKeys, nil)
 	if n := m["wait"]; n != nil && n.Tag == "!!int" {
 		f.report(at(n), "the wait of %s, %s, has no unit: write %[2]sms or %[2]ss", owner, n.Value)
 	} else if wait, ok := f.text(n, "the wait of "+owner); ok && f.checkWait(at(n), wait, owner) {
 		busy.Wait = wait
 	}
-	f.word(m["then"], "then", "busy of "+owner, words(schema.Fail), []string{"aside"})
+	f.word(m["then"], "busy rule", owner, words(schema.Fail), []string{"aside"})
 	return busy
 }
 
@@ -93,18 +96,30 @@ func (f *fileReader) readFields(o *ownerEntry, e entry, fields *yaml.Node) {
 		f.report(at(fields), "%s has no fields: declare at least one, or remove the owner", what)
 	}
 	for _, e := range entries {
-		field, ok := f.readField(e)
-		if first, twice := f.fields[e.name]; twice && ok {
-			f.report(e.at, "owner %s declares the field %s already, at %s: a field has one owner; remove or rename one of the two",
-				first.owner, e.name, f.cite(first.at))
-			continue
-		}
-		if ok {
-			f.fields[e.name] = declared{plain(o.name), e.at}
+		if field, ok := f.readField(e); ok && f.claimField(o.name, field) {
 			o.fields = append(o.fields, field)
 			o.owner.Fields[e.name] = field.field
 		}
 	}
+}
+
+// claimField notes that the owner declares the field, or reports that another
+// one does already.
+func (f *fileReader) claimField(owner string, field fieldEntry) bool {
+	if first, taken := f.fields[field.name]; taken {
+		f.report(field.at, "owner %s declares the field %s already, at %s: a field has one owner; remove or rename one of the two",
+			plain(first.owner), field.name, f.cite(first.at))
+		return false
+	}
+	f.fields[field.name] = declared{owner, field.at}
+	legacy := field.field.Legacy
+	if first, taken := f.legacy[legacy]; taken && legacy != "" {
+		f.report(field.at, "field %s takes the legacy key %s, and so does field %s at %s: a key goes to one field; remove it from one of the two",
+			field.name, quote(legacy), first.name, f.cite(first.at))
+		return true
+	}
+	f.legacy[legacy] = field
+	return true
 }
 
 // plain returns a name as messages show it: as it is if it is a name at all,

@@ -27,7 +27,7 @@ func OwnersSchema() ([]byte, error) {
 	refineOwner(s.Definitions["Owner"])
 	refineField(s.Definitions["Field"])
 	refine(s.Definitions["Busy"], "wait", "", func(p *jsonschema.Schema) {
-		p.Pattern = `^(\d+(\.\d+)?(ns|us|µs|ms|s|m|h))+$`
+		p.Pattern = `^\+?(0|((\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h))+)$`
 		p.Default = schema.DefaultWait.String()
 	})
 	refine(s.Definitions["Busy"], "then", schema.Fail, nil)
@@ -105,7 +105,7 @@ func refineFile(s *jsonschema.Schema) {
 func refineOwner(s *jsonschema.Schema) {
 	refine(s, "mode", schema.Shared, nil)
 	refine(s, "durability", schema.Power, nil)
-	refine(s, "home", "", setPattern(`^[A-Za-z0-9+~-][A-Za-z0-9._+~-]*(/[A-Za-z0-9+~-][A-Za-z0-9._+~-]*)*$`))
+	refine(s, "home", "", setPattern(`^[A-Za-z0-9._+~-]*[A-Za-z0-9_+~-](/[A-Za-z0-9._+~-]*[A-Za-z0-9_+~-])*$`))
 	refine(s, "doc", "", atMost(maxDoc))
 	refine(s, "fields", "", named)
 	// The property is a reference, and a reference has no comment of its own.

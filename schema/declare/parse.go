@@ -1,6 +1,9 @@
 package declare
 
 import (
+	"path"
+	"strings"
+
 	"github.com/freehold-dev/freehold/schema"
 	"go.yaml.in/yaml/v3"
 )
@@ -32,7 +35,11 @@ func (s *Source) Place(owner, field string) (line, col int) {
 // error is [Problems] and holds all of them, except that text which is not
 // valid YAML hides what else may be wrong with it.
 func Parse(file, folder string, text []byte) (*Source, error) {
-	return parse(file, text, options{folder: folder})
+	f, _, err := read(file, text, options{folder: path.Clean(folder)})
+	if err != nil {
+		return nil, err
+	}
+	return f.source(), nil
 }
 
 // options are what reading a file depends on besides its text.
@@ -44,23 +51,21 @@ type options struct {
 	unfinished bool
 }
 
-func parse(file string, text []byte, o options) (*Source, error) {
+// read reads text and also returns the root of its YAML.
+func read(file string, text []byte, o options) (*fileReader, *yaml.Node, error) {
 	r := &reporter{file: file}
 	r.checkText(text)
 	if err := r.err(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	root := r.document(text)
 	if root == nil {
-		return nil, r.err()
+		return nil, nil, r.err()
 	}
 	r.checkTree(root, text)
-	f := &fileReader{reporter: r, options: o, fields: map[string]declared{}}
+	f := &fileReader{reporter: r, options: o, fields: map[string]declared{}, legacy: map[string]fieldEntry{}}
 	f.read(root)
-	if err := r.err(); err != nil {
-		return nil, err
-	}
-	return f.source(), nil
+	return f, root, r.err()
 }
 
 // A fileReader turns the nodes of one file into a declaration.
@@ -70,7 +75,8 @@ type fileReader struct {
 	state, pkg string
 	stateAt    place
 	owners     []ownerEntry
-	fields     map[string]declared // all owners' fields
+	fields     map[string]declared   // all owners' fields
+	legacy     map[string]fieldEntry // by legacy key
 }
 
 // An ownerEntry is an owner with its place in the file.
@@ -118,15 +124,18 @@ func (f *fileReader) readState(root, state, pkg *yaml.Node) {
 		f.stateAt = at(state)
 		if f.checkName(f.stateAt, "state", text) {
 			f.state, f.pkg = text, text
+			if strings.HasSuffix(TestPackage(text), "_test") {
+				f.report(f.stateAt, "the state %s ends with an underscore, and Go would take %s.go for a test: choose another name", text, TestPackage(text))
+			}
 			if why := badPackage(text); why != "" && pkg == nil {
-				f.report(f.stateAt, `the package of state %s cannot be called so, since that %s: add "package: %sstate"`, text, why, text)
+				f.report(f.stateAt, `the package of state %s would have its name, which %s: add "package: %s"`, text, why, otherPackage(text))
 			}
 		}
 	}
-	if overridden {
+	if overridden && f.checkName(at(pkg), "package", override) {
 		f.pkg = override
 		if why := badPackage(override); why != "" {
-			f.report(at(pkg), "the package name %s %s: choose another", quote(override), why)
+			f.report(at(pkg), "the package name %s %s: choose another", override, why)
 		}
 	}
 }

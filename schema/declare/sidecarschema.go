@@ -38,7 +38,7 @@ func envelopeSchema(owner string) *jsonschema.Schema {
 	return object("What Freehold says about this file. Any edit by hand makes the sum wrong, which readers and writers notice.",
 		property{"format", described("The format's number.", &jsonschema.Schema{Type: "integer", Const: 1}), true},
 		property{"owner", described("The owner whose file this is.", oneOf(owner)), true},
-		property{"state", described("The random id of the state.", pattern(noncePattern)), true},
+		property{"state", described("The random id of the state.", pattern("^[0-9a-v]+$")), true},
 		property{"epoch", described("The epoch of the last commit; it grows when a new hand takes the owner over.", count()), true},
 		property{"nonce", described("The random id of the last commit.", pattern(noncePattern)), true},
 		property{"revision", described("Counts the commits of the epoch.", count()), true},

@@ -27,6 +27,9 @@ func didYouMean(word, what string, words []string) string {
 	if w, ok := nearest(word, words); ok {
 		return "did you mean " + w + "?"
 	}
+	if len(words) == 1 {
+		return "write " + words[0]
+	}
 	return what + " " + list(words, "and")
 }
 

@@ -72,6 +72,8 @@ func advice(message string) string {
 		{"found character that cannot start any token", "a value may not begin with this character: put the value in quotes"},
 		{"violates indentation", tabAdvice},
 		{"unknown anchor", "an alias (*) stands for text elsewhere: write the text here, or put it in quotes"},
+		{"incompatible YAML document", "owners.yaml has no directives: remove this one"},
+		{"unknown directive", "owners.yaml has no directives: remove this one"},
 		{"exceeded max depth", "it nests too deep: flatten it"},
 	} {
 		if strings.Contains(message, known.words) {

@@ -1,0 +1,161 @@
+package gen_test
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"path"
+	"strings"
+	"sync"
+	"testing"
+
+	"golang.org/x/tools/go/packages"
+
+	"github.com/freehold-dev/freehold/gen"
+)
+
+// library has the types of everything outside of its module that generated
+// code imports, loaded once.
+var library = sync.OnceValues(func() (map[string]*types.Package, error) {
+	const freehold = "github.com/freehold-dev/freehold/"
+	loaded, err := packages.Load(&packages.Config{Mode: packages.NeedName | packages.NeedTypes | packages.NeedExportFile},
+		"context", "fmt", "testing", "time", "github.com/shopspring/decimal",
+		freehold+"reader", freehold+"schema", freehold+"sidecar", freehold+"sidecar/statetest")
+	if err != nil {
+		return nil, err
+	}
+	found := map[string]*types.Package{}
+	for _, p := range loaded {
+		for _, problem := range p.Errors {
+			return nil, problem
+		}
+		found[p.PkgPath] = p.Types
+	}
+	return found, nil
+})
+
+// A module type-checks generated packages, and others that a test adds, as the
+// go command would build them.
+type module struct {
+	fset    *token.FileSet
+	sources map[string]*ast.File // by import path; a package here has one file
+	checked map[string]*types.Package
+	library map[string]*types.Package
+}
+
+func newModule(t reporter, files []gen.File) *module {
+	t.Helper()
+	known, err := library()
+	if err != nil {
+		t.Fatalf("load the library that generated code imports: %v", err)
+	}
+	m := &module{token.NewFileSet(), map[string]*ast.File{}, map[string]*types.Package{}, known}
+	for _, file := range files {
+		if strings.HasSuffix(file.Path, ".go") {
+			m.add(t, path.Join(shopModule, path.Dir(file.Path)), string(file.Data))
+		}
+	}
+	return m
+}
+
+func (m *module) add(t reporter, importPath, text string) {
+	t.Helper()
+	file, err := parser.ParseFile(m.fset, importPath+".go", text, parser.SkipObjectResolution)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.sources[importPath] = file
+}
+
+// Import implements [types.Importer].
+func (m *module) Import(importPath string) (*types.Package, error) {
+	if p, ok := m.library[importPath]; ok {
+		return p, nil
+	}
+	if p, ok := m.checked[importPath]; ok {
+		return p, nil
+	}
+	file, ok := m.sources[importPath]
+	if !ok {
+		return nil, fmt.Errorf("no package %q", importPath)
+	}
+	config := types.Config{Importer: m, GoVersion: "go1.26"}
+	p, err := config.Check(importPath, m.fset, []*ast.File{file}, nil)
+	m.checked[importPath] = p
+	return p, err
+}
+
+// check type-checks every package.
+func (m *module) check() error {
+	for importPath := range m.sources {
+		if _, err := m.Import(importPath); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func TestGeneratedTreeTypeChecks(t *testing.T) {
+	src, _ := shop(t)
+	if err := newModule(t, generate(t, src)).check(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestGeneratedCodeIsUsedAsDocumented compiles a program that uses every kind
+// of accessor, and fails to compile programs that misuse them.
+func TestGeneratedCodeIsUsedAsDocumented(t *testing.T) {
+	src, _ := shop(t)
+	files := generate(t, src)
+	for _, test := range []struct{ name, body, want string }{
+		{"control", `
+			w, err := managerfile.Open(ctx, dir, nil)
+			if err != nil { return err }
+			defer w.Close()
+			c, err := w.Update(ctx, func(tx managerfile.Tx) error {
+				tx.ShopCondition().Set(shop.ShopConditionClosedForNow())
+				tx.LastSeen().Raise(time.Now())
+				tx.Shortest().Lower(time.Minute)
+				tx.Deficit().Add(-1)
+				tx.IfVersion(sidecar.Version{})
+				n, ok := tx.Deficit().Get()
+				_, _ = n + 1, ok
+				return nil
+			})
+			_ = c.Outcome == sidecar.Applied
+			r, err := shop.Open(dir)
+			if err != nil { return err }
+			defer r.Close()
+			v, err := r.View(ctx)
+			if err != nil { return err }
+			condition, err := v.ShopCondition().Get()
+			_ = condition == shop.ShopConditionOpen()
+			_, _ = v.Raw().Field(shop.FieldShopCondition).Provenance()
+			return err`, ""},
+		{"another owner's field", `var tx managerfile.Tx; tx.Customers()`, "tx.Customers undefined (type managerfile.Tx has no field or method Customers)"},
+		{"another verb", `var tx managerfile.Tx; tx.LastSeen().Set(time.Now())`, "tx.LastSeen().Set undefined (type sidecar.Max[time.Time] has no field or method Set)"},
+		{"a literal for an enum", `var tx managerfile.Tx; tx.ShopCondition().Set("open")`, `cannot use "open" (untyped string constant) as shop.ShopCondition value`},
+		{"another enum", `var tx managerfile.Tx; tx.ShopCondition().Set(shop.MoodGood())`, "cannot use shop.MoodGood() (value of struct type shop.Mood) as shop.ShopCondition value"},
+		{"a misspelt value", `_ = shop.ShopConditionOpne()`, "undefined: shop.ShopConditionOpne"},
+		{"an enum made by hand", `_ = shop.ShopCondition{"shut"}`, "implicit assignment to unexported field s in struct literal of type shop.ShopCondition"},
+		{"a view that writes", `var v shop.View; v.LastSeen().Raise(time.Now())`, "v.LastSeen().Raise undefined"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			m := newModule(t, files)
+			const program = shopModule + "/cmd/manager"
+			m.add(t, program, `package main
+				import ("context"; "time"; "`+shopModule+`/owners/shop"; "`+shopModule+`/cmd/manager/internal/managerfile"; "github.com/freehold-dev/freehold/sidecar")
+				var (_ time.Time; _ shop.View; _ managerfile.Tx; _ sidecar.Version)
+				func use(ctx context.Context, dir string) error { `+test.body+"\nreturn nil }")
+			_, err := m.Import(program)
+			switch {
+			case test.want == "" && err != nil:
+				t.Error(err)
+			case test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)):
+				t.Errorf("got %v, want %q", err, test.want)
+			}
+		})
+	}
+}

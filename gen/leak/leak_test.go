@@ -1,0 +1,155 @@
+package leak_test
+
+import (
+	"go/ast"
+	"go/importer"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/tools/txtar"
+
+	"github.com/freehold-dev/freehold/gen/leak"
+)
+
+const resetfile = "m/reset/internal/resetfile"
+
+func isWriter(importPath string) bool { return importPath == resetfile }
+
+// A module is a txtar archive of packages with one file each, type-checked on
+// demand.
+type module struct {
+	fset    *token.FileSet
+	sources map[string]*txtar.File
+	checked map[string]*types.Package
+	std     types.Importer
+}
+
+func read(t *testing.T, name string) *module {
+	t.Helper()
+	archive, err := txtar.ParseFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &module{token.NewFileSet(), map[string]*txtar.File{}, map[string]*types.Package{}, importer.Default()}
+	for i := range archive.Files {
+		file := &archive.Files[i]
+		m.sources["m/"+path.Dir(file.Name)] = file
+	}
+	return m
+}
+
+// Import implements [types.Importer].
+func (m *module) Import(importPath string) (*types.Package, error) {
+	source, ok := m.sources[importPath]
+	if !ok {
+		return m.std.Import(importPath)
+	}
+	if p, ok := m.checked[importPath]; ok {
+		return p, nil
+	}
+	file, err := parser.ParseFile(m.fset, source.Name, source.Data, parser.SkipObjectResolution)
+	if err != nil {
+		return nil, err
+	}
+	config := types.Config{Importer: m}
+	p, err := config.Check(importPath, m.fset, []*ast.File{file}, nil)
+	m.checked[importPath] = p
+	return p, err
+}
+
+var marks = regexp.MustCompile(`// LEAK (\S+)`)
+
+// TestEveryLeakIsFoundAndNothingElse compares names in both directions: each
+// marked name leaks, and no other exported name does.
+func TestEveryLeakIsFoundAndNothingElse(t *testing.T) {
+	m := read(t, "testdata/leaks.txtar")
+	for importPath, source := range m.sources {
+		p, err := m.Import(importPath)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, got := map[string]bool{}, map[string]bool{}
+		for _, mark := range marks.FindAllStringSubmatch(string(source.Data), -1) {
+			want[mark[1]] = true
+		}
+		for _, l := range leak.Check(p, "m", isWriter) {
+			got[l.Name] = true
+			if l.Writer != resetfile || l.Package != importPath {
+				t.Errorf("%+v names another package", l)
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", importPath, diff)
+		}
+	}
+}
+
+func TestLeaksSayWhereAndWhatToDo(t *testing.T) {
+	m := read(t, "testdata/leaks.txtar")
+	p, err := m.Import("m/reset")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range leak.Check(p, "m", isWriter) {
+		line := strings.Split(string(m.sources["m/reset"].Data), "\n")[m.fset.Position(l.Pos).Line-1]
+		name := l.Name[strings.LastIndexByte(l.Name, '.')+1:]
+		if !strings.Contains(line, name) {
+			t.Errorf("%s is said to be at %q", l.Name, line)
+		}
+		if l.Name != "Open" {
+			continue
+		}
+		const want = "reset.Open mentions m/reset/internal/resetfile, so whoever imports m/reset can come by its writer: export a function that does the writing instead"
+		if l.String() != want {
+			t.Errorf("got  %s\nwant %s", l, want)
+		}
+	}
+}
+
+func TestLoadChecksAModuleOnDisk(t *testing.T) {
+	archive, err := txtar.ParseFile("testdata/leaks.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(t.TempDir(), "Ä module")
+	archive.Files = append(archive.Files,
+		txtar.File{Name: "go.mod", Data: []byte("module m\n\ngo 1.26\n")},
+		txtar.File{Name: "broken/broken.go", Data: []byte("package broken\n\nfunc F() { undefined() }\n")})
+	for _, file := range archive.Files {
+		name := filepath.Join(dir, file.Name)
+		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, file.Data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	found, err := leak.Load(t.Context(), dir, "m", isWriter)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := read(t, "testdata/leaks.txtar")
+	p, err := m.Import("m/reset")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]bool{}
+	for _, l := range leak.Check(p, "m", isWriter) {
+		want[m.fset.Position(l.Pos).String()+": "+l.String()] = true
+	}
+	got := map[string]bool{}
+	for _, f := range found {
+		got[f.String()] = true
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}

@@ -1,0 +1,166 @@
+package gen_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"go/build"
+	"io"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/freehold-dev/freehold/gen"
+	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/schema/declare"
+)
+
+// oddNames are names that have been trouble for generators: keywords,
+// predeclared names, names of generated things, endings that Go's file names
+// give a meaning, and names that become one identifier.
+var oddNames = strings.Fields(`
+	type func go range select string len error nil true any init main test internal vendor testdata
+	new writer reader observed set_f f reset with_f open close view raw tx update declaration if_version version
+	state setting field field_x x x_ x__y x_y linux amd64 x_linux x_test x_windows_amd64 documentation
+	parse_x restart_reason parse_restart_reason restart_reason_a restart_reason_parse
+	id ids url http_url api_url usd total_usd utf8 s a1 a_1 marshal_text marshal_json unmarshal_json read_byte scan format
+	context fmt time decimal schema sidecar statetest testing ctx dir err fn o r t v w freehold con nul com1 lpt9`)
+
+// accepted parses d as the owners.yaml of a folder. JSON is YAML too.
+func accepted(d *schema.Declaration, folder string) (*declare.Source, error) {
+	text, err := json.Marshal(d)
+	if err != nil {
+		return nil, err
+	}
+	return declare.Parse("owners.yaml", folder, text)
+}
+
+// TestOddNamesAreRefusedOrCompile gives every odd name to a state, an owner, a
+// field, an enum and its value. Either the declaration is refused, with a
+// place, or what it generates compiles.
+func TestOddNamesAreRefusedOrCompile(t *testing.T) {
+	odd := append(slices.Clone(oddNames), "_", "9lives", "a-b", "a.b", "été", `x"y`, "x`y", "Error", "String", "fieldName", "", "*/", "a\nb")
+	for _, name := range odd {
+		enum := schema.Field{Type: schema.TypeEnum, Values: []string{name}}
+		for where, d := range map[string]*schema.Declaration{
+			"state":   {State: name, Owners: map[string]schema.Owner{"till": {Fields: map[string]schema.Field{"a": enumOf("b")}}}},
+			"package": {State: "shop", Package: name, Owners: map[string]schema.Owner{"till": {Fields: map[string]schema.Field{"a": enumOf("b")}}}},
+			"owner":   {State: "shop", Owners: map[string]schema.Owner{name: {Fields: map[string]schema.Field{"a": {Type: schema.TypeBool}}}}},
+			"field":   {State: "shop", Owners: map[string]schema.Owner{"till": {Fields: map[string]schema.Field{name: {Type: schema.TypeTime}}}}},
+			"enum":    {State: "shop", Owners: map[string]schema.Owner{"till": {Fields: map[string]schema.Field{name: enumOf("a", "b")}}}},
+			"value":   {State: "shop", Owners: map[string]schema.Owner{"till": {Fields: map[string]schema.Field{"a": enum}}}},
+			"go":      {State: "shop", Owners: map[string]schema.Owner{"till": {Fields: map[string]schema.Field{"a": {Type: schema.TypeEnum, Values: []string{"b"}, Go: name}}}}},
+			"home":    {State: "shop", Owners: map[string]schema.Owner{"till": {Home: name, Fields: map[string]schema.Field{"a": {Type: schema.TypeBool}}}}},
+		} {
+			t.Run(fmt.Sprintf("%s/%q", where, name), func(t *testing.T) { compiles(t, d) })
+		}
+	}
+}
+
+func enumOf(values ...string) schema.Field {
+	return schema.Field{Type: schema.TypeEnum, Values: values}
+}
+
+// compiles fails unless d is refused with a place or makes code that compiles.
+func compiles(t reporter, d *schema.Declaration) {
+	t.Helper()
+	src, err := accepted(d, "owners/shop")
+	if err != nil {
+		if problems := declare.Problems(nil); !errors.As(err, &problems) || problems[0].Line == 0 {
+			t.Errorf("refused without a place: %v", err)
+		}
+		return
+	}
+	files, err := gen.Generate(src, shopModule)
+	if err != nil {
+		t.Fatalf("declare accepts and gen refuses: %v", err)
+	}
+	if err := newModule(t, files).check(); err != nil {
+		t.Errorf("the generated code does not compile: %v", err)
+	}
+	for _, file := range files {
+		if strings.HasSuffix(file.Path, ".go") && !builtEverywhere(file) {
+			t.Errorf("Go leaves %s out for its name", file.Path)
+		}
+	}
+}
+
+// builtEverywhere reports whether the go command takes file for part of its
+// package on every system, which it decides by the file's name too.
+func builtEverywhere(file gen.File) bool {
+	nowhere := build.Context{GOOS: "nowhere", GOARCH: "nothing", Compiler: "gc", OpenFile: func(string) (io.ReadCloser, error) {
+		return io.NopCloser(bytes.NewReader(file.Data)), nil
+	}}
+	ok, err := nowhere.MatchFile(path.Split(file.Path))
+	return ok && err == nil && !strings.HasSuffix(file.Path, "_test.go")
+}
+
+// TestAcceptedDeclarationsCompile draws declarations of odd names. Run it with
+// -rapid.checks=2000 to look further.
+func TestAcceptedDeclarationsCompile(t *testing.T) {
+	name := rapid.OneOf(rapid.SampledFrom(oddNames), rapid.StringMatching(`[a-z][a-z0-9_]{0,12}`))
+	value := rapid.OneOf(rapid.SampledFrom(oddNames), rapid.StringMatching(`[a-zA-Z0-9][a-zA-Z0-9._-]{0,12}`))
+	field := rapid.Custom(func(t *rapid.T) schema.Field {
+		f := schema.Field{
+			Type: rapid.SampledFrom(schema.Types()).Draw(t, "type"),
+			Kind: rapid.SampledFrom(append(schema.Kinds(), "")).Draw(t, "kind"),
+			Doc:  rapid.OneOf(rapid.Just(""), rapid.SampledFrom(hostileTexts)).Draw(t, "doc"),
+		}
+		if !f.EffectiveKind().Allows(f.Type) {
+			f.Kind = schema.Value
+		}
+		if f.Type == schema.TypeEnum {
+			f.Values = rapid.SliceOfNDistinct(value, 1, 5, strings.ToLower).Draw(t, "values")
+		}
+		return f
+	})
+	owner := rapid.Custom(func(t *rapid.T) schema.Owner {
+		return schema.Owner{
+			Mode:   rapid.SampledFrom([]schema.Mode{"", schema.Shared, schema.Exclusive}).Draw(t, "mode"),
+			Fields: rapid.MapOfN(name, field, 1, 5).Draw(t, "fields"),
+		}
+	})
+	declaration := rapid.Custom(func(t *rapid.T) *schema.Declaration {
+		return &schema.Declaration{
+			State:  name.Draw(t, "state"),
+			Owners: rapid.MapOfN(name, owner, 1, 3).Draw(t, "owners"),
+		}
+	})
+	drawn, refused := 0, 0
+	rapid.Check(t, func(t *rapid.T) {
+		d := declaration.Draw(t, "declaration")
+		drawn++
+		if _, err := accepted(d, "owners/shop"); err != nil {
+			refused++
+		}
+		compiles(t, d)
+	})
+	if refused*10 > drawn*9 {
+		t.Errorf("%d of %d declarations were refused, which proves little", refused, drawn)
+	}
+}
+
+// TestClashesOfHandMadeDeclarationsAreErrors covers declarations that no
+// owners.yaml made, which package declare never saw.
+func TestClashesOfHandMadeDeclarationsAreErrors(t *testing.T) {
+	for name, fields := range map[string]map[string]schema.Field{
+		"two fields":          {"a_b": {Type: schema.TypeBool}, "a__b": {Type: schema.TypeBool}},
+		"an enum and View":    {"view": enumOf("a")},
+		"a constant and enum": {"a": {Type: schema.TypeBool}, "field_a": enumOf("b")},
+		"two values":          {"a": enumOf("b-c", "b_c")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			src := &declare.Source{File: "owners.yaml", Folder: "owners/shop", Declaration: &schema.Declaration{
+				State: "shop", Owners: map[string]schema.Owner{"till": {Fields: fields}},
+			}}
+			if _, err := gen.Generate(src, shopModule); err == nil || !strings.Contains(err.Error(), "two things are named") {
+				t.Errorf("%v make no clash: %v", slices.Sorted(maps.Keys(fields)), err)
+			}
+		})
+	}
+}

@@ -1,0 +1,190 @@
+package gen_test
+
+import (
+	"go/ast"
+	"go/format"
+	"go/parser"
+	"go/token"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/freehold-dev/freehold/gen"
+)
+
+// parsed returns the Go files among files.
+func parsed(t reporter, files []gen.File) (*token.FileSet, []*ast.File) {
+	t.Helper()
+	fset := token.NewFileSet()
+	var trees []*ast.File
+	for _, file := range files {
+		if !strings.HasSuffix(file.Path, ".go") {
+			continue
+		}
+		tree, err := parser.ParseFile(fset, file.Path, file.Data, parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		trees = append(trees, tree)
+	}
+	return fset, trees
+}
+
+func TestGeneratedBodiesHaveAtMostThreeStatements(t *testing.T) {
+	src, _ := shop(t)
+	fset, trees := parsed(t, generate(t, src))
+	for _, tree := range trees {
+		for _, decl := range tree.Decls {
+			f, ok := decl.(*ast.FuncDecl)
+			if !ok {
+				continue
+			}
+			if n := len(f.Body.List); n > 3 {
+				t.Errorf("%s: %s has %d statements", fset.Position(f.Pos()), f.Name.Name, n)
+			}
+			ast.Inspect(f.Body, func(n ast.Node) bool {
+				switch n.(type) {
+				case *ast.ForStmt, *ast.RangeStmt, *ast.GoStmt, *ast.DeferStmt, *ast.SelectStmt:
+					t.Errorf("%s: %s has logic", fset.Position(n.Pos()), f.Name.Name)
+				}
+				return true
+			})
+		}
+	}
+}
+
+func TestGeneratedExportedNamesAreDocumented(t *testing.T) {
+	src, _ := shop(t)
+	fset, trees := parsed(t, generate(t, src))
+	for _, tree := range trees {
+		if tree.Doc == nil {
+			t.Errorf("package %s has no comment", tree.Name.Name)
+		}
+		for _, decl := range tree.Decls {
+			switch decl := decl.(type) {
+			case *ast.FuncDecl:
+				if name := decl.Name.Name; !strings.Contains(strings.SplitN(decl.Doc.Text(), "\n", 2)[0], name) {
+					t.Errorf("%s: the comment of %s does not begin with it: %q", fset.Position(decl.Pos()), name, decl.Doc.Text())
+				}
+			case *ast.GenDecl:
+				if decl.Tok != token.IMPORT && decl.Doc.Text() == "" {
+					t.Errorf("%s: a declaration has no comment", fset.Position(decl.Pos()))
+				}
+			}
+		}
+	}
+}
+
+// TestAccessorsCarryTheFieldsOwnText looks for each field's text, unit and
+// owner in the comments of its accessors.
+func TestAccessorsCarryTheFieldsOwnText(t *testing.T) {
+	src, _ := shop(t)
+	_, trees := parsed(t, generate(t, src))
+	comments := map[string][]string{} // of functions, by name
+	for _, tree := range trees {
+		for _, decl := range tree.Decls {
+			if f, ok := decl.(*ast.FuncDecl); ok {
+				text := strings.Join(strings.Fields(f.Doc.Text()), " ")
+				comments[f.Name.Name] = append(comments[f.Name.Name], text)
+			}
+		}
+	}
+	for name, wants := range map[string][]string{
+		"BalanceCents": {"What is in the drawer, negative if we owe. Unit: cents."},
+		"TurnoverUSD":  {"Money taken since the shop opened its doors for the very first time."},
+		"BestDay":      {"The best day's share of the year."},
+	} {
+		if len(comments[name]) != 3 {
+			t.Errorf("%s has %d comments, want one each in writer, view and test package", name, len(comments[name]))
+		}
+		for _, comment := range comments[name] {
+			for _, want := range wants {
+				if !strings.HasPrefix(comment, name+": "+want) {
+					t.Errorf("the comment of %s is %q, which lacks %q", name, comment, want)
+				}
+			}
+		}
+	}
+}
+
+// TestNoTwoCommentsDifferOnlyByAName compares comments with every capitalised
+// name and every declared name replaced. Equal comments in two packages are
+// one comment, and the same goes for methods that satisfy an interface. Of
+// fields without a text there is nothing to say but their names.
+func TestNoTwoCommentsDifferOnlyByAName(t *testing.T) {
+	src, _ := shop(t)
+	names := []string{"shop_state", "mood", "manager", "till", "silent", "a_string", "nothing_said"}
+	name := regexp.MustCompile(`\b(` + strings.Join(names, "|") + `|[A-Z]\w*[A-Z]\w*)\b`)
+	fset, trees := parsed(t, generate(t, src))
+	seen := map[string]*ast.CommentGroup{}
+	for _, tree := range trees {
+		for _, group := range tree.Comments {
+			text := strings.Join(strings.Fields(group.Text()), " ")
+			key := name.ReplaceAllString(text, "NAME")
+			if strings.Contains(text, "owners.yaml does not say what it means") {
+				continue
+			}
+			if other, ok := seen[key]; ok && strings.Join(strings.Fields(other.Text()), " ") != text {
+				t.Errorf("%s and %s differ only by a name: %q", fset.Position(group.Pos()), fset.Position(other.Pos()), text)
+			}
+			seen[key] = group
+		}
+	}
+}
+
+func TestGeneratedGoIsFormatted(t *testing.T) {
+	src, _ := shop(t)
+	for _, file := range generate(t, src) {
+		if !strings.HasSuffix(file.Path, ".go") {
+			continue
+		}
+		text, err := format.Source(file.Data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if string(text) != string(file.Data) {
+			t.Errorf("gofmt would change %s", file.Path)
+		}
+	}
+}
+
+// TestHandlesWrapOneUnexportedField holds that no generated type can be taken
+// apart or put together by others.
+func TestHandlesWrapOneUnexportedField(t *testing.T) {
+	src, _ := shop(t)
+	fset, trees := parsed(t, generate(t, src))
+	for _, tree := range trees {
+		ast.Inspect(tree, func(n ast.Node) bool {
+			s, ok := n.(*ast.StructType)
+			if !ok {
+				return true
+			}
+			if s.Fields.NumFields() != 1 || len(s.Fields.List[0].Names) != 1 || s.Fields.List[0].Names[0].IsExported() {
+				t.Errorf("%s: a generated struct does not wrap one unexported field", fset.Position(s.Pos()))
+			}
+			return true
+		})
+	}
+}
+
+// TestImportsFormNoCycle holds that the view package imports nothing of the
+// module, and a writer package nothing but the view package.
+func TestImportsFormNoCycle(t *testing.T) {
+	src, _ := shop(t)
+	_, trees := parsed(t, generate(t, src))
+	for _, tree := range trees {
+		var own []string
+		for _, spec := range tree.Imports {
+			if path := strings.Trim(spec.Path.Value, `"`); strings.HasPrefix(path, shopModule) {
+				own = append(own, path)
+			}
+		}
+		want := shopModule + "/owners/shop"
+		if tree.Name.Name == "shop" {
+			want = ""
+		}
+		if got := strings.Join(own, " "); got != want {
+			t.Errorf("package %s imports %q of its module, want %q", tree.Name.Name, got, want)
+		}
+	}
+}

@@ -1,0 +1,91 @@
+package tree
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/mod/modfile"
+
+	"github.com/freehold-dev/freehold/schema/declare"
+)
+
+// Declaration is the name of the file that declares a state. The mark of a
+// generated file names it, and [Module.Plan] finds the files of removed states
+// by its absence, so it has no other name.
+const Declaration = "owners.yaml"
+
+// A Module is a Go module on disk.
+type Module struct {
+	// Dir is the module root, absolute.
+	Dir string
+	// Path is the module's import path.
+	Path string
+}
+
+// Find returns the module that the directory dir is in. It returns an error
+// that says how to make one if there is none.
+func Find(dir string) (*Module, error) {
+	start, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	for dir := start; ; dir = filepath.Dir(dir) {
+		file := filepath.Join(dir, "go.mod")
+		text, err := os.ReadFile(file)
+		if err == nil {
+			return newModule(dir, file, text)
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		if dir == filepath.Dir(dir) {
+			return nil, fmt.Errorf("%s is in no Go module: run `go mod init example.com/you/project` in your project's root", start)
+		}
+	}
+}
+
+func newModule(dir, file string, text []byte) (*Module, error) {
+	name := modfile.ModulePath(text)
+	if name == "" {
+		return nil, fmt.Errorf("%s: no module path: it needs a line `module example.com/you/project`", file)
+	}
+	return &Module{Dir: dir, Path: name}, nil
+}
+
+// Load reads the declaration in file, an owners.yaml in this module. In
+// messages the file has the name by which the caller knows it. It returns
+// [declare.Problems] if the declaration has mistakes.
+func (m *Module) Load(file string) (*declare.Source, error) {
+	if filepath.Base(file) != Declaration {
+		return nil, fmt.Errorf("%s: a declaration has the name %s, because generated files say so: rename it", file, Declaration)
+	}
+	folder, err := m.folder(file)
+	if err != nil {
+		return nil, err
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	return declare.Parse(file, folder, text)
+}
+
+// folder returns the folder of file as a slash path relative to the module
+// root.
+func (m *Module) folder(file string) (string, error) {
+	dir, err := filepath.Abs(filepath.Dir(file))
+	if err != nil {
+		return "", err
+	}
+	folder, err := filepath.Rel(m.Dir, dir)
+	if err != nil {
+		return "", err
+	}
+	if !filepath.IsLocal(folder) {
+		return "", fmt.Errorf("%s is not in the module %s at %s", file, m.Path, m.Dir)
+	}
+	return filepath.ToSlash(folder), nil
+}

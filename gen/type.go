@@ -1,0 +1,131 @@
+package gen
+
+import "github.com/freehold-dev/freehold/schema"
+
+// A goType is how generated code spells a type of the declaration.
+type goType struct {
+	name    string // of the Go type
+	codec   string // an expression
+	imports string // the package that name needs, if any
+}
+
+// goTypes has every type but the enums, which have a Go type each.
+var goTypes = map[schema.Type]goType{
+	schema.TypeBool:     {"bool", "schema.Bool{}", ""},
+	schema.TypeInt:      {"int64", "schema.Int{}", ""},
+	schema.TypeUint:     {"uint64", "schema.Uint{}", ""},
+	schema.TypeFloat:    {"float64", "schema.Float{}", ""},
+	schema.TypeDecimal:  {"decimal.Decimal", "schema.Decimal{}", "github.com/shopspring/decimal"},
+	schema.TypeString:   {"string", "schema.String{}", ""},
+	schema.TypeTime:     {"time.Time", "schema.Time{}", "time"},
+	schema.TypeDuration: {"time.Duration", "schema.Duration{}", "time"},
+}
+
+// handles has the type in package sidecar for each kind; its constructor has
+// the same name and "Of".
+var handles = map[schema.Kind]string{
+	schema.Value:   "Value",
+	schema.Max:     "Max",
+	schema.Min:     "Min",
+	schema.Counter: "Counter",
+}
+
+// refuses says which values fail an Update. A sentence that would say "none"
+// is empty.
+func refuses(f schema.Field) string {
+	what := map[schema.Type]string{
+		schema.TypeFloat:   "NaN or an infinity",
+		schema.TypeDecimal: "More than 40 digits before or after the point",
+		schema.TypeString:  "Invalid UTF-8 or more than 64 KiB",
+		schema.TypeTime:    "The zero time or a year after 9999",
+		schema.TypeEnum:    "The zero value",
+	}[f.Type]
+	if f.EffectiveKind() == schema.Counter && f.Type != schema.TypeDecimal {
+		what = "A sum that overflows"
+	}
+	if what == "" {
+		return ""
+	}
+	return what + " fails the Update with [sidecar.ErrValue]."
+}
+
+// moves has the words for a value that goes up and for one that goes down,
+// and how the highest and the lowest of several are called. Those for numbers
+// stand at the empty type.
+var moves = map[schema.Type]map[schema.Kind][2]string{
+	"":                  {schema.Max: {"higher", "highest"}, schema.Min: {"lower", "lowest"}},
+	schema.TypeTime:     {schema.Max: {"later", "latest"}, schema.Min: {"earlier", "earliest"}},
+	schema.TypeDuration: {schema.Max: {"longer", "longest"}, schema.Min: {"shorter", "shortest"}},
+}
+
+func movesOf(f schema.Field) [2]string {
+	words, ok := moves[f.Type]
+	if !ok {
+		words = moves[""]
+	}
+	return words[f.EffectiveKind()]
+}
+
+// combines says what a field's kind means for who reads it. A plain value
+// needs no words.
+func combines(f schema.Field) string {
+	switch f.EffectiveKind() {
+	case schema.Max, schema.Min:
+		return "It only ever gets " + movesOf(f)[0] + "."
+	case schema.Counter:
+		return "It is a sum."
+	}
+	return ""
+}
+
+// settles says what several settings of one field come to in a test's state.
+func settles(f schema.Field) string {
+	switch f.EffectiveKind() {
+	case schema.Max, schema.Min:
+		return "Of several, the " + movesOf(f)[1] + " counts."
+	case schema.Counter:
+		return "Several add up."
+	}
+	return "Of several, the last counts."
+}
+
+// About says what an owner's writer package writes and who the owner is.
+func (o owner) About() string {
+	about := "Package " + o.Package + " writes " + o.Name + ".json, the sidecar of owner " + o.Name
+	if doc := sentence(o.Doc); doc != "" {
+		return about + ": " + doc
+	}
+	return about + "."
+}
+
+// Sharing, Opening, Updating and Closing say what an owner's mode means for a Writer.
+
+func (o owner) Sharing() string {
+	if o.exclusive() {
+		return "One process at a time holds one."
+	}
+	return "Many processes may hold one and take turns."
+}
+
+func (o owner) Opening() string {
+	if o.exclusive() {
+		return "It takes the owner's lease and begins an epoch; it returns [sidecar.ErrBusy] while another process holds the lease."
+	}
+	return ""
+}
+
+func (o owner) Updating() string {
+	if o.exclusive() {
+		return "It returns [sidecar.ErrFenced] once another process has the lease."
+	}
+	return ""
+}
+
+func (o owner) Closing() string {
+	if o.exclusive() {
+		return "Close ends the Writer once its Updates are done, and gives the lease back. Closing again is harmless."
+	}
+	return "Close ends the Writer once its Updates are done. Closing again is harmless."
+}
+
+func (o owner) exclusive() bool { return o.Mode == string(schema.Exclusive) }

@@ -1,0 +1,112 @@
+package gen
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// verify parses generated code and makes sure that its declarations are those
+// wanted, each once, and that its comments are nothing but comments. The
+// templates and the cleaning of texts see to that; this is the second lock on
+// the door through which a declaration could put code into a program.
+func verify(file string, text []byte, want []string) error {
+	fset := token.NewFileSet()
+	f, err := parser.ParseFile(fset, file, text, parser.ParseComments|parser.SkipObjectResolution)
+	if err != nil {
+		return fmt.Errorf("%w\n%s", err, numbered(text))
+	}
+	have := declared(f)
+	want = slices.Clone(want)
+	slices.Sort(have)
+	slices.Sort(want)
+	for i := 1; i < len(want); i++ {
+		if want[i] == want[i-1] {
+			return fmt.Errorf("%s: two things are named %s: rename a field, an enum's value, or say `go: NAME`", file, want[i])
+		}
+	}
+	if !slices.Equal(have, want) {
+		return fmt.Errorf("%s: the generated code declares %s and should declare %s (a bug in Freehold; please report it)", file, have, want)
+	}
+	for _, group := range f.Comments {
+		for _, c := range group.List {
+			if c.Text != "//" && !strings.HasPrefix(c.Text, "// ") && !strings.HasPrefix(c.Text, "//\t") || strings.HasPrefix(c.Text, "// +build") {
+				return fmt.Errorf("%s: %q is no plain comment (a bug in Freehold; please report it)", fset.Position(c.Pos()), c.Text)
+			}
+		}
+	}
+	return nil
+}
+
+// declared lists the names that f declares at its top level, methods with
+// their receiver's type. Imports are left out: they declare nothing outside
+// the file, and an unused one does not compile.
+func declared(f *ast.File) []string {
+	var names []string
+	for _, decl := range f.Decls {
+		switch decl := decl.(type) {
+		case *ast.FuncDecl:
+			names = append(names, receiver(decl)+decl.Name.Name)
+		case *ast.GenDecl:
+			for _, spec := range decl.Specs {
+				switch spec := spec.(type) {
+				case *ast.TypeSpec:
+					names = append(names, spec.Name.Name)
+				case *ast.ValueSpec:
+					for _, name := range spec.Names {
+						names = append(names, name.Name)
+					}
+				}
+			}
+		}
+	}
+	return names
+}
+
+func receiver(f *ast.FuncDecl) string {
+	if f.Recv == nil {
+		return ""
+	}
+	t := f.Recv.List[0].Type
+	if star, ok := t.(*ast.StarExpr); ok {
+		t = star.X
+	}
+	if name, ok := t.(*ast.Ident); ok {
+		return name.Name + "."
+	}
+	return strconv.Quote(fmt.Sprint(t)) + "."
+}
+
+func writerDecls(o owner) []string {
+	names := []string{"_", "Writer", "Open", "Writer.Update", "Writer.Close", "Tx", "Tx.IfVersion"}
+	for _, f := range o.Fields {
+		names = append(names, "Tx."+f.Go)
+	}
+	return names
+}
+
+func viewDecls(s *state) []string {
+	names := []string{"_", "Reader", "Open", "Reader.View", "Reader.Close", "View", "View.Raw", "Declaration"}
+	for _, f := range s.Fields {
+		names = append(names, "Field"+f.Go, "View."+f.Go)
+	}
+	for _, e := range s.Enums {
+		names = append(names, e.Go, "Parse"+e.Go, e.Go+".String", e.Go+".MarshalText", e.Go+".UnmarshalText")
+		for _, v := range e.Values {
+			names = append(names, v.Go)
+		}
+	}
+	return names
+}
+
+func testDecls(s *state) []string {
+	names := []string{"_", "Setting", "State", "View"}
+	for _, f := range s.Fields {
+		names = append(names, f.Go)
+	}
+	return names
+}

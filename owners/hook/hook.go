@@ -1,0 +1,104 @@
+// Package hook runs a program that an agent calls at some moment of its life,
+// with what happened as JSON on standard input. A hook never stands in its
+// agent's way: whatever goes wrong is said on standard error, and the exit
+// status is 0. It is not for programs whose failure somebody should notice.
+package hook
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/go-json-experiment/json"
+)
+
+// An Input is what the agent tells a hook. Members that are not here are
+// ignored: agents add to them.
+type Input struct {
+	SessionID      string `json:"session_id"`
+	TranscriptPath string `json:"transcript_path"`
+	CWD            string `json:"cwd"`
+	Event          string `json:"hook_event_name"`
+	Trigger        string `json:"trigger"`
+	ToolName       string `json:"tool_name"`
+}
+
+// A Hook is a program that an agent calls.
+type Hook struct {
+	// Program is its name, for messages and provenance.
+	Program string
+	// Event is the one that it handles. Others are refused, so that a
+	// mistake in the agent's settings shows.
+	Event string
+	// Flags declares flags beside -dir. It may be nil.
+	Flags func(*flag.FlagSet)
+	// Do does the work in the state directory dir. It may print what it did.
+	Do func(ctx context.Context, dir string, in Input) error
+}
+
+// patience bounds a whole hook: the agent waits for it.
+const patience = 10 * time.Second
+
+// mostInput bounds what is read of standard input, in bytes.
+const mostInput = 4 << 20
+
+// Run runs the hook and returns the exit status: 0, or 64 if args are wrong,
+// which is a mistake of whoever set the hook up and never happens later.
+func (h Hook) Run(ctx context.Context, args []string, stdin io.Reader, stderr io.Writer) int {
+	flags := flag.NewFlagSet(h.Program, flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	dir := flags.String("dir", os.Getenv("FREEHOLD_DIR"), "state directory; if empty, the nearest one from the working directory upward")
+	if h.Flags != nil {
+		h.Flags(flags)
+	}
+	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
+		return 0
+	} else if err != nil {
+		return 64
+	}
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	if err := h.run(ctx, *dir, stdin); err != nil {
+		fmt.Fprintf(stderr, "%s: nothing done: %v\n", h.Program, err)
+	}
+	return 0
+}
+
+func (h Hook) run(ctx context.Context, dir string, stdin io.Reader) (err error) {
+	in, err := h.read(stdin)
+	if err != nil {
+		return err
+	}
+	if dir == "" {
+		if dir, err = statedir.Find("."); err != nil {
+			return err
+		}
+	}
+	return h.Do(ctx, dir, in)
+}
+
+func (h Hook) read(stdin io.Reader) (in Input, err error) {
+	text, err := io.ReadAll(io.LimitReader(stdin, mostInput+1))
+	if err != nil {
+		return in, fmt.Errorf("standard input: %w", err)
+	}
+	if len(text) > mostInput {
+		return in, fmt.Errorf("standard input: more than %d bytes", mostInput)
+	}
+	if err := json.Unmarshal(text, &in); err != nil {
+		return in, fmt.Errorf("standard input is not what the agent sends to a hook: %w", err)
+	}
+	if in.Event != h.Event {
+		return in, fmt.Errorf("standard input tells of the event %q: this program is for %s", in.Event, h.Event)
+	}
+	return in, nil
+}

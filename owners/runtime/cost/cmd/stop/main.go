@@ -1,0 +1,38 @@
+// Command stop is the agent's Stop hook: it records what the turn has cost.
+//
+//	stop [-dir STATE] [-log FILE] < hook.json
+//
+// The log lies beside the state directory unless -log names it.
+package main
+
+import (
+	"context"
+	"flag"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+
+	"github.com/freehold-dev/freehold/owners/hook"
+	"github.com/freehold-dev/freehold/owners/runtime/cost"
+	"github.com/freehold-dev/freehold/sidecar"
+)
+
+func main() {
+	debug.SetTraceback("crash") // a panic must not exit with 2, which agents take for "block"
+	var log string
+	h := hook.Hook{
+		Program: "stop",
+		Event:   "Stop",
+		Flags: func(f *flag.FlagSet) {
+			f.StringVar(&log, "log", "", "cost log; if empty, cost-log.jsonl beside the state directory")
+		},
+		Do: func(ctx context.Context, dir string, in hook.Input) error {
+			if log == "" {
+				log = filepath.Join(filepath.Dir(filepath.Clean(dir)), "cost-log.jsonl")
+			}
+			_, err := cost.Record(ctx, dir, log, in.SessionID, &sidecar.Options{Program: "stop"})
+			return err
+		},
+	}
+	os.Exit(h.Run(context.Background(), os.Args[1:], os.Stdin, os.Stderr))
+}

@@ -1,0 +1,87 @@
+// Package cost holds the verbs of owner cost: what the hook that runs at the
+// end of a turn may do to the state. It changes no other owner's fields, and
+// could not.
+package cost
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/freehold-dev/freehold/owners/runtime"
+	"github.com/freehold-dev/freehold/owners/runtime/cost/internal/costfile"
+	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/shopspring/decimal"
+)
+
+// A Recorded says what Record took from the log.
+type Recorded struct {
+	sidecar.Commit
+	// USD is the money that the new rows add.
+	USD decimal.Decimal
+	// Bytes is how much of the log was new.
+	Bytes uint64
+}
+
+// mostTries bounds how often Record starts over because another Record was
+// faster. Each time, that one has read the log further.
+const mostTries = 20
+
+// Record reads the rows that were appended to the cost log since the last
+// Record, adds what they cost to the total, and notes the length of the
+// session's last prompt. Each row is counted exactly once, however many
+// Records run at the same time: the offset up to which the log was read is
+// committed together with the total.
+func Record(ctx context.Context, dir, log, session string, o *sidecar.Options) (Recorded, error) {
+	w, err := costfile.Open(ctx, dir, o)
+	if err != nil {
+		return Recorded{}, err
+	}
+	defer w.Close()
+	r, err := runtime.Open(dir)
+	if err != nil {
+		return Recorded{}, err
+	}
+	defer r.Close()
+	for range mostTries {
+		rec, err := record(ctx, w, r, log, session)
+		if !errors.Is(err, sidecar.ErrConflict) {
+			return rec, err
+		}
+	}
+	return Recorded{}, fmt.Errorf("%w: others recorded the log faster, %d times", sidecar.ErrConflict, mostTries)
+}
+
+// record reads the log before it takes the owner's lock, and then makes sure
+// that nobody has recorded that part meanwhile.
+func record(ctx context.Context, w *costfile.Writer, r *runtime.Reader, log, session string) (Recorded, error) {
+	view, err := r.View(ctx)
+	if err != nil {
+		return Recorded{}, err
+	}
+	from, err := view.LogOffset().OrUnset(0)
+	if err != nil {
+		return Recorded{}, err
+	}
+	s, err := readStretch(log, from, session)
+	if err != nil {
+		return Recorded{}, err
+	}
+	rec := Recorded{USD: s.spent}
+	if s.end > from {
+		rec.Bytes = s.end - from
+	}
+	rec.Commit, err = w.Update(ctx, func(tx costfile.Tx) error {
+		if now, _ := tx.LogOffset().Get(); now != from {
+			return sidecar.ErrConflict
+		}
+		tx.LogOffset().Set(s.end)
+		tx.TotalUSD().Add(s.spent)
+		if s.last != nil {
+			tx.LastPromptTokens().Set(s.last.PromptTokens)
+			tx.LastPromptObservedAt().Set(s.last.observed())
+		}
+		return nil
+	})
+	return rec, err
+}

@@ -1,0 +1,168 @@
+package cost_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/freehold-dev/freehold/owners/runtime"
+	"github.com/freehold-dev/freehold/owners/runtime/cost"
+	"github.com/freehold-dev/freehold/owners/runtime/runtimetest"
+	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/shopspring/decimal"
+)
+
+const realLog = "../testdata/cost-log.jsonl"
+
+func view(t *testing.T, dir string) runtime.View {
+	t.Helper()
+	r, err := runtime.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	v, err := r.View(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func record(t *testing.T, dir, log string) cost.Recorded {
+	t.Helper()
+	rec, err := cost.Record(t.Context(), dir, log, "S-042", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rec
+}
+
+// logOf writes a log of the test's own.
+func logOf(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "cost-log.jsonl")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestRecordSumsTheRealLogExactly(t *testing.T) {
+	dir := runtimetest.State(t)
+	record(t, dir, realLog)
+	v := view(t, dir)
+	total, err := v.TotalUSD().Get()
+	if want := decimal.RequireFromString("16.558197"); err != nil || !total.Equal(want) {
+		t.Errorf("total %v (%v), want %v", total, err, want)
+	}
+	if tokens, err := v.LastPromptTokens().Get(); err != nil || tokens != 556_415 {
+		t.Errorf("last prompt of %d tokens (%v), want 556415", tokens, err)
+	}
+	want := time.Date(2026, 8, 11, 9, 36, 54, 0, time.UTC)
+	if at, err := v.LastPromptObservedAt().Get(); err != nil || !at.Equal(want) {
+		t.Errorf("observed at %v (%v), want %v", at, err, want)
+	}
+	again := record(t, dir, realLog)
+	if again.Outcome != sidecar.Unchanged || again.Bytes != 0 {
+		t.Errorf("a second reading of the same log: %+v, want unchanged", again)
+	}
+}
+
+func TestRecordsAtTheSameTimeCountEachRowOnce(t *testing.T) {
+	dir := runtimetest.State(t)
+	text, err := os.ReadFile(realLog)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := logOf(t, "")
+	log, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	var wg sync.WaitGroup
+	for line := range strings.Lines(string(text)) {
+		if _, err := log.WriteString(line); err != nil {
+			t.Fatal(err)
+		}
+		wg.Go(func() {
+			if _, err := cost.Record(t.Context(), dir, path, "S-042", &sidecar.Options{Wait: time.Minute}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	want := decimal.RequireFromString("16.558197")
+	if total, err := view(t, dir).TotalUSD().Get(); err != nil || !total.Equal(want) {
+		t.Errorf("total %v (%v), want %v", total, err, want)
+	}
+}
+
+func TestRecordIgnoresSubagentsAndOtherSessions(t *testing.T) {
+	dir := runtimetest.State(t)
+	record(t, dir, logOf(t, strings.Join([]string{
+		`{"timestamp":"2026-08-11T08:00:00Z","session_id":"S-042","last_call_prompt_tokens":1,"estimated_cost_usd":0.1}`,
+		`{"timestamp":"2026-08-11T08:01:00Z","session_id":"S-042","last_call_prompt_tokens":2,"estimated_cost_usd":0.2,"subagent":true}`,
+		`{"timestamp":"2026-08-11T08:02:00Z","session_id":"S-007","last_call_prompt_tokens":3,"estimated_cost_usd":0.3}`,
+		"",
+	}, "\n")))
+	v := view(t, dir)
+	if tokens, err := v.LastPromptTokens().Get(); err != nil || tokens != 1 {
+		t.Errorf("last prompt of %d tokens (%v), want the session's own 1", tokens, err)
+	}
+	if total, err := v.TotalUSD().Get(); err != nil || total.String() != "0.6" {
+		t.Errorf("total %v (%v), want 0.6: others cost money too", total, err)
+	}
+}
+
+func TestRecordLeavesAHalfWrittenLineForLater(t *testing.T) {
+	dir := runtimetest.State(t)
+	row := `{"timestamp":"2026-08-11T08:00:00Z","session_id":"S-042","last_call_prompt_tokens":1,"estimated_cost_usd":0.5}`
+	path := logOf(t, row+"\n"+row[:40])
+	if rec := record(t, dir, path); rec.Bytes != uint64(len(row)+1) {
+		t.Errorf("took %d bytes, want %d", rec.Bytes, len(row)+1)
+	}
+	if err := os.WriteFile(path, []byte(row+"\n"+row+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	record(t, dir, path)
+	if total, err := view(t, dir).TotalUSD().Get(); err != nil || total.String() != "1" {
+		t.Errorf("total %v (%v), want 1", total, err)
+	}
+}
+
+func TestRecordStartsOverWhenTheLogWasRotated(t *testing.T) {
+	dir := runtimetest.State(t, runtimetest.LogOffset(1_000_000))
+	row := `{"timestamp":"2026-08-11T08:00:00Z","session_id":"S-042","estimated_cost_usd":0.5}` + "\n"
+	record(t, dir, logOf(t, row))
+	if offset, err := view(t, dir).LogOffset().Get(); err != nil || offset != uint64(len(row)) {
+		t.Errorf("offset %d (%v), want %d", offset, err, len(row))
+	}
+}
+
+func TestRecordOfABadLogChangesNothingAndNamesThePlace(t *testing.T) {
+	good := `{"timestamp":"2026-08-11T08:00:00Z","session_id":"S-042","estimated_cost_usd":0.5}` + "\n"
+	for name, tc := range map[string]struct{ line, says string }{
+		"no JSON":      {"oops\n", "byte 83"},
+		"no timestamp": {"{}\n", "no timestamp"},
+		"a bomb":       {`{"timestamp":"2026-08-11T08:00:00Z","estimated_cost_usd":1e999999999}` + "\n", "estimated_cost_usd"},
+		"text":         {`{"timestamp":"2026-08-11T08:00:00Z","estimated_cost_usd":"1"}` + "\n", "estimated_cost_usd"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := runtimetest.State(t)
+			_, err := cost.Record(t.Context(), dir, logOf(t, good+tc.line), "S-042", nil)
+			if err == nil || !strings.Contains(err.Error(), tc.says) {
+				t.Errorf("got %v, want an error that says %q", err, tc.says)
+			}
+			if _, err := view(t, dir).TotalUSD().Get(); err == nil {
+				t.Error("half of the log was recorded")
+			}
+		})
+	}
+	if _, err := cost.Record(t.Context(), runtimetest.State(t), "/nonexistent/log", "S-042", nil); err == nil {
+		t.Error("a missing log is no error")
+	}
+}

@@ -1,0 +1,109 @@
+package cost
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/freehold-dev/freehold/schema"
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/shopspring/decimal"
+)
+
+// A row is one line of the cost log.
+type row struct {
+	Timestamp    time.Time      `json:"timestamp"`
+	ObservedAt   time.Time      `json:"observed_at"` // missing in old rows
+	SessionID    string         `json:"session_id"`
+	Subagent     bool           `json:"subagent"`
+	PromptTokens uint64         `json:"last_call_prompt_tokens"`
+	CostUSD      jsontext.Value `json:"estimated_cost_usd"` // as text: a double would round it
+}
+
+// observed returns when the row's figures were read.
+func (r row) observed() time.Time {
+	if r.ObservedAt.IsZero() {
+		return r.Timestamp
+	}
+	return r.ObservedAt
+}
+
+// A stretch is what a part of the log says.
+type stretch struct {
+	end   uint64          // offset behind the last whole line
+	spent decimal.Decimal // by all sessions
+	last  *row            // of the session itself, not of its sub-agents; nil if none
+}
+
+// mostStretch bounds how much of the log one call reads, in bytes.
+const mostStretch = 16 << 20
+
+// readStretch reads the log from the offset from to its last whole line; a
+// line that is still being written is left for the next time. If the log is
+// shorter than from it was rotated, and is read from its beginning.
+func readStretch(path string, from uint64, session string) (stretch, error) {
+	log, err := os.Open(path)
+	if err != nil {
+		return stretch{}, err
+	}
+	defer log.Close()
+	info, err := log.Stat()
+	if err != nil {
+		return stretch{}, err
+	}
+	if !info.Mode().IsRegular() {
+		return stretch{}, fmt.Errorf("%s is not a regular file", path)
+	}
+	if uint64(info.Size()) < from {
+		from = 0
+	}
+	text, err := io.ReadAll(io.NewSectionReader(log, int64(from), mostStretch))
+	if err != nil {
+		return stretch{}, err
+	}
+	whole := text[:bytes.LastIndexByte(text, '\n')+1]
+	if len(whole) == 0 && len(text) == mostStretch {
+		return stretch{}, fmt.Errorf("%s: the line at byte %d is longer than %d bytes", path, from, mostStretch)
+	}
+	return parseStretch(path, from, whole, session)
+}
+
+func parseStretch(path string, from uint64, lines []byte, session string) (stretch, error) {
+	s := stretch{end: from}
+	for line := range bytes.Lines(lines) {
+		r, spent, err := parseRow(line)
+		if err != nil {
+			return stretch{}, fmt.Errorf("%s: the line at byte %d: %w", path, s.end, err)
+		}
+		s.end += uint64(len(line))
+		s.spent = s.spent.Add(spent)
+		if r.SessionID == session && !r.Subagent {
+			s.last = &r
+		}
+	}
+	return s, nil
+}
+
+func parseRow(line []byte) (row, decimal.Decimal, error) {
+	var r row
+	if err := json.Unmarshal(line, &r); err != nil {
+		return row{}, decimal.Decimal{}, err
+	}
+	if r.Timestamp.IsZero() {
+		return row{}, decimal.Decimal{}, errors.New("it has no timestamp")
+	}
+	if r.CostUSD == nil {
+		return r, decimal.Decimal{}, nil
+	}
+	// The schema's decimals are bounded: 1e999999999 is ten bytes here and a
+	// gigabyte once it is added up.
+	spent, err := schema.Decimal{}.Decode([]byte(`"` + string(r.CostUSD) + `"`))
+	if err != nil {
+		return row{}, decimal.Decimal{}, fmt.Errorf("estimated_cost_usd: %w", err)
+	}
+	return r, spent, nil
+}

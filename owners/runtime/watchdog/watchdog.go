@@ -1,0 +1,83 @@
+// Package watchdog holds the verbs of owner watchdog: it decides from the view
+// whether the agent's context has grown too long, and records what it decided.
+// It does nothing to the agent: whoever calls it acts.
+package watchdog
+
+import (
+	"context"
+	"errors"
+
+	"github.com/freehold-dev/freehold/owners/runtime"
+	"github.com/freehold-dev/freehold/owners/runtime/watchdog/internal/watchdogfile"
+	"github.com/freehold-dev/freehold/reader"
+	"github.com/freehold-dev/freehold/sidecar"
+)
+
+const (
+	// DefaultThreshold is the length of a prompt, in tokens, beyond which
+	// the guard acts.
+	DefaultThreshold = 700_000
+	// Aberrant is a length that no prompt has: beyond it the reading is
+	// wrong.
+	Aberrant = 2_000_000
+)
+
+// Tick takes a view of the state, decides, records the decision and returns
+// it. The owner is exclusive: while another watchdog is alive, Tick returns
+// an error that wraps [sidecar.ErrBusy] and decides nothing.
+func Tick(ctx context.Context, dir string, threshold uint64, o *sidecar.Options) (runtime.LastDecision, error) {
+	none := runtime.LastDecision{}
+	w, err := watchdogfile.Open(ctx, dir, o)
+	if err != nil {
+		return none, err
+	}
+	defer w.Close()
+	r, err := runtime.Open(dir)
+	if err != nil {
+		return none, err
+	}
+	defer r.Close()
+	view, err := r.View(ctx)
+	if err != nil {
+		return none, err
+	}
+	decision := Decide(view, threshold)
+	_, err = w.Update(ctx, func(tx watchdogfile.Tx) error {
+		tx.LastDecision().Set(decision)
+		return nil
+	})
+	if err != nil {
+		return none, err // what is not recorded is not acted upon
+	}
+	return decision, nil
+}
+
+// Decide is the guard. It acts only on a prompt that was observed after the
+// last reset and is longer than threshold tokens. What it cannot read means
+// "do nothing": a lost stamp must not fail toward the destructive side.
+func Decide(view runtime.View, threshold uint64) runtime.LastDecision {
+	reset, err := view.LastContextResetAt().Get()
+	if errors.Is(err, reader.ErrUnset) {
+		return runtime.LastDecisionNoResetStamp()
+	}
+	if err != nil {
+		return runtime.LastDecisionUnreadableResetStamp()
+	}
+	tokens, err := view.LastPromptTokens().Get()
+	if err != nil {
+		return runtime.LastDecisionNoEntry()
+	}
+	observed, err := view.LastPromptObservedAt().Get()
+	if err != nil {
+		return runtime.LastDecisionNoEntry()
+	}
+	switch {
+	case observed.Before(reset):
+		return runtime.LastDecisionStaleEntry()
+	case tokens > Aberrant:
+		return runtime.LastDecisionAberrantReading()
+	case tokens > threshold:
+		return runtime.LastDecisionAct()
+	}
+	return runtime.LastDecisionBelowThreshold()
+}

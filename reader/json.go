@@ -1,0 +1,123 @@
+package reader
+
+import (
+	"bytes"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// MarshalJSON returns v as `freehold view --json` prints it: fields that are
+// set, in the digits and escapes in which they are stored, each field's
+// provenance, each owner's status. Equal views give equal bytes.
+func (v *View) MarshalJSON() ([]byte, error) {
+	var buf bytes.Buffer
+	w := printer{enc: jsontext.NewEncoder(&buf, jsontext.PreserveRawStrings(true))}
+	names := slices.Sorted(maps.Keys(v.declared.fields))
+	w.object(func() {
+		w.text("state", v.State())
+		w.text("dir", v.dir)
+		w.member("cut", func() {
+			w.text("consistency", string(v.consistency))
+			w.text("id", v.id)
+		})
+		w.member("fields", func() {
+			for _, name := range names {
+				if raw, err := v.Field(name).Raw(); err == nil {
+					w.value(name, raw)
+				}
+			}
+		})
+		w.member("provenance", func() {
+			for _, name := range names {
+				w.member(name, func() { w.provenance(v.Field(name)) })
+			}
+		})
+		w.member("owners", func() {
+			for _, o := range v.owners {
+				w.member(o.Name, func() { w.owner(o) })
+			}
+		})
+	})
+	return bytes.TrimSuffix(buf.Bytes(), []byte{'\n'}), w.err
+}
+
+// A printer writes JSON and remembers the first error.
+type printer struct {
+	enc *jsontext.Encoder
+	err error
+}
+
+func (w *printer) token(t jsontext.Token) {
+	if w.err == nil {
+		w.err = w.enc.WriteToken(t)
+	}
+}
+
+func (w *printer) object(members func()) {
+	w.token(jsontext.BeginObject)
+	members()
+	w.token(jsontext.EndObject)
+}
+
+func (w *printer) member(name string, members func()) {
+	w.token(jsontext.String(name))
+	w.object(members)
+}
+
+func (w *printer) text(name, value string) {
+	w.token(jsontext.String(name))
+	w.token(jsontext.String(strings.ToValidUTF8(value, "\uFFFD"))) // a path may be any bytes
+}
+
+func (w *printer) number(name string, n uint64) {
+	w.token(jsontext.String(name))
+	w.token(jsontext.Uint(n))
+}
+
+func (w *printer) value(name string, raw jsontext.Value) {
+	w.token(jsontext.String(name))
+	if w.err == nil {
+		w.err = w.enc.WriteValue(raw)
+	}
+}
+
+func (w *printer) version(v sidecar.Version) {
+	w.number("epoch", v.Epoch)
+	w.number("revision", v.Revision)
+}
+
+func (w *printer) provenance(e Entry) {
+	p, ok := e.Provenance()
+	w.text("owner", p.Owner)
+	w.text("file", p.File)
+	if ok {
+		w.version(p.Version)
+		at, err := schema.Time{}.Append(nil, p.ChangedAt)
+		if err != nil {
+			w.err = err
+		}
+		w.value("changed_at", at)
+		w.text("program", p.Program)
+		w.number("pid", uint64(p.PID))
+	}
+	status := p.Status
+	if raw, err := e.stored(); err == nil && e.fits(raw) != nil {
+		status = Invalid // of this field alone
+	}
+	w.text("status", string(status))
+}
+
+func (w *printer) owner(o *owner) {
+	w.text("status", string(o.Status))
+	if o.Status == OK {
+		w.version(o.Version)
+	}
+	if o.Err != nil {
+		w.text("error", o.Err.Error())
+	}
+}

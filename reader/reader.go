@@ -1,0 +1,160 @@
+package reader
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar/statedir"
+)
+
+// A Reader reads one state directory. It keeps the directory open and, between
+// views, what it has read; of the files in it, it keeps none open. It is safe
+// for concurrent use.
+type Reader struct {
+	dir   *statedir.Dir
+	built *schema.Declaration // or nil
+
+	mu       sync.Mutex
+	closed   bool
+	manifest memory
+	declared *declared // what the manifest says; nil until it was read
+	sources  []*source // one per declared owner, sorted by name
+	next     int       // what is read next: a source, or the manifest after them all
+	view     *View     // the last one; nil if anything moved since
+}
+
+// mostRounds is how often View reads every file before it settles for a view
+// that is not atomic. A round takes microseconds, so that writers have to
+// commit thousands of times a second to get there.
+const mostRounds = 8
+
+// Open opens the state directory dir and goes by the declaration in its
+// manifest. It returns an error that wraps sidecar.ErrNoState if dir is no
+// state directory, and sidecar.ErrUnsafe if others may write in it.
+func Open(dir string) (*Reader, error) { return OpenAs(dir, nil) }
+
+// OpenAs is [Open] for a program that was built from the declaration built. It
+// returns an error that wraps [schema.ErrDeclaration] if the manifest
+// contradicts built, and so does [Reader.View] if it comes to that later. A
+// field that only built declares reads as unset: no owner's program of that
+// build has opened the state yet.
+func OpenAs(dir string, built *schema.Declaration) (*Reader, error) {
+	d, err := statedir.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	r := &Reader{dir: d, built: built}
+	if _, err := r.readManifest(); err != nil {
+		d.Close()
+		return nil, err
+	}
+	return r, nil
+}
+
+// Close closes the directory. Views that were taken stay usable.
+func (r *Reader) Close() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return nil
+	}
+	r.closed = true
+	return r.dir.Close()
+}
+
+// View returns the state as it stands. It returns the same View as before if
+// nothing has changed, without allocating; it never waits for a writer. ctx
+// only ends the reading early while writers are faster than it.
+//
+// View returns an error that wraps sidecar.ErrReplaced if the path of the
+// directory names another one now: open it again. Sidecars that cannot be used
+// are no error of View; see [View.Owners].
+func (r *Reader) View(ctx context.Context) (*View, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return nil, fmt.Errorf("%s: %w", r.dir.Path(), ErrClosed)
+	}
+	if err := r.dir.Unmoved(); err != nil {
+		return nil, err
+	}
+	consistency, err := r.settle(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if r.view == nil || r.view.consistency != consistency {
+		r.view = newView(r.dir.Path(), r.declared, r.sources, consistency)
+	}
+	return r.view, nil
+}
+
+// settle reads the files in turn, round and round, until each but the one that
+// was found changed last has been read after that one, unchanged. Then all of
+// them stood together at one moment, the one at which the changed one was read:
+// each of the others had the same bytes when it was read before that moment, in
+// this view or a former one, and when it was read after it. A commit draws a
+// random nonce, so that bytes never come back once they were replaced, and in
+// between it had those bytes too. If nothing changed, the moment is that of the
+// call. Only a hand that puts back an old copy can break this.
+//
+// The reading begins where the last change was, since an owner that commits
+// often is likely to have done it again: then no file is read twice.
+func (r *Reader) settle(ctx context.Context) (Consistency, error) {
+	reads, since := 0, 0 // since the last change, with the one that found it
+	for since <= len(r.sources) {
+		if ctx.Err() != nil {
+			return "", fmt.Errorf("%s: not read: %w", r.dir.Path(), context.Cause(ctx))
+		}
+		moved, err := r.read()
+		if err != nil {
+			return "", err
+		}
+		if moved {
+			r.view, since = nil, 0
+		}
+		since++
+		if reads++; reads > mostRounds*(len(r.sources)+1) {
+			// While no field depends on another, whatever was read is
+			// causal.
+			return Causal, nil
+		}
+	}
+	return Atomic, nil
+}
+
+// read reads the next file and reports whether it has changed since it was read
+// before.
+func (r *Reader) read() (moved bool, err error) {
+	if r.declared == nil || r.next == len(r.sources) {
+		r.next = 0
+		return r.readManifest()
+	}
+	s := r.sources[r.next]
+	r.next++
+	return s.collect(r.dir), nil
+}
+
+// readManifest reads the manifest and, if it has changed, what it declares.
+func (r *Reader) readManifest() (moved bool, err error) {
+	text, err := r.dir.ManifestText(r.manifest.spare)
+	if err != nil {
+		return false, err
+	}
+	if !r.manifest.take(text) && r.declared != nil {
+		return false, nil
+	}
+	r.declared, r.view = nil, nil // until all went well
+	manifest, err := r.dir.ParseManifest(text)
+	if err != nil {
+		return false, err
+	}
+	declared, err := declare(manifest, r.built)
+	if err != nil {
+		return false, fmt.Errorf("%s: %w: use a program of the same release as the state's writers", r.dir.Path(), err)
+	}
+	r.declared = declared
+	r.sources = follow(r.sources, declared.owners)
+	return true, nil
+}

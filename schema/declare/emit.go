@@ -1,0 +1,91 @@
+package declare
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/freehold-dev/freehold/schema"
+	"github.com/go-json-experiment/json/jsontext"
+	"go.yaml.in/yaml/v3"
+)
+
+// A pair is one line of a block mapping, or one entry of a flow mapping. The
+// value is YAML already.
+type pair struct{ key, value string }
+
+// fieldPairs returns what f says, in the order of the documentation.
+func fieldPairs(f schema.Field) []pair {
+	pairs := []pair{{"type", scalar(string(f.Type))}}
+	pairs = appendText(pairs, "kind", string(f.Kind))
+	if len(f.Values) > 0 {
+		values := make([]string, len(f.Values))
+		for i, v := range f.Values {
+			values[i] = scalar(v)
+		}
+		pairs = append(pairs, pair{"values", "[" + strings.Join(values, ", ") + "]"})
+	}
+	pairs = appendText(pairs, "doc", f.Doc)
+	pairs = appendText(pairs, "unit", f.Unit)
+	pairs = appendText(pairs, "go", f.Go)
+	return appendText(pairs, "legacy", f.Legacy)
+}
+
+// ownerPairs returns what o says, its fields apart.
+func ownerPairs(o schema.Owner) []pair {
+	pairs := appendText(nil, "doc", o.Doc)
+	pairs = appendText(pairs, "mode", string(o.Mode))
+	var busy []pair
+	busy = appendText(busy, "wait", o.Busy.Wait)
+	busy = appendText(busy, "then", string(o.Busy.Then))
+	if len(busy) > 0 {
+		pairs = append(pairs, pair{"busy", flow(busy)})
+	}
+	pairs = appendText(pairs, "durability", string(o.Durability))
+	return appendText(pairs, "home", o.Home)
+}
+
+func appendText(pairs []pair, key, text string) []pair {
+	if text == "" {
+		return pairs
+	}
+	return append(pairs, pair{key, scalar(text)})
+}
+
+// flow returns the pairs as a mapping in braces.
+func flow(pairs []pair) string {
+	entries := make([]string, len(pairs))
+	for i, p := range pairs {
+		entries[i] = p.key + ": " + p.value
+	}
+	return "{" + strings.Join(entries, ", ") + "}"
+}
+
+// block returns the pairs as lines indented by indent.
+func block(pairs []pair, indent string) []string {
+	block := make([]string, len(pairs))
+	for i, p := range pairs {
+		block[i] = indent + p.key + ": " + p.value
+	}
+	return block
+}
+
+// plainText is text that means itself in YAML without quotes, also in braces.
+// There is more of it; quotes do not hurt the rest.
+var plainText = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9 _./()'+-]*$`)
+
+// truthWords are text to this parser and truth values to older ones.
+var truthWords = []string{"y", "n", "yes", "no", "on", "off"}
+
+// scalar returns text as YAML, in quotes where it needs them.
+func scalar(text string) string {
+	var n yaml.Node
+	if plainText.MatchString(text) && strings.TrimSpace(text) == text && !slices.Contains(truthWords, strings.ToLower(text)) &&
+		yaml.Unmarshal([]byte(text), &n) == nil && n.Content[0].Tag == "!!str" {
+		return text
+	}
+	// Every JSON string is a YAML string. Invalid UTF-8 is replaced here,
+	// and refused as not what was asked for when the result is read again.
+	quoted, _ := jsontext.AppendQuote(nil, strings.ToValidUTF8(text, "\ufffd"))
+	return string(quoted)
+}

@@ -1,0 +1,153 @@
+package declare_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"strings"
+	"testing"
+
+	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/schema/declare"
+	"pgregory.net/rapid"
+)
+
+// trickyNames become few Go identifiers, and often ones that generated code
+// has already.
+var trickyNames = []string{
+	"a", "a_", "a_b", "ab", "a__b", "parse_a", "field_a", "a_x", "a_y", "raw", "view", "state", "setting", "reader", "open",
+	"declaration", "url", "u_r_l", "type", "func", "init", "string", "error", "tx", "writer", "update", "close", "new",
+}
+
+// randomDeclaration draws a declaration in which only the Go names may clash.
+func randomDeclaration(t *rapid.T) *schema.Declaration {
+	d := &schema.Declaration{State: "runtime", Owners: map[string]schema.Owner{}}
+	names := rapid.SliceOfNDistinct(rapid.SampledFrom(trickyNames), 1, 8, rapid.ID[string]).Draw(t, "names")
+	for _, name := range names {
+		owner := rapid.SampledFrom([]string{"reset", "cost", "go", "main"}).Draw(t, "owner")
+		if _, ok := d.Owners[owner]; !ok {
+			d.Owners[owner] = schema.Owner{Fields: map[string]schema.Field{}}
+		}
+		f := schema.Field{Type: rapid.SampledFrom(schema.Types()).Draw(t, "type")}
+		if f.Type == schema.TypeEnum {
+			values := rapid.SampledFrom([]string{"x", "y", "x-y", "b", "r-l", "x.y"})
+			f.Values = rapid.SliceOfNDistinct(values, 1, 3, rapid.ID[string]).Draw(t, "values")
+		}
+		if rapid.IntRange(0, 5).Draw(t, "override") == 0 {
+			f.Go = rapid.SampledFrom([]string{"A", "AB", "B", "Raw", "FieldA", "AX"}).Draw(t, "go")
+		}
+		d.Owners[owner].Fields[name] = f
+	}
+	return d
+}
+
+// TestAcceptedDeclarationsHaveNoClashes compares Parse with Go's own type
+// checker, both ways: what Parse accepts has no identifier twice, and what it
+// refuses for a clash has one.
+func TestAcceptedDeclarationsHaveNoClashes(t *testing.T) {
+	accepted, refused := 0, 0
+	rapid.Check(t, func(t *rapid.T) {
+		d := randomDeclaration(t)
+		text, err := json.Marshal(d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = declare.Parse("owners.yaml", "owners/runtime", text) // JSON is YAML
+		clash := typeCheck(t, d)
+		switch {
+		case err == nil && clash != nil:
+			t.Fatalf("Parse accepts what Go does not: %v\n%s", clash, text)
+		case err == nil:
+			accepted++
+		case clash == nil:
+			t.Fatalf("Parse refuses what Go accepts: %v\n%s", err, text)
+		default:
+			refused++
+		}
+		if problems, ok := errors.AsType[declare.Problems](err); ok {
+			for _, p := range problems {
+				if !strings.Contains(p.What, " becomes ") {
+					t.Fatalf("not a clash: %v\n%s", p, text)
+				}
+			}
+		}
+	})
+	if accepted == 0 || refused == 0 {
+		t.Errorf("the declarations were all alike: %d accepted, %d refused", accepted, refused)
+	}
+}
+
+// typeCheck returns an error if the packages that are generated from d, with
+// their bodies left out, do not compile.
+func typeCheck(t *rapid.T, d *schema.Declaration) error {
+	var view, test strings.Builder
+	view.WriteString("package view\ntype Reader struct{}\nfunc Open() {}\nfunc Declaration() {}\ntype View struct{}\nfunc (View) Raw() {}\n")
+	test.WriteString("package test\ntype Setting struct{}\nfunc State() {}\nfunc View() {}\n")
+	sources := []*strings.Builder{&view, &test}
+	for _, name := range d.OwnerNames() {
+		var writer strings.Builder
+		writer.WriteString("package writer\ntype Writer struct{}\nfunc Open() {}\nfunc (Writer) Update() {}\nfunc (Writer) Close() {}\n" +
+			"type Tx struct{}\nfunc (Tx) IfVersion() {}\nfunc (Tx) Version() {}\n")
+		for _, field := range d.Owners[name].FieldNames() {
+			f := d.Owners[name].Fields[field]
+			goName := declare.GoName(field, f)
+			fmt.Fprintf(&writer, "func (Tx) %s() {}\n", goName)
+			fmt.Fprintf(&test, "func %s() {}\n", goName)
+			fmt.Fprintf(&view, "func (View) %s() {}\nconst Field%[1]s = 0\n", goName)
+			if f.Type == schema.TypeEnum {
+				fmt.Fprintf(&view, "type %s struct{}\nfunc Parse%[1]s() {}\n", goName)
+			}
+			for _, v := range f.Values {
+				fmt.Fprintf(&view, "func %s() {}\n", declare.GoValueName(field, f, v))
+			}
+		}
+		sources = append(sources, &writer)
+	}
+	for _, source := range sources {
+		fset := token.NewFileSet()
+		file, err := parser.ParseFile(fset, "x.go", source.String(), parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatalf("%v\n%s", err, source)
+		}
+		var config types.Config
+		if _, err := config.Check("x", fset, []*ast.File{file}, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// TestParseNeverPanics on declarations in which anything may be wrong.
+func TestParseNeverPanics(t *testing.T) {
+	word := rapid.OneOf(
+		rapid.SampledFrom(append([]string{
+			"state", "owners", "fields", "type", "kind", "values", "doc", "go", "home", "busy", "wait", "enum", "bool", "max", "mode",
+			"", "1", "true", "null", "$sidecar", "..", "/", "*", "&", "<<", "é", "\x00",
+		}, trickyNames...)),
+		rapid.String(),
+	)
+	var value func(depth int) *rapid.Generator[any]
+	value = func(depth int) *rapid.Generator[any] {
+		text := rapid.Map(word, func(s string) any { return s })
+		if depth == 0 {
+			return text
+		}
+		return rapid.OneOf(text, rapid.Just[any](nil), rapid.Map(rapid.Int(), func(i int) any { return i }),
+			rapid.Map(rapid.SliceOfN(rapid.Deferred(func() *rapid.Generator[any] { return value(depth - 1) }), 0, 3), func(s []any) any { return s }),
+			rapid.Map(rapid.MapOfN(word, rapid.Deferred(func() *rapid.Generator[any] { return value(depth - 1) }), 0, 5), func(m map[string]any) any { return m }))
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		file := map[string]any{"state": "runtime", "owners": map[string]any{"a": value(4).Draw(t, "owner"), "b": value(3).Draw(t, "other")}}
+		text, err := json.Marshal(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := declare.Parse("owners.yaml", "owners", text); err != nil && err.Error() == "" {
+			t.Error("an error without a word")
+		}
+	})
+}

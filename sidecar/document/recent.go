@@ -1,0 +1,94 @@
+package document
+
+import (
+	"bytes"
+
+	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/go-json-experiment/json"
+)
+
+// MaxRecent is how many commits a sidecar remembers.
+const MaxRecent = 256
+
+// ids is a list of nonces in the form in which it stands in a file, without
+// its brackets: "…","…". Nonces have one length, so the list needs no parsing,
+// and most who read a sidecar never look at it.
+type ids []byte
+
+const (
+	idText = len(`"0123456789abc"`)
+	idStep = idText + len(",")
+)
+
+// parseIDs reads a JSON array. One in which another hand put white space is
+// written anew.
+func parseIDs(array []byte) (list ids, ok bool) {
+	if array[0] != '[' {
+		return nil, false
+	}
+	if list = ids(array[1 : len(array)-1 : len(array)-1]); list.canonical() {
+		return list, true
+	}
+	var nonces []string
+	if json.Unmarshal(array, &nonces) != nil || len(nonces) > MaxRecent {
+		return nil, false
+	}
+	list = nil
+	for _, nonce := range nonces {
+		if !statedir.ValidNonce(nonce) {
+			return nil, false
+		}
+		list = list.add(nonce)
+	}
+	return list, true
+}
+
+// canonical reports whether list has the form of ids: every quote in it stands
+// where the form wants one, so that it can be cut at any step.
+func (list ids) canonical() bool {
+	if len(list) == 0 {
+		return true
+	}
+	count := (len(list) + 1) / idStep
+	if count*idStep != len(list)+1 || count > MaxRecent {
+		return false
+	}
+	for i := 0; i < len(list); i += idStep {
+		end := i + idText
+		if list[i] != '"' || list[end-1] != '"' || (end < len(list) && list[end] != ',') {
+			return false
+		}
+	}
+	return bytes.Count(list, []byte{'"'}) == 2*count && bytes.IndexByte(list, '\\') < 0
+}
+
+// add returns list with one more id, and without the oldest if it is full. It
+// leaves list's bytes alone.
+func (list ids) add(nonce string) ids {
+	if !validNonce([]byte(nonce)) {
+		return list // Encode refuses the version that it came with
+	}
+	if len(list) == MaxRecent*idStep-1 {
+		list = list[idStep:]
+	}
+	longer := make(ids, 0, len(list)+idStep)
+	if len(list) > 0 {
+		longer = append(append(longer, list...), ',')
+	}
+	return append(append(append(longer, '"'), nonce...), '"')
+}
+
+func (list ids) list() []string {
+	if len(list) == 0 {
+		return nil
+	}
+	nonces := make([]string, 0, (len(list)+1)/idStep)
+	for i := 0; i < len(list); i += idStep {
+		nonces = append(nonces, string(list[i+1:i+idText-1]))
+	}
+	return nonces
+}
+
+func (list ids) has(nonce string) bool {
+	return validNonce([]byte(nonce)) && bytes.Contains(list, []byte(`"`+nonce+`"`))
+}

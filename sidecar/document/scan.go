@@ -1,0 +1,219 @@
+package document
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+const (
+	// MaxSize is the most bytes that a sidecar may have.
+	MaxSize = 1 << 20
+	// MaxDepth is how deep its objects and arrays may nest.
+	MaxDepth = 64
+	// MaxMembers is how many members one object in it may have.
+	MaxMembers = 4096
+)
+
+// A scanner walks over a text once and hands out its parts as slices of it.
+// The grammar is jsontext's; the caps, the offsets and the rule about names
+// that differ only in case are added here.
+//
+// Errors stick: after the first, every method returns zero values. They are of
+// three kinds, because a newer release may give other meanings to well-formed
+// text, and then its format number is what there is to say: err is about the
+// text, format about the number, wrong about what this release makes of it.
+type scanner struct {
+	dec    jsontext.Decoder
+	source bytes.Buffer
+	text   []byte
+	base   int      // offset of text in the file
+	at     int      // where the value that was read last begins in text
+	room   int      // how many objects and arrays may still be opened
+	names  []nameAt // of the objects that are being read
+	err    error
+	format error
+	wrong  error
+}
+
+var scanners = sync.Pool{New: func() any { return new(scanner) }}
+
+// scan runs read over text, which begins at the offset base of its file. The
+// caller looks for errors and releases the scanner.
+func scan(text []byte, base int, read func(*scanner)) *scanner {
+	s := scanners.Get().(*scanner)
+	s.source = *bytes.NewBuffer(text)
+	s.dec.Reset(&s.source)
+	s.text, s.base, s.at, s.room, s.names = text, base, 0, MaxDepth, s.names[:0]
+	s.err, s.format, s.wrong = nil, nil, nil
+	read(s)
+	s.end()
+	return s
+}
+
+// release makes the scanner free for others. It may keep the text alive until
+// the next one.
+func (s *scanner) release() {
+	clear(s.names[:cap(s.names)])
+	s.text = nil
+	scanners.Put(s)
+}
+
+// failure returns the first error in order of precedence.
+func (s *scanner) failure() error {
+	for _, err := range []error{s.err, s.format, s.wrong} {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *scanner) pos() int { return int(s.dec.InputOffset()) }
+
+// fail notes that the text breaks at an offset. The first failure stays.
+func (s *scanner) fail(at int, format string, args ...any) {
+	if s.err == nil {
+		s.err = &SyntaxError{int64(s.base + at), fmt.Sprintf(format, args...)}
+	}
+}
+
+// refuse notes that the well-formed value at an offset has no meaning here.
+func (s *scanner) refuse(at int, format string, args ...any) {
+	if s.wrong == nil {
+		s.wrong = &SyntaxError{int64(s.base + at), fmt.Sprintf(format, args...)}
+	}
+}
+
+// next returns the byte at which the next token begins, or 0. It only looks:
+// what stands before it, the decoder checks.
+func (s *scanner) next() byte {
+	for _, c := range s.text[s.pos():] {
+		switch c {
+		case ' ', '\t', '\r', '\n', ',', ':':
+		default:
+			return c
+		}
+	}
+	return 0
+}
+
+// object reads an object, calls member for each of its members, which reads
+// the value, and returns the object's bytes. If another kind of value stands
+// there, it refuses that and returns nil. what is the object in words.
+func (s *scanner) object(what string, member func(key, name []byte)) []byte {
+	if s.next() != '{' || s.err != nil {
+		if v := s.value(); s.err == nil {
+			s.refuse(s.at, "%s must be an object, not %s", what, kind(v))
+		}
+		return nil
+	}
+	s.token()
+	s.room--
+	start, first := s.pos()-1, len(s.names)
+	for s.err == nil && s.next() != '}' {
+		key := s.value()
+		name := unquoteName(key)
+		if len(s.names)-first == MaxMembers {
+			s.fail(s.at, "more than %d members in one object", MaxMembers)
+		}
+		s.names = append(s.names, nameAt{name, s.at})
+		if s.err == nil {
+			member(key, name)
+		}
+	}
+	s.token()
+	if i, j, ok := clash(s.names[first:]); ok {
+		a, b := s.names[first+i], s.names[first+j]
+		s.fail(b.at, "the name %q differs only in case from %q at byte %d", b.text, a.text, s.base+a.at)
+	}
+	s.names = s.names[:first]
+	s.room++
+	if s.err != nil {
+		return nil
+	}
+	return s.text[start:s.pos():s.pos()]
+}
+
+// value reads any value, or a member's name, and returns its bytes.
+func (s *scanner) value() []byte {
+	if s.err != nil {
+		return nil
+	}
+	read, err := s.dec.ReadValue()
+	if err != nil {
+		s.syntax(err)
+		return nil
+	}
+	end := s.pos()
+	s.at = end - len(read)
+	v := s.text[s.at:end:end]
+	if v[0] == '{' || v[0] == '[' {
+		s.bound(v)
+	}
+	return v
+}
+
+// bound holds an object or an array that is not taken apart to the caps. The
+// decoder has read it, which builds nothing, and counting shows of nearly all
+// that they cannot exceed a cap.
+func (s *scanner) bound(v []byte) {
+	opened := bytes.Count(v, []byte{'{'}) + bytes.Count(v, []byte{'['})
+	if opened <= s.room && bytes.Count(v, []byte{':'}) <= MaxMembers {
+		return
+	}
+	dec := jsontext.NewDecoder(bytes.NewReader(v))
+	for _, err := dec.ReadToken(); err == nil; _, err = dec.ReadToken() {
+		at := s.at + int(dec.InputOffset()) - 1
+		if dec.StackDepth() > s.room {
+			s.fail(at, "nested deeper than %d", MaxDepth)
+			return
+		}
+		// An object has two tokens for each member.
+		if kind, n := dec.StackIndex(dec.StackDepth()); kind == jsontext.KindBeginObject && n > 2*MaxMembers {
+			s.fail(at, "more than %d members in one object", MaxMembers)
+			return
+		}
+	}
+}
+
+// token reads a bracket.
+func (s *scanner) token() {
+	if s.err != nil {
+		return
+	}
+	if _, err := s.dec.ReadToken(); err != nil {
+		s.syntax(err)
+	}
+}
+
+// end fails unless nothing but white space is left.
+func (s *scanner) end() {
+	if s.err != nil {
+		return
+	}
+	rest := bytes.TrimLeft(s.text[s.pos():], " \t\r\n")
+	if len(rest) > 0 {
+		s.fail(len(s.text)-len(rest), "more follows after the end of the object")
+	}
+}
+
+// syntax turns the decoder's error into ours.
+func (s *scanner) syntax(err error) {
+	var e *jsontext.SyntacticError
+	switch {
+	case !errors.As(err, &e):
+		s.fail(len(s.text), "the file ends too early") // io.EOF
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		s.fail(len(s.text), "the file ends too early")
+	case errors.Is(err, jsontext.ErrDuplicateName):
+		s.fail(int(e.ByteOffset), "the name %q stands there twice", e.JSONPointer.LastToken())
+	default:
+		s.fail(int(e.ByteOffset), "%s", strings.TrimPrefix(e.Err.Error(), "jsontext: "))
+	}
+}

@@ -1,0 +1,172 @@
+package statetest_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/statetest"
+)
+
+// A setting stands for the type that generated code makes of it.
+type setting func(*statetest.Maker)
+
+func declaration() *schema.Declaration {
+	return &schema.Declaration{State: "shop", Owners: map[string]schema.Owner{
+		"till": {Fields: map[string]schema.Field{
+			"open":      {Type: schema.TypeBool},
+			"customers": {Type: schema.TypeUint, Kind: schema.Counter},
+		}},
+		"manager": {Mode: schema.Exclusive, Fields: map[string]schema.Field{
+			"best":  {Type: schema.TypeInt, Kind: schema.Max},
+			"worst": {Type: schema.TypeInt, Kind: schema.Min},
+		}},
+		"porter": {Fields: map[string]schema.Field{"name": {Type: schema.TypeString}}},
+	}}
+}
+
+func open(v bool) setting        { return statetest.Put("open", schema.Bool{}, v) }
+func customers(v uint64) setting { return statetest.Put("customers", schema.Uint{}, v) }
+func best(v int64) setting       { return statetest.Put("best", schema.Int{}, v) }
+func worst(v int64) setting      { return statetest.Put("worst", schema.Int{}, v) }
+func name(v string) setting      { return statetest.Put("name", schema.String{}, v) }
+
+// stored returns the owner's fields as its own writer sees them.
+func stored(t *testing.T, dir, owner string) map[string]string {
+	t.Helper()
+	w, err := sidecar.Open(t.Context(), dir, nil, owner, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	fields := map[string]string{}
+	_, err = w.Update(t.Context(), func(tx *sidecar.Tx) error {
+		for _, field := range declaration().Owners[owner].FieldNames() {
+			if raw, ok := tx.Get(field); ok {
+				fields[field] = string(raw)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fields
+}
+
+func TestSettingsAreWrittenByTheirOwnersAndKinds(t *testing.T) {
+	dir := statetest.State(t, declaration(), []setting{
+		best(3), customers(2), open(true), worst(3), best(7), worst(8), customers(5), open(false), best(5),
+	})
+	for owner, want := range map[string]map[string]string{
+		"till":    {"open": "false", "customers": "7"},
+		"manager": {"best": "7", "worst": "3"},
+		"porter":  {},
+	} {
+		if diff := cmp.Diff(want, stored(t, dir, owner)); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", owner, diff)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(dir, "porter.json")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("an owner without settings has a sidecar: %v", err)
+	}
+}
+
+func TestEveryStateIsItsOwnAndGoneAfterTheTest(t *testing.T) {
+	var dirs []string
+	t.Run("make", func(t *testing.T) {
+		for range 2 {
+			dirs = append(dirs, statetest.State(t, declaration(), []setting{open(true)}))
+		}
+	})
+	if dirs[0] == dirs[1] {
+		t.Errorf("two states share %s", dirs[0])
+	}
+	for _, dir := range dirs {
+		if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s is still there: %v", dir, err)
+		}
+	}
+}
+
+// A recorder is a test that notes how it was ended.
+type recorder struct {
+	testing.TB
+	fatal string
+}
+
+func (r *recorder) Fatal(args ...any) {
+	r.fatal = args[0].(error).Error()
+	runtime.Goexit()
+}
+
+func (r *recorder) Fatalf(format string, args ...any) {
+	r.Fatal(fmt.Errorf(format, args...))
+}
+
+func TestASettingThatDoesNotFitEndsTheTest(t *testing.T) {
+	for _, test := range []struct {
+		settings []setting
+		want     string
+	}{
+		{[]setting{name("\xff")}, "setting name: invalid UTF-8 at byte 0"},
+		{[]setting{customers(1<<64 - 1), customers(1)}, "till.json: field customers: invalid value"},
+	} {
+		r := &recorder{TB: t}
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			statetest.State(r, declaration(), test.settings)
+		}()
+		<-done
+		if !strings.Contains(r.fatal, test.want) {
+			t.Errorf("ended with %q, want %q", r.fatal, test.want)
+		}
+	}
+}
+
+// fakeReader stands for a view package's Reader.
+type fakeReader struct{ dir string }
+
+func (r *fakeReader) View(context.Context) (string, error) {
+	if r.dir == "bad" {
+		return "", errors.New("no view")
+	}
+	return "view of " + r.dir, nil
+}
+
+func (r *fakeReader) Close() error { return nil }
+
+func openFake(dir string) (*fakeReader, error) {
+	if dir == "" {
+		return nil, errors.New("no state")
+	}
+	return &fakeReader{dir}, nil
+}
+
+func TestViewIsTakenOrEndsTheTest(t *testing.T) {
+	if got := statetest.View(t, openFake, "here"); got != "view of here" {
+		t.Errorf("got %q", got)
+	}
+	for dir, want := range map[string]string{"": "no state", "bad": "no view"} {
+		r := &recorder{TB: t}
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			statetest.View(r, openFake, dir)
+		}()
+		<-done
+		if r.fatal != want {
+			t.Errorf("ended with %q, want %q", r.fatal, want)
+		}
+	}
+}
