@@ -8,7 +8,8 @@ import (
 
 // A cell is one field in one transaction. Handles wrap it in an unexported
 // field, so that code outside this package can neither make one nor turn one
-// field's handle into another's.
+// field's handle into another's; each kind of handle names that field in its
+// own way, so that Go converts none into another.
 type cell[T any] struct {
 	tx    *Tx
 	field string
@@ -44,7 +45,7 @@ func (c cell[T]) fail(err error) {
 }
 
 // A Value is a field whose latest commit counts.
-type Value[T any] struct{ cell cell[T] }
+type Value[T any] struct{ value cell[T] }
 
 // ValueOf returns the handle of field in tx. It is for generated code.
 func ValueOf[T any](tx *Tx, field string, codec schema.Codec[T]) Value[T] {
@@ -52,17 +53,17 @@ func ValueOf[T any](tx *Tx, field string, codec schema.Codec[T]) Value[T] {
 }
 
 // Get returns the field's value under the owner's lock and whether it is set.
-func (v Value[T]) Get() (value T, ok bool) { return v.cell.get() }
+func (v Value[T]) Get() (value T, ok bool) { return v.value.get() }
 
 // Set gives the field a value. A value that the field cannot hold fails the
 // Update with [ErrValue].
-func (v Value[T]) Set(value T) { v.cell.apply(Set, value) }
+func (v Value[T]) Set(value T) { v.value.apply(Set, value) }
 
 // Clear makes the field unset, which differs from any value.
-func (v Value[T]) Clear() { v.cell.tx.Apply(Op{Field: v.cell.field, Verb: Clear}) }
+func (v Value[T]) Clear() { v.value.tx.Apply(Op{Field: v.value.field, Verb: Clear}) }
 
 // A Max is a field that only moves up.
-type Max[T any] struct{ cell cell[T] }
+type Max[T any] struct{ max cell[T] }
 
 // MaxOf returns the handle of field in tx. It is for generated code.
 func MaxOf[T any](tx *Tx, field string, codec schema.Codec[T]) Max[T] {
@@ -70,14 +71,14 @@ func MaxOf[T any](tx *Tx, field string, codec schema.Codec[T]) Max[T] {
 }
 
 // Get returns the field's value under the owner's lock and whether it is set.
-func (m Max[T]) Get() (value T, ok bool) { return m.cell.get() }
+func (m Max[T]) Get() (value T, ok bool) { return m.max.get() }
 
 // Raise moves the field up to value; where it is there or beyond, nothing
 // changes.
-func (m Max[T]) Raise(value T) { m.cell.apply(Raise, value) }
+func (m Max[T]) Raise(value T) { m.max.apply(Raise, value) }
 
 // A Min is a field that only moves down.
-type Min[T any] struct{ cell cell[T] }
+type Min[T any] struct{ min cell[T] }
 
 // MinOf returns the handle of field in tx. It is for generated code.
 func MinOf[T any](tx *Tx, field string, codec schema.Codec[T]) Min[T] {
@@ -85,14 +86,14 @@ func MinOf[T any](tx *Tx, field string, codec schema.Codec[T]) Min[T] {
 }
 
 // Get returns the field's value under the owner's lock and whether it is set.
-func (m Min[T]) Get() (value T, ok bool) { return m.cell.get() }
+func (m Min[T]) Get() (value T, ok bool) { return m.min.get() }
 
 // Lower moves the field down to value; where it is there or beyond, nothing
 // changes.
-func (m Min[T]) Lower(value T) { m.cell.apply(Lower, value) }
+func (m Min[T]) Lower(value T) { m.min.apply(Lower, value) }
 
 // A Counter is a field that sums exactly. Unset, it counts from zero.
-type Counter[T any] struct{ cell cell[T] }
+type Counter[T any] struct{ counter cell[T] }
 
 // CounterOf returns the handle of field in tx. It is for generated code.
 func CounterOf[T any](tx *Tx, field string, codec schema.Codec[T]) Counter[T] {
@@ -100,8 +101,8 @@ func CounterOf[T any](tx *Tx, field string, codec schema.Codec[T]) Counter[T] {
 }
 
 // Get returns the field's value under the owner's lock and whether it is set.
-func (c Counter[T]) Get() (value T, ok bool) { return c.cell.get() }
+func (c Counter[T]) Get() (value T, ok bool) { return c.counter.get() }
 
 // Add adds n. A sum that the type cannot hold fails the Update with
 // [ErrValue] and [schema.ErrOverflow].
-func (c Counter[T]) Add(n T) { c.cell.apply(Add, n) }
+func (c Counter[T]) Add(n T) { c.counter.apply(Add, n) }

@@ -1,0 +1,387 @@
+// Package freehold_test holds the laws of the whole tree: which package may
+// import which, and that code which writes another owner's field does not
+// compile. They are never relaxed to fix a build.
+package freehold_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/freehold-dev/freehold/gen"
+	"github.com/freehold-dev/freehold/gen/leak"
+	"github.com/freehold-dev/freehold/schema/declare"
+	"golang.org/x/tools/go/packages"
+)
+
+const module = "github.com/freehold-dev/freehold"
+
+// imports says which packages of this module a package may import; "…" stands
+// for everything below. A package that is not named may import all of them:
+// those are programs and what is made for them.
+var imports = map[string][]string{
+	"schema":             {},
+	"schema/declare":     {"schema"},
+	"sidecar/statedir":   {"schema"},
+	"sidecar/document":   {"schema", "sidecar/statedir"},
+	"sidecar":            {"schema", "sidecar/document", "sidecar/statedir", "sidecar/internal/…"},
+	"sidecar/statetest":  {"schema", "sidecar"},
+	"sidecar/internal/…": {},
+	"sidecar/model":      {},
+	"reader":             {"schema", "sidecar", "sidecar/document", "sidecar/statedir"},
+	"gen":                {"schema", "schema/declare"},
+	"gen/leak":           {},
+	"gen/tree":           {"gen", "gen/leak", "schema", "schema/declare"},
+	"owners/…":           {"owners/…", "reader", "schema", "sidecar", "sidecar/statedir", "sidecar/statetest"},
+	"cmd/…":              {"…"},
+}
+
+// hookModules are the only modules that a program of an owner may link: a hook
+// starts a hundred times a minute.
+var hookModules = []string{
+	module,
+	"github.com/go-json-experiment/json",
+	"github.com/google/renameio/v2",
+	"github.com/shopspring/decimal",
+	"golang.org/x/sync",
+	"golang.org/x/sys",
+}
+
+// load loads every package of the module with its types, once.
+var load = sync.OnceValues(func() (map[string]*packages.Package, error) {
+	cfg := &packages.Config{Mode: packages.NeedName | packages.NeedImports | packages.NeedDeps | packages.NeedTypes | packages.NeedModule}
+	roots, err := packages.Load(cfg, "./...")
+	if err != nil {
+		return nil, err
+	}
+	all := map[string]*packages.Package{}
+	var errs []error
+	packages.Visit(roots, nil, func(p *packages.Package) {
+		all[p.PkgPath] = p
+		for _, e := range p.Errors {
+			errs = append(errs, e)
+		}
+	})
+	return all, errors.Join(errs...)
+})
+
+func loaded(t *testing.T) map[string]*packages.Package {
+	t.Helper()
+	all, err := load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// local returns an import path without the module's, or false for others.
+func local(pkg string) (string, bool) {
+	if pkg == module {
+		return ".", true
+	}
+	return strings.CutPrefix(pkg, module+"/")
+}
+
+func matches(pattern, pkg string) bool {
+	below, ok := strings.CutSuffix(pattern, "…")
+	return pattern == pkg || ok && (strings.HasPrefix(pkg, below) || pkg+"/" == below)
+}
+
+func TestImportsRunOneWay(t *testing.T) {
+	for pkgPath, p := range loaded(t) {
+		pkg, ok := local(pkgPath)
+		if !ok {
+			continue
+		}
+		allowed, named := imports[pkg]
+		for pattern, list := range imports {
+			if !named && matches(pattern, pkg) {
+				allowed, named = list, true
+			}
+		}
+		if !named {
+			t.Errorf("package %s is not in the table of imports: add it with what it may import", pkg)
+			continue
+		}
+		for imported := range p.Imports {
+			to, ok := local(imported)
+			if ok && !slices.ContainsFunc(allowed, func(pattern string) bool { return matches(pattern, to) }) {
+				t.Errorf("%s imports %s, and may import only %v", pkg, to, allowed)
+			}
+		}
+	}
+}
+
+func TestHooksLinkFewModules(t *testing.T) {
+	for pkgPath, p := range loaded(t) {
+		if pkg, ok := local(pkgPath); !ok || !strings.HasPrefix(pkg, "owners/") || p.Name != "main" {
+			continue
+		}
+		packages.Visit([]*packages.Package{p}, nil, func(dep *packages.Package) {
+			if dep.Module != nil && !slices.Contains(hookModules, dep.Module.Path) {
+				t.Errorf("%s links %s of module %s", p.PkgPath, dep.PkgPath, dep.Module.Path)
+			}
+		})
+	}
+}
+
+// A state is one owners.yaml of this module and what it declares.
+type state struct {
+	src    *declare.Source
+	owners []owner
+}
+
+type owner struct {
+	name, home, writer string
+	fields             map[string]bool // by Go name
+}
+
+// states reads every owners.yaml below owners/.
+func states(t *testing.T) []state {
+	t.Helper()
+	files, err := filepath.Glob("owners/*/owners.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no states: %v", err)
+	}
+	var all []state
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		src, err := declare.Parse(file, path.Dir(filepath.ToSlash(file)), text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := state{src: src}
+		for _, name := range src.Declaration.OwnerNames() {
+			o := src.Declaration.Owners[name]
+			fields := map[string]bool{}
+			for _, f := range o.FieldNames() {
+				fields[declare.GoName(f, o.Fields[f])] = true
+			}
+			s.owners = append(s.owners, owner{name, o.Home, path.Join(module, o.Home, "internal", name+"file"), fields})
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
+// importer gives type checkers the packages that were loaded. It knows
+// nothing of internal packages: what the toolchain refuses beside the types
+// is another test.
+type importer map[string]*packages.Package
+
+func (all importer) Import(pkgPath string) (*types.Package, error) {
+	if p, ok := all[pkgPath]; ok {
+		return p.Types, nil
+	}
+	return nil, fmt.Errorf("not loaded: %s", pkgPath)
+}
+
+// check type-checks a file and returns the messages of what is wrong.
+func check(t *testing.T, imports []string, body string) []string {
+	t.Helper()
+	var text strings.Builder
+	text.WriteString("package trespass\n")
+	for _, p := range imports {
+		fmt.Fprintf(&text, "import %q\n", p)
+	}
+	text.WriteString(body)
+	fset := token.NewFileSet()
+	file, err := parser.ParseFile(fset, "trespass.go", text.String(), 0)
+	if err != nil {
+		t.Fatalf("%v in\n%s", err, text.String())
+	}
+	var messages []string
+	cfg := types.Config{Importer: importer(loaded(t)), Error: func(err error) {
+		messages = append(messages, err.(types.Error).Msg)
+	}}
+	cfg.Check("trespass", fset, []*ast.File{file}, nil)
+	return messages
+}
+
+// Every owner, every field of every other owner of the state: no accessor.
+func TestForeignFieldDoesNotCompile(t *testing.T) {
+	pairs := 0
+	for _, s := range states(t) {
+		for _, writer := range s.owners {
+			for _, other := range s.owners {
+				for field := range other.fields {
+					if writer.fields[field] {
+						continue // its own, or its own part of a map of several owners
+					}
+					pairs++
+					pkg := path.Base(writer.writer)
+					got := check(t, []string{writer.writer}, fmt.Sprintf("func write(tx %s.Tx) { tx.%s() }", pkg, field))
+					want := fmt.Sprintf("tx.%s undefined (type %s.Tx has no field or method %s)", field, pkg, field)
+					if len(got) != 1 || got[0] != want {
+						t.Errorf("owner %s, field %s: got %q, want %q", writer.name, field, got, want)
+					}
+				}
+			}
+		}
+	}
+	if pairs == 0 {
+		t.Error("no pair was tried")
+	}
+}
+
+// The control: every owner's own accessors compile.
+func TestOwnFieldCompiles(t *testing.T) {
+	for _, s := range states(t) {
+		for _, o := range s.owners {
+			for field := range o.fields {
+				pkg := path.Base(o.writer)
+				if got := check(t, []string{o.writer}, fmt.Sprintf("func write(tx %s.Tx) { tx.%s() }", pkg, field)); len(got) != 0 {
+					t.Errorf("owner %s, field %s: %q", o.name, field, got)
+				}
+			}
+		}
+	}
+}
+
+// A handle cannot be made, turned into another or taken apart.
+func TestHandlesCannotBeForged(t *testing.T) {
+	const (
+		reset   = module + "/owners/runtime/reset/internal/resetfile"
+		cost    = module + "/owners/runtime/cost/internal/costfile"
+		view    = module + "/owners/runtime"
+		sidecar = module + "/sidecar"
+	)
+	for name, tc := range map[string]struct {
+		imports []string
+		body    string
+		want    string // in a message; empty: the control, which compiles
+	}{
+		"convert a Tx":         {[]string{reset, cost}, "func f(tx resetfile.Tx) costfile.Tx { return costfile.Tx(tx) }", "cannot convert tx"},
+		"convert a Writer":     {[]string{reset, cost}, "func f(w *resetfile.Writer) *costfile.Writer { return (*costfile.Writer)(w) }", "cannot convert w"},
+		"assign a Tx":          {[]string{reset, cost}, "func f(tx resetfile.Tx) { var c costfile.Tx = tx; _ = c }", "cannot use tx"},
+		"fill a Tx by name":    {[]string{reset}, "var tx = resetfile.Tx{tx: nil}", "unknown field tx"},
+		"fill a Tx":            {[]string{reset, sidecar}, "func f(raw *sidecar.Tx) { _ = resetfile.Tx{raw} }", "implicit assignment to unexported field tx"},
+		"take a Tx apart":      {[]string{reset}, "func f(tx resetfile.Tx) { _ = tx.tx }", "tx.tx undefined"},
+		"embed a Tx":           {[]string{reset}, "type mine struct{ resetfile.Tx }\nfunc f(m mine) { m.TotalUSD() }", "m.TotalUSD undefined"},
+		"convert a handle":     {[]string{sidecar}, "func f(v sidecar.Value[bool]) sidecar.Max[bool] { return sidecar.Max[bool](v) }", "cannot convert v"},
+		"fill a handle":        {[]string{sidecar}, "var v = sidecar.Value[bool]{value: nil}", "unknown field value"},
+		"misspell an enum":     {[]string{view}, `var r = runtime.RestartReason("pane_frozen")`, "cannot convert"},
+		"fill an enum":         {[]string{view}, `var r = runtime.RestartReason{"pane_frozen"}`, "implicit assignment to unexported field s"},
+		"reassign an enum":     {[]string{view}, "func f() { runtime.RestartReasonPaneFrozen = nil }", "cannot assign"},
+		"set text to an enum":  {[]string{module + "/owners/runtime/watchdog/internal/watchdogfile"}, `func f(tx watchdogfile.Tx) { tx.RestartReason().Set("pane-frozen") }`, "cannot use"},
+		"clear a max":          {[]string{reset}, "func f(tx resetfile.Tx) { tx.LastContextResetAt().Clear() }", "Clear undefined"},
+		"set a counter":        {[]string{cost}, "func f(tx costfile.Tx) { tx.TotalUSD().Set(nil) }", "Set undefined"},
+		"write through a view": {[]string{view}, "func f(v runtime.View) { v.ContextCleared().Set(true) }", "Set undefined"},
+		"the control":          {[]string{reset}, "func f(tx resetfile.Tx) { tx.ContextCleared().Set(true) }", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := check(t, tc.imports, tc.body)
+			if tc.want == "" {
+				if len(got) != 0 {
+					t.Errorf("does not compile: %q", got)
+				}
+				return
+			}
+			if !slices.ContainsFunc(got, func(m string) bool { return strings.Contains(m, tc.want) }) {
+				t.Errorf("got %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+// Every program, every foreign writer package: the toolchain refuses the
+// import. The fixtures exist in an overlay only, one package for each pair,
+// because go reports one refusal for a package.
+func TestForeignWriterCannotBeImported(t *testing.T) {
+	dir := t.TempDir()
+	overlay := struct{ Replace map[string]string }{map[string]string{}}
+	type fixture struct{ pkg, writer string }
+	var foreign, own []fixture
+	var args []string
+	for _, s := range states(t) {
+		for _, o := range s.owners {
+			for pkgPath, p := range loaded(t) {
+				pkg, ok := local(pkgPath)
+				if !ok || p.Name != "main" {
+					continue
+				}
+				name := fmt.Sprintf("trespass%d", len(overlay.Replace))
+				text := fmt.Sprintf("package main\n\nimport _ %q\n\nfunc main() {}\n", o.writer)
+				file := filepath.Join(dir, name+".go")
+				if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				at, err := filepath.Abs(filepath.Join(pkg, name, "main.go"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				overlay.Replace[at] = file
+				f := fixture{path.Join(module, pkg, name), o.writer}
+				args = append(args, "./"+path.Join(pkg, name))
+				if strings.HasPrefix(pkg+"/", o.home+"/") {
+					own = append(own, f)
+				} else {
+					foreign = append(foreign, f)
+				}
+			}
+		}
+	}
+	text, err := json.Marshal(overlay)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, "overlay.json")
+	if err := os.WriteFile(file, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), "go", append([]string{"build", "-o", os.DevNull, "-overlay", file}, args...)...)
+	out, err := cmd.CombinedOutput()
+	if err == nil {
+		t.Fatal("everything compiled")
+	}
+	refusal := func(f fixture) string {
+		file, _ := local(f.pkg)
+		return fmt.Sprintf("package %s\n\t%s/main.go:3:8: use of internal package %s not allowed\n", f.pkg, file, f.writer)
+	}
+	if len(foreign) == 0 || len(own) == 0 {
+		t.Fatalf("%d foreign pairs and %d controls", len(foreign), len(own))
+	}
+	for _, f := range foreign {
+		if !strings.Contains(string(out), refusal(f)) {
+			t.Errorf("%s may import %s; go said\n%s", f.pkg, f.writer, out)
+		}
+	}
+	for _, f := range own {
+		if strings.Contains(string(out), f.pkg) {
+			t.Errorf("the control %s may not import %s; go said\n%s", f.pkg, f.writer, out)
+		}
+	}
+}
+
+// A home's exported functions are verbs: outside internal, nobody can be
+// handed a writer.
+func TestNoExportedAPIMentionsAWriter(t *testing.T) {
+	writers := map[string]bool{}
+	for _, s := range states(t) {
+		for _, pkg := range gen.WriterPackages(s.src, module) {
+			writers[pkg] = true
+		}
+	}
+	found, err := leak.Load(t.Context(), ".", module, func(pkg string) bool { return writers[pkg] })
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range found {
+		t.Errorf("%v", f)
+	}
+}
