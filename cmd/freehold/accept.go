@@ -1,0 +1,85 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/spf13/cobra"
+)
+
+func newAccept(c *cli) *cobra.Command {
+	r := &repair{cli: c}
+	cmd := c.command(&cobra.Command{
+		Use:   "accept OWNER",
+		Short: "take in what another hand did to a sidecar",
+		Long: `Take the sidecar of OWNER as some other hand left it. Every value is checked
+against the declaration, the file is stamped anew and a new epoch begins. A
+sidecar that is as Freehold left it stays untouched: the answer is "unchanged".`,
+		Example: "  freehold accept reset",
+		Args:    operands(1, 1, "an OWNER"),
+	}, func(ctx context.Context, args []string) error {
+		dir, options, err := r.prepare()
+		if err != nil {
+			return err
+		}
+		commit, err := sidecar.Accept(ctx, dir, args[0], options)
+		if err != nil {
+			return unacceptable(err)
+		}
+		report := acceptReport{args[0], commit.Outcome.String(), commit.Outcome == sidecar.Applied, commit.Version}
+		return c.report(report, fmt.Sprintf("%s %s at version %v\n", args[0], accepted(commit.Outcome), commit.Version))
+	})
+	r.flags(cmd)
+	r.completes(cmd, completeOwner)
+	return cmd
+}
+
+type acceptReport struct {
+	Owner   string          `json:"owner"`
+	Outcome string          `json:"outcome"`
+	Changed bool            `json:"changed"`
+	Version sidecar.Version `json:"version"`
+}
+
+func accepted(o sidecar.Outcome) string {
+	if o == sidecar.Applied {
+		return "accepted"
+	}
+	return "unchanged"
+}
+
+// unacceptable gives the errors of Accept the meaning that they have here: a
+// bad value is the file's and not the caller's, and a file that is missing is
+// an answer.
+func unacceptable(err error) error {
+	switch {
+	case errors.Is(err, sidecar.ErrValue):
+		return fmt.Errorf("%w: %w", sidecar.ErrInvalid, err)
+	case errors.Is(err, fs.ErrNotExist) && !errors.Is(err, sidecar.ErrNoState) && !errors.Is(err, sidecar.ErrLock):
+		return classed{fmt.Errorf("there is no sidecar: %w", err), errNegative}
+	}
+	return err
+}
+
+// A repair is what accept and quarantine have in common.
+type repair struct {
+	*cli
+	place
+	hand
+}
+
+func (r *repair) flags(cmd *cobra.Command) {
+	r.place.flags(cmd)
+	r.hand.flags(cmd)
+}
+
+func (r *repair) prepare() (dir string, o *sidecar.Options, err error) {
+	if o, err = r.options(); err != nil {
+		return "", nil, err
+	}
+	dir, err = r.find()
+	return dir, o, err
+}

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/spf13/cobra"
+)
+
+// maxPatch is the most bytes that a patch may have; a sidecar has no more.
+const maxPatch = 1 << 20
+
+func newApply(c *cli) *cobra.Command {
+	w := &writing{cli: c}
+	cmd := c.command(&cobra.Command{
+		Use:   "apply OWNER",
+		Short: "commit a JSON patch from standard input",
+		Long: `Read a JSON array of operations from standard input and carry all of them out,
+in order, as OWNER and in one commit. Each is an object of "field", "op" and
+"value", with nothing else in it:
+
+  [{"field": "context_cleared", "op": "set", "value": true},
+   {"field": "note", "op": "clear"},
+   {"field": "turns", "op": "add", "value": 1}]
+
+op is set or clear for a field of kind value, add for a counter, raise for a
+max and lower for a min. Values are as they stand in the sidecar: decimals,
+instants and durations are strings.`,
+		Example: `  echo '[{"field":"context_cleared","op":"set","value":true}]' | freehold apply reset`,
+		Args:    operands(1, 1, "an OWNER, and a patch on standard input"),
+	}, func(ctx context.Context, args []string) error {
+		patch, err := readPatch(ctx, c.stdin)
+		if err != nil {
+			return err
+		}
+		return w.commit(ctx, args[0], func(d *schema.Declaration) (sidecar.Patch, error) {
+			return patch, checkPatch(d, args[0], patch)
+		})
+	})
+	w.flags(cmd)
+	w.completes(cmd, completeOwner)
+	return cmd
+}
+
+// readPatch reads a patch strictly: a misspelt member would change something
+// else than its author meant.
+func readPatch(ctx context.Context, r io.Reader) (sidecar.Patch, error) {
+	text, err := readAll(ctx, r)
+	if err != nil {
+		return nil, fmt.Errorf("read the patch from standard input: %w", err)
+	}
+	if len(text) > maxPatch {
+		return nil, usage("the patch is longer than the %d bytes allowed", maxPatch)
+	}
+	var patch sidecar.Patch
+	if err := json.Unmarshal(text, &patch, json.RejectUnknownMembers(true)); err != nil {
+		return nil, hinted{usage("the patch on standard input: %s", position(err)), "see `freehold apply --help` for what a patch looks like"}
+	}
+	if patch == nil {
+		return nil, usage("the patch on standard input is null: write [] for no operations")
+	}
+	return patch, nil
+}
+
+// readAll reads no more than a patch may have and one byte, and gives up when
+// ctx does: nobody may be typing at the other end.
+func readAll(ctx context.Context, r io.Reader) (text []byte, err error) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		text, err = io.ReadAll(io.LimitReader(r, maxPatch+1))
+	}()
+	select {
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	case <-done:
+		return text, err
+	}
+}
+
+var kinds = map[jsontext.Kind]string{
+	jsontext.KindNull: "null", jsontext.KindTrue: "true", jsontext.KindFalse: "false", jsontext.KindNumber: "a number",
+	jsontext.KindString: "a string", jsontext.KindBeginObject: "an object", jsontext.KindBeginArray: "an array",
+}
+
+// position returns what err, an error of the JSON library, says in terms of the
+// patch: the byte and the place in the array, and what is wrong there.
+func position(err error) string {
+	if e, ok := errors.AsType[*json.SemanticError](err); ok {
+		if e.Err != nil {
+			return fmt.Sprintf("byte %d, at %q: %v", e.ByteOffset, e.JSONPointer, e.Err)
+		}
+		return fmt.Sprintf("byte %d, at %q: %s does not belong here", e.ByteOffset, e.JSONPointer, kinds[e.JSONKind])
+	}
+	if e, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
+		return fmt.Sprintf("byte %d, at %q: %v", e.ByteOffset, e.JSONPointer, e.Err)
+	}
+	return err.Error()
+}
+
+// checkPatch reports the first operation on a field that is not owner's, by
+// its place in the patch.
+func checkPatch(d *schema.Declaration, owner string, patch sidecar.Patch) error {
+	for i, op := range patch {
+		if op.Field == "" || op.Verb == "" {
+			return usage(`operation %d of the patch: it wants both "field" and "op"`, i)
+		}
+		if op.Verb != sidecar.Clear && op.Value == nil {
+			return usage(`operation %d of the patch: %s wants a "value"`, i, op.Verb)
+		}
+		if _, err := lookup(d, owner, op.Field, "apply", ""); err != nil {
+			return fmt.Errorf("operation %d of the patch: %w", i, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/freehold-dev/freehold/gen"
+	"github.com/freehold-dev/freehold/gen/leak"
+	"github.com/freehold-dev/freehold/gen/tree"
+)
+
+// A checkReport is what `gen --check` found.
+type checkReport struct {
+	States []driftReport `json:"states"`
+	Leaks  []string      `json:"leaks"`
+}
+
+// A driftReport is how the generated files of one owners.yaml differ from what
+// it generates, by slash paths relative to the module root.
+type driftReport struct {
+	Owners   string   `json:"owners"`
+	Missing  []string `json:"missing"`
+	Changed  []string `json:"changed"`
+	Orphaned []string `json:"orphaned"`
+	Diff     string   `json:"diff"`
+}
+
+// check reports drift and leaks, and writes nothing.
+func (c *cli) check(ctx context.Context, jobs []job) error {
+	r := checkReport{States: []driftReport{}, Leaks: []string{}}
+	for _, j := range jobs {
+		r.States = append(r.States, j.drift())
+	}
+	for _, m := range modules(jobs) {
+		leaks, err := leaks(ctx, m, jobs)
+		if err != nil {
+			// Code that does not load cannot be looked into; whoever builds
+			// it will hear why. Drift is an answer all the same.
+			c.hint(fmt.Sprintf("the exported API was not checked: %v", err))
+		}
+		r.Leaks = append(r.Leaks, leaks...)
+	}
+	if err := c.printCheck(r); err != nil {
+		return err
+	}
+	return r.verdict()
+}
+
+func (j job) drift() driftReport {
+	r := driftReport{Owners: j.file, Missing: []string{}, Changed: []string{}, Orphaned: []string{}, Diff: string(j.plan.Diff())}
+	for _, change := range j.plan.Write {
+		if change.Old == nil {
+			r.Missing = append(r.Missing, change.Path)
+		} else {
+			r.Changed = append(r.Changed, change.Path)
+		}
+	}
+	for _, file := range j.plan.Remove {
+		r.Orphaned = append(r.Orphaned, file.Path)
+	}
+	return r
+}
+
+// leaks looks for exported API in m that mentions a writer package.
+func leaks(ctx context.Context, m *tree.Module, jobs []job) ([]string, error) {
+	var writers []string
+	for _, j := range jobs {
+		if j.module.Dir == m.Dir {
+			writers = append(writers, gen.WriterPackages(j.source, m.Path)...)
+		}
+	}
+	found, err := leak.Load(ctx, m.Dir, m.Path, func(path string) bool { return slices.Contains(writers, path) })
+	var texts []string
+	for _, f := range found {
+		texts = append(texts, f.String())
+	}
+	return texts, err
+}
+
+func (c *cli) printCheck(r checkReport) error {
+	if c.json {
+		return c.printJSON(r)
+	}
+	var b strings.Builder
+	for _, s := range r.States {
+		for _, list := range []struct {
+			what  string
+			paths []string
+		}{{"missing", s.Missing}, {"changed", s.Changed}, {"orphaned", s.Orphaned}} {
+			for _, path := range list.paths {
+				fmt.Fprintf(&b, "%s %s\n", list.what, visible(path))
+			}
+		}
+		for line := range strings.Lines(s.Diff) {
+			text, end := strings.CutSuffix(line, "\n")
+			b.WriteString(visibleLine(text))
+			if end {
+				b.WriteByte('\n')
+			}
+		}
+	}
+	for _, text := range r.Leaks {
+		fmt.Fprintln(&b, visible(text))
+	}
+	return c.print(b.String())
+}
+
+// visibleLine is visible for source code, which may have tabs.
+func visibleLine(line string) string {
+	parts := strings.Split(line, "\t")
+	for i, part := range parts {
+		parts[i] = visible(part)
+	}
+	return strings.Join(parts, "\t")
+}
+
+// verdict returns the answer as an error, or nil if there is nothing to say.
+func (r checkReport) verdict() error {
+	differ := 0
+	for _, s := range r.States {
+		differ += len(s.Missing) + len(s.Changed) + len(s.Orphaned)
+	}
+	switch {
+	case differ > 0:
+		return hinted{
+			classed{fmt.Errorf("%s from what is declared", count(differ, "generated file differs", "generated files differ")), errNegative},
+			"run `freehold gen`",
+		}
+	case len(r.Leaks) > 0:
+		return classed{fmt.Errorf("%s a writer package", count(len(r.Leaks), "exported name mentions", "exported names mention")), errNegative}
+	}
+	return nil
+}
+
+// count returns n with the words for one or for many.
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// A cli is one call of the program: where it reads and writes, and what every
+// command is told.
+type cli struct {
+	stdin          io.Reader
+	stdout, stderr io.Writer
+	json           bool // print data as JSON
+	began          bool // a command's own code runs: what fails now is no misuse of the command line
+}
+
+// run runs the command line args and returns the exit status.
+func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	c := &cli{stdin: stdin, stdout: stdout, stderr: stderr}
+	root := newRoot(c)
+	root.SetArgs(operandsLast(root, args))
+	err := root.ExecuteContext(ctx)
+	if err != nil && !c.began {
+		err = misused(err)
+	}
+	c.complain(err)
+	return exitStatus(err)
+}
+
+// misused marks an error from the parsing of the command line.
+func misused(err error) error {
+	if errors.Is(err, errUsage) {
+		return err
+	}
+	return classed{err, errUsage}
+}
+
+// usage returns an error that says how the call is wrong.
+func usage(format string, args ...any) error {
+	return classed{fmt.Errorf(format, args...), errUsage}
+}
+
+// A runner is the work of one command.
+type runner func(ctx context.Context, args []string) error
+
+// command completes the cobra command spec, whose work is work.
+func (c *cli) command(spec *cobra.Command, work runner) *cobra.Command {
+	spec.DisableFlagsInUseLine = true
+	spec.RunE = func(cmd *cobra.Command, args []string) error {
+		c.began = true
+		return work(cmd.Context(), args)
+	}
+	return spec
+}
+
+// group returns a command that only has subcommands.
+func (c *cli) group(spec *cobra.Command, subcommands ...*cobra.Command) *cobra.Command {
+	spec.DisableFlagsInUseLine = true
+	spec.Args = unknownCommand
+	spec.RunE = func(cmd *cobra.Command, _ []string) error {
+		return hinted{usage("%s needs a subcommand", cmd.CommandPath()), "see `" + cmd.CommandPath() + " --help`"}
+	}
+	spec.AddCommand(subcommands...)
+	return spec
+}
+
+// unknownCommand is a check of arguments for a command that takes none itself.
+func unknownCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	hint := "see `" + cmd.CommandPath() + " --help`"
+	cmd.SuggestionsMinimumDistance = 2
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		best := near[0]
+		for _, name := range near {
+			if strings.HasPrefix(name, args[0]) {
+				best = name
+			}
+		}
+		hint = "did you mean `" + cmd.CommandPath() + " " + best + "`?"
+	}
+	return hinted{usage("%s has no command %q", cmd.CommandPath(), args[0]), hint}
+}
+
+// operands is a check of arguments: it wants from least to most of them, which
+// want names. A negative most is no bound.
+func operands(least, most int, want string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) >= least && (most < 0 || len(args) <= most) {
+			return nil
+		}
+		return hinted{usage("%s wants %s", cmd.CommandPath(), want), "see `" + cmd.CommandPath() + " --help`"}
+	}
+}

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/spf13/cobra"
+)
+
+func newCompletion(c *cli) *cobra.Command {
+	shells := []string{"bash", "fish", "powershell", "zsh"}
+	var root func() *cobra.Command
+	cmd := c.command(&cobra.Command{
+		Use:   "completion SHELL",
+		Short: "print a shell's completion script",
+		Long: `Print the script that completes commands, flags, owners and fields in a shell:
+bash, fish, powershell or zsh. Owners and fields are those of the state
+directory that the command would work in.`,
+		Example:   "  source <(freehold completion bash)",
+		ValidArgs: shells,
+		Args:      operands(1, 1, "a SHELL: bash, fish, powershell or zsh"),
+	}, func(_ context.Context, args []string) error {
+		switch args[0] {
+		case "bash":
+			return root().GenBashCompletionV2(c.stdout, true)
+		case "fish":
+			return root().GenFishCompletion(c.stdout, true)
+		case "powershell":
+			return root().GenPowerShellCompletionWithDesc(c.stdout)
+		case "zsh":
+			return root().GenZshCompletion(c.stdout)
+		}
+		return usage("there is no completion for the shell %q: name one of %v", args[0], shells)
+	})
+	root = cmd.Root
+	return cmd
+}
+
+// A completer returns what may stand in the place of the next operand after
+// args.
+type completer func(d *schema.Declaration, args []string) []string
+
+// completes lets a shell complete a command's operands from the manifest.
+func (p *place) completes(cmd *cobra.Command, complete completer) {
+	cmd.ValidArgsFunction = func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		d, err := p.declaration()
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		names := complete(d, args)
+		if len(names) > 0 && strings.HasSuffix(names[0], "=") {
+			return names, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+		}
+		return names, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// declaration returns the declaration in the manifest of the state directory.
+func (p *place) declaration() (*schema.Declaration, error) {
+	dir, err := p.find()
+	if err != nil {
+		return nil, err
+	}
+	d, err := statedir.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	m, err := d.Manifest()
+	if err != nil {
+		return nil, err
+	}
+	return &m.Declaration, nil
+}
+
+// completeField completes the one operand FIELD.
+func completeField(d *schema.Declaration, args []string) []string {
+	if len(args) > 0 {
+		return nil
+	}
+	var names []string
+	for _, owner := range d.OwnerNames() {
+		names = append(names, d.Owners[owner].FieldNames()...)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// completeOwner completes the one operand OWNER.
+func completeOwner(d *schema.Declaration, args []string) []string {
+	if len(args) > 0 {
+		return nil
+	}
+	return d.OwnerNames()
+}
+
+// completeFields completes OWNER, then the owner's fields of the kind, each
+// with the suffix.
+func completeFields(kind schema.Kind, suffix string) completer {
+	return func(d *schema.Declaration, args []string) []string {
+		if len(args) == 0 {
+			return d.OwnerNames()
+		}
+		var names []string
+		o := d.Owners[args[0]]
+		for _, name := range o.FieldNames() {
+			if o.Fields[name].EffectiveKind() == kind {
+				names = append(names, name+suffix)
+			}
+		}
+		return names
+	}
+}

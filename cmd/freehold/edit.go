@@ -1,0 +1,97 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/freehold-dev/freehold/gen/tree"
+	"github.com/freehold-dev/freehold/schema/declare"
+)
+
+// edit changes the one owners.yaml and generates. The change is written only
+// if the declaration that it makes has no mistake and its code type-checks;
+// until then nothing is touched.
+func (d *declared) edit(ctx context.Context, change func(text []byte) ([]byte, error)) error {
+	file, err := d.path()
+	if err != nil {
+		return err
+	}
+	module, err := tree.Find(filepath.Dir(file))
+	if err != nil {
+		return ofModule(err)
+	}
+	folder, err := folderIn(module, file)
+	if err != nil {
+		return err
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	changed, err := change(text)
+	if err != nil {
+		return ofModule(inFile(err, file))
+	}
+	source, err := declare.Parse(file, folder, changed)
+	if err != nil {
+		return err
+	}
+	plan, err := module.Plan(source)
+	if err != nil {
+		return ofModule(err)
+	}
+	j := job{file, module, source, plan}
+	if err := d.typeCheck(ctx, j); err != nil {
+		return err
+	}
+	if err := replaceFile(file, changed); err != nil {
+		return err
+	}
+	return d.generate(ctx, []job{j})
+}
+
+// inFile gives the problems of an edit the name by which the caller knows the
+// file.
+func inFile(err error, file string) error {
+	problems, ok := errors.AsType[declare.Problems](err)
+	if !ok {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	named := make(declare.Problems, len(problems))
+	for i, p := range problems {
+		p.File = file
+		named[i] = p
+	}
+	return named
+}
+
+// replaceFile replaces a file that people edit, as a whole: in the place that
+// a link points to, and with the mode that it has.
+func replaceFile(file string, text []byte) (err error) {
+	target, err := filepath.EvalSymlinks(file)
+	if err != nil {
+		return err
+	}
+	info, err := os.Stat(target)
+	if err != nil {
+		return err
+	}
+	temp, err := os.CreateTemp(filepath.Dir(target), ".owners.*.yaml")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			os.Remove(temp.Name())
+		}
+	}()
+	_, err = temp.Write(text)
+	err = errors.Join(err, temp.Chmod(info.Mode().Perm()), temp.Sync(), temp.Close())
+	if err != nil {
+		return err
+	}
+	return os.Rename(temp.Name(), target)
+}

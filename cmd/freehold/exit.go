@@ -1,0 +1,89 @@
+package main
+
+import (
+	"errors"
+
+	"github.com/freehold-dev/freehold/reader"
+	"github.com/freehold-dev/freehold/schema/declare"
+	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/statedir"
+)
+
+// The exit statuses. There is no 2: the hook runners of agents read it as
+// "block".
+const (
+	exitDone          = 0
+	exitNegative      = 1  // a negative answer: unset, drift, findings
+	exitState         = 3  // the state on disk is invalid, foreign or unreadable
+	exitOwner         = 4  // not the owner, undeclared, fenced or conflict
+	exitBusy          = 5  // busy past the deadline
+	exitIO            = 7  // input or output failed; nothing changed
+	exitIndeterminate = 8  // the operating system left it open
+	exitUsage         = 64 // misused; also a bad declaration, a bad value, no state
+)
+
+var (
+	// errNegative is wrapped by an error that is a negative answer.
+	errNegative = errors.New("no")
+	// errUsage is wrapped by an error that comes from how the command was
+	// called.
+	errUsage = errors.New("misused")
+)
+
+// statuses gives the exit status of each error. The first that fits counts,
+// so what a caller must not miss stands before what is true as well.
+var statuses = []struct {
+	err    error
+	status int
+}{
+	{sidecar.ErrIndeterminate, exitIndeterminate},
+	{sidecar.ErrBusy, exitBusy},
+	{sidecar.ErrForeign, exitState},
+	{sidecar.ErrInvalid, exitState},
+	{sidecar.ErrUnreadable, exitState},
+	{sidecar.ErrLock, exitState},
+	{sidecar.ErrUnsafe, exitState},
+	{sidecar.ErrReplaced, exitState},
+	{statedir.ErrInvalidManifest, exitState},
+	{statedir.ErrIrregular, exitState},
+	{statedir.ErrTooLarge, exitState},
+	{sidecar.ErrDeclaration, exitOwner},
+	{sidecar.ErrNotOwner, exitOwner},
+	{sidecar.ErrConflict, exitOwner},
+	{sidecar.ErrFenced, exitOwner},
+	{reader.ErrUnknownField, exitOwner},
+	{sidecar.ErrUnknown, exitNegative},
+	{reader.ErrUnset, exitNegative},
+	{errNegative, exitNegative},
+	{errUsage, exitUsage},
+	{sidecar.ErrNoState, exitUsage},
+	{sidecar.ErrValue, exitUsage},
+	{statedir.ErrExists, exitUsage},
+	{statedir.ErrUnsupported, exitUsage},
+}
+
+// exitStatus returns the exit status for the error that a command ended with.
+// An error that the table does not have is the operating system's.
+func exitStatus(err error) int {
+	if err == nil {
+		return exitDone
+	}
+	for _, s := range statuses {
+		if errors.Is(err, s.err) {
+			return s.status
+		}
+	}
+	if _, ok := errors.AsType[declare.Problems](err); ok {
+		return exitUsage
+	}
+	return exitIO
+}
+
+// classed is an error of a kind that decides the exit status and that its own
+// words do not mention.
+type classed struct {
+	error
+	kind error
+}
+
+func (c classed) Unwrap() []error { return []error{c.error, c.kind} }

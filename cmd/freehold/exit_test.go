@@ -1,0 +1,120 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"slices"
+	"syscall"
+	"testing"
+
+	"github.com/freehold-dev/freehold/reader"
+	"github.com/freehold-dev/freehold/schema/declare"
+	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/statedir"
+)
+
+func TestEachErrorHasItsExitStatus(t *testing.T) {
+	denied := &fs.PathError{Op: "open", Path: "cost.json", Err: syscall.EACCES}
+	for _, test := range []struct {
+		name string
+		err  error
+		want int
+	}{
+		{"done", nil, 0},
+		{"unset", reader.ErrUnset, 1},
+		{"drift", classed{errors.New("2 files differ"), errNegative}, 1},
+		{"forgotten commit", sidecar.ErrUnknown, 1},
+		{"foreign", sidecar.ErrForeign, 3},
+		{"invalid", sidecar.ErrInvalid, 3},
+		{"unreadable", fmt.Errorf("%w: %w", sidecar.ErrUnreadable, denied), 3},
+		{"invalid manifest", statedir.ErrInvalidManifest, 3},
+		{"lost lock", sidecar.ErrLock, 3},
+		{"unsafe", sidecar.ErrUnsafe, 3},
+		{"replaced", sidecar.ErrReplaced, 3},
+		{"not the owner", sidecar.ErrNotOwner, 4},
+		{"unknown field", reader.ErrUnknownField, 4},
+		{"contradiction", sidecar.ErrDeclaration, 4},
+		{"conflict", sidecar.ErrConflict, 4},
+		{"fenced", sidecar.ErrFenced, 4},
+		{"busy", sidecar.ErrBusy, 5},
+		{"interrupted while it waited", fmt.Errorf("%w (%w)", sidecar.ErrBusy, context.Canceled), 5},
+		{"input or output", denied, 7},
+		{"disk full", &fs.PathError{Op: "write", Path: "cost.json", Err: syscall.ENOSPC}, 7},
+		{"anything else", errors.New("?"), 7},
+		{"indeterminate", fmt.Errorf("%w: %w", sidecar.ErrIndeterminate, denied), 8},
+		{"misused", usage("x"), 64},
+		{"bad declaration", declare.Problems{{}}, 64},
+		{"bad value", sidecar.ErrValue, 64},
+		{"no state", sidecar.ErrNoState, 64},
+		{"a state already", statedir.ErrExists, 64},
+		{"a platform without it", statedir.ErrUnsupported, 64},
+		{"a bad value in a foreign file", unacceptable(sidecar.ErrValue), 3},
+		{"a hint changes nothing", hinted{sidecar.ErrBusy, "wait"}, 5},
+		{"several owners, one of them foreign", errors.Join(sidecar.ErrForeign, sidecar.ErrInvalid), 3},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			err := test.err
+			if err != nil {
+				err = fmt.Errorf("around: %w", err)
+			}
+			if got := exitStatus(err); got != test.want {
+				t.Errorf("exit status %d, want %d", got, test.want)
+			}
+		})
+	}
+}
+
+// Hook runners read 2 as "block".
+func TestNoExitStatusIsTwo(t *testing.T) {
+	for _, s := range statuses {
+		if s.status == 2 || s.status == 0 {
+			t.Errorf("%v exits %d", s.err, s.status)
+		}
+	}
+}
+
+// An error that a library gains must be given a status.
+func TestEverySentinelHasAStatus(t *testing.T) {
+	// A Writer of this program is closed only when its command is over, and no
+	// command retires a process yet.
+	unreachable := []string{"ErrClosed", "ErrGone"}
+	f, err := parser.ParseFile(token.NewFileSet(), "exit.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var named []string
+	ast.Inspect(f, func(n ast.Node) bool {
+		if s, ok := n.(*ast.SelectorExpr); ok {
+			named = append(named, s.Sel.Name)
+		}
+		return true
+	})
+	for _, file := range []string{"../../sidecar/errors.go", "../../sidecar/repair.go", "../../sidecar/statedir/errors.go", "../../reader/errors.go"} {
+		for _, name := range sentinels(t, file) {
+			if !slices.Contains(named, name) && !slices.Contains(unreachable, name) {
+				t.Errorf("%s declares %s, which exit.go does not know", file, name)
+			}
+		}
+	}
+}
+
+// sentinels returns the names of the errors that a file declares.
+func sentinels(t *testing.T, file string) []string {
+	t.Helper()
+	f, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for name := range f.Scope.Objects {
+		if len(name) > 3 && name[:3] == "Err" {
+			names = append(names, name)
+		}
+	}
+	return names
+}

@@ -1,0 +1,50 @@
+package main
+
+import (
+	"context"
+
+	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/schema/declare"
+	"github.com/spf13/cobra"
+)
+
+func newField(c *cli) *cobra.Command {
+	return c.group(&cobra.Command{
+		Use:     "field COMMAND",
+		Short:   "declare fields: field add",
+		Long:    "Declare fields.",
+		Example: "  freehold field add cost turns int --kind counter",
+	}, newFieldAdd(c))
+}
+
+func newFieldAdd(c *cli) *cobra.Command {
+	d := &declared{cli: c}
+	var f schema.Field
+	var kind string
+	cmd := c.command(&cobra.Command{
+		Use:   "add OWNER NAME TYPE",
+		Short: "add a field to owners.yaml, then generate",
+		Long: `Add a field to an owner in owners.yaml, keeping every comment, and generate. If
+the declaration would have a mistake, the file stays as it is.
+
+TYPE is bool, int, uint, float, decimal, string, time, duration or enum. KIND
+says how writes combine: value (the latest counts), max, min or counter.`,
+		Example: `  freehold field add cost last_prompt_tokens uint --unit tokens \
+    --doc "Prompt tokens of the last call."
+  freehold field add cost total_usd decimal --kind counter
+  freehold field add watchdog restart_reason enum --values dead-process,pane-frozen`,
+		Args: operands(3, 3, "an OWNER, a NAME and a TYPE"),
+	}, func(ctx context.Context, args []string) error {
+		f.Type, f.Kind = schema.Type(args[2]), schema.Kind(kind)
+		return d.edit(ctx, func(text []byte) ([]byte, error) { return declare.AddField(text, args[0], args[1], f) })
+	})
+	d.flags(cmd)
+	flags := cmd.Flags()
+	flags.StringVar(&kind, "kind", "", "`KIND`: value, max, min or counter (default value)")
+	flags.StringVar(&f.Doc, "doc", "", "what the value means, a `TEXT`; it becomes the accessors' comment")
+	flags.StringVar(&f.Unit, "unit", "", "the `UNIT` of a number, for people")
+	flags.StringSliceVar(&f.Values, "values", nil, "the `VALUES` of an enum, separated by commas")
+	flags.StringVar(&f.Legacy, "legacy", "", "the field's `KEY` in the file that Freehold replaces")
+	flags.StringVar(&f.Go, "go", "", "the `NAME` in generated code")
+	return cmd
+}

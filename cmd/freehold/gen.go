@@ -1,0 +1,175 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/freehold-dev/freehold/gen"
+	"github.com/freehold-dev/freehold/gen/tree"
+	"github.com/freehold-dev/freehold/schema/declare"
+	"github.com/spf13/cobra"
+)
+
+func newGen(c *cli) *cobra.Command {
+	check := false
+	cmd := c.command(&cobra.Command{
+		Use:   "gen [OWNERS.YAML...]",
+		Short: "generate the Go accessors of owners.yaml",
+		Long: `Generate, for each owners.yaml, the owners' writer packages, the view package,
+the test package, the JSON schemas and OWNERS.md, and remove generated files
+that no declaration makes any more. Only files that Freehold generated are ever
+replaced or removed. Without operands it takes the owners.yaml in the working
+directory, or else every one of the module.
+
+With --check it writes nothing. It prints what differs as a unified diff and
+exits 1 if anything does, or if an exported API mentions a writer package.`,
+		Example: `  freehold gen
+  freehold gen --check owners/runtime/owners.yaml`,
+		Args: operands(0, -1, "the paths of owners.yaml files"),
+	}, func(ctx context.Context, files []string) error {
+		jobs, err := plan(files)
+		if err != nil {
+			return err
+		}
+		if check {
+			return c.check(ctx, jobs)
+		}
+		return c.generate(ctx, jobs)
+	})
+	cmd.Flags().BoolVar(&check, "check", false, "compare and write nothing")
+	cmd.ValidArgsFunction = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return []string{"yaml"}, cobra.ShellCompDirectiveFilterFileExt
+	}
+	return cmd
+}
+
+// A job is what is to be done about one owners.yaml.
+type job struct {
+	file   string
+	module *tree.Module
+	source *declare.Source
+	plan   *gen.Plan
+}
+
+// plan reads all the files before it plans anything, so that one run names
+// every mistake.
+func plan(files []string) ([]job, error) {
+	if len(files) == 0 {
+		found, err := declarations()
+		if err != nil {
+			return nil, err
+		}
+		files = found
+	}
+	var jobs []job
+	var mistakes declare.Problems
+	for _, file := range files {
+		file = inFolder(file)
+		module, err := tree.Find(filepath.Dir(file))
+		if err != nil {
+			return nil, ofModule(err)
+		}
+		source, err := module.Load(file)
+		if problems, ok := errors.AsType[declare.Problems](err); ok {
+			mistakes = append(mistakes, problems...)
+		} else if err != nil {
+			return nil, ofModule(err)
+		}
+		jobs = append(jobs, job{file: file, module: module, source: source})
+	}
+	if len(mistakes) > 0 {
+		return nil, mistakes
+	}
+	for i := range jobs {
+		p, err := jobs[i].module.Plan(jobs[i].source)
+		if err != nil {
+			return nil, ofModule(err)
+		}
+		jobs[i].plan = p
+	}
+	return jobs, nil
+}
+
+// generate carries out the plans, once all of them type-check.
+func (c *cli) generate(ctx context.Context, jobs []job) error {
+	for _, j := range jobs {
+		if err := c.typeCheck(ctx, j); err != nil {
+			return err
+		}
+	}
+	var reports []genReport
+	for _, j := range jobs {
+		if err := j.module.Apply(j.plan); err != nil {
+			return hinted{err, "some files may be new and some old: run `freehold gen` again"}
+		}
+		reports = append(reports, j.report())
+	}
+	if c.json {
+		return c.printJSON(reports)
+	}
+	var b strings.Builder
+	for _, r := range reports {
+		b.WriteString(r.text())
+	}
+	return c.print(b.String())
+}
+
+// typeCheck makes sure that what is written compiles. A module that does not
+// reach Freehold yet cannot be checked, and that is no reason not to generate.
+func (c *cli) typeCheck(ctx context.Context, j job) error {
+	err := j.module.Check(ctx, j.plan)
+	if errors.Is(err, tree.ErrUnchecked) {
+		c.hint(err.Error())
+		return nil
+	}
+	return ofModule(err)
+}
+
+// A genReport is what generating did for one owners.yaml, by slash paths
+// relative to the module root.
+type genReport struct {
+	Owners  string   `json:"owners"`
+	Written []string `json:"written"`
+	Removed []string `json:"removed"`
+	Kept    []string `json:"kept"`
+}
+
+func (j job) report() genReport {
+	r := genReport{Owners: j.file, Written: []string{}, Removed: []string{}, Kept: append([]string{}, j.plan.Keep...)}
+	for _, change := range j.plan.Write {
+		r.Written = append(r.Written, change.Path)
+	}
+	for _, file := range j.plan.Remove {
+		r.Removed = append(r.Removed, file.Path)
+	}
+	return r
+}
+
+func (r genReport) text() string {
+	var b strings.Builder
+	for _, path := range r.Written {
+		fmt.Fprintf(&b, "wrote %s\n", visible(path))
+	}
+	for _, path := range r.Removed {
+		fmt.Fprintf(&b, "removed %s\n", visible(path))
+	}
+	if len(r.Written)+len(r.Removed) == 0 {
+		fmt.Fprintf(&b, "unchanged: the %d files of %s\n", len(r.Kept), visible(r.Owners))
+	}
+	return b.String()
+}
+
+// modules returns the modules of jobs, each once.
+func modules(jobs []job) []*tree.Module {
+	var all []*tree.Module
+	for _, j := range jobs {
+		if !slices.ContainsFunc(all, func(m *tree.Module) bool { return m.Dir == j.module.Dir }) {
+			all = append(all, j.module)
+		}
+	}
+	return all
+}

@@ -1,0 +1,107 @@
+package main
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+)
+
+// eachCommand calls f with every command and its words.
+func eachCommand(root *cobra.Command, f func(cmd *cobra.Command, words []string)) {
+	var walk func(cmd *cobra.Command, words []string)
+	walk = func(cmd *cobra.Command, words []string) {
+		f(cmd, words)
+		for _, sub := range cmd.Commands() {
+			walk(sub, append(slices.Clone(words), sub.Name()))
+		}
+	}
+	walk(root, nil)
+}
+
+func TestHelpIsPrintedAsAgreed(t *testing.T) {
+	eachCommand(newRoot(&cli{}), func(_ *cobra.Command, words []string) {
+		name := strings.Join(append([]string{"freehold"}, words...), "_")
+		t.Run(name, func(t *testing.T) {
+			got := call(t, "", append(words, "--help")...)
+			if got.Status != exitDone || got.Stderr != "" {
+				t.Errorf("status %d, stderr %q", got.Status, got.Stderr)
+			}
+			golden(t, "help/"+name+".txt", got.Stdout)
+		})
+	})
+}
+
+func TestHelpFitsATerminal(t *testing.T) {
+	eachCommand(newRoot(&cli{}), func(_ *cobra.Command, words []string) {
+		got := call(t, "", append(words, "--help")...)
+		for line := range strings.Lines(got.Stdout) {
+			if len(line) > 100 {
+				t.Errorf("freehold %s --help: %d columns: %s", strings.Join(words, " "), len(line), line)
+			}
+		}
+	})
+}
+
+// Every example must be a command line that the program takes, up to its work.
+func TestEveryCommandHasARunnableExample(t *testing.T) {
+	eachCommand(newRoot(&cli{}), func(cmd *cobra.Command, words []string) {
+		t.Run(cmd.CommandPath(), func(t *testing.T) {
+			lines := exampleLines(cmd.Example)
+			if len(lines) == 0 {
+				t.Fatal("there is no example")
+			}
+			for _, line := range lines {
+				checkExample(t, cmd, line)
+			}
+		})
+	})
+}
+
+// exampleLines returns the calls of freehold in an example.
+func exampleLines(example string) []string {
+	var calls []string
+	for line := range strings.Lines(strings.ReplaceAll(example, "\\\n", " ")) {
+		if _, call, ok := strings.Cut(line, "freehold "); ok {
+			call, _, _ = strings.Cut(call, "  ") // what it does
+			call, _, _ = strings.Cut(call, " |")
+			call, _, _ = strings.Cut(call, " >")
+			calls = append(calls, strings.TrimRight(strings.TrimSpace(call), ")"))
+		}
+	}
+	return calls
+}
+
+// checkExample parses a command line as run does, without running it.
+func checkExample(t *testing.T, want *cobra.Command, line string) {
+	t.Helper()
+	root := newRoot(&cli{})
+	args := operandsLast(root, shellWords(line))
+	cmd, rest, err := root.Find(args)
+	if err != nil {
+		t.Fatalf("%s: %v", line, err)
+	}
+	if want.HasParent() && !strings.HasPrefix(cmd.CommandPath(), want.CommandPath()) && want.Name() != "help" {
+		t.Errorf("%s: it is an example of %s", line, cmd.CommandPath())
+	}
+	if err := cmd.ParseFlags(rest); err != nil {
+		t.Fatalf("%s: %v", line, err)
+	}
+	if err := cmd.ValidateArgs(cmd.Flags().Args()); err != nil {
+		t.Errorf("%s: %v", line, err)
+	}
+}
+
+// shellWords splits a line as a shell does, with double quotes.
+func shellWords(line string) []string {
+	var words []string
+	for i, part := range strings.Split(line, `"`) {
+		if i%2 == 1 {
+			words = append(words, part)
+		} else {
+			words = append(words, strings.Fields(part)...)
+		}
+	}
+	return words
+}

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"go/ast"
+	"go/parser"
+	"go/printer"
+	"go/token"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// quickExit keeps the race detector from sleeping a second at the end of every
+// process.
+const quickExit = "atexit_sleep_ms=0"
+
+// TestMain lets the test binary be the program, for scripts and for tests that
+// need processes.
+func TestMain(m *testing.M) {
+	os.Setenv("GORACE", quickExit)
+	testscript.Main(m, map[string]func(){"freehold": main})
+}
+
+// A result is what one call of the program did.
+type result struct {
+	Status         int
+	Stdout, Stderr string
+}
+
+// call runs a command line in this process.
+func call(t *testing.T, stdin string, args ...string) result {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	status := run(context.Background(), args, strings.NewReader(stdin), &stdout, &stderr)
+	return result{status, stdout.String(), stderr.String()}
+}
+
+// golden compares got with the file name in testdata, or writes it.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	file := filepath.Join("testdata", filepath.FromSlash(name))
+	if *update {
+		if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(got), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatalf("%v: run go test ./cmd/freehold -update", err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", file, diff)
+	}
+}
+
+// A panic must not exit 2.
+func TestMainBeginsWithACrashingTraceback(t *testing.T) {
+	fset := token.NewFileSet()
+	f, err := parser.ParseFile(fset, "main.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, decl := range f.Decls {
+		if fn, ok := decl.(*ast.FuncDecl); ok && fn.Name.Name == "main" {
+			var first bytes.Buffer
+			if err := printer.Fprint(&first, fset, fn.Body.List[0]); err != nil {
+				t.Fatal(err)
+			}
+			if want := `debug.SetTraceback("crash")`; first.String() != want {
+				t.Errorf("main begins with %s, want %s", &first, want)
+			}
+			return
+		}
+	}
+	t.Error("main.go has no main")
+}

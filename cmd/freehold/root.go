@@ -1,0 +1,155 @@
+package main
+
+import (
+	"context"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+const rootText = `Freehold lets several programs share one small state directory without ever
+losing each other's writes: every field has one owner, every owner writes only
+its own file, and readers see the union with a record of who wrote what.`
+
+const rootExample = `  freehold init owners/runtime           a first owners.yaml in this Go module
+  freehold gen                           generate its accessors
+  freehold state init --dir ./state      a state directory of that declaration
+  export FREEHOLD_DIR=$PWD/state
+  freehold view                          all fields, and who wrote them`
+
+// The groups in which the commands are listed.
+const (
+	groupDeclare = "declare"
+	groupRead    = "read"
+	groupWrite   = "write"
+	groupRepair  = "repair"
+)
+
+// newRoot returns the whole command line.
+func newRoot(c *cli) *cobra.Command {
+	root := &cobra.Command{
+		Use:                   "freehold COMMAND",
+		Long:                  rootText,
+		Example:               rootExample,
+		Args:                  unknownCommand,
+		RunE:                  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		SilenceErrors:         true,
+		SilenceUsage:          true,
+		DisableFlagsInUseLine: true,
+		CompletionOptions:     cobra.CompletionOptions{DisableDefaultCmd: true},
+	}
+	root.SetIn(c.stdin)
+	root.SetOut(c.stdout)
+	root.SetErr(c.stderr)
+	root.PersistentFlags().BoolVar(&c.json, "json", false, "print data as JSON, on one line")
+	root.AddGroup(
+		&cobra.Group{ID: groupDeclare, Title: "Declare and generate:"},
+		&cobra.Group{ID: groupRead, Title: "Read:"},
+		&cobra.Group{ID: groupWrite, Title: "Write, one commit per call:"},
+		&cobra.Group{ID: groupRepair, Title: "State directories and repair:"},
+	)
+	add := func(group string, commands ...*cobra.Command) {
+		for _, command := range commands {
+			command.GroupID = group
+			root.AddCommand(command)
+		}
+	}
+	root.SetUsageTemplate(usageText)
+	root.SetHelpTemplate("{{or .Long .Short}}\n\n{{.UsageString}}")
+	root.SetHelpCommand(newHelp(c, root))
+	add(groupDeclare, newInit(c), newGen(c), newOwner(c), newField(c), newSchema(c))
+	add(groupRead, newView(c), newGet(c), newExplain(c))
+	add(groupWrite, newSet(c), newClear(c), newAdd(c), newRaise(c), newLower(c), newApply(c))
+	add(groupRepair, newState(c), newAccept(c), newQuarantine(c))
+	root.AddCommand(newVersion(c), newCompletion(c))
+	return root
+}
+
+// usageText is the template of a command's usage.
+const usageText = `usage: {{.UseLine}}
+{{- if .HasAvailableSubCommands}}
+{{- range $group := .Groups}}
+
+{{.Title}}
+{{- range $.Commands}}{{if eq .GroupID $group.ID}}
+  {{rpad .Name .NamePadding}} {{.Short}}{{end}}{{end}}
+{{- end}}
+{{- if .Groups}}
+
+Others:
+{{- else}}
+
+Commands:
+{{- end}}
+{{- range .Commands}}{{if and .IsAvailableCommand (eq .GroupID "")}}
+  {{rpad .Name .NamePadding}} {{.Short}}{{end}}{{end}}
+{{- end}}
+{{- if .HasExample}}
+
+For example:
+{{.Example}}
+{{- end}}
+{{- if .HasAvailableFlags}}
+
+Flags:
+{{.Flags.FlagUsagesWrapped 80 | trimTrailingWhitespaces}}
+{{- end}}
+`
+
+// newHelp returns the command that prints the help of another.
+func newHelp(c *cli, root *cobra.Command) *cobra.Command {
+	return c.command(&cobra.Command{
+		Use:     "help [COMMAND]",
+		Short:   "print the help of a command",
+		Long:    "Print the help of a command, as COMMAND --help does.",
+		Example: "  freehold help state init",
+	}, func(_ context.Context, args []string) error {
+		cmd, rest, err := root.Find(args)
+		if err == nil && len(rest) > 0 {
+			err = unknownCommand(cmd, rest)
+		}
+		if err != nil {
+			return err
+		}
+		return cmd.Help()
+	})
+}
+
+var negative = regexp.MustCompile(`^-[0-9]`)
+
+// takesNumber marks the commands whose last operand is a number.
+const takesNumber = "takes-number"
+
+// operandsLast moves negative numbers among the arguments of a command that
+// takes a number behind a "--", so that `add OWNER FIELD -5` means what it
+// says: no flag of this program begins with a digit.
+func operandsLast(root *cobra.Command, args []string) []string {
+	cmd, _, err := root.Find(args)
+	if err != nil || cmd.Annotations[takesNumber] == "" || slices.Contains(args, "--") {
+		return args
+	}
+	var before, behind []string
+	for i, arg := range args {
+		if negative.MatchString(arg) && (i == 0 || !wantsValue(cmd, args[i-1])) {
+			behind = append(behind, arg)
+		} else {
+			before = append(before, arg)
+		}
+	}
+	if len(behind) == 0 {
+		return args
+	}
+	return append(append(before, "--"), behind...)
+}
+
+// wantsValue reports whether arg is a flag whose value is the next argument.
+func wantsValue(cmd *cobra.Command, arg string) bool {
+	name, ok := strings.CutPrefix(arg, "--")
+	if !ok || strings.Contains(name, "=") {
+		return false
+	}
+	flag := cmd.Flag(name)
+	return flag != nil && flag.NoOptDefVal == ""
+}

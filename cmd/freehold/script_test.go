@@ -1,0 +1,102 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// The scripts are named <subcommand>_<case>. Beside the commands of testscript
+// they have
+//
+//	exits STATUS COMMAND...   run a command, which must end with this status
+//	capture NAME REGEXP       set $NAME to the first group in the last stdout
+//	silent                    the last command wrote nothing to stderr
+//
+// and $OWNERS is the declaration of most states.
+func TestScripts(t *testing.T) {
+	owners, err := os.ReadFile("testdata/state.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkout, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	goEnv := goEnvironment(t)
+	testscript.Run(t, testscript.Params{
+		Dir:                "testdata/script",
+		RequireUniqueNames: true,
+		Setup: func(env *testscript.Env) error {
+			env.Vars = append(env.Vars, goEnv...)
+			env.Setenv("OWNERS", filepath.Join(env.WorkDir, "runtime.yaml"))
+			env.Setenv("CHECKOUT", checkout)
+			env.Setenv("GORACE", quickExit)
+			return os.WriteFile(env.Getenv("OWNERS"), owners, 0o666)
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits":   exits,
+			"capture": capture,
+			"silent":  silent,
+		},
+	})
+}
+
+// goEnvironment returns what the go command needs in a script to work without
+// the network: the caches of this machine, which building this test has filled.
+func goEnvironment(t *testing.T) []string {
+	out, err := exec.Command("go", "env", "GOMODCACHE", "GOCACHE").Output()
+	if err != nil {
+		t.Skipf("the go command is needed: %v", err)
+	}
+	lines := strings.Split(string(out), "\n")
+	return []string{
+		"GOMODCACHE=" + lines[0], "GOCACHE=" + lines[1],
+		"GOPROXY=off", "GOSUMDB=off", "GOTOOLCHAIN=local", "GOFLAGS=", "GOWORK=off", "GOENV=off",
+	}
+}
+
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits STATUS COMMAND...")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got := 0
+	if err := ts.Exec(args[1], args[2:]...); err != nil {
+		exit, ok := errors.AsType[*exec.ExitError](err)
+		if !ok {
+			ts.Fatalf("%v", err)
+		}
+		got = exit.ExitCode()
+	}
+	if got != want {
+		ts.Fatalf("exit status %d, want %d", got, want)
+	}
+}
+
+func capture(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: capture NAME REGEXP")
+	}
+	re, err := regexp.Compile(args[1])
+	ts.Check(err)
+	match := re.FindStringSubmatch(ts.ReadFile("stdout"))
+	if len(match) != 2 {
+		ts.Fatalf("stdout does not match %s", args[1])
+	}
+	ts.Setenv(args[0], match[1])
+}
+
+func silent(ts *testscript.TestScript, neg bool, args []string) {
+	if text := ts.ReadFile("stderr"); text != "" {
+		ts.Fatalf("stderr is not empty: %s", text)
+	}
+}

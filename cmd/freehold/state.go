@@ -1,0 +1,99 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/spf13/cobra"
+)
+
+func newState(c *cli) *cobra.Command {
+	return c.group(&cobra.Command{
+		Use:     "state COMMAND",
+		Short:   "make and repair state directories: state init, state repair",
+		Long:    "Make and repair state directories.",
+		Example: "  freehold state init --dir ./state",
+	}, newStateInit(c), newStateRepair(c))
+}
+
+func newStateInit(c *cli) *cobra.Command {
+	p, d := &place{}, &declared{cli: c}
+	cmd := c.command(&cobra.Command{
+		Use:   "init",
+		Short: "make a state directory",
+		Long: `Make a state directory, and the directories above it that are missing, for the
+state that an owners.yaml declares. The owners.yaml is the one in --owners, or
+else the one that freehold gen would find.`,
+		Example: "  freehold state init --dir ./state --owners owners/runtime/owners.yaml",
+		Args:    operands(0, 0, "no operands"),
+	}, func(context.Context, []string) error {
+		dir, ok, err := p.named()
+		if err != nil {
+			return err
+		}
+		if !ok {
+			return usage("where is the state to be: name the directory with --dir STATE")
+		}
+		source, err := d.one()
+		if err != nil {
+			return err
+		}
+		if err := sidecar.Create(dir, source.Declaration); err != nil {
+			return err
+		}
+		return c.reportState(dir, source.Declaration)
+	})
+	p.flags(cmd)
+	cmd.Flags().Lookup("dir").Usage = "the state directory `STATE` to make (default $" + dirVariable + ")"
+	d.flags(cmd)
+	return cmd
+}
+
+type stateReport struct {
+	Dir    string   `json:"dir"`
+	State  string   `json:"state"`
+	Owners []string `json:"owners"`
+}
+
+func (c *cli) reportState(dir string, d *schema.Declaration) error {
+	owners := d.OwnerNames()
+	return c.report(stateReport{dir, d.State, owners},
+		fmt.Sprintf("made the state %s in %s\nowners: %s\n", d.State, visible(dir), strings.Join(owners, ", ")))
+}
+
+func newStateRepair(c *cli) *cobra.Command {
+	p := &place{}
+	cmd := c.command(&cobra.Command{
+		Use:   "repair",
+		Short: "make lost lock files anew",
+		Long: `Make the lock files that were lost or replaced anew. Stop the state's programs
+first: a program that still holds a lost lock would not be seen.`,
+		Example: "  freehold state repair --dir ./state",
+		Args:    operands(0, 0, "no operands"),
+	}, func(ctx context.Context, _ []string) error {
+		dir, err := p.find()
+		if err != nil {
+			return err
+		}
+		remade, err := statedir.Repair(ctx, dir)
+		if err != nil {
+			return err
+		}
+		text := "nothing to repair\n"
+		if len(remade) > 0 {
+			text = "made anew: " + strings.Join(remade, ", ") + "\n"
+		}
+		return c.report(repairReport{dir, append([]string{}, remade...)}, text)
+	})
+	p.flags(cmd)
+	return cmd
+}
+
+type repairReport struct {
+	Dir    string   `json:"dir"`
+	Remade []string `json:"remade"`
+}

@@ -1,0 +1,38 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/freehold-dev/freehold/schema/declare"
+	"github.com/freehold-dev/freehold/sidecar"
+)
+
+// freshState returns a new state directory of testdata/state.yaml.
+func freshState(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile("testdata/state.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	source, err := declare.Parse("state.yaml", ".", text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(t.TempDir(), "state")
+	if err := sidecar.Create(dir, source.Declaration); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// must runs a command line that has to succeed without a word on stderr.
+func must(t *testing.T, args ...string) string {
+	t.Helper()
+	got := call(t, "", args...)
+	if got.Status != exitDone || got.Stderr != "" {
+		t.Fatalf("freehold %q: status %d, stderr %s", args, got.Status, got.Stderr)
+	}
+	return got.Stdout
+}

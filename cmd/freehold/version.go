@@ -1,0 +1,57 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/document"
+	"github.com/spf13/cobra"
+)
+
+func newVersion(c *cli) *cobra.Command {
+	return c.command(&cobra.Command{
+		Use:   "version",
+		Short: "print the release and the formats it reads and writes",
+		Long: `Print the release of Freehold, the Go release that built it, the format number
+of the files in a state directory, and the number of the interface between
+generated code and library. Releases with equal numbers work together.`,
+		Example: "  freehold version --json",
+		Args:    operands(0, 0, "no operands"),
+	}, func(context.Context, []string) error {
+		v := thisVersion()
+		if c.json {
+			return c.printJSON(v)
+		}
+		return c.print(fmt.Sprintf("freehold %s %s %s\nsidecar format %d\ngenerated API %d\n",
+			v.Version, v.Go, v.Platform, v.Format, v.GeneratedAPI))
+	})
+}
+
+type versionReport struct {
+	Version      string `json:"version"`
+	Go           string `json:"go"`
+	Platform     string `json:"platform"`
+	Format       int    `json:"format"`
+	GeneratedAPI int    `json:"generated_api"`
+}
+
+func thisVersion() versionReport {
+	return versionReport{
+		Version:      release(),
+		Go:           runtime.Version(),
+		Platform:     runtime.GOOS + "/" + runtime.GOARCH,
+		Format:       document.Format,
+		GeneratedAPI: sidecar.GeneratedAPI1,
+	}
+}
+
+// release returns the version that Go's build recorded, or "(devel)".
+func release() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	return "(devel)"
+}
