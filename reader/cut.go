@@ -3,29 +3,38 @@ package reader
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"strconv"
 )
-
-func sum(text []byte) [sha256.Size]byte { return sha256.Sum256(text) }
 
 // cutID names a cut: everything that tells one from another goes into its hash,
 // and nothing that two readers could see differently. An owner that never wrote
 // stays out, for a reader of an older build may not know of it.
 func cutID(stateID string, owners []*owner) string {
 	text := make([]byte, 0, 1024)
-	text = append(append(text, stateID...), '\n')
+	text = append(text, stateID...)
 	for _, o := range owners {
-		if o.Status == Missing {
-			continue
-		}
-		text = append(append(text, o.Name...), ' ')
-		text = append(append(text, o.Status...), ' ')
-		if o.Status == OK {
-			text = append(text, o.Version.String()...)
-		} else {
-			text = hex.AppendEncode(text, o.sum[:])
-		}
-		text = append(text, '\n')
+		text = append(text, o.mark...)
 	}
-	id := sum(text)
+	id := sha256.Sum256(text)
 	return hex.EncodeToString(id[:16])
+}
+
+// appendMark appends a line about o, whose sidecar has the bytes text.
+func (o *owner) appendMark(dst, text []byte) []byte {
+	if o.Status == Missing {
+		return dst
+	}
+	dst = append(append(dst, '\n'), o.Name...)
+	dst = append(append(dst, ' '), o.Status...)
+	dst = append(dst, ' ')
+	switch o.Status {
+	case OK:
+		dst = append(strconv.AppendUint(dst, o.Version.Epoch, 10), '.')
+		dst = append(strconv.AppendUint(dst, o.Version.Revision, 10), '.')
+		return append(dst, o.Version.Nonce...)
+	case Unreadable:
+		return dst
+	}
+	sum := sha256.Sum256(text)
+	return hex.AppendEncode(dst, sum[:])
 }

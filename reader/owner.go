@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path/filepath"
 	"time"
 
 	"github.com/freehold-dev/freehold/sidecar"
@@ -46,56 +45,48 @@ type OwnerStatus struct {
 // all views of that version.
 type owner struct {
 	OwnerStatus
-	doc *document.Document // nil unless Status is OK
-	sum [32]byte           // of the bytes of a sidecar that has no version
+	doc  *document.Document // nil unless Status is OK
+	mark []byte             // tells what was found from everything else, for cutID
 }
 
-// found decodes what the source has read.
-func (s *source) found(dir, stateID string) *owner {
+// found returns what the source's sidecar is.
+func (s *source) found(stateID string) *owner {
 	if s.read == nil {
-		s.read = s.judge(dir, stateID)
+		s.read = s.judge(stateID)
+		s.read.mark = s.read.appendMark(nil, s.text)
 	}
 	return s.read
 }
 
-func (s *source) judge(dir, stateID string) *owner {
-	o := &owner{OwnerStatus: OwnerStatus{Name: s.owner, File: filepath.Join(dir, s.file)}}
+func (s *source) judge(stateID string) *owner {
+	o := &owner{OwnerStatus: OwnerStatus{Name: s.owner, File: s.path}}
 	switch {
 	case errors.Is(s.err, fs.ErrNotExist):
 		o.Status = Missing
 		return o
 	case errors.Is(s.err, statedir.ErrTooLarge):
-		return o.bad(Invalid, fmt.Errorf("%w: %w", sidecar.ErrInvalid, s.err))
-	case s.err != nil:
-		return o.bad(Unreadable, s.err)
+		return o.bad(Invalid, fmt.Errorf("%w: %w: run `freehold quarantine %s` to move it aside", sidecar.ErrInvalid, s.err, o.Name))
+	case s.err != nil: // it names the file
+		return o.bad(Unreadable, fmt.Errorf("%w: %w: mend that, or run `freehold quarantine %s` to move it aside", sidecar.ErrUnreadable, s.err, o.Name))
 	}
 	doc, err := document.Decode(s.text)
 	if err == nil {
 		err = doc.Belongs(s.owner, stateID)
 	}
+	newer := new(document.FormatError)
 	switch {
+	case errors.As(err, &newer): // it says what to do
+		return o.bad(Invalid, fmt.Errorf("%s: %w", o.File, err))
 	case errors.Is(err, sidecar.ErrForeign):
-		o.sum = sum(s.text)
-		return o.bad(Foreign, err)
+		return o.bad(Foreign, fmt.Errorf("%s: %w: look at it, then run `freehold accept %s` to take it as it is, or `freehold quarantine %s` to move it aside", o.File, err, o.Name, o.Name))
 	case err != nil:
-		o.sum = sum(s.text)
-		return o.bad(Invalid, err)
+		return o.bad(Invalid, fmt.Errorf("%s: %w: mend it and run `freehold accept %s`, or run `freehold quarantine %s` to move it aside", o.File, err, o.Name, o.Name))
 	}
 	o.Status, o.Version, o.WrittenAt, o.doc = OK, doc.Version, doc.WrittenAt, doc
 	return o
 }
 
-// bad notes what is wrong with the sidecar and what to do.
 func (o *owner) bad(status Status, err error) *owner {
-	o.Status = status
-	newer := new(document.FormatError)
-	switch {
-	case errors.As(err, &newer): // the error says what to do
-		o.Err = fmt.Errorf("%s: %w", o.File, err)
-	case status == Unreadable: // the error names the file
-		o.Err = fmt.Errorf("%w: %w: make it readable, or run `freehold quarantine %s` to move it aside", sidecar.ErrUnreadable, err, o.Name)
-	default:
-		o.Err = fmt.Errorf("%s: %w: look at it, then run `freehold accept %s` to take it as it is or `freehold quarantine %s` to move it aside", o.File, err, o.Name, o.Name)
-	}
+	o.Status, o.Err = status, err
 	return o
 }

@@ -155,6 +155,6 @@ func (r *Reader) readManifest() (moved bool, err error) {
 		return false, fmt.Errorf("%s: %w: use a program of the same release as the state's writers", r.dir.Path(), err)
 	}
 	r.declared = declared
-	r.sources = follow(r.sources, declared.owners)
+	r.sources = follow(r.sources, r.dir.Path(), declared.owners)
 	return true, nil
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io/fs"
+	"path/filepath"
 
 	"github.com/freehold-dev/freehold/sidecar/document"
 	"github.com/freehold-dev/freehold/sidecar/statedir"
@@ -12,7 +13,8 @@ import (
 // A source is one owner's sidecar as it was read last.
 type source struct {
 	owner string
-	file  string
+	file  string // its name
+	path  string // its absolute path
 	memory
 	err  error  // why it could not be read; the memory is void then
 	read *owner // what was found, decoded; nil until a view wants it
@@ -66,7 +68,7 @@ func same(a, b error) bool {
 
 // follow returns the sources of owners, keeping what old ones have read. What
 // they found has to be judged anew by another declaration.
-func follow(old []*source, owners []string) []*source {
+func follow(old []*source, dir string, owners []string) []*source {
 	byOwner := map[string]*source{}
 	for _, s := range old {
 		byOwner[s.owner] = s
@@ -78,7 +80,8 @@ func follow(old []*source, owners []string) []*source {
 			sources[i] = s
 			continue
 		}
-		sources[i] = &source{owner: owner, file: statedir.Sidecar(owner)}
+		file := statedir.Sidecar(owner)
+		sources[i] = &source{owner: owner, file: file, path: filepath.Join(dir, file)}
 	}
 	return sources
 }

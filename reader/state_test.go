@@ -78,7 +78,7 @@ func (s *state) text(owner string, fields ...string) []byte {
 		s.docs[owner] = d
 	}
 	v := document.Version{Epoch: 1786439564031000, Revision: d.Version.Revision + 1, Nonce: statedir.NewNonce()}
-	d.Commit(v, now, document.Writer{Program: owner + "-hook", Identity: statedir.Self()})
+	d.Commit(v, now, document.Writer{Program: owner + "-hook", Identity: statedir.Identity{PID: 4711, Nonce: "n"}})
 	by := document.Provenance{Version: v, At: now, Program: owner + "-hook", PID: 4711}
 	for i := 0; i < len(fields); i += 2 {
 		if fields[i+1] == "" {

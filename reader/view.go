@@ -33,7 +33,7 @@ type View struct {
 func newView(dir string, d *declared, sources []*source, c Consistency) *View {
 	v := &View{dir: dir, declared: d, owners: make([]*owner, len(sources)), consistency: c}
 	for i, s := range sources {
-		v.owners[i] = s.found(dir, d.stateID)
+		v.owners[i] = s.found(d.stateID)
 	}
 	v.id = cutID(d.stateID, v.owners)
 	return v

@@ -38,6 +38,14 @@ func Decode(data []byte) (*Document, error) {
 // decode reads text, which becomes the Document's, and returns the offset of
 // the sum's digits.
 func decode(text []byte) (*Document, int, error) {
+	if d, sum, ok := usual(text); ok {
+		return d, sum, nil
+	}
+	return decodeAny(text)
+}
+
+// decodeAny is decode for a text of any layout.
+func decodeAny(text []byte) (*Document, int, error) {
 	if err := notText(text); err != nil {
 		return nil, 0, err
 	}

@@ -8,7 +8,7 @@ import (
 var (
 	// ErrInvalid is wrapped by every error that says that bytes are not a
 	// sidecar: a [*SyntaxError] names the byte, a [*FormatError] the release.
-	ErrInvalid = errors.New("not a valid sidecar")
+	ErrInvalid = errors.New("invalid")
 
 	// ErrForeign is returned for bytes that have the shape of a sidecar but
 	// were not written by Freehold, or not for this owner and this state.

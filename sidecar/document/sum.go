@@ -28,3 +28,8 @@ func sealed(text []byte, at int) bool {
 	copy(digits, found[:])
 	return matches
 }
+
+// isSum reports whether digits could be a sum.
+func isSum(digits []byte) bool {
+	return len(digits) == sumDigits && len(bytes.Trim(digits, "0123456789abcdef")) == 0
+}

@@ -108,9 +108,15 @@ func (s *scanner) instant(name []byte) time.Time {
 	return t
 }
 
-// parseTime reads an instant as schema.Time writes it.
+// parseTime reads an instant exactly as schema.Time writes it; UnmarshalText
+// lets "T9:12:44" and fractions with zeros at the end pass.
 func parseTime(text []byte) (t time.Time, ok bool) {
-	if len(text) > len("2006-01-02T15:04:05.999999999Z") || !bytes.HasSuffix(text, []byte{'Z'}) {
+	const whole, most = len("2006-01-02T15:04:05"), len("2006-01-02T15:04:05.999999999Z")
+	last := len(text) - 1
+	if last < whole || len(text) > most || text[last] != 'Z' || text[13] != ':' || text[16] != ':' || string(text[:4]) == "0000" {
+		return t, false
+	}
+	if last > whole && (text[whole] != '.' || text[last-1] == '0' || last == whole+1) {
 		return t, false
 	}
 	err := t.UnmarshalText(text)
@@ -136,7 +142,7 @@ func (s *scanner) sum(name []byte) int {
 	if s.err != nil {
 		return 0
 	}
-	if len(v) != sumDigits+2 || v[0] != '"' || len(bytes.Trim(v[1:len(v)-1], "0123456789abcdef")) > 0 {
+	if v[0] != '"' || !isSum(v[1:len(v)-1]) {
 		s.refuse(s.at, "%s must be %d hexadecimal digits in quotes, not %s", name, sumDigits, excerpt(v))
 	}
 	return s.at + 1
