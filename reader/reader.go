@@ -138,6 +138,12 @@ func (r *Reader) read() (moved bool, err error) {
 
 // readManifest reads the manifest and, if it has changed, what it declares.
 func (r *Reader) readManifest() (moved bool, err error) {
+	if r.manifest.known && r.declared != nil {
+		var same bool
+		if same, r.manifest.spare = r.dir.SameManifest(r.manifest.text, r.manifest.spare); same {
+			return false, nil
+		}
+	}
 	text, err := r.dir.ManifestText(r.manifest.spare)
 	if err != nil {
 		return false, err

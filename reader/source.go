@@ -43,6 +43,9 @@ func (m *memory) take(text []byte) (differs bool) {
 
 // collect reads the sidecar and reports whether it moved.
 func (s *source) collect(dir *statedir.Dir) (moved bool) {
+	if s.unmoved(dir) {
+		return false
+	}
 	text, err := dir.ReadFile(s.file, s.spare, document.MaxSize)
 	if err != nil {
 		if s.err != nil && same(s.err, err) {
@@ -56,6 +59,15 @@ func (s *source) collect(dir *statedir.Dir) (moved bool) {
 	}
 	s.err, s.read = nil, nil
 	return true
+}
+
+// unmoved is the short way to the usual answer.
+func (s *source) unmoved(dir *statedir.Dir) (ok bool) {
+	if s.known {
+		ok, s.spare = dir.Same(s.file, s.text, s.spare)
+		return ok
+	}
+	return s.err != nil && errors.Is(s.err, fs.ErrNotExist) && dir.Absent(s.file)
 }
 
 // same reports whether two reads failed alike.

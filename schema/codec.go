@@ -200,10 +200,10 @@ func (Time) Decode(raw []byte) (time.Time, error) {
 		return time.Time{}, mismatch(`an instant such as "2026-08-11T09:12:44.031Z"`, raw)
 	}
 	v, err := time.Parse(time.RFC3339Nano, text)
-	// Parse also takes a comma for the point and cuts off what is finer than
-	// a nanosecond.
+	// Parse also takes a comma for the point and an hour of one digit, and
+	// cuts off what is finer than a nanosecond.
 	_, fraction, _ := strings.Cut(text, ".")
-	if err != nil || strings.Contains(text, ",") || leadingDigits(fraction) > 9 {
+	if err != nil || strings.Contains(text, ",") || leadingDigits(fraction) > 9 || text[len("2026-08-11T09")] != ':' {
 		return time.Time{}, mismatch(`an instant such as "2026-08-11T09:12:44.031Z"`, raw)
 	}
 	if v.IsZero() {

@@ -46,25 +46,6 @@ type Busy struct {
 	Then Then `json:"then,omitempty"`
 }
 
-// A Field is one value with one owner.
-type Field struct {
-	// Type of the value.
-	Type Type `json:"type"`
-	// Kind says how writes combine. If empty, [Value].
-	Kind Kind `json:"kind,omitempty"`
-	// Doc says what the value means; it becomes the accessors' comment.
-	Doc string `json:"doc,omitempty"`
-	// Unit of a number ("tokens", "US dollars"). It is for people.
-	Unit string `json:"unit,omitempty"`
-	// Values an enum may have.
-	Values []string `json:"values,omitempty"`
-	// Go is the name in generated code. If empty, it is made from the
-	// field's name by Go's rules for initialisms.
-	Go string `json:"go,omitempty"`
-	// Legacy is the field's key in the file that Freehold replaces.
-	Legacy string `json:"legacy,omitempty"`
-}
-
 // Mode says how many processes may play an owner at once.
 type Mode string
 
@@ -95,73 +76,12 @@ const (
 	Fail Then = "fail" // an error; nothing changed
 )
 
-// Kind says how the writes to a field combine.
-type Kind string
-
-// The kinds of field.
-const (
-	Value   Kind = "value"   // the owner's latest commit
-	Max     Kind = "max"     // never moves down
-	Min     Kind = "min"     // never moves up
-	Counter Kind = "counter" // sums exactly
-)
-
-// Type is the type of a field's value.
-type Type string
-
-// The types of a field.
-const (
-	TypeBool     Type = "bool"
-	TypeInt      Type = "int"      // 64 bits, signed, exact
-	TypeUint     Type = "uint"     // 64 bits, unsigned, exact
-	TypeFloat    Type = "float"    // IEEE 754 double, finite
-	TypeDecimal  Type = "decimal"  // exact; see [Decimal] for its bounds
-	TypeString   Type = "string"   // UTF-8
-	TypeTime     Type = "time"     // an instant with nanoseconds
-	TypeDuration Type = "duration" // nanoseconds, as Go writes them
-	TypeEnum     Type = "enum"     // one of Field.Values
-)
-
 // DefaultWait is how long a commit waits for its owner's lock when the
 // declaration does not say.
 const DefaultWait = 250 * time.Millisecond
 
-// Types lists every type, in the order of the documentation.
-func Types() []Type {
-	return []Type{TypeBool, TypeInt, TypeUint, TypeFloat, TypeDecimal, TypeString, TypeTime, TypeDuration, TypeEnum}
-}
-
-// Kinds lists every kind, in the order of the documentation.
-func Kinds() []Kind { return []Kind{Value, Max, Min, Counter} }
-
-// Allows reports whether a field of kind k may have type t: what max and min
-// compare must have an order, and what a counter sums must sum exactly, which
-// floating point does not.
-func (k Kind) Allows(t Type) bool {
-	switch k {
-	case Value:
-		return slices.Contains(Types(), t)
-	case Max, Min:
-		return t == TypeInt || t == TypeUint || t == TypeFloat || t == TypeDecimal || t == TypeTime || t == TypeDuration
-	case Counter:
-		return t == TypeInt || t == TypeUint || t == TypeDecimal || t == TypeDuration
-	}
-	return false
-}
-
 // OwnerNames returns the names of d's owners, sorted.
 func (d *Declaration) OwnerNames() []string { return slices.Sorted(maps.Keys(d.Owners)) }
-
-// OwnerOf returns the name of the owner that declares field, or false if none
-// does.
-func (d *Declaration) OwnerOf(field string) (owner string, ok bool) {
-	for _, name := range d.OwnerNames() {
-		if _, ok := d.Owners[name].Fields[field]; ok {
-			return name, true
-		}
-	}
-	return "", false
-}
 
 // FieldNames returns the names of o's fields, sorted.
 func (o Owner) FieldNames() []string { return slices.Sorted(maps.Keys(o.Fields)) }
@@ -181,9 +101,6 @@ func (o Owner) EffectiveWait() time.Duration {
 	}
 	return DefaultWait
 }
-
-// EffectiveKind is f.Kind, or [Value] where it is empty.
-func (f Field) EffectiveKind() Kind { return or(f.Kind, Value) }
 
 func or[T ~string](v, otherwise T) T {
 	if v == "" {

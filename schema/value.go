@@ -18,10 +18,24 @@ import (
 var ErrOverflow = errors.New("the sum does not fit the field's type")
 
 // Normalize returns raw, a JSON value, in the one form in which a field like
-// f stores it: instants in UTC, decimals without padding zeros. It is an
-// error if raw is not a value of f's type.
+// f stores it: instants in UTC, decimals without padding zeros, the members of
+// a record, the elements of a set and the keys of a map in order. Members that
+// f does not declare keep their bytes. It is an error if raw is not a value of
+// f's type.
 func (f Field) Normalize(raw []byte) ([]byte, error) {
+	switch f.EffectiveKind() {
+	case Set:
+		return f.normalizeList(raw)
+	case Map:
+		return f.normalizeMap(raw)
+	}
 	switch f.Type {
+	case TypeList:
+		return f.normalizeList(raw)
+	case TypeRecord:
+		return normalizeRecord(f.Fields, raw)
+	case TypeJSON:
+		return normalize(JSON{}, raw)
 	case TypeBool:
 		return normalize(Bool{}, raw)
 	case TypeInt:
@@ -61,8 +75,12 @@ func normalize[T any](c Codec[T], raw []byte) ([]byte, error) {
 
 // Parse reads a value as a person types it, without JSON's quotes: text for a
 // string, an enum, a decimal, an instant or a duration; digits or true and
-// false for the rest. The result is what [Field.Normalize] returns.
+// false for other plain values; JSON for a list, a record, a set or a map. The
+// result is what [Field.Normalize] returns.
 func (f Field) Parse(text string) ([]byte, error) {
+	if f.EffectiveKind() == Set {
+		return f.Normalize([]byte(text))
+	}
 	switch f.Type {
 	case TypeString, TypeEnum, TypeDecimal, TypeTime, TypeDuration:
 		if i := invalidUTF8(text); i >= 0 {

@@ -57,6 +57,7 @@ func TestNormalizeHasOneFormForEachValue(t *testing.T) {
 		{Field{Type: TypeTime}, `"2026-08-11T09:12:44,031Z"`, ``},
 		{Field{Type: TypeTime}, `"2026-08-11T09:12:44.0123456789Z"`, ``},
 		{Field{Type: TypeTime}, `"2026-08-11T09:12:44"`, ``},
+		{Field{Type: TypeTime}, `"2026-08-11T9:12:44Z"`, ``},
 		{Field{Type: TypeTime}, `"2026-08-11T09:12:44+25:00"`, ``},
 		{Field{Type: TypeTime}, `"10000-01-01T00:00:00Z"`, ``},
 		{Field{Type: TypeTime}, `"0001-01-01T00:00:00Z"`, ``},

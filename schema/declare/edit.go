@@ -112,6 +112,7 @@ func (e *editor) finish(text []byte, change func(*schema.Declaration)) ([]byte, 
 	}
 	want := e.before
 	change(want)
+	decideKeys(want)
 	if !reflect.DeepEqual(f.source().Declaration, want) {
 		return nil, errLayout
 	}
@@ -119,6 +120,18 @@ func (e *editor) finish(text []byte, change func(*schema.Declaration)) ([]byte, 
 		return nil, err
 	}
 	return text, nil
+}
+
+// decideKeys fills in that the only owner of a map decides its keys.
+func decideKeys(d *schema.Declaration) {
+	for _, o := range d.Owners {
+		for name, f := range o.Fields {
+			if f.Kind == schema.Map && len(d.OwnersOf(name)) == 1 {
+				f.Keys = true
+				o.Fields[name] = f
+			}
+		}
+	}
 }
 
 // filled is o as the file says it: with the defaults.
@@ -138,11 +151,46 @@ func filled(name string, o schema.Owner) schema.Owner {
 	return o
 }
 
+// filledField is f as the file says it: with the kinds of what has one.
 func filledField(f schema.Field) schema.Field {
+	f = filledPart(f)
 	f.Kind = f.EffectiveKind()
+	f.Record = filledMembers(f.Record, filledEntry)
+	if f.Value != nil {
+		value := filledEntry(*f.Value)
+		f.Value = &value
+	}
+	return f
+}
+
+// filledEntry is filledField for what a map has at a key.
+func filledEntry(f schema.Field) schema.Field {
+	f = filledPart(f)
+	f.Kind = f.EffectiveKind()
+	return f
+}
+
+// filledPart is filledField for what is written only as a part of the whole.
+func filledPart(f schema.Field) schema.Field {
+	f.Values = slices.Clone(f.Values)
 	if len(f.Values) == 0 {
 		f.Values = nil
 	}
-	f.Values = slices.Clone(f.Values)
+	if f.Of != nil {
+		of := filledPart(*f.Of)
+		f.Of = &of
+	}
+	f.Fields = filledMembers(f.Fields, filledPart)
 	return f
+}
+
+func filledMembers(members map[string]schema.Field, fill func(schema.Field) schema.Field) map[string]schema.Field {
+	if len(members) == 0 {
+		return nil
+	}
+	filled := map[string]schema.Field{}
+	for name, f := range members {
+		filled[name] = fill(f)
+	}
+	return filled
 }

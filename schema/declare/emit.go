@@ -1,6 +1,7 @@
 package declare
 
 import (
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -14,10 +15,14 @@ import (
 // value is YAML already.
 type pair struct{ key, value string }
 
-// fieldPairs returns what f says, in the order of the documentation.
+// fieldPairs returns what f says, in the order of the documentation. Its parts
+// are written in braces.
 func fieldPairs(f schema.Field) []pair {
-	pairs := []pair{{"type", scalar(string(f.Type))}}
+	pairs := appendText(nil, "type", string(f.Type))
 	pairs = appendText(pairs, "kind", string(f.Kind))
+	if f.Keys {
+		pairs = append(pairs, pair{"keys", "true"})
+	}
 	if len(f.Values) > 0 {
 		values := make([]string, len(f.Values))
 		for i, v := range f.Values {
@@ -25,6 +30,10 @@ func fieldPairs(f schema.Field) []pair {
 		}
 		pairs = append(pairs, pair{"values", "[" + strings.Join(values, ", ") + "]"})
 	}
+	pairs = appendPart(pairs, "of", f.Of)
+	pairs = appendMembers(pairs, "fields", f.Fields)
+	pairs = appendMembers(pairs, "record", f.Record)
+	pairs = appendPart(pairs, "value", f.Value)
 	pairs = appendText(pairs, "doc", f.Doc)
 	pairs = appendText(pairs, "unit", f.Unit)
 	pairs = appendText(pairs, "go", f.Go)
@@ -50,6 +59,24 @@ func appendText(pairs []pair, key, text string) []pair {
 		return pairs
 	}
 	return append(pairs, pair{key, scalar(text)})
+}
+
+func appendPart(pairs []pair, key string, part *schema.Field) []pair {
+	if part == nil {
+		return pairs
+	}
+	return append(pairs, pair{key, flow(fieldPairs(*part))})
+}
+
+func appendMembers(pairs []pair, key string, members map[string]schema.Field) []pair {
+	if len(members) == 0 {
+		return pairs
+	}
+	var entries []pair
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		entries = append(entries, pair{scalar(name), flow(fieldPairs(members[name]))})
+	}
+	return append(pairs, pair{key, flow(entries)})
 }
 
 // flow returns the pairs as a mapping in braces.

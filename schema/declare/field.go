@@ -10,69 +10,225 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-var (
-	fieldKeys  = []string{"type", "kind", "values", "doc", "unit", "go", "legacy"}
-	fieldLater = []string{"depends_on", "was", "record", "keys", "of"}
-	laterTypes = []string{"list", "record", "json"}
-	laterKinds = []string{"once", "event", "set", "map"}
-)
-
 const (
 	maxDoc  = 2000 // characters of a doc text
 	maxLine = 100  // characters of a unit, a legacy key or a Go name
 )
 
+// A role is where the description of a value stands, which decides what it may
+// say.
+type role struct {
+	keys  []string
+	kinds []schema.Kind
+	why   string // it may not say more
+}
+
+var (
+	valueKeys = []string{"type", "kind", "values", "of", "fields", "doc", "unit", "go", "legacy"}
+	mapKeys   = []string{"record", "value", "keys"}
+	later     = []string{"depends_on", "was"}
+
+	asField   = role{slices.Concat(valueKeys, mapKeys), schema.Kinds(), ""}
+	asElement = role{without(valueKeys, "kind", "legacy"), nil, "a list is written whole and has a name only as a whole"}
+	asMember  = role{without(valueKeys, "kind"), nil, "a record is written whole"}
+	asColumn  = role{valueKeys, entryKinds, "a map has no map in it"}
+	asValue   = role{without(valueKeys, "legacy"), entryKinds, "the map is a field of its own"}
+
+	entryKinds = []schema.Kind{schema.Value, schema.Max, schema.Min, schema.Counter}
+	laterKinds = []string{"once", "event"}
+)
+
+// A fieldEntry is a field, or a part of one, with its place in the file.
+type fieldEntry struct {
+	name    string
+	at      place
+	goAt    place   // of "go:", or at
+	keysAt  place   // of "keys:", or zero
+	values  []place // of each of the field's values
+	field   schema.Field
+	element *fieldEntry  // of a list, or the value of a map
+	members []fieldEntry // of a record, or of what a map has at a key
+}
+
 // readField reads one field. The result is false if the name is so wrong that
 // nothing more can be said about the field.
 func (f *fileReader) readField(e entry) (fieldEntry, bool) {
 	named := f.checkName(e.at, "field", e.name)
-	what := "field " + plain(e.name)
-	want := "{type: …}"
-	if slices.Contains(words(schema.Types()...), e.value.Value) {
-		want = "{type: " + e.value.Value + "}"
-	}
-	m := f.members(e.value, what, want, fieldKeys, fieldLater)
-	field := fieldEntry{name: e.name, at: e.at, goAt: e.at}
-	field.field = schema.Field{
-		Kind:   schema.Value,
-		Doc:    f.prose(m["doc"], "the doc of "+what),
-		Unit:   f.line(m["unit"], "the unit of "+what),
-		Legacy: f.line(m["legacy"], "the legacy key of "+what),
-	}
-	if m["type"] == nil && (e.value.Kind == yaml.MappingNode || isNull(e.value)) {
-		f.report(e.at, `%s has no type: add "type:", one of %s`, what, list(words(schema.Types()...), "and"))
-	}
-	typ, typed := f.word(m["type"], "type", what, words(schema.Types()...), laterTypes)
-	kind, kinded := f.word(m["kind"], "kind", what, words(schema.Kinds()...), laterKinds)
-	if kinded {
-		field.field.Kind = schema.Kind(kind)
-	}
-	if typed {
-		field.field.Type = schema.Type(typ)
-		if kinded {
-			f.checkKind(at(m["kind"]), what, field.field)
-		}
-		f.checkUnit(m["unit"], what, field.field.Type)
-		f.readValues(&field, e, m["values"])
-	}
-	if name, ok := f.text(m["go"], "the Go name of "+what); ok && f.checkGo(at(m["go"]), name, what) {
-		field.field.Go, field.goAt = name, at(m["go"])
+	field := f.readSpec(e, "field "+plain(e.name), asField, 0)
+	if field.field.Kind == "" {
+		field.field.Kind = schema.Value
 	}
 	return field, named
 }
 
+// readSpec reads the description of a value, which is what in messages and
+// nests as deep as nest.
+func (f *fileReader) readSpec(e entry, what string, r role, nest int) fieldEntry {
+	s := spec{fileReader: f, role: r, entry: e, what: what, nest: nest}
+	s.out = fieldEntry{name: e.name, at: e.at, goAt: e.at}
+	if nest > schema.MaxNest {
+		f.report(e.at, "%s nests deeper than the %d levels allowed: flatten it, or use type json", what, schema.MaxNest)
+		return s.out
+	}
+	s.read()
+	return s.out
+}
+
+// A spec reads the description of one value.
+type spec struct {
+	*fileReader
+	role
+	entry
+	what string
+	nest int
+	m    map[string]*yaml.Node
+	out  fieldEntry
+}
+
+func (s *spec) read() {
+	want := "{type: …}"
+	if slices.Contains(words(schema.Types()...), s.value.Value) {
+		want = "{type: " + s.value.Value + "}"
+	}
+	s.m = map[string]*yaml.Node{}
+	for _, e := range s.entries(s.value, s.what, want) {
+		switch {
+		case s.has(e.name):
+			s.m[e.name] = e.value
+		case asField.has(e.name):
+			s.report(e.at, "%q does not belong in %s, since %s: remove it", e.name, s.what, s.why)
+		default:
+			s.unknownKey(e, s.what, s.keys, later)
+		}
+	}
+	f := &s.out.field
+	f.Doc = s.prose(s.m["doc"], "the doc of "+s.what)
+	f.Unit = s.line(s.m["unit"], "the unit of "+s.what)
+	f.Legacy = s.line(s.m["legacy"], "the legacy key of "+s.what)
+	kind, kinded := s.word(s.m["kind"], "kind", s.what, words(s.kinds...), laterKinds)
+	if kinded {
+		f.Kind = schema.Kind(kind)
+	}
+	if kind == string(schema.Map) {
+		s.readMap()
+	} else {
+		s.readType(kinded)
+	}
+	if name, ok := s.text(s.m["go"], "the Go name of "+s.what); ok && s.checkGo(at(s.m["go"]), name, s.what) {
+		f.Go, s.out.goAt = name, at(s.m["go"])
+	}
+}
+
+// readType reads the type of what is no map, and what belongs to the type.
+func (s *spec) readType(kinded bool) {
+	if s.m["type"] == nil && (s.value.Kind == yaml.MappingNode || isNull(s.value)) {
+		s.report(s.at, `%s has no type: add "type:", one of %s`, s.what, list(words(schema.Types()...), "and"))
+	}
+	for _, key := range mapKeys {
+		if n := s.m[key]; n != nil {
+			s.report(at(n), "%s has %q and is no map: remove it, or use kind map", s.what, key)
+		}
+	}
+	typ, typed := s.word(s.m["type"], "type", s.what, words(schema.Types()...), nil)
+	if !typed {
+		return
+	}
+	f := &s.out.field
+	f.Type = schema.Type(typ)
+	if kinded {
+		s.checkKind(at(s.m["kind"]), s.what, *f)
+	}
+	s.checkUnit(s.m["unit"], s.what, f.Type)
+	s.readValues(&s.out, s.at, s.what, s.m["values"])
+	s.readElement()
+	s.readMembers()
+}
+
+// readElement reads what a list is of.
+func (s *spec) readElement() {
+	n, isList := s.m["of"], s.out.field.Type == schema.TypeList
+	switch {
+	case n == nil && isList:
+		s.report(s.at, `%s does not say what it is a list of: add "of: {type: …}"`, s.what)
+	case n == nil:
+	case !isList:
+		s.report(at(n), `%s has "of" and is of type %s: remove it, or use type list`, s.what, s.out.field.Type)
+	default:
+		element := s.part(n, "an element of "+s.what, asElement)
+		if element.field.Type == schema.TypeList {
+			s.report(at(n), "%s is a list of lists: put the inner list into a record", s.what)
+		}
+		s.out.element, s.out.field.Of = &element, &element.field
+	}
+}
+
+// part reads a part of the value that has no name of its own.
+func (s *spec) part(n *yaml.Node, what string, r role) fieldEntry {
+	return s.readSpec(entry{"", at(n), n}, what, r, s.nest+1)
+}
+
+// readMembers reads the members of a record.
+func (s *spec) readMembers() {
+	n, isRecord := s.m["fields"], s.out.field.Type == schema.TypeRecord
+	switch {
+	case n == nil && isRecord:
+		s.report(s.at, `%s is a record without members: add "fields: {NAME: {type: …}}"`, s.what)
+	case n == nil:
+	case !isRecord:
+		s.report(at(n), `%s has "fields" and is of type %s: remove them, or use type record`, s.what, s.out.field.Type)
+	default:
+		s.out.field.Fields = s.memberSpecs(n, asMember)
+	}
+}
+
+// memberSpecs reads the members of a record, or of what a map has at a key.
+func (s *spec) memberSpecs(n *yaml.Node, r role) map[string]schema.Field {
+	entries := s.entries(n, "the members of "+s.what, "NAME: {type: …}")
+	if len(entries) == 0 && (isNull(n) || n.Kind == yaml.MappingNode && len(n.Content) == 0) {
+		s.report(at(n), "%s has no members: declare at least one", s.what)
+	}
+	specs, legacy := map[string]schema.Field{}, map[string]fieldEntry{}
+	for _, e := range entries {
+		named := s.checkName(e.at, "member", e.name)
+		member := s.readSpec(e, "member "+plain(e.name)+" of "+s.what, r, s.nest+1)
+		if r.has("kind") && member.field.Kind == "" {
+			member.field.Kind = schema.Value
+		}
+		if key := member.field.Legacy; key != "" {
+			if first, taken := legacy[key]; taken {
+				s.report(e.at, "member %s of %s takes the legacy key %s, and so does member %s at %s: a key goes to one member; remove it from one of the two",
+					plain(e.name), s.what, quote(key), plain(first.name), s.cite(first.at))
+			} else {
+				legacy[key] = member
+			}
+		}
+		if named {
+			s.out.members = append(s.out.members, member)
+			specs[e.name] = member.field
+		}
+	}
+	return specs
+}
+
+func without(keys []string, unwanted ...string) []string {
+	return slices.DeleteFunc(slices.Clone(keys), func(key string) bool { return slices.Contains(unwanted, key) })
+}
+
+func (r role) has(key string) bool { return slices.Contains(r.keys, key) }
+
 // checkKind reports a kind that does not go with the type.
 func (f *fileReader) checkKind(at place, what string, field schema.Field) {
 	kind, typ := field.Kind, field.Type
-	if kind.Allows(typ) {
-		return
-	}
-	if kind == schema.Counter && typ == schema.TypeFloat {
+	switch {
+	case kind.Allows(typ):
+	case kind == schema.Counter && typ == schema.TypeFloat:
 		f.report(at, "%s is a counter of type float, which does not sum exactly: use type decimal", what)
-		return
+	case kind == schema.Set && typ == schema.TypeFloat:
+		f.report(at, "%s is a set of type float, of which no two are surely the same: use type decimal", what)
+	default:
+		f.report(at, "%s is of kind %s, which type %s cannot be: use kind value, or one of the types %s",
+			what, kind, typ, list(words(allowed(kind)...), "and"))
 	}
-	f.report(at, "%s is of kind %s, which type %s cannot be: use kind value, or one of the types %s",
-		what, kind, typ, list(words(allowed(kind)...), "and"))
 }
 
 // allowed returns the types that a field of the kind may have.
@@ -99,50 +255,4 @@ func (f *fileReader) checkGo(at place, name, what string) bool {
 	}
 	f.report(at, "the Go name of %s, %s, is no exported identifier: write a capital letter, then letters and digits", what, quote(name))
 	return false
-}
-
-// prose returns the text of a doc: one or more lines. A character that does
-// not show is refused, since it could make the text look like what it is not.
-func (f *fileReader) prose(n *yaml.Node, what string) string {
-	text, ok := f.text(n, what)
-	if !ok {
-		return ""
-	}
-	text = strings.TrimSpace(text)
-	switch i := strings.IndexFunc(text, hidden); {
-	case text == "":
-		f.report(at(n), "%s is blank: write a sentence or remove it", what)
-	case len([]rune(text)) > maxDoc:
-		f.report(at(n), "%s is longer than %d characters: write less", what, maxDoc)
-	case i >= 0:
-		f.report(at(n), "%s holds the character %U, which does not show: remove it", what, []rune(text[i:])[0])
-	default:
-		return text
-	}
-	return ""
-}
-
-// hidden reports whether c is a character that neither shows nor separates.
-// The two joiners stay, because scripts and emoji need them.
-func hidden(c rune) bool {
-	return c != '\n' && c != '\t' && c != '\u200c' && c != '\u200d' && !unicode.IsGraphic(c)
-}
-
-// line returns the text of a short remark: one line.
-func (f *fileReader) line(n *yaml.Node, what string) string {
-	text, ok := f.text(n, what)
-	if !ok {
-		return ""
-	}
-	switch {
-	case strings.TrimSpace(text) != text:
-		f.report(at(n), "%s, %s, begins or ends with a space: remove it", what, quote(text))
-	case strings.IndexFunc(text, func(c rune) bool { return !unicode.IsGraphic(c) }) >= 0:
-		f.report(at(n), "%s, %s, holds a character that does not show: remove it", what, quote(text))
-	case len([]rune(text)) > maxLine:
-		f.report(at(n), "%s is longer than %d characters: write less", what, maxLine)
-	default:
-		return text
-	}
-	return ""
 }

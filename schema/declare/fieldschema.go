@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"strconv"
-	"strings"
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/go-json-experiment/json/jsontext"
@@ -28,9 +27,9 @@ const maxCount = "9007199254740991"
 
 var decimalPattern = fmt.Sprintf(`^(0|-?([1-9]\d{0,%d}(\.\d{0,%[1]d}[1-9])?|0\.\d{0,%[1]d}[1-9]))$`, schema.MaxDecimalDigits-1)
 
-// valueSchema returns the schema of a value of the field f, or an error if f
-// has a type that this release does not know. null is never a value: a field
-// that is not set is left out.
+// valueSchema returns the schema of a value of the type of f, or an error if f
+// has a type that this release does not know. null is a value of json alone: a
+// field that is not set is left out.
 func valueSchema(f schema.Field) (*jsonschema.Schema, error) {
 	switch f.Type {
 	case schema.TypeBool:
@@ -53,22 +52,14 @@ func valueSchema(f schema.Field) (*jsonschema.Schema, error) {
 		return pattern(durationPattern), nil
 	case schema.TypeEnum:
 		return oneOf(f.Values...), nil
+	case schema.TypeList:
+		return arraySchema(f)
+	case schema.TypeRecord:
+		return recordSchema(f.Fields, describedSchema)
+	case schema.TypeJSON:
+		return &jsonschema.Schema{}, nil
 	}
 	return nil, fmt.Errorf("no schema for type %q: use the release that wrote the declaration", f.Type)
-}
-
-// fieldSchema is valueSchema with what a reader wants to know of the field.
-func fieldSchema(owner string, f schema.Field) (*jsonschema.Schema, error) {
-	s, err := valueSchema(f)
-	if err != nil {
-		return nil, err
-	}
-	s.Description = f.Doc
-	if f.Unit != "" {
-		s.Description = strings.TrimSpace(f.Doc + " Unit: " + f.Unit + ".")
-	}
-	s.Extras = map[string]any{"x-freehold-owner": owner, "x-freehold-kind": f.EffectiveKind()}
-	return s, nil
 }
 
 // between is a number of the type from least to most. The limits stand as

@@ -17,12 +17,29 @@ func GoName(name string, f schema.Field) string {
 	return camel(name, "_")
 }
 
-// GoValueName returns the name of the generated function that returns the
-// value of the enum field called name: RestartReasonPaneFrozen for the value
-// pane-frozen of restart_reason.
-func GoValueName(name string, f schema.Field, value string) string {
-	return GoName(name, f) + camel(value, "_-.")
+// GoValueName returns the name of the generated function that returns a value
+// of the enum whose Go type is called enum: RestartReasonPaneFrozen for the
+// value pane-frozen of RestartReason.
+func GoValueName(enum, value string) string { return enum + camel(value, "_-.") }
+
+// GoElementName returns the name of the Go type of a part without a name of
+// its own, an element of a list or the value of a map, if that needs a type:
+// the one that it declares, or else the whole's.
+func GoElementName(whole string, f schema.Field) string {
+	if f.Go != "" {
+		return f.Go
+	}
+	return whole
 }
+
+// GoMemberName returns the name of the Go type of the member called name of
+// the record or the map whose Go name is whole, if that needs a type, and the
+// name of what concerns a map's member in the generated test package.
+func GoMemberName(whole, name string, f schema.Field) string { return whole + GoName(name, f) }
+
+// GoEntryName returns the name of the Go type of what the map whose Go name is
+// whole has at a key.
+func GoEntryName(whole string) string { return whole + "Entry" }
 
 // camel joins the words of text, which the separators separate.
 func camel(text, separators string) string {

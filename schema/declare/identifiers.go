@@ -3,6 +3,8 @@ package declare
 import (
 	"fmt"
 	"strings"
+
+	"github.com/freehold-dev/freehold/schema"
 )
 
 // An identifier is a name in a generated package, with what gave it.
@@ -23,6 +25,8 @@ var (
 	testPackage = []string{"Setting", "State", "View"}
 	viewMethods = []string{"Raw"}
 	txMethods   = []string{"IfVersion", "Version"}
+
+	recordMethods = []string{"JSONMembers"}
 )
 
 // vetMethods are the methods that go vet wants in one form only, which is not
@@ -40,22 +44,83 @@ func (s scope) add(what string, names []string) scope {
 	return s
 }
 
+// A namer collects the identifiers of one file.
+type namer struct {
+	*fileReader
+	view, pkg, test scope            // methods of the view; the view package; the test package
+	entries         map[string]scope // the methods of maps' entries, by map
+}
+
 // checkIdentifiers reports declared names that become one Go identifier where
 // both would be in one scope. All names are final here: what clashes is
 // decided after initialisms and "go:" have had their say.
 func (f *fileReader) checkIdentifiers() {
-	const vet = "the method %s that go vet wants in another form"
-	view := scope{}.add("the method View.%s of the generated view", viewMethods).add(vet, vetMethods)
-	test := scope{}.add("%s in the generated test package", testPackage)
-	pkg := scope{}.add("%s in the generated view package", viewPackage)
+	n := namer{
+		fileReader: f,
+		view:       scope{}.add("the method View.%s of the generated view", viewMethods).add(vetMethod, vetMethods),
+		test:       scope{}.add("%s in the generated test package", testPackage),
+		pkg:        scope{}.add("%s in the generated view package", viewPackage),
+		entries:    map[string]scope{},
+	}
 	for _, o := range f.owners {
-		tx := scope{}.add("the method Tx.%s of the generated writer", txMethods).add(vet, vetMethods)
+		tx := scope{}.add("the method Tx.%s of the generated writer", txMethods).add(vetMethod, vetMethods)
 		for _, field := range o.fields {
-			goName := GoName(field.name, field.field)
-			id := identifier{goName, "field " + field.name, field.goAt, `give one of them another name with "go:"`}
-			if f.claim(id, view, tx, test) && f.claim(id.as("Field"+goName, "the constant of field "+field.name), pkg) {
-				f.claimEnum(field, id, pkg)
+			id := identifier{GoName(field.name, field.field), "field " + field.name, field.goAt, `give one of them another name with "go:"`}
+			switch {
+			case n.entries[field.name] != nil: // another owner's part of the same map
+				if n.claim(id, tx) {
+					n.claimEntry(field, id)
+				}
+			case n.claim(id, n.view, tx, n.test) && n.claim(id.as("Field"+id.name, "the constant of field "+field.name), n.pkg):
+				n.claimTypes(field, id)
 			}
+		}
+	}
+}
+
+const vetMethod = "the method %s that go vet wants in another form"
+
+// claimTypes adds what the view package declares for a field, or a part of
+// one, beside its accessor. id is what its type is called after.
+func (n *namer) claimTypes(field fieldEntry, id identifier) {
+	switch f := field.field; {
+	case f.Kind == schema.Map && f.Value == nil:
+		n.entries[field.name] = scope{}.add(vetMethod, vetMethods)
+		if n.claim(id.as(GoEntryName(id.name), "the type of an entry of "+id.what), n.pkg) {
+			n.claimEntry(field, id)
+		}
+	case field.element != nil:
+		element := id.as(GoElementName(id.name, field.element.field), "the element of "+id.what)
+		element.at = field.element.goAt
+		n.claimTypes(*field.element, element)
+	case f.Type == schema.TypeEnum:
+		n.claimEnum(field, id)
+	case f.Type == schema.TypeRecord:
+		n.claimRecord(field, id)
+	}
+}
+
+// claimEntry adds the members that one owner declares of a map.
+func (n *namer) claimEntry(field fieldEntry, id identifier) {
+	for _, m := range field.members {
+		member := identifier{GoName(m.name, m.field), "member " + m.name + " of " + id.what, m.goAt, id.fix}
+		typ := member.as(GoMemberName(id.name, m.name, m.field), member.what)
+		if n.claim(member, n.entries[field.name]) && n.claim(typ, n.test) {
+			n.claimTypes(m, typ)
+		}
+	}
+}
+
+// claimRecord adds a record's type and its members.
+func (n *namer) claimRecord(field fieldEntry, id identifier) {
+	if !n.claim(id.as(id.name, "the type of "+id.what), n.pkg) {
+		return
+	}
+	fields := scope{}.add("the method %s of a generated record", recordMethods)
+	for _, m := range field.members {
+		member := identifier{GoName(m.name, m.field), "member " + m.name + " of " + id.what, m.goAt, id.fix}
+		if n.claim(member, fields) {
+			n.claimTypes(m, member.as(GoMemberName(id.name, m.name, m.field), member.what))
 		}
 	}
 }
@@ -66,20 +131,17 @@ func (id identifier) as(name, what string) identifier {
 }
 
 // claimEnum adds what an enum declares in the view package.
-func (f *fileReader) claimEnum(field fieldEntry, id identifier, pkg scope) {
-	if len(field.field.Values) == 0 {
-		return
-	}
-	if !f.claim(id.as(id.name, "the type of field "+field.name), pkg) ||
-		!f.claim(id.as("Parse"+id.name, "the parser of field "+field.name), pkg) {
+func (n *namer) claimEnum(field fieldEntry, id identifier) {
+	if len(field.field.Values) == 0 ||
+		!n.claim(id.as(id.name, "the type of "+id.what), n.pkg) ||
+		!n.claim(id.as("Parse"+id.name, "the parser of "+id.what), n.pkg) {
 		return
 	}
 	for i, value := range field.field.Values {
-		f.claim(identifier{
-			GoValueName(field.name, field.field, value),
-			"the value " + value + " of field " + field.name, field.values[i],
+		n.claim(identifier{
+			GoValueName(id.name, value), "the value " + value + " of " + id.what, field.values[i],
 			"spell one of them differently",
-		}, pkg)
+		}, n.pkg)
 	}
 }
 

@@ -62,16 +62,22 @@ func (r *reporter) checkKey(key *yaml.Node, what string) bool {
 func (r *reporter) members(n *yaml.Node, what, want string, known, later []string) map[string]*yaml.Node {
 	values := map[string]*yaml.Node{}
 	for _, e := range r.entries(n, what, want) {
-		switch {
-		case slices.Contains(known, e.name):
+		if slices.Contains(known, e.name) {
 			values[e.name] = e.value
-		case slices.Contains(later, e.name):
-			r.report(e.at, "%q is not supported by this release: remove it", e.name)
-		default:
-			r.report(e.at, "unknown key %s in %s: %s", quote(e.name), what, didYouMean(e.name, "the keys here are", known))
+		} else {
+			r.unknownKey(e, what, known, later)
 		}
 	}
 	return values
+}
+
+// unknownKey reports the entry e, whose key is none of known.
+func (r *reporter) unknownKey(e entry, what string, known, later []string) {
+	if slices.Contains(later, e.name) {
+		r.report(e.at, "%q is not supported by this release: remove it", e.name)
+		return
+	}
+	r.report(e.at, "unknown key %s in %s: %s", quote(e.name), what, didYouMean(e.name, "the keys here are", known))
 }
 
 // text returns the text of n, or false if there is none or it was reported. A

@@ -97,6 +97,7 @@ func (f *fileReader) readFields(o *ownerEntry, e entry, fields *yaml.Node) {
 	}
 	for _, e := range entries {
 		if field, ok := f.readField(e); ok && f.claimField(o.name, field) {
+			f.claimMembers(o.name, &field)
 			o.fields = append(o.fields, field)
 			o.owner.Fields[e.name] = field.field
 		}
@@ -104,14 +105,16 @@ func (f *fileReader) readFields(o *ownerEntry, e entry, fields *yaml.Node) {
 }
 
 // claimField notes that the owner declares the field, or reports that another
-// one does already.
+// one does already and it is no map that they can share.
 func (f *fileReader) claimField(owner string, field fieldEntry) bool {
-	if first, taken := f.fields[field.name]; taken {
+	if first, taken := f.fields[field.name]; taken && first.joins(field) {
+		return true
+	} else if taken {
 		f.report(field.at, "owner %s declares the field %s already, at %s: a field has one owner; remove or rename one of the two",
 			plain(first.owner), field.name, f.cite(first.at))
 		return false
 	}
-	f.fields[field.name] = declared{owner, field.at}
+	f.fields[field.name] = declared{owner, field.at, field.field}
 	legacy := field.field.Legacy
 	if first, taken := f.legacy[legacy]; taken && legacy != "" {
 		f.report(field.at, "field %s takes the legacy key %s, and so does field %s at %s: a key goes to one field; remove it from one of the two",

@@ -63,7 +63,7 @@ func read(file string, text []byte, o options) (*fileReader, *yaml.Node, error) 
 		return nil, nil, r.err()
 	}
 	r.checkTree(root, text)
-	f := &fileReader{reporter: r, options: o, fields: map[string]declared{}, legacy: map[string]fieldEntry{}}
+	f := &fileReader{reporter: r, options: o, fields: map[string]declared{}, claimed: map[[2]string]declared{}, legacy: map[string]fieldEntry{}}
 	f.read(root)
 	return f, root, r.err()
 }
@@ -75,8 +75,9 @@ type fileReader struct {
 	state, pkg string
 	stateAt    place
 	owners     []ownerEntry
-	fields     map[string]declared   // all owners' fields
-	legacy     map[string]fieldEntry // by legacy key
+	fields     map[string]declared    // all owners' fields
+	claimed    map[[2]string]declared // the members of maps, by field and member
+	legacy     map[string]fieldEntry  // by legacy key
 }
 
 // An ownerEntry is an owner with its place in the file.
@@ -89,19 +90,11 @@ type ownerEntry struct {
 	fields []fieldEntry
 }
 
-// A fieldEntry is a field with its place in the file.
-type fieldEntry struct {
-	name   string
-	at     place
-	goAt   place   // of "go:", or at
-	values []place // of each of the field's values
-	field  schema.Field
-}
-
-// declared says who declared a field first, and where.
+// declared says who declared a field, or a member of a map, first, and where.
 type declared struct {
 	owner string
 	at    place
+	field schema.Field
 }
 
 var fileKeys = []string{"state", "package", "owners"}
@@ -110,6 +103,7 @@ func (f *fileReader) read(root *yaml.Node) {
 	m := f.members(root, "the file", "the keys state and owners", fileKeys, []string{"instances"})
 	f.readState(root, m["state"], m["package"])
 	f.readOwners(root, m["owners"])
+	f.checkMaps()
 	f.checkHomes()
 	f.checkIdentifiers()
 }

@@ -18,7 +18,7 @@ func SidecarSchema(d *schema.Declaration, owner string) ([]byte, error) {
 	}
 	s := closed(object(o.Doc, property{"$schema", pattern(""), false}, property{"$sidecar", envelopeSchema(owner), true}))
 	for _, name := range o.FieldNames() {
-		field, err := fieldSchema(owner, o.Fields[name])
+		field, err := fieldSchema(share{owner, o.Fields[name]})
 		if err != nil {
 			return nil, fmt.Errorf("field %s: %w", name, err)
 		}
@@ -79,6 +79,16 @@ func fieldsSchema() *jsonschema.Schema {
 		property{"at", described("When it was made.", instant()), true},
 		property{"program", described("The program that made it.", pattern("")), true},
 		property{"pid", described("That program's process id.", between("integer", "0", "9223372036854775807")), true},
+		property{"keys", incarnationsSchema(), false},
 	)
 	return s
+}
+
+func incarnationsSchema() *jsonschema.Schema {
+	return &jsonschema.Schema{
+		Type:                 "object",
+		Description:          "Of a map, the incarnation of each key: the version of the commit that created it, in the sidecar of the owner that decides the keys.",
+		PropertyNames:        pattern(keyPattern),
+		AdditionalProperties: pattern(versionPattern),
+	}
 }

@@ -28,12 +28,12 @@ func validValue(s string) bool {
 	return true
 }
 
-// readValues reads the values of an enum, and reports those of another type.
-func (f *fileReader) readValues(field *fieldEntry, e entry, values *yaml.Node) {
-	what := "field " + plain(e.name)
+// readValues reads the values of an enum, which is what and stands at whose,
+// and reports those of another type.
+func (f *fileReader) readValues(field *fieldEntry, whose place, what string, values *yaml.Node) {
 	switch enum := field.field.Type == schema.TypeEnum; {
 	case values == nil && enum:
-		f.report(e.at, `%s is an enum without values: add "values: […]"`, what)
+		f.report(whose, `%s is an enum without values: add "values: […]"`, what)
 		return
 	case values == nil || values.Kind == yaml.AliasNode:
 		return

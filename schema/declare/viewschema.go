@@ -18,12 +18,13 @@ func ViewSchema(d *schema.Declaration) ([]byte, error) {
 		o := d.Owners[name]
 		owners.Properties.Set(name, ownerStatusSchema(o.Doc))
 		for _, field := range o.FieldNames() {
-			value, err := fieldSchema(name, o.Fields[field])
+			all := shares(d, field)
+			value, err := fieldSchema(all...)
 			if err != nil {
 				return nil, fmt.Errorf("field %s: %w", field, err)
 			}
 			fields.Properties.Set(field, value)
-			provenance.Properties.Set(field, provenanceSchema(name))
+			provenance.Properties.Set(field, sharedProvenanceSchema(all))
 		}
 	}
 	s := closed(object("",
@@ -66,6 +67,20 @@ func provenanceSchema(owner string) *jsonschema.Schema {
 			oneOf("fresh", "stale", "ambiguous", "unknown")), false},
 		property{"observed", described("The field versions that the writer had seen.", &jsonschema.Schema{Type: "object"}), false},
 	)
+}
+
+// sharedProvenanceSchema is provenanceSchema for a field of all these owners.
+func sharedProvenanceSchema(all []share) *jsonschema.Schema {
+	s := provenanceSchema(all[0].owner)
+	if len(all) == 1 {
+		return s
+	}
+	parts := closed(object("Where the other owners' members of the map come from, by owner."))
+	for _, other := range all[1:] {
+		parts.Properties.Set(other.owner, provenanceSchema(other.owner))
+	}
+	s.Properties.Set("parts", parts)
+	return s
 }
 
 func ownerStatusSchema(doc string) *jsonschema.Schema {

@@ -1,0 +1,187 @@
+package schema
+
+import (
+	"maps"
+	"slices"
+)
+
+// A Field is one value with one owner. A part of a value is described by a
+// Field too: an element of a list, a member of a record, what a map has at a
+// key.
+type Field struct {
+	// Type of the value. Of a [Set], the type of its elements; a [Map] has
+	// none.
+	Type Type `json:"type,omitzero"`
+	// Kind says how writes combine. If empty, [Value].
+	Kind Kind `json:"kind,omitzero"`
+	// Of is an element of a list.
+	Of *Field `json:"of,omitzero"`
+	// Fields are the members of a record. They have no kinds: a record is
+	// written whole.
+	Fields map[string]Field `json:"fields,omitempty"`
+	// Record has the members, each with its kind, that a map keeps at a key.
+	// Several owners may declare one map, each with members of its own.
+	Record map[string]Field `json:"record,omitempty"`
+	// Value is what a map keeps at a key if that is no record.
+	Value *Field `json:"value,omitzero"`
+	// Keys says that this owner decides which keys the map has. A map with
+	// one owner needs no such word.
+	Keys bool `json:"keys,omitzero"`
+	// Doc says what the value means; it becomes the accessors' comment.
+	Doc string `json:"doc,omitempty"`
+	// Unit of a number ("tokens", "US dollars"). It is for people.
+	Unit string `json:"unit,omitempty"`
+	// Values an enum may have.
+	Values []string `json:"values,omitempty"`
+	// Go is the name in generated code. If empty, it is made from the
+	// field's name by Go's rules for initialisms.
+	Go string `json:"go,omitempty"`
+	// Legacy is the field's key in the file that Freehold replaces.
+	Legacy string `json:"legacy,omitempty"`
+}
+
+// Kind says how the writes to a field combine.
+type Kind string
+
+// The kinds of field.
+const (
+	Value   Kind = "value"   // the owner's latest commit
+	Max     Kind = "max"     // never moves down
+	Min     Kind = "min"     // never moves up
+	Counter Kind = "counter" // sums exactly
+	Set     Kind = "set"     // by element
+	Map     Kind = "map"     // by key
+)
+
+// Type is the type of a field's value.
+type Type string
+
+// The types of a field.
+const (
+	TypeBool     Type = "bool"
+	TypeInt      Type = "int"      // 64 bits, signed, exact
+	TypeUint     Type = "uint"     // 64 bits, unsigned, exact
+	TypeFloat    Type = "float"    // IEEE 754 double, finite
+	TypeDecimal  Type = "decimal"  // exact; see [Decimal] for its bounds
+	TypeString   Type = "string"   // UTF-8
+	TypeTime     Type = "time"     // an instant with nanoseconds
+	TypeDuration Type = "duration" // nanoseconds, as Go writes them
+	TypeEnum     Type = "enum"     // one of Field.Values
+	TypeList     Type = "list"     // of Field.Of, in an order
+	TypeRecord   Type = "record"   // some of the members Field.Fields
+	TypeJSON     Type = "json"     // any JSON, also null
+)
+
+// Types lists every type, in the order of the documentation.
+func Types() []Type { return append(scalars(), TypeList, TypeRecord, TypeJSON) }
+
+// scalars are the types without parts.
+func scalars() []Type {
+	return []Type{TypeBool, TypeInt, TypeUint, TypeFloat, TypeDecimal, TypeString, TypeTime, TypeDuration, TypeEnum}
+}
+
+// Kinds lists every kind, in the order of the documentation.
+func Kinds() []Kind { return []Kind{Value, Max, Min, Counter, Set, Map} }
+
+// Allows reports whether a field of kind k may have type t: what max and min
+// compare must have an order; what a counter sums must sum exactly, and of two
+// elements of a set it must be plain whether they are one, and neither goes
+// with floating point. A map has no type.
+func (k Kind) Allows(t Type) bool {
+	switch k {
+	case Value:
+		return slices.Contains(Types(), t)
+	case Max, Min:
+		return t == TypeInt || t == TypeUint || t == TypeFloat || t == TypeDecimal || t == TypeTime || t == TypeDuration
+	case Counter:
+		return t == TypeInt || t == TypeUint || t == TypeDecimal || t == TypeDuration
+	case Set:
+		return t != TypeFloat && slices.Contains(scalars(), t)
+	case Map:
+		return t == ""
+	}
+	return false
+}
+
+// EffectiveKind is f.Kind, or [Value] where it is empty.
+func (f Field) EffectiveKind() Kind { return or(f.Kind, Value) }
+
+// Element returns what the elements of a list or of a set are. It returns
+// false for a field that has none.
+func (f Field) Element() (Field, bool) {
+	switch {
+	case f.EffectiveKind() == Set:
+		return Field{Type: f.Type, Unit: f.Unit, Values: f.Values}, true
+	case f.Type == TypeList && f.Of != nil:
+		return *f.Of, true
+	}
+	return Field{}, false
+}
+
+// Member returns the member called name of a record, or of what a map has at
+// a key. The value of a scalar map has the empty name.
+func (f Field) Member(name string) (Field, bool) {
+	if f.EffectiveKind() != Map {
+		member, ok := f.Fields[name]
+		return member, ok
+	}
+	if f.Value != nil {
+		return *f.Value, name == ""
+	}
+	member, ok := f.Record[name]
+	return member, ok
+}
+
+// MemberNames returns the names of the members of a record, or of what a map
+// has at a key, sorted. A scalar map has none.
+func (f Field) MemberNames() []string {
+	if f.EffectiveKind() == Map {
+		return slices.Sorted(maps.Keys(f.Record))
+	}
+	return slices.Sorted(maps.Keys(f.Fields))
+}
+
+// OwnerOf returns the name of the owner that declares field, or false if none
+// does. Of the owners of a map it is the one that decides the keys.
+func (d *Declaration) OwnerOf(field string) (owner string, ok bool) {
+	owners := d.OwnersOf(field)
+	for _, name := range owners {
+		if d.Owners[name].Fields[field].Keys {
+			return name, true
+		}
+	}
+	if len(owners) == 0 {
+		return "", false
+	}
+	return owners[0], true
+}
+
+// OwnersOf returns the names of the owners that declare field, sorted. Only a
+// map may have more than one.
+func (d *Declaration) OwnersOf(field string) []string {
+	var owners []string
+	for _, name := range d.OwnerNames() {
+		if _, ok := d.Owners[name].Fields[field]; ok {
+			owners = append(owners, name)
+		}
+	}
+	return owners
+}
+
+// Joined returns field as a view shows it: of a map, with the members of all
+// its owners. It returns false if no owner declares it. The caller must not
+// change what it points to.
+func (d *Declaration) Joined(field string) (Field, bool) {
+	owner, ok := d.OwnerOf(field)
+	f := d.Owners[owner].Fields[field]
+	owners := d.OwnersOf(field)
+	if len(owners) < 2 {
+		return f, ok
+	}
+	record := map[string]Field{}
+	for _, name := range owners {
+		maps.Copy(record, d.Owners[name].Fields[field].Record)
+	}
+	f.Record = record
+	return f, true
+}

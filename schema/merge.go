@@ -1,0 +1,158 @@
+package schema
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// ErrDeclaration is returned when a program's declaration and a state
+// directory's manifest contradict each other.
+var ErrDeclaration = errors.New("the program's declaration contradicts the state's manifest")
+
+// Merge returns the declaration under which a program that was built from
+// built and a directory whose manifest says d work together: everything that
+// either declares, down to the values of an enum and the members of a record.
+// The second result reports whether that is more than d. What is missing from
+// built is no contradiction, for an older build knows less. Merge returns an
+// error that wraps [ErrDeclaration] and lists every contradiction if an owner
+// or a field differs.
+func (d *Declaration) Merge(built *Declaration) (*Declaration, bool, error) {
+	merged := &Declaration{State: d.State, Package: d.Package, Owners: maps.Clone(d.Owners)}
+	if merged.Owners == nil {
+		merged.Owners = map[string]Owner{}
+	}
+	var clashes []string
+	if d.State != built.State {
+		clashes = append(clashes, fmt.Sprintf("the state is %s there and %s here", d.State, built.State))
+	}
+	more := false
+	for _, name := range built.OwnerNames() {
+		o := built.Owners[name]
+		clashes = append(clashes, d.moved(name, built)...)
+		old, ok := d.Owners[name]
+		if !ok {
+			merged.Owners[name], more = o, true
+			continue
+		}
+		union, added, differs := old.merge(name, o)
+		clashes = append(clashes, differs...)
+		merged.Owners[name], more = union, more || added
+	}
+	if len(clashes) == 0 {
+		clashes = merged.shared()
+	}
+	if len(clashes) > 0 {
+		return nil, false, fmt.Errorf("%w: %s", ErrDeclaration, strings.Join(clashes, "; "))
+	}
+	return merged, more, nil
+}
+
+// moved lists the fields that belong to owner in built and to another one in d.
+// Those that are maps of several owners there may get one more here, as long
+// as the same one decides the keys.
+func (d *Declaration) moved(owner string, built *Declaration) (clashes []string) {
+	for _, field := range built.Owners[owner].FieldNames() {
+		there, ok := d.OwnerOf(field)
+		here, _ := built.OwnerOf(field)
+		if !ok || there == owner {
+			continue
+		}
+		old, f := d.Owners[there].Fields[field], built.Owners[owner].Fields[field]
+		switch {
+		case !old.shareable() || !f.shareable():
+			clashes = append(clashes, fmt.Sprintf("field %s belongs to owner %s there and to %s here", field, there, owner))
+		case here == owner:
+			clashes = append(clashes, fmt.Sprintf("owner %s decides the keys of map %s there and owner %s here", there, field, here))
+		}
+	}
+	return clashes
+}
+
+func (o Owner) merge(name string, built Owner) (union Owner, added bool, clashes []string) {
+	if o.EffectiveMode() != built.EffectiveMode() {
+		clashes = append(clashes, fmt.Sprintf("owner %s is %s there and %s here", name, o.EffectiveMode(), built.EffectiveMode()))
+	}
+	if o.EffectiveDurability() != built.EffectiveDurability() {
+		clashes = append(clashes, fmt.Sprintf("owner %s has durability %s there and %s here", name, o.EffectiveDurability(), built.EffectiveDurability()))
+	}
+	union = o
+	m := merger{}
+	union.Fields = m.fields("field ", o.Fields, built.Fields)
+	return union, m.added, append(clashes, m.clashes...)
+}
+
+// A merger merges fields and keeps what it finds out.
+type merger struct {
+	added   bool
+	clashes []string
+}
+
+// fields merges the fields of two owners or the members of two records. what,
+// followed by a name, names each in a message.
+func (m *merger) fields(what string, there, here map[string]Field) map[string]Field {
+	if len(there)+len(here) == 0 {
+		return there
+	}
+	union := maps.Clone(there)
+	if union == nil {
+		union = map[string]Field{}
+	}
+	for _, name := range slices.Sorted(maps.Keys(here)) {
+		old, ok := there[name]
+		if !ok {
+			union[name], m.added = here[name], true
+			continue
+		}
+		union[name] = m.field(what+name, old, here[name])
+	}
+	return union
+}
+
+func (m *merger) field(what string, there, here Field) Field {
+	if there.Type != here.Type || there.EffectiveKind() != here.EffectiveKind() || (there.Value == nil) != (here.Value == nil) {
+		m.clashes = append(m.clashes, fmt.Sprintf("%s is %s there and %s here", what, there.describe(), here.describe()))
+		return there
+	}
+	if values := newValues(there, here); len(values) > 0 {
+		there.Values, m.added = append(slices.Clone(there.Values), values...), true
+	}
+	there.Of = m.part("the elements of "+what, there.Of, here.Of)
+	there.Value = m.part("the value of "+what, there.Value, here.Value)
+	there.Fields = m.fields(what+", member ", there.Fields, here.Fields)
+	there.Record = m.fields(what+", member ", there.Record, here.Record)
+	there.Keys = there.Keys || here.Keys
+	return there
+}
+
+func (m *merger) part(what string, there, here *Field) *Field {
+	if there == nil || here == nil {
+		return there
+	}
+	union := m.field(what, *there, *here)
+	return &union
+}
+
+// describe says in words what kind of field f is.
+func (f Field) describe() string {
+	switch {
+	case f.EffectiveKind() == Map && f.Value != nil:
+		return "a map of values"
+	case f.EffectiveKind() == Map:
+		return "a map of records"
+	}
+	return fmt.Sprintf("a %s of type %s", f.EffectiveKind(), f.Type)
+}
+
+// newValues returns the values of the enum built that old lacks.
+func newValues(old, built Field) []string {
+	var fresh []string
+	for _, v := range built.Values {
+		if !slices.Contains(old.Values, v) {
+			fresh = append(fresh, v)
+		}
+	}
+	return fresh
+}

@@ -1,0 +1,114 @@
+package schema
+
+import (
+	"fmt"
+	"slices"
+)
+
+// MaxNest is how deep the types of a declaration may nest: a list of records
+// with a list in it nests 3 deep.
+const MaxNest = 4
+
+// sound says what is wrong with f, whose kind must be one of kinds. The
+// sentence begins after the field's name.
+func (f Field) sound(kinds []Kind, nest int) error {
+	kind := f.EffectiveKind()
+	switch {
+	case !slices.Contains(kinds, kind) || !kind.Allows(f.Type):
+		return fmt.Errorf("has the kind %q of type %q, which this release does not know there", kind, f.Type)
+	case nest > MaxNest:
+		return fmt.Errorf("nests deeper than the %d levels allowed", MaxNest)
+	case (f.Type == TypeList) != (f.Of != nil):
+		return fmt.Errorf("is of type %q and says what a list is of, or does not say it of a list", f.Type)
+	case f.Type != TypeRecord && len(f.Fields) > 0:
+		return fmt.Errorf("has members and is of type %q", f.Type)
+	case kind != Map && (f.Value != nil || len(f.Record) > 0 || f.Keys):
+		return fmt.Errorf("has what only a map has and is of kind %q", kind)
+	case f.Value != nil && len(f.Record) > 0:
+		return fmt.Errorf("has both a value and a record at a key")
+	case f.Of != nil:
+		return within("whose elements", f.Of.sound(partKinds, nest+1))
+	case f.Value != nil:
+		return within("whose value", f.Value.sound(entryKinds, nest+1))
+	}
+	kinds = partKinds
+	members := f.Fields
+	if kind == Map {
+		kinds, members = entryKinds, f.Record
+	}
+	for _, name := range f.MemberNames() {
+		if !ValidName(name) {
+			return fmt.Errorf("has the member %q, whose name does not fit %s", name, NameRule)
+		}
+		if err := within("whose member "+name, members[name].sound(kinds, nest+1)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// The kinds that a part of a value may have, and what a map has at a key.
+var (
+	partKinds  = []Kind{Value}
+	entryKinds = []Kind{Value, Max, Min, Counter}
+)
+
+func within(part string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s %w", part, err)
+}
+
+// shared says what is wrong with fields of several owners.
+func (d *Declaration) shared() []string {
+	var clashes []string
+	owner := map[[2]string]string{} // by field and member; the map itself has member ""
+	for _, name := range d.OwnerNames() {
+		for _, field := range d.Owners[name].FieldNames() {
+			f := d.Owners[name].Fields[field]
+			first, taken := owner[[2]string{field, ""}]
+			other := d.Owners[first].Fields[field]
+			switch {
+			case !taken:
+				owner[[2]string{field, ""}] = name
+			case !f.shareable() || !other.shareable():
+				clashes = append(clashes, fmt.Sprintf("field %s has two owners, %s and %s", field, first, name))
+				continue
+			}
+			for _, member := range f.MemberNames() {
+				if other, ok := owner[[2]string{field, member}]; ok && f.shareable() {
+					clashes = append(clashes, fmt.Sprintf("member %s of map %s has two owners, %s and %s", member, field, other, name))
+				}
+				owner[[2]string{field, member}] = name
+			}
+		}
+	}
+	return append(clashes, d.keyless()...)
+}
+
+// shareable reports whether f may have several owners.
+func (f Field) shareable() bool { return f.EffectiveKind() == Map && f.Value == nil }
+
+// keyless says which maps of several owners have not exactly one that decides
+// the keys.
+func (d *Declaration) keyless() []string {
+	deciders := map[string][]string{}
+	for _, name := range d.OwnerNames() {
+		for _, field := range d.Owners[name].FieldNames() {
+			if d.Owners[name].Fields[field].Keys {
+				deciders[field] = append(deciders[field], name)
+			}
+		}
+	}
+	var clashes []string
+	for _, name := range d.OwnerNames() {
+		for _, field := range d.Owners[name].FieldNames() {
+			owners := d.OwnersOf(field)
+			if len(owners) > 1 && len(deciders[field]) != 1 && name == owners[0] {
+				clashes = append(clashes, fmt.Sprintf("map %s has %d owners and %d of them decide its keys", field, len(owners), len(deciders[field])))
+			}
+		}
+	}
+	return clashes
+}
