@@ -37,6 +37,7 @@ var imports = map[string][]string{
 	"sidecar/statedir":   {"schema"},
 	"sidecar/document":   {"schema", "sidecar/statedir"},
 	"sidecar":            {"schema", "sidecar/document", "sidecar/statedir", "sidecar/internal/…"},
+	"sidecar/adopt":      {"schema", "sidecar", "sidecar/document", "sidecar/statedir", "sidecar/internal/…"},
 	"sidecar/statetest":  {"schema", "sidecar"},
 	"sidecar/internal/…": {},
 	"sidecar/model":      {},
@@ -362,7 +363,7 @@ func TestForeignWriterCannotBeImported(t *testing.T) {
 		}
 	}
 	for _, f := range own {
-		if strings.Contains(string(out), f.pkg) {
+		if strings.Contains(string(out), f.pkg+"\n") {
 			t.Errorf("the control %s may not import %s; go said\n%s", f.pkg, f.writer, out)
 		}
 	}

@@ -21,7 +21,7 @@ import (
 var library = sync.OnceValues(func() (map[string]*types.Package, error) {
 	const freehold = "github.com/freehold-dev/freehold/"
 	loaded, err := packages.Load(&packages.Config{Mode: packages.NeedName | packages.NeedTypes | packages.NeedExportFile},
-		"context", "fmt", "testing", "time", "github.com/shopspring/decimal",
+		"context", "fmt", "testing", "time", "github.com/shopspring/decimal", "github.com/go-json-experiment/json/jsontext",
 		freehold+"reader", freehold+"schema", freehold+"sidecar", freehold+"sidecar/statetest")
 	if err != nil {
 		return nil, err
@@ -134,6 +134,57 @@ func TestGeneratedCodeIsUsedAsDocumented(t *testing.T) {
 			_ = condition == shop.ShopConditionOpen()
 			_, _ = v.Raw().Field(shop.FieldShopCondition).Provenance()
 			return err`, ""},
+		{"control of what has parts", `
+			var v shop.View
+			var seen sidecar.Ref
+			_ = func(tx managerfile.Tx) {
+				bread := tx.Wares().Key("bread")
+				bread.Supplier().Set(shop.WaresSupplier{Phone: schema.Some("555")})
+				bread.Tags().Set([]string{"fresh"})
+				bread.State().Clear()
+				tx.Wares().Insert("cake")
+				tx.Wares().Delete("pie")
+				tx.Wares().DeleteAt(seen)
+				tx.Wares().At(seen).Name().Set("Bread")
+			}
+			_ = func(tx tillfile.Tx) {
+				tx.Wares().Key("bread").Taken().Add(1)
+				tx.OpenTills().Insert(3)
+				tx.OpenTills().Remove(4)
+				_ = tx.Smell().Has(shop.SmellBread())
+				tx.Sold().Key("bread").Add(2)
+				tx.LastVisit().Key("ann").Raise(time.Now())
+				tx.Shelf().Key("bread").Set(shop.ShelfBoardTop())
+				sale := shop.LastSale{PaidBy: schema.Some(shop.LastSalePaidByCash()), Extras: schema.Some([]shop.LastSaleExtras{shop.LastSaleExtrasBag()})}
+				tx.LastSale().Set(sale)
+				tx.Coupons().Set([]shop.Coupon{{Percent: schema.Some[uint64](5)}})
+				tx.ReaderReply().Set(jsontext.Value("null"))
+			}
+			keys, err := v.Wares().Keys()
+			if err != nil { return err }
+			for _, key := range keys {
+				taken, err := v.Wares().Key(key).Taken().OrUnset(0)
+				_, _ = taken + 1, err
+			}
+			seen, err = v.Wares().Ref("bread")
+			if err != nil { return err }
+			sale, err := v.LastSale().Get()
+			if err != nil { return err }
+			item, ok := sale.Item.Get()
+			_, _ = item + "", ok
+			tills, err := v.OpenTills().OrUnset(nil)
+			_ = append(tills, 1)
+			n, err := v.Sold().Key("bread").Get()
+			_ = n + 1
+			return err`, ""},
+		{"another owner's member", `var tx tillfile.Tx; tx.Wares().Key("bread").Liked()`, "has no field or method Liked"},
+		{"another owner's keys", `var tx tillfile.Tx; tx.Wares().Delete("bread")`, "tx.Wares().Delete undefined (type sidecar.Part[tillfile.WaresEntry] has no field or method Delete)"},
+		{"a misspelt member", `_ = shop.WaresSupplier{Fone: schema.Some("555")}`, "unknown field Fone in struct literal of type shop.WaresSupplier"},
+		{"a bare member", `_ = shop.WaresSupplier{Phone: "555"}`, "as schema.Optional[string] value in struct literal"},
+		{"another record", `var tx managerfile.Tx; tx.Wares().Key("a").Supplier().Set(shop.Coupon{})`, "as shop.WaresSupplier value"},
+		{"another map's entry", `var tx managerfile.Tx; _ = managerfile.WaresEntry(tx.EmptyDrawers().Key("a"))`, "cannot convert"},
+		{"a map that a view writes", `var v shop.View; v.Wares().Key("a").Taken().Add(1)`, "Add undefined"},
+		{"a set as a value", `var tx tillfile.Tx; tx.OpenTills().Set([]uint64{1})`, "tx.OpenTills().Set undefined (type sidecar.Elements[uint64] has no field or method Set)"},
 		{"another owner's field", `var tx managerfile.Tx; tx.Customers()`, "tx.Customers undefined (type managerfile.Tx has no field or method Customers)"},
 		{"another verb", `var tx managerfile.Tx; tx.LastSeen().Set(time.Now())`, "tx.LastSeen().Set undefined (type sidecar.Max[time.Time] has no field or method Set)"},
 		{"a literal for an enum", `var tx managerfile.Tx; tx.ShopCondition().Set("open")`, `cannot use "open" (untyped string constant) as shop.ShopCondition value`},
@@ -146,8 +197,12 @@ func TestGeneratedCodeIsUsedAsDocumented(t *testing.T) {
 			m := newModule(t, files)
 			const program = shopModule + "/cmd/manager"
 			m.add(t, program, `package main
-				import ("context"; "time"; "`+shopModule+`/owners/shop"; "`+shopModule+`/cmd/manager/internal/managerfile"; "github.com/freehold-dev/freehold/sidecar")
-				var (_ time.Time; _ shop.View; _ managerfile.Tx; _ sidecar.Version)
+				import (
+					"context"; "time"; "github.com/go-json-experiment/json/jsontext"
+					"github.com/freehold-dev/freehold/schema"; "github.com/freehold-dev/freehold/sidecar"
+					"`+shopModule+`/owners/shop"; "`+shopModule+`/cmd/manager/internal/managerfile"; "`+shopModule+`/owners/shop/till/internal/tillfile"
+				)
+				var (_ time.Time; _ shop.View; _ managerfile.Tx; _ tillfile.Tx; _ sidecar.Version; _ schema.Rest; _ jsontext.Value)
 				func use(ctx context.Context, dir string) error { `+test.body+"\nreturn nil }")
 			_, err := m.Import(program)
 			switch {

@@ -2,6 +2,8 @@ package gen
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -30,11 +32,7 @@ func writeOwner(b *strings.Builder, name string, o schema.Owner) {
 	member(b, "Busy", busy(o.Busy), o.Busy != schema.Busy{})
 	member(b, "Durability", constant(durabilities, o.Durability), o.Durability != "")
 	member(b, "Home", strconv.Quote(o.Home), o.Home != "")
-	b.WriteString("Fields: map[string]schema.Field{\n")
-	for _, field := range o.FieldNames() {
-		fmt.Fprintf(b, "%q: {%s},\n", field, members(o.Fields[field]))
-	}
-	b.WriteString("},\n},\n")
+	b.WriteString("Fields: " + all(o.Fields) + ",\n},\n")
 }
 
 func members(f schema.Field) string {
@@ -48,14 +46,37 @@ func members(f schema.Field) string {
 			parts = append(parts, key+": "+value)
 		}
 	}
-	add("Type", constant(types, f.Type), true)
+	add("Type", constant(types, f.Type), f.Type != "")
 	add("Kind", constant(kinds, f.Kind), f.Kind != "")
+	add("Keys", "true", f.Keys)
 	add("Values", "[]string{"+strings.Join(values, ", ")+"}", len(values) > 0)
 	add("Unit", strconv.Quote(f.Unit), f.Unit != "")
 	add("Go", strconv.Quote(f.Go), f.Go != "")
 	add("Legacy", strconv.Quote(f.Legacy), f.Legacy != "")
 	add("Doc", strconv.Quote(f.Doc), f.Doc != "")
+	add("Of", pointer(f.Of), f.Of != nil)
+	add("Value", pointer(f.Value), f.Value != nil)
+	add("Fields", all(f.Fields), len(f.Fields) > 0)
+	add("Record", all(f.Record), len(f.Record) > 0)
 	return strings.Join(parts, ", ")
+}
+
+func pointer(f *schema.Field) string {
+	if f == nil {
+		return ""
+	}
+	return "&schema.Field{" + members(*f) + "}"
+}
+
+// all returns fields as a map, one on a line.
+func all(fields map[string]schema.Field) string {
+	var b strings.Builder
+	b.WriteString("map[string]schema.Field{\n")
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		fmt.Fprintf(&b, "%q: {%s},\n", name, members(fields[name]))
+	}
+	b.WriteString("}")
+	return b.String()
 }
 
 func member(b *strings.Builder, key, value string, set bool) {
@@ -80,11 +101,14 @@ var (
 	modes        = map[schema.Mode]string{schema.Shared: "Shared", schema.Exclusive: "Exclusive"}
 	durabilities = map[schema.Durability]string{schema.Power: "Power", schema.Process: "Process"}
 	thens        = map[schema.Then]string{schema.Fail: "Fail"}
-	kinds        = map[schema.Kind]string{schema.Value: "Value", schema.Max: "Max", schema.Min: "Min", schema.Counter: "Counter"}
-	types        = map[schema.Type]string{
+	kinds        = map[schema.Kind]string{
+		schema.Value: "Value", schema.Max: "Max", schema.Min: "Min", schema.Counter: "Counter", schema.Set: "Set", schema.Map: "Map",
+	}
+	types = map[schema.Type]string{
 		schema.TypeBool: "TypeBool", schema.TypeInt: "TypeInt", schema.TypeUint: "TypeUint",
 		schema.TypeFloat: "TypeFloat", schema.TypeDecimal: "TypeDecimal", schema.TypeString: "TypeString",
 		schema.TypeTime: "TypeTime", schema.TypeDuration: "TypeDuration", schema.TypeEnum: "TypeEnum",
+		schema.TypeList: "TypeList", schema.TypeRecord: "TypeRecord", schema.TypeJSON: "TypeJSON",
 	}
 )
 

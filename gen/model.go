@@ -20,8 +20,9 @@ type state struct {
 	path     string // its import path
 	folder   string // slash path relative to the module root
 	Owners   []owner
-	Fields   []field
+	Fields   []field // of all owners, a map of several once
 	Enums    []enum
+	Records  []record
 	declared *schema.Declaration
 }
 
@@ -34,32 +35,16 @@ type owner struct {
 	Fields                            []field
 }
 
-// A field is one accessor in each of three packages. Type and Codec are as
-// the view package spells them.
+// A field is one accessor in each of three packages, or a member of what a map
+// has at a key.
 type field struct {
-	Name, Go, Owner, Handle string
-	Type, Codec             string
-	spec                    schema.Field
-}
-
-// An enum is a Go type with one function for each value.
-type enum struct {
-	Name, Go string
-	Values   []enumValue
-}
-
-type enumValue struct{ Value, Go string }
-
-// List and All name the values in a sentence, one of them and all of them.
-func (e enum) List() string { return enumerate(e.texts(), "or") }
-func (e enum) All() string  { return enumerate(e.texts(), "and") }
-
-func (e enum) texts() []string {
-	var texts []string
-	for _, v := range e.Values {
-		texts = append(texts, v.Value)
-	}
-	return texts
+	Name, Go, Owner string
+	Members         []field // of what a map has at a key, those of the package at hand
+	spec            schema.Field
+	typeName        string   // what a Go type made for its value is called, if it needs one
+	view            string   // the view package's name and a dot, in other packages
+	decider         string   // the owner who decides the keys of a map; else Owner
+	others          []string // that have members of the map
 }
 
 func newState(src *declare.Source, module string) *state {
@@ -75,20 +60,23 @@ func newState(src *declare.Source, module string) *state {
 		s.Package = d.State
 	}
 	for _, name := range d.OwnerNames() {
-		o := newOwner(name, d.Owners[name], s.folder)
+		o := newOwner(name, d, s.folder)
 		s.Owners = append(s.Owners, o)
-		s.Fields = append(s.Fields, o.Fields...)
+		for _, f := range o.Fields {
+			if f.decides() {
+				s.Fields = append(s.Fields, joined(f, d))
+			}
+		}
 	}
 	slices.SortFunc(s.Fields, func(a, b field) int { return strings.Compare(a.Name, b.Name) })
 	for _, f := range s.Fields {
-		if f.spec.Type == schema.TypeEnum {
-			s.Enums = append(s.Enums, newEnum(f))
-		}
+		s.addTypes(f.Name, f)
 	}
 	return s
 }
 
-func newOwner(name string, declared schema.Owner, folder string) owner {
+func newOwner(name string, d *schema.Declaration, folder string) owner {
+	declared := d.Owners[name]
 	o := owner{
 		Name:       name,
 		Doc:        declared.Doc,
@@ -103,33 +91,58 @@ func newOwner(name string, declared schema.Owner, folder string) owner {
 	}
 	o.dir = path.Join(o.Home, "internal", o.Package)
 	for _, fieldName := range declared.FieldNames() {
-		o.Fields = append(o.Fields, newField(fieldName, name, declared.Fields[fieldName]))
+		decider, _ := d.OwnerOf(fieldName)
+		f := newField(fieldName, name, namedBy(d.Owners[decider].Fields[fieldName], declared.Fields[fieldName]))
+		f.decider = decider
+		f.others = slices.DeleteFunc(d.OwnersOf(fieldName), func(owner string) bool { return owner == decider })
+		o.Fields = append(o.Fields, f)
 	}
 	return o
 }
 
-func newField(name, owner string, spec schema.Field) field {
-	f := field{
-		Name:   name,
-		Go:     declare.GoName(name, spec),
-		Owner:  owner,
-		Handle: handles[spec.EffectiveKind()],
-		Type:   goTypes[spec.Type].name,
-		Codec:  goTypes[spec.Type].codec,
-		spec:   spec,
+// namedBy returns an owner's part of a map under the name and, where it has no
+// text, with the text that the owner of the keys gives the map.
+func namedBy(decider, part schema.Field) schema.Field {
+	part.Go = decider.Go
+	if part.Doc == "" {
+		part.Doc = decider.Doc
 	}
-	if spec.Type == schema.TypeEnum {
-		f.Type, f.Codec = f.Go, "schema.EnumOf(Parse"+f.Go+")"
+	return part
+}
+
+func newField(name, owner string, spec schema.Field) field {
+	f := field{Name: name, Go: declare.GoName(name, spec), Owner: owner, decider: owner, spec: spec}
+	f.typeName = f.Go
+	if spec.Value != nil {
+		f.typeName = declare.GoElementName(f.Go, *spec.Value)
+	}
+	if spec.EffectiveKind() == schema.Map {
+		f.Members = f.members(owner, spec)
 	}
 	return f
 }
 
-func newEnum(f field) enum {
-	e := enum{Name: f.Name, Go: f.Go}
-	for _, v := range f.spec.Values {
-		e.Values = append(e.Values, enumValue{v, declare.GoValueName(f.Name, f.spec, v)})
+// members returns what an owner has at the keys of the map f.
+func (f field) members(owner string, spec schema.Field) []field {
+	var members []field
+	for _, name := range spec.MemberNames() {
+		m := newField(name, owner, spec.Record[name])
+		m.typeName = declare.GoMemberName(f.Go, name, m.spec)
+		members = append(members, m)
 	}
-	return e
+	return members
+}
+
+// joined returns f as a view has it: a map with the members of all its owners.
+func joined(f field, d *schema.Declaration) field {
+	for _, owner := range f.others {
+		if part := d.Owners[owner].Fields[f.Name]; f.spec.Doc == "" {
+			f.spec.Doc = part.Doc
+		}
+		f.Members = append(f.Members, f.members(owner, d.Owners[owner].Fields[f.Name])...)
+	}
+	slices.SortFunc(f.Members, func(a, b field) int { return strings.Compare(a.Name, b.Name) })
+	return f
 }
 
 // OwnerList names the owners in a sentence.
@@ -153,9 +166,8 @@ func enumerate(words []string, last string) string {
 // from returns f as a package spells it that imports the view package under
 // the name view.
 func (f field) from(view string) field {
-	if f.spec.Type == schema.TypeEnum {
-		f.Type, f.Codec = view+"."+f.Go, "schema.EnumOf("+view+".Parse"+f.Go+")"
-	}
+	f.view = view + "."
+	f.Members = from(view, f.Members)
 	return f
 }
 
@@ -176,19 +188,37 @@ func (f field) Unit() string {
 }
 
 // Refuses, Combines and Settles are sentences or empty.
-func (f field) Refuses() string  { return refuses(f.spec) }
-func (f field) Combines() string { return combines(f.spec) }
-func (f field) Settles() string  { return settles(f.spec) }
+func (f field) Refuses() string { return refuses(f.spec) }
+func (f field) Settles() string { return settles(f.spec) }
 
-// Kind, Doc and RawUnit are what stands in the declaration.
-func (f field) Kind() string    { return string(f.spec.EffectiveKind()) }
-func (f field) Doc() string     { return f.spec.Doc }
-func (f field) RawUnit() string { return f.spec.Unit }
-
-// RawType is the declaration's type, an enum's with its values.
-func (f field) RawType() string {
-	if f.spec.Type == schema.TypeEnum {
-		return "enum: " + strings.Join(f.spec.Values, ", ")
+// Combines also says whose a map is.
+func (f field) Combines() string {
+	if joins := f.Joins(); joins != "" {
+		return joins
 	}
-	return string(f.spec.Type)
+	return combines(f.spec)
 }
+
+// Joins says whose a map of several owners is. Elsewhere it is empty.
+func (f field) Joins() string {
+	if len(f.others) == 0 {
+		return ""
+	}
+	owners := append([]string{f.decider}, f.others...)
+	slices.Sort(owners)
+	return "Its keys belong to " + f.decider + ", what is at them to " + enumerate(owners, "and") + "."
+}
+
+// MemberList names what a map has at a key, as far as the package knows it.
+func (f field) MemberList() string {
+	var names []string
+	for _, m := range f.Members {
+		names = append(names, m.Name)
+	}
+	if names == nil {
+		return "nothing"
+	}
+	return enumerate(names, "and")
+}
+
+func (f field) decides() bool { return f.decider == f.Owner }

@@ -28,8 +28,8 @@ var oddNames = strings.Fields(`
 	new writer reader observed set_f f reset with_f open close view raw tx update declaration if_version version
 	state setting field field_x x x_ x__y x_y linux amd64 x_linux x_test x_windows_amd64 documentation
 	parse_x restart_reason parse_restart_reason restart_reason_a restart_reason_parse
-	id ids url http_url api_url usd total_usd utf8 s a1 a_1 marshal_text marshal_json unmarshal_json read_byte scan format
-	context fmt time decimal schema sidecar statetest testing ctx dir err fn o r t v w freehold con nul com1 lpt9`)
+	json_members some optional rest entry a_entry key keys of elements field_in map_of string_ get or id ids url http_url api_url usd total_usd utf8 s a1 a_1 marshal_text marshal_json unmarshal_json read_byte scan format
+	context fmt time decimal jsontext schema sidecar statetest testing ctx dir err fn o r t v w e freehold con nul com1 lpt9`)
 
 // accepted parses d as the owners.yaml of a folder. JSON is YAML too.
 func accepted(d *schema.Declaration, folder string) (*declare.Source, error) {
@@ -48,18 +48,35 @@ func TestOddNamesAreRefusedOrCompile(t *testing.T) {
 	for _, name := range odd {
 		enum := schema.Field{Type: schema.TypeEnum, Values: []string{name}}
 		for where, d := range map[string]*schema.Declaration{
-			"state":   {State: name, Owners: map[string]schema.Owner{"till": {Fields: map[string]schema.Field{"a": enumOf("b")}}}},
-			"package": {State: "shop", Package: name, Owners: map[string]schema.Owner{"till": {Fields: map[string]schema.Field{"a": enumOf("b")}}}},
-			"owner":   {State: "shop", Owners: map[string]schema.Owner{name: {Fields: map[string]schema.Field{"a": {Type: schema.TypeBool}}}}},
-			"field":   {State: "shop", Owners: map[string]schema.Owner{"till": {Fields: map[string]schema.Field{name: {Type: schema.TypeTime}}}}},
-			"enum":    {State: "shop", Owners: map[string]schema.Owner{"till": {Fields: map[string]schema.Field{name: enumOf("a", "b")}}}},
-			"value":   {State: "shop", Owners: map[string]schema.Owner{"till": {Fields: map[string]schema.Field{"a": enum}}}},
-			"go":      {State: "shop", Owners: map[string]schema.Owner{"till": {Fields: map[string]schema.Field{"a": {Type: schema.TypeEnum, Values: []string{"b"}, Go: name}}}}},
-			"home":    {State: "shop", Owners: map[string]schema.Owner{"till": {Home: name, Fields: map[string]schema.Field{"a": {Type: schema.TypeBool}}}}},
+			"state":              {State: name, Owners: map[string]schema.Owner{"till": {Fields: map[string]schema.Field{"a": enumOf("b")}}}},
+			"package":            {State: "shop", Package: name, Owners: map[string]schema.Owner{"till": {Fields: map[string]schema.Field{"a": enumOf("b")}}}},
+			"owner":              {State: "shop", Owners: map[string]schema.Owner{name: {Fields: map[string]schema.Field{"a": {Type: schema.TypeBool}}}}},
+			"field":              {State: "shop", Owners: map[string]schema.Owner{"till": {Fields: map[string]schema.Field{name: {Type: schema.TypeTime}}}}},
+			"enum":               {State: "shop", Owners: map[string]schema.Owner{"till": {Fields: map[string]schema.Field{name: enumOf("a", "b")}}}},
+			"record":             ofTill(map[string]schema.Field{name: {Type: schema.TypeRecord, Fields: map[string]schema.Field{"a": enumOf("b"), "b": {Type: schema.TypeJSON}}}}),
+			"member":             ofTill(map[string]schema.Field{"a": {Type: schema.TypeRecord, Fields: map[string]schema.Field{name: enumOf("b"), "x": {Type: schema.TypeTime}}}}),
+			"member of a member": ofTill(map[string]schema.Field{"a": {Type: schema.TypeRecord, Fields: map[string]schema.Field{"b": {Type: schema.TypeRecord, Fields: map[string]schema.Field{name: {Type: schema.TypeBool}}}}}}),
+			"element":            ofTill(map[string]schema.Field{"a": {Type: schema.TypeList, Of: &schema.Field{Type: schema.TypeRecord, Go: name, Fields: map[string]schema.Field{"x": {Type: schema.TypeUint}}}}}),
+			"list":               ofTill(map[string]schema.Field{name: {Type: schema.TypeList, Of: &enum}}),
+			"set":                ofTill(map[string]schema.Field{name: {Kind: schema.Set, Type: schema.TypeEnum, Values: []string{"a"}}}),
+			"map":                ofTill(map[string]schema.Field{name: {Kind: schema.Map, Record: map[string]schema.Field{"a": enumOf("b"), "x": {Type: schema.TypeUint, Kind: schema.Counter}}}}),
+			"column":             ofTill(map[string]schema.Field{"a": {Kind: schema.Map, Record: map[string]schema.Field{name: enumOf("b"), "x": {Type: schema.TypeUint, Kind: schema.Max}}}}),
+			"scalar":             ofTill(map[string]schema.Field{name: {Kind: schema.Map, Value: &schema.Field{Type: schema.TypeEnum, Values: []string{"a"}}}}),
+			"state of a map": {State: name, Owners: map[string]schema.Owner{
+				"till": {Fields: map[string]schema.Field{"a": {Kind: schema.Map, Keys: true, Record: map[string]schema.Field{"b": enumOf("b")}}, "s": {Kind: schema.Set, Type: schema.TypeEnum, Values: []string{"b"}}}},
+				"safe": {Fields: map[string]schema.Field{"a": {Kind: schema.Map, Record: map[string]schema.Field{"c": {Type: schema.TypeList, Of: &enum}}}, "m": {Kind: schema.Map, Value: &schema.Field{Type: schema.TypeEnum, Values: []string{"b"}}}}},
+			}},
+			"value": {State: "shop", Owners: map[string]schema.Owner{"till": {Fields: map[string]schema.Field{"a": enum}}}},
+			"go":    {State: "shop", Owners: map[string]schema.Owner{"till": {Fields: map[string]schema.Field{"a": {Type: schema.TypeEnum, Values: []string{"b"}, Go: name}}}}},
+			"home":  {State: "shop", Owners: map[string]schema.Owner{"till": {Home: name, Fields: map[string]schema.Field{"a": {Type: schema.TypeBool}}}}},
 		} {
 			t.Run(fmt.Sprintf("%s/%q", where, name), func(t *testing.T) { compiles(t, d) })
 		}
 	}
+}
+
+func ofTill(fields map[string]schema.Field) *schema.Declaration {
+	return &schema.Declaration{State: "shop", Owners: map[string]schema.Owner{"till": {Fields: fields}}}
 }
 
 func enumOf(values ...string) schema.Field {
@@ -105,20 +122,8 @@ func builtEverywhere(file gen.File) bool {
 func TestAcceptedDeclarationsCompile(t *testing.T) {
 	name := rapid.OneOf(rapid.SampledFrom(oddNames), rapid.StringMatching(`[a-z][a-z0-9_]{0,12}`))
 	value := rapid.OneOf(rapid.SampledFrom(oddNames), rapid.StringMatching(`[a-zA-Z0-9][a-zA-Z0-9._-]{0,12}`))
-	field := rapid.Custom(func(t *rapid.T) schema.Field {
-		f := schema.Field{
-			Type: rapid.SampledFrom(schema.Types()).Draw(t, "type"),
-			Kind: rapid.SampledFrom(append(schema.Kinds(), "")).Draw(t, "kind"),
-			Doc:  rapid.OneOf(rapid.Just(""), rapid.SampledFrom(hostileTexts)).Draw(t, "doc"),
-		}
-		if !f.EffectiveKind().Allows(f.Type) {
-			f.Kind = schema.Value
-		}
-		if f.Type == schema.TypeEnum {
-			f.Values = rapid.SliceOfNDistinct(value, 1, 5, strings.ToLower).Draw(t, "values")
-		}
-		return f
-	})
+	draw := drawing{name, value}
+	field := rapid.Custom(draw.field)
 	owner := rapid.Custom(func(t *rapid.T) schema.Owner {
 		return schema.Owner{
 			Mode:   rapid.SampledFrom([]schema.Mode{"", schema.Shared, schema.Exclusive}).Draw(t, "mode"),
@@ -131,6 +136,7 @@ func TestAcceptedDeclarationsCompile(t *testing.T) {
 			Owners: rapid.MapOfN(name, owner, 1, 3).Draw(t, "owners"),
 		}
 	})
+	declaration = rapid.Map(declaration, decideKeys)
 	drawn, refused := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
 		d := declaration.Draw(t, "declaration")
@@ -143,6 +149,75 @@ func TestAcceptedDeclarationsCompile(t *testing.T) {
 	if refused*10 > drawn*9 {
 		t.Errorf("%d of %d declarations were refused, which proves little", refused, drawn)
 	}
+}
+
+// A drawing draws fields with names and enum values from two generators.
+type drawing struct{ name, value *rapid.Generator[string] }
+
+func (d drawing) field(t *rapid.T) schema.Field {
+	switch kind := rapid.SampledFrom(append(schema.Kinds(), "")).Draw(t, "kind"); kind {
+	case schema.Map:
+		f := schema.Field{Kind: kind, Doc: d.doc(t)}
+		if rapid.IntRange(0, 3).Draw(t, "scalar") == 0 {
+			of := d.typed(t, 2)
+			f.Value = &of
+			return f
+		}
+		f.Record = d.members(t, 2)
+		return f
+	default:
+		f := d.typed(t, 1)
+		if kind.Allows(f.Type) {
+			f.Kind = kind
+		}
+		return f
+	}
+}
+
+// typed draws a value that nests no deeper than declarations may.
+func (d drawing) typed(t *rapid.T, nest int) schema.Field {
+	f := schema.Field{Type: rapid.SampledFrom(schema.Types()).Draw(t, "type"), Doc: d.doc(t)}
+	if nest > schema.MaxNest && (f.Type == schema.TypeList || f.Type == schema.TypeRecord) {
+		f.Type = schema.TypeJSON
+	}
+	switch f.Type {
+	case schema.TypeEnum:
+		f.Values = rapid.SliceOfNDistinct(d.value, 1, 5, strings.ToLower).Draw(t, "values")
+	case schema.TypeList:
+		of := d.typed(t, nest+1)
+		if of.Type == schema.TypeList {
+			of = schema.Field{Type: schema.TypeTime}
+		}
+		f.Of = &of
+	case schema.TypeRecord:
+		f.Fields = d.members(t, nest+1)
+	}
+	return f
+}
+
+func (d drawing) members(t *rapid.T, nest int) map[string]schema.Field {
+	return rapid.MapOfN(d.name, rapid.Custom(func(t *rapid.T) schema.Field { return d.typed(t, nest) }), 1, 4).Draw(t, "members")
+}
+
+func (d drawing) doc(t *rapid.T) string {
+	return rapid.OneOf(rapid.Just(""), rapid.SampledFrom(hostileTexts)).Draw(t, "doc")
+}
+
+// decideKeys adds, to a map of the first owner, a part of the second, and says
+// who decides its keys.
+func decideKeys(d *schema.Declaration) *schema.Declaration {
+	owners := d.OwnerNames()
+	for _, name := range d.Owners[owners[0]].FieldNames() {
+		f := d.Owners[owners[0]].Fields[name]
+		if f.Kind != schema.Map || f.Value != nil || len(owners) == 1 {
+			continue
+		}
+		f.Keys = true
+		d.Owners[owners[0]].Fields[name] = f
+		part := map[string]schema.Field{"of_the_other": {Type: schema.TypeDecimal, Kind: schema.Min}, "more": enumOf("a", "b")}
+		d.Owners[owners[1]].Fields[name] = schema.Field{Kind: schema.Map, Record: part}
+	}
+	return d
 }
 
 // TestClashesOfHandMadeDeclarationsAreErrors covers declarations that no

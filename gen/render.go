@@ -53,7 +53,10 @@ func (s *state) writer(o owner) (File, error) {
 }
 
 func (s *state) view() (File, error) {
-	imports := append(s.needs(s.Fields), "context", library+"reader")
+	imports := append(needs(s.Fields), "context", library+"reader", library+"schema")
+	for _, r := range s.Records {
+		imports = append(imports, needs(r.Members)...)
+	}
 	if len(s.Enums) > 0 {
 		imports = append(imports, "fmt")
 	}
@@ -87,11 +90,22 @@ func from(view string, fields []field) []field {
 
 // needs returns the imports that fields need, and the one that every file
 // needs for its handshake.
-func (s *state) needs(fields []field) []string {
+func needs(fields []field) []string {
 	paths := []string{library + "sidecar"}
 	for _, f := range fields {
+		if f.IsRecordMap() {
+			paths = append(paths, needs(f.Members)...)
+			continue
+		}
 		paths = append(paths, library+"schema")
-		if p := goTypes[f.spec.Type].imports; p != "" {
+		spec := f.spec
+		if spec.Value != nil {
+			spec = *spec.Value
+		}
+		for spec.Of != nil {
+			spec = *spec.Of
+		}
+		if p := goTypes[spec.Type].imports; p != "" {
 			paths = append(paths, p)
 		}
 	}
@@ -106,7 +120,7 @@ func (s *state) imports(fields []field, more ...string) []string {
 	if s.Package != path.Base(s.path) {
 		spec = s.Package + " " + spec
 	}
-	return importSpecs(append(more, s.needs(fields)...), spec)
+	return importSpecs(append(more, needs(fields)...), spec)
 }
 
 // importSpecs returns paths and specs sorted, without repetition, those of

@@ -1,6 +1,10 @@
 package gen
 
-import "github.com/freehold-dev/freehold/schema"
+import (
+	"strings"
+
+	"github.com/freehold-dev/freehold/schema"
+)
 
 // A goType is how generated code spells a type of the declaration.
 type goType struct {
@@ -9,7 +13,8 @@ type goType struct {
 	imports string // the package that name needs, if any
 }
 
-// goTypes has every type but the enums, which have a Go type each.
+// goTypes has every type but enums and records, which have a Go type each, and
+// lists.
 var goTypes = map[schema.Type]goType{
 	schema.TypeBool:     {"bool", "schema.Bool{}", ""},
 	schema.TypeInt:      {"int64", "schema.Int{}", ""},
@@ -19,6 +24,7 @@ var goTypes = map[schema.Type]goType{
 	schema.TypeString:   {"string", "schema.String{}", ""},
 	schema.TypeTime:     {"time.Time", "schema.Time{}", "time"},
 	schema.TypeDuration: {"time.Duration", "schema.Duration{}", "time"},
+	schema.TypeJSON:     {"jsontext.Value", "schema.JSON{}", "github.com/go-json-experiment/json/jsontext"},
 }
 
 // handles has the type in package sidecar for each kind; its constructor has
@@ -28,12 +34,20 @@ var handles = map[schema.Kind]string{
 	schema.Max:     "Max",
 	schema.Min:     "Min",
 	schema.Counter: "Counter",
+	schema.Set:     "Elements",
 }
 
 // refuses says which values fail an Update. A sentence that would say "none"
 // is empty.
 func refuses(f schema.Field) string {
+	if f.Value != nil {
+		f = *f.Value
+	}
 	what := map[schema.Type]string{
+		"":                 "A key that is empty, longer than 256 bytes or holds a control character", // a map
+		schema.TypeList:    "An element that its type refuses, or more than 16384,",
+		schema.TypeRecord:  "A member that its type refuses",
+		schema.TypeJSON:    "What is not one JSON value, or nests deeper than 48,",
 		schema.TypeFloat:   "NaN or an infinity",
 		schema.TypeDecimal: "More than 40 digits before or after the point",
 		schema.TypeString:  "Invalid UTF-8 or more than 64 KiB",
@@ -74,9 +88,18 @@ func combines(f schema.Field) string {
 		return "It only ever gets " + movesOf(f)[0] + "."
 	case schema.Counter:
 		return "It is a sum."
+	case schema.Set:
+		return "It is a set, whose elements come in order and once each."
+	case schema.Map:
+		if f.Value != nil && combines(*f.Value) != "" {
+			return "At each key, " + lower(combines(*f.Value))
+		}
 	}
 	return ""
 }
+
+// lower returns a sentence as it continues another.
+func lower(sentence string) string { return strings.ToLower(sentence[:1]) + sentence[1:] }
 
 // settles says what several settings of one field come to in a test's state.
 func settles(f schema.Field) string {
@@ -85,6 +108,13 @@ func settles(f schema.Field) string {
 		return "Of several, the " + movesOf(f)[1] + " counts."
 	case schema.Counter:
 		return "Several add up."
+	case schema.Set:
+		return "Several are put together."
+	case schema.Map:
+		if f.Value == nil {
+			return "The keys are there also if nothing is at them."
+		}
+		return "At one key, " + lower(settles(*f.Value))
 	}
 	return "Of several, the last counts."
 }

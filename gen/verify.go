@@ -84,7 +84,19 @@ func receiver(f *ast.FuncDecl) string {
 func writerDecls(o owner) []string {
 	names := []string{"_", "Writer", "Open", "Writer.Update", "Writer.Close", "Tx", "Tx.IfVersion"}
 	for _, f := range o.Fields {
-		names = append(names, "Tx."+f.Go)
+		names = append(append(names, "Tx."+f.Go), entryDecls(f)...)
+	}
+	return names
+}
+
+// entryDecls lists what stands for what a map has at a key.
+func entryDecls(f field) []string {
+	if !f.IsRecordMap() {
+		return nil
+	}
+	names := []string{f.Entry()}
+	for _, m := range f.Members {
+		names = append(names, f.Entry()+"."+m.Go)
 	}
 	return names
 }
@@ -92,7 +104,10 @@ func writerDecls(o owner) []string {
 func viewDecls(s *state) []string {
 	names := []string{"_", "Reader", "Open", "Reader.View", "Reader.Close", "View", "View.Raw", "Declaration"}
 	for _, f := range s.Fields {
-		names = append(names, "Field"+f.Go, "View."+f.Go)
+		names = append(append(names, "Field"+f.Go, "View."+f.Go), entryDecls(f)...)
+	}
+	for _, r := range s.Records {
+		names = append(names, r.Go, r.Go+".JSONMembers")
 	}
 	for _, e := range s.Enums {
 		names = append(names, e.Go, "Parse"+e.Go, e.Go+".String", e.Go+".MarshalText", e.Go+".UnmarshalText")
@@ -107,6 +122,9 @@ func testDecls(s *state) []string {
 	names := []string{"_", "Setting", "State", "View"}
 	for _, f := range s.Fields {
 		names = append(names, f.Go)
+		for _, m := range f.Members {
+			names = append(names, m.Setting(f.Go))
+		}
 	}
 	return names
 }

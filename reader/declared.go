@@ -1,6 +1,10 @@
 package reader
 
-import "github.com/freehold-dev/freehold/schema"
+import (
+	"slices"
+
+	"github.com/freehold-dev/freehold/schema"
+)
 
 // declared is what a manifest says, in the form in which views use it. It is
 // immutable.
@@ -11,10 +15,13 @@ type declared struct {
 	fields      map[string]place
 }
 
-// A place says where a field is: in which owner's sidecar, as what.
+// A place says where a field is: in which owner's sidecar, as what. Of a map
+// with several owners it is where the keys are.
 type place struct {
-	owner int // index in owners
-	field schema.Field
+	owner   int // index in owners
+	field   schema.Field
+	parts   []int          // of such a map, the other owners
+	members map[string]int // of a map, the owner of each member
 }
 
 func declare(m *schema.Manifest, built *schema.Declaration) (*declared, error) {
@@ -28,9 +35,32 @@ func declare(m *schema.Manifest, built *schema.Declaration) (*declared, error) {
 	}
 	d.owners = d.declaration.OwnerNames()
 	for i, owner := range d.owners {
-		for name, field := range d.declaration.Owners[owner].Fields {
-			d.fields[name] = place{i, field}
+		for name := range d.declaration.Owners[owner].Fields {
+			d.fields[name] = d.place(i, name)
 		}
 	}
 	return d, nil
+}
+
+// place returns where the field name is, which the i-th owner declares.
+func (d *declared) place(i int, name string) place {
+	field, _ := d.declaration.Joined(name)
+	p := place{owner: i, field: field}
+	if field.EffectiveKind() != schema.Map {
+		return p
+	}
+	p.members = map[string]int{}
+	decider, _ := d.declaration.OwnerOf(name)
+	for _, owner := range d.declaration.OwnersOf(name) {
+		j, _ := slices.BinarySearch(d.owners, owner)
+		for _, member := range d.declaration.Owners[owner].Fields[name].MemberNames() {
+			p.members[member] = j
+		}
+		if owner == decider {
+			p.owner = j
+		} else {
+			p.parts = append(p.parts, j)
+		}
+	}
+	return p
 }

@@ -2,6 +2,7 @@ package reader
 
 import (
 	"bytes"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -27,7 +28,7 @@ func (v *View) MarshalJSON() ([]byte, error) {
 		})
 		w.member("fields", func() {
 			for _, name := range names {
-				if raw, err := v.Field(name).Raw(); err == nil {
+				if raw := v.Field(name).readable(); raw != nil {
 					w.value(name, raw)
 				}
 			}
@@ -91,8 +92,50 @@ func (w *printer) version(v sidecar.Version) {
 	w.number("revision", v.Revision)
 }
 
+// readable returns the entry's JSON; of a map, all of it that can be read. It
+// is nil if nothing can.
+func (e Entry) readable() jsontext.Value {
+	p, err := e.place()
+	if err == nil && p.field.EffectiveKind() == schema.Map {
+		joined, _ := e.join(p)
+		return joined.raw
+	}
+	raw, _ := e.Raw()
+	return raw
+}
+
+// provenance prints where a declared field comes from, and of a map with
+// several owners, where each one's members do.
 func (w *printer) provenance(e Entry) {
-	p, ok := e.Provenance()
+	p, _ := e.place()
+	errs := e.misfits(p)
+	w.from(e, p.owner, errs)
+	if len(p.parts) == 0 {
+		return
+	}
+	w.member("parts", func() {
+		for _, i := range p.parts {
+			w.member(e.view.owners[i].Name, func() { w.from(e, i, errs) })
+		}
+	})
+}
+
+// misfits returns, by owner, what is wrong with what it has of the field.
+func (e Entry) misfits(p place) map[int]error {
+	if p.field.EffectiveKind() == schema.Map {
+		joined, err := e.join(p)
+		if err != nil {
+			return map[int]error{p.owner: err}
+		}
+		return joined.errs
+	}
+	_, err := e.Raw()
+	return map[int]error{p.owner: err}
+}
+
+// from prints where the i-th owner's part of a field comes from.
+func (w *printer) from(e Entry, i int, errs map[int]error) {
+	p, ok := e.view.owners[i].provenance(e.name)
 	w.text("owner", p.Owner)
 	w.text("file", p.File)
 	if ok {
@@ -106,8 +149,8 @@ func (w *printer) provenance(e Entry) {
 		w.number("pid", uint64(p.PID))
 	}
 	status := p.Status
-	if raw, err := e.stored(); err == nil && e.fits(raw) != nil {
-		status = Invalid // of this field alone
+	if errors.Is(errs[i], sidecar.ErrInvalid) {
+		status = Invalid // perhaps of this field alone
 	}
 	w.text("status", string(status))
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"sync"
 	"time"
 
 	"github.com/freehold-dev/freehold/sidecar"
@@ -47,6 +48,9 @@ type owner struct {
 	OwnerStatus
 	doc  *document.Document // nil unless Status is OK
 	mark []byte             // tells what was found from everything else, for cutID
+
+	mu   sync.Mutex
+	maps map[string]*table // the maps that were taken apart so far
 }
 
 // found returns what the source's sidecar is.

@@ -47,7 +47,7 @@ func TestOneBadSidecarHidesNoOther(t *testing.T) {
 		{"an empty object", constant("{}"), reader.Invalid},
 		{"an array", constant("[1,2]"), reader.Invalid},
 		{"half of it", text(func(s string) string { return s[:len(s)/2] }), reader.Invalid},
-		{"a null", text(func(s string) string { return strings.Replace(s, "\"cleared\":true", "\"cleared\":null", 1) }), reader.Invalid},
+		{"a null", text(func(s string) string { return strings.Replace(s, "\"cleared\":true", "\"cleared\":null", 1) }), reader.Foreign},
 		{"a bare NaN", text(func(s string) string { return strings.Replace(s, "\"cleared\":true", "\"cleared\":NaN", 1) }), reader.Invalid},
 		{"a newer format", text(func(s string) string { return strings.Replace(s, `"format":1`, `"format":2`, 1) }), reader.Invalid},
 		{"too much", constant(strings.Repeat(" ", document.MaxSize+1)), reader.Invalid},

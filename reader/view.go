@@ -81,4 +81,4 @@ func (v *View) Owners() []OwnerStatus {
 
 // Field returns the field name as it is stored. An undeclared name is an error
 // of [Entry.Raw].
-func (v *View) Field(name string) Entry { return Entry{v, name} }
+func (v *View) Field(name string) Entry { return Entry{view: v, name: name} }

@@ -36,7 +36,8 @@ type Field struct {
 	// Go is the name in generated code. If empty, it is made from the
 	// field's name by Go's rules for initialisms.
 	Go string `json:"go,omitempty"`
-	// Legacy is the field's key in the file that Freehold replaces.
+	// Legacy is the field's key in the file that Freehold replaces, or
+	// [LegacyFile].
 	Legacy string `json:"legacy,omitempty"`
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/document"
+	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
 	"github.com/freehold-dev/freehold/sidecar/statedir"
 )
 
@@ -19,8 +20,8 @@ func (b *batch) begin() error {
 		return err
 	}
 	if w.lease != nil {
-		if err := w.lease.Held(); err != nil {
-			return fmt.Errorf("owner %s: %w: %w", w.owner, ErrFenced, err)
+		if err := w.holds(); err != nil {
+			return err
 		}
 	}
 	if err := w.publisher.collect(statedir.Sidecar(w.owner)); err != nil {
@@ -30,7 +31,12 @@ func (b *batch) begin() error {
 	if err != nil {
 		return err
 	}
+	if w.lease != nil && base.Version.Epoch > w.epoch {
+		return w.fenced(base.Version.Epoch, "the sidecar was written in it")
+	}
 	b.base, b.next = base, w.nextVersion(base)
+	w.see(base.Version)
+	failpoint.Hit(failpoint.CommitChecked)
 	return nil
 }
 
@@ -60,27 +66,13 @@ func (w *Writer) read() (*document.Document, error) {
 	return doc, nil
 }
 
-// nextVersion returns the version of a commit on top of base.
-func (w *Writer) nextVersion(base *document.Document) Version {
-	v := Version{Epoch: base.Version.Epoch, Revision: base.Version.Revision + 1, Nonce: statedir.NewNonce()}
-	switch {
-	case w.lease != nil:
-		if v.Epoch != w.epoch {
-			v.Epoch, v.Revision = w.epoch, 1
-		}
-	case base.Version.IsZero() || base.Writer.Identity.Boot != statedir.Self().Boot:
-		v.Epoch, v.Revision = w.newEpoch(base), 1
-	}
-	return v
-}
-
 // publish makes the batch's changes the sidecar's next version. With no
 // changes it still makes the present version durable: a writer that was
 // killed between its rename and its sync may have left it visible only.
 func (b *batch) publish() error {
 	w := b.w
 	power := w.declared.EffectiveDurability() == schema.Power
-	if len(b.changes) == 0 {
+	if b.idle() {
 		if power {
 			return w.dir.Sync()
 		}
@@ -97,6 +89,7 @@ func (b *batch) write(power bool) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w: %w", w.file(), ErrValue, err)
 	}
+	failpoint.Hit(failpoint.CommitPublish)
 	err = w.publisher.publish(statedir.Sidecar(w.owner), raw, power)
 	if errors.Is(err, ErrIndeterminate) {
 		err = fmt.Errorf("%w: version %v; open the owner again and ask Resolve", err, b.next)
@@ -107,6 +100,7 @@ func (b *batch) write(power bool) error {
 		return err
 	}
 	w.last, w.lastRaw = doc, raw
+	w.see(b.next)
 	return nil
 }
 
@@ -114,10 +108,10 @@ func (b *batch) write(power bool) error {
 func (b *batch) document() *document.Document {
 	w, at := b.w, b.w.clock()
 	doc := b.base.Clone()
-	doc.Commit(b.next, at, document.Writer{Program: w.program, Identity: statedir.Self()})
-	by := document.Provenance{Version: b.next, At: at, Program: w.program, PID: statedir.Self().PID}
+	doc.Commit(b.next, at, document.Writer{Program: w.program, Identity: self()})
+	by := document.Provenance{Version: b.next, At: at, Program: w.program, PID: self().PID}
 	for _, field := range w.declared.FieldNames() {
-		s, ok := b.changes[field]
+		s, ok := b.changes[place{field: field}]
 		switch {
 		case !ok:
 		case s.set:
@@ -125,6 +119,22 @@ func (b *batch) document() *document.Document {
 		default:
 			doc.Clear(field, by)
 		}
+		if parts := partsOf(field, b.changes); len(parts) > 0 {
+			b.setParts(doc, field, parts, by)
+		}
+	}
+	for field := range b.adopted {
+		doc.Adopt(field)
 	}
 	return doc
+}
+
+// setParts takes changes to the parts of a field into doc.
+func (b *batch) setParts(doc *document.Document, field string, changes map[string]slot, by document.Provenance) {
+	rows := b.table(field).with(changes)
+	if b.w.declared.Fields[field].EffectiveKind() == schema.Set {
+		doc.Set(field, renderSet(rows), by)
+		return
+	}
+	doc.SetRows(field, b.collect(field, rows), by)
 }

@@ -23,4 +23,18 @@
 //     [Resolve] answers later.
 //
 // Updates by many goroutines on one Writer share a commit.
+//
+// # A lease
+//
+// An exclusive owner has one live process: the one that holds the kernel's lock
+// on its lease file, from [Open] until [Writer.Close] or until it ends. Nothing
+// else makes a process the live one, and nothing takes that away from it: no
+// age, no clock, no record. A stopped process keeps its lease; a dead one has
+// none. Each lease begins an epoch, larger than all before, and a commit of an
+// earlier epoch gets [ErrFenced] and changes nothing.
+//
+// [Prepare] and [Prepared.Retire] end exactly the process that held the lease,
+// and never its successor: Retire keeps the fence shut, which whoever takes the
+// lease has to pass. [Writer.Handoff] passes a lease to a named process.
+// [LeaseStatus] says who holds one.
 package sidecar

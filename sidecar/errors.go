@@ -15,20 +15,32 @@ var (
 	// ErrBusy is returned if another process held the owner's lock, or an
 	// exclusive owner's lease, for longer than the call may wait.
 	ErrBusy = statedir.ErrBusy
+	// ErrCannotJudge is returned if nothing proves which process holds a
+	// lease, as from another PID namespace. Nothing was signalled.
+	ErrCannotJudge = errors.New("cannot judge")
 	// ErrClosed is returned by an Update on a closed Writer.
 	ErrClosed = errors.New("the writer is closed")
 	// ErrConflict is returned if the sidecar is not at the version that
-	// [Tx.IfVersion] asked for.
+	// [Tx.IfVersion] asked for, or a key of a map no longer in the
+	// incarnation that was meant.
 	ErrConflict = errors.New("conflict")
 	// ErrDeclaration is returned by Open if the program was built from a
 	// declaration that contradicts the state's manifest.
 	ErrDeclaration = schema.ErrDeclaration
+	// ErrDeadline is returned if a process did not end, or did not take a
+	// lease that was handed to it, in the time given.
+	ErrDeadline = errors.New("deadline passed")
 	// ErrFenced is returned if this process is no longer the owner's live
 	// process.
 	ErrFenced = errors.New("fenced")
 	// ErrForeign is returned if another hand than Freehold's has edited the
 	// sidecar, or if it belongs to another owner or state.
 	ErrForeign = document.ErrForeign
+	// ErrGone is returned if a process has ended.
+	ErrGone = statedir.ErrGone
+	// ErrIdentityChanged is returned if another process than the prepared
+	// one holds the lease. Nothing was signalled.
+	ErrIdentityChanged = errors.New("identity changed")
 	// ErrIndeterminate is returned if the operating system did not say
 	// whether the commit is durable. The Writer refuses further Updates;
 	// open a new one, and ask [Resolve].
@@ -37,11 +49,24 @@ var (
 	ErrInvalid = document.ErrInvalid
 	// ErrLock is returned if the owner's lock file is missing or replaced.
 	ErrLock = statedir.ErrLock
+	// ErrNoHolder is returned by Prepare if no process is recorded as the
+	// holder of the lease.
+	ErrNoHolder = errors.New("no holder")
+	// ErrNoLease is returned if an owner is shared, so that there is no lease
+	// of it.
+	ErrNoLease = errors.New("no lease")
+	// ErrNoKey is returned if a map has no key such as its owner's part of it
+	// was to be written at.
+	ErrNoKey = errors.New("no such key")
 	// ErrNoState is returned if the directory is not a state directory.
 	ErrNoState = statedir.ErrNoState
 	// ErrNotOwner is returned if a field belongs to another owner, or to
 	// none, or if the manifest does not know the owner.
 	ErrNotOwner = errors.New("not the owner")
+	// ErrProtected is returned by Retire for a process that it never
+	// signals: the first of a PID namespace, the caller, an ancestor of it,
+	// or another user's.
+	ErrProtected = errors.New("never signalled")
 	// ErrReplaced is returned if the state directory's path now names
 	// another directory.
 	ErrReplaced = statedir.ErrReplaced
@@ -50,6 +75,9 @@ var (
 	ErrUnreadable = errors.New("unreadable")
 	// ErrUnsafe is returned if others may write in the state directory.
 	ErrUnsafe = statedir.ErrUnsafe
+	// ErrUnsupported is returned on platforms where a promise of the call
+	// cannot be kept.
+	ErrUnsupported = statedir.ErrUnsupported
 	// ErrValue is returned if a value does not fit its field; the error
 	// names the field.
 	ErrValue = errors.New("invalid value")

@@ -90,11 +90,6 @@ func TestCommitRefusesWhatItCannotTrust(t *testing.T) {
 	}
 }
 
-func setCleared(tx *Tx) error {
-	tx.Apply(Op{Field: "cleared", Verb: Set, Value: []byte("true")})
-	return nil
-}
-
 func TestAcceptTakesAnEditInAndBeginsAnEpoch(t *testing.T) {
 	dir := newState(t)
 	w := openOwner(t, dir, "cost", nil)

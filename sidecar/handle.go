@@ -6,18 +6,29 @@ import (
 	"github.com/freehold-dev/freehold/schema"
 )
 
-// A cell is one field in one transaction. Handles wrap it in an unexported
+// A spot is where a value is in one transaction: a field, or a member of what
+// a map has at a key.
+type spot struct {
+	tx                 *Tx
+	field, key, member string
+	at                 Version // the incarnation of the key, if a certain one is meant
+}
+
+func (s spot) op(verb Verb, value []byte) Op {
+	return Op{Field: s.field, Key: s.key, Member: s.member, At: s.at, Verb: verb, Value: value}
+}
+
+// A cell is one value in one transaction. Handles wrap it in an unexported
 // field, so that code outside this package can neither make one nor turn one
 // field's handle into another's; each kind of handle names that field in its
 // own way, so that Go converts none into another.
 type cell[T any] struct {
-	tx    *Tx
-	field string
+	spot
 	codec schema.Codec[T]
 }
 
 func (c cell[T]) get() (v T, ok bool) {
-	raw, ok := c.tx.Get(c.field)
+	raw, ok := c.tx.stored(c.spot)
 	if !ok {
 		return v, false
 	}
@@ -37,11 +48,13 @@ func (c cell[T]) apply(verb Verb, v T) {
 		c.fail(err)
 		return
 	}
-	c.tx.Apply(Op{Field: c.field, Verb: verb, Value: raw})
+	c.tx.apply(c.op(verb, raw), true)
 }
 
+func (c cell[T]) clear() { c.tx.apply(c.op(Clear, nil), true) }
+
 func (c cell[T]) fail(err error) {
-	c.tx.fail(fmt.Errorf("%s: field %s: %w: %w", c.tx.batch.w.file(), c.field, ErrValue, err))
+	c.tx.fail(fmt.Errorf("%s: %s: %w", c.tx.batch.w.file(), c.op("", nil).where(), invalid(err)))
 }
 
 // A Value is a field whose latest commit counts.
@@ -49,7 +62,13 @@ type Value[T any] struct{ value cell[T] }
 
 // ValueOf returns the handle of field in tx. It is for generated code.
 func ValueOf[T any](tx *Tx, field string, codec schema.Codec[T]) Value[T] {
-	return Value[T]{cell[T]{tx, field, codec}}
+	return Value[T]{cell[T]{spot{tx: tx, field: field}, codec}}
+}
+
+// ValueIn returns the handle of a member of what a map has at a key. It is for
+// generated code.
+func ValueIn[T any](e Entry, member string, codec schema.Codec[T]) Value[T] {
+	return Value[T]{cell[T]{e.member(member), codec}}
 }
 
 // Get returns the field's value under the owner's lock and whether it is set.
@@ -59,15 +78,22 @@ func (v Value[T]) Get() (value T, ok bool) { return v.value.get() }
 // Update with [ErrValue].
 func (v Value[T]) Set(value T) { v.value.apply(Set, value) }
 
-// Clear makes the field unset, which differs from any value.
-func (v Value[T]) Clear() { v.value.tx.Apply(Op{Field: v.value.field, Verb: Clear}) }
+// Clear makes the field unset, which differs from any value. Where it is all
+// that a map has at its keys, the key goes.
+func (v Value[T]) Clear() { v.value.clear() }
 
 // A Max is a field that only moves up.
 type Max[T any] struct{ max cell[T] }
 
 // MaxOf returns the handle of field in tx. It is for generated code.
 func MaxOf[T any](tx *Tx, field string, codec schema.Codec[T]) Max[T] {
-	return Max[T]{cell[T]{tx, field, codec}}
+	return Max[T]{cell[T]{spot{tx: tx, field: field}, codec}}
+}
+
+// MaxIn returns the handle of a member of what a map has at a key. It is for
+// generated code.
+func MaxIn[T any](e Entry, member string, codec schema.Codec[T]) Max[T] {
+	return Max[T]{cell[T]{e.member(member), codec}}
 }
 
 // Get returns the field's value under the owner's lock and whether it is set.
@@ -82,7 +108,13 @@ type Min[T any] struct{ min cell[T] }
 
 // MinOf returns the handle of field in tx. It is for generated code.
 func MinOf[T any](tx *Tx, field string, codec schema.Codec[T]) Min[T] {
-	return Min[T]{cell[T]{tx, field, codec}}
+	return Min[T]{cell[T]{spot{tx: tx, field: field}, codec}}
+}
+
+// MinIn returns the handle of a member of what a map has at a key. It is for
+// generated code.
+func MinIn[T any](e Entry, member string, codec schema.Codec[T]) Min[T] {
+	return Min[T]{cell[T]{e.member(member), codec}}
 }
 
 // Get returns the field's value under the owner's lock and whether it is set.
@@ -97,7 +129,13 @@ type Counter[T any] struct{ counter cell[T] }
 
 // CounterOf returns the handle of field in tx. It is for generated code.
 func CounterOf[T any](tx *Tx, field string, codec schema.Codec[T]) Counter[T] {
-	return Counter[T]{cell[T]{tx, field, codec}}
+	return Counter[T]{cell[T]{spot{tx: tx, field: field}, codec}}
+}
+
+// CounterIn returns the handle of a member of what a map has at a key. It is for
+// generated code.
+func CounterIn[T any](e Entry, member string, codec schema.Codec[T]) Counter[T] {
+	return Counter[T]{cell[T]{e.member(member), codec}}
 }
 
 // Get returns the field's value under the owner's lock and whether it is set.

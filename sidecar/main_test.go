@@ -90,8 +90,11 @@ func declaration() *schema.Declaration {
 			"peak":     {Type: schema.TypeInt, Kind: schema.Max},
 			"earliest": {Type: schema.TypeTime, Kind: schema.Min},
 		}},
-		"reset":    {Durability: schema.Process, Fields: map[string]schema.Field{"cleared": {Type: schema.TypeBool}}},
-		"watchdog": {Mode: schema.Exclusive, Fields: map[string]schema.Field{"reason": {Type: schema.TypeEnum, Values: []string{"dead", "frozen"}}}},
+		"reset": {Durability: schema.Process, Fields: map[string]schema.Field{"cleared": {Type: schema.TypeBool}}},
+		"watchdog": {Mode: schema.Exclusive, Fields: map[string]schema.Field{
+			"reason": {Type: schema.TypeEnum, Values: []string{"dead", "frozen"}},
+			"beats":  {Type: schema.TypeUint, Kind: schema.Counter},
+		}},
 	}}
 }
 
@@ -137,6 +140,11 @@ func setNote(text string) func(*Tx) error {
 		ValueOf(tx, "note", schema.String{}).Set(text)
 		return nil
 	}
+}
+
+func setCleared(tx *Tx) error {
+	tx.Apply(Op{Field: "cleared", Verb: Set, Value: []byte("true")})
+	return nil
 }
 
 // stored returns the stored text of cost's field, or "unset".

@@ -12,24 +12,46 @@ type Verb string
 
 // The verbs, each for the kinds of field named after it.
 const (
-	Set   Verb = "set"   // value
-	Clear Verb = "clear" // value
-	Add   Verb = "add"   // counter
-	Raise Verb = "raise" // max
-	Lower Verb = "lower" // min
+	Set    Verb = "set"    // value
+	Clear  Verb = "clear"  // value
+	Add    Verb = "add"    // counter
+	Raise  Verb = "raise"  // max
+	Lower  Verb = "lower"  // min
+	Insert Verb = "insert" // set: an element; map: a key without members
+	Remove Verb = "remove" // set
+	Delete Verb = "delete" // map
 )
 
 // An Op is one operation on one field, as data.
 type Op struct {
-	Field string         `json:"field"`
-	Verb  Verb           `json:"op"`
-	Value jsontext.Value `json:"value,omitempty"`
+	Field string `json:"field"`
+	Verb  Verb   `json:"op"`
+	// Key of a map; else empty.
+	Key string `json:"key,omitzero"`
+	// Member of what a map has at Key; empty if that is no record, and for
+	// the verbs of the key itself.
+	Member string `json:"member,omitzero"`
+	// At is the incarnation of Key that is meant. If zero, the current one.
+	At    Version        `json:"at,omitzero"`
+	Value jsontext.Value `json:"value,omitzero"`
 }
 
 // A Patch is what one commit changes: its operations, in order.
 type Patch []Op
 
-// kindOf maps each verb to the kind of field that has it.
+// where names what op is about, for messages.
+func (op Op) where() string {
+	where := "field " + op.Field
+	if op.Key != "" {
+		where += fmt.Sprintf(", key %q", op.Key)
+	}
+	if op.Member != "" {
+		where += ", member " + op.Member
+	}
+	return where
+}
+
+// kindOf maps each verb of a value to the kind that has it.
 var kindOf = map[Verb]schema.Kind{
 	Set: schema.Value, Clear: schema.Value, Add: schema.Counter, Raise: schema.Max, Lower: schema.Min,
 }
@@ -37,22 +59,33 @@ var kindOf = map[Verb]schema.Kind{
 // verbsOf lists a kind's verbs for messages.
 var verbsOf = map[schema.Kind]string{
 	schema.Value: "set or clear", schema.Counter: "add", schema.Max: "raise", schema.Min: "lower",
+	schema.Set: "insert or remove", schema.Map: "insert or delete, or name a member",
 }
 
-// A slot is a field's stored value, which may be none.
-type slot struct {
-	raw []byte
-	set bool
-}
-
-// apply returns what op makes of the value old of the field f.
-func apply(f schema.Field, op Op, old slot) (slot, error) {
-	kind, ok := kindOf[op.Verb]
-	if !ok {
-		return slot{}, fmt.Errorf("there is no operation %q: use %s", op.Verb, verbsOf[f.EffectiveKind()])
+// wrongVerb says what verb f has instead of op's.
+func wrongVerb(f schema.Field, verb Verb) error {
+	kind := f.EffectiveKind()
+	switch verb {
+	case Set, Clear, Add, Raise, Lower, Insert, Remove, Delete:
+		return fmt.Errorf("%s is not for a %s: use %s", verb, kind, verbsOf[kind])
 	}
-	if kind != f.EffectiveKind() {
-		return slot{}, fmt.Errorf("%s is not for a %s: use %s", op.Verb, f.EffectiveKind(), verbsOf[f.EffectiveKind()])
+	return fmt.Errorf("there is no operation %q: use %s", verb, verbsOf[kind])
+}
+
+// A subject is what an operation changes: a value, what the manifest says of
+// it, and what the program knows of that.
+type subject struct {
+	spec, known schema.Field
+	old         slot
+	// carried says that members which spec does not declare came with the
+	// value from where it was read. Others are misspelt.
+	carried bool
+}
+
+// apply returns what op makes of the subject.
+func (s subject) apply(op Op) (slot, error) {
+	if kind, ok := kindOf[op.Verb]; !ok || kind != s.spec.EffectiveKind() {
+		return slot{}, wrongVerb(s.spec, op.Verb)
 	}
 	if op.Verb == Clear {
 		if len(op.Value) > 0 {
@@ -60,17 +93,20 @@ func apply(f schema.Field, op Op, old slot) (slot, error) {
 		}
 		return slot{}, nil
 	}
-	operand, err := f.Normalize(op.Value)
+	operand, err := s.spec.Normalize(op.Value)
 	if err != nil {
 		return slot{}, err
 	}
 	switch op.Verb {
 	case Add:
-		return add(f, old, operand)
+		return add(s.spec, s.old, operand)
 	case Raise, Lower:
-		return move(f, op.Verb, old, operand)
+		return move(s.spec, op.Verb, s.old, operand)
 	}
-	return slot{operand, true}, nil
+	if at, ok := s.spec.Undeclared(operand); ok && !s.carried {
+		return slot{}, fmt.Errorf("the declaration has no member %s: take it out of the value", at)
+	}
+	return slot{raw: s.known.Keep(s.old.raw, operand), set: true}, nil
 }
 
 func add(f schema.Field, old slot, operand []byte) (slot, error) {
@@ -78,20 +114,20 @@ func add(f schema.Field, old slot, operand []byte) (slot, error) {
 		old.raw = f.Zero()
 	}
 	sum, err := f.Sum(old.raw, operand)
-	return slot{sum, true}, err
+	return slot{raw: sum, set: true}, err
 }
 
 // move keeps the stored value unless operand lies beyond it.
 func move(f schema.Field, verb Verb, old slot, operand []byte) (slot, error) {
 	if !old.set {
-		return slot{operand, true}, nil
+		return slot{raw: operand, set: true}, nil
 	}
 	order, err := f.Compare(operand, old.raw)
 	if err != nil {
 		return slot{}, err
 	}
 	if (verb == Raise && order > 0) || (verb == Lower && order < 0) {
-		return slot{operand, true}, nil
+		return slot{raw: operand, set: true}, nil
 	}
 	return old, nil
 }

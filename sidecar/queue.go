@@ -23,11 +23,12 @@ type queue struct {
 	err     error // why no further commit may be tried
 }
 
-// A request is one Update.
+// A request is one Update, or, without a function, a wish to lead alone.
 type request struct {
 	fn     func(*Tx) error
-	signal chan signal   // of capacity 1; what to do next
-	ran    chan struct{} // closed when fn is over, however it ended
+	others map[string]*snapshot // of the owners of keys, when the Update began
+	signal chan signal          // of capacity 1; what to do next
+	ran    chan struct{}        // closed when fn is over, however it ended
 	tx     *Tx
 	commit Commit
 	err    error
@@ -99,11 +100,14 @@ func (q *queue) leave(r *request) bool {
 }
 
 // take takes the requests of the next commit out of the line. The leader is
-// the first of them.
+// the first of them. Whoever wants to lead alone, and those after, stay.
 func (q *queue) take() []*request {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	n := min(len(q.waiting), mostShared)
+	n := 1
+	for n < min(len(q.waiting), mostShared) && q.waiting[n].fn != nil {
+		n++
+	}
 	batch := append([]*request(nil), q.waiting[:n]...)
 	q.waiting = append(q.waiting[:0], q.waiting[n:]...)
 	return batch
@@ -135,6 +139,13 @@ func (q *queue) poison(err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.err = err
+}
+
+// failed returns why no further commit may be tried, or nil.
+func (q *queue) failed() error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.err
 }
 
 // close refuses new requests and waits for those in line.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 
+	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/document"
 	"github.com/freehold-dev/freehold/sidecar/statedir"
 )
@@ -55,8 +56,11 @@ func Accept(ctx context.Context, dir, owner string, o *Options) (Commit, error) 
 func (b *batch) takeIn() error {
 	w := b.w
 	b.base.Owner, b.base.State = w.owner, w.manifest.StateID
-	b.next = Version{Epoch: w.newEpoch(b.base), Revision: 1, Nonce: statedir.NewNonce()}
-	b.changes = map[string]slot{}
+	b.next = Version{Epoch: w.epoch, Revision: 1, Nonce: statedir.NewNonce()}
+	if w.lease == nil {
+		b.next.Epoch = w.newEpoch(b.base.Version.Epoch, w.quarantinedEpoch())
+	}
+	b.changes = map[place]slot{}
 	for _, name := range b.base.Names() {
 		f, err := w.field(name)
 		if err != nil {
@@ -70,7 +74,12 @@ func (b *batch) takeIn() error {
 		if err != nil {
 			return fmt.Errorf("%s: field %s: %w: %w: mend it, or run `freehold quarantine %s`", w.file(), name, ErrValue, err, w.owner)
 		}
-		b.changes[name] = slot{value, true}
+		b.changes[place{field: name}] = slot{raw: value, set: true}
+		if f.EffectiveKind() == schema.Map {
+			if err := b.takeInKeys(name, value); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }
@@ -94,15 +103,18 @@ func Quarantine(ctx context.Context, dir, owner string, o *Options) (path string
 // openLocked opens owner for a repair and takes its lock, and its lease if it
 // is exclusive. The caller calls release when done.
 func openLocked(ctx context.Context, dir, owner string, o *Options) (w *Writer, release func(), err error) {
-	w, err = open(ctx, dir, nil, owner, o)
+	w, err = Open(ctx, dir, nil, owner, o)
 	if err != nil {
 		return nil, nil, err
 	}
 	if err := w.lock.Acquire(ctx, w.wait); err != nil {
-		w.shut()
+		w.Close()
 		return nil, nil, err
 	}
-	return w, func() { w.shut() }, nil
+	return w, func() {
+		w.lock.Release()
+		w.Close()
+	}, nil
 }
 
 // Resolve says what became of the commit of version v after an error that

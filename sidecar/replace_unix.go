@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"strings"
 
 	"github.com/freehold-dev/freehold/sidecar/document"
 	"github.com/freehold-dev/freehold/sidecar/statedir"
@@ -28,24 +27,8 @@ import (
 //	fsync of the directory                            indeterminate
 type replace struct{ dir *statedir.Dir }
 
-// collect implements publisher. renameio names its files after the target:
-// a dot, the name, and a decimal number.
-func (p replace) collect(name string) error {
-	names, err := p.dir.Names()
-	if err != nil {
-		return err
-	}
-	for _, n := range names {
-		number, ok := strings.CutPrefix(n, "."+name)
-		if !ok || number == "" || strings.Trim(number, "0123456789") != "" {
-			continue
-		}
-		if err := p.dir.Root().Remove(n); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-	}
-	return nil
-}
+// collect implements publisher.
+func (p replace) collect(name string) error { return p.dir.Collect(name) }
 
 // publish implements publisher.
 func (p replace) publish(name string, raw []byte, durable bool) error {

@@ -1,7 +1,6 @@
 package sidecar
 
 import (
-	"bytes"
 	"fmt"
 
 	"github.com/freehold-dev/freehold/schema"
@@ -17,7 +16,10 @@ type Version = document.Version
 // A Tx remembers its first error, which Update then returns.
 type Tx struct {
 	batch   *batch
-	changes map[string]slot
+	changes map[place]slot
+	grown   map[string]int       // by field, how many parts the changes add
+	others  map[string]*snapshot // of the owners of keys, as the Update found them
+	adopted map[string]bool      // the fields that Adopt marks
 	err     error
 	done    bool
 }
@@ -50,42 +52,67 @@ func (tx *Tx) IfVersion(v Version) {
 }
 
 // Get returns the stored value of a field of this owner and whether it is set.
-// The bytes must not be changed.
+// Of a map it is what this owner has at the keys. The bytes must not be changed.
 func (tx *Tx) Get(field string) (raw []byte, ok bool) {
 	tx.check()
-	if _, err := tx.batch.w.field(field); err != nil {
+	f, err := tx.batch.w.field(field)
+	if err != nil {
 		tx.fail(err)
 		return nil, false
 	}
-	s := tx.slot(field)
-	return s.raw, s.set
-}
-
-func (tx *Tx) slot(field string) slot {
-	if s, ok := tx.changes[field]; ok {
-		return s
+	s := tx.slot(place{field: field})
+	if !parted(f) {
+		return s.raw, s.set
 	}
-	return tx.batch.slot(field)
+	rows := tx.rows(field)
+	if !s.set && len(rows) == 0 {
+		return nil, false
+	}
+	if f.EffectiveKind() == schema.Set {
+		return renderSet(rows), true
+	}
+	return renderMap(rows), true
 }
 
 // Apply carries out op. If it cannot, the Update will fail with an error that
 // names the field.
-func (tx *Tx) Apply(op Op) {
+func (tx *Tx) Apply(op Op) { tx.apply(op, false) }
+
+// apply is Apply for a value that a handle was given: members of a record that
+// the program does not know have come with it from where it was read.
+func (tx *Tx) apply(op Op, carried bool) {
 	tx.check()
 	f, err := tx.batch.w.field(op.Field)
 	if err != nil {
 		tx.fail(err)
 		return
 	}
-	s, err := apply(f, op, tx.slot(op.Field))
+	switch {
+	case f.EffectiveKind() == schema.Map:
+		err = tx.applyKey(f, op, carried)
+	case op.Key != "" || op.Member != "" || !op.At.IsZero():
+		err = invalid(fmt.Errorf("it is no map: leave out the key, the member and the incarnation"))
+	case f.EffectiveKind() == schema.Set:
+		err = tx.applyElement(f, op)
+	default:
+		p := place{field: op.Field}
+		var s slot
+		s, err = subject{f, tx.batch.w.knows(op.Field, f), tx.slot(p), carried}.apply(op)
+		if err = invalid(err); err == nil {
+			tx.change(p, s)
+		}
+	}
 	if err != nil {
-		tx.fail(fmt.Errorf("%s: field %s: %w: %w", tx.batch.w.file(), op.Field, ErrValue, err))
-		return
+		tx.fail(fmt.Errorf("%s: %s: %w", tx.batch.w.file(), op.where(), err))
 	}
-	if tx.changes == nil {
-		tx.changes = map[string]slot{}
+}
+
+// invalid wraps ErrValue around what is wrong with an operation.
+func invalid(err error) error {
+	if err == nil {
+		return nil
 	}
-	tx.changes[op.Field] = s
+	return fmt.Errorf("%w: %w", ErrValue, err)
 }
 
 func (tx *Tx) fail(err error) {
@@ -105,6 +132,11 @@ func (w *Writer) field(name string) (schema.Field, error) {
 	return schema.Field{}, fmt.Errorf("field %s: %w: no owner of state %s declares it; add it to owners.yaml", name, ErrNotOwner, w.manifest.Declaration.State)
 }
 
-// equal reports whether two slots hold the same value: every value has one
-// stored form, so equal values have equal bytes.
-func (s slot) equal(t slot) bool { return s.set == t.set && bytes.Equal(s.raw, t.raw) }
+// knows returns what the program knows of the field name, of which the manifest
+// says f: less, if a newer build has opened the state.
+func (w *Writer) knows(name string, f schema.Field) schema.Field {
+	if known, ok := w.known.Fields[name]; ok {
+		return known
+	}
+	return f
+}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/sidecar/document"
+	"github.com/freehold-dev/freehold/sidecar/statedir"
 )
 
 // An Outcome says how a commit that did not fail ended. The zero Outcome
@@ -49,14 +50,15 @@ type Commit struct {
 // ctx, and then returns an error that wraps [ErrBusy]. The other errors that
 // callers may want to tell apart are [ErrForeign], [ErrInvalid] and
 // [ErrUnreadable], if the sidecar is not as Freehold left it: it is not
-// touched then; [ErrValue]; [ErrConflict]; [ErrFenced]; [ErrReplaced];
-// [ErrIndeterminate].
+// touched then; [ErrValue]; [ErrConflict]; [ErrNoKey]; [ErrFenced];
+// [ErrReplaced]; [ErrIndeterminate].
 func (w *Writer) Update(ctx context.Context, fn func(*Tx) error) (Commit, error) {
 	start := time.Now()
 	if err := context.Cause(ctx); err != nil {
 		return Commit{}, fmt.Errorf("%s: not applied: %w", w.file(), err)
 	}
 	r := newRequest(fn)
+	r.others = w.look()
 	if err := w.queue.enter(r); err != nil {
 		return Commit{}, fmt.Errorf("%s: not applied: %w", w.file(), err)
 	}
@@ -131,33 +133,46 @@ func (w *Writer) lead(ctx context.Context, r *request, wait time.Duration) {
 	r.run()
 }
 
+// alone runs fn while no Update does, each of which waits its turn meanwhile.
+func (w *Writer) alone(ctx context.Context, fn func() error) error {
+	r := newRequest(nil)
+	if err := w.queue.enter(r); err != nil {
+		return fmt.Errorf("%s: %w", w.file(), err)
+	}
+	s, ok := w.queue.await(ctx, r, statedir.Forever)
+	if !ok {
+		return w.late(ctx)
+	}
+	if s == done {
+		return r.err
+	}
+	w.queue.leave(r)
+	defer w.queue.pass()
+	return fn()
+}
+
 // A batch is the Updates that share one commit.
 type batch struct {
 	w        *Writer
 	requests []*request
 	base     *document.Document
 	next     Version // of the commit, once anything changed
-	changes  map[string]slot
+	changes  map[place]slot
+	tables   map[string]*table // of base
+	grown    map[string]int    // by field, how many parts the changes add
+	adopted  map[string]bool   // the fields that Adopt marks
 	err      error
 }
 
 // version returns the version of the values that the batch shows.
 func (b *batch) version() Version {
-	if len(b.changes) > 0 {
+	if !b.idle() {
 		return b.next
 	}
 	return b.base.Version
 }
 
-func (b *batch) slot(field string) slot {
-	if s, ok := b.changes[field]; ok {
-		return s
-	}
-	raw, _, _ := b.base.Field(field)
-	return slot{raw, raw != nil}
-}
-
-func (b *batch) admit(r *request) { r.tx = &Tx{batch: b} }
+func (b *batch) admit(r *request) { r.tx = &Tx{batch: b, others: r.others} }
 
 // settle takes r's changes into the batch, or leaves them out if r failed.
 func (b *batch) settle(r *request) {
@@ -166,16 +181,23 @@ func (b *batch) settle(r *request) {
 		return
 	}
 	r.commit.Outcome = Unchanged
-	for field, s := range r.tx.changes {
-		if s.equal(b.slot(field)) {
+	for p, s := range r.tx.changes {
+		if s.equal(b.slot(p)) {
 			continue
 		}
 		if b.changes == nil {
-			b.changes = map[string]slot{}
+			b.changes = map[place]slot{}
 		}
-		b.changes[field] = s
+		b.changes[p] = s
 		r.commit.Outcome = Applied
 	}
+	for field, n := range r.tx.grown {
+		if b.grown == nil {
+			b.grown = map[string]int{}
+		}
+		b.grown[field] += n
+	}
+	b.adopt(r)
 	r.commit.Version = b.version()
 }
 

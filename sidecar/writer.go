@@ -3,7 +3,6 @@ package sidecar
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"sync"
@@ -27,11 +26,19 @@ type Options struct {
 	// Program is the name under which provenance records what is written.
 	// If empty, the base name of the running executable.
 	Program string
-	// Wait is how long a call waits for another process. If zero, as long
-	// as the declaration says; if negative, not at all.
+	// Wait is how long a call waits for another process's commit. If zero,
+	// as long as the declaration says; if negative, not at all.
 	Wait time.Duration
+	// LeaseWait is how long Open waits while another process holds an
+	// exclusive owner's lease. If zero or negative, not at all.
+	LeaseWait time.Duration
 	// Clock tells the time for provenance and new epochs. If nil, [time.Now].
 	Clock func() time.Time
+	// Notice is told what stops nothing and somebody should know: whom an
+	// Open has been waiting for, for longer than a second, and that the
+	// record of a lease was found damaged. The call that found out calls it
+	// and waits for it; it must not use the Writer. If nil, nobody is told.
+	Notice func(error)
 }
 
 // A Writer writes one owner's sidecar. It is safe for concurrent use.
@@ -39,15 +46,24 @@ type Writer struct {
 	dir      *statedir.Dir
 	manifest *schema.Manifest
 	owner    string
-	declared schema.Owner
+	declared schema.Owner // by the manifest
+	known    schema.Owner // by the declaration that the program was built from
+	deciders map[string]*decider
 	program  string
 	wait     time.Duration
 	clock    func() time.Time
+	notice   func(error)
 
 	lock      *statedir.Lock
 	lease     *statedir.Lock // held if the owner is exclusive, else nil
 	publisher publisher
-	epoch     uint64 // of the lease, if the owner is exclusive
+
+	// Of the lease: its epoch, what the record says of this process, the
+	// record's bytes as this Writer wrote them, and a buffer to read it.
+	epoch       uint64
+	holder      *Holder
+	recordRaw   []byte
+	recordSpare []byte
 
 	// last is the sidecar as this Writer last read or wrote it. It spares a
 	// decoding when the bytes are still the same, and is never a reason not
@@ -55,6 +71,8 @@ type Writer struct {
 	last    *document.Document
 	lastRaw []byte
 	spare   []byte // buffer for the next read
+	// seen is the newest version that this Writer has read or written.
+	seen Version
 
 	queue queue
 	once  sync.Once
@@ -63,30 +81,21 @@ type Writer struct {
 
 // Open opens the sidecar of owner in the state directory dir for a program
 // that was built from the declaration d, and upgrades the manifest if d
-// declares more. With a nil d the manifest alone counts. For an exclusive
-// owner Open takes the lease, which Close gives back, and begins an epoch;
-// it returns an error that wraps [ErrBusy] if another process holds it.
+// declares more. With a nil d the manifest alone counts.
+//
+// For an exclusive owner Open takes the lease, which this process then holds
+// until Close or until it ends, and begins an epoch. If another process holds
+// the lease, alive or stopped, Open returns an error that wraps [ErrBusy] and
+// names it, at once or after o.LeaseWait. While somebody keeps the fence shut,
+// as [Prepared.Retire] does, Open waits as long as ctx allows, so that a
+// supervisor does not run out of restarts.
 //
 // It returns an error that wraps [ErrNoState] if dir is no state directory,
 // [ErrUnsafe] if it is not safe, [ErrDeclaration] if d and the manifest
 // contradict each other, [ErrNotOwner] if the manifest does not know owner,
-// and [ErrLock] if a lock file was lost.
+// and [ErrLock] if a lock file was lost. What the sidecar holds does not
+// matter yet: Update says.
 func Open(ctx context.Context, dir string, d *schema.Declaration, owner string, o *Options) (*Writer, error) {
-	w, err := open(ctx, dir, d, owner, o)
-	if err != nil {
-		return nil, err
-	}
-	if w.lease != nil {
-		if err := w.beginEpoch(ctx); err != nil {
-			w.shut()
-			return nil, err
-		}
-	}
-	return w, nil
-}
-
-// open is Open without a look at the sidecar, which may be what needs repair.
-func open(ctx context.Context, dir string, d *schema.Declaration, owner string, o *Options) (*Writer, error) {
 	if o == nil {
 		o = &Options{}
 	}
@@ -94,11 +103,11 @@ func open(ctx context.Context, dir string, d *schema.Declaration, owner string, 
 	if err != nil {
 		return nil, err
 	}
-	w := &Writer{dir: sd, owner: owner, clock: o.Clock, program: program(o.Program), publisher: replace{sd}}
+	w := &Writer{dir: sd, owner: owner, clock: o.Clock, notice: o.Notice, program: program(o.Program), publisher: replace{sd}}
 	if w.clock == nil {
 		w.clock = time.Now
 	}
-	if err := w.open(ctx, d, o.Wait); err != nil {
+	if err := w.open(ctx, d, o); err != nil {
 		w.shut()
 		return nil, err
 	}
@@ -121,7 +130,7 @@ func openDir(dir string, d *schema.Declaration, create bool) (*statedir.Dir, err
 	return statedir.Open(dir)
 }
 
-func (w *Writer) open(ctx context.Context, d *schema.Declaration, wait time.Duration) (err error) {
+func (w *Writer) open(ctx context.Context, d *schema.Declaration, o *Options) (err error) {
 	if d == nil {
 		w.manifest, err = w.dir.Manifest()
 	} else {
@@ -132,58 +141,30 @@ func (w *Writer) open(ctx context.Context, d *schema.Declaration, wait time.Dura
 	}
 	declared, ok := w.manifest.Declaration.Owners[w.owner]
 	if !ok {
-		return fmt.Errorf("%s: %w: state %s has no owner %q; its owners are %v", w.dir.Path(), ErrNotOwner, w.manifest.Declaration.State, w.owner, w.manifest.Declaration.OwnerNames())
+		return undeclared(w.dir, w.manifest, w.owner)
 	}
-	w.declared = declared
-	switch w.wait = wait; {
-	case wait == 0:
+	w.declared, w.known = declared, declared
+	if d != nil {
+		w.known = d.Owners[w.owner]
+	}
+	w.deciders = deciders(&w.manifest.Declaration, w.owner)
+	switch w.wait = o.Wait; {
+	case o.Wait == 0:
 		w.wait = declared.EffectiveWait()
-	case wait < 0:
+	case o.Wait < 0:
 		w.wait = 0
 	}
 	if w.lock, err = w.openLock(statedir.OwnerLock(w.owner)); err != nil {
 		return err
 	}
 	if declared.EffectiveMode() == schema.Exclusive {
-		return w.takeLease(ctx)
+		return w.takeLease(ctx, o.LeaseWait)
 	}
 	return nil
 }
 
 func (w *Writer) openLock(name string) (*statedir.Lock, error) {
 	return w.dir.OpenLock(name, w.manifest.Locks[name])
-}
-
-// takeLease makes this process the owner's live one.
-func (w *Writer) takeLease(ctx context.Context) (err error) {
-	if w.lease, err = w.openLock(statedir.OwnerLease(w.owner)); err != nil {
-		return err
-	}
-	if err := w.lease.Acquire(ctx, w.wait); err != nil {
-		return fmt.Errorf("owner %s is exclusive and has a live process: %w", w.owner, err)
-	}
-	return nil
-}
-
-// beginEpoch chooses the epoch of the lease that this process holds.
-func (w *Writer) beginEpoch(ctx context.Context) error {
-	if err := w.lock.Acquire(ctx, w.wait); err != nil {
-		return err
-	}
-	defer w.lock.Release()
-	doc, err := w.read()
-	if err != nil {
-		return err
-	}
-	w.epoch = w.newEpoch(doc)
-	return nil
-}
-
-// newEpoch returns an epoch that is larger than any that doc shows and than
-// the clock in microseconds, so that no version that anybody has seen is ever
-// issued again, even if the sidecar was lost in between.
-func (w *Writer) newEpoch(doc *document.Document) uint64 {
-	return max(doc.Version.Epoch+1, uint64(max(w.clock().UnixMicro(), 0)))
 }
 
 // Owner returns the name of the owner.
@@ -202,7 +183,7 @@ func (w *Writer) file() string { return filepath.Join(w.dir.Path(), statedir.Sid
 func (w *Writer) Close() error {
 	w.once.Do(func() {
 		w.queue.close()
-		w.close = w.shut()
+		w.close = errors.Join(w.giveBack(context.Background()), w.shut())
 	})
 	return w.close
 }
@@ -212,6 +193,7 @@ func (w *Writer) shut() error {
 	for _, l := range []*statedir.Lock{w.lock, w.lease} {
 		if l != nil {
 			errs = append(errs, l.Close())
+			leases.Delete(l)
 		}
 	}
 	return errors.Join(append(errs, w.dir.Close())...)

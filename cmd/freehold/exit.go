@@ -6,6 +6,7 @@ import (
 	"github.com/freehold-dev/freehold/reader"
 	"github.com/freehold-dev/freehold/schema/declare"
 	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/adopt"
 	"github.com/freehold-dev/freehold/sidecar/statedir"
 )
 
@@ -38,6 +39,7 @@ var statuses = []struct {
 }{
 	{sidecar.ErrIndeterminate, exitIndeterminate},
 	{sidecar.ErrBusy, exitBusy},
+	{adopt.ErrActive, exitBusy},
 	{sidecar.ErrForeign, exitState},
 	{sidecar.ErrInvalid, exitState},
 	{sidecar.ErrUnreadable, exitState},
@@ -74,6 +76,9 @@ func exitStatus(err error) int {
 		}
 	}
 	if _, ok := errors.AsType[declare.Problems](err); ok {
+		return exitUsage
+	}
+	if _, ok := errors.AsType[adopt.Misfits](err); ok {
 		return exitUsage
 	}
 	return exitIO

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/freehold-dev/freehold/schema/declare"
+	"github.com/freehold-dev/freehold/sidecar/adopt"
 )
 
 // hinted is an error with advice that is not part of its sentence.
@@ -18,7 +19,8 @@ type hinted struct {
 func (h hinted) Unwrap() error { return h.error }
 
 // complain writes err to standard error, if there is one. The mistakes of a
-// declaration begin with their position, where editors look for it.
+// declaration begin with their position, where editors look for it, and so do
+// the values of a legacy file that fit no field.
 func (c *cli) complain(err error) {
 	if err == nil {
 		return
@@ -28,6 +30,12 @@ func (c *cli) complain(err error) {
 			fmt.Fprintln(c.stderr, visible(p.Error()))
 		}
 		err = mistakes(problems)
+	}
+	if misfits, ok := errors.AsType[adopt.Misfits](err); ok {
+		for _, m := range misfits {
+			fmt.Fprintln(c.stderr, visible(m.Error()))
+		}
+		err = fmt.Errorf("%s in %s: nothing was changed", count(len(misfits), "value does not fit", "values do not fit"), misfits[0].File)
 	}
 	c.say("error", err.Error())
 	if h, ok := errors.AsType[hinted](err); ok {

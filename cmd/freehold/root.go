@@ -62,8 +62,8 @@ func newRoot(c *cli) *cobra.Command {
 	add(groupDeclare, newInit(c), newGen(c), newOwner(c), newField(c), newSchema(c))
 	add(groupRead, newView(c), newGet(c), newExplain(c))
 	add(groupWrite, newSet(c), newClear(c), newAdd(c), newRaise(c), newLower(c), newApply(c))
-	add(groupRepair, newState(c), newAccept(c), newQuarantine(c))
-	root.AddCommand(newVersion(c), newCompletion(c))
+	add(groupRepair, newState(c), newAdopt(c), newAccept(c), newQuarantine(c))
+	root.AddCommand(newDemo(c), newVersion(c), newCompletion(c))
 	return root
 }
 

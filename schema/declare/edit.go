@@ -112,7 +112,6 @@ func (e *editor) finish(text []byte, change func(*schema.Declaration)) ([]byte, 
 	}
 	want := e.before
 	change(want)
-	decideKeys(want)
 	if !reflect.DeepEqual(f.source().Declaration, want) {
 		return nil, errLayout
 	}
@@ -120,18 +119,6 @@ func (e *editor) finish(text []byte, change func(*schema.Declaration)) ([]byte, 
 		return nil, err
 	}
 	return text, nil
-}
-
-// decideKeys fills in that the only owner of a map decides its keys.
-func decideKeys(d *schema.Declaration) {
-	for _, o := range d.Owners {
-		for name, f := range o.Fields {
-			if f.Kind == schema.Map && len(d.OwnersOf(name)) == 1 {
-				f.Keys = true
-				o.Fields[name] = f
-			}
-		}
-	}
 }
 
 // filled is o as the file says it: with the defaults.

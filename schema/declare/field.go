@@ -106,6 +106,9 @@ func (s *spec) read() {
 	f.Unit = s.line(s.m["unit"], "the unit of "+s.what)
 	f.Legacy = s.line(s.m["legacy"], "the legacy key of "+s.what)
 	kind, kinded := s.word(s.m["kind"], "kind", s.what, words(s.kinds...), laterKinds)
+	if f.Legacy == schema.LegacyFile && kind != string(schema.Map) {
+		s.report(at(s.m["legacy"]), `%s is no map, so that it cannot be the legacy file itself, as "legacy: ." says: name its key in that file`, s.what)
+	}
 	if kinded {
 		f.Kind = schema.Kind(kind)
 	}
@@ -128,6 +131,10 @@ func (s *spec) readType(kinded bool) {
 		if n := s.m[key]; n != nil {
 			s.report(at(n), "%s has %q and is no map: remove it, or use kind map", s.what, key)
 		}
+	}
+	if n := s.m["type"]; n != nil && s.has("kind") && slices.Contains(words(schema.Kinds()...), n.Value) {
+		s.report(at(n), "%s: %s is a kind and no type: write \"kind: %[2]s\"", s.what, n.Value)
+		return
 	}
 	typ, typed := s.word(s.m["type"], "type", s.what, words(schema.Types()...), nil)
 	if !typed {

@@ -15,7 +15,7 @@ import (
 // FuzzParse holds that Parse ends, with a declaration or with problems, and
 // that every problem points into the file.
 func FuzzParse(f *testing.F) {
-	for _, theme := range []string{"yaml", "clash", "field"} {
+	for _, theme := range []string{"yaml", "clash", "field", "parts"} {
 		archive, err := txtar.ParseFile("testdata/mistakes/" + theme + ".txtar")
 		if err != nil {
 			f.Fatal(err)

@@ -69,11 +69,11 @@ func TestValueNamesFollowTheirField(t *testing.T) {
 		"no-id":        "RestartReasonNoID",
 		"https":        "RestartReasonHTTPS",
 	} {
-		if got := GoValueName("restart_reason", schema.Field{}, value); got != want {
+		if got := GoValueName("RestartReason", value); got != want {
 			t.Errorf("GoValueName(%q) = %s, want %s", value, got, want)
 		}
 	}
-	if got, want := GoValueName("x", schema.Field{Go: "Why"}, "a"), "WhyA"; got != want {
+	if got, want := GoValueName("Why", "a"), "WhyA"; got != want {
 		t.Errorf("GoValueName with go: %s, want %s", got, want)
 	}
 }
@@ -89,7 +89,7 @@ func TestEveryNameIsAnExportedIdentifier(t *testing.T) {
 		if !validValue(value) {
 			t.Fatalf("%q matches the rule for values and is refused", value)
 		}
-		if got := GoValueName(name, schema.Field{}, value); !token.IsIdentifier(got) {
+		if got := GoValueName(GoName(name, schema.Field{}), value); !token.IsIdentifier(got) {
 			t.Errorf("GoValueName(%q, %q) = %q", name, value, got)
 		}
 	})

@@ -8,6 +8,7 @@ import (
 	"go/parser"
 	"go/token"
 	"go/types"
+	"slices"
 	"strings"
 	"testing"
 
@@ -32,17 +33,67 @@ func randomDeclaration(t *rapid.T) *schema.Declaration {
 		if _, ok := d.Owners[owner]; !ok {
 			d.Owners[owner] = schema.Owner{Fields: map[string]schema.Field{}}
 		}
-		f := schema.Field{Type: rapid.SampledFrom(schema.Types()).Draw(t, "type")}
-		if f.Type == schema.TypeEnum {
-			values := rapid.SampledFrom([]string{"x", "y", "x-y", "b", "r-l", "x.y"})
-			f.Values = rapid.SliceOfNDistinct(values, 1, 3, rapid.ID[string]).Draw(t, "values")
-		}
+		f := randomField(t)
 		if rapid.IntRange(0, 5).Draw(t, "override") == 0 {
 			f.Go = rapid.SampledFrom([]string{"A", "AB", "B", "Raw", "FieldA", "AX"}).Draw(t, "go")
 		}
 		d.Owners[owner].Fields[name] = f
 	}
 	return d
+}
+
+// randomField draws a field that is right in itself.
+func randomField(t *rapid.T) schema.Field {
+	switch kind := rapid.SampledFrom(schema.Kinds()).Draw(t, "kind"); kind {
+	case schema.Value:
+		return randomValue(t, 1)
+	case schema.Map:
+		if rapid.Bool().Draw(t, "scalar") {
+			value := randomValue(t, 2)
+			return schema.Field{Kind: kind, Value: &value}
+		}
+		return schema.Field{Kind: kind, Record: randomMembers(t, 2)}
+	case schema.Set:
+		f := randomValue(t, schema.MaxNest+1)
+		if f.Type != schema.TypeFloat {
+			f.Kind = kind
+		}
+		return f
+	default:
+		return schema.Field{Type: schema.TypeUint, Kind: kind}
+	}
+}
+
+// randomValue draws the description of a value that nests no deeper than
+// declarations may.
+func randomValue(t *rapid.T, nest int) schema.Field {
+	types := schema.Types()
+	if nest > schema.MaxNest {
+		types = slices.DeleteFunc(types, func(typ schema.Type) bool { return schema.Set.Allows(typ) == (typ == schema.TypeFloat) })
+	}
+	f := schema.Field{Type: rapid.SampledFrom(types).Draw(t, "type")}
+	switch f.Type {
+	case schema.TypeEnum:
+		values := rapid.SampledFrom([]string{"x", "y", "x-y", "b", "r-l", "x.y"})
+		f.Values = rapid.SliceOfNDistinct(values, 1, 3, rapid.ID[string]).Draw(t, "values")
+	case schema.TypeList:
+		of := randomValue(t, nest+1)
+		if of.Type == schema.TypeList {
+			of = schema.Field{Type: schema.TypeString}
+		}
+		f.Of = &of
+	case schema.TypeRecord:
+		f.Fields = randomMembers(t, nest+1)
+	}
+	return f
+}
+
+func randomMembers(t *rapid.T, nest int) map[string]schema.Field {
+	members := map[string]schema.Field{}
+	for _, name := range rapid.SliceOfNDistinct(rapid.SampledFrom(append(trickyNames, "json_members", "a_x_y")), 1, 3, rapid.ID[string]).Draw(t, "members") {
+		members[name] = randomValue(t, nest)
+	}
+	return members
 }
 
 // TestAcceptedDeclarationsHaveNoClashes compares Parse with Go's own type
@@ -98,11 +149,11 @@ func typeCheck(t *rapid.T, d *schema.Declaration) error {
 			fmt.Fprintf(&writer, "func (Tx) %s() {}\n", goName)
 			fmt.Fprintf(&test, "func %s() {}\n", goName)
 			fmt.Fprintf(&view, "func (View) %s() {}\nconst Field%[1]s = 0\n", goName)
-			if f.Type == schema.TypeEnum {
-				fmt.Fprintf(&view, "type %s struct{}\nfunc Parse%[1]s() {}\n", goName)
-			}
-			for _, v := range f.Values {
-				fmt.Fprintf(&view, "func %s() {}\n", declare.GoValueName(field, f, v))
+			writeTypes(&view, goName, f)
+			for _, m := range f.MemberNames() {
+				if f.Kind == schema.Map {
+					fmt.Fprintf(&test, "func %s() {}\n", declare.GoMemberName(goName, m, f.Record[m]))
+				}
 			}
 		}
 		sources = append(sources, &writer)
@@ -119,6 +170,37 @@ func typeCheck(t *rapid.T, d *schema.Declaration) error {
 		}
 	}
 	return nil
+}
+
+// writeTypes writes the types that the view package declares for f.
+func writeTypes(w *strings.Builder, name string, f schema.Field) {
+	switch {
+	case f.Value != nil:
+		writeTypes(w, declare.GoElementName(name, *f.Value), *f.Value)
+	case f.Of != nil:
+		writeTypes(w, declare.GoElementName(name, *f.Of), *f.Of)
+	case f.Kind == schema.Map:
+		entry := declare.GoEntryName(name)
+		fmt.Fprintf(w, "type %s struct{}\n", entry)
+		for _, m := range f.MemberNames() {
+			fmt.Fprintf(w, "func (%s) %s() {}\n", entry, declare.GoName(m, f.Record[m]))
+			writeTypes(w, declare.GoMemberName(name, m, f.Record[m]), f.Record[m])
+		}
+	case f.Type == schema.TypeRecord:
+		fmt.Fprintf(w, "type %s struct{\n", name)
+		for _, m := range f.MemberNames() {
+			fmt.Fprintf(w, "%s int\n", declare.GoName(m, f.Fields[m]))
+		}
+		fmt.Fprintf(w, "}\nfunc (*%s) JSONMembers() {}\n", name)
+		for _, m := range f.MemberNames() {
+			writeTypes(w, declare.GoMemberName(name, m, f.Fields[m]), f.Fields[m])
+		}
+	case f.Type == schema.TypeEnum:
+		fmt.Fprintf(w, "type %s struct{}\nfunc Parse%[1]s() {}\n", name)
+		for _, v := range f.Values {
+			fmt.Fprintf(w, "func %s() {}\n", declare.GoValueName(name, v))
+		}
+	}
 }
 
 // TestParseNeverPanics on declarations in which anything may be wrong.

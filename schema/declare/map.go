@@ -2,6 +2,7 @@ package declare
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/freehold-dev/freehold/schema"
 	"go.yaml.in/yaml/v3"
@@ -17,8 +18,10 @@ func (s *spec) readMap() {
 	f := &s.out.field
 	record, value, keys := s.m["record"], s.m["value"], s.m["keys"]
 	if keys != nil {
-		s.out.keysAt = at(keys)
-		f.Keys = s.truth(keys, "keys of "+s.what)
+		var ok bool
+		if f.Keys, ok = s.truth(keys, "keys of "+s.what); ok {
+			s.out.keysAt = at(keys)
+		}
 	}
 	switch {
 	case record != nil && value != nil:
@@ -34,7 +37,7 @@ func (s *spec) readMap() {
 
 func (s *spec) readMapValue(n *yaml.Node) {
 	if s.m["keys"] != nil {
-		s.report(s.out.keysAt, `%s is a map of plain values, whose one owner decides the keys: remove "keys"`, s.what)
+		s.report(at(s.m["keys"]), `%s is a map of plain values, whose one owner decides the keys: remove "keys"`, s.what)
 	}
 	value := s.part(n, "the value of "+s.what, asValue)
 	if value.field.Kind == "" {
@@ -43,20 +46,23 @@ func (s *spec) readMapValue(n *yaml.Node) {
 	s.out.element, s.out.field.Value = &value, &value.field
 }
 
-// truth reads true or false.
-func (r *reporter) truth(n *yaml.Node, what string) bool {
+// truth reads true or false, or reports that n is neither.
+func (r *reporter) truth(n *yaml.Node, what string) (yes, ok bool) {
 	if n.Kind == yaml.ScalarNode && n.Tag == "!!bool" && n.Style&yaml.TaggedStyle == 0 {
-		return n.Value == "true" || n.Value == "True" || n.Value == "TRUE"
+		return strings.EqualFold(n.Value, "true"), true
 	}
 	if n.Kind != yaml.AliasNode {
 		r.report(at(n), "%s: want true or false, not %s", what, shape(n))
 	}
-	return false
+	return false, false
 }
 
 // checkMaps reports maps of which it is not clear who decides the keys, and
-// fills in what goes without saying.
+// fills in what goes without saying. In an unfinished file nothing does.
 func (f *fileReader) checkMaps() {
+	if f.unfinished {
+		return
+	}
 	parts := map[string][]*fieldEntry{}
 	var names []string
 	for o := range f.owners {
@@ -109,9 +115,7 @@ func (f *fileReader) checkParts(name string, parts []*fieldEntry) {
 		}
 	}
 	if decider == nil {
-		if !f.unfinished {
-			f.report(parts[0].at, `map %s has %d owners, the next at %s, and none decides its keys: add "keys: true" to one of them`, name, len(parts), f.cite(parts[1].at))
-		}
+		f.report(parts[0].at, `map %s has %d owners, the next at %s, and none decides its keys: add "keys: true" to one of them`, name, len(parts), f.cite(parts[1].at))
 		decider = parts[0]
 	}
 	for _, p := range parts {
@@ -119,6 +123,9 @@ func (f *fileReader) checkParts(name string, parts []*fieldEntry) {
 			f.report(p.goAt, `map %s has another Go name for the owner of its keys, at %s: say it there`, name, f.cite(decider.at))
 		}
 		p.field.Go = decider.field.Go
+		if p.field.Legacy != "" && p.field.Legacy != decider.field.Legacy {
+			f.report(p.at, `map %s has another legacy key for the owner of its keys, at %s: say it there`, name, f.cite(decider.at))
+		}
 	}
 }
 

@@ -105,8 +105,8 @@ func otherPackage(state string) string { return strings.TrimSuffix(state, "_test
 // of its parameters and variables: where it imports the view package too, the
 // two would hide each other.
 var generatedNames = []string{
-	"context", "decimal", "fmt", "reader", "schema", "sidecar", "statetest", "testing", "time",
-	"ctx", "dir", "err", "fn", "o", "settings", "t", "tx", "v", "w",
+	"context", "decimal", "fmt", "jsontext", "reader", "schema", "sidecar", "statetest", "testing", "time",
+	"ctx", "dir", "e", "elements", "err", "fn", "key", "keys", "o", "settings", "t", "tx", "v", "w",
 }
 
 // WriterPackage returns the name of the generated package that writes the

@@ -108,6 +108,7 @@ func (f *fileReader) readFields(o *ownerEntry, e entry, fields *yaml.Node) {
 // one does already and it is no map that they can share.
 func (f *fileReader) claimField(owner string, field fieldEntry) bool {
 	if first, taken := f.fields[field.name]; taken && first.joins(field) {
+		f.claimLegacy(field)
 		return true
 	} else if taken {
 		f.report(field.at, "owner %s declares the field %s already, at %s: a field has one owner; remove or rename one of the two",
@@ -115,14 +116,23 @@ func (f *fileReader) claimField(owner string, field fieldEntry) bool {
 		return false
 	}
 	f.fields[field.name] = declared{owner, field.at, field.field}
+	f.claimLegacy(field)
+	return true
+}
+
+// claimLegacy notes that the field takes its legacy key, or reports that
+// another one does already.
+func (f *fileReader) claimLegacy(field fieldEntry) {
 	legacy := field.field.Legacy
-	if first, taken := f.legacy[legacy]; taken && legacy != "" {
+	if legacy == "" {
+		return
+	}
+	if first, taken := f.legacy[legacy]; taken && first.name != field.name {
 		f.report(field.at, "field %s takes the legacy key %s, and so does field %s at %s: a key goes to one field; remove it from one of the two",
 			field.name, quote(legacy), first.name, f.cite(first.at))
-		return true
+		return
 	}
 	f.legacy[legacy] = field
-	return true
 }
 
 // plain returns a name as messages show it: as it is if it is a name at all,

@@ -26,6 +26,7 @@ func OwnersSchema() ([]byte, error) {
 	refineFile(s)
 	refineOwner(s.Definitions["Owner"])
 	refineField(s.Definitions["Field"])
+	addParts(s.Definitions)
 	refine(s.Definitions["Busy"], "wait", "", func(p *jsonschema.Schema) {
 		p.Pattern = `^\+?(0|((\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h))+)$`
 		p.Default = schema.DefaultWait.String()
@@ -64,14 +65,19 @@ var comments = map[string]string{
 	"Busy.Wait": "How long it waits, as Go writes durations: 250ms, 2s.",
 	"Busy.Then": "What it does then: fail, an error with nothing changed.",
 
-	"Field.":       "One value with one owner.",
-	"Field.Type":   "The type of the value. int and uint have 64 bits, decimal is exact, time is an instant.",
-	"Field.Kind":   "How writes combine: value, the latest; max and min, never back; counter, the exact sum.",
+	"Field.":       "One value with one owner, or a map, of which several owners may each have members.",
+	"Field.Type":   "The type of the value, or of a set's elements. int and uint have 64 bits, decimal is exact, time is an instant, json is anything.",
+	"Field.Kind":   "How writes combine: value, the latest; max and min, never back; counter, the exact sum; set, by element; map, by key.",
+	"Field.Of":     "What an element of the list is.",
+	"Field.Fields": "The members of the record by name. The record is written whole.",
+	"Field.Record": "What this owner keeps at each key of the map: members by name, each with its kind.",
+	"Field.Value":  "What the map has at each key, if that is one value.",
+	"Field.Keys":   "Whether this owner decides which keys the map has. Of several owners of a map, exactly one does.",
 	"Field.Doc":    "What the value means. It becomes the comment of the generated accessors.",
 	"Field.Unit":   "What a number counts: tokens, US dollars.",
 	"Field.Values": "The values of an enum.",
 	"Field.Go":     "The name in generated code. Default: the field's name by Go's rules, TotalUSD for total_usd.",
-	"Field.Legacy": "The field's key in the file that Freehold replaces.",
+	"Field.Legacy": "The field's key in the file that Freehold replaces; of a map, \".\" if it is that file itself.",
 }
 
 // refine changes the property name of s; otherwise, if not empty, is what
@@ -122,11 +128,105 @@ func refineField(s *jsonschema.Schema) {
 		least, most := uint64(1), uint64(maxValues)
 		p.Items, p.MinItems, p.MaxItems, p.UniqueItems = pattern(valueRule), &least, &most, true
 	})
+	refine(s, "of", "", refer("Element"))
+	refine(s, "fields", "", namedParts("Member"))
+	refine(s, "record", "", namedParts("Column"))
+	refine(s, "value", "", refer("Value"))
+	s.AllOf = append(s.AllOf, mapRule(), listRule(), recordRule())
+	addRules(s, schema.Kinds())
+}
+
+// addParts defines what a part of a field may say: less than a field.
+func addParts(definitions jsonschema.Definitions) {
+	field := definitions["Field"]
+	for name, r := range map[string]role{"Element": asElement, "Member": asMember, "Column": asColumn, "Value": asValue} {
+		part := closed(object(partDocs[name]))
+		for pair := field.Properties.Oldest(); pair != nil; pair = pair.Next() {
+			if !r.has(pair.Key) {
+				continue
+			}
+			part.Properties.Set(pair.Key, pair.Value)
+			if pair.Key == "kind" {
+				kind := described(pair.Value.Description, oneOf(r.kinds...))
+				kind.Default = schema.Value
+				part.Properties.Set("kind", kind)
+			}
+		}
+		part.Required = []string{"type"}
+		part.AllOf = append(part.AllOf, listRule(), recordRule())
+		addRules(part, r.kinds)
+		definitions[name] = part
+	}
+}
+
+var partDocs = map[string]string{
+	"Element": "An element of a list.",
+	"Member":  "A member of a record.",
+	"Column":  "A member of what a map has at a key.",
+	"Value":   "What a map has at a key.",
+}
+
+func refer(definition string) func(*jsonschema.Schema) {
+	return func(p *jsonschema.Schema) {
+		p.Ref = "#/$defs/" + definition
+		p.Description = partDocs[definition]
+	}
+}
+
+func namedParts(definition string) func(*jsonschema.Schema) {
+	return func(p *jsonschema.Schema) {
+		named(p)
+		p.AdditionalProperties = &jsonschema.Schema{Ref: "#/$defs/" + definition}
+	}
+}
+
+// addRules adds what follows from the type and the kind.
+func addRules(s *jsonschema.Schema, kinds []schema.Kind) {
 	s.AllOf = append(s.AllOf, enumRule(), unitRule())
-	for _, kind := range schema.Kinds() {
+	for _, kind := range kinds {
 		if rule := kindRule(kind); rule != nil {
 			s.AllOf = append(s.AllOf, rule)
 		}
+	}
+}
+
+// mapRule: a map says what it has at a key and has no type; everything else
+// has a type.
+func mapRule() *jsonschema.Schema {
+	not := func(names ...string) *jsonschema.Schema {
+		s := given()
+		for _, name := range names {
+			s.Properties.Set(name, jsonschema.FalseSchema)
+		}
+		return s
+	}
+	var hasOne []*jsonschema.Schema
+	for _, name := range mapKeys {
+		hasOne = append(hasOne, &jsonschema.Schema{Required: []string{name}})
+	}
+	isMap := not("type", "values", "of", "fields", "unit")
+	isMap.AnyOf = hasOne
+	isMap.Not = &jsonschema.Schema{Required: []string{"record", "value"}}
+	other := not(mapKeys...)
+	other.Required = []string{"type"}
+	return &jsonschema.Schema{If: given(property{"kind", oneOf(schema.Map), true}), Then: isMap, Else: other}
+}
+
+// listRule: a list says what it is of, and nothing else does.
+func listRule() *jsonschema.Schema { return typeRule(schema.TypeList, "of") }
+
+// recordRule: a record has members, and nothing else has.
+func recordRule() *jsonschema.Schema { return typeRule(schema.TypeRecord, "fields") }
+
+// enumRule: an enum has values, and nothing else has.
+func enumRule() *jsonschema.Schema { return typeRule(schema.TypeEnum, "values") }
+
+// typeRule: what is of the type has the key, and nothing else has.
+func typeRule(typ schema.Type, key string) *jsonschema.Schema {
+	return &jsonschema.Schema{
+		If:   given(property{"type", oneOf(typ), true}),
+		Then: &jsonschema.Schema{Required: []string{key}},
+		Else: given(property{key, jsonschema.FalseSchema, false}),
 	}
 }
 
@@ -134,15 +234,6 @@ func atMost(most uint64) func(*jsonschema.Schema) {
 	return func(p *jsonschema.Schema) {
 		least := uint64(1)
 		p.MinLength, p.MaxLength = &least, &most
-	}
-}
-
-// enumRule: an enum has values, and nothing else has.
-func enumRule() *jsonschema.Schema {
-	return &jsonschema.Schema{
-		If:   given(property{"type", oneOf(schema.TypeEnum), true}),
-		Then: &jsonschema.Schema{Required: []string{"values"}},
-		Else: given(property{"values", jsonschema.FalseSchema, false}),
 	}
 }
 
@@ -154,10 +245,10 @@ func unitRule() *jsonschema.Schema {
 	}
 }
 
-// kindRule says which types go with the kind, or is nil if all do.
+// kindRule says which types go with the kind, or is nil if all do, or none.
 func kindRule(kind schema.Kind) *jsonschema.Schema {
 	good := allowed(kind)
-	if len(good) == len(schema.Types()) {
+	if len(good) == len(schema.Types()) || len(good) == 0 {
 		return nil
 	}
 	return &jsonschema.Schema{

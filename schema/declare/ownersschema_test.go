@@ -81,10 +81,11 @@ func TestOwnersSchemaRefusesWhatParseRefuses(t *testing.T) {
 		"state/keyword": true, "state/predeclared": true, "state/program": true, "state/documentation": true, "state/test": true,
 		"state/underscore": true, "state/imported": true, "state/package_keyword": true, "owner/names_reserved": true,
 		"home/inside_default": true, "home/shared": true, "home/folder": true,
+		"parts/several_owners": true, "parts/identifiers": true,
 	}
 	text, err := declare.OwnersSchema()
 	s := compile(t, text, err)
-	for _, theme := range []string{"state", "owner", "home", "field"} {
+	for _, theme := range []string{"state", "owner", "home", "field", "parts"} {
 		archive, err := txtar.ParseFile(filepath.Join("testdata/mistakes", theme+".txtar"))
 		if err != nil {
 			t.Fatal(err)
@@ -127,8 +128,8 @@ func TestOwnersSchemaExplainsItself(t *testing.T) {
 		t.Fatal(err)
 	}
 	root.Defs["the file"] = root.object
-	if len(root.Defs) != 4 {
-		t.Errorf("%d objects, want 4", len(root.Defs))
+	if len(root.Defs) != 8 {
+		t.Errorf("%d objects, want 8", len(root.Defs))
 	}
 	for name, o := range root.Defs {
 		if o.Description == "" || o.Additional != false {

@@ -40,9 +40,16 @@ owners:
         go: Because
         legacy: cause
       tokens: {type: uint, kind: counter, unit: tokens}
+      hosts:
+        type: list
+        of: {type: record, go: Host, doc: One., fields: {name: {type: string, legacy: n}, port: {type: uint, unit: ports}}}
+      labels: {kind: set, type: string}
+      seen: {kind: map, value: {type: uint, kind: max}}
+      skills: {kind: map, keys: true, go: Talents, record: {uses: {type: uint, kind: counter}, note: {type: json}}}
   bare:
     fields:
       x: {type: bool}
+      skills: {kind: map, record: {pinned: {type: bool}}}
 `
 
 func TestParseSaysWhatTheFileSays(t *testing.T) {
@@ -53,11 +60,22 @@ func TestParseSaysWhatTheFileSays(t *testing.T) {
 			Durability: schema.Process, Home: "cmd/full", Fields: map[string]schema.Field{
 				"reason": {Type: schema.TypeEnum, Kind: schema.Value, Values: []string{"a", "b"}, Doc: "Why.", Go: "Because", Legacy: "cause"},
 				"tokens": {Type: schema.TypeUint, Kind: schema.Counter, Unit: "tokens"},
+				"hosts": {Type: schema.TypeList, Kind: schema.Value, Of: &schema.Field{Type: schema.TypeRecord, Go: "Host", Doc: "One.", Fields: map[string]schema.Field{
+					"name": {Type: schema.TypeString, Legacy: "n"}, "port": {Type: schema.TypeUint, Unit: "ports"},
+				}}},
+				"labels": {Type: schema.TypeString, Kind: schema.Set},
+				"seen":   {Kind: schema.Map, Keys: true, Value: &schema.Field{Type: schema.TypeUint, Kind: schema.Max}},
+				"skills": {Kind: schema.Map, Keys: true, Go: "Talents", Record: map[string]schema.Field{
+					"uses": {Type: schema.TypeUint, Kind: schema.Counter}, "note": {Type: schema.TypeJSON, Kind: schema.Value},
+				}},
 			},
 		},
 		"bare": { // every default filled in
 			Mode: schema.Shared, Busy: schema.Busy{Wait: "250ms", Then: schema.Fail}, Durability: schema.Power,
-			Home: "owners/runtime/bare", Fields: map[string]schema.Field{"x": {Type: schema.TypeBool, Kind: schema.Value}},
+			Home: "owners/runtime/bare", Fields: map[string]schema.Field{
+				"x":      {Type: schema.TypeBool, Kind: schema.Value},
+				"skills": {Kind: schema.Map, Go: "Talents", Record: map[string]schema.Field{"pinned": {Type: schema.TypeBool, Kind: schema.Value}}},
+			},
 		},
 	}}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -81,7 +99,7 @@ func TestPlaceIsWhereTheFileNamesIt(t *testing.T) {
 		got[name] = place{line, col}
 	}
 	want := map[string]place{
-		"full": {4, 3}, "bare": {21, 3}, "full.reason": {13, 7}, "full.tokens": {20, 7}, "bare.x": {23, 7}, "nobody": {}, "bare.y": {},
+		"full": {4, 3}, "bare": {27, 3}, "full.reason": {13, 7}, "full.tokens": {20, 7}, "bare.x": {29, 7}, "nobody": {}, "bare.y": {},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("Place (-want +got):\n%s", diff)
@@ -161,7 +179,7 @@ owners.yaml:9:7: field y_ becomes Y in Go, and so does field y at owners.yaml:8:
 owners.yaml:9:7: field y_ is an enum without values: add "values: […]"
 owners.yaml:11:11: the home of owner b, "..", is outside of the module: name a folder in it
 owners.yaml:13:7: owner a declares the field x already, at owners.yaml:7:7: a field has one owner; remove or rename one of the two
-owners.yaml:13:23: unknown key "oops" in field x: the keys here are type, kind, values, doc, unit, go and legacy
+owners.yaml:13:23: unknown key "oops" in field x: the keys here are type, kind, values, of, fields, doc, unit, go, legacy, record, value and keys
 `
 	if diff := cmp.Diff(want, report(t, text)); diff != "" {
 		t.Errorf("Parse (-want +got):\n%s", diff)
@@ -201,6 +219,11 @@ func TestRuntimeDeclarationHasNoMistakes(t *testing.T) {
 		"cost": {"closed_at", "last_prompt_observed_at", "last_prompt_tokens", "log_offset", "opened_at",
 			"opened_transcript", "total_usd"},
 		"watchdog": {"last_decision", "restart_reason"},
+		"lifecycle": {"created_at", "last_error", "runtime_mode", "session_id", "session_state", "shutdown_completed_at",
+			"shutdown_requested_at", "tmux_session", "version"},
+		"archive": {"last_raw_archive_at", "last_shell_snapshot_at", "transition", "transition_mode", "transition_started_at",
+			"transition_target"},
+		"assistant": {"waiting_reason", "waiting_since"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("owners (-want +got):\n%s", diff)

@@ -50,11 +50,27 @@ func allTypes() *schema.Declaration {
 	for _, typ := range schema.Types() {
 		o.Fields["a_"+string(typ)] = schema.Field{Type: typ, Doc: "One of type " + string(typ) + "."}
 	}
-	o.Fields["a_enum"] = schema.Field{Type: schema.TypeEnum, Values: []string{"dead-process", "pane-frozen"}}
+	mood := schema.Field{Type: schema.TypeEnum, Values: []string{"dead-process", "pane-frozen"}}
+	target := map[string]schema.Field{
+		"port": {Type: schema.TypeUint, Doc: "Its port.", Unit: "ports"},
+		"mood": mood,
+		"tags": {Type: schema.TypeList, Of: &schema.Field{Type: schema.TypeString}},
+		"more": {Type: schema.TypeJSON},
+	}
+	o.Fields["a_enum"] = mood
+	o.Fields["a_list"] = schema.Field{Type: schema.TypeList, Of: &schema.Field{Type: schema.TypeRecord, Fields: target}}
+	o.Fields["a_record"] = schema.Field{Type: schema.TypeRecord, Fields: target}
 	for _, kind := range schema.Kinds() {
 		o.Fields["a_"+string(kind)] = schema.Field{Type: schema.TypeUint, Kind: kind, Doc: "Prompt tokens.", Unit: "tokens"}
 	}
-	other := schema.Owner{Fields: map[string]schema.Field{"foreign": {Type: schema.TypeBool}}}
+	o.Fields["a_map"] = schema.Field{Kind: schema.Map, Keys: true, Record: map[string]schema.Field{
+		"uses": {Type: schema.TypeUint, Kind: schema.Counter, Doc: "How often."}, "target": {Type: schema.TypeRecord, Fields: target},
+	}}
+	o.Fields["a_scalar_map"] = schema.Field{Kind: schema.Map, Value: &schema.Field{Type: schema.TypeTime, Kind: schema.Max}}
+	other := schema.Owner{Fields: map[string]schema.Field{
+		"foreign": {Type: schema.TypeBool},
+		"a_map":   {Kind: schema.Map, Record: map[string]schema.Field{"pinned": {Type: schema.TypeBool}}},
+	}}
 	return &schema.Declaration{State: "runtime", Owners: map[string]schema.Owner{"all": o, "other": other}}
 }
 
@@ -70,7 +86,8 @@ func sidecarWith(members string) string {
 	return "{" + envelope + members + "}"
 }
 
-// values of each type: the first list is right, the second is wrong.
+// typeValues are values of each type: the first list is right, the second is
+// wrong.
 var typeValues = map[schema.Type][2][]string{
 	schema.TypeBool: {{`true`, `false`}, {`0`, `"true"`, `[]`, `{}`}},
 	schema.TypeInt: {{`0`, `-1`, `9223372036854775807`, `-9223372036854775808`},
@@ -85,6 +102,10 @@ var typeValues = map[schema.Type][2][]string{
 	schema.TypeDuration: {{`"0s"`, `"1m30s"`, `"-1.5s"`, `"1ns"`, `"2.5µs"`, `"250ms"`, `"2562047h47m16.854775807s"`},
 		{`"90"`, `90`, `"1 m"`, `""`, `"1d"`, `"P1D"`, `"1m"`}},
 	schema.TypeEnum: {{`"dead-process"`, `"pane-frozen"`}, {`"pane-frozn"`, `"Pane-Frozen"`, `""`, `0`, `true`}},
+	schema.TypeList: {{`[]`, `[{}]`, `[{"port":1},{"tags":[]}]`}, {`{}`, `"a"`, `[1]`, `[null]`, `[{"prot":1}]`, `[{"port":"1"}]`, `[[]]`}},
+	schema.TypeRecord: {{`{}`, `{"port":0}`, `{"mood":"pane-frozen","more":null,"port":18446744073709551615,"tags":["a","a",""]}`},
+		{`[]`, `""`, `{"port":null}`, `{"prot":1}`, `{"port":-1}`, `{"mood":"x"}`, `{"tags":[1]}`, `{"Port":1}`}},
+	schema.TypeJSON: {{`null`, `true`, `1e999`, `"x"`, `[]`, `{"a":[null,{"b":{}}]}`}, nil},
 }
 
 func TestSidecarSchemaTakesEveryTypesValuesAndNoOthers(t *testing.T) {
@@ -100,12 +121,21 @@ func TestSidecarSchemaTakesEveryTypesValuesAndNoOthers(t *testing.T) {
 				t.Errorf("%s is no value of %s after all: %v", value, typ, err)
 			}
 		}
-		for _, value := range append(typeValues[typ][1], `null`) {
+		for _, value := range wrongValues(typ) {
 			if validate(t, s, sidecarWith(fmt.Sprintf(`"a_%s":%s`, typ, value))) == nil {
 				t.Errorf("%s takes %.60s", typ, value)
 			}
 		}
 	}
+}
+
+// wrongValues are values that are not of the type: null is one of all types
+// but json.
+func wrongValues(typ schema.Type) []string {
+	if typ == schema.TypeJSON {
+		return nil
+	}
+	return append(typeValues[typ][1], `null`)
 }
 
 // TestSchemasTakeWhatCodecsWrite holds the patterns against the one form that
@@ -149,7 +179,7 @@ func quoted(s string) string {
 func TestSidecarSchemaTakesEveryKind(t *testing.T) {
 	text, err := declare.SidecarSchema(allTypes(), "all")
 	s := compile(t, text, err)
-	for _, kind := range schema.Kinds() {
+	for _, kind := range []schema.Kind{schema.Value, schema.Max, schema.Min, schema.Counter} {
 		if err := validate(t, s, sidecarWith(fmt.Sprintf(`"a_%s":5`, kind))); err != nil {
 			t.Errorf("%s: %v", kind, err)
 		}
@@ -157,6 +187,38 @@ func TestSidecarSchemaTakesEveryKind(t *testing.T) {
 			t.Errorf("%s takes a string", kind)
 		}
 	}
+	for value, ok := range kindValues {
+		if err := validate(t, s, sidecarWith(value)); (err == nil) != ok {
+			t.Errorf("%s: valid %v, want %v: %v", value, err == nil, ok, err)
+		}
+	}
+}
+
+// kindValues are sets and maps, right and wrong.
+var kindValues = map[string]bool{
+	`"a_set":[]`:            true,
+	`"a_set":[1,2,10]`:      true,
+	`"a_set":[1,1]`:         false,
+	`"a_set":["1"]`:         false,
+	`"a_set":{}`:            false,
+	`"a_set":1`:             false,
+	`"a_map":{}`:            true,
+	`"a_map":{"a/b é.":{}}`: true,
+	`"a_map":{"__proto__":{"uses":1,"target":{"port":1}}}`: true,
+	`"a_map":{"":{}}`:               false,
+	`"a_map":{"a\nb":{}}`:           false,
+	`"a_map":{"a":1}`:               false,
+	`"a_map":{"a":null}`:            false,
+	`"a_map":{"a":{"uses":"1"}}`:    false,
+	`"a_map":{"a":{"uses":null}}`:   false,
+	`"a_map":{"a":{"pinned":true}}`: false, // another owner's
+	`"a_map":{"a":{"usse":1}}`:      false,
+	`"a_map":[]`:                    false,
+	`"a_map":{"` + strings.Repeat("k", schema.MaxKey) + `":{}}`:  true,
+	`"a_map":{"k` + strings.Repeat("k", schema.MaxKey) + `":{}}`: false,
+	`"a_scalar_map":{"a":"2026-08-11T09:12:44Z"}`:                true,
+	`"a_scalar_map":{"a":1}`:                                     false,
+	`"a_scalar_map":{"a":{}}`:                                    false,
 }
 
 // TestSidecarSchemaKnowsOnlyItsOwnersFields: absence is fine, a foreign or
@@ -194,6 +256,9 @@ func TestEnvelopeSchemaLeavesRoomForLater(t *testing.T) {
 		{`"format":1`, `"format":1,"later":{"a":[1]}`, true},
 		{`"identity":{`, `"identity":{"later":1,`, true},
 		{`"pid":4711}}`, `"pid":4711,"observed":{"x":"1.2.3"}}}`, true},
+		{`"pid":4711}}`, `"pid":4711,"keys":{"a/b":"1.2.8c3tabcdefghi"}}}`, true},
+		{`"pid":4711}}`, `"pid":4711,"keys":{"a/b":"1.2"}}}`, false},
+		{`"pid":4711}}`, `"pid":4711,"keys":["a"]}}`, false},
 		{`"fields":{`, `"fields":{"of_a_newer_release":{"version":"1.1.8c3tabcdefghi","at":"2026-08-11T09:12:44Z","program":"","pid":1},`, true},
 		{`"recent":`, `"folded":["x"],"recent":`, true},
 		{`"boot":"6f1c","pid_ns":4026531836,`, ``, true},
@@ -247,7 +312,7 @@ func TestSidecarSchemaSaysWhoOwnsWhat(t *testing.T) {
 	if got.Schema != "https://json-schema.org/draft/2020-12/schema" || got.Owner != "all" {
 		t.Errorf("$schema %q, owner %q", got.Schema, got.Owner)
 	}
-	for _, kind := range schema.Kinds() {
+	for _, kind := range []schema.Kind{schema.Value, schema.Max, schema.Min, schema.Counter, schema.Set} {
 		p := got.Properties["a_"+string(kind)]
 		if p.Kind != string(kind) || p.Owner != "all" || p.Description != "Prompt tokens. Unit: tokens." {
 			t.Errorf("a_%s: %+v", kind, p)
@@ -263,7 +328,7 @@ func TestSchemasRefuseWhatTheyDoNotKnow(t *testing.T) {
 	if _, err := declare.SidecarSchema(d, "nobody"); err == nil || !strings.Contains(err.Error(), "its owners are all and other") {
 		t.Errorf("an undeclared owner: %v", err)
 	}
-	d.Owners["other"].Fields["x"] = schema.Field{Type: "record"}
+	d.Owners["other"].Fields["x"] = schema.Field{Type: "money"}
 	if _, err := declare.SidecarSchema(d, "other"); err == nil || !strings.HasPrefix(err.Error(), "field x: ") {
 		t.Errorf("an unknown type: %v", err)
 	}

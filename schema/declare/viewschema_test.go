@@ -42,6 +42,11 @@ func TestViewSchemaDescribesAView(t *testing.T) {
 		{`"freshness":"unknown"`, `"freshness":"old"`, false},
 		{`"changed_at":"2026-08-11T09:12:44.031Z"`, `"changed_at":"yesterday"`, false},
 		{`"aside":0`, `"aside":-1`, false},
+		{`"a_uint":1,`, `"a_map":{"a":{"uses":1,"pinned":true}},`, true},
+		{`"a_uint":1,`, `"a_map":{"a":{"uses":1,"pined":true}},`, false},
+		{`"provenance":{`, `"provenance":{"a_map":{"owner":"all","file":"all.json","status":"ok","parts":{"other":{"owner":"other","file":"other.json","status":"foreign"}}},`, true},
+		{`"provenance":{`, `"provenance":{"a_map":{"owner":"other","file":"other.json","status":"ok"},`, false},
+		{`"provenance":{`, `"provenance":{"a_map":{"owner":"all","file":"all.json","status":"ok","parts":{"nobody":{"owner":"other","file":"other.json","status":"foreign"}}},`, false},
 	} {
 		instance := strings.Replace(view, test.from, test.to, 1)
 		if instance == view {
@@ -66,7 +71,7 @@ func TestViewSchemaTakesEveryTypesValuesAndNoOthers(t *testing.T) {
 				t.Errorf("%s does not take %s: %v", typ, value, err)
 			}
 		}
-		for _, value := range append(typeValues[typ][1], `null`) {
+		for _, value := range wrongValues(typ) {
 			if validate(t, s, with(typ, value)) == nil {
 				t.Errorf("%s takes %.60s", typ, value)
 			}

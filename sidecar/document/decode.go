@@ -6,7 +6,6 @@ import (
 	"strconv"
 
 	"github.com/freehold-dev/freehold/schema"
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 // envelopeName is the member of a sidecar that is not a field.
@@ -17,7 +16,8 @@ var (
 	envelopeNames = []string{"format", "owner", "state", "epoch", "nonce", "revision", "written_at", "writer", "fields", "recent", "sum"}
 	writerNames   = []string{"program", "identity"}
 	identityNames = []string{"boot", "pid_ns", "pid", "start", "nonce", "pidfd"}
-	entryNames    = []string{"version", "at", "program", "pid"}
+	entryNames    = []string{"version", "at", "program", "pid", "keys"}
+	required      = entryNames[:4]
 )
 
 // Decode reads a sidecar. It returns an error that wraps [ErrInvalid] if data
@@ -71,11 +71,7 @@ func (s *scanner) document(d *Document) (sum int, ok bool) {
 		if d.members == nil {
 			d.members = make([]member, 0, len(d.fields)+1)
 		}
-		v := s.value()
-		if jsontext.Value(v).Kind() == jsontext.KindNull {
-			s.refuse(s.at, "%.80q is null; an unset field is left out", name)
-		}
-		d.members = append(d.members, member{key, v, s.at})
+		d.members = append(d.members, member{key, s.value(), s.at})
 	})
 	if object != nil && !whose {
 		s.format = &SyntaxError{0, `the object has no "$sidecar", so Freehold did not write it`}

@@ -109,8 +109,7 @@ func (d *Document) Field(name string) (raw []byte, by Provenance, ok bool) {
 	return raw, by, ok
 }
 
-// Set gives a field a value, raw, which must be JSON and not null, and records
-// who did. A field that has a value keeps its place. The name and the value
+// Set gives a field a value, raw, which must be JSON, and records who did. A field that has a value keeps its place. The name and the value
 // are checked by [Document.Encode].
 func (d *Document) Set(name string, raw []byte, by Provenance) {
 	raw = bytes.Clone(raw)

@@ -116,16 +116,20 @@ func (d *Document) appendEntries(dst []byte) []byte {
 	return append(dst, '}')
 }
 
-func (p Provenance) append(dst []byte, name string) []byte {
+// append writes one member. What a field does not have, the incarnations of
+// what is no map, is left out.
+func (w *written) append(dst []byte, name string) []byte {
 	switch name {
 	case "version":
-		return append(p.Version.append(append(dst, '"')), '"')
+		return append(w.Version.append(append(dst, '"')), '"')
 	case "at":
-		return appendTime(dst, p.At)
+		return appendTime(dst, w.At)
 	case "program":
-		return appendString(dst, p.Program)
-	default: // "pid"
-		return strconv.AppendInt(dst, int64(p.PID), 10)
+		return appendString(dst, w.Program)
+	case "pid":
+		return strconv.AppendInt(dst, int64(w.PID), 10)
+	default: // "keys"
+		return append(dst, w.keys...)
 	}
 }
 

@@ -9,9 +9,8 @@ import (
 
 // DecodeForeign reads a file that some other hand wrote or edited, so that its
 // values can be taken in. It asks for JSON as strict as [Decode] does and for
-// an object without nulls whose names could be fields, else it returns an error
-// that wraps [ErrInvalid]; whether the values fit a declaration is the caller's
-// business.
+// an object whose names could be fields, else it returns an error that wraps
+// [ErrInvalid]; whether the values fit a declaration is the caller's business.
 //
 // If "$sidecar" still has its form, the result is all that stands there: who
 // wrote what, and what a newer release put beside it. Nothing vouches for it,
@@ -36,9 +35,6 @@ func DecodeForeign(data []byte) (*Document, error) {
 		name := string(unquoteName(m.key))
 		if !schema.ValidName(name) && !strings.HasPrefix(name, "$") {
 			return nil, &SyntaxError{int64(m.at), fmt.Sprintf("%.80q cannot be a field: want %s", name, schema.NameRule)}
-		}
-		if string(m.value) == "null" {
-			return nil, &SyntaxError{int64(m.at), fmt.Sprintf("%.80q is null; an unset field is left out", name)}
 		}
 	}
 	if s.format == nil && s.wrong == nil {

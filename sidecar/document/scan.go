@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/freehold-dev/freehold/schema"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -16,8 +17,11 @@ const (
 	MaxSize = 1 << 20
 	// MaxDepth is how deep its objects and arrays may nest.
 	MaxDepth = 64
-	// MaxMembers is how many members one object in it may have.
+	// MaxMembers is how many fields a sidecar, and how many members each
+	// object of "$sidecar", may have.
 	MaxMembers = 4096
+	// MaxKeys is how many members any other object in it may have.
+	MaxKeys = schema.MaxKeys
 )
 
 // A scanner walks over a text once and hands out its parts as slices of it.
@@ -164,20 +168,28 @@ func (s *scanner) value() []byte {
 // that they cannot exceed a cap.
 func (s *scanner) bound(v []byte) {
 	opened := bytes.Count(v, []byte{'{'}) + bytes.Count(v, []byte{'['})
-	if opened <= s.room && bytes.Count(v, []byte{':'}) <= MaxMembers {
+	if opened <= s.room && bytes.Count(v, []byte{':'}) <= MaxKeys {
 		return
 	}
-	dec := jsontext.NewDecoder(bytes.NewReader(v))
-	for _, err := dec.ReadToken(); err == nil; _, err = dec.ReadToken() {
-		at := s.at + int(dec.InputOffset()) - 1
-		if dec.StackDepth() > s.room {
-			s.fail(at, "nested deeper than %d", MaxDepth)
-			return
-		}
-		// An object has two tokens for each member.
-		if kind, n := dec.StackIndex(dec.StackDepth()); kind == jsontext.KindBeginObject && n > 2*MaxMembers {
-			s.fail(at, "more than %d members in one object", MaxMembers)
-			return
+	var members [MaxDepth + 1]int // of the objects that are open, by depth
+	depth := 0
+	for i := 0; i < len(v); i++ {
+		switch v[i] {
+		case '"':
+			i = stringEnd(v, i)
+		case '{', '[':
+			if depth++; depth > s.room {
+				s.fail(s.at+i, "nested deeper than %d", MaxDepth)
+				return
+			}
+			members[depth] = 0
+		case '}', ']':
+			depth--
+		case ':':
+			if members[depth]++; members[depth] > MaxKeys {
+				s.fail(s.at+i, "more than %d members in one object", MaxKeys)
+				return
+			}
 		}
 	}
 }

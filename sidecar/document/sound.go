@@ -6,7 +6,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/freehold-dev/freehold/schema"
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 // sound says why Decode would refuse the text of d. What came from a file and
@@ -112,9 +111,6 @@ func (m *member) sound() error {
 	defer s.release()
 	if err := s.failure(); err != nil {
 		return fmt.Errorf("no JSON value: %w", err)
-	}
-	if jsontext.Value(m.value).Kind() == jsontext.KindNull {
-		return fmt.Errorf("null is no value: clear the field instead")
 	}
 	return nil
 }

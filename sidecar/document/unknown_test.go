@@ -65,3 +65,36 @@ func TestUnknownFieldsAreFields(t *testing.T) {
 		t.Errorf("Names: got %s, want %s", got, want)
 	}
 }
+
+// The same holds beside the incarnations of a map, and inside of its entries.
+func TestUnknownMembersSurviveBesideAMap(t *testing.T) {
+	d := sample(1)
+	d.SetRows("skills", []Row{{"deploy", []byte(`{"uses":1}`), testVersion(1)}}, by(d.Version))
+	text := encode(t, d)
+	const odd = `"future_\u0031":{"big":9007199254740993,"r":1.0,"z":[ 1 ]}`
+	for _, old := range []string{`"keys":{"deploy"`, `}},"recent"`, `{"uses":1}`} {
+		unknown := odd + "," + old
+		if old == `}},"recent"` {
+			unknown = "," + odd + old
+		} else if old == `{"uses":1}` {
+			unknown = `{` + odd + `,"uses":1}`
+		}
+		changed := resealed(t, strings.Replace(text, old, unknown, 1))
+		d, err := Decode([]byte(changed))
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows, err := d.Rows("skills")
+		if err != nil || len(rows) != 1 || rows[0].Born != testVersion(1) {
+			t.Fatalf("%s: rows %v, %v", old, rows, err)
+		}
+		d.Commit(d.Version, testTime, testWriter)
+		d.SetRows("note", []Row{{"a", []byte("1"), testVersion(1)}}, by(d.Version))
+		if old != `{"uses":1}` {
+			d.SetRows("skills", append(rows, Row{"new", []byte("{}"), testVersion(2)}), by(d.Version))
+		}
+		if got := encode(t, d); !strings.Contains(got, odd) {
+			t.Errorf("%s: the unknown member is gone from\n%s", old, got)
+		}
+	}
+}

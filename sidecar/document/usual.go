@@ -82,6 +82,7 @@ func (c *cursor) entries() []entry {
 		c.skip(":")
 		start = c.pos
 		c.entry()
+		c.skip("}")
 		entries = append(entries, entry{key: key, raw: c.since(start)})
 		c.ok = c.ok && schema.ValidName(string(name))
 		if !c.skipIf(",") {
@@ -93,7 +94,7 @@ func (c *cursor) entries() []entry {
 	return entries
 }
 
-// entry reads what [Provenance.append] writes.
+// entry reads what [written.append] writes, up to the incarnations of a map.
 func (c *cursor) entry() (parts entryParts) {
 	c.skip(`{"version":"`)
 	var ok bool
@@ -105,7 +106,6 @@ func (c *cursor) entry() (parts entryParts) {
 	parts.program = c.plain()
 	c.skip(`,"pid":`)
 	parts.pid = c.pid()
-	c.skip("}")
 	return parts
 }
 

@@ -25,6 +25,8 @@ var (
 	// was made with the state; two processes could then both hold "the"
 	// lock. `freehold state repair` makes it anew when nobody uses the state.
 	ErrLock = errors.New("lock file missing or replaced")
+	// ErrGone is returned if a process has ended.
+	ErrGone = errors.New("the process has ended")
 	// ErrInvalidManifest is returned if the manifest is missing or is not one.
 	ErrInvalidManifest = errors.New("invalid manifest")
 	// ErrUnsupported is returned on platforms where the promises of this

@@ -57,12 +57,13 @@ func (f *folder) readFile(name string, buf []byte, most int) ([]byte, error) {
 }
 
 // plain refuses what is not one file with one name: a hard link could be
-// another owner's file, or anything else of this user's.
+// another owner's file, or anything else of this user's. A file without a name
+// was replaced since it was opened, as every commit does, and still is whole.
 func (f *folder) plain(name string, st *unix.Stat_t) error {
 	if st.Mode&unix.S_IFMT != unix.S_IFREG {
 		return f.fail("open", name, fmt.Errorf("%w: it is a %s", ErrIrregular, typeName(uint32(st.Mode))))
 	}
-	if st.Nlink != 1 {
+	if st.Nlink > 1 { // 0 is a file that was replaced since it was opened: an older version, whole
 		return f.fail("open", name, fmt.Errorf("%w: it has %d names (hard links)", ErrIrregular, st.Nlink))
 	}
 	return nil

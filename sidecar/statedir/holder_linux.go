@@ -10,33 +10,92 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// holder returns the id of the process that holds l's lock, or 0 if the
-// kernel does not say. It is for messages: by the time anybody reads it, it
-// may be wrong.
-func (l *Lock) holder() int {
-	var st unix.Stat_t
-	if unix.Fstat(int(l.file.Fd()), &st) != nil {
+// Holder returns the id of the process that holds the lock, or 0 if this
+// process cannot see one: nobody does, or somebody in a PID namespace that is
+// not visible from here. It does not try the lock. By the time anybody looks
+// at the answer, it may be wrong.
+func (l *Lock) Holder() int {
+	name, err := kernelName(int(l.file.Fd()))
+	if err != nil {
 		return 0
 	}
-	return lockHolder(st.Dev, st.Ino)
+	return lockHolder(name)
 }
 
-// lockHolder looks an inode up in /proc/locks, whose lines read
+// kernelName returns how the kernel's lists of locks name an open file:
+// "fe:00:131", device and inode. Neither need be what stat(2) says, on Btrfs
+// and overlayfs for example, so the kernel is asked: it lists a lock of
+// another type, which has nothing to do with flock(2) and which nobody else
+// uses, on the same file.
+func kernelName(fd int) (string, error) {
+	lock := unix.Flock_t{Type: unix.F_RDLCK}
+	if err := unix.FcntlFlock(uintptr(fd), unix.F_OFD_SETLK, &lock); err != nil {
+		return "", fmt.Errorf("name a lock: %w", err)
+	}
+	defer func() {
+		lock.Type = unix.F_UNLCK
+		unix.FcntlFlock(uintptr(fd), unix.F_OFD_SETLK, &lock)
+	}()
+	info, err := os.ReadFile(fmt.Sprintf("/proc/self/fdinfo/%d", fd))
+	if err != nil {
+		return "", err
+	}
+	for line := range bytes.Lines(info) {
+		text, ok := bytes.CutPrefix(line, []byte("lock:"))
+		if l, good := parseLock(text); ok && good && l.kind == "OFDLCK" {
+			return l.file, nil
+		}
+	}
+	return "", fmt.Errorf("name a lock: /proc/self/fdinfo/%d does not list it", fd)
+}
+
+// A listed lock is a line of /proc/locks, or of a "lock:" in a fdinfo:
 // "1: FLOCK  ADVISORY  WRITE 4242 fe:00:131 0 EOF".
-func lockHolder(dev, ino uint64) int {
+type listed struct {
+	kind, access string
+	pid          int
+	file         string
+}
+
+func parseLock(line []byte) (l listed, ok bool) {
+	fields := bytes.Fields(line)
+	if len(fields) < 6 {
+		return listed{}, false
+	}
+	if string(fields[1]) == "->" { // somebody who waits for the lock above
+		return listed{}, false
+	}
+	pid, err := strconv.Atoi(string(fields[4]))
+	return listed{string(fields[1]), string(fields[3]), pid, string(fields[5])}, err == nil
+}
+
+// lockHolder looks a file up in /proc/locks.
+func lockHolder(name string) int {
 	locks, err := os.Open("/proc/locks")
 	if err != nil {
 		return 0
 	}
 	defer locks.Close()
-	want := fmt.Appendf(nil, "%02x:%02x:%d", unix.Major(dev), unix.Minor(dev), ino)
 	for lines := bufio.NewScanner(locks); lines.Scan(); {
-		fields := bytes.Fields(lines.Bytes())
-		if len(fields) < 6 || string(fields[1]) != "FLOCK" || !bytes.Equal(fields[5], want) {
-			continue
+		if l, ok := parseLock(lines.Bytes()); ok && l.kind == "FLOCK" && l.file == name {
+			return max(l.pid, 0)
 		}
-		pid, _ := strconv.Atoi(string(fields[4]))
-		return max(pid, 0)
 	}
 	return 0
+}
+
+// lostHolder returns who holds the lock file with the inode ino, which may
+// have no name any more.
+func (d *Dir) lostHolder(ino uint64) int {
+	fd, err := d.meta.openRegular(manifestName)
+	if err != nil {
+		return 0
+	}
+	defer unix.Close(fd)
+	name, err := kernelName(fd)
+	if err != nil {
+		return 0
+	}
+	device := name[:bytes.LastIndexByte([]byte(name), ':')+1]
+	return lockHolder(fmt.Sprintf("%s%d", device, ino))
 }

@@ -15,7 +15,7 @@ func platformIdentity() Identity {
 		PIDNamespace: namespace("/proc/self/ns/pid"),
 		PID:          os.Getpid(),
 		Start:        startTime("/proc/self/stat"),
-		PIDFD:        pidfdInode(os.Getpid()),
+		PIDFD:        ownPIDFD(),
 	}
 }
 
@@ -35,15 +35,13 @@ func namespace(path string) uint64 {
 	return st.Ino
 }
 
-// startTime returns the 22nd field of a /proc/PID/stat. The second field is
-// the program's name, which may hold blanks and parentheses, so that fields
-// count from the last ')'. See proc_pid_stat(5).
+// startTime returns the 22nd field of a /proc/PID/stat.
 func startTime(path string) uint64 {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return 0
 	}
-	fields := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:])
+	fields := statFields(text)
 	const startInRest = 22 - 3
 	if len(fields) <= startInRest {
 		return 0
@@ -52,14 +50,26 @@ func startTime(path string) uint64 {
 	return start
 }
 
-// pidfdInode returns the inode of pid's pidfd where it identifies the process:
-// before Linux 6.9 all pidfds shared one anonymous inode.
-func pidfdInode(pid int) uint64 {
-	fd, err := unix.PidfdOpen(pid, 0)
+// statFields returns the fields of a /proc/PID/stat from the third on, the
+// state. The second is the program's name, which may hold blanks and
+// parentheses, so that fields count from the last ')'. See proc_pid_stat(5).
+func statFields(text []byte) [][]byte {
+	return bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:])
+}
+
+// ownPIDFD returns the inode of this process's pidfd.
+func ownPIDFD() uint64 {
+	fd, err := unix.PidfdOpen(os.Getpid(), 0)
 	if err != nil {
 		return 0
 	}
 	defer unix.Close(fd)
+	return pidfdInode(fd)
+}
+
+// pidfdInode returns the inode of a pidfd where it identifies the process:
+// before Linux 6.9 all pidfds shared one anonymous inode.
+func pidfdInode(fd int) uint64 {
 	const pidfsMagic = 0x50494446
 	var fs unix.Statfs_t
 	var st unix.Stat_t

@@ -4,8 +4,8 @@ package statedir
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"time"
@@ -37,25 +37,37 @@ func (d *Dir) OpenLock(name string, ino uint64) (*Lock, error) {
 		return nil, d.lockError(name, err)
 	}
 	l := &Lock{dir: d, name: name, ino: ino, file: os.NewFile(uintptr(fd), filepath.Join(d.meta.path, name))}
-	if err := l.check(); err != nil {
+	if err := l.Held(); err != nil {
 		l.file.Close()
 		return nil, err
 	}
 	return l, nil
 }
 
+// lockError says that the lock file is lost, unless the system call failed for
+// a reason that says nothing about the file: no lease is lost because a
+// process has too many files open.
 func (d *Dir) lockError(name string, err error) error {
+	for _, passing := range []error{unix.EMFILE, unix.ENFILE, unix.ENOMEM, unix.EIO} {
+		if errors.Is(err, passing) {
+			return d.meta.fail("look at the lock", name, err)
+		}
+	}
 	return fmt.Errorf("%s: %w (%w): stop the state's programs and run `freehold state repair --dir %s`",
 		filepath.Join(d.meta.path, name), ErrLock, err, d.path)
 }
 
-// check holds the open file against the manifest and against its name.
-func (l *Lock) check() error {
+// Held returns an error that wraps [ErrLock] if this is not, or no longer, the
+// lock that the state's other processes use: its file was removed or replaced,
+// or the directory in which it lies was. The file is looked up by its path
+// from the state directory, because a .freehold that was moved away still has
+// all its files.
+func (l *Lock) Held() error {
 	var open, named unix.Stat_t
 	if err := unix.Fstat(int(l.file.Fd()), &open); err != nil {
 		return l.dir.lockError(l.name, err)
 	}
-	if err := unix.Fstatat(l.dir.meta.fd, l.name, &named, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+	if err := unix.Fstatat(l.dir.state.fd, metaName+"/"+l.name, &named, unix.AT_SYMLINK_NOFOLLOW); err != nil {
 		return l.dir.lockError(l.name, err)
 	}
 	if err := l.dir.meta.plain(l.name, &named); err != nil {
@@ -70,59 +82,71 @@ func (l *Lock) check() error {
 // Acquire takes the lock, exclusively, and then makes sure that it is still
 // the state's lock. It polls, because flock(2) has no deadline, for at most
 // wait and no longer than ctx allows; then it returns an error that wraps
-// [ErrBusy] or ctx's own. With a wait of zero or less it tries once.
+// [ErrBusy], and ctx's own if that ended it. With a wait of zero or less it
+// tries once; with [Forever] ctx alone counts.
 func (l *Lock) Acquire(ctx context.Context, wait time.Duration) error {
-	if err := l.poll(ctx, time.Now().Add(wait)); err != nil {
-		return err
-	}
-	if err := l.check(); err != nil {
-		l.Release()
-		return err
-	}
-	return nil
-}
-
-const (
-	firstPause = 50 * time.Microsecond // less than a commit to a fast disk takes
-	lastPause  = 2 * time.Millisecond
-)
-
-// poll retries with pauses that grow to lastPause; their random half keeps
-// many waiters from trying in step.
-func (l *Lock) poll(ctx context.Context, deadline time.Time) error {
-	for pause := firstPause; ; pause = min(2*pause, lastPause) {
-		err := l.try()
-		if err != unix.EWOULDBLOCK {
+	pace := NewPace(lastPause)
+	for {
+		if ok, err := l.Try(); ok || err != nil {
 			return err
 		}
-		left := time.Until(deadline)
-		if left <= 0 {
-			return l.busy()
-		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("%w (%w)", l.busy(), context.Cause(ctx))
-		case <-time.After(min(left, pause/2+rand.N(pause))):
+		if more, err := pace.Pause(ctx, wait); err != nil {
+			return fmt.Errorf("%w (%w)", l.Busy(), err)
+		} else if !more {
+			return l.Busy()
 		}
 	}
 }
 
-func (l *Lock) try() error {
-	_, err := retry(func() (int, error) { return 0, unix.Flock(int(l.file.Fd()), unix.LOCK_EX|unix.LOCK_NB) })
-	if err != nil && err != unix.EWOULDBLOCK {
-		return &os.PathError{Op: "flock", Path: l.file.Name(), Err: err}
+// lastPause is the longest pause of a commit that waits for another.
+const lastPause = 2 * time.Millisecond
+
+// Try takes the lock, exclusively, if nobody holds it, and reports whether it
+// did.
+func (l *Lock) Try() (bool, error) { return l.try(unix.LOCK_EX) }
+
+// TryShared takes the lock together with others that share it, if nobody holds
+// it exclusively, and reports whether it did.
+func (l *Lock) TryShared() (bool, error) { return l.try(unix.LOCK_SH) }
+
+func (l *Lock) try(how int) (bool, error) {
+	_, err := retry(func() (int, error) { return 0, unix.Flock(int(l.file.Fd()), how|unix.LOCK_NB) })
+	if err == unix.EWOULDBLOCK {
+		return false, nil
 	}
-	return err
+	if err != nil {
+		return false, &os.PathError{Op: "flock", Path: l.file.Name(), Err: err}
+	}
+	if err := l.Held(); err != nil {
+		l.Release()
+		return false, err
+	}
+	return true, nil
 }
 
-func (l *Lock) busy() error {
-	if pid := l.holder(); pid != 0 {
-		return fmt.Errorf("%s: %w: process %d holds the lock; try again, or look at what it does", l.file.Name(), ErrBusy, pid)
+// Busy returns an error that wraps [ErrBusy] and says who holds the lock, as
+// far as the kernel tells.
+func (l *Lock) Busy() error {
+	switch pid := l.Holder(); pid {
+	case 0:
+		return fmt.Errorf("%s: %w: another process holds the lock; try again", l.file.Name(), ErrBusy)
+	case os.Getpid():
+		return fmt.Errorf("%s: %w: this process %d holds the lock itself; use the handle that it has, or close that", l.file.Name(), ErrBusy, pid)
+	default:
+		return fmt.Errorf("%s: %w: process %d holds the lock%s; try again, or look at what it does", l.file.Name(), ErrBusy, pid, condition(pid))
 	}
-	return fmt.Errorf("%s: %w: another process holds the lock; try again", l.file.Name(), ErrBusy)
 }
 
-// Release lets the lock go and keeps the file open.
+// condition is the end of a sentence about a process that does not run.
+func condition(pid int) string {
+	if how := Condition(pid); how != "" {
+		return " and " + how
+	}
+	return ""
+}
+
+// Release lets the lock go and keeps the file open. It lets it go for all who
+// inherited the descriptor.
 func (l *Lock) Release() error {
 	if err := unix.Flock(int(l.file.Fd()), unix.LOCK_UN); err != nil {
 		return &os.PathError{Op: "unlock", Path: l.file.Name(), Err: err}
@@ -130,9 +154,10 @@ func (l *Lock) Release() error {
 	return nil
 }
 
-// Held reports whether this is still the lock that the state's other
-// processes use, which it is not after its file was replaced.
-func (l *Lock) Held() error { return l.check() }
+// File returns the open lock file, for a child that is to hold the lock
+// together with this process. It must not be closed.
+func (l *Lock) File() *os.File { return l.file }
 
-// Close closes the lock file, which lets the lock go.
-func (l *Lock) Close() error { return l.file.Close() }
+// Close lets the lock go, also if a child has the descriptor at this moment
+// between fork and exec, and closes the lock file.
+func (l *Lock) Close() error { return errors.Join(l.Release(), l.file.Close()) }

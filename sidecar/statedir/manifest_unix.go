@@ -25,14 +25,15 @@ const (
 	stateWait = 5 * time.Second
 )
 
-// lockNames lists the lock files of a state that is declared as d.
+// lockNames lists the lock files of a state that is declared as d, in the
+// order in which whoever needs several takes them.
 func lockNames(d *schema.Declaration) []string {
 	names := []string{stateLock}
 	for _, owner := range d.OwnerNames() {
-		names = append(names, OwnerLock(owner))
 		if d.Owners[owner].EffectiveMode() == schema.Exclusive {
-			names = append(names, OwnerLease(owner), OwnerFence(owner))
+			names = append(names, OwnerFence(owner), OwnerLease(owner))
 		}
+		names = append(names, OwnerLock(owner))
 	}
 	return names
 }

@@ -11,3 +11,7 @@ func OwnerLease(owner string) string { return owner + ".lease" }
 
 // OwnerFence names the lock that keeps successors from the lease.
 func OwnerFence(owner string) string { return owner + ".fence" }
+
+// OwnerRecord names the file in .freehold that says who holds the lease of an
+// exclusive owner. It is for people and for retiring, never a lock.
+func OwnerRecord(owner string) string { return owner + ".lease.json" }

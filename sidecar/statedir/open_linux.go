@@ -9,21 +9,34 @@ import (
 const openFlags = unix.O_RDONLY | unix.O_NOFOLLOW | unix.O_NONBLOCK | unix.O_CLOEXEC | unix.O_NOCTTY
 
 // openRegular opens name for reading without following it and without waiting
-// for a pipe's other end. It calls the kernel itself because unix.Openat
-// allocates, and readers call it for every owner and view.
+// for a pipe's other end.
 func (f *folder) openRegular(name string) (int, error) {
+	fd, err := f.openQuietly(name)
+	if err != nil {
+		return -1, f.explain(name, err)
+	}
+	return fd, nil
+}
+
+// openQuietly is openRegular with the bare error of the system. It calls the
+// kernel itself because unix.Openat allocates, and readers call it for every
+// owner and view.
+func (f *folder) openQuietly(name string) (int, error) {
 	var path [128]byte
 	if len(name) >= len(path) {
-		return -1, f.fail("open", name, unix.ENAMETOOLONG)
+		return -1, unix.ENAMETOOLONG
 	}
 	copy(path[:], name)
 	for {
 		fd, _, errno := unix.Syscall6(unix.SYS_OPENAT, uintptr(f.fd), uintptr(unsafe.Pointer(&path[0])), openFlags, 0, 0, 0)
-		if errno == 0 {
+		switch errno {
+		case 0:
 			return int(fd), nil
-		}
-		if errno != unix.EINTR {
-			return -1, f.explain(name, errno)
+		case unix.ENOENT: // so that a missing file costs no allocation
+			return -1, unix.ENOENT
+		case unix.EINTR:
+		default:
+			return -1, errno
 		}
 	}
 }

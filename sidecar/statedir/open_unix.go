@@ -7,9 +7,14 @@ import "golang.org/x/sys/unix"
 const openFlags = unix.O_RDONLY | unix.O_NOFOLLOW | unix.O_NONBLOCK | unix.O_CLOEXEC | unix.O_NOCTTY
 
 func (f *folder) openRegular(name string) (int, error) {
-	fd, err := retry(func() (int, error) { return unix.Openat(f.fd, name, openFlags, 0) })
+	fd, err := f.openQuietly(name)
 	if err != nil {
 		return -1, f.explain(name, err)
 	}
 	return fd, nil
+}
+
+// openQuietly is openRegular with the bare error of the system.
+func (f *folder) openQuietly(name string) (int, error) {
+	return retry(func() (int, error) { return unix.Openat(f.fd, name, openFlags, 0) })
 }

@@ -3,8 +3,11 @@
 package statedir
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -36,4 +39,38 @@ func (d *Dir) quarantine(from *folder, name string) (string, error) {
 		return "", err
 	}
 	return filepath.Join(into.path, kept), from.sync()
+}
+
+// mostQuarantined bounds how many files [Dir.Quarantined] reads.
+const mostQuarantined = 64
+
+// Quarantined calls look with the content of each file that once was the file
+// name, as far as it can be read: with 64 of them at most, of no more than
+// most bytes each.
+func (d *Dir) Quarantined(name string, most int, look func(raw []byte)) error {
+	quarantine, err := openFolder(filepath.Join(d.meta.path, quarantineName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer quarantine.close()
+	names, err := quarantine.names()
+	if err != nil {
+		return err
+	}
+	left := mostQuarantined
+	for _, kept := range names {
+		if nonce, ok := strings.CutPrefix(kept, name+"."); !ok || !ValidNonce(nonce) {
+			continue
+		}
+		if left--; left < 0 {
+			break
+		}
+		if raw, err := quarantine.readFile(kept, nil, most); err == nil {
+			look(raw)
+		}
+	}
+	return nil
 }

@@ -42,7 +42,7 @@ func Repair(ctx context.Context, dir string) (remade []string, err error) {
 		l, err := d.OpenLock(name, m.Locks[name])
 		if errors.Is(err, ErrLock) {
 			remade = append(remade, name)
-			if pid := lockHolder(d.dev, m.Locks[name]); pid != 0 {
+			if pid := d.lostHolder(m.Locks[name]); pid != 0 {
 				return nil, fmt.Errorf("%s: %w: process %d holds the lost lock; stop it first", filepath.Join(d.meta.path, name), ErrBusy, pid)
 			}
 			continue

@@ -42,18 +42,31 @@ func (d *Dir) Root() *os.Root                                 { return nil }
 func (d *Dir) Sync() error                                    { return ErrUnsupported }
 func (d *Dir) Unmoved() error                                 { return ErrUnsupported }
 func (d *Dir) Names() ([]string, error)                       { return nil, ErrUnsupported }
+func (d *Dir) Collect(string) error                           { return ErrUnsupported }
 func (d *Dir) Quarantine(string) (string, error)              { return "", ErrUnsupported }
+func (d *Dir) QuarantineRecord(string) (string, error)        { return "", ErrUnsupported }
+func (d *Dir) Quarantined(string, int, func([]byte)) error    { return ErrUnsupported }
 func (d *Dir) Existing(string) (Existing, error)              { return Existing{}, ErrUnsupported }
 func (d *Dir) Manifest() (*schema.Manifest, error)            { return nil, ErrUnsupported }
 func (d *Dir) ManifestText([]byte) ([]byte, error)            { return nil, ErrUnsupported }
 func (d *Dir) ReadFile(string, []byte, int) ([]byte, error)   { return nil, ErrUnsupported }
+func (d *Dir) ReadRecord(string, []byte, int) ([]byte, error) { return nil, ErrUnsupported }
+func (d *Dir) WriteRecord(string, []byte) error               { return ErrUnsupported }
 func (d *Dir) OpenLock(string, uint64) (*Lock, error)         { return nil, ErrUnsupported }
 func (d *Dir) ParseManifest([]byte) (*schema.Manifest, error) { return nil, ErrUnsupported }
 func (l *Lock) Acquire(context.Context, time.Duration) error  { return ErrUnsupported }
+func (l *Lock) Try() (bool, error)                            { return false, ErrUnsupported }
+func (l *Lock) TryShared() (bool, error)                      { return false, ErrUnsupported }
+func (l *Lock) Busy() error                                   { return ErrUnsupported }
+func (l *Lock) Holder() int                                   { return 0 }
 func (l *Lock) Release() error                                { return ErrUnsupported }
 func (l *Lock) Held() error                                   { return ErrUnsupported }
+func (l *Lock) File() *os.File                                { return nil }
 func (l *Lock) Close() error                                  { return ErrUnsupported }
 
+func (d *Dir) Same(name string, known, spare []byte) (bool, []byte) { return false, spare }
+func (d *Dir) SameManifest(known, spare []byte) (bool, []byte)      { return false, spare }
+func (d *Dir) Absent(string) bool                                   { return true }
 func (d *Dir) Upgrade(context.Context, *schema.Declaration) (*schema.Manifest, error) {
 	return nil, ErrUnsupported
 }

@@ -9,8 +9,6 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
 )
@@ -21,23 +19,54 @@ type Maker struct {
 	settings []setting
 }
 
+// A setting is an operation. Its verb is that of the kind of what it is about,
+// unless it says one itself.
 type setting struct {
-	field string
-	value jsontext.Value
-	err   error
+	op  sidecar.Op
+	err error
+}
+
+func set[T any](op sidecar.Op, codec schema.Codec[T], values ...T) func(*Maker) {
+	var settings []setting
+	for _, v := range values {
+		raw, err := codec.Append(nil, v)
+		op.Value = raw
+		settings = append(settings, setting{op, err})
+	}
+	return func(m *Maker) { m.settings = append(m.settings, settings...) }
 }
 
 // Put returns a setting: it gives field the value v. It is for generated
 // code, which gives the result a type of its own, so that a setting of one
 // state does not fit another.
 func Put[T any](field string, codec schema.Codec[T], v T) func(*Maker) {
-	raw, err := codec.Append(nil, v)
-	return func(m *Maker) { m.settings = append(m.settings, setting{field, raw, err}) }
+	return set(sidecar.Op{Field: field}, codec, v)
+}
+
+// PutAt is Put for a member of what the map field has at key; the member is
+// empty if that is no record.
+func PutAt[T any](field, key, member string, codec schema.Codec[T], v T) func(*Maker) {
+	return set(sidecar.Op{Field: field, Key: key, Member: member}, codec, v)
+}
+
+// Insert is Put for the elements of a set.
+func Insert[T any](field string, codec schema.Codec[T], elements ...T) func(*Maker) {
+	return set(sidecar.Op{Field: field, Verb: sidecar.Insert}, codec, elements...)
+}
+
+// Keys is Put for keys of the map field at which nothing need be.
+func Keys(field string, keys ...string) func(*Maker) {
+	return func(m *Maker) {
+		for _, key := range keys {
+			m.settings = append(m.settings, setting{op: sidecar.Op{Field: field, Key: key, Verb: sidecar.Insert}})
+		}
+	}
 }
 
 // State returns the path of a new state directory, declared by d, that holds
 // the settings. Each is written through its field's owner by the verb of its
-// kind, in the order given: a counter adds up, a max keeps the highest. The
+// kind, in the order given: a counter adds up, a max keeps the highest. First
+// of all, the owners of maps' keys create those that any setting names. The
 // test fails at once if a setting's value does not fit its field.
 func State[S ~func(*Maker)](t testing.TB, d *schema.Declaration, settings []S) string {
 	t.Helper()
@@ -49,27 +78,49 @@ func State[S ~func(*Maker)](t testing.TB, d *schema.Declaration, settings []S) s
 	if err := sidecar.Create(dir, d); err != nil {
 		t.Fatal(err)
 	}
-	for _, owner := range d.OwnerNames() {
-		if patch := m.patch(t, d, owner); len(patch) > 0 {
-			write(t, dir, d, owner, patch)
+	for _, patch := range []func(testing.TB, *schema.Declaration, string) sidecar.Patch{m.keys, m.patch} {
+		for _, owner := range d.OwnerNames() {
+			if patch := patch(t, d, owner); len(patch) > 0 {
+				write(t, dir, d, owner, patch)
+			}
 		}
 	}
 	return dir
 }
 
-// patch returns the settings of owner's fields as operations.
+// keys returns what creates the keys that are owner's to create, of maps that
+// have records there.
+func (m *Maker) keys(_ testing.TB, d *schema.Declaration, owner string) sidecar.Patch {
+	var patch sidecar.Patch
+	for _, s := range m.settings {
+		f := d.Owners[owner].Fields[s.op.Field]
+		if decider, _ := d.OwnerOf(s.op.Field); decider == owner && f.EffectiveKind() == schema.Map && f.Value == nil {
+			patch = append(patch, sidecar.Op{Field: s.op.Field, Key: s.op.Key, Verb: sidecar.Insert})
+		}
+	}
+	return patch
+}
+
+// patch returns the settings of owner's fields, and of its members of maps, as
+// operations.
 func (m *Maker) patch(t testing.TB, d *schema.Declaration, owner string) sidecar.Patch {
 	t.Helper()
 	var patch sidecar.Patch
 	for _, s := range m.settings {
-		field, ok := d.Owners[owner].Fields[s.field]
+		spec, ok := d.Owners[owner].Fields[s.op.Field]
+		if ok && spec.EffectiveKind() == schema.Map {
+			spec, ok = spec.Member(s.op.Member)
+		}
 		if !ok {
 			continue
 		}
 		if s.err != nil {
-			t.Fatalf("setting %s: %v", s.field, s.err)
+			t.Fatalf("setting %s: %v", s.op.Field, s.err)
 		}
-		patch = append(patch, sidecar.Op{Field: s.field, Verb: verbs[field.EffectiveKind()], Value: s.value})
+		if s.op.Verb == "" {
+			s.op.Verb = verbs[spec.EffectiveKind()]
+		}
+		patch = append(patch, s.op)
 	}
 	return patch
 }

@@ -50,6 +50,11 @@ func ContextCleared(v bool) Setting {
 	return statetest.Put("context_cleared", schema.Bool{}, v)
 }
 
+// CreatedAt: When the session was set up. Of several, the last counts.
+func CreatedAt(v time.Time) Setting {
+	return statetest.Put("created_at", schema.Time{}, v)
+}
+
 // LastContextResetAt: When the context was last compacted or cleared. Of
 // several, the latest counts.
 func LastContextResetAt(v time.Time) Setting {
@@ -62,6 +67,12 @@ func LastDecision(v runtime.LastDecision) Setting {
 	return statetest.Put("last_decision", schema.EnumOf(runtime.ParseLastDecision), v)
 }
 
+// LastError: How the last session failed; unset if it did not. Of several,
+// the last counts.
+func LastError(v string) Setting {
+	return statetest.Put("last_error", schema.String{}, v)
+}
+
 // LastPromptObservedAt: When that length was read from the model's answer. Of
 // several, the last counts.
 func LastPromptObservedAt(v time.Time) Setting {
@@ -72,6 +83,18 @@ func LastPromptObservedAt(v time.Time) Setting {
 // tokens. Of several, the last counts.
 func LastPromptTokens(v uint64) Setting {
 	return statetest.Put("last_prompt_tokens", schema.Uint{}, v)
+}
+
+// LastRawArchiveAt: When the raw transcript was last archived. Of several,
+// the latest counts.
+func LastRawArchiveAt(v time.Time) Setting {
+	return statetest.Put("last_raw_archive_at", schema.Time{}, v)
+}
+
+// LastShellSnapshotAt: When the shell was last copied. Of several, the latest
+// counts.
+func LastShellSnapshotAt(v time.Time) Setting {
+	return statetest.Put("last_shell_snapshot_at", schema.Time{}, v)
 }
 
 // LogOffset: Up to where the cost log has been read. Unit: bytes. Of several,
@@ -98,8 +121,82 @@ func RestartReason(v runtime.RestartReason) Setting {
 	return statetest.Put("restart_reason", schema.EnumOf(runtime.ParseRestartReason), v)
 }
 
+// RuntimeMode: What the agent runs in, such as tmux. Of several, the last
+// counts.
+func RuntimeMode(v string) Setting {
+	return statetest.Put("runtime_mode", schema.String{}, v)
+}
+
+// SessionID: The id of the session. Of several, the last counts.
+func SessionID(v string) Setting {
+	return statetest.Put("session_id", schema.String{}, v)
+}
+
+// SessionState: What the session is doing, in_progress while it runs. Of
+// several, the last counts.
+func SessionState(v string) Setting {
+	return statetest.Put("session_state", schema.String{}, v)
+}
+
+// ShutdownCompletedAt: When the session had ended; unset while it has not. Of
+// several, the last counts.
+func ShutdownCompletedAt(v time.Time) Setting {
+	return statetest.Put("shutdown_completed_at", schema.Time{}, v)
+}
+
+// ShutdownRequestedAt: When somebody asked the session to end; unset while
+// nobody has. Of several, the last counts.
+func ShutdownRequestedAt(v time.Time) Setting {
+	return statetest.Put("shutdown_requested_at", schema.Time{}, v)
+}
+
+// TmuxSession: The name of the agent's session in tmux. Of several, the last
+// counts.
+func TmuxSession(v string) Setting {
+	return statetest.Put("tmux_session", schema.String{}, v)
+}
+
 // TotalUSD: The money spent by all sessions so far. Unit: US dollars. Several
 // add up.
 func TotalUSD(v decimal.Decimal) Setting {
 	return statetest.Put("total_usd", schema.Decimal{}, v)
+}
+
+// Transition: The transition that is under way; unset while none is. Of
+// several, the last counts.
+func Transition(v string) Setting {
+	return statetest.Put("transition", schema.String{}, v)
+}
+
+// TransitionMode: How it goes on, idle while none is under way. Of several,
+// the last counts.
+func TransitionMode(v string) Setting {
+	return statetest.Put("transition_mode", schema.String{}, v)
+}
+
+// TransitionStartedAt: When it began. Of several, the last counts.
+func TransitionStartedAt(v time.Time) Setting {
+	return statetest.Put("transition_started_at", schema.Time{}, v)
+}
+
+// TransitionTarget: The phase that it leads to. Of several, the last counts.
+func TransitionTarget(v string) Setting {
+	return statetest.Put("transition_target", schema.String{}, v)
+}
+
+// LayoutVersion: The layout that the session's programs agree on. Of several,
+// the last counts.
+func LayoutVersion(v uint64) Setting {
+	return statetest.Put("version", schema.Uint{}, v)
+}
+
+// WaitingReason: What the assistant waits for; unset while it does not wait.
+// Of several, the last counts.
+func WaitingReason(v string) Setting {
+	return statetest.Put("waiting_reason", schema.String{}, v)
+}
+
+// WaitingSince: Since when it waits. Of several, the last counts.
+func WaitingSince(v time.Time) Setting {
+	return statetest.Put("waiting_since", schema.Time{}, v)
 }

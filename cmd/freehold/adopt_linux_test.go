@@ -1,0 +1,124 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// Case 90: a legacy file without permission to read is not an absent one. Root
+// always has it, so this takes another user.
+func TestAnUnreadableLegacyFileIsNotAbsent(t *testing.T) {
+	program, dir := nobodysState(t)
+	legacy := filepath.Join(filepath.Dir(dir), "runtime.json")
+	if err := os.WriteFile(legacy, []byte(`{"f": 1}`), 0); err != nil {
+		t.Fatal(err)
+	}
+	before := listing(t, dir)
+	got := asNobody(t, program, "adopt", legacy, "--dir", dir)
+	if want := "freehold: error: " + legacy + ": unreadable: open: permission denied: nothing was changed\n"; got != (result{exitState, "", want}) {
+		t.Errorf("got %+v", got)
+	}
+	if diff := cmp.Diff(before, listing(t, dir)); diff != "" {
+		t.Errorf("the state was touched (-before +after):\n%s", diff)
+	}
+}
+
+// A dry run is a read: it needs no permission to write, and touches nothing.
+func TestADryRunTouchesNothing(t *testing.T) {
+	program, dir := nobodysState(t)
+	legacy := filepath.Join(filepath.Dir(dir), "runtime.json")
+	if err := os.WriteFile(legacy, []byte(`{"f": 2, "name": "x"}`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	before := listing(t, dir)
+	got := asNobody(t, program, "adopt", legacy, "--dir", dir, "--dry-run")
+	if want := "reset would import\n  name: x\n  kept: f is 1, by freehold.test; the file has 2\n"; got != (result{exitDone, want, ""}) {
+		t.Errorf("got %+v", got)
+	}
+	if diff := cmp.Diff(before, listing(t, dir)); diff != "" {
+		t.Errorf("the state was touched (-before +after):\n%s", diff)
+	}
+}
+
+// Case 131: whoever adopts a file sees its values at once, also if another
+// process was first.
+func TestEveryoneWhoAdoptsSeesTheValues(t *testing.T) {
+	dir := freshState(t)
+	legacy := filepath.Join(t.TempDir(), "runtime.json")
+	if err := os.WriteFile(legacy, []byte(`{"f": 7, "total_usd": 12.5, "restart_reason": "pane-frozen"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for _, step := range []struct {
+				args []string
+				want string // in stdout
+			}{{[]string{"adopt", legacy}, "reset "}, {[]string{"get", "f"}, "7\n"}, {[]string{"get", "restart_reason"}, "pane-frozen\n"}} {
+				got := runProgram(append(step.args, "--dir", dir)...)
+				if got.Status != exitDone || !strings.Contains(got.Stdout, step.want) {
+					t.Errorf("%q: %+v", step.args, got)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	view := must(t, "view", "--dir", dir)
+	if n := strings.Count(view, "adopt runtime.json"); n != 3 || strings.Count(view, ".1.") != 3 {
+		t.Errorf("not three commits, one for each owner:\n%s", view)
+	}
+}
+
+// runProgram runs the program as a process of its own.
+func runProgram(args ...string) result {
+	var stdout, stderr strings.Builder
+	cmd := exec.Command("freehold", args...) // which TestMain puts into the path
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Run(); err != nil && cmd.ProcessState == nil {
+		return result{-1, "", err.Error()}
+	}
+	return result{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()}
+}
+
+// Case 136: of a legacy file that is rewritten in place all the time, a dry run
+// reports all of it or says why not.
+func TestALegacyFileRewrittenInPlaceIsWholeOrNamed(t *testing.T) {
+	dir := freshState(t)
+	legacy := filepath.Join(t.TempDir(), "runtime.json")
+	text := fmt.Appendf(nil, `{"f": 7, "padding": "%s", "name": "last"}`, strings.Repeat("x", 200<<10))
+	done := make(chan struct{})
+	var writer sync.WaitGroup
+	defer writer.Wait()
+	defer close(done)
+	if err := os.WriteFile(legacy, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	writer.Go(func() {
+		for {
+			select {
+			case <-done:
+				return
+			default:
+			}
+			if err := os.WriteFile(legacy, text, 0o600); err != nil {
+				t.Error(err)
+				return
+			}
+		}
+	})
+	for range 4 {
+		got := call(t, "", "adopt", legacy, "--dir", dir, "--dry-run")
+		whole := got.Status == exitDone && strings.Contains(got.Stdout, "  f: 7\n  name: last\n")
+		named := got.Status == exitBusy && got.Stdout == "" && strings.Contains(got.Stderr, "it is being rewritten: a legacy writer is active")
+		if !whole && !named {
+			t.Errorf("got %+v", got)
+		}
+	}
+}

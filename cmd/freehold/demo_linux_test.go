@@ -1,0 +1,81 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Ctrl-C, at any time, ends the demo and all that it started.
+func TestInterruptedDemoLeavesNoProcessBehind(t *testing.T) {
+	for _, after := range []string{"Freehold demo:", "1 ", "2 "} {
+		t.Run(after, func(t *testing.T) {
+			cmd, a := demoCommand(t)
+			cmd.Stdout = nil
+			out, err := cmd.StdoutPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			lines := bufio.NewScanner(out)
+			for lines.Scan() && !strings.HasPrefix(lines.Text(), after) {
+			}
+			if err := cmd.Process.Signal(os.Interrupt); err != nil {
+				t.Fatal(err)
+			}
+			began := time.Now()
+			for lines.Scan() {
+			}
+			exit, ok := errors.AsType[*exec.ExitError](cmd.Wait())
+			if !ok || exit.ExitCode() <= 2 {
+				t.Errorf("it ended with %v", exit)
+			}
+			if took := time.Since(began); took > 5*time.Second {
+				t.Errorf("it took %v to end", took)
+			}
+			if !strings.Contains(a.stderr.String(), "interrupt") {
+				t.Errorf("stderr %q", &a.stderr)
+			}
+			if left := processesBelow(t, a.temp); len(left) > 0 {
+				t.Errorf("still at work: %q", left)
+			}
+		})
+	}
+}
+
+// processesBelow returns the programs that run from files below dir.
+func processesBelow(t *testing.T, dir string) []string {
+	t.Helper()
+	links, err := filepath.Glob("/proc/[0-9]*/exe")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var programs []string
+	for _, link := range links {
+		program, err := os.Readlink(link)
+		if err != nil {
+			continue // it ended meanwhile, or is the kernel's
+		}
+		if strings.HasPrefix(program, dir+"/") {
+			programs = append(programs, program)
+		}
+	}
+	return programs
+}
+
+func TestDemoOnATerminalHasColours(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	out := onTerminal(t, 100, nil, "demo")
+	for _, colour := range []string{"\x1b[31m", "\x1b[32m"} {
+		if !strings.Contains(out, colour) {
+			t.Errorf("nothing has the colour %q:\n%s", colour, out)
+		}
+	}
+}

@@ -1,0 +1,139 @@
+package demo
+
+import (
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"charm.land/lipgloss/v2"
+)
+
+// columns is how wide the story is told. A longer word stands alone in its
+// line: paths and messages stay whole.
+const columns = 100
+
+// A tone is how a line of the story sounds.
+type tone int
+
+const (
+	plain tone = iota
+	heading
+	quiet
+	good
+	bad
+)
+
+var styles = map[tone]lipgloss.Style{
+	heading: lipgloss.NewStyle().Bold(true),
+	quiet:   lipgloss.NewStyle().Faint(true),
+	good:    lipgloss.NewStyle().Foreground(lipgloss.Green),
+	bad:     lipgloss.NewStyle().Foreground(lipgloss.Red),
+}
+
+// A line is one paragraph of the story.
+type line struct {
+	tone tone
+	text string
+}
+
+// A screen is where the story is told. It keeps the first error.
+type screen struct {
+	print   func(string) error
+	visible func(string) string
+	colour  bool
+	err     error
+}
+
+func newScreen(o Options) *screen {
+	s := &screen{print: o.Print, visible: o.Visible, colour: o.Colour}
+	if s.print == nil {
+		s.print = func(string) error { return nil }
+	}
+	if s.visible == nil {
+		s.visible = func(text string) string { return text }
+	}
+	return s
+}
+
+// tell prints paragraphs. Where one wraps, its other lines are indented as
+// far as the first, and a little more.
+func (s *screen) tell(lines ...line) {
+	for _, l := range lines {
+		for _, text := range wrap(s.visible(l.text)) {
+			s.write(l.tone, text)
+		}
+	}
+}
+
+// table prints rows with aligned columns, numbers to the right. The first row
+// is the head.
+func (s *screen) table(rows [][]string) {
+	widths := make([]int, len(rows[0]))
+	for _, row := range rows {
+		for i, cell := range row {
+			row[i] = s.visible(cell)
+			widths[i] = max(widths[i], utf8.RuneCountInString(row[i]))
+		}
+	}
+	for n, row := range rows {
+		tone := plain
+		if n == 0 {
+			tone = heading
+		}
+		var b strings.Builder
+		for i, cell := range row {
+			pad := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
+			if isNumber(rows[1][i]) {
+				cell = pad + cell
+			} else {
+				cell += pad
+			}
+			b.WriteString("  " + cell)
+		}
+		s.write(tone, strings.TrimRight(b.String(), " "))
+	}
+}
+
+var isNumber = regexp.MustCompile(`^[0-9]+$`).MatchString
+
+func (s *screen) write(t tone, text string) {
+	if s.err != nil {
+		return
+	}
+	if style, ok := styles[t]; ok && s.colour && text != "" {
+		text = style.Render(text)
+	}
+	s.err = s.print(text + "\n")
+}
+
+// wrap breaks text into lines of at most columns characters, at blanks.
+func wrap(text string) []string {
+	if utf8.RuneCountInString(text) <= columns {
+		return []string{text}
+	}
+	indent := text[:len(text)-len(strings.TrimLeft(text, " "))]
+	var lines []string
+	line := indent
+	for i, word := range strings.Fields(text) {
+		if i > 0 && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > columns {
+			lines = append(lines, line)
+			line = indent + "  " + word
+			continue
+		}
+		if i > 0 {
+			line += " "
+		}
+		line += word
+	}
+	return append(lines, line)
+}
+
+var plainForShell = regexp.MustCompile(`^[A-Za-z0-9_.:=+/,@%-]+$`)
+
+// quoteForShell returns a word so that a shell takes it as it is.
+func quoteForShell(word string) string {
+	if plainForShell.MatchString(word) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}

@@ -1,0 +1,88 @@
+package check
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"iter"
+	"strings"
+
+	"github.com/freehold-dev/freehold/gen"
+	"golang.org/x/tools/go/analysis"
+)
+
+// A Pass is one check of one package.
+type Pass struct {
+	*analysis.Pass
+	allowed []*allowance
+}
+
+// New returns the check name. doc is the text of its package's doc.go, of
+// which the package comment, without the words "Package name", becomes the
+// help. It panics if there is no such comment.
+func New(name, doc string, run func(*Pass)) *analysis.Analyzer {
+	return &analysis.Analyzer{
+		Name: name,
+		Doc:  help(name, doc),
+		Run: func(pass *analysis.Pass) (any, error) {
+			p := &Pass{Pass: pass, allowed: allowances(pass, name)}
+			run(p)
+			p.reportUnused()
+			return nil, nil
+		},
+	}
+}
+
+// help returns the package comment in doc as go vet shows it.
+func help(name, doc string) string {
+	file, err := parser.ParseFile(token.NewFileSet(), "doc.go", doc, parser.ParseComments|parser.PackageClauseOnly)
+	if err != nil {
+		panic(err)
+	}
+	text, ok := strings.CutPrefix(file.Doc.Text(), "Package "+name+" ")
+	if !ok {
+		panic("doc.go of " + name + " has no package comment")
+	}
+	return text
+}
+
+// Findf reports a finding at n unless it is allowed there. The message ends
+// with what to do.
+func (p *Pass) Findf(n analysis.Range, format string, args ...any) {
+	p.Find(analysis.Diagnostic{Pos: n.Pos(), End: n.End(), Message: fmt.Sprintf(format, args...)})
+}
+
+// Find is [Pass.Findf] for a whole diagnostic.
+func (p *Pass) Find(d analysis.Diagnostic) {
+	if !p.allows(d.Pos) {
+		p.Report(d)
+	}
+}
+
+// ByHand yields the files that people wrote for use and not for a test: what a
+// test does to files it does on purpose, and to its own.
+func (p *Pass) ByHand() iter.Seq[*ast.File] {
+	return func(yield func(*ast.File) bool) {
+		for _, file := range p.Files {
+			if !p.IsTest(file.Package) && !p.IsGenerated(file) && !yield(file) {
+				return
+			}
+		}
+	}
+}
+
+// IsTest reports whether pos is in a test's file.
+func (p *Pass) IsTest(pos token.Pos) bool {
+	return strings.HasSuffix(p.Fset.Position(pos).Filename, "_test.go")
+}
+
+// IsGenerated reports whether Freehold generated the file. It goes by the mark
+// in the first line; `freehold gen --check` tells marks that are true from
+// others.
+func (p *Pass) IsGenerated(file *ast.File) bool {
+	if len(file.Comments) == 0 || file.Comments[0].Pos() != file.FileStart {
+		return false
+	}
+	return gen.Generated("x.go", []byte(file.Comments[0].List[0].Text))
+}

@@ -1,0 +1,3 @@
+package found
+
+func tests() { bad() }

@@ -1,0 +1,17 @@
+// Package droppedresult reports commits whose outcome nobody looks at
+//
+// An Update that could not take the owner's lock, or met a foreign sidecar,
+// has changed nothing and says so in its error alone:
+//
+//	w.Update(ctx, stamp)        // WRONG
+//	_, _ = w.Update(ctx, stamp) // WRONG
+//	go w.Update(ctx, stamp)     // WRONG
+//
+//	if _, err := w.Update(ctx, stamp); err != nil { // RIGHT
+//		return fmt.Errorf("stamp the reset: %w", err)
+//	}
+//
+// The same goes for every other function of a writer package or of package
+// sidecar that returns an error, except Close, and for every function that
+// returns a sidecar.Commit or a struct that embeds one, such as a home's verb.
+package droppedresult

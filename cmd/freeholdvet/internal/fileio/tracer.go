@@ -1,0 +1,150 @@
+package fileio
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+
+	"golang.org/x/tools/go/types/typeutil"
+)
+
+// A Tracer tells paths of one package. It is not safe for concurrent use.
+type Tracer struct {
+	info   *types.Info
+	decls  map[*types.Func]*ast.FuncDecl
+	once   map[*types.Var]ast.Expr // variables that are set once, and to what
+	parts  map[string]int
+	within map[*types.Var]bool // variables whose value is being traced
+	depth  int                 // of functions whose result is
+}
+
+// NewTracer looks through the files of a package.
+func NewTracer(info *types.Info, files []*ast.File) *Tracer {
+	t := &Tracer{
+		info:   info,
+		decls:  map[*types.Func]*ast.FuncDecl{},
+		once:   map[*types.Var]ast.Expr{},
+		parts:  map[string]int{},
+		within: map[*types.Var]bool{},
+	}
+	set := map[*types.Var]int{}
+	for _, file := range files {
+		for n := range ast.Preorder(file) {
+			t.look(n, set)
+		}
+	}
+	for v := range t.once {
+		if set[v] > 1 {
+			delete(t.once, v)
+		}
+	}
+	return t
+}
+
+// look notes what n declares or sets, and counts how often a variable is set.
+func (t *Tracer) look(n ast.Node, set map[*types.Var]int) {
+	switch n := n.(type) {
+	case *ast.FuncDecl:
+		if fn, ok := t.info.Defs[n.Name].(*types.Func); ok && n.Body != nil {
+			t.decls[fn] = n
+		}
+	case *ast.Field: // a parameter is set by every call
+		for _, name := range n.Names {
+			if v, ok := t.info.Defs[name].(*types.Var); ok {
+				set[v]++
+			}
+		}
+	case *ast.UnaryExpr:
+		if v, ok := t.Object(n.X).(*types.Var); ok && n.Op == token.AND {
+			set[v]++ // by whoever has the address
+		}
+	}
+	lhs, rhs := Assigned(n)
+	for i, x := range lhs {
+		v, ok := t.Object(x).(*types.Var)
+		if !ok {
+			continue
+		}
+		set[v]++
+		if len(rhs) == len(lhs) {
+			t.once[v] = rhs[i]
+		} else if i == 0 && len(rhs) == 1 {
+			t.once[v] = t.same(rhs[0])
+		}
+	}
+}
+
+// same returns the path that a call only writes in another way, or nil.
+func (t *Tracer) same(x ast.Expr) ast.Expr {
+	call, ok := x.(*ast.CallExpr)
+	if !ok {
+		return nil
+	}
+	fn, ok := typeutil.Callee(t.info, call).(*types.Func)
+	if ok && (fn.FullName() == "path/filepath.Abs" || fn.FullName() == "path/filepath.EvalSymlinks") {
+		return call.Args[0]
+	}
+	return nil
+}
+
+// Object returns the variable or field that x names, or nil.
+func (t *Tracer) Object(x ast.Expr) types.Object {
+	switch x := ast.Unparen(x).(type) {
+	case *ast.Ident:
+		return t.info.ObjectOf(x)
+	case *ast.SelectorExpr:
+		return t.info.ObjectOf(x.Sel)
+	}
+	return nil
+}
+
+// Assigned returns what n itself, and nothing in it, assigns to, and the
+// values: none, or one for each, or one for all.
+func Assigned(n ast.Node) (lhs, rhs []ast.Expr) {
+	switch n := n.(type) {
+	case *ast.AssignStmt:
+		if n.Tok != token.ASSIGN && n.Tok != token.DEFINE {
+			return n.Lhs, nil
+		}
+		return n.Lhs, n.Rhs
+	case *ast.ValueSpec:
+		for _, name := range n.Names {
+			lhs = append(lhs, name)
+		}
+		return lhs, n.Values
+	case *ast.RangeStmt:
+		return []ast.Expr{n.Key, n.Value}, nil
+	case *ast.IncDecStmt:
+		return []ast.Expr{n.X}, nil
+	}
+	return nil, nil
+}
+
+// Decl returns the declaration of a function of this package, or nil.
+func (t *Tracer) Decl(fn *types.Func) *ast.FuncDecl { return t.decls[fn.Origin()] }
+
+// Bind returns what is known of the parameters and the receiver of fn, a
+// function of this package, when call calls it.
+func (t *Tracer) Bind(fn *types.Func, call *ast.CallExpr, env Env) Env {
+	decl, bound := t.Decl(fn), Env{}
+	bind := func(name *ast.Ident, x ast.Expr) {
+		if obj := t.info.Defs[name]; obj != nil {
+			p := t.path(x, env)
+			p.Local = p.Local && env != nil // what the outermost function calls local is fixed while it calls
+			bound[obj] = p
+		}
+	}
+	if recv := root(fn, call); recv != nil && len(decl.Recv.List[0].Names) == 1 {
+		bind(decl.Recv.List[0].Names[0], recv)
+	}
+	i := 0
+	for _, field := range decl.Type.Params.List {
+		for _, name := range field.Names {
+			if _, variadic := field.Type.(*ast.Ellipsis); i < len(call.Args) && !variadic {
+				bind(name, call.Args[i])
+			}
+			i++
+		}
+	}
+	return bound
+}

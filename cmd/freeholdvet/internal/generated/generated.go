@@ -1,0 +1,129 @@
+package generated
+
+import (
+	"go/token"
+	"go/types"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/freehold-dev/freehold/gen"
+	"github.com/freehold-dev/freehold/schema/declare"
+)
+
+// The paths of the library's packages.
+const (
+	Library  = "github.com/freehold-dev/freehold"
+	Sidecar  = Library + "/sidecar"
+	StateDir = Sidecar + "/statedir"
+)
+
+// Imports returns the packages by which pkg comes by others' types, pkg
+// included, by path.
+func Imports(pkg *types.Package) map[string]*types.Package {
+	all := map[string]*types.Package{}
+	var visit func(p *types.Package)
+	visit = func(p *types.Package) {
+		if all[p.Path()] == nil {
+			all[p.Path()] = p
+			for _, imported := range p.Imports() {
+				visit(imported)
+			}
+		}
+	}
+	visit(pkg)
+	return all
+}
+
+// Writer reports whether pkg is an owner's writer package. Of a package that
+// is imported by others alone, only the types that they mention need be there.
+func Writer(pkg *types.Package) bool {
+	return writerPath(pkg.Path()) && (wraps(pkg, "Writer") || wraps(pkg, "Tx"))
+}
+
+// Within reports whether the package at importPath, or the one that it tests,
+// is root or below it.
+func Within(importPath, root string) bool {
+	importPath = strings.TrimSuffix(importPath, "_test")
+	return importPath == root || strings.HasPrefix(importPath, root+"/")
+}
+
+// Private reports whether the package at importPath has what only generated
+// code or a home may call: it is of the library that writes, or is named as a
+// writer package is.
+func Private(importPath string) bool { return Within(importPath, Sidecar) || writerPath(importPath) }
+
+// writerPath reports whether importPath is where a writer package would be.
+func writerPath(importPath string) bool {
+	dir, name := path.Split(importPath)
+	owner, ok := strings.CutSuffix(name, declare.WriterPackage(""))
+	return ok && owner != "" && path.Base(dir) == "internal"
+}
+
+// wraps reports whether pkg has a type name that is a struct with nothing in
+// it but the library's type of this name.
+func wraps(pkg *types.Package, name string) bool {
+	obj, ok := pkg.Scope().Lookup(name).(*types.TypeName)
+	if !ok {
+		return false
+	}
+	s, ok := obj.Type().Underlying().(*types.Struct)
+	if !ok || s.NumFields() != 1 || s.Field(0).Exported() {
+		return false
+	}
+	return IsPointerTo(s.Field(0).Type(), Sidecar, name)
+}
+
+// IsPointerTo reports whether t is a pointer to the type of this name in the
+// package at importPath.
+func IsPointerTo(t types.Type, importPath, name string) bool {
+	p, ok := types.Unalias(t).(*types.Pointer)
+	return ok && Is(p.Elem(), importPath, name)
+}
+
+// Is reports whether t is the type of this name in the package at importPath.
+func Is(t types.Type, importPath, name string) bool {
+	named, ok := types.Unalias(t).(*types.Named)
+	if !ok {
+		return false
+	}
+	obj := named.Obj()
+	return obj.Name() == name && obj.Pkg() != nil && obj.Pkg().Path() == importPath
+}
+
+// Handle returns the name of the type t if it is one that only generated code
+// and the library may make or take apart: an owner's Writer or Tx, a field's
+// handle, or a generated enum.
+func Handle(fset *token.FileSet, t types.Type) (name string, ok bool) {
+	named, ok := types.Unalias(t).(*types.Named)
+	if !ok || named.Obj().Pkg() == nil {
+		return "", false
+	}
+	obj := named.Obj()
+	s, ok := named.Underlying().(*types.Struct)
+	if !ok || !opaque(s) {
+		return "", false
+	}
+	switch {
+	case obj.Pkg().Path() == Sidecar, Writer(obj.Pkg()):
+	case enum(s) && filepath.Base(fset.Position(obj.Pos()).Filename) == gen.ViewFile:
+	default:
+		return "", false
+	}
+	return obj.Pkg().Name() + "." + obj.Name(), true
+}
+
+// opaque reports whether s has fields and exports none.
+func opaque(s *types.Struct) bool {
+	for f := range s.Fields() {
+		if f.Exported() {
+			return false
+		}
+	}
+	return s.NumFields() > 0
+}
+
+// enum reports whether s is what an enum is made of.
+func enum(s *types.Struct) bool {
+	return s.NumFields() == 1 && types.Identical(s.Field(0).Type(), types.Typ[types.String])
+}

@@ -1,0 +1,134 @@
+package handles
+
+import (
+	_ "embed"
+	"go/ast"
+	"go/types"
+	"slices"
+	"strings"
+
+	"github.com/freehold-dev/freehold/cmd/freeholdvet/internal/check"
+	"github.com/freehold-dev/freehold/cmd/freeholdvet/internal/generated"
+	"golang.org/x/tools/go/types/typeutil"
+)
+
+//go:embed doc.go
+var doc string
+
+// Analyzer is the check.
+var Analyzer = check.New("handles", doc, run)
+
+func run(pass *check.Pass) {
+	if !slices.ContainsFunc(pass.Pkg.Imports(), func(p *types.Package) bool { return p.Path() == "unsafe" || p.Path() == "reflect" }) {
+		return
+	}
+	for _, file := range pass.Files {
+		linknames(pass, file)
+		for n := range ast.Preorder(file) {
+			if call, ok := n.(*ast.CallExpr); ok {
+				calls(pass, call)
+			}
+		}
+	}
+}
+
+// calls reports a conversion from or to a handle by way of unsafe.Pointer, and
+// a handle given to reflect.
+func calls(pass *check.Pass, call *ast.CallExpr) {
+	if tv := pass.TypesInfo.Types[call.Fun]; tv.IsType() && len(call.Args) == 1 {
+		from, to := pass.TypesInfo.TypeOf(call.Args[0]), tv.Type
+		if isUnsafe(from) {
+			report(pass, call, "unsafe", to)
+		} else if isUnsafe(to) {
+			report(pass, call, "unsafe", from)
+		}
+		return
+	}
+	fn, ok := typeutil.Callee(pass.TypesInfo, call).(*types.Func)
+	if !ok {
+		return
+	}
+	switch fn.FullName() {
+	case "reflect.ValueOf", "reflect.Indirect":
+		report(pass, call, "reflect", pass.TypesInfo.TypeOf(call.Args[0]))
+	case "reflect.New", "reflect.NewAt", "reflect.Zero":
+		report(pass, call, "reflect", reflected(pass.TypesInfo, call.Args[0]))
+	}
+}
+
+func isUnsafe(t types.Type) bool { return t == types.Typ[types.UnsafePointer] }
+
+// reflected returns the type of which the call x makes a reflect.Type, or nil.
+func reflected(info *types.Info, x ast.Expr) types.Type {
+	call, ok := ast.Unparen(x).(*ast.CallExpr)
+	if !ok {
+		return nil
+	}
+	fn, ok := typeutil.Callee(info, call).(*types.Func)
+	if !ok {
+		return nil
+	}
+	switch fn.FullName() {
+	case "reflect.TypeOf":
+		return info.TypeOf(call.Args[0])
+	case "reflect.TypeFor":
+		if index, ok := ast.Unparen(call.Fun).(*ast.IndexExpr); ok {
+			return info.TypeOf(index.Index)
+		}
+	}
+	return nil
+}
+
+func report(pass *check.Pass, call *ast.CallExpr, how string, t types.Type) {
+	if name, ok := handle(pass, t, 3); ok {
+		pass.Findf(call, "%s goes around the methods of %s, which are all that its holder may do: call them instead", how, name)
+	}
+}
+
+// handle returns the name of a handle that a value of type t is, points to, or
+// has in it, down to a depth.
+func handle(pass *check.Pass, t types.Type, depth int) (string, bool) {
+	if t == nil || depth == 0 {
+		return "", false
+	}
+	if name, ok := generated.Handle(pass.Fset, t); ok {
+		return name, true
+	}
+	switch t := t.Underlying().(type) {
+	case *types.Pointer:
+		return handle(pass, t.Elem(), depth)
+	case *types.Array:
+		return handle(pass, t.Elem(), depth-1)
+	case *types.Slice:
+		return handle(pass, t.Elem(), depth-1)
+	case *types.Struct:
+		for f := range t.Fields() {
+			if name, ok := handle(pass, f.Type(), depth-1); ok {
+				return name, true
+			}
+		}
+	}
+	return "", false
+}
+
+// linknames reports directives that reach into the library or a writer
+// package.
+func linknames(pass *check.Pass, file *ast.File) {
+	for _, group := range file.Comments {
+		for _, comment := range group.List {
+			d, ok := ast.ParseDirective(comment.Pos(), comment.Text)
+			if !ok || d.Tool != "go" || d.Name != "linkname" {
+				continue
+			}
+			args := strings.Fields(d.Args)
+			if len(args) < 2 {
+				continue // it offers a name and takes none
+			}
+			slash := strings.LastIndexByte(args[1], '/')
+			elements, _, _ := strings.Cut(args[1][slash+1:], ".")
+			if target := args[1][:slash+1] + elements; generated.Private(target) {
+				pass.Findf(comment, "linkname reaches into %s, which only its importers may call: call a verb that an owner's home exports", target)
+			}
+		}
+	}
+}

@@ -1,0 +1,44 @@
+package leak
+
+import (
+	_ "embed"
+	"strings"
+
+	"github.com/freehold-dev/freehold/cmd/freeholdvet/internal/check"
+	"github.com/freehold-dev/freehold/cmd/freeholdvet/internal/generated"
+	"github.com/freehold-dev/freehold/gen/leak"
+	"golang.org/x/tools/go/analysis"
+)
+
+//go:embed doc.go
+var doc string
+
+// Analyzer is the check.
+var Analyzer = check.New("leak", doc, run)
+
+func run(pass *check.Pass) {
+	writers := map[string]bool{}
+	for path, pkg := range generated.Imports(pass.Pkg) {
+		if generated.Writer(pkg) {
+			writers[path] = true
+		}
+	}
+	if len(writers) == 0 {
+		return
+	}
+	for _, l := range leak.Check(pass.Pkg, module(pass), func(path string) bool { return writers[path] }) {
+		if !pass.IsTest(l.Pos) { // nobody imports what a test exports
+			pass.Find(analysis.Diagnostic{Pos: l.Pos, Message: l.String()})
+		}
+	}
+}
+
+// module returns the path of the package's module. Outside of module mode it
+// is the tree that the first element of the path names.
+func module(pass *check.Pass) string {
+	if pass.Module != nil && pass.Module.Path != "" {
+		return pass.Module.Path
+	}
+	first, _, _ := strings.Cut(pass.Pkg.Path(), "/")
+	return first
+}

@@ -1,0 +1,13 @@
+package leak_test
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/freehold-dev/freehold/cmd/freeholdvet/internal/leak"
+	"golang.org/x/tools/go/analysis/analysistest"
+)
+
+func Test(t *testing.T) {
+	analysistest.Run(t, filepath.Join(analysistest.TestData(), "src"), leak.Analyzer, "./...")
+}

@@ -1,0 +1,5 @@
+package bag
+
+import "m/cost/internal/costfile"
+
+type Bag struct{ Writer *costfile.Writer }

@@ -1,0 +1,3 @@
+module github.com/freehold-dev/freehold
+
+go 1.26

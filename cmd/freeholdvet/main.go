@@ -1,0 +1,61 @@
+// Command freeholdvet is an analyzer for go vet. It finds what the toolchain
+// cannot: ways around the rule that every field has one owner.
+//
+//	go vet -vettool=$(which freeholdvet) ./...
+//
+// It also runs by itself, with packages as arguments; `freeholdvet help` lists
+// the checks and `freeholdvet help CHECK` says what one is about. What is right
+// where it stands is allowed there, by a comment with the reason:
+//
+//	//freehold:allow readmodifywrite only the installer runs, and only once
+//
+// It looks at one package at a time. go vet remembers which were clean until
+// their code changes, but the check sidecarpath also reads owners.yaml: after
+// adding an owner, run freeholdvet by itself, which remembers nothing.
+//
+// Under go vet the exit status is go vet's: 1 for findings. By itself it exits
+// with 0 if it found nothing, 3 if it found something, 1 if it could not look
+// and 64 if it was called wrongly.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"runtime/debug"
+	"slices"
+
+	"github.com/freehold-dev/freehold/cmd/freeholdvet/internal/check"
+	"github.com/freehold-dev/freehold/cmd/freeholdvet/internal/droppedresult"
+	"github.com/freehold-dev/freehold/cmd/freeholdvet/internal/handles"
+	"github.com/freehold-dev/freehold/cmd/freeholdvet/internal/leak"
+	"github.com/freehold-dev/freehold/cmd/freeholdvet/internal/rawsidecar"
+	"github.com/freehold-dev/freehold/cmd/freeholdvet/internal/readmodifywrite"
+	"github.com/freehold-dev/freehold/cmd/freeholdvet/internal/sidecarpath"
+	"golang.org/x/tools/go/analysis"
+	"golang.org/x/tools/go/analysis/multichecker"
+)
+
+var checks = []*analysis.Analyzer{
+	droppedresult.Analyzer,
+	handles.Analyzer,
+	leak.Analyzer,
+	rawsidecar.Analyzer,
+	readmodifywrite.Analyzer,
+	sidecarpath.Analyzer,
+}
+
+func main() {
+	debug.SetTraceback("crash") // a panic must not exit with 2, which agents take for "block"
+	flag.Usage = usage
+	multichecker.Main(append(slices.Clip(checks), check.Allow(checks))...)
+}
+
+// usage is called for -h and for a wrong flag. Package flag would then exit
+// with 0 and with 2.
+func usage() {
+	fmt.Fprintln(os.Stderr, "usage: freeholdvet [flags] packages, or go vet -vettool=$(which freeholdvet) packages\n`freeholdvet help` lists the checks and the flags")
+	if !slices.ContainsFunc(os.Args[1:], func(arg string) bool { return arg == "-h" || arg == "--help" || arg == "-help" }) {
+		os.Exit(64)
+	}
+}

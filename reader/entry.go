@@ -1,0 +1,176 @@
+package reader
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// An Entry is one field of a view, of whatever type, or of a map what it has
+// at a key, or a member of that. The zero Entry is an unknown field.
+type Entry struct {
+	view        *View
+	name        string
+	level       level
+	key, member string
+}
+
+type level int
+
+const (
+	ofField level = iota
+	ofKey
+	ofMember
+)
+
+// Raw returns the field's JSON as it is stored; of a map, the members of all
+// its owners, joined by key. It returns an error that wraps [ErrUnset] if the
+// field is not set, [ErrUnknownField] if no owner declares it,
+// sidecar.ErrInvalid, sidecar.ErrForeign or sidecar.ErrUnreadable if the
+// sidecar of an owner is that, and sidecar.ErrInvalid, naming the field, if
+// the value is not of the declared type.
+func (e Entry) Raw() (jsontext.Value, error) {
+	raw, err := e.stored()
+	if err != nil {
+		return nil, err
+	}
+	if err := e.fits(raw); err != nil {
+		return nil, err
+	}
+	return jsontext.Value(raw).Clone(), nil
+}
+
+// Provenance returns who wrote or cleared the field last; of a map, the owner
+// of the keys, and of a member of it, who changed anything last of what the
+// member's owner has in the map. It returns false if nobody did or if that
+// cannot be read; of a declared field, Owner, File and Status are there all
+// the same.
+func (e Entry) Provenance() (Provenance, bool) {
+	_, o, err := e.find()
+	if err != nil {
+		return Provenance{}, false
+	}
+	return o.provenance(e.name)
+}
+
+func (o *owner) provenance(field string) (Provenance, bool) {
+	p := Provenance{Owner: o.Name, File: o.File, Status: o.Status}
+	if o.doc == nil {
+		return p, false
+	}
+	_, by, _ := o.doc.Field(field)
+	p.Version, p.ChangedAt, p.Program, p.PID = by.Version, by.At, by.Program, by.PID
+	return p, !by.Version.IsZero()
+}
+
+// where names the entry in messages.
+func (e Entry) where() string {
+	where := "field " + e.name
+	if e.level >= ofKey {
+		where += fmt.Sprintf(", key %q", e.key)
+	}
+	if e.member != "" {
+		where += ", member " + e.member
+	}
+	return where
+}
+
+// place returns where the entry's field is.
+func (e Entry) place() (place, error) {
+	if e.view == nil {
+		return place{}, fmt.Errorf("field %q: %w: the zero Field and the zero Entry belong to no view", e.name, ErrUnknownField)
+	}
+	p, ok := e.view.declared.fields[e.name]
+	if !ok {
+		return place{}, fmt.Errorf("field %q: %w: no owner of state %s declares it; `freehold view` lists what is declared", e.name, ErrUnknownField, e.view.State())
+	}
+	return p, nil
+}
+
+// find returns what is declared of the entry, and whose it is.
+func (e Entry) find() (schema.Field, *owner, error) {
+	p, err := e.place()
+	if err != nil {
+		return schema.Field{}, nil, err
+	}
+	o := e.view.owners[p.owner]
+	switch {
+	case e.level == ofField:
+		return p.field, o, nil
+	case p.field.EffectiveKind() != schema.Map:
+		return schema.Field{}, nil, fmt.Errorf("%s: %w: field %s is no map and has no keys", e.where(), ErrUnknownField, e.name)
+	case p.field.Value != nil && e.member == "":
+		return *p.field.Value, o, nil
+	case e.level == ofKey:
+		return schema.Field{Type: schema.TypeRecord, Fields: p.field.Record}, o, nil
+	}
+	spec, ok := p.field.Record[e.member]
+	if !ok {
+		return schema.Field{}, nil, fmt.Errorf("%s: %w: no owner of state %s declares the member", e.where(), ErrUnknownField, e.view.State())
+	}
+	return spec, e.view.owners[p.members[e.member]], nil
+}
+
+// stored returns the entry's bytes in the view, which must not be changed.
+func (e Entry) stored() ([]byte, error) {
+	_, o, err := e.find()
+	if err != nil {
+		return nil, err
+	}
+	p, _ := e.place()
+	switch {
+	case p.field.EffectiveKind() != schema.Map:
+		return e.own(o)
+	case e.level == ofMember:
+		return e.atKey(p, o)
+	}
+	joined, err := e.join(p)
+	if err != nil {
+		return nil, err
+	}
+	return joined.raw, joined.err()
+}
+
+// own returns the bytes of the field in the sidecar of its owner.
+func (e Entry) own(o *owner) ([]byte, error) {
+	if o.Err != nil {
+		return nil, fmt.Errorf("%s: %w", e.where(), o.Err)
+	}
+	if o.Status == Missing {
+		return nil, fmt.Errorf("%s: %w: owner %s has written nothing yet", e.where(), ErrUnset, o.Name)
+	}
+	raw, by, written := o.doc.Field(e.name)
+	switch {
+	case raw != nil:
+		return raw, nil
+	case written:
+		return nil, fmt.Errorf("%s: %w: %s cleared it at %s", e.where(), ErrUnset, by.Program, by.At.Format(time.RFC3339Nano))
+	}
+	return nil, fmt.Errorf("%s: %w: owner %s has not written it", e.where(), ErrUnset, o.Name)
+}
+
+// fits says why raw is no value of the entry's declared type. The sidecar is
+// whole all the same: Freehold wrote it, under a declaration that differs from
+// this one, so only this field is not to be had.
+func (e Entry) fits(raw []byte) error {
+	spec, o, err := e.find()
+	if err != nil {
+		return err
+	}
+	if _, err := spec.Normalize(raw); err != nil {
+		return e.misfit(o, err)
+	}
+	return nil
+}
+
+// misfit says that what o has stored does not fit.
+func (e Entry) misfit(o *owner, err error) error {
+	advice := fmt.Sprintf("write it anew, or clear it with `freehold clear %s %s`", o.Name, e.name)
+	if p, err := e.place(); err == nil && p.field.EffectiveKind() == schema.Map {
+		advice = fmt.Sprintf("write it anew as owner %s", o.Name)
+	}
+	return fmt.Errorf("%s: %s: %w: %w: it was written under another declaration; %s", o.File, e.where(), sidecar.ErrInvalid, err, advice)
+}

@@ -1,0 +1,67 @@
+package sidecar
+
+import (
+	"strings"
+	"testing"
+)
+
+// A key that another hand has edited keeps its incarnation, and so what other
+// owners have there; one that it added is created by the acceptance.
+func TestAcceptKeepsTheIncarnationsItFinds(t *testing.T) {
+	s := newUsage(t)
+	s.update("creator", create)
+	s.update("tool", use)
+	old := s.born("creator", "deploy")
+	s.edit("creator", `"skills":{"deploy":{}}`, `"skills":{ "deploy" : {"weight":2}, "a\u002fb":{ } }`)
+	s.accept("creator")
+	s.wantStored("creator", map[string]string{"skills": `{"a/b":{},"deploy":{"weight":2}}`})
+	if got := s.born("creator", "deploy"); got != old {
+		t.Errorf("the edited key is of incarnation %v, want %v", got, old)
+	}
+	if got := s.born("creator", "a/b"); got != s.doc("creator").Version {
+		t.Errorf("the new key is of incarnation %v", got)
+	}
+	s.update("tool", func(tx *Tx) {
+		if n, ok := skillsPart(tx).Key("deploy").UseCount().Get(); n != 1 || !ok {
+			t.Errorf("use_count is %v, %v", n, ok)
+		}
+	})
+}
+
+func TestAcceptAttachesWhatAnotherHandAdded(t *testing.T) {
+	s := newUsage(t)
+	s.update("creator", func(tx *Tx) {
+		create(tx)
+		skillsMap(tx).Insert("review")
+	})
+	s.update("tool", use)
+	s.edit("tool", `{"deploy":{"use_count":1}}`, `{"deploy":{"use_count":2},"review":{"use_count":5},"absent":{"use_count":5}}`)
+	_, err := Accept(t.Context(), s.dir, "tool", nil)
+	wantError(t, err, ErrNoKey, `key "absent"`, "take it out of the file first")
+	// It was refused, so that the file is as the other hand left it.
+	text := readFile(t, sidecarPath(s.dir, "tool"))
+	s.overwrite("tool", strings.Replace(text, `,"absent":{"use_count":5}`, "", 1))
+	s.accept("tool")
+	for _, key := range []string{"deploy", "review"} {
+		if got, want := s.born("tool", key), s.born("creator", key); got != want {
+			t.Errorf("%s is attached to %v, want %v", key, got, want)
+		}
+	}
+	s.wantStored("tool", map[string]string{"skills": `{"deploy":{"use_count":2},"review":{"use_count":5}}`})
+}
+
+func TestAcceptPutsValuesInOrder(t *testing.T) {
+	s := newUsage(t)
+	s.update("tool", func(tx *Tx) { tx.Apply(Op{Field: "labels", Verb: Insert, Value: []byte(`"x"`)}) })
+	s.edit("tool", `"labels":["x"]`, `"labels":["b", "a","b"],"target":{"port":1, "host":"h","zone":[ 1 ]},"seen":{"b":1,"a":2}`)
+	s.accept("tool")
+	s.wantStored("tool", map[string]string{"labels": `["a","b"]`, "target": `{"host":"h","port":1,"zone":[1]}`, "seen": `{"a":2,"b":1}`})
+	for _, bad := range []string{`"labels":[null]`, `"seen":{"a":null}`, `"seen":{"a\n":1}`, `"target":null`, `"skills":{"deploy":{"use_count":-1}}`} {
+		s.edit("tool", `"labels":["a","b"]`, `"labels":["a","b"],`+strings.Replace(bad, `"labels"`, `"tags"`, 1))
+		_, err := Accept(t.Context(), s.dir, "tool", nil)
+		if err == nil {
+			t.Errorf("%s is accepted", bad)
+		}
+		s.overwrite("tool", strings.Replace(readFile(t, sidecarPath(s.dir, "tool")), `,`+strings.Replace(bad, `"labels"`, `"tags"`, 1), "", 1))
+	}
+}

@@ -1,0 +1,253 @@
+package adopt
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/document"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Options for [Plan.Apply]. The zero value, and a nil pointer, are ready to use.
+type Options struct {
+	// Wait is how long an owner's commit waits for other processes: for its
+	// lock and, if it is exclusive, for its lease. If zero, [DefaultWait]; if
+	// negative, not at all.
+	Wait time.Duration
+	// DryRun reports what would be imported, and writes nothing.
+	DryRun bool
+	// Clock tells the time for provenance. If nil, [time.Now].
+	Clock func() time.Time
+}
+
+// DefaultWait is how long an owner's commit waits for other processes. It is
+// long enough for a few of them that adopt the same file at once.
+const DefaultWait = 5 * time.Second
+
+// A Report says what Apply did, or in a dry run would do.
+type Report struct {
+	// Owners that the plan has something for, in the order of their commits.
+	Owners []OwnerReport
+	// Changed are the places in the legacy file at which somebody changed it
+	// meanwhile.
+	Changed []jsontext.Pointer
+}
+
+// An OwnerReport says what became of one owner's part.
+type OwnerReport struct {
+	Owner string
+	// Outcome of the commit; [sidecar.NotApplied] in a dry run or if Err is
+	// not nil.
+	Outcome sidecar.Outcome
+	// Version of the sidecar with the values in it, or zero.
+	Version sidecar.Version
+	// Imported values, in the plan's order.
+	Imported []Item
+	// Kept are the fields that the state has written or cleared by itself.
+	Kept []Kept
+	// Same counts the values that the state has already.
+	Same int
+	// Err is why the part was not imported. Nothing of it was.
+	Err error
+}
+
+// An Item is one value of the legacy file and where it goes.
+type Item struct {
+	Pointer jsontext.Pointer `json:"pointer"`
+	Field   string           `json:"field"`
+	// Key of a map, and Member of what it has there.
+	Key    string         `json:"key,omitzero"`
+	Member string         `json:"member,omitzero"`
+	Value  jsontext.Value `json:"value"`
+}
+
+// A Kept is an Item that gave way to what the state says.
+type Kept struct {
+	Item
+	// State is the value there; nil if it was cleared.
+	State jsontext.Value `json:"state,omitzero"`
+	// Program that wrote or cleared it, in Version.
+	Program string          `json:"program"`
+	Version sidecar.Version `json:"version"`
+}
+
+// Apply commits the plan to the state directory dir, one commit for each owner,
+// and then looks whether the legacy file still is what was planned from.
+//
+// A field that the state has a value for, or that was cleared in it, is kept as
+// it is; only what is of kind max or min still moves on to what the file has.
+// A set and a map are filled up with what they lack, once. Where one owner
+// cannot be written, the others are all the same.
+//
+// The report is never nil. The error wraps those of the owners, which
+// [sidecar.Open] and [sidecar.Writer.Update] explain, and [ErrActive] if the
+// legacy file changed meanwhile.
+func (p *Plan) Apply(ctx context.Context, dir string, o *Options) (*Report, error) {
+	if o == nil {
+		o = &Options{}
+	}
+	report := &Report{}
+	d, err := openDirectory(dir)
+	if err != nil {
+		return report, err
+	}
+	defer d.dir.Close()
+	a := &applying{plan: p, directory: d, o: *o, failed: map[string]error{}}
+	if a.o.Wait == 0 {
+		a.o.Wait = DefaultWait
+	}
+	var errs []error
+	for _, part := range p.Parts {
+		r := a.part(ctx, part)
+		if r.Err != nil {
+			a.failed[part.Owner] = r.Err
+			errs = append(errs, fmt.Errorf("owner %s: %w", part.Owner, r.Err))
+		}
+		report.Owners = append(report.Owners, r)
+	}
+	if o.DryRun {
+		return report, errors.Join(errs...)
+	}
+	report.Changed, err = p.legacy.changed()
+	return report, errors.Join(append(errs, err)...)
+}
+
+// An applying is one Apply.
+type applying struct {
+	*directory
+	plan   *Plan
+	o      Options
+	failed map[string]error // by owner
+}
+
+// mostTries bounds how often a part is tried anew because a key was deleted or
+// created again just then.
+const mostTries = 8
+
+// part commits one owner's part, unless it is there already: then neither the
+// owner's lock nor its lease is needed.
+func (a *applying) part(ctx context.Context, part Part) OwnerReport {
+	for try := 1; ; try++ {
+		d, err := a.tryPart(ctx, part)
+		switch {
+		case err == nil:
+			return d.report
+		case try == mostTries || !errors.Is(err, sidecar.ErrConflict):
+			return OwnerReport{Owner: part.Owner, Err: err}
+		}
+	}
+}
+
+func (a *applying) tryPart(ctx context.Context, part Part) (*decision, error) {
+	if err := context.Cause(ctx); err != nil {
+		return nil, err
+	}
+	keys, err := a.keyring(part)
+	if err != nil {
+		return nil, err
+	}
+	d, err := a.glance(part, keys)
+	if a.o.DryRun || err == nil && d.idle() {
+		return d, err
+	}
+	return a.commit(ctx, part, keys)
+}
+
+// glance decides by the sidecar as it stands, without a lock.
+func (a *applying) glance(part Part, keys *keyring) (*decision, error) {
+	doc, err := a.sidecar(part.Owner)
+	if err != nil {
+		return nil, err
+	}
+	d := a.plan.decide(part, newDocSource(doc, keys), keys)
+	d.report.Version = doc.Version
+	if d.idle() {
+		d.report.Outcome = sidecar.Unchanged
+	}
+	return d, nil
+}
+
+// commit decides again, under the owner's lock, and commits.
+func (a *applying) commit(ctx context.Context, part Part, keys *keyring) (d *decision, err error) {
+	opening, cancel := context.WithTimeout(ctx, max(a.o.Wait, time.Millisecond)) // a fence may stay shut for good
+	defer cancel()
+	w, err := sidecar.Open(opening, a.dir.Path(), a.plan.declared, part.Owner, &sidecar.Options{
+		Program: a.plan.program(), Wait: a.o.Wait, LeaseWait: a.o.Wait, Clock: a.o.Clock,
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer w.Close()
+	commit, err := w.Update(ctx, func(tx *sidecar.Tx) error {
+		d = a.plan.decide(part, txSource{tx}, keys)
+		for _, op := range d.ops {
+			tx.Apply(op)
+		}
+		for _, field := range d.marks {
+			tx.Adopt(field)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	d.report.Outcome, d.report.Version = commit.Outcome, commit.Version
+	return d, nil
+}
+
+// keyring reads the keys of the part's maps that other owners decide. In a dry
+// run they are those that there will be.
+func (a *applying) keyring(part Part) (*keyring, error) {
+	k := &keyring{map[string]*keysOfMap{}}
+	for _, v := range part.Values {
+		keeper, _ := a.plan.declared.OwnerOf(v.Field)
+		if keeper == part.Owner {
+			continue
+		}
+		if err := a.failed[keeper]; err != nil {
+			return nil, fmt.Errorf("field %s: owner %s, which decides the keys, has not got them: %w", v.Field, keeper, err)
+		}
+		doc, err := a.sidecar(keeper)
+		if err != nil {
+			return nil, err
+		}
+		keys := &keysOfMap{rowsOf(doc, v.Field), doc.Adopted(v.Field)}
+		if a.o.DryRun && keys.adopted.IsZero() {
+			for _, e := range v.Entries {
+				keys.rows[e.Key] = document.Row{Key: e.Key, Born: keys.rows[e.Key].Born}
+			}
+		}
+		k.maps[v.Field] = keys
+	}
+	return k, nil
+}
+
+// program is the name for the provenance.
+func (p *Plan) program() string { return "adopt " + p.legacy.Name() }
+
+// changed compares the legacy file with what it was and returns where it
+// differs.
+func (l *Legacy) changed() ([]jsontext.Pointer, error) {
+	now, err := look(l.path)
+	if err != nil {
+		return nil, err
+	}
+	if now.absent {
+		return nil, fmt.Errorf("%s: %w: the file was removed while it was adopted: see who did, then adopt it again", l.path, ErrActive)
+	}
+	if bytes.Equal(now.text, l.text) {
+		return nil, nil
+	}
+	what := "the file was rewritten with the same values"
+	var differ []jsontext.Pointer
+	if other, err := Parse(l.path, now.text); err != nil {
+		what = "the file was rewritten"
+	} else if differ = differences(nil, "", l.text, other.text); len(differ) > 0 {
+		what = "it changed " + enumerate(differ)
+	}
+	return differ, fmt.Errorf("%s: %w: %s while it was adopted: what it wrote since is in that file alone; stop it, adopt the file again and look at what is kept", l.path, ErrActive, what)
+}

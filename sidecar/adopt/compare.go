@@ -1,0 +1,60 @@
+package adopt
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/freehold-dev/freehold/schema"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// differences appends to list where the JSON values a and b at a place differ,
+// in a's order and then in b's.
+func differences(list []jsontext.Pointer, at jsontext.Pointer, a, b []byte) []jsontext.Pointer {
+	if jsontext.Value(a).Kind() != jsontext.KindBeginObject || jsontext.Value(b).Kind() != jsontext.KindBeginObject {
+		if !same(a, b) {
+			list = append(list, at)
+		}
+		return list
+	}
+	before, _ := schema.ParseObject(a) // both were read before
+	after, _ := schema.ParseObject(b)
+	now := map[string][]byte{}
+	for _, m := range after {
+		now[m.Name] = m.Value
+	}
+	for _, m := range before {
+		if value, ok := now[m.Name]; ok {
+			list = differences(list, at.AppendToken(m.Name), m.Value, value)
+		} else {
+			list = append(list, at.AppendToken(m.Name))
+		}
+		delete(now, m.Name)
+	}
+	for _, m := range after {
+		if _, ok := now[m.Name]; ok {
+			list = append(list, at.AppendToken(m.Name))
+		}
+	}
+	return list
+}
+
+// same reports whether two JSON values are the same but for white space.
+func same(a, b []byte) bool {
+	x, y := jsontext.Value(a).Clone(), jsontext.Value(b).Clone()
+	return x.Compact() == nil && y.Compact() == nil && bytes.Equal(x, y)
+}
+
+// enumerate lists places for a sentence.
+func enumerate(list []jsontext.Pointer) string {
+	const most = 8
+	var words []string
+	for i, p := range list {
+		if i == most {
+			return strings.Join(words, ", ") + fmt.Sprintf(" and %d more", len(list)-most)
+		}
+		words = append(words, string(p))
+	}
+	return strings.Join(words, ", ")
+}

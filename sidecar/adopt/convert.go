@@ -1,0 +1,150 @@
+package adopt
+
+import (
+	"fmt"
+
+	"github.com/freehold-dev/freehold/schema"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// An Unset is a place in a legacy file that says that there is no value.
+type Unset struct {
+	Pointer jsontext.Pointer `json:"pointer"`
+	// Marker is what stands there: null, or an instant of the year 1, which
+	// is how Go spells a time that was never set, or a set or a map without
+	// anything in it.
+	Marker jsontext.Value `json:"marker"`
+}
+
+// An Unowned is a key of a legacy file that no owner declares.
+type Unowned struct {
+	Pointer jsontext.Pointer `json:"pointer"`
+	// Like is a declared key that differs from it only in case, if there is
+	// one.
+	Like string `json:"like,omitzero"`
+}
+
+// A converter turns the values of a legacy file into what sidecars store, and
+// collects what is to be said about them.
+type converter struct {
+	file    string
+	unset   []Unset
+	unowned []Unowned
+	misfits Misfits
+}
+
+// A spot is a place in the file and what belongs there, in words.
+type spot struct {
+	at   jsontext.Pointer
+	what string
+}
+
+func (s spot) member(key, name string) spot {
+	return spot{s.at.AppendToken(key), fmt.Sprintf("member %s of %s", name, s.what)}
+}
+
+// misfit notes that what stands at a spot is no value for what belongs there.
+func (c *converter) misfit(at spot, err error) {
+	c.complain(at.at, "%v: mend it there, or declare %s otherwise", err, at.what)
+}
+
+func (c *converter) complain(at jsontext.Pointer, format string, args ...any) {
+	c.misfits = append(c.misfits, Misfit{c.file, at, fmt.Sprintf(format, args...)})
+}
+
+// value returns raw as the field f stores it, or false if there is nothing to
+// store: then c knows why.
+func (c *converter) value(f schema.Field, at spot, raw []byte) (value []byte, ok bool) {
+	kind := jsontext.Value(raw).Kind()
+	if kind == jsontext.KindNull && f.Type != schema.TypeJSON {
+		return c.noValue(at, raw)
+	}
+	var err error
+	switch {
+	case f.EffectiveKind() == schema.Set && emptyList(raw): // of which nothing could be stored
+		return c.noValue(at, raw)
+	case f.EffectiveKind() == schema.Set, f.Type == schema.TypeList:
+		raw, ok = c.list(f, at, raw)
+	case f.Type == schema.TypeRecord:
+		raw, ok = c.record(f, at, raw)
+	case f.Type == schema.TypeTime && neverSet(raw):
+		return c.noValue(at, raw)
+	default:
+		raw, err = scalar(f.Type, raw)
+		ok = true
+	}
+	if !ok {
+		return nil, false
+	}
+	if err == nil {
+		value, err = f.Normalize(raw)
+	}
+	if err != nil {
+		c.misfit(at, err)
+		return nil, false
+	}
+	return value, true
+}
+
+func (c *converter) noValue(at spot, marker []byte) ([]byte, bool) {
+	c.unset = append(c.unset, Unset{at.at, marker})
+	return nil, false
+}
+
+// list converts the elements of a list or of a set.
+func (c *converter) list(f schema.Field, at spot, raw []byte) (value []byte, ok bool) {
+	parts, err := elements(raw)
+	if err != nil {
+		c.misfit(at, err)
+		return nil, false
+	}
+	of, _ := f.Element()
+	var converted [][]byte
+	for i, part := range parts {
+		element, ok := c.element(of, spot{at.at.AppendToken(fmt.Sprint(i)), "an element of " + at.what}, part)
+		if ok {
+			converted = append(converted, element)
+		}
+	}
+	return schema.JoinElements(converted), len(converted) == len(parts)
+}
+
+// element converts an element, which cannot be unset.
+func (c *converter) element(f schema.Field, at spot, raw []byte) (value []byte, ok bool) {
+	before := len(c.unset)
+	value, ok = c.value(f, at, raw)
+	if !ok && len(c.unset) > before {
+		c.unset = c.unset[:before]
+		c.misfit(at, fmt.Errorf("an element cannot be unset, as %.40s says", raw))
+	}
+	return value, ok
+}
+
+// record converts the members of a record. Those that are not declared stay
+// in the legacy file.
+func (c *converter) record(f schema.Field, at spot, raw []byte) (value []byte, ok bool) {
+	o, err := schema.ParseObject(raw)
+	if err != nil {
+		c.misfit(at, err)
+		return nil, false
+	}
+	var record schema.Object
+	before := len(c.misfits)
+	for name, m := range c.owned(keysOf(f.Fields), at, o) {
+		if value, ok := c.value(f.Fields[name], at.member(m.Name, name), m.Value); ok {
+			record = record.With(name, value)
+		}
+	}
+	return record.Append(nil), len(c.misfits) == before
+}
+
+// elements takes an array apart.
+func elements(raw []byte) ([][]byte, error) {
+	list := schema.Field{Type: schema.TypeList, Of: &schema.Field{Type: schema.TypeJSON}}
+	return list.Elements(raw)
+}
+
+func emptyList(raw []byte) bool {
+	parts, err := elements(raw)
+	return err == nil && len(parts) == 0
+}

@@ -1,0 +1,276 @@
+package adopt
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/freehold-dev/freehold/schema"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/shopspring/decimal"
+)
+
+// InferredOwner is the one owner of what [Infer] proposes. Which programs write
+// which fields no file can tell.
+const InferredOwner = "everything"
+
+// Infer proposes fields for a legacy file that has none: types by the values
+// that are there, so that [Legacy.Plan] finds no misfit, a legacy key where a
+// key is no name, and no kind but value and map, since one file does not show
+// how its values came about. The second result lists the keys that cannot be
+// declared.
+func Infer(l *Legacy) (fields map[string]schema.Field, left []jsontext.Pointer) {
+	if f, ok := inferMap(l.object, true); ok {
+		f.Legacy = schema.LegacyFile
+		return map[string]schema.Field{"entries": f}, nil
+	}
+	var columns []column
+	for _, m := range l.object {
+		columns = append(columns, column{m.Name, [][]byte{m.Value}})
+	}
+	fields, keys := inferFields(columns, inferField)
+	for _, key := range keys {
+		left = append(left, jsontext.Pointer("").AppendToken(key))
+	}
+	return fields, left
+}
+
+// A column is all the values that a legacy file has under one key: one at its
+// top, and as many as there are objects in a list or a map.
+type column struct {
+	key    string
+	values [][]byte
+}
+
+// inferFields names the columns, infers each, and returns the keys that have
+// no name.
+func inferFields(columns []column, infer func(c column) schema.Field) (fields map[string]schema.Field, left []string) {
+	fields = map[string]schema.Field{}
+	for _, good := range []bool{true, false} { // so that every name stays with its own key
+		for _, c := range columns {
+			if schema.ValidName(c.key) != good {
+				continue
+			}
+			name, ok := c.key, true
+			if !good {
+				name, ok = nameFor(c.key, fields)
+			}
+			if !ok {
+				left = append(left, c.key)
+				continue
+			}
+			f := infer(c)
+			if name != c.key {
+				f.Legacy = c.key
+			}
+			fields[name] = f
+		}
+	}
+	return fields, left
+}
+
+// inferField infers a field of its own, which may be a map.
+func inferField(c column) schema.Field {
+	if o, err := schema.ParseObject(c.values[0]); err == nil {
+		if f, ok := inferMap(o, false); ok {
+			return f
+		}
+	}
+	return inferType(c, 0)
+}
+
+// onlyNull is what is said of a value of which nobody knows more.
+const onlyNull = "Only null was seen in the legacy file, so that the type is a guess."
+
+// inferType infers the type of the values of a column, which nest as deep as
+// nest within a declaration.
+func inferType(c column, nest int) schema.Field {
+	values := slices.DeleteFunc(slices.Clone(c.values), func(v []byte) bool { return jsontext.Value(v).Kind() == jsontext.KindNull })
+	if len(values) == 0 {
+		if strings.HasSuffix(c.key, "_at") {
+			return schema.Field{Type: schema.TypeTime, Doc: onlyNull}
+		}
+		return schema.Field{Type: schema.TypeString, Doc: onlyNull}
+	}
+	candidates := []schema.Field{
+		{Type: schema.TypeBool}, {Type: schema.TypeInt}, {Type: schema.TypeUint}, {Type: schema.TypeFloat}, {Type: schema.TypeDecimal},
+		{Type: schema.TypeTime}, {Type: schema.TypeString},
+	}
+	if nest < schema.MaxNest {
+		candidates = append(candidates, inferParts(column{c.key, values}, nest)...)
+	}
+	for _, f := range candidates {
+		if holds(f, values) {
+			return f
+		}
+	}
+	return schema.Field{Type: schema.TypeJSON}
+}
+
+// holds reports whether a field like f can hold all of the values, losing
+// nothing of them.
+func holds(f schema.Field, values [][]byte) bool {
+	for _, v := range values {
+		c := converter{}
+		if _, ok := c.value(f, spot{}, v); !ok && len(c.unset) == 0 || len(c.misfits)+len(c.unowned) > 0 {
+			return false
+		}
+		text := jsontext.Value(v).Kind() == jsontext.KindString
+		if text && f.Type == schema.TypeDecimal || !text && f.Type == schema.TypeFloat && !shortest(v) {
+			return false
+		}
+	}
+	return true
+}
+
+// shortest reports whether a double keeps every digit of the number.
+func shortest(number []byte) bool {
+	stored, err := schema.Field{Type: schema.TypeFloat}.Normalize(number)
+	if err != nil || len(number) > mostDigits {
+		return false
+	}
+	a, err1 := decimal.NewFromString(string(number))
+	b, err2 := decimal.NewFromString(string(stored))
+	return err1 == nil && err2 == nil && a.Equal(b)
+}
+
+// inferParts returns what the values may be if they have parts.
+func inferParts(c column, nest int) []schema.Field {
+	switch jsontext.Value(c.values[0]).Kind() {
+	case jsontext.KindBeginArray:
+		inner := column{key: c.key}
+		for _, v := range c.values {
+			parts, err := elements(v)
+			if err != nil {
+				return nil
+			}
+			inner.values = append(inner.values, parts...)
+		}
+		of := inferType(inner, nest+1)
+		if of.Type == schema.TypeList { // which Go has no good name for
+			return nil
+		}
+		return []schema.Field{{Type: schema.TypeList, Of: &of}}
+	case jsontext.KindBeginObject:
+		columns, ok := columnsOf(c.values)
+		if !ok {
+			return nil
+		}
+		members, left := inferFields(columns, func(c column) schema.Field { return inferType(c, nest+1) })
+		if len(left) == 0 && len(members) > 0 {
+			return []schema.Field{{Type: schema.TypeRecord, Fields: members}}
+		}
+	}
+	return nil
+}
+
+// mostMembers is the most members that an inferred record has: with more of
+// them they are data.
+const mostMembers = 64
+
+// columnsOf returns the members of objects by key, in the order in which they
+// come up.
+func columnsOf(objects [][]byte) (columns []column, ok bool) {
+	at := map[string]int{}
+	for _, v := range objects {
+		o, err := schema.ParseObject(v)
+		if err != nil {
+			return nil, false
+		}
+		for _, m := range o {
+			i, known := at[m.Name]
+			if !known {
+				i = len(columns)
+				at[m.Name] = i
+				columns = append(columns, column{key: m.Name})
+			}
+			columns[i].values = append(columns[i].values, m.Value)
+		}
+	}
+	return columns, len(columns) <= mostMembers
+}
+
+// inferMap infers a map where the keys of o are data: where most of them are
+// no names, or where what they have is alike. The top of a file is a map only
+// if the latter is so of objects, for many a file has numbers alone.
+func inferMap(o schema.Object, top bool) (f schema.Field, ok bool) {
+	entries := column{}
+	odd := 0
+	for _, m := range o {
+		if schema.CheckKey(m.Name) != nil {
+			return f, false
+		}
+		if !schema.ValidName(m.Name) {
+			odd++
+		}
+		if jsontext.Value(m.Value).Kind() != jsontext.KindNull {
+			entries.values = append(entries.values, m.Value)
+		}
+	}
+	if len(entries.values) < 2 || len(o) > schema.MaxKeys {
+		return f, false
+	}
+	if columns, alike := columnsOf(entries.values); alike && similar(columns, len(entries.values)) {
+		members, left := inferFields(columns, func(c column) schema.Field { return inferType(c, 1) })
+		return schema.Field{Kind: schema.Map, Record: members}, len(left) == 0
+	}
+	value := inferType(entries, 1)
+	data := 2*odd > len(o) || !top && len(o) >= 8
+	scalar := value.Of == nil && value.Fields == nil && value.Type != schema.TypeJSON
+	return schema.Field{Kind: schema.Map, Value: &value}, data && scalar
+}
+
+// similar reports whether objects, of which there are n, have most of their
+// members in common.
+func similar(columns []column, n int) bool {
+	common := 0
+	for _, c := range columns {
+		if 2*len(c.values) >= n {
+			common++
+		}
+	}
+	return len(columns) > 0 && 2*common >= len(columns)
+}
+
+// nameFor returns a name for a field whose legacy key is none, which no other
+// field has. A key that cannot be written down as a legacy key has no name.
+func nameFor(key string, taken map[string]schema.Field) (string, bool) {
+	if !declarable(key) {
+		return "", false
+	}
+	var b strings.Builder
+	for i, c := range []byte(key) {
+		switch {
+		case c >= 'a' && c <= 'z', c >= '0' && c <= '9':
+			b.WriteByte(c)
+		case c >= 'A' && c <= 'Z':
+			if i > 0 && key[i-1] >= 'a' && key[i-1] <= 'z' {
+				b.WriteByte('_')
+			}
+			b.WriteByte(c + 'a' - 'A')
+		case !strings.HasSuffix(b.String(), "_"):
+			b.WriteByte('_')
+		}
+	}
+	base := strings.Trim(b.String(), "_")
+	if base == "" || base[0] < 'a' {
+		base = strings.TrimSuffix("key_"+base, "_")
+	}
+	base = strings.TrimRight(base[:min(len(base), 40)], "_")
+	name := base
+	for i := 2; ; i++ {
+		if _, ok := taken[name]; !ok {
+			return name, true
+		}
+		name = fmt.Sprintf("%s_%d", base, i)
+	}
+}
+
+// declarable reports whether owners.yaml can have key as a legacy key: one line
+// of at most 100 characters that all show.
+func declarable(key string) bool {
+	shows := strings.IndexFunc(key, func(c rune) bool { return !unicode.IsGraphic(c) }) < 0
+	return shows && key != "" && key != schema.LegacyFile && strings.TrimSpace(key) == key && utf8.RuneCountInString(key) <= 100
+}

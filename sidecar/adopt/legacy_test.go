@@ -1,0 +1,73 @@
+package adopt
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/freehold-dev/freehold/sidecar"
+)
+
+// Cases 54, 57 to 59 and 90: what is not one JSON object is refused at a byte,
+// in words that help, and is never taken for an empty one.
+func TestWhatIsNoObjectIsRefusedAtAByte(t *testing.T) {
+	var report strings.Builder
+	for _, tc := range []struct{ name, text string }{
+		{"empty", ""},
+		{"blank", " \n\t"},
+		{"torn", `{"a":`},
+		{"torn in a string", `{"a": "b`},
+		{"an array", "[]"},
+		{"null", "null"},
+		{"a string", `"a"`},
+		{"a number", "17"},
+		{"a truth value", "true"},
+		{"no JSON", "a = 1"},
+		{"two documents", "{}\n{}"},
+		{"a brace too many", "{}}"},
+		{"a comma at the end", `{"a":1,}`},
+		{"a name twice", `{"a":1,"b":{"c":1,"c":2}}`},
+		{"a NUL at the end", "{}\x00"},
+		{"NULs, as a crash leaves them", strings.Repeat("\x00", 64)},
+		{"a byte order mark", "\xef\xbb\xbf{}"},
+		{"UTF-16", "\xff\xfe{\x00}\x00"},
+		{"UTF-16, the other way round", "\xfe\xff\x00{\x00}"},
+		{"UTF-16 without a mark", "{\x00}\x00"},
+		{"invalid UTF-8", "{\"a\":\"\xff\"}"},
+		{"a lone surrogate", `{"a":"\ud800"}`},
+		{"NaN", `{"a":NaN}`},
+		{"a comment", "{} // why"},
+		{"too deep", `{"a":` + strings.Repeat("[", maxDepth) + strings.Repeat("]", maxDepth) + "}"},
+		{"too many values", `{"a":[` + strings.Repeat("0,", maxValues) + "0]}"},
+		{"a name in a terminal's language twice", "{\"\\u001b[2J\":1,\"\\u001b[2J\":2}"},
+	} {
+		l, err := Parse("runtime.json", []byte(tc.text))
+		if l != nil || !errors.Is(err, sidecar.ErrInvalid) {
+			t.Errorf("%s: got %v (%v)", tc.name, l, err)
+			continue
+		}
+		fmt.Fprintf(&report, "%s: %v\n", tc.name, err)
+	}
+	golden(t, "legacy_errors.txt", report.String())
+}
+
+func TestWhiteSpaceAroundTheObjectIsNothing(t *testing.T) {
+	for _, text := range []string{"{}", " {} ", "\n{ }\n\n  \t", "{}\r\n"} {
+		if _, err := Parse("runtime.json", []byte(text)); err != nil {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
+// Case 51: keys are compared byte by byte.
+func TestKeysThatDifferInCaseAreUnowned(t *testing.T) {
+	p := planned(t, flat(), `{"Ticks": 9, "tic\u212as": 1, "tick\u017f": 2}`)
+	if len(p.Parts) > 0 {
+		t.Errorf("taken: %+v", p.Parts)
+	}
+	want := []Unowned{{"/Ticks", "ticks"}, {"/tic\u212as", "ticks"}, {"/tick\u017f", "ticks"}}
+	if fmt.Sprint(p.Unowned) != fmt.Sprint(want) {
+		t.Errorf("unowned %v, want %v", p.Unowned, want)
+	}
+}

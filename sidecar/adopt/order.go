@@ -1,0 +1,53 @@
+package adopt
+
+import (
+	"maps"
+	"slices"
+)
+
+// order returns the parts so that a map's keys are committed before what other
+// owners have at them. Where two owners decide keys for each other, one of them
+// has two parts.
+func (p *planner) order() []Part {
+	var parts []Part
+	waiting := map[string][]Value{}
+	for owner, part := range p.parts {
+		waiting[owner] = part.Values
+	}
+	placed := map[string]bool{} // the maps whose keys are
+	for len(waiting) > 0 {
+		owner, ready := p.next(waiting, placed)
+		rest := slices.DeleteFunc(slices.Clone(waiting[owner]), func(v Value) bool { return slices.ContainsFunc(ready, v.is) })
+		if waiting[owner] = rest; len(rest) == 0 {
+			delete(waiting, owner)
+		}
+		for _, v := range ready {
+			if keeper, _ := p.d.OwnerOf(v.Field); keeper == owner {
+				placed[v.Field] = true
+			}
+		}
+		parts = append(parts, Part{owner, ready})
+	}
+	return parts
+}
+
+func (v Value) is(other Value) bool { return v.Field == other.Field }
+
+// next returns the first owner that can commit all that waits, or else the
+// first that can commit anything, and what. Some owner can: whoever decides
+// keys waits for nobody with them.
+func (p *planner) next(waiting map[string][]Value, placed map[string]bool) (owner string, ready []Value) {
+	for _, name := range slices.Sorted(maps.Keys(waiting)) {
+		values := slices.DeleteFunc(slices.Clone(waiting[name]), func(v Value) bool {
+			keeper, _ := p.d.OwnerOf(v.Field)
+			return keeper != name && !placed[v.Field]
+		})
+		if len(values) == len(waiting[name]) {
+			return name, values
+		}
+		if owner == "" && len(values) > 0 {
+			owner, ready = name, values
+		}
+	}
+	return owner, ready
+}

@@ -1,0 +1,261 @@
+package adopt
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar/document"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// A Plan says which value of a legacy file goes to which field. It holds
+// nothing that its field cannot hold.
+type Plan struct {
+	// Parts of the owners that get something, in the order of their commits.
+	Parts []Part
+	// Unset are the places that say that there is no value, in file order.
+	Unset []Unset
+	// Unowned are the keys that no owner declares, in file order. They stay
+	// in the legacy file.
+	Unowned []Unowned
+
+	legacy   *Legacy
+	declared *schema.Declaration
+}
+
+// A Part is what one owner gets.
+type Part struct {
+	Owner  string
+	Values []Value
+}
+
+// A Value is one field's.
+type Value struct {
+	Field   string
+	Pointer jsontext.Pointer
+	// JSON as the sidecar stores it; of a map, nil.
+	JSON jsontext.Value
+	// Entries of a map, in file order.
+	Entries []Entry
+}
+
+// An Entry is what a map gets at one key from one owner.
+type Entry struct {
+	Key     string
+	Pointer jsontext.Pointer
+	// Members that the owner has there, in file order. A map without a
+	// record has one without a name.
+	Members []Member
+}
+
+// A Member is one member of what a map has at a key.
+type Member struct {
+	Name    string
+	Pointer jsontext.Pointer
+	JSON    jsontext.Value
+}
+
+// Plan finds the field of every value in l, among those of the declaration d,
+// and the form in which it is stored. Null, and an instant of the year 1, mean
+// that a field is unset. If a value does not fit its field, the error is
+// [Misfits] and holds all of them.
+func (l *Legacy) Plan(d *schema.Declaration) (*Plan, error) {
+	p := &planner{converter: converter{file: l.Name()}, d: d, parts: map[string]*Part{}}
+	fields := map[string]schema.Field{}
+	for _, name := range d.OwnerNames() {
+		for field := range d.Owners[name].Fields {
+			fields[field] = p.joined(field)
+		}
+	}
+	k := keysOf(fields)
+	for name, m := range p.owned(k, spot{"", "the file"}, l.object) {
+		p.field(name, fields[name], m)
+	}
+	if k.rest != "" {
+		p.whole(k, fields[k.rest], l.object)
+	}
+	p.bound()
+	if len(p.misfits) > 0 {
+		return nil, p.misfits
+	}
+	return &Plan{p.order(), p.unset, p.unowned, l, d}, nil
+}
+
+// A planner makes a plan.
+type planner struct {
+	converter
+	d     *schema.Declaration
+	parts map[string]*Part // by owner
+}
+
+// joined returns field with what all its owners say of it.
+func (p *planner) joined(field string) schema.Field {
+	f, _ := p.d.Joined(field)
+	for _, owner := range p.d.OwnersOf(field) {
+		if f.Legacy == "" {
+			f.Legacy = p.d.Owners[owner].Fields[field].Legacy
+		}
+	}
+	return f
+}
+
+// field plans one key of the file, m, which is the field name's.
+func (p *planner) field(name string, f schema.Field, m schema.ObjectMember) {
+	owner, _ := p.d.OwnerOf(name)
+	at := spot{jsontext.Pointer("").AppendToken(m.Name), fmt.Sprintf("field %s of %s", name, owner)}
+	if f.EffectiveKind() == schema.Map {
+		p.mapping(name, f, at, m.Value)
+		return
+	}
+	if value, ok := p.value(f, at, m.Value); ok {
+		p.give(owner, Value{Field: name, Pointer: at.at, JSON: value})
+	}
+}
+
+// whole plans the keys of the file that are those of the map f.
+func (p *planner) whole(k *keys, f schema.Field, file schema.Object) {
+	rest := slices.DeleteFunc(slices.Clone(file), func(m schema.ObjectMember) bool { return k.names[m.Name] != "" })
+	owner, _ := p.d.OwnerOf(k.rest)
+	p.entries(k.rest, f, spot{"", fmt.Sprintf("field %s of %s", k.rest, owner)}, rest)
+}
+
+// mapping plans the map at a spot.
+func (p *planner) mapping(name string, f schema.Field, at spot, raw []byte) {
+	if jsontext.Value(raw).Kind() == jsontext.KindNull {
+		p.noValue(at, raw)
+		return
+	}
+	o, err := schema.ParseObject(raw)
+	switch {
+	case err != nil:
+		p.misfit(at, err)
+	case len(o) == 0: // of which nothing could be stored
+		p.noValue(at, raw)
+	default:
+		p.entries(name, f, at, o)
+	}
+}
+
+// entries plans what the map name has at each key.
+func (p *planner) entries(name string, f schema.Field, at spot, o schema.Object) {
+	owners := p.owners(name)
+	values := map[string]*Value{} // by owner
+	for owner := range maps.Values(owners) {
+		values[owner] = &Value{Field: name, Pointer: at.at}
+	}
+	columns := keysOf(f.Record)
+	for _, m := range o {
+		where := spot{at.at.AppendToken(m.Name), "field " + name}
+		if err := schema.CheckKey(m.Name); err != nil {
+			p.misfit(where, err)
+			continue
+		}
+		if jsontext.Value(m.Value).Kind() == jsontext.KindNull && (f.Value == nil || f.Value.Type != schema.TypeJSON) {
+			p.noValue(where, m.Value)
+			continue
+		}
+		for owner, members := range p.members(f, columns, owners, where, m.Value) {
+			values[owner].Entries = append(values[owner].Entries, Entry{m.Name, where.at, members})
+		}
+	}
+	if len(o) > schema.MaxKeys {
+		p.misfit(at, fmt.Errorf("%d keys are more than the %d allowed", len(o), schema.MaxKeys))
+	}
+	for owner, v := range values {
+		if len(v.Entries) > 0 {
+			p.give(owner, *v)
+		}
+	}
+}
+
+// owners returns who owns each member of what the map name has at a key. The
+// keys themselves are the member with an empty name.
+func (p *planner) owners(name string) map[string]string {
+	owners := map[string]string{}
+	owners[""], _ = p.d.OwnerOf(name)
+	for _, owner := range p.d.OwnersOf(name) {
+		for member := range p.d.Owners[owner].Fields[name].Record {
+			owners[member] = owner
+		}
+	}
+	return owners
+}
+
+// members plans what a map has at one key, by owner. The owner of the keys is
+// always among them, since without it there is no key.
+func (p *planner) members(f schema.Field, columns *keys, owners map[string]string, at spot, raw []byte) map[string][]Member {
+	keeper := owners[""]
+	if f.Value != nil {
+		value, ok := p.value(*f.Value, at, raw)
+		if !ok {
+			return nil
+		}
+		return map[string][]Member{keeper: {{"", at.at, value}}}
+	}
+	o, err := schema.ParseObject(raw)
+	if err != nil {
+		p.misfit(at, err)
+		return nil
+	}
+	parts := map[string][]Member{keeper: nil}
+	for name, m := range p.owned(columns, at, o) {
+		where := at.member(m.Name, name)
+		if value, ok := p.value(f.Record[name], where, m.Value); ok {
+			parts[owners[name]] = append(parts[owners[name]], Member{name, where.at, value})
+		}
+	}
+	return parts
+}
+
+func (p *planner) give(owner string, v Value) {
+	if p.parts[owner] == nil {
+		p.parts[owner] = &Part{Owner: owner}
+	}
+	p.parts[owner].Values = append(p.parts[owner].Values, v)
+}
+
+// bound refuses what would not fit into a sidecar of its owner's, before
+// another owner has written anything.
+func (p *planner) bound() {
+	for _, owner := range slices.Sorted(maps.Keys(p.parts)) {
+		by := document.Provenance{Version: document.Version{Epoch: 1 << 52, Revision: 1, Nonce: "0000000000000"}, At: time.Unix(0, 1), Program: "adopt"}
+		doc := document.New(owner, "adopt")
+		for _, v := range p.parts[owner].Values {
+			if v.JSON != nil {
+				doc.Set(v.Field, v.JSON, by)
+			} else {
+				doc.SetRows(v.Field, v.rows(by.Version), by)
+			}
+		}
+		doc.Commit(by.Version, by.At, document.Writer{})
+		if _, err := doc.Encode(); err != nil {
+			p.complain("", "the fields of owner %s do not fit into one sidecar: %v: divide them among more owners", owner, err)
+		}
+	}
+}
+
+// rows returns the entries as a sidecar without the map would have them.
+func (v Value) rows(born document.Version) []document.Row {
+	rows := make([]document.Row, len(v.Entries))
+	for i, e := range v.Entries {
+		rows[i] = document.Row{Key: e.Key, Value: e.stored(), Born: born}
+	}
+	slices.SortFunc(rows, func(a, b document.Row) int { return strings.Compare(a.Key, b.Key) })
+	return rows
+}
+
+// stored returns e as a map has it that had no such key.
+func (e Entry) stored() []byte {
+	var o schema.Object
+	for _, m := range e.Members {
+		if m.Name == "" {
+			return m.JSON
+		}
+		o = o.With(m.Name, m.JSON)
+	}
+	return o.Append(nil)
+}

@@ -1,0 +1,196 @@
+package adopt
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/freehold-dev/freehold/sidecar"
+)
+
+// How long a legacy file must have stood still. Its writers have no lock that
+// one could take: they write in place, so that half a file may be there, or
+// are about to write again, so that what was read is old when it is committed.
+const (
+	stillWhole  = 250 * time.Millisecond // before it is believed
+	stillBroken = time.Second            // before it counts as broken and not as half written
+	stillAbsent = 50 * time.Millisecond  // before it counts as absent and not as being replaced
+	patience    = time.Second            // before a file that does not stand still is given up
+	pause       = 20 * time.Millisecond  // between two looks
+)
+
+// Read reads the legacy file at path, which must be a regular file, or a link
+// to one, of at most [MaxSize] bytes. A file that was written a moment ago is
+// watched for a moment, a second at most.
+//
+// It returns an error that wraps [ErrAbsent] if there is nothing at path;
+// [sidecar.ErrUnreadable] if what is there cannot be read; [sidecar.ErrInvalid]
+// if it is not a JSON object; and [ErrActive] if it does not stand still.
+func Read(ctx context.Context, path string) (*Legacy, error) {
+	start := time.Now()
+	last, err := look(path)
+	if err != nil {
+		return nil, err
+	}
+	since, moved := last.since(start), false
+	for {
+		l, err := last.judge(path)
+		quiet := time.Since(since)
+		switch {
+		case quiet >= last.still(err):
+			return l, err
+		case moved && time.Since(start) >= patience:
+			return nil, fmt.Errorf("%s: it is being rewritten: %w: nothing was changed; stop what writes the file, then adopt it", path, ErrActive)
+		}
+		if err := sleep(ctx, pause); err != nil {
+			return nil, err
+		}
+		next, err := look(path)
+		if err != nil {
+			return nil, err
+		}
+		if !next.equal(last) {
+			since, moved = time.Now(), true
+		}
+		last = next
+	}
+}
+
+// A glance is what stands at the path of a legacy file at one moment.
+type glance struct {
+	absent bool
+	steady bool // the file did not change while it was read
+	text   []byte
+	info   fs.FileInfo
+}
+
+// look reads the file at path once.
+func look(path string) (*glance, error) {
+	info, err := os.Stat(path) // before the open, which may wait or wake something up
+	if err != nil {
+		return missing(path, err)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, unreadable(path, fmt.Errorf("it is a %s and no regular file", typeName(info.Mode())))
+	}
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return missing(path, err)
+	}
+	defer f.Close()
+	if info, err = f.Stat(); err != nil {
+		return nil, unreadable(path, err)
+	}
+	if !info.Mode().IsRegular() { // it was exchanged
+		return nil, unreadable(path, fmt.Errorf("it is a %s and no regular file", typeName(info.Mode())))
+	}
+	if info.Size() > MaxSize {
+		return nil, unreadable(path, fmt.Errorf("it has %d bytes, more than the %d allowed", info.Size(), MaxSize))
+	}
+	text, err := io.ReadAll(io.LimitReader(f, MaxSize+1))
+	if err == nil && len(text) > MaxSize {
+		err = fmt.Errorf("it grew past the %d bytes allowed", MaxSize)
+	}
+	if err != nil {
+		return nil, unreadable(path, err)
+	}
+	after, err := f.Stat()
+	if err != nil {
+		return nil, unreadable(path, err)
+	}
+	steady := after.Size() == info.Size() && after.ModTime().Equal(info.ModTime()) && int64(len(text)) == info.Size()
+	return &glance{steady: steady, text: text, info: after}, nil
+}
+
+// missing tells a file that is not there from one that cannot be reached: only
+// if no link leads astray is there nothing to adopt.
+func missing(path string, err error) (*glance, error) {
+	if !errors.Is(err, fs.ErrNotExist) {
+		return nil, unreadable(path, err)
+	}
+	for at := filepath.Clean(path); ; at = filepath.Dir(at) {
+		if info, err := os.Lstat(at); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+			if _, err := os.Stat(at); err != nil {
+				return nil, unreadable(path, fmt.Errorf("%s is a symbolic link that leads nowhere", at))
+			}
+		}
+		if at == filepath.Dir(at) {
+			return &glance{absent: true, steady: true}, nil
+		}
+	}
+}
+
+func unreadable(path string, err error) error {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		err = fmt.Errorf("%s: %w", e.Op, e.Err)
+	}
+	return fmt.Errorf("%s: %w: %w: nothing was changed", path, sidecar.ErrUnreadable, err)
+}
+
+func typeName(mode fs.FileMode) string {
+	switch {
+	case mode.IsDir():
+		return "directory"
+	case mode&fs.ModeNamedPipe != 0:
+		return "named pipe"
+	case mode&fs.ModeSocket != 0:
+		return "socket"
+	case mode&fs.ModeDevice != 0:
+		return "device"
+	}
+	return "file of unknown type"
+}
+
+// since returns from when on nobody is known to have written the file. A time
+// stamp from the future says nothing.
+func (g *glance) since(now time.Time) time.Time {
+	if !g.absent && g.steady && g.info.ModTime().Before(now) {
+		return g.info.ModTime()
+	}
+	return now
+}
+
+// still returns for how long the file must have stood still for what judge
+// says to be the last word.
+func (g *glance) still(err error) time.Duration {
+	switch {
+	case g.absent:
+		return stillAbsent
+	case err != nil:
+		return stillBroken
+	}
+	return stillWhole
+}
+
+func (g *glance) judge(path string) (*Legacy, error) {
+	if g.absent {
+		return nil, fmt.Errorf("%s: %w: nothing to do", path, ErrAbsent)
+	}
+	return Parse(path, g.text)
+}
+
+func (g *glance) equal(other *glance) bool {
+	if g.absent || other.absent {
+		return g.absent == other.absent
+	}
+	return g.steady && os.SameFile(g.info, other.info) && g.info.ModTime().Equal(other.info.ModTime()) && bytes.Equal(g.text, other.text)
+}
+
+// sleep waits for d, or returns why ctx ended before.
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}

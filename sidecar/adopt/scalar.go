@@ -1,0 +1,107 @@
+package adopt
+
+import (
+	"errors"
+	"fmt"
+	"math/big"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/freehold-dev/freehold/schema"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/shopspring/decimal"
+)
+
+// scalar returns raw in a spelling that a sidecar allows for the type, where
+// the legacy one means the same exactly. Everything else it leaves as it is,
+// for the type's own rules to refuse.
+func scalar(t schema.Type, raw []byte) ([]byte, error) {
+	number := jsontext.Value(raw).Kind() == jsontext.KindNumber
+	switch {
+	case t == schema.TypeTime:
+		return instant(raw)
+	case t == schema.TypeDecimal && number:
+		return append(append([]byte{'"'}, raw...), '"'), nil
+	case (t == schema.TypeInt || t == schema.TypeUint) && number:
+		return integer(raw), nil
+	case t == schema.TypeFloat && number:
+		return raw, exact(raw)
+	}
+	return raw, nil
+}
+
+// bareOffset is an instant whose offset from UTC has no colon, as strftime's
+// %z writes it.
+var bareOffset = regexp.MustCompile(`^(\d{4}-\d\d-\d\dT.*[+-]\d\d)(\d\d)$`)
+
+// instant returns an instant as RFC 3339 has it.
+func instant(raw []byte) ([]byte, error) {
+	if len(raw) > 64 {
+		return raw, nil
+	}
+	text, err := jsontext.AppendUnquote(nil, raw)
+	if err != nil {
+		return raw, nil
+	}
+	if parts := bareOffset.FindSubmatch(text); parts != nil {
+		return fmt.Appendf(nil, `"%s:%s"`, parts[1], parts[2]), nil
+	}
+	if _, err := time.Parse("2006-01-02T15:04:05", string(text)); err == nil {
+		return nil, fmt.Errorf("%s has no offset from UTC, so that nobody knows which instant it is", raw)
+	}
+	return raw, nil
+}
+
+// neverSet reports whether raw is an instant of the year 1 or before: there is
+// a zero time in a legacy program, and it did not leave it out.
+func neverSet(raw []byte) bool {
+	text, err := jsontext.AppendUnquote(nil, raw)
+	if err != nil || !strings.HasPrefix(string(text), "000") {
+		return false
+	}
+	if raw, err = instant(raw); err != nil {
+		return true // local time, of that year
+	}
+	text, _ = jsontext.AppendUnquote(nil, raw)
+	t, err := time.Parse(time.RFC3339, string(text))
+	return err == nil && t.UTC().Year() <= 1
+}
+
+// mostDigits bounds the numbers whose digits are looked at: none that fits any
+// type has more.
+const mostDigits = 128
+
+// integer returns the plain digits of a number that is an integer however it
+// is spelt, such as 5.0 or 1e3.
+func integer(raw []byte) []byte {
+	if len(raw) > mostDigits {
+		return raw
+	}
+	d, err := decimal.NewFromString(string(raw))
+	if err != nil || d.Exponent() > 20 || d.Exponent() < -mostDigits || !d.IsInteger() {
+		return raw
+	}
+	return []byte(d.BigInt().String())
+}
+
+// exact refuses an integer that floating point would round. Of a number with a
+// fraction every reader knows that it does.
+func exact(raw []byte) error {
+	digits, ok := new(big.Int), len(raw) <= 400
+	if ok {
+		_, ok = digits.SetString(string(raw), 10)
+	}
+	if !ok {
+		return nil
+	}
+	f, err := strconv.ParseFloat(string(raw), 64)
+	if err != nil {
+		return nil // out of range, which the type says better
+	}
+	if rounded, _ := new(big.Float).SetFloat64(f).Int(nil); rounded.Cmp(digits) != 0 {
+		return errors.New("a double would round " + string(raw))
+	}
+	return nil
+}

@@ -1,0 +1,127 @@
+package adopt
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+
+	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/document"
+	"github.com/freehold-dev/freehold/sidecar/statedir"
+)
+
+// txSource is what an Update sees.
+type txSource struct{ tx *sidecar.Tx }
+
+func (s txSource) field(name string) stored {
+	raw, _ := s.tx.Get(name)
+	by, written := s.tx.Provenance(name)
+	return stored{raw, by, written, s.tx.Adopted(name)}
+}
+
+func (s txSource) entry(name, key string) (raw []byte, ok bool) { return s.tx.GetKey(name, key, "") }
+
+// docSource is what a sidecar shows without a lock.
+type docSource struct {
+	doc  *document.Document
+	keys *keyring
+	rows map[string]map[string]document.Row // by field and key
+}
+
+func newDocSource(doc *document.Document, keys *keyring) docSource {
+	return docSource{doc, keys, map[string]map[string]document.Row{}}
+}
+
+func (s docSource) field(name string) stored {
+	raw, by, written := s.doc.Field(name)
+	return stored{raw, by, written, !s.doc.Adopted(name).IsZero()}
+}
+
+func (s docSource) entry(name, key string) (raw []byte, ok bool) {
+	rows, known := s.rows[name]
+	if !known {
+		rows = rowsOf(s.doc, name)
+		s.rows[name] = rows
+	}
+	row, ok := rows[key]
+	if k := s.keys.of(name); k != nil && row.Born != k.rows[key].Born {
+		return nil, false // attached to another incarnation
+	}
+	return row.Value, ok
+}
+
+func rowsOf(doc *document.Document, name string) map[string]document.Row {
+	rows := map[string]document.Row{}
+	list, _ := doc.Rows(name) // what cannot be taken apart fails the commit
+	for _, row := range list {
+		rows[row.Key] = row
+	}
+	return rows
+}
+
+// A keyring has the keys of the maps whose keys another owner decides.
+type keyring struct{ maps map[string]*keysOfMap }
+
+// of returns those of a field, or nil if the owner decides its keys itself.
+func (k *keyring) of(field string) *keysOfMap { return k.maps[field] }
+
+// keysOfMap are the keys of a map as their owner has them.
+type keysOfMap struct {
+	rows    map[string]document.Row
+	adopted sidecar.Version // when the legacy file's keys were taken into them
+}
+
+// at returns the incarnation that the legacy file speaks of when it names a
+// key: the present one, unless the key was created after the file's keys were.
+func (k *keysOfMap) at(key string) (v sidecar.Version, ok bool) {
+	if k == nil {
+		return v, false
+	}
+	row, ok := k.rows[key]
+	return row.Born, ok && (k.adopted.IsZero() || !newer(row.Born, k.adopted))
+}
+
+// newer reports whether the version v of an owner came after u.
+func newer(v, u sidecar.Version) bool {
+	return v.Epoch > u.Epoch || v.Epoch == u.Epoch && v.Revision > u.Revision
+}
+
+// A directory reads sidecars without locks.
+type directory struct {
+	dir     *statedir.Dir
+	stateID string
+}
+
+func openDirectory(path string) (*directory, error) {
+	dir, err := statedir.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	manifest, err := dir.Manifest()
+	if err != nil {
+		dir.Close()
+		return nil, err
+	}
+	return &directory{dir, manifest.StateID}, nil
+}
+
+// sidecar reads the sidecar of owner; there may be none.
+func (d *directory) sidecar(owner string) (*document.Document, error) {
+	name := statedir.Sidecar(owner)
+	raw, err := d.dir.ReadFile(name, nil, document.MaxSize)
+	if errors.Is(err, fs.ErrNotExist) {
+		return document.New(owner, d.stateID), nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w: `freehold quarantine %s` moves it aside", sidecar.ErrUnreadable, err, owner)
+	}
+	doc, err := document.Decode(raw)
+	if err == nil {
+		err = doc.Belongs(owner, d.stateID)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w: look at it, then run `freehold accept %s` or `freehold quarantine %s`", filepath.Join(d.dir.Path(), name), err, owner, owner)
+	}
+	return doc, nil
+}

@@ -1,0 +1,74 @@
+// Package bench measures Freehold against what a program would otherwise use.
+// It is a module of its own, so that the others stay out of Freehold's
+// dependencies, and it promises no absolute time: only what two kinds need
+// relative to each other, in one run, on one machine.
+//
+//	go test -run '^$' -bench . -benchtime 30x -count 3
+//
+// in this directory prints the tables, in a minute or so. Each round
+// (-benchtime 30x: thirty of them, and -count 3: three times, in new
+// directories) has a turn of every kind, in an order that changes from round to
+// round. A time is the median over the rounds; "x KIND" is the median of the
+// rounds' ratios to that kind, which is much steadier than the times: whatever
+// slowed a round down slowed all of it. Less than 1 is faster than KIND.
+//
+// BENCH_DIR names the directory to work in, whose file system decides
+// everything about a durable commit. If it is not set, the temporary directory
+// is taken if it lies on the working directory's disk, else the working
+// directory; the first line of the output says which it was. One kind alone
+// can be chosen, for a profile of it:
+//
+//	go test -run '^$' -bench Commit -benchtime 300x -kinds '^freehold$' -cpuprofile cpu.out
+//
+// An ext4 without a journal does not give the inode of a deleted file away
+// again for minutes, and whoever creates a file searches past all of those. A
+// long run makes itself slow that way, all kinds alike.
+//
+// # Commit
+//
+// A turn commits one field of a state of twelve, durably, some times in
+// sequence, and reads before it writes where the kind has to. When all rounds
+// are over each kind is closed and its file read anew: if that is not the last
+// value written, the benchmark fails.
+//
+//   - bare: write, fsync, rename, fsync of the directory, on prepared bytes,
+//     as many as Freehold's sidecar has. No lock, no reading, no encoding.
+//   - bare-plain: the same with the 469 bytes of the twelve fields alone.
+//   - freehold: an Update through a typed handle, on a sidecar that is as
+//     long as sidecars get: every field has its own writer, and the list of
+//     recent commits is full.
+//   - freehold-young: the same on a state that was just made.
+//   - freehold-patch: the same by an operation that is data.
+//   - freehold-hook: Open, Update and Close each time, as a hook does.
+//   - flock+rename: what a careful program does by hand. gofrs/flock, read,
+//     encoding/json, a temporary file, fsync, rename, fsync of the directory.
+//   - renameio: read, encoding/json, renameio. Takes no lock and does not
+//     sync the directory.
+//   - lockedfile: read and write in place under a lock. Does not sync, and a
+//     crash can tear it; lockedfile-fsync syncs.
+//   - bbolt, sqlite-mattn, sqlite-modernc: one transaction that syncs; the
+//     databases stay open, their statements prepared. SQLite has WAL and
+//     synchronous=FULL.
+//
+// # View
+//
+// A turn reads the state of five owners with twelve fields each and looks at
+// one field of every owner, whose sum must be what was last written. Views of
+// an unchanged state and views after a write by one owner, which is not timed,
+// have a table each.
+//
+//   - bare: open, read, close the five sidecars and compare the bytes with
+//     those of the time before, which is all that a reader can do who keeps no
+//     file open and does not believe time stamps.
+//   - freehold: [github.com/freehold-dev/freehold/reader]: a view and five
+//     typed fields.
+//   - freehold-view: the view alone.
+//   - readfile+json: os.ReadFile and encoding/json into maps, of five files
+//     with the twelve fields alone; readfile+json-sidecars: of the very
+//     sidecars that freehold reads.
+//   - stat+json: the same files, read again where os.Stat shows another
+//     modification time, size or inode. It does miss changes: a replaced file
+//     can have all three again.
+//   - bbolt: every bucket, into maps.
+//   - sqlite-…: one SELECT of everything, if PRAGMA data_version moved.
+package bench

@@ -1,0 +1,287 @@
+//go:build unix
+
+package sidecar
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/freehold-dev/freehold/sidecar/document"
+	"github.com/freehold-dev/freehold/sidecar/statedir"
+)
+
+// onAnotherBoot makes this process one of another boot until the test ends.
+func onAnotherBoot(t *testing.T) {
+	id := statedir.Self()
+	id.Boot = "00000000-0000-4000-8000-" + statedir.NewNonce()[:12]
+	self = func() statedir.Identity { return id }
+	t.Cleanup(func() { self = statedir.Self })
+}
+
+// backThen is a clock of long ago, so that nothing but what is visible keeps
+// the epochs going up.
+func backThen() time.Time { return time.Unix(1, 0) }
+
+func remove(t *testing.T, paths ...string) {
+	t.Helper()
+	for _, path := range paths {
+		if err := os.RemoveAll(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Every lease begins an epoch that is larger than all that is visible, whatever
+// of it is left, and whatever the clock says.
+func TestLeaseBeginsALargerEpoch(t *testing.T) {
+	for name, lose := range map[string]func(t *testing.T, dir string){
+		"nothing lost":        func(t *testing.T, dir string) {},
+		"the record lost":     func(t *testing.T, dir string) { remove(t, recordPath(dir)) },
+		"the sidecar lost":    func(t *testing.T, dir string) { remove(t, sidecarPath(dir, "watchdog")) },
+		"the record garbled":  func(t *testing.T, dir string) { spoil(t, dir, "of a newer form") },
+		"the record of old":   func(t *testing.T, dir string) { spoil(t, dir, "an earlier epoch") },
+		"the sidecar foreign": func(t *testing.T, dir string) { appendTo(t, sidecarPath(dir, "watchdog"), " ") },
+		"sidecar foreign, record lost": func(t *testing.T, dir string) {
+			appendTo(t, sidecarPath(dir, "watchdog"), " ")
+			remove(t, recordPath(dir))
+		},
+		"quarantined, record lost": func(t *testing.T, dir string) {
+			if _, err := Quarantine(t.Context(), dir, "watchdog", &Options{Clock: backThen}); err != nil {
+				t.Fatal(err)
+			}
+			remove(t, recordPath(dir))
+		},
+		"the lock files remade": func(t *testing.T, dir string) {
+			remove(t, metaPath(dir, "watchdog.lease"), metaPath(dir, "watchdog.lock"), metaPath(dir, "watchdog.fence"))
+			if _, err := statedir.Repair(t.Context(), dir); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"another boot": func(t *testing.T, dir string) { onAnotherBoot(t) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := newState(t)
+			var last uint64
+			for i := range 5 {
+				w, err := Open(t.Context(), dir, nil, "watchdog", &Options{Clock: backThen})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if w.epoch <= last {
+					t.Errorf("epoch %d after %d", w.epoch, last)
+				}
+				last = w.epoch
+				c, err := w.Update(t.Context(), beat)
+				if errors.Is(err, ErrForeign) { // it does not keep the owner from its lease, only from writing
+					remove(t, sidecarPath(dir, "watchdog"))
+				} else if err != nil || c.Version.Epoch != w.epoch || c.Version.Revision != 1 {
+					t.Errorf("version %v in epoch %d (%v)", c.Version, w.epoch, err)
+				}
+				if err := w.Close(); err != nil {
+					t.Fatal(err)
+				}
+				if i == 2 {
+					lose(t, dir)
+				}
+			}
+		})
+	}
+}
+
+func read(path string) string {
+	text, _ := os.ReadFile(path)
+	return string(text)
+}
+
+func appendTo(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(readFile(t, path)+text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Where everything was lost at once, the clock keeps the epochs going up, and
+// the state is another one besides.
+func TestRemadeStateBeginsAnew(t *testing.T) {
+	dir := newState(t)
+	w, err := Open(t.Context(), dir, nil, "watchdog", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, id := update(t, w, beat).Version, record(t, dir).State
+	w.Close()
+	remove(t, dir)
+	if err := Create(dir, declaration()); err != nil {
+		t.Fatal(err)
+	}
+	w = mustOpen(t, dir)
+	if after := update(t, w, beat).Version; after.Epoch <= before.Epoch || record(t, dir).State == id {
+		t.Errorf("version %v after %v, in state %s after %s", after, before, record(t, dir).State, id)
+	}
+}
+
+// A clock that runs wild does not use the epochs up.
+func TestWildClockLeavesEpochs(t *testing.T) {
+	dir := newState(t)
+	var last uint64
+	for range 3 {
+		w, err := Open(t.Context(), dir, nil, "watchdog", &Options{Clock: func() time.Time { return time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC) }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v := update(t, w, beat).Version; v.Epoch <= last || v.Epoch > document.MaxEpoch/2+9 {
+			t.Errorf("epoch %d after %d", v.Epoch, last)
+		}
+		last = w.epoch
+		w.Close()
+	}
+}
+
+func TestOlderCopyIsNotContinuedUnderTheSameNumbers(t *testing.T) {
+	for _, owner := range []string{"cost", "watchdog"} {
+		t.Run(owner, func(t *testing.T) {
+			dir := newState(t)
+			w := openOwner(t, dir, owner, &Options{Clock: backThen})
+			fn := map[string]func(*Tx) error{"cost": addTurns(1), "watchdog": beat}[owner]
+			update(t, w, fn)
+			old := readFile(t, sidecarPath(dir, owner))
+			update(t, w, fn)
+			last := update(t, w, fn).Version
+			if err := os.WriteFile(sidecarPath(dir, owner), []byte(old), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			v := update(t, w, fn).Version
+			if behind(v, last) || v.Epoch == last.Epoch && v.Revision == last.Revision {
+				t.Errorf("version %v on top of an older copy, after %v", v, last)
+			}
+		})
+	}
+}
+
+// The law of versions, against everything at once: those of an exclusive owner
+// never come twice and only go up, as long as either its sidecar or its record
+// survives; those of a shared owner never come twice.
+func TestNoVersionIsIssuedTwice(t *testing.T) {
+	seed := time.Now().UnixNano()
+	if text := os.Getenv("FREEHOLD_SEED"); text != "" {
+		fmt.Sscan(text, &seed)
+	}
+	t.Logf("FREEHOLD_SEED=%d", seed)
+	for run := range rounds(6, 300) {
+		random := rand.New(rand.NewPCG(uint64(seed), uint64(run)))
+		for _, owner := range []string{"watchdog", "cost"} {
+			dir := filepath.Join(t.TempDir(), "state")
+			if err := Create(dir, declaration()); err != nil {
+				t.Fatal(err)
+			}
+			h := &history{t: t, dir: dir, owner: owner, random: random, seen: map[Version]bool{}, clock: time.Unix(1e9, 0)}
+			for range 40 {
+				h.step()
+			}
+			h.close()
+		}
+	}
+}
+
+// A history is what became of one owner.
+type history struct {
+	t      *testing.T
+	dir    string
+	owner  string
+	random *rand.Rand
+	w      *Writer
+	clock  time.Time
+	seen   map[Version]bool
+	top    Version
+	copies []string
+}
+
+func (h *history) close() {
+	if h.w != nil {
+		h.w.Close()
+		h.w = nil
+	}
+	self = statedir.Self
+}
+
+func (h *history) step() {
+	t, file := h.t, sidecarPath(h.dir, h.owner)
+	switch n := h.random.IntN(12); n {
+	case 0:
+		h.close()
+	case 1:
+		h.close()
+		id := statedir.Self()
+		id.Boot = fmt.Sprint("boot ", h.random.Uint32())
+		self = func() statedir.Identity { return id }
+	case 2:
+		h.clock = time.Unix(h.random.Int64N(2e9), 0)
+	case 3:
+		os.Remove(file)
+	case 4:
+		if n := len(h.copies); n > 0 {
+			if err := os.WriteFile(file, []byte(h.copies[h.random.IntN(n)]), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	case 5:
+		if h.owner == "watchdog" && read(file) != "" && h.top.Epoch == h.fileEpoch() {
+			os.Remove(recordPath(h.dir))
+			h.commit() // before the sidecar is lost too
+		}
+	case 6:
+		h.close()
+		if _, err := Quarantine(t.Context(), h.dir, h.owner, h.options()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			t.Fatal(err)
+		}
+	case 7:
+		if text := read(file); text != "" {
+			os.WriteFile(file, []byte(text+" "), 0o600)
+			h.close()
+			c, err := Accept(t.Context(), h.dir, h.owner, h.options())
+			if err != nil {
+				t.Fatal(err)
+			}
+			h.issued(c.Version)
+		}
+	default:
+		h.commit()
+	}
+}
+
+func (h *history) fileEpoch() uint64 { return foreignEpoch([]byte(read(sidecarPath(h.dir, h.owner)))) }
+
+func (h *history) options() *Options {
+	return &Options{Clock: func() time.Time { return h.clock }}
+}
+
+func (h *history) commit() {
+	var err error
+	if h.w == nil {
+		if h.w, err = Open(h.t.Context(), h.dir, nil, h.owner, h.options()); err != nil {
+			h.t.Fatal(err)
+		}
+	}
+	fn := addTurns(1)
+	if h.owner == "watchdog" {
+		fn = beat
+	}
+	h.issued(update(h.t, h.w, fn).Version)
+	h.copies = append(h.copies, read(sidecarPath(h.dir, h.owner)))
+}
+
+// issued holds the law for a version that was just issued.
+func (h *history) issued(v Version) {
+	number := Version{Epoch: v.Epoch, Revision: v.Revision}
+	if h.seen[v] || h.owner == "watchdog" && (h.seen[number] || behind(v, h.top)) {
+		h.t.Fatalf("%s: version %v was issued after %v", h.owner, v, h.top)
+	}
+	h.seen[v], h.seen[number] = true, true
+	h.top = v
+}

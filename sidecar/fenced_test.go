@@ -1,0 +1,278 @@
+//go:build unix
+
+package sidecar
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/freehold-dev/freehold/sidecar/document"
+	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
+	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"golang.org/x/sys/unix"
+)
+
+// A process whose epoch has passed changes nothing any more, for good: neither
+// the sidecar, nor the record on its release.
+func TestPassedEpochIsFenced(t *testing.T) {
+	for name, pass := range map[string]func(t *testing.T, dir string, epoch uint64){
+		"the record names a later epoch": func(t *testing.T, dir string, epoch uint64) {
+			l := record(t, dir)
+			l.Epoch, l.Holder.Identity.Nonce = epoch+1, "somebody else's"
+			writeRecord(t, dir, l)
+		},
+		"the record names another process in the same epoch": func(t *testing.T, dir string, epoch uint64) {
+			l := record(t, dir)
+			l.Holder.Identity.Nonce = "somebody else's"
+			writeRecord(t, dir, l)
+		},
+		"the sidecar is of a later epoch": func(t *testing.T, dir string, epoch uint64) {
+			rewrite(t, dir, "watchdog", func(doc *document.Document) { doc.Version.Epoch = epoch + 1 })
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := newState(t)
+			w := mustOpen(t, dir)
+			update(t, w, beat)
+			before := record(t, dir)
+			pass(t, dir, w.epoch)
+			later, kept := readFile(t, recordPath(dir)), readFile(t, sidecarPath(dir, "watchdog"))
+			for range 2 {
+				_, err := w.Update(t.Context(), beat)
+				wantError(t, err, ErrFenced, fmt.Sprintf("held epoch %d", w.epoch))
+			}
+			// Not even when the later lease is forgotten again.
+			writeRecord(t, dir, before)
+			_, err := w.Update(t.Context(), beat)
+			wantError(t, err, ErrFenced)
+			if err := os.WriteFile(recordPath(dir), []byte(later), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if err := w.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if readFile(t, recordPath(dir)) != later || readFile(t, sidecarPath(dir, "watchdog")) != kept {
+				t.Error("a fenced process changed something")
+			}
+			if next := mustOpen(t, dir); next.epoch <= w.epoch+1 && name != "the record names another process in the same epoch" {
+				t.Errorf("the next epoch is %d, and %d was begun", next.epoch, w.epoch+1)
+			}
+		})
+	}
+}
+
+func writeRecord(t *testing.T, dir string, l *Lease) {
+	t.Helper()
+	d, err := statedir.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	if _, err := l.write(d); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// rewrite changes owner's sidecar as Freehold itself would.
+func rewrite(t *testing.T, dir, owner string, change func(*document.Document)) {
+	t.Helper()
+	doc, err := document.Decode([]byte(readFile(t, sidecarPath(dir, owner))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	change(doc)
+	raw, err := doc.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(sidecarPath(dir, owner), raw, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// damages are the ways in which a lock file can come to be another one.
+var damages = map[string]func(path string) error{
+	"unlinked": os.Remove,
+	"replaced": func(path string) error {
+		return errors.Join(os.Rename(path, path+".gone"), os.WriteFile(path, nil, 0o600))
+	},
+	"a link": func(path string) error {
+		return errors.Join(os.Rename(path, path+".gone"), os.Symlink(filepath.Base(path)+".gone", path))
+	},
+	"a second name": func(path string) error { return os.Link(path, path+".twin") },
+	"a pipe":        func(path string) error { return errors.Join(os.Remove(path), unix.Mkfifo(path, 0o600)) },
+	"a directory":   func(path string) error { return errors.Join(os.Remove(path), os.Mkdir(path, 0o700)) },
+}
+
+// Whoever holds a lock whose file was lost writes no more; nobody gets in
+// before the files are repaired, and that waits for the holder's death.
+func TestLostLockFileLetsNobodyIn(t *testing.T) {
+	for _, lock := range []string{"watchdog.lease", "watchdog.lock", "watchdog.fence"} {
+		for how, damage := range damages {
+			t.Run(lock+"/"+how, func(t *testing.T) {
+				t.Parallel()
+				dir := newState(t)
+				a := newActor(t, dir)
+				epoch := a.open()
+				a.must("commit", "applied")
+				kept := readFile(t, sidecarPath(dir, "watchdog"))
+				if err := damage(metaPath(dir, lock)); err != nil {
+					t.Fatal(err)
+				}
+				_, err := openWatchdog(t, dir, nil)
+				wantError(t, err, ErrLock, lock, "state repair")
+				want := map[string]string{"watchdog.lease": "fenced", "watchdog.lock": "lock file missing", "watchdog.fence": "applied"}[lock]
+				if said := a.ask("commit"); !strings.Contains(said, want) {
+					t.Errorf("the holder said %q, want %s", said, want)
+				}
+				if now := readFile(t, sidecarPath(dir, "watchdog")); now != kept && want != "applied" {
+					t.Error("the holder wrote without its lock")
+				}
+				if runtime.GOOS == "linux" || lock != "watchdog.lease" || how == "a second name" {
+					_, err = statedir.Repair(t.Context(), dir)
+					wantError(t, err, ErrBusy)
+				}
+				a.kill()
+				if _, err := statedir.Repair(t.Context(), dir); err != nil {
+					t.Fatal(err)
+				}
+				w := mustOpen(t, dir)
+				if update(t, w, beat); w.epoch <= epoch {
+					t.Errorf("epoch %d after %d", w.epoch, epoch)
+				}
+			})
+		}
+	}
+}
+
+// What is lost for good ends a Writer for good; a second name of the lock
+// file, as of a backup that links, does not.
+func TestLeaseFileThatComesBack(t *testing.T) {
+	dir := newState(t)
+	w := mustOpen(t, dir)
+	twin := metaPath(dir, "twin")
+	if err := os.Link(metaPath(dir, "watchdog.lease"), twin); err != nil {
+		t.Fatal(err)
+	}
+	_, err := w.Update(t.Context(), beat)
+	wantError(t, err, ErrFenced, "2 names")
+	if err := os.Remove(twin); err != nil {
+		t.Fatal(err)
+	}
+	update(t, w, beat)
+	if err := os.Rename(metaPath(dir, "watchdog.lease"), twin); err != nil {
+		t.Fatal(err)
+	}
+	_, err = w.Update(t.Context(), beat)
+	wantError(t, err, ErrFenced)
+	if err := os.Rename(twin, metaPath(dir, "watchdog.lease")); err != nil {
+		t.Fatal(err)
+	}
+	_, err = w.Update(t.Context(), beat)
+	wantError(t, err, ErrFenced)
+}
+
+// A .freehold that was moved away takes its locks along: who holds them holds
+// nothing any more.
+func TestMovedLocksHoldNothing(t *testing.T) {
+	dir := newState(t)
+	w := mustOpen(t, dir)
+	shared := openOwner(t, dir, "cost", nil)
+	update(t, w, beat)
+	if err := os.Rename(dir+"/.freehold", dir+"/elsewhere"); err != nil {
+		t.Fatal(err)
+	}
+	if err := Create(dir, declaration()); err != nil {
+		t.Fatal(err)
+	}
+	newActor(t, dir).open()
+	_, err := w.Update(t.Context(), beat)
+	wantError(t, err, ErrLock)
+	_, err = shared.Update(t.Context(), addTurns(1))
+	wantError(t, err, ErrLock)
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A holder that was stopped with its commit half done, whatever is tried
+// meanwhile to put another in its place, leaves no stale write behind: either
+// it still is the holder, or it is dead.
+func TestStoppedCommitIsNeverStale(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("needs Retire")
+	}
+	dir := newState(t)
+	for round := range rounds(10, 1000) {
+		step := []string{failpoint.CommitChecked, failpoint.CommitPublish}[round%2]
+		a := newActor(t, dir)
+		epoch := a.open()
+		a.must("commit", "applied")
+		a.must("stop "+step, "ready")
+		a.tell("commit")
+		a.stopped()
+		takeovers(t, dir)
+		if round%3 == 0 { // resumed, it was the holder all the time
+			a.signal(unix.SIGCONT)
+			if said := a.hear(); !strings.HasPrefix(said, "applied "+fmt.Sprint(epoch, ".2.")) {
+				t.Fatalf("round %d: resumed, the holder said %q", round, said)
+			}
+		}
+		prepared, err := Prepare(dir, "watchdog")
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := prepared.Retire(t.Context(), &RetireOptions{Grace: 20 * time.Millisecond, Kill: true})
+		if err != nil || r.Outcome != Retired {
+			t.Fatalf("round %d: %+v (%v)", round, r, err)
+		}
+		b := newActor(t, dir)
+		next := b.open()
+		v := b.must("commit", "applied")
+		if next <= epoch || !strings.HasPrefix(v, fmt.Sprint(next, ".1.")) {
+			t.Fatalf("round %d: version %s after epoch %d", round, v, epoch)
+		}
+		<-a.exited
+		if got := version(t, dir); got.String() != v {
+			t.Fatalf("round %d: the sidecar is at %v, the last commit was %v", round, got, v)
+		}
+		b.must("close", "closed")
+		b.kill()
+	}
+}
+
+// takeovers tries every way to another holder that there is while one lives.
+func takeovers(t *testing.T, dir string) {
+	t.Helper()
+	_, err := openWatchdog(t, dir, &Options{LeaseWait: 5 * time.Millisecond})
+	wantError(t, err, ErrBusy, "is stopped")
+	for _, repair := range []func() error{
+		func() error { _, err := Quarantine(t.Context(), dir, "watchdog", nil); return err },
+		func() error { _, err := Accept(t.Context(), dir, "watchdog", nil); return err },
+		func() error { // the files made anew under its feet
+			lease, lock := metaPath(dir, "watchdog.lease"), metaPath(dir, "watchdog.lock")
+			if err := errors.Join(os.Rename(lease, lease+".x"), os.Rename(lock, lock+".x")); err != nil {
+				return err
+			}
+			_, err := statedir.Repair(t.Context(), dir)
+			return errors.Join(err, os.Rename(lease+".x", lease), os.Rename(lock+".x", lock))
+		},
+	} {
+		wantError(t, repair(), ErrBusy)
+	}
+}
+
+func version(t *testing.T, dir string) Version {
+	t.Helper()
+	doc, err := document.Decode([]byte(readFile(t, sidecarPath(dir, "watchdog"))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return doc.Version
+}

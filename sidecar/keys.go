@@ -1,0 +1,173 @@
+package sidecar
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar/document"
+	"github.com/freehold-dev/freehold/sidecar/statedir"
+)
+
+// A decider is the owner of the keys of a map that this Writer's owner has
+// members of. Its sidecar is read without a lock when an Update begins.
+type decider struct {
+	mu         sync.Mutex
+	raw, spare []byte // as read last, and a buffer for the next time
+	last       *snapshot
+}
+
+// A snapshot is a decider's sidecar at one moment. It is safe for concurrent
+// use.
+type snapshot struct {
+	owner string
+	doc   *document.Document
+	err   error // why it cannot be used
+
+	mu   sync.Mutex
+	maps map[string]*table
+}
+
+// deciders returns the owners of the keys of o's maps, o's own apart.
+func deciders(d *schema.Declaration, owner string) map[string]*decider {
+	var all map[string]*decider
+	for _, field := range d.Owners[owner].FieldNames() {
+		other, _ := d.OwnerOf(field)
+		if other == owner {
+			continue
+		}
+		if all == nil {
+			all = map[string]*decider{}
+		}
+		all[other] = new(decider)
+	}
+	return all
+}
+
+// look reads the sidecars of the deciders, if there are any.
+func (w *Writer) look() map[string]*snapshot {
+	if len(w.deciders) == 0 {
+		return nil
+	}
+	seen := make(map[string]*snapshot, len(w.deciders))
+	for owner, d := range w.deciders {
+		seen[owner] = w.lookAt(owner, d)
+	}
+	return seen
+}
+
+func (w *Writer) lookAt(owner string, d *decider) *snapshot {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	raw, err := w.dir.ReadFile(statedir.Sidecar(owner), d.spare, document.MaxSize)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return &snapshot{owner: owner, doc: document.New(owner, w.manifest.StateID)}
+	case err != nil:
+		return &snapshot{owner: owner, err: fmt.Errorf("%w: %w: `freehold quarantine %s` moves it aside", ErrUnreadable, err, owner)}
+	case d.last != nil && bytes.Equal(raw, d.raw):
+		d.spare = raw
+		return d.last
+	}
+	s := &snapshot{owner: owner}
+	if s.doc, err = document.Decode(raw); err == nil {
+		err = s.doc.Belongs(owner, w.manifest.StateID)
+	}
+	if err != nil {
+		s.err = fmt.Errorf("%s of owner %s, which decides the keys: %w: look at it, then run `freehold accept %s` or `freehold quarantine %s`", statedir.Sidecar(owner), owner, err, owner, owner)
+	}
+	d.last, d.raw, d.spare = s, raw, d.raw
+	return s
+}
+
+// keys returns the keys of the map field, whose order is that of its rows.
+func (s *snapshot) keys(field string) (*table, error) {
+	if s.err != nil {
+		return nil, s.err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t, ok := s.maps[field]
+	if !ok {
+		t = &table{order: strings.Compare}
+		t.rows, t.err = s.doc.Rows(field)
+		if s.maps == nil {
+			s.maps = map[string]*table{}
+		}
+		s.maps[field] = t
+	}
+	return t, t.err
+}
+
+// outlived reports whether a key that is attached to the incarnation born, or
+// that was, is gone for the snapshot: it has none, or another one, and born
+// is not too new for it to know.
+func (s *snapshot) outlived(now slot, born Version) bool {
+	return !(now.set && now.born == born) && !newer(born, s.doc.Version)
+}
+
+// newer reports whether the version v of an owner came after u.
+func newer(v, u Version) bool {
+	return v.Epoch > u.Epoch || v.Epoch == u.Epoch && v.Revision > u.Revision
+}
+
+// collect returns rows without those that are attached to incarnations which
+// are gone: no view shows them any more.
+func (b *batch) collect(field string, rows []document.Row) []document.Row {
+	owner, ok := b.w.manifest.Declaration.OwnerOf(field)
+	if !ok || owner == b.w.owner {
+		return rows
+	}
+	var latest *snapshot
+	for _, r := range b.requests {
+		if s := r.others[owner]; s != nil && s.err == nil && (latest == nil || newer(s.doc.Version, latest.doc.Version)) {
+			latest = s
+		}
+	}
+	if latest == nil {
+		return rows
+	}
+	keys, err := latest.keys(field)
+	if err != nil {
+		return rows
+	}
+	return slices.DeleteFunc(rows, func(row document.Row) bool { return latest.outlived(keys.slot(row.Key), row.Born) })
+}
+
+// takeInKeys makes every key of a map that another hand has edited a change of
+// the batch. A key that the file gives an incarnation keeps it, and with it
+// what other owners have there; one that is new is created, or attached to the
+// incarnation that there is.
+func (b *batch) takeInKeys(field string, value []byte) error {
+	doc := b.base.Clone()
+	doc.Set(field, value, document.Provenance{})
+	rows, err := doc.Rows(field)
+	if err != nil {
+		return fmt.Errorf("%s: field %s: %w", b.w.file(), field, err)
+	}
+	owner, _ := b.w.manifest.Declaration.OwnerOf(field)
+	for _, row := range rows {
+		switch {
+		case !row.Born.IsZero():
+		case owner == b.w.owner:
+			row.Born = b.next
+		default:
+			keys, err := b.w.look()[owner].keys(field)
+			if err != nil {
+				return err
+			}
+			now := keys.slot(row.Key)
+			if !now.set {
+				return fmt.Errorf("%s: field %s, key %q: %w: owner %s, which decides the keys, has none such: take it out of the file first", b.w.file(), field, row.Key, ErrNoKey, owner)
+			}
+			row.Born = now.born
+		}
+		b.changes[place{field, row.Key}] = slot{row.Value, true, row.Born}
+	}
+	return nil
+}

@@ -1,0 +1,456 @@
+//go:build unix
+
+package sidecar
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"golang.org/x/sys/unix"
+)
+
+func openWatchdog(t *testing.T, dir string, o *Options) (*Writer, error) {
+	t.Helper()
+	w, err := Open(t.Context(), dir, declaration(), "watchdog", o)
+	if err == nil {
+		t.Cleanup(func() { w.Close() })
+	}
+	return w, err
+}
+
+func mustOpen(t *testing.T, dir string) *Writer {
+	t.Helper()
+	w, err := openWatchdog(t, dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+func TestHeldLeaseIsRefusedByName(t *testing.T) {
+	dir := newState(t)
+	a := newActor(t, dir)
+	epoch := a.open()
+	start := time.Now()
+	_, err := openWatchdog(t, dir, nil)
+	wantError(t, err, ErrBusy, fmt.Sprintf("process %d holds the lock", a.pid()), `program "actor" since `, fmt.Sprintf("in epoch %d", epoch))
+	if took := time.Since(start); took > 5*time.Second {
+		t.Errorf("refused after %v, want at once", took)
+	}
+	start = time.Now()
+	_, err = openWatchdog(t, dir, &Options{LeaseWait: 100 * time.Millisecond})
+	wantError(t, err, ErrBusy)
+	if took := time.Since(start); took < 100*time.Millisecond || took > 10*time.Second {
+		t.Errorf("waited %v, want about 100ms", took)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	_, err = Open(ctx, dir, nil, "watchdog", &Options{LeaseWait: time.Hour})
+	wantError(t, err, context.DeadlineExceeded)
+	wantError(t, err, ErrBusy)
+}
+
+// edits are what may have become of the record of a lease. None is a takeover:
+// whoever takes a lease leaves a later epoch.
+var edits = map[string]func(path string, l map[string]any) error{
+	"untouched":        func(string, map[string]any) error { return nil },
+	"removed":          func(path string, _ map[string]any) error { return os.Remove(path) },
+	"empty":            func(path string, _ map[string]any) error { return os.WriteFile(path, nil, 0o600) },
+	"garbage":          func(path string, _ map[string]any) error { return os.WriteFile(path, []byte("{\x00"), 0o600) },
+	"huge":             func(path string, _ map[string]any) error { return os.Truncate(path, 1<<40) },
+	"of a newer form":  edit(func(l map[string]any) { l["format"] = 99 }),
+	"another owner's":  edit(func(l map[string]any) { l["owner"] = "cost" }),
+	"another state's":  edit(func(l map[string]any) { l["state"] = "elsewhere" }),
+	"the last epoch":   edit(func(l map[string]any) { l["epoch"] = uint64(1)<<53 - 1 }),
+	"beyond all epoch": edit(func(l map[string]any) { l["epoch"] = json.RawMessage("18446744073709551615") }),
+	"an earlier epoch": edit(func(l map[string]any) { l["epoch"] = 7 }),
+	"naming nobody":    edit(func(l map[string]any) { delete(l, "holder") }),
+	"of the future":    edit(func(l map[string]any) { holder(l)["since"] = "2999-01-01T00:00:00Z" }),
+	"of the past":      edit(func(l map[string]any) { holder(l)["since"] = "1999-01-01T00:00:00Z" }),
+	"another program":  edit(func(l map[string]any) { holder(l)["program"] = "x\x1b[31m" }),
+	"recycled number":  edit(func(l map[string]any) { identity(l)["pid"] = os.Getpid() }),
+	"absent number":    edit(func(l map[string]any) { identity(l)["pid"] = 1 << 30 }),
+	"negative number":  edit(func(l map[string]any) { identity(l)["pid"] = -1 }),
+	"number of init":   edit(func(l map[string]any) { identity(l)["pid"] = 1 }),
+	"other start":      edit(func(l map[string]any) { identity(l)["start"] = 1 }),
+	"no start":         edit(func(l map[string]any) { delete(identity(l), "start") }),
+	"no pidfd":         edit(func(l map[string]any) { delete(identity(l), "pidfd") }),
+	"another boot":     edit(func(l map[string]any) { identity(l)["boot"] = "00000000-0000-0000-0000-000000000000" }),
+	"another space":    edit(func(l map[string]any) { identity(l)["pid_ns"] = 1 }),
+	"a dangling link": func(path string, _ map[string]any) error {
+		return errors.Join(os.Remove(path), os.Symlink("gone", path))
+	},
+	"a link out": func(path string, _ map[string]any) error {
+		return errors.Join(os.Remove(path), os.Symlink("/etc/passwd", path))
+	},
+	"a second name": func(path string, _ map[string]any) error { return os.Link(path, path+".twin") },
+	"a pipe": func(path string, _ map[string]any) error {
+		return errors.Join(os.Remove(path), unix.Mkfifo(path, 0o600))
+	},
+	"a directory": func(path string, _ map[string]any) error { return errors.Join(os.Remove(path), os.Mkdir(path, 0o700)) },
+	"unreadable":  func(path string, _ map[string]any) error { return os.Chmod(path, 0) },
+}
+
+func holder(l map[string]any) map[string]any   { return l["holder"].(map[string]any) }
+func identity(l map[string]any) map[string]any { return holder(l)["identity"].(map[string]any) }
+
+func edit(change func(map[string]any)) func(string, map[string]any) error {
+	return func(path string, l map[string]any) error {
+		change(l)
+		text, err := json.Marshal(l)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(path, text, 0o600)
+	}
+}
+
+// spoil edits the record of watchdog's lease.
+func spoil(t *testing.T, dir, how string) {
+	t.Helper()
+	decoder := json.NewDecoder(strings.NewReader(readFile(t, recordPath(dir))))
+	decoder.UseNumber()
+	var l map[string]any
+	if err := decoder.Decode(&l); err != nil {
+		t.Fatal(err)
+	}
+	if err := edits[how](recordPath(dir), l); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A live process keeps its lease and goes on writing in its epoch, whatever
+// stands in the record; a dead one has none, whatever stands there.
+func TestRecordNeitherGivesNorKeepsALease(t *testing.T) {
+	for how := range edits {
+		t.Run(how, func(t *testing.T) {
+			t.Parallel()
+			dir := newState(t)
+			a := newActor(t, dir)
+			epoch := a.open()
+			a.must("commit", "applied")
+			spoil(t, dir, how)
+			if s := leaseState(t, dir); s.PID != a.pid() && runtime.GOOS == "linux" {
+				t.Errorf("the kernel names process %d, want %d", s.PID, a.pid())
+			}
+			_, err := openWatchdog(t, dir, nil)
+			wantError(t, err, ErrBusy, fmt.Sprintf("process %d holds the lock", a.pid()))
+			if v := a.must("commit", "applied"); !strings.HasPrefix(v, fmt.Sprint(epoch, ".2.")) {
+				t.Errorf("it went on at version %s, want revision 2 of epoch %d", v, epoch)
+			}
+			if l := record(t, dir); l.Epoch != epoch || l.Holder.Identity.PID != a.pid() || l.Holder.Program != "actor" {
+				t.Errorf("the record was not mended: %+v", l)
+			}
+			a.kill()
+			os.Remove(recordPath(dir) + ".twin")
+			spoil(t, dir, how)
+			w := mustOpen(t, dir)
+			if w.epoch <= epoch {
+				t.Errorf("the successor got epoch %d after %d", w.epoch, epoch)
+			}
+			if l := record(t, dir); l.Epoch != w.epoch || l.Holder.Identity != statedir.Self() {
+				t.Errorf("the record does not name the successor: %+v", l)
+			}
+		})
+	}
+}
+
+func TestStoppedHolderKeepsItsLease(t *testing.T) {
+	dir := newState(t)
+	a := newActor(t, dir)
+	epoch := a.open()
+	a.signal(unix.SIGSTOP)
+	a.stopped()
+	start := time.Now()
+	_, err := openWatchdog(t, dir, &Options{LeaseWait: 200 * time.Millisecond})
+	wantError(t, err, ErrBusy, fmt.Sprintf("process %d holds the lock and is stopped", a.pid()))
+	if took := time.Since(start); took < 200*time.Millisecond {
+		t.Errorf("gave up after %v", took)
+	}
+	a.signal(unix.SIGCONT)
+	if v := a.must("commit", "applied"); !strings.HasPrefix(v, fmt.Sprint(epoch, ".1.")) {
+		t.Errorf("it went on at version %s, want epoch %d", v, epoch)
+	}
+}
+
+// A taker that was stopped while it waited does not finish on top of another.
+func TestStoppedTakerComesSecond(t *testing.T) {
+	for _, step := range []string{"take.fence", "take.lease"} {
+		t.Run(step, func(t *testing.T) {
+			dir := newState(t)
+			first := newActor(t, dir)
+			first.open()
+			slow := newActor(t, dir)
+			slow.must("stop "+step, "ready")
+			if step == "take.lease" {
+				first.kill()
+			}
+			slow.tell("open 100ms")
+			slow.stopped()
+			first.kill()
+			second, err := openWatchdog(t, dir, nil)
+			if step == "take.lease" { // it has the lease, stopped or not
+				wantError(t, err, ErrBusy, fmt.Sprintf("process %d holds the lock and is stopped", slow.pid()))
+				slow.signal(unix.SIGCONT)
+				if got := slow.hear(); !strings.HasPrefix(got, "open") {
+					t.Errorf("it said %q", got)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			slow.signal(unix.SIGCONT)
+			if got := slow.hear(); !strings.HasPrefix(got, "busy") {
+				t.Errorf("it said %q while process %d held the lease", got, os.Getpid())
+			}
+			if l := record(t, dir); l.Epoch != second.epoch || !l.heldBy(statedir.Self(), second.epoch) {
+				t.Errorf("the record is %+v", l)
+			}
+		})
+	}
+}
+
+func TestFreshLeaseOfManyHasOneWinner(t *testing.T) {
+	const contenders = 16
+	dir := newState(t)
+	var stop atomic.Bool
+	var readers sync.WaitGroup
+	readers.Go(func() { // the record is whole at every instant
+		for !stop.Load() {
+			if s, err := LeaseStatus(dir, "watchdog"); err != nil || s.RecordErr != nil {
+				t.Error(err, s.RecordErr)
+				return
+			}
+		}
+	})
+	defer readers.Wait()
+	defer stop.Store(true)
+	actors := make([]*actor, contenders)
+	for i := range actors {
+		actors[i] = newActor(t, dir)
+	}
+	epochs := map[uint64]bool{}
+	for round := range rounds(50, 1000) {
+		for _, a := range actors {
+			a.tell("open")
+		}
+		var winner *actor
+		for _, a := range actors {
+			switch said := a.hear(); {
+			case strings.HasPrefix(said, "open "):
+				if winner != nil {
+					t.Fatalf("round %d: two winners", round)
+				}
+				winner = a
+				if epochs[record(t, dir).Epoch] {
+					t.Fatalf("round %d: an epoch was issued again", round)
+				}
+				epochs[record(t, dir).Epoch] = true
+			case !strings.HasPrefix(said, "busy"):
+				t.Fatalf("round %d: %s", round, said)
+			}
+		}
+		if winner == nil {
+			t.Fatalf("round %d: nobody won", round)
+		}
+		winner.must("close", "closed")
+	}
+}
+
+func TestWaitersGetTheLeaseOneByOne(t *testing.T) {
+	dir := newState(t)
+	a := newActor(t, dir)
+	a.open()
+	const waiting = 8
+	var actors []*actor
+	for range waiting {
+		b := newActor(t, dir)
+		b.tell("open 1m")
+		actors = append(actors, b)
+	}
+	last := record(t, dir).Epoch
+	a.kill()
+	got := make(chan *actor)
+	for _, b := range actors {
+		go func() { b.lines <- <-b.lines; got <- b }()
+	}
+	for range waiting {
+		b := <-got
+		if said := b.hear(); !strings.HasPrefix(said, "open ") {
+			t.Fatal(said)
+		}
+		if l := record(t, dir); l.Epoch <= last || l.Holder.Identity.PID != b.pid() {
+			t.Fatalf("after epoch %d the record is %+v, and process %d says that it is the holder", last, l, b.pid())
+		} else {
+			last = l.Epoch
+		}
+		b.kill()
+	}
+}
+
+// A Writer that nobody remembers still is the owner's live one: its lease goes
+// with Close or with the process, not with the garbage.
+func TestLeakedWriterKeepsItsLease(t *testing.T) {
+	dir := newState(t)
+	func() {
+		w, err := Open(t.Context(), dir, nil, "watchdog", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		runtime.AddCleanup(w, func(int) {}, 0)
+	}()
+	for range 20 {
+		runtime.GC()
+		a := newActor(t, dir)
+		if said := a.ask("open"); !strings.HasPrefix(said, "busy") {
+			t.Fatalf("with a leaked Writer another process opened: %s", said)
+		}
+		a.kill()
+		if torture {
+			time.Sleep(10 * time.Millisecond)
+		}
+	}
+}
+
+// Looking at a lock does not let it go, and two handles in one process exclude
+// each other.
+func TestLookingAtALeaseKeepsIt(t *testing.T) {
+	dir := newState(t)
+	mustOpen(t, dir)
+	_, err := openWatchdog(t, dir, nil)
+	wantError(t, err, ErrBusy, "this process")
+	for _, look := range []func() error{
+		func() error { _, err := os.ReadFile(metaPath(dir, "watchdog.lease")); return err },
+		func() error { _, err := LeaseStatus(dir, "watchdog"); return err },
+		func() error { _, err := Prepare(dir, "watchdog"); return err },
+		func() error { _, err := openWatchdog(t, dir, nil); return ignore(err, ErrBusy) },
+		func() error { _, err := Accept(t.Context(), dir, "watchdog", nil); return ignore(err, ErrBusy) },
+	} {
+		if err := look(); err != nil {
+			t.Fatal(err)
+		}
+		a := newActor(t, dir)
+		if said := a.ask("open"); !strings.HasPrefix(said, "busy") {
+			t.Fatalf("after a look another process said %q", said)
+		}
+	}
+}
+
+func ignore(err, want error) error {
+	if errors.Is(err, want) {
+		return nil
+	}
+	return fmt.Errorf("got %v, want %v", err, want)
+}
+
+func TestChildInheritsNoDescriptor(t *testing.T) {
+	if _, err := os.Stat("/proc/self/fd"); err != nil {
+		t.Skip("needs /proc")
+	}
+	dir := newState(t)
+	w := mustOpen(t, dir)
+	update(t, w, beat)
+	out, err := exec.Command("ls", "-l", "/proc/self/fd").CombinedOutput()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if bytes.Contains(out, []byte(dir)) {
+		t.Errorf("a child has descriptors of the state:\n%s", out)
+	}
+	// A child that keeps running does not keep the lease.
+	child := exec.Command("sleep", "60")
+	if err := child.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { child.Process.Kill(); child.Wait() }()
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	newActor(t, dir).open()
+}
+
+// A child that closes a descriptor which it was passed lets nothing go, and one
+// that keeps it keeps no lease that its parent gave back.
+func TestInheritedDescriptorDecidesNothing(t *testing.T) {
+	dir := newState(t)
+	w, err := Open(t.Context(), dir, nil, "watchdog", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	closes := exec.Command("sh", "-c", "exec 3<&-")
+	closes.ExtraFiles = []*os.File{w.lease.File()}
+	if err := closes.Run(); err != nil {
+		t.Fatal(err)
+	}
+	a := newActor(t, dir)
+	if said := a.ask("open"); !strings.HasPrefix(said, "busy") {
+		t.Fatalf("after a child closed the descriptor another process said %q", said)
+	}
+	keeps := exec.Command("sleep", "60")
+	keeps.ExtraFiles = []*os.File{w.lease.File()}
+	if err := keeps.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { keeps.Process.Kill(); keeps.Wait() }()
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	a.must("open", "open")
+}
+
+// A lease that outlives its holder, because a child inherited it, is refused
+// with the reason.
+func TestInheritedLeaseIsNamed(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("needs /proc/locks")
+	}
+	dir := newState(t)
+	a := newActor(t, dir)
+	a.open()
+	child := mustAtoi(t, a.must("leak", "leaked"))
+	a.kill()
+	_, err := openWatchdog(t, dir, nil)
+	wantError(t, err, ErrBusy, fmt.Sprintf("process %d holds the lock and has ended", a.pid()), "inherited")
+	if s := leaseState(t, dir); s.PID != a.pid() || s.Verdict != statedir.Gone || s.Disagreement == "" {
+		t.Errorf("the state of the lease is %+v", s)
+	}
+	unix.Kill(child, unix.SIGKILL)
+	if _, err := openWatchdog(t, dir, &Options{LeaseWait: 10 * time.Second}); err != nil {
+		t.Error(err)
+	}
+}
+
+// What a newer release put into the record survives an older one's changes.
+func TestUnknownMembersOfTheRecordSurvive(t *testing.T) {
+	dir := newState(t)
+	w := mustOpen(t, dir)
+	text := strings.Replace(readFile(t, recordPath(dir)), `"epoch"`, `"news": {"a": [1.50, "x"]}, "epoch"`, 1)
+	text = strings.Replace(text, `"holder"`, `"retired": [{"epoch": 5, "identity": {"pid": 3, "nonce": "n"}, "at": "2020-01-01T00:00:00Z", "outcome": "retired", "why": "tired"}], "holder"`, 1)
+	if err := os.WriteFile(recordPath(dir), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	update(t, w, beat)
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	mustOpen(t, dir)
+	now := strings.Join(strings.Fields(readFile(t, recordPath(dir))), "")
+	for _, kept := range []string{`"news":{"a":[1.50,"x"]}`, `"why":"tired"`} {
+		if !strings.Contains(now, kept) {
+			t.Errorf("%s is gone from %s", kept, now)
+		}
+	}
+}

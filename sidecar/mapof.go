@@ -1,0 +1,155 @@
+package sidecar
+
+import (
+	"fmt"
+
+	"github.com/freehold-dev/freehold/schema"
+)
+
+// An Entry is what a map has at one key, in one transaction. Generated types
+// wrap it.
+type Entry struct{ entry spot }
+
+func (e Entry) member(name string) spot {
+	e.entry.member = name
+	return e.entry
+}
+
+// A keyed is a map in one transaction, whose entries are of type E.
+type keyed[E any] struct {
+	tx    *Tx
+	field string
+	entry func(Entry) E
+}
+
+func (k keyed[E]) key(key string) E {
+	return k.entry(Entry{spot{tx: k.tx, field: k.field, key: key}})
+}
+
+func (k keyed[E]) at(ref Ref) E {
+	return k.entry(Entry{spot{tx: k.tx, field: k.field, key: ref.Key, at: ref.Incarnation}})
+}
+
+// A Map is a map whose keys this owner decides. What it has at a key is an E.
+type Map[E any] struct{ keys keyed[E] }
+
+// MapOf returns the handle of a map in tx. It is for generated code.
+func MapOf[E any](tx *Tx, field string, entry func(Entry) E) Map[E] {
+	return Map[E]{keyed[E]{tx, field, entry}}
+}
+
+// Key returns what the map has at key. Writing to it creates the key where
+// there is none.
+func (m Map[E]) Key(key string) E { return m.keys.key(key) }
+
+// At returns what the map has at the incarnation of a key that a view showed.
+// If it is gone, using it fails the Update with [ErrConflict].
+func (m Map[E]) At(ref Ref) E { return m.keys.at(ref) }
+
+// Keys returns the keys under the owner's lock, sorted by their bytes.
+func (m Map[E]) Keys() []string { return m.keys.tx.Keys(m.keys.field) }
+
+// Ref returns the present incarnation of key, or false if there is none.
+func (m Map[E]) Ref(key string) (ref Ref, ok bool) { return m.keys.tx.Ref(m.keys.field, key) }
+
+// Insert makes key a key. Where it is one already, nothing changes.
+func (m Map[E]) Insert(key string) {
+	m.keys.tx.Apply(Op{Field: m.keys.field, Verb: Insert, Key: key})
+}
+
+// Delete deletes key with all that it has, also that of other owners. A key
+// that is created afterwards is another incarnation, which has nothing of this
+// one. Where there is no key, nothing changes.
+func (m Map[E]) Delete(key string) {
+	m.keys.tx.Apply(Op{Field: m.keys.field, Verb: Delete, Key: key})
+}
+
+// DeleteAt is Delete for the incarnation of a key that a view showed. If it is
+// gone, the Update fails with [ErrConflict].
+func (m Map[E]) DeleteAt(ref Ref) {
+	m.keys.tx.Apply(Op{Field: m.keys.field, Verb: Delete, Key: ref.Key, At: ref.Incarnation})
+}
+
+// A Part is this owner's part of a map whose keys another owner decides. What
+// it has at a key is an E, and vanishes with the key.
+type Part[E any] struct{ part keyed[E] }
+
+// PartOf returns the handle of an owner's part of a map in tx. It is for
+// generated code.
+func PartOf[E any](tx *Tx, field string, entry func(Entry) E) Part[E] {
+	return Part[E]{keyed[E]{tx, field, entry}}
+}
+
+// Key returns what the owner has at key, in the incarnation that there was when
+// the Update began. If there was none, writing to it fails the Update with
+// [ErrNoKey].
+func (p Part[E]) Key(key string) E { return p.part.key(key) }
+
+// At returns what the owner has at the incarnation of a key that a view
+// showed. If it is gone, using it fails the Update with [ErrConflict].
+func (p Part[E]) At(ref Ref) E { return p.part.at(ref) }
+
+// Keys returns the keys that there were when the Update began, sorted by their
+// bytes.
+func (p Part[E]) Keys() []string { return p.part.tx.Keys(p.part.field) }
+
+// Ref returns the incarnation of key that there was when the Update began, or
+// false if there was none.
+func (p Part[E]) Ref(key string) (ref Ref, ok bool) { return p.part.tx.Ref(p.part.field, key) }
+
+// Keys returns the keys of the map field, sorted by their bytes: as they stand
+// if this owner decides them, else as they were when the Update began.
+func (tx *Tx) Keys(field string) []string {
+	if !tx.mapped(field) {
+		return nil
+	}
+	rows := tx.rows(field)
+	if owner, decides := tx.decides(field); !decides {
+		keys, err := tx.others[owner].keys(field)
+		if err != nil {
+			tx.fail(fmt.Errorf("%s: field %s: %w", tx.batch.w.file(), field, err))
+			return nil
+		}
+		rows = keys.rows
+	}
+	names := make([]string, len(rows))
+	for i, row := range rows {
+		names[i] = row.Key
+	}
+	return names
+}
+
+// Ref returns the incarnation of a key of the map field, or false if there is
+// none; it is of the same moment as [Tx.Keys].
+func (tx *Tx) Ref(field, key string) (ref Ref, ok bool) {
+	if !tx.mapped(field) {
+		return Ref{}, false
+	}
+	s := tx.slot(place{field, key})
+	if owner, decides := tx.decides(field); !decides {
+		keys, err := tx.others[owner].keys(field)
+		if err != nil {
+			tx.fail(fmt.Errorf("%s: field %s: %w", tx.batch.w.file(), field, err))
+			return Ref{}, false
+		}
+		s = keys.slot(key)
+	}
+	return Ref{key, s.born}, s.set
+}
+
+// mapped reports whether the field is a map of this owner, and fails if not.
+func (tx *Tx) mapped(field string) bool {
+	tx.check()
+	f, err := tx.batch.w.field(field)
+	switch {
+	case err != nil:
+		tx.fail(err)
+	case f.EffectiveKind() != schema.Map:
+		tx.fail(fmt.Errorf("%s: field %s: %w", tx.batch.w.file(), field, invalid(fmt.Errorf("it is no map"))))
+	case tx.batch.table(field).err != nil:
+		tx.fail(fmt.Errorf("%s: field %s: %w", tx.batch.w.file(), field, invalid(tx.batch.table(field).err)))
+	default:
+		return true
+	}
+	return false
+}

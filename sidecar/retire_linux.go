@@ -1,0 +1,250 @@
+package sidecar
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
+	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"golang.org/x/sys/unix"
+)
+
+// Retire ends the prepared process, and no other, and returns when the lease
+// is free and the record says who was retired. It shuts the fence first, so
+// that no successor can take the lease meanwhile; successors that a supervisor
+// starts wait there, and go on when Retire is over, whatever becomes of it. It
+// sends SIGTERM, through the process's pidfd, once it has proved that the
+// process is the prepared one and holds the lease. The process may still
+// commit while it drains.
+//
+// The outcome is [Retired], or [AlreadyGone] if the lease was free or the
+// process ended in another way. Else the error wraps [ErrIdentityChanged],
+// which is an [*IdentityChangedError], if another process holds the lease;
+// [ErrCannotJudge] if nobody can tell which does; [ErrProtected]; or
+// [ErrDeadline] if ctx or o.Grace was over first. Nothing was signalled then,
+// unless [Retirement.Proofs] say so. If only the record could not be written,
+// the error comes with the outcome.
+//
+// A process that ends by itself in the instant between the last look and the
+// signal cannot be told from one that obeyed, unless it was killed and the
+// kernel says by which signal: Linux 6.15 does, and earlier ones while the
+// process's parent has not looked.
+func (p *Prepared) Retire(ctx context.Context, o *RetireOptions) (Retirement, error) {
+	r := newRetiring(p, o)
+	return r.run(ctx, r.terminate)
+}
+
+// A retiring is a Retire under way.
+type retiring struct {
+	*Prepared
+	o       RetireOptions
+	look    *lookup
+	lease   *Lease // the record, as read behind the fence
+	damage  error  // why there is none
+	process *statedir.Process
+	sent    []unix.Signal
+	others  bool // a stop command sent who knows what
+	result  Retirement
+}
+
+func newRetiring(p *Prepared, o *RetireOptions) *retiring {
+	r := &retiring{Prepared: p}
+	if o != nil {
+		r.o = *o
+	}
+	if r.o.Grace <= 0 {
+		r.o.Grace = 10 * time.Second
+	}
+	r.o.Program = program(r.o.Program)
+	return r
+}
+
+// A stopper makes the proved process end, and returns when it has.
+type stopper func(context.Context) error
+
+func (r *retiring) run(ctx context.Context, stop stopper) (Retirement, error) {
+	err := r.check()
+	if err == nil {
+		failpoint.Hit(failpoint.RetireBeforeFence)
+		r.look, err = lookUp(r.Dir, r.Owner)
+	}
+	if err != nil {
+		return r.result, err
+	}
+	defer r.look.close()
+	if err := r.shut(ctx); err != nil {
+		return r.result, err
+	}
+	outcome, err := r.retire(ctx, stop)
+	if err != nil {
+		return r.result, err
+	}
+	r.result.Outcome = outcome
+	failpoint.Hit(failpoint.RetireAfterLease)
+	return r.result, r.conclude(ctx)
+}
+
+// retire goes on behind the shut fence, until it holds the lease.
+func (r *retiring) retire(ctx context.Context, stop stopper) (RetireOutcome, error) {
+	if free, err := r.free(ctx, 0); free || err != nil {
+		return AlreadyGone, err
+	}
+	failpoint.Hit(failpoint.RetireAfterLook)
+	if free, err := r.compare(ctx); free || err != nil {
+		return AlreadyGone, err
+	}
+	err := r.pin()
+	if err == nil {
+		defer r.process.Close()
+		err = r.prove()
+	}
+	if err == nil {
+		failpoint.Hit(failpoint.RetireBeforeSignal)
+		err = r.last(ctx)
+	}
+	if err == nil {
+		err = stop(ctx)
+	}
+	if !r.acted() && (errors.Is(err, errNotHolder) || errors.Is(err, ErrGone)) {
+		return AlreadyGone, r.gone(ctx, err)
+	}
+	if err != nil {
+		return NotRetired, err
+	}
+	failpoint.Hit(failpoint.RetireAfterExit)
+	return r.ended(ctx)
+}
+
+// last is the last look before the process is made to end.
+func (r *retiring) last(ctx context.Context) error {
+	if err := context.Cause(ctx); err != nil {
+		return fmt.Errorf("owner %s: %w before anything was sent to process %d: %w", r.Owner, ErrDeadline, r.process.PID(), err)
+	}
+	return r.process.There()
+}
+
+// acted reports whether anything was sent, by us or by a stop command.
+func (r *retiring) acted() bool { return len(r.sent) > 0 || r.others }
+
+// shut shuts the fence and reads the record behind it: whoever takes the lease
+// shares the fence until the record is written.
+func (r *retiring) shut(ctx context.Context) error {
+	start, noticed := time.Now(), ""
+	pace := statedir.NewPace(longestLeasePause)
+	for {
+		if ok, err := r.look.fence.Try(); err != nil {
+			return err
+		} else if ok {
+			break
+		}
+		if r.o.Notice != nil && time.Since(start) > noticeAfter {
+			if err := r.look.fence.Busy(); err.Error() != noticed {
+				noticed = err.Error()
+				r.o.Notice(err)
+			}
+		}
+		if _, err := pace.Pause(ctx, statedir.Forever); err != nil {
+			return fmt.Errorf("owner %s: %w before the fence was free (%w): %w", r.Owner, ErrDeadline, err, r.look.fence.Busy())
+		}
+	}
+	r.proof(ProofFence, "the fence is shut: no process can take the lease of owner %s", r.Owner)
+	failpoint.Hit(failpoint.RetireAfterFence)
+	if id := r.look.manifest.StateID; r.State != "" && r.State != id {
+		return r.changed(Holding{}, fmt.Sprintf("the state was made anew: its id is %s, not %s", id, r.State))
+	}
+	r.lease, r.damage = readLease(r.look.dir, r.Owner, r.look.manifest.StateID)
+	if r.damage != nil {
+		r.lease = nil
+		if !errors.Is(r.damage, ErrLeaseRecord) {
+			return r.damage
+		}
+	}
+	failpoint.Hit(failpoint.RetireAfterRecord)
+	return nil
+}
+
+// settle is how long a lock may take to become free once its holder has ended
+// or has closed it: a child between fork and exec has it for an instant.
+const settle = time.Second
+
+// free takes the lease, which nobody then holds.
+func (r *retiring) free(ctx context.Context, wait time.Duration) (bool, error) {
+	err := r.look.lease.Acquire(ctx, wait)
+	if errors.Is(err, ErrBusy) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	if r.lease != nil && r.Epoch != 0 && r.lease.Epoch > r.Epoch {
+		r.proof(ProofSuperseded, "epoch %d has begun since, later than %d", r.lease.Epoch, r.Epoch)
+	}
+	if !r.acted() {
+		if verdict, why := r.Holder.Identity.Judge(); verdict == statedir.Gone {
+			r.proof(ProofGone, "the prepared process has ended: %s", why)
+		}
+	}
+	r.proof(ProofFree, "no process holds the lease of owner %s now", r.Owner)
+	return true, nil
+}
+
+// gone concludes, from an error that says that the prepared process does not
+// hold the lease, what became of it.
+func (r *retiring) gone(ctx context.Context, why error) error {
+	wait := settle
+	if pid := r.look.lease.Holder(); pid != 0 && pid != r.Holder.Identity.PID {
+		wait = 0 // the lock is in another's name: it is not going to be free
+	}
+	if free, err := r.free(ctx, wait); free || err != nil {
+		return err
+	}
+	return r.other(why.Error())
+}
+
+// ended concludes once the process has ended.
+func (r *retiring) ended(ctx context.Context) (RetireOutcome, error) {
+	r.proof(ProofExited, "the end of process %d was seen on its pidfd, with the fence shut", r.process.PID())
+	outcome := Retired
+	if status, ok := r.process.ExitStatus(); ok && status.Signaled() && !r.others && !r.has(status.Signal()) {
+		outcome = AlreadyGone
+		r.proof(ProofOtherwise, "it ended by signal %d (%v), which this retirement did not send", int(status.Signal()), status.Signal())
+	}
+	free, err := r.free(context.WithoutCancel(ctx), settle)
+	if err == nil && !free {
+		err = fmt.Errorf("owner %s: %w: process %d has ended, and the lease is still held, by processes %v: they inherited its descriptor; end them", r.Owner, ErrDeadline, r.process.PID(), r.look.lease.Carriers())
+	}
+	return outcome, err
+}
+
+// conclude writes down what became of the process.
+func (r *retiring) conclude(ctx context.Context) error {
+	l := r.look
+	if err := l.lock.Acquire(context.WithoutCancel(ctx), max(l.declared.EffectiveWait(), settle)); err != nil {
+		return r.unwritten(err)
+	}
+	defer l.lock.Release()
+	lease, err := readRecord(l.dir, r.Owner, l.manifest.StateID, r.o.Notice)
+	if err != nil {
+		return r.unwritten(err)
+	}
+	lease.retire(Retiree{
+		Epoch: r.Epoch, Identity: r.Holder.Identity, At: time.Now().UTC(),
+		Outcome: r.result.Outcome.String(), By: r.o.Program,
+	})
+	if _, err := lease.write(l.dir); err != nil {
+		return r.unwritten(err)
+	}
+	r.proof(ProofRecorded, "%s says so, durably", statedir.OwnerRecord(r.Owner))
+	failpoint.Hit(failpoint.RetireRecorded)
+	return nil
+}
+
+func (r *retiring) unwritten(err error) error {
+	return fmt.Errorf("owner %s: %v is %v, and only the record does not say so: %w", r.Owner, r.Holding, r.result.Outcome, err)
+}
+
+func (r *retiring) proof(code, says string, args ...any) {
+	r.result.Proofs = append(r.result.Proofs, Proof{code, fmt.Sprintf(says, args...)})
+}

@@ -1,0 +1,511 @@
+package sidecar
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	ossignal "os/signal"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
+	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sys/unix"
+)
+
+// brief are the options of tests: time enough for a loaded machine, and not
+// for a mistake.
+func brief() *RetireOptions { return &RetireOptions{Grace: 10 * time.Second} }
+
+func prepare(t *testing.T, dir string) *Prepared {
+	t.Helper()
+	p, err := Prepare(dir, "watchdog")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func codes(r Retirement) (codes []string) {
+	for _, p := range r.Proofs {
+		codes = append(codes, p.Code)
+	}
+	return codes
+}
+
+func has(r Retirement, code string) bool { return slices.Contains(codes(r), code) }
+
+// signalled reports whether a retirement says that it sent anything.
+func signalled(r Retirement) bool {
+	return has(r, ProofSignalled) || has(r, ProofKilled) || has(r, ProofStopRun)
+}
+
+// at calls do once, when this process comes to a step.
+func at(t *testing.T, step string, do func()) {
+	t.Helper()
+	var once sync.Once
+	failpoint.Set(func(now string) {
+		if now == step {
+			once.Do(do)
+		}
+	})
+	t.Cleanup(func() { failpoint.Set(nil) })
+}
+
+func TestRetireEndsExactlyTheHolder(t *testing.T) {
+	dir := newState(t)
+	old := newActor(t, dir)
+	epoch := old.open()
+	old.must("drain", "ready")
+	next := newActor(t, dir)
+	next.must("ignore", "ready") // it would say so if it were signalled
+	p := prepare(t, dir)
+	if p.Epoch != epoch || p.Holder.Identity.PID != old.pid() || p.Holder.Program != "actor" {
+		t.Fatalf("prepared %+v", p)
+	}
+	at(t, failpoint.RetireAfterFence, func() {
+		next.tell("open")
+		next.silent(50 * time.Millisecond)
+	})
+	r, err := p.Retire(t.Context(), brief())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{ProofFence, ProofRecord, ProofPinned, ProofIdentity, ProofHolding, ProofSignalled, ProofExited, ProofFree, ProofRecorded}
+	if diff := cmp.Diff(want, codes(r)); diff != "" || r.Outcome != Retired {
+		t.Errorf("%v, proofs (-want +got):\n%s", r.Outcome, diff)
+	}
+	if said := old.hear(); !strings.HasPrefix(said, fmt.Sprintf("drained %d.1.", epoch)) {
+		t.Errorf("the drained process said %q", said)
+	}
+	if said := next.hear(); !strings.HasPrefix(said, "open ") {
+		t.Errorf("the successor said %q", said)
+	}
+	next.must("commit", "applied")
+	l := record(t, dir)
+	if l.Epoch <= epoch || l.Holder.Identity.PID != next.pid() {
+		t.Errorf("the record does not name the successor: %+v", l)
+	}
+	if len(l.Retired) != 1 || l.Retired[0].Epoch != epoch || l.Retired[0].Outcome != "retired" || l.Retired[0].Identity != p.Holder.Identity {
+		t.Errorf("the record does not name who was retired: %+v", l.Retired)
+	}
+	if text, err := json.Marshal(r); err != nil || !strings.Contains(string(text), `{"outcome":"retired","proofs":[{"code":"fence_shut","says":"`) {
+		t.Errorf("as JSON: %s (%v)", text, err)
+	}
+}
+
+// die kills an actor and leaves it unreaped until the test ends, as a parent
+// does that does not look.
+func die(a *actor) {
+	a.t.Helper()
+	p, err := statedir.OpenProcess(a.pid())
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	defer p.Close()
+	a.reap.Lock()
+	a.t.Cleanup(a.reap.Unlock)
+	a.signal(syscall.SIGKILL)
+	if ended, err := p.Wait(a.t.Context(), 20*time.Second); !ended || err != nil {
+		a.t.Fatalf("a killed actor has not ended (%v)", err)
+	}
+}
+
+// Problem D: the process dies in the window, a supervisor starts a successor.
+func TestDeathAtEveryStepNeverHitsTheSuccessor(t *testing.T) {
+	for _, step := range failpoint.Retire {
+		for round := range rounds(2, 100) {
+			end := map[int]func(*actor){0: (*actor).kill, 1: die}[round%2]
+			t.Run(fmt.Sprint(step, "/", round), func(t *testing.T) {
+				dir := newState(t)
+				old := newActor(t, dir)
+				old.open()
+				old.must("ignore", "ready")
+				next := newActor(t, dir)
+				next.must("ignore", "ready")
+				p := prepare(t, dir)
+				hit := false
+				at(t, step, func() {
+					hit = true
+					end(old)
+					next.tell("open")
+					if step == failpoint.RetireBeforeFence { // nothing keeps it out yet
+						next.lines <- next.hear()
+					}
+				})
+				if slices.Index(failpoint.Retire, step) > slices.Index(failpoint.Retire, failpoint.RetireAfterSignal) {
+					end(old) // those steps come only after an end
+					end = func(*actor) {}
+				}
+				r, err := p.Retire(t.Context(), brief())
+				failpoint.Set(nil)
+				switch {
+				case errors.Is(err, ErrIdentityChanged):
+					var changed *IdentityChangedError
+					if !errors.As(err, &changed) || changed.Prepared.Holder.Identity != p.Holder.Identity || changed.Current.Holder.Identity.PID != next.pid() {
+						t.Errorf("got %+v", err)
+					}
+				case err != nil:
+					t.Error(err)
+				case r.Outcome != AlreadyGone || !has(r, ProofFree):
+					t.Errorf("%v: %v", r.Outcome, r.Proofs)
+				}
+				if signalled(r) && step != failpoint.RetireAfterSignal {
+					t.Errorf("something was sent: %v", r.Proofs)
+				}
+				if !hit {
+					next.tell("open")
+				}
+				if said := next.hear(); !strings.HasPrefix(said, "open ") {
+					t.Errorf("the successor said %q", said)
+				}
+				next.must("commit", "applied")
+				next.silent(0)
+			})
+		}
+	}
+}
+
+// A holder that gives its lease back in the window was not retired either.
+func TestCloseInTheWindowIsAlreadyGone(t *testing.T) {
+	for _, step := range failpoint.Retire[:slices.Index(failpoint.Retire, failpoint.RetireAfterHolding)] {
+		t.Run(step, func(t *testing.T) {
+			dir := newState(t)
+			old := newActor(t, dir)
+			old.open()
+			old.must("ignore", "ready")
+			p := prepare(t, dir)
+			at(t, step, func() { old.must("close", "closed") })
+			r, err := p.Retire(t.Context(), brief())
+			if err != nil || r.Outcome != AlreadyGone || signalled(r) || !has(r, ProofFree) || has(r, ProofGone) {
+				t.Errorf("%v %v (%v)", r.Outcome, r.Proofs, err)
+			}
+			old.silent(10 * time.Millisecond)
+		})
+	}
+}
+
+func TestRetireOfAnEarlierHolderNamesBoth(t *testing.T) {
+	dir := newState(t)
+	a := newActor(t, dir)
+	a.open()
+	p := prepare(t, dir)
+	a.must("close", "closed")
+	b := newActor(t, dir)
+	epoch := b.open()
+	b.must("ignore", "ready")
+	r, err := p.Retire(t.Context(), brief())
+	wantError(t, err, ErrIdentityChanged, fmt.Sprintf("process %d of epoch %d", a.pid(), p.Epoch), fmt.Sprintf("process %d of epoch %d", b.pid(), epoch), "nothing was signalled")
+	if r.Outcome != NotRetired || signalled(r) {
+		t.Errorf("%v %v", r.Outcome, r.Proofs)
+	}
+	b.silent(10 * time.Millisecond)
+	// Once the later holder is gone too, the earlier one is so much the more.
+	b.kill()
+	if r, err = p.Retire(t.Context(), brief()); err != nil || r.Outcome != AlreadyGone || !has(r, ProofSuperseded) {
+		t.Errorf("%v %v (%v)", r.Outcome, r.Proofs, err)
+	}
+	if l := record(t, dir); l.Holder != nil || l.Epoch != epoch {
+		t.Errorf("the record keeps a holder, or lost the epoch: %+v", l)
+	}
+}
+
+func TestRetireOfAProcessThatWillNotEnd(t *testing.T) {
+	for name, stubborn := range map[string]func(a *actor){
+		"ignores SIGTERM": func(a *actor) { a.must("ignore", "ready") },
+		"is stopped":      func(a *actor) { a.signal(unix.SIGSTOP); a.stopped() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := newState(t)
+			a := newActor(t, dir)
+			a.open()
+			stubborn(a)
+			p := prepare(t, dir)
+			r, err := p.Retire(t.Context(), &RetireOptions{Grace: 50 * time.Millisecond})
+			wantError(t, err, ErrDeadline, fmt.Sprintf("process %d did not end within 50ms", a.pid()), "SIGKILL")
+			if name == "is stopped" {
+				wantError(t, err, ErrDeadline, "is stopped")
+			}
+			if r.Outcome != NotRetired || has(r, ProofExited) || !a.alive() {
+				t.Errorf("%v %v", r.Outcome, r.Proofs)
+			}
+			_, err = openWatchdog(t, dir, nil) // the fence is open again
+			wantError(t, err, ErrBusy, "holds the lock")
+			ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+			defer cancel()
+			_, err = p.Retire(ctx, &RetireOptions{Grace: time.Hour, Kill: true})
+			wantError(t, err, ErrDeadline)
+			wantError(t, err, context.DeadlineExceeded)
+			r, err = p.Retire(t.Context(), &RetireOptions{Grace: 50 * time.Millisecond, Kill: true})
+			if err != nil || r.Outcome != Retired || !has(r, ProofKilled) || !has(r, ProofExited) {
+				t.Errorf("with Kill: %v %v (%v)", r.Outcome, r.Proofs, err)
+			}
+			mustOpen(t, dir)
+		})
+	}
+}
+
+// forgeries name processes that must never be hit. Each is told truthfully in
+// all that the kernel knows, so that only the lease is lacking.
+func TestForgedRecordSignalsNobody(t *testing.T) {
+	terms := make(chan os.Signal, 8)
+	ossignal.Notify(terms, syscall.SIGTERM)
+	defer ossignal.Stop(terms)
+	stranger := exec.Command("sleep", "60")
+	if os.Geteuid() == 0 {
+		stranger.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+	}
+	innocent := exec.Command("sleep", "60")
+	for _, cmd := range []*exec.Cmd{stranger, innocent} {
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		defer func() { cmd.Process.Kill(); cmd.Wait() }()
+	}
+	for name, pid := range map[string]int{
+		"init": 1, "the caller": os.Getpid(), "the parent": os.Getppid(), "an innocent": innocent.Process.Pid, "another user's": stranger.Process.Pid,
+	} {
+		for _, lease := range []string{"held", "free"} {
+			t.Run(name+"/"+lease, func(t *testing.T) {
+				dir := newState(t)
+				a := newActor(t, dir)
+				a.open()
+				a.must("ignore", "ready")
+				l := record(t, dir)
+				var err error
+				if l.Holder.Identity, err = statedir.IdentityOf(pid); err != nil {
+					t.Fatal(err)
+				}
+				l.Holder.Identity.Nonce = "forged"
+				l.Holder.Identity.PIDNamespace = statedir.Self().PIDNamespace // which not everybody may look up
+				writeRecord(t, dir, l)
+				if lease == "free" {
+					a.kill()
+				}
+				r, err := prepare(t, dir).Retire(t.Context(), &RetireOptions{Grace: 50 * time.Millisecond, Kill: true})
+				if signalled(r) {
+					t.Fatalf("something was sent: %v", r.Proofs)
+				}
+				if lease == "free" {
+					if err != nil || r.Outcome != AlreadyGone {
+						t.Errorf("%v (%v)", r, err)
+					}
+					return
+				}
+				want := map[bool]error{true: ErrIdentityChanged, false: ErrProtected}[name == "an innocent"]
+				wantError(t, err, want)
+				var changed *IdentityChangedError
+				if errors.As(err, &changed) && changed.Current.Holder.Identity.PID != a.pid() {
+					t.Errorf("the holder is %d, and not %v", a.pid(), changed.Current)
+				}
+				a.silent(0)
+			})
+		}
+	}
+	select {
+	case <-terms:
+		t.Error("the caller was signalled")
+	default:
+	}
+	for _, cmd := range []*exec.Cmd{stranger, innocent} {
+		if cmd.Process.Signal(syscall.Signal(0)) != nil || statedir.Condition(cmd.Process.Pid) != "" {
+			t.Errorf("process %d was hit", cmd.Process.Pid)
+		}
+	}
+}
+
+// What cannot be judged is not signalled: the kernel's lock alone decides.
+func TestRecordOfElsewhereIsNotJudged(t *testing.T) {
+	for _, how := range []string{"another boot", "another space", "no start"} {
+		t.Run(how, func(t *testing.T) {
+			dir := newState(t)
+			a := newActor(t, dir)
+			a.open()
+			a.must("ignore", "ready")
+			spoil(t, dir, how)
+			if how == "no start" { // on a kernel without pidfd inodes
+				l := record(t, dir)
+				l.Holder.Identity.PIDFD = 0
+				writeRecord(t, dir, l)
+			}
+			p := prepare(t, dir)
+			r, err := p.Retire(t.Context(), brief())
+			wantError(t, err, ErrCannotJudge, "nothing was signalled")
+			if signalled(r) {
+				t.Errorf("something was sent: %v", r.Proofs)
+			}
+			a.silent(10 * time.Millisecond)
+			a.kill()
+			if r, err = p.Retire(t.Context(), brief()); err != nil || r.Outcome != AlreadyGone {
+				t.Errorf("%v (%v)", r, err)
+			}
+		})
+	}
+}
+
+// A record that says nothing does not protect a process that the kernel proves
+// to be the prepared one and to hold the lease.
+func TestRetireWithoutARecord(t *testing.T) {
+	if statedir.Self().PIDFD == 0 {
+		t.Skip("this kernel has no pidfd inodes")
+	}
+	for _, how := range []string{"removed", "garbage", "a pipe"} {
+		t.Run(how, func(t *testing.T) {
+			dir := newState(t)
+			a := newActor(t, dir)
+			a.open()
+			p := prepare(t, dir)
+			spoil(t, dir, how)
+			r, err := p.Retire(t.Context(), brief())
+			if err != nil || r.Outcome != Retired || has(r, ProofRecord) || !has(r, ProofHolding) {
+				t.Errorf("%v (%v)", r, err)
+			}
+			if l := record(t, dir); l.Holder != nil || len(l.Retired) != 1 {
+				t.Errorf("the record is %+v", l)
+			}
+		})
+	}
+}
+
+func TestRetireByEpochAndNumber(t *testing.T) {
+	dir := newState(t)
+	a := newActor(t, dir)
+	epoch := a.open()
+	given := func(epoch uint64, pid int) *Prepared {
+		return &Prepared{Dir: dir, Owner: "watchdog", Holding: Holding{Epoch: epoch, Holder: Holder{Identity: statedir.Identity{PID: pid}}}}
+	}
+	for _, p := range []*Prepared{given(epoch-1, a.pid()), given(epoch, os.Getpid())} {
+		_, err := p.Retire(t.Context(), brief())
+		wantError(t, err, ErrIdentityChanged)
+	}
+	for _, p := range []*Prepared{given(0, a.pid()), given(epoch, 0), {}} {
+		if _, err := p.Retire(t.Context(), brief()); err == nil {
+			t.Errorf("%+v was retired", p)
+		}
+	}
+	if r, err := given(epoch, a.pid()).Retire(t.Context(), brief()); err != nil || r.Outcome != Retired {
+		t.Errorf("%v (%v)", r, err)
+	}
+	_, err := Prepare(dir, "watchdog")
+	wantError(t, err, ErrNoHolder)
+	_, err = Prepare(dir, "cost")
+	wantError(t, err, ErrNoLease, "shared")
+}
+
+func TestRetireThatIsOverSignalsNobody(t *testing.T) {
+	dir := newState(t)
+	a := newActor(t, dir)
+	a.open()
+	a.must("ignore", "ready")
+	ctx, cancel := context.WithCancel(t.Context())
+	at(t, failpoint.RetireBeforeSignal, cancel)
+	r, err := prepare(t, dir).Retire(ctx, brief())
+	wantError(t, err, ErrDeadline, "before anything was sent")
+	wantError(t, err, context.Canceled)
+	if signalled(r) {
+		t.Errorf("something was sent: %v", r.Proofs)
+	}
+	a.silent(10 * time.Millisecond)
+}
+
+func TestTwoRetirersRetireOnce(t *testing.T) {
+	for range rounds(3, 300) {
+		dir := newState(t)
+		newActor(t, dir).open()
+		a, b := newActor(t, dir), newActor(t, dir)
+		a.tell("retire 10s")
+		b.tell("retire 10s")
+		said := []string{a.hear(), b.hear()}
+		slices.Sort(said)
+		// The second may come so late that nobody is recorded any more.
+		if said[1] != "retired" || said[0] != "already-gone" && !strings.Contains(said[0], ErrNoHolder.Error()) {
+			t.Fatalf("two retirers said %q", said)
+		}
+	}
+}
+
+// A suspended retirement is named to those who wait at the fence, who wait as
+// long as they may, and it leaves no fence shut when it is killed.
+func TestSuspendedRetireIsNamedToThoseWhoWait(t *testing.T) {
+	dir := newState(t)
+	a := newActor(t, dir)
+	a.open()
+	r := newActor(t, dir)
+	r.must("stop "+failpoint.RetireAfterFence, "ready")
+	r.tell("retire 10s")
+	r.stopped()
+	a.must("commit", "applied") // the holder goes on
+	named := fmt.Sprintf("process %d holds the lock and is stopped", r.pid())
+	if s := leaseState(t, dir); s.Fence != r.pid() || !strings.Contains(s.FenceCondition, "is stopped") {
+		t.Errorf("the state of the lease names %d (%s) at the fence", s.Fence, s.FenceCondition)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 1200*time.Millisecond)
+	defer cancel()
+	notices := make(chan error, 9)
+	_, err := Open(ctx, dir, nil, "watchdog", &Options{Wait: -1, Notice: func(err error) { notices <- err }})
+	wantError(t, err, context.DeadlineExceeded, "the fence is shut", named)
+	if len(notices) != 1 {
+		t.Fatalf("%d notices, want 1", len(notices))
+	}
+	wantError(t, <-notices, ErrBusy, named)
+	ctx, cancel = context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	_, err = prepare(t, dir).Retire(ctx, brief())
+	wantError(t, err, ErrDeadline, named)
+	next := newActor(t, dir)
+	next.tell("open 1m")
+	next.silent(50 * time.Millisecond)
+	a.kill() // the lease is free, and the fence still shut
+	next.silent(50 * time.Millisecond)
+	r.kill()
+	if said := next.hear(); !strings.HasPrefix(said, "open ") {
+		t.Errorf("once the retirer was killed the waiting process said %q", said)
+	}
+}
+
+func TestRetireSaysThatOnlyTheRecordIsMissing(t *testing.T) {
+	dir := newState(t)
+	newActor(t, dir).open()
+	p := prepare(t, dir)
+	at(t, failpoint.RetireAfterLease, func() { os.Rename(metaPath(dir, "watchdog.lock"), metaPath(dir, "gone")) })
+	r, err := p.Retire(t.Context(), brief())
+	wantError(t, err, ErrLock, "only the record does not say so")
+	if r.Outcome != Retired || has(r, ProofRecorded) {
+		t.Errorf("%v %v", r.Outcome, r.Proofs)
+	}
+}
+
+// A lease that a child inherited is not free, however dead its holder.
+func TestRetireNamesWhoInheritedTheLease(t *testing.T) {
+	dir := newState(t)
+	a := newActor(t, dir)
+	a.open()
+	child, err := statedir.IdentityOf(mustAtoi(t, a.must("leak", "leaked")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Kill(child.PID, unix.SIGKILL)
+	p := prepare(t, dir)
+	r, err := p.Retire(t.Context(), brief())
+	wantError(t, err, ErrDeadline, fmt.Sprint(child.PID), "inherited")
+	if r.Outcome == AlreadyGone || has(r, ProofFree) || !has(r, ProofExited) {
+		t.Errorf("%v %v", r.Outcome, r.Proofs)
+	}
+	// Neither does the child count as the holder, if the record names it.
+	l := record(t, dir)
+	l.Holder = &Holder{Identity: child, Program: "forged"}
+	writeRecord(t, dir, l)
+	r, err = prepare(t, dir).Retire(t.Context(), brief())
+	wantError(t, err, ErrIdentityChanged)
+	if signalled(r) {
+		t.Errorf("something was sent: %v", r.Proofs)
+	}
+}

@@ -1,0 +1,28 @@
+//go:build !linux
+
+package sidecar
+
+import (
+	"context"
+	"os/exec"
+
+	"github.com/freehold-dev/freehold/sidecar/statedir"
+)
+
+// FenceVariable is the environment variable that tells a stop command which of
+// its descriptors is the fence.
+const FenceVariable = "FREEHOLD_FENCE_FD"
+
+// Retire returns [ErrUnsupported] outside Linux, where nothing tells a process
+// from its successor for sure.
+func (p *Prepared) Retire(ctx context.Context, o *RetireOptions) (Retirement, error) {
+	return Retirement{}, ErrUnsupported
+}
+
+// RetireWith returns [ErrUnsupported] outside Linux.
+func (p *Prepared) RetireWith(ctx context.Context, stop *exec.Cmd, o *RetireOptions) (Retirement, error) {
+	return Retirement{}, ErrUnsupported
+}
+
+// Handoff returns [ErrUnsupported] outside Linux.
+func (w *Writer) Handoff(ctx context.Context, to statedir.Identity) error { return ErrUnsupported }

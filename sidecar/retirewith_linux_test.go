@@ -1,0 +1,125 @@
+package sidecar
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
+	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"golang.org/x/sys/unix"
+)
+
+func shell(script string, args ...string) *exec.Cmd {
+	return exec.Command("sh", append([]string{"-c", script, "sh"}, args...)...)
+}
+
+func TestRetireWithRunsTheStopCommandBehindTheFence(t *testing.T) {
+	dir := newState(t)
+	a := newActor(t, dir)
+	a.open()
+	next := newActor(t, dir)
+	next.must("ignore", "ready")
+	p := prepare(t, dir)
+	at(t, failpoint.RetireAfterFence, func() { next.tell("open") })
+	out := filepath.Join(t.TempDir(), "out")
+	stop := shell(`readlink /proc/self/fd/$FREEHOLD_FENCE_FD >"$2"; ps -o pgid= -p $$ >>"$2"; kill $1`, fmt.Sprint(a.pid()), out)
+	r, err := p.RetireWith(t.Context(), stop, brief())
+	if err != nil || r.Outcome != Retired || !has(r, ProofStopRun) || has(r, ProofSignalled) {
+		t.Fatalf("%v %v (%v)", r.Outcome, r.Proofs, err)
+	}
+	want := fmt.Sprintf("%s\n%d", metaPath(dir, "watchdog.fence"), stop.Process.Pid)
+	if got := strings.Join(strings.Fields(readFile(t, out)), "\n"); got != want {
+		t.Errorf("the stop command saw\n%s\nwant its fence and a process group of its own\n%s", got, want)
+	}
+	if said := next.hear(); !strings.HasPrefix(said, "open ") {
+		t.Errorf("the successor said %q", said)
+	}
+}
+
+func TestRetireWithKillsTheGroupOfALateStopCommand(t *testing.T) {
+	dir := newState(t)
+	a := newActor(t, dir)
+	a.open()
+	pids := filepath.Join(t.TempDir(), "pids")
+	stop := shell(`trap "" TERM; sleep 60 & echo $! $$ >"$1"; wait`, pids)
+	r, err := prepare(t, dir).RetireWith(t.Context(), stop, &RetireOptions{Grace: 200 * time.Millisecond})
+	wantError(t, err, ErrDeadline, "the stop command did not end within 200ms and was killed", fmt.Sprint(a.pid()))
+	if r.Outcome != NotRetired || !has(r, ProofStopRun) || !a.alive() {
+		t.Errorf("%v %v", r.Outcome, r.Proofs)
+	}
+	for _, pid := range strings.Fields(readFile(t, pids)) {
+		eventually(t, "the stop command's processes are gone", func() bool {
+			return unix.Kill(mustAtoi(t, pid), 0) != nil || strings.Contains(statedir.Condition(mustAtoi(t, pid)), "ended")
+		})
+	}
+	_, err = openWatchdog(t, dir, nil)
+	wantError(t, err, ErrBusy, "exclusive") // and not at the fence
+	// With Kill, exactly the holder is killed in the end.
+	r, err = prepare(t, dir).RetireWith(t.Context(), shell("exit 3"), &RetireOptions{Grace: 50 * time.Millisecond, Kill: true})
+	if err != nil || r.Outcome != Retired || !has(r, ProofKilled) {
+		t.Errorf("%v %v (%v)", r.Outcome, r.Proofs, err)
+	}
+}
+
+func TestRetireWithRunsNothingForAnotherProcess(t *testing.T) {
+	dir := newState(t)
+	a := newActor(t, dir)
+	a.open()
+	p := prepare(t, dir)
+	ran := filepath.Join(t.TempDir(), "ran")
+	touch := func() *exec.Cmd { return shell(`touch "$1"`, ran) }
+	a.kill()
+	if r, err := p.RetireWith(t.Context(), touch(), brief()); err != nil || r.Outcome != AlreadyGone || has(r, ProofStopRun) {
+		t.Errorf("%v (%v)", r, err)
+	}
+	b := newActor(t, dir)
+	b.open()
+	_, err := p.RetireWith(t.Context(), touch(), brief())
+	wantError(t, err, ErrIdentityChanged)
+	if _, err := os.Stat(ran); err == nil {
+		t.Error("the stop command ran")
+	}
+	p = prepare(t, dir)
+	r, err := p.RetireWith(t.Context(), exec.Command("/nonexistent"), brief())
+	wantError(t, err, errNotRun, "nothing was signalled")
+	if has(r, ProofStopRun) || !b.alive() {
+		t.Error("a command that does not exist had an effect")
+	}
+}
+
+// The fence stays shut until the stop command is over, even if the caller is
+// killed, and opens with the return even if the command left a process behind.
+func TestFenceLastsAsLongAsTheStopCommand(t *testing.T) {
+	dir := newState(t)
+	a := newActor(t, dir)
+	a.open()
+	a.must("ignore", "ready")
+	retirer := newActor(t, dir)
+	started := filepath.Join(t.TempDir(), "started")
+	retirer.tell("retirewith sleep 0.7 & touch " + started + "; wait")
+	eventually(t, "the stop command runs", func() bool { _, err := os.Stat(started); return err == nil })
+	retirer.kill()
+	a.kill()
+	next := newActor(t, dir)
+	next.tell("open")
+	next.silent(100 * time.Millisecond)
+	if said := next.hear(); !strings.HasPrefix(said, "open ") {
+		t.Errorf("the successor said %q", said)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	stop := shell(`sleep 60 >/dev/null 2>&1 & echo $!; kill $1`, fmt.Sprint(next.pid()))
+	var left strings.Builder
+	stop.Stdout = &left
+	if r, err := prepare(t, dir).RetireWith(ctx, stop, brief()); err != nil || r.Outcome != Retired {
+		t.Fatalf("%v (%v)", r, err)
+	}
+	defer unix.Kill(mustAtoi(t, strings.TrimSpace(left.String())), unix.SIGKILL)
+	mustOpen(t, dir)
+}

@@ -1,0 +1,247 @@
+package sidecar
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"golang.org/x/sys/unix"
+)
+
+func init() { roles["reuse"] = roleReuse }
+
+// inPIDNamespace returns the command that runs a role as the first process of a
+// PID namespace of its own. The test is skipped where that is not permitted.
+func inPIDNamespace(t *testing.T, role string, args ...string) *exec.Cmd {
+	t.Helper()
+	unshare := []string{"unshare", "--pid", "--fork", "--mount-proc", "--kill-child"}
+	if os.Geteuid() != 0 {
+		unshare = append(unshare, "--map-root-user")
+	}
+	try := append(unshare[1:len(unshare):len(unshare)], "sh", "-c", "echo 100 >/proc/sys/kernel/ns_last_pid")
+	if out, err := exec.Command(unshare[0], try...).CombinedOutput(); err != nil {
+		t.Skipf("no PID namespace with numbers to choose from: %v: %s", err, out)
+	}
+	cmd := exec.CommandContext(t.Context(), unshare[0], append(append(unshare[1:], os.Args[0]), args...)...)
+	cmd.Env = append(os.Environ(), roleVar+"="+role)
+	return cmd
+}
+
+// A process that has the number of the prepared one, which it got in the same
+// clock tick, is never signalled.
+func TestReusedNumberIsNeverSignalled(t *testing.T) {
+	cmd := inPIDNamespace(t, "reuse", newState(t), fmt.Sprint(rounds(20, 1000)))
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	t.Logf("%s", out)
+	if !strings.Contains(string(out), " 0 decoys signalled") {
+		t.Error("see above")
+	}
+}
+
+// roleReuse is the first process of a PID namespace: it starts a holder, kills
+// it, gives its number to a decoy, and retires the holder.
+func roleReuse(args []string) error {
+	n, err := strconv.Atoi(args[1])
+	if err != nil {
+		return err
+	}
+	r := &reuse{dir: args[0]}
+	for round := range n {
+		if err := r.round(round); err != nil {
+			return fmt.Errorf("round %d: %w", round, err)
+		}
+	}
+	fmt.Printf("%d numbers used again, %d with the same start time, %d decoys signalled", n, r.sameStart, r.hit)
+	return nil
+}
+
+type reuse struct {
+	dir            string
+	sameStart, hit int
+}
+
+func (r *reuse) round(round int) error {
+	holder, err := startHolder(r.dir)
+	if err != nil {
+		return err
+	}
+	p, err := Prepare(r.dir, "watchdog")
+	if err != nil {
+		return err
+	}
+	old, err := os.ReadFile(recordPath(r.dir))
+	if err != nil {
+		return err
+	}
+	holder.Process.Kill()
+	holder.Wait()
+	decoy, err := startAs(p.Holder.Identity.PID)
+	if err != nil {
+		return err
+	}
+	defer func() { decoy.Process.Kill(); decoy.Wait() }()
+	now, err := statedir.IdentityOf(decoy.Process.Pid)
+	if err != nil {
+		return err
+	}
+	if now.Start == p.Holder.Identity.Start {
+		r.sameStart++
+	}
+	if verdict, why := p.Holder.Identity.Judge(); now.PIDFD != 0 && verdict != statedir.Gone {
+		return fmt.Errorf("the killed holder is judged %v: %s", verdict, why)
+	}
+	if err := r.retire(round, p, old); err != nil {
+		return err
+	}
+	if decoy.Process.Signal(unix.Signal(0)) != nil || statedir.Condition(decoy.Process.Pid) != "" {
+		r.hit++
+	}
+	return nil
+}
+
+// retire retires the killed holder, in one of the ways in which that can go.
+func (r *reuse) retire(round int, p *Prepared, old []byte) error {
+	want := error(nil)
+	switch round % 4 {
+	case 1: // as on a kernel without pidfd inodes
+		p.Holder.Identity.PIDFD = 0
+	case 2, 3: // a successor holds the lease
+		next, err := startHolder(r.dir)
+		if err != nil {
+			return err
+		}
+		defer func() { next.Process.Kill(); next.Wait() }()
+		want = ErrIdentityChanged
+		if round%4 == 3 { // and the record is an old copy, from a kernel without pidfd inodes
+			p.Holder.Identity.PIDFD = 0
+			text := strings.Replace(string(old), `"pidfd"`, `"was_pidfd"`, 1)
+			if err := os.WriteFile(recordPath(r.dir), []byte(text), 0o600); err != nil {
+				return err
+			}
+		}
+	}
+	result, err := p.Retire(context.Background(), &RetireOptions{Grace: 20 * time.Millisecond, Kill: true})
+	switch {
+	case signalled(result):
+		return fmt.Errorf("something was sent: %v", result.Proofs)
+	case want == nil && (err != nil || result.Outcome != AlreadyGone):
+		return fmt.Errorf("got %v (%w), want already gone", result, err)
+	case want != nil && !errors.Is(err, want):
+		return fmt.Errorf("got %v (%w), want %w", result, err, want)
+	}
+	return nil
+}
+
+// startHolder starts a process that holds watchdog's lease.
+func startHolder(dir string) (*exec.Cmd, error) {
+	cmd := exec.Command(os.Args[0], dir)
+	cmd.Env = append(os.Environ(), roleVar+"=actor")
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	fmt.Fprintln(in, "open")
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if !strings.HasPrefix(line, "open ") {
+		cmd.Process.Kill()
+		cmd.Wait()
+		return nil, fmt.Errorf("a holder said %q (%w)", line, err)
+	}
+	return cmd, nil
+}
+
+// startAs starts a process that has the number pid, which must be free.
+func startAs(pid int) (*exec.Cmd, error) {
+	for range 100 {
+		if err := os.WriteFile("/proc/sys/kernel/ns_last_pid", fmt.Append(nil, pid-1), 0); err != nil {
+			return nil, err
+		}
+		cmd := exec.Command("sleep", "600")
+		if err := cmd.Start(); err != nil {
+			return nil, err
+		}
+		if cmd.Process.Pid == pid {
+			return cmd, nil
+		}
+		cmd.Process.Kill() // a thread of this process was quicker
+		cmd.Wait()
+	}
+	return nil, fmt.Errorf("the number %d was not to be had", pid)
+}
+
+// A process in another PID namespace shares the state, and its numbers mean
+// nothing here: the lock keeps others out, and nobody is signalled.
+func TestHolderInAnotherNamespaceIsNotJudged(t *testing.T) {
+	dir := newState(t)
+	a := startActor(t, inPIDNamespace(t, "actor", dir))
+	epoch := a.open()
+	a.must("ignore", "ready")
+	_, err := openWatchdog(t, dir, nil)
+	wantError(t, err, ErrBusy)
+	p := prepare(t, dir)
+	if verdict, why := p.Holder.Identity.Judge(); verdict != statedir.CannotJudge || !strings.Contains(why, "namespace") {
+		t.Errorf("judged %v: %s", verdict, why)
+	}
+	r, err := p.Retire(t.Context(), &RetireOptions{Grace: 20 * time.Millisecond, Kill: true})
+	if signalled(r) || !errors.Is(err, ErrCannotJudge) && !errors.Is(err, ErrIdentityChanged) {
+		t.Errorf("%v (%v)", r, err)
+	}
+	a.must("commit", fmt.Sprintf("applied %d.1.", epoch))
+	a.must("close", "closed")
+	if r, err = p.Retire(t.Context(), brief()); err != nil || r.Outcome != AlreadyGone {
+		t.Errorf("%v (%v)", r, err)
+	}
+}
+
+// A boot id that differs, as after a reboot, begins epochs; the old record is
+// no obstacle and nobody is judged by it.
+func TestRebootFreesEveryLease(t *testing.T) {
+	dir := newState(t)
+	a := newActor(t, dir)
+	epoch := a.open()
+	a.kill()
+	boot := t.TempDir() + "/boot_id"
+	if err := os.WriteFile(boot, []byte("01234567-89ab-4cde-8f01-23456789abcd\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	script := `mount --bind "$1" /proc/sys/kernel/random/boot_id && exec "$2" "$3"`
+	args := []string{"--mount", "sh", "-c", script, "sh", boot, os.Args[0], dir}
+	if os.Geteuid() != 0 {
+		args = append([]string{"--map-root-user"}, args...)
+	}
+	if out, err := exec.Command("unshare", append(args[:len(args)-2:len(args)-2], "/bin/true", dir)...).CombinedOutput(); err != nil {
+		t.Skipf("no boot id to choose: %v: %s", err, out)
+	}
+	cmd := exec.Command("unshare", args...)
+	cmd.Env = append(os.Environ(), roleVar+"=actor")
+	b := startActor(t, cmd)
+	if next := b.open(); next <= epoch {
+		t.Errorf("epoch %d after %d", next, epoch)
+	}
+	p := prepare(t, dir)
+	if verdict, why := p.Holder.Identity.Judge(); verdict != statedir.CannotJudge || !strings.Contains(why, "boot") {
+		t.Errorf("judged %v: %s", verdict, why)
+	}
+	b.must("close", "closed")
+	if r, err := p.Retire(t.Context(), brief()); err != nil || r.Outcome != AlreadyGone || has(r, ProofGone) {
+		t.Errorf("%v (%v)", r, err)
+	}
+}

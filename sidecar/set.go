@@ -1,0 +1,91 @@
+package sidecar
+
+import (
+	"fmt"
+
+	"github.com/freehold-dev/freehold/schema"
+)
+
+// applyElement carries out op on a set.
+func (tx *Tx) applyElement(f schema.Field, op Op) error {
+	if op.Verb != Insert && op.Verb != Remove {
+		return invalid(wrongVerb(f, op.Verb))
+	}
+	if err := tx.batch.table(op.Field).err; err != nil {
+		return invalid(err)
+	}
+	of, _ := f.Element()
+	element, err := of.Normalize(op.Value)
+	if err != nil {
+		return invalid(err)
+	}
+	p := place{op.Field, string(element)}
+	if op.Verb == Insert && !tx.slot(p).set && !tx.room(op.Field, schema.MaxElements) {
+		return invalid(fmt.Errorf("more than the %d elements allowed: remove some", schema.MaxElements))
+	}
+	tx.change(p, slot{set: op.Verb == Insert})
+	return nil
+}
+
+// Elements is a set, whose elements come and go one by one.
+type Elements[T any] struct{ elements cell[T] }
+
+// ElementsOf returns the handle of a set in tx; codec is that of an element.
+// It is for generated code.
+func ElementsOf[T any](tx *Tx, field string, codec schema.Codec[T]) Elements[T] {
+	return Elements[T]{cell[T]{spot{tx: tx, field: field}, codec}}
+}
+
+// Insert puts element into the set. Where it is there already, nothing
+// changes. An element that the set cannot hold fails the Update with
+// [ErrValue].
+func (e Elements[T]) Insert(element T) { e.elements.apply(Insert, element) }
+
+// Remove takes element out of the set. Where it is not there, nothing changes.
+func (e Elements[T]) Remove(element T) { e.elements.apply(Remove, element) }
+
+// Has reports whether element is in the set under the owner's lock.
+func (e Elements[T]) Has(element T) bool {
+	e.elements.tx.check()
+	raw, err := e.elements.codec.Append(nil, element)
+	if err != nil {
+		e.elements.fail(err)
+		return false
+	}
+	has, err := e.elements.tx.has(e.elements.field, raw)
+	if err != nil {
+		e.elements.fail(err)
+	}
+	return has
+}
+
+func (tx *Tx) has(field string, raw []byte) (bool, error) {
+	f, err := tx.batch.w.field(field)
+	if err != nil {
+		return false, err
+	}
+	of, ok := f.Element()
+	if !ok {
+		return false, fmt.Errorf("it is no set")
+	}
+	element, err := of.Normalize(raw)
+	if err != nil {
+		return false, err
+	}
+	return tx.slot(place{field, string(element)}).set, tx.batch.table(field).err
+}
+
+// All returns the elements under the owner's lock: numbers, instants and
+// durations by size, others by the bytes of their text.
+func (e Elements[T]) All() []T {
+	raw, ok := e.elements.tx.Get(e.elements.field)
+	if !ok {
+		return nil
+	}
+	all, err := schema.ListOf(e.elements.codec).Decode(raw)
+	if err != nil {
+		e.elements.fail(err)
+		return nil
+	}
+	return all
+}

@@ -1,0 +1,74 @@
+package sidecar
+
+import (
+	"bytes"
+
+	"github.com/freehold-dev/freehold/schema"
+)
+
+// A place is what one operation changes: a field or, with a part, an element
+// of a set, as JSON, or a key of a map.
+type place struct{ field, part string }
+
+// A slot is what stands at a place.
+type slot struct {
+	raw  []byte // JSON; none for an element of a set
+	set  bool
+	born Version // of a key, its incarnation
+}
+
+// equal reports whether two slots hold the same: every value has one stored
+// form, so equal values have equal bytes.
+func (s slot) equal(t slot) bool {
+	return s.set == t.set && (!s.set || bytes.Equal(s.raw, t.raw) && s.born == t.born)
+}
+
+// slot returns what stands at p for this transaction.
+func (tx *Tx) slot(p place) slot {
+	if s, ok := tx.changes[p]; ok {
+		return s
+	}
+	return tx.batch.slot(p)
+}
+
+func (tx *Tx) change(p place, s slot) {
+	if was := tx.slot(p).set; p.part != "" && was != s.set {
+		if tx.grown == nil {
+			tx.grown = map[string]int{}
+		}
+		tx.grown[p.field]--
+		if s.set {
+			tx.grown[p.field] += 2
+		}
+	}
+	if tx.changes == nil {
+		tx.changes = map[place]slot{}
+	}
+	tx.changes[p] = s
+}
+
+func (b *batch) slot(p place) slot {
+	if s, ok := b.changes[p]; ok {
+		return s
+	}
+	if p.part != "" {
+		return b.table(p.field).slot(p.part)
+	}
+	raw, _, _ := b.base.Field(p.field)
+	return slot{raw: raw, set: raw != nil}
+}
+
+// changed reports whether the batch has changed anything in a field.
+func (b *batch) changed(field string) bool {
+	for p := range b.changes {
+		if p.field == field {
+			return true
+		}
+	}
+	return false
+}
+
+// parted reports whether the places of a field like f have parts.
+func parted(f schema.Field) bool {
+	return f.EffectiveKind() == schema.Set || f.EffectiveKind() == schema.Map
+}

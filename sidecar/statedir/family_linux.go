@@ -1,0 +1,53 @@
+package statedir
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+)
+
+// Ancestor reports whether pid is an ancestor of this process. If the line of
+// parents cannot be followed, every process counts as one.
+func Ancestor(pid int) bool {
+	for p := os.Getppid(); p > 0; {
+		if p == pid {
+			return true
+		}
+		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p))
+		if err != nil {
+			return true
+		}
+		fields := statFields(text)
+		if len(fields) < 2 {
+			return true
+		}
+		if p, err = strconv.Atoi(string(fields[1])); err != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// Condition says in words why process pid does not run, or "" if it does or if
+// nobody knows. It is for messages.
+func Condition(pid int) string {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if os.IsNotExist(err) {
+		return "has ended; a process that inherited the descriptor keeps the lock"
+	}
+	fields := statFields(text)
+	if len(fields) == 0 {
+		return ""
+	}
+	switch string(fields[0]) {
+	case "T":
+		return "is stopped (SIGSTOP; `kill -CONT` lets it go on)"
+	case "t":
+		return "is stopped by a debugger"
+	case "D":
+		return "waits for a device"
+	case "Z", "X":
+		return "has ended"
+	}
+	return ""
+}

@@ -1,0 +1,207 @@
+package statedir
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// A Process is one process, pinned by a pidfd: whatever becomes of its number,
+// the Process stays the same one. What /proc says of the number is said of the
+// Process if the Process is still there afterwards.
+type Process struct {
+	pid, fd int
+}
+
+// OpenProcess pins the process that has the number pid now. It returns an
+// error that wraps [ErrGone] if there is none.
+func OpenProcess(pid int) (*Process, error) {
+	if pid <= 0 {
+		return nil, fmt.Errorf("%d is no process id", pid)
+	}
+	fd, err := retry(func() (int, error) { return unix.PidfdOpen(pid, 0) })
+	switch err {
+	case nil:
+		return &Process{pid, fd}, nil
+	case unix.ESRCH, unix.EINVAL, unix.ENOENT: // the latter: the number is a thread's
+		return nil, fmt.Errorf("process %d: %w (%w)", pid, ErrGone, err)
+	}
+	return nil, fmt.Errorf("process %d: pidfd_open: %w", pid, err)
+}
+
+// Close unpins the process.
+func (p *Process) Close() error { return unix.Close(p.fd) }
+
+// PID returns the process id.
+func (p *Process) PID() int { return p.pid }
+
+// Identity returns what the kernel knows of the process: all but the nonce. It
+// returns an error that wraps [ErrGone] if the process has ended.
+func (p *Process) Identity() (Identity, error) {
+	id := Identity{
+		Boot:         bootID(),
+		PIDNamespace: namespace(p.proc("ns/pid")),
+		PID:          p.pid,
+		Start:        startTime(p.proc("stat")),
+		PIDFD:        pidfdInode(p.fd),
+	}
+	return id, p.There()
+}
+
+func (p *Process) proc(name string) string { return fmt.Sprintf("/proc/%d/%s", p.pid, name) }
+
+// There returns an error that wraps [ErrGone] if the process has ended.
+func (p *Process) There() error {
+	ended, err := p.Ended()
+	if ended {
+		return fmt.Errorf("process %d: %w", p.pid, ErrGone)
+	}
+	return err
+}
+
+// Ended reports whether the process has ended.
+func (p *Process) Ended() (bool, error) {
+	fds := []unix.PollFd{{Fd: int32(p.fd), Events: unix.POLLIN}}
+	n, err := retry(func() (int, error) { return unix.Poll(fds, 0) })
+	if err != nil {
+		return false, fmt.Errorf("process %d: poll: %w", p.pid, err)
+	}
+	return n > 0, nil
+}
+
+// Wait waits until the process has ended, for at most wait and as long as ctx
+// allows, and reports whether it has. By then the kernel has closed its files
+// and let its locks go.
+func (p *Process) Wait(ctx context.Context, wait time.Duration) (bool, error) {
+	const slice = 10 * time.Millisecond // how late the end of ctx is seen
+	for start := time.Now(); ; {
+		left := min(wait-time.Since(start), slice)
+		if ctx.Err() != nil {
+			left = 0
+		}
+		fds := []unix.PollFd{{Fd: int32(p.fd), Events: unix.POLLIN}}
+		n, err := unix.Poll(fds, int(max(left, 0).Round(time.Millisecond).Milliseconds()))
+		if err != nil && err != unix.EINTR {
+			return false, fmt.Errorf("process %d: poll: %w", p.pid, err)
+		}
+		if n > 0 {
+			return true, nil
+		}
+		if err == nil && left <= 0 {
+			return false, nil
+		}
+	}
+}
+
+// Signal sends a signal to exactly this process. It returns an error that
+// wraps [ErrGone] if the process is no more, and none if it has ended and
+// waits for its parent to look.
+func (p *Process) Signal(s unix.Signal) error {
+	_, err := retry(func() (int, error) { return 0, unix.PidfdSendSignal(p.fd, s, nil, 0) })
+	if err == unix.ESRCH {
+		return fmt.Errorf("process %d: %w", p.pid, ErrGone)
+	}
+	if err != nil {
+		return fmt.Errorf("process %d: signal %d: %w", p.pid, s, err)
+	}
+	return nil
+}
+
+// Users returns the real and the effective user of the process.
+func (p *Process) Users() (real, effective int, err error) {
+	status, err := os.ReadFile(p.proc("status"))
+	if err != nil {
+		return 0, 0, errors.Join(err, p.There())
+	}
+	for line := range strings.Lines(string(status)) {
+		if fields := strings.Fields(line); len(fields) > 2 && fields[0] == "Uid:" {
+			real, err1 := strconv.Atoi(fields[1])
+			effective, err2 := strconv.Atoi(fields[2])
+			return real, effective, errors.Join(err1, err2, p.There())
+		}
+	}
+	return 0, 0, fmt.Errorf("%s names no user", p.proc("status"))
+}
+
+// Holds reports whether the process took the lock and has it: one of its
+// descriptors carries the lock, and the lock is in its name. A child that
+// inherited the descriptor carries it too, in its parent's name.
+func (p *Process) Holds(l *Lock) (bool, error) {
+	name, err := kernelName(int(l.file.Fd()))
+	if err != nil {
+		return false, err
+	}
+	holds, err := carries(p.pid, name, func(l listed) bool { return l.pid == p.pid && l.access == "WRITE" })
+	if err != nil {
+		return false, errors.Join(err, p.There())
+	}
+	return holds, p.There()
+}
+
+// carries reports whether a descriptor of process pid carries an flock on the
+// file that the kernel calls name.
+func carries(pid int, name string, want func(listed) bool) (bool, error) {
+	dir := fmt.Sprintf("/proc/%d/fdinfo/", pid)
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return false, err
+	}
+	for _, e := range entries {
+		info, err := os.ReadFile(dir + e.Name())
+		if err != nil {
+			continue // closed meanwhile
+		}
+		for line := range strings.Lines(string(info)) {
+			text, ok := strings.CutPrefix(line, "lock:")
+			if !ok {
+				continue
+			}
+			if l, ok := parseLock([]byte(text)); ok && l.kind == "FLOCK" && l.file == name && want(l) {
+				return true, nil
+			}
+		}
+	}
+	return false, nil
+}
+
+// Carriers returns the processes that have a descriptor which carries the
+// lock, as far as this process may look. It looks at every process of the
+// machine: it is for messages about a lock that outlived its holder.
+func (l *Lock) Carriers() []int {
+	name, err := kernelName(int(l.file.Fd()))
+	if err != nil {
+		return nil
+	}
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return nil
+	}
+	var pids []int
+	for _, e := range entries {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil {
+			continue
+		}
+		if ok, _ := carries(pid, name, func(listed) bool { return true }); ok {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// IdentityOf returns what the kernel knows of process pid: all but the nonce.
+// It returns an error that wraps [ErrGone] if there is none.
+func IdentityOf(pid int) (Identity, error) {
+	p, err := OpenProcess(pid)
+	if err != nil {
+		return Identity{}, err
+	}
+	defer p.Close()
+	return p.Identity()
+}

@@ -1,0 +1,55 @@
+//go:build unix
+
+package statedir
+
+import (
+	"errors"
+	"io/fs"
+	"strings"
+
+	"github.com/google/renameio/v2"
+)
+
+// ReadRecord reads the file name in .freehold, with the errors of
+// [Dir.ReadFile].
+func (d *Dir) ReadRecord(name string, buf []byte, most int) ([]byte, error) {
+	return d.meta.readFile(name, buf, most)
+}
+
+// WriteRecord replaces the file name in .freehold, whole and durably. Nobody
+// else may be writing it: what killed writers of it left is removed.
+func (d *Dir) WriteRecord(name string, raw []byte) error {
+	if err := d.meta.collect(name); err != nil {
+		return err
+	}
+	if err := renameio.WriteFile(name, raw, 0o600, renameio.WithRoot(d.meta.root), renameio.WithStaticPermissions(0o600)); err != nil {
+		return err
+	}
+	return d.meta.sync()
+}
+
+// QuarantineRecord is [Dir.Quarantine] for a file in .freehold.
+func (d *Dir) QuarantineRecord(name string) (string, error) { return d.quarantine(d.meta, name) }
+
+// Collect removes what killed writers of the file name in the state directory
+// left behind. Nobody else may be writing it.
+func (d *Dir) Collect(name string) error { return d.state.collect(name) }
+
+// collect goes by the names that renameio gives its files: a dot, the name of
+// the target, and a decimal number.
+func (f *folder) collect(target string) error {
+	names, err := f.names()
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		number, ok := strings.CutPrefix(name, "."+target)
+		if !ok || number == "" || strings.Trim(number, "0123456789") != "" {
+			continue
+		}
+		if err := f.root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}

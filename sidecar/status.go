@@ -1,0 +1,145 @@
+package sidecar
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar/statedir"
+)
+
+// A LeaseState says who holds an exclusive owner's lease, by the kernel and
+// by the record, which need not agree. By the time anybody looks at it, it may
+// be out of date.
+type LeaseState struct {
+	Owner string
+	// PID of the process that holds the lease by the kernel's list of locks;
+	// 0 if this process can see none there. A holder in a PID namespace that
+	// is not visible from here is not seen.
+	PID int
+	// Condition says in words why that process does not run, if it does not:
+	// stopped, or gone, with the lock left to a process that inherited it.
+	Condition string
+	// Fence is the process that keeps the fence shut, likewise, and
+	// FenceCondition why it does not run.
+	Fence          int
+	FenceCondition string
+	// Lease is what the record says; nil if there is none. If it is damaged,
+	// RecordErr wraps [ErrLeaseRecord] and says how.
+	Lease     *Lease
+	RecordErr error
+	// Verdict says what became of the process that the record names as the
+	// holder, and Reason why; empty if it names none.
+	Verdict statedir.Verdict
+	Reason  string
+	// Disagreement says how the record and the kernel differ; empty if they
+	// do not.
+	Disagreement string
+}
+
+// LeaseStatus looks who holds the lease of owner in the state directory dir. It
+// takes no lock and disturbs nobody. It returns an error that wraps
+// [ErrNoLease] if the owner is shared, and the errors of [Open] for a
+// directory or an owner that is not there.
+func LeaseStatus(dir, owner string) (LeaseState, error) {
+	l, err := lookUp(dir, owner)
+	if err != nil {
+		return LeaseState{}, err
+	}
+	defer l.close()
+	s := LeaseState{Owner: owner, PID: l.lease.Holder(), Fence: l.fence.Holder()}
+	if s.PID != 0 {
+		s.Condition = statedir.Condition(s.PID)
+	}
+	if s.Fence != 0 {
+		s.FenceCondition = statedir.Condition(s.Fence)
+	}
+	s.Lease, s.RecordErr = readLease(l.dir, owner, l.manifest.StateID)
+	if s.RecordErr != nil {
+		s.Lease = nil
+	}
+	if s.Lease != nil && s.Lease.Holder != nil {
+		s.Verdict, s.Reason = s.Lease.Holder.Identity.Judge()
+	}
+	s.Disagreement = s.disagree()
+	return s, nil
+}
+
+func (s *LeaseState) disagree() string {
+	var recorded *Holder
+	if s.Lease != nil {
+		recorded = s.Lease.Holder
+	}
+	switch {
+	case errors.Is(s.RecordErr, ErrLeaseRecord):
+		return s.RecordErr.Error()
+	case s.PID == 0 && recorded != nil && s.Verdict == statedir.CannotJudge:
+		return fmt.Sprintf("the record names process %d, of which nothing can be said here (%s), and no process that can be seen from here holds the lease", recorded.Identity.PID, s.Reason)
+	case s.PID == 0 && recorded != nil:
+		return fmt.Sprintf("the record names process %d (%s), and no process holds the lease", recorded.Identity.PID, s.Reason)
+	case s.PID != 0 && recorded == nil:
+		return fmt.Sprintf("process %d holds the lease, and the record names nobody", s.PID)
+	case s.PID != 0 && recorded.Identity.PID != s.PID:
+		return fmt.Sprintf("process %d holds the lease, and the record names process %d (%s)", s.PID, recorded.Identity.PID, s.Reason)
+	case s.PID != 0 && s.Verdict == statedir.Gone:
+		return fmt.Sprintf("process %d holds the lease, and the record names an earlier process of that number (%s)", s.PID, s.Reason)
+	}
+	return ""
+}
+
+// A lookup is an exclusive owner's locks and their directory, opened by
+// somebody who is not the owner's live process.
+type lookup struct {
+	dir                *statedir.Dir
+	manifest           *schema.Manifest
+	owner              string
+	declared           schema.Owner
+	fence, lease, lock *statedir.Lock
+}
+
+func lookUp(dir, owner string) (_ *lookup, err error) {
+	l := &lookup{owner: owner}
+	if l.dir, err = statedir.Open(dir); err != nil {
+		return nil, err
+	}
+	if err := l.open(); err != nil {
+		l.close()
+		return nil, err
+	}
+	return l, nil
+}
+
+func (l *lookup) open() (err error) {
+	if l.manifest, err = l.dir.Manifest(); err != nil {
+		return err
+	}
+	declared, ok := l.manifest.Declaration.Owners[l.owner]
+	if !ok {
+		return undeclared(l.dir, l.manifest, l.owner)
+	}
+	if l.declared = declared; declared.EffectiveMode() != schema.Exclusive {
+		return fmt.Errorf("%s: %w: owner %s is shared, and only exclusive owners have one", l.dir.Path(), ErrNoLease, l.owner)
+	}
+	for name, lock := range map[string]**statedir.Lock{
+		statedir.OwnerFence(l.owner): &l.fence, statedir.OwnerLease(l.owner): &l.lease, statedir.OwnerLock(l.owner): &l.lock,
+	} {
+		if *lock, err = l.dir.OpenLock(name, l.manifest.Locks[name]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// close lets go whatever is held, the fence last.
+func (l *lookup) close() {
+	for _, lock := range []*statedir.Lock{l.lock, l.lease, l.fence} {
+		if lock != nil {
+			lock.Close()
+		}
+	}
+	l.dir.Close()
+}
+
+func undeclared(dir *statedir.Dir, m *schema.Manifest, owner string) error {
+	return fmt.Errorf("%s: %w: state %s has no owner %q; its owners are %v", dir.Path(), ErrNotOwner, m.Declaration.State, owner, m.Declaration.OwnerNames())
+}

@@ -1,0 +1,54 @@
+package sidecar
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// Another user can neither hold a lock, and so block everybody, nor look.
+func TestStrangerCannotTouchALock(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("needs root to become another user")
+	}
+	dir := newState(t)
+	for parent := dir; parent != "/tmp" && parent != "/"; parent = filepath.Dir(parent) {
+		if parent != dir {
+			os.Chmod(parent, 0o755)
+		}
+	}
+	if err := os.Chmod(dir, 0o755); err != nil { // even if the directory may be looked into
+		t.Fatal(err)
+	}
+	for _, name := range []string{"watchdog.lock", "watchdog.lease", "watchdog.fence"} {
+		err := asStranger(func() error {
+			fd, err := unix.Open(metaPath(dir, name), unix.O_RDONLY, 0)
+			if err == nil {
+				unix.Close(fd)
+			}
+			return err
+		})
+		if err != unix.EACCES {
+			t.Errorf("%s: a stranger got %v", name, err)
+		}
+	}
+	mustOpen(t, dir)
+}
+
+// asStranger calls fn in a thread that runs as user 65534, and ends the thread.
+func asStranger(fn func() error) error {
+	result := make(chan error)
+	go func() {
+		runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
+		if _, _, errno := syscall.RawSyscall(syscall.SYS_SETRESUID, 65534, 65534, 65534); errno != 0 {
+			result <- errno
+			return
+		}
+		result <- fn()
+	}()
+	return <-result
+}
