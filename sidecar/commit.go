@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/document"
@@ -46,8 +47,11 @@ func (w *Writer) read() (*document.Document, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return document.New(w.owner, w.manifest.StateID), nil
 	}
+	if errors.Is(err, statedir.ErrTooLarge) {
+		return nil, fmt.Errorf("%w: %w: nothing was changed; `freehold quarantine %s` moves it aside", ErrInvalid, err, w.owner)
+	}
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w: nothing was changed; `freehold quarantine %s` moves it aside", ErrUnreadable, err, w.owner)
+		return nil, fmt.Errorf("%w: %w: nothing was changed; mend that, or `freehold quarantine %s` moves it aside", ErrUnreadable, err, w.owner)
 	}
 	if w.last != nil && bytes.Equal(raw, w.lastRaw) {
 		w.spare = raw
@@ -57,12 +61,13 @@ func (w *Writer) read() (*document.Document, error) {
 	if err == nil {
 		err = doc.Belongs(w.owner, w.manifest.StateID)
 	}
+	if newer := new(document.FormatError); errors.As(err, &newer) { // it says what to do
+		return nil, fmt.Errorf("%s: %w", w.file(), err)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w: nothing was changed; look at it, then run `freehold accept %s` to take it as it is or `freehold quarantine %s` to move it aside", w.file(), err, w.owner, w.owner)
 	}
-	// The document refers to raw, and documents made from it will: the buffer
-	// is not used again.
-	w.last, w.lastRaw, w.spare = doc, raw, nil
+	w.last, w.lastRaw, w.spare = doc, raw, w.lastRaw
 	return doc, nil
 }
 
@@ -72,34 +77,44 @@ func (w *Writer) read() (*document.Document, error) {
 func (b *batch) publish() error {
 	w := b.w
 	power := w.declared.EffectiveDurability() == schema.Power
-	if b.idle() {
-		if power {
-			return w.dir.Sync()
-		}
+	if !b.idle() {
+		return b.write(power)
+	}
+	if !power {
 		return nil
 	}
-	return b.write(power)
+	if err := w.dir.Sync(); err != nil {
+		return b.unsure(b.base.Version, fmt.Errorf("%w: what is there may not survive a crash: %w", ErrIndeterminate, err))
+	}
+	return nil
 }
 
-// write publishes the batch's document. After an indeterminate end the Writer
-// takes no more commits: what it would build on may be gone after a crash.
+// unsure notes that nobody knows whether version v is durable. The Writer takes
+// no more commits: what they would build on may be gone after a crash, and a
+// second sync would report success for what the first one lost.
+func (b *batch) unsure(v Version, err error) error {
+	err = fmt.Errorf("%w: version %v; open the owner again and look, or ask Resolve", err, v)
+	b.w.queue.poison(err)
+	return err
+}
+
+// write publishes the batch's document.
 func (b *batch) write(power bool) error {
 	w, doc := b.w, b.document()
-	raw, err := doc.Encode()
+	raw, err := doc.AppendEncode(w.fresh[:0])
 	if err != nil {
 		return fmt.Errorf("%s: %w: %w", w.file(), ErrValue, err)
 	}
 	failpoint.Hit(failpoint.CommitPublish)
 	err = w.publisher.publish(statedir.Sidecar(w.owner), raw, power)
 	if errors.Is(err, ErrIndeterminate) {
-		err = fmt.Errorf("%w: version %v; open the owner again and ask Resolve", err, b.next)
-		w.queue.poison(err)
+		err = b.unsure(b.next, err)
 	}
 	if err != nil {
 		w.last = nil
 		return err
 	}
-	w.last, w.lastRaw = doc, raw
+	w.last, w.lastRaw, w.fresh = doc, raw, w.lastRaw
 	w.see(b.next)
 	return nil
 }
@@ -110,7 +125,7 @@ func (b *batch) document() *document.Document {
 	doc := b.base.Clone()
 	doc.Commit(b.next, at, document.Writer{Program: w.program, Identity: self()})
 	by := document.Provenance{Version: b.next, At: at, Program: w.program, PID: self().PID}
-	for _, field := range w.declared.FieldNames() {
+	for _, field := range b.touched() {
 		s, ok := b.changes[place{field: field}]
 		switch {
 		case !ok:
@@ -127,6 +142,17 @@ func (b *batch) document() *document.Document {
 		doc.Adopt(field)
 	}
 	return doc
+}
+
+// touched returns the fields in which the batch changes something, sorted, so
+// that one commit looks like the next.
+func (b *batch) touched() []string {
+	fields := make([]string, 0, len(b.changes))
+	for p := range b.changes {
+		fields = append(fields, p.field)
+	}
+	slices.Sort(fields)
+	return slices.Compact(fields)
 }
 
 // setParts takes changes to the parts of a field into doc.

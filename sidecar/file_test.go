@@ -311,3 +311,68 @@ func TestClockDoesNotOrderCommits(t *testing.T) {
 		t.Errorf("note is %s at version %v after %v", got, b, a)
 	}
 }
+
+// A directory that looks like a dead writer's file is somebody's own affair.
+func TestCommitLeavesWhatNoWriterMadeAlone(t *testing.T) {
+	dir := newState(t)
+	if err := os.MkdirAll(filepath.Join(dir, ".cost.json1", "deep"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	update(t, openOwner(t, dir, "cost", nil), addTurns(1))
+}
+
+// A Writer that lives long collects what others leave, at its next commit.
+func TestLongLivedWriterCollectsWhatOthersLeave(t *testing.T) {
+	dir := newState(t)
+	w := openOwner(t, dir, "cost", nil)
+	for range 3 {
+		update(t, w, addTurns(1))
+		time.Sleep(10 * time.Millisecond) // let the file system's clock tick: see statedir.Stamp
+		if err := os.WriteFile(filepath.Join(dir, ".cost.json4242"), []byte("{}"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		update(t, w, addTurns(1))
+		if diff := cmp.Diff([]string{"cost.json"}, names(t, dir)); diff != "" {
+			t.Fatalf("left in the directory (-want +got):\n%s", diff)
+		}
+	}
+}
+
+// Whatever the clock's tick hides is collected within sweepEvery commits.
+func TestLitterOfTheSameTickIsCollectedLater(t *testing.T) {
+	dir := newState(t)
+	w := openOwner(t, dir, "reset", nil)
+	update(t, w, setCleared)
+	if err := os.WriteFile(filepath.Join(dir, ".reset.json4242"), []byte("{}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := w.publisher.(*replace)
+	for range sweepEvery {
+		stamp, err := p.dir.Stamp()
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.swept = stamp // as if nothing had come since
+		update(t, w, func(*Tx) error { return nil })
+	}
+	if diff := cmp.Diff([]string{"reset.json"}, names(t, dir)); diff != "" {
+		t.Errorf("left in the directory (-want +got):\n%s", diff)
+	}
+}
+
+func TestCommitDoesNotTakeAnotherUsersFile(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("needs root, to give a file away")
+	}
+	dir := newState(t)
+	w := openOwner(t, dir, "cost", nil)
+	update(t, w, addTurns(1))
+	if err := os.Chown(sidecarPath(dir, "cost"), 65534, -1); err != nil {
+		t.Fatal(err)
+	}
+	_, err := w.Update(t.Context(), addTurns(1))
+	wantError(t, err, ErrUnsafe, "user 65534", "chown")
+	if uid := stat(t, sidecarPath(dir, "cost")).Sys().(*syscall.Stat_t).Uid; uid != 65534 {
+		t.Errorf("the file belongs to user %d", uid)
+	}
+}

@@ -36,6 +36,7 @@ func TestMain(m *testing.M) {
 var roles = map[string]func(args []string) error{
 	"add":  roleAdd,
 	"hold": roleHold,
+	"use":  roleUse,
 }
 
 // process returns the command of a role.

@@ -212,3 +212,98 @@ func TestOpenNamesTheOwnersThereAre(t *testing.T) {
 	w := openOwner(t, dir, "cost", &Options{Create: true, Program: strings.Repeat("é", 100)})
 	update(t, w, addTurns(1))
 }
+
+// While a sync failed, nobody may call what is there durable: neither the
+// commit nor the next one that finds nothing to change.
+func TestFailedSyncOfAnUnchangedSidecarIsIndeterminate(t *testing.T) {
+	dir := newState(t)
+	w := openOwner(t, dir, "cost", nil)
+	update(t, w, setNote("same"))
+	if err := w.dir.Close(); err != nil { // so that its sync fails
+		t.Fatal(err)
+	}
+	b := &batch{w: w, base: w.last}
+	wantError(t, b.publish(), ErrIndeterminate)
+	_, err := w.Update(t.Context(), setNote("same"))
+	wantError(t, err, ErrIndeterminate)
+}
+
+func TestResolveAfterAQuarantineCannotKnow(t *testing.T) {
+	dir := newState(t)
+	w := openOwner(t, dir, "cost", nil)
+	v := update(t, w, setNote("first")).Version
+	if _, err := Quarantine(t.Context(), dir, "cost", nil); err != nil {
+		t.Fatal(err)
+	}
+	update(t, w, setNote("anew"))
+	_, err := Resolve(t.Context(), dir, "cost", v)
+	wantError(t, err, ErrUnknown, "moved aside")
+}
+
+// How long a program waits is what it was built with, not what another wrote
+// into the manifest.
+func TestWaitIsTheProgramsOwn(t *testing.T) {
+	dir := newState(t)
+	built := declaration()
+	cost := built.Owners["cost"]
+	cost.Busy.Wait = "7s"
+	built.Owners["cost"] = cost
+	w, err := Open(t.Context(), dir, built, "cost", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	if w.wait != 7*time.Second {
+		t.Errorf("waits %v, want 7s", w.wait)
+	}
+}
+
+// thief is a publisher that publishes nothing and gives the owner's lock to
+// another process while it is at it.
+type thief struct {
+	publisher
+	w     *Writer
+	other *statedir.Lock
+}
+
+var errStolen = errors.New("stolen")
+
+func (p thief) publish(string, []byte, bool) error {
+	return errors.Join(errStolen, p.w.lock.Release(), p.other.Acquire(context.Background(), 0))
+}
+
+// The time in line counts: who comes to lead late has less time left.
+func TestWaitingInLineCountsAsWaiting(t *testing.T) {
+	dir := newState(t)
+	const wait = 300 * time.Millisecond
+	w := openOwner(t, dir, "cost", &Options{Wait: wait})
+	other, err := w.openLock(statedir.OwnerLock("cost"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	w.publisher = thief{w.publisher, w, other}
+	entered, proceed := make(chan struct{}), make(chan struct{})
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		_, err := w.Update(t.Context(), func(tx *Tx) error { close(entered); <-proceed; return addTurns(1)(tx) })
+		wantError(t, err, errStolen)
+	})
+	<-entered
+	start := time.Now()
+	var took time.Duration
+	wg.Go(func() {
+		_, err := w.Update(t.Context(), addTurns(1))
+		took = time.Since(start)
+		wantError(t, err, ErrBusy)
+	})
+	for w.queue.length() == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	time.Sleep(2 * wait / 3)
+	close(proceed)
+	wg.Wait()
+	if took > wait+wait/3 {
+		t.Errorf("gave up after %v, want %v", took, wait)
+	}
+}

@@ -19,9 +19,8 @@ var ErrUnknown = errors.New("unknown")
 // every value against the declaration, stamps the file anew and begins an
 // epoch. It changes nothing and returns [Unchanged] if the sidecar is as
 // Freehold left it. It returns an error that wraps [ErrInvalid] if the file is
-// not a JSON object with a field on each line of it that fits, [ErrValue] if
-// a value does not fit its field, [ErrNotOwner] if it holds another owner's
-// field, and [fs.ErrNotExist] if there is none.
+// no JSON object, [ErrValue] if a value does not fit its field, [ErrNotOwner]
+// if it holds another owner's field, and [fs.ErrNotExist] if there is none.
 func Accept(ctx context.Context, dir, owner string, o *Options) (Commit, error) {
 	w, release, err := openLocked(ctx, dir, owner, o)
 	if err != nil {
@@ -151,8 +150,11 @@ func (w *Writer) resolve(doc *document.Document, v Version) (Outcome, error) {
 	if doc.Remembers(v.Nonce) {
 		return Applied, w.dir.Sync()
 	}
-	if len(doc.Recent()) < document.MaxRecent {
+	// What the list holds goes back to v unless it began later, after a
+	// quarantine, or is full.
+	began := doc.Version.Epoch > v.Epoch && uint64(len(doc.Recent())) <= doc.Version.Revision
+	if len(doc.Recent()) < document.MaxRecent && !began {
 		return NotApplied, nil
 	}
-	return NotApplied, fmt.Errorf("%s: %w: more than %d commits came after version %v", w.file(), ErrUnknown, document.MaxRecent, v)
+	return NotApplied, fmt.Errorf("%s: %w: more than %d commits came after version %v, or the sidecar was moved aside since", w.file(), ErrUnknown, document.MaxRecent, v)
 }

@@ -25,13 +25,39 @@ import (
 //	look, create, chmod, chown, write, fsync, close   not applied
 //	rename        not applied, unless the file is the new one all the same
 //	fsync of the directory                            indeterminate
-type replace struct{ dir *statedir.Dir }
+type replace struct {
+	dir *statedir.Dir
+	// swept is the directory's stamp when nothing of a dead writer was in
+	// it, and unswept counts the commits that have relied on that.
+	swept   statedir.Stamp
+	unswept int
+}
 
-// collect implements publisher.
-func (p replace) collect(name string) error { return p.dir.Collect(name) }
+// sweepEvery is how many commits in a row may rely on the directory's stamp:
+// on older kernels what a writer left in the very tick in which this one
+// committed does not show in it.
+const sweepEvery = 64
+
+// collect implements publisher. Listing a directory costs as much as all else
+// that a commit computes, so that it is done only if names have come or gone
+// since this writer looked or committed.
+func (p *replace) collect(name string) error {
+	stamp, err := p.dir.Stamp()
+	if err != nil {
+		return err
+	}
+	if p.unswept++; stamp == p.swept && p.unswept < sweepEvery {
+		return nil
+	}
+	if err := p.dir.Collect(name); err != nil {
+		return err
+	}
+	p.swept, p.unswept = stamp, 0
+	return nil
+}
 
 // publish implements publisher.
-func (p replace) publish(name string, raw []byte, durable bool) error {
+func (p *replace) publish(name string, raw []byte, durable bool) error {
 	pending, err := p.stage(name, raw)
 	if err != nil {
 		return err
@@ -39,6 +65,7 @@ func (p replace) publish(name string, raw []byte, durable bool) error {
 	if err := pending.CloseAtomicallyReplace(); err != nil && !p.visible(name, raw) {
 		return errors.Join(err, discard(pending))
 	}
+	p.swept, _ = p.dir.Stamp() // the zero stamp means to look next time
 	if !durable {
 		return nil
 	}
@@ -50,12 +77,12 @@ func (p replace) publish(name string, raw []byte, durable bool) error {
 
 // stage writes raw to a file beside the target that has the target's mode and
 // group, or 0600. Bits that let others write are not passed on.
-func (p replace) stage(name string, raw []byte) (*renameio.PendingFile, error) {
+func (p *replace) stage(name string, raw []byte) (*renameio.PendingFile, error) {
 	existing, err := p.dir.Existing(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		existing = statedir.Existing{Mode: 0o600, GID: -1}
 	} else if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrUnreadable, err)
+		return nil, err
 	}
 	pending, err := renameio.NewPendingFile(name, renameio.WithRoot(p.dir.Root()))
 	if err != nil {
@@ -73,9 +100,14 @@ func fill(f *os.File, raw []byte, like statedir.Existing) error {
 			return err
 		}
 	}
-	// After chown, which clears bits; and always, because of the umask.
-	if err := f.Chmod(like.Mode &^ 0o022); err != nil {
+	// After chown, which clears bits. The umask may have taken some too.
+	mode := like.Mode &^ 0o022
+	if info, err := f.Stat(); err != nil {
 		return err
+	} else if info.Mode().Perm() != mode {
+		if err := f.Chmod(mode); err != nil {
+			return err
+		}
 	}
 	_, err := f.Write(raw)
 	return err
@@ -83,7 +115,7 @@ func fill(f *os.File, raw []byte, like statedir.Existing) error {
 
 // visible reports whether the file holds raw: some file systems report an
 // error for a rename that took place.
-func (p replace) visible(name string, raw []byte) bool {
+func (p *replace) visible(name string, raw []byte) bool {
 	have, err := p.dir.ReadFile(name, nil, document.MaxSize)
 	return err == nil && bytes.Equal(have, raw)
 }

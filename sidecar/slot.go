@@ -54,7 +54,7 @@ func (b *batch) slot(p place) slot {
 	if p.part != "" {
 		return b.table(p.field).slot(p.part)
 	}
-	raw, _, _ := b.base.Field(p.field)
+	raw := b.base.Value(p.field)
 	return slot{raw: raw, set: raw != nil}
 }
 

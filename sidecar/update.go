@@ -63,8 +63,7 @@ func (w *Writer) Update(ctx context.Context, fn func(*Tx) error) (Commit, error)
 		return Commit{}, fmt.Errorf("%s: not applied: %w", w.file(), err)
 	}
 	for {
-		left := w.wait - time.Since(start)
-		s, ok := w.queue.await(ctx, r, left)
+		s, ok := w.queue.await(ctx, r, w.wait-time.Since(start))
 		if !ok {
 			return Commit{}, w.late(ctx)
 		}
@@ -72,7 +71,7 @@ func (w *Writer) Update(ctx context.Context, fn func(*Tx) error) (Commit, error)
 		case run:
 			r.run()
 		case lead:
-			w.lead(ctx, r, left)
+			w.lead(ctx, r, w.wait-time.Since(start))
 			return r.commit, r.err
 		case done:
 			return r.commit, r.err
@@ -81,7 +80,7 @@ func (w *Writer) Update(ctx context.Context, fn func(*Tx) error) (Commit, error)
 }
 
 func (w *Writer) late(ctx context.Context) error {
-	err := fmt.Errorf("%s: %w: other updates of this program did not finish within %v; try again", w.file(), ErrBusy, w.wait)
+	err := fmt.Errorf("%s: %w: other updates of this program, or another process that they wait for, took longer than %v; try again", w.file(), ErrBusy, w.wait)
 	if cause := context.Cause(ctx); cause != nil {
 		return fmt.Errorf("%w (%w)", err, cause)
 	}

@@ -71,6 +71,7 @@ type Writer struct {
 	last    *document.Document
 	lastRaw []byte
 	spare   []byte // buffer for the next read
+	fresh   []byte // buffer for the next encoding
 	// seen is the newest version that this Writer has read or written.
 	seen Version
 
@@ -103,7 +104,7 @@ func Open(ctx context.Context, dir string, d *schema.Declaration, owner string, 
 	if err != nil {
 		return nil, err
 	}
-	w := &Writer{dir: sd, owner: owner, clock: o.Clock, notice: o.Notice, program: program(o.Program), publisher: replace{sd}}
+	w := &Writer{dir: sd, owner: owner, clock: o.Clock, notice: o.Notice, program: program(o.Program), publisher: &replace{dir: sd}}
 	if w.clock == nil {
 		w.clock = time.Now
 	}
@@ -150,7 +151,7 @@ func (w *Writer) open(ctx context.Context, d *schema.Declaration, o *Options) (e
 	w.deciders = deciders(&w.manifest.Declaration, w.owner)
 	switch w.wait = o.Wait; {
 	case o.Wait == 0:
-		w.wait = declared.EffectiveWait()
+		w.wait = w.known.EffectiveWait() // how long this program waits is its own affair
 	case o.Wait < 0:
 		w.wait = 0
 	}
@@ -178,8 +179,8 @@ func (w *Writer) Declaration() *schema.Declaration { return &w.manifest.Declarat
 func (w *Writer) file() string { return filepath.Join(w.dir.Path(), statedir.Sidecar(w.owner)) }
 
 // Close closes the Writer and gives an exclusive owner's lease back. Updates
-// under way finish first; later ones get [ErrClosed]. Closing again is
-// harmless.
+// under way finish first, so that an Update's own function must not call it;
+// later ones get [ErrClosed]. Closing again is harmless.
 func (w *Writer) Close() error {
 	w.once.Do(func() {
 		w.queue.close()

@@ -29,6 +29,7 @@ type Document struct {
 	Writer Writer
 
 	recent   ids
+	named    bool     // whether names were added since it was decoded
 	fields   []entry  // who wrote each field, in file order
 	members  []member // the members beside $sidecar, in file order
 	envelope []member // the members of $sidecar; only unknown ones have values
@@ -109,14 +110,25 @@ func (d *Document) Field(name string) (raw []byte, by Provenance, ok bool) {
 	return raw, by, ok
 }
 
-// Set gives a field a value, raw, which must be JSON, and records who did. A field that has a value keeps its place. The name and the value
-// are checked by [Document.Encode].
+// Value returns the JSON of a field's value, or nil if it has none. The caller
+// must not change it.
+func (d *Document) Value(name string) []byte {
+	if i := d.member(name); i >= 0 {
+		return d.members[i].value
+	}
+	return nil
+}
+
+// Set gives a field a value, raw, which must be JSON, and records who did. A
+// field that has a value keeps its place. The name and the value are checked by
+// [Document.Encode].
 func (d *Document) Set(name string, raw []byte, by Provenance) {
 	raw = bytes.Clone(raw)
 	_ = (*jsontext.Value)(&raw).Compact() // one field, one line; Encode says what is wrong
 	if i := d.member(name); i >= 0 {
 		d.members[i].value, d.members[i].at = raw, fresh
 	} else {
+		d.named = true
 		d.members = append(d.members, member{quote(name), raw, fresh})
 	}
 	d.record(name, by)
@@ -145,6 +157,7 @@ func (d *Document) record(name string, by Provenance) {
 	i := d.entry(name)
 	if i < 0 {
 		i = len(d.fields)
+		d.named = true
 		d.fields = append(d.fields, entry{key: quote(name)})
 	}
 	d.fields[i].write(by)

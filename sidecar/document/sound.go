@@ -41,6 +41,14 @@ func (d *Document) sound() error {
 			}
 		}
 	}
+	for _, members := range [][]member{d.envelope, d.writer, d.identity} {
+		if len(members)+len(envelopeNames) > MaxMembers {
+			return errTooMany
+		}
+	}
+	if !d.named {
+		return nil // they are those of the file, which Decode has compared
+	}
 	return d.distinct()
 }
 
@@ -58,15 +66,7 @@ func (d *Document) distinct() error {
 	for i := range d.fields {
 		names = append(names, nameAt{text: unquoteName(d.fields[i].key)})
 	}
-	if err := distinct(names); err != nil {
-		return err
-	}
-	for _, members := range [][]member{d.envelope, d.writer, d.identity} {
-		if len(members)+len(envelopeNames) > MaxMembers {
-			return errTooMany
-		}
-	}
-	return nil
+	return distinct(names)
 }
 
 var errTooMany = fmt.Errorf("more than %d members in one object: store fewer", MaxMembers)

@@ -30,7 +30,8 @@ func Create(dir string, d *schema.Declaration) error {
 	if _, err := os.Lstat(filepath.Join(path, metaName)); err == nil {
 		return fmt.Errorf("%s: %w", path, ErrExists)
 	}
-	if err := os.MkdirAll(path, 0o700); err != nil {
+	made, err := makeAll(path)
+	if err != nil {
 		return err
 	}
 	state, err := openFolder(path)
@@ -41,7 +42,32 @@ func Create(dir string, d *schema.Declaration) error {
 	if err := safe(state); err != nil {
 		return err
 	}
-	return state.create(d)
+	if err := state.create(d); err != nil {
+		return err
+	}
+	for _, dir := range append(made, path) {
+		if err := syncParent(dir); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// makeAll makes path and the directories above it that are missing, each for
+// this user alone whatever the umask, and returns what it made.
+func makeAll(path string) (made []string, err error) {
+	if _, err := os.Stat(path); err == nil {
+		return nil, nil
+	}
+	if made, err = makeAll(filepath.Dir(path)); err != nil {
+		return made, err
+	}
+	if err := os.Mkdir(path, 0o700); errors.Is(err, fs.ErrExist) {
+		return made, nil // somebody else did at this moment, or it is no directory, which shows later
+	} else if err != nil {
+		return made, err
+	}
+	return append(made, path), os.Chmod(path, 0o700)
 }
 
 // create prepares the whole of .freehold under another name and then renames
@@ -62,10 +88,7 @@ func (f *folder) create(d *schema.Declaration) error {
 		}
 		return err
 	}
-	if err := f.sync(); err != nil {
-		return err
-	}
-	return syncParent(f.path)
+	return f.sync()
 }
 
 func (f *folder) fill(name string, d *schema.Declaration) error {

@@ -54,6 +54,11 @@ func Open(dir string) (*Dir, error) {
 		state.close()
 		return nil, stateError(path, err)
 	}
+	if err := private(meta); err != nil {
+		meta.close()
+		state.close()
+		return nil, err
+	}
 	d := &Dir{path: path, cpath: append([]byte(path), 0), state: state, meta: meta}
 	if err := d.remember(); err != nil {
 		d.Close()
@@ -118,6 +123,14 @@ func (f *folder) close() {
 // place of ours. The superuser is no exception: its files would lock out the
 // directory's owner.
 func safe(f *folder) error {
+	if err := private(f); err != nil {
+		return err
+	}
+	return localFileSystem(f)
+}
+
+// private refuses a directory of another user, or in which another may write.
+func private(f *folder) error {
 	var st unix.Stat_t
 	if err := unix.Fstat(f.fd, &st); err != nil {
 		return &fs.PathError{Op: "stat", Path: f.path, Err: err}
@@ -128,7 +141,7 @@ func safe(f *folder) error {
 	if st.Mode&0o022 != 0 {
 		return fmt.Errorf("%s: %w: mode %04o lets others write in it; run chmod go-w on it", f.path, ErrUnsafe, st.Mode&0o7777)
 	}
-	return localFileSystem(f)
+	return nil
 }
 
 // Close closes the directory. Files and locks that were opened through it

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 
@@ -107,9 +108,10 @@ type Existing struct {
 }
 
 // Existing looks at the file name in the state directory, which a commit is
-// about to replace. It returns [fs.ErrNotExist] if there is none and
-// [ErrIrregular] if it is not one plain file, so that a rename never takes
-// the place of a link or a pipe.
+// about to replace. It returns [fs.ErrNotExist] if there is none,
+// [ErrIrregular] if it is not one plain file, so that a rename never takes the
+// place of a link or a pipe, and [ErrUnsafe] if it belongs to another user,
+// from whom the rename would take it.
 func (d *Dir) Existing(name string) (Existing, error) {
 	var st unix.Stat_t
 	if err := unix.Fstatat(d.state.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
@@ -117,6 +119,9 @@ func (d *Dir) Existing(name string) (Existing, error) {
 	}
 	if err := d.state.plain(name, &st); err != nil {
 		return Existing{}, err
+	}
+	if euid := os.Geteuid(); int(st.Uid) != euid {
+		return Existing{}, d.state.fail("replace", name, fmt.Errorf("%w: it belongs to user %d and this process runs as user %d; give it back with chown, or run as user %d", ErrUnsafe, st.Uid, euid, st.Uid))
 	}
 	return Existing{Mode: fs.FileMode(st.Mode & 0o777), GID: int(st.Gid)}, nil
 }

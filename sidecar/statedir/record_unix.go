@@ -47,6 +47,9 @@ func (f *folder) collect(target string) error {
 		if !ok || number == "" || strings.Trim(number, "0123456789") != "" {
 			continue
 		}
+		if info, err := f.root.Lstat(name); err != nil || !info.Mode().IsRegular() {
+			continue // gone, or something that no commit made
+		}
 		if err := f.root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}

@@ -21,6 +21,9 @@ type Existing struct {
 	GID  int
 }
 
+// A Stamp says when names were last added to a directory or taken from it.
+type Stamp struct{}
+
 // A Lock is a kernel lock on one lock file of a state.
 type Lock struct{}
 
@@ -42,6 +45,7 @@ func (d *Dir) Root() *os.Root                                 { return nil }
 func (d *Dir) Sync() error                                    { return ErrUnsupported }
 func (d *Dir) Unmoved() error                                 { return ErrUnsupported }
 func (d *Dir) Names() ([]string, error)                       { return nil, ErrUnsupported }
+func (d *Dir) Stamp() (Stamp, error)                          { return Stamp{}, ErrUnsupported }
 func (d *Dir) Collect(string) error                           { return ErrUnsupported }
 func (d *Dir) Quarantine(string) (string, error)              { return "", ErrUnsupported }
 func (d *Dir) QuarantineRecord(string) (string, error)        { return "", ErrUnsupported }

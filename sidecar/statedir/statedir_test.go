@@ -380,3 +380,31 @@ func TestLockKeepsOneHolder(t *testing.T) {
 	}
 	wantError(t, a.Acquire(t.Context(), 0), ErrBusy)
 }
+
+func TestOpenRefusesWhenOthersMayWriteInFreehold(t *testing.T) {
+	d := newState(t)
+	if err := os.Chmod(filepath.Join(d.Path(), metaName), 0o770); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Open(d.Path())
+	wantError(t, err, ErrUnsafe, metaName, "chmod go-w")
+}
+
+func TestCreateMakesAUsableDirectoryWhateverTheUmask(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "a", "b", "state")
+	old := unix.Umask(0o777)
+	err := Create(dir, declaration())
+	unix.Umask(old)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path := dir; filepath.Base(path) != "001"; path = filepath.Dir(path) {
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if mode := info.Mode().Perm(); mode != 0o700 {
+			t.Errorf("%s has mode %04o", path, mode)
+		}
+	}
+}

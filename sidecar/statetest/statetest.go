@@ -6,6 +6,7 @@ package statetest
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 	"testing"
 
@@ -67,7 +68,8 @@ func Keys(field string, keys ...string) func(*Maker) {
 // the settings. Each is written through its field's owner by the verb of its
 // kind, in the order given: a counter adds up, a max keeps the highest. First
 // of all, the owners of maps' keys create those that any setting names. The
-// test fails at once if a setting's value does not fit its field.
+// test fails at once if a setting's value does not fit its field. State panics
+// if t's Fatal returns.
 func State[S ~func(*Maker)](t testing.TB, d *schema.Declaration, settings []S) string {
 	t.Helper()
 	m := new(Maker)
@@ -76,7 +78,7 @@ func State[S ~func(*Maker)](t testing.TB, d *schema.Declaration, settings []S) s
 	}
 	dir := filepath.Join(t.TempDir(), d.State)
 	if err := sidecar.Create(dir, d); err != nil {
-		t.Fatal(err)
+		fail(t, err)
 	}
 	for _, patch := range []func(testing.TB, *schema.Declaration, string) sidecar.Patch{m.keys, m.patch} {
 		for _, owner := range d.OwnerNames() {
@@ -115,7 +117,7 @@ func (m *Maker) patch(t testing.TB, d *schema.Declaration, owner string) sidecar
 			continue
 		}
 		if s.err != nil {
-			t.Fatalf("setting %s: %v", s.op.Field, s.err)
+			fail(t, fmt.Errorf("setting %s: %w", s.op.Field, s.err))
 		}
 		if s.op.Verb == "" {
 			s.op.Verb = verbs[spec.EffectiveKind()]
@@ -137,7 +139,7 @@ func write(t testing.TB, dir string, d *schema.Declaration, owner string, patch 
 	t.Helper()
 	w, err := sidecar.Open(context.Background(), dir, d, owner, &sidecar.Options{Program: "statetest"})
 	if err != nil {
-		t.Fatal(err)
+		fail(t, err)
 	}
 	defer w.Close()
 	_, err = w.Update(context.Background(), func(tx *sidecar.Tx) error {
@@ -147,8 +149,16 @@ func write(t testing.TB, dir string, d *schema.Declaration, owner string, patch 
 		return nil
 	})
 	if err != nil {
-		t.Fatal(err)
+		fail(t, err)
 	}
+}
+
+// fail ends the test. A testing.TB of the caller's own may return from Fatal;
+// going on then could write where its TempDir says, into a state that exists.
+func fail(t testing.TB, err error) {
+	t.Helper()
+	t.Fatal(err)
+	panic(err)
 }
 
 // A Reader is a view package's Reader, whose views are of type V.
@@ -158,16 +168,17 @@ type Reader[V any] interface {
 }
 
 // View returns a view of the state in dir, taken by a view package's Reader.
+// The test fails at once if there is none. View panics if t's Fatal returns.
 func View[R Reader[V], V any](t testing.TB, open func(dir string) (R, error), dir string) V {
 	t.Helper()
 	r, err := open(dir)
 	if err != nil {
-		t.Fatal(err)
+		fail(t, err)
 	}
 	defer r.Close()
 	v, err := r.View(context.Background())
 	if err != nil {
-		t.Fatal(err)
+		fail(t, err)
 	}
 	return v
 }

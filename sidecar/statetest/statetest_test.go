@@ -14,6 +14,7 @@ import (
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/statedir"
 	"github.com/freehold-dev/freehold/sidecar/statetest"
 )
 
@@ -167,6 +168,50 @@ func TestViewIsTakenOrEndsTheTest(t *testing.T) {
 		<-done
 		if r.fatal != want {
 			t.Errorf("ended with %q, want %q", r.fatal, want)
+		}
+	}
+}
+
+// A stubborn test goes on when it has failed, and chooses its temporary
+// directory.
+type stubborn struct {
+	testing.TB
+	dir string
+}
+
+func (s stubborn) TempDir() string     { return s.dir }
+func (stubborn) Fatal(...any)          {}
+func (stubborn) Fatalf(string, ...any) {}
+
+// panics runs f and returns what it panicked with, or nil.
+func panics(f func()) (with any) {
+	defer func() { with = recover() }()
+	f()
+	return nil
+}
+
+func TestNoStateThatExistsIsWritten(t *testing.T) {
+	dir := statetest.State(t, declaration(), []setting{open(true), customers(1)})
+	with := panics(func() {
+		statetest.State(stubborn{t, filepath.Dir(dir)}, declaration(), []setting{open(false), customers(1), best(1)})
+	})
+	if err, ok := with.(error); !ok || !errors.Is(err, statedir.ErrExists) {
+		t.Errorf("panicked with %v, want %v", with, statedir.ErrExists)
+	}
+	if diff := cmp.Diff(map[string]string{"open": "true", "customers": "1"}, stored(t, dir, "till")); diff != "" {
+		t.Errorf("the state was written (-want +got)\n%s", diff)
+	}
+}
+
+func TestNothingGoesOnAfterAFailure(t *testing.T) {
+	for what, f := range map[string]func(t testing.TB){
+		"a value that cannot be encoded": func(t testing.TB) { statetest.State(t, declaration(), []setting{name("\xff"), name("x")}) },
+		"a value that does not fit":      func(t testing.TB) { statetest.State(t, declaration(), []setting{customers(1<<64 - 1), customers(1)}) },
+		"no state":                       func(t testing.TB) { statetest.View(t, openFake, "") },
+		"no view":                        func(t testing.TB) { statetest.View(t, openFake, "bad") },
+	} {
+		if with := panics(func() { f(stubborn{t, t.TempDir()}) }); with == nil {
+			t.Errorf("%s: it went on", what)
 		}
 	}
 }
