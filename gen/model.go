@@ -44,7 +44,8 @@ type field struct {
 	typeName        string   // what a Go type made for its value is called, if it needs one
 	view            string   // the view package's name and a dot, in other packages
 	decider         string   // the owner who decides the keys of a map; else Owner
-	others          []string // that have members of the map
+	others          []string // the other owners of the map
+	havers          []string // all that have something at its keys
 }
 
 func newState(src *declare.Source, module string) *state {
@@ -95,6 +96,7 @@ func newOwner(name string, d *schema.Declaration, folder string) owner {
 		f := newField(fieldName, name, namedBy(d.Owners[decider].Fields[fieldName], declared.Fields[fieldName]))
 		f.decider = decider
 		f.others = slices.DeleteFunc(d.OwnersOf(fieldName), func(owner string) bool { return owner == decider })
+		f.havers = slices.DeleteFunc(d.OwnersOf(fieldName), func(owner string) bool { return len(d.Owners[owner].Fields[fieldName].Record) == 0 })
 		o.Fields = append(o.Fields, f)
 	}
 	return o
@@ -187,8 +189,13 @@ func (f field) Unit() string {
 	return ""
 }
 
-// Refuses, Combines and Settles are sentences or empty.
-func (f field) Refuses() string { return refuses(f.spec) }
+// Refuses and Settles are sentences or empty, and so is Combines.
+func (f field) Refuses() string {
+	if !f.decides() {
+		return "At a key that " + f.decider + " has not created the Update fails with [sidecar.ErrNoKey]."
+	}
+	return refuses(f.spec)
+}
 func (f field) Settles() string { return settles(f.spec) }
 
 // Combines also says whose a map is.
@@ -204,9 +211,7 @@ func (f field) Joins() string {
 	if len(f.others) == 0 {
 		return ""
 	}
-	owners := append([]string{f.decider}, f.others...)
-	slices.Sort(owners)
-	return "Its keys belong to " + f.decider + ", what is at them to " + enumerate(owners, "and") + "."
+	return "Its keys belong to " + f.decider + ", what is at them to " + enumerate(f.havers, "and") + "."
 }
 
 // MemberList names what a map has at a key, as far as the package knows it.

@@ -12,6 +12,7 @@ type declared struct {
 	stateID     string
 	declaration *schema.Declaration
 	owners      []string // sorted
+	order       []int    // in which they are read: who has members of a map before who decides its keys
 	fields      map[string]place
 }
 
@@ -39,7 +40,33 @@ func declare(m *schema.Manifest, built *schema.Declaration) (*declared, error) {
 			d.fields[name] = d.place(i, name)
 		}
 	}
+	d.arrange()
 	return d, nil
+}
+
+// arrange puts the owners in the order in which they are read. Two that decide
+// each other's keys have none; a view that is not atomic may then show the
+// older keys of one.
+func (d *declared) arrange() {
+	dependents := make([][]int, len(d.owners))
+	for _, p := range d.fields {
+		dependents[p.owner] = append(dependents[p.owner], p.parts...)
+	}
+	seen := make([]bool, len(d.owners))
+	var visit func(owner int)
+	visit = func(owner int) {
+		if seen[owner] {
+			return
+		}
+		seen[owner] = true
+		for _, dependent := range dependents[owner] {
+			visit(dependent)
+		}
+		d.order = append(d.order, owner)
+	}
+	for owner := range d.owners {
+		visit(owner)
+	}
 }
 
 // place returns where the field name is, which the i-th owner declares.

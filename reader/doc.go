@@ -11,6 +11,9 @@
 //	v, err := r.View(ctx)
 //	turns, err := reader.FieldOf(v, "turns", schema.Uint{}).Get()
 //
+// A map of several owners is joined by key: what an owner has at a key counts
+// if it is attached to the incarnation of the key that the view shows.
+//
 // An owner whose sidecar is damaged, or was edited by another hand, takes only
 // its own fields away. Getting one of them is an error that says what happened
 // and what to do; it is never the same error as for a field that nobody has

@@ -160,6 +160,9 @@ func (w *printer) owner(o *owner) {
 	if o.Status == OK {
 		w.version(o.Version)
 	}
+	if o.Status == OK || o.Status == Missing {
+		w.text("version", o.Version.String()) // what a commit may be conditional on
+	}
 	if o.Err != nil {
 		w.text("error", o.Err.Error())
 	}

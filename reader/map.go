@@ -107,7 +107,7 @@ func (e Entry) decided(p place) (document.Row, error) {
 	}
 	found, ok := row(rows, e.key)
 	if !ok {
-		return document.Row{}, fmt.Errorf("%s: %w: %w: owner %s, which decides the keys, has none such", e.where(), ErrUnset, sidecar.ErrNoKey, o.Name)
+		return document.Row{}, fmt.Errorf("%s: %w: %w: owner %s, which decides the keys, has not created it", e.where(), ErrUnset, sidecar.ErrNoKey, o.Name)
 	}
 	return found, nil
 }

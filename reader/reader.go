@@ -116,12 +116,29 @@ func (r *Reader) settle(ctx context.Context) (Consistency, error) {
 		}
 		since++
 		if reads++; reads > mostRounds*(len(r.sources)+1) {
-			// While no field depends on another, whatever was read is
-			// causal.
-			return Causal, nil
+			return Causal, r.pass(ctx)
 		}
 	}
 	return Atomic, nil
+}
+
+// pass reads every sidecar once more, in their order: each before those that
+// it depends on. So what one of them has observed is in the view, or something
+// later.
+func (r *Reader) pass(ctx context.Context) error {
+	for r.next = 0; r.next < len(r.sources); {
+		if ctx.Err() != nil {
+			return fmt.Errorf("%s: not read: %w", r.dir.Path(), context.Cause(ctx))
+		}
+		moved, err := r.read()
+		if err != nil {
+			return err
+		}
+		if moved {
+			r.view = nil
+		}
+	}
+	return nil
 }
 
 // read reads the next file and reports whether it has changed since it was read
@@ -131,7 +148,7 @@ func (r *Reader) read() (moved bool, err error) {
 		r.next = 0
 		return r.readManifest()
 	}
-	s := r.sources[r.next]
+	s := r.sources[r.declared.order[r.next]]
 	r.next++
 	return s.collect(r.dir), nil
 }

@@ -3,7 +3,10 @@ package schema
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+	"strings"
 	"time"
+	"unicode"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -18,8 +21,8 @@ const ManifestFormat = 1
 type Manifest struct {
 	// Format is [ManifestFormat].
 	Format int `json:"format"`
-	// StateID is drawn at random when the directory is made; versions
-	// compare only within one state id.
+	// StateID is drawn at random when the directory is made, as 26 digits
+	// of lower-case base32hex; versions compare only within one state id.
 	StateID string `json:"state_id"`
 	// Locks holds the inode number of each lock file, by file name. A lock
 	// file that is another inode would let two processes in at once.
@@ -40,8 +43,9 @@ func (m *Manifest) Marshal() ([]byte, error) {
 }
 
 // ParseManifest reads the text of manifest.json. It returns an error if the
-// format is not [ManifestFormat] or the declaration could not have come from
-// an owners.yaml: a manifest may be the work of a stranger.
+// format is not [ManifestFormat], if the state id or the lock files are missing,
+// or if the declaration could not have come from an owners.yaml: a manifest may
+// be the work of a stranger.
 func ParseManifest(text []byte) (*Manifest, error) {
 	var head struct {
 		Format int `json:"format"`
@@ -56,12 +60,31 @@ func ParseManifest(text []byte) (*Manifest, error) {
 	if err := json.Unmarshal(text, m); err != nil {
 		return nil, err
 	}
-	return m, m.Declaration.sound()
+	return m, m.sound()
+}
+
+func (m *Manifest) sound() error {
+	switch {
+	case !validStateID(m.StateID):
+		return fmt.Errorf("the manifest has the state id %.80q, which no state is made with", m.StateID)
+	case m.Locks == nil:
+		return errors.New("the manifest has no lock files")
+	}
+	return m.Declaration.sound()
+}
+
+// validStateID reports whether s is a state id.
+func validStateID(s string) bool {
+	return len(s) == 26 && strings.Trim(s, "0123456789abcdefghijklmnopqrstuv") == ""
 }
 
 // sound holds the rules of a declaration that code relies on for its safety:
-// names become file names, and types decide how bytes are read.
+// names become file names, types decide how bytes are read, and people read
+// homes on their terminals.
 func (d *Declaration) sound() error {
+	if !ValidName(d.State) {
+		return fmt.Errorf("the state's name %.80q does not fit %s", d.State, NameRule)
+	}
 	for _, owner := range d.OwnerNames() {
 		o := d.Owners[owner]
 		if !ValidName(owner) {
@@ -81,6 +104,9 @@ func (d *Declaration) sound() error {
 				return fmt.Errorf("owner %s has the wait %q, which is no duration", owner, o.Busy.Wait)
 			}
 		}
+		if o.Home != "" && !validHome(o.Home) {
+			return fmt.Errorf("owner %s has the home %.200q, which is no path below a module root", owner, o.Home)
+		}
 		for _, field := range o.FieldNames() {
 			if !ValidName(field) {
 				return fmt.Errorf("the field name %q does not fit %s", field, NameRule)
@@ -94,4 +120,10 @@ func (d *Declaration) sound() error {
 		return errors.New(clashes[0])
 	}
 	return nil
+}
+
+// validHome reports whether path, relative and with slashes, names a folder
+// and does nothing to a terminal.
+func validHome(path string) bool {
+	return fs.ValidPath(path) && path != "." && strings.IndexFunc(path, func(r rune) bool { return !unicode.IsGraphic(r) }) < 0
 }

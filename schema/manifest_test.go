@@ -84,8 +84,10 @@ func TestMergeListsEveryContradiction(t *testing.T) {
 	}
 }
 
+const stateID = "0123456789abcdefghijklmnop"
+
 func TestManifestKeepsWhatANewerReleaseWrote(t *testing.T) {
-	text := `{"format":1,"state_id":"x","locks":{"a.lock":7},"declaration":{"state":"s","owners":{}},"later":{"z":[1.0]}}`
+	text := `{"format":1,"state_id":"` + stateID + `","locks":{"a.lock":7},"declaration":{"state":"s","owners":{}},"later":{"z":[1.0]}}`
 	m, err := ParseManifest([]byte(text))
 	if err != nil {
 		t.Fatal(err)
@@ -96,6 +98,56 @@ func TestManifestKeepsWhatANewerReleaseWrote(t *testing.T) {
 	}
 	if !strings.Contains(string(out), `"later"`) || !strings.Contains(string(out), `1.0`) {
 		t.Errorf("lost in\n%s", out)
+	}
+}
+
+// A manifest may be a stranger's, and everything that reads one relies on what
+// is refused here.
+func TestManifestThatNoStateIsMadeWithIsRefused(t *testing.T) {
+	manifest := func(change func(*Manifest)) []byte {
+		m := &Manifest{Format: 1, StateID: stateID, Locks: map[string]uint64{"state.lock": 7}, Declaration: *declared(nil)}
+		if change != nil {
+			change(m)
+		}
+		text, err := m.Marshal()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+	if _, err := ParseManifest(manifest(nil)); err != nil {
+		t.Fatalf("a good manifest: %v", err)
+	}
+	home := func(home string) []byte {
+		return manifest(func(m *Manifest) {
+			m.Declaration.Owners["cost"] = Owner{Home: home, Fields: m.Declaration.Owners["cost"].Fields}
+		})
+	}
+	if _, err := ParseManifest(home("owners/größe/cost")); err != nil {
+		t.Errorf("a good home: %v", err)
+	}
+	for name, tc := range map[string]struct {
+		text []byte
+		says string
+	}{
+		"nothing but a format": {[]byte(`{"format":1}`), "state id"},
+		"no state id":          {manifest(func(m *Manifest) { m.StateID = "" }), "state id"},
+		"a short state id":     {manifest(func(m *Manifest) { m.StateID = stateID[1:] }), "state id"},
+		"another state id":     {manifest(func(m *Manifest) { m.StateID = strings.ToUpper(stateID) }), "state id"},
+		"no locks":             {[]byte(`{"format":1,"state_id":"` + stateID + `","locks":null,"declaration":{"state":"s","owners":{}}}`), "lock files"},
+		"no declaration":       {[]byte(`{"format":1,"state_id":"` + stateID + `","locks":{}}`), "state's name"},
+		"a state with an end":  {manifest(func(m *Manifest) { m.Declaration.State = "a\nb" }), `"a\nb"`},
+		"a state with escapes": {manifest(func(m *Manifest) { m.Declaration.State = "\x1b]0;pwn\a" }), `"\x1b]0;pwn\a"`},
+		"a home with escapes":  {home("\x1b]0;pwn\a"), `"\x1b]0;pwn\a"`},
+		"a home backwards":     {home("a\u202eb"), "home"},
+		"an absolute home":     {home("/etc"), "home"},
+		"a home above":         {home("../x"), "home"},
+		"a home of everybody":  {home("."), "home"},
+		"another spelling":     {home("a//b"), "home"},
+	} {
+		if _, err := ParseManifest(tc.text); err == nil || !strings.Contains(err.Error(), tc.says) {
+			t.Errorf("%s: got %v, want an error that says %q", name, err, tc.says)
+		}
 	}
 }
 

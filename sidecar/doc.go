@@ -24,6 +24,17 @@
 //
 // Updates by many goroutines on one Writer share a commit.
 //
+// # Maps
+//
+// A map may have several owners, each with members of its own at the keys. One
+// of them decides which keys there are; a key that it creates is an
+// incarnation, named by the version of the commit that did. What the others
+// have is attached to an incarnation and vanishes with it, also if a key of the
+// same name comes back: it is absent then, and the next commit that changes
+// their part collects it. They take the incarnation from the sidecar of the
+// owner of the keys, which is read without a lock when their Update begins. A
+// view joins all of it by key.
+//
 // # A lease
 //
 // An exclusive owner has one live process: the one that holds the kernel's lock

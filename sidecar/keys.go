@@ -68,8 +68,10 @@ func (w *Writer) lookAt(owner string, d *decider) *snapshot {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return &snapshot{owner: owner, doc: document.New(owner, w.manifest.StateID)}
+	case errors.Is(err, statedir.ErrTooLarge):
+		return &snapshot{owner: owner, err: fmt.Errorf("%w: %w: `freehold quarantine %s` moves it aside", ErrInvalid, err, owner)}
 	case err != nil:
-		return &snapshot{owner: owner, err: fmt.Errorf("%w: %w: `freehold quarantine %s` moves it aside", ErrUnreadable, err, owner)}
+		return &snapshot{owner: owner, err: fmt.Errorf("%w: %w: mend that, or `freehold quarantine %s` moves it aside", ErrUnreadable, err, owner)}
 	case d.last != nil && bytes.Equal(raw, d.raw):
 		d.spare = raw
 		return d.last
@@ -78,8 +80,12 @@ func (w *Writer) lookAt(owner string, d *decider) *snapshot {
 	if s.doc, err = document.Decode(raw); err == nil {
 		err = s.doc.Belongs(owner, w.manifest.StateID)
 	}
-	if err != nil {
-		s.err = fmt.Errorf("%s of owner %s, which decides the keys: %w: look at it, then run `freehold accept %s` or `freehold quarantine %s`", statedir.Sidecar(owner), owner, err, owner, owner)
+	newer := new(document.FormatError)
+	switch {
+	case errors.As(err, &newer): // it says what to do
+		s.err = fmt.Errorf("%s, whose owner decides the keys: %w", statedir.Sidecar(owner), err)
+	case err != nil:
+		s.err = fmt.Errorf("%s, whose owner decides the keys: %w: look at it, then run `freehold accept %s` or `freehold quarantine %s`", statedir.Sidecar(owner), err, owner, owner)
 	}
 	d.last, d.raw, d.spare = s, raw, d.raw
 	return s
@@ -108,11 +114,11 @@ func (s *snapshot) keys(field string) (*table, error) {
 // that was, is gone for the snapshot: it has none, or another one, and born
 // is not too new for it to know.
 func (s *snapshot) outlived(now slot, born Version) bool {
-	return !(now.set && now.born == born) && !newer(born, s.doc.Version)
+	return !(now.set && now.born == born) && !later(born, s.doc.Version)
 }
 
-// newer reports whether the version v of an owner came after u.
-func newer(v, u Version) bool {
+// later reports whether the version v of an owner came after u.
+func later(v, u Version) bool {
 	return v.Epoch > u.Epoch || v.Epoch == u.Epoch && v.Revision > u.Revision
 }
 
@@ -125,7 +131,7 @@ func (b *batch) collect(field string, rows []document.Row) []document.Row {
 	}
 	var latest *snapshot
 	for _, r := range b.requests {
-		if s := r.others[owner]; s != nil && s.err == nil && (latest == nil || newer(s.doc.Version, latest.doc.Version)) {
+		if s := r.others[owner]; s != nil && s.err == nil && (latest == nil || later(s.doc.Version, latest.doc.Version)) {
 			latest = s
 		}
 	}
@@ -163,7 +169,7 @@ func (b *batch) takeInKeys(field string, value []byte) error {
 			}
 			now := keys.slot(row.Key)
 			if !now.set {
-				return fmt.Errorf("%s: field %s, key %q: %w: owner %s, which decides the keys, has none such: take it out of the file first", b.w.file(), field, row.Key, ErrNoKey, owner)
+				return fmt.Errorf("%s: field %s, key %q: %w: owner %s, which decides the keys, has not created it: take it out of the file first", b.w.file(), field, row.Key, ErrNoKey, owner)
 			}
 			row.Born = now.born
 		}

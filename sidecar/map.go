@@ -65,7 +65,7 @@ func (tx *Tx) entry(field, key string, at Version) (slot, error) {
 	case !at.IsZero() && (!now.set || now.born != at):
 		return slot{}, fmt.Errorf("%w: it is no longer the incarnation %v: look at the map again", ErrConflict, at)
 	case !now.set:
-		return slot{}, fmt.Errorf("%w: owner %s, which decides the keys, has none such: let it create the key first", ErrNoKey, owner)
+		return slot{}, fmt.Errorf("%w: owner %s, which decides the keys, has not created it: let it create the key first", ErrNoKey, owner)
 	case !own.set || seen.outlived(now, own.born):
 		return slot{born: now.born}, nil
 	case own.born != now.born:

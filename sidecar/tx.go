@@ -61,8 +61,8 @@ func (tx *Tx) Get(field string) (raw []byte, ok bool) {
 		return nil, false
 	}
 	s := tx.slot(place{field: field})
-	if !parted(f) {
-		return s.raw, s.set
+	if !parted(f) || tx.batch.table(field).err != nil {
+		return s.raw, s.set // as it is stored, also if that does not fit
 	}
 	rows := tx.rows(field)
 	if !s.set && len(rows) == 0 {

@@ -47,6 +47,39 @@ func TestADryRunTouchesNothing(t *testing.T) {
 	}
 }
 
+// Case 130: an adoption that failed has changed nothing, so that the next one
+// makes up for it.
+func TestAFailedAdoptionIsMadeUpFor(t *testing.T) {
+	program, dir := nobodysState(t)
+	legacy := filepath.Join(filepath.Dir(dir), "runtime.json")
+	if err := os.WriteFile(legacy, []byte(`{"name": "x", "total_usd": 12.5}`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	before := listing(t, dir)
+	got := asNobody(t, program, "adopt", legacy, "--dir", dir)
+	if got.Status != exitIO || got.Stdout != "cost not imported\nreset not imported\n" || !strings.Contains(got.Stderr, "owner cost: ") || !strings.Contains(got.Stderr, "owner reset: ") {
+		t.Errorf("got %+v", got)
+	}
+	if diff := cmp.Diff(before, listing(t, dir)); diff != "" {
+		t.Errorf("the state was touched (-before +after):\n%s", diff)
+	}
+	err := filepath.WalkDir(dir, func(path string, entry os.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() {
+			return os.Chmod(path, 0o700)
+		}
+		return os.Chmod(path, 0o600)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := asNobody(t, program, "adopt", legacy, "--dir", dir); got.Status != exitDone || !strings.Contains(got.Stdout, "  name: x\n") || !strings.Contains(got.Stdout, "  total_usd: 12.5\n") {
+		t.Errorf("got %+v", got)
+	}
+}
+
 // Case 131: whoever adopts a file sees its values at once, also if another
 // process was first.
 func TestEveryoneWhoAdoptsSeesTheValues(t *testing.T) {

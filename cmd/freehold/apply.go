@@ -70,17 +70,21 @@ func readPatch(ctx context.Context, r io.Reader) (sidecar.Patch, error) {
 
 // readAll reads no more than a patch may have and one byte, and gives up when
 // ctx does: nobody may be typing at the other end.
-func readAll(ctx context.Context, r io.Reader) (text []byte, err error) {
-	done := make(chan struct{})
+func readAll(ctx context.Context, r io.Reader) ([]byte, error) {
+	type result struct {
+		text []byte
+		err  error
+	}
+	done := make(chan result, 1)
 	go func() {
-		defer close(done)
-		text, err = io.ReadAll(io.LimitReader(r, maxPatch+1))
+		text, err := io.ReadAll(io.LimitReader(r, maxPatch+1))
+		done <- result{text, err}
 	}()
 	select {
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
-	case <-done:
-		return text, err
+	case r := <-done:
+		return r.text, r.err
 	}
 }
 

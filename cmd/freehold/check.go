@@ -29,6 +29,7 @@ type driftReport struct {
 
 // check reports drift and leaks, and writes nothing.
 func (c *cli) check(ctx context.Context, jobs []job) error {
+	c.hintSkipped(jobs)
 	r := checkReport{States: []driftReport{}, Leaks: []string{}}
 	for _, j := range jobs {
 		r.States = append(r.States, j.drift())
@@ -63,7 +64,7 @@ func (j job) drift() driftReport {
 	return r
 }
 
-// leaks looks for exported API in m that mentions a writer package.
+// leaks looks for exported API in m that hands out a writer.
 func leaks(ctx context.Context, m *tree.Module, jobs []job) ([]string, error) {
 	var writers []string
 	for _, j := range jobs {
@@ -129,7 +130,7 @@ func (r checkReport) verdict() error {
 			"run `freehold gen`",
 		}
 	case len(r.Leaks) > 0:
-		return classed{fmt.Errorf("%s a writer package", count(len(r.Leaks), "exported name mentions", "exported names mention")), errNegative}
+		return classed{fmt.Errorf("%s out what only an owner's programs may have", count(len(r.Leaks), "exported name hands", "exported names hand")), errNegative}
 	}
 	return nil
 }

@@ -15,8 +15,9 @@ import (
 type cli struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
-	json           bool // print data as JSON
-	began          bool // a command's own code runs: what fails now is no misuse of the command line
+	json           bool  // print data as JSON
+	began          bool  // a command's own code runs: what fails now is no misuse of the command line
+	unwritten      error // why the help that a flag asks for was not written
 }
 
 // run runs the command line args and returns the exit status.
@@ -24,20 +25,26 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	c := &cli{stdin: stdin, stdout: stdout, stderr: stderr}
 	root := newRoot(c)
 	root.SetArgs(operandsLast(root, args))
-	err := root.ExecuteContext(ctx)
+	cmd, err := root.ExecuteContextC(ctx)
 	if err != nil && !c.began {
-		err = misused(err)
+		err = misused(cmd, err)
+	}
+	if err == nil {
+		err = c.unwritten
 	}
 	c.complain(err)
 	return exitStatus(err)
 }
 
-// misused marks an error from the parsing of the command line.
-func misused(err error) error {
-	if errors.Is(err, errUsage) {
+// misused marks an error from the parsing of cmd's command line.
+func misused(cmd *cobra.Command, err error) error {
+	if !errors.Is(err, errUsage) {
+		err = classed{err, errUsage}
+	}
+	if _, ok := errors.AsType[hinted](err); ok {
 		return err
 	}
-	return classed{err, errUsage}
+	return hinted{err, "see `" + cmd.CommandPath() + " --help`"}
 }
 
 // usage returns an error that says how the call is wrong.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -47,7 +48,8 @@ func (d *declared) edit(ctx context.Context, change func(text []byte) ([]byte, e
 	if err := d.typeCheck(ctx, j); err != nil {
 		return err
 	}
-	if err := replaceFile(file, changed); err != nil {
+	//freehold:allow readmodifywrite replaceFile compares what it replaces with what was read; people's editors take no lock
+	if err := replaceFile(file, text, changed); err != nil {
 		return err
 	}
 	return d.generate(ctx, []job{j})
@@ -69,8 +71,10 @@ func inFile(err error, file string) error {
 }
 
 // replaceFile replaces a file that people edit, as a whole: in the place that
-// a link points to, and with the mode that it has.
-func replaceFile(file string, text []byte) (err error) {
+// a link points to, and with the mode that it has. If it no longer says what
+// the change was made of, it stays: somebody has saved it meanwhile. A window
+// of microseconds remains, since editors take no lock.
+func replaceFile(file string, old, text []byte) (err error) {
 	target, err := filepath.EvalSymlinks(file)
 	if err != nil {
 		return err
@@ -92,6 +96,13 @@ func replaceFile(file string, text []byte) (err error) {
 	err = errors.Join(err, temp.Chmod(info.Mode().Perm()), temp.Sync(), temp.Close())
 	if err != nil {
 		return err
+	}
+	now, err := os.ReadFile(target)
+	if err != nil {
+		return err
+	}
+	if !bytes.Equal(now, old) {
+		return hinted{fmt.Errorf("%s was changed meanwhile: it stays as it is now", file), "run the command again"}
 	}
 	return os.Rename(temp.Name(), target)
 }

@@ -18,8 +18,10 @@ const (
 	exitState         = 3  // the state on disk is invalid, foreign or unreadable
 	exitOwner         = 4  // not the owner, undeclared, fenced or conflict
 	exitBusy          = 5  // busy past the deadline
+	exitIdentity      = 6  // another process than was meant, or nobody can judge
 	exitIO            = 7  // input or output failed; nothing changed
 	exitIndeterminate = 8  // the operating system left it open
+	exitGone          = 9  // the process that was meant has gone already
 	exitUsage         = 64 // misused; also a bad declaration, a bad value, no state
 )
 
@@ -38,8 +40,12 @@ var statuses = []struct {
 	status int
 }{
 	{sidecar.ErrIndeterminate, exitIndeterminate},
+	{sidecar.ErrFenced, exitOwner},
+	{sidecar.ErrIdentityChanged, exitIdentity},
+	{sidecar.ErrCannotJudge, exitIdentity},
+	{sidecar.ErrProtected, exitOwner},
+	{sidecar.ErrDeadline, exitBusy},
 	{sidecar.ErrBusy, exitBusy},
-	{adopt.ErrActive, exitBusy},
 	{sidecar.ErrForeign, exitState},
 	{sidecar.ErrInvalid, exitState},
 	{sidecar.ErrUnreadable, exitState},
@@ -49,15 +55,20 @@ var statuses = []struct {
 	{statedir.ErrInvalidManifest, exitState},
 	{statedir.ErrIrregular, exitState},
 	{statedir.ErrTooLarge, exitState},
+	{sidecar.ErrLeaseRecord, exitState},
+	{sidecar.ErrNoHolder, exitGone},
+	{sidecar.ErrGone, exitGone},
+	{adopt.ErrActive, exitBusy},
 	{sidecar.ErrDeclaration, exitOwner},
 	{sidecar.ErrNotOwner, exitOwner},
 	{sidecar.ErrConflict, exitOwner},
-	{sidecar.ErrFenced, exitOwner},
 	{reader.ErrUnknownField, exitOwner},
 	{sidecar.ErrUnknown, exitNegative},
 	{reader.ErrUnset, exitNegative},
+	{sidecar.ErrNoKey, exitOwner}, // in a write; what reads says unset too
 	{errNegative, exitNegative},
 	{errUsage, exitUsage},
+	{sidecar.ErrNoLease, exitUsage},
 	{sidecar.ErrNoState, exitUsage},
 	{sidecar.ErrValue, exitUsage},
 	{statedir.ErrExists, exitUsage},
@@ -69,6 +80,9 @@ var statuses = []struct {
 func exitStatus(err error) int {
 	if err == nil {
 		return exitDone
+	}
+	if v, ok := errors.AsType[verdict](err); ok {
+		return v.status
 	}
 	for _, s := range statuses {
 		if errors.Is(err, s.err) {
@@ -92,3 +106,12 @@ type classed struct {
 }
 
 func (c classed) Unwrap() []error { return []error{c.error, c.kind} }
+
+// A verdict ends a command with a status of its own, such as that of another
+// program. If it says nothing, all was said.
+type verdict struct {
+	status int
+	says   string
+}
+
+func (v verdict) Error() string { return v.says }

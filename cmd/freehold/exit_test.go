@@ -15,6 +15,7 @@ import (
 	"github.com/freehold-dev/freehold/reader"
 	"github.com/freehold-dev/freehold/schema/declare"
 	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/adopt"
 	"github.com/freehold-dev/freehold/sidecar/statedir"
 )
 
@@ -43,6 +44,20 @@ func TestEachErrorHasItsExitStatus(t *testing.T) {
 		{"fenced", sidecar.ErrFenced, 4},
 		{"busy", sidecar.ErrBusy, 5},
 		{"interrupted while it waited", fmt.Errorf("%w (%w)", sidecar.ErrBusy, context.Canceled), 5},
+		{"a legacy writer", adopt.ErrActive, 5},
+		{"a legacy writer, and a foreign sidecar", errors.Join(sidecar.ErrForeign, adopt.ErrActive), 3},
+		{"fenced by a successor that stopped", fmt.Errorf("%w: %w: %w", sidecar.ErrFenced, sidecar.ErrDeadline, sidecar.ErrBusy), 4},
+		{"fenced by a lock file that was replaced", fmt.Errorf("%w: %w", sidecar.ErrFenced, sidecar.ErrLock), 4},
+		{"never signalled", sidecar.ErrProtected, 4},
+		{"it did not end in time", sidecar.ErrDeadline, 5},
+		{"interrupted at the fence", fmt.Errorf("%w (%w): %w", sidecar.ErrDeadline, context.Canceled, sidecar.ErrBusy), 5},
+		{"identity changed", &sidecar.IdentityChangedError{}, 6},
+		{"cannot judge", fmt.Errorf("%w: %w", sidecar.ErrCannotJudge, statedir.ErrTooLarge), 6},
+		{"a process that has ended", sidecar.ErrGone, 9},
+		{"nobody holds the lease", sidecar.ErrNoHolder, 9},
+		{"a damaged record of a lease", fmt.Errorf("%w: %w", sidecar.ErrLeaseRecord, denied), 3},
+		{"a shared owner has no lease", sidecar.ErrNoLease, 64},
+		{"another program's status", verdict{status: 17}, 17},
 		{"input or output", denied, 7},
 		{"disk full", &fs.PathError{Op: "write", Path: "cost.json", Err: syscall.ENOSPC}, 7},
 		{"anything else", errors.New("?"), 7},
@@ -50,6 +65,7 @@ func TestEachErrorHasItsExitStatus(t *testing.T) {
 		{"misused", usage("x"), 64},
 		{"bad declaration", declare.Problems{{}}, 64},
 		{"bad value", sidecar.ErrValue, 64},
+		{"bad legacy value", adopt.Misfits{{}}, 64},
 		{"no state", sidecar.ErrNoState, 64},
 		{"a state already", statedir.ErrExists, 64},
 		{"a platform without it", statedir.ErrUnsupported, 64},
@@ -80,9 +96,9 @@ func TestNoExitStatusIsTwo(t *testing.T) {
 
 // An error that a library gains must be given a status.
 func TestEverySentinelHasAStatus(t *testing.T) {
-	// A Writer of this program is closed only when its command is over, and no
-	// command retires a process yet.
-	unreachable := []string{"ErrClosed", "ErrGone"}
+	// A Writer of this program is closed only when its command is over, and
+	// that there is no legacy file is no error to adopt.
+	unreachable := []string{"ErrClosed", "ErrAbsent"}
 	f, err := parser.ParseFile(token.NewFileSet(), "exit.go", nil, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -94,7 +110,7 @@ func TestEverySentinelHasAStatus(t *testing.T) {
 		}
 		return true
 	})
-	for _, file := range []string{"../../sidecar/errors.go", "../../sidecar/repair.go", "../../sidecar/statedir/errors.go", "../../reader/errors.go"} {
+	for _, file := range []string{"../../sidecar/errors.go", "../../sidecar/lease.go", "../../sidecar/repair.go", "../../sidecar/adopt/errors.go", "../../sidecar/statedir/errors.go", "../../reader/errors.go"} {
 		for _, name := range sentinels(t, file) {
 			if !slices.Contains(named, name) && !slices.Contains(unreachable, name) {
 				t.Errorf("%s declares %s, which exit.go does not know", file, name)

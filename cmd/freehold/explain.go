@@ -113,7 +113,7 @@ func (e *explanation) text() string {
 		say("Its meaning: %s", visible(e.Doc))
 	}
 	say("It is a %s of type %s; `freehold %s %s %s` writes it, and so does code below %s.",
-		e.Kind, e.Type, verbs[e.Kind], e.Owner, operandOf(e.Kind, e.Field), e.home)
+		e.Kind, e.Type, verbs[e.Kind], e.Owner, operandOf(e.Kind, e.Field), visible(e.home))
 	return strings.Join(lines, "\n") + "\n"
 }
 

@@ -26,7 +26,7 @@ replaced or removed. Without operands it takes the owners.yaml in the working
 directory, or else every one of the module.
 
 With --check it writes nothing. It prints what differs as a unified diff and
-exits 1 if anything does, or if an exported API mentions a writer package.`,
+exits 1 if anything does, or if an exported API hands out a writer.`,
 		Example: `  freehold gen
   freehold gen --check owners/runtime/owners.yaml`,
 		Args: operands(0, -1, "the paths of owners.yaml files"),
@@ -56,7 +56,7 @@ type job struct {
 }
 
 // plan reads all the files before it plans anything, so that one run names
-// every mistake.
+// every mistake, and plans the states of a module together.
 func plan(files []string) ([]job, error) {
 	if len(files) == 0 {
 		found, err := declarations()
@@ -65,6 +65,20 @@ func plan(files []string) ([]job, error) {
 		}
 		files = found
 	}
+	jobs, err := load(files)
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range modules(jobs) {
+		if err := planIn(m, jobs); err != nil {
+			return nil, ofModule(err)
+		}
+	}
+	return jobs, nil
+}
+
+// load reads the files, each once.
+func load(files []string) ([]job, error) {
 	var jobs []job
 	var mistakes declare.Problems
 	for _, file := range files {
@@ -76,26 +90,43 @@ func plan(files []string) ([]job, error) {
 		source, err := module.Load(file)
 		if problems, ok := errors.AsType[declare.Problems](err); ok {
 			mistakes = append(mistakes, problems...)
-		} else if err != nil {
+			continue
+		}
+		if err != nil {
 			return nil, ofModule(err)
 		}
-		jobs = append(jobs, job{file: file, module: module, source: source})
+		if !slices.ContainsFunc(jobs, func(j job) bool { return j.module.Dir == module.Dir && j.source.Folder == source.Folder }) {
+			jobs = append(jobs, job{file: file, module: module, source: source})
+		}
 	}
 	if len(mistakes) > 0 {
 		return nil, mistakes
 	}
-	for i := range jobs {
-		p, err := jobs[i].module.Plan(jobs[i].source)
-		if err != nil {
-			return nil, ofModule(err)
-		}
-		jobs[i].plan = p
-	}
 	return jobs, nil
+}
+
+// planIn plans those of jobs that are in m.
+func planIn(m *tree.Module, jobs []job) error {
+	var mine []*job
+	var sources []*declare.Source
+	for i := range jobs {
+		if j := &jobs[i]; j.module.Dir == m.Dir {
+			mine, sources = append(mine, j), append(sources, j.source)
+		}
+	}
+	plans, err := m.Plans(sources)
+	if err != nil {
+		return err
+	}
+	for i, j := range mine {
+		j.plan = plans[i]
+	}
+	return nil
 }
 
 // generate carries out the plans, once all of them type-check.
 func (c *cli) generate(ctx context.Context, jobs []job) error {
+	c.hintSkipped(jobs)
 	for _, j := range jobs {
 		if err := c.typeCheck(ctx, j); err != nil {
 			return err
@@ -116,6 +147,16 @@ func (c *cli) generate(ctx context.Context, jobs []job) error {
 		b.WriteString(r.text())
 	}
 	return c.print(b.String())
+}
+
+// hintSkipped names the folders in which there may be generated files that
+// were not seen.
+func (c *cli) hintSkipped(jobs []job) {
+	for _, j := range jobs {
+		for _, folder := range j.plan.Skipped {
+			c.hint(fmt.Sprintf("the folder %s cannot be read: nothing in it was looked at, and files that no declaration makes any more may stay", folder))
+		}
+	}
 }
 
 // typeCheck makes sure that what is written compiles. A module that does not

@@ -33,6 +33,16 @@ func TestHelpIsPrintedAsAgreed(t *testing.T) {
 	})
 }
 
+func TestHelpThatCannotBeWrittenFails(t *testing.T) {
+	for _, args := range [][]string{{}, {"help"}, {"help", "view"}, {"view", "--help"}, {"--version"}, {"completion", "bash"}} {
+		var stderr strings.Builder
+		status := run(t.Context(), args, strings.NewReader(""), full{}, &stderr)
+		if status != exitIO || !strings.HasPrefix(stderr.String(), "freehold: error: ") {
+			t.Errorf("%q: status %d, stderr %q; want %d", args, status, &stderr, exitIO)
+		}
+	}
+}
+
 func TestHelpFitsATerminal(t *testing.T) {
 	eachCommand(newRoot(&cli{}), func(_ *cobra.Command, words []string) {
 		got := call(t, "", append(words, "--help")...)

@@ -25,6 +25,9 @@ func (c *cli) complain(err error) {
 	if err == nil {
 		return
 	}
+	if v, ok := errors.AsType[verdict](err); ok && v.says == "" {
+		return
+	}
 	if problems, ok := errors.AsType[declare.Problems](err); ok {
 		for _, p := range problems {
 			fmt.Fprintln(c.stderr, visible(p.Error()))

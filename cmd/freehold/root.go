@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"regexp"
 	"slices"
@@ -24,6 +25,7 @@ const (
 	groupDeclare = "declare"
 	groupRead    = "read"
 	groupWrite   = "write"
+	groupLease   = "lease"
 	groupRepair  = "repair"
 )
 
@@ -34,7 +36,6 @@ func newRoot(c *cli) *cobra.Command {
 		Long:                  rootText,
 		Example:               rootExample,
 		Args:                  unknownCommand,
-		RunE:                  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		SilenceErrors:         true,
 		SilenceUsage:          true,
 		DisableFlagsInUseLine: true,
@@ -43,11 +44,20 @@ func newRoot(c *cli) *cobra.Command {
 	root.SetIn(c.stdin)
 	root.SetOut(c.stdout)
 	root.SetErr(c.stderr)
+	version := root.Flags().Bool("version", false, "print the release, as the command version does")
+	c.command(root, func(context.Context, []string) error {
+		if *version {
+			return c.printVersion()
+		}
+		return c.printHelp(root)
+	})
+	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { c.unwritten = c.printHelp(cmd) })
 	root.PersistentFlags().BoolVar(&c.json, "json", false, "print data as JSON, on one line")
 	root.AddGroup(
 		&cobra.Group{ID: groupDeclare, Title: "Declare and generate:"},
 		&cobra.Group{ID: groupRead, Title: "Read:"},
 		&cobra.Group{ID: groupWrite, Title: "Write, one commit per call:"},
+		&cobra.Group{ID: groupLease, Title: "Leases of exclusive owners:"},
 		&cobra.Group{ID: groupRepair, Title: "State directories and repair:"},
 	)
 	add := func(group string, commands ...*cobra.Command) {
@@ -57,11 +67,11 @@ func newRoot(c *cli) *cobra.Command {
 		}
 	}
 	root.SetUsageTemplate(usageText)
-	root.SetHelpTemplate("{{or .Long .Short}}\n\n{{.UsageString}}")
 	root.SetHelpCommand(newHelp(c, root))
 	add(groupDeclare, newInit(c), newGen(c), newOwner(c), newField(c), newSchema(c))
 	add(groupRead, newView(c), newGet(c), newExplain(c))
 	add(groupWrite, newSet(c), newClear(c), newAdd(c), newRaise(c), newLower(c), newApply(c))
+	add(groupLease, newLease(c), newRetire(c), newHandoff(c))
 	add(groupRepair, newState(c), newAdopt(c), newAccept(c), newQuarantine(c))
 	root.AddCommand(newDemo(c), newVersion(c), newCompletion(c))
 	return root
@@ -113,18 +123,23 @@ func newHelp(c *cli, root *cobra.Command) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return cmd.Help()
+		return c.printHelp(cmd)
 	})
 }
 
-var negative = regexp.MustCompile(`^-[0-9]`)
+func (c *cli) printHelp(cmd *cobra.Command) error {
+	return c.print(cmp.Or(cmd.Long, cmd.Short) + "\n\n" + cmd.UsageString())
+}
+
+var negative = regexp.MustCompile(`^-\.?[0-9]`)
 
 // takesNumber marks the commands whose last operand is a number.
 const takesNumber = "takes-number"
 
 // operandsLast moves negative numbers among the arguments of a command that
 // takes a number behind a "--", so that `add OWNER FIELD -5` means what it
-// says: no flag of this program begins with a digit.
+// says: no flag of this program begins with a digit or a point. A number with
+// another operand behind it is out of place, and stays there to be refused.
 func operandsLast(root *cobra.Command, args []string) []string {
 	cmd, _, err := root.Find(args)
 	if err != nil || cmd.Annotations[takesNumber] == "" || slices.Contains(args, "--") {
@@ -132,9 +147,14 @@ func operandsLast(root *cobra.Command, args []string) []string {
 	}
 	var before, behind []string
 	for i, arg := range args {
-		if negative.MatchString(arg) && (i == 0 || !wantsValue(cmd, args[i-1])) {
+		switch value := i > 0 && wantsValue(cmd, args[i-1]); {
+		case value:
+			before = append(before, arg)
+		case negative.MatchString(arg):
 			behind = append(behind, arg)
-		} else {
+		case len(behind) > 0 && !strings.HasPrefix(arg, "-"):
+			return args
+		default:
 			before = append(before, arg)
 		}
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -43,7 +44,7 @@ else the one that freehold gen would find.`,
 			return err
 		}
 		if err := sidecar.Create(dir, source.Declaration); err != nil {
-			return err
+			return occupied(dir, err)
 		}
 		return c.reportState(dir, source.Declaration)
 	})
@@ -51,6 +52,23 @@ else the one that freehold gen would find.`,
 	cmd.Flags().Lookup("dir").Usage = "the state directory `STATE` to make (default $" + dirVariable + ")"
 	d.flags(cmd)
 	return cmd
+}
+
+// occupied returns the error of a Create in dir: of a state whose manifest
+// cannot be used, what is wrong there, because nobody else can work in it either.
+func occupied(dir string, err error) error {
+	if !errors.Is(err, statedir.ErrExists) {
+		return err
+	}
+	d, openErr := statedir.Open(dir)
+	if openErr != nil {
+		return err
+	}
+	defer d.Close()
+	if _, lost := d.Manifest(); lost != nil {
+		return hinted{lost, "to begin anew, move .freehold and the sidecars in " + dir + " away, then run `freehold state init` again"}
+	}
+	return err
 }
 
 type stateReport struct {
@@ -62,7 +80,7 @@ type stateReport struct {
 func (c *cli) reportState(dir string, d *schema.Declaration) error {
 	owners := d.OwnerNames()
 	return c.report(stateReport{dir, d.State, owners},
-		fmt.Sprintf("made the state %s in %s\nowners: %s\n", d.State, visible(dir), strings.Join(owners, ", ")))
+		fmt.Sprintf("made the state %s in %s\nowners: %s\n", visible(d.State), visible(dir), strings.Join(owners, ", ")))
 }
 
 func newStateRepair(c *cli) *cobra.Command {

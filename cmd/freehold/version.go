@@ -21,13 +21,17 @@ generated code and library. Releases with equal numbers work together.`,
 		Example: "  freehold version --json",
 		Args:    operands(0, 0, "no operands"),
 	}, func(context.Context, []string) error {
-		v := thisVersion()
-		if c.json {
-			return c.printJSON(v)
-		}
-		return c.print(fmt.Sprintf("freehold %s %s %s\nsidecar format %d\ngenerated API %d\n",
-			v.Version, v.Go, v.Platform, v.Format, v.GeneratedAPI))
+		return c.printVersion()
 	})
+}
+
+func (c *cli) printVersion() error {
+	v := thisVersion()
+	if c.json {
+		return c.printJSON(v)
+	}
+	return c.print(fmt.Sprintf("freehold %s %s %s\nsidecar format %d\ngenerated API %d\n",
+		v.Version, v.Go, v.Platform, v.Format, v.GeneratedAPI))
 }
 
 type versionReport struct {

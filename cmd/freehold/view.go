@@ -60,7 +60,7 @@ func broken(view *reader.View) error {
 }
 
 func (c *cli) printView(view *reader.View) error {
-	head := fmt.Sprintf("state %s in %s: %s cut %s\n", view.State(), visible(view.Dir()), view.Consistency(), view.ID())
+	head := fmt.Sprintf("state %s in %s: %s cut %s\n", visible(view.State()), visible(view.Dir()), view.Consistency(), view.ID())
 	fields := table{{"FIELD", "VALUE", "OWNER", "CHANGED", "BY"}}
 	for _, name := range fieldNames(view) {
 		fields = append(fields, fieldRow(view, name))

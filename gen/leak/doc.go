@@ -15,6 +15,10 @@
 //
 //	func Stamp(ctx context.Context, dir string) error
 //
+// What a writer package is made of, such as a sidecar.Tx or a field's
+// sidecar.Max, is a leak too: an interface whose methods return it has room
+// for a writer's Tx without naming it.
+//
 // It looks at types. A writer that travels inside of an interface value, such
-// as an any, is not found.
+// as an any, is not found, nor one that is called through a function value.
 package leak

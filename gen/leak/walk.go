@@ -84,8 +84,10 @@ func (w *walk) mention(t *types.Named) {
 	case obj.Pkg() == nil: // error, comparable, any
 	case w.writer(obj.Pkg().Path()):
 		w.leak(w.name, w.pos, obj.Pkg())
+	case isRaw(obj):
+		w.leakRaw(w.name, w.pos, obj.Name())
 	case w.elsewhere(obj.Pkg().Path()):
-	case obj.Exported() && !internal(obj.Pkg().Path()) && obj.Parent() == obj.Pkg().Scope():
+	case obj.Exported() && reach(obj.Pkg().Path()) == "" && obj.Parent() == obj.Pkg().Scope():
 	default:
 		w.named(t)
 	}
@@ -123,7 +125,7 @@ func (w *walk) first(t types.Type) bool {
 func (w *walk) methods(t types.Type) {
 	set := types.NewMethodSet(t)
 	for selection := range set.Methods() {
-		if m := selection.Obj(); m.Exported() && !w.elsewhere(m.Pkg().Path()) && !w.writer(m.Pkg().Path()) {
+		if m := selection.Obj(); m.Exported() && !w.elsewhere(m.Pkg().Path()) && !w.writer(m.Pkg().Path()) && m.Pkg().Path() != sidecar {
 			w.at(m).typ(m.Type())
 		}
 	}
@@ -131,11 +133,14 @@ func (w *walk) methods(t types.Type) {
 
 // fields looks at the exported fields of a struct, and into what it embeds:
 // the fields of that are promoted, whether or not its own name is exported.
-// A struct whose fields belong to a writer package is that package's, under
-// another name.
+// A struct whose fields belong to a writer package, or are a raw type's, is
+// that package's, under another name.
 func (w *walk) fields(s *types.Struct) {
 	for f := range s.Fields() {
+		raw, isRaw := rawStruct(s, f)
 		switch {
+		case isRaw:
+			w.leakRaw(w.name, w.pos, raw)
 		case w.writer(f.Pkg().Path()):
 			w.leak(w.name, w.pos, f.Pkg())
 		case f.Exported():

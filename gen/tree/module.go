@@ -66,6 +66,11 @@ func (m *Module) Load(file string) (*declare.Source, error) {
 	if err != nil {
 		return nil, err
 	}
+	if info, err := os.Stat(file); err != nil {
+		return nil, err
+	} else if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is no regular file: move it", file)
+	}
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return nil, err

@@ -12,49 +12,76 @@ import (
 	"github.com/freehold-dev/freehold/gen"
 )
 
-// scan returns what stands in the module: folders with an owners.yaml, all
-// generated files, and the files that are at the paths of want.
-func scan(root *os.Root, module string, want []gen.File) (*gen.Tree, error) {
-	tree := &gen.Tree{Module: module, Files: map[string][]byte{}}
-	for _, file := range want {
-		text, err := root.ReadFile(file.Path)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		tree.Files[file.Path] = text
-	}
+// scan returns what stands in the module: folders with an owners.yaml, and all
+// generated files. A folder that cannot be read is passed over and listed.
+func scan(root *os.Root, module string) (*gen.Tree, error) {
+	tree := &gen.Tree{Module: module, Files: map[string][]byte{}, Modes: map[string]fs.FileMode{}}
 	err := fs.WalkDir(root.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
 		switch {
-		case err != nil:
+		case err != nil && name == ".":
 			return err
+		case err != nil:
+			tree.Skipped = append(tree.Skipped, name)
 		case entry.IsDir() && name != "." && skipped(root, name):
 			return fs.SkipDir
 		case !entry.IsDir() && path.Base(name) == Declaration: // a link is as good
 			tree.Folders = append(tree.Folders, path.Dir(name))
 		case entry.Type().IsRegular() && generated(root, name):
-			tree.Files[name], err = root.ReadFile(name)
+			return take(root, tree, name)
 		}
-		return err
+		return nil
 	})
 	return tree, err
 }
 
-// dropAliases takes from plan what is to be removed and is, on a disk that
-// ignores case, a wanted file by another spelling.
-func dropAliases(root *os.Root, plan *gen.Plan, want []gen.File) {
-	plan.Remove = slices.DeleteFunc(plan.Remove, func(orphan gen.File) bool {
-		return slices.ContainsFunc(want, func(file gen.File) bool {
-			if !strings.EqualFold(orphan.Path, file.Path) {
-				return false
+// standing adds to tree what is at the paths of the states' files.
+func standing(root *os.Root, tree *gen.Tree, states []gen.State) error {
+	for _, s := range states {
+		for _, file := range s.Files {
+			if err := take(root, tree, file.Path); err != nil {
+				return err
 			}
-			one, errOne := root.Stat(orphan.Path)
-			other, errOther := root.Stat(file.Path)
-			return errOne == nil && errOther == nil && os.SameFile(one, other)
+		}
+	}
+	return nil
+}
+
+// take adds the file name to tree, if it is there. Of what is no regular file
+// nothing is read: a pipe would wait for a writer.
+func take(root *os.Root, tree *gen.Tree, name string) error {
+	info, err := root.Stat(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	tree.Files[name] = nil
+	if info.Mode().IsRegular() {
+		tree.Modes[name] = info.Mode()
+		tree.Files[name], err = root.ReadFile(name)
+	}
+	return err
+}
+
+// dropAliases takes from plans what is to be removed and is, on a disk that
+// ignores case, a file of one of the states by another spelling.
+func dropAliases(root *os.Root, plans []*gen.Plan, states []gen.State) {
+	alias := func(orphan, file gen.File) bool {
+		if !strings.EqualFold(orphan.Path, file.Path) {
+			return false
+		}
+		one, errOne := root.Stat(orphan.Path)
+		other, errOther := root.Stat(file.Path)
+		return errOne == nil && errOther == nil && os.SameFile(one, other)
+	}
+	for _, plan := range plans {
+		plan.Remove = slices.DeleteFunc(plan.Remove, func(orphan gen.File) bool {
+			return slices.ContainsFunc(states, func(s gen.State) bool {
+				return slices.ContainsFunc(s.Files, func(file gen.File) bool { return alias(orphan, file) })
+			})
 		})
-	})
+	}
 }
 
 // skipped reports whether the directory name belongs to somebody else: Go's

@@ -198,8 +198,6 @@ func TestPlanChangesNothing(t *testing.T) {
 	}
 }
 
-// TestStatesArePlannedTogether plans two states before it generates either, as
-// the command does, with an orphan that belongs to neither.
 func TestPlanNamesWhatIsInTheWay(t *testing.T) {
 	const module = "-- go.mod --\nmodule example.com/corner\n-- owners/shop/owners.yaml --\n" + shopYAML
 	for name, test := range map[string]struct{ archive, want string }{
@@ -253,7 +251,6 @@ func TestFilesAreNotWrittenOutsideOfTheModule(t *testing.T) {
 	}
 }
 
-// TestADiskThatIgnoresCaseLosesNothing plays such a disk with a hard link.
 func TestModuleErrorsSayWhatToDo(t *testing.T) {
 	outside := t.TempDir()
 	if _, err := tree.Find(outside); err == nil || !strings.HasSuffix(err.Error(), "is in no Go module: run `go mod init example.com/you/project` in your project's root") {

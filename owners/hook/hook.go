@@ -43,7 +43,7 @@ type Hook struct {
 	Do func(ctx context.Context, dir string, in Input) error
 }
 
-// patience bounds a whole hook: the agent waits for it.
+// patience bounds a whole hook, its input too: the agent waits for it.
 const patience = 10 * time.Second
 
 // mostInput bounds what is read of standard input, in bytes.
@@ -74,7 +74,7 @@ func (h Hook) Run(ctx context.Context, args []string, stdin io.Reader, stderr io
 }
 
 func (h Hook) run(ctx context.Context, dir string, stdin io.Reader) (err error) {
-	in, err := h.read(stdin)
+	in, err := h.read(ctx, stdin)
 	if err != nil {
 		return err
 	}
@@ -86,8 +86,8 @@ func (h Hook) run(ctx context.Context, dir string, stdin io.Reader) (err error) 
 	return h.Do(ctx, dir, in)
 }
 
-func (h Hook) read(stdin io.Reader) (in Input, err error) {
-	text, err := io.ReadAll(io.LimitReader(stdin, mostInput+1))
+func (h Hook) read(ctx context.Context, stdin io.Reader) (in Input, err error) {
+	text, err := readAll(ctx, stdin)
 	if err != nil {
 		return in, fmt.Errorf("standard input: %w", err)
 	}
@@ -101,4 +101,24 @@ func (h Hook) read(stdin io.Reader) (in Input, err error) {
 		return in, fmt.Errorf("standard input tells of the event %q: this program is for %s", in.Event, h.Event)
 	}
 	return in, nil
+}
+
+// readAll reads no more than mostInput and one byte, and gives up when ctx
+// does: the agent may never end its input.
+func readAll(ctx context.Context, r io.Reader) ([]byte, error) {
+	type result struct {
+		text []byte
+		err  error
+	}
+	done := make(chan result, 1)
+	go func() {
+		text, err := io.ReadAll(io.LimitReader(r, mostInput+1))
+		done <- result{text, err}
+	}()
+	select {
+	case <-ctx.Done():
+		return nil, fmt.Errorf("its end did not come: %w", context.Cause(ctx))
+	case r := <-done:
+		return r.text, r.err
+	}
 }

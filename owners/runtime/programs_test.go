@@ -89,6 +89,27 @@ func TestProgramsDoTheirPartOnRealInput(t *testing.T) {
 	}
 }
 
+// A bad line costs its own row and nothing else, and does not stay unsaid.
+func TestStopSaysWhatItSkipped(t *testing.T) {
+	bin, dir := programs(t), runtimetest.State(t)
+	log, err := os.ReadFile("testdata/cost-log.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "log")
+	if err := os.WriteFile(path, append([]byte(strings.Repeat("oops\n", 12)), log...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, errs, status := run(t, dir, "hook-stop.json", bin+"/stop", "-log", path)
+	if out != "" || status != 0 || strings.Count(errs, "\n") != 11 ||
+		!strings.HasPrefix(errs, "stop: skipped: "+path+": the line at byte 0: ") || !strings.HasSuffix(errs, "stop: skipped: 2 more lines\n") {
+		t.Errorf("stop printed %q and %q and exited with %d", out, errs, status)
+	}
+	if out, errs, status := run(t, dir, "hook-stop.json", bin+"/stop", "-log", path); out+errs != "" || status != 0 {
+		t.Errorf("the second time stop printed %q and %q and exited with %d", out, errs, status)
+	}
+}
+
 // A hook never stands in its agent's way.
 func TestHooksExplainThemselvesAndExitWithZero(t *testing.T) {
 	bin := programs(t)

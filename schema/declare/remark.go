@@ -7,6 +7,11 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
+const (
+	maxDoc  = 2000 // characters of a doc text
+	maxLine = 100  // characters of a unit, a legacy key or a Go name
+)
+
 // prose returns the text of a doc: one or more lines. A character that does
 // not show is refused, since it could make the text look like what it is not.
 func (f *fileReader) prose(n *yaml.Node, what string) string {

@@ -80,6 +80,7 @@ func fieldsSchema() *jsonschema.Schema {
 		property{"program", described("The program that made it.", pattern("")), true},
 		property{"pid", described("That program's process id.", between("integer", "0", "9223372036854775807")), true},
 		property{"keys", incarnationsSchema(), false},
+		property{"adopted", described("Of a set or a map, the commit that took a legacy file into it.", pattern(versionPattern)), false},
 	)
 	return s
 }

@@ -88,6 +88,7 @@ func ownerStatusSchema(doc string) *jsonschema.Schema {
 		property{"status", statusSchema(), true},
 		property{"epoch", described("The epoch of the owner's last commit.", count()), false},
 		property{"revision", described("That commit's revision in the epoch.", count()), false},
+		property{"version", described("EPOCH.REVISION.NONCE of that commit, as --if-version takes it; empty if there was none.", pattern("^$|"+versionPattern)), false},
 		property{"aside", described("How many patches are set aside.", count()), false},
 		property{"error", described("Why the sidecar could not be read, and what to do.", pattern("")), false},
 	)

@@ -15,7 +15,7 @@ const view = `{"state":"runtime","dir":"/srv/agent","cut":{"consistency":"atomic
 "provenance":{"a_uint":{"owner":"all","file":"all.json","epoch":1786439564031000,"revision":7,
   "changed_at":"2026-08-11T09:12:44.031Z","program":"stop-hook","pid":4711,"status":"ok"},
  "foreign":{"owner":"other","file":"other.json","status":"foreign","freshness":"unknown","observed":{}}},
-"owners":{"all":{"status":"ok","epoch":1786439564031000,"revision":7,"aside":0},"other":{"status":"foreign","error":"changed by another hand"}}}`
+"owners":{"all":{"status":"ok","epoch":1786439564031000,"revision":7,"version":"1786439564031000.7.0123456789abc","aside":0},"other":{"status":"foreign","error":"changed by another hand"}}}`
 
 func TestViewSchemaDescribesAView(t *testing.T) {
 	text, err := declare.ViewSchema(allTypes())
@@ -42,6 +42,8 @@ func TestViewSchemaDescribesAView(t *testing.T) {
 		{`"freshness":"unknown"`, `"freshness":"old"`, false},
 		{`"changed_at":"2026-08-11T09:12:44.031Z"`, `"changed_at":"yesterday"`, false},
 		{`"aside":0`, `"aside":-1`, false},
+		{`"version":"1786439564031000.7.0123456789abc"`, `"version":""`, true},
+		{`"version":"1786439564031000.7.0123456789abc"`, `"version":"1.2"`, false},
 		{`"a_uint":1,`, `"a_map":{"a":{"uses":1,"pinned":true}},`, true},
 		{`"a_uint":1,`, `"a_map":{"a":{"uses":1,"pined":true}},`, false},
 		{`"provenance":{`, `"provenance":{"a_map":{"owner":"all","file":"all.json","status":"ok","parts":{"other":{"owner":"other","file":"other.json","status":"foreign"}}},`, true},

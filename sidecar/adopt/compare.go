@@ -9,6 +9,29 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
+// changed compares the legacy file with what it was and returns where it
+// differs.
+func (l *Legacy) changed() ([]jsontext.Pointer, error) {
+	now, err := look(l.path)
+	if err != nil {
+		return nil, err
+	}
+	if now.absent {
+		return nil, fmt.Errorf("%s: %w: the file was removed while it was adopted: see who did, then adopt it again", l.path, ErrActive)
+	}
+	if bytes.Equal(now.text, l.text) {
+		return nil, nil
+	}
+	what := "the file was rewritten with the same values"
+	var differ []jsontext.Pointer
+	if other, err := Parse(l.path, now.text); err != nil {
+		what = "the file was rewritten"
+	} else if differ = differences(nil, "", l.text, other.text); len(differ) > 0 {
+		what = "it changed " + enumerate(differ)
+	}
+	return differ, fmt.Errorf("%s: %w: %s while it was adopted: what it wrote since is in that file alone; stop it, adopt the file again and look at what is kept", l.path, ErrActive, what)
+}
+
 // differences appends to list where the JSON values a and b at a place differ,
 // in a's order and then in b's.
 func differences(list []jsontext.Pointer, at jsontext.Pointer, a, b []byte) []jsontext.Pointer {

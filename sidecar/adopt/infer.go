@@ -1,11 +1,8 @@
 package adopt
 
 import (
-	"fmt"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/go-json-experiment/json/jsontext"
@@ -193,8 +190,8 @@ func columnsOf(objects [][]byte) (columns []column, ok bool) {
 }
 
 // inferMap infers a map where the keys of o are data: where most of them are
-// no names, or where what they have is alike. The top of a file is a map only
-// if the latter is so of objects, for many a file has numbers alone.
+// no names, or where what they have is alike. The top of a file needs more for
+// that: many a file has numbers alone, or two parts that are alike.
 func inferMap(o schema.Object, top bool) (f schema.Field, ok bool) {
 	entries := column{}
 	odd := 0
@@ -212,7 +209,8 @@ func inferMap(o schema.Object, top bool) (f schema.Field, ok bool) {
 	if len(entries.values) < 2 || len(o) > schema.MaxKeys {
 		return f, false
 	}
-	if columns, alike := columnsOf(entries.values); alike && similar(columns, len(entries.values)) {
+	few := top && len(entries.values) < 3
+	if columns, alike := columnsOf(entries.values); alike && !few && similar(columns, len(entries.values)) {
 		members, left := inferFields(columns, func(c column) schema.Field { return inferType(c, 1) })
 		return schema.Field{Kind: schema.Map, Record: members}, len(left) == 0
 	}
@@ -232,45 +230,4 @@ func similar(columns []column, n int) bool {
 		}
 	}
 	return len(columns) > 0 && 2*common >= len(columns)
-}
-
-// nameFor returns a name for a field whose legacy key is none, which no other
-// field has. A key that cannot be written down as a legacy key has no name.
-func nameFor(key string, taken map[string]schema.Field) (string, bool) {
-	if !declarable(key) {
-		return "", false
-	}
-	var b strings.Builder
-	for i, c := range []byte(key) {
-		switch {
-		case c >= 'a' && c <= 'z', c >= '0' && c <= '9':
-			b.WriteByte(c)
-		case c >= 'A' && c <= 'Z':
-			if i > 0 && key[i-1] >= 'a' && key[i-1] <= 'z' {
-				b.WriteByte('_')
-			}
-			b.WriteByte(c + 'a' - 'A')
-		case !strings.HasSuffix(b.String(), "_"):
-			b.WriteByte('_')
-		}
-	}
-	base := strings.Trim(b.String(), "_")
-	if base == "" || base[0] < 'a' {
-		base = strings.TrimSuffix("key_"+base, "_")
-	}
-	base = strings.TrimRight(base[:min(len(base), 40)], "_")
-	name := base
-	for i := 2; ; i++ {
-		if _, ok := taken[name]; !ok {
-			return name, true
-		}
-		name = fmt.Sprintf("%s_%d", base, i)
-	}
-}
-
-// declarable reports whether owners.yaml can have key as a legacy key: one line
-// of at most 100 characters that all show.
-func declarable(key string) bool {
-	shows := strings.IndexFunc(key, func(c rune) bool { return !unicode.IsGraphic(c) }) < 0
-	return shows && key != "" && key != schema.LegacyFile && strings.TrimSpace(key) == key && utf8.RuneCountInString(key) <= 100
 }

@@ -93,21 +93,24 @@ func Extend(d, built *schema.Declaration) (*schema.Declaration, error) {
 
 // legacyKeys returns fields with the legacy keys that built has for them.
 func legacyKeys(fields, built map[string]schema.Field) map[string]schema.Field {
-	if fields == nil {
-		return nil
-	}
 	with := map[string]schema.Field{}
 	for name, f := range fields {
-		if b, ok := built[name]; ok {
-			f.Legacy = b.Legacy
-			f.Fields, f.Record = legacyKeys(f.Fields, b.Fields), legacyKeys(f.Record, b.Record)
-			if f.Of != nil && b.Of != nil {
-				of := *f.Of
-				of.Fields = legacyKeys(of.Fields, b.Of.Fields)
-				f.Of = &of
-			}
+		b, ok := built[name]
+		if with[name] = f; ok {
+			with[name] = legacyOf(f, b)
 		}
-		with[name] = f
 	}
 	return with
+}
+
+func legacyOf(f, built schema.Field) schema.Field {
+	f.Legacy = built.Legacy
+	f.Fields, f.Record = legacyKeys(f.Fields, built.Fields), legacyKeys(f.Record, built.Record)
+	for _, part := range []struct{ of, built **schema.Field }{{&f.Of, &built.Of}, {&f.Value, &built.Value}} {
+		if *part.of != nil && *part.built != nil {
+			with := legacyOf(**part.of, **part.built)
+			*part.of = &with
+		}
+	}
+	return f
 }

@@ -48,6 +48,9 @@ func Parse(path string, text []byte) (*Legacy, error) {
 	if err != nil { // check would have said so
 		return nil, fmt.Errorf("%s: %w: %w", path, sidecar.ErrInvalid, err)
 	}
+	if _, ok := object.Value("$sidecar"); ok {
+		return nil, fmt.Errorf("%s: %w: it is a sidecar, which Freehold wrote: name the file that there was before", path, sidecar.ErrInvalid)
+	}
 	return &Legacy{path, text, object}, nil
 }
 

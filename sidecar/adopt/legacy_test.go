@@ -40,6 +40,7 @@ func TestWhatIsNoObjectIsRefusedAtAByte(t *testing.T) {
 		{"a comment", "{} // why"},
 		{"too deep", `{"a":` + strings.Repeat("[", maxDepth) + strings.Repeat("]", maxDepth) + "}"},
 		{"too many values", `{"a":[` + strings.Repeat("0,", maxValues) + "0]}"},
+		{"a sidecar", `{"$sidecar":{"format":1},"f":1}`},
 		{"a name in a terminal's language twice", "{\"\\u001b[2J\":1,\"\\u001b[2J\":2}"},
 	} {
 		l, err := Parse("runtime.json", []byte(tc.text))

@@ -5,10 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/freehold-dev/freehold/schema"
-	"github.com/freehold-dev/freehold/sidecar/document"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -77,6 +75,7 @@ func (l *Legacy) Plan(d *schema.Declaration) (*Plan, error) {
 	}
 	if k.rest != "" {
 		p.whole(k, fields[k.rest], l.object)
+		p.sort(l.object)
 	}
 	p.bound()
 	if len(p.misfits) > 0 {
@@ -121,6 +120,21 @@ func (p *planner) whole(k *keys, f schema.Field, file schema.Object) {
 	rest := slices.DeleteFunc(slices.Clone(file), func(m schema.ObjectMember) bool { return k.names[m.Name] != "" })
 	owner, _ := p.d.OwnerOf(k.rest)
 	p.entries(k.rest, f, spot{"", fmt.Sprintf("field %s of %s", k.rest, owner)}, rest)
+}
+
+// sort puts what was collected in the order of the file's keys.
+func (p *planner) sort(file schema.Object) {
+	place := map[string]int{}
+	for i, m := range file {
+		place[string(jsontext.Pointer("").AppendToken(m.Name))] = i
+	}
+	first := func(at jsontext.Pointer) int {
+		key, _, _ := strings.Cut(strings.TrimPrefix(string(at), "/"), "/")
+		return place["/"+key]
+	}
+	slices.SortStableFunc(p.misfits, func(a, b Misfit) int { return first(a.Pointer) - first(b.Pointer) })
+	slices.SortStableFunc(p.unset, func(a, b Unset) int { return first(a.Pointer) - first(b.Pointer) })
+	slices.SortStableFunc(p.unowned, func(a, b Unowned) int { return first(a.Pointer) - first(b.Pointer) })
 }
 
 // mapping plans the map at a spot.
@@ -216,46 +230,4 @@ func (p *planner) give(owner string, v Value) {
 		p.parts[owner] = &Part{Owner: owner}
 	}
 	p.parts[owner].Values = append(p.parts[owner].Values, v)
-}
-
-// bound refuses what would not fit into a sidecar of its owner's, before
-// another owner has written anything.
-func (p *planner) bound() {
-	for _, owner := range slices.Sorted(maps.Keys(p.parts)) {
-		by := document.Provenance{Version: document.Version{Epoch: 1 << 52, Revision: 1, Nonce: "0000000000000"}, At: time.Unix(0, 1), Program: "adopt"}
-		doc := document.New(owner, "adopt")
-		for _, v := range p.parts[owner].Values {
-			if v.JSON != nil {
-				doc.Set(v.Field, v.JSON, by)
-			} else {
-				doc.SetRows(v.Field, v.rows(by.Version), by)
-			}
-		}
-		doc.Commit(by.Version, by.At, document.Writer{})
-		if _, err := doc.Encode(); err != nil {
-			p.complain("", "the fields of owner %s do not fit into one sidecar: %v: divide them among more owners", owner, err)
-		}
-	}
-}
-
-// rows returns the entries as a sidecar without the map would have them.
-func (v Value) rows(born document.Version) []document.Row {
-	rows := make([]document.Row, len(v.Entries))
-	for i, e := range v.Entries {
-		rows[i] = document.Row{Key: e.Key, Value: e.stored(), Born: born}
-	}
-	slices.SortFunc(rows, func(a, b document.Row) int { return strings.Compare(a.Key, b.Key) })
-	return rows
-}
-
-// stored returns e as a map has it that had no such key.
-func (e Entry) stored() []byte {
-	var o schema.Object
-	for _, m := range e.Members {
-		if m.Name == "" {
-			return m.JSON
-		}
-		o = o.With(m.Name, m.JSON)
-	}
-	return o.Append(nil)
 }

@@ -171,6 +171,15 @@ func TestTheFileItselfCanBeAMap(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("entries (-want +got):\n%s", diff)
 	}
+	l, err := Parse("x.json", []byte(`{"a": 1, "b": "x", "_version": 0.5, "a/b": "y", "c": null}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = l.Plan(d)
+	var misfits Misfits
+	if !errors.As(err, &misfits) || len(misfits) != 3 || misfits[0].Pointer != "/b" || misfits[1].Pointer != "/_version" || misfits[2].Pointer != "/a~1b" {
+		t.Errorf("not the misfits in the order of the file: %v", err)
+	}
 	if len(p.Unowned) > 0 || p.Parts[0].Values[0].Field != "layout" {
 		t.Errorf("unowned %v, the other part %v", p.Unowned, p.Parts[0])
 	}

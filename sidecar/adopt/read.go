@@ -40,12 +40,11 @@ func Read(ctx context.Context, path string) (*Legacy, error) {
 		return nil, err
 	}
 	since, moved := last.since(start), false
+	l, verdict := last.judge(path)
 	for {
-		l, err := last.judge(path)
-		quiet := time.Since(since)
 		switch {
-		case quiet >= last.still(err):
-			return l, err
+		case time.Since(since) >= last.still(verdict):
+			return l, verdict
 		case moved && time.Since(start) >= patience:
 			return nil, fmt.Errorf("%s: it is being rewritten: %w: nothing was changed; stop what writes the file, then adopt it", path, ErrActive)
 		}
@@ -58,6 +57,7 @@ func Read(ctx context.Context, path string) (*Legacy, error) {
 		}
 		if !next.equal(last) {
 			since, moved = time.Now(), true
+			l, verdict = next.judge(path)
 		}
 		last = next
 	}

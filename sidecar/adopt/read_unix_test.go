@@ -12,6 +12,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/freehold-dev/freehold/sidecar"
@@ -56,8 +57,7 @@ func TestOnlyWhatIsNotThereIsAbsent(t *testing.T) {
 		{strings.Repeat("x", 300), sidecar.ErrUnreadable, "name too long"},
 		{"empty", sidecar.ErrInvalid, "the file is empty"}, {"torn", sidecar.ErrInvalid, "ends too early"},
 	} {
-		t.Run(fmt.Sprintf("%.20s", tc.name), func(t *testing.T) {
-			t.Parallel()
+		t.Run(fmt.Sprintf("%.20s", tc.name), instantly(func(t *testing.T) {
 			path := tc.name
 			if !filepath.IsAbs(path) {
 				path = in(path)
@@ -73,41 +73,32 @@ func TestOnlyWhatIsNotThereIsAbsent(t *testing.T) {
 			if l != nil {
 				t.Errorf("it was read: %+v", l)
 			}
-		})
+		}))
 	}
 }
 
-func TestAFileOfAnotherUserIsUnreadable(t *testing.T) {
-	if os.Getuid() == 0 {
-		t.Skip("root reads everything; the command's scripts try it as another user")
-	}
-	path := legacyFile(t, "{}")
-	if err := os.Chmod(path, 0); err != nil {
-		t.Fatal(err)
-	}
-	_, err := Read(t.Context(), path)
-	wantError(t, err, sidecar.ErrUnreadable, "permission denied")
+// instantly makes a test with a clock of its own, on which nothing but waiting
+// takes time. For it every file is from the future, and counts as just written.
+func instantly(f func(t *testing.T)) func(t *testing.T) {
+	return func(t *testing.T) { synctest.Test(t, f) }
 }
 
 // A file that was written long ago is believed at once.
 func TestAQuietFileCostsNoTime(t *testing.T) {
-	path := legacyFile(t, "{}")
-	age(t, path)
-	start := time.Now()
-	if _, err := Read(t.Context(), path); err != nil {
-		t.Fatal(err)
-	}
-	if took := time.Since(start); took > stillWhole/2 {
-		t.Errorf("it took %v", took)
-	}
-}
-
-func age(t *testing.T, path string) {
-	t.Helper()
-	old := time.Now().Add(-time.Hour)
-	if err := os.Chtimes(path, old, old); err != nil {
-		t.Fatal(err)
-	}
+	instantly(func(t *testing.T) {
+		path := legacyFile(t, "{}")
+		old := time.Now().Add(-stillWhole)
+		if err := os.Chtimes(path, old, old); err != nil {
+			t.Fatal(err)
+		}
+		start := time.Now()
+		if _, err := Read(t.Context(), path); err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(start); took > 0 {
+			t.Errorf("it took %v", took)
+		}
+	})(t)
 }
 
 // writing keeps writing a file until the test ends.
@@ -148,47 +139,78 @@ func TestAFileRewrittenInPlaceIsNeverRead(t *testing.T) {
 // A file that was torn for a moment, as any writer in place tears it, is read
 // when it is whole again.
 func TestATornFileIsReadWhenItIsWhole(t *testing.T) {
-	path := legacyFile(t, `{"a":`)
-	mended := time.AfterFunc(200*time.Millisecond, func() {
-		if err := os.WriteFile(path, []byte(`{"a": 1}`), 0o600); err != nil {
-			t.Error(err)
+	instantly(func(t *testing.T) {
+		path := legacyFile(t, `{"a":`)
+		time.AfterFunc(stillBroken/2, func() {
+			if err := os.WriteFile(path, []byte(`{"a": 1}`), 0o600); err != nil {
+				t.Error(err)
+			}
+		})
+		l, err := Read(t.Context(), path)
+		if err != nil || string(l.object[0].Value) != "1" {
+			t.Errorf("got %+v (%v)", l, err)
 		}
-	})
-	defer mended.Stop()
-	l, err := Read(t.Context(), path)
-	if err != nil || string(l.object[0].Value) != "1" {
-		t.Errorf("got %+v (%v)", l, err)
-	}
+	})(t)
+}
+
+// One that stays torn is broken, and one that is torn again and again is being
+// rewritten.
+func TestATornFileIsBrokenOrBeingRewritten(t *testing.T) {
+	instantly(func(t *testing.T) {
+		path := legacyFile(t, `{"a":`)
+		start := time.Now()
+		_, err := Read(t.Context(), path)
+		wantError(t, err, sidecar.ErrInvalid, "ends too early")
+		if took := time.Since(start); took < stillBroken || took > stillBroken+pause {
+			t.Errorf("it took %v", took)
+		}
+	})(t)
+	instantly(func(t *testing.T) {
+		path := legacyFile(t, `{"a":`)
+		writing(t, func(round int) error {
+			time.Sleep(3 * pause)
+			return os.WriteFile(path, fmt.Appendf(nil, `{"a": %d`, round), 0o600)
+		})
+		start := time.Now()
+		_, err := Read(t.Context(), path)
+		wantError(t, err, ErrActive, "being rewritten")
+		if took := time.Since(start); took < patience || took > patience+pause {
+			t.Errorf("it took %v", took)
+		}
+	})(t)
 }
 
 // A writer that removes the file for a moment has not made it absent.
 func TestAFileThatIsReplacedByRemovalIsNotAbsent(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "runtime.json")
-	back := time.AfterFunc(stillAbsent/2, func() {
-		if err := os.WriteFile(path, []byte("{}"), 0o600); err != nil {
+	instantly(func(t *testing.T) {
+		path := filepath.Join(t.TempDir(), "runtime.json")
+		time.AfterFunc(stillAbsent/2, func() {
+			if err := os.WriteFile(path, []byte("{}"), 0o600); err != nil {
+				t.Error(err)
+			}
+		})
+		if _, err := Read(t.Context(), path); err != nil {
 			t.Error(err)
 		}
-	})
-	defer back.Stop()
-	if _, err := Read(t.Context(), path); err != nil {
-		t.Error(err)
-	}
+	})(t)
 }
 
 // Case 129: a writer that replaces the file again and again is found out before
 // anything is written.
 func TestALegacyWriterIsFoundOutBefore(t *testing.T) {
-	path := legacyFile(t, `{"n": 0}`)
-	writing(t, func(round int) error {
-		time.Sleep(50 * time.Millisecond) // the writer's pace, not ours
-		temp := path + ".t"
-		if err := os.WriteFile(temp, fmt.Appendf(nil, `{"n": %d}`, round), 0o600); err != nil {
-			return err
-		}
-		return os.Rename(temp, path)
-	})
-	_, err := Read(t.Context(), path)
-	wantError(t, err, ErrActive, path, "stop what writes the file")
+	instantly(func(t *testing.T) {
+		path := legacyFile(t, `{"n": 0}`)
+		writing(t, func(round int) error {
+			time.Sleep(50 * time.Millisecond)
+			temp := path + ".t"
+			if err := os.WriteFile(temp, fmt.Appendf(nil, `{"n": %d}`, round), 0o600); err != nil {
+				return err
+			}
+			return os.Rename(temp, path)
+		})
+		_, err := Read(t.Context(), path)
+		wantError(t, err, ErrActive, path, "stop what writes the file")
+	})(t)
 }
 
 func TestAReadEndsWithItsContext(t *testing.T) {

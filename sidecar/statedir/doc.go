@@ -5,5 +5,6 @@
 // can do anything, and are detected by package document.
 //
 // Everything below .freehold belongs to this package: the manifest, the lock
-// files and their identities.
+// files and their identities, and the records. So do the identities of
+// processes, which tell the holder of a lock from its successor.
 package statedir

@@ -19,7 +19,14 @@ func (l *Lock) Holder() int {
 	if err != nil {
 		return 0
 	}
-	return lockHolder(name)
+	// The kernel lists locks a page at a time, and counts on from the last
+	// page: a lock that goes away in between hides another one.
+	for range 3 {
+		if pid := lockHolder(name); pid != 0 {
+			return pid
+		}
+	}
+	return 0
 }
 
 // kernelName returns how the kernel's lists of locks name an open file:
@@ -82,20 +89,4 @@ func lockHolder(name string) int {
 		}
 	}
 	return 0
-}
-
-// lostHolder returns who holds the lock file with the inode ino, which may
-// have no name any more.
-func (d *Dir) lostHolder(ino uint64) int {
-	fd, err := d.meta.openRegular(manifestName)
-	if err != nil {
-		return 0
-	}
-	defer unix.Close(fd)
-	name, err := kernelName(fd)
-	if err != nil {
-		return 0
-	}
-	device := name[:bytes.LastIndexByte([]byte(name), ':')+1]
-	return lockHolder(fmt.Sprintf("%s%d", device, ino))
 }

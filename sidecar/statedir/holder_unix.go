@@ -2,7 +2,9 @@
 
 package statedir
 
+import "github.com/freehold-dev/freehold/schema"
+
 // Holder returns 0: the kernel does not tell.
 func (l *Lock) Holder() int { return 0 }
 
-func (d *Dir) lostHolder(ino uint64) int { return 0 }
+func (d *Dir) lostHolder(m *schema.Manifest, name string) int { return 0 }

@@ -164,3 +164,30 @@ func TestQuarantineMovesWhateverItIs(t *testing.T) {
 		t.Errorf("%d things kept (%v), want 5", len(kept), err)
 	}
 }
+
+// The inode of a deleted lock file is soon another file's, maybe another
+// state's lock: that one's holder is no obstacle.
+func TestRepairIsNotMistakenByAReusedInode(t *testing.T) {
+	if _, err := os.Stat("/proc/locks"); err != nil {
+		t.Skip("needs /proc/locks")
+	}
+	d, other := newState(t), newState(t)
+	m, err := d.Manifest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	held := openLock(t, other, OwnerLock("cost"))
+	if err := held.Acquire(t.Context(), 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(d.Path(), metaName, OwnerLock("cost"))); err != nil {
+		t.Fatal(err)
+	}
+	m.Locks[OwnerLock("cost")] = held.ino // as if it had been that one's
+	if err := d.writeManifest(m); err != nil {
+		t.Fatal(err)
+	}
+	if remade, err := Repair(t.Context(), d.Path()); err != nil || len(remade) != 1 {
+		t.Errorf("repaired %v (%v)", remade, err)
+	}
+}

@@ -28,6 +28,7 @@ func Repair(ctx context.Context, dir string) (remade []string, err error) {
 	if err := unix.Flock(d.meta.fd, unix.LOCK_EX|unix.LOCK_NB); err != nil {
 		return nil, fmt.Errorf("%s: %w (%w): another repair is under way", d.meta.path, ErrBusy, err)
 	}
+	defer unix.Flock(d.meta.fd, unix.LOCK_UN) // not left to a child that is between fork and exec
 	m, err := d.Manifest()
 	if err != nil {
 		return nil, err
@@ -42,7 +43,7 @@ func Repair(ctx context.Context, dir string) (remade []string, err error) {
 		l, err := d.OpenLock(name, m.Locks[name])
 		if errors.Is(err, ErrLock) {
 			remade = append(remade, name)
-			if pid := d.lostHolder(m.Locks[name]); pid != 0 {
+			if pid := d.lostHolder(m, name); pid != 0 {
 				return nil, fmt.Errorf("%s: %w: process %d holds the lost lock; stop it first", filepath.Join(d.meta.path, name), ErrBusy, pid)
 			}
 			continue

@@ -26,10 +26,14 @@ func declaration() *schema.Declaration {
 		"till": {Fields: map[string]schema.Field{
 			"open":      {Type: schema.TypeBool},
 			"customers": {Type: schema.TypeUint, Kind: schema.Counter},
+			"smells":    {Type: schema.TypeString, Kind: schema.Set},
+			"sold":      {Kind: schema.Map, Value: &schema.Field{Type: schema.TypeUint, Kind: schema.Counter}},
+			"wares":     {Kind: schema.Map, Record: map[string]schema.Field{"taken": {Type: schema.TypeUint, Kind: schema.Counter}}},
 		}},
 		"manager": {Mode: schema.Exclusive, Fields: map[string]schema.Field{
 			"best":  {Type: schema.TypeInt, Kind: schema.Max},
 			"worst": {Type: schema.TypeInt, Kind: schema.Min},
+			"wares": {Kind: schema.Map, Keys: true, Record: map[string]schema.Field{"name": {Type: schema.TypeString}}},
 		}},
 		"porter": {Fields: map[string]schema.Field{"name": {Type: schema.TypeString}}},
 	}}
@@ -40,6 +44,18 @@ func customers(v uint64) setting { return statetest.Put("customers", schema.Uint
 func best(v int64) setting       { return statetest.Put("best", schema.Int{}, v) }
 func worst(v int64) setting      { return statetest.Put("worst", schema.Int{}, v) }
 func name(v string) setting      { return statetest.Put("name", schema.String{}, v) }
+
+func smells(v ...string) setting   { return statetest.Insert("smells", schema.String{}, v...) }
+func wares(keys ...string) setting { return statetest.Keys("wares", keys...) }
+func sold(key string, v uint64) setting {
+	return statetest.PutAt("sold", key, "", schema.Uint{}, v)
+}
+func waresName(key, v string) setting {
+	return statetest.PutAt("wares", key, "name", schema.String{}, v)
+}
+func waresTaken(key string, v uint64) setting {
+	return statetest.PutAt("wares", key, "taken", schema.Uint{}, v)
+}
 
 // stored returns the owner's fields as its own writer sees them.
 func stored(t *testing.T, dir, owner string) map[string]string {
@@ -82,6 +98,23 @@ func TestSettingsAreWrittenByTheirOwnersAndKinds(t *testing.T) {
 	}
 }
 
+// A key is there whoever has something at it, also if the owner of the keys
+// has nothing; it comes after the other owner's name in the alphabet here.
+func TestSettingsOfMapsCreateTheKeysThatTheyName(t *testing.T) {
+	dir := statetest.State(t, declaration(), []setting{
+		waresTaken("bread", 2), sold("bread", 1), sold("bread", 2), smells("tea", "bread", "tea"), waresTaken("cake", 0), waresTaken("bread", 3),
+		waresName("pie", "Pie"), wares("jam", "pie"),
+	})
+	for owner, want := range map[string]map[string]string{
+		"till":    {"smells": `["bread","tea"]`, "sold": `{"bread":3}`, "wares": `{"bread":{"taken":5},"cake":{"taken":0}}`},
+		"manager": {"wares": `{"bread":{},"cake":{},"jam":{},"pie":{"name":"Pie"}}`},
+	} {
+		if diff := cmp.Diff(want, stored(t, dir, owner)); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", owner, diff)
+		}
+	}
+}
+
 func TestEveryStateIsItsOwnAndGoneAfterTheTest(t *testing.T) {
 	var dirs []string
 	t.Run("make", func(t *testing.T) {
@@ -121,6 +154,9 @@ func TestASettingThatDoesNotFitEndsTheTest(t *testing.T) {
 	}{
 		{[]setting{name("\xff")}, "setting name: invalid UTF-8 at byte 0"},
 		{[]setting{customers(1<<64 - 1), customers(1)}, "till.json: field customers: invalid value"},
+		{[]setting{smells("a", "\xff")}, "setting smells: invalid UTF-8 at byte 0"},
+		{[]setting{waresName("pie", "\xff")}, "setting wares: invalid UTF-8 at byte 0"},
+		{[]setting{wares("")}, "manager.json: field wares: invalid value: a key of a map cannot be empty"},
 	} {
 		r := &recorder{TB: t}
 		done := make(chan struct{})

@@ -21,6 +21,12 @@ type Recorded struct {
 	USD decimal.Decimal
 	// Bytes is how much of the log was new.
 	Bytes uint64
+	// Skipped is how many whole lines of it are no rows, such as one that a
+	// killed writer left torn. They count nothing and are not read again.
+	Skipped int
+	// Why names the place of each of the first ten of those in the log, and
+	// what is wrong there.
+	Why []error
 }
 
 // mostTries bounds how often Record starts over because another Record was
@@ -31,7 +37,7 @@ const mostTries = 20
 // Record, adds what they cost to the total, and notes the length of the
 // session's last prompt. Each row is counted exactly once, however many
 // Records run at the same time: the offset up to which the log was read is
-// committed together with the total.
+// committed together with the total. A whole line that is no row is skipped.
 func Record(ctx context.Context, dir, log, session string, o *sidecar.Options) (Recorded, error) {
 	w, err := costfile.Open(ctx, dir, o)
 	if err != nil {
@@ -67,7 +73,7 @@ func record(ctx context.Context, w *costfile.Writer, r *runtime.Reader, log, ses
 	if err != nil {
 		return Recorded{}, err
 	}
-	rec := Recorded{USD: s.spent}
+	rec := Recorded{USD: s.spent, Skipped: s.skipped, Why: s.why}
 	if s.end > from {
 		rec.Bytes = s.end - from
 	}

@@ -1,6 +1,7 @@
 package cost_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"github.com/freehold-dev/freehold/owners/runtime"
 	"github.com/freehold-dev/freehold/owners/runtime/cost"
 	"github.com/freehold-dev/freehold/owners/runtime/runtimetest"
+	"github.com/freehold-dev/freehold/reader"
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/shopspring/decimal"
 )
@@ -143,26 +145,63 @@ func TestRecordStartsOverWhenTheLogWasRotated(t *testing.T) {
 	}
 }
 
-func TestRecordOfABadLogChangesNothingAndNamesThePlace(t *testing.T) {
+func TestRecordSkipsABadLineAndNamesItsPlace(t *testing.T) {
 	good := `{"timestamp":"2026-08-11T08:00:00Z","session_id":"S-042","estimated_cost_usd":0.5}` + "\n"
 	for name, tc := range map[string]struct{ line, says string }{
-		"no JSON":      {"oops\n", "byte 83"},
+		"no JSON":      {"oops\n", "invalid character 'o'"},
+		"torn":         {good[:40] + good, "invalid character"},
+		"empty":        {"\n", "EOF"},
+		"zeros":        {strings.Repeat("\x00", 512) + "\n", `'\x00'`},
 		"no timestamp": {"{}\n", "no timestamp"},
+		"no instant":   {`{"timestamp":"9999-12-31T23:59:59-23:00","session_id":"S-042"}` + "\n", "year"},
 		"a bomb":       {`{"timestamp":"2026-08-11T08:00:00Z","estimated_cost_usd":1e999999999}` + "\n", "estimated_cost_usd"},
 		"text":         {`{"timestamp":"2026-08-11T08:00:00Z","estimated_cost_usd":"1"}` + "\n", "estimated_cost_usd"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			dir := runtimetest.State(t)
-			_, err := cost.Record(t.Context(), dir, logOf(t, good+tc.line), "S-042", nil)
-			if err == nil || !strings.Contains(err.Error(), tc.says) {
-				t.Errorf("got %v, want an error that says %q", err, tc.says)
+			dir, log := runtimetest.State(t), good+tc.line+good
+			path := logOf(t, log)
+			rec := record(t, dir, path)
+			if rec.Skipped != 1 || len(rec.Why) != 1 || rec.Bytes != uint64(len(log)) || rec.USD.String() != "1" {
+				t.Fatalf("recorded %+v, want 1 line skipped and $1 of %d bytes", rec, len(log))
 			}
-			if _, err := view(t, dir).TotalUSD().Get(); err == nil {
-				t.Error("half of the log was recorded")
+			if why := rec.Why[0].Error(); !strings.HasPrefix(why, path+": the line at byte 83: ") || !strings.Contains(why, tc.says) {
+				t.Errorf("the reason is %q, want byte 83 and %q", why, tc.says)
+			}
+			if total, err := view(t, dir).TotalUSD().Get(); err != nil || total.String() != "1" {
+				t.Errorf("total %v (%v), want 1", total, err)
+			}
+			if again := record(t, dir, path); again.Outcome != sidecar.Unchanged || again.Skipped != 0 {
+				t.Errorf("a second reading of the same log: %+v, want unchanged", again)
 			}
 		})
 	}
-	if _, err := cost.Record(t.Context(), runtimetest.State(t), "/nonexistent/log", "S-042", nil); err == nil {
-		t.Error("a missing log is no error")
+}
+
+func TestRecordGetsPastALineWithoutEnd(t *testing.T) {
+	const most = 16 << 20
+	dir, path := runtimetest.State(t), logOf(t, "")
+	if err := os.Truncate(path, most); err != nil { // a crash of the machine leaves zeros
+		t.Fatal(err)
+	}
+	if rec := record(t, dir, path); rec.Skipped != 1 || rec.Bytes != most {
+		t.Errorf("recorded %+v, want 1 line of %d bytes skipped", rec, most)
+	}
+}
+
+func TestRecordTellsOnlyTheFirstBadLinesApart(t *testing.T) {
+	if rec := record(t, runtimetest.State(t), logOf(t, strings.Repeat("oops\n", 1000))); rec.Skipped != 1000 || len(rec.Why) != 10 {
+		t.Errorf("%d lines skipped and %d named, want 1000 and 10", rec.Skipped, len(rec.Why))
+	}
+}
+
+func TestRecordOfNoLogChangesNothing(t *testing.T) {
+	for _, path := range []string{"/nonexistent/log", t.TempDir()} {
+		dir := runtimetest.State(t)
+		if _, err := cost.Record(t.Context(), dir, path, "S-042", nil); err == nil {
+			t.Errorf("%s is taken for a log", path)
+		}
+		if _, err := view(t, dir).LogOffset().Get(); !errors.Is(err, reader.ErrUnset) {
+			t.Errorf("%s: the offset is set (%v)", path, err)
+		}
 	}
 }

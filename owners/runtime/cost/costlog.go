@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"syscall"
 	"time"
 
 	"github.com/freehold-dev/freehold/schema"
@@ -34,9 +35,23 @@ func (r row) observed() time.Time {
 
 // A stretch is what a part of the log says.
 type stretch struct {
-	end   uint64          // offset behind the last whole line
-	spent decimal.Decimal // by all sessions
-	last  *row            // of the session itself, not of its sub-agents; nil if none
+	end     uint64          // offset behind the last whole line
+	spent   decimal.Decimal // by all sessions
+	last    *row            // of the session itself, not of its sub-agents; nil if none
+	skipped int             // whole lines that are no rows
+	why     []error         // of the first of them
+}
+
+// mostWhy bounds how many skipped lines are told apart.
+const mostWhy = 10
+
+// skip steps over a whole line that is no row. A writer that was killed leaves
+// such a line, and its like must not end the recording for ever.
+func (s *stretch) skip(path string, err error) {
+	s.skipped++
+	if len(s.why) < mostWhy {
+		s.why = append(s.why, fmt.Errorf("%s: the line at byte %d: %w", path, s.end, err))
+	}
 }
 
 // mostStretch bounds how much of the log one call reads, in bytes.
@@ -46,7 +61,7 @@ const mostStretch = 16 << 20
 // line that is still being written is left for the next time. If the log is
 // shorter than from it was rotated, and is read from its beginning.
 func readStretch(path string, from uint64, session string) (stretch, error) {
-	log, err := os.Open(path)
+	log, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a named pipe would make it wait
 	if err != nil {
 		return stretch{}, err
 	}
@@ -66,26 +81,28 @@ func readStretch(path string, from uint64, session string) (stretch, error) {
 		return stretch{}, err
 	}
 	whole := text[:bytes.LastIndexByte(text, '\n')+1]
+	s := parseStretch(path, from, whole, session)
 	if len(whole) == 0 && len(text) == mostStretch {
-		return stretch{}, fmt.Errorf("%s: the line at byte %d is longer than %d bytes", path, from, mostStretch)
+		s.skip(path, fmt.Errorf("it is longer than %d bytes", mostStretch))
+		s.end += mostStretch // what follows of it is no row either
 	}
-	return parseStretch(path, from, whole, session)
+	return s, nil
 }
 
-func parseStretch(path string, from uint64, lines []byte, session string) (stretch, error) {
+func parseStretch(path string, from uint64, lines []byte, session string) stretch {
 	s := stretch{end: from}
 	for line := range bytes.Lines(lines) {
 		r, spent, err := parseRow(line)
 		if err != nil {
-			return stretch{}, fmt.Errorf("%s: the line at byte %d: %w", path, s.end, err)
+			s.skip(path, err)
 		}
 		s.end += uint64(len(line))
 		s.spent = s.spent.Add(spent)
-		if r.SessionID == session && !r.Subagent {
+		if err == nil && r.SessionID == session && !r.Subagent {
 			s.last = &r
 		}
 	}
-	return s, nil
+	return s
 }
 
 func parseRow(line []byte) (row, decimal.Decimal, error) {
@@ -95,6 +112,9 @@ func parseRow(line []byte) (row, decimal.Decimal, error) {
 	}
 	if r.Timestamp.IsZero() {
 		return row{}, decimal.Decimal{}, errors.New("it has no timestamp")
+	}
+	if _, err := (schema.Time{}).Append(nil, r.observed()); err != nil {
+		return row{}, decimal.Decimal{}, err
 	}
 	if r.CostUSD == nil {
 		return r, decimal.Decimal{}, nil

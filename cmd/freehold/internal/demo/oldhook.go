@@ -103,5 +103,6 @@ func rewrite(file string, change func(fields map[string]any)) error {
 	if err := temp.Close(); err != nil {
 		return err
 	}
+	//freehold:allow readmodifywrite to lose updates is what the demo shows, in a file of its own
 	return os.Rename(temp.Name(), file)
 }

@@ -13,6 +13,11 @@
 //
 //	func Stamp(ctx context.Context, dir string) error
 //
-// Programs and packages below internal may mention a writer, since not
-// everybody can import them. A writer inside of an any is not found.
+// What a writer package is made of is no better: an interface whose methods
+// return it has room for the writer's Tx without naming it:
+//
+//	type Tx interface{ LastResetAt() sidecar.Max[time.Time] } // WRONG
+//
+// Programs, and packages that can be imported from within the home alone, may
+// mention its writer. One inside of an any is not found.
 package leak

@@ -17,14 +17,15 @@ var doc string
 var Analyzer = check.New("leak", doc, run)
 
 func run(pass *check.Pass) {
+	imports := generated.Imports(pass.Pkg)
+	if imports[generated.Sidecar] == nil { // writers are made of it
+		return
+	}
 	writers := map[string]bool{}
-	for path, pkg := range generated.Imports(pass.Pkg) {
+	for path, pkg := range imports {
 		if generated.Writer(pkg) {
 			writers[path] = true
 		}
-	}
-	if len(writers) == 0 {
-		return
 	}
 	for _, l := range leak.Check(pass.Pkg, module(pass), func(path string) bool { return writers[path] }) {
 		if !pass.IsTest(l.Pos) { // nobody imports what a test exports

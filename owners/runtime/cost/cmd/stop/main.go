@@ -2,12 +2,14 @@
 //
 //	stop [-dir STATE] [-log FILE] < hook.json
 //
-// The log lies beside the state directory unless -log names it.
+// The log lies beside the state directory unless -log names it. Lines of it
+// that cannot be used are skipped, and named on standard error.
 package main
 
 import (
 	"context"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -30,9 +32,22 @@ func main() {
 			if log == "" {
 				log = filepath.Join(filepath.Dir(filepath.Clean(dir)), "cost-log.jsonl")
 			}
-			_, err := cost.Record(ctx, dir, log, in.SessionID, &sidecar.Options{Program: "stop"})
+			rec, err := cost.Record(ctx, dir, log, in.SessionID, &sidecar.Options{Program: "stop"})
+			if err == nil {
+				complain(rec)
+			}
 			return err
 		},
 	}
 	os.Exit(h.Run(context.Background(), os.Args[1:], os.Stdin, os.Stderr))
+}
+
+// complain says what of the log was not recorded.
+func complain(rec cost.Recorded) {
+	for _, why := range rec.Why {
+		fmt.Fprintf(os.Stderr, "stop: skipped: %v\n", why)
+	}
+	if more := rec.Skipped - len(rec.Why); more > 0 {
+		fmt.Fprintf(os.Stderr, "stop: skipped: %d more lines\n", more)
+	}
 }

@@ -1,0 +1,121 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"time"
+
+	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/go-json-experiment/json"
+	"golang.org/x/sys/unix"
+)
+
+// Requests come by a socket in the abstract name space, which leaves no file
+// behind. Its name has the holder's nonce, which only the record tells, and
+// who may not read the record is not answered either.
+
+type handoffCall struct {
+	Owner string            `json:"owner"`
+	To    statedir.Identity `json:"to"`
+	Grace time.Duration     `json:"grace,format:nano"`
+}
+
+type handoffAnswer struct {
+	Status int    `json:"status"`
+	Says   string `json:"says,omitempty"`
+}
+
+func handoffAddress(owner string, holder statedir.Identity) string {
+	return fmt.Sprintf("@freehold-%s-%s", holder.Nonce, owner)
+}
+
+// receiveHandoffs returns the requests that this process hands its lease of
+// owner over, until stop is called.
+func receiveHandoffs(owner string) (requests <-chan handoffRequest, stop func(), err error) {
+	listener, err := net.Listen("unix", handoffAddress(owner, statedir.Self()))
+	if err != nil {
+		return nil, nil, err
+	}
+	out := make(chan handoffRequest)
+	over := make(chan struct{})
+	go func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			go receiveHandoff(conn, owner, out, over)
+		}
+	}()
+	return out, func() { close(over); listener.Close() }, nil
+}
+
+// mostAsked is how long a request may take to come in.
+const mostAsked = 5 * time.Second
+
+func receiveHandoff(conn net.Conn, owner string, out chan<- handoffRequest, over <-chan struct{}) {
+	var call handoffCall
+	conn.SetReadDeadline(time.Now().Add(mostAsked))
+	if !mine(conn) || json.UnmarshalRead(conn, &call) != nil || call.Owner != owner {
+		conn.Close()
+		return
+	}
+	request := handoffRequest{to: call.To, grace: call.Grace, reply: func(err error) {
+		answer := handoffAnswer{Status: exitStatus(err)}
+		if err != nil {
+			answer.Says = err.Error()
+		}
+		json.MarshalWrite(conn, answer) // who does not wait for it has gone
+		conn.Close()
+	}}
+	select {
+	case out <- request:
+	case <-over:
+		conn.Close()
+	}
+}
+
+// mine reports whether the process at the other end is the same user's.
+func mine(conn net.Conn) bool {
+	raw, err := conn.(*net.UnixConn).SyscallConn()
+	if err != nil {
+		return false
+	}
+	var peer *unix.Ucred
+	controlErr := raw.Control(func(fd uintptr) { peer, err = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED) })
+	return errors.Join(controlErr, err) == nil && int(peer.Uid) == os.Geteuid()
+}
+
+// requestHandoff asks the holder of owner's lease to hand it to the process to.
+func requestHandoff(ctx context.Context, owner string, holder sidecar.Holder, to statedir.Identity, grace time.Duration) error {
+	unanswered := func(why error) error {
+		return fmt.Errorf("owner %s: %w: process %d, program %.64q, holds the lease and does not answer: only `freehold lease` can be asked, other programs hand over by themselves (%w)",
+			owner, sidecar.ErrBusy, holder.Identity.PID, holder.Program, why)
+	}
+	conn, err := new(net.Dialer).DialContext(ctx, "unix", handoffAddress(owner, holder.Identity))
+	if err != nil {
+		return unanswered(err)
+	}
+	defer conn.Close()
+	defer context.AfterFunc(ctx, func() { conn.Close() })()
+	conn.SetDeadline(time.Now().Add(2*grace + mostAsked))
+	var answer handoffAnswer
+	err = json.MarshalWrite(conn, handoffCall{owner, to, grace})
+	if err == nil {
+		err = conn.(*net.UnixConn).CloseWrite()
+	}
+	if err == nil {
+		err = json.UnmarshalRead(conn, &answer)
+	}
+	if err != nil {
+		return unanswered(err)
+	}
+	if answer.Status != exitDone {
+		return verdict{answer.Status, answer.Says}
+	}
+	return nil
+}

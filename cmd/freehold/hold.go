@@ -1,0 +1,135 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"runtime"
+	"time"
+
+	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/statedir"
+)
+
+// hold holds owner's lease while the command runs.
+func (h *holding) hold(ctx context.Context, owner string, command []string) (err error) {
+	if h.wait < 0 {
+		return usage("--wait %s is negative", h.wait)
+	}
+	dir, err := h.find()
+	if err != nil {
+		return err
+	}
+	program, err := exec.LookPath(command[0])
+	if err != nil {
+		return classed{err, errUsage}
+	}
+	signals := make(chan os.Signal, 16)
+	signal.Notify(signals, passedOn...) // from here on none is lost: what comes while Open waits ends that
+	defer signal.Stop(signals)
+	w, err := sidecar.Open(ctx, dir, nil, owner, &sidecar.Options{Program: h.program, LeaseWait: h.wait, Notice: h.notice})
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if closeErr := w.Close(); closeErr != nil {
+			h.complain(fmt.Errorf("the lease is free, and its record could not say so: %w", closeErr))
+		}
+	}()
+	if w.Declaration().Owners[owner].EffectiveMode() != schema.Exclusive {
+		return fmt.Errorf("owner %s is shared: %w: only exclusive owners have one", owner, sidecar.ErrNoLease)
+	}
+	child := exec.Command(program, command[1:]...)
+	child.Args[0] = command[0]
+	child.Stdin, child.Stdout, child.Stderr = h.stdin, h.stdout, h.stderr
+	child.SysProcAttr = dyingWithParent()
+	requests, stop, err := receiveHandoffs(owner)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	return (&watch{w, child, signals, requests}).run()
+}
+
+// notice tells what stops nothing.
+func (c *cli) notice(err error) { c.hint(err.Error()) }
+
+// A watch is a command under way, and what may come meanwhile.
+type watch struct {
+	writer   *sidecar.Writer
+	child    *exec.Cmd
+	signals  <-chan os.Signal
+	requests <-chan handoffRequest
+}
+
+// run runs the command to its end and returns how it ended.
+func (w *watch) run() error {
+	runtime.LockOSThread() // on Linux the command dies with the thread that started it
+	defer runtime.UnlockOSThread()
+	if err := w.child.Start(); err != nil {
+		return classed{err, errUsage}
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- w.child.Wait() }()
+	for {
+		select {
+		case s := <-w.signals:
+			if !fromTerminal(s) {
+				w.child.Process.Signal(s) // an error says that it has ended
+			}
+		case r := <-w.requests:
+			if err := w.drain(r, ended); err != nil {
+				r.reply(err)
+				continue
+			}
+			r.reply(w.handOff(r))
+			return w.outcome(nil)
+		case err := <-ended:
+			return w.outcome(err)
+		}
+	}
+}
+
+// drain asks the command to end, so that it has when its successor begins.
+func (w *watch) drain(r handoffRequest, ended chan error) error {
+	if verdict, why := r.to.Judge(); verdict == statedir.Gone {
+		return fmt.Errorf("nothing is handed to process %d: %w: %s", r.to.PID, sidecar.ErrGone, why)
+	}
+	if err := w.child.Process.Signal(terminate); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return err
+	}
+	late := time.After(r.grace)
+	for {
+		select {
+		case <-ended:
+			return nil
+		case s := <-w.signals:
+			w.child.Process.Signal(s)
+		case <-late:
+			return fmt.Errorf("%w: the command of process %d was asked to end and did not within %v; the lease stays there", sidecar.ErrDeadline, os.Getpid(), r.grace)
+		}
+	}
+}
+
+func (w *watch) handOff(r handoffRequest) error {
+	ctx, cancel := context.WithTimeout(context.Background(), r.grace)
+	defer cancel()
+	return w.writer.Handoff(ctx, r.to)
+}
+
+// outcome passes the command's exit status on.
+func (w *watch) outcome(err error) error {
+	state := w.child.ProcessState
+	if state == nil {
+		return err
+	}
+	const signalled = 128
+	if n, ok := endingSignal(state); ok {
+		return verdict{status: signalled + n}
+	}
+	return verdict{status: state.ExitCode()}
+}

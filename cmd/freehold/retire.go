@@ -1,0 +1,128 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/spf13/cobra"
+)
+
+func newRetire(c *cli) *cobra.Command {
+	r := &retirement{cli: c}
+	cmd := c.command(&cobra.Command{
+		Use:   "retire OWNER --epoch N --pid N",
+		Short: "end exactly the process that holds a lease",
+		Long: `End the process PID that took OWNER's lease in the epoch N, both as "freehold lease
+OWNER" showed them, and no other, whatever has become of the number since. The
+fence is shut first, so that no successor can take the lease meanwhile; one that
+a supervisor starts waits until this is over. SIGTERM goes to exactly the process
+that is proved to be the one and to hold the lease; with --kill, SIGKILL follows
+after --grace.
+
+0: it was asked to end and ended. 9: it was gone already, and nothing was
+signalled, or it ended in another way. 6: another process holds the lease, or
+nobody can judge which does; nothing was signalled. 5: it did not end in time.
+4: it is a process that is never signalled: the first, the caller or one that it
+descends from, or another user's. What was proved is listed in each case.`,
+		Example: `  freehold retire watchdog --epoch 1795987360622345 --pid 4242
+  freehold retire watchdog --epoch 1795987360622345 --pid 4242 --grace 30s --kill --json`,
+		Args: operands(1, 1, "an OWNER"),
+	}, func(ctx context.Context, args []string) error { return r.run(ctx, args[0]) })
+	r.flags(cmd)
+	r.completes(cmd, completeExclusive)
+	return cmd
+}
+
+// A retirement is one call of retire.
+type retirement struct {
+	*cli
+	place
+	epoch   uint64
+	pid     int
+	grace   time.Duration
+	kill    bool
+	program string
+}
+
+func (r *retirement) flags(cmd *cobra.Command) {
+	r.place.flags(cmd)
+	flags := cmd.Flags()
+	flags.Uint64Var(&r.epoch, "epoch", 0, "the epoch `N` that the process began")
+	flags.IntVar(&r.pid, "pid", 0, "its process id `N`")
+	flags.DurationVar(&r.grace, "grace", 10*time.Second, "the `DURATION` that it may take to end")
+	flags.BoolVar(&r.kill, "kill", false, "kill it if it takes longer")
+	flags.StringVar(&r.program, "program", "", "the `NAME` of who retires it, for the record (default freehold)")
+	cmd.MarkFlagRequired("epoch")
+	cmd.MarkFlagRequired("pid")
+}
+
+func (r *retirement) run(ctx context.Context, owner string) error {
+	if r.epoch == 0 || r.pid <= 0 || r.grace <= 0 {
+		return usage("--epoch %d, --pid %d and --grace %v must be positive", r.epoch, r.pid, r.grace)
+	}
+	dir, err := r.find()
+	if err != nil {
+		return err
+	}
+	prepared := &sidecar.Prepared{Dir: dir, Owner: owner, Holding: sidecar.Holding{
+		Epoch: r.epoch, Holder: sidecar.Holder{Identity: statedir.Identity{PID: r.pid}},
+	}}
+	result, err := prepared.Retire(ctx, &sidecar.RetireOptions{Grace: r.grace, Kill: r.kill, Program: r.program, Notice: r.notice})
+	report := newRetireReport(prepared, result, err)
+	if told := r.cli.report(report, report.text()); told != nil || err != nil {
+		return errors.Join(err, told)
+	}
+	if result.Outcome == sidecar.AlreadyGone {
+		return verdict{status: exitGone}
+	}
+	return nil
+}
+
+// A retireReport is what retire prints, also when it failed.
+type retireReport struct {
+	Owner    string                `json:"owner"`
+	Outcome  sidecar.RetireOutcome `json:"outcome"`
+	Prepared holder                `json:"prepared"`
+	// Current is who holds the lease instead of the prepared process.
+	Current *holder         `json:"current,omitempty"`
+	Proofs  []sidecar.Proof `json:"proofs"`
+	Error   string          `json:"error,omitempty"`
+}
+
+// A holder is a process and the epoch of its lease, which may be unknown.
+type holder struct {
+	PID     int    `json:"pid"`
+	Epoch   uint64 `json:"epoch,omitempty"`
+	Program string `json:"program,omitempty"`
+}
+
+func holderOf(h sidecar.Holding) holder {
+	return holder{h.Holder.Identity.PID, h.Epoch, h.Holder.Program}
+}
+
+func newRetireReport(p *sidecar.Prepared, result sidecar.Retirement, err error) retireReport {
+	r := retireReport{Owner: p.Owner, Outcome: result.Outcome, Prepared: holderOf(p.Holding), Proofs: append([]sidecar.Proof{}, result.Proofs...)}
+	if err != nil {
+		r.Error = err.Error()
+	}
+	if changed, ok := errors.AsType[*sidecar.IdentityChangedError](err); ok && changed.Current.Holder.Identity.PID != 0 {
+		current := holderOf(changed.Current)
+		r.Current = &current
+	}
+	return r
+}
+
+// text returns the report for people.
+func (r retireReport) text() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %s: process %d of epoch %d\n", r.Owner, r.Outcome, r.Prepared.PID, r.Prepared.Epoch)
+	for _, p := range r.Proofs {
+		fmt.Fprintf(&b, "  %s: %s\n", p.Code, visible(p.Says))
+	}
+	return b.String()
+}

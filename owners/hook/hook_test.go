@@ -1,0 +1,78 @@
+package hook_test
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/freehold-dev/freehold/owners/hook"
+)
+
+// idle is a hook that does nothing and must never be asked to.
+func idle(t *testing.T) hook.Hook {
+	return hook.Hook{Program: "idle", Event: "Stop", Do: func(context.Context, string, hook.Input) error {
+		t.Error("the hook did its work without an input")
+		return nil
+	}}
+}
+
+func TestPatienceBoundsTheWaitForInput(t *testing.T) {
+	// The first use of signals starts a goroutine that lasts, which a bubble
+	// could not end.
+	_, stop := signal.NotifyContext(t.Context(), syscall.SIGTERM)
+	stop()
+	synctest.Test(t, func(t *testing.T) {
+		stdin, agent := io.Pipe()
+		defer agent.Close()
+		var stderr bytes.Buffer
+		start := time.Now()
+		status := idle(t).Run(t.Context(), nil, stdin, &stderr)
+		if took := time.Since(start); took != 10*time.Second {
+			t.Errorf("it took %v, want 10s", took)
+		}
+		if want := "idle: nothing done: standard input: its end did not come: context deadline exceeded\n"; status != 0 || stderr.String() != want {
+			t.Errorf("status %d, stderr %q; want 0 and %q", status, &stderr, want)
+		}
+	})
+}
+
+// A blocked input tells when somebody waits for it, and never comes.
+type blocked struct{ waited, never chan struct{} }
+
+func (b blocked) Read([]byte) (int, error) {
+	close(b.waited)
+	<-b.never
+	return 0, io.EOF
+}
+
+func TestASignalEndsTheWaitForInput(t *testing.T) {
+	self, err := os.FindProcess(os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
+		stdin := blocked{make(chan struct{}), make(chan struct{})}
+		defer close(stdin.never)
+		var stderr bytes.Buffer
+		ended := make(chan int)
+		go func() { ended <- idle(t).Run(t.Context(), nil, stdin, &stderr) }()
+		<-stdin.waited
+		if err := self.Signal(sig); err != nil {
+			t.Fatal(err)
+		}
+		start := time.Now()
+		if status := <-ended; status != 0 || !strings.Contains(stderr.String(), sig.String()) {
+			t.Errorf("%v: status %d, stderr %q", sig, status, &stderr)
+		}
+		if took := time.Since(start); took > 5*time.Second {
+			t.Errorf("%v: it took %v to end, so it waited its patience out", sig, took)
+		}
+	}
+}

@@ -1,0 +1,61 @@
+package usage_test
+
+import (
+	"encoding/json"
+	"os"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/freehold-dev/freehold/owners/usage"
+	"github.com/freehold-dev/freehold/owners/usage/usagetest"
+	"github.com/freehold-dev/freehold/sidecar/adopt"
+)
+
+// TestTheLegacyFileIsAdoptedInFull adopts a real file and reads the records of
+// its four owners as what they were.
+func TestTheLegacyFileIsAdoptedInFull(t *testing.T) {
+	const file = "../../sidecar/adopt/testdata/legacy-usage.json"
+	legacy, err := adopt.Read(t.Context(), file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := legacy.Plan(usage.Declaration())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(plan.Unowned) > 0 {
+		t.Errorf("unowned: %v", plan.Unowned)
+	}
+	dir := usagetest.State(t)
+	if _, err := plan.Apply(t.Context(), dir, nil); err != nil {
+		t.Fatal(err)
+	}
+	r, err := usage.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	v, err := r.View(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, got := map[string]skill{}, map[string]skill{}
+	if err := json.Unmarshal(text, &want); err != nil {
+		t.Fatal(err)
+	}
+	names, err := v.Skills().Keys()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		got[name] = read(t, v.Skills().Key(name))
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("skills (-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,100 @@
+package adopt
+
+import (
+	"os"
+	"testing"
+
+	"github.com/freehold-dev/freehold/schema"
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestTypesAreInferredFromWhatIsThere(t *testing.T) {
+	one := func(f schema.Field) *schema.Field { return &f }
+	guess := func(t schema.Type) schema.Field { return schema.Field{Type: t, Doc: onlyNull} }
+	anything := schema.Field{Type: schema.TypeJSON}
+	for raw, want := range map[string]schema.Field{
+		`true`: truth, `3`: number, `3.0`: number, `-9223372036854775808`: number,
+		`18446744073709551615`: {Type: schema.TypeUint}, `18446744073709551616`: {Type: schema.TypeDecimal},
+		`0.5`: {Type: schema.TypeFloat}, `1e300`: {Type: schema.TypeFloat}, `0.1000000000000000055`: {Type: schema.TypeDecimal}, `1e400`: anything,
+		`"x"`: text, `""`: text, `"12.5"`: text, `"90s"`: text, `"2026-08-11"`: text, `"2026-08-11T09:12:44"`: text,
+		`"2026-08-11T09:12:44.031Z"`: moment, `"2026-08-10T08:02:11+0100"`: moment, `"0001-01-01T00:00:00Z"`: moment,
+		`null`: guess(schema.TypeString), `{}`: anything,
+		`["a", "b"]`: {Type: schema.TypeList, Of: &text}, `[1, 2.5]`: {Type: schema.TypeList, Of: one(schema.Field{Type: schema.TypeFloat})},
+		`[]`: {Type: schema.TypeList, Of: one(guess(schema.TypeString))}, `[1, "a"]`: {Type: schema.TypeList, Of: &anything}, `[[1]]`: anything,
+		`{"host": "x", "Port": 80}`:              {Type: schema.TypeRecord, Fields: spec{"host": text, "port": {Type: schema.TypeInt, Legacy: "Port"}}},
+		`{"": 1}`:                                anything,
+		`{"fact:1": 3, "rule:2": 4}`:             {Kind: schema.Map, Value: &number},
+		`{"a": {"n": 1}, "b": {"n": 2, "m": 3}}`: {Kind: schema.Map, Record: spec{"n": number, "m": number}},
+		`{"a": {"n": null}, "b": {"n": 2}}`:      {Kind: schema.Map, Record: spec{"n": number}},
+		`{"a": 1, "b": 2}`:                       {Type: schema.TypeRecord, Fields: spec{"a": number, "b": number}},
+	} {
+		l, err := Parse("old.json", []byte(`{"field": `+raw+`}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		fields, left := Infer(l)
+		if diff := cmp.Diff(spec{"field": want}, fields); diff != "" || len(left) > 0 {
+			t.Errorf("%s, left %v (-want +got):\n%s", raw, left, diff)
+		}
+	}
+}
+
+func TestNullAtTheEndOfAnInstantIsOne(t *testing.T) {
+	l, err := Parse("old.json", []byte(`{"closed_at": null}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if fields, _ := Infer(l); fields["closed_at"].Type != schema.TypeTime {
+		t.Errorf("inferred %+v", fields)
+	}
+}
+
+// A file of records that are alike is a map itself; two parts that are may be
+// chance.
+func TestAFileOfRecordsIsAMap(t *testing.T) {
+	raw, err := os.ReadFile("testdata/legacy-usage.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := Parse("legacy-usage.json", raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fields, left := Infer(l)
+	want := spec{"entries": {Kind: schema.Map, Legacy: schema.LegacyFile, Record: spec{
+		"archived_at": moment, "created_at": moment, "created_by": text, "last_patched_at": moment, "last_used_at": moment, "last_viewed_at": moment,
+		"patch_count": number, "pinned": truth, "state": text, "use_count": number, "view_count": number,
+	}}}
+	if diff := cmp.Diff(want, fields); diff != "" || len(left) > 0 {
+		t.Errorf("left %v (-want +got):\n%s", left, diff)
+	}
+	if l, err = Parse("old.json", []byte(`{"server": {"host": "x"}, "client": {"host": "y"}}`)); err != nil {
+		t.Fatal(err)
+	}
+	if fields, _ := Infer(l); fields["server"].Type != schema.TypeRecord || fields["client"].Type != schema.TypeRecord {
+		t.Errorf("inferred %+v", fields)
+	}
+}
+
+// What the caller's owners.yaml says more than the manifest counts, and what it
+// says of legacy keys counts alone.
+func TestALaterDeclarationBringsItsLegacyKeys(t *testing.T) {
+	manifest := &schema.Declaration{State: "s", Owners: map[string]schema.Owner{
+		"a": {Fields: spec{"one": number, "old": number, "r": {Type: schema.TypeRecord, Fields: spec{"x": number}}}},
+	}}
+	built := &schema.Declaration{State: "s", Owners: map[string]schema.Owner{
+		"a": {Fields: spec{"one": {Type: schema.TypeInt, Legacy: "eins"}, "two": number, "r": {Type: schema.TypeRecord, Fields: spec{"x": {Type: schema.TypeInt, Legacy: "ix"}}}}},
+	}}
+	d, err := Extend(manifest, built)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, p := newState(t, manifest), planned(t, d, `{"eins": 1, "two": 2, "old": 3, "r": {"ix": 4}}`)
+	apply(t, p, dir)
+	if got, want := contents(t, dir)["a"], "old=3\none=1\nr={\"x\":4}\ntwo=2\n"; got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+	built.Owners["a"].Fields["one"] = text
+	_, err = Extend(manifest, built)
+	wantError(t, err, schema.ErrDeclaration)
+}

@@ -1,0 +1,51 @@
+package adopt
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/freehold-dev/freehold/schema"
+)
+
+// nameFor returns a name for a field whose legacy key is none, which no other
+// field has. A key that cannot be written down as a legacy key has no name.
+func nameFor(key string, taken map[string]schema.Field) (string, bool) {
+	if !declarable(key) {
+		return "", false
+	}
+	var b strings.Builder
+	for i, c := range []byte(key) {
+		switch {
+		case c >= 'a' && c <= 'z', c >= '0' && c <= '9':
+			b.WriteByte(c)
+		case c >= 'A' && c <= 'Z':
+			if i > 0 && key[i-1] >= 'a' && key[i-1] <= 'z' {
+				b.WriteByte('_')
+			}
+			b.WriteByte(c + 'a' - 'A')
+		case !strings.HasSuffix(b.String(), "_"):
+			b.WriteByte('_')
+		}
+	}
+	base := strings.Trim(b.String(), "_")
+	if base == "" || base[0] < 'a' {
+		base = strings.TrimSuffix("key_"+base, "_")
+	}
+	base = strings.TrimRight(base[:min(len(base), 40)], "_")
+	name := base
+	for i := 2; ; i++ {
+		if _, ok := taken[name]; !ok {
+			return name, true
+		}
+		name = fmt.Sprintf("%s_%d", base, i)
+	}
+}
+
+// declarable reports whether owners.yaml can have key as a legacy key: one line
+// of at most 100 characters that all show.
+func declarable(key string) bool {
+	shows := strings.IndexFunc(key, func(c rune) bool { return !unicode.IsGraphic(c) }) < 0
+	return shows && key != "" && key != schema.LegacyFile && strings.TrimSpace(key) == key && utf8.RuneCountInString(key) <= 100
+}

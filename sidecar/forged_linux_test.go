@@ -1,0 +1,164 @@
+package sidecar
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	ossignal "os/signal"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"golang.org/x/sys/unix"
+)
+
+// Whom a forged record names is not signalled. Each is told truthfully in all
+// that the kernel knows, so that only the lease is lacking.
+func TestForgedRecordSignalsNobody(t *testing.T) {
+	terms := make(chan os.Signal, 8)
+	ossignal.Notify(terms, syscall.SIGTERM)
+	defer ossignal.Stop(terms)
+	stranger := exec.Command("sleep", "60")
+	if os.Geteuid() == 0 {
+		stranger.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+	}
+	innocent := exec.Command("sleep", "60")
+	for _, cmd := range []*exec.Cmd{stranger, innocent} {
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		defer func() { cmd.Process.Kill(); cmd.Wait() }()
+	}
+	for name, pid := range map[string]int{
+		"init": 1, "the caller": os.Getpid(), "the parent": os.Getppid(), "an innocent": innocent.Process.Pid, "another user's": stranger.Process.Pid,
+	} {
+		for _, lease := range []string{"held", "free"} {
+			t.Run(name+"/"+lease, func(t *testing.T) {
+				dir := newState(t)
+				a := newActor(t, dir)
+				a.open()
+				a.must("ignore", "ready")
+				l := record(t, dir)
+				var err error
+				if l.Holder.Identity, err = statedir.IdentityOf(pid); err != nil {
+					t.Fatal(err)
+				}
+				l.Holder.Identity.Nonce = "forged"
+				l.Holder.Identity.PIDNamespace = statedir.Self().PIDNamespace // which not everybody may look up
+				writeRecord(t, dir, l)
+				if lease == "free" {
+					a.kill()
+				}
+				r, err := prepare(t, dir).Retire(t.Context(), &RetireOptions{Grace: 50 * time.Millisecond, Kill: true})
+				if signalled(r) {
+					t.Fatalf("something was sent: %v", r.Proofs)
+				}
+				if lease == "free" {
+					if err != nil || r.Outcome != AlreadyGone {
+						t.Errorf("%v (%v)", r, err)
+					}
+					return
+				}
+				want := map[bool]error{true: ErrIdentityChanged, false: ErrProtected}[name == "an innocent"]
+				wantError(t, err, want)
+				var changed *IdentityChangedError
+				if errors.As(err, &changed) && changed.Current.Holder.Identity.PID != a.pid() {
+					t.Errorf("the holder is %d, and not %v", a.pid(), changed.Current)
+				}
+				a.silent(0)
+			})
+		}
+	}
+	select {
+	case <-terms:
+		t.Error("the caller was signalled")
+	default:
+	}
+	for _, cmd := range []*exec.Cmd{stranger, innocent} {
+		if cmd.Process.Signal(syscall.Signal(0)) != nil || statedir.Condition(cmd.Process.Pid) != "" {
+			t.Errorf("process %d was hit", cmd.Process.Pid)
+		}
+	}
+}
+
+// What cannot be judged is not signalled: the kernel's lock alone decides.
+func TestRecordOfElsewhereIsNotJudged(t *testing.T) {
+	for _, how := range []string{"another boot", "another space", "no start"} {
+		t.Run(how, func(t *testing.T) {
+			dir := newState(t)
+			a := newActor(t, dir)
+			a.open()
+			a.must("ignore", "ready")
+			spoil(t, dir, how)
+			if how == "no start" { // on a kernel without pidfd inodes
+				l := record(t, dir)
+				l.Holder.Identity.PIDFD = 0
+				writeRecord(t, dir, l)
+			}
+			p := prepare(t, dir)
+			r, err := p.Retire(t.Context(), brief())
+			wantError(t, err, ErrCannotJudge, "nothing was signalled")
+			if signalled(r) {
+				t.Errorf("something was sent: %v", r.Proofs)
+			}
+			a.silent(10 * time.Millisecond)
+			a.kill()
+			if r, err = p.Retire(t.Context(), brief()); err != nil || r.Outcome != AlreadyGone {
+				t.Errorf("%v (%v)", r, err)
+			}
+		})
+	}
+}
+
+// A record that says nothing does not protect a process that the kernel proves
+// to be the prepared one and to hold the lease.
+func TestRetireWithoutARecord(t *testing.T) {
+	if statedir.Self().PIDFD == 0 {
+		t.Skip("this kernel has no pidfd inodes")
+	}
+	for _, how := range []string{"removed", "garbage", "a pipe"} {
+		t.Run(how, func(t *testing.T) {
+			dir := newState(t)
+			a := newActor(t, dir)
+			a.open()
+			p := prepare(t, dir)
+			spoil(t, dir, how)
+			r, err := p.Retire(t.Context(), brief())
+			if err != nil || r.Outcome != Retired || has(r, ProofRecord) || !has(r, ProofHolding) {
+				t.Errorf("%v (%v)", r, err)
+			}
+			if l := record(t, dir); l.Holder != nil || len(l.Retired) != 1 {
+				t.Errorf("the record is %+v", l)
+			}
+		})
+	}
+}
+
+// A lease that a child inherited is not free, however dead its holder.
+func TestRetireNamesWhoInheritedTheLease(t *testing.T) {
+	dir := newState(t)
+	a := newActor(t, dir)
+	a.open()
+	child, err := statedir.IdentityOf(mustAtoi(t, a.must("leak", "leaked")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Kill(child.PID, unix.SIGKILL)
+	p := prepare(t, dir)
+	r, err := p.Retire(t.Context(), brief())
+	wantError(t, err, ErrDeadline, fmt.Sprint(child.PID), "inherited")
+	if r.Outcome == AlreadyGone || has(r, ProofFree) || !has(r, ProofExited) {
+		t.Errorf("%v %v", r.Outcome, r.Proofs)
+	}
+	// Neither does the child count as the holder, if the record names it.
+	l := record(t, dir)
+	l.Holder = &Holder{Identity: child, Program: "forged"}
+	writeRecord(t, dir, l)
+	r, err = prepare(t, dir).Retire(t.Context(), brief())
+	wantError(t, err, ErrIdentityChanged)
+	if signalled(r) {
+		t.Errorf("something was sent: %v", r.Proofs)
+	}
+}
