@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/sidecar/statedir"
-	"golang.org/x/sys/unix"
 )
 
 func init() { roles["reuse"] = roleReuse }
@@ -104,10 +103,26 @@ func (r *reuse) round(round int) error {
 	if err := r.retire(round, p, old); err != nil {
 		return err
 	}
-	if decoy.Process.Signal(unix.Signal(0)) != nil || statedir.Condition(decoy.Process.Pid) != "" {
+	if how, hit := struck(decoy.Process.Pid); hit {
+		fmt.Printf("round %d: the decoy %s\n", round, how)
 		r.hit++
 	}
 	return nil
+}
+
+// struck reports whether an unreaped child has been hit by a signal, and how.
+func struck(pid int) (how string, hit bool) {
+	p, err := statedir.OpenProcess(pid)
+	if err != nil {
+		return err.Error(), true
+	}
+	defer p.Close()
+	const onItsWay = 3 * time.Millisecond // for a signal to have its effect
+	if ended, err := p.Wait(context.Background(), onItsWay); err != nil || !ended {
+		return fmt.Sprint(err), err != nil
+	}
+	status, _ := p.ExitStatus()
+	return fmt.Sprintf("ended by signal %d", status.Signal()), true
 }
 
 // retire retires the killed holder, in one of the ways in which that can go.

@@ -23,15 +23,22 @@ func newApply(c *cli) *cobra.Command {
 		Short: "commit a JSON patch from standard input",
 		Long: `Read a JSON array of operations from standard input and carry all of them out,
 in order, as OWNER and in one commit. Each is an object of "field", "op" and
-"value", with nothing else in it:
+"value", with nothing else in it but, for a map, "key", "member" and "at":
 
   [{"field": "context_cleared", "op": "set", "value": true},
    {"field": "note", "op": "clear"},
-   {"field": "turns", "op": "add", "value": 1}]
+   {"field": "turns", "op": "add", "value": 1},
+   {"field": "labels", "op": "insert", "value": "urgent"},
+   {"field": "skills", "op": "set", "key": "deploy", "member": "pinned", "value": true},
+   {"field": "skills", "op": "delete", "key": "review"}]
 
 op is set or clear for a field of kind value, add for a counter, raise for a
-max and lower for a min. Values are as they stand in the sidecar: decimals,
-instants and durations are strings.`,
+max, lower for a min, and insert or remove for an element of a set. So it is for
+the members that a map has at a key; of a map with one value at each key,
+"member" is left out. insert and delete without "member" and "value" are for the
+key itself. "at" is the incarnation of the key that is meant: the version of the
+commit that created it; if another is there by now, that is a conflict. Values
+are as they stand in the sidecar: decimals, instants and durations are strings.`,
 		Example: `  echo '[{"field":"context_cleared","op":"set","value":true}]' | freehold apply reset`,
 		Args:    operands(1, 1, "an OWNER, and a patch on standard input"),
 	}, func(ctx context.Context, args []string) error {
@@ -115,12 +122,23 @@ func checkPatch(d *schema.Declaration, owner string, patch sidecar.Patch) error 
 		if op.Field == "" || op.Verb == "" {
 			return usage(`operation %d of the patch: it wants both "field" and "op"`, i)
 		}
-		if op.Verb != sidecar.Clear && op.Value == nil {
+		if op.Value == nil && wantsOperand(op) {
 			return usage(`operation %d of the patch: %s wants a "value"`, i, op.Verb)
 		}
-		if _, err := lookup(d, owner, op.Field, "apply", ""); err != nil {
+		if _, err := lookup(d, owner, op.Field, "apply"); err != nil {
 			return fmt.Errorf("operation %d of the patch: %w", i, err)
 		}
 	}
 	return nil
+}
+
+// wantsOperand reports whether op has no meaning without a value.
+func wantsOperand(op sidecar.Op) bool {
+	switch op.Verb {
+	case sidecar.Clear, sidecar.Delete:
+		return false
+	case sidecar.Insert:
+		return op.Key == ""
+	}
+	return true
 }

@@ -63,7 +63,7 @@ func (w *writing) commit(ctx context.Context, owner string, draft drafter) error
 		if w.given.Changed { // an empty version is that of a sidecar never written
 			tx.IfVersion(version)
 		}
-		r.carryOut(tx, patch)
+		r.carryOut(tx, writer.Declaration().Owners[owner], patch)
 		return nil
 	})
 	if err != nil {
@@ -99,83 +99,17 @@ func parseVersion(text string) (sidecar.Version, error) {
 	return v, nil
 }
 
-// A commitReport is what a commit prints.
-type commitReport struct {
-	Owner   string            `json:"owner"`
-	Outcome string            `json:"outcome"`
-	Changed bool              `json:"changed"`
-	Version sidecar.Version   `json:"version"`
-	Fields  map[string]change `json:"fields"` // those that changed
-}
-
-// A change is a field's value before and after a commit; one that is unset is
-// left out.
-type change struct {
-	Before jsontext.Value `json:"before,omitzero"`
-	After  jsontext.Value `json:"after,omitzero"`
-}
-
-// carryOut applies patch to tx and keeps what changed.
-func (r *commitReport) carryOut(tx *sidecar.Tx, patch sidecar.Patch) {
-	get := func(field string) jsontext.Value {
-		raw, _ := tx.Get(field)
-		return slices.Clone(raw)
-	}
-	for _, op := range patch {
-		ch, touched := r.Fields[op.Field]
-		if !touched {
-			ch.Before = get(op.Field)
-		}
-		tx.Apply(op)
-		ch.After = get(op.Field)
-		r.Fields[op.Field] = ch
-	}
-	for field, ch := range r.Fields {
-		if string(ch.Before) == string(ch.After) {
-			delete(r.Fields, field)
-		}
-	}
-}
-
-// text returns the report for people: a line for each field that changed, or
-// one that says that none did.
-func (r *commitReport) text(o schema.Owner) string {
-	if r.Version.IsZero() {
-		return fmt.Sprintf("%s unchanged, and never written\n", r.Owner)
-	}
-	if !r.Changed {
-		return fmt.Sprintf("%s unchanged at version %v\n", r.Owner, r.Version)
-	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s applied version %v\n", r.Owner, r.Version)
-	for _, field := range o.FieldNames() {
-		if ch, ok := r.Fields[field]; ok {
-			f := o.Fields[field]
-			fmt.Fprintf(&b, "  %s: %s -> %s\n", field, shownValue(f, ch.Before), shownValue(f, ch.After))
-		}
-	}
-	return b.String()
-}
-
-// shownValue returns a stored value for a sentence.
-func shownValue(f schema.Field, raw []byte) string {
-	if raw == nil {
-		return unset
-	}
-	return shown(f.Text(raw))
-}
-
 // lookup returns the declaration of owner's field. The error for a field that
 // is not owner's names its owner, and the hint says what to call instead:
-// verb, the right owner and the operand.
-func lookup(d *schema.Declaration, owner, field, verb, operand string) (schema.Field, error) {
+// verb, the right owner and the operands.
+func lookup(d *schema.Declaration, owner, field, verb string, operands ...string) (schema.Field, error) {
 	if f, ok := d.Owners[owner].Fields[field]; ok {
-		return f, nil
+		return f, suits(owner, field, f, verb)
 	}
 	if other, ok := d.OwnerOf(field); ok {
 		return schema.Field{}, hinted{
 			fmt.Errorf("field %s: %w: it belongs to owner %s, and owner %s may not write it", field, sidecar.ErrNotOwner, other, owner),
-			fmt.Sprintf("`%s` writes as %s", strings.TrimSpace("freehold "+verb+" "+other+" "+quoteForShell(operand)), other),
+			fmt.Sprintf("`%s` writes as %s", pasted(append([]string{"freehold", verb, other}, operands...)...), other),
 		}
 	}
 	return schema.Field{}, hinted{
@@ -184,15 +118,46 @@ func lookup(d *schema.Declaration, owner, field, verb, operand string) (schema.F
 	}
 }
 
-var plainForShell = regexp.MustCompile(`^[A-Za-z0-9_.:=+/, -]*$`)
+// partCommands are the commands that write the parts of a field, by its kind.
+// What the others say of a command that does not suit them, sidecar knows.
+var partCommands = map[schema.Kind][]string{
+	schema.Set: {"insert", "remove", "apply"},
+	schema.Map: {"put", "insert", "delete", "apply"},
+}
 
-// quoteForShell returns the operands of a suggested command so that a shell
-// takes them for nothing else.
-func quoteForShell(operands string) string {
-	if plainForShell.MatchString(operands) {
-		return operands
+// suits says why a command, verb, cannot write f, where reading its operands
+// would say something else.
+func suits(owner, field string, f schema.Field, verb string) error {
+	kind := f.EffectiveKind()
+	commands, parted := partCommands[kind]
+	ofParts := slices.Contains(partCommands[schema.Set], verb) || slices.Contains(partCommands[schema.Map], verb)
+	switch {
+	case verb == "apply", !parted && !ofParts:
+		return nil
+	case slices.Contains(commands, verb) && (verb != "insert" || f.Value == nil):
+		return nil
 	}
-	return "'" + strings.ReplaceAll(operands, "'", `'\''`) + "'"
+	return hinted{usage("field %s: %s is not for a %s", field, verb, called(f)), "`" + commandOf(owner, field, f) + "` writes it"}
+}
+
+var plainForShell = regexp.MustCompile(`^[A-Za-z0-9_.:=+/,-]+$`)
+
+// quoteForShell returns a word of a suggested command so that a shell takes it
+// for nothing else.
+func quoteForShell(word string) string {
+	if plainForShell.MatchString(word) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// pasted is quoteForShell for all words of a command.
+func pasted(words ...string) string {
+	quoted := make([]string, len(words))
+	for i, word := range words {
+		quoted[i] = quoteForShell(word)
+	}
+	return strings.Join(quoted, " ")
 }
 
 // parse reads the text of a value for owner's field.

@@ -86,7 +86,7 @@ func completeField(d *schema.Declaration, args []string) []string {
 		names = append(names, d.Owners[owner].FieldNames()...)
 	}
 	slices.Sort(names)
-	return names
+	return slices.Compact(names) // of a map with several owners
 }
 
 // completeOwner completes the one operand OWNER.

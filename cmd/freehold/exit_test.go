@@ -42,6 +42,8 @@ func TestEachErrorHasItsExitStatus(t *testing.T) {
 		{"contradiction", sidecar.ErrDeclaration, 4},
 		{"conflict", sidecar.ErrConflict, 4},
 		{"fenced", sidecar.ErrFenced, 4},
+		{"a write at a key that is not there", sidecar.ErrNoKey, 4},
+		{"a read of it", fmt.Errorf("%w: %w", reader.ErrUnset, sidecar.ErrNoKey), 1},
 		{"busy", sidecar.ErrBusy, 5},
 		{"interrupted while it waited", fmt.Errorf("%w (%w)", sidecar.ErrBusy, context.Canceled), 5},
 		{"a legacy writer", adopt.ErrActive, 5},

@@ -47,9 +47,24 @@ be used.`,
 
 // An explanation is what is known about one field.
 type explanation struct {
-	Field     string          `json:"field"`
-	Value     jsontext.Value  `json:"value,omitzero"`
-	Set       bool            `json:"set"`
+	Field string         `json:"field"`
+	Value jsontext.Value `json:"value,omitzero"`
+	Set   bool           `json:"set"`
+	origin
+	Type  schema.Type `json:"type,omitzero"` // a map has none
+	Kind  schema.Kind `json:"kind"`
+	Unit  string      `json:"unit,omitzero"`
+	Doc   string      `json:"doc,omitzero"`
+	Parts []part      `json:"parts,omitempty"` // of a map
+	Error string      `json:"error,omitzero"`
+
+	err      error // why the value cannot be had, unless it is unset
+	declared schema.Field
+	bad      string // the owner because of which it cannot be had
+}
+
+// An origin is where a value, or an owner's part of it, comes from.
+type origin struct {
 	Owner     string          `json:"owner"`
 	File      string          `json:"file"`
 	Status    reader.Status   `json:"status"`
@@ -57,78 +72,89 @@ type explanation struct {
 	ChangedAt string          `json:"changed_at,omitzero"`
 	Program   string          `json:"program,omitzero"`
 	PID       int             `json:"pid,omitzero"`
-	Type      schema.Type     `json:"type"`
-	Kind      schema.Kind     `json:"kind"`
-	Unit      string          `json:"unit,omitzero"`
-	Doc       string          `json:"doc,omitzero"`
-	Error     string          `json:"error,omitzero"`
 
-	err      error // why the value cannot be had, unless it is unset
-	declared schema.Field
-	home     string // of the owner
-	written  bool   // somebody wrote or cleared the field
+	home    string // of the owner
+	written bool   // somebody wrote or cleared it
+}
+
+// originOf returns where what owner has in a field comes from.
+func originOf(view *reader.View, field, owner string) origin {
+	status, _ := view.Owner(owner)
+	o := origin{Owner: owner, File: status.File, Status: status.Status, home: view.Declaration().Owners[owner].Home}
+	if by, ok := provenanceOf(view, field, owner); ok {
+		o.written = true
+		o.Version, o.ChangedAt, o.Program, o.PID = by.Version, instant(by.ChangedAt), by.Program, by.PID
+	}
+	return o
 }
 
 func explain(view *reader.View, field string) *explanation {
-	d := view.Declaration()
-	owner, _ := d.OwnerOf(field)
-	status, _ := view.Owner(owner)
-	f := d.Owners[owner].Fields[field]
+	owner, _ := view.Declaration().OwnerOf(field)
+	f, _ := view.Declaration().Joined(field)
 	e := &explanation{
-		Field: field, Owner: owner, File: status.File, Status: status.Status,
-		Type: f.Type, Kind: f.EffectiveKind(), Unit: f.Unit, Doc: f.Doc, declared: f, home: d.Owners[owner].Home,
+		Field: field, origin: originOf(view, field, owner),
+		Type: f.Type, Kind: f.EffectiveKind(), Unit: f.Unit, Doc: f.Doc, Parts: partsOf(view, field), declared: f,
 	}
 	raw, err := view.Field(field).Raw()
 	e.Set = err == nil
 	if e.Set {
 		e.Value = raw
 	} else if !errors.Is(err, reader.ErrUnset) {
-		e.err, e.Error, e.Status = err, err.Error(), fieldStatus(view, owner)
-	}
-	if by, ok := view.Field(field).Provenance(); ok && !by.Version.IsZero() {
-		e.written = true
-		e.Version, e.ChangedAt, e.Program, e.PID = by.Version, instant(by.ChangedAt), by.Program, by.PID
+		e.err, e.Error = err, err.Error()
+		e.bad, e.Status = culprit(view, field)
 	}
 	return e
 }
 
 // text returns the explanation in sentences.
 func (e *explanation) text() string {
-	var lines []string
-	say := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
+	if e.Kind == schema.Map {
+		return e.mapText()
+	}
+	var t sentences
 	switch {
 	case e.err != nil:
-		say("%s cannot be read: what owner %s wrote is %s.", e.Field, e.Owner, e.Status)
+		t.say("%s cannot be read: what owner %s wrote is %s.", e.Field, e.bad, e.Status)
 	case e.Set:
-		say("%s is %s.", e.Field, strings.TrimSpace(shown(e.declared.Text(e.Value))+" "+visible(e.Unit)))
-		say("Owner %s %s it at %s: %s, process %d, in version %s.", e.Owner, wrote[e.Kind], e.ChangedAt, visible(e.Program), e.PID, e.Version)
+		t.say("%s is %s.", e.Field, e.shown())
+		t.say("Owner %s %s it at %s.", e.Owner, wrote[e.Kind], e.when())
 	case e.written:
-		say("%s is unset.", e.Field)
-		say("Owner %s cleared it at %s: %s, process %d, in version %s.", e.Owner, e.ChangedAt, visible(e.Program), e.PID, e.Version)
+		t.say("%s is unset.", e.Field)
+		t.say("Owner %s cleared it at %s.", e.Owner, e.when())
 	default:
-		say("%s is unset: owner %s has never written it.", e.Field, e.Owner)
+		t.say("%s is unset: owner %s has never written it.", e.Field, e.Owner)
 	}
-	say("It belongs in %s, which is %s.", visible(e.File), condition[e.Status])
+	t.say("It belongs in %s, which is %s.", visible(e.File), condition[e.Status])
 	if e.Doc != "" {
-		say("Its meaning: %s", visible(e.Doc))
+		t.say("Its meaning: %s", visible(e.Doc))
 	}
-	say("It is a %s of type %s; `freehold %s %s %s` writes it, and so does code below %s.",
-		e.Kind, e.Type, verbs[e.Kind], e.Owner, operandOf(e.Kind, e.Field), visible(e.home))
-	return strings.Join(lines, "\n") + "\n"
+	t.say("It is a %s; `%s` writes it, and so does code below %s.", called(e.declared), commandOf(e.Owner, e.Field, e.declared), visible(e.home))
+	return t.text()
 }
 
-// What an owner did to a field of each kind, and the command that does it.
-var (
-	wrote = map[schema.Kind]string{schema.Value: "set", schema.Counter: "last added to", schema.Max: "raised", schema.Min: "lowered"}
-	verbs = map[schema.Kind]string{schema.Value: "set", schema.Counter: "add", schema.Max: "raise", schema.Min: "lower"}
-)
-
-// operandOf returns the operand of a field's command.
-func operandOf(k schema.Kind, field string) string {
-	if k == schema.Value {
-		return field + "=VALUE"
+// shown returns the value for a sentence.
+func (e *explanation) shown() string {
+	if e.Kind == schema.Set {
+		return "a set of " + shownValue(e.declared, e.Value)
 	}
-	return field + " VALUE"
+	return strings.TrimSpace(shownValue(e.declared, e.Value) + " " + visible(e.Unit))
+}
+
+// when says when something was written, by whom and in which version.
+func (o origin) when() string {
+	return fmt.Sprintf("%s: %s, process %d, in version %s", o.ChangedAt, visible(o.Program), o.PID, o.Version)
+}
+
+// sentences are lines of text.
+type sentences []string
+
+func (t *sentences) say(format string, args ...any) { *t = append(*t, fmt.Sprintf(format, args...)) }
+
+func (t sentences) text() string { return strings.Join(t, "\n") + "\n" }
+
+// wrote is what an owner did to a field of each kind.
+var wrote = map[schema.Kind]string{
+	schema.Value: "set", schema.Counter: "last added to", schema.Max: "raised", schema.Min: "lowered", schema.Set: "last changed",
 }
 
 // condition puts the status of a sidecar into words.

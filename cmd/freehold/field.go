@@ -20,31 +20,56 @@ func newField(c *cli) *cobra.Command {
 func newFieldAdd(c *cli) *cobra.Command {
 	d := &declared{cli: c}
 	var f schema.Field
-	var kind string
+	var kind, of string
 	cmd := c.command(&cobra.Command{
 		Use:   "add OWNER NAME TYPE",
 		Short: "add a field to owners.yaml, then generate",
 		Long: `Add a field to an owner in owners.yaml, keeping every comment, and generate. If
 the declaration would have a mistake, the file stays as it is.
 
-TYPE is bool, int, uint, float, decimal, string, time, duration or enum. KIND
-says how writes combine: value (the latest counts), max, min or counter.`,
+TYPE is bool, int, uint, float, decimal, string, time, duration, enum, list or
+json. KIND says how writes combine: value (the latest counts), max, min, counter
+or set (element by element; TYPE is that of an element). A record or a map has
+members with words of their own: write it into owners.yaml by hand.`,
 		Example: `  freehold field add cost last_prompt_tokens uint --unit tokens \
     --doc "Prompt tokens of the last call."
   freehold field add cost total_usd decimal --kind counter
-  freehold field add watchdog restart_reason enum --values dead-process,pane-frozen`,
+  freehold field add watchdog restart_reason enum --values dead-process,pane-frozen
+  freehold field add tagger labels string --kind set
+  freehold field add tagger history list --of string`,
 		Args: operands(3, 3, "an OWNER, a NAME and a TYPE"),
 	}, func(ctx context.Context, args []string) error {
 		f.Type, f.Kind = schema.Type(args[2]), schema.Kind(kind)
+		if err := byHand(args[1], f); err != nil {
+			return err
+		}
+		if of != "" {
+			f.Of = &schema.Field{Type: schema.Type(of)}
+		}
 		return d.edit(ctx, func(text []byte) ([]byte, error) { return declare.AddField(text, args[0], args[1], f) })
 	})
 	d.flags(cmd)
 	flags := cmd.Flags()
-	flags.StringVar(&kind, "kind", "", "`KIND`: value, max, min or counter (default value)")
+	flags.StringVar(&kind, "kind", "", "`KIND`: value, max, min, counter or set (default value)")
+	flags.StringVar(&of, "of", "", "the `TYPE` of a list's elements")
 	flags.StringVar(&f.Doc, "doc", "", "what the value means, a `TEXT`; it becomes the accessors' comment")
 	flags.StringVar(&f.Unit, "unit", "", "the `UNIT` of a number, for people")
 	flags.StringSliceVar(&f.Values, "values", nil, "the `VALUES` of an enum, separated by commas")
 	flags.StringVar(&f.Legacy, "legacy", "", "the field's `KEY` in the file that Freehold replaces")
 	flags.StringVar(&f.Go, "go", "", "the `NAME` in generated code")
 	return cmd
+}
+
+// byHand refuses fields with members, which a command line has no room for.
+func byHand(name string, f schema.Field) error {
+	var written string
+	switch {
+	case f.Kind == schema.Map || string(f.Type) == string(schema.Map):
+		written = name + ": {kind: map, record: {count: {type: uint, kind: counter}}}"
+	case f.Type == schema.TypeRecord:
+		written = name + ": {type: record, fields: {host: {type: string}}}"
+	default:
+		return nil
+	}
+	return hinted{usage("a field with members is written into owners.yaml by hand"), "such as `" + written + "`, then `freehold gen`"}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/freehold-dev/freehold/reader"
 	"github.com/freehold-dev/freehold/schema"
@@ -15,21 +16,26 @@ import (
 func newGet(c *cli) *cobra.Command {
 	g := &get{cli: c}
 	cmd := c.command(&cobra.Command{
-		Use:   "get FIELD",
+		Use:   "get FIELD [KEY [MEMBER]]",
 		Short: "print the value of a field",
 		Long: `Print the value of a field as text, or with --json as the JSON that stands in
 the sidecar. Control characters are printed as escapes; --json keeps the value
-exact.
+exact. A value with parts (a list, a record, a set, a map, any JSON) is printed
+as JSON in both cases. Of a map, that is what all its owners have, joined by
+key; KEY and MEMBER name a part of it.
 
---default stands in for a field that is unset, and for nothing else: a field
-that nobody declares (exit status 4), an owner whose sidecar cannot be used (3)
-and a missing state (64) stay errors. Unset without --default is 1.`,
+--default stands in for what is unset, and for nothing else: a field that nobody
+declares (exit status 4), an owner whose sidecar cannot be used (3) and a
+missing state (64) stay errors. Unset without --default is 1, and so is a key
+that is not there.`,
 		Example: `  freehold get context_cleared
-  freehold get turns --default 0`,
-		Args: operands(1, 1, "a FIELD"),
-	}, func(ctx context.Context, args []string) error { return g.show(ctx, args[0]) })
+  freehold get turns --default 0
+  freehold get skills deploy use_count`,
+		Args:        operands(1, 3, "a FIELD, and for a map perhaps a KEY and a MEMBER"),
+		Annotations: map[string]string{takesNumber: "yes"},
+	}, g.show)
 	g.place.flags(cmd)
-	cmd.Flags().StringVar(&g.stand, "default", "", "print this `VALUE` for a field that is unset")
+	cmd.Flags().StringVar(&g.stand, "default", "", "print this `VALUE` for what is unset")
 	g.stands = cmd.Flags().Lookup("default")
 	g.completes(cmd, completeField)
 	return cmd
@@ -43,23 +49,34 @@ type get struct {
 	stands *pflag.Flag // whether anything does
 }
 
-// show prints the field, or what stands in for it.
-func (g *get) show(ctx context.Context, field string) error {
+// show prints what path names, a field or a part of a map, or what stands in
+// for it.
+func (g *get) show(ctx context.Context, path []string) error {
 	view, err := g.view(ctx)
 	if err != nil {
 		return err
 	}
-	f, err := declaredField(view, field)
+	f, err := declaredField(view, path[0])
 	if err != nil {
 		return err
+	}
+	entry := view.Field(path[0])
+	if len(path) > 1 {
+		if f, err = declaredPart(view, f, path); err != nil {
+			return err
+		}
+		entry = entry.Key(path[1])
+	}
+	if len(path) > 2 {
+		entry = entry.Member(path[2])
 	}
 	var stand jsontext.Value
 	if g.stands.Changed {
 		if stand, err = f.Parse(g.stand); err != nil {
-			return usage("--default: field %s: %v", field, err)
+			return usage("--default: field %s: %v", strings.Join(path, " "), err)
 		}
 	}
-	raw, err := view.Field(field).Raw()
+	raw, err := entry.Raw()
 	if errors.Is(err, reader.ErrUnset) && stand != nil {
 		raw, err = stand, nil
 	}
@@ -69,7 +86,7 @@ func (g *get) show(ctx context.Context, field string) error {
 	if g.json {
 		return g.print(string(visibleJSON(raw)) + "\n")
 	}
-	return g.print(visible(f.Text(raw)) + "\n")
+	return g.print(typed(f, raw) + "\n")
 }
 
 // view takes one view of the state directory.
@@ -89,11 +106,36 @@ func (p *place) view(ctx context.Context) (*reader.View, error) {
 // declaredField returns the declaration of a field.
 func declaredField(view *reader.View, name string) (schema.Field, error) {
 	d := view.Declaration()
-	if owner, ok := d.OwnerOf(name); ok {
-		return d.Owners[owner].Fields[name], nil
+	if f, ok := d.Joined(name); ok {
+		return f, nil
 	}
 	return schema.Field{}, hinted{
 		classed{fmt.Errorf("no owner of state %s declares the field %q", d.State, name), reader.ErrUnknownField},
 		"`freehold view` lists the fields",
+	}
+}
+
+// declaredPart returns the declaration of what the map f has at a key, or of a
+// member of that. path names it.
+func declaredPart(view *reader.View, f schema.Field, path []string) (schema.Field, error) {
+	if f.EffectiveKind() != schema.Map {
+		return schema.Field{}, classed{fmt.Errorf("field %s is a %s and has no keys", path[0], called(f)), reader.ErrUnknownField}
+	}
+	if f.Value != nil && len(path) == 2 {
+		return *f.Value, nil
+	}
+	if len(path) == 2 {
+		return schema.Field{Type: schema.TypeRecord, Fields: f.Record}, nil
+	}
+	if member, ok := f.Record[path[2]]; ok {
+		return member, nil
+	}
+	members := "what it has at a key has no members"
+	if names := f.MemberNames(); len(names) > 0 {
+		members = "its members are " + strings.Join(names, ", ")
+	}
+	return schema.Field{}, hinted{
+		classed{fmt.Errorf("no owner of state %s declares the member %q of field %s", view.State(), path[2], path[0]), reader.ErrUnknownField},
+		members,
 	}
 }

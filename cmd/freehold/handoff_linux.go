@@ -21,7 +21,8 @@ import (
 type handoffCall struct {
 	Owner string            `json:"owner"`
 	To    statedir.Identity `json:"to"`
-	Grace time.Duration     `json:"grace,format:nano"`
+	// GraceNS is the time that the command may take to end, in nanoseconds.
+	GraceNS int64 `json:"grace_ns"`
 }
 
 type handoffAnswer struct {
@@ -64,7 +65,7 @@ func receiveHandoff(conn net.Conn, owner string, out chan<- handoffRequest, over
 		conn.Close()
 		return
 	}
-	request := handoffRequest{to: call.To, grace: call.Grace, reply: func(err error) {
+	request := handoffRequest{to: call.To, grace: time.Duration(call.GraceNS), reply: func(err error) {
 		answer := handoffAnswer{Status: exitStatus(err)}
 		if err != nil {
 			answer.Says = err.Error()
@@ -104,7 +105,7 @@ func requestHandoff(ctx context.Context, owner string, holder sidecar.Holder, to
 	defer context.AfterFunc(ctx, func() { conn.Close() })()
 	conn.SetDeadline(time.Now().Add(2*grace + mostAsked))
 	var answer handoffAnswer
-	err = json.MarshalWrite(conn, handoffCall{owner, to, grace})
+	err = json.MarshalWrite(conn, handoffCall{owner, to, grace.Nanoseconds()})
 	if err == nil {
 		err = conn.(*net.UnixConn).CloseWrite()
 	}

@@ -89,6 +89,12 @@ func initialize(m *tree.Module, dir string) (*initReport, error) {
 	} else if err != nil {
 		return nil, err
 	}
+	if others := m.Neighbours(folder, source.Declaration.Package); len(others) > 0 {
+		return nil, hinted{
+			usage("%s is of package %s, and package %s is to be in the same folder", others[0].File, others[0].Package, source.Declaration.Package),
+			"name a folder of its own, such as `freehold init owners/runtime`",
+		}
+	}
 	commands, err := missing(m)
 	if err != nil {
 		return nil, err

@@ -18,7 +18,7 @@ type leaseReport struct {
 	Kernel *lockReport `json:"kernel,omitempty"` // who has the lock
 	Fence  *lockReport `json:"fence,omitempty"`  // who keeps the fence shut
 	// Epoch of the last process that took the lease.
-	Epoch        uint64             `json:"epoch,omitempty"`
+	Epoch        uint64             `json:"epoch,omitzero"`
 	Record       *recordReport      `json:"record,omitempty"`
 	Handoff      *sidecar.Successor `json:"handoff,omitempty"`
 	Agree        bool               `json:"agree"`

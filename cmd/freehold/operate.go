@@ -33,7 +33,7 @@ func newOperation(c *cli, o operation) *cobra.Command {
 	}, func(ctx context.Context, args []string) error {
 		owner, field, text := args[0], args[1], args[2]
 		return w.commit(ctx, owner, func(d *schema.Declaration) (sidecar.Patch, error) {
-			f, err := lookup(d, owner, field, verb, field+" "+text)
+			f, err := lookup(d, owner, field, verb, field, text)
 			if err != nil {
 				return nil, err
 			}

@@ -43,17 +43,18 @@ func missing(m *tree.Module) ([]string, error) {
 	if slices.ContainsFunc(file.Tool, func(t *modfile.Tool) bool { return t.Path == ownTool }) {
 		return nil, nil
 	}
-	var commands []string
-	version := ""
 	replaced := slices.ContainsFunc(file.Replace, func(r *modfile.Replace) bool { return r.Old.Path == ownModule })
 	switch checkout := checkout(); {
 	case replaced:
+		return []string{"go mod edit -tool=" + ownTool, "go mod tidy"}, nil
 	case published():
-		version = "@" + release()
+		return []string{"go get -tool " + ownTool + "@" + release()}, nil
 	case checkout != "":
-		commands = append(commands, "go mod edit -replace="+quoteForShell(ownModule+"="+checkout))
+		// `go get -tool` asks for versions of the package, replaced or not, and
+		// fails where no release is to be had.
+		return []string{"go mod edit -replace=" + quoteForShell(ownModule+"="+checkout) + " -tool=" + ownTool, "go mod tidy"}, nil
 	}
-	return append(commands, "go get -tool "+ownTool+version), nil
+	return []string{"go get -tool " + ownTool + "@latest"}, nil
 }
 
 // published reports whether this program was built from a release, which

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/mod/module"
+	"golang.org/x/mod/zip"
 )
 
 // A readme is README.md taken apart: the files that it shows, the commands
@@ -55,41 +58,63 @@ func parseReadme(t *testing.T) readme {
 	return r
 }
 
-// Every command that the README prints works, in the order and the place that
-// it says.
-func TestReadmeIsTrue(t *testing.T) {
-	r := parseReadme(t)
-	if len(r.commands) != 3 {
-		t.Fatalf("%d blocks of commands, want three", len(r.commands))
+// The blocks of commands, in order.
+const (
+	inClone = iota
+	fromRelease
+	fromClone
+	first
+	use
+	blocks
+)
+
+// example is where the README says that the clone is.
+const example = "/src/freehold"
+
+// newReader returns a reader's new module, and a shell in it with more in its
+// environment.
+func (r readme) newReader(t *testing.T, more ...string) (dir string, shell func(command string) string) {
+	t.Helper()
+	if len(r.commands) != blocks {
+		t.Fatalf("%d blocks of commands, want %d", len(r.commands), blocks)
 	}
-	// The first block is for a clone of the repository. TestDemo runs the
-	// demo, and the tests are what runs now.
-	if diff := cmp.Diff([]string{"go run ./cmd/freehold demo", "go test ./..."}, r.commands[0]); diff != "" {
-		t.Errorf("the first commands (-want +got):\n%s", diff)
+	if !strings.Contains(r.text, "`go mod init example.com/demo`") {
+		t.Error("the README does not say how its module was made")
 	}
-	checkout, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir, env := t.TempDir(), goEnvironment(t)
-	shell := func(command string) string {
+	dir, env := t.TempDir(), slices.Concat(os.Environ(), goEnvironment(t), more)
+	shell = func(command string) string {
 		t.Helper()
 		cmd := exec.CommandContext(t.Context(), "sh", "-c", command)
-		cmd.Dir, cmd.Env = dir, append(os.Environ(), env...)
+		cmd.Dir, cmd.Env = dir, env
 		out, err := cmd.CombinedOutput()
 		if err != nil {
 			t.Fatalf("%s: %v\n%s", command, err, out)
 		}
 		return string(out)
 	}
-	if !strings.Contains(r.text, "`go mod init example.com/demo`") {
-		t.Error("the README does not say how its module was made")
-	}
 	shell("go mod init example.com/demo")
-	// What a release would fetch, this takes from the checkout.
-	shell("go mod edit -replace=github.com/freehold-dev/freehold=" + checkout)
-	for _, command := range r.commands[1] {
-		shell(command)
+	return dir, shell
+}
+
+// Every command that the README prints works, in the order and the place that
+// it says; but the clone is where this one is.
+func TestReadmeIsTrue(t *testing.T) {
+	r := parseReadme(t)
+	dir, shell := r.newReader(t)
+	// The first block is for a clone of the repository. TestDemo runs the
+	// demo, and the tests are what runs now.
+	if diff := cmp.Diff([]string{"go run ./cmd/freehold demo", "go test ./..."}, r.commands[inClone]); diff != "" {
+		t.Errorf("the first commands (-want +got):\n%s", diff)
+	}
+	checkout, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(r.text, "here at `"+example+"`") {
+		t.Errorf("the README does not say that the clone is at %s", example)
+	}
+	for _, command := range slices.Concat(r.commands[fromClone], r.commands[first]) {
+		shell(strings.ReplaceAll(command, example, checkout))
 	}
 	for name, text := range r.files {
 		path := filepath.Join(dir, filepath.FromSlash(name))
@@ -101,7 +126,7 @@ func TestReadmeIsTrue(t *testing.T) {
 		}
 	}
 	var last string
-	for _, command := range r.commands[2] {
+	for _, command := range r.commands[use] {
 		last = shell(command)
 	}
 	explained := varying.ReplaceAllString(last, "…")
@@ -109,10 +134,59 @@ func TestReadmeIsTrue(t *testing.T) {
 		t.Errorf("the README does not show what explain prints:\n%s", last)
 	}
 	refused := exec.CommandContext(t.Context(), "go", "build", "./owners/agent/reset/cmd/trespass")
-	refused.Dir, refused.Env = dir, append(os.Environ(), env...)
+	refused.Dir, refused.Env = dir, append(os.Environ(), goEnvironment(t)...)
 	out, err := refused.CombinedOutput()
 	if err == nil || !slices.ContainsFunc(r.outputs, func(shown string) bool { return strings.Contains(string(out), strings.TrimSpace(shown)) }) {
 		t.Errorf("the README does not show what the trespasser gets (%v):\n%s", err, out)
+	}
+}
+
+// A release is got as the README says. The go command gets it from a module
+// proxy that has this checkout as its only release, and keeps it in a module
+// cache of its own, which has everything else from this machine's.
+func TestReadmeIsTrueOfARelease(t *testing.T) {
+	r := parseReadme(t)
+	proxy := t.TempDir()
+	publish(t, filepath.Join(proxy, filepath.FromSlash(ownModule), "@v"), "v0.9.0")
+	var cache string
+	for _, variable := range goEnvironment(t) {
+		if dir, ok := strings.CutPrefix(variable, "GOMODCACHE="); ok {
+			cache = dir
+		}
+	}
+	_, shell := r.newReader(t, "GOFLAGS=-modcacherw", "GOMODCACHE="+t.TempDir(),
+		"GOPROXY=file://"+proxy+",file://"+filepath.Join(cache, "cache/download"))
+	for _, command := range slices.Concat(r.commands[fromRelease], r.commands[first]) {
+		shell(command)
+	}
+	if got := shell("go tool freehold version"); !strings.HasPrefix(got, "freehold v0.9.0 ") {
+		t.Errorf("the tool is %s", got)
+	}
+}
+
+// publish writes the files with which a proxy offers this checkout.
+func publish(t *testing.T, dir, version string) {
+	t.Helper()
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	mod, err := os.ReadFile("../../go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var source bytes.Buffer
+	if err := zip.CreateFromDir(&source, module.Version{Path: ownModule, Version: version}, "../.."); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		"list":            version + "\n",
+		version + ".info": `{"Version": "` + version + `", "Time": "2026-01-01T00:00:00Z"}`,
+		version + ".mod":  string(mod),
+		version + ".zip":  source.String(),
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

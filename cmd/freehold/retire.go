@@ -97,7 +97,7 @@ type retireReport struct {
 // A holder is a process and the epoch of its lease, which may be unknown.
 type holder struct {
 	PID     int    `json:"pid"`
-	Epoch   uint64 `json:"epoch,omitempty"`
+	Epoch   uint64 `json:"epoch,omitzero"`
 	Program string `json:"program,omitempty"`
 }
 

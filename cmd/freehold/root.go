@@ -70,7 +70,8 @@ func newRoot(c *cli) *cobra.Command {
 	root.SetHelpCommand(newHelp(c, root))
 	add(groupDeclare, newInit(c), newGen(c), newOwner(c), newField(c), newSchema(c))
 	add(groupRead, newView(c), newGet(c), newExplain(c))
-	add(groupWrite, newSet(c), newClear(c), newAdd(c), newRaise(c), newLower(c), newApply(c))
+	add(groupWrite, newSet(c), newClear(c), newAdd(c), newRaise(c), newLower(c),
+		newInsert(c), newRemove(c), newPut(c), newDelete(c), newApply(c))
 	add(groupLease, newLease(c), newRetire(c), newHandoff(c))
 	add(groupRepair, newState(c), newAdopt(c), newAccept(c), newQuarantine(c))
 	root.AddCommand(newDemo(c), newVersion(c), newCompletion(c))

@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/freehold-dev/freehold/reader"
+	"github.com/freehold-dev/freehold/schema"
 	"github.com/spf13/cobra"
 )
 
@@ -48,15 +48,21 @@ func broken(view *reader.View) error {
 	for _, o := range view.Owners() {
 		if o.Err != nil {
 			errs = append(errs, o.Err)
-			continue
 		}
-		for _, field := range view.Declaration().Owners[o.Name].FieldNames() {
-			if _, err := view.Field(field).Raw(); err != nil && !errors.Is(err, reader.ErrUnset) {
-				errs = append(errs, err)
-			}
+	}
+	for _, field := range fieldNames(view) {
+		_, err := view.Field(field).Raw()
+		if err != nil && !errors.Is(err, reader.ErrUnset) && !ofOwner(view, err) {
+			errs = append(errs, err)
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// ofOwner reports whether err only says again that the sidecar of an owner
+// cannot be used.
+func ofOwner(view *reader.View, err error) bool {
+	return slices.ContainsFunc(view.Owners(), func(o reader.OwnerStatus) bool { return o.Err != nil && errors.Is(err, o.Err) })
 }
 
 func (c *cli) printView(view *reader.View) error {
@@ -94,43 +100,93 @@ func ownerRow(o reader.OwnerStatus) []string {
 }
 
 // fieldNames returns the names of all declared fields, by owner and then by
-// name.
+// name; a map stands with the owner that decides its keys.
 func fieldNames(view *reader.View) []string {
 	var names []string
 	d := view.Declaration()
-	for _, owner := range slices.Sorted(maps.Keys(d.Owners)) {
-		names = append(names, d.Owners[owner].FieldNames()...)
+	for _, owner := range d.OwnerNames() {
+		names = append(names, decidedBy(d, owner)...)
 	}
 	return names
 }
 
+// decidedBy returns the names of the fields that are owner's, without maps
+// whose keys another owner decides.
+func decidedBy(d *schema.Declaration, owner string) []string {
+	return slices.DeleteFunc(d.Owners[owner].FieldNames(), func(field string) bool {
+		decider, _ := d.OwnerOf(field)
+		return decider != owner
+	})
+}
+
 // fieldRow returns the row of one field.
 func fieldRow(view *reader.View, name string) []string {
-	d := view.Declaration()
-	owner, _ := d.OwnerOf(name)
-	row := []string{name, "", owner, none, none}
+	f, _ := view.Declaration().Joined(name)
+	owners := ownersOf(view.Declaration(), name)
+	row := []string{name, "", strings.Join(owners, ", "), none, none}
 	raw, err := view.Field(name).Raw()
 	switch {
 	case err == nil:
-		row[1] = shown(d.Owners[owner].Fields[name].Text(raw))
+		row[1] = shownValue(f, raw)
 	case errors.Is(err, reader.ErrUnset):
 		row[1] = unset
 	default:
-		row[1] = alarm + string(fieldStatus(view, owner))
+		bad, status := culprit(view, name)
+		if row[1] = alarm + string(status); len(owners) > 1 {
+			row[1] += ": " + bad
+		}
 	}
-	if by, ok := view.Field(name).Provenance(); ok {
+	if by, ok := lastWriter(view, name); ok {
 		row[3], row[4] = second(by.ChangedAt), writer(by)
 	}
 	return row
 }
 
-// fieldStatus returns why a field of owner cannot be had: the status of the
-// sidecar, or else that its value does not fit the declaration.
-func fieldStatus(view *reader.View, owner string) reader.Status {
-	if o, _ := view.Owner(owner); o.Status != reader.OK {
-		return o.Status
+// ownersOf returns the owners of a field, the one that decides the keys first.
+func ownersOf(d *schema.Declaration, field string) []string {
+	decider, _ := d.OwnerOf(field)
+	others := slices.DeleteFunc(d.OwnersOf(field), func(owner string) bool { return owner == decider })
+	return append([]string{decider}, others...)
+}
+
+// culprit returns the owner because of which a field cannot be had, and why:
+// the status of its sidecar, or else that its value does not fit the
+// declaration.
+func culprit(view *reader.View, field string) (owner string, status reader.Status) {
+	owners := ownersOf(view.Declaration(), field)
+	for _, owner := range owners {
+		if o, _ := view.Owner(owner); o.Err != nil {
+			return owner, o.Status
+		}
 	}
-	return reader.Invalid
+	return owners[0], reader.Invalid
+}
+
+// lastWriter returns who changed anything last of a field; of a map, whichever
+// owner that is of.
+func lastWriter(view *reader.View, field string) (last reader.Provenance, ok bool) {
+	for _, owner := range ownersOf(view.Declaration(), field) {
+		by, written := provenanceOf(view, field, owner)
+		if written && (!ok || by.ChangedAt.After(last.ChangedAt)) {
+			last, ok = by, true
+		}
+	}
+	return last, ok
+}
+
+// provenanceOf returns who changed anything last of what owner has in a field.
+func provenanceOf(view *reader.View, field, owner string) (reader.Provenance, bool) {
+	d := view.Declaration()
+	entry := view.Field(field)
+	if decider, _ := d.OwnerOf(field); decider == owner {
+		return entry.Provenance()
+	}
+	members := d.Owners[owner].Fields[field].MemberNames()
+	if len(members) == 0 {
+		return reader.Provenance{}, false
+	}
+	// Whatever the key, each member has the provenance of its owner's part.
+	return entry.Key("").Member(members[0]).Provenance()
 }
 
 // instant returns a time for people, to the millisecond.

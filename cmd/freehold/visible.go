@@ -48,6 +48,11 @@ func shown(text string) string {
 	if plain && text != unset {
 		return text
 	}
+	return quoted(text)
+}
+
+// quoted returns text in quotes.
+func quoted(text string) string {
 	return `"` + visible(strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text)) + `"`
 }
 

@@ -115,7 +115,7 @@ func rewriteManifest(t *testing.T, dir string, change func(*schema.Declaration))
 
 // Should a home get past the manifest's check, it is still shown and not obeyed.
 func TestExplainShowsAnyHome(t *testing.T) {
-	text := (&explanation{Field: "f", Owner: "o", Type: schema.TypeInt, Kind: schema.Value, home: "\x1b]0;pwn\a"}).text()
+	text := (&explanation{Field: "f", origin: origin{Owner: "o", home: "\x1b]0;pwn\a"}, Type: schema.TypeInt, Kind: schema.Value}).text()
 	if strings.Contains(text, "\x1b") || !strings.Contains(text, `below \x1b]0;pwn\a.`) {
 		t.Errorf("%q", text)
 	}

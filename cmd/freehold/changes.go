@@ -1,0 +1,184 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// A commitReport is what a commit prints.
+type commitReport struct {
+	Owner   string            `json:"owner"`
+	Outcome string            `json:"outcome"`
+	Changed bool              `json:"changed"`
+	Version sidecar.Version   `json:"version"`
+	Fields  map[string]change `json:"fields"` // those that changed
+}
+
+// A change is a field's value before and after a commit; one that is unset is
+// left out. Of a set it is the elements that came and went, and of a map the
+// owner's part at each key that changed: the whole may be large.
+type change struct {
+	Before   jsontext.Value       `json:"before,omitzero"`
+	After    jsontext.Value       `json:"after,omitzero"`
+	Inserted []jsontext.Value     `json:"inserted,omitempty"`
+	Removed  []jsontext.Value     `json:"removed,omitempty"`
+	Keys     map[string]keyChange `json:"keys,omitempty"`
+}
+
+// A keyChange is what the owner has at a key before and after a commit.
+type keyChange struct {
+	Before jsontext.Value `json:"before,omitzero"`
+	After  jsontext.Value `json:"after,omitzero"`
+	// Anew says that the key was deleted, and created again.
+	Anew bool `json:"anew,omitzero"`
+}
+
+// A spot is where an operation writes: a field, or a key of a map.
+type spot struct{ field, key string }
+
+// carryOut applies patch, of owner o, to tx and keeps what changed.
+func (r *commitReport) carryOut(tx *sidecar.Tx, o schema.Owner, patch sidecar.Patch) {
+	before := map[spot]jsontext.Value{}
+	deleted := map[spot]bool{}
+	for _, op := range patch {
+		at := spot{field: op.Field}
+		if o.Fields[op.Field].EffectiveKind() == schema.Map {
+			at.key = op.Key
+		}
+		if _, seen := before[at]; !seen {
+			before[at] = valueAt(tx, at)
+		}
+		tx.Apply(op)
+		deleted[at] = deleted[at] || op.Verb == sidecar.Delete
+	}
+	for at, old := range before {
+		now := valueAt(tx, at)
+		anew := deleted[at] && old != nil && now != nil
+		if !anew && bytes.Equal(old, now) {
+			continue
+		}
+		ch := r.Fields[at.field]
+		switch f := o.Fields[at.field]; {
+		case at.key != "":
+			if ch.Keys == nil {
+				ch.Keys = map[string]keyChange{}
+			}
+			ch.Keys[at.key] = keyChange{old, now, anew}
+		case f.EffectiveKind() == schema.Set:
+			ch.Inserted, ch.Removed = added(f, old, now), added(f, now, old)
+		default:
+			ch.Before, ch.After = old, now
+		}
+		r.Fields[at.field] = ch
+	}
+}
+
+// valueAt returns what is stored at a spot, or nil if that is unset.
+func valueAt(tx *sidecar.Tx, at spot) jsontext.Value {
+	if at.key == "" {
+		raw, _ := tx.Get(at.field)
+		return slices.Clone(raw)
+	}
+	raw, ok := tx.GetKey(at.field, at.key, "")
+	if !ok {
+		return nil
+	}
+	return slices.Clone(raw)
+}
+
+// added returns the elements that the set f has after and not before.
+func added(f schema.Field, before, after jsontext.Value) []jsontext.Value {
+	had := map[string]bool{}
+	for _, element := range elementsOf(f, before) {
+		had[string(element)] = true
+	}
+	var more []jsontext.Value
+	for _, element := range elementsOf(f, after) {
+		if !had[string(element)] {
+			more = append(more, element)
+		}
+	}
+	return more
+}
+
+// elementsOf returns the elements of a stored set; unset has none.
+func elementsOf(f schema.Field, raw jsontext.Value) [][]byte {
+	if raw == nil {
+		return nil
+	}
+	elements, _ := f.Elements(raw) // what does not fit failed the commit
+	return elements
+}
+
+// text returns the report for people: a line for each value that changed, or
+// one that says that none did.
+func (r *commitReport) text(o schema.Owner) string {
+	if r.Version.IsZero() {
+		return fmt.Sprintf("%s unchanged, and never written\n", r.Owner)
+	}
+	if !r.Changed {
+		return fmt.Sprintf("%s unchanged at version %v\n", r.Owner, r.Version)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s applied version %v\n", r.Owner, r.Version)
+	for _, field := range o.FieldNames() {
+		if ch, ok := r.Fields[field]; ok {
+			ch.write(&b, field, o.Fields[field])
+		}
+	}
+	return b.String()
+}
+
+// write writes the lines of one field's change.
+func (ch change) write(b *strings.Builder, field string, f schema.Field) {
+	element, _ := f.Element()
+	switch f.EffectiveKind() {
+	case schema.Map:
+		for _, key := range slices.Sorted(maps.Keys(ch.Keys)) {
+			ch.Keys[key].write(b, field+" "+shownKey(key), f)
+		}
+	case schema.Set:
+		for _, raw := range ch.Removed {
+			fmt.Fprintf(b, "  %s: removed %s\n", field, shownValue(element, raw))
+		}
+		for _, raw := range ch.Inserted {
+			fmt.Fprintf(b, "  %s: inserted %s\n", field, shownValue(element, raw))
+		}
+	default:
+		fmt.Fprintf(b, "  %s: %s -> %s\n", field, shownValue(f, ch.Before), shownValue(f, ch.After))
+	}
+}
+
+// write writes the lines of what changed at a key of the map f: one for each
+// member, or one for the key.
+func (ch keyChange) write(b *strings.Builder, where string, f schema.Field) {
+	switch {
+	case ch.Anew:
+		fmt.Fprintf(b, "  %s: deleted and created anew\n", where)
+	case f.Value != nil:
+		fmt.Fprintf(b, "  %s: %s -> %s\n", where, shownValue(*f.Value, ch.Before), shownValue(*f.Value, ch.After))
+		return
+	case ch.After == nil:
+		fmt.Fprintf(b, "  %s: deleted\n", where)
+		return
+	case string(ch.After) == "{}" && ch.Before == nil:
+		fmt.Fprintf(b, "  %s: created\n", where)
+		return
+	}
+	before, _ := schema.ParseObject(ch.Before) // what is stored is one; unset has no members
+	after, _ := schema.ParseObject(ch.After)
+	for _, member := range f.MemberNames() {
+		old, _ := before.Value(member)
+		now, _ := after.Value(member)
+		if !bytes.Equal(old, now) {
+			fmt.Fprintf(b, "  %s %s: %s -> %s\n", where, member, shownValue(f.Record[member], old), shownValue(f.Record[member], now))
+		}
+	}
+}

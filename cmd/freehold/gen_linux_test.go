@@ -1,0 +1,63 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A folder that cannot be read is named and passed over, unless a generated
+// file belongs in it; a generated file that cannot be read is named.
+func TestGenPassesOverWhatItMayNotRead(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can become another user")
+	}
+	module := filepath.Join(t.TempDir(), "module")
+	const yaml = "state: st\nowners:\n  one: {home: HOME, fields: {f: {type: int}}}\n"
+	lay := func(name, text string) {
+		t.Helper()
+		name = filepath.Join(module, name)
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	lay("go.mod", "module example.com/m\n\ngo 1.26\n")
+	lay("st/owners.yaml", strings.Replace(yaml, "HOME", "cmd/one", 1))
+	lay("secret/file", "")
+	lay("shut/file", "")
+	program := commandFor(t, filepath.Join(module, "st"))
+	for _, name := range []string{".", "st"} { // nobody's
+		if err := os.Chown(filepath.Join(module, name), nobody, nobody); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"secret", "shut"} { // root's alone
+		if err := os.Chmod(filepath.Join(module, name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run := func(status int, stderr string, args ...string) {
+		t.Helper()
+		got := asNobody(t, program, append(args, filepath.Join(module, "st"))...)
+		if got.Status != status || !strings.Contains(got.Stderr, stderr) {
+			t.Errorf("%v: status %d, want %d, and\n%s\nwant %q in it", args, got.Status, status, got.Stderr, stderr)
+		}
+	}
+	run(exitDone, "freehold: hint: the folder secret cannot be read: ", "gen")
+	run(exitDone, "freehold: hint: the folder shut cannot be read: ", "gen", "--check")
+
+	view := filepath.Join(module, "st/freehold.go")
+	if err := os.Chmod(view, 0); err != nil {
+		t.Fatal(err)
+	}
+	run(exitIO, "st/freehold.go: permission denied", "gen", "--check")
+	if err := os.Chmod(view, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	lay("st/owners.yaml", strings.Replace(yaml, "HOME", "shut/one", 1))
+	run(exitIO, "shut/one/internal/onefile/onefile.go: permission denied", "gen")
+}

@@ -1,0 +1,51 @@
+package main
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"sync"
+	"time"
+)
+
+// A server answers whoever connects with one line that names the host.
+type server struct {
+	listener net.Listener
+	under    sync.WaitGroup // what is being done
+}
+
+func listen() (*server, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	s := &server{listener: l}
+	s.under.Go(s.serve)
+	return s, nil
+}
+
+func (s *server) endpoint() string { return s.listener.Addr().String() }
+
+func (s *server) serve() {
+	for {
+		conn, err := s.listener.Accept()
+		if err != nil {
+			return // it is closed
+		}
+		s.under.Go(func() { answer(conn) })
+	}
+}
+
+func answer(conn net.Conn) {
+	defer conn.Close()
+	const patience = 5 * time.Second // who does not read must not keep the host from draining
+	conn.SetDeadline(time.Now().Add(patience))
+	fmt.Fprintf(conn, "host %d\n", os.Getpid())
+}
+
+// close takes nothing new and returns when all is done. Closing again is
+// harmless.
+func (s *server) close() {
+	s.listener.Close()
+	s.under.Wait()
+}

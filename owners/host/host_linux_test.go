@@ -1,0 +1,201 @@
+package host_test
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/freehold-dev/freehold/owners/host"
+	"github.com/freehold-dev/freehold/owners/host/hosttest"
+	"github.com/freehold-dev/freehold/reader"
+	"github.com/freehold-dev/freehold/sidecar"
+)
+
+// programs builds hostd and hostctl and returns their directory.
+func programs(t *testing.T) string {
+	t.Helper()
+	bin := t.TempDir()
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", bin+"/", "./host/cmd/hostd", "./host/cmd/hostctl")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return bin
+}
+
+// A daemon is a hostd that runs.
+type daemon struct {
+	cmd    *exec.Cmd
+	stderr bytes.Buffer
+	ended  chan struct{}
+}
+
+func start(t *testing.T, bin, dir string, args ...string) *daemon {
+	t.Helper()
+	d := &daemon{ended: make(chan struct{})}
+	d.cmd = exec.Command(bin+"/hostd", append([]string{"-dir", dir, "-beat", "5ms"}, args...)...)
+	d.cmd.Stderr = &d.stderr
+	if err := d.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() { d.cmd.Wait(); close(d.ended) }()
+	t.Cleanup(func() { d.cmd.Process.Kill(); <-d.ended })
+	return d
+}
+
+// exits waits for the end of the daemon.
+func (d *daemon) exits(t *testing.T, status int) {
+	t.Helper()
+	select {
+	case <-d.ended:
+	case <-time.After(20 * time.Second):
+		t.Fatal("hostd does not end")
+	}
+	if got := d.cmd.ProcessState.ExitCode(); got != status {
+		t.Errorf("hostd exited with %d, want %d: %s", got, status, &d.stderr)
+	}
+}
+
+func view(t *testing.T, dir string) host.View {
+	t.Helper()
+	r, err := host.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	v, err := r.View(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// awaits waits until the daemon is the host, and returns the view.
+func (d *daemon) awaits(t *testing.T, dir string) host.View {
+	t.Helper()
+	for end := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
+		v := view(t, dir)
+		if by, ok := v.Endpoint().Provenance(); ok && by.PID == d.cmd.Process.Pid {
+			return v
+		}
+		if time.Now().After(end) {
+			t.Fatalf("hostd does not become the host: %s", &d.stderr)
+		}
+	}
+}
+
+func retire(t *testing.T, bin, dir string, args ...string) (out string, status int) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), bin+"/hostctl", append([]string{"retire", "-dir", dir}, args...)...)
+	text, err := cmd.CombinedOutput()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return string(text), cmd.ProcessState.ExitCode()
+}
+
+func TestHostIsRetiredInGoodOrder(t *testing.T) {
+	bin, dir := programs(t), hosttest.State(t)
+	if out, status := retire(t, bin, dir); status != 9 || !strings.Contains(out, "no holder") {
+		t.Errorf("without a host hostctl exited with %d and said %q", status, out)
+	}
+	first := start(t, bin, dir)
+	v := first.awaits(t, dir)
+	endpoint, err := v.Endpoint().Get()
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := net.Dial("tcp", endpoint)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if line, err := bufio.NewReader(conn).ReadString('\n'); line != fmt.Sprintf("host %d\n", first.cmd.Process.Pid) {
+		t.Errorf("the endpoint answers %q (%v)", line, err)
+	}
+	start(t, bin, dir).exits(t, 5) // one host at a time
+	second := start(t, bin, dir, "-wait", "1m")
+	out, status := retire(t, bin, dir)
+	if status != 0 || !strings.Contains(out, ": retired\n") || !strings.Contains(out, sidecar.ProofExited) || !strings.Contains(out, sidecar.ProofHolding) {
+		t.Errorf("hostctl exited with %d and said %s", status, out)
+	}
+	first.exits(t, 0)
+	v = second.awaits(t, dir)
+	if draining, err := v.Draining().Get(); draining || err != nil {
+		t.Errorf("the second host drains: %v (%v)", draining, err)
+	}
+	if state, err := sidecar.LeaseStatus(dir, "host"); err != nil || state.PID != second.cmd.Process.Pid || len(state.Lease.Retired) != 1 {
+		t.Errorf("the lease is %+v (%v)", state, err)
+	}
+}
+
+// SIGTERM drains: the last commit is in the state, and the lease is free.
+func TestHostDrainsOnTerm(t *testing.T) {
+	bin, dir := programs(t), hosttest.State(t)
+	d := start(t, bin, dir)
+	before, err := d.awaits(t, dir).HeartbeatAt().Get()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for now := before; !now.After(before); now, _ = view(t, dir).HeartbeatAt().Get() {
+		time.Sleep(time.Millisecond)
+	}
+	d.cmd.Process.Signal(syscall.SIGTERM)
+	d.exits(t, 0)
+	v := view(t, dir)
+	if _, err := v.Endpoint().Get(); !errors.Is(err, reader.ErrUnset) {
+		t.Errorf("the endpoint is still there (%v)", err)
+	}
+	if draining, err := v.Draining().Get(); draining || err != nil {
+		t.Errorf("draining: %v (%v)", draining, err)
+	}
+	if state, err := sidecar.LeaseStatus(dir, "host"); err != nil || state.PID != 0 || state.Lease.Holder != nil || state.Disagreement != "" {
+		t.Errorf("the lease is %+v (%v)", state, err)
+	}
+}
+
+// A host that is stopped is not retired in time, and one that is killed is
+// gone.
+func TestHostThatDoesNotAnswer(t *testing.T) {
+	bin, dir := programs(t), hosttest.State(t)
+	d := start(t, bin, dir)
+	d.awaits(t, dir)
+	d.cmd.Process.Signal(syscall.SIGSTOP)
+	if out, status := retire(t, bin, dir, "-grace", "50ms"); status != 5 || !strings.Contains(out, "not-retired") {
+		t.Errorf("hostctl exited with %d and said %s", status, out)
+	}
+	if out, status := retire(t, bin, dir, "-grace", "50ms", "-kill"); status != 0 || !strings.Contains(out, sidecar.ProofKilled) {
+		t.Errorf("hostctl exited with %d and said %s", status, out)
+	}
+	d = start(t, bin, dir)
+	d.awaits(t, dir)
+	d.cmd.Process.Kill()
+	<-d.ended
+	if out, status := retire(t, bin, dir); status != 9 || !strings.Contains(out, sidecar.ProofGone) {
+		t.Errorf("hostctl exited with %d and said %s", status, out)
+	}
+}
+
+// A host whose lock file was replaced is fenced: it stops.
+func TestHostStopsWhenItIsFenced(t *testing.T) {
+	bin, dir := programs(t), hosttest.State(t)
+	d := start(t, bin, dir)
+	d.awaits(t, dir)
+	lease := filepath.Join(dir, ".freehold", "host.lease")
+	if err := os.WriteFile(lease+".new", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(lease+".new", lease); err != nil {
+		t.Fatal(err)
+	}
+	d.exits(t, 4)
+}
