@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -129,4 +130,12 @@ func view(tb testing.TB, r *reader.Reader) *reader.View {
 		tb.Fatal(err)
 	}
 	return v
+}
+
+func ownerNames(v *reader.View) string {
+	var names []string
+	for _, o := range v.Owners() {
+		names = append(names, o.Name)
+	}
+	return strings.Join(names, " ")
 }

@@ -111,14 +111,6 @@ func TestOneBadSidecarHidesNoOther(t *testing.T) {
 	}
 }
 
-func ownerNames(v *reader.View) string {
-	var names []string
-	for _, o := range v.Owners() {
-		names = append(names, o.Name)
-	}
-	return strings.Join(names, " ")
-}
-
 func TestUnknownOwnerIsNone(t *testing.T) {
 	v := view(t, newState(t, declaration()).open())
 	for _, name := range []string{"", "Cost", "costs", "zzz"} {

@@ -16,12 +16,11 @@ import (
 // epoch, and every further call on this Writer but Close gets [ErrFenced].
 //
 // Updates wait meanwhile. Handoff returns an error that wraps [ErrBusy] if the
-// fence is shut, as while this very process is being retired: it waits for
-// that no longer than it takes others to pass the door. It returns [ErrGone] if
-// the successor has ended, and [ErrDeadline] if it did not take the lease
-// before ctx ended: the lease is this Writer's again then, unless the error
-// wraps ErrFenced too, because the successor got hold of it and stopped there.
-// It returns [ErrNoLease] if the owner is shared, and [ErrCannotJudge] if to
+// fence is shut, as while this very process is being retired: for that it does
+// not wait. It returns [ErrGone] if the successor has ended, and [ErrDeadline]
+// if it did not take the lease before ctx ended: the lease is this Writer's
+// again then, unless the error wraps ErrFenced too, because the successor got
+// hold of it and stopped there. It returns [ErrNoLease] if the owner is shared, and [ErrCannotJudge] if to
 // could be several processes: it is what [statedir.IdentityOf] says, or what
 // [statedir.Self] said in the successor.
 func (w *Writer) Handoff(ctx context.Context, to statedir.Identity) error {
@@ -38,8 +37,33 @@ func (w *Writer) Handoff(ctx context.Context, to statedir.Identity) error {
 }
 
 // passTime is how long the door may be in use by those who look whether the
-// lease is free: the successor is one of them.
-const passTime = 50 * time.Millisecond
+// lease is free. They wait for nobody while they do, so that only a stopped one
+// takes long.
+const passTime = 5 * time.Second
+
+// shutToPass shuts the fence for a handoff. It is taken against the order of
+// locks: whoever keeps it shut may be waiting for this very process to end, and
+// is not waited for. Those who merely pass the door share it.
+func shutToPass(ctx context.Context, fence *statedir.Lock) error {
+	for pace := statedir.NewPace(longestLeasePause); ; {
+		if ok, err := fence.Try(); ok || err != nil {
+			return err
+		}
+		passing, err := fence.TryShared()
+		if err != nil {
+			return err
+		}
+		if !passing {
+			return fence.Busy()
+		}
+		fence.Release()
+		if more, err := pace.Pause(ctx, passTime); err != nil {
+			return fmt.Errorf("%w (%w)", fence.Busy(), err)
+		} else if !more {
+			return fence.Busy()
+		}
+	}
+}
 
 func (w *Writer) handOff(ctx context.Context, to statedir.Identity) error {
 	fence, err := w.openLock(statedir.OwnerFence(w.owner))
@@ -47,9 +71,7 @@ func (w *Writer) handOff(ctx context.Context, to statedir.Identity) error {
 		return err
 	}
 	defer fence.Close()
-	// Against the order of locks, so never for long: who keeps the fence shut
-	// may be waiting for this process to end.
-	if err := fence.Acquire(ctx, passTime); err != nil {
+	if err := shutToPass(ctx, fence); err != nil {
 		return fmt.Errorf("owner %s: its lease cannot be handed over now: %w", w.owner, err)
 	}
 	if err := w.underLock(ctx, func(lease *Lease) {

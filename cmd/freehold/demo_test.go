@@ -55,11 +55,7 @@ func TestDemoTellsItsWholeStory(t *testing.T) {
 	cmd, a := demoCommand(t)
 	// As the README has it.
 	cmd.Path, cmd.Args, cmd.Dir = compile.Path, []string{"go", "run", "./cmd/freehold", "demo"}, "../.."
-	began := time.Now()
 	err := cmd.Run()
-	if took := time.Since(began); took > 20*time.Second {
-		t.Errorf("it took %v", took)
-	}
 	if err != nil || a.stderr.Len() > 0 {
 		t.Fatalf("%v, stderr %q, stdout:\n%s", err, &a.stderr, &a.stdout)
 	}

@@ -20,7 +20,8 @@ pass it on to the process PID, which waits for it, and to nobody else: to anothe
 "freehold lease OWNER --wait DURATION -- CMD", or to a program that has opened the
 owner. The holder asks its CMD to end (SIGTERM), hands the lease over when CMD
 has ended, and exits. If CMD does not end within --grace, the holder keeps the
-lease (5). A program that holds the lease itself hands it over by itself, with
+lease (5); if PID does not take it within --grace after that, it is free (5). A
+program that holds the lease itself hands it over by itself, with
 Handoff of package sidecar, and cannot be asked from outside (5).`,
 		Example: "  freehold handoff watchdog --to 4242",
 		Args:    operands(1, 1, "an OWNER"),

@@ -52,14 +52,14 @@ func (h *holding) hold(ctx context.Context, owner string, command []string) (err
 		return err
 	}
 	defer stop()
-	return (&watch{w, child, signals, requests}).run()
+	return (&charge{w, child, signals, requests}).run()
 }
 
 // notice tells what stops nothing.
 func (c *cli) notice(err error) { c.hint(err.Error()) }
 
-// A watch is a command under way, and what may come meanwhile.
-type watch struct {
+// A charge is a command that runs under a lease, and what may come meanwhile.
+type charge struct {
 	writer   *sidecar.Writer
 	child    *exec.Cmd
 	signals  <-chan os.Signal
@@ -67,39 +67,48 @@ type watch struct {
 }
 
 // run runs the command to its end and returns how it ended.
-func (w *watch) run() error {
+func (c *charge) run() error {
 	runtime.LockOSThread() // on Linux the command dies with the thread that started it
 	defer runtime.UnlockOSThread()
-	if err := w.child.Start(); err != nil {
+	if err := c.child.Start(); err != nil {
 		return classed{err, errUsage}
 	}
 	ended := make(chan error, 1)
-	go func() { ended <- w.child.Wait() }()
+	go func() { ended <- c.child.Wait() }()
 	for {
 		select {
-		case s := <-w.signals:
-			if !fromTerminal(s) {
-				w.child.Process.Signal(s) // an error says that it has ended
-			}
-		case r := <-w.requests:
-			if err := w.drain(r, ended); err != nil {
+		case s := <-c.signals:
+			c.pass(s)
+		case r := <-c.requests:
+			if err := c.drain(r, ended); err != nil {
 				r.reply(err)
 				continue
 			}
-			r.reply(w.handOff(r))
-			return w.outcome(nil)
+			r.reply(c.handOff(r))
+			return c.outcome(nil)
 		case err := <-ended:
-			return w.outcome(err)
+			return c.outcome(err)
 		}
 	}
 }
 
-// drain asks the command to end, so that it has when its successor begins.
-func (w *watch) drain(r handoffRequest, ended chan error) error {
-	if verdict, why := r.to.Judge(); verdict == statedir.Gone {
-		return fmt.Errorf("nothing is handed to process %d: %w: %s", r.to.PID, sidecar.ErrGone, why)
+// pass passes a signal on.
+func (c *charge) pass(s os.Signal) {
+	if !fromTerminal(s) {
+		c.child.Process.Signal(s) // an error says that it has ended
 	}
-	if err := w.child.Process.Signal(terminate); err != nil && !errors.Is(err, os.ErrProcessDone) {
+}
+
+// drain asks the command to end, so that it has when its successor begins.
+func (c *charge) drain(r handoffRequest, ended chan error) error {
+	// Handoff would say so too, but only when the command has ended.
+	switch verdict, why := r.to.Judge(); verdict {
+	case statedir.Gone:
+		return fmt.Errorf("nothing is handed to process %d: %w: %s", r.to.PID, sidecar.ErrGone, why)
+	case statedir.CannotJudge:
+		return fmt.Errorf("nothing is handed to process %d: %w: %s", r.to.PID, sidecar.ErrCannotJudge, why)
+	}
+	if err := c.child.Process.Signal(terminate); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return err
 	}
 	late := time.After(r.grace)
@@ -107,23 +116,23 @@ func (w *watch) drain(r handoffRequest, ended chan error) error {
 		select {
 		case <-ended:
 			return nil
-		case s := <-w.signals:
-			w.child.Process.Signal(s)
+		case s := <-c.signals:
+			c.pass(s)
 		case <-late:
 			return fmt.Errorf("%w: the command of process %d was asked to end and did not within %v; the lease stays there", sidecar.ErrDeadline, os.Getpid(), r.grace)
 		}
 	}
 }
 
-func (w *watch) handOff(r handoffRequest) error {
+func (c *charge) handOff(r handoffRequest) error {
 	ctx, cancel := context.WithTimeout(context.Background(), r.grace)
 	defer cancel()
-	return w.writer.Handoff(ctx, r.to)
+	return c.writer.Handoff(ctx, r.to)
 }
 
 // outcome passes the command's exit status on.
-func (w *watch) outcome(err error) error {
-	state := w.child.ProcessState
+func (c *charge) outcome(err error) error {
+	state := c.child.ProcessState
 	if state == nil {
 		return err
 	}

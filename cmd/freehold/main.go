@@ -5,7 +5,7 @@
 //
 // Data goes to standard output and messages go to standard error; every
 // command that prints data takes --json. The exit status is one of those that
-// exit.go lists, never 2.
+// exit.go lists, never 2; but "freehold lease OWNER -- CMD" ends as CMD does.
 package main
 
 import (
