@@ -78,7 +78,7 @@ func (h *hand) flags(cmd *cobra.Command) {
 }
 
 func (h *hand) options() (*sidecar.Options, error) {
-	o := &sidecar.Options{Program: h.program, Wait: h.wait}
+	o := &sidecar.Options{Program: h.program, Wait: h.wait, LeaseWait: h.wait}
 	switch {
 	case h.wait < 0:
 		return nil, usage("--wait %s is negative: give 0s for no waiting", h.wait)
