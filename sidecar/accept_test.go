@@ -65,3 +65,20 @@ func TestAcceptPutsValuesInOrder(t *testing.T) {
 		s.overwrite("tool", strings.Replace(readFile(t, sidecarPath(s.dir, "tool")), `,`+strings.Replace(bad, `"labels"`, `"tags"`, 1), "", 1))
 	}
 }
+
+// What a newer release wrote is for that release: neither mending nor
+// accepting it helps.
+func TestAcceptOfANewerFormatNamesTheReleaseAlone(t *testing.T) {
+	dir := newState(t)
+	update(t, openOwner(t, dir, "cost", nil), setNote("first"))
+	path := sidecarPath(dir, "cost")
+	newer := strings.Replace(readFile(t, path), `"format":1`, `"format":2`, 1)
+	if err := os.WriteFile(path, []byte(newer), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Accept(t.Context(), dir, "cost", nil)
+	wantError(t, err, ErrInvalid, path, "use the release that wrote it")
+	if strings.Contains(err.Error(), "mend") {
+		t.Errorf("the error %q gives advice that cannot help", err)
+	}
+}

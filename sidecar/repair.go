@@ -36,6 +36,9 @@ func Accept(ctx context.Context, dir, owner string, o *Options) (Commit, error) 
 		return Commit{}, err
 	}
 	foreign, err := document.DecodeForeign(raw)
+	if newer := new(document.FormatError); errors.As(err, &newer) { // it says what to do
+		return Commit{}, fmt.Errorf("%s: %w", w.file(), err)
+	}
 	if err != nil {
 		return Commit{}, fmt.Errorf("%s: %w: it cannot be accepted; mend it, or run `freehold quarantine %s`", w.file(), err, owner)
 	}

@@ -73,7 +73,7 @@ func FuzzAddField(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		src, err := declare.Parse("owners.yaml", ".", text)
 		if err != nil {
-			t.Skip()
+			return // there is nothing to add a field to
 		}
 		for _, owner := range src.Declaration.OwnerNames() {
 			after, err := declare.AddField(text, owner, "added_by_the_fuzzer", schema.Field{Type: schema.TypeBool, Kind: schema.Value})
