@@ -1,6 +1,7 @@
 package sidecar
 
 import (
+	"os"
 	"strings"
 	"testing"
 )
