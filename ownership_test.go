@@ -34,6 +34,7 @@ const module = "github.com/freehold-dev/freehold"
 var imports = map[string][]string{
 	"schema":             {},
 	"schema/declare":     {"schema"},
+	"schema/errorstest":  {},
 	"sidecar/statedir":   {"schema"},
 	"sidecar/document":   {"schema", "sidecar/statedir"},
 	"sidecar":            {"schema", "sidecar/document", "sidecar/statedir", "sidecar/internal/…"},

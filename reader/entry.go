@@ -81,7 +81,7 @@ func (e Entry) where() string {
 // place returns where the entry's field is.
 func (e Entry) place() (place, error) {
 	if e.view == nil {
-		return place{}, fmt.Errorf("field %q: %w: the zero Field and the zero Entry belong to no view", e.name, ErrUnknownField)
+		return place{}, fmt.Errorf("field %q: %w: the zero Field and the zero Entry belong to no view: take one from a View", e.name, ErrUnknownField)
 	}
 	p, ok := e.view.declared.fields[e.name]
 	if !ok {
@@ -101,7 +101,7 @@ func (e Entry) find() (schema.Field, *owner, error) {
 	case e.level == ofField:
 		return p.field, o, nil
 	case p.field.EffectiveKind() != schema.Map:
-		return schema.Field{}, nil, fmt.Errorf("%s: %w: field %s is no map and has no keys", e.where(), ErrUnknownField, e.name)
+		return schema.Field{}, nil, fmt.Errorf("%s: %w: it is no map and has no keys: read it without one", e.where(), ErrUnknownField)
 	case p.field.Value != nil && e.member == "":
 		return *p.field.Value, o, nil
 	case e.level == ofKey:
@@ -109,7 +109,7 @@ func (e Entry) find() (schema.Field, *owner, error) {
 	}
 	spec, ok := p.field.Record[e.member]
 	if !ok {
-		return schema.Field{}, nil, fmt.Errorf("%s: %w: no owner of state %s declares the member", e.where(), ErrUnknownField, e.view.State())
+		return schema.Field{}, nil, fmt.Errorf("%s: %w: no owner of state %s declares the member; `freehold view` lists what is declared", e.where(), ErrUnknownField, e.view.State())
 	}
 	return spec, e.view.owners[p.members[e.member]], nil
 }

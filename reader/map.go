@@ -34,7 +34,7 @@ func (e Entry) Keys() ([]string, error) {
 		return nil, err
 	}
 	if p.field.EffectiveKind() != schema.Map {
-		return nil, fmt.Errorf("field %s: %w: it is no map and has no keys", e.name, ErrUnknownField)
+		return nil, fmt.Errorf("field %s: %w: it is no map and has no keys: read it without one", e.name, ErrUnknownField)
 	}
 	rows, err := e.rows(e.view.owners[p.owner])
 	keys := make([]string, len(rows))

@@ -75,7 +75,7 @@ func (r *Reader) View(ctx context.Context) (*View, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closed {
-		return nil, fmt.Errorf("%s: %w", r.dir.Path(), ErrClosed)
+		return nil, fmt.Errorf("%s: %w: open another", r.dir.Path(), ErrClosed)
 	}
 	if err := r.dir.Unmoved(); err != nil {
 		return nil, err
@@ -105,7 +105,7 @@ func (r *Reader) settle(ctx context.Context) (Consistency, error) {
 	reads, since := 0, 0 // since the last change, with the one that found it
 	for since <= len(r.sources) {
 		if ctx.Err() != nil {
-			return "", fmt.Errorf("%s: not read: %w", r.dir.Path(), context.Cause(ctx))
+			return "", fmt.Errorf("%s: not read: %w; try again", r.dir.Path(), context.Cause(ctx))
 		}
 		moved, err := r.read()
 		if err != nil {
@@ -128,7 +128,7 @@ func (r *Reader) settle(ctx context.Context) (Consistency, error) {
 func (r *Reader) pass(ctx context.Context) error {
 	for r.next = 0; r.next < len(r.sources); {
 		if ctx.Err() != nil {
-			return fmt.Errorf("%s: not read: %w", r.dir.Path(), context.Cause(ctx))
+			return fmt.Errorf("%s: not read: %w; try again", r.dir.Path(), context.Cause(ctx))
 		}
 		moved, err := r.read()
 		if err != nil {

@@ -109,7 +109,7 @@ func integer(raw []byte) bool {
 // Append implements [Codec].
 func (Float) Append(dst []byte, v float64) ([]byte, error) {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return nil, fmt.Errorf("%v is not a finite number", v)
+		return nil, fmt.Errorf("%v is not a finite number: leave it unset instead", v)
 	}
 	return jsontext.AppendFloat(dst, v, 64), nil
 }
@@ -162,7 +162,7 @@ func boundDecimal(v decimal.Decimal) error {
 		digits = 0
 	}
 	if digits+exponent > MaxDecimalDigits || -exponent > MaxDecimalDigits || exponent > MaxDecimalDigits {
-		return fmt.Errorf("a decimal may have at most %d digits on each side of its point", MaxDecimalDigits)
+		return fmt.Errorf("a decimal may have at most %d digits on each side of its point: round it", MaxDecimalDigits)
 	}
 	return nil
 }
@@ -170,10 +170,10 @@ func boundDecimal(v decimal.Decimal) error {
 // Append implements [Codec].
 func (String) Append(dst []byte, v string) ([]byte, error) {
 	if len(v) > MaxString {
-		return nil, fmt.Errorf("a string of %d bytes is longer than the %d allowed", len(v), MaxString)
+		return nil, fmt.Errorf("a string of %d bytes is longer than the %d allowed: store less", len(v), MaxString)
 	}
 	if i := invalidUTF8(v); i >= 0 {
-		return nil, fmt.Errorf("invalid UTF-8 at byte %d", i)
+		return nil, fmt.Errorf("invalid UTF-8 at byte %d: encode it, as in base64", i)
 	}
 	return jsontext.AppendQuote(dst, v)
 }
@@ -188,7 +188,7 @@ func (Time) Append(dst []byte, v time.Time) ([]byte, error) {
 		return nil, errors.New("the zero time means unset; clear the field instead")
 	}
 	if year := v.Year(); year < 1 || year > 9999 {
-		return nil, fmt.Errorf("the year %d is outside 1 to 9999", year)
+		return nil, fmt.Errorf("the year %d is outside 1 to 9999: check the clock", year)
 	}
 	return append(v.AppendFormat(append(dst, '"'), time.RFC3339Nano), '"'), nil
 }
@@ -264,10 +264,10 @@ func unquote(raw []byte, most int) (string, error) {
 	}
 	text, err := jsontext.AppendUnquote(nil, raw)
 	if err != nil {
-		return "", fmt.Errorf("not a valid JSON string: %w", err)
+		return "", fmt.Errorf("not a valid JSON string: %s: write text in UTF-8 with JSON's escapes", strings.TrimPrefix(err.Error(), "jsontext: "))
 	}
 	if len(text) > most {
-		return "", fmt.Errorf("a string of %d bytes is longer than the %d allowed", len(text), most)
+		return "", fmt.Errorf("a string of %d bytes is longer than the %d allowed: store less", len(text), most)
 	}
 	return string(text), nil
 }

@@ -16,7 +16,7 @@ func (JSON) Append(dst []byte, v jsontext.Value) ([]byte, error) {
 		return nil, mismatch("one valid JSON value without a name twice", v)
 	}
 	if depth(v) > MaxDepth {
-		return nil, fmt.Errorf("JSON that nests deeper than the %d allowed", MaxDepth)
+		return nil, fmt.Errorf("JSON that nests deeper than the %d allowed: store it flatter", MaxDepth)
 	}
 	v = v.Clone()
 	if err := v.Compact(); err != nil {
@@ -36,7 +36,7 @@ type list[T any] struct{ element Codec[T] }
 
 func (c list[T]) Append(dst []byte, v []T) ([]byte, error) {
 	if len(v) > MaxElements {
-		return nil, fmt.Errorf("%d elements are more than the %d allowed", len(v), MaxElements)
+		return nil, fmt.Errorf("%d elements are more than the %d allowed: store fewer", len(v), MaxElements)
 	}
 	dst = append(dst, '[')
 	for i, e := range v {
@@ -58,7 +58,7 @@ func (c list[T]) Decode(raw []byte) ([]T, error) {
 	v := []T{}
 	err := walk(raw, func(_, value []byte) error {
 		if len(v) == MaxElements {
-			return fmt.Errorf("more than the %d elements allowed", MaxElements)
+			return fmt.Errorf("more than the %d elements allowed: store fewer", MaxElements)
 		}
 		e, err := c.element.Decode(value)
 		if err != nil {

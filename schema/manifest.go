@@ -51,17 +51,19 @@ func ParseManifest(text []byte) (*Manifest, error) {
 		Format int `json:"format"`
 	}
 	if err := json.Unmarshal(text, &head); err != nil {
-		return nil, err
+		return nil, notAManifest(err)
 	}
 	if head.Format != ManifestFormat {
 		return nil, fmt.Errorf("the manifest has format %d and this release reads format %d: use the release that wrote it", head.Format, ManifestFormat)
 	}
 	m := new(Manifest)
 	if err := json.Unmarshal(text, m); err != nil {
-		return nil, err
+		return nil, notAManifest(err)
 	}
 	return m, m.sound()
 }
+
+func notAManifest(err error) error { return fmt.Errorf("the text is no manifest: %w", err) }
 
 func (m *Manifest) sound() error {
 	switch {

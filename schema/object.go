@@ -73,13 +73,13 @@ func walk(raw []byte, each func(key, value []byte) error) error {
 		return notJSON(err)
 	}
 	if dec.PeekKind() != jsontext.KindInvalid || len(bytes.TrimSpace(raw[dec.InputOffset():])) > 0 {
-		return errors.New("more follows after the value")
+		return errors.New("more follows after the value: give one value")
 	}
 	return nil
 }
 
 func notJSON(err error) error {
-	return fmt.Errorf("not valid JSON: %s", strings.TrimPrefix(err.Error(), "jsontext: "))
+	return fmt.Errorf("not valid JSON: %s: quote text, and look for a comma or brace too many or too few", strings.TrimPrefix(err.Error(), "jsontext: "))
 }
 
 // Value returns the value of the member name.

@@ -35,13 +35,13 @@ func (f Field) Elements(raw []byte) (elements [][]byte, err error) {
 	of, ok := f.Element()
 	switch {
 	case !ok:
-		return nil, fmt.Errorf("values of type %s have no elements", f.Type)
+		return nil, fmt.Errorf("values of type %s have no elements: want a list or a set", f.Type)
 	case jsontext.Value(raw).Kind() != jsontext.KindBeginArray:
 		return nil, mismatch("a list", raw)
 	}
 	err = walk(raw, func(_, value []byte) error {
 		if len(elements) == MaxElements {
-			return fmt.Errorf("more than the %d elements allowed", MaxElements)
+			return fmt.Errorf("more than the %d elements allowed: store fewer", MaxElements)
 		}
 		element, err := of.Normalize(value)
 		if err != nil {
@@ -111,7 +111,7 @@ func (f Field) normalizeMap(raw []byte) ([]byte, error) {
 		return nil, err
 	}
 	if len(o) > MaxKeys {
-		return nil, fmt.Errorf("%d keys are more than the %d allowed", len(o), MaxKeys)
+		return nil, fmt.Errorf("%d keys are more than the %d allowed: delete some", len(o), MaxKeys)
 	}
 	for i, m := range o {
 		if err := CheckKey(m.Name); err != nil {
@@ -139,15 +139,15 @@ func (f Field) NormalizeEntry(raw []byte) ([]byte, error) {
 func CheckKey(key string) error {
 	switch {
 	case key == "":
-		return errors.New("a key of a map cannot be empty")
+		return errors.New("a key of a map cannot be empty: name one")
 	case len(key) > MaxKey:
-		return fmt.Errorf("the key %.40q… has %d bytes, more than the %d allowed", key, len(key), MaxKey)
+		return fmt.Errorf("the key %.40q… has %d bytes, more than the %d allowed: choose a shorter one", key, len(key), MaxKey)
 	case !utf8.ValidString(key):
-		return fmt.Errorf("the key %q is not valid UTF-8", key)
+		return fmt.Errorf("the key %q is not valid UTF-8: encode it, as in base64", key)
 	}
 	for _, c := range key {
 		if unicode.IsControl(c) {
-			return fmt.Errorf("the key %q holds the control character %U", key, c)
+			return fmt.Errorf("the key %q holds the control character %U: leave it out", key, c)
 		}
 	}
 	return nil

@@ -62,7 +62,7 @@ func (f Field) Normalize(raw []byte) ([]byte, error) {
 		}
 		return jsontext.AppendQuote(nil, text)
 	}
-	return nil, fmt.Errorf("no such type: %q", f.Type)
+	return nil, fmt.Errorf("no such type: %q: use the release that wrote the declaration", f.Type)
 }
 
 func normalize[T any](c Codec[T], raw []byte) ([]byte, error) {
@@ -84,7 +84,7 @@ func (f Field) Parse(text string) ([]byte, error) {
 	switch f.Type {
 	case TypeString, TypeEnum, TypeDecimal, TypeTime, TypeDuration:
 		if i := invalidUTF8(text); i >= 0 {
-			return nil, fmt.Errorf("invalid UTF-8 at byte %d", i)
+			return nil, fmt.Errorf("invalid UTF-8 at byte %d: encode it, as in base64", i)
 		}
 		raw, err := jsontext.AppendQuote(nil, text)
 		if err != nil {
@@ -103,6 +103,9 @@ func (f Field) Parse(text string) ([]byte, error) {
 // Text is the inverse of [Field.Parse]: it returns the stored value raw as a
 // person would type it.
 func (f Field) Text(raw []byte) string {
+	if f.Type == TypeJSON { // there, quotes make the difference between "1" and 1
+		return string(raw)
+	}
 	if text, err := jsontext.AppendUnquote(nil, raw); err == nil {
 		return string(text)
 	}
@@ -126,7 +129,7 @@ func (f Field) Compare(a, b []byte) (int, error) {
 	case TypeDuration:
 		return compare(Duration{}, a, b, cmp.Compare[time.Duration])
 	}
-	return 0, fmt.Errorf("values of type %s have no order", f.Type)
+	return 0, fmt.Errorf("values of type %s have no order: declare the field of kind value", f.Type)
 }
 
 func compare[T any](c Codec[T], a, b []byte, order func(T, T) int) (int, error) {
@@ -153,7 +156,7 @@ func (f Field) Sum(a, b []byte) ([]byte, error) {
 	case TypeDuration:
 		return sum(Duration{}, a, b, addInt64[time.Duration])
 	}
-	return nil, fmt.Errorf("values of type %s do not sum exactly", f.Type)
+	return nil, fmt.Errorf("values of type %s do not sum exactly: declare the field of kind value", f.Type)
 }
 
 func sum[T any](c Codec[T], a, b []byte, add func(T, T) (T, error)) ([]byte, error) {
@@ -175,7 +178,7 @@ func sum[T any](c Codec[T], a, b []byte, add func(T, T) (T, error)) ([]byte, err
 func addInt64[T ~int64](x, y T) (T, error) {
 	z := x + y
 	if (x > 0 && y > 0 && z < 0) || (x < 0 && y < 0 && z >= 0) {
-		return 0, fmt.Errorf("%w: %v + %v", ErrOverflow, x, y)
+		return 0, fmt.Errorf("%w: %v + %v: add less, or clear the counter first", ErrOverflow, x, y)
 	}
 	return z, nil
 }
@@ -183,7 +186,7 @@ func addInt64[T ~int64](x, y T) (T, error) {
 func addUint64(x, y uint64) (uint64, error) {
 	z, carry := bits.Add64(x, y, 0)
 	if carry != 0 {
-		return 0, fmt.Errorf("%w: %d + %d", ErrOverflow, x, y)
+		return 0, fmt.Errorf("%w: %d + %d: add less, or clear the counter first", ErrOverflow, x, y)
 	}
 	return z, nil
 }
@@ -191,7 +194,7 @@ func addUint64(x, y uint64) (uint64, error) {
 func addDecimal(x, y decimal.Decimal) (decimal.Decimal, error) {
 	z := x.Add(y)
 	if boundDecimal(z) != nil {
-		return decimal.Decimal{}, fmt.Errorf("%w: %s + %s", ErrOverflow, x, y)
+		return decimal.Decimal{}, fmt.Errorf("%w: %s + %s: add less, or clear the counter first", ErrOverflow, x, y)
 	}
 	return z, nil
 }

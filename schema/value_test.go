@@ -206,3 +206,32 @@ func TestStringsSurvive(t *testing.T) {
 		}
 	})
 }
+
+// What Text returns of any stored value, Parse takes back.
+func TestTextIsTheInverseOfParse(t *testing.T) {
+	for _, test := range []struct {
+		field Field
+		raws  []string
+	}{
+		{Field{Type: TypeJSON}, []string{`"1"`, `1`, `"null"`, `null`, `"a\nb"`, `["x"]`, `{"a":"b"}`}},
+		{Field{Type: TypeString}, []string{`"1"`, `""`, `"\"quoted\""`, `"a\nb"`}},
+		{Field{Type: TypeEnum, Values: []string{"dead"}}, []string{`"dead"`}},
+		{Field{Type: TypeDecimal}, []string{`"12.5"`}},
+		{Field{Type: TypeTime}, []string{`"2026-08-11T09:12:44.031Z"`}},
+		{Field{Type: TypeDuration}, []string{`"1m30s"`}},
+		{Field{Type: TypeInt}, []string{`-7`}},
+		{Field{Type: TypeBool}, []string{`true`}},
+		{Field{Type: TypeFloat}, []string{`0.5`}},
+		{Field{Type: TypeString, Kind: Set}, []string{`["a","b"]`, `[]`}},
+		{Field{Type: TypeJSON, Kind: Value}, []string{`"\"1\""`}},
+		{Field{Type: TypeList, Of: &Field{Type: TypeJSON}}, []string{`["1",1]`}},
+		{Field{Kind: Map, Value: &Field{Type: TypeJSON}}, []string{`{"a":"1"}`}},
+	} {
+		for _, raw := range test.raws {
+			text := test.field.Text([]byte(raw))
+			if back, err := test.field.Parse(text); err != nil || string(back) != raw {
+				t.Errorf("%s of type %s, kind %s is typed as %s, which is %s (%v)", raw, test.field.Type, test.field.EffectiveKind(), text, back, err)
+			}
+		}
+	}
+}

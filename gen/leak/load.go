@@ -24,7 +24,7 @@ func Load(ctx context.Context, dir, module string, writer func(path string) bool
 		Mode: packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles | packages.NeedImports | packages.NeedTypes | packages.NeedSyntax | packages.NeedTypesInfo | packages.NeedExportFile,
 	}, "./...")
 	if err != nil {
-		return nil, fmt.Errorf("load the packages of %s: %w", module, err)
+		return nil, fmt.Errorf("load the packages of %s: %w; see what `go list ./...` says there", module, err)
 	}
 	var found []Found
 	var problems []error

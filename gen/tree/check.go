@@ -45,11 +45,11 @@ func (m *Module) Check(ctx context.Context, plan *gen.Plan) error {
 		c.add(m, name, nil)
 	}
 	if err := c.load(ctx, m.Dir); err != nil {
-		return fmt.Errorf("%w: %w", ErrUnchecked, err)
+		return fmt.Errorf("%w: %w; run `go mod tidy`, then check again", ErrUnchecked, err)
 	}
 	for _, importPath := range slices.Sorted(maps.Keys(c.sources)) {
 		if _, err := c.Import(importPath); err != nil {
-			return fmt.Errorf("the generated code does not compile with the Freehold that go.mod requires: generate with that release, by `go run github.com/freehold-dev/freehold/cmd/freehold gen`, or report a bug: %w", err)
+			return fmt.Errorf("the generated code does not compile with the Freehold that go.mod requires: generate with that release, by `go run github.com/freehold-dev/freehold/cmd/freehold gen`, or report a bug (%w)", err)
 		}
 	}
 	return nil

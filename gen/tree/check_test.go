@@ -75,6 +75,8 @@ func TestCheckCompilesWhatIsNotWrittenYet(t *testing.T) {
 	}
 	if err := m.Check(t.Context(), p); err == nil || errors.Is(err, tree.ErrUnchecked) || !strings.Contains(err.Error(), "cannot use") {
 		t.Errorf("a mistake in the generated code: got %v", err)
+	} else {
+		said.Same(t, "check: generated code that does not compile", err, dir, "DIR")
 	}
 }
 

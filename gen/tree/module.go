@@ -50,7 +50,7 @@ func Find(dir string) (*Module, error) {
 func newModule(dir, file string, text []byte) (*Module, error) {
 	name := modfile.ModulePath(text)
 	if name == "" {
-		return nil, fmt.Errorf("%s: no module path: it needs a line `module example.com/you/project`", file)
+		return nil, fmt.Errorf("%s: no module path: add a line `module example.com/you/project`", file)
 	}
 	return &Module{Dir: dir, Path: name}, nil
 }
@@ -90,7 +90,7 @@ func (m *Module) folder(file string) (string, error) {
 		return "", err
 	}
 	if !filepath.IsLocal(folder) {
-		return "", fmt.Errorf("%s is not in the module %s at %s", file, m.Path, m.Dir)
+		return "", fmt.Errorf("%s is not in the module %s at %s: run this in the module of that file", file, m.Path, m.Dir)
 	}
 	return filepath.ToSlash(folder), nil
 }

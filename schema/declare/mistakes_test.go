@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/freehold-dev/freehold/schema/declare"
+	"github.com/freehold-dev/freehold/schema/errorstest"
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 )
@@ -82,8 +83,8 @@ func report(t *testing.T, text string) string {
 		if p.Line < 1 || p.Col < 1 || p.Line > strings.Count(text, "\n")+1 {
 			t.Errorf("the position is outside of the file: %v", p)
 		}
-		if !strings.Contains(p.What, ": ") {
-			t.Errorf("the message does not say what to do: %v", p)
+		if !errorstest.Helps(p.What) {
+			t.Errorf("the message does not end with what to do: %v", p)
 		}
 	}
 	return err.Error() + "\n"

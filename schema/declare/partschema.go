@@ -128,7 +128,7 @@ func recordSchema(members map[string]schema.Field, of func(schema.Field) (*jsons
 func arraySchema(f schema.Field) (*jsonschema.Schema, error) {
 	of, ok := f.Element()
 	if !ok {
-		return nil, fmt.Errorf("the declaration does not say what the list is of")
+		return nil, fmt.Errorf("the declaration does not say what the list is of: add `of: TYPE`")
 	}
 	items, err := describedSchema(of)
 	if err != nil {

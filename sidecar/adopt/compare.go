@@ -77,7 +77,7 @@ func enumerate(list []jsontext.Pointer) string {
 		if i == most {
 			return strings.Join(words, ", ") + fmt.Sprintf(" and %d more", len(list)-most)
 		}
-		words = append(words, string(p))
+		words = append(words, shown(p))
 	}
 	return strings.Join(words, ", ")
 }

@@ -115,7 +115,7 @@ func (c *converter) element(f schema.Field, at spot, raw []byte) (value []byte, 
 	value, ok = c.value(f, at, raw)
 	if !ok && len(c.unset) > before {
 		c.unset = c.unset[:before]
-		c.misfit(at, fmt.Errorf("an element cannot be unset, as %.40s says", raw))
+		c.misfit(at, fmt.Errorf("an element cannot be unset, as %.40s says", shown(string(raw))))
 	}
 	return value, ok
 }

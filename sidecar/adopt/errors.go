@@ -3,7 +3,9 @@ package adopt
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -28,7 +30,20 @@ type Misfit struct {
 }
 
 // Error returns "FILE#POINTER: what, and what to do".
-func (m Misfit) Error() string { return fmt.Sprintf("%s#%s: %s", m.File, m.Pointer, m.What) }
+// What a terminal would obey in the file's name or in the pointer is escaped.
+func (m Misfit) Error() string {
+	return fmt.Sprintf("%s#%s: %s", shown(m.File), shown(m.Pointer), m.What)
+}
+
+// shown returns a text of the file's making as it may stand in a message:
+// escaped if it holds what does not show.
+func shown[T ~string](text T) string {
+	if strings.IndexFunc(string(text), func(r rune) bool { return !unicode.IsPrint(r) }) < 0 {
+		return string(text)
+	}
+	quoted := strconv.Quote(string(text))
+	return quoted[1 : len(quoted)-1]
+}
 
 // Misfits are all of a legacy file, in the order of the file. An error of this
 // type is never empty.

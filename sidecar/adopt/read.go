@@ -131,7 +131,7 @@ func unreadable(path string, err error) error {
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		err = fmt.Errorf("%s: %w", e.Op, e.Err)
 	}
-	return fmt.Errorf("%s: %w: %w: nothing was changed", path, sidecar.ErrUnreadable, err)
+	return fmt.Errorf("%s: %w: %w: nothing was changed; mend that, then adopt it", path, sidecar.ErrUnreadable, err)
 }
 
 func typeName(mode fs.FileMode) string {

@@ -132,6 +132,7 @@ func TestAFileRewrittenInPlaceIsNeverRead(t *testing.T) {
 		}
 		if err != nil {
 			wantError(t, err, ErrActive, "being rewritten")
+			said.Same(t, "read: rewritten again and again", err, filepath.Dir(path), "DIR")
 		}
 	}
 }
@@ -174,6 +175,7 @@ func TestATornFileIsBrokenOrBeingRewritten(t *testing.T) {
 		start := time.Now()
 		_, err := Read(t.Context(), path)
 		wantError(t, err, ErrActive, "being rewritten")
+		said.Same(t, "read: rewritten again and again", err, filepath.Dir(path), "DIR")
 		if took := time.Since(start); took < patience || took > patience+pause {
 			t.Errorf("it took %v", took)
 		}

@@ -1,0 +1,59 @@
+package tree_test
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/freehold-dev/freehold/gen/tree"
+	"github.com/freehold-dev/freehold/schema/errorstest"
+)
+
+var said = errorstest.Golden{
+	Update: flag.Bool("update", false, "write the golden files anew"),
+	Untold: map[string]string{
+		"no package %s": "what generated code imports is generated with it or was loaded before; a part of ErrUnchecked if not",
+	},
+}
+
+// TestErrorsSayWhatToDo provokes every error of the package.
+func TestErrorsSayWhatToDo(t *testing.T) {
+	outside := t.TempDir()
+	_, err := tree.Find(outside)
+	said.Same(t, "find: no module", err, outside, "DIR")
+	dir := lay(t, "-- go.mod --\n// nothing\n")
+	_, err = tree.Find(dir)
+	said.Same(t, "find: no module path", err, dir, "DIR")
+
+	dir = lay(t, "-- go.mod --\nmodule example.com/corner\n\ngo 1.26\n-- shop.yaml --\n"+shopYAML+"-- owners/shop/owners.yaml --\n"+shopYAML+"-- folder/owners.yaml/x --\n")
+	m := find(t, dir)
+	for how, file := range map[string]string{
+		"another name":   filepath.Join(dir, "shop.yaml"),
+		"another module": filepath.Join(outside, "owners.yaml"),
+		"a folder":       filepath.Join(dir, "folder/owners.yaml"),
+	} {
+		_, err := m.Load(file)
+		said.Same(t, "load: "+how, err, dir, "DIR", outside, "OUTSIDE")
+	}
+	_, p := plan(t, dir, "owners/shop/owners.yaml")
+	said.Same(t, "check: Freehold is not required", m.Check(t.Context(), p), dir, "DIR")
+	for name, text := range map[string]string{"main.go": "package main\n", "store.go": "package store\n"} {
+		at := filepath.Join(dir, "owners/shop", name)
+		if err := os.WriteFile(at, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		src, err := m.Load(filepath.Join(dir, "owners/shop/owners.yaml"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = m.Plan(src)
+		said.Same(t, "plan: in the way: "+name, err, dir, "DIR")
+		if err := os.Remove(at); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestErrorsAreAllTold fails for an error that no test of the package provokes.
+func TestErrorsAreAllTold(t *testing.T) { said.Complete(t) }

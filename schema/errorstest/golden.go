@@ -1,0 +1,162 @@
+// Package errorstest keeps what the errors of a package say in one golden
+// file, and finds the errors that it does not hold. It is for Freehold's own
+// tests and promises nothing to others.
+//
+// A test hands each error that it provokes to [Golden.Same]; one test of the
+// package calls [Golden.Complete], which reads the package's source and fails
+// for a text that no golden file holds, for a line that no code says any more,
+// and for an error that does not end with what to do.
+package errorstest
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"unicode"
+)
+
+// file is where a package keeps what its errors say: one error a line, after
+// how it came about. The further lines of an error are indented.
+var file = filepath.Join("testdata", "errors.golden")
+
+// Golden is the golden file of the package under test. It may be used by many
+// goroutines at once.
+type Golden struct {
+	// Update says to write the file anew where it differs; it is the package's
+	// -update flag. If nil, the file is only compared.
+	Update *bool
+	// Also names, as patterns below testdata, further golden files that hold
+	// errors of the package, kept by other tests.
+	Also []string
+	// Prose names functions of the package that take a format and make no
+	// errors of it.
+	Prose []string
+	// Parts says why the package's errors need not end with what to do: who
+	// puts them into a sentence that does. If empty, they must.
+	Parts string
+	// Untold maps a text, as the source writes it, to why no line holds it.
+	Untold map[string]string
+	// Unhelped maps a line's how, or what several begin with and "…", to why
+	// it need not end with what to do.
+	Unhelped map[string]string
+
+	mu sync.Mutex
+}
+
+// Same fails t unless the golden file says of how what err says, and unless
+// every character of that can be printed to a terminal. What differs from one
+// run to the next, such as a temporary directory, counts as a word for it; more
+// such words are given in pairs, what differs and the word.
+func (g *Golden) Same(t testing.TB, how string, err error, words ...string) {
+	t.Helper()
+	if err == nil {
+		t.Errorf("%s: no error", how)
+		return
+	}
+	said := err.Error()
+	for _, r := range said {
+		if !unicode.IsPrint(r) && r != '\n' && r != '\t' {
+			t.Errorf("%s: the error holds %U, which is not for a terminal: %q", how, r, said)
+			break
+		}
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	want, said := read(t), steady(said, words)
+	if want[how] == said {
+		return
+	}
+	if g.Update == nil || !*g.Update {
+		t.Errorf("%s: the error says\n\t%s\nand %s says\n\t%s\n%s", how, said, file, want[how], command())
+		return
+	}
+	want[how] = said
+	write(t, want)
+}
+
+// command is what brings the golden file up to date.
+func command() string {
+	return "if it is what it should say: go test " + packagePath() + " -update"
+}
+
+// packagePath is the package under test as an argument of go test, from the
+// module's root: tests run in their package's folder.
+func packagePath() string {
+	dir, err := os.Getwd()
+	for root := dir; err == nil; root = filepath.Dir(root) {
+		if _, err := os.Stat(filepath.Join(root, "go.mod")); err == nil {
+			rel, _ := filepath.Rel(root, dir)
+			return "./" + filepath.ToSlash(rel)
+		}
+		if filepath.Dir(root) == root {
+			break
+		}
+	}
+	return "."
+}
+
+// steady puts a word for each thing that differs from run to run.
+func steady(said string, words []string) string {
+	said = strings.NewReplacer(words...).Replace(said)
+	for _, v := range varying {
+		said = v.what.ReplaceAllString(said, v.word)
+	}
+	return strings.TrimRight(said, "\n")
+}
+
+var varying = []struct {
+	what *regexp.Regexp
+	word string
+}{
+	{regexp.MustCompile(regexp.QuoteMeta(strings.TrimRight(os.TempDir(), `/\`)) + `[/\\][A-Za-z0-9_.-]+([/\\]\d{3})?`), "DIR"},
+	{regexp.MustCompile(`\b\d{12,}\.\d+\.[0-9a-v]{13}\b`), "VERSION"},
+	{regexp.MustCompile(`\b[0-9a-f]{32}\b`), "ID"},
+	{regexp.MustCompile(`\b[0-9a-v]{26}\b`), "ID"},
+	{regexp.MustCompile(`\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`), "INSTANT"},
+	{regexp.MustCompile(`\bepoch \d{12,}`), "epoch EPOCH"},
+	{regexp.MustCompile(`\binode \d+`), "inode INODE"},
+	{regexp.MustCompile(`\b(process|processes|pid) \[?\d+( \d+)*\]?`), "$1 PID"},
+}
+
+// read returns what each line of the golden file says, by how it came about.
+func read(t testing.TB) map[string]string {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		t.Fatal(err)
+	}
+	said, how := map[string]string{}, ""
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimSuffix(line, "\n")
+		if more, ok := strings.CutPrefix(line, "\t"); ok {
+			said[how] += "\n" + more
+			continue
+		}
+		var says string
+		how, says, _ = strings.Cut(line, " => ")
+		said[how] = says
+	}
+	return said
+}
+
+func write(t testing.TB, said map[string]string) {
+	t.Helper()
+	var text strings.Builder
+	for _, how := range slices.Sorted(maps.Keys(said)) {
+		fmt.Fprintf(&text, "%s => %s\n", how, strings.ReplaceAll(said[how], "\n", "\n\t"))
+	}
+	if err := os.MkdirAll("testdata", 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(text.String()), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}

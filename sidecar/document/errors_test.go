@@ -1,0 +1,48 @@
+package document
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/freehold-dev/freehold/schema/errorstest"
+)
+
+var said = errorstest.Golden{
+	Update: update,
+	Also:   []string{"*errors.txt"},
+	Parts:  "packages sidecar, reader and adopt name the file and say which command mends it",
+}
+
+// TestErrorsSayWhatToDo provokes what the tables of the other tests do not.
+func TestErrorsSayWhatToDo(t *testing.T) {
+	d := sample(1)
+	said.Same(t, "belongs to another owner", d.Belongs("reset", "5s0h000000000"))
+	d.State = "\x1b[2J\u202e"
+	said.Same(t, "belongs to another state", d.Belongs("cost", "5s0h000000000"))
+	_, err := sample(1).Rows("turns")
+	said.Same(t, "rows of a number", err)
+	said.Same(t, "a version from a hostile text", new(Version).UnmarshalText([]byte("1.\x1b[2J")))
+	for how, c := range map[string]struct{ old, new string }{
+		"a process id that is none":       {`"pid":4711,"start"`, `"pid":"\u001b","start"`},
+		"a start time that is no integer": {`"start":88`, `"start":-1.5`},
+		"incarnations that are no object": {`"at":"2026-08-11T09:12:44.031Z","program":"stop-hook","pid":4711}`, `"at":"2026-08-11T09:12:44.031Z","program":"stop-hook","pid":4711,"keys":[]}`},
+		"an incarnation that is none":     {`"at":"2026-08-11T09:12:44.031Z","program":"stop-hook","pid":4711}`, `"at":"2026-08-11T09:12:44.031Z","program":"stop-hook","pid":4711,"keys":{"\u001b[2J":"\u202e"}}`},
+	} {
+		_, err := Decode([]byte(strings.Replace(encode(t, sample(2)), c.old, c.new, 1)))
+		said.Same(t, "decode: "+how, err)
+	}
+	d = sample(1)
+	d.Writer.Identity.Nonce = "a\xff"
+	_, err = d.Encode()
+	said.Same(t, "encode: a nonce that is not UTF-8", err)
+	d, err = Decode([]byte(edited(t, `"turns":12`, `"turns":12,"COUNT":1`)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.Set("count", []byte("1"), by(d.Version))
+	_, err = d.Encode()
+	said.Same(t, "encode: names that differ in case", err)
+}
+
+// TestErrorsAreAllTold fails for an error that no test of the package provokes.
+func TestErrorsAreAllTold(t *testing.T) { said.Complete(t) }
