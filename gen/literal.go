@@ -17,6 +17,7 @@ func (s *state) Literal() string {
 	b.WriteString("&schema.Declaration{\n")
 	member(&b, "State", strconv.Quote(d.State), d.State != "")
 	member(&b, "Package", strconv.Quote(d.Package), d.Package != "")
+	member(&b, "Instances", fmt.Sprintf("schema.Instances{By: %q}", d.Instances.By), d.Instanced())
 	b.WriteString("Owners: map[string]schema.Owner{\n")
 	for _, name := range d.OwnerNames() {
 		writeOwner(&b, name, d.Owners[name])

@@ -17,6 +17,7 @@ const library = "github.com/freehold-dev/freehold/"
 type state struct {
 	Name     string
 	Package  string // name of the view package
+	By       string // what there is an instance for each of, or empty
 	path     string // its import path
 	folder   string // slash path relative to the module root
 	Owners   []owner
@@ -53,6 +54,7 @@ func newState(src *declare.Source, module string) *state {
 	s := &state{
 		Name:     d.State,
 		Package:  d.Package,
+		By:       d.Instances.By,
 		path:     path.Join(module, src.Folder),
 		folder:   path.Clean(src.Folder),
 		declared: d,

@@ -45,6 +45,22 @@ func OpenAs(dir string, built *schema.Declaration) (*Reader, error) {
 	if err != nil {
 		return nil, err
 	}
+	return open(d, built)
+}
+
+// OpenInstance is [OpenAs] for the instance id of the state in dir; built may be
+// nil. It returns an error that wraps [schema.ErrInstance] if id cannot be one.
+// The Reader does not keep the instance from being removed; then View returns
+// an error that wraps sidecar.ErrReplaced.
+func OpenInstance(dir, id string, built *schema.Declaration) (*Reader, error) {
+	d, err := statedir.OpenInstance(dir, id)
+	if err != nil {
+		return nil, err
+	}
+	return open(d, built)
+}
+
+func open(d *statedir.Dir, built *schema.Declaration) (*Reader, error) {
 	r := &Reader{dir: d, built: built}
 	if _, err := r.readManifest(); err != nil {
 		d.Close()
@@ -85,6 +101,11 @@ func (r *Reader) View(ctx context.Context) (*View, error) {
 		return nil, err
 	}
 	if r.view == nil || r.view.consistency != consistency {
+		// An instance is renamed before what it holds is deleted: what was
+		// missing just now may have been there all the time.
+		if err := r.dir.Unmoved(); err != nil {
+			return nil, err
+		}
 		r.view = newView(r.dir.Path(), r.declared, r.sources, consistency)
 	}
 	return r.view, nil

@@ -15,8 +15,18 @@ type Declaration struct {
 	State string `json:"state"`
 	// Package is the Go name of the view package. If empty, State.
 	Package string `json:"package,omitempty"`
+	// Instances says that there is a state of this declaration for each
+	// session, project or the like. If zero, there is one.
+	Instances Instances `json:"instances,omitzero"`
 	// Owners by name.
 	Owners map[string]Owner `json:"owners"`
+}
+
+// Instances says what each instance of a declaration is for. The directory of
+// such a state holds one directory for each, a state of its own.
+type Instances struct {
+	// By names what an instance's id is the id of: session_id.
+	By string `json:"by"`
 }
 
 // An Owner is the one declared role that may write a set of fields.
@@ -79,6 +89,9 @@ const (
 // DefaultWait is how long a commit waits for its owner's lock when the
 // declaration does not say.
 const DefaultWait = 250 * time.Millisecond
+
+// Instanced reports whether d has instances.
+func (d *Declaration) Instanced() bool { return d.Instances.By != "" }
 
 // OwnerNames returns the names of d's owners, sorted.
 func (d *Declaration) OwnerNames() []string { return slices.Sorted(maps.Keys(d.Owners)) }

@@ -24,6 +24,9 @@ type Manifest struct {
 	// StateID is drawn at random when the directory is made, as 26 digits
 	// of lower-case base32hex; versions compare only within one state id.
 	StateID string `json:"state_id"`
+	// Instance is the id of the instance that the directory holds. If empty,
+	// the declaration has no instances.
+	Instance string `json:"instance,omitempty"`
 	// Locks holds the inode number of each lock file, by file name. A lock
 	// file that is another inode would let two processes in at once.
 	Locks map[string]uint64 `json:"locks"`
@@ -71,6 +74,14 @@ func (m *Manifest) sound() error {
 		return fmt.Errorf("the manifest has the state id %.80q, which no state is made with", m.StateID)
 	case m.Locks == nil:
 		return errors.New("the manifest has no lock files")
+	case m.Declaration.Instanced() && m.Instance == "":
+		return errors.New("the manifest declares instances and does not say which one this is")
+	case !m.Declaration.Instanced() && m.Instance != "":
+		return fmt.Errorf("the manifest is of the instance %.80q and declares none", m.Instance)
+	case m.Instance != "":
+		if err := CheckInstanceID(m.Instance); err != nil {
+			return fmt.Errorf("the manifest is of no instance: %w", err)
+		}
 	}
 	return m.Declaration.sound()
 }
@@ -86,6 +97,9 @@ func validStateID(s string) bool {
 func (d *Declaration) sound() error {
 	if !ValidName(d.State) {
 		return fmt.Errorf("the state's name %.80q does not fit %s", d.State, NameRule)
+	}
+	if d.Instanced() && !ValidName(d.Instances.By) {
+		return fmt.Errorf("instances are by %.80q, which does not fit %s", d.Instances.By, NameRule)
 	}
 	for _, owner := range d.OwnerNames() {
 		o := d.Owners[owner]

@@ -20,13 +20,16 @@ var ErrDeclaration = errors.New("the program's declaration contradicts the state
 // error that wraps [ErrDeclaration] and lists every contradiction if an owner
 // or a field differs.
 func (d *Declaration) Merge(built *Declaration) (*Declaration, bool, error) {
-	merged := &Declaration{State: d.State, Package: d.Package, Owners: maps.Clone(d.Owners)}
+	merged := &Declaration{State: d.State, Package: d.Package, Instances: d.Instances, Owners: maps.Clone(d.Owners)}
 	if merged.Owners == nil {
 		merged.Owners = map[string]Owner{}
 	}
 	var clashes []string
 	if d.State != built.State {
 		clashes = append(clashes, fmt.Sprintf("the state is %s there and %s here", d.State, built.State))
+	}
+	if d.Instances != built.Instances {
+		clashes = append(clashes, fmt.Sprintf("the state has %s there and %s here", d.Instances, built.Instances))
 	}
 	more := false
 	for _, name := range built.OwnerNames() {

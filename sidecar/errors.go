@@ -45,16 +45,25 @@ var (
 	// whether the commit is durable. The Writer refuses further Updates;
 	// open a new one, and ask [Resolve].
 	ErrIndeterminate = errors.New("indeterminate")
+	// ErrInstances is returned if a directory holds the instances of a state
+	// and one of them was wanted.
+	ErrInstances = statedir.ErrInstances
 	// ErrInvalid is returned if the sidecar is not of Freehold's format.
 	ErrInvalid = document.ErrInvalid
 	// ErrLock is returned if the owner's lock file is missing or replaced.
 	ErrLock = statedir.ErrLock
+	// ErrMisplaced is returned if the directory of an instance holds another
+	// one.
+	ErrMisplaced = statedir.ErrMisplaced
 	// ErrNoHolder is returned by Prepare if no process is recorded as the
 	// holder of the lease.
 	ErrNoHolder = errors.New("no holder")
 	// ErrNoLease is returned if an owner is shared, so that there is no lease
 	// of it.
 	ErrNoLease = errors.New("no lease")
+	// ErrNoInstances is returned if an instance was wanted of a state that is
+	// declared without any.
+	ErrNoInstances = statedir.ErrNoInstances
 	// ErrNoKey is returned if a map has no key such as its owner's part of it
 	// was to be written at.
 	ErrNoKey = errors.New("no such key")

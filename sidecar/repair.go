@@ -130,7 +130,7 @@ func Resolve(ctx context.Context, dir, owner string, v Version) (Outcome, error)
 		return NotApplied, err
 	}
 	defer sd.Close()
-	manifest, err := sd.Manifest()
+	manifest, err := enter(ctx, sd, nil, owner, 0)
 	if err != nil {
 		return NotApplied, err
 	}

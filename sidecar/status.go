@@ -1,6 +1,7 @@
 package sidecar
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -38,7 +39,7 @@ type LeaseState struct {
 }
 
 // LeaseStatus looks who holds the lease of owner in the state directory dir. It
-// takes no lock and disturbs nobody. It returns an error that wraps
+// takes no lock of the owner and disturbs nobody. It returns an error that wraps
 // [ErrNoLease] if the owner is shared, and the errors of [Open] for a
 // directory or an owner that is not there.
 func LeaseStatus(dir, owner string) (LeaseState, error) {
@@ -110,7 +111,7 @@ func lookUp(dir, owner string) (_ *lookup, err error) {
 }
 
 func (l *lookup) open() (err error) {
-	if l.manifest, err = l.dir.Manifest(); err != nil {
+	if l.manifest, err = enter(context.Background(), l.dir, nil, l.owner, 0); err != nil {
 		return err
 	}
 	declared, ok := l.manifest.Declaration.Owners[l.owner]

@@ -104,6 +104,10 @@ func Open(ctx context.Context, dir string, d *schema.Declaration, owner string, 
 	if err != nil {
 		return nil, err
 	}
+	return openIn(ctx, sd, d, owner, o)
+}
+
+func openIn(ctx context.Context, sd *statedir.Dir, d *schema.Declaration, owner string, o *Options) (*Writer, error) {
 	w := &Writer{dir: sd, owner: owner, clock: o.Clock, notice: o.Notice, program: program(o.Program), publisher: &replace{dir: sd}}
 	if w.clock == nil {
 		w.clock = time.Now
@@ -115,13 +119,14 @@ func Open(ctx context.Context, dir string, d *schema.Declaration, owner string, 
 	return w, nil
 }
 
-// Create makes dir a state directory for the declaration d. It returns an
+// Create makes dir a state directory for the declaration d, or if d has
+// instances, the directory that holds them. It returns an
 // error that wraps [statedir.ErrExists] if it is one already.
 func Create(dir string, d *schema.Declaration) error { return statedir.Create(dir, d) }
 
 func openDir(dir string, d *schema.Declaration, create bool) (*statedir.Dir, error) {
 	sd, err := statedir.Open(dir)
-	if !create || d == nil || !errors.Is(err, ErrNoState) {
+	if !create || d == nil || d.Instanced() || !errors.Is(err, ErrNoState) {
 		return sd, err
 	}
 	// Another process may create it at the same moment: then it is there.
@@ -132,12 +137,7 @@ func openDir(dir string, d *schema.Declaration, create bool) (*statedir.Dir, err
 }
 
 func (w *Writer) open(ctx context.Context, d *schema.Declaration, o *Options) (err error) {
-	if d == nil {
-		w.manifest, err = w.dir.Manifest()
-	} else {
-		w.manifest, err = w.dir.Upgrade(ctx, d)
-	}
-	if err != nil {
+	if w.manifest, err = enter(ctx, w.dir, d, w.owner, o.Wait); err != nil {
 		return err
 	}
 	declared, ok := w.manifest.Declaration.Owners[w.owner]

@@ -16,14 +16,21 @@ const dirVariable = "FREEHOLD_DIR"
 
 // A place is the state directory that a command works in.
 type place struct {
-	dir  string
-	flag *pflag.Flag // of dir
+	dir      string
+	flag     *pflag.Flag // of dir
+	instance string
+	chosen   *pflag.Flag // of instance
 }
 
 func (p *place) flags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&p.dir, "dir", "", "the state directory `STATE` (default $"+dirVariable+", else the nearest one from here upward)")
 	cmd.MarkFlagDirname("dir")
 	p.flag = cmd.Flags().Lookup("dir")
+	cmd.Flags().StringVar(&p.instance, "instance", "", "the instance `ID` of a state that has instances")
+	p.chosen = cmd.Flags().Lookup("instance")
+	cmd.RegisterFlagCompletionFunc("instance", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return p.instances(), cobra.ShellCompDirectiveNoFileComp
+	})
 }
 
 // named returns the absolute path of the state directory that the caller
@@ -46,8 +53,18 @@ func (p *place) named() (dir string, ok bool, err error) {
 }
 
 // find returns the state directory: the one named, or else the nearest one
-// from the working directory upward. It creates nothing.
+// from the working directory upward; of a state with instances, the directory
+// of the one that --instance names. It creates nothing.
 func (p *place) find() (string, error) {
+	dir, err := p.whole()
+	if err != nil {
+		return "", err
+	}
+	return p.choose(dir)
+}
+
+// whole is find without regard to instances.
+func (p *place) whole() (string, error) {
 	dir, ok, err := p.named()
 	if ok || err != nil {
 		return dir, err

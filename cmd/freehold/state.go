@@ -15,10 +15,10 @@ import (
 func newState(c *cli) *cobra.Command {
 	return c.group(&cobra.Command{
 		Use:     "state COMMAND",
-		Short:   "make and repair state directories: state init, state repair",
-		Long:    "Make and repair state directories.",
+		Short:   "make, list and repair state directories: state init, instances, repair",
+		Long:    "Make, list and repair state directories.",
 		Example: "  freehold state init --dir ./state",
-	}, newStateInit(c), newStateRepair(c))
+	}, newStateInit(c), newStateInstances(c), newStateRepair(c))
 }
 
 func newStateInit(c *cli) *cobra.Command {
@@ -28,9 +28,14 @@ func newStateInit(c *cli) *cobra.Command {
 		Short: "make a state directory",
 		Long: `Make a state directory, and the directories above it that are missing, for the
 state that an owners.yaml declares. The owners.yaml is the one in --owners, or
-else the one that freehold gen would find.`,
-		Example: "  freehold state init --dir ./state --owners owners/runtime/owners.yaml",
-		Args:    operands(0, 0, "no operands"),
+else the one that freehold gen would find.
+
+If the state is declared with instances, the directory is made that holds them;
+with --instance, this instance too. Programs make the instances that they need
+themselves.`,
+		Example: `  freehold state init --dir ./state --owners owners/runtime/owners.yaml
+  freehold state init --dir ./sessions --instance 4f2a --owners owners/session/owners.yaml`,
+		Args: operands(0, 0, "no operands"),
 	}, func(context.Context, []string) error {
 		dir, ok, err := p.named()
 		if err != nil {
@@ -43,7 +48,11 @@ else the one that freehold gen would find.`,
 		if err != nil {
 			return err
 		}
-		if err := sidecar.Create(dir, source.Declaration); err != nil {
+		if p.chosen.Changed {
+			if dir, err = makeInstance(dir, p.instance, source.Declaration); err != nil {
+				return err
+			}
+		} else if err := sidecar.Create(dir, source.Declaration); err != nil {
 			return occupied(dir, err)
 		}
 		return c.reportState(dir, source.Declaration)
@@ -65,7 +74,7 @@ func occupied(dir string, err error) error {
 		return err
 	}
 	defer d.Close()
-	if _, lost := d.Manifest(); lost != nil {
+	if _, lost := d.Manifest(); lost != nil && !errors.Is(lost, sidecar.ErrInstances) {
 		return hinted{lost, "to begin anew, move .freehold and the sidecars in " + dir + " away, then run `freehold state init` again"}
 	}
 	return err

@@ -3,12 +3,14 @@ package session_test
 import (
 	"encoding/json"
 	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/freehold-dev/freehold/owners/session"
 	"github.com/freehold-dev/freehold/owners/session/sessiontest"
+	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/adopt"
 )
 
@@ -26,11 +28,16 @@ func TestTheLegacyFileIsAdoptedInFull(t *testing.T) {
 	if len(plan.Unowned)+len(plan.Unset) > 0 {
 		t.Errorf("unowned: %v, unset: %v", plan.Unowned, plan.Unset)
 	}
-	dir := sessiontest.State(t)
-	if _, err := plan.Apply(t.Context(), dir, nil); err != nil {
+	const id = "6F1B5C8E/main" // no directory's name
+	dir := sessiontest.State(t, id)
+	name, err := schema.InstanceDir(id)
+	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := session.Open(dir)
+	if _, err := plan.Apply(t.Context(), filepath.Join(dir, name), nil); err != nil {
+		t.Fatal(err)
+	}
+	r, err := session.Open(dir, id)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -29,19 +29,21 @@ const (
 // writer. It is safe for concurrent use.
 type Reader struct{ r *reader.Reader }
 
-// Open returns a Reader of the state in dir. It returns [sidecar.ErrNoState]
-// if dir holds no state, and [sidecar.ErrDeclaration] if the state was made
-// from a declaration that contradicts this one.
-func Open(dir string) (*Reader, error) {
-	r, err := reader.OpenAs(dir, Declaration())
+// Open returns a Reader of the instance of the state in dir whose session_id
+// is id. It returns [sidecar.ErrInstance] if id is empty or cannot be one,
+// [sidecar.ErrNoState] if there is no such instance, and
+// [sidecar.ErrDeclaration] if the state was made from a declaration that
+// contradicts this one.
+func Open(dir, id string) (*Reader, error) {
+	r, err := reader.OpenInstance(dir, id, Declaration())
 	if err != nil {
 		return nil, err
 	}
 	return &Reader{r}, nil
 }
 
-// View reads the sidecars. It returns [sidecar.ErrReplaced] if dir is another
-// directory now. A sidecar that is missing, invalid, foreign or unreadable is
+// View reads the sidecars. It returns [sidecar.ErrReplaced] if the instance
+// was removed. A sidecar that is missing, invalid, foreign or unreadable is
 // no error here: the fields of its owner return one.
 func (r *Reader) View(ctx context.Context) (View, error) {
 	v, err := r.r.View(ctx)
@@ -77,8 +79,9 @@ func (v View) Turn() reader.Field[uint64] {
 // caller may change it.
 func Declaration() *schema.Declaration {
 	return &schema.Declaration{
-		State:   "session",
-		Package: "session",
+		State:     "session",
+		Package:   "session",
+		Instances: schema.Instances{By: "session_id"},
 		Owners: map[string]schema.Owner{
 			"hook": {
 				Doc:        "The hook that puts facts and rules into the session; many copies at once.",

@@ -106,7 +106,7 @@ func otherPackage(state string) string { return strings.TrimSuffix(state, "_test
 // two would hide each other.
 var generatedNames = []string{
 	"context", "decimal", "fmt", "jsontext", "reader", "schema", "sidecar", "statetest", "testing", "time",
-	"ctx", "dir", "e", "elements", "err", "fn", "key", "keys", "o", "settings", "t", "tx", "v", "w",
+	"ctx", "dir", "e", "elements", "err", "fn", "id", "key", "keys", "o", "settings", "t", "tx", "v", "w",
 }
 
 // WriterPackage returns the name of the generated package that writes the

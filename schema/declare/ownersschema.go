@@ -24,6 +24,7 @@ func OwnersSchema() ([]byte, error) {
 	s.ID = OwnersSchemaURL
 	s.Title = "owners.yaml: who owns what in one state"
 	refineFile(s)
+	refine(s.Definitions["Instances"], "by", "", setPattern(schema.NameRule))
 	refineOwner(s.Definitions["Owner"])
 	refineField(s.Definitions["Field"])
 	addParts(s.Definitions)
@@ -53,6 +54,9 @@ var comments = map[string]string{
 	"Declaration.State":   "The name of the state: a directory that holds the files of these owners.",
 	"Declaration.Package": "The name of the generated Go package that reads the state. Default: the state's name.",
 	"Declaration.Owners":  "The owners by name. An owner is a role that programs play; it writes NAME.json and nothing else.",
+
+	"Instances.":   "That there is a state for each session, project or the like: a directory per id in the state's directory.",
+	"Instances.By": "What there is one for each of: session_id. The id itself is given when the state is opened.",
 
 	"Owner.":           "One declared role and the fields that only it may write.",
 	"Owner.Doc":        "Who plays the role.",
@@ -106,6 +110,8 @@ func refineFile(s *jsonschema.Schema) {
 	refine(s, "state", "", setPattern(schema.NameRule))
 	refine(s, "package", "", setPattern(schema.NameRule))
 	refine(s, "owners", "", named)
+	// The property is a reference, and a reference has no comment of its own.
+	refine(s, "instances", "", func(p *jsonschema.Schema) { p.Description = comments["Instances."] })
 }
 
 func refineOwner(s *jsonschema.Schema) {

@@ -73,6 +73,7 @@ type fileReader struct {
 	*reporter
 	options
 	state, pkg string
+	instances  schema.Instances
 	stateAt    place
 	owners     []ownerEntry
 	fields     map[string]declared    // all owners' fields
@@ -97,11 +98,15 @@ type declared struct {
 	field schema.Field
 }
 
-var fileKeys = []string{"state", "package", "owners"}
+var (
+	fileKeys     = []string{"state", "package", "instances", "owners"}
+	instanceKeys = []string{"by"}
+)
 
 func (f *fileReader) read(root *yaml.Node) {
-	m := f.members(root, "the file", "the keys state and owners", fileKeys, []string{"instances"})
+	m := f.members(root, "the file", "the keys state and owners", fileKeys, nil)
 	f.readState(root, m["state"], m["package"])
+	f.readInstances(m["instances"])
 	f.readOwners(root, m["owners"])
 	f.checkMaps()
 	f.checkHomes()
@@ -134,6 +139,26 @@ func (f *fileReader) readState(root, state, pkg *yaml.Node) {
 	}
 }
 
+// readInstances reads what there is an instance of the state for.
+func (f *fileReader) readInstances(n *yaml.Node) {
+	if n == nil {
+		return
+	}
+	const want = "{by: session_id}"
+	if isNull(n) {
+		f.report(at(n), "instances is empty: write %s, or remove it", want)
+		return
+	}
+	m := f.members(n, "instances", want, instanceKeys, nil)
+	if by, ok := f.text(m["by"], "instances by"); ok {
+		if f.checkName(at(m["by"]), "instances'", by) {
+			f.instances.By = by
+		}
+	} else if m["by"] == nil && n.Kind == yaml.MappingNode {
+		f.report(at(n), "instances does not say what there is one for each of: write %s", want)
+	}
+}
+
 func (f *fileReader) readOwners(root, owners *yaml.Node) {
 	if owners == nil {
 		if root.Kind == yaml.MappingNode && !f.unfinished {
@@ -153,7 +178,7 @@ func (f *fileReader) readOwners(root, owners *yaml.Node) {
 // source returns what was read; it may be called only if nothing was reported.
 func (f *fileReader) source() *Source {
 	s := &Source{
-		Declaration: &schema.Declaration{State: f.state, Package: f.pkg, Owners: map[string]schema.Owner{}},
+		Declaration: &schema.Declaration{State: f.state, Package: f.pkg, Instances: f.instances, Owners: map[string]schema.Owner{}},
 		File:        f.file, Folder: f.folder, places: map[[2]string]place{},
 	}
 	for _, o := range f.owners {

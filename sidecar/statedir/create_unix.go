@@ -10,39 +10,55 @@ import (
 	"path/filepath"
 
 	"github.com/freehold-dev/freehold/schema"
-	"golang.org/x/sys/unix"
 )
 
-// newPrefix begins the names of .freehold directories in the making. None can
-// be an owner's file: names of owners have no dot.
-const newPrefix = ".freehold-new-"
-
 // Create makes dir, and the directories above it that are missing, a state
-// directory for the declaration d. It returns an error that wraps [ErrExists]
-// if it is one already. Of many processes that create one state at once,
-// exactly one does; a killed one leaves nothing that another takes for a
-// state.
+// directory for the declaration d; if d has instances, the directory that
+// holds them. It returns an error that wraps [ErrExists] if it is one already.
+// Of many processes that create one state at once, exactly one does; a killed
+// one leaves nothing that another takes for a state.
 func Create(dir string, d *schema.Declaration) error {
 	path, err := filepath.Abs(dir)
 	if err != nil {
 		return err
 	}
+	if d.Instanced() {
+		f, made, err := gather(path, d)
+		if err != nil {
+			return err
+		}
+		defer f.close()
+		if !made {
+			return fmt.Errorf("%s: %w", path, ErrExists)
+		}
+		return nil
+	}
 	if _, err := os.Lstat(filepath.Join(path, metaName)); err == nil {
 		return fmt.Errorf("%s: %w", path, ErrExists)
 	}
+	return withFolder(path, func(f *folder) error {
+		return f.stage(metaName, func(meta *folder) error {
+			return (&Dir{path: path, state: f, meta: meta}).writeManifest(newManifest(d, ""))
+		})
+	})
+}
+
+// withFolder makes the directory path and those above it that are missing,
+// calls work with it, and then makes their names durable.
+func withFolder(path string, work func(*folder) error) error {
 	made, err := makeAll(path)
 	if err != nil {
 		return err
 	}
-	state, err := openFolder(path)
+	f, err := openFolder(path)
 	if err != nil {
 		return err
 	}
-	defer state.close()
-	if err := safe(state); err != nil {
+	defer f.close()
+	if err := safe(f); err != nil {
 		return err
 	}
-	if err := state.create(d); err != nil {
+	if err := work(f); err != nil {
 		return err
 	}
 	for _, dir := range append(made, path) {
@@ -51,6 +67,16 @@ func Create(dir string, d *schema.Declaration) error {
 		}
 	}
 	return nil
+}
+
+func newManifest(d *schema.Declaration, id string) *schema.Manifest {
+	return &schema.Manifest{
+		Format:      schema.ManifestFormat,
+		StateID:     NewNonce() + NewNonce(),
+		Instance:    id,
+		Locks:       map[string]uint64{},
+		Declaration: *d,
+	}
 }
 
 // makeAll makes path and the directories above it that are missing, each for
@@ -68,45 +94,6 @@ func makeAll(path string) (made []string, err error) {
 		return made, err
 	}
 	return append(made, path), os.Chmod(path, 0o700)
-}
-
-// create prepares the whole of .freehold under another name and then renames
-// it: a directory never takes the place of one that has files in it.
-func (f *folder) create(d *schema.Declaration) error {
-	fresh := newPrefix + NewNonce()
-	if err := unix.Mkdirat(f.fd, fresh, 0o700); err != nil {
-		return f.fail("mkdir", fresh, err)
-	}
-	err := f.fill(fresh, d)
-	if err == nil {
-		err = unix.Renameat(f.fd, fresh, f.fd, metaName)
-	}
-	if err != nil {
-		f.root.RemoveAll(fresh)
-		if errors.Is(err, fs.ErrExist) || errors.Is(err, unix.ENOTEMPTY) {
-			return fmt.Errorf("%s: %w", f.path, ErrExists)
-		}
-		return err
-	}
-	return f.sync()
-}
-
-func (f *folder) fill(name string, d *schema.Declaration) error {
-	meta, err := openFolder(filepath.Join(f.path, name))
-	if err != nil {
-		return err
-	}
-	defer meta.close()
-	if err := unix.Fchmod(meta.fd, 0o700); err != nil { // the umask may have taken bits away
-		return meta.fail("chmod", ".", err)
-	}
-	m := &schema.Manifest{
-		Format:      schema.ManifestFormat,
-		StateID:     NewNonce() + NewNonce(),
-		Locks:       map[string]uint64{},
-		Declaration: *d,
-	}
-	return (&Dir{path: f.path, state: f, meta: meta}).writeManifest(m)
 }
 
 // syncParent makes the name of a directory that may be new durable.

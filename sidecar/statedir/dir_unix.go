@@ -18,6 +18,7 @@ const metaName = ".freehold"
 // A Dir is an open state directory. Its methods are safe for concurrent use.
 type Dir struct {
 	path     string
+	instance string // the id that it was opened by, or empty
 	cpath    []byte // path with its final NUL, so that looking at it allocates nothing
 	dev, ino uint64
 	state    *folder
@@ -147,6 +148,7 @@ func private(f *folder) error {
 // Close closes the directory. Files and locks that were opened through it
 // stay open.
 func (d *Dir) Close() error {
+	unix.Flock(d.state.fd, unix.LOCK_UN) // of Attend; not left to a child that is between fork and exec
 	d.meta.close()
 	d.state.close()
 	return nil

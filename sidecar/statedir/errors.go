@@ -29,6 +29,15 @@ var (
 	ErrGone = errors.New("the process has ended")
 	// ErrInvalidManifest is returned if the manifest is missing or is not one.
 	ErrInvalidManifest = errors.New("invalid manifest")
+	// ErrInstances is returned if a directory holds the instances of a state
+	// and one of them was wanted.
+	ErrInstances = errors.New("not one state but its instances")
+	// ErrNoInstances is returned if an instance was wanted of a state that is
+	// declared without any.
+	ErrNoInstances = errors.New("a state without instances")
+	// ErrMisplaced is returned if the directory of an instance holds another
+	// one, or none.
+	ErrMisplaced = errors.New("not the instance that belongs there")
 	// ErrUnsupported is returned on platforms where the promises of this
 	// package cannot be kept.
 	ErrUnsupported = errors.New("not supported on this platform")

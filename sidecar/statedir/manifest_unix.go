@@ -42,6 +42,11 @@ func lockNames(d *schema.Declaration) []string {
 // that readers can tell cheaply whether it changed.
 func (d *Dir) ManifestText(buf []byte) ([]byte, error) {
 	text, err := d.meta.readFile(manifestName, buf, maxManifest)
+	if errors.Is(err, fs.ErrNotExist) {
+		if g, lost := d.gathering(); lost == nil {
+			return nil, fmt.Errorf("%s: %w: the state %s has an instance per %s: name one with --instance ID", d.path, ErrInstances, g.State, g.By)
+		}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w: restore .freehold from a backup, or move the sidecars away and create the state anew", ErrInvalidManifest, err)
 	}
@@ -59,12 +64,14 @@ func (d *Dir) Manifest() (*schema.Manifest, error) {
 }
 
 // ParseManifest is [schema.ParseManifest] with the file's name in its errors.
+// It returns an error that wraps [ErrMisplaced] if the manifest is of another
+// instance than the directory is for.
 func (d *Dir) ParseManifest(text []byte) (*schema.Manifest, error) {
 	m, err := schema.ParseManifest(text)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w: %w: restore it from a backup", filepath.Join(d.meta.path, manifestName), ErrInvalidManifest, err)
 	}
-	return m, nil
+	return m, d.owned(m)
 }
 
 // Upgrade returns the manifest under which a program built from the

@@ -33,6 +33,11 @@ func Repair(ctx context.Context, dir string) (remade []string, err error) {
 	if err != nil {
 		return nil, err
 	}
+	if m.Instance != "" {
+		if err := d.Attend(ctx, stateWait); err != nil {
+			return nil, err
+		}
+	}
 	var held []*Lock
 	defer func() {
 		for _, l := range held {

@@ -72,13 +72,36 @@ func Keys(field string, keys ...string) func(*Maker) {
 // if t's Fatal returns.
 func State[S ~func(*Maker)](t testing.TB, d *schema.Declaration, settings []S) string {
 	t.Helper()
-	m := new(Maker)
-	for _, set := range settings {
-		set(m)
-	}
 	dir := filepath.Join(t.TempDir(), d.State)
 	if err := sidecar.Create(dir, d); err != nil {
 		fail(t, err)
+	}
+	fill(t, dir, d, settings)
+	return dir
+}
+
+// Instance is State for a declaration that has instances: the directory has the
+// instance id, which holds the settings.
+func Instance[S ~func(*Maker)](t testing.TB, d *schema.Declaration, id string, settings []S) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), d.State)
+	if err := sidecar.CreateInstance(dir, id, d); err != nil {
+		fail(t, err)
+	}
+	name, err := schema.InstanceDir(id)
+	if err != nil {
+		fail(t, err)
+	}
+	fill(t, filepath.Join(dir, name), d, settings)
+	return dir
+}
+
+// fill writes the settings into the state directory dir.
+func fill[S ~func(*Maker)](t testing.TB, dir string, d *schema.Declaration, settings []S) {
+	t.Helper()
+	m := new(Maker)
+	for _, set := range settings {
+		set(m)
 	}
 	for _, patch := range []func(testing.TB, *schema.Declaration, string) sidecar.Patch{m.keys, m.patch} {
 		for _, owner := range d.OwnerNames() {
@@ -87,7 +110,6 @@ func State[S ~func(*Maker)](t testing.TB, d *schema.Declaration, settings []S) s
 			}
 		}
 	}
-	return dir
 }
 
 // keys returns what creates the keys that are owner's to create, of maps that
@@ -181,4 +203,13 @@ func View[R Reader[V], V any](t testing.TB, open func(dir string) (R, error), di
 		fail(t, err)
 	}
 	return v
+}
+
+// ID is the id of the instance that a view package's test views are of.
+const ID = "test"
+
+// ViewInstance is View for a state with instances: of the instance [ID] in dir.
+func ViewInstance[R Reader[V], V any](t testing.TB, open func(dir, id string) (R, error), dir string) V {
+	t.Helper()
+	return View(t, func(dir string) (R, error) { return open(dir, ID) }, dir)
 }

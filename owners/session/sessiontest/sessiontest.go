@@ -23,17 +23,18 @@ const _ = sidecar.GeneratedAPI1
 // A Setting is the value of one field in a state made for a test.
 type Setting func(*statetest.Maker)
 
-// State returns a new state directory that holds the settings, each written
-// through its owner, in their order. The test fails if one cannot be.
-func State(t testing.TB, settings ...Setting) string {
+// State returns a new state directory whose one instance is id. That holds
+// the settings, each written through its owner, in their order. The test
+// fails if one cannot be.
+func State(t testing.TB, id string, settings ...Setting) string {
 	t.Helper()
-	return statetest.State(t, session.Declaration(), settings)
+	return statetest.Instance(t, session.Declaration(), id, settings)
 }
 
-// View returns a view of a new state that holds the settings.
+// View returns a view of a new instance that holds the settings.
 func View(t testing.TB, settings ...Setting) session.View {
 	t.Helper()
-	return statetest.View(t, session.Open, State(t, settings...))
+	return statetest.ViewInstance(t, session.Open, State(t, statetest.ID, settings...))
 }
 
 // Seen: The turn in which each item was last put into the session. At one

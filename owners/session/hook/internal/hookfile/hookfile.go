@@ -23,11 +23,14 @@ const _ = sidecar.GeneratedAPI1
 // turns. It is safe for concurrent use by many goroutines.
 type Writer struct{ w *sidecar.Writer }
 
-// Open returns a Writer for the state in dir; o may be nil. It returns
-// [sidecar.ErrNoState] if dir holds no state, and [sidecar.ErrDeclaration] if
-// the state was made from a declaration that contradicts this one.
-func Open(ctx context.Context, dir string, o *sidecar.Options) (*Writer, error) {
-	w, err := sidecar.Open(ctx, dir, session.Declaration(), "hook", o)
+// Open returns a Writer for the instance of the state in dir whose session_id
+// is id; o may be nil. With the option Create it makes the instance if there
+// is none. It returns [sidecar.ErrInstance] if id is empty or cannot be one,
+// [sidecar.ErrNoState] if there is no such instance, and
+// [sidecar.ErrDeclaration] if the state was made from a declaration that
+// contradicts this one.
+func Open(ctx context.Context, dir, id string, o *sidecar.Options) (*Writer, error) {
+	w, err := sidecar.OpenInstance(ctx, dir, id, session.Declaration(), "hook", o)
 	if err != nil {
 		return nil, err
 	}

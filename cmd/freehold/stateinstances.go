@@ -1,0 +1,89 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/spf13/cobra"
+)
+
+// makeInstance makes an instance and returns its directory.
+func makeInstance(dir, id string, d *schema.Declaration) (string, error) {
+	if !d.Instanced() {
+		return "", usage("the state %s is declared without instances: leave --instance out", d.State)
+	}
+	name, err := schema.InstanceDir(id)
+	if err != nil {
+		return "", fmt.Errorf("--instance: %w", err)
+	}
+	return filepath.Join(dir, name), sidecar.CreateInstance(dir, id, d)
+}
+
+func newStateInstances(c *cli) *cobra.Command {
+	p := &place{}
+	cmd := c.command(&cobra.Command{
+		Use:   "instances",
+		Short: "list the instances of a state",
+		Long: `List the instances of a state, one on a line: its id and its directory. An id that
+is no plain name of a directory lives in one that is called after its digest. What
+cannot be used is listed with the reason, and then the exit status is 3.`,
+		Example: "  freehold state instances --dir ./sessions",
+		Args:    operands(0, 0, "no operands"),
+	}, func(context.Context, []string) error {
+		dir, err := p.gathering()
+		if err != nil {
+			return err
+		}
+		found, err := statedir.Instances(dir)
+		if err != nil {
+			return err
+		}
+		return c.listInstances(dir, found)
+	})
+	p.flags(cmd)
+	cmd.Flags().MarkHidden("instance")
+	return cmd
+}
+
+type instanceReport struct {
+	Instance string `json:"instance,omitempty"`
+	Dir      string `json:"dir"`
+	Error    string `json:"error,omitempty"`
+}
+
+// listInstances prints what was found in dir, in JSON one object on a line.
+func (c *cli) listInstances(dir string, found []statedir.Instance) error {
+	var damaged error
+	rows := table{{"instance", "directory"}}
+	for _, i := range found {
+		r := instanceReport{Instance: i.ID, Dir: filepath.Join(dir, i.Name)}
+		id := quoted(i.ID)
+		if i.Err != nil {
+			damaged = verdict{status: exitState}
+			r.Error, id = i.Err.Error(), none
+		}
+		if c.json {
+			if err := c.printJSON(r); err != nil {
+				return err
+			}
+		} else if i.Err != nil {
+			c.say("error", i.Err.Error())
+		}
+		rows = append(rows, []string{id, visible(strings.TrimPrefix(r.Dir, dir+"/"))})
+	}
+	if c.json {
+		return damaged
+	}
+	if len(found) == 0 {
+		return c.print("no instances yet\n")
+	}
+	if err := c.print(rows.aligned()); err != nil {
+		return err
+	}
+	return damaged
+}

@@ -1,0 +1,88 @@
+package sidecar
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar/statedir"
+)
+
+// ErrInstance is returned for text that cannot be the id of an instance.
+var ErrInstance = schema.ErrInstance
+
+// OpenInstance is [Open] for the instance id of the state in dir. With
+// o.Create it makes the instance if there is none, and dir too.
+//
+// While a Writer is open nobody removes its instance. If the instance is
+// removed while OpenInstance looks at it, OpenInstance makes a new one with
+// o.Create, and else returns an error that wraps [ErrNoState] or
+// [ErrReplaced]. It returns one that wraps [ErrInstance] if id cannot be one.
+func OpenInstance(ctx context.Context, dir, id string, d *schema.Declaration, owner string, o *Options) (*Writer, error) {
+	if o == nil {
+		o = &Options{}
+	}
+	for tries := 0; ; tries++ {
+		w, err := openInstance(ctx, dir, id, d, owner, o)
+		if tries < mostOpenings && o.Create && (errors.Is(err, ErrReplaced) || errors.Is(err, ErrNoState)) {
+			continue
+		}
+		return w, err
+	}
+}
+
+// mostOpenings is how often OpenInstance begins again because the instance was
+// removed in the moment that it was made. Who removes an instance only because
+// it is old does so once in a long while.
+const mostOpenings = 16
+
+func openInstance(ctx context.Context, dir, id string, d *schema.Declaration, owner string, o *Options) (*Writer, error) {
+	sd, err := statedir.OpenInstance(dir, id)
+	if o.Create && d != nil && errors.Is(err, ErrNoState) {
+		// Another process may create it at the same moment: then it is there.
+		if err := statedir.CreateInstance(dir, id, d); err != nil && !errors.Is(err, statedir.ErrExists) {
+			return nil, err
+		}
+		sd, err = statedir.OpenInstance(dir, id)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return openIn(ctx, sd, d, owner, o)
+}
+
+// CreateInstance makes the instance id of the state in dir, declared by d, and
+// dir too if it is missing. It returns an error that wraps [statedir.ErrExists]
+// if it is there, and [ErrInstance] if id cannot be one.
+func CreateInstance(dir, id string, d *schema.Declaration) error {
+	return statedir.CreateInstance(dir, id, d)
+}
+
+// enter returns the manifest under which a program that was built from d, or
+// with a nil d any program, works in the directory. If that is an instance,
+// nobody removes it from then on until the directory is closed; enter waits for
+// somebody who is about to, as long as owner's commits wait for another.
+func enter(ctx context.Context, dir *statedir.Dir, d *schema.Declaration, owner string, wait time.Duration) (*schema.Manifest, error) {
+	if d != nil && !d.Instanced() {
+		return dir.Upgrade(ctx, d)
+	}
+	known := d
+	if d == nil {
+		m, err := dir.Manifest()
+		if err != nil || m.Instance == "" {
+			return m, err
+		}
+		known = &m.Declaration
+	}
+	if wait == 0 {
+		wait = known.Owners[owner].EffectiveWait()
+	}
+	if err := dir.Attend(ctx, wait); err != nil {
+		return nil, err
+	}
+	if d != nil {
+		return dir.Upgrade(ctx, d)
+	}
+	return dir.Manifest()
+}

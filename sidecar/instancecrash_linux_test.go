@@ -1,0 +1,72 @@
+package sidecar
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/freehold-dev/freehold/sidecar/internal/inject"
+	"github.com/freehold-dev/freehold/sidecar/statedir"
+)
+
+func init() { roles["makeinstance"] = roleMakeInstance }
+
+func roleMakeInstance(args []string) error {
+	inject.Begin()
+	w, err := OpenInstance(context.Background(), args[0], "Eins", instanced(), "cost", &Options{Create: true})
+	inject.End() // what a commit does is tested elsewhere
+	if err != nil {
+		return err
+	}
+	if _, err := w.Update(context.Background(), addTurns(1)); err != nil {
+		return err
+	}
+	fmt.Print("done")
+	return w.Close()
+}
+
+// Stopped or failed at any system call, whoever makes an instance leaves it
+// whole or not there at all, and the next one makes it.
+func TestAnInstanceIsMadeWholeOrNotAtAll(t *testing.T) {
+	t.Parallel()
+	if err := inject.Available(); err != nil {
+		t.Skipf("system calls cannot be intercepted: %v", err)
+	}
+	for name, plan := range map[string]inject.Plan{
+		"killed": {Action: inject.KillBefore, Marked: true},
+		"failed": {Action: inject.Fail, Errno: syscall.EIO, Marked: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var dir string
+			for _, r := range inject.EveryCall(t, func(k int) (inject.Command, inject.Plan) {
+				dir = fmt.Sprintf("%s/%d", t.TempDir(), k)
+				return inject.Command{Path: os.Args[0], Args: []string{dir}, Env: append(os.Environ(), roleVar+"=makeinstance")}, plan
+			}) {
+				path := instancePath(t, dir, "Eins")
+				if _, err := os.Lstat(path); err == nil {
+					if d, err := statedir.OpenInstance(dir, "Eins"); err != nil {
+						t.Errorf("half an instance: %v", err)
+					} else if _, err := d.Manifest(); err != nil {
+						t.Errorf("half an instance: %v", err)
+					}
+				}
+				w, err := OpenInstance(t.Context(), dir, "Eins", instanced(), "cost", &Options{Create: true, Wait: time.Minute})
+				if err != nil {
+					t.Fatalf("%v: the next one: %v", r, err)
+				}
+				update(t, w, addTurns(1))
+				w.Close()
+				got := stored(t, path, "turns")
+				if done := string(r.Stdout) == "done"; got != "2" && (done || got != "1") {
+					t.Errorf("turns is %s, and the first one said %q", got, r.Stdout)
+				}
+				if t.Failed() {
+					t.Fatalf("%v; stderr %q", r, r.Stderr)
+				}
+			}
+		})
+	}
+}

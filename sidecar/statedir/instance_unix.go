@@ -1,0 +1,252 @@
+//go:build unix
+
+package statedir
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/freehold-dev/freehold/schema"
+	"github.com/go-json-experiment/json"
+	"golang.org/x/sys/unix"
+)
+
+// OpenInstance is [Open] for the instance id of the state in dir. It returns an
+// error that wraps [schema.ErrInstance] if id cannot be one, and [ErrNoState]
+// if there is no such instance.
+func OpenInstance(dir, id string) (*Dir, error) {
+	path, err := instancePath(dir, id)
+	if err != nil {
+		return nil, err
+	}
+	d, err := Open(path)
+	if errors.Is(err, ErrNoState) {
+		return nil, fmt.Errorf("%s: %w: there is no instance %.80q: `freehold state instances` lists those that are", path, ErrNoState, id)
+	}
+	if err != nil {
+		return nil, err
+	}
+	d.instance = id
+	return d, nil
+}
+
+func instancePath(dir, id string) (string, error) {
+	name, err := schema.InstanceDir(id)
+	if err != nil {
+		return "", err
+	}
+	path, err := filepath.Abs(dir)
+	return filepath.Join(path, name), err
+}
+
+// CreateInstance makes the instance id of the state in dir, which is declared
+// by d, and dir too if it is missing. It returns an error that wraps
+// [ErrExists] if the instance is there. Of many processes that create one at
+// once, exactly one does. It is there complete or not at all: what a killed
+// process leaves, nobody takes for an instance.
+func CreateInstance(dir, id string, d *schema.Declaration) error {
+	path, err := instancePath(dir, id)
+	if err != nil {
+		return err
+	}
+	f, _, err := gather(filepath.Dir(path), d)
+	if err != nil {
+		return err
+	}
+	defer f.close()
+	err = f.stage(filepath.Base(path), func(fresh *folder) error { return fresh.fill(d, id) })
+	if errors.Is(err, ErrExists) {
+		if _, lost := os.Lstat(filepath.Join(path, metaName)); errors.Is(lost, fs.ErrNotExist) {
+			return fmt.Errorf("%s: %w: something else has the name of the instance %.80q: move it away", path, ErrNoState, id)
+		}
+	}
+	return err
+}
+
+// fill makes f, which is an instance in the making, a state.
+func (f *folder) fill(d *schema.Declaration, id string) error {
+	if err := unix.Mkdirat(f.fd, metaName, 0o700); err != nil {
+		return f.fail("mkdir", metaName, err)
+	}
+	meta, err := openFolder(filepath.Join(f.path, metaName))
+	if err != nil {
+		return err
+	}
+	defer meta.close()
+	if err := unix.Fchmod(meta.fd, 0o700); err != nil {
+		return meta.fail("chmod", ".", err)
+	}
+	if err := (&Dir{path: f.path, state: f, meta: meta}).writeManifest(newManifest(d, id)); err != nil {
+		return err
+	}
+	return f.sync()
+}
+
+// gather opens the directory path that holds the instances of the state
+// declared by d, and reports whether it made it.
+func gather(path string, d *schema.Declaration) (f *folder, made bool, err error) {
+	if !d.Instanced() {
+		return nil, false, fmt.Errorf("%s: %w: the state %s is declared so", path, ErrNoInstances, d.State)
+	}
+	want := Gathering{schema.ManifestFormat, d.State, d.Instances.By}
+	have, err := GatheringIn(path)
+	if errors.Is(err, ErrNoState) {
+		err = withFolder(path, func(f *folder) error { return f.stage(metaName, want.write) })
+		if made = err == nil; made || errors.Is(err, ErrExists) {
+			have, err = GatheringIn(path)
+		}
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	if have.State != want.State || have.By != want.By {
+		return nil, false, fmt.Errorf("%s: %w: it has the state %s, an instance per %s; here it is %s, an instance per %s: use another directory",
+			path, schema.ErrDeclaration, have.State, have.By, want.State, want.By)
+	}
+	if f, err = openFolder(path); err != nil {
+		return nil, false, err
+	}
+	if err := safe(f); err != nil {
+		f.close()
+		return nil, false, err
+	}
+	return f, made, nil
+}
+
+func (g Gathering) write(meta *folder) error {
+	text, err := json.Marshal(g, json.Deterministic(true))
+	if err != nil {
+		return err
+	}
+	if err := meta.root.WriteFile(gatherName, append(text, '\n'), 0o600); err != nil {
+		return err
+	}
+	fd, err := meta.openRegular(gatherName)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	if err := unix.Fsync(fd); err != nil {
+		return meta.fail("fsync", gatherName, err)
+	}
+	return meta.sync()
+}
+
+// GatheringIn returns what the directory dir says of the instances in it. It
+// returns an error that wraps [ErrNoState] if there is no state in dir, and
+// [ErrNoInstances] if it is a state without any.
+func GatheringIn(dir string) (Gathering, error) {
+	d, err := Open(dir)
+	if err != nil {
+		return Gathering{}, err
+	}
+	defer d.Close()
+	return d.gathering()
+}
+
+func (d *Dir) gathering() (g Gathering, err error) {
+	text, err := d.meta.readFile(gatherName, nil, maxManifest)
+	if errors.Is(err, fs.ErrNotExist) {
+		return g, fmt.Errorf("%s: %w: use another directory, or leave the instance out", d.path, ErrNoInstances)
+	}
+	if err != nil {
+		return g, err
+	}
+	if err := json.Unmarshal(text, &g); err != nil || g.Format != schema.ManifestFormat || !schema.ValidName(g.State) || !schema.ValidName(g.By) {
+		return g, fmt.Errorf("%s: %w (%v): it says of what the instances beside it are; restore it from a backup, or remove the directory %s if there is none",
+			filepath.Join(d.meta.path, gatherName), ErrInvalidManifest, err, d.meta.path)
+	}
+	return g, nil
+}
+
+// Instances lists the instances in the directory dir, by the names of their
+// directories. Directories without a .freehold are none. It returns an error
+// that wraps [ErrNoState] if nothing in dir, nor dir itself, says that there
+// are instances.
+func Instances(dir string) ([]Instance, error) {
+	path, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	_, known := GatheringIn(path)
+	if known != nil && !errors.Is(known, ErrNoState) {
+		return nil, known
+	}
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return nil, stateError(path, err)
+	}
+	var found []Instance
+	for _, e := range entries {
+		if !schema.ValidInstanceDir(e.Name()) {
+			continue
+		}
+		if _, err := os.Lstat(filepath.Join(path, e.Name(), metaName)); errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENOTDIR) {
+			continue
+		}
+		id, err := instanceID(filepath.Join(path, e.Name()))
+		found = append(found, Instance{e.Name(), id, err})
+	}
+	// Without the file that says so, only instances themselves show what dir is.
+	if known != nil && !slices.ContainsFunc(found, func(i Instance) bool { return i.Err == nil }) {
+		return nil, known
+	}
+	return found, nil
+}
+
+func instanceID(path string) (string, error) {
+	d, err := Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer d.Close()
+	m, err := d.Manifest()
+	if err != nil {
+		return "", err
+	}
+	if m.Instance == "" {
+		return "", fmt.Errorf("%s: %w: move it out of the directory, which holds instances", path, ErrNoInstances)
+	}
+	return m.Instance, nil
+}
+
+// owned refuses the manifest of another instance than the directory is for: the
+// directory was renamed, or copied over another one.
+func (d *Dir) owned(m *schema.Manifest) error {
+	if m.Instance == "" && d.instance == "" {
+		return nil
+	}
+	name, _ := schema.InstanceDir(m.Instance)
+	if m.Instance != "" && (d.instance == "" || d.instance == m.Instance) && name == filepath.Base(d.path) {
+		return nil
+	}
+	if m.Instance == "" {
+		return fmt.Errorf("%s: %w: it is a state without instances, where the instance %.80q was to be", d.path, ErrMisplaced, d.instance)
+	}
+	return fmt.Errorf("%s: %w: it holds the instance %.80q, whose directory is called %s: rename it back", d.path, ErrMisplaced, m.Instance, name)
+}
+
+// Attend says, until d is closed, that this process works in the instance, so
+// that nobody removes it. It waits as long as somebody else is about to remove
+// it, at most for wait, and then returns an error that wraps [ErrBusy]; it
+// returns one that wraps [ErrReplaced] if it was removed.
+func (d *Dir) Attend(ctx context.Context, wait time.Duration) error {
+	for pace := NewPace(lastPause); ; {
+		ok, err := d.state.lock(unix.LOCK_SH)
+		if err != nil {
+			return err
+		}
+		if ok {
+			return d.Unmoved()
+		}
+		if more, err := pace.Pause(ctx, wait); err != nil || !more {
+			return errors.Join(fmt.Errorf("%s: %w: somebody makes the instance or is about to remove it; try again", d.path, ErrBusy), err)
+		}
+	}
+}
