@@ -13,6 +13,34 @@ var self = statedir.Self
 // 2112: a clock that runs wild must not use up the numbers.
 const farthestClock = 1 << 52
 
+// mostBelieved is the largest epoch that is believed where no sum vouches for
+// it: it leaves more epochs above than anybody will begin, so that a forged
+// number cannot use them up. Epochs that follow a forged one may pass it; then
+// a sidecar vouches for them.
+const mostBelieved = document.MaxEpoch - 1<<32
+
+// believed reports whether an epoch that a record names counts, though nothing
+// vouches for a record, where the sidecar vouches for the epoch vouched. Leases
+// that end without a commit leave the sidecar behind, by less than a slack.
+func believed(epoch, vouched uint64) bool {
+	const slack = 1 << 31
+	return epoch < mostBelieved || epoch <= vouched+slack && vouched >= mostBelieved
+}
+
+// vouchedEpoch returns the epoch of owner's sidecar if its sum vouches for it,
+// or 0.
+func vouchedEpoch(d *statedir.Dir, owner, state string) uint64 {
+	raw, err := d.ReadFile(statedir.Sidecar(owner), nil, document.MaxSize)
+	if err != nil {
+		return 0
+	}
+	doc, err := document.Decode(raw)
+	if err != nil || doc.Belongs(owner, state) != nil {
+		return 0
+	}
+	return doc.Version.Epoch
+}
+
 // newEpoch returns an epoch that is larger than those given, than every other
 // epoch of this owner that is visible from here, and than the clock in
 // microseconds. So no version that anybody has seen is ever issued again, even
@@ -21,9 +49,7 @@ const farthestClock = 1 << 52
 func (w *Writer) newEpoch(visible ...uint64) uint64 {
 	top := max(w.epoch, w.seen.Epoch)
 	for _, epoch := range visible {
-		if epoch <= mostBelieved {
-			top = max(top, epoch)
-		}
+		top = max(top, epoch)
 	}
 	clock := uint64(max(w.clock().UnixMicro(), 0))
 	return max(top+1, min(clock, farthestClock))
@@ -56,10 +82,19 @@ func (w *Writer) quarantinedEpoch() (epoch uint64) {
 // foreignEpoch returns the epoch of a sidecar that nothing vouches for, or 0.
 func foreignEpoch(raw []byte) uint64 {
 	doc, err := document.DecodeForeign(raw)
-	if err != nil || doc.Version.Epoch > mostBelieved {
+	if err != nil {
 		return 0
 	}
-	return doc.Version.Epoch
+	return believable(doc.Version.Epoch)
+}
+
+// believable returns an epoch for which nothing vouches, or 0 if it cannot have
+// been begun.
+func believable(epoch uint64) uint64 {
+	if epoch > mostBelieved {
+		return 0
+	}
+	return epoch
 }
 
 // nextVersion returns the version of a commit on top of base.

@@ -126,6 +126,41 @@ func TestRemadeStateBeginsAnew(t *testing.T) {
 	}
 }
 
+// A forged epoch, however large, keeps nobody from writing: the epochs that
+// follow it grow, and their records are believed.
+func TestForgedEpochStopsNobody(t *testing.T) {
+	for _, forged := range []uint64{farthestClock + 1, mostBelieved - 1, mostBelieved, mostBelieved + 1, document.MaxEpoch} {
+		t.Run(fmt.Sprint(forged), func(t *testing.T) {
+			dir := newState(t)
+			w, err := Open(t.Context(), dir, nil, "watchdog", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			last := update(t, w, beat).Version
+			w.Close()
+			l := record(t, dir)
+			l.Epoch = forged
+			writeRecord(t, dir, l)
+			for i := range 6 {
+				w := mustOpen(t, dir)
+				if i%2 == 0 { // else it ends without a commit
+					v := update(t, w, beat).Version
+					if behind(v, last) {
+						t.Errorf("version %v after %v", v, last)
+					}
+					last = v
+				}
+				if l := record(t, dir); l.Epoch != w.epoch || !l.heldBy(statedir.Self(), w.epoch) {
+					t.Errorf("in epoch %d the record is %+v", w.epoch, l)
+				}
+				if err := w.Close(); err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
 // A clock that runs wild does not use the epochs up.
 func TestWildClockLeavesEpochs(t *testing.T) {
 	dir := newState(t)

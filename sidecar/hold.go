@@ -21,9 +21,12 @@ func (w *Writer) beginEpoch() error {
 	if err != nil {
 		return err
 	}
-	visible := []uint64{w.sidecarEpoch(), lease.Epoch}
-	for _, r := range lease.Retired {
-		visible = append(visible, r.Epoch)
+	sidecar := w.sidecarEpoch()
+	visible := []uint64{sidecar}
+	for _, recorded := range lease.epochs() {
+		if believed(recorded, sidecar) {
+			visible = append(visible, recorded)
+		}
 	}
 	w.epoch = w.newEpoch(visible...)
 	w.holder = &Holder{Identity: self(), Program: w.program, Since: w.clock().UTC(), Invocation: invocation()}

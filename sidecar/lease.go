@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/freehold-dev/freehold/sidecar/document"
 	"github.com/freehold-dev/freehold/sidecar/statedir"
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -96,6 +95,9 @@ func readLease(d *statedir.Dir, owner, state string) (*Lease, error) {
 	if err = json.Unmarshal(raw, lease); err == nil {
 		err = lease.sound(owner, state)
 	}
+	if err == nil && lease.Epoch > mostBelieved && !believed(lease.Epoch, vouchedEpoch(d, owner, state)) {
+		err = fmt.Errorf("no clock and no sidecar ever led to the epoch %d", lease.Epoch)
+	}
 	if err != nil {
 		var head struct {
 			Epoch uint64 `json:"epoch"`
@@ -115,8 +117,6 @@ func (l *Lease) sound(owner, state string) error {
 		return fmt.Errorf("it is the record of owner %.80q", l.Owner)
 	case l.State != state:
 		return fmt.Errorf("it belongs to the state with the id %.80q, this one is %q", l.State, state)
-	case l.Epoch > mostBelieved:
-		return fmt.Errorf("no clock and no sidecar ever led to the epoch %d", l.Epoch)
 	case l.Holder != nil && l.Holder.Identity.PID <= 0:
 		return fmt.Errorf("its holder has the process id %d", l.Holder.Identity.PID)
 	}
@@ -159,6 +159,15 @@ func (l *Lease) write(d *statedir.Dir) ([]byte, error) {
 	return raw, d.WriteRecord(statedir.OwnerRecord(l.Owner), raw)
 }
 
+// epochs returns the epochs that the record names.
+func (l *Lease) epochs() []uint64 {
+	epochs := []uint64{l.Epoch}
+	for _, r := range l.Retired {
+		epochs = append(epochs, r.Epoch)
+	}
+	return epochs
+}
+
 // heldBy reports whether the record names the process as the holder in epoch.
 func (l *Lease) heldBy(id statedir.Identity, epoch uint64) bool {
 	return l != nil && l.Holder != nil && l.Epoch == epoch && l.Holder.Identity.Same(id)
@@ -176,8 +185,3 @@ func (l *Lease) retire(r Retiree) {
 	l.Retired = append(l.Retired, r)
 	l.Retired = l.Retired[max(0, len(l.Retired)-mostRetired):]
 }
-
-// mostBelieved is the largest epoch that is believed where no sum vouches for
-// it: it leaves more epochs above than anybody will begin, so that a forged
-// number cannot use them up.
-const mostBelieved = document.MaxEpoch - 1<<32

@@ -130,7 +130,7 @@ func (r *retiring) prove() error {
 // agreement names what the two have in common that tells processes of one
 // number apart.
 func agreement(a, b statedir.Identity) string {
-	start, pidfd := a.Start != 0 && b.Start != 0, a.PIDFD != 0 && b.PIDFD != 0
+	start, pidfd := a.Start != 0 && a.Start == b.Start, a.PIDFD != 0 && a.PIDFD == b.PIDFD
 	switch {
 	case start && pidfd:
 		return "start time and pidfd inode"

@@ -60,7 +60,7 @@ func (b *batch) takeIn() error {
 	b.base.Owner, b.base.State = w.owner, w.manifest.StateID
 	b.next = Version{Epoch: w.epoch, Revision: 1, Nonce: statedir.NewNonce()}
 	if w.lease == nil {
-		b.next.Epoch = w.newEpoch(b.base.Version.Epoch, w.quarantinedEpoch())
+		b.next.Epoch = w.newEpoch(believable(b.base.Version.Epoch), w.quarantinedEpoch())
 	}
 	b.changes = map[place]slot{}
 	for _, name := range b.base.Names() {

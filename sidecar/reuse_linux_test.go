@@ -15,7 +15,10 @@ import (
 	"github.com/freehold-dev/freehold/sidecar/statedir"
 )
 
-func init() { roles["reuse"] = roleReuse }
+func init() {
+	roles["reuse"] = roleReuse
+	roles["elsewhere"] = roleElsewhere
+}
 
 // inPIDNamespace returns the command that runs a role as the first process of a
 // PID namespace of its own. The test is skipped where that is not permitted.
@@ -259,4 +262,81 @@ func TestRebootFreesEveryLease(t *testing.T) {
 	if r, err := p.Retire(t.Context(), brief()); err != nil || r.Outcome != AlreadyGone || has(r, ProofGone) {
 		t.Errorf("%v (%v)", r, err)
 	}
+}
+
+// Start times look different from another time namespace; the process is the
+// same by its pidfd.
+func TestRetireFromAnotherTimeNamespace(t *testing.T) {
+	if statedir.Self().PIDFD == 0 {
+		t.Skip("this kernel has no pidfd inodes")
+	}
+	unshare := []string{"--time", "--boottime", "86400", "--fork", "--kill-child"}
+	if os.Geteuid() != 0 {
+		unshare = append(unshare, "--map-root-user")
+	}
+	if out, err := exec.Command("unshare", append(unshare[:len(unshare):len(unshare)], "true")...).CombinedOutput(); err != nil {
+		t.Skipf("no time namespace: %v: %s", err, out)
+	}
+	dir := newState(t)
+	a := newActor(t, dir)
+	a.open()
+	cmd := exec.Command("unshare", append(unshare, os.Args[0], dir)...)
+	cmd.Env = append(os.Environ(), roleVar+"=actor")
+	b := startActor(t, cmd)
+	if said := b.ask("open"); !strings.HasPrefix(said, "busy") || !strings.Contains(said, `program "actor" since`) {
+		t.Errorf("it said %q", said)
+	}
+	b.must("retire 10s", Retired.String())
+	b.must("open", "open")
+	if verdict, why := record(t, dir).Holder.Identity.Judge(); verdict != statedir.Alive {
+		t.Errorf("its own lease is judged %v: %s", verdict, why)
+	}
+}
+
+// Where /proc is that of another PID namespace, its numbers are other
+// processes': nobody is judged by it, and nobody is signalled.
+func TestForeignProcJudgesNobody(t *testing.T) {
+	unshare := []string{"--pid", "--fork", "--kill-child"}
+	if os.Geteuid() != 0 {
+		unshare = append(unshare, "--map-root-user")
+	}
+	if out, err := exec.Command("unshare", append(unshare[:len(unshare):len(unshare)], "true")...).CombinedOutput(); err != nil {
+		t.Skipf("no PID namespace: %v: %s", err, out)
+	}
+	cmd := exec.CommandContext(t.Context(), "unshare", append(unshare, os.Args[0], newState(t))...)
+	cmd.Env = append(os.Environ(), roleVar+"=elsewhere")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v: %s", err, out)
+	}
+}
+
+// roleElsewhere is the first process of a PID namespace, with the /proc of the
+// one around it.
+func roleElsewhere(args []string) error {
+	holder, err := startHolder(args[0])
+	if err != nil {
+		return err
+	}
+	defer func() { holder.Process.Kill(); holder.Wait() }()
+	p, err := Prepare(args[0], "watchdog")
+	if err != nil {
+		return err
+	}
+	if verdict, why := p.Holder.Identity.Judge(); verdict != statedir.CannotJudge || !strings.Contains(why, "/proc") {
+		return fmt.Errorf("the live holder is judged %v: %s", verdict, why)
+	}
+	if s, err := LeaseStatus(args[0], "watchdog"); err != nil || s.PID != 0 {
+		return fmt.Errorf("the kernel is said to name process %d (%w)", s.PID, err)
+	}
+	for _, p := range []*Prepared{p, {Dir: p.Dir, Owner: p.Owner, Holding: Holding{Epoch: p.Epoch, Holder: Holder{Identity: statedir.Identity{PID: p.Holder.Identity.PID}}}}} {
+		if r, err := p.Retire(context.Background(), &RetireOptions{Grace: 20 * time.Millisecond, Kill: true}); signalled(r) || !errors.Is(err, ErrCannotJudge) {
+			return fmt.Errorf("retired: %v (%w)", r, err)
+		}
+	}
+	holder.Process.Kill()
+	holder.Wait()
+	if r, err := p.Retire(context.Background(), nil); err != nil || r.Outcome != AlreadyGone || has(r, ProofGone) {
+		return fmt.Errorf("once it was killed: %v (%w)", r, err)
+	}
+	return nil
 }

@@ -54,7 +54,7 @@ func carries(pid int, name string, want func(listed) bool) (bool, error) {
 // machine: it is for messages about a lock that outlived its holder.
 func (l *Lock) Carriers() []int {
 	name, err := kernelName(int(l.file.Fd()))
-	if err != nil {
+	if err != nil || !ownProc() {
 		return nil
 	}
 	entries, err := os.ReadDir("/proc")

@@ -16,7 +16,7 @@ import (
 // at the answer, it may be wrong.
 func (l *Lock) Holder() int {
 	name, err := kernelName(int(l.file.Fd()))
-	if err != nil {
+	if err != nil || !ownProc() {
 		return 0
 	}
 	// The kernel lists locks a page at a time, and counts on from the last

@@ -19,6 +19,23 @@ func platformIdentity() Identity {
 	}
 }
 
+// ownProc reports whether the numbers in /proc are those of this process's PID
+// namespace. In a new namespace they are not before /proc is mounted anew: then
+// each names some other process. See proc_pid_status(5) on NSpid: it has one
+// number for each namespace from that of /proc down to the process's own.
+func ownProc() bool {
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return false
+	}
+	for line := range bytes.Lines(status) {
+		if fields := bytes.Fields(line); len(fields) > 0 && string(fields[0]) == "NSpid:" {
+			return len(fields) == 2
+		}
+	}
+	return true // Linux before 4.1 does not tell
+}
+
 func bootID() string {
 	text, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {

@@ -31,7 +31,17 @@ func (v Verdict) String() string {
 func (id Identity) Same(other Identity) bool {
 	return id.PID == other.PID &&
 		agree(id.Boot, other.Boot) && agree(id.PIDNamespace, other.PIDNamespace) &&
-		agree(id.Start, other.Start) && agree(id.PIDFD, other.PIDFD) && agree(id.Nonce, other.Nonce)
+		agree(id.Nonce, other.Nonce) && id.began(other)
+}
+
+// began compares what tells processes of one number apart: the inodes of their
+// pidfds if both are known, else the start times, which look different from
+// another time namespace.
+func (id Identity) began(other Identity) bool {
+	if id.PIDFD != 0 && other.PIDFD != 0 {
+		return id.PIDFD == other.PIDFD
+	}
+	return agree(id.Start, other.Start)
 }
 
 func agree[T comparable](a, b T) bool {
@@ -42,6 +52,8 @@ func agree[T comparable](a, b T) bool {
 // Here returns why process ids in id mean nothing to this process, or "".
 func (id Identity) Here() string {
 	switch me := Self(); {
+	case !ownProc():
+		return "the /proc here is not that of this process's PID namespace"
 	case id.Boot == "" || me.Boot == "":
 		return "it is not known on which boot it ran"
 	case id.Boot != me.Boot:

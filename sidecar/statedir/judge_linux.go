@@ -25,8 +25,7 @@ func (id Identity) Judge() (Verdict, string) {
 	switch {
 	case errors.Is(err, ErrGone):
 		return Gone, fmt.Sprintf("process %d has ended", id.PID)
-	case id.PIDFD != 0 && now.PIDFD != 0 && id.PIDFD != now.PIDFD,
-		id.Start != 0 && now.Start != 0 && id.Start != now.Start:
+	case !id.began(now):
 		return Gone, fmt.Sprintf("the number %d was used again, by another process", id.PID)
 	case id.PIDFD != 0 && now.PIDFD != 0:
 		return Alive, fmt.Sprintf("process %d is the same by its pidfd", id.PID)

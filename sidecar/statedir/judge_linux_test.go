@@ -44,7 +44,7 @@ func TestIdentityIsJudgedByAllThatIsKnown(t *testing.T) {
 		"no pidfd inode":           {func(id *Identity) { id.PIDFD = 0 }, Alive, "same start time"},
 		"no start time":            {func(id *Identity) { id.Start = 0 }, Alive, "by its pidfd"},
 		"an absent number":         {func(id *Identity) { id.PID = 1 << 29 }, Gone, "no process"},
-		"another start time":       {func(id *Identity) { id.Start++ }, Gone, "used again"},
+		"another time namespace":   {func(id *Identity) { id.Start++ }, Alive, "by its pidfd"},
 		"start only, another":      {func(id *Identity) { id.Start++; id.PIDFD = 0 }, Gone, "used again"},
 		"another pidfd":            {func(id *Identity) { id.PIDFD++ }, Gone, "used again"},
 		"same tick, another pidfd": {func(id *Identity) { id.PIDFD++; id.Start = known.Start }, Gone, "used again"},

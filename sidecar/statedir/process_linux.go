@@ -44,12 +44,9 @@ func (p *Process) PID() int { return p.pid }
 // Identity returns what the kernel knows of the process: all but the nonce. It
 // returns an error that wraps [ErrGone] if the process has ended.
 func (p *Process) Identity() (Identity, error) {
-	id := Identity{
-		Boot:         bootID(),
-		PIDNamespace: namespace(p.proc("ns/pid")),
-		PID:          p.pid,
-		Start:        startTime(p.proc("stat")),
-		PIDFD:        pidfdInode(p.fd),
+	id := Identity{Boot: bootID(), PID: p.pid, PIDFD: pidfdInode(p.fd)}
+	if ownProc() {
+		id.PIDNamespace, id.Start = namespace(p.proc("ns/pid")), startTime(p.proc("stat"))
 	}
 	return id, p.There()
 }
