@@ -28,11 +28,21 @@ func init() { roles["actor"] = roleActor }
 // torture reports whether the tests may take their time.
 var torture = os.Getenv("FREEHOLD_TORTURE") != ""
 
-// rounds is how often a test repeats itself: the first number in CI, the
-// second if FREEHOLD_TORTURE is set.
+// rounds is how often a test repeats itself: the second number if
+// FREEHOLD_TORTURE is set, else the first.
 func rounds(few, many int) int {
 	if torture {
 		return many
+	}
+	return few
+}
+
+// counted is how often a law that is promised a number of times is tried: a few
+// times, or as often as FREEHOLD_ROUNDS says.
+func counted(t *testing.T, few int) int {
+	t.Helper()
+	if text := os.Getenv("FREEHOLD_ROUNDS"); text != "" {
+		return mustAtoi(t, text)
 	}
 	return few
 }

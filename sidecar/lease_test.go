@@ -243,7 +243,7 @@ func TestFreshLeaseOfManyHasOneWinner(t *testing.T) {
 		actors[i] = newActor(t, dir)
 	}
 	epochs := map[uint64]bool{}
-	for round := range rounds(50, 1000) {
+	for round := range counted(t, 20) {
 		for _, a := range actors {
 			a.tell("open")
 		}

@@ -40,7 +40,7 @@ func inPIDNamespace(t *testing.T, role string, args ...string) *exec.Cmd {
 // A process that has the number of the prepared one, which it got in the same
 // clock tick, is never signalled.
 func TestReusedNumberIsNeverSignalled(t *testing.T) {
-	cmd := inPIDNamespace(t, "reuse", newState(t), fmt.Sprint(rounds(20, 1000)))
+	cmd := inPIDNamespace(t, "reuse", newState(t), fmt.Sprint(counted(t, 20)))
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v: %s", err, out)
