@@ -17,7 +17,7 @@ import (
 // count.
 func (b *batch) begin() error {
 	w := b.w
-	if err := w.dir.Unmoved(); err != nil {
+	if err := w.unmoved(); err != nil {
 		return err
 	}
 	if w.lease != nil {

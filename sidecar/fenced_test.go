@@ -201,6 +201,42 @@ func TestMovedLocksHoldNothing(t *testing.T) {
 	}
 }
 
+// A directory that was moved or deleted takes its lease along: another process
+// may be the owner's live one where the path leads now. One that comes back has
+// its holder still, unless it was deleted.
+func TestLostDirectoryFencesTheHolder(t *testing.T) {
+	for name, lose := range map[string]func(dir string) error{
+		"moved":   func(dir string) error { return os.Rename(dir, dir+".old") },
+		"deleted": os.RemoveAll,
+	} {
+		for _, remade := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, remade %v", name, remade), func(t *testing.T) {
+				dir := newState(t)
+				w := mustOpen(t, dir)
+				update(t, w, beat)
+				if err := lose(dir); err != nil {
+					t.Fatal(err)
+				}
+				if remade {
+					if err := Create(dir, declaration()); err != nil {
+						t.Fatal(err)
+					}
+					newActor(t, dir).open()
+				}
+				_, err := w.Update(t.Context(), beat)
+				wantError(t, err, ErrFenced)
+				if name == "moved" && !remade {
+					wantError(t, err, ErrReplaced)
+					if err := os.Rename(dir+".old", dir); err != nil {
+						t.Fatal(err)
+					}
+					update(t, w, beat)
+				}
+			})
+		}
+	}
+}
+
 // A holder that was stopped with its commit half done, whatever is tried
 // meanwhile to put another in its place, leaves no stale write behind: either
 // it still is the holder, or it is dead.

@@ -89,11 +89,11 @@ func (w *Writer) handOff(ctx context.Context, to statedir.Identity) error {
 
 // underLock changes the record of the lease that this Writer holds.
 func (w *Writer) underLock(ctx context.Context, change func(*Lease)) error {
-	if err := w.lock.Acquire(ctx, w.wait); err != nil {
+	if err := w.acquire(ctx, w.wait); err != nil {
 		return err
 	}
 	defer w.lock.Release()
-	if err := w.dir.Unmoved(); err != nil {
+	if err := w.unmoved(); err != nil {
 		return err
 	}
 	if err := w.holds(); err != nil {

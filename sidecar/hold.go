@@ -2,11 +2,13 @@ package sidecar
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/freehold-dev/freehold/sidecar/statedir"
 )
@@ -70,13 +72,7 @@ func (w *Writer) record(lease *Lease) error {
 // earlier epoch is none of these, for whoever takes a lease leaves a later
 // one: it is written anew.
 func (w *Writer) holds() error {
-	if err := w.lease.Held(); err != nil {
-		if errors.Is(err, ErrLock) {
-			err = fmt.Errorf("owner %s: %w: %w", w.owner, ErrFenced, err)
-			if !errors.Is(err, statedir.ErrIrregular) { // a second name can go away again
-				w.queue.poison(err)
-			}
-		}
+	if err := w.leaseFile(); err != nil {
 		return err
 	}
 	raw, err := w.dir.ReadRecord(statedir.OwnerRecord(w.owner), w.recordSpare, maxLease)
@@ -94,6 +90,41 @@ func (w *Writer) holds() error {
 		return w.fenced(lease.Epoch, "the record of the lease says so")
 	}
 	return w.mendRecord()
+}
+
+// leaseFile returns an error that wraps [ErrFenced] if the lease file is not,
+// or no longer, the one of which this process holds the lock.
+func (w *Writer) leaseFile() error {
+	err := w.lease.Held()
+	if errors.Is(err, ErrLock) {
+		err = fmt.Errorf("owner %s: %w: %w", w.owner, ErrFenced, err)
+		if !errors.Is(err, statedir.ErrIrregular) { // a second name can go away again
+			w.queue.poison(err)
+		}
+	}
+	return err
+}
+
+// acquire takes the owner's lock. Where that is lost and the lease with it, as
+// when the whole directory was deleted, the error wraps [ErrFenced].
+func (w *Writer) acquire(ctx context.Context, wait time.Duration) error {
+	err := w.lock.Acquire(ctx, wait)
+	if w.lease != nil && errors.Is(err, ErrLock) {
+		err = cmp.Or(w.leaseFile(), err)
+	}
+	return err
+}
+
+// unmoved returns an error that wraps [ErrReplaced] if the directory's path no
+// longer names it, and [ErrFenced] too if this is the lease's holder: another
+// one may hold the lease that is at the path now. A directory that comes back
+// has it still.
+func (w *Writer) unmoved() error {
+	err := w.dir.Unmoved()
+	if w.lease != nil && errors.Is(err, ErrReplaced) {
+		err = fmt.Errorf("owner %s: %w: %w", w.owner, ErrFenced, err)
+	}
+	return err
 }
 
 // supersedes reports whether the record is a later lease than the one of epoch

@@ -110,7 +110,7 @@ func (r *request) run() {
 
 // lead commits for r and for the others in line.
 func (w *Writer) lead(ctx context.Context, r *request, wait time.Duration) {
-	if err := w.lock.Acquire(ctx, wait); err != nil {
+	if err := w.acquire(ctx, wait); err != nil {
 		w.queue.leave(r)
 		r.err = err
 		w.queue.pass()

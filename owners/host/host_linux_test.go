@@ -185,17 +185,26 @@ func TestHostThatDoesNotAnswer(t *testing.T) {
 	}
 }
 
-// A host whose lock file was replaced is fenced: it stops.
+// A host whose lock file was replaced is fenced, and so is one whose state was
+// moved away or made anew: it stops.
 func TestHostStopsWhenItIsFenced(t *testing.T) {
-	bin, dir := programs(t), hosttest.State(t)
-	d := start(t, bin, dir)
-	d.awaits(t, dir)
-	lease := filepath.Join(dir, ".freehold", "host.lease")
-	if err := os.WriteFile(lease+".new", nil, 0o600); err != nil {
-		t.Fatal(err)
+	bin := programs(t)
+	for name, fence := range map[string]func(dir string) error{
+		"the lock file replaced": func(dir string) error {
+			lease := filepath.Join(dir, ".freehold", "host.lease")
+			return errors.Join(os.WriteFile(lease+".new", nil, 0o600), os.Rename(lease+".new", lease))
+		},
+		"the state moved":   func(dir string) error { return os.Rename(dir, dir+".old") },
+		"the state deleted": os.RemoveAll,
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := hosttest.State(t)
+			d := start(t, bin, dir)
+			d.awaits(t, dir)
+			if err := fence(dir); err != nil {
+				t.Fatal(err)
+			}
+			d.exits(t, 4)
+		})
 	}
-	if err := os.Rename(lease+".new", lease); err != nil {
-		t.Fatal(err)
-	}
-	d.exits(t, 4)
 }
