@@ -144,6 +144,20 @@ func TestHandoffToNobodyTakesTheLeaseBack(t *testing.T) {
 	wantError(t, err, ErrBusy)
 }
 
+// With no time left nothing is let go, however ready the successor is.
+func TestHandoffThatIsOverKeepsTheLease(t *testing.T) {
+	dir := newState(t)
+	w := mustOpen(t, dir)
+	next := newActor(t, dir)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	at(t, failpoint.HandoffMarked, func() { t.Error("the record names the successor") })
+	err := w.Handoff(ctx, identityOf(t, next.pid()))
+	wantError(t, err, ErrDeadline, "before anything was handed")
+	wantError(t, err, context.Canceled)
+	update(t, w, beat)
+}
+
 // A commit under way is over before the lease goes.
 func TestHandoffWaitsForACommit(t *testing.T) {
 	dir := newState(t)
@@ -235,6 +249,40 @@ func TestDeadHandoffOpensNoFence(t *testing.T) {
 	}
 	if said := next.hear(); !strings.HasPrefix(said, "open ") {
 		t.Errorf("the successor said %q", said)
+	}
+}
+
+// Nor does it let anybody through a fence that a process keeps shut which has
+// got the number of the dead holder.
+func TestReusedNumberOpensNoFence(t *testing.T) {
+	dir := newState(t)
+	next := newActor(t, dir)
+	w, err := Open(t.Context(), dir, nil, "watchdog", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	look, err := lookUp(dir, "watchdog")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer look.close()
+	fence := look.fence
+	l := record(t, dir)
+	w.Close()
+	l.Holder.Identity.PIDFD++ // of this process's number, and another one
+	l.Holder.Identity.Start++
+	l.Handoff = &Successor{Identity: identityOf(t, next.pid())}
+	writeRecord(t, dir, l)
+	if ok, err := fence.Try(); !ok || err != nil {
+		t.Fatal(err)
+	}
+	next.tell("open")
+	next.silent(100 * time.Millisecond)
+	if err := fence.Release(); err != nil {
+		t.Fatal(err)
+	}
+	if said := next.hear(); !strings.HasPrefix(said, "open ") {
+		t.Errorf("it said %q", said)
 	}
 }
 

@@ -159,11 +159,14 @@ func (l *Lease) write(d *statedir.Dir) ([]byte, error) {
 	return raw, d.WriteRecord(statedir.OwnerRecord(l.Owner), raw)
 }
 
-// epochs returns the epochs that the record names.
+// epochs returns the epochs that the record says have begun. Of a process that
+// was found gone, whoever looked for it may have got the epoch wrong.
 func (l *Lease) epochs() []uint64 {
 	epochs := []uint64{l.Epoch}
 	for _, r := range l.Retired {
-		epochs = append(epochs, r.Epoch)
+		if r.Outcome == Retired.String() {
+			epochs = append(epochs, r.Epoch)
+		}
 	}
 	return epochs
 }

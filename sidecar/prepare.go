@@ -152,14 +152,19 @@ type IdentityChangedError struct {
 	Owner string
 	// Prepared is the process that was to be retired.
 	Prepared Holding
-	// Current is the process that holds the lease, as far as known.
+	// Current is the process that holds the lease, as far as known. It is
+	// zero if the whole state was made anew.
 	Current Holding
 	// Why says what differs.
 	Why string
 }
 
 func (e *IdentityChangedError) Error() string {
-	return fmt.Sprintf("owner %s: %v: %v was to be retired, and %v holds the lease: %s; nothing was signalled; prepare again", e.Owner, ErrIdentityChanged, e.Prepared, e.Current, e.Why)
+	current := ""
+	if e.Current.Holder.Identity.PID != 0 {
+		current = fmt.Sprintf(", and %v holds the lease", e.Current)
+	}
+	return fmt.Sprintf("owner %s: %v: %v was to be retired%s: %s; nothing was signalled; prepare again", e.Owner, ErrIdentityChanged, e.Prepared, current, e.Why)
 }
 
 // Unwrap returns [ErrIdentityChanged].

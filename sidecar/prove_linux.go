@@ -71,6 +71,9 @@ func (r *retiring) other(why string) error {
 			current.Holder.Identity = id
 		}
 		why += fmt.Sprintf("; the kernel names process %d", pid)
+		if r.Holder.Identity.Same(current.Holder.Identity) {
+			return r.unjudged(why) // of an epoch that nobody knows
+		}
 	case pid != 0 && r.is(current):
 		return r.unjudged(fmt.Sprintf("%s, and the lock is in the name of process %d and carried by processes %v", why, pid, r.look.lease.Carriers()))
 	}

@@ -276,6 +276,51 @@ func TestRetireByEpochAndNumber(t *testing.T) {
 	wantError(t, err, ErrNoLease, "shared")
 }
 
+// Whose epoch nobody knows is not said to be another process.
+func TestRetireByNumberNeedsARecord(t *testing.T) {
+	dir := newState(t)
+	a := newActor(t, dir)
+	epoch := a.open()
+	a.must("ignore", "ready")
+	remove(t, recordPath(dir))
+	p := &Prepared{Dir: dir, Owner: "watchdog", Holding: Holding{Epoch: epoch, Holder: Holder{Identity: statedir.Identity{PID: a.pid()}}}}
+	r, err := p.Retire(t.Context(), brief())
+	wantError(t, err, ErrCannotJudge, "the record of the lease names nobody", fmt.Sprintf("the kernel names process %d", a.pid()))
+	if errors.Is(err, ErrIdentityChanged) || signalled(r) {
+		t.Errorf("%v (%v)", r, err)
+	}
+}
+
+// An epoch that somebody got wrong is no epoch that has begun.
+func TestRetireOfAWrongEpochUsesNoneUp(t *testing.T) {
+	dir := newState(t)
+	const wrong = farthestClock + 1
+	p := &Prepared{Dir: dir, Owner: "watchdog", Holding: Holding{Epoch: wrong, Holder: Holder{Identity: statedir.Identity{PID: 4242}}}}
+	if r, err := p.Retire(t.Context(), brief()); err != nil || r.Outcome != AlreadyGone || has(r, ProofGone) {
+		t.Errorf("%v (%v)", r, err)
+	}
+	if w := mustOpen(t, dir); w.epoch >= wrong {
+		t.Errorf("the next epoch is %d", w.epoch)
+	}
+}
+
+func TestRetireInARemadeStateNamesIt(t *testing.T) {
+	dir := newState(t)
+	a := newActor(t, dir)
+	a.open()
+	a.must("ignore", "ready")
+	p := prepare(t, dir)
+	remove(t, dir)
+	if err := Create(dir, declaration()); err != nil {
+		t.Fatal(err)
+	}
+	r, err := p.Retire(t.Context(), brief())
+	wantError(t, err, ErrIdentityChanged, fmt.Sprintf("process %d of epoch %d was to be retired: the state was made anew", a.pid(), p.Epoch))
+	if signalled(r) {
+		t.Errorf("something was sent: %v", r.Proofs)
+	}
+}
+
 func TestRetireThatIsOverSignalsNobody(t *testing.T) {
 	dir := newState(t)
 	a := newActor(t, dir)

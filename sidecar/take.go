@@ -121,7 +121,14 @@ func (t *taking) named() bool {
 		return false
 	}
 	from := lease.Holder.Identity
-	return lease.Handoff.Identity.Same(self()) && (from.PID == t.fence.Holder() || from.Here() != "")
+	if !lease.Handoff.Identity.Same(self()) {
+		return false
+	}
+	if from.Here() != "" {
+		return true
+	}
+	verdict, _ := from.Judge()
+	return from.PID == t.fence.Holder() && verdict != statedir.Gone
 }
 
 // left returns for how long more this Open may wait for by.

@@ -71,6 +71,9 @@ func (h *handing) run(ctx context.Context, owner string) error {
 	if err != nil {
 		return err
 	}
+	if state.PID == 0 && state.Verdict == statedir.CannotJudge && state.Reason != "" {
+		return fmt.Errorf("owner %s: %w: %s", owner, sidecar.ErrCannotJudge, state.Disagreement)
+	}
 	if state.PID == 0 {
 		return fmt.Errorf("owner %s: %w that can be seen from here: there is nothing to hand over", owner, sidecar.ErrNoHolder)
 	}

@@ -1,18 +1,25 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"net"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/statedir"
 )
 
-// A program that holds a lease by itself is not disturbed.
-func TestHandoffOfAProgramThatCannotBeAsked(t *testing.T) {
-	dir := t.TempDir() + "/state"
+// ownLease makes a state and holds its watchdog's lease.
+func ownLease(t *testing.T) (dir string, w *sidecar.Writer) {
+	t.Helper()
+	dir = t.TempDir() + "/state"
 	d := &schema.Declaration{State: "agent", Owners: map[string]schema.Owner{
 		"watchdog": {Mode: schema.Exclusive, Fields: map[string]schema.Field{"reason": {Type: schema.TypeString}}},
 	}}
@@ -23,6 +30,12 @@ func TestHandoffOfAProgramThatCannotBeAsked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return dir, w
+}
+
+// A program that holds a lease by itself is not disturbed.
+func TestHandoffOfAProgramThatCannotBeAsked(t *testing.T) {
+	dir, w := ownLease(t)
 	defer w.Close()
 	got := call(t, "", "handoff", "watchdog", "--dir", dir, "--to", fmt.Sprint(os.Getppid()))
 	want := fmt.Sprintf(`process %d, program "own", holds the lease and does not answer`, os.Getpid())
@@ -31,5 +44,46 @@ func TestHandoffOfAProgramThatCannotBeAsked(t *testing.T) {
 	}
 	if _, err := w.Update(t.Context(), func(*sidecar.Tx) error { return nil }); err != nil {
 		t.Errorf("the holder is disturbed: %v", err)
+	}
+}
+
+// A holder in a place that cannot be seen from here is not said to be gone.
+func TestHandoffByAHolderThatCannotBeSeen(t *testing.T) {
+	dir, w := ownLease(t)
+	record := dir + "/.freehold/watchdog.lease.json"
+	text, err := os.ReadFile(record)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Close()
+	elsewhere := regexp.MustCompile(`"pid_ns": \d+`).ReplaceAll(text, []byte(`"pid_ns": 1`))
+	if err := os.WriteFile(record, elsewhere, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got := call(t, "", "handoff", "watchdog", "--dir", dir, "--to", fmt.Sprint(os.Getppid()))
+	if got.Status != exitIdentity || got.Stdout != "" || !strings.Contains(got.Stderr, "another PID namespace") {
+		t.Errorf("got %+v, want status %d", got, exitIdentity)
+	}
+}
+
+// Who does not wait for the answer is not told that there is nobody to ask.
+func TestHandoffThatIsInterrupted(t *testing.T) {
+	holder := sidecar.Holder{Identity: statedir.Self()}
+	listener, err := net.Listen("unix", handoffAddress("watchdog", holder.Identity))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		if conn, err := listener.Accept(); err == nil {
+			defer conn.Close()
+			cancel()
+			<-t.Context().Done()
+		}
+	}()
+	err = requestHandoff(ctx, "watchdog", holder, statedir.Identity{PID: 1}, time.Minute)
+	if !errors.Is(err, sidecar.ErrDeadline) || !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "may do so yet") {
+		t.Errorf("got %v", err)
 	}
 }
