@@ -38,7 +38,7 @@ func remove(t *testing.T, paths ...string) {
 }
 
 // Every lease begins an epoch that is larger than all that is visible, whatever
-// of it is left, and whatever the clock says.
+// of it is left, and whatever the clock says (C-100).
 func TestLeaseBeginsALargerEpoch(t *testing.T) {
 	for name, lose := range map[string]func(t *testing.T, dir string){
 		"nothing lost":        func(t *testing.T, dir string) {},
@@ -107,7 +107,7 @@ func appendTo(t *testing.T, path, text string) {
 }
 
 // Where everything was lost at once, the clock keeps the epochs going up, and
-// the state is another one besides.
+// the state is another one besides (C-100).
 func TestRemadeStateBeginsAnew(t *testing.T) {
 	dir := newState(t)
 	w, err := Open(t.Context(), dir, nil, "watchdog", nil)

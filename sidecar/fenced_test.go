@@ -19,7 +19,7 @@ import (
 )
 
 // A process whose epoch has passed changes nothing any more, for good: neither
-// the sidecar, nor the record on its release.
+// the sidecar, nor the record on its release (C-35, C-36, C-40, C-101).
 func TestPassedEpochIsFenced(t *testing.T) {
 	for name, pass := range map[string]func(t *testing.T, dir string, epoch uint64){
 		"the record names a later epoch": func(t *testing.T, dir string, epoch uint64) {
@@ -239,7 +239,7 @@ func TestLostDirectoryFencesTheHolder(t *testing.T) {
 
 // A holder that was stopped with its commit half done, whatever is tried
 // meanwhile to put another in its place, leaves no stale write behind: either
-// it still is the holder, or it is dead.
+// it still is the holder, or it is dead (C-40, C-101).
 func TestStoppedCommitIsNeverStale(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("needs Retire")

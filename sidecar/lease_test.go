@@ -132,7 +132,8 @@ func spoil(t *testing.T, dir, how string) {
 }
 
 // A live process keeps its lease and goes on writing in its epoch, whatever
-// stands in the record; a dead one has none, whatever stands there.
+// stands in the record; a dead one has none, whatever stands there (C-07, C-08,
+// C-12, C-43, C-49, C-124).
 func TestRecordNeitherGivesNorKeepsALease(t *testing.T) {
 	for how := range edits {
 		t.Run(how, func(t *testing.T) {
@@ -167,6 +168,7 @@ func TestRecordNeitherGivesNorKeepsALease(t *testing.T) {
 	}
 }
 
+// However long it is stopped, it comes back as the holder (C-09, C-37).
 func TestStoppedHolderKeepsItsLease(t *testing.T) {
 	dir := newState(t)
 	a := newActor(t, dir)
@@ -185,7 +187,8 @@ func TestStoppedHolderKeepsItsLease(t *testing.T) {
 	}
 }
 
-// A taker that was stopped while it waited does not finish on top of another.
+// A taker that was stopped while it waited does not finish on top of another
+// (C-34).
 func TestStoppedTakerComesSecond(t *testing.T) {
 	for _, step := range []string{"take.fence", "take.lease"} {
 		t.Run(step, func(t *testing.T) {
@@ -223,6 +226,7 @@ func TestStoppedTakerComesSecond(t *testing.T) {
 	}
 }
 
+// One of many has the lease, and the record is whole at every look (C-42, C-43).
 func TestFreshLeaseOfManyHasOneWinner(t *testing.T) {
 	const contenders = 16
 	dir := newState(t)

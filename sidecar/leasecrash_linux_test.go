@@ -135,6 +135,7 @@ func roleBeats(args []string) error {
 	return errors.Join(second, w.Close())
 }
 
+// An error that passes is not the loss of a lease (C-41).
 func TestPassingErrorLosesNoLease(t *testing.T) {
 	for _, errno := range []syscall.Errno{syscall.EIO, syscall.EMFILE} {
 		t.Run(errno.Error(), func(t *testing.T) {

@@ -191,6 +191,7 @@ func TestCloseInTheWindowIsAlreadyGone(t *testing.T) {
 	}
 }
 
+// The later holder is neither signalled nor said to be the earlier one (C-48).
 func TestRetireOfAnEarlierHolderNamesBoth(t *testing.T) {
 	dir := newState(t)
 	a := newActor(t, dir)

@@ -38,7 +38,7 @@ func inPIDNamespace(t *testing.T, role string, args ...string) *exec.Cmd {
 }
 
 // A process that has the number of the prepared one, which it got in the same
-// clock tick, is never signalled.
+// clock tick, is never signalled (C-45).
 func TestReusedNumberIsNeverSignalled(t *testing.T) {
 	cmd := inPIDNamespace(t, "reuse", newState(t), fmt.Sprint(counted(t, 20)))
 	out, err := cmd.CombinedOutput()
@@ -265,7 +265,7 @@ func TestRebootFreesEveryLease(t *testing.T) {
 }
 
 // Start times look different from another time namespace; the process is the
-// same by its pidfd.
+// same by its pidfd (C-124).
 func TestRetireFromAnotherTimeNamespace(t *testing.T) {
 	if statedir.Self().PIDFD == 0 {
 		t.Skip("this kernel has no pidfd inodes")

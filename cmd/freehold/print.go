@@ -26,8 +26,8 @@ func (c *cli) printJSON(v any) error {
 	return c.print(string(visibleJSON(text)) + "\n")
 }
 
-// report writes what became of a commit. A commit that is done stays done when
-// its report cannot be written: the exit status is about the commit.
+// report writes what became of a commit or a retirement. What is done stays
+// done when its report cannot be written: the exit status is about that.
 func (c *cli) report(asJSON any, text string) error {
 	err := error(nil)
 	if c.json {
@@ -36,7 +36,7 @@ func (c *cli) report(asJSON any, text string) error {
 		err = c.print(text)
 	}
 	if err != nil {
-		c.complain(fmt.Errorf("the commit is done; %w", err))
+		c.complain(fmt.Errorf("what this command did is done; %w", err))
 	}
 	return nil
 }
