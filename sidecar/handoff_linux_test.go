@@ -117,8 +117,8 @@ func TestHandoffToNobodyTakesTheLeaseBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	id := identityOf(t, sleeper.Process.Pid)
-	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-	defer cancel()
+	ctx, cancel := context.WithCancel(t.Context())
+	at(t, failpoint.HandoffReleased, cancel)
 	var waiting sync.WaitGroup
 	waiting.Go(func() { // an update that comes meanwhile waits its turn
 		if _, err := w.Update(t.Context(), beat); err != nil {
@@ -188,8 +188,14 @@ func TestHandoffToAProcessThatStops(t *testing.T) {
 	next := newActor(t, dir)
 	next.must("stop "+failpoint.TakeLease, "ready")
 	next.tell("open 1m")
-	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
+	go func() { // until it is stopped with the lease in its hands
+		for ctx.Err() == nil && !strings.Contains(statedir.Condition(next.pid()), "is stopped") {
+			time.Sleep(time.Millisecond)
+		}
+		cancel()
+	}()
 	err := w.Handoff(ctx, identityOf(t, next.pid()))
 	wantError(t, err, ErrDeadline)
 	wantError(t, err, ErrFenced, fmt.Sprintf("process %d holds the lock and is stopped", next.pid()))

@@ -272,10 +272,24 @@ func (p thief) publish(string, []byte, bool) error {
 	return errors.Join(errStolen, p.w.lock.Release(), p.other.Acquire(context.Background(), 0))
 }
 
-// The time in line counts: who comes to lead late has less time left.
+// The time in line counts: who comes to lead late has less time left. A machine
+// that is slow may take longer; one that does not count it always does.
 func TestWaitingInLineCountsAsWaiting(t *testing.T) {
-	dir := newState(t)
 	const wait = 300 * time.Millisecond
+	var took time.Duration
+	for range 10 {
+		if took = lateLead(t, wait); took <= wait+wait/3 {
+			return
+		}
+	}
+	t.Errorf("gave up after %v, want %v", took, wait)
+}
+
+// lateLead returns how long an Update takes that is in line for two thirds of
+// its wait, and then finds that another process has the lock.
+func lateLead(t *testing.T, wait time.Duration) (took time.Duration) {
+	t.Helper()
+	dir := newState(t)
 	w := openOwner(t, dir, "cost", &Options{Wait: wait})
 	other, err := w.openLock(statedir.OwnerLock("cost"))
 	if err != nil {
@@ -287,23 +301,26 @@ func TestWaitingInLineCountsAsWaiting(t *testing.T) {
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		_, err := w.Update(t.Context(), func(tx *Tx) error { close(entered); <-proceed; return addTurns(1)(tx) })
-		wantError(t, err, errStolen)
+		if !errors.Is(err, errStolen) {
+			t.Errorf("got %v, want %v", err, errStolen)
+		}
 	})
 	<-entered
 	start := time.Now()
-	var took time.Duration
+	over := make(chan struct{})
 	wg.Go(func() {
+		defer close(over)
 		_, err := w.Update(t.Context(), addTurns(1))
 		took = time.Since(start)
-		wantError(t, err, ErrBusy)
+		if !errors.Is(err, ErrBusy) {
+			t.Errorf("got %v, want %v", err, ErrBusy)
+		}
 	})
-	for w.queue.length() == 0 {
-		time.Sleep(time.Millisecond)
+	select {
+	case <-time.After(2 * wait / 3):
+	case <-over: // on a machine that is very slow
 	}
-	time.Sleep(2 * wait / 3)
 	close(proceed)
 	wg.Wait()
-	if took > wait+wait/3 {
-		t.Errorf("gave up after %v, want %v", took, wait)
-	}
+	return took
 }
