@@ -202,6 +202,9 @@ func TestStoppedTakerComesSecond(t *testing.T) {
 			}
 			slow.tell("open 100ms")
 			slow.stopped()
+			if s := leaseState(t, dir); s.Fence != 0 { // it shares the door, which is no obstacle
+				t.Errorf("process %d is said to keep the fence shut", s.Fence)
+			}
 			first.kill()
 			second, err := openWatchdog(t, dir, nil)
 			if step == "take.lease" { // it has the lease, stopped or not

@@ -23,29 +23,45 @@ const FenceVariable = "FREEHOLD_FENCE_FD"
 // that restarts it. The command must not have been started. It runs in a
 // process group of its own and inherits the fence, whose descriptor
 // [FenceVariable] tells: the fence stays shut until the command is over, even
-// if the caller is killed, and opens when RetireWith returns. If the command
-// takes longer than o.Grace, or ctx ends, its process group is killed. After
-// it the process has o.Grace to end.
+// if the caller is killed, and opens when RetireWith returns. The command may
+// take o.Grace, and after it the process has o.Grace to end. If either takes
+// longer, or ctx ends, the command's process group is killed, with all that the
+// command has left running there.
 //
 // RetireWith proves which process holds the lease before the command runs. It
 // cannot prove whom the command stops: a command that stops by name may hit a
 // successor that waits at the fence.
 func (p *Prepared) RetireWith(ctx context.Context, stop *exec.Cmd, o *RetireOptions) (Retirement, error) {
 	r := newRetiring(p, o)
-	return r.run(ctx, func(ctx context.Context) error {
-		err := r.command(ctx, stop)
-		if errors.Is(err, errNotRun) {
-			return err
+	return r.run(ctx, func(ctx context.Context) (err error) {
+		c, err := r.command(stop)
+		if err != nil {
+			return fmt.Errorf("owner %s: %w: %w", r.Owner, errNotRun, err)
 		}
+		defer func() { c.close(err != nil) }()
+		r.others = true
+		stopErr, said := c.runOut(ctx, r.o.Grace), "it succeeded"
+		if stopErr != nil {
+			said = stopErr.Error()
+		}
+		r.proof(ProofStopRun, "the stop command %.200q has run: %s", stop.Args, said)
 		failpoint.Hit(failpoint.RetireAfterSignal)
-		return r.await(ctx, err)
+		return r.await(ctx, stopErr)
 	})
 }
 
 var errNotRun = errors.New("the stop command could not be run; nothing was signalled")
 
-// command runs the stop command and returns how it failed.
-func (r *retiring) command(ctx context.Context, cmd *exec.Cmd) error {
+// A command is a stop command that was started. It is not reaped before it is
+// closed: until then the number of its process group is nobody else's, so that
+// the group can be killed.
+type command struct {
+	cmd     *exec.Cmd
+	process *statedir.Process
+}
+
+// command starts the stop command.
+func (r *retiring) command(cmd *exec.Cmd) (*command, error) {
 	cmd.ExtraFiles = append(slices.Clone(cmd.ExtraFiles), r.look.fence.File())
 	const stderr = 2
 	cmd.Env = append(cmd.Environ(), fmt.Sprintf("%s=%d", FenceVariable, stderr+len(cmd.ExtraFiles)))
@@ -59,36 +75,46 @@ func (r *retiring) command(ctx context.Context, cmd *exec.Cmd) error {
 		cmd.WaitDelay = time.Second // for output that a grandchild keeps open
 	}
 	if err := cmd.Start(); err != nil {
-		return fmt.Errorf("owner %s: %w: %w", r.Owner, errNotRun, err)
+		return nil, err
 	}
-	r.others = true
-	err := r.runOut(ctx, cmd)
-	said := "it succeeded"
-	if err != nil {
-		said = err.Error()
+	process, err := statedir.OpenProcess(cmd.Process.Pid)
+	if err != nil { // nobody could tell when it ends
+		unix.Kill(-cmd.Process.Pid, unix.SIGKILL)
+		return nil, errors.Join(err, cmd.Wait())
 	}
-	r.proof(ProofStopRun, "the stop command %.200q has run: %s", cmd.Args, said)
-	return err
+	return &command{cmd, process}, nil
 }
 
-// runOut waits for the command, whose number is nobody else's until it is
-// reaped, so that its group can be killed.
-func (r *retiring) runOut(ctx context.Context, cmd *exec.Cmd) error {
-	process, err := statedir.OpenProcess(cmd.Process.Pid)
-	ended := false
-	if err == nil {
-		ended, err = process.Wait(ctx, r.o.Grace)
-		process.Close()
-	}
+// runOut waits for the command's end, kills its group if that takes longer than
+// grace, and returns how it failed.
+func (c *command) runOut(ctx context.Context, grace time.Duration) error {
+	ended, err := c.process.Wait(ctx, grace)
 	if !ended {
-		unix.Kill(-cmd.Process.Pid, unix.SIGKILL)
+		c.kill()
+		return errors.Join(fmt.Errorf("the stop command did not end within %v and was killed", grace), err, context.Cause(ctx))
 	}
-	waitErr := cmd.Wait()
-	if !ended {
-		return fmt.Errorf("the stop command did not end within %v and was killed", r.o.Grace)
+	switch status, ok := c.process.ExitStatus(); {
+	case !ok:
+		return errors.New("nobody knows how the stop command ended")
+	case status.Signaled():
+		return fmt.Errorf("the stop command failed: signal %d (%v)", int(status.Signal()), status.Signal())
+	case status.ExitStatus() != 0:
+		return fmt.Errorf("the stop command failed: exit status %d", status.ExitStatus())
 	}
-	if waitErr != nil {
-		return fmt.Errorf("the stop command failed: %w", waitErr)
+	return nil
+}
+
+func (c *command) kill() {
+	unix.Kill(-c.cmd.Process.Pid, unix.SIGKILL)
+	c.process.Signal(unix.SIGKILL) // if it has left its group
+}
+
+// close reaps the command, and first kills what it has left in its group if
+// kill is set.
+func (c *command) close(kill bool) {
+	if kill {
+		c.kill()
 	}
-	return err
+	c.cmd.Wait() // how it ended is known
+	c.process.Close()
 }

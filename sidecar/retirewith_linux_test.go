@@ -75,6 +75,28 @@ func TestRetireWithKillsTheGroupOfALateStopCommand(t *testing.T) {
 	}
 }
 
+// What a stop command leaves running in its group is over at the deadline, too:
+// it could stop whoever comes next.
+func TestRetireWithKillsWhatACommandLeft(t *testing.T) {
+	dir := newState(t)
+	a := newActor(t, dir)
+	a.open()
+	a.must("ignore", "ready")
+	var left strings.Builder
+	stop := shell(`sleep 60 >/dev/null 2>&1 & echo $!; exit 3`)
+	stop.Stdout = &left
+	r, err := prepare(t, dir).RetireWith(t.Context(), stop, &RetireOptions{Grace: 200 * time.Millisecond})
+	wantError(t, err, ErrDeadline)
+	if !has(r, ProofStopRun) || has(r, ProofKilled) || !a.alive() {
+		t.Errorf("%v", r.Proofs)
+	}
+	if text := strings.TrimSpace(left.String()); text != "" { // else the machine is so slow that nothing was left
+		eventually(t, "what the stop command left is gone", func() bool {
+			return unix.Kill(mustAtoi(t, text), 0) != nil || strings.Contains(statedir.Condition(mustAtoi(t, text)), "ended")
+		})
+	}
+}
+
 func TestRetireWithRunsNothingForAnotherProcess(t *testing.T) {
 	dir := newState(t)
 	a := newActor(t, dir)

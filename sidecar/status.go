@@ -48,7 +48,7 @@ func LeaseStatus(dir, owner string) (LeaseState, error) {
 		return LeaseState{}, err
 	}
 	defer l.close()
-	s := LeaseState{Owner: owner, PID: l.lease.Holder(), Fence: l.fence.Holder()}
+	s := LeaseState{Owner: owner, PID: l.lease.Holder(), Fence: l.fence.Keeper()}
 	if s.PID != 0 {
 		s.Condition = statedir.Condition(s.PID)
 	}

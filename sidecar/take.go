@@ -128,7 +128,7 @@ func (t *taking) named() bool {
 		return true
 	}
 	verdict, _ := from.Judge()
-	return from.PID == t.fence.Holder() && verdict != statedir.Gone
+	return from.PID == t.fence.Keeper() && verdict != statedir.Gone
 }
 
 // left returns for how long more this Open may wait for by.

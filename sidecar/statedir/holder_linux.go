@@ -14,7 +14,12 @@ import (
 // process cannot see one: nobody does, or somebody in a PID namespace that is
 // not visible from here. It does not try the lock. By the time anybody looks
 // at the answer, it may be wrong.
-func (l *Lock) Holder() int {
+func (l *Lock) Holder() int { return l.holder(func(listed) bool { return true }) }
+
+// Keeper is Holder for a lock that is held exclusively, and 0 if it is shared.
+func (l *Lock) Keeper() int { return l.holder(func(l listed) bool { return l.access == "WRITE" }) }
+
+func (l *Lock) holder(want func(listed) bool) int {
 	name, err := kernelName(int(l.file.Fd()))
 	if err != nil || !ownProc() {
 		return 0
@@ -22,7 +27,7 @@ func (l *Lock) Holder() int {
 	// The kernel lists locks a page at a time, and counts on from the last
 	// page: a lock that goes away in between hides another one.
 	for range 3 {
-		if pid := lockHolder(name); pid != 0 {
+		if pid := lockHolder(name, want); pid != 0 {
 			return pid
 		}
 	}
@@ -76,15 +81,16 @@ func parseLock(line []byte) (l listed, ok bool) {
 	return listed{string(fields[1]), string(fields[3]), pid, string(fields[5])}, err == nil
 }
 
-// lockHolder looks a file up in /proc/locks.
-func lockHolder(name string) int {
+// lockHolder looks a file up in /proc/locks, and returns the process that has a
+// lock on it such as is wanted.
+func lockHolder(name string, want func(listed) bool) int {
 	locks, err := os.Open("/proc/locks")
 	if err != nil {
 		return 0
 	}
 	defer locks.Close()
 	for lines := bufio.NewScanner(locks); lines.Scan(); {
-		if l, ok := parseLock(lines.Bytes()); ok && l.kind == "FLOCK" && l.file == name {
+		if l, ok := parseLock(lines.Bytes()); ok && l.kind == "FLOCK" && l.file == name && want(l) {
 			return max(l.pid, 0)
 		}
 	}

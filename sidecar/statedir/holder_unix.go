@@ -7,4 +7,7 @@ import "github.com/freehold-dev/freehold/schema"
 // Holder returns 0: the kernel does not tell.
 func (l *Lock) Holder() int { return 0 }
 
+// Keeper returns 0 likewise.
+func (l *Lock) Keeper() int { return 0 }
+
 func (d *Dir) lostHolder(m *schema.Manifest, name string) int { return 0 }

@@ -23,7 +23,7 @@ func (d *Dir) lostHolder(m *schema.Manifest, name string) int {
 		return 0
 	}
 	ino := m.Locks[name]
-	pid := lockHolder(fmt.Sprintf("%s%d", manifest[:strings.LastIndexByte(manifest, ':')+1], ino))
+	pid := lockHolder(fmt.Sprintf("%s%d", manifest[:strings.LastIndexByte(manifest, ':')+1], ino), func(listed) bool { return true })
 	if pid != 0 && holdsForAnother(pid, ino, m.StateID) {
 		return 0
 	}

@@ -76,6 +76,7 @@ func (l *Lock) Try() (bool, error)                            { return false, Er
 func (l *Lock) TryShared() (bool, error)                      { return false, ErrUnsupported }
 func (l *Lock) Busy() error                                   { return ErrUnsupported }
 func (l *Lock) Holder() int                                   { return 0 }
+func (l *Lock) Keeper() int                                   { return 0 }
 func (l *Lock) Release() error                                { return ErrUnsupported }
 func (l *Lock) Held() error                                   { return ErrUnsupported }
 func (l *Lock) File() *os.File                                { return nil }
