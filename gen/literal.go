@@ -103,7 +103,7 @@ var (
 	durabilities = map[schema.Durability]string{schema.Power: "Power", schema.Process: "Process"}
 	thens        = map[schema.Then]string{schema.Fail: "Fail"}
 	kinds        = map[schema.Kind]string{
-		schema.Value: "Value", schema.Max: "Max", schema.Min: "Min", schema.Counter: "Counter", schema.Set: "Set", schema.Map: "Map",
+		schema.Value: "Value", schema.Max: "Max", schema.Min: "Min", schema.Counter: "Counter", schema.Once: "Once", schema.Set: "Set", schema.Map: "Map",
 	}
 	types = map[schema.Type]string{
 		schema.TypeBool: "TypeBool", schema.TypeInt: "TypeInt", schema.TypeUint: "TypeUint",

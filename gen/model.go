@@ -228,4 +228,9 @@ func (f field) MemberList() string {
 	return enumerate(names, "and")
 }
 
+// committed returns the fields that an Update may change.
+func (o owner) committed() []field {
+	return slices.DeleteFunc(slices.Clone(o.Fields), field.OnWriter)
+}
+
 func (f field) decides() bool { return f.decider == f.Owner }

@@ -44,7 +44,7 @@ type goFile struct {
 func (s *state) writer(o owner) (File, error) {
 	return source("writer.tmpl", path.Join(o.dir, o.Package+".go"), writerDecls(o), goFile{
 		Package: o.Package,
-		Imports: s.imports(o.Fields, "context"),
+		Imports: s.imports(o.committed(), "context"),
 		View:    s.Package,
 		Fields:  from(s.Package, o.Fields),
 		State:   s,

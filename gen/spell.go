@@ -45,6 +45,17 @@ func (f field) IsMap() bool       { return f.spec.EffectiveKind() == schema.Map 
 func (f field) IsSet() bool       { return f.spec.EffectiveKind() == schema.Set }
 func (f field) IsRecordMap() bool { return f.IsMap() && f.spec.Value == nil }
 
+// OnWriter reports whether the accessor is a method of the Writer, not of the Tx,
+// and WriteType which of the two it is.
+func (f field) OnWriter() bool { return f.spec.EffectiveKind().OnWriter() }
+
+func (f field) WriteType() string {
+	if f.OnWriter() {
+		return "Writer"
+	}
+	return "Tx"
+}
+
 // Entry is the name of the Go type of what a map has at a key. Its one field
 // has a name of its own, so that Go converts no map's entry into another's.
 func (f field) Entry() string      { return declare.GoEntryName(f.Go) }
@@ -62,6 +73,8 @@ func (f field) handle() string {
 // Handle is the type of what a writer's accessor returns.
 func (f field) Handle() string {
 	switch {
+	case f.OnWriter():
+		return "sidecar." + f.handle()
 	case f.IsRecordMap() && f.decides():
 		return "sidecar.Map[" + f.Entry() + "]"
 	case f.IsRecordMap():
@@ -74,10 +87,13 @@ func (f field) Handle() string {
 
 func (f field) inner() string { return "sidecar." + f.handle() + "[" + f.Type() + "]" }
 
-// Write is what a writer's accessor returns, of the transaction tx.
+// Write is what a writer's accessor returns, of the transaction tx or the writer
+// w.
 func (f field) Write() string {
 	name := strconv.Quote(f.Name)
 	switch {
+	case f.OnWriter():
+		return fmt.Sprintf("sidecar.%sOf(w.w, %s)", f.handle(), name)
 	case f.IsRecordMap():
 		maker := map[bool]string{true: "MapOf", false: "PartOf"}[f.decides()]
 		return fmt.Sprintf("sidecar.%s(tx.tx, %s, func(e sidecar.Entry) %s { return %[3]s{e} })", maker, name, f.Entry())

@@ -34,12 +34,16 @@ var handles = map[schema.Kind]string{
 	schema.Max:     "Max",
 	schema.Min:     "Min",
 	schema.Counter: "Counter",
+	schema.Once:    "Once",
 	schema.Set:     "Elements",
 }
 
 // refuses says which values fail an Update. A sentence that would say "none"
 // is empty.
 func refuses(f schema.Field) string {
+	if f.EffectiveKind() == schema.Once {
+		return "At most one Claim of it ever wins."
+	}
 	if f.Value != nil {
 		f = *f.Value
 	}
@@ -88,6 +92,8 @@ func combines(f schema.Field) string {
 		return "It only ever gets " + movesOf(f)[0] + "."
 	case schema.Counter:
 		return "It is a sum."
+	case schema.Once:
+		return "It is claimed at most once, for good, and its value is the time of the claim."
 	case schema.Set:
 		return "It is a set, whose elements come in order and once each."
 	case schema.Map:
@@ -108,6 +114,8 @@ func settles(f schema.Field) string {
 		return "Of several, the " + movesOf(f)[1] + " counts."
 	case schema.Counter:
 		return "Several add up."
+	case schema.Once:
+		return "It is claimed at that time. Of several, the first counts."
 	case schema.Set:
 		return "Several are put together."
 	case schema.Map:

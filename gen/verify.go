@@ -84,7 +84,7 @@ func receiver(f *ast.FuncDecl) string {
 func writerDecls(o owner) []string {
 	names := []string{"_", "Writer", "Open", "Writer.Update", "Writer.Close", "Tx", "Tx.IfVersion"}
 	for _, f := range o.Fields {
-		names = append(append(names, "Tx."+f.Go), entryDecls(f)...)
+		names = append(append(names, f.WriteType()+"."+f.Go), entryDecls(f)...)
 	}
 	return names
 }

@@ -99,6 +99,16 @@ func (d *Declaration) OwnerNames() []string { return slices.Sorted(maps.Keys(d.O
 // FieldNames returns the names of o's fields, sorted.
 func (o Owner) FieldNames() []string { return slices.Sorted(maps.Keys(o.Fields)) }
 
+// Claims reports whether o has a once field.
+func (o Owner) Claims() bool {
+	for _, f := range o.Fields {
+		if f.EffectiveKind() == Once {
+			return true
+		}
+	}
+	return false
+}
+
 // EffectiveMode is o.Mode, or [Shared] where it is empty.
 func (o Owner) EffectiveMode() Mode { return or(o.Mode, Shared) }
 

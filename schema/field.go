@@ -50,6 +50,7 @@ const (
 	Max     Kind = "max"     // never moves down
 	Min     Kind = "min"     // never moves up
 	Counter Kind = "counter" // sums exactly
+	Once    Kind = "once"    // the first claim, for good
 	Set     Kind = "set"     // by element
 	Map     Kind = "map"     // by key
 )
@@ -82,12 +83,17 @@ func scalars() []Type {
 }
 
 // Kinds lists every kind, in the order of the documentation.
-func Kinds() []Kind { return []Kind{Value, Max, Min, Counter, Set, Map} }
+func Kinds() []Kind { return []Kind{Value, Max, Min, Counter, Once, Set, Map} }
+
+// OnWriter reports whether a field of kind k is written by methods of the
+// Writer, because what they do is decided at once and is no part of a commit.
+func (k Kind) OnWriter() bool { return k == Once }
 
 // Allows reports whether a field of kind k may have type t: what max and min
 // compare must have an order; what a counter sums must sum exactly, and of two
 // elements of a set it must be plain whether they are one, and neither goes
-// with floating point. A map has no type.
+// with floating point. What was claimed once is the time at which it was. A map
+// has no type.
 func (k Kind) Allows(t Type) bool {
 	switch k {
 	case Value:
@@ -96,6 +102,8 @@ func (k Kind) Allows(t Type) bool {
 		return t == TypeInt || t == TypeUint || t == TypeFloat || t == TypeDecimal || t == TypeTime || t == TypeDuration
 	case Counter:
 		return t == TypeInt || t == TypeUint || t == TypeDecimal || t == TypeDuration
+	case Once:
+		return t == TypeTime
 	case Set:
 		return t != TypeFloat && slices.Contains(scalars(), t)
 	case Map:

@@ -30,6 +30,9 @@ type Manifest struct {
 	// Locks holds the inode number of each lock file, by file name. A lock
 	// file that is another inode would let two processes in at once.
 	Locks map[string]uint64 `json:"locks"`
+	// Claims holds, by owner, the inode number of the directory of its
+	// claims. Owners without a once field have none.
+	Claims map[string]uint64 `json:"claims,omitempty"`
 	// Declaration of the state.
 	Declaration Declaration `json:"declaration"`
 	// Unknown keeps the members that a newer release wrote.

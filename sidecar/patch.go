@@ -59,7 +59,7 @@ var kindOf = map[Verb]schema.Kind{
 // verbsOf lists a kind's verbs for messages.
 var verbsOf = map[schema.Kind]string{
 	schema.Value: "set or clear", schema.Counter: "add", schema.Max: "raise", schema.Min: "lower",
-	schema.Set: "insert or remove", schema.Map: "insert or delete, or name a member",
+	schema.Once: "claim, which is no part of a commit,", schema.Set: "insert or remove", schema.Map: "insert or delete, or name a member",
 }
 
 // wrongVerb says what verb f has instead of op's.

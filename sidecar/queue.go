@@ -19,6 +19,7 @@ type queue struct {
 	waiting []*request
 	led     bool
 	closing bool
+	guests  int // calls that use the Writer and stand in no line
 	idle    sync.Cond
 	err     error // why no further commit may be tried
 }
@@ -153,13 +154,34 @@ func (q *queue) failed() error {
 	return q.err
 }
 
+// beside runs fn beside the line, unless the Writer is closed, and makes a Close
+// wait for it.
+func (q *queue) beside(fn func() error) error {
+	q.mu.Lock()
+	if q.closing {
+		q.mu.Unlock()
+		return ErrClosed
+	}
+	q.guests++
+	q.mu.Unlock()
+	defer func() {
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		q.guests--
+		if q.closing {
+			q.idle.Broadcast()
+		}
+	}()
+	return fn()
+}
+
 // close refuses new requests and waits for those in line.
 func (q *queue) close() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.closing = true
 	q.idle.L = &q.mu
-	for q.led {
+	for q.led || q.guests > 0 {
 		q.idle.Wait()
 	}
 }

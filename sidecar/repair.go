@@ -71,6 +71,9 @@ func (b *batch) takeIn() error {
 			}
 			continue
 		}
+		if f.EffectiveKind() == schema.Once {
+			return fmt.Errorf("%s: field %s: %w: it is claimed, and does not stand in the sidecar: take it out of the file first", w.file(), name, ErrValue)
+		}
 		raw, _, _ := b.base.Field(name)
 		value, err := f.Normalize(raw)
 		if err != nil {

@@ -60,6 +60,10 @@ func (tx *Tx) Get(field string) (raw []byte, ok bool) {
 		tx.fail(err)
 		return nil, false
 	}
+	if f.EffectiveKind().OnWriter() {
+		tx.fail(fmt.Errorf("field %s: %w: it is a %s field and no part of a commit: read it in a view", field, ErrValue, f.EffectiveKind()))
+		return nil, false
+	}
 	s := tx.slot(place{field: field})
 	if !parted(f) || tx.batch.table(field).err != nil {
 		return s.raw, s.set // as it is stored, also if that does not fit

@@ -94,7 +94,8 @@ type Writer struct {
 // It returns an error that wraps [ErrNoState] if dir is no state directory,
 // [ErrUnsafe] if it is not safe, [ErrDeclaration] if d and the manifest
 // contradict each other, [ErrNotOwner] if the manifest does not know owner,
-// and [ErrLock] if a lock file was lost. What the sidecar holds does not
+// [ErrLock] if a lock file was lost, and [ErrClaims] if the directory of its
+// claims was. What the sidecar holds does not
 // matter yet: Update says.
 func Open(ctx context.Context, dir string, d *schema.Declaration, owner string, o *Options) (*Writer, error) {
 	if o == nil {
@@ -154,6 +155,9 @@ func (w *Writer) open(ctx context.Context, d *schema.Declaration, o *Options) (e
 		w.wait = w.known.EffectiveWait() // how long this program waits is its own affair
 	case o.Wait < 0:
 		w.wait = 0
+	}
+	if err := w.probeClaims(); err != nil {
+		return err
 	}
 	if w.lock, err = w.openLock(statedir.OwnerLock(w.owner)); err != nil {
 		return err

@@ -27,7 +27,11 @@ var (
 	asValue   = role{without(valueKeys, "legacy"), entryKinds, "the map is a field of its own"}
 
 	entryKinds = []schema.Kind{schema.Value, schema.Max, schema.Min, schema.Counter}
-	laterKinds = []string{"once", "event"}
+	laterKinds = []string{"event"}
+
+	// impliedTypes has the kinds whose fields can be of one type only, which
+	// then need not be said.
+	impliedTypes = map[schema.Kind]schema.Type{schema.Once: schema.TypeTime}
 )
 
 // A fieldEntry is a field, or a part of one, with its place in the file.
@@ -116,7 +120,8 @@ func (s *spec) read() {
 
 // readType reads the type of what is no map, and what belongs to the type.
 func (s *spec) readType(kinded bool) {
-	if s.m["type"] == nil && (s.value.Kind == yaml.MappingNode || isNull(s.value)) {
+	implied := impliedTypes[s.out.field.Kind]
+	if s.m["type"] == nil && implied == "" && (s.value.Kind == yaml.MappingNode || isNull(s.value)) {
 		s.report(s.at, `%s has no type: add "type:", one of %s`, s.what, list(words(schema.Types()...), "and"))
 	}
 	for _, key := range mapKeys {
@@ -128,12 +133,14 @@ func (s *spec) readType(kinded bool) {
 		s.report(at(n), "%s: %s is a kind and no type: write \"kind: %[2]s\"", s.what, n.Value)
 		return
 	}
-	typ, typed := s.word(s.m["type"], "type", s.what, words(schema.Types()...), nil)
-	if !typed {
-		return
-	}
 	f := &s.out.field
-	f.Type = schema.Type(typ)
+	if f.Type = implied; s.m["type"] != nil || implied == "" {
+		typ, typed := s.word(s.m["type"], "type", s.what, words(schema.Types()...), nil)
+		if !typed {
+			return
+		}
+		f.Type = schema.Type(typ)
+	}
 	if kinded {
 		s.checkKind(at(s.m["kind"]), s.what, *f)
 	}

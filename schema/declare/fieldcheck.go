@@ -19,6 +19,8 @@ func (f *fileReader) checkKind(at place, what string, field schema.Field) {
 		f.report(at, "%s is a counter of type float, which does not sum exactly: use type decimal", what)
 	case kind == schema.Set && typ == schema.TypeFloat:
 		f.report(at, "%s is a set of type float, of which no two are surely the same: use type decimal", what)
+	case impliedTypes[kind] != "":
+		f.report(at, "%s is of kind %s, whose type is %s, and says type %s: remove the type, or use another kind", what, kind, impliedTypes[kind], typ)
 	default:
 		f.report(at, "%s is of kind %s, which type %s cannot be: use kind value, or one of the types %s",
 			what, kind, typ, list(words(allowed(kind)...), "and"))

@@ -26,6 +26,8 @@ var (
 	viewMethods = []string{"Raw"}
 	txMethods   = []string{"IfVersion", "Version"}
 
+	writerMethods = []string{"Close", "Update"}
+
 	recordMethods = []string{"JSONMembers"}
 )
 
@@ -63,9 +65,14 @@ func (f *fileReader) checkIdentifiers() {
 		entries:    map[string]scope{},
 	}
 	for _, o := range f.owners {
-		tx := scope{}.add("the method Tx.%s of the generated writer", txMethods).add(vetMethod, vetMethods)
+		writer := scope{}.add("the method Writer.%s of the generated writer", writerMethods).add(vetMethod, vetMethods)
+		commit := scope{}.add("the method Tx.%s of the generated writer", txMethods).add(vetMethod, vetMethods)
 		for _, field := range o.fields {
 			id := identifier{GoName(field.name, field.field), "field " + field.name, field.goAt, `give one of them another name with "go:"`}
+			tx := commit
+			if field.field.Kind.OnWriter() {
+				tx = writer
+			}
 			switch {
 			case n.entries[field.name] != nil: // another owner's part of the same map
 				if n.claim(id, tx) {

@@ -59,6 +59,8 @@ func randomField(t *rapid.T) schema.Field {
 			f.Kind = kind
 		}
 		return f
+	case schema.Once:
+		return schema.Field{Type: schema.TypeTime, Kind: kind}
 	default:
 		return schema.Field{Type: schema.TypeUint, Kind: kind}
 	}
@@ -146,7 +148,11 @@ func typeCheck(t *rapid.T, d *schema.Declaration) error {
 		for _, field := range d.Owners[name].FieldNames() {
 			f := d.Owners[name].Fields[field]
 			goName := declare.GoName(field, f)
-			fmt.Fprintf(&writer, "func (Tx) %s() {}\n", goName)
+			receiver := "Tx"
+			if f.Kind.OnWriter() {
+				receiver = "Writer"
+			}
+			fmt.Fprintf(&writer, "func (%s) %s() {}\n", receiver, goName)
 			fmt.Fprintf(&test, "func %s() {}\n", goName)
 			fmt.Fprintf(&view, "func (View) %s() {}\nconst Field%[1]s = 0\n", goName)
 			writeTypes(&view, goName, f)

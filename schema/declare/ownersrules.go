@@ -1,12 +1,15 @@
 package declare
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/invopop/jsonschema"
 )
 
 // mapRule: a map says what it has at a key and has no type; everything else
-// has a type.
+// has a type, which some kinds imply.
 func mapRule() *jsonschema.Schema {
 	not := func(names ...string) *jsonschema.Schema {
 		s := given()
@@ -23,7 +26,9 @@ func mapRule() *jsonschema.Schema {
 	isMap.AnyOf = hasOne
 	isMap.Not = &jsonschema.Schema{Required: []string{"record", "value"}}
 	other := not(mapKeys...)
-	other.Required = []string{"type"}
+	other.If = given(property{"kind", oneOf(slices.Sorted(maps.Keys(impliedTypes))...), true})
+	other.Then = not("unit")
+	other.Else = &jsonschema.Schema{Required: []string{"type"}}
 	return &jsonschema.Schema{If: given(property{"kind", oneOf(schema.Map), true}), Then: isMap, Else: other}
 }
 

@@ -70,8 +70,8 @@ var comments = map[string]string{
 	"Busy.Then": "What it does then: fail, an error with nothing changed.",
 
 	"Field.":       "One value with one owner, or a map, of which several owners may each have members.",
-	"Field.Type":   "The type of the value, or of a set's elements. int and uint have 64 bits, decimal is exact, time is an instant, json is anything.",
-	"Field.Kind":   "How writes combine: value, the latest; max and min, never back; counter, the exact sum; set, by element; map, by key.",
+	"Field.Type":   "The type of the value, or of a set's elements. A once field is of type time, which need not be said. int and uint have 64 bits, decimal is exact, time is an instant, json is anything.",
+	"Field.Kind":   "How writes combine: value, the latest; max and min, never back; counter, the exact sum; once, the first claim, for good; set, by element; map, by key.",
 	"Field.Of":     "What an element of the list is.",
 	"Field.Fields": "The members of the record by name. The record is written whole.",
 	"Field.Record": "What this owner keeps at each key of the map: members by name, each with its kind.",

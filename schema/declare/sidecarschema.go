@@ -9,7 +9,7 @@ import (
 
 // SidecarSchema returns the JSON Schema, draft 2020-12, of the sidecar of one
 // of d's owners. No field is required, since any may be unset; no other
-// owner's field is allowed. It returns an error if d has no such owner or a
+// owner's field is allowed, nor a once field, whose claim is a file of its own. It returns an error if d has no such owner or a
 // type that this release does not know.
 func SidecarSchema(d *schema.Declaration, owner string) ([]byte, error) {
 	o, ok := d.Owners[owner]
@@ -18,6 +18,9 @@ func SidecarSchema(d *schema.Declaration, owner string) ([]byte, error) {
 	}
 	s := closed(object(o.Doc, property{"$schema", pattern(""), false}, property{"$sidecar", envelopeSchema(owner), true}))
 	for _, name := range o.FieldNames() {
+		if o.Fields[name].EffectiveKind() == schema.Once {
+			continue
+		}
 		field, err := fieldSchema(share{owner, o.Fields[name]})
 		if err != nil {
 			return nil, fmt.Errorf("field %s: %w", name, err)

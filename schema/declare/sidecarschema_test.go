@@ -3,6 +3,7 @@ package declare_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -60,9 +61,10 @@ func allTypes() *schema.Declaration {
 	o.Fields["a_enum"] = mood
 	o.Fields["a_list"] = schema.Field{Type: schema.TypeList, Of: &schema.Field{Type: schema.TypeRecord, Fields: target}}
 	o.Fields["a_record"] = schema.Field{Type: schema.TypeRecord, Fields: target}
-	for _, kind := range schema.Kinds() {
+	for _, kind := range slices.DeleteFunc(schema.Kinds(), schema.Kind.OnWriter) {
 		o.Fields["a_"+string(kind)] = schema.Field{Type: schema.TypeUint, Kind: kind, Doc: "Prompt tokens.", Unit: "tokens"}
 	}
+	o.Fields["a_once"] = schema.Field{Type: schema.TypeTime, Kind: schema.Once, Doc: "Who came first."}
 	o.Fields["a_map"] = schema.Field{Kind: schema.Map, Keys: true, Record: map[string]schema.Field{
 		"uses": {Type: schema.TypeUint, Kind: schema.Counter, Doc: "How often."}, "target": {Type: schema.TypeRecord, Fields: target},
 	}}

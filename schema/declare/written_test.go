@@ -71,6 +71,10 @@ func TestSchemasTakeWhatIsWritten(t *testing.T) {
 			try(op, right)
 		}
 	}
+	try(sidecar.Op{Field: "a_once", Verb: sidecar.Set, Value: []byte(`"2026-08-11T09:12:44Z"`)}, false)
+	if won, _, err := w.Claim(t.Context(), "a_once"); err != nil || !won {
+		t.Fatalf("won %v: %v", won, err)
+	}
 	try(sidecar.Op{Field: "a_map", Verb: sidecar.Insert, Key: "__proto__"}, true)
 	try(sidecar.Op{Field: "a_map", Verb: sidecar.Set, Key: "x", Member: "target", Value: []byte(`{"tags":["a"],"more":null}`)}, true)
 	try(sidecar.Op{Field: "a_map", Verb: sidecar.Delete, Key: "a/b é"}, true)

@@ -37,7 +37,7 @@ type FormatError struct {
 }
 
 func (e *FormatError) Error() string {
-	return fmt.Sprintf("the sidecar has format %s and this release reads format %d: use the release that wrote it", e.Found, Format)
+	return fmt.Sprintf("the file has format %s and this release reads format %d: use the release that wrote it", e.Found, Format)
 }
 
 // Unwrap returns [ErrInvalid].

@@ -8,12 +8,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
-
-// metaName is the directory of Freehold's own files in a state directory.
-const metaName = ".freehold"
 
 // A Dir is an open state directory. Its methods are safe for concurrent use.
 type Dir struct {
@@ -172,6 +170,27 @@ func (f *folder) sync() error {
 		return &fs.PathError{Op: "fsync", Path: f.path, Err: err}
 	}
 	return nil
+}
+
+// openStepwise opens path, relative to f, one part after the other, none of
+// which may be a symbolic link.
+func (f *folder) openStepwise(path string, flags int) (int, error) {
+	at, rest := f.fd, path
+	for {
+		part, more, deeper := strings.Cut(rest, "/")
+		how := flags
+		if deeper {
+			how = unix.O_RDONLY | unix.O_DIRECTORY | unix.O_CLOEXEC
+		}
+		fd, err := retry(func() (int, error) { return unix.Openat(at, part, how|unix.O_NOFOLLOW, 0) })
+		if at != f.fd {
+			unix.Close(at)
+		}
+		if err != nil || !deeper {
+			return fd, err
+		}
+		at, rest = fd, more
+	}
 }
 
 // retry repeats a system call that a signal interrupted.

@@ -25,6 +25,11 @@ var (
 	// was made with the state; two processes could then both hold "the"
 	// lock. `freehold state repair` makes it anew when nobody uses the state.
 	ErrLock = errors.New("lock file missing or replaced")
+	// ErrClaims is returned if the directory of an owner's claims is missing
+	// or is not the one that was made with the state: what was claimed may be
+	// lost, so that nobody wins and nothing reads as unset.
+	// `freehold state repair` takes what is there.
+	ErrClaims = errors.New("directory of claims missing or replaced")
 	// ErrGone is returned if a process has ended.
 	ErrGone = errors.New("the process has ended")
 	// ErrInvalidManifest is returned if the manifest is missing or is not one.

@@ -116,7 +116,7 @@ func (d *Dir) contradiction(err error) error {
 	return fmt.Errorf("%s: %w: only additions take effect by themselves; keep the old declaration, or create the state anew", d.path, err)
 }
 
-// writeManifest makes the lock files that m's declaration needs and lacks,
+// writeManifest makes the lock files and directories of claims that m's declaration needs and lacks,
 // then replaces the manifest. The caller holds the state's lock.
 func (d *Dir) writeManifest(m *schema.Manifest) error {
 	for _, name := range lockNames(&m.Declaration) {
@@ -128,6 +128,9 @@ func (d *Dir) writeManifest(m *schema.Manifest) error {
 			return err
 		}
 		m.Locks[name] = ino
+	}
+	if err := d.makeClaims(m); err != nil {
+		return err
 	}
 	text, err := m.Marshal()
 	if err != nil {

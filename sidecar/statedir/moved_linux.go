@@ -11,9 +11,10 @@ import (
 // statx looks at the file that the NUL-terminated path names. It calls the
 // kernel itself because unix.Statx allocates, and readers call it for every
 // view.
-func statx(path []byte, st *unix.Statx_t) error {
+func statx(path []byte, st *unix.Statx_t) error { return statxAt(unix.AT_FDCWD, path, st) }
+
+func statxAt(at int, path []byte, st *unix.Statx_t) error {
 	for {
-		at := unix.AT_FDCWD
 		_, _, errno := unix.Syscall6(unix.SYS_STATX, uintptr(at), uintptr(unsafe.Pointer(&path[0])),
 			unix.AT_SYMLINK_NOFOLLOW, unix.STATX_INO, uintptr(unsafe.Pointer(st)), 0)
 		if errno == 0 {
@@ -53,4 +54,15 @@ func (d *Dir) Unmoved() error {
 		return &fs.PathError{Op: "statx", Path: d.path, Err: err}
 	}
 	return fmt.Errorf("%s: %w: open it again", d.path, ErrReplaced)
+}
+
+// inodeOf returns the inode number of what path names, relative to d, or 0. It
+// allocates nothing.
+func (d *Dir) inodeOf(path string) uint64 {
+	var name [128]byte
+	var st unix.Statx_t
+	if len(path) >= len(name) || statxAt(d.state.fd, name[:copy(name[:], path)+1], &st) != nil {
+		return 0
+	}
+	return st.Ino
 }

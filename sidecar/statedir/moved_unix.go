@@ -31,3 +31,12 @@ func (d *Dir) Unmoved() error {
 	}
 	return fmt.Errorf("%s: %w: open it again", d.path, ErrReplaced)
 }
+
+// inodeOf returns the inode number of what path names, relative to d, or 0.
+func (d *Dir) inodeOf(path string) uint64 {
+	var st unix.Stat_t
+	if unix.Fstatat(d.state.fd, path, &st, unix.AT_SYMLINK_NOFOLLOW) != nil {
+		return 0
+	}
+	return st.Ino
+}

@@ -12,6 +12,17 @@ func OwnerLease(owner string) string { return owner + ".lease" }
 // OwnerFence names the lock that keeps successors from the lease.
 func OwnerFence(owner string) string { return owner + ".fence" }
 
+// ClaimFile names the file of a once field, relative to the state directory.
+func ClaimFile(owner, field string) string { return claimDir(owner) + "/" + field }
+
+func claimDir(owner string) string { return metaName + "/" + claimsName + "/" + owner }
+
+const (
+	// metaName is the directory of Freehold's own files in a state directory.
+	metaName   = ".freehold"
+	claimsName = "claims"
+)
+
 // OwnerRecord names the file in .freehold that says who holds the lease of an
 // exclusive owner. It is for people and for retiring, never a lock.
 func OwnerRecord(owner string) string { return owner + ".lease.json" }

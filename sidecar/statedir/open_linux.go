@@ -18,6 +18,31 @@ func (f *folder) openRegular(name string) (int, error) {
 	return fd, nil
 }
 
+// openBelow opens path, relative to f, if none of its parts is a symbolic link
+// or another file system. It allocates nothing.
+func (f *folder) openBelow(path string, flags int) (int, error) {
+	var name [128]byte
+	if len(path) >= len(name) {
+		return -1, unix.ENAMETOOLONG
+	}
+	copy(name[:], path)
+	how := unix.OpenHow{Flags: uint64(flags), Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_XDEV | unix.RESOLVE_NO_MAGICLINKS}
+	for {
+		fd, _, errno := unix.Syscall6(unix.SYS_OPENAT2, uintptr(f.fd), uintptr(unsafe.Pointer(&name[0])), uintptr(unsafe.Pointer(&how)), unix.SizeofOpenHow, 0, 0)
+		switch errno {
+		case 0:
+			return int(fd), nil
+		case unix.ENOENT: // so that a missing file costs no allocation
+			return -1, unix.ENOENT
+		case unix.ENOSYS, unix.EPERM: // an old kernel, or a filter that does not know the call
+			return f.openStepwise(path, flags)
+		case unix.EINTR, unix.EAGAIN: // something above was renamed meanwhile
+		default:
+			return -1, errno
+		}
+	}
+}
+
 // openQuietly is openRegular with the bare error of the system. It calls the
 // kernel itself because unix.Openat allocates, and readers call it for every
 // owner and view.

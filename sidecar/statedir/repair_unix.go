@@ -13,10 +13,12 @@ import (
 )
 
 // Repair makes the lock files anew that are missing or are not the ones of
-// the manifest, as after a copy or a restore of the directory. It first takes
+// the manifest, as after a copy or a restore of the directory, and takes the
+// directories of claims that are there, with what is in them, or makes those
+// that are missing. It first takes
 // every lock that is intact and looks for holders of those that are not, and
 // returns an error that wraps [ErrBusy] if anybody uses the state. It returns
-// the names of the files that it made.
+// the names of the files and directories that it made or took.
 func Repair(ctx context.Context, dir string) (remade []string, err error) {
 	d, err := Open(dir)
 	if err != nil {
@@ -61,10 +63,20 @@ func Repair(ctx context.Context, dir string) (remade []string, err error) {
 			return nil, err
 		}
 	}
-	if len(remade) == 0 {
+	lost := d.lostClaims(m)
+	if len(remade)+len(lost) == 0 {
 		return nil, nil
 	}
-	return remade, d.remake(m, remade)
+	for _, owner := range lost {
+		delete(m.Claims, owner) // so that what is there is taken
+	}
+	if err := d.remake(m, remade); err != nil {
+		return nil, err
+	}
+	for _, owner := range lost {
+		remade = append(remade, claimsName+"/"+owner)
+	}
+	return remade, nil
 }
 
 // remake puts new lock files in the place of the lost ones. What stood there

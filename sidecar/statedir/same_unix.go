@@ -24,8 +24,13 @@ func (d *Dir) SameManifest(known, spare []byte) (bool, []byte) {
 }
 
 func (f *folder) same(name string, known, spare []byte) (bool, []byte) {
-	fd, errno := f.openQuietly(name)
-	if errno != nil {
+	fd, err := f.openQuietly(name)
+	return sameBytes(fd, err, known, spare)
+}
+
+// sameBytes reports whether fd, which it closes, holds exactly the bytes known.
+func sameBytes(fd int, err error, known, spare []byte) (bool, []byte) {
+	if err != nil {
 		return false, spare
 	}
 	defer unix.Close(fd)

@@ -27,6 +27,9 @@ type Stamp struct{}
 // A Lock is a kernel lock on one lock file of a state.
 type Lock struct{}
 
+// A Claim is the file of a once field.
+type Claim struct{}
+
 // Open returns [ErrUnsupported].
 func Open(dir string) (*Dir, error) { return nil, ErrUnsupported }
 
@@ -71,6 +74,11 @@ func (d *Dir) ReadRecord(string, []byte, int) ([]byte, error) { return nil, ErrU
 func (d *Dir) WriteRecord(string, []byte) error               { return ErrUnsupported }
 func (d *Dir) OpenLock(string, uint64) (*Lock, error)         { return nil, ErrUnsupported }
 func (d *Dir) ParseManifest([]byte) (*schema.Manifest, error) { return nil, ErrUnsupported }
+func (d *Dir) Claim(string, string, uint64) *Claim            { return nil }
+func (c *Claim) Probe() error                                 { return ErrUnsupported }
+func (c *Claim) Read([]byte) ([]byte, error)                  { return nil, ErrUnsupported }
+func (c *Claim) Publish([]byte) (bool, error)                 { return false, ErrUnsupported }
+func (c *Claim) Sync() error                                  { return ErrUnsupported }
 func (l *Lock) Acquire(context.Context, time.Duration) error  { return ErrUnsupported }
 func (l *Lock) Try() (bool, error)                            { return false, ErrUnsupported }
 func (l *Lock) TryShared() (bool, error)                      { return false, ErrUnsupported }
@@ -84,6 +92,8 @@ func (l *Lock) Close() error                                  { return ErrUnsupp
 
 func (d *Dir) Same(name string, known, spare []byte) (bool, []byte) { return false, spare }
 func (d *Dir) SameManifest(known, spare []byte) (bool, []byte)      { return false, spare }
+func (c *Claim) Same([]byte, []byte) (bool, []byte)                 { return false, nil }
+func (c *Claim) Absent() bool                                       { return true }
 func (d *Dir) Absent(string) bool                                   { return true }
 func (d *Dir) Upgrade(context.Context, *schema.Declaration) (*schema.Manifest, error) {
 	return nil, ErrUnsupported

@@ -1,0 +1,252 @@
+package sidecar
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"time"
+
+	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar/document"
+	"github.com/freehold-dev/freehold/sidecar/statedir"
+)
+
+// ErrClaims is returned if the directory of an owner's claims was lost, so that
+// nobody can know what was claimed.
+var ErrClaims = statedir.ErrClaims
+
+// A Claimant is who won the claim of a once field.
+type Claimant struct {
+	// Program that claimed, as [Options] named it, and its process.
+	Program  string
+	Identity statedir.Identity
+	// At is when, by that process's clock.
+	At time.Time
+	// ID is the claim's own: it was drawn at random, and [ResolveClaim] asks
+	// for it.
+	ID string
+}
+
+// Once is a field that is claimed at most once. It belongs to a Writer, not to
+// a commit: who has won is decided at once.
+type Once struct{ once onWriter }
+
+// An onWriter is a field that is written without a commit.
+type onWriter struct {
+	w     *Writer
+	field string
+}
+
+// OnceOf returns the handle of a once field. It is for generated code.
+func OnceOf(w *Writer, field string) Once { return Once{onWriter{w, field}} }
+
+// Claim is [Writer.Claim] for the field.
+func (o Once) Claim(ctx context.Context) (won bool, by Claimant, err error) {
+	return o.once.w.Claim(ctx, o.once.field)
+}
+
+// Claim claims a once field of this owner, now by the Writer's clock, and
+// reports whether this call has won, and who has. Of all calls in all processes,
+// at most one ever hears that it won; it hears so when the claim survives power
+// loss, whatever the owner's durability. A claim is for good: if the winner
+// dies, it stands, also if the winner never heard of it.
+//
+// A shared owner's Claim takes no lock and waits for nobody, so that a stopped
+// process holds up no other. An exclusive owner's takes the owner's lock, as a
+// commit does, and returns [ErrFenced] unless this process has the lease and
+// [ErrBusy] if the lock is not to be had in time.
+//
+// An error means that the call has not won and, unless it wraps
+// [ErrIndeterminate], that it has claimed nothing. It wraps [ErrInvalid],
+// [ErrForeign] or [ErrUnreadable] if what stands in the claim's place is no
+// claim of this field: it stands, and nobody wins; [ErrClaims] or [ErrReplaced]
+// if the directory of the claims is not where others look. After
+// ErrIndeterminate the claim was made and may not survive power loss, and
+// by.ID is what to ask [ResolveClaim] for.
+func (w *Writer) Claim(ctx context.Context, field string) (won bool, by Claimant, err error) {
+	return w.ClaimAt(ctx, field, w.clock())
+}
+
+// ClaimAt is [Writer.Claim] as of another time, for package adopt and for
+// tests.
+func (w *Writer) ClaimAt(ctx context.Context, field string, at time.Time) (won bool, by Claimant, err error) {
+	if err := context.Cause(ctx); err != nil {
+		return false, by, fmt.Errorf("%s: field %s: not claimed: %w", w.dir.Path(), field, err)
+	}
+	place, err := w.claimPlace(field)
+	if err != nil {
+		return false, by, err
+	}
+	c := claiming{w: w, field: field, place: place}
+	try := func() (err error) {
+		won, by, err = c.claim(at)
+		return err
+	}
+	if w.lease == nil {
+		err = w.queue.beside(try)
+	} else {
+		err = w.alone(ctx, func() error { return w.leased(ctx, try) })
+	}
+	return won, by, err
+}
+
+// leased runs fn while this process has the owner's lock and its lease.
+func (w *Writer) leased(ctx context.Context, fn func() error) error {
+	if err := w.lock.Acquire(ctx, w.wait); err != nil {
+		return err
+	}
+	defer w.lock.Release()
+	if err := w.holds(); err != nil {
+		return err
+	}
+	return fn()
+}
+
+// claimPlace returns the file of a once field of this owner.
+func (w *Writer) claimPlace(field string) (claimFile, error) {
+	f, err := w.field(field)
+	if err != nil {
+		return nil, err
+	}
+	if kind := f.EffectiveKind(); kind != schema.Once {
+		return nil, fmt.Errorf("field %s: %w: it is a %s and cannot be claimed: use %s", field, ErrValue, kind, verbsOf[kind])
+	}
+	return claimsOf(w.dir.Claim(w.owner, field, w.manifest.Claims[w.owner])), nil
+}
+
+// A claimFile is the file of a once field. It is [statedir.Claim] but for
+// tests.
+type claimFile interface {
+	Read(buf []byte) ([]byte, error)
+	Publish(raw []byte) (made bool, err error)
+	Sync() error
+}
+
+// claimsOf is where tests put other files in the place of claims.
+var claimsOf = func(c *statedir.Claim) claimFile { return c }
+
+// probeClaims says whether the file system can keep the promise of the owner's
+// once fields.
+func (w *Writer) probeClaims() error {
+	if !w.declared.Claims() {
+		return nil
+	}
+	return w.dir.Claim(w.owner, "", w.manifest.Claims[w.owner]).Probe()
+}
+
+// A claiming is one attempt to claim a field, or to find out who has.
+type claiming struct {
+	w     *Writer
+	field string
+	place claimFile
+}
+
+func (c claiming) path() string {
+	return filepath.Join(c.w.dir.Path(), statedir.ClaimFile(c.w.owner, c.field))
+}
+
+// claim is what [Writer.Claim] says. Most calls find the claim made: they write
+// nothing.
+func (c claiming) claim(at time.Time) (won bool, by Claimant, err error) {
+	if err := c.w.dir.Unmoved(); err != nil {
+		return false, by, err
+	}
+	if by, err = c.made(); !errors.Is(err, fs.ErrNotExist) {
+		return false, by, c.lose(err)
+	}
+	mine := document.Claim{
+		Owner: c.w.owner, Field: c.field, State: c.w.manifest.StateID,
+		Nonce: statedir.NewNonce(), At: at, Writer: document.Writer{Program: c.w.program, Identity: self()},
+	}
+	raw, err := mine.Encode()
+	if err != nil {
+		return false, Claimant{}, fmt.Errorf("%s: %w: %w", c.path(), ErrValue, err)
+	}
+	made, err := c.place.Publish(raw)
+	switch {
+	case made && err == nil:
+		return true, claimant(&mine), nil
+	case made && (errors.Is(err, ErrClaims) || errors.Is(err, ErrReplaced)):
+		return false, Claimant{}, fmt.Errorf("%s: field %s: not won: the claim was made where nobody looks: %w", c.w.dir.Path(), c.field, err)
+	case made:
+		return false, claimant(&mine), fmt.Errorf("%s: %w: field %s is claimed by this call and that may not survive power loss: %w: ask ResolveClaim for claim %s, or look who stands there with `freehold explain %s`",
+			c.path(), ErrIndeterminate, c.field, err, mine.Nonce, c.field)
+	case errors.Is(err, fs.ErrExist): // another was faster
+		by, err := c.made()
+		return false, by, c.lose(err)
+	}
+	return false, Claimant{}, fmt.Errorf("%s: field %s: not claimed: %w: nobody has won; mend that and try again", c.w.dir.Path(), c.field, err)
+}
+
+// made returns who has claimed the field, or [fs.ErrNotExist].
+func (c claiming) made() (Claimant, error) {
+	raw, err := c.place.Read(nil)
+	switch {
+	case err == nil:
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, ErrClaims), errors.Is(err, ErrUnsafe):
+		return Claimant{}, err
+	case errors.Is(err, statedir.ErrTooLarge):
+		return Claimant{}, fmt.Errorf("%w: %w: %s", ErrInvalid, err, stands)
+	default:
+		return Claimant{}, fmt.Errorf("%w: %w: %s", ErrUnreadable, err, stands)
+	}
+	claim, err := document.DecodeClaim(raw)
+	if err == nil {
+		err = claim.Belongs(c.w.owner, c.field, c.w.manifest.StateID)
+	}
+	if err != nil {
+		return Claimant{}, fmt.Errorf("%s: %w: %s", c.path(), err, stands)
+	}
+	return claimant(claim), nil
+}
+
+// stands is what to do about a file that is no claim.
+const stands = "what is there counts as claimed and nobody wins; look at it, and remove it by hand if the field is to be claimed anew"
+
+// lose is what is left to do for who finds the field claimed: to make sure that
+// the answer survives power loss, since the winner may have been killed before.
+func (c claiming) lose(err error) error {
+	if err != nil {
+		return err
+	}
+	if err := c.place.Sync(); err != nil {
+		return fmt.Errorf("%s: field %s: not won: another has claimed it, and whether that survives power loss is unknown: %w", c.w.dir.Path(), c.field, err)
+	}
+	return nil
+}
+
+func claimant(c *document.Claim) Claimant {
+	return Claimant{Program: c.Writer.Program, Identity: c.Writer.Identity, At: c.At, ID: c.Nonce}
+}
+
+// ResolveClaim says what became of the claim id of a once field after an error
+// that wrapped [ErrIndeterminate]: whether it has won, durably by now, and who
+// has otherwise; the zero Claimant means nobody. The answer stays true, unless
+// nobody has won yet.
+func ResolveClaim(dir, owner, field, id string) (won bool, by Claimant, err error) {
+	sd, err := statedir.Open(dir)
+	if err != nil {
+		return false, by, err
+	}
+	defer sd.Close()
+	manifest, err := sd.Manifest()
+	if err != nil {
+		return false, by, err
+	}
+	w := &Writer{dir: sd, manifest: manifest, owner: owner, declared: manifest.Declaration.Owners[owner]}
+	place, err := w.claimPlace(field)
+	if err != nil {
+		return false, by, err
+	}
+	c := claiming{w: w, field: field, place: place}
+	by, err = c.made()
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, Claimant{}, sd.Unmoved()
+	}
+	if err = c.lose(err); err != nil {
+		return false, by, err
+	}
+	return by.ID == id, by, nil
+}

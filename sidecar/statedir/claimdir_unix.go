@@ -1,0 +1,146 @@
+//go:build unix
+
+package statedir
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/freehold-dev/freehold/schema"
+	"golang.org/x/sys/unix"
+)
+
+// makeClaims makes the directories of claims that m's declaration needs and
+// lacks. Like a lock file, none is ever made anew on the fly: what it held
+// would be open again. The caller syncs .freehold.
+func (d *Dir) makeClaims(m *schema.Manifest) error {
+	for _, owner := range m.Declaration.OwnerNames() {
+		if _, ok := m.Claims[owner]; ok || !m.Declaration.Owners[owner].Claims() {
+			continue
+		}
+		ino, err := d.meta.makeClaims(owner)
+		if err != nil {
+			return err
+		}
+		if m.Claims == nil {
+			m.Claims = map[string]uint64{}
+		}
+		m.Claims[owner] = ino
+	}
+	return nil
+}
+
+// makeClaims makes the directory of owner's claims, or takes the one that a
+// killed upgrade left or that came back with a copy.
+func (f *folder) makeClaims(owner string) (ino uint64, err error) {
+	above, _, err := f.makeDir(claimsName)
+	if err != nil {
+		return 0, err
+	}
+	defer above.close()
+	claims, ino, err := above.makeDir(owner)
+	if err != nil {
+		return 0, err
+	}
+	claims.close()
+	return ino, above.sync()
+}
+
+// makeDir makes the directory name, for this user alone, unless it is there,
+// and opens it.
+func (f *folder) makeDir(name string) (*folder, uint64, error) {
+	if err := unix.Mkdirat(f.fd, name, 0o700); err != nil && err != unix.EEXIST {
+		return nil, 0, f.fail("mkdir", name, err)
+	}
+	fd, err := retry(func() (int, error) {
+		return unix.Openat(f.fd, name, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	})
+	if err != nil {
+		return nil, 0, f.fail("open", name, err)
+	}
+	made := folderOf(fd, filepath.Join(f.path, name))
+	var st unix.Stat_t
+	err = errors.Join(unix.Fchmod(fd, 0o700), unix.Fstat(fd, &st)) // the umask may have taken bits away
+	if err != nil {
+		err = f.fail("chmod", name, err)
+	} else {
+		err = private(made)
+	}
+	if err != nil {
+		made.close()
+		return nil, 0, err
+	}
+	return made, st.Ino, nil
+}
+
+// folderOf returns the folder of an open directory.
+func folderOf(fd int, path string) *folder {
+	return &folder{path: path, fd: fd, file: os.NewFile(uintptr(fd), path)}
+}
+
+// open opens the directory in which the claim is. It returns an error that wraps
+// [ErrClaims] if it is missing or another one.
+func (c *Claim) open() (*folder, error) {
+	fd, err := c.dir.state.openBelow(c.folder, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC)
+	if err != nil {
+		return nil, c.lost(err)
+	}
+	f := folderOf(fd, filepath.Join(c.dir.path, c.folder))
+	var st unix.Stat_t
+	switch err := unix.Fstat(fd, &st); {
+	case err != nil:
+		err = c.lost(err)
+		f.close()
+		return nil, err
+	case st.Ino != c.ino:
+		f.close()
+		return nil, c.lost(fmt.Errorf("inode %d was made with the state, inode %d is there", c.ino, st.Ino))
+	}
+	if err := private(f); err != nil {
+		f.close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// lost says that the directory is lost, unless the system call failed for a
+// reason that says nothing about it.
+func (c *Claim) lost(err error) error {
+	for _, passing := range []error{unix.EMFILE, unix.ENFILE, unix.ENOMEM, unix.EIO, unix.EACCES, unix.EPERM} {
+		if errors.Is(err, passing) {
+			return c.dir.state.fail("open", c.folder, err)
+		}
+	}
+	return fmt.Errorf("%s: %w (%w): if it was moved, put it back; else stop the state's programs and run `freehold state repair --dir %s`, which takes the claims that are there",
+		filepath.Join(c.dir.path, c.folder), ErrClaims, err, c.dir.path)
+}
+
+// lostClaims returns the owners whose directory of claims is not the one of the
+// manifest.
+func (d *Dir) lostClaims(m *schema.Manifest) (owners []string) {
+	for _, owner := range m.Declaration.OwnerNames() {
+		if !m.Declaration.Owners[owner].Claims() {
+			continue
+		}
+		f, err := d.Claim(owner, "", m.Claims[owner]).open()
+		if err == nil {
+			f.close()
+		} else if errors.Is(err, ErrClaims) {
+			owners = append(owners, owner)
+		}
+	}
+	return owners
+}
+
+// probe says whether a file can be made whole and under a name that nobody has
+// in this directory.
+func (c *Claim) probe() error {
+	f, err := c.open()
+	if err != nil {
+		return err
+	}
+	defer f.close()
+	return f.probeCreate()
+}
