@@ -50,6 +50,7 @@ var statuses = []struct {
 	{sidecar.ErrInvalid, exitState},
 	{sidecar.ErrUnreadable, exitState},
 	{sidecar.ErrLock, exitState},
+	{sidecar.ErrClaims, exitState},
 	{sidecar.ErrUnsafe, exitState},
 	{sidecar.ErrReplaced, exitState},
 	{sidecar.ErrMisplaced, exitState},
