@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"errors"
 	"io/fs"
+	"path/filepath"
 
 	"golang.org/x/sys/unix"
 )
@@ -32,6 +33,9 @@ type Claim struct {
 func (d *Dir) Claim(owner, field string, ino uint64) *Claim {
 	return &Claim{d, claimDir(owner), ino, field, ClaimFile(owner, field)}
 }
+
+// Path returns the file's absolute path.
+func (c *Claim) Path() string { return filepath.Join(c.dir.path, c.path) }
 
 // Probe returns an error that wraps [ErrUnsupported] if the file system cannot
 // make a file whole under a name that nobody has, and [ErrClaims] if the

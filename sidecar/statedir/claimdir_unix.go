@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/freehold-dev/freehold/schema"
 	"golang.org/x/sys/unix"
@@ -96,7 +97,7 @@ func (c *Claim) open() (*folder, error) {
 		return nil, err
 	case st.Ino != c.ino:
 		f.close()
-		return nil, c.lost(fmt.Errorf("inode %d was made with the state, inode %d is there", c.ino, st.Ino))
+		return nil, c.lost(fmt.Errorf("%w: inode %d was made with the state, inode %d is there", errAnother, c.ino, st.Ino))
 	}
 	if err := private(f); err != nil {
 		f.close()
@@ -105,13 +106,15 @@ func (c *Claim) open() (*folder, error) {
 	return f, nil
 }
 
-// lost says that the directory is lost, unless the system call failed for a
-// reason that says nothing about it.
+// errAnother is what lost is told of a directory that is not the one of the
+// manifest.
+var errAnother = errors.New("it is another one")
+
+// lost says that the directory is lost, if the system call failed because it is
+// not there.
 func (c *Claim) lost(err error) error {
-	for _, passing := range []error{unix.EMFILE, unix.ENFILE, unix.ENOMEM, unix.EIO, unix.EACCES, unix.EPERM} {
-		if errors.Is(err, passing) {
-			return c.dir.state.fail("open", c.folder, err)
-		}
+	if !slices.ContainsFunc([]error{unix.ENOENT, unix.ENOTDIR, unix.ELOOP, unix.EXDEV, errAnother}, func(gone error) bool { return errors.Is(err, gone) }) {
+		return c.dir.state.fail("open", c.folder, err)
 	}
 	return fmt.Errorf("%s: %w (%w): if it was moved, put it back; else stop the state's programs and run `freehold state repair --dir %s`, which takes the claims that are there",
 		filepath.Join(c.dir.path, c.folder), ErrClaims, err, c.dir.path)

@@ -75,6 +75,7 @@ func (d *Dir) WriteRecord(string, []byte) error               { return ErrUnsupp
 func (d *Dir) OpenLock(string, uint64) (*Lock, error)         { return nil, ErrUnsupported }
 func (d *Dir) ParseManifest([]byte) (*schema.Manifest, error) { return nil, ErrUnsupported }
 func (d *Dir) Claim(string, string, uint64) *Claim            { return nil }
+func (c *Claim) Path() string                                 { return "" }
 func (c *Claim) Probe() error                                 { return ErrUnsupported }
 func (c *Claim) Read([]byte) ([]byte, error)                  { return nil, ErrUnsupported }
 func (c *Claim) Publish([]byte) (bool, error)                 { return false, ErrUnsupported }
