@@ -8,12 +8,16 @@ import (
 
 // cutID names a cut: everything that tells one from another goes into its hash,
 // and nothing that two readers could see differently. An owner that never wrote
-// stays out, for a reader of an older build may not know of it.
-func cutID(stateID string, owners []*owner) string {
+// and a field that nobody claimed stay out, for a reader of an older build may
+// not know of them.
+func cutID(stateID string, owners []*owner, claims []*claim) string {
 	text := make([]byte, 0, 1024)
 	text = append(text, stateID...)
 	for _, o := range owners {
 		text = append(text, o.mark...)
+	}
+	for _, c := range claims {
+		text = append(text, c.mark...)
 	}
 	id := sha256.Sum256(text)
 	return hex.EncodeToString(id[:16])
@@ -35,6 +39,10 @@ func (o *owner) appendMark(dst, text []byte) []byte {
 	case Unreadable:
 		return dst
 	}
+	return appendSum(dst, text)
+}
+
+func appendSum(dst, text []byte) []byte {
 	sum := sha256.Sum256(text)
 	return hex.AppendEncode(dst, sum[:])
 }

@@ -14,14 +14,24 @@ type declared struct {
 	owners      []string // sorted
 	order       []int    // in which they are read: who has members of a map before who decides its keys
 	fields      map[string]place
+	once        []onceField
 }
 
-// A place says where a field is: in which owner's sidecar, as what. Of a map
+// A onceField is a field whose value is a file of its own.
+type onceField struct {
+	owner, field string
+	inode        uint64 // of the directory in which the owner's are
+	unborn       bool   // the state has no such directory yet, as its manifest says
+}
+
+// A place says where a field is: whose, as what, in the sidecar or, if it is a
+// once field, in a file of its own. Of a map
 // with several owners it is where the keys are.
 type place struct {
 	owner   int // index in owners
 	field   schema.Field
 	parts   []int          // of such a map, the other owners
+	claim   int            // of a once field, its index in once
 	members map[string]int // of a map, the owner of each member
 }
 
@@ -36,8 +46,12 @@ func declare(m *schema.Manifest, built *schema.Declaration) (*declared, error) {
 	}
 	d.owners = d.declaration.OwnerNames()
 	for i, owner := range d.owners {
-		for name := range d.declaration.Owners[owner].Fields {
-			d.fields[name] = d.place(i, name)
+		for _, name := range d.declaration.Owners[owner].FieldNames() {
+			p := d.place(i, name)
+			if p.field.EffectiveKind() == schema.Once {
+				p.claim, d.once = len(d.once), append(d.once, onceField{owner, name, m.Claims[owner], !m.Declaration.Owners[owner].Claims()})
+			}
+			d.fields[name] = p
 		}
 	}
 	d.arrange()

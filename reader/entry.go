@@ -49,9 +49,12 @@ func (e Entry) Raw() (jsontext.Value, error) {
 // cannot be read; of a declared field, Owner, File and Status are there all
 // the same.
 func (e Entry) Provenance() (Provenance, bool) {
-	_, o, err := e.find()
+	p, o, err := e.find()
 	if err != nil {
 		return Provenance{}, false
+	}
+	if p.EffectiveKind() == schema.Once {
+		return e.claim().provenance()
 	}
 	return o.provenance(e.name)
 }
@@ -122,6 +125,8 @@ func (e Entry) stored() ([]byte, error) {
 	}
 	p, _ := e.place()
 	switch {
+	case p.field.EffectiveKind() == schema.Once:
+		return e.claim().stored(e.where())
 	case p.field.EffectiveKind() != schema.Map:
 		return e.own(o)
 	case e.level == ofMember:

@@ -12,17 +12,21 @@ import (
 type Provenance struct {
 	// Owner is the only one who may write the field.
 	Owner string
-	// File is the absolute path of the owner's sidecar.
+	// File is the absolute path of the owner's sidecar; of a once field, of
+	// its claim.
 	File string
-	// Version of the commit that changed the field last.
+	// Version of the commit that changed the field last. A claim is no
+	// commit and has none.
 	Version sidecar.Version
-	// ChangedAt is when that commit was made, by its writer's clock.
+	// Claim is the id of a once field's claim; else empty.
+	Claim string
+	// ChangedAt is when that commit or claim was made, by its writer's clock.
 	ChangedAt time.Time
 	// Program that made it.
 	Program string
 	// PID of that program's process.
 	PID int
-	// Status of the sidecar.
+	// Status of that file.
 	Status Status
 }
 

@@ -136,10 +136,17 @@ func (e Entry) misfits(p place) map[int]error {
 // from prints where the i-th owner's part of a field comes from.
 func (w *printer) from(e Entry, i int, errs map[int]error) {
 	p, ok := e.view.owners[i].provenance(e.name)
+	if e.isOnce() {
+		p, ok = e.claim().provenance()
+	}
 	w.text("owner", p.Owner)
 	w.text("file", p.File)
 	if ok {
-		w.version(p.Version)
+		if p.Claim == "" {
+			w.version(p.Version)
+		} else {
+			w.text("claim", p.Claim)
+		}
 		at, err := schema.Time{}.Append(nil, p.ChangedAt)
 		if err != nil {
 			w.err = err

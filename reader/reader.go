@@ -19,10 +19,11 @@ type Reader struct {
 	mu       sync.Mutex
 	closed   bool
 	manifest memory
-	declared *declared // what the manifest says; nil until it was read
-	sources  []*source // one per declared owner, sorted by name
-	next     int       // what is read next: a source, or the manifest after them all
-	view     *View     // the last one; nil if anything moved since
+	declared *declared      // what the manifest says; nil until it was read
+	sources  []*source      // one per declared owner, sorted by name
+	claims   []*claimSource // one per declared once field
+	next     int            // what is read next: a source, a claim after them, or the manifest after them all
+	view     *View          // the last one; nil if anything moved since
 }
 
 // mostRounds is how often View reads every file before it settles for a view
@@ -106,7 +107,7 @@ func (r *Reader) View(ctx context.Context) (*View, error) {
 		if err := r.dir.Unmoved(); err != nil {
 			return nil, err
 		}
-		r.view = newView(r.dir.Path(), r.declared, r.sources, consistency)
+		r.view = newView(r.dir.Path(), r.declared, r.sources, r.claims, consistency)
 	}
 	return r.view, nil
 }
@@ -124,7 +125,7 @@ func (r *Reader) View(ctx context.Context) (*View, error) {
 // often is likely to have done it again: then no file is read twice.
 func (r *Reader) settle(ctx context.Context) (Consistency, error) {
 	reads, since := 0, 0 // since the last change, with the one that found it
-	for since <= len(r.sources) {
+	for since <= r.files() {
 		if ctx.Err() != nil {
 			return "", fmt.Errorf("%s: not read: %w; try again", r.dir.Path(), context.Cause(ctx))
 		}
@@ -136,18 +137,22 @@ func (r *Reader) settle(ctx context.Context) (Consistency, error) {
 			r.view, since = nil, 0
 		}
 		since++
-		if reads++; reads > mostRounds*(len(r.sources)+1) {
+		if reads++; reads > mostRounds*(r.files()+1) {
 			return Causal, r.pass(ctx)
 		}
 	}
 	return Atomic, nil
 }
 
+// files is how many files a view comes from, beside the manifest.
+func (r *Reader) files() int { return len(r.sources) + len(r.claims) }
+
 // pass reads every sidecar once more, in their order: each before those that
 // it depends on. So what one of them has observed is in the view, or something
-// later.
+// later. The claims come last, so that a view shows the claim of who first
+// claimed and then committed.
 func (r *Reader) pass(ctx context.Context) error {
-	for r.next = 0; r.next < len(r.sources); {
+	for r.next = 0; r.next < r.files(); {
 		if ctx.Err() != nil {
 			return fmt.Errorf("%s: not read: %w; try again", r.dir.Path(), context.Cause(ctx))
 		}
@@ -165,13 +170,16 @@ func (r *Reader) pass(ctx context.Context) error {
 // read reads the next file and reports whether it has changed since it was read
 // before.
 func (r *Reader) read() (moved bool, err error) {
-	if r.declared == nil || r.next == len(r.sources) {
+	if r.declared == nil || r.next == r.files() {
 		r.next = 0
 		return r.readManifest()
 	}
-	s := r.sources[r.declared.order[r.next]]
+	i := r.next
 	r.next++
-	return s.collect(r.dir), nil
+	if i >= len(r.sources) {
+		return r.claims[i-len(r.sources)].collect(), nil
+	}
+	return r.sources[r.declared.order[i]].collect(), nil
 }
 
 // readManifest reads the manifest and, if it has changed, what it declares.
@@ -199,6 +207,7 @@ func (r *Reader) readManifest() (moved bool, err error) {
 		return false, fmt.Errorf("%s: %w: use a program of the same release as the state's writers", r.dir.Path(), err)
 	}
 	r.declared = declared
-	r.sources = follow(r.sources, r.dir.Path(), declared.owners)
+	r.sources = follow(r.sources, r.dir, declared.owners)
+	r.claims = followClaims(r.claims, r.dir, declared)
 	return true, nil
 }

@@ -13,12 +13,40 @@ import (
 // A source is one owner's sidecar as it was read last.
 type source struct {
 	owner string
-	file  string // its name
-	path  string // its absolute path
-	memory
-	err  error  // why it could not be read; the memory is void then
+	content
 	read *owner // what was found, decoded; nil until a view wants it
 }
+
+// A content is what a file held when it was read last.
+type content struct {
+	file file
+	path string // absolute
+	memory
+	err error // why it could not be read; the memory is void then
+}
+
+// A file is a file of the state: a sidecar, or a claim.
+type file interface {
+	Read(buf []byte) ([]byte, error)
+	Same(known, spare []byte) (bool, []byte)
+	Absent() bool
+}
+
+// A sidecarFile is an owner's file.
+type sidecarFile struct {
+	dir  *statedir.Dir
+	name string
+}
+
+func (f *sidecarFile) Read(buf []byte) ([]byte, error) {
+	return f.dir.ReadFile(f.name, buf, document.MaxSize)
+}
+
+func (f *sidecarFile) Same(known, spare []byte) (bool, []byte) {
+	return f.dir.Same(f.name, known, spare)
+}
+
+func (f *sidecarFile) Absent() bool { return f.dir.Absent(f.name) }
 
 // A memory holds the bytes of a file, to tell whether it has changed: the file
 // systems give a replaced file its old inode number back and stamp two writes
@@ -42,32 +70,39 @@ func (m *memory) take(text []byte) (differs bool) {
 }
 
 // collect reads the sidecar and reports whether it moved.
-func (s *source) collect(dir *statedir.Dir) (moved bool) {
-	if s.unmoved(dir) {
+func (s *source) collect() (moved bool) {
+	if moved = s.content.collect(); moved {
+		s.read = nil
+	}
+	return moved
+}
+
+func (s *content) collect() (moved bool) {
+	if s.unmoved() {
 		return false
 	}
-	text, err := dir.ReadFile(s.file, s.spare, document.MaxSize)
+	text, err := s.file.Read(s.spare)
 	if err != nil {
 		if s.err != nil && same(s.err, err) {
 			return false
 		}
-		s.err, s.known, s.read = err, false, nil
+		s.err, s.known = err, false
 		return true
 	}
 	if !s.take(text) {
 		return false
 	}
-	s.err, s.read = nil, nil
+	s.err = nil
 	return true
 }
 
 // unmoved is the short way to the usual answer.
-func (s *source) unmoved(dir *statedir.Dir) (ok bool) {
+func (s *content) unmoved() (ok bool) {
 	if s.known {
-		ok, s.spare = dir.Same(s.file, s.text, s.spare)
+		ok, s.spare = s.file.Same(s.text, s.spare)
 		return ok
 	}
-	return s.err != nil && errors.Is(s.err, fs.ErrNotExist) && dir.Absent(s.file)
+	return s.err != nil && errors.Is(s.err, fs.ErrNotExist) && s.file.Absent()
 }
 
 // same reports whether two reads failed alike.
@@ -80,7 +115,7 @@ func same(a, b error) bool {
 
 // follow returns the sources of owners, keeping what old ones have read. What
 // they found has to be judged anew by another declaration.
-func follow(old []*source, dir string, owners []string) []*source {
+func follow(old []*source, dir *statedir.Dir, owners []string) []*source {
 	byOwner := map[string]*source{}
 	for _, s := range old {
 		byOwner[s.owner] = s
@@ -92,8 +127,8 @@ func follow(old []*source, dir string, owners []string) []*source {
 			sources[i] = s
 			continue
 		}
-		file := statedir.Sidecar(owner)
-		sources[i] = &source{owner: owner, file: file, path: filepath.Join(dir, file)}
+		name := statedir.Sidecar(owner)
+		sources[i] = &source{owner: owner, content: content{file: &sidecarFile{dir, name}, path: filepath.Join(dir.Path(), name)}}
 	}
 	return sources
 }

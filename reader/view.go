@@ -26,16 +26,20 @@ type View struct {
 	dir         string
 	declared    *declared
 	owners      []*owner // in the order of declared.owners
+	claims      []*claim // in the order of declared.once
 	consistency Consistency
 	id          string
 }
 
-func newView(dir string, d *declared, sources []*source, c Consistency) *View {
+func newView(dir string, d *declared, sources []*source, claims []*claimSource, c Consistency) *View {
 	v := &View{dir: dir, declared: d, owners: make([]*owner, len(sources)), consistency: c}
 	for i, s := range sources {
 		v.owners[i] = s.found(d.stateID)
 	}
-	v.id = cutID(d.stateID, v.owners)
+	for _, s := range claims {
+		v.claims = append(v.claims, s.found(d.stateID))
+	}
+	v.id = cutID(d.stateID, v.owners, v.claims)
 	return v
 }
 

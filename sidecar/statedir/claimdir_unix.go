@@ -116,7 +116,8 @@ func (c *Claim) lost(err error) error {
 	if !slices.ContainsFunc([]error{unix.ENOENT, unix.ENOTDIR, unix.ELOOP, unix.EXDEV, errAnother}, func(gone error) bool { return errors.Is(err, gone) }) {
 		return c.dir.state.fail("open", c.folder, err)
 	}
-	return fmt.Errorf("%s: %w (%w): if it was moved, put it back; else stop the state's programs and run `freehold state repair --dir %s`, which takes the claims that are there",
+	// The cause is not wrapped: a claim that is not there is another matter.
+	return fmt.Errorf("%s: %w (%v): if it was moved, put it back; else stop the state's programs and run `freehold state repair --dir %s`, which takes the claims that are there",
 		filepath.Join(c.dir.path, c.folder), ErrClaims, err, c.dir.path)
 }
 
