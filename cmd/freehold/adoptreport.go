@@ -91,6 +91,8 @@ func (o adoptOwner) head(dryRun bool) string {
 		return fmt.Sprintf("%s not imported\n", o.Owner)
 	case dryRun && len(o.Imported) > 0:
 		return fmt.Sprintf("%s would import\n", o.Owner)
+	case o.Outcome == sidecar.Applied.String() && o.Version.IsZero(): // nothing but claims
+		return fmt.Sprintf("%s applied\n", o.Owner)
 	case o.Outcome == sidecar.Applied.String():
 		return fmt.Sprintf("%s applied version %v\n", o.Owner, o.Version)
 	}

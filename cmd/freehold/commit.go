@@ -118,11 +118,13 @@ func lookup(d *schema.Declaration, owner, field, verb string, operands ...string
 	}
 }
 
-// partCommands are the commands that write the parts of a field, by its kind.
+// partCommands are the commands that write the parts of a field, by its kind,
+// and those for what is no part of a commit.
 // What the others say of a command that does not suit them, sidecar knows.
 var partCommands = map[schema.Kind][]string{
-	schema.Set: {"insert", "remove", "apply"},
-	schema.Map: {"put", "insert", "delete", "apply"},
+	schema.Once: {"claim"},
+	schema.Set:  {"insert", "remove", "apply"},
+	schema.Map:  {"put", "insert", "delete", "apply"},
 }
 
 // suits says why a command, verb, cannot write f, where reading its operands
@@ -130,9 +132,12 @@ var partCommands = map[schema.Kind][]string{
 func suits(owner, field string, f schema.Field, verb string) error {
 	kind := f.EffectiveKind()
 	commands, parted := partCommands[kind]
-	ofParts := slices.Contains(partCommands[schema.Set], verb) || slices.Contains(partCommands[schema.Map], verb)
+	ofParts := false
+	for _, others := range partCommands {
+		ofParts = ofParts || slices.Contains(others, verb)
+	}
 	switch {
-	case verb == "apply", !parted && !ofParts:
+	case verb == "apply" && !kind.OnWriter(), !parted && !ofParts:
 		return nil
 	case slices.Contains(commands, verb) && (verb != "insert" || f.Value == nil):
 		return nil

@@ -69,6 +69,7 @@ type origin struct {
 	File      string          `json:"file"`
 	Status    reader.Status   `json:"status"`
 	Version   sidecar.Version `json:"version,omitzero"`
+	Claim     string          `json:"claim,omitzero"` // of a once field, in the place of a version
 	ChangedAt string          `json:"changed_at,omitzero"`
 	Program   string          `json:"program,omitzero"`
 	PID       int             `json:"pid,omitzero"`
@@ -83,7 +84,11 @@ func originOf(view *reader.View, field, owner string) origin {
 	o := origin{Owner: owner, File: status.File, Status: status.Status, home: view.Declaration().Owners[owner].Home}
 	if by, ok := provenanceOf(view, field, owner); ok {
 		o.written = true
-		o.Version, o.ChangedAt, o.Program, o.PID = by.Version, instant(by.ChangedAt), by.Program, by.PID
+		o.Version, o.Claim, o.ChangedAt, o.Program, o.PID = by.Version, by.Claim, instant(by.ChangedAt), by.Program, by.PID
+	}
+	if view.Declaration().Owners[owner].Fields[field].EffectiveKind() == schema.Once {
+		by, _ := view.Field(field).Provenance()
+		o.File, o.Status = by.File, by.Status
 	}
 	return o
 }
@@ -121,6 +126,8 @@ func (e *explanation) text() string {
 	case e.written:
 		t.say("%s is unset.", e.Field)
 		t.say("Owner %s cleared it at %s.", e.Owner, e.when())
+	case e.Kind == schema.Once:
+		t.say("%s is unset: nobody has claimed it.", e.Field)
 	default:
 		t.say("%s is unset: owner %s has never written it.", e.Field, e.Owner)
 	}
@@ -140,8 +147,12 @@ func (e *explanation) shown() string {
 	return strings.TrimSpace(shownValue(e.declared, e.Value) + " " + visible(e.Unit))
 }
 
-// when says when something was written, by whom and in which version.
+// when says when something was written or claimed, by whom and in which
+// version.
 func (o origin) when() string {
+	if o.Claim != "" {
+		return fmt.Sprintf("%s: %s, process %d, claim %s", o.ChangedAt, visible(o.Program), o.PID, o.Claim)
+	}
 	return fmt.Sprintf("%s: %s, process %d, in version %s", o.ChangedAt, visible(o.Program), o.PID, o.Version)
 }
 
@@ -155,6 +166,7 @@ func (t sentences) text() string { return strings.Join(t, "\n") + "\n" }
 // wrote is what an owner did to a field of each kind.
 var wrote = map[schema.Kind]string{
 	schema.Value: "set", schema.Counter: "last added to", schema.Max: "raised", schema.Min: "lowered", schema.Set: "last changed",
+	schema.Once: "claimed",
 }
 
 // condition puts the status of a sidecar into words.

@@ -28,9 +28,10 @@ func newFieldAdd(c *cli) *cobra.Command {
 the declaration would have a mistake, the file stays as it is.
 
 TYPE is bool, int, uint, float, decimal, string, time, duration, enum, list or
-json. KIND says how writes combine: value (the latest counts), max, min, counter
-or set (element by element; TYPE is that of an element). A record or a map has
-members with words of their own: write it into owners.yaml by hand.`,
+json. KIND says how writes combine: value (the latest counts), max, min, counter,
+once (the first claim counts, for good; TYPE is time) or set (element by element;
+TYPE is that of an element). A record or a map has members with words of their
+own: write it into owners.yaml by hand.`,
 		Example: `  freehold field add cost last_prompt_tokens uint --unit tokens \
     --doc "Prompt tokens of the last call."
   freehold field add cost total_usd decimal --kind counter
@@ -50,7 +51,7 @@ members with words of their own: write it into owners.yaml by hand.`,
 	})
 	d.flags(cmd)
 	flags := cmd.Flags()
-	flags.StringVar(&kind, "kind", "", "`KIND`: value, max, min, counter or set (default value)")
+	flags.StringVar(&kind, "kind", "", "`KIND`: value, max, min, counter, once or set (default value)")
 	flags.StringVar(&of, "of", "", "the `TYPE` of a list's elements")
 	flags.StringVar(&f.Doc, "doc", "", "what the value means, a `TEXT`; it becomes the accessors' comment")
 	flags.StringVar(&f.Unit, "unit", "", "the `UNIT` of a number, for people")

@@ -96,6 +96,8 @@ func called(f schema.Field) string {
 		return fmt.Sprintf("map with a %s at each key", called(*f.Value))
 	case kind == schema.Map:
 		return "map"
+	case kind == schema.Once:
+		return "once field"
 	}
 	return fmt.Sprintf("%s of type %s", kind, typeName(f))
 }
@@ -115,6 +117,7 @@ func commandOf(owner, field string, f schema.Field) string {
 		schema.Counter: "add %s %s VALUE",
 		schema.Max:     "raise %s %s VALUE",
 		schema.Min:     "lower %s %s VALUE",
+		schema.Once:    "claim %s %s",
 		schema.Set:     "insert %s %s VALUE",
 		schema.Map:     "put %s %s KEY MEMBER=VALUE",
 	}[f.EffectiveKind()]

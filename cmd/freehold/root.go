@@ -71,7 +71,7 @@ func newRoot(c *cli) *cobra.Command {
 	add(groupDeclare, newInit(c), newGen(c), newOwner(c), newField(c), newSchema(c))
 	add(groupRead, newView(c), newGet(c), newExplain(c))
 	add(groupWrite, newSet(c), newClear(c), newAdd(c), newRaise(c), newLower(c),
-		newInsert(c), newRemove(c), newPut(c), newDelete(c), newApply(c))
+		newInsert(c), newRemove(c), newPut(c), newDelete(c), newApply(c), newClaim(c))
 	add(groupLease, newLease(c), newRetire(c), newHandoff(c))
 	add(groupRepair, newState(c), newAdopt(c), newAccept(c), newQuarantine(c))
 	root.AddCommand(newDemo(c), newVersion(c), newCompletion(c))

@@ -96,9 +96,11 @@ func newStateRepair(c *cli) *cobra.Command {
 	p := &place{}
 	cmd := c.command(&cobra.Command{
 		Use:   "repair",
-		Short: "make lost lock files anew",
-		Long: `Make the lock files that were lost or replaced anew. Stop the state's programs
-first: a program that still holds a lost lock would not be seen.`,
+		Short: "make lost lock files and directories of claims anew",
+		Long: `Make the lock files that were lost or replaced anew, and go by the directories of
+claims that are there, as after a restore, or make those that are missing: what
+was claimed in a lost one can be won again. Stop the state's programs first: a
+program that still holds a lost lock would not be seen.`,
 		Example: "  freehold state repair --dir ./state",
 		Args:    operands(0, 0, "no operands"),
 	}, func(ctx context.Context, _ []string) error {

@@ -154,6 +154,10 @@ func ownersOf(d *schema.Declaration, field string) []string {
 // declaration.
 func culprit(view *reader.View, field string) (owner string, status reader.Status) {
 	owners := ownersOf(view.Declaration(), field)
+	if f, _ := view.Declaration().Joined(field); f.EffectiveKind() == schema.Once {
+		by, _ := view.Field(field).Provenance()
+		return owners[0], by.Status
+	}
 	for _, owner := range owners {
 		if o, _ := view.Owner(owner); o.Err != nil {
 			return owner, o.Status

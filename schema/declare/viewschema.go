@@ -56,10 +56,11 @@ func statusSchema() *jsonschema.Schema {
 func provenanceSchema(owner string) *jsonschema.Schema {
 	return object("",
 		property{"owner", described("The only owner that may write the field.", oneOf(owner)), true},
-		property{"file", described("The owner's sidecar.", pattern("")), true},
+		property{"file", described("The owner's sidecar, or the file of a once field's claim.", pattern("")), true},
 		property{"epoch", described("The epoch of the commit that changed the field last.", count()), false},
 		property{"revision", described("That commit's revision in the epoch.", count()), false},
-		property{"changed_at", described("When that commit was made.", instant()), false},
+		property{"claim", described("Of a once field, the id of its claim, which is no commit.", pattern(noncePattern)), false},
+		property{"changed_at", described("When that commit, or the claim, was made.", instant()), false},
 		property{"program", described("The program that made it.", pattern("")), false},
 		property{"pid", described("That program's process id.", between("integer", "0", "9223372036854775807")), false},
 		property{"status", statusSchema(), true},

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
+	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/document"
 	"github.com/go-json-experiment/json/jsontext"
@@ -79,7 +81,8 @@ type Kept struct {
 //
 // A field that the state has a value for, or that was cleared in it, is kept as
 // it is; only what is of kind max or min still moves on to what the file has.
-// A set and a map are filled up with what they lack, once. Where one owner
+// A set and a map are filled up with what they lack, once. A once field is
+// claimed at the time that the file has, right after its owner's commit. Where one owner
 // cannot be written, the others are all the same.
 //
 // The report is never nil. The error wraps those of the owners, which
@@ -149,20 +152,41 @@ func (a *applying) tryPart(ctx context.Context, part Part) (*decision, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := a.glance(part, keys)
+	claims, err := a.claims(part)
+	if err != nil {
+		return nil, err
+	}
+	d, err := a.glance(part, keys, claims)
 	if a.o.DryRun || err == nil && d.idle() {
 		return d, err
 	}
-	return a.commit(ctx, part, keys)
+	return a.commit(ctx, part, keys, claims)
+}
+
+// claims reads who has claimed the once fields of a part. A field that the
+// state does not know yet is claimed by nobody.
+func (a *applying) claims(part Part) (claims, error) {
+	c := claims{}
+	for _, v := range part.Values {
+		if a.plan.declared.Owners[part.Owner].Fields[v.Field].EffectiveKind() != schema.Once {
+			continue
+		}
+		_, by, err := sidecar.ResolveClaim(a.dir.Path(), part.Owner, v.Field, "")
+		if err != nil && !errors.Is(err, sidecar.ErrNotOwner) {
+			return nil, err
+		}
+		c[v.Field] = by
+	}
+	return c, nil
 }
 
 // glance decides by the sidecar as it stands, without a lock.
-func (a *applying) glance(part Part, keys *keyring) (*decision, error) {
+func (a *applying) glance(part Part, keys *keyring, claims claims) (*decision, error) {
 	doc, err := a.sidecar(part.Owner)
 	if err != nil {
 		return nil, err
 	}
-	d := a.plan.decide(part, newDocSource(doc, keys), keys)
+	d := a.plan.decide(part, newDocSource(doc, keys, claims), keys)
 	d.report.Version = doc.Version
 	if d.idle() {
 		d.report.Outcome = sidecar.Unchanged
@@ -170,8 +194,8 @@ func (a *applying) glance(part Part, keys *keyring) (*decision, error) {
 	return d, nil
 }
 
-// commit decides again, under the owner's lock, and commits.
-func (a *applying) commit(ctx context.Context, part Part, keys *keyring) (d *decision, err error) {
+// commit decides again, under the owner's lock, and commits. The claims follow.
+func (a *applying) commit(ctx context.Context, part Part, keys *keyring, claims claims) (d *decision, err error) {
 	opening, cancel := context.WithTimeout(ctx, max(a.o.Wait, time.Millisecond)) // a fence may stay shut for good
 	defer cancel()
 	w, err := sidecar.Open(opening, a.dir.Path(), a.plan.declared, part.Owner, &sidecar.Options{
@@ -182,7 +206,7 @@ func (a *applying) commit(ctx context.Context, part Part, keys *keyring) (d *dec
 	}
 	defer w.Close()
 	commit, err := w.Update(ctx, func(tx *sidecar.Tx) error {
-		d = a.plan.decide(part, txSource{tx}, keys)
+		d = a.plan.decide(part, txSource{tx, claims}, keys)
 		for _, op := range d.ops {
 			tx.Apply(op)
 		}
@@ -195,7 +219,28 @@ func (a *applying) commit(ctx context.Context, part Part, keys *keyring) (d *dec
 		return nil, err
 	}
 	d.report.Outcome, d.report.Version = commit.Outcome, commit.Version
-	return d, nil
+	return d, d.claim(ctx, w)
+}
+
+// claim claims the once fields, as of the times that the legacy file has.
+func (d *decision) claim(ctx context.Context, w *sidecar.Writer) error {
+	for _, i := range d.claims {
+		at, err := schema.Time{}.Decode(i.Value)
+		if err != nil {
+			return err
+		}
+		won, by, err := w.ClaimAt(ctx, i.Field, at)
+		if err != nil {
+			return err
+		}
+		if won {
+			d.report.Outcome = sidecar.Applied
+			continue
+		}
+		d.report.Imported = slices.DeleteFunc(d.report.Imported, func(other Item) bool { return other.Field == i.Field })
+		d.loses(i, by)
+	}
+	return nil
 }
 
 // keyring reads the keys of the part's maps that other owners decide. In a dry

@@ -18,6 +18,9 @@ type source interface {
 	// entry returns what the owner has at a key of a map, if it has the key,
 	// in its present incarnation.
 	entry(name, key string) (raw []byte, ok bool)
+	// claimed returns who has claimed a once field; the zero Claimant means
+	// nobody.
+	claimed(name string) sidecar.Claimant
 }
 
 type stored struct {
@@ -31,6 +34,7 @@ type stored struct {
 type decision struct {
 	ops    sidecar.Patch
 	marks  []string // the fields that are adopted from now on
+	claims []Item   // once fields to claim, beside the commit
 	report OwnerReport
 }
 
@@ -46,7 +50,7 @@ func (d *decision) keeps(i Item, raw []byte, by document.Provenance) {
 }
 
 // idle reports whether there is nothing to commit.
-func (d *decision) idle() bool { return len(d.ops)+len(d.marks) == 0 }
+func (d *decision) idle() bool { return len(d.ops)+len(d.marks)+len(d.claims) == 0 }
 
 // decide takes from part what the state has never written, which of a field it
 // tells by who wrote or cleared it last. Sets and maps do not remember what was
@@ -55,6 +59,10 @@ func (p *Plan) decide(part Part, have source, keys *keyring) *decision {
 	d := &decision{report: OwnerReport{Owner: part.Owner}}
 	for _, v := range part.Values {
 		f := p.declared.Owners[part.Owner].Fields[v.Field]
+		if f.EffectiveKind() == schema.Once {
+			d.once(Item{Pointer: v.Pointer, Field: v.Field, Value: v.JSON}, have.claimed(v.Field))
+			continue
+		}
 		s := have.field(v.Field)
 		switch f.EffectiveKind() {
 		case schema.Map:
@@ -110,6 +118,22 @@ func beyond(f schema.Field, v, old []byte) int {
 		return 1
 	}
 	return -1
+}
+
+// once takes a stamp for the claim of a field, unless there is one.
+func (d *decision) once(i Item, by sidecar.Claimant) {
+	if by.ID != "" {
+		d.loses(i, by)
+		return
+	}
+	d.claims = append(d.claims, i)
+	d.imports(i)
+}
+
+// loses notes that somebody has claimed the field.
+func (d *decision) loses(i Item, by sidecar.Claimant) {
+	at, _ := schema.Time{}.Append(nil, by.At) // it was read
+	d.keeps(i, at, document.Provenance{Program: by.Program})
 }
 
 // set takes the elements that are missing.

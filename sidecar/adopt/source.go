@@ -12,7 +12,10 @@ import (
 )
 
 // txSource is what an Update sees.
-type txSource struct{ tx *sidecar.Tx }
+type txSource struct {
+	tx     *sidecar.Tx
+	claims claims
+}
 
 func (s txSource) field(name string) stored {
 	raw, _ := s.tx.Get(name)
@@ -20,23 +23,28 @@ func (s txSource) field(name string) stored {
 	return stored{raw, by, written, s.tx.Adopted(name)}
 }
 
+func (s txSource) claimed(name string) sidecar.Claimant { return s.claims[name] }
+
 func (s txSource) entry(name, key string) (raw []byte, ok bool) { return s.tx.GetKey(name, key, "") }
 
 // docSource is what a sidecar shows without a lock.
 type docSource struct {
-	doc  *document.Document
-	keys *keyring
-	rows map[string]map[string]document.Row // by field and key
+	doc    *document.Document
+	keys   *keyring
+	claims claims
+	rows   map[string]map[string]document.Row // by field and key
 }
 
-func newDocSource(doc *document.Document, keys *keyring) docSource {
-	return docSource{doc, keys, map[string]map[string]document.Row{}}
+func newDocSource(doc *document.Document, keys *keyring, c claims) docSource {
+	return docSource{doc, keys, c, map[string]map[string]document.Row{}}
 }
 
 func (s docSource) field(name string) stored {
 	raw, by, written := s.doc.Field(name)
 	return stored{raw, by, written, !s.doc.Adopted(name).IsZero()}
 }
+
+func (s docSource) claimed(name string) sidecar.Claimant { return s.claims[name] }
 
 func (s docSource) entry(name, key string) (raw []byte, ok bool) {
 	rows, known := s.rows[name]
@@ -86,6 +94,9 @@ func (k *keysOfMap) at(key string) (v sidecar.Version, ok bool) {
 func newer(v, u sidecar.Version) bool {
 	return v.Epoch > u.Epoch || v.Epoch == u.Epoch && v.Revision > u.Revision
 }
+
+// claims has who has claimed which once field.
+type claims map[string]sidecar.Claimant
 
 // A directory reads sidecars without locks.
 type directory struct {

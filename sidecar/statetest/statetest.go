@@ -66,7 +66,8 @@ func Keys(field string, keys ...string) func(*Maker) {
 
 // State returns the path of a new state directory, declared by d, that holds
 // the settings. Each is written through its field's owner by the verb of its
-// kind, in the order given: a counter adds up, a max keeps the highest. First
+// kind, in the order given: a counter adds up, a max keeps the highest, a once
+// field is claimed at the time given. First
 // of all, the owners of maps' keys create those that any setting names. The
 // test fails at once if a setting's value does not fit its field. State panics
 // if t's Fatal returns.
@@ -149,7 +150,8 @@ func (m *Maker) patch(t testing.TB, d *schema.Declaration, owner string) sidecar
 	return patch
 }
 
-// verbs has, for each kind, the verb that gives a field a value.
+// verbs has, for each kind, the verb that gives a field a value. A once field,
+// which is claimed, has none.
 var verbs = map[schema.Kind]sidecar.Verb{
 	schema.Value:   sidecar.Set,
 	schema.Max:     sidecar.Raise,
@@ -166,10 +168,29 @@ func write(t testing.TB, dir string, d *schema.Declaration, owner string, patch 
 	defer w.Close()
 	_, err = w.Update(context.Background(), func(tx *sidecar.Tx) error {
 		for _, op := range patch {
-			tx.Apply(op)
+			if op.Verb != "" {
+				tx.Apply(op)
+			}
 		}
 		return nil
 	})
+	if err != nil {
+		fail(t, err)
+	}
+	for _, op := range patch {
+		if op.Verb == "" {
+			claim(t, w, op)
+		}
+	}
+}
+
+// claim claims a once field, at the time that is its value.
+func claim(t testing.TB, w *sidecar.Writer, op sidecar.Op) {
+	t.Helper()
+	at, err := schema.Time{}.Decode(op.Value)
+	if err == nil {
+		_, _, err = w.ClaimAt(context.Background(), op.Field, at)
+	}
 	if err != nil {
 		fail(t, err)
 	}

@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -25,6 +26,7 @@ func declaration() *schema.Declaration {
 	return &schema.Declaration{State: "shop", Owners: map[string]schema.Owner{
 		"till": {Fields: map[string]schema.Field{
 			"open":      {Type: schema.TypeBool},
+			"opened":    {Type: schema.TypeTime, Kind: schema.Once},
 			"customers": {Type: schema.TypeUint, Kind: schema.Counter},
 			"smells":    {Type: schema.TypeString, Kind: schema.Set},
 			"sold":      {Kind: schema.Map, Value: &schema.Field{Type: schema.TypeUint, Kind: schema.Counter}},
@@ -39,6 +41,7 @@ func declaration() *schema.Declaration {
 	}}
 }
 
+func opened(v time.Time) setting { return statetest.Put("opened", schema.Time{}, v) }
 func open(v bool) setting        { return statetest.Put("open", schema.Bool{}, v) }
 func customers(v uint64) setting { return statetest.Put("customers", schema.Uint{}, v) }
 func best(v int64) setting       { return statetest.Put("best", schema.Int{}, v) }
@@ -68,6 +71,9 @@ func stored(t *testing.T, dir, owner string) map[string]string {
 	fields := map[string]string{}
 	_, err = w.Update(t.Context(), func(tx *sidecar.Tx) error {
 		for _, field := range declaration().Owners[owner].FieldNames() {
+			if declaration().Owners[owner].Fields[field].Kind == schema.Once {
+				continue
+			}
 			if raw, ok := tx.Get(field); ok {
 				fields[field] = string(raw)
 			}
@@ -95,6 +101,19 @@ func TestSettingsAreWrittenByTheirOwnersAndKinds(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(dir, "porter.json")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("an owner without settings has a sidecar: %v", err)
+	}
+}
+
+// Of several settings of a once field the first counts, as of several claims.
+func TestOnceFieldIsClaimedAtTheTimeOfItsFirstSetting(t *testing.T) {
+	at := time.Date(2026, 8, 11, 9, 12, 44, 0, time.UTC)
+	dir := statetest.State(t, declaration(), []setting{opened(at), open(true), opened(at.Add(time.Hour))})
+	_, by, err := sidecar.ResolveClaim(dir, "till", "opened", "")
+	if err != nil || !by.At.Equal(at) || by.Program != "statetest" {
+		t.Errorf("claimed by %+v (%v), want at %v", by, err, at)
+	}
+	if diff := cmp.Diff(map[string]string{"open": "true"}, stored(t, dir, "till")); diff != "" {
+		t.Errorf("the others (-want +got)\n%s", diff)
 	}
 }
 
