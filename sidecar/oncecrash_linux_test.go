@@ -103,7 +103,7 @@ func oneWinner(t *testing.T, dir, before string, r inject.Result) {
 	if err != nil || won == stands || word != "" && by.ID != id {
 		t.Errorf("the next claim: won %v by %+v (%v), after one that stands: %v", won, by, err, stands)
 	}
-	for _, name := range claimsIn(t, dir+"/.freehold/claims/hook") {
+	for _, name := range namesIn(t, dir+"/.freehold/claims/hook") {
 		if name != "fired" && name != "ended" {
 			t.Errorf("%s is left", name)
 		}

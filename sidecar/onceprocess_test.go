@@ -230,7 +230,7 @@ func TestOneOfManyProcessesWins(t *testing.T) {
 		}
 	}
 	t.Logf("%d rounds, %d kills", all, c.killed)
-	for _, name := range claimsIn(t, c.dir+"/.freehold/claims/hook") {
+	for _, name := range namesIn(t, c.dir+"/.freehold/claims/hook") {
 		if !strings.HasPrefix(name, "round_") {
 			t.Errorf("%s is left", name)
 		}
@@ -263,16 +263,4 @@ func TestRenameInPlaceOfALinkIsNoticed(t *testing.T) {
 		}
 	}
 	t.Error("nothing was noticed in 10000 rounds")
-}
-
-func claimsIn(t *testing.T, dir string) (names []string) {
-	t.Helper()
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, e := range entries {
-		names = append(names, e.Name())
-	}
-	return names
 }
