@@ -19,7 +19,7 @@ var (
 	// lease, as from another PID namespace. Nothing was signalled.
 	ErrCannotJudge = errors.New("cannot judge")
 	// ErrClosed is returned by an Update on a closed Writer.
-	ErrClosed = errors.New("the writer is closed")
+	ErrClosed = errors.New("the writer is closed: open another")
 	// ErrConflict is returned if the sidecar is not at the version that
 	// [Tx.IfVersion] asked for, or a key of a map no longer in the
 	// incarnation that was meant.

@@ -100,6 +100,7 @@ func TestRecordOfElsewhereIsNotJudged(t *testing.T) {
 			p := prepare(t, dir)
 			r, err := p.Retire(t.Context(), brief())
 			wantError(t, err, ErrCannotJudge, "nothing was signalled")
+			said.Same(t, "retire: no proof: "+how, err, dir, "STATE")
 			if signalled(r) {
 				t.Errorf("something was sent: %v", r.Proofs)
 			}
@@ -149,6 +150,7 @@ func TestRetireNamesWhoInheritedTheLease(t *testing.T) {
 	p := prepare(t, dir)
 	r, err := p.Retire(t.Context(), brief())
 	wantError(t, err, ErrDeadline, fmt.Sprint(child.PID), "inherited")
+	said.Same(t, "retire: the lease was inherited", err, dir, "STATE")
 	if r.Outcome == AlreadyGone || has(r, ProofFree) || !has(r, ProofExited) {
 		t.Errorf("%v %v", r.Outcome, r.Proofs)
 	}

@@ -25,10 +25,10 @@ import (
 // [statedir.Self] said in the successor.
 func (w *Writer) Handoff(ctx context.Context, to statedir.Identity) error {
 	if w.lease == nil {
-		return fmt.Errorf("%s: %w: owner %s is shared", w.file(), ErrNoLease, w.owner)
+		return fmt.Errorf("%s: %w: owner %s is shared; declare it exclusive", w.file(), ErrNoLease, w.owner)
 	}
 	if verdict, why := to.Judge(); verdict == statedir.Gone {
-		return fmt.Errorf("owner %s: nothing is handed to process %d: %w: %s", w.owner, to.PID, ErrGone, why)
+		return fmt.Errorf("owner %s: nothing is handed to process %d: %w: %s; name one that runs", w.owner, to.PID, ErrGone, why)
 	}
 	if to.Nonce == "" && (to.Here() != "" || to.Start == 0 && to.PIDFD == 0) {
 		return fmt.Errorf("owner %s: nothing is handed to process %d: %w: its number alone may be another process's; take its identity from IdentityOf, or its own from Self", w.owner, to.PID, ErrCannotJudge)
@@ -149,7 +149,7 @@ func (w *Writer) takeBack(to statedir.Identity, why error) error {
 		}
 		if ok {
 			err = w.underLock(ctx, func(lease *Lease) { lease.Handoff = nil })
-			return errors.Join(fmt.Errorf("owner %s: process %d did not take the lease, which was taken back: %w", w.owner, to.PID, why), err)
+			return errors.Join(fmt.Errorf("owner %s: process %d did not take the lease, which was taken back: %w; try again", w.owner, to.PID, why), err)
 		}
 		more, _ := pace.Pause(ctx, settle)
 		if err != nil || !more {

@@ -127,6 +127,7 @@ func TestHandoffToNobodyTakesTheLeaseBack(t *testing.T) {
 	})
 	err := w.Handoff(ctx, id)
 	wantError(t, err, ErrDeadline, "was taken back")
+	said.Same(t, "handoff: not taken in time", err, dir, "STATE")
 	waiting.Wait()
 	if v := update(t, w, beat).Version; v.Epoch != w.epoch || v.Revision != 3 {
 		t.Errorf("version %v after the lease was taken back in epoch %d", v, w.epoch)
@@ -199,6 +200,7 @@ func TestHandoffToAProcessThatStops(t *testing.T) {
 	err := w.Handoff(ctx, identityOf(t, next.pid()))
 	wantError(t, err, ErrDeadline)
 	wantError(t, err, ErrFenced, fmt.Sprintf("process %d holds the lock and is stopped", next.pid()))
+	said.Same(t, "handoff: taken and stopped", err, dir, "STATE")
 	_, err = w.Update(t.Context(), beat)
 	wantError(t, err, ErrFenced)
 	next.signal(unix.SIGCONT)

@@ -152,7 +152,7 @@ func (w *Writer) mendRecord() error {
 		return err
 	}
 	if w.notice != nil {
-		w.notice(fmt.Errorf("owner %s: %w: it was not as this process, which holds the lease, had left it, and was written anew", w.owner, ErrLeaseRecord))
+		w.notice(fmt.Errorf("owner %s: %w: it was not as this process, which holds the lease, had left it, and was written anew: nothing to do", w.owner, ErrLeaseRecord))
 	}
 	return nil
 }

@@ -135,7 +135,7 @@ func readRecord(d *statedir.Dir, owner, state string, notice func(error)) (*Leas
 			return nil, errors.Join(err, moveErr)
 		}
 		if notice != nil {
-			notice(fmt.Errorf("%w: it was moved to %s and is written anew", err, kept))
+			notice(fmt.Errorf("%w: it was moved to %s and is written anew: nothing to do", err, kept))
 		}
 		if lease.Epoch <= mostBelieved {
 			fresh.Epoch = lease.Epoch

@@ -145,7 +145,7 @@ func (tx *Tx) mapped(field string) bool {
 	case err != nil:
 		tx.fail(err)
 	case f.EffectiveKind() != schema.Map:
-		tx.fail(fmt.Errorf("%s: field %s: %w", tx.batch.w.file(), field, invalid(fmt.Errorf("it is no map"))))
+		tx.fail(fmt.Errorf("%s: field %s: %w", tx.batch.w.file(), field, invalid(fmt.Errorf("it is no map: read it with Get"))))
 	case tx.batch.table(field).err != nil:
 		tx.fail(fmt.Errorf("%s: field %s: %w", tx.batch.w.file(), field, invalid(tx.batch.table(field).err)))
 	default:

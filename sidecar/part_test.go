@@ -112,6 +112,7 @@ func TestAPartMeansTheKeyThatThereWasWhenItsUpdateBegan(t *testing.T) {
 		return nil
 	})
 	wantError(t, err, ErrConflict, "created again while this Update waited: call it again")
+	said.Same(t, "update: the key was created again meanwhile", err, s.dir, "STATE")
 	if s.text("tool") != before {
 		t.Error("what another process attached to the new incarnation was lost")
 	}

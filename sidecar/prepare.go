@@ -46,10 +46,10 @@ func Prepare(dir, owner string) (*Prepared, error) {
 	defer l.close()
 	lease, err := readLease(l.dir, owner, l.manifest.StateID)
 	if err != nil {
-		return nil, fmt.Errorf("owner %s: nobody can be retired by name: %w", owner, err)
+		return nil, fmt.Errorf("owner %s: nobody can be retired by name: %w; name its epoch and its process id", owner, err)
 	}
 	if lease == nil || lease.Holder == nil {
-		return nil, fmt.Errorf("owner %s: %w: no process is recorded as holding its lease", owner, ErrNoHolder)
+		return nil, fmt.Errorf("owner %s: %w: no process is recorded as holding its lease: nothing to do", owner, ErrNoHolder)
 	}
 	return &Prepared{Dir: l.dir.Path(), Owner: owner, State: l.manifest.StateID, Holding: lease.holding()}, nil
 }
@@ -177,7 +177,7 @@ func (p *Prepared) changed(current Holding, why string) error {
 // check refuses a Prepared with which nothing could be compared.
 func (p *Prepared) check() error {
 	if p.Dir == "" || p.Owner == "" || p.Holder.Identity.PID <= 0 {
-		return errors.New("an empty Prepared cannot be retired: it comes from Prepare, or names a directory, an owner and a process")
+		return errors.New("an empty Prepared cannot be retired: take it from Prepare, or name a directory, an owner and a process")
 	}
 	if p.Epoch == 0 && p.Holder.Identity == (statedir.Identity{PID: p.Holder.Identity.PID}) {
 		return fmt.Errorf("process %d cannot be retired by its number alone, which may be another process's tomorrow: name its epoch too", p.Holder.Identity.PID)

@@ -157,6 +157,7 @@ func TestIndeterminateCommitStopsTheWriterUntilResolved(t *testing.T) {
 			w.publisher = stuck{w.publisher, fmt.Errorf("%w: fsync: input/output error", ErrIndeterminate), visible}
 			c, err := w.Update(t.Context(), addTurns(1))
 			wantError(t, err, ErrIndeterminate, "Resolve")
+			said.Same(t, "update: the sync failed", err, dir, "STATE")
 			if c.Version.IsZero() {
 				t.Fatal("no version to ask for")
 			}
@@ -226,6 +227,7 @@ func TestFailedSyncOfAnUnchangedSidecarIsIndeterminate(t *testing.T) {
 	wantError(t, b.publish(), ErrIndeterminate)
 	_, err := w.Update(t.Context(), setNote("same"))
 	wantError(t, err, ErrIndeterminate)
+	said.Same(t, "update: the sync of an unchanged sidecar failed", err, dir, "STATE")
 }
 
 func TestResolveAfterAQuarantineCannotKnow(t *testing.T) {
@@ -238,6 +240,7 @@ func TestResolveAfterAQuarantineCannotKnow(t *testing.T) {
 	update(t, w, setNote("anew"))
 	_, err := Resolve(t.Context(), dir, "cost", v)
 	wantError(t, err, ErrUnknown, "moved aside")
+	said.Same(t, "resolve: moved aside since", err, dir, "STATE")
 }
 
 // How long a program waits is what it was built with, not what another wrote

@@ -212,6 +212,8 @@ func (r *retiring) await(ctx context.Context, stopErr error) error {
 	}
 	if !r.o.Kill {
 		late = fmt.Errorf("%w; it may still; allow Kill to end it by SIGKILL", late)
+	} else {
+		late = fmt.Errorf("%w; look at what it does", late)
 	}
 	for _, more := range []error{stopErr, context.Cause(ctx)} {
 		if more != nil {

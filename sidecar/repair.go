@@ -31,9 +31,12 @@ func Accept(ctx context.Context, dir, owner string, o *Options) (Commit, error) 
 	if err == nil && !doc.Version.IsZero() {
 		return Commit{Outcome: Unchanged, Version: doc.Version}, nil
 	}
-	raw, err := w.dir.ReadFile(statedir.Sidecar(owner), nil, document.MaxSize)
-	if err != nil {
+	raw, readErr := w.dir.ReadFile(statedir.Sidecar(owner), nil, document.MaxSize)
+	switch {
+	case readErr != nil && err != nil: // which says what to do
 		return Commit{}, err
+	case readErr != nil:
+		return Commit{}, readErr
 	}
 	foreign, err := document.DecodeForeign(raw)
 	if newer := new(document.FormatError); errors.As(err, &newer) { // it says what to do
@@ -162,5 +165,5 @@ func (w *Writer) resolve(doc *document.Document, v Version) (Outcome, error) {
 	if len(doc.Recent()) < document.MaxRecent && !began {
 		return NotApplied, nil
 	}
-	return NotApplied, fmt.Errorf("%s: %w: more than %d commits came after version %v, or the sidecar was moved aside since", w.file(), ErrUnknown, document.MaxRecent, v)
+	return NotApplied, fmt.Errorf("%s: %w: more than %d commits came after version %v, or the sidecar was moved aside since; look whether what it changed is there", w.file(), ErrUnknown, document.MaxRecent, v)
 }

@@ -120,7 +120,7 @@ func (r *retiring) retire(ctx context.Context, stop stopper) (RetireOutcome, err
 // last is the last look before the process is made to end.
 func (r *retiring) last(ctx context.Context) error {
 	if err := context.Cause(ctx); err != nil {
-		return fmt.Errorf("owner %s: %w before anything was sent to process %d: %w", r.Owner, ErrDeadline, r.process.PID(), err)
+		return fmt.Errorf("owner %s: %w before anything was sent to process %d: %w; try again", r.Owner, ErrDeadline, r.process.PID(), err)
 	}
 	return r.process.There()
 }

@@ -203,6 +203,7 @@ func TestRetireOfAnEarlierHolderNamesBoth(t *testing.T) {
 	b.must("ignore", "ready")
 	r, err := p.Retire(t.Context(), brief())
 	wantError(t, err, ErrIdentityChanged, fmt.Sprintf("process %d of epoch %d", a.pid(), p.Epoch), fmt.Sprintf("process %d of epoch %d", b.pid(), epoch), "nothing was signalled")
+	said.Same(t, "retire: another process took the lease", err, dir, "STATE")
 	if r.Outcome != NotRetired || signalled(r) {
 		t.Errorf("%v %v", r.Outcome, r.Proofs)
 	}
@@ -232,6 +233,7 @@ func TestRetireOfAProcessThatWillNotEnd(t *testing.T) {
 			wantError(t, err, ErrDeadline, fmt.Sprintf("process %d did not end within 50ms", a.pid()), "SIGKILL")
 			if name == "is stopped" {
 				wantError(t, err, ErrDeadline, "is stopped")
+				said.Same(t, "retire: it is stopped", err)
 			}
 			if r.Outcome != NotRetired || has(r, ProofExited) || !a.alive() {
 				t.Errorf("%v %v", r.Outcome, r.Proofs)
@@ -264,9 +266,8 @@ func TestRetireByEpochAndNumber(t *testing.T) {
 		wantError(t, err, ErrIdentityChanged)
 	}
 	for _, p := range []*Prepared{given(0, a.pid()), given(epoch, 0), {}} {
-		if _, err := p.Retire(t.Context(), brief()); err == nil {
-			t.Errorf("%+v was retired", p)
-		}
+		_, err := p.Retire(t.Context(), brief())
+		said.Same(t, fmt.Sprintf("retire: epoch given %v, process given %v", p.Epoch > 0, p.Holder.Identity.PID > 0), err)
 	}
 	if r, err := given(epoch, a.pid()).Retire(t.Context(), brief()); err != nil || r.Outcome != Retired {
 		t.Errorf("%v (%v)", r, err)
@@ -287,6 +288,7 @@ func TestRetireByNumberNeedsARecord(t *testing.T) {
 	p := &Prepared{Dir: dir, Owner: "watchdog", Holding: Holding{Epoch: epoch, Holder: Holder{Identity: statedir.Identity{PID: a.pid()}}}}
 	r, err := p.Retire(t.Context(), brief())
 	wantError(t, err, ErrCannotJudge, "the record of the lease names nobody", fmt.Sprintf("the kernel names process %d", a.pid()))
+	said.Same(t, "retire: the record names nobody", err, dir, "STATE")
 	if errors.Is(err, ErrIdentityChanged) || signalled(r) {
 		t.Errorf("%v (%v)", r, err)
 	}
@@ -317,6 +319,7 @@ func TestRetireInARemadeStateNamesIt(t *testing.T) {
 	}
 	r, err := p.Retire(t.Context(), brief())
 	wantError(t, err, ErrIdentityChanged, fmt.Sprintf("process %d of epoch %d was to be retired: the state was made anew", a.pid(), p.Epoch))
+	said.Same(t, "retire: the state was made anew", err, dir, "STATE")
 	if signalled(r) {
 		t.Errorf("something was sent: %v", r.Proofs)
 	}
@@ -331,6 +334,7 @@ func TestRetireThatIsOverSignalsNobody(t *testing.T) {
 	at(t, failpoint.RetireBeforeSignal, cancel)
 	r, err := prepare(t, dir).Retire(ctx, brief())
 	wantError(t, err, ErrDeadline, "before anything was sent")
+	said.Same(t, "retire: given up before anything was sent", err, dir, "STATE")
 	wantError(t, err, context.Canceled)
 	if signalled(r) {
 		t.Errorf("something was sent: %v", r.Proofs)
@@ -376,6 +380,7 @@ func TestSuspendedRetireIsNamedToThoseWhoWait(t *testing.T) {
 		time.AfterFunc(100*time.Millisecond, cancel) // time enough to be told again
 	}})
 	wantError(t, err, context.Canceled, "the fence is shut", named)
+	said.Same(t, "open: the fence is shut", err, dir, "STATE")
 	if len(notices) != 1 {
 		t.Fatalf("%d notices, want 1", len(notices))
 	}
@@ -384,6 +389,7 @@ func TestSuspendedRetireIsNamedToThoseWhoWait(t *testing.T) {
 	defer cancel()
 	_, err = prepare(t, dir).Retire(ctx, brief())
 	wantError(t, err, ErrDeadline, named)
+	said.Same(t, "retire: the fence is shut", err, dir, "STATE")
 	next := newActor(t, dir)
 	next.tell("open 1m")
 	next.silent(50 * time.Millisecond)
@@ -402,6 +408,7 @@ func TestRetireSaysThatOnlyTheRecordIsMissing(t *testing.T) {
 	at(t, failpoint.RetireAfterLease, func() { os.Rename(metaPath(dir, "watchdog.lock"), metaPath(dir, "gone")) })
 	r, err := p.Retire(t.Context(), brief())
 	wantError(t, err, ErrLock, "only the record does not say so")
+	said.Same(t, "retire: only the record is missing", err, dir, "STATE")
 	if r.Outcome != Retired || has(r, ProofRecorded) {
 		t.Errorf("%v %v", r.Outcome, r.Proofs)
 	}

@@ -36,7 +36,7 @@ func (p *Prepared) RetireWith(ctx context.Context, stop *exec.Cmd, o *RetireOpti
 	return r.run(ctx, func(ctx context.Context) (err error) {
 		c, err := r.command(stop)
 		if err != nil {
-			return fmt.Errorf("owner %s: %w: %w", r.Owner, errNotRun, err)
+			return fmt.Errorf("owner %s: %w: %w; check the command", r.Owner, errNotRun, err)
 		}
 		defer func() { c.close(err != nil) }()
 		r.others = true

@@ -58,6 +58,7 @@ func TestRetireWithKillsTheGroupOfALateStopCommand(t *testing.T) {
 		}
 	}
 	wantError(t, err, ErrDeadline, fmt.Sprintf("the stop command did not end within %v and was killed", grace), fmt.Sprint(a.pid()))
+	said.Same(t, "retire with: a late stop command", err, dir, "STATE", grace.String(), "GRACE")
 	if r.Outcome != NotRetired || !has(r, ProofStopRun) || !a.alive() {
 		t.Errorf("%v %v", r.Outcome, r.Proofs)
 	}
@@ -68,6 +69,8 @@ func TestRetireWithKillsTheGroupOfALateStopCommand(t *testing.T) {
 	}
 	_, err = openWatchdog(t, dir, nil)
 	wantError(t, err, ErrBusy, "exclusive") // and not at the fence
+	_, err = prepare(t, dir).RetireWith(t.Context(), shell("exit 3"), &RetireOptions{Grace: 50 * time.Millisecond})
+	said.Same(t, "retire with: a stop command that fails", err, dir, "STATE")
 	// With Kill, exactly the holder is killed in the end.
 	r, err = prepare(t, dir).RetireWith(t.Context(), shell("exit 3"), &RetireOptions{Grace: 50 * time.Millisecond, Kill: true})
 	if err != nil || r.Outcome != Retired || !has(r, ProofKilled) {
@@ -118,6 +121,7 @@ func TestRetireWithRunsNothingForAnotherProcess(t *testing.T) {
 	p = prepare(t, dir)
 	r, err := p.RetireWith(t.Context(), exec.Command("/nonexistent"), brief())
 	wantError(t, err, errNotRun, "nothing was signalled")
+	said.Same(t, "retire with: no such command", err, dir, "STATE")
 	if has(r, ProofStopRun) || !b.alive() {
 		t.Error("a command that does not exist had an effect")
 	}

@@ -66,7 +66,7 @@ func (tx *Tx) has(field string, raw []byte) (bool, error) {
 	}
 	of, ok := f.Element()
 	if !ok {
-		return false, fmt.Errorf("it is no set")
+		return false, fmt.Errorf("it is no set: read it with Get")
 	}
 	element, err := of.Normalize(raw)
 	if err != nil {

@@ -119,7 +119,7 @@ func (l *lookup) open() (err error) {
 		return undeclared(l.dir, l.manifest, l.owner)
 	}
 	if l.declared = declared; declared.EffectiveMode() != schema.Exclusive {
-		return fmt.Errorf("%s: %w: owner %s is shared, and only exclusive owners have one", l.dir.Path(), ErrNoLease, l.owner)
+		return fmt.Errorf("%s: %w: owner %s is shared, and only exclusive owners have one; declare it exclusive", l.dir.Path(), ErrNoLease, l.owner)
 	}
 	for name, lock := range map[string]**statedir.Lock{
 		statedir.OwnerFence(l.owner): &l.fence, statedir.OwnerLease(l.owner): &l.lease, statedir.OwnerLock(l.owner): &l.lock,

@@ -47,8 +47,16 @@ func (tx *Tx) Version() Version {
 func (tx *Tx) IfVersion(v Version) {
 	tx.check()
 	if have := tx.batch.version(); have != v {
-		tx.fail(fmt.Errorf("%s: %w: it is at version %v, not at %v: read it again and decide anew", tx.batch.w.file(), ErrConflict, have, v))
+		tx.fail(fmt.Errorf("%s: %w: it %s, not at %v: read it again and decide anew", tx.batch.w.file(), ErrConflict, standing(have), v))
 	}
+}
+
+// standing says of which version a sidecar is.
+func standing(v Version) string {
+	if v.IsZero() {
+		return "was never written"
+	}
+	return "is at version " + v.String()
 }
 
 // Get returns the stored value of a field of this owner and whether it is set.
@@ -131,7 +139,7 @@ func (w *Writer) field(name string) (schema.Field, error) {
 		return f, nil
 	}
 	if other, ok := w.manifest.Declaration.OwnerOf(name); ok {
-		return schema.Field{}, fmt.Errorf("field %s: %w: it belongs to owner %s, and owner %s may not write it", name, ErrNotOwner, other, w.owner)
+		return schema.Field{}, fmt.Errorf("field %s: %w: it belongs to owner %s, and owner %s may not write it; let its owner do it", name, ErrNotOwner, other, w.owner)
 	}
 	return schema.Field{}, fmt.Errorf("field %s: %w: no owner of state %s declares it; add it to owners.yaml", name, ErrNotOwner, w.manifest.Declaration.State)
 }

@@ -55,7 +55,7 @@ type Commit struct {
 func (w *Writer) Update(ctx context.Context, fn func(*Tx) error) (Commit, error) {
 	start := time.Now()
 	if err := context.Cause(ctx); err != nil {
-		return Commit{}, fmt.Errorf("%s: not applied: %w", w.file(), err)
+		return Commit{}, fmt.Errorf("%s: not applied: %w; try again", w.file(), err)
 	}
 	r := newRequest(fn)
 	r.others = w.look()

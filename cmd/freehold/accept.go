@@ -59,7 +59,7 @@ func unacceptable(err error) error {
 	case errors.Is(err, sidecar.ErrValue):
 		return fmt.Errorf("%w: %w", sidecar.ErrInvalid, err)
 	case errors.Is(err, fs.ErrNotExist) && !errors.Is(err, sidecar.ErrNoState) && !errors.Is(err, sidecar.ErrLock):
-		return classed{fmt.Errorf("there is no sidecar: %w", err), errNegative}
+		return classed{fmt.Errorf("there is no sidecar: %w: nothing to do", err), errNegative}
 	}
 	return err
 }

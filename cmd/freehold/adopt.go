@@ -72,7 +72,7 @@ func (a *adoption) run(ctx context.Context, file string) error {
 		return a.infer(ctx, file)
 	}
 	if a.state != "" {
-		return usage("--state names what --infer declares: a state directory has its name already")
+		return usage("--state names what --infer declares: a state directory has its name already; leave it out")
 	}
 	options, err := a.options()
 	if err != nil {

@@ -60,10 +60,10 @@ are as they stand in the sidecar: decimals, instants and durations are strings.`
 func readPatch(ctx context.Context, r io.Reader) (sidecar.Patch, error) {
 	text, err := readAll(ctx, r)
 	if err != nil {
-		return nil, fmt.Errorf("read the patch from standard input: %w", err)
+		return nil, fmt.Errorf("read the patch from standard input: %w: nothing was changed; try again", err)
 	}
 	if len(text) > maxPatch {
-		return nil, usage("the patch is longer than the %d bytes allowed", maxPatch)
+		return nil, usage("the patch is longer than the %d bytes allowed: divide it", maxPatch)
 	}
 	var patch sidecar.Patch
 	if err := json.Unmarshal(text, &patch, json.RejectUnknownMembers(true)); err != nil {
@@ -120,10 +120,10 @@ func position(err error) string {
 func checkPatch(d *schema.Declaration, owner string, patch sidecar.Patch) error {
 	for i, op := range patch {
 		if op.Field == "" || op.Verb == "" {
-			return usage(`operation %d of the patch: it wants both "field" and "op"`, i)
+			return usage(`operation %d of the patch: give it both a "field" and an "op"`, i)
 		}
 		if op.Value == nil && wantsOperand(op) {
-			return usage(`operation %d of the patch: %s wants a "value"`, i, op.Verb)
+			return usage(`operation %d of the patch: %s wants a value: add "value"`, i, op.Verb)
 		}
 		if _, err := lookup(d, owner, op.Field, "apply"); err != nil {
 			return fmt.Errorf("operation %d of the patch: %w", i, err)

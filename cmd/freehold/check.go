@@ -130,7 +130,7 @@ func (r checkReport) verdict() error {
 			"run `freehold gen`",
 		}
 	case len(r.Leaks) > 0:
-		return classed{fmt.Errorf("%s out what only an owner's programs may have", count(len(r.Leaks), "exported name hands", "exported names hand")), errNegative}
+		return classed{fmt.Errorf("%s out what only an owner's programs may have: give other packages verbs of the home instead", count(len(r.Leaks), "exported name hands", "exported names hand")), errNegative}
 	}
 	return nil
 }

@@ -119,7 +119,7 @@ func declaredField(view *reader.View, name string) (schema.Field, error) {
 // member of that. path names it.
 func declaredPart(view *reader.View, f schema.Field, path []string) (schema.Field, error) {
 	if f.EffectiveKind() != schema.Map {
-		return schema.Field{}, classed{fmt.Errorf("field %s is a %s and has no keys", path[0], called(f)), reader.ErrUnknownField}
+		return schema.Field{}, classed{fmt.Errorf("field %s is a %s and has no keys: leave the key out", path[0], called(f)), reader.ErrUnknownField}
 	}
 	if f.Value != nil && len(path) == 2 {
 		return *f.Value, nil
@@ -130,7 +130,7 @@ func declaredPart(view *reader.View, f schema.Field, path []string) (schema.Fiel
 	if member, ok := f.Record[path[2]]; ok {
 		return member, nil
 	}
-	members := "what it has at a key has no members"
+	members := "what it has at a key has no members: leave the member out"
 	if names := f.MemberNames(); len(names) > 0 {
 		members = "its members are " + strings.Join(names, ", ")
 	}

@@ -57,7 +57,7 @@ type handoffRequest struct {
 
 func (h *handing) run(ctx context.Context, owner string) error {
 	if h.to <= 0 || h.grace <= 0 {
-		return usage("--to %d and --grace %v must be positive", h.to, h.grace)
+		return usage("--to %d and --grace %v must be positive: give other ones", h.to, h.grace)
 	}
 	dir, err := h.find()
 	if err != nil {
@@ -75,10 +75,10 @@ func (h *handing) run(ctx context.Context, owner string) error {
 		return fmt.Errorf("owner %s: %w: %s", owner, sidecar.ErrCannotJudge, state.Disagreement)
 	}
 	if state.PID == 0 {
-		return fmt.Errorf("owner %s: %w that can be seen from here: there is nothing to hand over", owner, sidecar.ErrNoHolder)
+		return fmt.Errorf("owner %s: %w that can be seen from here: start the successor, which takes the lease", owner, sidecar.ErrNoHolder)
 	}
 	if state.Lease == nil || state.Lease.Holder == nil || state.Disagreement != "" {
-		return fmt.Errorf("owner %s: %w: process %d holds the lease, and the record does not say how to ask it: %s", owner, sidecar.ErrCannotJudge, state.PID, state.Disagreement)
+		return fmt.Errorf("owner %s: %w: process %d holds the lease, and the record does not say how to ask it: %s; see `freehold lease %s`", owner, sidecar.ErrCannotJudge, state.PID, state.Disagreement, owner)
 	}
 	if state.PID != h.to {
 		if err := requestHandoff(ctx, owner, *state.Lease.Holder, to, h.grace); err != nil {

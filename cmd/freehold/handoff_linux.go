@@ -95,9 +95,9 @@ func mine(conn net.Conn) bool {
 func requestHandoff(ctx context.Context, owner string, holder sidecar.Holder, to statedir.Identity, grace time.Duration) error {
 	unanswered := func(why error) error {
 		if cause := context.Cause(ctx); cause != nil {
-			return fmt.Errorf("owner %s: %w: process %d was asked to hand the lease over, and may do so yet: %w", owner, sidecar.ErrDeadline, holder.Identity.PID, cause)
+			return fmt.Errorf("owner %s: %w: process %d was asked to hand the lease over, and may do so yet: %w; look with `freehold lease %s`", owner, sidecar.ErrDeadline, holder.Identity.PID, cause, owner)
 		}
-		return fmt.Errorf("owner %s: %w: process %d, program %.64q, holds the lease and does not answer: only `freehold lease` can be asked, other programs hand over by themselves (%w)",
+		return fmt.Errorf("owner %s: %w: process %d, program %.64q, holds the lease and does not answer (%w): only `freehold lease` can be asked; let other programs hand over by themselves",
 			owner, sidecar.ErrBusy, holder.Identity.PID, holder.Program, why)
 	}
 	conn, err := new(net.Dialer).DialContext(ctx, "unix", handoffAddress(owner, holder.Identity))

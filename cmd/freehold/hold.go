@@ -18,7 +18,7 @@ import (
 // hold holds owner's lease while the command runs.
 func (h *holding) hold(ctx context.Context, owner string, command []string) (err error) {
 	if h.wait < 0 {
-		return usage("--wait %s is negative", h.wait)
+		return usage("--wait %s is negative: give 0s for no waiting", h.wait)
 	}
 	dir, err := h.find()
 	if err != nil {
@@ -37,11 +37,11 @@ func (h *holding) hold(ctx context.Context, owner string, command []string) (err
 	}
 	defer func() {
 		if closeErr := w.Close(); closeErr != nil {
-			h.complain(fmt.Errorf("the lease is free, and its record could not say so: %w", closeErr))
+			h.complain(fmt.Errorf("the lease is free, and its record could not say so: %w; the next holder writes it anew: nothing to do", closeErr))
 		}
 	}()
 	if w.Declaration().Owners[owner].EffectiveMode() != schema.Exclusive {
-		return fmt.Errorf("owner %s is shared: %w: only exclusive owners have one", owner, sidecar.ErrNoLease)
+		return fmt.Errorf("owner %s is shared: %w: only exclusive owners have one; run the command without it", owner, sidecar.ErrNoLease)
 	}
 	child := exec.Command(program, command[1:]...)
 	child.Args[0] = command[0]
@@ -104,9 +104,9 @@ func (c *charge) drain(r handoffRequest, ended chan error) error {
 	// Handoff would say so too, but only when the command has ended.
 	switch verdict, why := r.to.Judge(); verdict {
 	case statedir.Gone:
-		return fmt.Errorf("nothing is handed to process %d: %w: %s", r.to.PID, sidecar.ErrGone, why)
+		return fmt.Errorf("nothing is handed to process %d: %w: %s; name one that runs", r.to.PID, sidecar.ErrGone, why)
 	case statedir.CannotJudge:
-		return fmt.Errorf("nothing is handed to process %d: %w: %s", r.to.PID, sidecar.ErrCannotJudge, why)
+		return fmt.Errorf("nothing is handed to process %d: %w: %s; name one of this machine and user", r.to.PID, sidecar.ErrCannotJudge, why)
 	}
 	if err := c.child.Process.Signal(terminate); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return err
@@ -119,7 +119,7 @@ func (c *charge) drain(r handoffRequest, ended chan error) error {
 		case s := <-c.signals:
 			c.pass(s)
 		case <-late:
-			return fmt.Errorf("%w: the command of process %d was asked to end and did not within %v; the lease stays there", sidecar.ErrDeadline, os.Getpid(), r.grace)
+			return fmt.Errorf("%w: the command of process %d was asked to end and did not within %v; the lease stays there; give it longer with --grace", sidecar.ErrDeadline, os.Getpid(), r.grace)
 		}
 	}
 }

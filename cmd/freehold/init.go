@@ -130,7 +130,7 @@ func writeBoth(dir string, declaration, directive []byte) error {
 func writeNew(file string, text []byte) error {
 	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if errors.Is(err, fs.ErrExist) {
-		return usage("%s is there already: nothing was written", file)
+		return usage("%s is there already: nothing was written; change it, or name another directory", file)
 	}
 	if err != nil {
 		return err

@@ -66,7 +66,7 @@ func shortFields(texts []string) (map[string]schema.Field, error) {
 			return nil, usage("%q is no field: write NAME:TYPE, NAME:TYPE:KIND or NAME:enum:VALUE,VALUE", text)
 		}
 		if _, twice := fields[name]; twice {
-			return nil, usage("the field %q is given twice", name)
+			return nil, usage("the field %q is given twice: give it once", name)
 		}
 		f := schema.Field{Type: schema.Type(typ)}
 		if f.Type == schema.TypeEnum {

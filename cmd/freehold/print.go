@@ -12,7 +12,7 @@ import (
 // print writes data to standard output.
 func (c *cli) print(text string) error {
 	if _, err := fmt.Fprint(c.stdout, text); err != nil {
-		return fmt.Errorf("write the output: %w", err)
+		return fmt.Errorf("write the output: %w; choose another output", err)
 	}
 	return nil
 }

@@ -76,7 +76,7 @@ func proposalHead(name, state string, left []jsontext.Pointer) string {
 func declareAll(text []byte, fields map[string]schema.Field) ([]byte, error) {
 	names := slices.Sorted(maps.Keys(fields))
 	if len(names) == 0 {
-		return nil, usage("the file has no key that could be declared")
+		return nil, usage("the file has no key that could be declared: write owners.yaml by hand")
 	}
 	owned := false
 	for _, name := range names {

@@ -52,7 +52,7 @@ func (p putting) patch(d *schema.Declaration, values []string) (sidecar.Patch, e
 		member, text, ok := strings.Cut(assignment, "=")
 		switch {
 		case !ok:
-			return nil, usage("%q is no MEMBER=VALUE", assignment)
+			return nil, usage("%q is no MEMBER=VALUE: put a = between the two", assignment)
 		case given[member]:
 			return nil, usage("member %q is given two values: give it one", member)
 		}

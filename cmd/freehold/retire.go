@@ -63,7 +63,7 @@ func (r *retirement) flags(cmd *cobra.Command) {
 
 func (r *retirement) run(ctx context.Context, owner string) error {
 	if r.epoch == 0 || r.pid <= 0 || r.grace <= 0 {
-		return usage("--epoch %d, --pid %d and --grace %v must be positive", r.epoch, r.pid, r.grace)
+		return usage("--epoch %d, --pid %d and --grace %v must be positive: give other ones", r.epoch, r.pid, r.grace)
 	}
 	dir, err := r.find()
 	if err != nil {

@@ -42,7 +42,7 @@ func assign(d *schema.Declaration, owner string, assignments []string) (sidecar.
 	for _, assignment := range assignments {
 		field, text, ok := strings.Cut(assignment, "=")
 		if !ok {
-			return nil, usage("%q is no FIELD=VALUE", assignment)
+			return nil, usage("%q is no FIELD=VALUE: put a = between the two", assignment)
 		}
 		if given[field] {
 			return nil, usage("field %q is given two values: give it one", field)

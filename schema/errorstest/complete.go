@@ -15,17 +15,25 @@ import (
 // that does not end with what to do, and for each excuse that excuses nothing.
 func (g *Golden) Complete(t *testing.T) {
 	t.Helper()
-	found, err := sites(".", g.Prose)
+	found, err := sites(home, g.Prose)
 	if err != nil {
 		t.Fatal(err)
 	}
 	lines := read(t)
+	known := found
+	for _, dir := range g.Wraps {
+		more, err := sites(filepath.Join(home, dir), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		known = append(known, more...)
+	}
 	all := slices.Concat(slices.Collect(maps.Values(lines)), g.also(t))
 	g.told(t, found, all)
 	for _, how := range slices.Sorted(maps.Keys(lines)) {
 		says := lines[how]
-		if !slices.ContainsFunc(found, func(s site) bool { return s.says.MatchString(says) }) {
-			t.Errorf("%s: no code of the package says %q any more: take the line %q out", file, says, how)
+		if !slices.ContainsFunc(known, func(s site) bool { return s.says.MatchString(says) }) {
+			t.Errorf("%s: no code of the package, nor of those that it wraps, says %q any more: take the line %q out", file, says, how)
 		}
 		_, excused := g.excuse(how)
 		switch helps := g.Parts != "" || Helps(says); {
@@ -90,7 +98,7 @@ func (g *Golden) also(t *testing.T) []string {
 	t.Helper()
 	var lines []string
 	for _, pattern := range g.Also {
-		files, err := filepath.Glob(filepath.Join("testdata", pattern))
+		files, err := filepath.Glob(filepath.Join(home, "testdata", pattern))
 		if err != nil || len(files) == 0 {
 			t.Fatalf("no golden file %s: %v", pattern, err)
 		}

@@ -79,7 +79,8 @@ func TestRemedyIsTheLastClause(t *testing.T) {
 
 // What a terminal would obey fails the test that would print it.
 func TestSameRefusesControlCharacters(t *testing.T) {
-	t.Chdir(t.TempDir())
+	defer func(before string) { home = before }(home)
+	home = t.TempDir()
 	update := true
 	g := Golden{Update: &update}
 	for _, says := range []string{"a\x1b[2J", "a\u202eb", "a\rb", "a\x00"} {

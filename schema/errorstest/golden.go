@@ -27,6 +27,10 @@ import (
 // how it came about. The further lines of an error are indented.
 var file = filepath.Join("testdata", "errors.golden")
 
+// home is the folder of the package under test, in which its tests begin; some
+// change to another.
+var home, _ = os.Getwd()
+
 // Golden is the golden file of the package under test. It may be used by many
 // goroutines at once.
 type Golden struct {
@@ -39,6 +43,9 @@ type Golden struct {
 	// Prose names functions of the package that take a format and make no
 	// errors of it.
 	Prose []string
+	// Wraps names the folders, relative to the package's, of those whose errors
+	// it hands on under nothing but the name of a place.
+	Wraps []string
 	// Parts says why the package's errors need not end with what to do: who
 	// puts them into a sentence that does. If empty, they must.
 	Parts string
@@ -88,16 +95,12 @@ func command() string {
 }
 
 // packagePath is the package under test as an argument of go test, from the
-// module's root: tests run in their package's folder.
+// module's root.
 func packagePath() string {
-	dir, err := os.Getwd()
-	for root := dir; err == nil; root = filepath.Dir(root) {
+	for root := home; root != filepath.Dir(root); root = filepath.Dir(root) {
 		if _, err := os.Stat(filepath.Join(root, "go.mod")); err == nil {
-			rel, _ := filepath.Rel(root, dir)
+			rel, _ := filepath.Rel(root, home)
 			return "./" + filepath.ToSlash(rel)
-		}
-		if filepath.Dir(root) == root {
-			break
 		}
 	}
 	return "."
@@ -123,13 +126,14 @@ var varying = []struct {
 	{regexp.MustCompile(`\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`), "INSTANT"},
 	{regexp.MustCompile(`\bepoch \d{12,}`), "epoch EPOCH"},
 	{regexp.MustCompile(`\binode \d+`), "inode INODE"},
-	{regexp.MustCompile(`\b(process|processes|pid) \[?\d+( \d+)*\]?`), "$1 PID"},
+	{regexp.MustCompile(`\b(processes|process id|process|pid) (-?)\[?\d+( \d+)*\]?`), "$1 ${2}PID"},
+	{regexp.MustCompile(`\.json\.[0-9a-v]{13}\b`), ".json.NONCE"},
 }
 
 // read returns what each line of the golden file says, by how it came about.
 func read(t testing.TB) map[string]string {
 	t.Helper()
-	text, err := os.ReadFile(file)
+	text, err := os.ReadFile(filepath.Join(home, file))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		t.Fatal(err)
 	}
@@ -153,10 +157,10 @@ func write(t testing.TB, said map[string]string) {
 	for _, how := range slices.Sorted(maps.Keys(said)) {
 		fmt.Fprintf(&text, "%s => %s\n", how, strings.ReplaceAll(said[how], "\n", "\n\t"))
 	}
-	if err := os.MkdirAll("testdata", 0o777); err != nil {
+	if err := os.MkdirAll(filepath.Join(home, "testdata"), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(file, []byte(text.String()), 0o666); err != nil {
+	if err := os.WriteFile(filepath.Join(home, file), []byte(text.String()), 0o666); err != nil {
 		t.Fatal(err)
 	}
 }

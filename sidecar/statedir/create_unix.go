@@ -29,12 +29,12 @@ func Create(dir string, d *schema.Declaration) error {
 		}
 		defer f.close()
 		if !made {
-			return fmt.Errorf("%s: %w", path, ErrExists)
+			return fmt.Errorf("%s: %w: open it, or name another directory", path, ErrExists)
 		}
 		return nil
 	}
 	if _, err := os.Lstat(filepath.Join(path, metaName)); err == nil {
-		return fmt.Errorf("%s: %w", path, ErrExists)
+		return fmt.Errorf("%s: %w: open it, or name another directory", path, ErrExists)
 	}
 	return withFolder(path, func(f *folder) error {
 		return f.stage(metaName, func(meta *folder) error {

@@ -23,7 +23,7 @@ type Process struct {
 // error that wraps [ErrGone] if there is none.
 func OpenProcess(pid int) (*Process, error) {
 	if pid <= 0 {
-		return nil, fmt.Errorf("%d is no process id", pid)
+		return nil, fmt.Errorf("%d is no process id: name a positive one", pid)
 	}
 	fd, err := retry(func() (int, error) { return unix.PidfdOpen(pid, 0) })
 	switch err {

@@ -28,7 +28,7 @@ func Repair(ctx context.Context, dir string) (remade []string, err error) {
 	// The lock of the directory itself keeps two repairs apart: the state's
 	// own lock may be what is lost.
 	if err := unix.Flock(d.meta.fd, unix.LOCK_EX|unix.LOCK_NB); err != nil {
-		return nil, fmt.Errorf("%s: %w (%w): another repair is under way", d.meta.path, ErrBusy, err)
+		return nil, fmt.Errorf("%s: %w (%w): another repair is under way; wait for it", d.meta.path, ErrBusy, err)
 	}
 	defer unix.Flock(d.meta.fd, unix.LOCK_UN) // not left to a child that is between fork and exec
 	m, err := d.Manifest()

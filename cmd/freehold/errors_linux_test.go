@@ -1,0 +1,207 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/freehold-dev/freehold/schema/declare"
+	"github.com/freehold-dev/freehold/schema/errorstest"
+	"github.com/freehold-dev/freehold/sidecar"
+)
+
+const script = "is told by a script, with the processes that it takes: "
+
+var said = errorstest.Golden{
+	Update: update,
+	Prose:  []string{"say"}, // the sentences of explain
+	Untold: map[string]string{
+		"%s is not in the module %s at %s": "the module is looked for from the file upward: only a link that changes meanwhile leads elsewhere",
+		"misused":                          "decides the exit status and is never printed",
+		"%s was changed meanwhile: it stays as it is now":              "wants an editor that saves between two system calls",
+		"run the command again":                                        "belongs to the one before",
+		"some files may be new and some old: run `freehold gen` again": "wants a disk that fails between two files",
+		"the lease is free, and its record could not say so: %w; the next holder writes it anew: nothing to do":                                                             "wants a disk that fails when a process ends",
+		"%s out what only an owner's programs may have: give other packages verbs of the home instead":                                                                      script + "gen_leak",
+		"field %s has one value at a key, and no members: give one VALUE":                                                                                                   script + "put_value",
+		"owner %s: %w: process %d holds the lease, and the record does not say how to ask it: %s; see `freehold lease %s`":                                                  script + "lease_show",
+		"owner %s: %w: process %d, program %.64q, holds the lease and does not answer (%w): only `freehold lease` can be asked; let other programs hand over by themselves": script + "handoff_refused",
+		"nothing is handed to process %d: %w: %s; name one that runs":                                                                                                       script + "handoff_refused",
+		"nothing is handed to process %d: %w: %s; name one of this machine and user":                                                                                        script + "handoff_refused",
+		"%w: the command of process %d was asked to end and did not within %v; the lease stays there; give it longer with --grace":                                          script + "handoff_refused",
+	},
+	Unhelped: map[string]string{
+		"in a module: freehold gen owners/odd": "sums up lines that each end with what to do",
+		"freehold adopt misfit.json":           "sums up lines that each end with what to do",
+	},
+}
+
+// An utterance is a command line that fails and what it reads.
+type utterance struct{ line, stdin string }
+
+// told runs command lines that must fail and holds what they write to standard
+// error.
+func told(t *testing.T, where, dir string, all ...utterance) {
+	t.Helper()
+	for _, u := range all {
+		got := call(t, u.stdin, append(strings.Fields(u.line), "--dir", dir)...)
+		tell(t, where+u.line, dir, u.stdin, got)
+	}
+}
+
+func tell(t *testing.T, line, dir, stdin string, got result) {
+	t.Helper()
+	if got.Status == exitDone {
+		t.Errorf("%s: no error", line)
+		return
+	}
+	how := "freehold " + visible(line)
+	if stdin != "" {
+		how += fmt.Sprintf(" <<<%.60q", stdin)
+	}
+	said.Same(t, how, errors.New(strings.TrimSpace(got.Stderr)), dir, "STATE", filepath.Dir(dir), "DIR")
+}
+
+// TestErrorsSayWhatToDo provokes the errors of commands on a state.
+func TestErrorsSayWhatToDo(t *testing.T) {
+	dir := freshState(t)
+	t.Chdir(filepath.Dir(dir))
+	told(t, "", dir,
+		utterance{"set reset f", ""},
+		utterance{"set reset f=1 f=2", ""},
+		utterance{"set reset f=x\x1b[2J", ""},
+		utterance{"set reset n=1", ""},
+		utterance{"set reset nothing=1", ""},
+		utterance{"set nobody f=1", ""},
+		utterance{"set cost n=1", ""},
+		utterance{"set reset f=1 --if-version 1.\x1b", ""},
+		utterance{"set reset f=1 --if-version 1.1.0000000000000", ""},
+		utterance{"set reset f=1 --wait -1s", ""},
+		utterance{"insert reset f a", ""},
+		utterance{"clear cost x y", ""},
+		utterance{"get nothing", ""},
+		utterance{"get f key", ""},
+		utterance{"get f --default x", ""},
+		utterance{"accept reset", ""},
+		utterance{"quarantine reset", ""},
+		utterance{"schema nobody", ""},
+		utterance{"view more", ""},
+		utterance{"apply reset", "null"},
+		utterance{"apply reset", `[{"field":"f\u001b"`},
+		utterance{"apply reset", `[{"feild":"f"}]`},
+		utterance{"apply reset", `[{"field":"f"}]`},
+		utterance{"apply reset", `[{"field":"f","op":"set"}]`},
+		utterance{"apply reset", `[{"field":"n","op":"set","value":1}]`},
+		utterance{"apply reset", strings.Repeat(" ", maxPatch+1)},
+		utterance{"handoff watchdog --to -1", ""},
+		utterance{"retire watchdog --epoch 0 --pid 1", ""},
+		utterance{"adopt absent.json --state runtime", ""},
+	)
+	for line, stdin := range map[string]string{"set": "", "state": "", "state inti": "", "lease reset --dir state -- true": "", "lease watchdog --dir state --wait -1s -- true": "", "completion tcsh": "", "frobnicate": "", "veiw": "", "view --dir=": "", "adopt --infer empty.json": "{}", "adopt --infer list.json": "[]"} {
+		if stdin != "" {
+			if err := os.WriteFile(strings.Fields(line)[2], []byte(stdin), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		tell(t, line, dir, "", call(t, "", strings.Fields(line)...))
+	}
+	tell(t, "handoff watchdog --to PID", dir, "", call(t, "", "handoff", "watchdog", "--to", fmt.Sprint(os.Getpid()), "--dir", dir))
+	t.Setenv(dirVariable, "here")
+	tell(t, "view with a relative "+dirVariable, dir, "", call(t, "", "view"))
+	os.Unsetenv(dirVariable)
+	tell(t, "state init", dir, "", call(t, "", "state", "init"))
+
+	var stderr bytes.Buffer
+	run(t.Context(), []string{"set", "reset", "f=1", "--dir", dir}, strings.NewReader(""), failing{}, &stderr)
+	said.Same(t, "freehold set reset f=1 >/dev/full", errors.New(stderr.String()))
+	stderr.Reset()
+	run(t.Context(), []string{"apply", "reset", "--dir", dir}, failing{}, io.Discard, &stderr)
+	said.Same(t, "freehold apply reset, with an input that fails", errors.New(stderr.String()))
+
+	if err := os.WriteFile("misfit.json", []byte(`{"f":"x"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	told(t, "", dir, utterance{"adopt misfit.json", ""})
+	if err := os.WriteFile(filepath.Join(dir, ".freehold/manifest.json"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile("owners.yaml", declare.Template("runtime"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	told(t, "without a manifest: ", dir, utterance{"state init", ""}, utterance{"view", ""})
+}
+
+// failing is an input and an output that fail.
+type failing struct{}
+
+func (failing) Read([]byte) (int, error)  { return 0, errors.New("the disk is on fire") }
+func (failing) Write([]byte) (int, error) { return 0, errors.New("the disk is on fire") }
+
+// TestErrorsSayWhatToDoOfMaps provokes the errors of commands on a state with maps.
+func TestErrorsSayWhatToDoOfMaps(t *testing.T) {
+	text, err := os.ReadFile("../../owners/usage/owners.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	source, err := declare.Parse("owners.yaml", "owners/usage", text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(t.TempDir(), "state")
+	if err := sidecar.Create(dir, source.Declaration); err != nil {
+		t.Fatal(err)
+	}
+	must(t, "insert", "creator", "skills", "deploy", "--dir", dir)
+	told(t, "in a state with maps: ", dir,
+		utterance{"put tool skills deploy use_count", ""},
+		utterance{"put tool skills deploy use_count=1 use_count=2", ""},
+		utterance{"put tool skills deploy pinned=true", ""},
+		utterance{"put tool skills deploy use_cuont=1", ""},
+		utterance{"delete tool skills deploy", ""},
+		utterance{"insert tool skills more", ""},
+		utterance{"get skills deploy use_cuont", ""},
+		utterance{"get skills nothing", ""},
+	)
+}
+
+// TestErrorsSayWhatToDoOfModules provokes the errors of commands on source code.
+func TestErrorsSayWhatToDoOfModules(t *testing.T) {
+	root := t.TempDir()
+	write := func(name, text string) {
+		t.Helper()
+		at := filepath.Join(root, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o777), os.WriteFile(at, []byte(text), 0o666)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	told := func(lines ...string) {
+		t.Helper()
+		for _, line := range lines {
+			got := call(t, "", strings.Fields(line)...)
+			if got.Status == exitDone {
+				t.Errorf("%s: no error", line)
+			}
+			said.Same(t, "in a module: freehold "+line, errors.New(strings.TrimSpace(got.Stderr)), root, "MODULE")
+		}
+	}
+	write("go.mod", "module example.com/corner\n\ngo 1.26\n")
+	write("prog/main.go", "package main\n")
+	t.Chdir(root)
+	told("gen", "init Odd-Name", "init 9", "init prog", "gen /nowhere/owners.yaml")
+	write("owners/a/owners.yaml", string(declare.Template("a")))
+	told("init owners/a", "gen --check",
+		"owner add more", "owner add more --field x", "owner add more --field x:int --field x:int", "field add nobody x int",
+		"field add a x record", "field add a x map", "gen --owners=", "schema view --owners=")
+	write("owners/b/owners.yaml", string(declare.Template("b")))
+	told("field add a x int")
+	write("owners/odd/owners.yaml", "state: Odd\u202e\n")
+	told("gen owners/odd")
+}
+
+// TestErrorsAreAllTold fails for an error that no test of the package provokes.
+func TestErrorsAreAllTold(t *testing.T) { said.Complete(t) }

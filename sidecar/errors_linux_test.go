@@ -1,0 +1,221 @@
+package sidecar
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar/statedir"
+)
+
+// failed returns the error of an Update, which must fail.
+func failed(t *testing.T, w *Writer, fn func(*Tx)) error {
+	t.Helper()
+	_, err := w.Update(t.Context(), func(tx *Tx) error {
+		fn(tx)
+		return nil
+	})
+	return err
+}
+
+// TestErrorsSayWhatToDo provokes what an Update can be refused for.
+func TestErrorsSayWhatToDo(t *testing.T) {
+	dir := newState(t)
+	w := openOwner(t, dir, "cost", nil)
+	same := func(how string, err error) {
+		t.Helper()
+		said.Same(t, how, err, dir, "STATE")
+	}
+	same("update: a condition", failed(t, w, func(tx *Tx) { tx.IfVersion(Version{Epoch: 1, Revision: 1, Nonce: "0000000000000"}) }))
+	same("update: another owner's field", failed(t, w, func(tx *Tx) { tx.Apply(Op{Field: "cleared", Verb: Set, Value: []byte("true")}) }))
+	same("update: a hostile value", failed(t, w, func(tx *Tx) { tx.Apply(Op{Field: "ratio", Verb: Set, Value: []byte("\x1b[2J")}) }))
+	same("update: a key of no map", failed(t, w, func(tx *Tx) { tx.GetKey("note", "k", "") }))
+	same("update: keys of no map", failed(t, w, func(tx *Tx) { tx.Keys("note") }))
+	same("update: no set", failed(t, w, func(tx *Tx) { ElementsOf(tx, "note", schema.String{}).Has("x") }))
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(errors.New("enough"))
+	_, err := w.Update(ctx, addTurns(1))
+	same("update: given up", err)
+
+	update(t, w, addTurns(1))
+	whole := readFile(t, sidecarPath(dir, "cost"))
+	for how, text := range map[string]string{
+		"foreign": strings.Replace(whole, `"turns":1`, `"turns":2`, 1), "invalid": whole[:40], "too large": strings.Repeat(" ", 1<<20+1),
+		"a newer format": strings.Replace(whole, `"format":1`, `"format":2`, 1), "a type of another": `{"turns":"x\u001b[2J"}`, "another owner's field": `{"cleared":true}`,
+	} {
+		if err := os.WriteFile(sidecarPath(dir, "cost"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		same("update: the sidecar is "+how, failed(t, w, func(*Tx) {}))
+		if _, err := Accept(t.Context(), dir, "cost", nil); err != nil {
+			same("accept: the sidecar is "+how, err)
+		}
+	}
+	if err := errors.Join(os.Remove(sidecarPath(dir, "cost")), os.Mkdir(sidecarPath(dir, "cost"), 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	same("update: the sidecar is a directory", failed(t, w, func(*Tx) {}))
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	same("update: the writer is closed", failed(t, w, func(*Tx) {}))
+	_, err = Quarantine(t.Context(), dir, "reset", nil)
+	same("quarantine: there is nothing", err)
+}
+
+// TestErrorsSayWhatToDoOfMaps is about maps of several owners.
+func TestErrorsSayWhatToDoOfMaps(t *testing.T) {
+	s := newUsage(t)
+	s.update("creator", create)
+	s.update("tool", use)
+	same := func(how string, err error) {
+		t.Helper()
+		said.Same(t, how, err, s.dir, "STATE")
+	}
+	var labels []Op
+	for i := range schema.MaxElements + 1 {
+		labels = append(labels, Op{Field: "labels", Verb: Insert, Value: []byte(`"` + strings.Repeat("x", i%8) + statedir.NewNonce() + `"`)})
+	}
+	w := s.open("tool")
+	same("update: too many elements", failed(t, w, func(tx *Tx) {
+		for _, op := range labels {
+			tx.Apply(op)
+		}
+	}))
+	same("update: too many keys", failed(t, w, func(tx *Tx) {
+		for i := range schema.MaxKeys + 1 {
+			tx.Apply(Op{Field: "seen", Verb: Raise, Key: fmt.Sprint("k", i), Value: []byte("1")})
+		}
+	}))
+	text := s.text("tool")
+	s.overwrite("tool", `{"skills":{"\u001b[2J\u202e":{"use_count":1}}}`)
+	_, err := Accept(t.Context(), s.dir, "tool", nil)
+	same("accept: a hostile key", err)
+	s.overwrite("tool", `{"skills":{"absent":{"use_count":1}}}`)
+	_, err = Accept(t.Context(), s.dir, "tool", nil)
+	same("accept: a key that nobody created", err)
+	s.overwrite("tool", text)
+	creator := s.text("creator")
+	for how, text := range map[string]string{
+		"foreign": strings.Replace(creator, "deploy", "depl0y", 1), "a newer format": strings.Replace(creator, `"format":1`, `"format":2`, 1), "too large": strings.Repeat(" ", 1<<20+1),
+	} {
+		s.overwrite("creator", text)
+		same("update: the keys' sidecar is "+how, failed(t, w, use))
+	}
+	path := sidecarPath(s.dir, "creator")
+	if err := errors.Join(os.Remove(path), os.Mkdir(path, 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	same("update: the keys' sidecar is a directory", failed(t, w, use))
+}
+
+// TestErrorsSayWhatToDoOfOwners is about opening and looking.
+func TestErrorsSayWhatToDoOfOwners(t *testing.T) {
+	dir := newState(t)
+	same := func(how string, err error) {
+		t.Helper()
+		said.Same(t, how, err, dir, "STATE")
+	}
+	_, err := Open(t.Context(), dir, nil, "nobody\x1b", nil)
+	same("open: no such owner", err)
+	_, err = LeaseStatus(dir, "cost")
+	same("lease: of a shared owner", err)
+	_, err = Prepare(dir, "watchdog")
+	same("prepare: nobody holds it", err)
+	shared := openOwner(t, dir, "cost", nil)
+	same("handoff: a shared owner", shared.Handoff(t.Context(), statedir.Self()))
+
+	w := mustOpen(t, dir)
+	gone := statedir.Self()
+	gone.PID, gone.Start, gone.PIDFD = 1<<22-1, 1, 1
+	same("handoff: to a process that is gone", w.Handoff(t.Context(), gone))
+	same("handoff: to a number", w.Handoff(t.Context(), statedir.Identity{PID: os.Getpid()}))
+	fence, err := w.openLock(statedir.OwnerFence("watchdog"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ok, err := fence.Try(); !ok || err != nil {
+		t.Fatal(ok, err)
+	}
+	same("handoff: the fence is shut", w.Handoff(t.Context(), identityOf(t, os.Getppid())))
+	if err := fence.Close(); err != nil {
+		t.Fatal(err)
+	}
+	p := prepare(t, dir)
+	_, err = p.Retire(t.Context(), brief())
+	same("retire: oneself", err)
+	held, release := hold(t, dir, "cost")
+	defer release()
+	same("update: another process holds the lock", failed(t, shared, func(*Tx) {}))
+	_ = held
+
+	// What may stand in a record.
+	whole := readFile(t, recordPath(dir))
+	for how, text := range map[string]string{
+		"no JSON": "{\x1b", "a newer format": strings.Replace(whole, `"format": 1`, `"format": 7`, 1), "another owner's": strings.Replace(whole, `"owner": "watchdog"`, `"owner": "\u001b"`, 1),
+		"another state's": strings.Replace(whole, w.manifest.StateID, `\u202e`, 1), "a process id that is none": strings.Replace(whole, `"pid": `, `"pid": -`, 1),
+		"an epoch of no clock": `{"format":1,"owner":"watchdog","state":"` + w.manifest.StateID + `","epoch":18446744073709551615}`,
+	} {
+		if err := os.WriteFile(recordPath(dir), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := Prepare(dir, "watchdog")
+		same("prepare: the record is "+how, err)
+	}
+	if err := os.Remove(recordPath(dir)); err != nil {
+		t.Fatal(err)
+	}
+	notices := make(chan error, 9)
+	w.notice = func(err error) { notices <- err }
+	update(t, w, beat)
+	same("notice: the record was gone", <-notices)
+	if err := errors.Join(w.Close(), os.WriteFile(recordPath(dir), []byte("{"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	next, err := openWatchdog(t, dir, &Options{Notice: func(err error) { notices <- err }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	same("notice: the record was damaged", <-notices)
+	l := record(t, dir)
+	l.Epoch += 1000
+	l.Holder.Identity.Nonce = "another"
+	writeRecord(t, dir, l)
+	same("update: a later epoch has begun", failed(t, next, func(*Tx) {}))
+}
+
+// TestErrorsSayWhatToDoOfLostLocks is about a lease whose lock file is gone.
+func TestErrorsSayWhatToDoOfLostLocks(t *testing.T) {
+	dir := newState(t)
+	w := mustOpen(t, dir)
+	lease := filepath.Join(dir, ".freehold", statedir.OwnerLease("watchdog"))
+	if err := os.Remove(lease); err != nil {
+		t.Fatal(err)
+	}
+	said.Same(t, "update: the lease's lock is gone", failed(t, w, func(*Tx) {}), dir, "STATE")
+}
+
+// TestErrorsSayWhatToDoOfQueues is about updates that wait for one another.
+func TestErrorsSayWhatToDoOfQueues(t *testing.T) {
+	dir := newState(t)
+	w := openOwner(t, dir, "cost", &Options{Wait: 20 * time.Millisecond})
+	inside, leave := make(chan struct{}), make(chan struct{})
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		w.Update(context.Background(), func(*Tx) error { close(inside); <-leave; return nil })
+	}()
+	<-inside
+	said.Same(t, "update: another one of the program takes long", failed(t, w, func(*Tx) {}), dir, "STATE")
+	close(leave)
+	<-done
+}
+
+// TestErrorsAreAllTold fails for an error that no test of the package provokes.
+func TestErrorsAreAllTold(t *testing.T) { said.Complete(t) }

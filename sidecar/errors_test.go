@@ -1,0 +1,24 @@
+package sidecar
+
+import (
+	"github.com/freehold-dev/freehold/schema/errorstest"
+)
+
+// said keeps what the errors of the package say.
+var said = errorstest.Golden{
+	Update: updateGoldens,
+	Also:   []string{"refusals.txt"},
+	Prose:  []string{"proof"},
+	Wraps:  []string{"document", "statedir"},
+	Untold: map[string]string{
+		"the update's function did not return":                           "nobody sees it but a deferred function of the one that did not return",
+		"%w; look at what it does":                                       "wants a process that survives SIGKILL",
+		"%w: the new version is visible and may not survive a crash: %w": "wants a directory that cannot be synced, as the injector makes it for the crash tests",
+		"remove what was staged: %w":                                     "wants a disk that fails twice",
+		"process %d: %w: its number was used again, by another process":  "becomes the outcome AlreadyGone",
+		"it does not hold the lease":                                     "becomes ErrIdentityChanged or ErrCannotJudge, with who does",
+	},
+	Unhelped: map[string]string{
+		"quarantine: there is nothing": "is an answer, from which only the caller knows what follows",
+	},
+}

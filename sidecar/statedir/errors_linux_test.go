@@ -1,0 +1,186 @@
+package statedir
+
+import (
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/schema/errorstest"
+	"golang.org/x/sys/unix"
+)
+
+const (
+	race   = "wants another process between two system calls"
+	kernel = "names the system call that failed; only a broken kernel makes it fail"
+)
+
+var said = errorstest.Golden{
+	Update: flag.Bool("update", false, "write the golden files anew"),
+	Untold: map[string]string{
+		"%s: %w while it was opened; try again":              race,
+		"%w: it grew past %d bytes":                          race,
+		"not supported on this platform":                     "no part of it is built here",
+		"name a lock: %w":                                    kernel,
+		"name a lock: /proc/self/fdinfo/%d does not list it": kernel,
+		"process %d: pidfd_open: %w":                         kernel,
+		"process %d: poll: %w":                               kernel,
+		"%s names no user":                                   kernel,
+		"%s: %w: it is on %s, where locks do not reach every user of the directory; keep it on a local disk": "wants a network file system",
+	},
+	Unhelped: map[string]string{
+		"file: …":    "packages sidecar and reader add which command moves the file aside",
+		"process: …": "says of a process what the caller asked; what follows from it only the caller knows",
+	},
+}
+
+// TestErrorsSayWhatToDo provokes what directories, files and locks are refused for.
+func TestErrorsSayWhatToDo(t *testing.T) {
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	d := newState(t)
+	dir := d.Path()
+	parent := filepath.Dir(dir)
+	same := func(how string, err error) {
+		t.Helper()
+		said.Same(t, how, err, dir, "STATE", parent, "DIR")
+	}
+	same("create: a state is there", Create(dir, declaration()))
+	_, err := Open(parent)
+	same("open: no state", err)
+	must(os.Symlink(dir, filepath.Join(parent, "link")))
+	_, err = Open(filepath.Join(parent, "link"))
+	same("open: a link", err)
+	_, err = Find("/proc/self")
+	said.Same(t, "find: no state", err)
+	must(os.Chmod(dir, 0o722))
+	_, err = Open(dir)
+	same("open: others may write", err)
+	must(os.Chmod(dir, 0o700))
+
+	in := func(name string) string { return filepath.Join(dir, name) }
+	must(os.Mkdir(in("a.json"), 0o700))
+	must(os.WriteFile(in("b.json"), []byte("{}"), 0o600))
+	must(os.Link(in("b.json"), in("c.json")))
+	must(os.WriteFile(in("d.json"), make([]byte, 9), 0o600))
+	must(os.Symlink("d.json", in("e.json")))
+	must(syscall.Mkfifo(in("f.json"), 0o600))
+	for _, name := range []string{"a.json", "b.json", "d.json", "e.json", "f.json"} {
+		_, err = d.ReadFile(name, nil, 8)
+		same("file: read "+name, err)
+	}
+	_, err = d.Existing("c.json")
+	same("file: replace c.json", err)
+
+	contradiction := declaration()
+	contradiction.Owners["cost"].Fields["turns"] = schema.Field{Type: schema.TypeBool}
+	_, err = d.Upgrade(t.Context(), contradiction)
+	same("upgrade: a contradiction", err)
+	_, err = d.ParseManifest([]byte("{\x1b"))
+	same("manifest: no JSON", err)
+
+	must(os.Rename(in(".freehold/manifest.json"), in("m")))
+	_, err = d.Manifest()
+	same("manifest: gone", err)
+	must(os.Rename(in("m"), in(".freehold/manifest.json")))
+	must(os.Rename(dir, dir+"-elsewhere"))
+	same("unmoved: it was moved", d.Unmoved())
+	must(os.Rename(dir+"-elsewhere", dir))
+}
+
+func TestErrorsSayWhatToDoOfOtherUsers(t *testing.T) {
+	d := newState(t)
+	dir := d.Path()
+	if err := os.WriteFile(filepath.Join(dir, "cost.json"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"cost.json", "."} {
+		if err := os.Chown(filepath.Join(dir, name), 65534, 65534); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, err := d.Existing("cost.json")
+	said.Same(t, "replace: another user's", err, dir, "STATE")
+	_, err = Open(dir)
+	said.Same(t, "open: another user's", err, dir, "STATE")
+}
+
+func TestErrorsSayWhatToDoOfLocks(t *testing.T) {
+	d := newState(t)
+	dir := d.Path()
+	same := func(how string, err error) {
+		t.Helper()
+		said.Same(t, how, err, dir, "STATE")
+	}
+	held, other := openLock(t, d, OwnerLock("cost")), openLock(t, d, OwnerLock("cost"))
+	if ok, err := held.Try(); !ok || err != nil {
+		t.Fatal(ok, err)
+	}
+	same("lock: held by oneself", other.Acquire(t.Context(), 0))
+	holder := exec.Command("flock", filepath.Join(dir, ".freehold", OwnerLease("watchdog")), "sh", "-c", "echo held; read line")
+	in, err := holder.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := holder.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := holder.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := out.Read(make([]byte, 8)); err != nil {
+		t.Fatal(err)
+	}
+	same("lock: held by another process", openLock(t, d, OwnerLease("watchdog")).Acquire(t.Context(), 0))
+	in.Close()
+	holder.Wait()
+	same("lock: nobody is known to hold it", openLock(t, d, OwnerLock("watchdog")).Busy())
+	if err := unix.Flock(d.meta.fd, unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		t.Fatal(err)
+	}
+	_, err = Repair(t.Context(), dir)
+	same("repair: another one", err)
+	if err := unix.Flock(d.meta.fd, unix.LOCK_UN); err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(dir, ".freehold", OwnerLock("cost"))
+	if err := os.Rename(name, name+".lost"); err != nil {
+		t.Fatal(err)
+	}
+	same("lock: lost", held.Held())
+	_, err = Repair(t.Context(), dir)
+	same("repair: the lost lock is held", err)
+	if err := os.WriteFile(name, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	same("lock: re-made", held.Held())
+}
+
+func TestErrorsSayWhatToDoOfProcesses(t *testing.T) {
+	_, err := OpenProcess(-1)
+	said.Same(t, "process: no number", err)
+	cmd := sleeper(t)
+	p, err := OpenProcess(cmd.Process.Pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	said.Same(t, "process: no such signal", p.Signal(unix.Signal(9999)))
+	cmd.Process.Kill()
+	cmd.Wait()
+	said.Same(t, "process: ended", p.There())
+	said.Same(t, "process: signalled when it had ended", p.Signal(unix.SIGTERM))
+	_, err = OpenProcess(1 << 30)
+	said.Same(t, "process: none has the number", err)
+}
+
+// TestErrorsAreAllTold fails for an error that no test of the package provokes.
+func TestErrorsAreAllTold(t *testing.T) { said.Complete(t) }
