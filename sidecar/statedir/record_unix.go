@@ -5,6 +5,7 @@ package statedir
 import (
 	"errors"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"github.com/google/renameio/v2"
@@ -35,24 +36,37 @@ func (d *Dir) QuarantineRecord(name string) (string, error) { return d.quarantin
 // left behind. Nobody else may be writing it.
 func (d *Dir) Collect(name string) error { return d.state.collect(name) }
 
-// collect goes by the names that renameio gives its files: a dot, the name of
-// the target, and a decimal number.
 func (f *folder) collect(target string) error {
-	names, err := f.names()
+	names, err := f.staged(target)
 	if err != nil {
 		return err
 	}
 	for _, name := range names {
-		number, ok := strings.CutPrefix(name, "."+target)
-		if !ok || number == "" || strings.Trim(number, "0123456789") != "" {
-			continue
-		}
-		if info, err := f.root.Lstat(name); err != nil || !info.Mode().IsRegular() {
-			continue // gone, or something that no commit made
-		}
 		if err := f.root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
 	return nil
+}
+
+// staged lists what writers of the file target have staged, by the names that
+// renameio gives its files: a dot, the name of the target, and a decimal number.
+func (f *folder) staged(target string) ([]string, error) {
+	names, err := f.names()
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(names, func(name string) bool {
+		if !stages(name, target) {
+			return true
+		}
+		info, err := f.root.Lstat(name)
+		return err != nil || !info.Mode().IsRegular() // gone, or something that no commit made
+	}), nil
+}
+
+// stages reports whether a writer of target could have staged name.
+func stages(name, target string) bool {
+	number, ok := strings.CutPrefix(name, "."+target)
+	return ok && number != "" && strings.Trim(number, "0123456789") == ""
 }

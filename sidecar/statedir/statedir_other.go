@@ -36,18 +36,6 @@ func Open(dir string) (*Dir, error) { return nil, ErrUnsupported }
 // Create returns [ErrUnsupported].
 func Create(dir string, d *schema.Declaration) error { return ErrUnsupported }
 
-// GatheringIn returns [ErrUnsupported].
-func GatheringIn(dir string) (Gathering, error) { return Gathering{}, ErrUnsupported }
-
-// OpenInstance returns [ErrUnsupported].
-func OpenInstance(dir, id string) (*Dir, error) { return nil, ErrUnsupported }
-
-// CreateInstance returns [ErrUnsupported].
-func CreateInstance(dir, id string, d *schema.Declaration) error { return ErrUnsupported }
-
-// Instances returns [ErrUnsupported].
-func Instances(dir string) ([]Instance, error) { return nil, ErrUnsupported }
-
 // Find returns [ErrUnsupported].
 func Find(start string) (string, error) { return "", ErrUnsupported }
 
@@ -59,7 +47,6 @@ func (d *Dir) Path() string                                   { return "" }
 func (d *Dir) Root() *os.Root                                 { return nil }
 func (d *Dir) Sync() error                                    { return ErrUnsupported }
 func (d *Dir) Unmoved() error                                 { return ErrUnsupported }
-func (d *Dir) Attend(context.Context, time.Duration) error    { return ErrUnsupported }
 func (d *Dir) Names() ([]string, error)                       { return nil, ErrUnsupported }
 func (d *Dir) Stamp() (Stamp, error)                          { return Stamp{}, ErrUnsupported }
 func (d *Dir) Collect(string) error                           { return ErrUnsupported }

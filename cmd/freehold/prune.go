@@ -1,0 +1,174 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar/prune"
+	"github.com/spf13/cobra"
+)
+
+func newPrune(c *cli) *cobra.Command {
+	p := &pruneCall{cli: c}
+	cmd := c.command(&cobra.Command{
+		Use:   "prune [--older-than AGE]",
+		Short: "remove ended instances, and what killed writers left",
+		Long: `Remove the instances of a state that nobody has written for AGE (7d, 36h) and that
+no process has open, and what killed writers left in those that live on; of a
+state without instances, only that. A directory is renamed away before it is
+deleted, so that an instance is there as a whole or gone; what a killed prune
+leaves, the next one removes.
+
+An instance is kept if a process has it open or holds one of its locks, if it is
+younger, if its newest date is later than now, if something in it is not
+Freehold's, and if it cannot be read. All that was kept is counted by its reason,
+and named if time alone does not mend it: then the exit status is 1. With --json
+everything is listed, an object on a line. If something could not be removed, the
+exit status is 7.
+
+A dry run takes the same decisions. Age is that of the newest file and of the
+newest commit in an instance. If the clock was set forward, what was written
+since the machine started is kept by a clock that nobody sets.`,
+		Example: `  freehold prune --older-than 7d --dry-run
+  freehold prune --older-than 36h --dir ./sessions --json`,
+		Args: operands(0, 0, "no operands"),
+	}, func(ctx context.Context, _ []string) error { return p.run(ctx) })
+	p.place.flags(cmd)
+	cmd.Flags().StringVar(&p.older, "older-than", "", "remove instances that nobody has written for `AGE`: 7d, 36h (default none)")
+	cmd.Flags().BoolVar(&p.dryRun, "dry-run", false, "say what would be removed, and remove nothing")
+	p.given = func() bool { return cmd.Flags().Changed("older-than") }
+	return cmd
+}
+
+// A pruneCall is one call of prune.
+type pruneCall struct {
+	*cli
+	place
+	older  string
+	given  func() bool
+	dryRun bool
+}
+
+func (p *pruneCall) run(ctx context.Context) error {
+	o := &prune.Options{DryRun: p.dryRun, Instance: p.instance}
+	if p.given() {
+		age, err := parseAge(p.older)
+		if err != nil {
+			return err
+		}
+		o.OlderThan = max(age, 1) // zero is no age to the library
+	}
+	if p.chosen.Changed {
+		if err := schema.CheckInstanceID(p.instance); err != nil {
+			return fmt.Errorf("--instance: %w", err)
+		}
+	}
+	dir, err := p.gathering()
+	if err != nil {
+		return err
+	}
+	if p.chosen.Changed { // a mistyped one is not "nothing to prune"
+		if _, err := p.choose(dir); err != nil {
+			return err
+		}
+	}
+	report, err := prune.Run(ctx, dir, o)
+	if report == nil {
+		return err
+	}
+	if told := p.tell(report); told != nil {
+		return told
+	}
+	if err != nil {
+		return err
+	}
+	return pruned(report)
+}
+
+// parseAge reads a duration that may have days, as 7d or 1d12h.
+func parseAge(text string) (time.Duration, error) {
+	const day, most = 24 * time.Hour, 100 * 365
+	rest, days := text, 0
+	if before, after, ok := strings.Cut(text, "d"); ok {
+		n, err := strconv.ParseUint(before, 10, 32)
+		if err != nil || n > most {
+			return 0, usage("--older-than %s is no age: write 7d or 36h", quoted(text))
+		}
+		if rest, days = after, int(n); rest == "" {
+			rest = "0s"
+		}
+	}
+	age, err := time.ParseDuration(rest)
+	if err != nil || age < 0 || strings.HasPrefix(rest, "+") || age > most*day {
+		return 0, usage("--older-than %s is no age: write 7d or 36h", quoted(text))
+	}
+	return time.Duration(days)*day + age, nil
+}
+
+// tell prints the report.
+func (p *pruneCall) tell(r *prune.Report) error {
+	if !p.json {
+		return p.print(pruneText(r))
+	}
+	for _, i := range r.Items {
+		if err := p.printJSON(i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pruneText is the report for people: a line for what was removed or wants a
+// look, and a count of the rest by reason.
+func pruneText(r *prune.Report) string {
+	var b strings.Builder
+	for _, i := range r.Items {
+		if i.Action == prune.Kept && !i.WantsALook() {
+			continue
+		}
+		name := visible(i.Path)
+		if i.Kind == prune.Instance && i.Instance != "" {
+			name = quoted(i.Instance) + " (" + name + ")"
+		}
+		fmt.Fprintf(&b, "%s %s %s: %s\n", i.Action, i.Kind, name, visible(i.Says))
+	}
+	counts := r.Counts()
+	for _, action := range []prune.Action{prune.Removed, prune.WouldRemove, prune.Kept, prune.Failed} {
+		var parts []string
+		total := 0
+		for _, reason := range slices.Sorted(maps.Keys(counts[action])) {
+			parts = append(parts, fmt.Sprintf("%d %s", counts[action][reason], reason))
+			total += counts[action][reason]
+		}
+		if total > 0 {
+			fmt.Fprintf(&b, "%s %d: %s\n", action, total, strings.Join(parts, ", "))
+		}
+	}
+	if b.Len() == 0 {
+		return "nothing to prune\n"
+	}
+	return b.String()
+}
+
+// pruned returns the verdict on a report.
+func pruned(r *prune.Report) error {
+	status := exitDone
+	for _, i := range r.Items {
+		if i.Action == prune.Failed {
+			return verdict{status: exitIO}
+		}
+		if i.WantsALook() {
+			status = exitNegative
+		}
+	}
+	if status == exitDone {
+		return nil
+	}
+	return verdict{status: status}
+}

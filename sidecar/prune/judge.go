@@ -1,0 +1,109 @@
+package prune
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"time"
+
+	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar/document"
+	"github.com/freehold-dev/freehold/sidecar/statedir"
+)
+
+// judge returns the item with its reason: [Old] if the instance may go as far
+// as its files say.
+func (p *pruning) judge(item Item, d *statedir.Dir) Item {
+	item.Action = Kept
+	m, err := d.Manifest()
+	if err != nil {
+		return item.because(err)
+	}
+	found, err := d.Survey(m)
+	if err != nil {
+		return item.because(err)
+	}
+	if len(found.Foreign) > 0 {
+		item.Reason = Foreign
+		item.Says = fmt.Sprintf("not Freehold's, so move it away first: %s", strings.Join(found.Foreign, ", "))
+		return item
+	}
+	w, err := lastWriting(d, m)
+	if err != nil {
+		item.Reason, item.Says = Damaged, err.Error()
+		if errors.Is(err, document.ErrForeign) {
+			item.Reason = Foreign
+		}
+		return item
+	}
+	if item.Newest = found.Newest; w.newest.After(item.Newest) {
+		item.Newest = w.newest
+	}
+	return p.age(item, w)
+}
+
+// A writing is what the sidecars of an instance say of the last commit.
+type writing struct {
+	newest time.Time
+	// atMost is how old the instance is at most, by a clock that nobody
+	// sets, if known.
+	atMost time.Duration
+	known  bool
+}
+
+// lastWriting reads every sidecar. One that cannot be used keeps the instance:
+// nobody knows what is in it.
+func lastWriting(d *statedir.Dir, m *schema.Manifest) (w writing, err error) {
+	for _, owner := range m.Declaration.OwnerNames() {
+		raw, err := d.ReadFile(statedir.Sidecar(owner), nil, document.MaxSize)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return w, err
+		}
+		doc, err := document.Decode(raw)
+		if err == nil {
+			err = doc.Belongs(owner, m.StateID)
+		}
+		if err != nil {
+			return w, fmt.Errorf("%s: %w: look at it, then run `freehold accept %s` or `freehold quarantine %s`", statedir.Sidecar(owner), err, owner, owner)
+		}
+		if doc.WrittenAt.After(w.newest) {
+			w.newest = doc.WrittenAt
+		}
+		if age, ok := doc.Writer.Identity.Since(); ok && (!w.known || age < w.atMost) {
+			w.atMost, w.known = age, true
+		}
+	}
+	return w, nil
+}
+
+// aheadOfUs is how far a date may be ahead of the clock without a reason: file
+// systems and programs round in different ways.
+const aheadOfUs = time.Minute
+
+// age decides by the newest date in the instance.
+func (p *pruning) age(item Item, w writing) Item {
+	now := p.Clock()
+	age := max(now.Sub(item.Newest), 0)
+	switch {
+	case item.Newest.After(now.Add(aheadOfUs)):
+		item.Reason = Future
+		item.Says = fmt.Sprintf("its newest date is %s and now is %s: one of the clocks was wrong", item.Newest.UTC().Format(time.RFC3339), now.UTC().Format(time.RFC3339))
+		return item
+	case p.OlderThan <= 0:
+		item.Reason, item.Says = Young, fmt.Sprintf("last written %s, and no age was given", since(age))
+		return item
+	case w.known && w.atMost < age:
+		age = w.atMost
+		item.Says = fmt.Sprintf("its last writer was started %s, whatever the clock says", since(age))
+	default:
+		item.Says = fmt.Sprintf("last written %s", since(age))
+	}
+	if item.Reason = Old; age < p.OlderThan {
+		item.Reason = Young
+	}
+	return item
+}

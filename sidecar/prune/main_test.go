@@ -1,0 +1,212 @@
+package prune
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/internal/inject"
+	"github.com/freehold-dev/freehold/sidecar/statedir"
+)
+
+// roleVar names the part that a re-executed test binary plays.
+const roleVar = "FREEHOLD_TEST_ROLE"
+
+func TestMain(m *testing.M) {
+	inject.Main()
+	if role := os.Getenv(roleVar); role != "" {
+		if err := roles[role](os.Args[1:]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// roles are the programs that tests run as processes of their own.
+var roles = map[string]func(args []string) error{
+	"work":  roleWork,
+	"prune": rolePrune,
+}
+
+func process(t *testing.T, role string, args ...string) *exec.Cmd {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), os.Args[0], args...)
+	cmd.Env = append(os.Environ(), roleVar+"="+role)
+	cmd.Stderr = os.Stderr
+	return cmd
+}
+
+func declaration() *schema.Declaration {
+	return &schema.Declaration{State: "session", Instances: schema.Instances{By: "session_id"}, Owners: map[string]schema.Owner{
+		"hook":  {Durability: schema.Process, Fields: map[string]schema.Field{"turns": {Type: schema.TypeUint, Kind: schema.Counter}}},
+		"guard": {Mode: schema.Exclusive, Fields: map[string]schema.Field{"word": {Type: schema.TypeString}}},
+	}}
+}
+
+// roleWork opens instance after instance, rounds times, commits to each twice,
+// and holds that what is acknowledged is there as long as the Writer is open.
+// It prints how many commits each instance got.
+func roleWork(args []string) error {
+	rounds, err := strconv.Atoi(args[2])
+	if err != nil {
+		return err
+	}
+	done := map[string]int{}
+	for i := range rounds {
+		id := fmt.Sprintf("S %d", i%3)
+		if err := work(args[0], id, args[1]); err != nil {
+			return fmt.Errorf("round %d, instance %q: %w", i, id, err)
+		}
+		done[id] += 2
+	}
+	return json.NewEncoder(os.Stdout).Encode(done)
+}
+
+func work(dir, id, program string) error {
+	ctx := context.Background()
+	w, err := sidecar.OpenInstance(ctx, dir, id, declaration(), "hook", &sidecar.Options{Create: true, Program: program, Wait: time.Minute})
+	if err != nil {
+		return err
+	}
+	defer w.Close()
+	last := uint64(0)
+	for range 2 {
+		_, err := w.Update(ctx, func(tx *sidecar.Tx) error {
+			turns := sidecar.CounterOf(tx, "turns", schema.Uint{})
+			now, _ := turns.Get()
+			if now < last {
+				return fmt.Errorf("turns is %d and was %d", now, last)
+			}
+			turns.Add(1)
+			last = now + 1
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rolePrune prunes once.
+func rolePrune(args []string) error {
+	age, err := time.ParseDuration(args[1])
+	if err != nil {
+		return err
+	}
+	inject.Begin()
+	defer inject.End()
+	report, err := Run(context.Background(), args[0], &Options{OlderThan: age})
+	if err != nil {
+		return err
+	}
+	for _, i := range report.Items {
+		if i.Action == Failed {
+			return fmt.Errorf("%+v", i)
+		}
+	}
+	return nil
+}
+
+// newInstances makes a state with instances, each with one commit.
+func newInstances(t *testing.T, ids ...string) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "sessions")
+	if err := sidecar.Create(dir, declaration()); err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range ids {
+		commit(t, dir, id)
+	}
+	return dir
+}
+
+func commit(t *testing.T, dir, id string) {
+	t.Helper()
+	if err := work(dir, id, "test"); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func pathOf(t *testing.T, dir, id string) string {
+	t.Helper()
+	name, err := schema.InstanceDir(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Join(dir, name)
+}
+
+// later is a clock that is so much ahead.
+func later(by time.Duration) func() time.Time {
+	return func() time.Time { return time.Now().Add(by) }
+}
+
+// restamp rewrites an instance's sidecar as a process of another boot would have
+// left it.
+func restamp(t *testing.T, dir, id string, at time.Time) {
+	t.Helper()
+	path := filepath.Join(pathOf(t, dir, id), "hook.json")
+	stamp(t, path, at)
+	for _, name := range []string{path, filepath.Join(pathOf(t, dir, id), ".freehold", "manifest.json")} {
+		if err := os.Chtimes(name, at, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func run(t *testing.T, dir string, o *Options) *Report {
+	t.Helper()
+	r, err := Run(t.Context(), dir, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// reasons returns the report by id of instance, or name.
+func reasons(r *Report) map[string]string {
+	m := map[string]string{}
+	for _, i := range r.Items {
+		name := i.Instance
+		if i.Kind != Instance || name == "" {
+			name = filepath.Base(i.Path)
+		}
+		m[name] = string(i.Action) + ": " + string(i.Reason)
+	}
+	return m
+}
+
+func exists(t *testing.T, dir, id string) bool {
+	t.Helper()
+	_, err := os.Lstat(pathOf(t, dir, id))
+	return err == nil
+}
+
+// onlyWhole holds that nothing of a prune or of a create is left half done:
+// every name in dir is an instance that can be used.
+func onlyWhole(t *testing.T, dir string) {
+	t.Helper()
+	if left, err := statedir.Leftovers(dir); err != nil || len(left) > 0 {
+		t.Errorf("left: %v (%v)", left, err)
+	}
+	found, err := statedir.Instances(dir)
+	if err != nil {
+		t.Error(err)
+	}
+	for _, i := range found {
+		if i.Err != nil {
+			t.Errorf("%s: %v", i.Name, i.Err)
+		}
+	}
+}

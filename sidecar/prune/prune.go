@@ -1,0 +1,232 @@
+package prune
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/freehold-dev/freehold/sidecar/statedir"
+)
+
+// Options for [Run]. The zero value, and a nil pointer, remove no instance.
+type Options struct {
+	// OlderThan is how long nobody must have written an instance that is
+	// removed. If zero, none is, only what killed processes left.
+	OlderThan time.Duration
+	// Instance is the id of the only instance to look at. If empty, all.
+	Instance string
+	// DryRun takes the same decisions and removes nothing.
+	DryRun bool
+	// Clock tells how old something is. If nil, [time.Now].
+	Clock func() time.Time
+}
+
+// Run prunes the directory dir: of a state with instances, all of them; of any
+// other state, what killed writers left in it. It takes locks without waiting,
+// and so keeps nobody waiting for longer than a look at the files of one
+// instance takes. Run again, it finishes what a killed one began, and any
+// number may run at once.
+//
+// The report is nil only if there is nothing to look at: Run returns the errors
+// of [statedir.Instances] then. Otherwise the error says that ctx ended it.
+func Run(ctx context.Context, dir string, o *Options) (*Report, error) {
+	if o == nil {
+		o = &Options{}
+	}
+	path, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	p := &pruning{Options: *o, report: &Report{Dir: path, DryRun: o.DryRun}}
+	if p.Clock == nil {
+		p.Clock = time.Now
+	}
+	found, err := statedir.Instances(path)
+	if errors.Is(err, statedir.ErrNoInstances) {
+		return p.report, p.state(path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if p.Instance != "" {
+		found = slices.DeleteFunc(found, func(i statedir.Instance) bool { return i.ID != p.Instance })
+	} else if err := p.beside(found); err != nil {
+		return nil, err
+	}
+	for _, i := range found {
+		if ctx.Err() != nil {
+			return p.report, context.Cause(ctx)
+		}
+		p.instance(i)
+	}
+	slices.SortStableFunc(p.report.Items, func(a, b Item) int { return strings.Compare(a.Path, b.Path) })
+	return p.report, nil
+}
+
+// A pruning is one Run.
+type pruning struct {
+	Options
+	report *Report
+}
+
+func (p *pruning) note(i Item) { p.report.Items = append(p.report.Items, i) }
+
+// removed is what becomes of what is to be removed.
+func (p *pruning) removed() Action {
+	if p.DryRun {
+		return WouldRemove
+	}
+	return Removed
+}
+
+// state looks at one state and removes what killed writers left in it.
+func (p *pruning) state(path string) error {
+	d, err := statedir.Open(path)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	return p.litter(d, "")
+}
+
+// litter removes what killed writers left in a state that lives on.
+func (p *pruning) litter(d *statedir.Dir, id string) error {
+	m, err := d.Manifest()
+	if err != nil {
+		return err
+	}
+	found, err := d.Litter(m, p.DryRun)
+	for _, l := range found {
+		item := Item{Kind: Litter, Path: filepath.Join(d.Path(), l.Name), Instance: id, Action: p.removed(), Reason: Left, Says: "a killed process left it"}
+		if l.Busy {
+			item.Action, item.Reason, item.Says = Kept, Busy, "a process that lives may be writing it"
+		}
+		p.note(item)
+	}
+	return err
+}
+
+// beside looks at everything in the directory but the instances.
+func (p *pruning) beside(found []statedir.Instance) error {
+	dir := p.report.Dir
+	left, err := statedir.Leftovers(dir)
+	if err != nil {
+		return err
+	}
+	for _, name := range left {
+		item := Item{Kind: Litter, Path: filepath.Join(dir, name), Action: p.removed(), Reason: Left, Says: "a killed process left it"}
+		done, err := statedir.RemoveLeftover(dir, name, p.DryRun)
+		switch {
+		case err != nil:
+			item.Action, item.Reason, item.Says = Failed, why(err), err.Error()
+		case !done:
+			if _, err := os.Lstat(item.Path); errors.Is(err, fs.ErrNotExist) {
+				continue // what was making it has finished
+			}
+			item.Action, item.Reason, item.Says = Kept, Busy, "a process that lives is making or removing it"
+		}
+		p.note(item)
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		instance := slices.ContainsFunc(found, func(i statedir.Instance) bool { return i.Name == e.Name() })
+		if instance || strings.HasPrefix(e.Name(), ".freehold") {
+			continue
+		}
+		p.note(Item{Kind: Other, Path: filepath.Join(dir, e.Name()), Action: Kept, Reason: NotOurs, Says: "it is no instance"})
+	}
+	return nil
+}
+
+// instance looks at one instance: first without a lock, so that those in use
+// are not disturbed, and then again with all of them.
+func (p *pruning) instance(i statedir.Instance) {
+	item := Item{Kind: Instance, Path: filepath.Join(p.report.Dir, i.Name), Instance: i.ID, Action: Kept}
+	if i.Err != nil {
+		p.note(item.because(i.Err))
+		return
+	}
+	d, err := statedir.OpenInstance(p.report.Dir, i.ID)
+	if errors.Is(err, statedir.ErrNoState) {
+		return // somebody else was faster
+	}
+	if err != nil {
+		p.note(item.because(err))
+		return
+	}
+	defer d.Close()
+	if item = p.judge(item, d); item.Reason == Old {
+		item = p.seize(item, d)
+	}
+	p.note(item)
+	if item.Action != Kept || item.WantsALook() {
+		return
+	}
+	if err := p.litter(d, i.ID); err != nil {
+		p.note(Item{Kind: Litter, Path: item.Path, Instance: i.ID, Action: Failed, Reason: why(err), Says: err.Error()})
+	}
+}
+
+// seize takes all locks of an instance that is old, looks again, and removes it.
+func (p *pruning) seize(item Item, d *statedir.Dir) Item {
+	s, err := d.Seize()
+	if err != nil {
+		return item.because(err)
+	}
+	defer s.Close()
+	again := p.judge(item, d)
+	switch {
+	case again.Reason != Old && again.Reason != Young:
+		return again
+	case again.Reason == Young:
+		again.Reason, again.Says = Active, "it was written while this looked at it"
+		return again
+	}
+	again.Action = p.removed()
+	if p.DryRun {
+		return again
+	}
+	if err := s.Discard(); err != nil {
+		again.Action, again.Reason, again.Says = Failed, why(err), err.Error()
+	}
+	return again
+}
+
+// because returns the item, kept for the error.
+func (i Item) because(err error) Item {
+	i.Action, i.Reason, i.Says = Kept, why(err), err.Error()
+	return i
+}
+
+// why returns the reason that an error is.
+func why(err error) Reason {
+	switch {
+	case errors.Is(err, statedir.ErrBusy):
+		return Busy
+	case errors.Is(err, statedir.ErrUnsafe), errors.Is(err, fs.ErrPermission):
+		return Unsafe
+	case errors.Is(err, statedir.ErrReplaced), errors.Is(err, fs.ErrNotExist):
+		return Active
+	case errors.As(err, new(*fs.PathError)) && !errors.Is(err, statedir.ErrInvalidManifest) && !errors.Is(err, statedir.ErrLock) && !errors.Is(err, statedir.ErrIrregular):
+		return IOFailed
+	}
+	return Damaged
+}
+
+// since says how long ago something was, as people do.
+func since(age time.Duration) string {
+	const day = 24 * time.Hour
+	if age >= 2*day {
+		return fmt.Sprintf("%d days ago", age/day)
+	}
+	return fmt.Sprintf("%v ago", age.Round(time.Second))
+}

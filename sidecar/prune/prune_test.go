@@ -1,0 +1,247 @@
+package prune
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/document"
+	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/google/go-cmp/cmp"
+)
+
+const day = 24 * time.Hour
+
+// stamp makes the sidecar one that was written then, by a process of an earlier
+// boot.
+func stamp(t *testing.T, path string, at time.Time) {
+	t.Helper()
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := document.Decode(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	writer := doc.Writer
+	writer.Identity.Boot = "another boot"
+	v := doc.Version
+	v.Revision++
+	v.Nonce = statedir.NewNonce()
+	doc.Commit(v, at, writer)
+	if raw, err = doc.Encode(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, raw, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Case 128: everything that was kept is in the report, with its reason.
+func TestEverythingKeptHasAReason(t *testing.T) {
+	dir := newInstances(t, "old", "Older", "young", "open", "edited", "ahead", "strange", "unreadable", "fresh file")
+	for id, age := range map[string]time.Duration{
+		"old": 8 * day, "Older": 400 * day, "open": 9 * day, "edited": 9 * day, "ahead": -time.Hour, "strange": 9 * day, "fresh file": 9 * day, "unreadable": 9 * day,
+	} {
+		restamp(t, dir, id, time.Now().Add(-age))
+	}
+	w, err := sidecar.OpenInstance(t.Context(), dir, "open", declaration(), "hook", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	change := func(id, name, text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(pathOf(t, dir, id), name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	change("edited", "hook.json", "{}")
+	change("strange", "notes", "mine")
+	change("unreadable", ".freehold/manifest.json", "{")
+	now := time.Now()
+	if err := os.Chtimes(filepath.Join(pathOf(t, dir, "fresh file"), ".freehold", "manifest.json"), now, now); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(dir, "none"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{
+		"old": "would remove: old", "Older": "would remove: old", "young": "kept: young", "fresh file": "kept: young", "open": "kept: busy",
+		"edited": "kept: damaged", "ahead": "kept: future", "strange": "kept: foreign", "unreadable": "kept: damaged", "none": "kept: not an instance",
+	}
+	o := Options{OlderThan: 7 * day, DryRun: true}
+	if diff := cmp.Diff(want, reasons(run(t, dir, &o))); diff != "" {
+		t.Errorf("a dry run (-want +got):\n%s", diff)
+	}
+	want["old"], want["Older"], o.DryRun = "removed: old", "removed: old", false
+	if diff := cmp.Diff(want, reasons(run(t, dir, &o))); diff != "" {
+		t.Errorf("a real run (-want +got):\n%s", diff)
+	}
+	if exists(t, dir, "old") || exists(t, dir, "Older") || !exists(t, dir, "young") {
+		t.Error("the report is not what was done")
+	}
+	onlyTheDamaged := func(id string) bool { return id != "unreadable" }
+	for _, id := range []string{"young", "open", "strange", "ahead"} {
+		if onlyTheDamaged(id) && !exists(t, dir, id) {
+			t.Errorf("%s is gone", id)
+		}
+	}
+}
+
+// Case 127: what a process has open is kept, however old its files look.
+func TestALiveInstanceIsNeverRemoved(t *testing.T) {
+	for name, hold := range map[string]func(dir string) (func() error, error){
+		"a writer between commits": func(dir string) (func() error, error) {
+			w, err := sidecar.OpenInstance(t.Context(), dir, "a", declaration(), "hook", nil)
+			return w.Close, err
+		},
+		"a writer that knows the path": func(dir string) (func() error, error) {
+			w, err := sidecar.Open(t.Context(), filepath.Join(dir, "a"), nil, "hook", nil)
+			return w.Close, err
+		},
+		"a lease": func(dir string) (func() error, error) {
+			w, err := sidecar.OpenInstance(t.Context(), dir, "a", declaration(), "guard", nil)
+			return w.Close, err
+		},
+		"a lock alone": func(dir string) (func() error, error) {
+			d, err := statedir.OpenInstance(dir, "a")
+			if err != nil {
+				return nil, err
+			}
+			m, err := d.Manifest()
+			if err != nil {
+				return nil, err
+			}
+			l, err := d.OpenLock("guard.fence", m.Locks["guard.fence"])
+			if err != nil {
+				return nil, err
+			}
+			_, err = l.TryShared()
+			return l.Close, err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := newInstances(t, "a")
+			release, err := hold(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			restamp(t, dir, "a", time.Now().Add(-400*day))
+			old := time.Now().Add(-400 * day)
+			if err := os.Chtimes(filepath.Join(dir, "a", ".freehold", "guard.lease.json"), old, old); err != nil && !os.IsNotExist(err) {
+				t.Fatal(err)
+			}
+			for _, dry := range []bool{true, false} {
+				if diff := cmp.Diff(map[string]string{"a": "kept: busy"}, reasons(run(t, dir, &Options{OlderThan: day, DryRun: dry}))); diff != "" {
+					t.Errorf("dry run %v (-want +got):\n%s", dry, diff)
+				}
+			}
+			if err := release(); err != nil {
+				t.Fatal(err)
+			}
+			if name == "a lease" { // it was given back just now
+				restamp(t, dir, "a", old)
+				os.Chtimes(filepath.Join(dir, "a", ".freehold", "guard.lease.json"), old, old)
+			}
+			if got := reasons(run(t, dir, &Options{OlderThan: day}))["a"]; got != "removed: old" || exists(t, dir, "a") {
+				t.Errorf("released: %s", got)
+			}
+		})
+	}
+}
+
+// A clock that was set forward makes nothing old whose writer started since the
+// boot.
+func TestNoClockMakesAnInstanceOld(t *testing.T) {
+	dir := newInstances(t, "a")
+	if got := reasons(run(t, dir, &Options{OlderThan: 7 * day, Clock: later(10 * 365 * day)}))["a"]; got != "kept: young" {
+		t.Errorf("with the clock set forward: %s", got)
+	}
+	if got := reasons(run(t, dir, &Options{OlderThan: time.Nanosecond, Clock: later(-10 * 365 * day)}))["a"]; got != "kept: future" {
+		t.Errorf("with the clock set back: %s", got)
+	}
+	if got := reasons(run(t, dir, nil))["a"]; got != "kept: young" {
+		t.Errorf("without an age: %s", got)
+	}
+	if got := reasons(run(t, dir, &Options{OlderThan: time.Nanosecond}))["a"]; got != "removed: old" {
+		t.Errorf("with the right clock: %s", got)
+	}
+}
+
+// Who has an instance open when it goes hears so, and writes nothing.
+func TestARemovedInstanceIsWrittenNoMore(t *testing.T) {
+	dir := newInstances(t, "a")
+	d, err := statedir.OpenInstance(dir, "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	s, err := d.Seize()
+	if err != nil {
+		t.Fatal(err)
+	}
+	// While it is about to be removed, nobody gets in, and nobody waits longer
+	// than its owner says.
+	_, err = sidecar.OpenInstance(t.Context(), dir, "a", declaration(), "hook", &sidecar.Options{Create: true, Wait: -1})
+	if got, want := why(err), Busy; got != want {
+		t.Errorf("got %v (%v), want %v", got, err, want)
+	}
+	if err := s.Discard(); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Unmoved(); err == nil {
+		t.Error("the directory is gone and nobody notices")
+	}
+	_, err = sidecar.OpenInstance(t.Context(), dir, "a", declaration(), "hook", nil)
+	if err == nil {
+		t.Error("the instance can be opened")
+	}
+	commit(t, dir, "a")
+	w, err := sidecar.OpenInstance(t.Context(), dir, "a", declaration(), "hook", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	_, err = w.Update(t.Context(), func(tx *sidecar.Tx) error {
+		if n, _ := sidecar.CounterOf(tx, "turns", schema.Uint{}).Get(); n != 2 {
+			t.Errorf("the new instance has %d turns, want 2", n)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// Case 102: what is removed is what was looked at.
+func TestOnlyWhatWasLookedAtIsRemoved(t *testing.T) {
+	dir := newInstances(t, "a")
+	d, err := statedir.OpenInstance(dir, "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	s, err := d.Seize()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if err := os.Rename(filepath.Join(dir, "a"), filepath.Join(dir, "moved")); err != nil {
+		t.Fatal(err)
+	}
+	commit(t, dir, "a")
+	if err := s.Discard(); why(err) != Active {
+		t.Errorf("got %v", err)
+	}
+	if !exists(t, dir, "a") || !exists(t, dir, "moved") {
+		t.Error("something was removed")
+	}
+}

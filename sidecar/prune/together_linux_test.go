@@ -1,0 +1,178 @@
+package prune
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/internal/inject"
+)
+
+// rounds is how many instances each process opens. FREEHOLD_PRUNE_ROUNDS sets
+// it.
+func rounds(t *testing.T) int {
+	t.Helper()
+	if text := os.Getenv("FREEHOLD_PRUNE_ROUNDS"); text != "" {
+		n, err := strconv.Atoi(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	return 40
+}
+
+// together runs workers in dir, and beside them prunes, each killed after a
+// random while, until the workers are done. It returns what the workers say
+// they have committed.
+func together(t *testing.T, dir, age string) map[string]int {
+	t.Helper()
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	random := rand.New(rand.NewPCG(seed, 0))
+	const workers = 4
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	total := map[string]int{}
+	for i := range workers {
+		cmd := process(t, "work", dir, fmt.Sprint("worker ", i), fmt.Sprint(rounds(t)))
+		wg.Go(func() {
+			out, err := cmd.Output()
+			if err != nil {
+				t.Errorf("worker %d: %v", i, err)
+				return
+			}
+			done := map[string]int{}
+			if err := json.NewDecoder(bytes.NewReader(out)).Decode(&done); err != nil {
+				t.Error(err)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			for id, n := range done {
+				total[id] += n
+			}
+		})
+	}
+	over := make(chan struct{})
+	go func() { wg.Wait(); close(over) }()
+	for {
+		select {
+		case <-over:
+			return total
+		default:
+		}
+		pruneAndKill(t, dir, age, time.Duration(random.IntN(30))*time.Millisecond)
+	}
+}
+
+// pruneAndKill prunes and kills whoever does after a while, if it has not ended.
+func pruneAndKill(t *testing.T, dir, age string, after time.Duration) {
+	t.Helper()
+	cmd := process(t, "prune", dir, age)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	timer := time.AfterFunc(after, func() { cmd.Process.Kill() })
+	defer timer.Stop()
+	err := cmd.Wait()
+	if exit, ok := err.(*exec.ExitError); ok && exit.ExitCode() == -1 {
+		return // killed
+	}
+	if err != nil {
+		t.Errorf("prune: %v", err)
+	}
+}
+
+// Beside a prune that takes whatever ended, and is killed again and again, a
+// process that has an instance open loses nothing in it; case 126.
+func TestNothingIsTakenFromUnderAWriter(t *testing.T) {
+	t.Parallel()
+	dir := newInstances(t)
+	together(t, dir, "1ns")
+	run(t, dir, &Options{OlderThan: 1})
+	onlyWhole(t, dir)
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 {
+		t.Errorf("%v is left (%v), want .freehold alone", entries, err)
+	}
+}
+
+// Beside a prune of what is old, nothing acknowledged is lost.
+func TestWhatIsYoungLosesNothing(t *testing.T) {
+	t.Parallel()
+	dir := newInstances(t)
+	for id, want := range together(t, dir, "1h") {
+		w, err := sidecar.OpenInstance(t.Context(), dir, id, declaration(), "hook", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer w.Close()
+		_, err = w.Update(t.Context(), func(tx *sidecar.Tx) error {
+			if n, _ := sidecar.CounterOf(tx, "turns", schema.Uint{}).Get(); n != uint64(want) {
+				t.Errorf("%s has %d turns, and %d were acknowledged", id, n, want)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	run(t, dir, nil)
+	onlyWhole(t, dir)
+}
+
+// Killed at any of its system calls, a prune has removed an instance or left it
+// as it was, and the next one finishes.
+func TestAKilledPruneIsFinishedByTheNext(t *testing.T) {
+	t.Parallel()
+	if err := inject.Available(); err != nil {
+		t.Skipf("system calls cannot be intercepted: %v", err)
+	}
+	plan := inject.Plan{Action: inject.KillBefore, Marked: true}
+	if os.Getenv("FREEHOLD_TORTURE") == "" {
+		// What is on disk is the same before every other call.
+		plan.Calls = []string{"renameat", "renameat2", "unlinkat", "fsync", "flock"}
+	}
+	var dir string
+	for _, r := range inject.EveryCall(t, func(k int) (inject.Command, inject.Plan) {
+		dir = newInstances(t, "old", "young")
+		restamp(t, dir, "old", time.Now().Add(-9*day))
+		for _, litter := range []string{".freehold-gone-0123456789abc/.freehold", ".freehold-new-0123456789abc"} {
+			if err := os.MkdirAll(filepath.Join(dir, litter), 0o700); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := os.WriteFile(filepath.Join(dir, "young", ".hook.json7"), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return inject.Command{Path: os.Args[0], Args: []string{dir, "48h"}, Env: append(os.Environ(), roleVar+"=prune")},
+			plan
+	}) {
+		if exists(t, dir, "old") {
+			if err := work(dir, "old", "after the kill"); err != nil {
+				t.Errorf("it is there and cannot be used: %v", err)
+			}
+			restamp(t, dir, "old", time.Now().Add(-9*day))
+		}
+		report := run(t, dir, &Options{OlderThan: 48 * time.Hour})
+		if exists(t, dir, "old") || !exists(t, dir, "young") {
+			t.Errorf("the next prune says %v", reasons(report))
+		}
+		onlyWhole(t, dir)
+		if _, err := os.Lstat(filepath.Join(dir, "young", ".hook.json7")); err == nil {
+			t.Error("litter is left in a live instance")
+		}
+		if t.Failed() {
+			t.Fatalf("%v; stderr %q", r, r.Stderr)
+		}
+	}
+}

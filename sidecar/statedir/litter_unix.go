@@ -1,0 +1,151 @@
+//go:build unix
+
+package statedir
+
+import (
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/freehold-dev/freehold/schema"
+	"golang.org/x/sys/unix"
+)
+
+// Leftovers lists what processes that made or removed a state in the directory
+// dir may have left there, or still work on: [RemoveLeftover] tells.
+func Leftovers(dir string) ([]string, error) {
+	f, err := openOwn(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer f.close()
+	names, err := f.names()
+	slices.Sort(names)
+	return slices.DeleteFunc(names, func(name string) bool { return !leftover(name) }), err
+}
+
+// leftover reports whether a directory in the making, or one that is being
+// removed, could have the name.
+func leftover(name string) bool {
+	for _, prefix := range []string{newPrefix, gonePrefix} {
+		if nonce, ok := strings.CutPrefix(name, prefix); ok && ValidNonce(nonce) {
+			return true
+		}
+	}
+	return false
+}
+
+// RemoveLeftover removes one of the [Leftovers] and reports whether it did. It
+// leaves alone what a live process is making; with look set it removes nothing
+// and reports whether it would.
+func RemoveLeftover(dir, name string, look bool) (bool, error) {
+	f, err := openOwn(dir)
+	if err != nil {
+		return false, err
+	}
+	defer f.close()
+	return f.removeLeftover(name, look)
+}
+
+func (f *folder) removeLeftover(name string, look bool) (bool, error) {
+	made, err := openFolder(filepath.Join(f.path, name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil // somebody else was faster, or it was finished
+	}
+	if err != nil {
+		return false, err
+	}
+	defer made.close()
+	if err := private(made); err != nil {
+		return false, err
+	}
+	// Who removes an instance holds it too, and need not be alive.
+	if free, err := made.lock(unix.LOCK_EX); err != nil || !free || !made.named() {
+		return false, err
+	}
+	defer unix.Flock(made.fd, unix.LOCK_UN)
+	if look {
+		return true, nil
+	}
+	return true, f.root.RemoveAll(name)
+}
+
+func openOwn(dir string) (*folder, error) {
+	path, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	f, err := openFolder(path)
+	if err != nil {
+		return nil, stateError(path, err)
+	}
+	if err := safe(f); err != nil {
+		f.close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// Litter lists what killed writers left in the state, and removes it unless
+// look is set. It takes each owner's lock for that, without waiting, so that it
+// never takes anything from a writer that lives.
+func (d *Dir) Litter(m *schema.Manifest, look bool) ([]Litter, error) {
+	var all []Litter
+	sweep := func(f *folder, lock, target string) error {
+		found, err := d.sweep(f, lock, m.Locks[lock], target, look)
+		all = append(all, found...)
+		return err
+	}
+	errs := []error{sweep(d.meta, stateLock, manifestName)}
+	for _, owner := range m.Declaration.OwnerNames() {
+		errs = append(errs, sweep(d.state, OwnerLock(owner), Sidecar(owner)))
+		if m.Declaration.Owners[owner].EffectiveMode() == schema.Exclusive {
+			errs = append(errs, sweep(d.meta, OwnerLease(owner), OwnerRecord(owner)))
+		}
+	}
+	names, err := d.state.names()
+	errs = append(errs, err)
+	for _, name := range names {
+		if !leftover(name) {
+			continue
+		}
+		removed, err := d.state.removeLeftover(name, look)
+		all, errs = append(all, Litter{name, !removed}), append(errs, err)
+	}
+	return all, errors.Join(errs...)
+}
+
+// sweep removes what killed writers of the file target left in f, which they
+// wrote while they held the lock.
+func (d *Dir) sweep(f *folder, lock string, ino uint64, target string, look bool) ([]Litter, error) {
+	names, err := f.staged(target)
+	if err != nil || len(names) == 0 {
+		return nil, err
+	}
+	l, err := d.OpenLock(lock, ino)
+	if err != nil {
+		return nil, err
+	}
+	defer l.Close()
+	free, err := l.Try()
+	if err != nil {
+		return nil, err
+	}
+	if names, err = f.staged(target); err != nil { // those of before the lock do not count
+		return nil, err
+	}
+	var found []Litter
+	for _, name := range names {
+		at, _ := filepath.Rel(d.path, filepath.Join(f.path, name))
+		found = append(found, Litter{at, !free})
+		if !free || look {
+			continue
+		}
+		if err := f.root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return found, err
+		}
+	}
+	return found, nil
+}
