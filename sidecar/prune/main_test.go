@@ -3,6 +3,7 @@ package prune
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -48,7 +49,7 @@ func process(t *testing.T, role string, args ...string) *exec.Cmd {
 
 func declaration() *schema.Declaration {
 	return &schema.Declaration{State: "session", Instances: schema.Instances{By: "session_id"}, Owners: map[string]schema.Owner{
-		"hook":  {Durability: schema.Process, Fields: map[string]schema.Field{"turns": {Type: schema.TypeUint, Kind: schema.Counter}}},
+		"hook":  {Durability: schema.Process, Fields: map[string]schema.Field{"turns": {Type: schema.TypeUint, Kind: schema.Counter}, "fired": {Type: schema.TypeTime, Kind: schema.Once}}},
 		"guard": {Mode: schema.Exclusive, Fields: map[string]schema.Field{"word": {Type: schema.TypeString}}},
 	}}
 }
@@ -79,6 +80,10 @@ func work(dir, id, program string) error {
 		return err
 	}
 	defer w.Close()
+	won, by, err := sidecar.OnceOf(w, "fired").Claim(ctx)
+	if err != nil {
+		return err
+	}
 	last := uint64(0)
 	for range 2 {
 		_, err := w.Update(ctx, func(tx *sidecar.Tx) error {
@@ -94,6 +99,11 @@ func work(dir, id, program string) error {
 		if err != nil {
 			return err
 		}
+	}
+	// A claim that was won is there as long as the Writer is open.
+	again, now, err := sidecar.OnceOf(w, "fired").Claim(ctx)
+	if err != nil || again || won && now.ID != by.ID {
+		return fmt.Errorf("claimed: %v, then %v by %q and not %q (%w)", won, again, now.ID, by.ID, err)
 	}
 	return nil
 }
@@ -156,12 +166,12 @@ func later(by time.Duration) func() time.Time {
 // left it.
 func restamp(t *testing.T, dir, id string, at time.Time) {
 	t.Helper()
-	path := filepath.Join(pathOf(t, dir, id), "hook.json")
-	stamp(t, path, at)
-	for _, name := range []string{path, filepath.Join(pathOf(t, dir, id), ".freehold", "manifest.json")} {
-		if err := os.Chtimes(name, at, at); err != nil {
-			t.Fatal(err)
-		}
+	stamp(t, filepath.Join(pathOf(t, dir, id), "hook.json"), at)
+	err := filepath.WalkDir(pathOf(t, dir, id), func(path string, _ os.DirEntry, err error) error {
+		return errors.Join(err, os.Chtimes(path, at, at))
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 

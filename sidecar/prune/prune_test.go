@@ -85,9 +85,8 @@ func TestEverythingKeptHasAReason(t *testing.T) {
 	if exists(t, dir, "old") || exists(t, dir, "Older") || !exists(t, dir, "young") {
 		t.Error("the report is not what was done")
 	}
-	onlyTheDamaged := func(id string) bool { return id != "unreadable" }
 	for _, id := range []string{"young", "open", "strange", "ahead"} {
-		if onlyTheDamaged(id) && !exists(t, dir, id) {
+		if !exists(t, dir, id) {
 			t.Errorf("%s is gone", id)
 		}
 	}
@@ -132,10 +131,6 @@ func TestALiveInstanceIsNeverRemoved(t *testing.T) {
 				t.Fatal(err)
 			}
 			restamp(t, dir, "a", time.Now().Add(-400*day))
-			old := time.Now().Add(-400 * day)
-			if err := os.Chtimes(filepath.Join(dir, "a", ".freehold", "guard.lease.json"), old, old); err != nil && !os.IsNotExist(err) {
-				t.Fatal(err)
-			}
 			for _, dry := range []bool{true, false} {
 				if diff := cmp.Diff(map[string]string{"a": "kept: busy"}, reasons(run(t, dir, &Options{OlderThan: day, DryRun: dry}))); diff != "" {
 					t.Errorf("dry run %v (-want +got):\n%s", dry, diff)
@@ -145,8 +140,7 @@ func TestALiveInstanceIsNeverRemoved(t *testing.T) {
 				t.Fatal(err)
 			}
 			if name == "a lease" { // it was given back just now
-				restamp(t, dir, "a", old)
-				os.Chtimes(filepath.Join(dir, "a", ".freehold", "guard.lease.json"), old, old)
+				restamp(t, dir, "a", time.Now().Add(-400*day))
 			}
 			if got := reasons(run(t, dir, &Options{OlderThan: day}))["a"]; got != "removed: old" || exists(t, dir, "a") {
 				t.Errorf("released: %s", got)
