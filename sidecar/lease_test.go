@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
 	"github.com/freehold-dev/freehold/sidecar/statedir"
 	"golang.org/x/sys/unix"
 )
@@ -225,6 +226,38 @@ func TestStoppedTakerComesSecond(t *testing.T) {
 			}
 			if l := record(t, dir); l.Epoch != second.epoch || !l.heldBy(statedir.Self(), second.epoch) {
 				t.Errorf("the record is %+v", l)
+			}
+		})
+	}
+}
+
+// An Open whose time is over while it takes the lease has it all the same, or
+// nothing is left of it.
+func TestOpenCancelledAtEveryStep(t *testing.T) {
+	for _, step := range []string{failpoint.TakeFence, failpoint.TakeLease, failpoint.TakeRecord} {
+		t.Run(step, func(t *testing.T) {
+			dir := newState(t)
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			failpoint.Set(func(now string) {
+				if now == step {
+					cancel()
+				}
+			})
+			w, err := Open(ctx, dir, nil, "watchdog", nil)
+			failpoint.Set(nil)
+			if err == nil {
+				update(t, w, beat)
+				err = w.Close()
+			} else {
+				err = ignore(err, context.Canceled)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			newActor(t, dir).open()
+			if s := leaseState(t, dir); s.Fence != 0 || s.Disagreement != "" {
+				t.Errorf("the lease is %+v", s)
 			}
 		})
 	}

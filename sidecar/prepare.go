@@ -23,7 +23,7 @@ type Prepared struct {
 // process, what is zero is not known, and fits any; the process id is always
 // known. An epoch of zero is not known.
 type Holding struct {
-	Epoch  uint64 `json:"epoch,omitempty"`
+	Epoch  uint64 `json:"epoch,omitzero"`
 	Holder Holder `json:"holder"`
 }
 

@@ -302,6 +302,9 @@ func TestRetireOfAWrongEpochUsesNoneUp(t *testing.T) {
 	if r, err := p.Retire(t.Context(), brief()); err != nil || r.Outcome != AlreadyGone || has(r, ProofGone) {
 		t.Errorf("%v (%v)", r, err)
 	}
+	if text := readFile(t, recordPath(dir)); strings.Contains(text, `"start"`) || strings.Contains(text, `"pidfd"`) {
+		t.Errorf("what is not known is recorded: %s", text)
+	}
 	if w := mustOpen(t, dir); w.epoch >= wrong {
 		t.Errorf("the next epoch is %d", w.epoch)
 	}
@@ -340,6 +343,53 @@ func TestRetireThatIsOverSignalsNobody(t *testing.T) {
 		t.Errorf("something was sent: %v", r.Proofs)
 	}
 	a.silent(10 * time.Millisecond)
+}
+
+// Wherever its time is over, a retirement signals nobody from then on, writes
+// down what it has seen, and leaves no fence shut; run again it is the first.
+func TestRetireCancelledAtEveryStep(t *testing.T) {
+	for i, step := range failpoint.Retire {
+		for how, retire := range map[string]func(*Prepared, context.Context, *RetireOptions) (Retirement, error){
+			"Retire": (*Prepared).Retire,
+			"RetireWith": func(p *Prepared, ctx context.Context, o *RetireOptions) (Retirement, error) {
+				return p.RetireWith(ctx, shell("kill $1", fmt.Sprint(p.Holder.Identity.PID)), o)
+			},
+		} {
+			t.Run(how+"/"+step, func(t *testing.T) {
+				dir := newState(t)
+				a := newActor(t, dir)
+				a.open()
+				seen := i >= slices.Index(failpoint.Retire, failpoint.RetireAfterExit)
+				if !seen { // its end is not, so that nothing is left to chance
+					a.must("ignore", "ready")
+				}
+				p := prepare(t, dir)
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				at(t, step, cancel)
+				r, err := retire(p, ctx, &RetireOptions{Grace: time.Minute, Kill: true})
+				failpoint.Set(nil)
+				sent := i >= slices.Index(failpoint.Retire, failpoint.RetireAfterSignal)
+				switch {
+				case signalled(r) != sent || has(r, ProofKilled):
+					t.Errorf("what was sent: %v", r.Proofs)
+				case seen && (err != nil || r.Outcome != Retired || !has(r, ProofRecorded)):
+					t.Errorf("%v (%v)", r, err)
+				case !seen && (!errors.Is(err, ErrDeadline) || !errors.Is(err, context.Canceled) || r.Outcome != NotRetired || !a.alive()):
+					t.Errorf("%v (%v)", r, err)
+				}
+				if s := leaseState(t, dir); s.Fence != 0 || seen == (s.PID == a.pid()) {
+					t.Errorf("the lease is %+v", s)
+				}
+				if !seen {
+					if r, err := p.Retire(t.Context(), &RetireOptions{Grace: 10 * time.Millisecond, Kill: true}); err != nil || r.Outcome != Retired {
+						t.Errorf("run again: %v (%v)", r, err)
+					}
+				}
+				mustOpen(t, dir)
+			})
+		}
+	}
 }
 
 func TestTwoRetirersRetireOnce(t *testing.T) {

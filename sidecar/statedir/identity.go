@@ -14,16 +14,16 @@ type Identity struct {
 	// Boot is the kernel's random id of this boot.
 	Boot string `json:"boot,omitempty"`
 	// PIDNamespace is the inode of the PID namespace in which PID counts.
-	PIDNamespace uint64 `json:"pid_ns,omitempty"`
+	PIDNamespace uint64 `json:"pid_ns,omitzero"`
 	// PID is the process id.
 	PID int `json:"pid"`
 	// Start is the process's start time in clock ticks since boot.
-	Start uint64 `json:"start,omitempty"`
+	Start uint64 `json:"start,omitzero"`
 	// Nonce is drawn at random once in a process's life.
 	Nonce string `json:"nonce"`
 	// PIDFD is the inode of the process's pidfd, unique until the next boot
 	// where the kernel has it (Linux 6.9), else 0.
-	PIDFD uint64 `json:"pidfd,omitempty"`
+	PIDFD uint64 `json:"pidfd,omitzero"`
 }
 
 // Self returns the identity of the calling process. It is safe for concurrent
