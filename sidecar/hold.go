@@ -95,8 +95,8 @@ func (w *Writer) holds() error {
 // leaseFile returns an error that wraps [ErrFenced] if the lease file is not,
 // or no longer, the one of which this process holds the lock.
 func (w *Writer) leaseFile() error {
-	err := w.lease.Held()
-	if errors.Is(err, ErrLock) {
+	err := w.lease.Kept()
+	if errors.Is(err, ErrLock) || errors.Is(err, ErrBusy) {
 		err = fmt.Errorf("owner %s: %w: %w", w.owner, ErrFenced, err)
 		if !errors.Is(err, statedir.ErrIrregular) { // a second name can go away again
 			w.queue.poison(err)

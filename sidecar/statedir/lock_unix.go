@@ -124,6 +124,21 @@ func (l *Lock) try(how int) (bool, error) {
 	return true, nil
 }
 
+// Kept is [Lock.Held] for a lock that this process took exclusively, and makes
+// sure that it has it still: whoever was passed the descriptor can let the lock
+// go. If nobody took it since, it is taken again; else the error wraps
+// [ErrBusy].
+func (l *Lock) Kept() error {
+	_, err := retry(func() (int, error) { return 0, unix.Flock(int(l.file.Fd()), unix.LOCK_EX|unix.LOCK_NB) })
+	if err == unix.EWOULDBLOCK {
+		return l.Busy()
+	}
+	if err != nil {
+		return &os.PathError{Op: "flock", Path: l.file.Name(), Err: err}
+	}
+	return l.Held()
+}
+
 // Busy returns an error that wraps [ErrBusy] and says who holds the lock, as
 // far as the kernel tells.
 func (l *Lock) Busy() error {

@@ -75,6 +75,7 @@ func (l *Lock) Holder() int                                   { return 0 }
 func (l *Lock) Keeper() int                                   { return 0 }
 func (l *Lock) Release() error                                { return ErrUnsupported }
 func (l *Lock) Held() error                                   { return ErrUnsupported }
+func (l *Lock) Kept() error                                   { return ErrUnsupported }
 func (l *Lock) File() *os.File                                { return nil }
 func (l *Lock) Close() error                                  { return ErrUnsupported }
 

@@ -3,7 +3,10 @@ package sidecar
 import (
 	"context"
 	"errors"
+	"fmt"
+	"os"
 	"os/exec"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -70,5 +73,42 @@ func TestCloseUpdateAndHandoffAtOnce(t *testing.T) {
 	})
 	if beats != acknowledged {
 		t.Errorf("%d beats, %d were acknowledged", beats, acknowledged)
+	}
+}
+
+// A child that was passed the descriptor can let the lock go. Then its holder
+// has it again with its next commit, or is fenced if another process came first,
+// even if nothing else tells of that one (C-118).
+func TestLockThatAChildLetGo(t *testing.T) {
+	for _, taken := range []bool{false, true} {
+		t.Run(fmt.Sprintf("taken %v", taken), func(t *testing.T) {
+			dir := newState(t)
+			w := mustOpen(t, dir)
+			update(t, w, beat)
+			child := exec.Command("flock", "--unlock", "3")
+			child.ExtraFiles = []*os.File{w.lease.File()}
+			if out, err := child.CombinedOutput(); err != nil {
+				t.Fatalf("%v: %s", err, out)
+			}
+			a := newActor(t, dir)
+			if !taken {
+				update(t, w, beat)
+				if said := a.ask("open"); !strings.HasPrefix(said, "busy") {
+					t.Errorf("another process said %q", said)
+				}
+				return
+			}
+			a.open()
+			remove(t, recordPath(dir))
+			kept := readFile(t, sidecarPath(dir, "watchdog"))
+			for range 2 {
+				_, err := w.Update(t.Context(), beat)
+				wantError(t, err, ErrFenced, fmt.Sprintf("process %d holds the lock", a.pid()))
+			}
+			if readFile(t, sidecarPath(dir, "watchdog")) != kept {
+				t.Error("the fenced process wrote")
+			}
+			a.must("commit", "applied")
+		})
 	}
 }
