@@ -163,7 +163,7 @@ func (w *Writer) giveBack(ctx context.Context) error {
 	if w.lease == nil || w.holder == nil || errors.Is(w.queue.failed(), ErrFenced) {
 		return nil
 	}
-	if w.dir.Unmoved() != nil || w.lease.Held() != nil {
+	if w.dir.Unmoved() != nil || w.lease.Kept() != nil {
 		return nil // what stands there now is somebody else's
 	}
 	if err := w.lock.Acquire(ctx, w.wait); err != nil {

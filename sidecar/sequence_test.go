@@ -51,8 +51,10 @@ func stepOf(call inject.Call, dir string) string {
 		path = call.Paths[0]
 	}
 	switch name := filepath.Base(path); {
-	case call.Name == "flock" && name != "cost.lock":
+	case call.Name == "flock" && name != "cost.lock" && call.Args[1] != lockUnlock:
 		return "lock of " + name
+	case call.Name == "flock" && name != "cost.lock": // closing lets go what was never taken
+		return ""
 	case call.Name == "flock" && call.Args[1] == lockUnlock:
 		return "unlock"
 	case call.Name == "flock":
