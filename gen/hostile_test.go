@@ -1,6 +1,7 @@
 package gen_test
 
 import (
+	"errors"
 	"go/ast"
 	"go/build/constraint"
 	"go/format"
@@ -78,16 +79,7 @@ func checkInert(t reporter, text string) {
 		if got, want := outline(tree), outline(plain[i]); got != want {
 			t.Errorf("%q changed the declarations of package %s from %s to %s", text, tree.Name.Name, want, got)
 		}
-		for _, group := range tree.Comments {
-			for _, c := range group.List {
-				if !strings.HasPrefix(c.Text, "// ") && c.Text != "//" && !strings.HasPrefix(c.Text, "//\t") {
-					t.Errorf("%q became the directive or block %q", text, c.Text)
-				}
-				if constraint.IsGoBuild(c.Text) || constraint.IsPlusBuild(c.Text) {
-					t.Errorf("%q became the build constraint %q", text, c.Text)
-				}
-			}
-		}
+		checkComments(t, text, tree)
 	}
 	for _, file := range files {
 		if !strings.HasSuffix(file.Path, ".go") {
@@ -97,6 +89,98 @@ func checkInert(t reporter, text string) {
 			t.Errorf("%q: gofmt would change %s again", text, file.Path)
 		}
 	}
+}
+
+// checkComments fails if a comment is anything but a comment.
+func checkComments(t reporter, text string, tree *ast.File) {
+	t.Helper()
+	for _, group := range tree.Comments {
+		for _, c := range group.List {
+			if !strings.HasPrefix(c.Text, "// ") && c.Text != "//" && !strings.HasPrefix(c.Text, "//\t") {
+				t.Errorf("%q became the directive or block %q", text, c.Text)
+			}
+			if constraint.IsGoBuild(c.Text) || constraint.IsPlusBuild(c.Text) {
+				t.Errorf("%q became the build constraint %q", text, c.Text)
+			}
+		}
+	}
+}
+
+// TestHostileDeclarationsGenerateNothingButWhatTheyDeclare is the whole way, from
+// the text of an owners.yaml: comments, documents and names that would be code,
+// directives or build constraints are refused at a place, or come out as what
+// they are.
+func TestHostileDeclarationsGenerateNothingButWhatTheyDeclare(t *testing.T) {
+	plain := hostileYAML(func(string) string { return "plain" }, "none")
+	src, err := declare.Parse("owners.yaml", "owners/shop", plain)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, want := parsed(t, generate(t, src))
+	accepted := map[string]int{}
+	for _, text := range hostileTexts {
+		for _, where := range []string{"comment", "doc", "block", "unit", "legacy", "field", "owner", "value", "home", "go", "package", "state"} {
+			yaml := hostileYAML(func(at string) string {
+				if at == where {
+					return text
+				}
+				return "plain"
+			}, where)
+			src, err := declare.Parse("owners.yaml", "owners/shop", yaml)
+			if err != nil {
+				if _, ok := errors.AsType[declare.Problems](err); !ok {
+					t.Errorf("%s: %q: refused without a place: %v", where, text, err)
+				}
+				continue
+			}
+			accepted[where]++
+			files, err := gen.Generate(src, shopModule)
+			if err != nil {
+				t.Errorf("%s: %q: %v", where, text, err)
+				continue
+			}
+			_, trees := parsed(t, files)
+			for i, tree := range trees {
+				if got, want := outline(tree), outline(want[i]); got != want && where != "value" { // a value that is accepted has a name
+					t.Errorf("%s: %q changed the declarations of package %s from %s to %s", where, text, tree.Name.Name, want, got)
+				}
+				checkComments(t, text, tree)
+			}
+		}
+	}
+	for _, where := range []string{"comment", "doc", "legacy"} {
+		if accepted[where] == 0 {
+			t.Errorf("no hostile text was accepted as %s: nothing was tried", where)
+		}
+	}
+	for _, where := range []string{"field", "owner", "go", "package", "state"} {
+		if accepted[where] > 0 {
+			t.Errorf("%d hostile texts were accepted as the name of a %s", accepted[where], where)
+		}
+	}
+}
+
+// hostileYAML is the text of an owners.yaml with texts at several places.
+func hostileYAML(text func(where string) string, where string) []byte {
+	name := func(at, plain string) string { // a name that is not tried is a good one
+		if at == where {
+			return strconv.Quote(text(at))
+		}
+		return plain
+	}
+	var b strings.Builder
+	for line := range strings.Lines(text("comment") + "\n") {
+		b.WriteString("# " + line)
+	}
+	b.WriteString("state: " + name("state", "shop") + "\npackage: " + name("package", "shop") + "\nowners:\n  " + name("owner", "till") + ":\n")
+	b.WriteString("    home: " + name("home", "cmd/till") + "\n    doc: " + strconv.Quote(text("doc")) + "\n    fields:\n")
+	b.WriteString("      " + name("field", "count") + ":\n        type: uint\n        go: " + name("go", "Counted") + "\n")
+	b.WriteString("        unit: " + strconv.Quote(text("unit")) + "\n        legacy: " + strconv.Quote(text("legacy")) + "\n        doc: |\n")
+	for line := range strings.Lines(text("block") + "\n") {
+		b.WriteString("          " + line)
+	}
+	b.WriteString("      mood: {type: enum, values: [" + name("value", "good") + "]}\n")
+	return []byte(b.String())
 }
 
 // outline lists what a file declares.

@@ -43,6 +43,9 @@ func accepted(d *schema.Declaration, folder string) (*declare.Source, error) {
 // TestOddNamesAreRefusedOrCompile gives every odd name to a state, an owner, a
 // field, an enum and its value. Either the declaration is refused, with a
 // place, or what it generates compiles.
+//
+// Case 109: a name that Go could misread is refused, or what is generated from it
+// compiles.
 func TestOddNamesAreRefusedOrCompile(t *testing.T) {
 	odd := append(slices.Clone(oddNames), "_", "9lives", "a-b", "a.b", "été", `x"y`, "x`y", "Error", "String", "fieldName", "", "*/", "a\nb")
 	for _, name := range odd {
@@ -119,6 +122,8 @@ func builtEverywhere(file gen.File) bool {
 
 // TestAcceptedDeclarationsCompile draws declarations of odd names. Run it with
 // -rapid.checks=2000 to look further.
+//
+// Case 111: no name of the user's collides with a generated one.
 func TestAcceptedDeclarationsCompile(t *testing.T) {
 	name := rapid.OneOf(rapid.SampledFrom(oddNames), rapid.StringMatching(`[a-z][a-z0-9_]{0,12}`))
 	value := rapid.OneOf(rapid.SampledFrom(oddNames), rapid.StringMatching(`[a-zA-Z0-9][a-zA-Z0-9._-]{0,12}`))
@@ -222,6 +227,8 @@ func decideKeys(d *schema.Declaration) *schema.Declaration {
 
 // TestClashesOfHandMadeDeclarationsAreErrors covers declarations that no
 // owners.yaml made, which package declare never saw.
+//
+// Case 110.
 func TestClashesOfHandMadeDeclarationsAreErrors(t *testing.T) {
 	for name, fields := range map[string]map[string]schema.Field{
 		"two fields":          {"a_b": {Type: schema.TypeBool}, "a__b": {Type: schema.TypeBool}},

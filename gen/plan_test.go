@@ -19,6 +19,7 @@ func standing(files []gen.File, folders ...string) *gen.Tree {
 	return tree
 }
 
+// Case 134.
 func TestCompareFindsMissingChangedAndOrphaned(t *testing.T) {
 	src, _ := shop(t)
 	want := generate(t, src)

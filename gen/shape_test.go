@@ -178,6 +178,8 @@ func TestHandlesWrapOneUnexportedField(t *testing.T) {
 
 // TestImportsFormNoCycle holds that the view package imports nothing of the
 // module, and a writer package nothing but the view package.
+//
+// Case 147: no generated package imports itself, by whatever way round.
 func TestImportsFormNoCycle(t *testing.T) {
 	src, _ := shop(t)
 	_, trees := parsed(t, generate(t, src))

@@ -149,6 +149,8 @@ func TestAClosedReaderSaysSo(t *testing.T) {
 }
 
 // A reader must work where it may not write, and change nothing where it may.
+//
+// Case 1.
 func TestReadersWriteNothing(t *testing.T) {
 	s := newState(t, declaration())
 	s.commit("cost", "turns", "1")

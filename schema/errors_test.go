@@ -142,6 +142,7 @@ func TestErrorsSayWhatToDoOfManifests(t *testing.T) {
 		"no locks":    `{"format":1,"state_id":"` + strings.Repeat("0", 26) + `"}`,
 		"state name":  manifest(`{"state":"S\u001b"}`),
 		"owner name":  manifest(`{"state":"s","owners":{"\u001b":{}}}`),
+		"owner state": manifest(`{"state":"s","owners":{"state":{}}}`),
 		"mode":        owner(`{"mode":"\u001b"}`),
 		"durability":  owner(`{"durability":"\u001b"}`),
 		"busy":        owner(`{"busy":{"then":"\u001b"}}`),

@@ -109,6 +109,9 @@ func (d *Declaration) sound() error {
 		if !ValidName(owner) {
 			return fmt.Errorf("the owner name %q does not fit %s", owner, NameRule)
 		}
+		if owner == "state" {
+			return errors.New("the owner name state is that of the state's own lock")
+		}
 		if mode := o.EffectiveMode(); mode != Shared && mode != Exclusive {
 			return fmt.Errorf("owner %s has the unknown mode %q", owner, mode)
 		}

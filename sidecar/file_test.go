@@ -181,6 +181,7 @@ func TestQuarantineKeepsTheBytesAndUnsetsTheFields(t *testing.T) {
 	wantError(t, err, fs.ErrNotExist, "nothing to move")
 }
 
+// Case 96: a file that was there keeps its mode and its group.
 func TestReplaceKeepsModeAndGroup(t *testing.T) {
 	dir := newState(t)
 	path := sidecarPath(dir, "cost")
@@ -231,6 +232,8 @@ func stat(t *testing.T, path string) fs.FileInfo {
 }
 
 // TMPDIR has no say in where a commit stages its file.
+//
+// Cases 6 and 144.
 func TestCommitStagesBesideTheSidecar(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "state")
 	t.Setenv("TMPDIR", "/nonexistent")
@@ -360,6 +363,8 @@ func TestLitterOfTheSameTickIsCollectedLater(t *testing.T) {
 	}
 }
 
+// Case 97: a commit does not make another user's file the superuser's: it is
+// refused.
 func TestCommitDoesNotTakeAnotherUsersFile(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("needs root, to give a file away")

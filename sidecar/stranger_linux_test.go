@@ -1,6 +1,7 @@
 package sidecar
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -37,6 +38,41 @@ func TestStrangerCannotTouchALock(t *testing.T) {
 		}
 	}
 	mustOpen(t, dir)
+}
+
+// Case 144: a commit needs no right to write above the state.
+func TestCommitWritesNothingAboveTheState(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("needs root to become another user")
+	}
+	dir := newState(t)
+	for parent := filepath.Dir(dir); parent != "/tmp" && parent != "/"; parent = filepath.Dir(parent) {
+		os.Chmod(parent, 0o555)
+		defer os.Chmod(parent, 0o755)
+	}
+	err := filepath.WalkDir(dir, func(path string, _ os.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		return os.Chown(path, 65534, 65534)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = asStranger(func() error {
+		w, err := Open(t.Context(), dir, declaration(), "cost", nil)
+		if err != nil {
+			return err
+		}
+		_, err = w.Update(t.Context(), addTurns(1))
+		return errors.Join(err, w.Close())
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	if info := stat(t, sidecarPath(dir, "cost")); info.Mode().Perm() != 0o600 || info.Sys().(*syscall.Stat_t).Uid != 65534 {
+		t.Errorf("the sidecar has the mode %v", info.Mode())
+	}
 }
 
 // asStranger calls fn in a thread that runs as user 65534, and ends the thread.

@@ -81,6 +81,8 @@ func TestErrorsNameTheFieldAndItsOwner(t *testing.T) {
 }
 
 // An update that changes nothing is a visible answer, and keeps the file.
+//
+// Cases 4 and 105: nothing changed is an answer of its own, and touches no file.
 func TestUnchangedKeepsTheFile(t *testing.T) {
 	dir := newState(t)
 	w := openOwner(t, dir, "cost", nil)
@@ -166,6 +168,9 @@ func TestKindsCombine(t *testing.T) {
 }
 
 // A value read before somebody else's commit is not written back.
+//
+// Cases 103 and 104: the base of a commit is what is in the file under the lock,
+// never what this writer had read or written before.
 func TestCommitBuildsOnWhatIsThereNow(t *testing.T) {
 	dir := newState(t)
 	a, b := openOwner(t, dir, "cost", nil), openOwner(t, dir, "cost", nil)
@@ -177,6 +182,8 @@ func TestCommitBuildsOnWhatIsThereNow(t *testing.T) {
 	}
 }
 
+// Case 2: what was decided on an older version is refused, and the other commit
+// stays.
 func TestIfVersionRefusesAStaleDecision(t *testing.T) {
 	dir := newState(t)
 	a, b := openOwner(t, dir, "cost", nil), openOwner(t, dir, "cost", nil)

@@ -178,6 +178,7 @@ func quoted(s string) string {
 	return string(text)
 }
 
+// Case 113: a schema takes what every kind may hold.
 func TestSidecarSchemaTakesEveryKind(t *testing.T) {
 	text, err := declare.SidecarSchema(allTypes(), "all")
 	s := compile(t, text, err)
@@ -225,6 +226,8 @@ var kindValues = map[string]bool{
 
 // TestSidecarSchemaKnowsOnlyItsOwnersFields: absence is fine, a foreign or
 // unknown field is not.
+//
+// Case 113: and nothing that is another owner's, or nobody's.
 func TestSidecarSchemaKnowsOnlyItsOwnersFields(t *testing.T) {
 	text, err := declare.SidecarSchema(allTypes(), "all")
 	s := compile(t, text, err)

@@ -6,8 +6,10 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
+	"github.com/freehold-dev/freehold/schema"
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
 )
@@ -189,5 +191,29 @@ func TestRepairIsNotMistakenByAReusedInode(t *testing.T) {
 	}
 	if remade, err := Repair(t.Context(), d.Path()); err != nil || len(remade) != 1 {
 		t.Errorf("repaired %v (%v)", remade, err)
+	}
+}
+
+// Case 91: no owner can be named so that one of its files is one of the
+// state's own, nor is one of those taken for an owner's.
+func TestTheStatesOwnFilesAreNoOwners(t *testing.T) {
+	ours := map[string]bool{metaName: true, newPrefix + NewNonce(): true, stateLock: true, manifestName: true, quarantineName: true}
+	for name := range ours {
+		for _, candidate := range []string{name, strings.TrimPrefix(name, "."), strings.TrimSuffix(name, filepath.Ext(name)), strings.Split(strings.TrimPrefix(name, "."), ".")[0]} {
+			d := declaration()
+			d.Owners[candidate] = schema.Owner{Mode: schema.Exclusive}
+			text, err := (&schema.Manifest{Format: schema.ManifestFormat, StateID: NewNonce() + NewNonce(), Locks: map[string]uint64{}, Declaration: *d}).Marshal()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := schema.ParseManifest(text); err != nil {
+				continue // nobody can be named like this
+			}
+			for _, file := range []string{OwnerLock(candidate), OwnerLease(candidate), OwnerFence(candidate), OwnerRecord(candidate), Sidecar(candidate)} {
+				if ours[file] && file != manifestName { // a sidecar of that name is not in .freehold
+					t.Errorf("the owner %s would have the file %s, which is the state's", candidate, file)
+				}
+			}
+		}
 	}
 }

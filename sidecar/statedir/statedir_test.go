@@ -57,6 +57,7 @@ func wantError(t *testing.T, err, want error, says ...string) {
 	}
 }
 
+// Case 144.
 func TestCreateMakesPrivateFilesWhateverTheUmask(t *testing.T) {
 	for _, umask := range []int{0o000, 0o022, 0o077, 0o277} {
 		old := unix.Umask(umask)
