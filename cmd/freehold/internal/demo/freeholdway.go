@@ -2,7 +2,6 @@ package demo
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,6 +10,7 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/reader"
+	"golang.org/x/sync/errgroup"
 )
 
 // mostTries bounds how many calls of a wave are made again.
@@ -52,13 +52,17 @@ type household struct {
 	ledger *ledger
 }
 
+// play makes the calls while it watches the state. What goes wrong with one
+// ends the other.
 func (h *household) play(ctx context.Context) error {
-	watching, enough := context.WithCancel(ctx)
-	watched := make(chan error, 1)
-	go func() { watched <- h.watch(watching) }()
-	err := h.waves(ctx)
-	enough()
-	if err := errors.Join(err, <-watched); err != nil {
+	g, both := errgroup.WithContext(ctx)
+	watching, enough := context.WithCancel(both)
+	g.Go(func() error { return h.watch(watching) })
+	g.Go(func() error {
+		defer enough()
+		return h.waves(both)
+	})
+	if err := g.Wait(); err != nil {
 		return err
 	}
 	return h.look(ctx, h.ledger.settle)
