@@ -102,6 +102,9 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		said.Same(t, "overflow of "+string(f), err)
 	}
 	said.Same(t, "key, not UTF-8", CheckKey("a\xff\x1b"))
+	for how, id := range map[string]string{"empty": "", "long": strings.Repeat("x", MaxInstanceID+1), "not UTF-8": "a\xff", "hostile": "a\x1b[2J"} {
+		said.Same(t, "instance: "+how, CheckInstanceID(id))
+	}
 }
 
 func TestErrorsSayWhatToDoOfCodecs(t *testing.T) {
@@ -143,6 +146,10 @@ func TestErrorsSayWhatToDoOfManifests(t *testing.T) {
 		"state name":  manifest(`{"state":"S\u001b"}`),
 		"owner name":  manifest(`{"state":"s","owners":{"\u001b":{}}}`),
 		"owner state": manifest(`{"state":"s","owners":{"state":{}}}`),
+		"instance":    `{"format":1,"state_id":"` + strings.Repeat("0", 26) + `","locks":{},"declaration":{"state":"s","instances":{"by":"session_id"}}}`,
+		"no instance": `{"format":1,"state_id":"` + strings.Repeat("0", 26) + `","locks":{},"instance":"a\u001b","declaration":{"state":"s"}}`,
+		"an odd one":  `{"format":1,"state_id":"` + strings.Repeat("0", 26) + `","locks":{},"instance":"a\u001b","declaration":{"state":"s","instances":{"by":"session_id"}}}`,
+		"odd by":      `{"format":1,"state_id":"` + strings.Repeat("0", 26) + `","locks":{},"instance":"a","declaration":{"state":"s","instances":{"by":"\u001b"}}}`,
 		"mode":        owner(`{"mode":"\u001b"}`),
 		"durability":  owner(`{"durability":"\u001b"}`),
 		"busy":        owner(`{"busy":{"then":"\u001b"}}`),

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -135,6 +136,9 @@ func TestErrorsSayWhatToDoOfOwners(t *testing.T) {
 	gone := statedir.Self()
 	gone.PID, gone.Start, gone.PIDFD = 1<<22-1, 1, 1
 	same("handoff: to a process that is gone", w.Handoff(t.Context(), gone))
+	over, end := context.WithCancel(t.Context())
+	end()
+	same("handoff: given up before", w.Handoff(over, identityOf(t, os.Getppid())))
 	same("handoff: to a number", w.Handoff(t.Context(), statedir.Identity{PID: os.Getpid()}))
 	fence, err := w.openLock(statedir.OwnerFence("watchdog"))
 	if err != nil {
@@ -200,6 +204,76 @@ func TestErrorsSayWhatToDoOfLostLocks(t *testing.T) {
 	}
 	said.Same(t, "update: the lease's lock is gone", failed(t, w, func(*Tx) {}), dir, "STATE")
 }
+
+// TestErrorsSayWhatToDoOfClaims is about once fields.
+func TestErrorsSayWhatToDoOfClaims(t *testing.T) {
+	dir := newLatches(t)
+	w := openLatches(t, dir, "hook", nil)
+	same := func(how string, err error) {
+		t.Helper()
+		said.Same(t, how, err, dir, "STATE")
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(errors.New("enough"))
+	_, _, err := w.Claim(ctx, "fired")
+	same("claim: given up", err)
+	_, _, err = w.Claim(t.Context(), "turn")
+	same("claim: a field that cannot be claimed", err)
+	same("update: read a once field", failed(t, w, func(tx *Tx) { tx.Get("fired") }))
+
+	whole := claimsOf
+	defer func() { claimsOf = whole }()
+	for how, fake := range map[string]fakeClaim{
+		"made, and not synced":      {fs.ErrNotExist, true, errors.New("input/output error"), nil},
+		"made where nobody looks":   {fs.ErrNotExist, true, ErrClaims, nil},
+		"not made":                  {fs.ErrNotExist, false, errors.New("no space left on device"), nil},
+		"another's, and not synced": {nil, false, nil, errors.New("input/output error")},
+		"unreadable":                {errors.New("permission denied"), false, nil, nil},
+		"too large":                 {statedir.ErrTooLarge, false, nil, nil},
+	} {
+		claimsOf = whole
+		if fake.read == nil {
+			if _, _, err := w.Claim(t.Context(), "fired"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		claimsOf = func(c *statedir.Claim) claimFile { fake := fake; return fakeClaimFile{fake, c} }
+		_, by, err := w.Claim(t.Context(), "fired")
+		said.Same(t, "claim: "+how, err, dir, "STATE", by.ID, "CLAIM")
+	}
+	claimsOf = whole
+	if err := os.WriteFile(claimPath(dir, "ended"), []byte("{\x1b"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, _, err = w.Claim(t.Context(), "ended")
+	same("claim: what stands there is none", err)
+	if err := os.WriteFile(sidecarPath(dir, "hook"), []byte(`{"fired":"2026-08-11T09:12:44Z"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err = Accept(t.Context(), dir, "hook", nil)
+	same("accept: a once field in the sidecar", err)
+}
+
+// A fakeClaim fails in these ways.
+type fakeClaim struct {
+	read          error
+	made          bool
+	publish, sync error
+}
+
+type fakeClaimFile struct {
+	fakeClaim
+	whole *statedir.Claim
+}
+
+func (f fakeClaimFile) Read(buf []byte) ([]byte, error) {
+	if f.read != nil {
+		return nil, f.read
+	}
+	return f.whole.Read(buf)
+}
+func (f fakeClaimFile) Publish([]byte) (bool, error) { return f.made, f.publish }
+func (f fakeClaimFile) Sync() error                  { return f.sync }
 
 // TestErrorsSayWhatToDoOfQueues is about updates that wait for one another.
 func TestErrorsSayWhatToDoOfQueues(t *testing.T) {

@@ -16,9 +16,12 @@ var said = errorstest.Golden{
 		"%w: the new version is visible and may not survive a crash: %w": "wants a directory that cannot be synced, as the injector makes it for the crash tests",
 		"remove what was staged: %w":                                     "wants a disk that fails twice",
 		"process %d: %w: its number was used again, by another process":  "becomes the outcome AlreadyGone",
+		"nobody knows how the stop command ended":                        "wants a kernel that forgets it",
+		"the stop command failed: signal %d (%v)":                        "differs from an exit status, which is told, in that word",
 		"it does not hold the lease":                                     "becomes ErrIdentityChanged or ErrCannotJudge, with who does",
 	},
 	Unhelped: map[string]string{
-		"quarantine: there is nothing": "is an answer, from which only the caller knows what follows",
+		"claim: made where nobody looks": "stands for an error of package statedir, which ends with what to do",
+		"quarantine: there is nothing":   "is an answer, from which only the caller knows what follows",
 	},
 }

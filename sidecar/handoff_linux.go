@@ -67,7 +67,7 @@ func shutToPass(ctx context.Context, fence *statedir.Lock) error {
 
 func (w *Writer) handOff(ctx context.Context, to statedir.Identity) error {
 	if err := context.Cause(ctx); err != nil {
-		return fmt.Errorf("owner %s: %w before anything was handed to process %d: %w", w.owner, ErrDeadline, to.PID, err)
+		return fmt.Errorf("owner %s: %w before anything was handed to process %d: %w; try again", w.owner, ErrDeadline, to.PID, err)
 	}
 	fence, err := w.openLock(statedir.OwnerFence(w.owner))
 	if err != nil {

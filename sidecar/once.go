@@ -73,7 +73,7 @@ func (w *Writer) Claim(ctx context.Context, field string) (won bool, by Claimant
 // tests.
 func (w *Writer) ClaimAt(ctx context.Context, field string, at time.Time) (won bool, by Claimant, err error) {
 	if err := context.Cause(ctx); err != nil {
-		return false, by, fmt.Errorf("%s: field %s: not claimed: %w", w.dir.Path(), field, err)
+		return false, by, fmt.Errorf("%s: field %s: not claimed: %w; try again", w.dir.Path(), field, err)
 	}
 	place, err := w.claimPlace(field)
 	if err != nil {
@@ -212,7 +212,7 @@ func (c claiming) lose(err error) error {
 		return err
 	}
 	if err := c.place.Sync(); err != nil {
-		return fmt.Errorf("%s: field %s: not won: another has claimed it, and whether that survives power loss is unknown: %w", c.w.dir.Path(), c.field, err)
+		return fmt.Errorf("%s: field %s: not won: another has claimed it, and whether that survives power loss is unknown: %w; try again", c.w.dir.Path(), c.field, err)
 	}
 	return nil
 }

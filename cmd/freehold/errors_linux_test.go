@@ -29,6 +29,7 @@ var said = errorstest.Golden{
 		"the lease is free, and its record could not say so: %w; the next holder writes it anew: nothing to do":                                                             "wants a disk that fails when a process ends",
 		"%s out what only an owner's programs may have: give other packages verbs of the home instead":                                                                      script + "gen_leak",
 		"field %s has one value at a key, and no members: give one VALUE":                                                                                                   script + "put_value",
+		"owner %s: %w: process %d was asked to hand the lease over, and may do so yet: %w; look with `freehold lease %s`":                                                   script + "handoff_refused",
 		"owner %s: %w: process %d holds the lease, and the record does not say how to ask it: %s; see `freehold lease %s`":                                                  script + "lease_show",
 		"owner %s: %w: process %d, program %.64q, holds the lease and does not answer (%w): only `freehold lease` can be asked; let other programs hand over by themselves": script + "handoff_refused",
 		"nothing is handed to process %d: %w: %s; name one that runs":                                                                                                       script + "handoff_refused",
@@ -168,6 +169,38 @@ func TestErrorsSayWhatToDoOfMaps(t *testing.T) {
 		utterance{"get skills nothing", ""},
 	)
 }
+
+// TestErrorsSayWhatToDoOfInstances provokes the errors of commands on a state
+// with an instance per something.
+func TestErrorsSayWhatToDoOfInstances(t *testing.T) {
+	root := t.TempDir()
+	t.Chdir(root)
+	owners := "state: session\ninstances: {by: session_id}\nowners:\n  hook:\n    fields:\n      turn: {type: uint, doc: The turn.}\n"
+	if err := os.WriteFile("owners.yaml", []byte(owners), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(homeOfTests, "testdata/state.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile("one.yaml", text, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	must(t, "state", "init", "--dir", "sessions", "--owners", "owners.yaml", "--instance", "one")
+	for _, line := range []string{
+		"view --dir sessions", "view --dir sessions --instance two", "view --dir sessions --instance=", "view --dir sessions/one --instance two",
+		"state init --dir whole --owners one.yaml --instance one", "state init --dir sessions --owners owners.yaml --instance=",
+	} {
+		got := call(t, "", strings.Fields(line)...)
+		if got.Status == exitDone {
+			t.Errorf("%s: no error", line)
+		}
+		said.Same(t, "with instances: freehold "+line, errors.New(strings.TrimSpace(got.Stderr)), root, "DIR")
+	}
+}
+
+// homeOfTests is where tests begin.
+var homeOfTests, _ = os.Getwd()
 
 // TestErrorsSayWhatToDoOfModules provokes the errors of commands on source code.
 func TestErrorsSayWhatToDoOfModules(t *testing.T) {

@@ -116,8 +116,8 @@ func (g *Golden) also(t *testing.T) []string {
 // remedy matches an error that ends with what to do: its last clause begins
 // with a word that tells somebody to do something, names the command that does
 // it, or lists what is wanted instead.
-var remedy = regexp.MustCompile("(?s)(^|[:;,(] |\\b(or|and|then|first) )(`?freehold [a-z]|`[^`]*` (moves|writes)|(the|its) [a-z ]+ are |(" + imperatives + ")\\b)[^\\n]*$")
+var remedy = regexp.MustCompile("(?s)(^|[:;,(] |\\b(or|and|then|first) )(`?freehold [a-z]|`[^`]*` (moves|writes)|(the|its) [a-z ]+ are |there are |(" + imperatives + ")\\b)[^\\n]*$")
 
 const imperatives = "accept|add|adopt|allow|ask|begin|build|call|check|choose|clear|close|commit|correct|create|declare|decide|delete|did you mean|divide|" +
 	"encode|end|flatten|generate|give|indent|install|keep|leave|let|list|look|make|mend|move|name|nothing to do|open|pass|please report|prepare|put|" +
-	"quote|raise|read|remove|rename|report|restore|round|run|save|say|see|set|spell|start|stop|store|take|try|unset|use|wait|want|write"
+	"quote|raise|read|remove|rename|report|restore|round|run|save|say|see|set|shorten|spell|start|stop|store|take|try|unset|use|wait|want|write"

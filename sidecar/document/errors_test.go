@@ -44,5 +44,19 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 	said.Same(t, "encode: names that differ in case", err)
 }
 
+// TestErrorsSayWhatToDoOfClaims is about what a claim may say.
+func TestErrorsSayWhatToDoOfClaims(t *testing.T) {
+	for how, spoil := range map[string]func(*Claim){
+		"no names": func(c *Claim) { c.Field = "\x1b[2J" }, "no state": func(c *Claim) { c.State = "" }, "not UTF-8": func(c *Claim) { c.State = "a\xff" },
+		"too long": func(c *Claim) { c.Writer.Program = strings.Repeat("x", MaxClaim) },
+	} {
+		c := Claim{Owner: "hook", Field: "fired", State: "5s0h000000000", Nonce: nonceOf(1), At: testTime, Writer: testWriter}
+		spoil(&c)
+		_, err := c.Encode()
+		said.Same(t, "claim: "+how, err)
+	}
+	said.Same(t, "claim: of another field", (&Claim{Owner: "hook", Field: "fired", State: "5s0h000000000"}).Belongs("hook", "asked", "5s0h000000000"))
+}
+
 // TestErrorsAreAllTold fails for an error that no test of the package provokes.
 func TestErrorsAreAllTold(t *testing.T) { said.Complete(t) }

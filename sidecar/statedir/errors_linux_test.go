@@ -20,9 +20,11 @@ const (
 
 var said = errorstest.Golden{
 	Update: flag.Bool("update", false, "write the golden files anew"),
+	Wraps:  []string{"../../schema"},
 	Untold: map[string]string{
-		"%s: %w while it was opened; try again":              race,
-		"%w: it grew past %d bytes":                          race,
+		"%s: %w while it was opened; try again": race,
+		"%w: it grew past %d bytes":             race,
+		"%w: this file system cannot rename without replacing (%w), so that two processes could both win a claim: keep the state on another one": "wants such a file system",
 		"not supported on this platform":                     "no part of it is built here",
 		"name a lock: %w":                                    kernel,
 		"name a lock: /proc/self/fdinfo/%d does not list it": kernel,
@@ -180,6 +182,97 @@ func TestErrorsSayWhatToDoOfProcesses(t *testing.T) {
 	said.Same(t, "process: signalled when it had ended", p.Signal(unix.SIGTERM))
 	_, err = OpenProcess(1 << 30)
 	said.Same(t, "process: none has the number", err)
+}
+
+// TestErrorsSayWhatToDoOfInstances is about states that are one per something.
+func TestErrorsSayWhatToDoOfInstances(t *testing.T) {
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	whole := newState(t).Path()
+	many := filepath.Join(t.TempDir(), "sessions")
+	same := func(how string, err error) {
+		t.Helper()
+		said.Same(t, how, err, many, "SESSIONS", whole, "STATE")
+	}
+	d := declaration()
+	d.Instances.By = "session_id"
+	must(CreateInstance(many, "one", d))
+	_, err := OpenInstance(many, "two\x1b")
+	same("instance: a hostile id", err)
+	_, err = OpenInstance(many, "two")
+	same("instance: there is none", err)
+	must(os.Mkdir(filepath.Join(many, "two"), 0o700))
+	must(os.WriteFile(filepath.Join(many, "two", "file"), nil, 0o600))
+	same("instance: something has its name", CreateInstance(many, "two", d))
+	same("instance: of a state without", CreateInstance(many, "three", declaration()))
+	same("instance: in a state without", CreateInstance(whole, "three", d))
+	other := declaration()
+	other.State, other.Instances.By = "other", "project"
+	same("instance: of another state", CreateInstance(many, "three", other))
+	at, err := Open(many)
+	must(err)
+	defer at.Close()
+	_, err = at.Manifest()
+	same("open: a directory of instances", err)
+
+	one := filepath.Join(many, "one")
+	must(os.Rename(one, filepath.Join(many, "uno")))
+	moved, err := OpenInstance(many, "uno")
+	must(err)
+	defer moved.Close()
+	_, err = moved.Manifest()
+	same("instance: its directory was renamed", err)
+	must(os.Rename(filepath.Join(many, "uno"), one))
+	must(os.Rename(whole, filepath.Join(many, "whole")))
+	misplaced, err := OpenInstance(many, "whole")
+	must(err)
+	defer misplaced.Close()
+	_, err = misplaced.Manifest()
+	same("instance: a state without in its place", err)
+	found, err := Instances(many)
+	must(err)
+	for _, i := range found {
+		if i.Err != nil {
+			same("instances: "+i.Name, i.Err)
+		}
+	}
+	opened, err := OpenInstance(many, "one")
+	must(err)
+	defer opened.Close()
+	if ok, err := opened.state.lock(unix.LOCK_EX); !ok || err != nil {
+		t.Fatal(ok, err)
+	}
+	again, err := OpenInstance(many, "one")
+	must(err)
+	defer again.Close()
+	same("instance: about to be removed", again.Attend(t.Context(), 0))
+	must(os.WriteFile(filepath.Join(many, ".freehold", gatherName), []byte("{\x1b"), 0o600))
+	_, err = GatheringIn(many)
+	same("instances: what says so is damaged", err)
+}
+
+// TestErrorsSayWhatToDoOfClaims is about the directory of claims.
+func TestErrorsSayWhatToDoOfClaims(t *testing.T) {
+	d := declaration()
+	d.Owners["hook"] = schema.Owner{Fields: map[string]schema.Field{"fired": {Type: schema.TypeTime, Kind: schema.Once}}}
+	dir := filepath.Join(t.TempDir(), "state")
+	if err := Create(dir, d); err != nil {
+		t.Fatal(err)
+	}
+	s := openState(t, dir)
+	m, err := s.Manifest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(filepath.Join(dir, ".freehold", "claims", "hook")); err != nil {
+		t.Fatal(err)
+	}
+	_, err = s.Claim("hook", "fired", m.Claims["hook"]).Read(nil)
+	said.Same(t, "claim: its directory is gone", err, dir, "STATE")
 }
 
 // TestErrorsAreAllTold fails for an error that no test of the package provokes.

@@ -92,7 +92,7 @@ func (f *folder) fill(d *schema.Declaration, id string) error {
 // declared by d, and reports whether it made it.
 func gather(path string, d *schema.Declaration) (f *folder, made bool, err error) {
 	if !d.Instanced() {
-		return nil, false, fmt.Errorf("%s: %w: the state %s is declared so", path, ErrNoInstances, d.State)
+		return nil, false, fmt.Errorf("%s: %w: the state %s is declared so; leave the instance out", path, ErrNoInstances, d.State)
 	}
 	want := Gathering{schema.ManifestFormat, d.State, d.Instances.By}
 	have, err := GatheringIn(path)
@@ -227,7 +227,7 @@ func (d *Dir) owned(m *schema.Manifest) error {
 		return nil
 	}
 	if m.Instance == "" {
-		return fmt.Errorf("%s: %w: it is a state without instances, where the instance %.80q was to be", d.path, ErrMisplaced, d.instance)
+		return fmt.Errorf("%s: %w: it is a state without instances, where the instance %.80q was to be; move it away", d.path, ErrMisplaced, d.instance)
 	}
 	return fmt.Errorf("%s: %w: it holds the instance %.80q, whose directory is called %s: rename it back", d.path, ErrMisplaced, m.Instance, name)
 }
