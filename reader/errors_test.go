@@ -47,6 +47,9 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 	_, err = r.View(t.Context())
 	said.Same(t, "a closed reader", err, s.dir, "STATE")
 
+	latched := newState(t, &schema.Declaration{State: "latches", Owners: map[string]schema.Owner{"hook": {Fields: map[string]schema.Field{"fired": {Type: schema.TypeTime, Kind: schema.Once}}}}})
+	said.Same(t, "unset: nobody has claimed it", raw(view(t, latched.open()).Field("fired")))
+
 	contradicts := usage()
 	contradicts.Owners["tool"].Fields["turn"] = schema.Field{Type: schema.TypeString}
 	_, err = reader.OpenAs(s.dir, contradicts)

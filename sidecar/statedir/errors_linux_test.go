@@ -273,6 +273,11 @@ func TestErrorsSayWhatToDoOfClaims(t *testing.T) {
 	}
 	_, err = s.Claim("hook", "fired", m.Claims["hook"]).Read(nil)
 	said.Same(t, "claim: its directory is gone", err, dir, "STATE")
+	if err := os.Mkdir(filepath.Join(dir, ".freehold", "claims", "hook"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	_, err = s.Claim("hook", "fired", m.Claims["hook"]+1).Read(nil)
+	said.Same(t, "claim: its directory is another one", err, dir, "STATE")
 }
 
 // TestErrorsAreAllTold fails for an error that no test of the package provokes.
