@@ -35,6 +35,15 @@
 // owner of the keys, which is read without a lock when their Update begins. A
 // view joins all of it by key.
 //
+// # Instances
+//
+// A state with instances is a directory of states, one for each id, which
+// [OpenInstance] opens and, if asked, makes: it is there complete or not at all.
+// As long as a Writer is open it holds a shared kernel lock on the instance's
+// directory, and package prune removes no instance on which it does not get
+// that lock alone. A directory that holds another instance than its name says
+// is refused.
+//
 // # A lease
 //
 // An exclusive owner has one live process: the one that holds the kernel's lock

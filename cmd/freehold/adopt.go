@@ -62,7 +62,7 @@ func (a *adoption) flags(cmd *cobra.Command) {
 	a.waits = flags.Lookup("wait")
 	flags.BoolVar(&a.guess, "infer", false, "print a first owners.yaml for the file, and change nothing")
 	flags.StringVar(&a.state, "state", "", "the `NAME` of the state that --infer declares (default legacy)")
-	for _, other := range []string{"dir", "dry-run", "owners", "wait"} {
+	for _, other := range []string{"dir", "instance", "dry-run", "owners", "wait"} {
 		cmd.MarkFlagsMutuallyExclusive("infer", other)
 	}
 }

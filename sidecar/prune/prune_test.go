@@ -1,6 +1,7 @@
 package prune
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -191,8 +192,8 @@ func TestARemovedInstanceIsWrittenNoMore(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := d.Unmoved(); err == nil {
-		t.Error("the directory is gone and nobody notices")
+	if _, err := d.Manifest(); !errors.Is(err, statedir.ErrReplaced) {
+		t.Errorf("who has it open hears %v", err)
 	}
 	_, err = sidecar.OpenInstance(t.Context(), dir, "a", declaration(), "hook", nil)
 	if err == nil {
@@ -237,5 +238,61 @@ func TestOnlyWhatWasLookedAtIsRemoved(t *testing.T) {
 	}
 	if !exists(t, dir, "a") || !exists(t, dir, "moved") {
 		t.Error("something was removed")
+	}
+}
+
+// Another user's instance is none of this user's business, not even root's.
+func TestAnotherUsersInstanceIsKept(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can give a directory away")
+	}
+	dir := newInstances(t, "theirs", "open to all")
+	for _, id := range []string{"theirs", "open to all"} {
+		restamp(t, dir, id, time.Now().Add(-9*day))
+	}
+	if err := os.Chown(pathOf(t, dir, "theirs"), 65534, 65534); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(pathOf(t, dir, "open to all"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	report := run(t, dir, &Options{OlderThan: day})
+	for _, i := range report.Items {
+		if i.Action != Kept || i.Reason != Unsafe || !i.WantsALook() {
+			t.Errorf("got %+v", i)
+		}
+	}
+	if len(report.Items) != 2 || !exists(t, dir, "theirs") || !exists(t, dir, "open to all") {
+		t.Errorf("the report is %+v", report.Items)
+	}
+}
+
+// What stands where Freehold keeps its own files and is none of them keeps the
+// instance, and is not followed.
+func TestNoLinkIsFollowed(t *testing.T) {
+	outside := t.TempDir()
+	precious := filepath.Join(outside, "precious")
+	if err := os.WriteFile(precious, []byte("mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, at := range map[string]string{
+		"a link in the place of a lease record": ".freehold/guard.lease.json",
+		"a link beside the sidecars":            "more",
+		"a link for what is moved aside":        ".freehold/quarantine",
+		"a staged link":                         ".hook.json5",
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := newInstances(t, "a")
+			restamp(t, dir, "a", time.Now().Add(-9*day))
+			if err := os.Symlink(outside, filepath.Join(dir, "a", at)); err != nil {
+				t.Fatal(err)
+			}
+			if got := reasons(run(t, dir, &Options{OlderThan: day}))["a"]; got != "kept: foreign" {
+				t.Errorf("got %s", got)
+			}
+			if _, err := os.Stat(precious); err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }

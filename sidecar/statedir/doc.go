@@ -5,6 +5,8 @@
 // can do anything, and are detected by package document.
 //
 // Everything below .freehold belongs to this package: the manifest, the lock
-// files and their identities, and the records. So do the identities of
+// files and their identities, and the records. So do the directories of
+// instances, and those in the making or being removed, which begin with
+// ".freehold-" and are locked by whoever is at it. So do the identities of
 // processes, which tell the holder of a lock from its successor.
 package statedir

@@ -43,6 +43,9 @@ func lockNames(d *schema.Declaration) []string {
 func (d *Dir) ManifestText(buf []byte) ([]byte, error) {
 	text, err := d.meta.readFile(manifestName, buf, maxManifest)
 	if errors.Is(err, fs.ErrNotExist) {
+		if err := d.Unmoved(); err != nil { // removed as a whole, and nothing to restore
+			return nil, err
+		}
 		if g, lost := d.gathering(); lost == nil {
 			return nil, fmt.Errorf("%s: %w: the state %s has an instance per %s: name one with --instance ID", d.path, ErrInstances, g.State, g.By)
 		}
