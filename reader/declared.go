@@ -10,6 +10,7 @@ import (
 // immutable.
 type declared struct {
 	stateID     string
+	made        map[string]bool // the owners that the manifest says set patches aside
 	declaration *schema.Declaration
 	owners      []string // sorted
 	order       []int    // in which they are read: who has members of a map before who decides its keys
@@ -44,6 +45,10 @@ func declare(m *schema.Manifest, built *schema.Declaration) (*declared, error) {
 		}
 		d.declaration = merged
 	}
+	d.made = map[string]bool{}
+	for name, o := range m.Declaration.Owners {
+		d.made[name] = o.SetsAside()
+	}
 	d.owners = d.declaration.OwnerNames()
 	for i, owner := range d.owners {
 		for _, name := range d.declaration.Owners[owner].FieldNames() {
@@ -56,6 +61,11 @@ func declare(m *schema.Manifest, built *schema.Declaration) (*declared, error) {
 	}
 	d.arrange()
 	return d, nil
+}
+
+// manifest returns what a writer would go by that knows all of it.
+func (d *declared) manifest() *schema.Manifest {
+	return &schema.Manifest{StateID: d.stateID, Declaration: *d.declaration}
 }
 
 // arrange puts the owners in the order in which they are read. Two that decide

@@ -144,7 +144,7 @@ func (e Entry) own(o *owner) ([]byte, error) {
 	if o.Err != nil {
 		return nil, fmt.Errorf("%s: %w", e.where(), o.Err)
 	}
-	if o.Status == Missing {
+	if o.doc == nil {
 		return nil, fmt.Errorf("%s: %w: owner %s has written nothing yet", e.where(), ErrUnset, o.Name)
 	}
 	raw, by, written := o.doc.Field(e.name)

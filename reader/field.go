@@ -15,8 +15,9 @@ type Provenance struct {
 	// File is the absolute path of the owner's sidecar; of a once field, of
 	// its claim.
 	File string
-	// Version of the commit that changed the field last. A claim is no
-	// commit and has none.
+	// Version of the commit that changed the field last. If that was a patch
+	// which is still set aside, it has the patch's id and nothing else; see
+	// [sidecar.Version.IsAside]. A claim is no commit and has none.
 	Version sidecar.Version
 	// Claim is the id of a once field's claim; else empty.
 	Claim string

@@ -40,7 +40,7 @@ func (v *View) MarshalJSON() ([]byte, error) {
 		})
 		w.member("owners", func() {
 			for _, o := range v.owners {
-				w.member(o.Name, func() { w.owner(o) })
+				w.member(o.Name, func() { w.owner(o, v.declared.made[o.Name]) })
 			}
 		})
 	})
@@ -147,6 +147,9 @@ func (w *printer) from(e Entry, i int, errs map[int]error) {
 		} else {
 			w.text("claim", p.Claim)
 		}
+		if p.Version.IsAside() {
+			w.text("set_aside", p.Version.Nonce)
+		}
 		at, err := schema.Time{}.Append(nil, p.ChangedAt)
 		if err != nil {
 			w.err = err
@@ -162,13 +165,20 @@ func (w *printer) from(e Entry, i int, errs map[int]error) {
 	w.text("status", string(status))
 }
 
-func (w *printer) owner(o *owner) {
+// owner prints what was found of o; aside is whether it sets patches aside.
+func (w *printer) owner(o *owner, aside bool) {
 	w.text("status", string(o.Status))
 	if o.Status == OK {
 		w.version(o.Version)
 	}
 	if o.Status == OK || o.Status == Missing {
 		w.text("version", o.Version.String()) // what a commit may be conditional on
+	}
+	if aside {
+		w.number("aside", uint64(o.Aside))
+	}
+	if o.AsideErr != nil {
+		w.text("aside_error", o.AsideErr.Error())
 	}
 	if o.Err != nil {
 		w.text("error", o.Err.Error())

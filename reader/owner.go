@@ -37,6 +37,11 @@ type OwnerStatus struct {
 	// WrittenAt is when that version was written, by the writer's clock.
 	// Zero unless Status is [OK].
 	WrittenAt time.Time
+	// Aside is how many patches are set aside and not in the sidecar yet.
+	// The view shows them, unless AsideErr says why it does not show some. If
+	// the sidecar cannot be used, it may have some of them.
+	Aside    int
+	AsideErr error
 	// Err says what is wrong and what to do. Nil if Status is [OK] or
 	// [Missing].
 	Err error
@@ -46,18 +51,21 @@ type OwnerStatus struct {
 // all views of that version.
 type owner struct {
 	OwnerStatus
-	doc  *document.Document // nil unless Status is OK
+	doc  *document.Document // with what is set aside; nil if there is nothing to read
 	mark []byte             // tells what was found from everything else, for cutID
+
+	patches []*sidecar.PatchAside // those that doc has and the sidecar does not
 
 	mu   sync.Mutex
 	maps map[string]*table // the maps that were taken apart so far
 }
 
 // found returns what the source's sidecar is.
-func (s *source) found(stateID string) *owner {
+func (s *source) found(d *declared, dir string) *owner {
 	if s.read == nil {
-		s.read = s.judge(stateID)
-		s.read.mark = s.read.appendMark(nil, s.text)
+		s.read = s.judge(d.stateID)
+		s.read.overlay(s.pile, d, dir)
+		s.read.mark = s.read.appendPile(s.read.appendMark(nil, s.text), s.pile)
 	}
 	return s.read
 }

@@ -23,6 +23,7 @@ type Reader struct {
 	sources  []*source      // one per declared owner, sorted by name
 	claims   []*claimSource // one per declared once field
 	next     int            // what is read next: a source, a claim after them, or the manifest after them all
+	double   bool           // what moved last is a sidecar and what is set aside
 	view     *View          // the last one; nil if anything moved since
 }
 
@@ -121,11 +122,19 @@ func (r *Reader) View(ctx context.Context) (*View, error) {
 // between it had those bytes too. If nothing changed, the moment is that of the
 // call. Only a hand that puts back an old copy can break this.
 //
+// A sidecar and what is set aside are two things, though one here: they are read
+// one after the other, and a patch that is taken in in between would be in both.
+// So the one that changed last is read once more at the end, if it is such a
+// pair. What is then the same as before stood together when the pair's sidecar
+// was read: files that are never changed were there before and after, and one
+// that came and went in between was taken in by a commit that shows.
+//
 // The reading begins where the last change was, since an owner that commits
 // often is likely to have done it again: then no file is read twice.
 func (r *Reader) settle(ctx context.Context) (Consistency, error) {
 	reads, since := 0, 0 // since the last change, with the one that found it
-	for since <= r.files() {
+	r.double = false
+	for since <= r.files() || r.double && since == r.files()+1 {
 		if ctx.Err() != nil {
 			return "", fmt.Errorf("%s: not read: %w; try again", r.dir.Path(), context.Cause(ctx))
 		}
@@ -135,6 +144,7 @@ func (r *Reader) settle(ctx context.Context) (Consistency, error) {
 		}
 		if moved {
 			r.view, since = nil, 0
+			r.double = r.pair()
 		}
 		since++
 		if reads++; reads > mostRounds*(r.files()+1) {
@@ -160,7 +170,7 @@ func (r *Reader) pass(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if moved {
+		if r.pair() && r.sources[r.declared.order[r.next-1]].confirm() || moved {
 			r.view = nil
 		}
 	}
@@ -180,6 +190,14 @@ func (r *Reader) read() (moved bool, err error) {
 		return r.claims[i-len(r.sources)].collect(), nil
 	}
 	return r.sources[r.declared.order[i]].collect(), nil
+}
+
+// pair reports whether what was read last is a sidecar and what is set aside.
+func (r *Reader) pair() bool {
+	if r.declared == nil || r.next == 0 || r.next > len(r.sources) {
+		return false
+	}
+	return r.sources[r.declared.order[r.next-1]].pile != nil && rechecked
 }
 
 // readManifest reads the manifest and, if it has changed, what it declares.
@@ -207,7 +225,7 @@ func (r *Reader) readManifest() (moved bool, err error) {
 		return false, fmt.Errorf("%s: %w: use a program of the same release as the state's writers", r.dir.Path(), err)
 	}
 	r.declared = declared
-	r.sources = follow(r.sources, r.dir, declared.owners)
+	r.sources = follow(r.sources, r.dir, declared)
 	r.claims = followClaims(r.claims, r.dir, declared)
 	return true, nil
 }

@@ -14,6 +14,7 @@ import (
 type source struct {
 	owner string
 	content
+	pile *pile  // of an owner that sets patches aside, else nil
 	read *owner // what was found, decoded; nil until a view wants it
 }
 
@@ -69,10 +70,17 @@ func (m *memory) take(text []byte) (differs bool) {
 	return true
 }
 
-// collect reads the sidecar and reports whether it moved.
+// collect reads what is set aside, then the sidecar, and reports whether
+// anything moved. The order counts: what vanishes in between is in the sidecar.
 func (s *source) collect() (moved bool) {
-	if moved = s.content.collect(); moved {
-		s.read = nil
+	if s.pile != nil {
+		moved = s.pile.collect()
+		if afterPile != nil {
+			afterPile()
+		}
+	}
+	if s.content.collect() || moved {
+		s.read, moved = nil, true
 	}
 	return moved
 }
@@ -113,22 +121,28 @@ func same(a, b error) bool {
 	return a.Error() == b.Error()
 }
 
-// follow returns the sources of owners, keeping what old ones have read. What
+// follow returns the sources of d's owners, keeping what old ones have read. What
 // they found has to be judged anew by another declaration.
-func follow(old []*source, dir *statedir.Dir, owners []string) []*source {
+func follow(old []*source, dir *statedir.Dir, d *declared) []*source {
 	byOwner := map[string]*source{}
 	for _, s := range old {
 		byOwner[s.owner] = s
 	}
-	sources := make([]*source, len(owners))
-	for i, owner := range owners {
-		if s, ok := byOwner[owner]; ok {
-			s.read = nil
-			sources[i] = s
-			continue
+	sources := make([]*source, len(d.owners))
+	for i, owner := range d.owners {
+		s, ok := byOwner[owner]
+		if !ok {
+			name := statedir.Sidecar(owner)
+			s = &source{owner: owner, content: content{file: &sidecarFile{dir, name}, path: filepath.Join(dir.Path(), name)}}
 		}
-		name := statedir.Sidecar(owner)
-		sources[i] = &source{owner: owner, content: content{file: &sidecarFile{dir, name}, path: filepath.Join(dir.Path(), name)}}
+		switch aside := d.made[owner]; {
+		case !aside:
+			s.pile = nil
+		case s.pile == nil:
+			s.pile = &pile{dir: dir, owner: owner, stateID: d.stateID}
+		}
+		s.read = nil
+		sources[i] = s
 	}
 	return sources
 }

@@ -34,7 +34,7 @@ type View struct {
 func newView(dir string, d *declared, sources []*source, claims []*claimSource, c Consistency) *View {
 	v := &View{dir: dir, declared: d, owners: make([]*owner, len(sources)), consistency: c}
 	for i, s := range sources {
-		v.owners[i] = s.found(d.stateID)
+		v.owners[i] = s.found(d, dir)
 	}
 	for _, s := range claims {
 		v.claims = append(v.claims, s.found(d.stateID))

@@ -83,7 +83,8 @@ type Then string
 
 // What a commit does that did not get its owner's lock in time.
 const (
-	Fail Then = "fail" // an error; nothing changed
+	Fail  Then = "fail"  // an error; nothing changed
+	Aside Then = "aside" // its patch is set aside, and a later commit takes it in
 )
 
 // DefaultWait is how long a commit waits for its owner's lock when the
@@ -124,6 +125,10 @@ func (o Owner) EffectiveWait() time.Duration {
 	}
 	return DefaultWait
 }
+
+// SetsAside reports whether a commit that does not get o's lock in time sets
+// its patch aside.
+func (o Owner) SetsAside() bool { return o.Busy.Then == Aside }
 
 func or[T ~string](v, otherwise T) T {
 	if v == "" {

@@ -112,6 +112,28 @@ func (k Kind) Allows(t Type) bool {
 	return false
 }
 
+// Commutes reports whether patches to f may be taken in in any order, so that
+// one may be set aside while others are committed. If not, member names the
+// member of a map because of which; it is empty if that is f itself, or the one
+// value that a map has at a key.
+func (f Field) Commutes() (member string, ok bool) {
+	switch f.EffectiveKind() {
+	case Max, Min, Counter, Set, Once: // a claim is decided at once, and in no patch
+		return "", true
+	case Map:
+		if f.Value != nil {
+			return f.Value.Commutes()
+		}
+		for _, name := range f.MemberNames() {
+			if _, ok := f.Record[name].Commutes(); !ok {
+				return name, false
+			}
+		}
+		return "", true
+	}
+	return "", false
+}
+
 // EffectiveKind is f.Kind, or [Value] where it is empty.
 func (f Field) EffectiveKind() Kind { return or(f.Kind, Value) }
 

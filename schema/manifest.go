@@ -118,8 +118,11 @@ func (d *Declaration) sound() error {
 		if durability := o.EffectiveDurability(); durability != Power && durability != Process {
 			return fmt.Errorf("owner %s has the unknown durability %q", owner, durability)
 		}
-		if o.Busy.Then != "" && o.Busy.Then != Fail {
+		if o.Busy.Then != "" && o.Busy.Then != Fail && o.Busy.Then != Aside {
 			return fmt.Errorf("owner %s has the unknown busy rule %q", owner, o.Busy.Then)
+		}
+		if clashes := o.orders(owner); len(clashes) > 0 {
+			return errors.New(clashes[0])
 		}
 		if o.Busy.Wait != "" {
 			if wait, err := time.ParseDuration(o.Busy.Wait); err != nil || wait < 0 {

@@ -84,6 +84,13 @@ func (o Owner) merge(name string, built Owner) (union Owner, added bool, clashes
 	union = o
 	m := merger{}
 	union.Fields = m.fields("field ", o.Fields, built.Fields)
+	if built.SetsAside() && !o.SetsAside() {
+		// An older build goes on failing, and takes in what others set aside.
+		union.Busy.Then, m.added = Aside, true
+	}
+	if len(clashes)+len(m.clashes) == 0 {
+		clashes = union.orders(name)
+	}
 	return union, m.added, append(clashes, m.clashes...)
 }
 

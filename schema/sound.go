@@ -60,6 +60,26 @@ func within(part string, err error) error {
 	return fmt.Errorf("%s %w", part, err)
 }
 
+// orders says why the owner called name cannot set patches aside, if it is to.
+func (o Owner) orders(name string) (clashes []string) {
+	if !o.SetsAside() {
+		return nil
+	}
+	if o.EffectiveMode() != Shared {
+		clashes = append(clashes, fmt.Sprintf("owner %s sets patches aside and is %s", name, o.EffectiveMode()))
+	}
+	for _, field := range o.FieldNames() {
+		if member, ok := o.Fields[field].Commutes(); !ok {
+			what := "field " + field
+			if member != "" {
+				what += ", member " + member
+			}
+			clashes = append(clashes, fmt.Sprintf("owner %s sets patches aside, and of %s the order of writes counts", name, what))
+		}
+	}
+	return clashes
+}
+
 // shared says what is wrong with fields of several owners.
 func (d *Declaration) shared() []string {
 	var clashes []string

@@ -6,6 +6,9 @@ import "github.com/freehold-dev/freehold/sidecar/document"
 // this Update, and whether anybody ever did.
 func (tx *Tx) Provenance(field string) (by document.Provenance, ok bool) {
 	tx.check()
+	if tx.blind() {
+		return by, false
+	}
 	if _, err := tx.batch.w.field(field); err != nil {
 		tx.fail(err)
 		return by, false
@@ -19,6 +22,9 @@ func (tx *Tx) Provenance(field string) (by document.Provenance, ok bool) {
 // needs a field that somebody has written, at the latest this Update.
 func (tx *Tx) Adopt(field string) {
 	tx.check()
+	if tx.blind() {
+		return
+	}
 	if _, err := tx.batch.w.field(field); err != nil {
 		tx.fail(err)
 		return
@@ -32,6 +38,9 @@ func (tx *Tx) Adopt(field string) {
 // Adopted reports whether a field of this owner is marked by [Tx.Adopt].
 func (tx *Tx) Adopted(field string) bool {
 	tx.check()
+	if tx.blind() {
+		return false
+	}
 	return !tx.batch.base.Adopted(field).IsZero() || tx.batch.adopted[field] || tx.adopted[field]
 }
 
@@ -50,4 +59,4 @@ func (b *batch) adopt(r *request) {
 }
 
 // idle reports whether there is nothing to publish.
-func (b *batch) idle() bool { return len(b.changes)+len(b.adopted) == 0 }
+func (b *batch) idle() bool { return len(b.changes)+len(b.adopted)+len(b.fold.done) == 0 }

@@ -38,6 +38,9 @@ func (b *batch) begin() error {
 	b.base, b.next = base, w.nextVersion(base)
 	w.see(base.Version)
 	failpoint.Hit(failpoint.CommitChecked)
+	if w.declared.SetsAside() {
+		return b.takeAside()
+	}
 	return nil
 }
 
@@ -78,7 +81,8 @@ func (b *batch) publish() error {
 	w := b.w
 	power := w.declared.EffectiveDurability() == schema.Power
 	if !b.idle() {
-		return b.write(power)
+		folds := len(b.fold.done) > 0 && !failpoint.Omitted(failpoint.RuleFoldSync)
+		return b.write(power || folds)
 	}
 	if !power {
 		return nil
@@ -124,8 +128,21 @@ func (b *batch) document() *document.Document {
 	w, at := b.w, b.w.clock()
 	doc := b.base.Clone()
 	doc.Commit(b.next, at, document.Writer{Program: w.program, Identity: self()})
-	by := document.Provenance{Version: b.next, At: at, Program: w.program, PID: self().PID}
+	if b.fold.aside != nil { // else the ids that are there stay
+		doc.SetFolded(b.fold.listed, b.fold.fresh)
+	}
+	b.takeChanges(doc, document.Provenance{Version: b.next, At: at, Program: w.program, PID: self().PID})
+	return doc
+}
+
+// takeChanges takes the batch's changes into doc. They are those of own, but
+// for what came with patches of others.
+func (b *batch) takeChanges(doc *document.Document, own document.Provenance) {
 	for _, field := range b.touched() {
+		by, ok := b.by[field]
+		if !ok {
+			by = own
+		}
 		s, ok := b.changes[place{field: field}]
 		switch {
 		case !ok:
@@ -141,7 +158,6 @@ func (b *batch) document() *document.Document {
 	for field := range b.adopted {
 		doc.Adopt(field)
 	}
-	return doc
 }
 
 // touched returns the fields in which the batch changes something, sorted, so

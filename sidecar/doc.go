@@ -17,12 +17,30 @@
 //   - [Applied], and what it wrote survives what the owner's durability says;
 //   - [Unchanged], if every field had the value already; the file is the same,
 //     and is as durable as after Applied;
+//   - [SetAside], for an owner that is declared so and whose lock was not to be
+//     had in time;
 //   - an error, and nothing has changed;
 //   - an error that wraps [ErrIndeterminate], if the operating system left it
 //     open: the new version may be there or may not survive a crash.
 //     [Resolve] answers later.
 //
 // Updates by many goroutines on one Writer share a commit.
+//
+// # Setting aside
+//
+// A patch that is set aside is a file of its own, in the directory of its
+// owner, which is never changed. It is synced, and so is the directory if the
+// owner's commits survive power loss, before it is acknowledged. A reader counts
+// it from then on. Each later commit takes in what it finds, before its own
+// changes, exactly once: type fold in this package says by which order of steps,
+// and package model tries all of them. What is taken in is still that of who set
+// it aside: that one's program and process are the provenance of the fields.
+//
+// A patch means the incarnations of keys that there were when it was set aside.
+// One on a key that was absent joins the incarnation that the first such patch
+// creates. What means another one, and what a counter cannot hold, is kept out:
+// a copy stays in the quarantine with the reason, and [Options].Notice hears of
+// it. A patch that this release does not understand stays where it is.
 //
 // # Maps
 //

@@ -49,6 +49,9 @@ func (e entry) with(member string, value slot) slot {
 // member, or all of it if member is empty. The bytes must not be changed.
 func (tx *Tx) GetKey(field, key, member string) (raw []byte, ok bool) {
 	tx.check()
+	if tx.blind() {
+		return nil, false
+	}
 	f, err := tx.batch.w.field(field)
 	if err != nil {
 		tx.fail(err)

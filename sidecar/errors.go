@@ -52,6 +52,12 @@ var (
 	ErrInvalid = document.ErrInvalid
 	// ErrLock is returned if the owner's lock file is missing or replaced.
 	ErrLock = statedir.ErrLock
+	// ErrKeptOut is returned by [Resolve] if a patch that was set aside could
+	// not be taken in; a copy of it is in the quarantine.
+	ErrKeptOut = errors.New("kept out")
+	// ErrNewer is returned if a newer release set a patch aside. It stays
+	// there for that one.
+	ErrNewer = errors.New("of a newer release")
 	// ErrMisplaced is returned if the directory of an instance holds another
 	// one.
 	ErrMisplaced = statedir.ErrMisplaced

@@ -45,13 +45,16 @@ func (tx *Tx) entry(field, key string, at Version) (slot, error) {
 	if err := schema.CheckKey(key); err != nil {
 		return slot{}, invalid(err)
 	}
-	own := tx.slot(place{field, key})
 	if err := tx.batch.table(field).err; err != nil {
 		return slot{}, invalid(err)
 	}
+	if !tx.born.IsZero() {
+		return tx.joined(field, key, at)
+	}
+	own := tx.slot(place{field, key})
 	owner, decides := tx.decides(field)
 	if decides {
-		if !at.IsZero() && (!own.set || own.born != at) {
+		if !at.IsZero() && !(own.set && means(at, own.born)) {
 			return slot{}, fmt.Errorf("%w: it is no longer the incarnation %v: look at the map again", ErrConflict, at)
 		}
 		return own, nil
@@ -77,6 +80,9 @@ func (tx *Tx) entry(field, key string, at Version) (slot, error) {
 // stored returns the value at s and whether it is set.
 func (tx *Tx) stored(s spot) (raw []byte, ok bool) {
 	tx.check()
+	if tx.blind() {
+		return nil, false
+	}
 	f, err := tx.batch.w.field(s.field)
 	if err != nil {
 		tx.fail(err)
@@ -126,7 +132,9 @@ func (tx *Tx) applyKey(f schema.Field, op Op, carried bool) error {
 func (tx *Tx) put(op Op, old, entry slot) error {
 	_, decides := tx.decides(op.Field)
 	if entry.born = old.born; decides && !old.set {
-		entry.born = tx.batch.next
+		if entry.born = tx.batch.next; !tx.born.IsZero() {
+			entry.born = tx.born
+		}
 	}
 	if !decides && string(entry.raw) == "{}" {
 		entry = slot{} // nothing is attached any more
@@ -140,21 +148,30 @@ func (tx *Tx) put(op Op, old, entry slot) error {
 
 // applyWhole creates or deletes a key.
 func (tx *Tx) applyWhole(f schema.Field, op Op, entry slot) error {
+	switch err := tx.mayWhole(f, op); {
+	case err != nil:
+		return err
+	case op.Verb == Delete:
+		tx.change(place{op.Field, op.Key}, slot{})
+		return nil
+	case entry.set:
+		return nil
+	}
+	return tx.put(op, entry, slot{raw: []byte("{}"), set: true})
+}
+
+// mayWhole says why op may not create or delete a key of the map f.
+func (tx *Tx) mayWhole(f schema.Field, op Op) error {
 	owner, decides := tx.decides(op.Field)
 	switch {
 	case !decides:
 		return fmt.Errorf("%w: owner %s decides which keys the map has: let it %s the key", ErrNotOwner, owner, op.Verb)
 	case len(op.Value) > 0 || op.Member != "":
 		return invalid(fmt.Errorf("%s is for the whole key: leave out the member and the value", op.Verb))
-	case op.Verb == Delete:
-		tx.change(place{op.Field, op.Key}, slot{})
-		return nil
-	case f.Value != nil:
+	case op.Verb == Insert && f.Value != nil:
 		return invalid(fmt.Errorf("a key of this map has a value: use %s", verbsOf[f.Value.EffectiveKind()]))
-	case entry.set:
-		return nil
 	}
-	return tx.put(op, entry, slot{raw: []byte("{}"), set: true})
+	return nil
 }
 
 // member returns what the manifest says of the member that op is about.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar/document"
 )
 
 // An Entry is what a map has at one key, in one transaction. Generated types
@@ -103,8 +104,10 @@ func (tx *Tx) Keys(field string) []string {
 	if !tx.mapped(field) {
 		return nil
 	}
-	rows := tx.rows(field)
-	if owner, decides := tx.decides(field); !decides {
+	var rows []document.Row
+	if owner, decides := tx.decides(field); decides {
+		rows = tx.rows(field)
+	} else {
 		keys, err := tx.others[owner].keys(field)
 		if err != nil {
 			tx.fail(fmt.Errorf("%s: field %s: %w", tx.batch.w.file(), field, err))
@@ -125,8 +128,10 @@ func (tx *Tx) Ref(field, key string) (ref Ref, ok bool) {
 	if !tx.mapped(field) {
 		return Ref{}, false
 	}
-	s := tx.slot(place{field, key})
-	if owner, decides := tx.decides(field); !decides {
+	var s slot
+	if owner, decides := tx.decides(field); decides {
+		s = tx.slot(place{field, key})
+	} else {
 		keys, err := tx.others[owner].keys(field)
 		if err != nil {
 			tx.fail(fmt.Errorf("%s: field %s: %w", tx.batch.w.file(), field, err))
@@ -146,6 +151,9 @@ func (tx *Tx) mapped(field string) bool {
 		tx.fail(err)
 	case f.EffectiveKind() != schema.Map:
 		tx.fail(fmt.Errorf("%s: field %s: %w", tx.batch.w.file(), field, invalid(fmt.Errorf("it is no map: read it with Get"))))
+	case tx.busy != nil:
+		_, decides := tx.decides(field)
+		return !decides || !tx.blind() // others' keys are read without a lock anyway
 	case tx.batch.table(field).err != nil:
 		tx.fail(fmt.Errorf("%s: field %s: %w", tx.batch.w.file(), field, invalid(tx.batch.table(field).err)))
 	default:

@@ -19,7 +19,7 @@ type queue struct {
 	waiting []*request
 	led     bool
 	closing bool
-	guests  int // calls that use the Writer and stand in no line
+	guests  int // calls that use the Writer, in line or beside it
 	idle    sync.Cond
 	err     error // why no further commit may be tried
 }
@@ -58,11 +58,23 @@ func (q *queue) enter(r *request) error {
 		return q.err
 	}
 	q.waiting = append(q.waiting, r)
+	q.guests++
 	if !q.led {
 		q.led = true
 		r.signal <- lead
 	}
 	return nil
+}
+
+// exit ends what enter began, with whatever the Update did after it left the
+// line.
+func (q *queue) exit() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.guests--
+	if q.closing {
+		q.idle.Broadcast()
+	}
 }
 
 // await returns what r is to do next. If that takes longer than wait, or than
@@ -164,14 +176,7 @@ func (q *queue) beside(fn func() error) error {
 	}
 	q.guests++
 	q.mu.Unlock()
-	defer func() {
-		q.mu.Lock()
-		defer q.mu.Unlock()
-		q.guests--
-		if q.closing {
-			q.idle.Broadcast()
-		}
-	}()
+	defer q.exit()
 	return fn()
 }
 

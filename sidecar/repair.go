@@ -11,10 +11,6 @@ import (
 	"github.com/freehold-dev/freehold/sidecar/statedir"
 )
 
-// ErrUnknown is returned by [Resolve] if the sidecar no longer shows what
-// became of a commit.
-var ErrUnknown = errors.New("unknown")
-
 // Accept takes the sidecar of owner as some other hand left it: it checks
 // every value against the declaration, stamps the file anew and begins an
 // epoch. It changes nothing and returns [Unchanged] if the sidecar is as
@@ -123,47 +119,4 @@ func openLocked(ctx context.Context, dir, owner string, o *Options) (w *Writer, 
 		w.lock.Release()
 		w.Close()
 	}, nil
-}
-
-// Resolve says what became of the commit of version v after an error that
-// wrapped [ErrIndeterminate]: [Applied], and it is durable now, or
-// [NotApplied]. It takes the owner's lock, so that the answer stays true. It
-// returns [ErrUnknown] if so many commits followed that the sidecar has
-// forgotten v.
-func Resolve(ctx context.Context, dir, owner string, v Version) (Outcome, error) {
-	sd, err := statedir.Open(dir)
-	if err != nil {
-		return NotApplied, err
-	}
-	defer sd.Close()
-	manifest, err := enter(ctx, sd, nil, owner, 0)
-	if err != nil {
-		return NotApplied, err
-	}
-	w := &Writer{dir: sd, manifest: manifest, owner: owner, declared: manifest.Declaration.Owners[owner]}
-	if w.lock, err = w.openLock(statedir.OwnerLock(owner)); err != nil {
-		return NotApplied, err
-	}
-	defer w.lock.Close()
-	if err := w.lock.Acquire(ctx, w.declared.EffectiveWait()); err != nil {
-		return NotApplied, err
-	}
-	doc, err := w.read()
-	if err != nil {
-		return NotApplied, err
-	}
-	return w.resolve(doc, v)
-}
-
-func (w *Writer) resolve(doc *document.Document, v Version) (Outcome, error) {
-	if doc.Remembers(v.Nonce) {
-		return Applied, w.dir.Sync()
-	}
-	// What the list holds goes back to v unless it began later, after a
-	// quarantine, or is full.
-	began := doc.Version.Epoch > v.Epoch && uint64(len(doc.Recent())) <= doc.Version.Revision
-	if len(doc.Recent()) < document.MaxRecent && !began {
-		return NotApplied, nil
-	}
-	return NotApplied, fmt.Errorf("%s: %w: more than %d commits came after version %v, or the sidecar was moved aside since; look whether what it changed is there", w.file(), ErrUnknown, document.MaxRecent, v)
 }

@@ -8,15 +8,11 @@ import (
 
 // applyElement carries out op on a set.
 func (tx *Tx) applyElement(f schema.Field, op Op) error {
-	if op.Verb != Insert && op.Verb != Remove {
-		return invalid(wrongVerb(f, op.Verb))
+	element, err := elementOf(f, op)
+	if err != nil {
+		return err
 	}
 	if err := tx.batch.table(op.Field).err; err != nil {
-		return invalid(err)
-	}
-	of, _ := f.Element()
-	element, err := of.Normalize(op.Value)
-	if err != nil {
 		return invalid(err)
 	}
 	p := place{op.Field, string(element)}
@@ -25,6 +21,17 @@ func (tx *Tx) applyElement(f schema.Field, op Op) error {
 	}
 	tx.change(p, slot{set: op.Verb == Insert})
 	return nil
+}
+
+// elementOf returns the element that op inserts into the set f or removes from
+// it.
+func elementOf(f schema.Field, op Op) ([]byte, error) {
+	if op.Verb != Insert && op.Verb != Remove {
+		return nil, invalid(wrongVerb(f, op.Verb))
+	}
+	of, _ := f.Element()
+	element, err := of.Normalize(op.Value)
+	return element, invalid(err)
 }
 
 // Elements is a set, whose elements come and go one by one.
@@ -47,6 +54,9 @@ func (e Elements[T]) Remove(element T) { e.elements.apply(Remove, element) }
 // Has reports whether element is in the set under the owner's lock.
 func (e Elements[T]) Has(element T) bool {
 	e.elements.tx.check()
+	if e.elements.tx.blind() {
+		return false
+	}
 	raw, err := e.elements.codec.Append(nil, element)
 	if err != nil {
 		e.elements.fail(err)

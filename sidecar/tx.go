@@ -13,13 +13,17 @@ type Version = document.Version
 // A Tx is what an [Writer.Update] function works on: the owner's own fields as
 // they stand under its lock. It is valid until the function returns and only
 // in the goroutine that runs it; a Tx that was kept, and the zero Tx, panic.
-// A Tx remembers its first error, which Update then returns.
+// A Tx remembers its first error, which Update then returns. One that only
+// writes, since the Update is set aside, fails with [ErrBusy] when it is read.
 type Tx struct {
 	batch   *batch
 	changes map[place]slot
 	grown   map[string]int       // by field, how many parts the changes add
 	others  map[string]*snapshot // of the owners of keys, as the Update found them
 	adopted map[string]bool      // the fields that Adopt marks
+	born    Version              // of keys that a patch set aside creates; else zero
+	busy    error                // why the Update is set aside; else nil
+	ops     Patch                // of such an Update
 	err     error
 	done    bool
 }
@@ -39,6 +43,9 @@ func (tx *Tx) check() {
 // something already. It is zero if nothing was ever written.
 func (tx *Tx) Version() Version {
 	tx.check()
+	if tx.blind() {
+		return Version{}
+	}
 	return tx.batch.version()
 }
 
@@ -46,6 +53,9 @@ func (tx *Tx) Version() Version {
 // Update returns [ErrConflict] and changes nothing.
 func (tx *Tx) IfVersion(v Version) {
 	tx.check()
+	if tx.blind() {
+		return
+	}
 	if have := tx.batch.version(); have != v {
 		tx.fail(fmt.Errorf("%s: %w: it %s, not at %v: read it again and decide anew", tx.batch.w.file(), ErrConflict, standing(have), v))
 	}
@@ -63,6 +73,9 @@ func standing(v Version) string {
 // Of a map it is what this owner has at the keys. The bytes must not be changed.
 func (tx *Tx) Get(field string) (raw []byte, ok bool) {
 	tx.check()
+	if tx.blind() {
+		return nil, false
+	}
 	f, err := tx.batch.w.field(field)
 	if err != nil {
 		tx.fail(err)
@@ -100,10 +113,12 @@ func (tx *Tx) apply(op Op, carried bool) {
 		return
 	}
 	switch {
+	case f.EffectiveKind() != schema.Map && (op.Key != "" || op.Member != "" || !op.At.IsZero()):
+		err = invalid(fmt.Errorf("it is no map: leave out the key, the member and the incarnation"))
+	case tx.busy != nil:
+		err = tx.record(f, op, carried)
 	case f.EffectiveKind() == schema.Map:
 		err = tx.applyKey(f, op, carried)
-	case op.Key != "" || op.Member != "" || !op.At.IsZero():
-		err = invalid(fmt.Errorf("it is no map: leave out the key, the member and the incarnation"))
 	case f.EffectiveKind() == schema.Set:
 		err = tx.applyElement(f, op)
 	default:

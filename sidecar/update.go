@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/sidecar/document"
+	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
 	"github.com/freehold-dev/freehold/sidecar/statedir"
 )
 
@@ -19,6 +20,7 @@ const (
 	NotApplied Outcome = iota // nothing changed
 	Applied                   // the sidecar has a new version
 	Unchanged                 // every field had its value already
+	SetAside                  // the lock was not to be had; a later commit takes it in
 )
 
 // String returns the outcome as a word.
@@ -28,6 +30,8 @@ func (o Outcome) String() string {
 		return "applied"
 	case Unchanged:
 		return "unchanged"
+	case SetAside:
+		return "set aside"
 	}
 	return "not applied"
 }
@@ -37,8 +41,12 @@ type Commit struct {
 	Outcome Outcome
 	// Version of the sidecar with the commit in it. After an error that
 	// wraps [ErrIndeterminate] it is the version to ask [Resolve] for;
-	// after any other error it is zero.
+	// after any other error it is zero. If the commit is set aside, it has
+	// the id of the patch and nothing else; Resolve takes that too.
 	Version Version
+	// Folded is how many patches that were set aside it has taken in, if it
+	// is the first of those that share a replacement of the file.
+	Folded int
 }
 
 // Update calls fn with the owner's fields as they stand and commits what fn
@@ -47,7 +55,11 @@ type Commit struct {
 // error or panics, nothing changes.
 //
 // Update waits for other processes no longer than the owner's wait, nor than
-// ctx, and then returns an error that wraps [ErrBusy]. The other errors that
+// ctx, and then returns an error that wraps [ErrBusy]. If the owner sets
+// patches aside, fn is called then, on a Tx that only writes, and what it did is
+// kept in a file of its own until a later commit takes it in; views show it at
+// once. It is an error that wraps [ErrBusy] all the same if fn reads, or if too
+// much is set aside already. The other errors that
 // callers may want to tell apart are [ErrForeign], [ErrInvalid] and
 // [ErrUnreadable], if the sidecar is not as Freehold left it: it is not
 // touched then; [ErrValue]; [ErrConflict]; [ErrNoKey]; [ErrFenced];
@@ -62,21 +74,34 @@ func (w *Writer) Update(ctx context.Context, fn func(*Tx) error) (Commit, error)
 	if err := w.queue.enter(r); err != nil {
 		return Commit{}, fmt.Errorf("%s: not applied: %w", w.file(), err)
 	}
+	defer w.queue.exit()
 	for {
 		s, ok := w.queue.await(ctx, r, w.wait-time.Since(start))
 		if !ok {
-			return Commit{}, w.late(ctx)
+			return w.busy(ctx, r, w.late(ctx))
 		}
 		switch s {
 		case run:
 			r.run()
 		case lead:
 			w.lead(ctx, r, w.wait-time.Since(start))
+			if errors.Is(r.err, ErrBusy) {
+				return w.busy(ctx, r, r.err)
+			}
 			return r.commit, r.err
 		case done:
 			return r.commit, r.err
 		}
 	}
+}
+
+// busy ends an Update that did not get the lock in time, unless it had it and
+// its own function said that it is busy.
+func (w *Writer) busy(ctx context.Context, r *request, err error) (Commit, error) {
+	if w.mayAside(ctx, r) {
+		return w.setAside(r, err)
+	}
+	return r.commit, err
 }
 
 func (w *Writer) late(ctx context.Context) error {
@@ -110,7 +135,7 @@ func (r *request) run() {
 
 // lead commits for r and for the others in line.
 func (w *Writer) lead(ctx context.Context, r *request, wait time.Duration) {
-	if err := w.acquire(ctx, wait); err != nil {
+	if err := w.takeLock(ctx, wait); err != nil {
 		w.queue.leave(r)
 		r.err = err
 		w.queue.pass()
@@ -132,12 +157,21 @@ func (w *Writer) lead(ctx context.Context, r *request, wait time.Duration) {
 	r.run()
 }
 
+// takeLock takes the owner's lock.
+func (w *Writer) takeLock(ctx context.Context, wait time.Duration) error {
+	if failpoint.Omitted(failpoint.RuleLock) {
+		return nil
+	}
+	return w.lock.Acquire(ctx, wait)
+}
+
 // alone runs fn while no Update does, each of which waits its turn meanwhile.
 func (w *Writer) alone(ctx context.Context, fn func() error) error {
 	r := newRequest(nil)
 	if err := w.queue.enter(r); err != nil {
 		return fmt.Errorf("%s: %w", w.file(), err)
 	}
+	defer w.queue.exit()
 	s, ok := w.queue.await(ctx, r, statedir.Forever)
 	if !ok {
 		return w.late(ctx)
@@ -160,6 +194,10 @@ type batch struct {
 	tables   map[string]*table // of base
 	grown    map[string]int    // by field, how many parts the changes add
 	adopted  map[string]bool   // the fields that Adopt marks
+	fold     fold
+	size     int                            // of the patches that the fold takes in, about
+	others   map[string]*snapshot           // the deciders, for the fold
+	by       map[string]document.Provenance // by field, whose patch changed it last
 	err      error
 }
 
@@ -180,30 +218,55 @@ func (b *batch) settle(r *request) {
 		return
 	}
 	r.commit.Outcome = Unchanged
-	for p, s := range r.tx.changes {
+	if b.take(r.tx, nil) {
+		r.commit.Outcome = Applied
+	}
+	b.adopt(r)
+	if r == b.requests[0] {
+		r.commit.Folded = len(b.fold.fresh)
+	}
+	r.commit.Version = b.version()
+}
+
+// take takes tx's changes into the batch and reports whether there are any. by
+// is who made them, if that is not this process.
+func (b *batch) take(tx *Tx, by *document.Provenance) (changed bool) {
+	for p, s := range tx.changes {
 		if s.equal(b.slot(p)) {
 			continue
 		}
 		if b.changes == nil {
 			b.changes = map[place]slot{}
 		}
-		b.changes[p] = s
-		r.commit.Outcome = Applied
+		b.changes[p], changed = s, true
+		if by == nil {
+			delete(b.by, p.field)
+			continue
+		}
+		if b.by == nil {
+			b.by = map[string]document.Provenance{}
+		}
+		b.by[p.field] = *by
 	}
-	for field, n := range r.tx.grown {
+	for field, n := range tx.grown {
 		if b.grown == nil {
 			b.grown = map[string]int{}
 		}
 		b.grown[field] += n
 	}
-	b.adopt(r)
-	r.commit.Version = b.version()
+	return changed
 }
 
 // finish publishes, lets the lock go and tells everybody.
 func (b *batch) finish() {
 	if b.err == nil {
 		b.err = b.publish()
+	}
+	if b.err == nil {
+		b.clear()
+	}
+	if b.fold.aside != nil {
+		b.fold.aside.Close()
 	}
 	b.w.lock.Release()
 	for i, r := range b.requests {

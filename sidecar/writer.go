@@ -35,8 +35,9 @@ type Options struct {
 	// Clock tells the time for provenance and new epochs. If nil, [time.Now].
 	Clock func() time.Time
 	// Notice is told what stops nothing and somebody should know: whom an
-	// Open has been waiting for, for longer than a second, and that the
-	// record of a lease was found damaged. The call that found out calls it
+	// Open has been waiting for, for longer than a second, that the record of
+	// a lease was found damaged, and that a patch which was set aside is not
+	// taken in, or not whole. The call that found out calls it
 	// and waits for it; it must not use the Writer. If nil, nobody is told.
 	Notice func(error)
 }
@@ -44,6 +45,7 @@ type Options struct {
 // A Writer writes one owner's sidecar. It is safe for concurrent use.
 type Writer struct {
 	dir      *statedir.Dir
+	path     string // of the sidecar
 	manifest *schema.Manifest
 	owner    string
 	declared schema.Owner // by the manifest
@@ -74,6 +76,12 @@ type Writer struct {
 	fresh   []byte // buffer for the next encoding
 	// seen is the newest version that this Writer has read or written.
 	seen Version
+
+	// Of setting patches aside: what numbers them, the version after which
+	// this Writer has unlinked all that was in it, and whom it told of.
+	spool   spool
+	cleared Version
+	told    map[string]bool
 
 	queue queue
 	once  sync.Once
@@ -109,7 +117,7 @@ func Open(ctx context.Context, dir string, d *schema.Declaration, owner string, 
 }
 
 func openIn(ctx context.Context, sd *statedir.Dir, d *schema.Declaration, owner string, o *Options) (*Writer, error) {
-	w := &Writer{dir: sd, owner: owner, clock: o.Clock, notice: o.Notice, program: program(o.Program), publisher: &replace{dir: sd}}
+	w := &Writer{dir: sd, path: filepath.Join(sd.Path(), statedir.Sidecar(owner)), owner: owner, clock: o.Clock, notice: o.Notice, program: program(o.Program), publisher: &replace{dir: sd}}
 	if w.clock == nil {
 		w.clock = time.Now
 	}
@@ -180,7 +188,7 @@ func (w *Writer) Owner() string { return w.owner }
 func (w *Writer) Declaration() *schema.Declaration { return &w.manifest.Declaration }
 
 // file returns the sidecar's path for messages.
-func (w *Writer) file() string { return filepath.Join(w.dir.Path(), statedir.Sidecar(w.owner)) }
+func (w *Writer) file() string { return w.path }
 
 // Close closes the Writer and gives an exclusive owner's lease back. Updates
 // under way finish first, so that an Update's own function must not call it;

@@ -19,6 +19,22 @@ type commitReport struct {
 	Changed bool              `json:"changed"`
 	Version sidecar.Version   `json:"version"`
 	Fields  map[string]change `json:"fields"` // those that changed
+	// Patch is the id of the patch if the commit is set aside; what it
+	// changes, a view shows.
+	Patch string `json:"patch,omitzero"`
+	// Folded is how many patches that were set aside the commit took in.
+	Folded int `json:"folded,omitzero"`
+}
+
+// outcome fills in what became of the commit.
+func (r *commitReport) outcome(commit sidecar.Commit) {
+	r.Outcome, r.Folded = commit.Outcome.String(), commit.Folded
+	if commit.Outcome == sidecar.SetAside {
+		r.Patch = commit.Version.Nonce
+		return
+	}
+	r.Version = commit.Version
+	r.Changed = commit.Outcome == sidecar.Applied
 }
 
 // A change is a field's value before and after a commit; one that is unset is
@@ -45,6 +61,12 @@ type spot struct{ field, key string }
 
 // carryOut applies patch, of owner o, to tx and keeps what changed.
 func (r *commitReport) carryOut(tx *sidecar.Tx, o schema.Owner, patch sidecar.Patch) {
+	if tx.WriteOnly() { // what there was before, nobody can say
+		for _, op := range patch {
+			tx.Apply(op)
+		}
+		return
+	}
 	before := map[spot]jsontext.Value{}
 	deleted := map[spot]bool{}
 	for _, op := range patch {
@@ -120,6 +142,9 @@ func elementsOf(f schema.Field, raw jsontext.Value) [][]byte {
 // text returns the report for people: a line for each value that changed, or
 // one that says that none did.
 func (r *commitReport) text(o schema.Owner) string {
+	if r.Patch != "" {
+		return fmt.Sprintf("%s set aside patch %s: views show it, and the next commit takes it in\n", r.Owner, r.Patch)
+	}
 	if r.Version.IsZero() {
 		return fmt.Sprintf("%s unchanged, and never written\n", r.Owner)
 	}

@@ -41,6 +41,7 @@ func (w *writing) commit(ctx context.Context, owner string, draft drafter) error
 	if err != nil {
 		return err
 	}
+	options.Notice = w.notice
 	version, err := parseVersion(w.version)
 	if err != nil {
 		return err
@@ -69,8 +70,7 @@ func (w *writing) commit(ctx context.Context, owner string, draft drafter) error
 	if err != nil {
 		return err
 	}
-	r.Outcome, r.Version = commit.Outcome.String(), commit.Version
-	r.Changed = commit.Outcome == sidecar.Applied
+	r.outcome(commit)
 	return w.report(r, r.text(writer.Declaration().Owners[owner]))
 }
 

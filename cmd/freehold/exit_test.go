@@ -57,6 +57,9 @@ func TestEachErrorHasItsExitStatus(t *testing.T) {
 		{"cannot judge", fmt.Errorf("%w: %w", sidecar.ErrCannotJudge, statedir.ErrTooLarge), 6},
 		{"a process that has ended", sidecar.ErrGone, 9},
 		{"nobody holds the lease", sidecar.ErrNoHolder, 9},
+		{"patches that are lost", fmt.Errorf("%w: %w", sidecar.ErrUnreadable, statedir.ErrAside), 3},
+		{"a patch of a newer release", sidecar.ErrNewer, 3},
+		{"a patch that was kept out", sidecar.ErrKeptOut, 1},
 		{"a damaged record of a lease", fmt.Errorf("%w: %w", sidecar.ErrLeaseRecord, denied), 3},
 		{"a shared owner has no lease", sidecar.ErrNoLease, 64},
 		{"another program's status", verdict{status: 17}, 17},
@@ -112,7 +115,7 @@ func TestEverySentinelHasAStatus(t *testing.T) {
 		}
 		return true
 	})
-	for _, file := range []string{"../../sidecar/errors.go", "../../sidecar/lease.go", "../../sidecar/repair.go", "../../sidecar/adopt/errors.go", "../../sidecar/statedir/errors.go", "../../reader/errors.go"} {
+	for _, file := range []string{"../../sidecar/errors.go", "../../sidecar/lease.go", "../../sidecar/repair.go", "../../sidecar/resolve.go", "../../sidecar/adopt/errors.go", "../../sidecar/statedir/errors.go", "../../reader/errors.go"} {
 		for _, name := range sentinels(t, file) {
 			if !slices.Contains(named, name) && !slices.Contains(unreachable, name) {
 				t.Errorf("%s declares %s, which exit.go does not know", file, name)

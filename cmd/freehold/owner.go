@@ -21,7 +21,7 @@ func newOwner(c *cli) *cobra.Command {
 func newOwnerAdd(c *cli) *cobra.Command {
 	d := &declared{cli: c}
 	var o schema.Owner
-	var mode, durability string
+	var mode, durability, then string
 	var fields []string
 	cmd := c.command(&cobra.Command{
 		Use:   "add NAME --field FIELD...",
@@ -36,6 +36,7 @@ A field is NAME:TYPE or NAME:TYPE:KIND, and an enum NAME:enum:VALUE,VALUE,...
 		Args: operands(1, 1, "a NAME"),
 	}, func(ctx context.Context, args []string) error {
 		o.Mode, o.Durability = schema.Mode(mode), schema.Durability(durability)
+		o.Busy.Then = schema.Then(then)
 		var err error
 		if o.Fields, err = shortFields(fields); err != nil {
 			return err
@@ -49,6 +50,7 @@ A field is NAME:TYPE or NAME:TYPE:KIND, and an enum NAME:enum:VALUE,VALUE,...
 	flags.StringVar(&mode, "mode", "", "`MODE`: shared or exclusive (default shared)")
 	flags.StringVar(&durability, "durability", "", "`LEVEL` that a commit survives: power or process (default power)")
 	flags.StringVar(&o.Busy.Wait, "busy-wait", "", "how long a commit waits for another process, a `DURATION` (default 250ms)")
+	flags.StringVar(&then, "busy-then", "", "what it does then, `RULE`: fail or aside (default fail)")
 	flags.StringVar(&o.Home, "home", "", "the `FOLDER`, from the module root, whose code may write the fields")
 	return cmd
 }

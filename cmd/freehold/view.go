@@ -75,6 +75,7 @@ func (c *cli) printView(view *reader.View) error {
 	for _, o := range view.Owners() {
 		owners = append(owners, ownerRow(o))
 	}
+	owners, head = asideColumn(view, owners), head+asideLines(view)
 	if width, ok := c.terminal(); ok {
 		return c.styled(head + fields.boxed(width) + "\n" + owners.boxed(width) + "\n")
 	}
@@ -86,6 +87,36 @@ const none = "-"
 
 // alarm begins the text of a cell that somebody has to look at.
 const alarm = "! "
+
+// asideColumn says how many patches each owner has set aside, if one has.
+func asideColumn(view *reader.View, owners table) table {
+	all := view.Owners()
+	if !slices.ContainsFunc(all, func(o reader.OwnerStatus) bool { return o.Aside > 0 }) {
+		return owners
+	}
+	owners[0] = append(owners[0], "SET ASIDE")
+	for i, o := range all {
+		owners[i+1] = append(owners[i+1], fmt.Sprint(o.Aside))
+	}
+	return owners
+}
+
+// asideLines says what is set aside and whether the view shows it.
+func asideLines(view *reader.View) string {
+	var b strings.Builder
+	for _, o := range view.Owners() {
+		switch {
+		case o.Aside == 0:
+		case o.Err != nil:
+			fmt.Fprintf(&b, "%s has %s set aside, which the view does not show\n", o.Name, count(o.Aside, "patch", "patches"))
+		case o.AsideErr != nil:
+			fmt.Fprintf(&b, "%s has %s set aside, not all of which the view shows: %s\n", o.Name, count(o.Aside, "patch", "patches"), visible(strings.ReplaceAll(o.AsideErr.Error(), "\n", "; ")))
+		default:
+			fmt.Fprintf(&b, "%s has %s set aside, which the view shows; `freehold fold %s` takes them in\n", o.Name, count(o.Aside, "patch", "patches"), o.Name)
+		}
+	}
+	return b.String()
+}
 
 // ownerRow returns the row of one owner.
 func ownerRow(o reader.OwnerStatus) []string {

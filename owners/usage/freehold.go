@@ -205,7 +205,7 @@ func Declaration() *schema.Declaration {
 			"tool": {
 				Doc:        "The tool by which the agent uses, views and patches its skills; many at once.",
 				Mode:       schema.Shared,
-				Busy:       schema.Busy{Wait: "250ms", Then: schema.Fail},
+				Busy:       schema.Busy{Wait: "250ms", Then: schema.Aside},
 				Durability: schema.Process,
 				Home:       "owners/usage/tool",
 				Fields: map[string]schema.Field{

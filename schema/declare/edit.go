@@ -128,7 +128,10 @@ func filled(name string, o schema.Owner) schema.Owner {
 		fields[name] = filledField(f)
 	}
 	o.Fields = fields
-	o.Mode, o.Durability, o.Busy.Then = o.EffectiveMode(), o.EffectiveDurability(), schema.Fail
+	o.Mode, o.Durability = o.EffectiveMode(), o.EffectiveDurability()
+	if o.Busy.Then == "" {
+		o.Busy.Then = schema.Fail
+	}
 	if o.Busy.Wait == "" {
 		o.Busy.Wait = schema.DefaultWait.String()
 	}

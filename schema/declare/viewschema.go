@@ -60,6 +60,7 @@ func provenanceSchema(owner string) *jsonschema.Schema {
 		property{"epoch", described("The epoch of the commit that changed the field last.", count()), false},
 		property{"revision", described("That commit's revision in the epoch.", count()), false},
 		property{"claim", described("Of a once field, the id of its claim, which is no commit.", pattern(noncePattern)), false},
+		property{"set_aside", described("The id of the patch that changed the field last, if that is set aside and in no commit yet; epoch and revision are 0 then.", pattern(noncePattern)), false},
 		property{"changed_at", described("When that commit, or the claim, was made.", instant()), false},
 		property{"program", described("The program that made it.", pattern("")), false},
 		property{"pid", described("That program's process id.", between("integer", "0", "9223372036854775807")), false},
@@ -90,7 +91,8 @@ func ownerStatusSchema(doc string) *jsonschema.Schema {
 		property{"epoch", described("The epoch of the owner's last commit.", count()), false},
 		property{"revision", described("That commit's revision in the epoch.", count()), false},
 		property{"version", described("EPOCH.REVISION.NONCE of that commit, as --if-version takes it; empty if there was none.", pattern("^$|"+versionPattern)), false},
-		property{"aside", described("How many patches are set aside.", count()), false},
+		property{"aside", described("How many patches are set aside and not in the sidecar yet; the view shows them.", count()), false},
+		property{"aside_error", described("Which of them the view does not show, and why.", pattern("")), false},
 		property{"error", described("Why the sidecar could not be read, and what to do.", pattern("")), false},
 	)
 }

@@ -13,7 +13,8 @@ const envelopeName = "$sidecar"
 
 // The members that this release knows, in the order in which it writes them.
 var (
-	envelopeNames = []string{"format", "owner", "state", "epoch", "nonce", "revision", "written_at", "writer", "fields", "recent", "sum"}
+	envelopeNames = []string{"format", "owner", "state", "epoch", "nonce", "revision", "written_at", "writer", "fields", "folded", "recent", "sum"}
+	envelopeNeeds = slices.DeleteFunc(slices.Clone(envelopeNames), func(name string) bool { return name == "folded" })
 	writerNames   = []string{"program", "identity"}
 	identityNames = []string{"boot", "pid_ns", "pid", "start", "nonce", "pidfd"}
 	entryNames    = []string{"version", "at", "program", "pid", "keys"}
@@ -111,7 +112,10 @@ func (s *scanner) envelope(d *Document) (sum int) {
 		case "fields":
 			s.entries(d)
 		case "recent":
-			d.recent = s.ids(name)
+			d.recent = s.ids(name, MaxRecent)
+		case "folded":
+			known--
+			d.folded = s.ids(name, MaxFolded)
 		case "sum":
 			sum = s.sum(name)
 		default:
@@ -123,8 +127,8 @@ func (s *scanner) envelope(d *Document) (sum int) {
 	if object != nil && !numbered {
 		s.format = &SyntaxError{int64(start), `"$sidecar" has no format number`}
 	}
-	if known < len(envelopeNames) {
-		s.complete(object, `"$sidecar"`, d.envelope, envelopeNames)
+	if known < len(envelopeNeeds) {
+		s.complete(object, `"$sidecar"`, d.envelope, envelopeNeeds)
 	}
 	return sum
 }

@@ -29,6 +29,7 @@ type Document struct {
 	Writer Writer
 
 	recent   ids
+	folded   ids      // patches set aside that are in the fields
 	named    bool     // whether names were added since it was decoded
 	fields   []entry  // who wrote each field, in file order
 	members  []member // the members beside $sidecar, in file order
@@ -73,12 +74,28 @@ func (d *Document) Clone() *Document {
 // Writer, and remembers v's nonce.
 func (d *Document) Commit(v Version, at time.Time, w Writer) {
 	d.Version, d.WrittenAt, d.Writer = v, at, w
-	d.recent = d.recent.add(v.Nonce)
+	d.recent = d.recent.add(v.Nonce, MaxRecent)
 }
 
 // Recent returns the nonces of the last [MaxRecent] commits, newest last. The
 // nonce of d's own version is among them.
 func (d *Document) Recent() []string { return d.recent.list() }
+
+// Folded returns the ids of the patches set aside that are in d's fields
+// already, though their files may still be there.
+func (d *Document) Folded() []string { return d.folded.list() }
+
+// HasFolded reports whether id is among [Document.Folded].
+func (d *Document) HasFolded(id string) bool { return d.folded.has(id) }
+
+// SetFolded makes folded the ids that [Document.Folded] returns, [MaxFolded] of
+// them at most, and remembers those of fresh as it does the nonces of commits.
+func (d *Document) SetFolded(folded, fresh []string) {
+	d.folded = makeIDs(folded[max(0, len(folded)-MaxFolded):])
+	for _, id := range fresh[max(0, len(fresh)-MaxRecent):] {
+		d.recent = d.recent.add(id, MaxRecent)
+	}
+}
 
 // Remembers reports whether nonce is among [Document.Recent].
 func (d *Document) Remembers(nonce string) bool { return d.recent.has(nonce) }

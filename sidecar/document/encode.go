@@ -22,7 +22,7 @@ func (d *Document) AppendEncode(dst []byte) ([]byte, error) {
 		return dst, err
 	}
 	base, sum := len(dst), 0
-	out := slices.Grow(dst, len(d.recent)+256*(len(d.fields)+4))
+	out := slices.Grow(dst, len(d.recent)+len(d.folded)+256*(len(d.fields)+4))
 	out = append(out, "{\n\"$sidecar\":"...)
 	out = appendObject(out, d.envelope, envelopeNames, func(out []byte, name string) []byte {
 		if name == "sum" {
@@ -62,6 +62,11 @@ func (d *Document) appendEnvelope(dst []byte, name string) []byte {
 		return appendObject(dst, d.writer, writerNames, d.appendWriter)
 	case "fields":
 		return d.appendEntries(dst)
+	case "folded":
+		if len(d.folded) == 0 {
+			return dst
+		}
+		return append(append(append(dst, '['), d.folded...), ']')
 	case "recent":
 		return append(append(append(dst, '['), d.recent...), ']')
 	default: // "sum"; seal fills it in

@@ -7,8 +7,12 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// MaxRecent is how many commits a sidecar remembers.
-const MaxRecent = 256
+const (
+	// MaxRecent is how many commits a sidecar remembers.
+	MaxRecent = 256
+	// MaxFolded is how many patches that are in a sidecar may still have files.
+	MaxFolded = 8192
+)
 
 // ids is a list of nonces in the form in which it stands in a file, without
 // its brackets: "…","…". Nonces have one length, so the list needs no parsing,
@@ -22,15 +26,15 @@ const (
 
 // parseIDs reads a JSON array. One in which another hand put white space is
 // written anew.
-func parseIDs(array []byte) (list ids, ok bool) {
+func parseIDs(array []byte, most int) (list ids, ok bool) {
 	if array[0] != '[' {
 		return nil, false
 	}
-	if list = ids(array[1 : len(array)-1 : len(array)-1]); list.canonical() {
+	if list = ids(array[1 : len(array)-1 : len(array)-1]); list.canonical(most) {
 		return list, true
 	}
 	var nonces []string
-	if json.Unmarshal(array, &nonces) != nil || len(nonces) > MaxRecent {
+	if json.Unmarshal(array, &nonces) != nil || len(nonces) > most {
 		return nil, false
 	}
 	list = nil
@@ -38,19 +42,20 @@ func parseIDs(array []byte) (list ids, ok bool) {
 		if !statedir.ValidNonce(nonce) {
 			return nil, false
 		}
-		list = list.add(nonce)
+		list = list.add(nonce, most)
 	}
 	return list, true
 }
 
 // canonical reports whether list has the form of ids: every quote in it stands
-// where the form wants one, so that it can be cut at any step.
-func (list ids) canonical() bool {
+// where the form wants one, so that it can be cut at any step, and there are
+// most ids at most.
+func (list ids) canonical(most int) bool {
 	if len(list) == 0 {
 		return true
 	}
 	count := (len(list) + 1) / idStep
-	if count*idStep != len(list)+1 || count > MaxRecent {
+	if count*idStep != len(list)+1 || count > most {
 		return false
 	}
 	for i := 0; i < len(list); i += idStep {
@@ -62,13 +67,13 @@ func (list ids) canonical() bool {
 	return bytes.Count(list, []byte{'"'}) == 2*count && bytes.IndexByte(list, '\\') < 0
 }
 
-// add returns list with one more id, and without the oldest if it is full. It
-// leaves list's bytes alone.
-func (list ids) add(nonce string) ids {
+// add returns list with one more id, and without the oldest if it has most of
+// them. It leaves list's bytes alone.
+func (list ids) add(nonce string, most int) ids {
 	if !validNonce([]byte(nonce)) {
 		return list // Encode refuses the version that it came with
 	}
-	if len(list) == MaxRecent*idStep-1 {
+	if len(list) == most*idStep-1 {
 		list = list[idStep:]
 	}
 	longer := make(ids, 0, len(list)+idStep)
@@ -76,6 +81,21 @@ func (list ids) add(nonce string) ids {
 		longer = append(append(longer, list...), ',')
 	}
 	return append(append(append(longer, '"'), nonce...), '"')
+}
+
+// makeIDs returns the ids of nonces; what is none is left out.
+func makeIDs(nonces []string) ids {
+	list := make(ids, 0, len(nonces)*idStep)
+	for _, nonce := range nonces {
+		if !validNonce([]byte(nonce)) {
+			continue
+		}
+		if len(list) > 0 {
+			list = append(list, ',')
+		}
+		list = append(append(append(list, '"'), nonce...), '"')
+	}
+	return list
 }
 
 func (list ids) list() []string {

@@ -34,8 +34,14 @@ func usual(text []byte) (d *Document, sum int, ok bool) {
 	d.Writer.Identity = c.identity()
 	c.skip(`}},"fields":{`)
 	d.fields = c.entries()
-	c.skip(`},"recent":[`)
-	d.recent = c.ids()
+	c.skip(`},`)
+	if c.skipIf(`"folded":[`) {
+		d.folded = c.ids(MaxFolded)
+		c.skip("],")
+		c.ok = c.ok && len(d.folded) > 0
+	}
+	c.skip(`"recent":[`)
+	d.recent = c.ids(MaxRecent)
 	c.skip(`],"sum":"`)
 	sum = c.pos
 	digits := c.plain()
@@ -109,7 +115,7 @@ func (c *cursor) entry() (parts entryParts) {
 	return parts
 }
 
-func (c *cursor) ids() ids {
+func (c *cursor) ids(most int) ids {
 	end := bytes.IndexByte(c.rest(), ']')
 	if end < 0 {
 		c.ok = false
@@ -118,7 +124,7 @@ func (c *cursor) ids() ids {
 	start := c.pos
 	c.pos += end
 	list := ids(c.since(start))
-	c.ok = c.ok && list.canonical() && isASCII(list)
+	c.ok = c.ok && list.canonical(most) && isASCII(list)
 	return list
 }
 

@@ -109,3 +109,32 @@ func TestIsASCII(t *testing.T) {
 		}
 	}
 }
+
+func TestFoldedIDsSurviveWritingAndReading(t *testing.T) {
+	d := sample(3)
+	var want []string
+	for n := range MaxFolded + 5 {
+		want = append(want, fmt.Sprintf("%013d", n))
+	}
+	d.SetFolded(want, want[:2])
+	want = want[5:]
+	text := []byte(encode(t, d))
+	if _, _, ok := usual(text); !ok {
+		t.Error("the fast reader does not read it")
+	}
+	agree(t, text)
+	got, err := Decode(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got.Folded()); diff != "" {
+		t.Errorf("folded (-want +got):\n%s", diff)
+	}
+	if !got.HasFolded(want[0]) || got.HasFolded("0123456789abc") || !got.Remembers("0000000000001") {
+		t.Error("an id is not found, or one is that is not there")
+	}
+	got.SetFolded(nil, nil)
+	if text := encode(t, got); bytes.Contains([]byte(text), []byte(`"folded"`)) {
+		t.Errorf("an empty list is written:\n%s", text)
+	}
+}

@@ -123,15 +123,15 @@ func parseTime(text []byte) (t time.Time, ok bool) {
 	return t, err == nil && !t.IsZero()
 }
 
-// ids reads a list of nonces.
-func (s *scanner) ids(name []byte) ids {
+// ids reads a list of nonces, most of them at most.
+func (s *scanner) ids(name []byte, most int) ids {
 	v := s.value()
 	if s.err != nil {
 		return nil
 	}
-	list, ok := parseIDs(v)
+	list, ok := parseIDs(v, most)
 	if !ok {
-		s.refuse(s.at, "%s must be a list of at most %d nonces", name, MaxRecent)
+		s.refuse(s.at, "%s must be a list of at most %d nonces", name, most)
 	}
 	return list
 }

@@ -28,6 +28,10 @@ type Version struct {
 // IsZero reports whether v names no commit.
 func (v Version) IsZero() bool { return v == Version{} }
 
+// IsAside reports whether v is that of no commit but of a patch that is set
+// aside, whose id the nonce is. What has it is newer than every commit.
+func (v Version) IsAside() bool { return v.Epoch == 0 && v.Revision == 0 && v.Nonce != "" }
+
 // String returns "epoch.revision.nonce", or "" for the zero version.
 func (v Version) String() string {
 	if v.IsZero() {

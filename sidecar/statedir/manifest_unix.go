@@ -38,6 +38,16 @@ func lockNames(d *schema.Declaration) []string {
 	return names
 }
 
+// asideNames lists the directories of patches set aside.
+func asideNames(d *schema.Declaration) (names []string) {
+	for _, owner := range d.OwnerNames() {
+		if d.Owners[owner].SetsAside() {
+			names = append(names, OwnerAside(owner))
+		}
+	}
+	return names
+}
+
 // ManifestText reads the manifest's bytes into buf, growing it if needed, so
 // that readers can tell cheaply whether it changed.
 func (d *Dir) ManifestText(buf []byte) ([]byte, error) {
@@ -111,6 +121,12 @@ func (d *Dir) Upgrade(ctx context.Context, built *schema.Declaration) (*schema.M
 	if !more {
 		return m, nil
 	}
+	// A directory that was lost is no new one: what was in it is missing.
+	for _, name := range asideNames(&m.Declaration) {
+		if err := d.meta.asideIntact(name); err != nil {
+			return nil, (&Aside{dir: d, name: name}).lost(err)
+		}
+	}
 	m.Declaration = *merged
 	return m, d.writeManifest(m)
 }
@@ -119,8 +135,8 @@ func (d *Dir) contradiction(err error) error {
 	return fmt.Errorf("%s: %w: only additions take effect by themselves; keep the old declaration, or create the state anew", d.path, err)
 }
 
-// writeManifest makes the lock files and directories of claims that m's declaration needs and lacks,
-// then replaces the manifest. The caller holds the state's lock.
+// writeManifest makes the lock files and the directories that m's declaration
+// needs and lacks, then replaces the manifest. The caller holds the state's lock.
 func (d *Dir) writeManifest(m *schema.Manifest) error {
 	for _, name := range lockNames(&m.Declaration) {
 		if _, ok := m.Locks[name]; ok {
@@ -134,6 +150,11 @@ func (d *Dir) writeManifest(m *schema.Manifest) error {
 	}
 	if err := d.makeClaims(m); err != nil {
 		return err
+	}
+	for _, name := range asideNames(&m.Declaration) {
+		if err := d.meta.makeAside(name); err != nil {
+			return err
+		}
 	}
 	text, err := m.Marshal()
 	if err != nil {

@@ -12,6 +12,10 @@ func OwnerLease(owner string) string { return owner + ".lease" }
 // OwnerFence names the lock that keeps successors from the lease.
 func OwnerFence(owner string) string { return owner + ".fence" }
 
+// OwnerAside names the directory in .freehold of the patches that processes of
+// an owner have set aside.
+func OwnerAside(owner string) string { return owner + ".aside" }
+
 // ClaimFile names the file of a once field, relative to the state directory.
 func ClaimFile(owner, field string) string { return claimDir(owner) + "/" + field }
 

@@ -21,10 +21,7 @@ const quarantineName = "quarantine"
 func (d *Dir) Quarantine(name string) (string, error) { return d.quarantine(d.state, name) }
 
 func (d *Dir) quarantine(from *folder, name string) (string, error) {
-	if err := unix.Mkdirat(d.meta.fd, quarantineName, 0o700); err != nil && err != unix.EEXIST {
-		return "", d.meta.fail("mkdir", quarantineName, err)
-	}
-	into, err := openFolder(filepath.Join(d.meta.path, quarantineName))
+	into, err := d.openQuarantine()
 	if err != nil {
 		return "", err
 	}
@@ -39,6 +36,20 @@ func (d *Dir) quarantine(from *folder, name string) (string, error) {
 		return "", err
 	}
 	return filepath.Join(into.path, kept), from.sync()
+}
+
+// openQuarantine opens the quarantine, which it makes if there is none. Before
+// anything in it counts as kept, it has to survive power loss itself.
+func (d *Dir) openQuarantine() (*folder, error) {
+	switch err := unix.Mkdirat(d.meta.fd, quarantineName, 0o700); {
+	case err == nil:
+		if err := d.meta.sync(); err != nil {
+			return nil, err
+		}
+	case err != unix.EEXIST:
+		return nil, d.meta.fail("mkdir", quarantineName, err)
+	}
+	return openFolder(filepath.Join(d.meta.path, quarantineName))
 }
 
 // mostQuarantined bounds how many files [Dir.Quarantined] reads.

@@ -13,12 +13,13 @@ import (
 )
 
 // Repair makes the lock files anew that are missing or are not the ones of
-// the manifest, as after a copy or a restore of the directory, and takes the
-// directories of claims that are there, with what is in them, or makes those
-// that are missing. It first takes
-// every lock that is intact and looks for holders of those that are not, and
-// returns an error that wraps [ErrBusy] if anybody uses the state. It returns
-// the names of the files and directories that it made or took.
+// the manifest, as after a copy or a restore of the directory, and the
+// directories of patches set aside that are missing, and takes the directories
+// of claims that are there, with what is in them, or makes those that are
+// missing. It first takes every lock that is intact and looks for holders of
+// those that are not, and returns an error that wraps [ErrBusy] if anybody uses
+// the state. It returns the names of the files and directories that it made or
+// took.
 func Repair(ctx context.Context, dir string) (remade []string, err error) {
 	d, err := Open(dir)
 	if err != nil {
@@ -61,6 +62,11 @@ func Repair(ctx context.Context, dir string) (remade []string, err error) {
 		held = append(held, l)
 		if err := l.Acquire(ctx, 0); err != nil {
 			return nil, err
+		}
+	}
+	for _, name := range asideNames(&m.Declaration) {
+		if d.meta.asideIntact(name) != nil {
+			remade = append(remade, name)
 		}
 	}
 	lost := d.lostClaims(m)

@@ -30,6 +30,9 @@ type Lock struct{}
 // A Claim is the file of a once field.
 type Claim struct{}
 
+// An Aside is the directory of the patches that were set aside.
+type Aside struct{}
+
 // Open returns [ErrUnsupported].
 func Open(dir string) (*Dir, error) { return nil, ErrUnsupported }
 
@@ -67,6 +70,18 @@ func (c *Claim) Probe() error                                 { return ErrUnsupp
 func (c *Claim) Read([]byte) ([]byte, error)                  { return nil, ErrUnsupported }
 func (c *Claim) Publish([]byte) (bool, error)                 { return false, ErrUnsupported }
 func (c *Claim) Sync() error                                  { return ErrUnsupported }
+func (d *Dir) OpenAside(string) (*Aside, error)               { return nil, ErrUnsupported }
+func (d *Dir) KeepOut(string, []byte, string) (string, error) { return "", ErrUnsupported }
+func (d *Dir) Kept(string) (string, error)                    { return "", ErrUnsupported }
+func (a *Aside) Close() error                                 { return ErrUnsupported }
+func (a *Aside) Path(string) string                           { return "" }
+func (a *Aside) Names() ([]string, error)                     { return nil, ErrUnsupported }
+func (a *Aside) ReadFile(string, []byte, int) ([]byte, error) { return nil, ErrUnsupported }
+func (a *Aside) Size([]string) (int64, error)                 { return 0, ErrUnsupported }
+func (a *Aside) Put(string, []byte) error                     { return ErrUnsupported }
+func (a *Aside) Remove(string) error                          { return ErrUnsupported }
+func (a *Aside) Sync() error                                  { return ErrUnsupported }
+func (a *Aside) Unmoved() error                               { return ErrUnsupported }
 func (l *Lock) Acquire(context.Context, time.Duration) error  { return ErrUnsupported }
 func (l *Lock) Try() (bool, error)                            { return false, ErrUnsupported }
 func (l *Lock) TryShared() (bool, error)                      { return false, ErrUnsupported }

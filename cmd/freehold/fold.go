@@ -1,0 +1,66 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/spf13/cobra"
+)
+
+func newFold(c *cli) *cobra.Command {
+	r := &repair{cli: c}
+	cmd := c.command(&cobra.Command{
+		Use:   "fold OWNER",
+		Short: "take in what was set aside",
+		Long: `Take the patches that could not wait for OWNER's lock into its sidecar now. Each
+commit of OWNER does that too, and views show them anyway. With nothing to take
+in, the answer is "unchanged".`,
+		Example: "  freehold fold tool",
+		Args:    operands(1, 1, "an OWNER"),
+	}, func(ctx context.Context, args []string) error {
+		dir, options, err := r.prepare()
+		if err != nil {
+			return err
+		}
+		options.Notice = c.notice
+		w, err := sidecar.Open(ctx, dir, nil, args[0], options)
+		if err != nil {
+			return err
+		}
+		defer w.Close()
+		report := foldReport{Owner: args[0]}
+		for {
+			commit, err := w.Update(ctx, func(tx *sidecar.Tx) error {
+				tx.Version() // it cannot be set aside itself
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+			report.Folded, report.Version = report.Folded+commit.Folded, commit.Version
+			if commit.Folded == 0 {
+				return c.report(report, report.text())
+			}
+		}
+	})
+	r.flags(cmd)
+	r.completes(cmd, completeOwner)
+	return cmd
+}
+
+type foldReport struct {
+	Owner   string          `json:"owner"`
+	Folded  int             `json:"folded"`
+	Version sidecar.Version `json:"version"`
+}
+
+func (r foldReport) text() string {
+	switch {
+	case r.Version.IsZero():
+		return fmt.Sprintf("%s unchanged, and never written\n", r.Owner)
+	case r.Folded == 0:
+		return fmt.Sprintf("%s unchanged at version %v\n", r.Owner, r.Version)
+	}
+	return fmt.Sprintf("%s took in %s: version %v\n", r.Owner, count(r.Folded, "patch", "patches"), r.Version)
+}

@@ -1,0 +1,205 @@
+package sidecar
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+
+	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar/document"
+	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
+	"github.com/freehold-dev/freehold/sidecar/statedir"
+)
+
+// mostFolded bounds how many patches one commit takes in, so that nobody waits
+// long for it; the next ones take in the rest.
+const mostFolded = 512
+
+// A fold is what a commit does with the patches that are set aside. It takes
+// them in exactly once, whoever is killed when, by this order, all of it under
+// the owner's lock: the sidecar with the patches in it and their ids in its list
+// is published and synced; their files are unlinked; the directory is synced;
+// and only a later commit drops the ids, after it has made sure that the files
+// do not come back. So whoever finds a file whose id the sidecar lists knows
+// that it is in already. That one publishes once more, for what it found may
+// not have been durable, before it unlinks the file.
+type fold struct {
+	aside  *statedir.Aside
+	listed []string // the ids that the next version lists
+	fresh  []string // those that are new in it
+	done   []string // the files that can go then
+	out    []string // the files of patches that were kept out, which can go now
+}
+
+// takeAside takes the patches that are set aside into the batch, before its own
+// changes.
+func (b *batch) takeAside() error {
+	w := b.w
+	a, err := w.dir.OpenAside(w.owner)
+	if err != nil {
+		return fmt.Errorf("%w: %w: nothing was changed", ErrUnreadable, err)
+	}
+	b.fold.aside = a
+	names, err := a.Names()
+	if err != nil {
+		return fmt.Errorf("%w: %w: nothing was changed", ErrUnreadable, err)
+	}
+	before := b.base.Folded()
+	if len(names)+len(before) == 0 {
+		return nil
+	}
+	fresh, certain := b.readAside(names)
+	SortAside(fresh)
+	for i, p := range fresh {
+		if i == mostFolded {
+			break
+		}
+		b.takePatch(p)
+	}
+	if !certain {
+		// One of them may be a file that could not be read.
+		b.fold.listed = append(b.fold.listed, before...)
+		slices.Sort(b.fold.listed)
+		b.fold.listed = slices.Compact(b.fold.listed)
+	}
+	failpoint.Hit(failpoint.FoldListed)
+	return b.settleDropped(before)
+}
+
+// readAside reads the patches called names. It returns those that are not in
+// the sidecar yet; certain is false if there are others that may be in it.
+func (b *batch) readAside(names []string) (fresh []*PatchAside, certain bool) {
+	w := b.w
+	folded := map[string]bool{}
+	for _, id := range b.base.Folded() {
+		folded[id] = !failpoint.Omitted(failpoint.RuleFoldedIDs)
+	}
+	certain = true
+	for _, name := range names {
+		raw, err := b.fold.aside.ReadFile(name, nil, MaxPatch)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		var p *PatchAside
+		if err == nil {
+			p, err = DecodePatchAside(raw, name, w.owner, w.manifest.StateID)
+		}
+		switch {
+		case err != nil:
+			certain = false
+			w.tell(name, fmt.Errorf("%s: not taken in: %w", b.fold.aside.Path(name), err))
+		case folded[p.ID]:
+			b.fold.listed = append(b.fold.listed, p.ID)
+			b.fold.done = append(b.fold.done, name)
+		default:
+			fresh = append(fresh, p)
+		}
+	}
+	if failpoint.Omitted(failpoint.RuleLeftover) {
+		for _, name := range b.fold.done {
+			b.fold.aside.Remove(name)
+		}
+		b.fold.aside.Sync()
+		b.fold.listed, b.fold.done = nil, nil
+	}
+	return fresh, certain
+}
+
+// takePatch takes p into the batch, or all of it that fits.
+func (b *batch) takePatch(p *PatchAside) {
+	w := b.w
+	if b.size += 2 * len(p.raw); b.size+len(w.lastRaw) > document.MaxSize*3/4 {
+		w.tell(p.Name, fmt.Errorf("%s: not taken in yet: %w: the sidecar is nearly full; store less in it", b.fold.aside.Path(p.Name), ErrValue))
+		return
+	}
+	born := Version{Epoch: b.next.Epoch, Revision: b.next.Revision, Nonce: p.ID}
+	kept, err := b.combine(p, b.seen(), born, b.next)
+	switch {
+	case errors.Is(err, schema.ErrOverflow):
+		if b.keepOut(p, err) {
+			b.fold.out = append(b.fold.out, p.Name)
+		}
+	case err != nil: // this build, or this declaration, does not know what it is
+		w.tell(p.Name, fmt.Errorf("%s: not taken in: %w", b.fold.aside.Path(p.Name), err))
+	case len(kept) == 0 || b.keepOut(p, errors.Join(kept...)):
+		b.fold.listed = append(b.fold.listed, p.ID)
+		b.fold.fresh = append(b.fold.fresh, p.ID)
+		b.fold.done = append(b.fold.done, p.Name)
+	}
+}
+
+// seen returns the deciders as this batch knows them.
+func (b *batch) seen() map[string]*snapshot {
+	if b.others == nil {
+		b.others = b.w.look()
+	}
+	return b.others
+}
+
+// keepOut keeps a copy of a patch that is not taken in, or not whole, and says
+// why. If it cannot, the patch stays where it is.
+func (b *batch) keepOut(p *PatchAside, why error) bool {
+	path, err := b.w.dir.KeepOut(keptName(b.w.owner, p.ID), p.raw, why.Error())
+	if err != nil {
+		b.w.tell(p.Name, fmt.Errorf("%s: not taken in: %w; and it cannot be kept elsewhere: %w", b.fold.aside.Path(p.Name), why, err))
+		return false
+	}
+	b.w.tell(p.Name, fmt.Errorf("%s: kept out of %s: %w", path, b.w.file(), why))
+	return true
+}
+
+// keptName names a patch in the quarantine.
+func keptName(owner, id string) string { return statedir.OwnerAside(owner) + "." + id + ".json" }
+
+// settleDropped makes sure that the files of the ids in before that the next
+// version does not list are gone for good.
+func (b *batch) settleDropped(before []string) error {
+	listed := make(map[string]bool, len(b.fold.listed))
+	for _, id := range b.fold.listed {
+		listed[id] = true
+	}
+	drops := slices.ContainsFunc(before, func(id string) bool { return !listed[id] })
+	if !drops || b.w.cleared == b.base.Version || failpoint.Omitted(failpoint.RuleDropSync) {
+		return nil
+	}
+	if err := b.fold.aside.Sync(); err != nil {
+		return fmt.Errorf("%s: not applied: %w", b.w.file(), err)
+	}
+	return nil
+}
+
+// clear unlinks the files of patches that are in the sidecar, durably.
+func (b *batch) clear() {
+	f := &b.fold
+	if len(f.done)+len(f.out) == 0 {
+		return
+	}
+	failpoint.Hit(failpoint.FoldPublished)
+	for _, name := range slices.Concat(f.done, f.out) {
+		if err := f.aside.Remove(name); err != nil {
+			b.w.tell(name, err) // the next commit tries again
+			return
+		}
+	}
+	failpoint.Hit(failpoint.FoldUnlinked)
+	if err := f.aside.Sync(); err != nil {
+		// The commit is done, and its files may come back. A later sync could
+		// claim that they do not.
+		b.w.queue.poison(fmt.Errorf("%w: patches that are taken in may come back after a crash: %w; open the owner again", ErrIndeterminate, err))
+		return
+	}
+	b.w.cleared = b.next
+}
+
+// tell gives the Notice what stops nothing, once for each patch.
+func (w *Writer) tell(name string, err error) {
+	if w.told == nil {
+		w.told = map[string]bool{}
+	}
+	if w.notice == nil || w.told[name] {
+		return
+	}
+	w.told[name] = true
+	w.notice(err)
+}

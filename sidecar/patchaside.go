@@ -1,0 +1,158 @@
+package sidecar
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar/document"
+	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// The bounds of what an owner may have set aside. A commit that would exceed
+// them gets [ErrBusy] and changes nothing.
+const (
+	// MaxAside is the most patches that may be set aside at a time.
+	MaxAside = 4096
+	// MaxAsideBytes is the most bytes that their files may have together.
+	MaxAsideBytes = 8 << 20
+	// MaxPatch is the most bytes that one of them may have.
+	MaxPatch = 64 << 10
+)
+
+// A PatchAside is a patch that could not wait for its owner's lock: the content
+// of one file that is never changed.
+type PatchAside struct {
+	// ID is drawn at random for each patch.
+	ID string
+	// Name is the name of the file.
+	Name string
+	// At is when it was set aside, by its writer's clock. No process sets
+	// one aside before one that it has set aside earlier.
+	At time.Time
+	// Writer is who set it aside.
+	Writer document.Writer
+	// Ops is what it changes. Each names the incarnation of the key that it
+	// means, unless there was none.
+	Ops Patch
+
+	raw []byte
+}
+
+// asideFormat is the format number of the files of this release.
+const asideFormat = 1
+
+// asideFile is a patch's file. Its members are written in this order.
+type asideFile struct {
+	Format int            `json:"format"`
+	Owner  string         `json:"owner"`
+	State  string         `json:"state"`
+	Name   string         `json:"name"`
+	ID     string         `json:"id"`
+	At     jsontext.Value `json:"at"`
+	Writer asideWriter    `json:"writer"`
+	Ops    Patch          `json:"ops"`
+	Sum    string         `json:"sum"`
+}
+
+type asideWriter struct {
+	Program  string            `json:"program"`
+	Identity statedir.Identity `json:"identity"`
+}
+
+var (
+	noAsideSum = strings.Repeat("0", hex.EncodedLen(sha256.Size))
+	sumBefore  = []byte(`,"sum":"`)
+	sumAfter   = []byte("\"}\n")
+)
+
+// encode returns the text of p's file. The sum is that of the text with the
+// sum's own digits as zeros, as in a sidecar.
+func (p *PatchAside) encode(owner, stateID string) ([]byte, error) {
+	at, err := schema.Time{}.Append(nil, p.At)
+	if err != nil {
+		return nil, err
+	}
+	text, err := json.Marshal(asideFile{
+		Format: asideFormat, Owner: owner, State: stateID, Name: p.Name, ID: p.ID, At: at,
+		Writer: asideWriter{p.Writer.Program, p.Writer.Identity}, Ops: p.Ops, Sum: noAsideSum,
+	}, json.Deterministic(true))
+	if err != nil {
+		return nil, err
+	}
+	text = append(text, '\n')
+	sum := sha256.Sum256(text)
+	hex.Encode(text[len(text)-len(sumAfter)-len(noAsideSum):], sum[:])
+	return text, nil
+}
+
+// DecodePatchAside reads the file name in which owner's patch is set aside in
+// the state with the id stateID. It returns an error that wraps [ErrForeign] if
+// Freehold did not write it there, and [ErrNewer] if a newer release did, whose
+// meaning only that knows.
+func DecodePatchAside(raw []byte, name, owner, stateID string) (*PatchAside, error) {
+	text := bytes.Clone(raw)
+	if !takeAsideSum(text) {
+		return nil, fmt.Errorf("%w: its sum does not match", ErrForeign)
+	}
+	var f asideFile
+	if err := json.Unmarshal(text, &f, json.RejectUnknownMembers(true)); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrNewer, err)
+	}
+	var at time.Time
+	err := error(nil)
+	if f.Format == asideFormat {
+		at, err = schema.Time{}.Decode(f.At)
+	}
+	switch {
+	case f.Format != asideFormat || err != nil:
+		return nil, fmt.Errorf("%w: it has format %d and this release reads %d", ErrNewer, f.Format, asideFormat)
+	case f.Owner != owner || f.State != stateID || f.Name != name:
+		return nil, fmt.Errorf("%w: it is the patch %.80q of owner %.80q in the state %.80q", ErrForeign, f.Name, f.Owner, f.State)
+	case !statedir.ValidNonce(f.ID):
+		return nil, fmt.Errorf("%w: %.80q is no id", ErrForeign, f.ID)
+	}
+	for _, op := range f.Ops {
+		if !slices.Contains(commutingVerbs, op.Verb) {
+			return nil, fmt.Errorf("%w: it has the operation %.80q", ErrNewer, op.Verb)
+		}
+	}
+	return &PatchAside{ID: f.ID, Name: name, At: at, Writer: document.Writer{Program: f.Writer.Program, Identity: f.Writer.Identity}, Ops: f.Ops, raw: raw}, nil
+}
+
+// commutingVerbs are those that a patch set aside may have.
+var commutingVerbs = []Verb{Add, Raise, Lower, Insert, Remove, Delete}
+
+// takeAsideSum puts zeros in the place of the sum of text and reports whether
+// it was right.
+func takeAsideSum(text []byte) bool {
+	end := len(text) - len(sumAfter)
+	start := end - len(noAsideSum)
+	if start < len(sumBefore) || !bytes.Equal(text[end:], sumAfter) || !bytes.Equal(text[start-len(sumBefore):start], sumBefore) {
+		return false
+	}
+	digits := bytes.Clone(text[start:end])
+	copy(text[start:end], noAsideSum)
+	sum := sha256.Sum256(text)
+	return string(digits) == hex.EncodeToString(sum[:])
+}
+
+// SortAside puts patches in the order in which they are taken in: by the time
+// at which they were set aside, and where that says nothing, by name. Their
+// order is the same for everybody; which of two processes was first, no clock
+// can say for certain.
+func SortAside(patches []*PatchAside) {
+	slices.SortFunc(patches, func(a, b *PatchAside) int {
+		if order := a.At.Compare(b.At); order != 0 {
+			return order
+		}
+		return strings.Compare(a.Name, b.Name)
+	})
+}

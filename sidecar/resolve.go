@@ -1,0 +1,137 @@
+package sidecar
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+
+	"github.com/freehold-dev/freehold/sidecar/document"
+	"github.com/freehold-dev/freehold/sidecar/statedir"
+)
+
+// ErrUnknown is returned by [Resolve] if the sidecar no longer shows what
+// became of a commit.
+var ErrUnknown = errors.New("unknown")
+
+// Resolve says what became of the commit of version v after an error that
+// wrapped [ErrIndeterminate]: [Applied], and it is durable now, or
+// [NotApplied]. It takes the owner's lock, so that the answer stays true. It
+// returns [ErrUnknown] if so many commits followed that the sidecar has
+// forgotten v.
+//
+// Of a patch that was set aside it says, without a lock, whether it still is:
+// [SetAside], or [Applied] if a commit has taken it in, or [NotApplied] with an
+// error that wraps [ErrKeptOut] if it could not be taken in whole.
+func Resolve(ctx context.Context, dir, owner string, v Version) (Outcome, error) {
+	sd, err := statedir.Open(dir)
+	if err != nil {
+		return NotApplied, err
+	}
+	defer sd.Close()
+	manifest, err := enter(ctx, sd, nil, owner, 0)
+	if err != nil {
+		return NotApplied, err
+	}
+	declared, ok := manifest.Declaration.Owners[owner]
+	if !ok {
+		return NotApplied, undeclared(sd, manifest, owner)
+	}
+	w := &Writer{dir: sd, path: filepath.Join(sd.Path(), statedir.Sidecar(owner)), manifest: manifest, owner: owner, declared: declared}
+	if v.IsAside() {
+		return w.resolveAside(ctx, v)
+	}
+	if w.lock, err = w.openLock(statedir.OwnerLock(owner)); err != nil {
+		return NotApplied, err
+	}
+	defer w.lock.Close()
+	if err := w.lock.Acquire(ctx, w.declared.EffectiveWait()); err != nil {
+		return NotApplied, err
+	}
+	doc, err := w.read()
+	if err != nil {
+		return NotApplied, err
+	}
+	return w.resolve(doc, v)
+}
+
+func (w *Writer) resolve(doc *document.Document, v Version) (Outcome, error) {
+	if doc.Remembers(v.Nonce) {
+		return Applied, w.dir.Sync()
+	}
+	// What the list holds goes back to v unless it began later, after a
+	// quarantine, or is full.
+	began := doc.Version.Epoch > v.Epoch && uint64(len(doc.Recent())) <= doc.Version.Revision
+	if len(doc.Recent()) < document.MaxRecent && !began {
+		return NotApplied, nil
+	}
+	return NotApplied, fmt.Errorf("%s: %w: more than %d commits came after version %v, or the sidecar was moved aside since; look whether what it changed is there", w.file(), ErrUnknown, document.MaxRecent, v)
+}
+
+// resolveAside is Resolve for a patch. Its file is looked for first: it goes
+// only when the sidecar has the patch.
+func (w *Writer) resolveAside(ctx context.Context, v Version) (Outcome, error) {
+	for ctx.Err() == nil {
+		there, err := w.findAside(v.Nonce)
+		if err != nil {
+			return NotApplied, err
+		}
+		doc, err := w.read()
+		switch {
+		case err != nil:
+			return NotApplied, err
+		case doc.HasFolded(v.Nonce) || doc.Remembers(v.Nonce):
+			return w.takenIn(v)
+		case !there:
+			return w.goneAside(v)
+		}
+		if there, err = w.findAside(v.Nonce); err != nil || there {
+			return SetAside, err
+		}
+		// It was taken in between.
+	}
+	return NotApplied, fmt.Errorf("%s: %w", w.file(), context.Cause(ctx))
+}
+
+// takenIn answers for a patch that the sidecar has, all of it or a part.
+func (w *Writer) takenIn(v Version) (Outcome, error) {
+	if why, err := w.dir.Kept(keptName(w.owner, v.Nonce)); err == nil {
+		return Applied, fmt.Errorf("%s: a part of patch %s is %w: %s", w.file(), v.Nonce, ErrKeptOut, why)
+	}
+	return Applied, w.dir.Sync()
+}
+
+func (w *Writer) goneAside(v Version) (Outcome, error) {
+	why, err := w.dir.Kept(keptName(w.owner, v.Nonce))
+	switch {
+	case err == nil:
+		return NotApplied, fmt.Errorf("%s: patch %s is %w: %s", w.file(), v.Nonce, ErrKeptOut, why)
+	case !errors.Is(err, fs.ErrNotExist):
+		return NotApplied, err
+	}
+	return NotApplied, fmt.Errorf("%s: %w: patch %s is not set aside, and of those that were taken in the sidecar remembers the last %d", w.file(), ErrUnknown, v.Nonce, document.MaxRecent)
+}
+
+// findAside reports whether the patch with the id is set aside.
+func (w *Writer) findAside(id string) (bool, error) {
+	a, err := w.dir.OpenAside(w.owner)
+	if err != nil {
+		return false, fmt.Errorf("%w: %w", ErrUnreadable, err)
+	}
+	defer a.Close()
+	names, err := a.Names()
+	if err != nil {
+		return false, fmt.Errorf("%w: %w", ErrUnreadable, err)
+	}
+	for _, name := range names {
+		raw, err := a.ReadFile(name, nil, MaxPatch)
+		if err != nil {
+			continue // gone, or none that this release has set aside
+		}
+		if p, err := DecodePatchAside(raw, name, w.owner, w.manifest.StateID); err == nil && p.ID == id {
+			return true, nil
+		}
+	}
+	return false, nil
+}

@@ -1,0 +1,198 @@
+package sidecar
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"sync"
+	"time"
+
+	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar/document"
+	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
+	"github.com/freehold-dev/freehold/sidecar/statedir"
+)
+
+// spool numbers the patches that a Writer sets aside.
+type spool struct {
+	mu       sync.Mutex
+	instance string
+	seq      uint64
+	last     time.Time
+	mine     decider // the owner's own sidecar, read without a lock
+}
+
+// next returns the name and the time of the next patch.
+func (s *spool) next(now time.Time) (name string, at time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.instance == "" {
+		s.instance = statedir.NewNonce()
+	}
+	s.seq++
+	if !now.After(s.last) { // the clock went back, or stands
+		now = s.last.Add(1)
+	}
+	s.last = now
+	return fmt.Sprintf("%s.%d.json", s.instance, s.seq), now
+}
+
+// mayAside reports whether r, which did not get the lock and has not called its
+// function, is to be set aside. Whoever called it off is not.
+func (w *Writer) mayAside(ctx context.Context, r *request) bool {
+	return w.known.SetsAside() && w.declared.SetsAside() && r.tx == nil && !errors.Is(ctx.Err(), context.Canceled)
+}
+
+// setAside calls r's function on a Tx that only writes, and keeps what it did
+// in a file of its own. busy says why there is no lock.
+func (w *Writer) setAside(r *request, busy error) (Commit, error) {
+	failpoint.Hit(failpoint.AsideBusy)
+	if err := w.dir.Unmoved(); err != nil {
+		return Commit{}, err
+	}
+	others := maps.Clone(r.others)
+	if others == nil {
+		others = map[string]*snapshot{}
+	}
+	others[w.owner] = w.lookAt(w.owner, &w.spool.mine)
+	r.tx = &Tx{batch: &batch{w: w}, others: others, busy: busy}
+	r.run()
+	if r.tx.err != nil {
+		return Commit{}, r.tx.err
+	}
+	if len(r.tx.ops) == 0 {
+		return Commit{Outcome: Unchanged}, nil
+	}
+	return w.putAside(r.tx.ops, busy)
+}
+
+// putAside writes the file of a patch. What fails before it has its name has
+// changed nothing; after that, nobody knows.
+func (w *Writer) putAside(ops Patch, busy error) (Commit, error) {
+	p := &PatchAside{ID: statedir.NewNonce(), Writer: document.Writer{Program: w.program, Identity: self()}, Ops: ops}
+	p.Name, p.At = w.spool.next(w.clock())
+	raw, err := p.encode(w.owner, w.manifest.StateID)
+	if err != nil {
+		return Commit{}, fmt.Errorf("%s: %w: %w", w.file(), ErrValue, err)
+	}
+	a, err := w.dir.OpenAside(w.owner)
+	if err != nil {
+		return Commit{}, fmt.Errorf("%w; and the patch cannot be set aside, nothing was changed: %w", busy, err)
+	}
+	defer a.Close()
+	if err := room(a, len(raw)); err != nil {
+		return Commit{}, fmt.Errorf("%w; and %s: nothing was changed; end who holds the lock, or let it go on, and run `freehold fold %s`", busy, err, w.owner)
+	}
+	if err := a.Put(p.Name, raw); err != nil {
+		return Commit{}, fmt.Errorf("%s: set aside: nothing was changed: %w", w.file(), err)
+	}
+	failpoint.Hit(failpoint.AsidePut)
+	c := Commit{Outcome: SetAside, Version: Version{Nonce: p.ID}}
+	if err = a.Unmoved(); err == nil && w.declared.EffectiveDurability() == schema.Power && !failpoint.Omitted(failpoint.RulePatchSaved) {
+		err = a.Sync()
+	}
+	if err != nil {
+		return Commit{Version: c.Version}, fmt.Errorf("%w: the patch %s is set aside and may not survive a crash: %w; ask Resolve", ErrIndeterminate, p.ID, err)
+	}
+	return c, nil
+}
+
+// room says why one more patch would be too much.
+func room(a *statedir.Aside, size int) error {
+	names, err := a.Names()
+	if err != nil {
+		return err
+	}
+	bytes, err := a.Size(names)
+	switch {
+	case err != nil:
+		return err
+	case size > MaxPatch:
+		return fmt.Errorf("a patch of %d bytes is larger than the %d that can be set aside", size, MaxPatch)
+	case len(names) >= MaxAside:
+		return fmt.Errorf("%d patches are set aside already, no more are allowed", len(names))
+	case bytes+int64(size) > MaxAsideBytes:
+		return fmt.Errorf("the patches set aside have %d bytes already, no more than %d are allowed", bytes, MaxAsideBytes)
+	}
+	return nil
+}
+
+// WriteOnly reports whether the owner's lock was not to be had, so that what is
+// written is set aside: nothing of the owner's own can be read then.
+func (tx *Tx) WriteOnly() bool {
+	tx.check()
+	return tx.busy != nil
+}
+
+// blind fails the Update if tx only writes: what it wants to read, only the
+// holder of the lock knows.
+func (tx *Tx) blind() bool {
+	if tx.busy != nil {
+		tx.fail(fmt.Errorf("%w; a patch that is set aside cannot depend on what is stored", tx.busy))
+	}
+	return tx.busy != nil
+}
+
+// record keeps op for the patch that is set aside, after checking all of it
+// that does not depend on what is stored.
+func (tx *Tx) record(f schema.Field, op Op, carried bool) (err error) {
+	keep := true
+	switch f.EffectiveKind() {
+	case schema.Map:
+		keep, err = tx.recordKey(f, &op, carried)
+	case schema.Set:
+		op.Value, err = elementOf(f, op)
+	default:
+		op.Value, err = tx.recordValue(f, tx.batch.w.knows(op.Field, f), op, carried)
+	}
+	if err == nil && keep {
+		tx.ops = append(tx.ops, op)
+	}
+	return err
+}
+
+// recordValue returns the operand of op, normalized.
+func (tx *Tx) recordValue(spec, known schema.Field, op Op, carried bool) ([]byte, error) {
+	value, err := subject{spec, known, slot{}, carried}.apply(op)
+	return value.raw, invalid(err)
+}
+
+// recordKey checks op on a map and gives it the incarnation that it means. It
+// returns false if op changes nothing.
+func (tx *Tx) recordKey(f schema.Field, op *Op, carried bool) (keep bool, err error) {
+	if err := schema.CheckKey(op.Key); err != nil {
+		return false, invalid(err)
+	}
+	decider, decides := tx.decides(op.Field)
+	keys, err := tx.others[decider].keys(op.Field)
+	if err != nil {
+		return false, err
+	}
+	now := keys.slot(op.Key)
+	switch {
+	case op.At.IsAside(): // nobody has taken it in yet, or somebody has: the fold says
+	case !op.At.IsZero() && (!now.set || now.born != op.At):
+		return false, fmt.Errorf("%w: it is no longer the incarnation %v: look at the map again", ErrConflict, op.At)
+	case now.set:
+		op.At = now.born
+	case !decides:
+		return false, fmt.Errorf("%w: owner %s, which decides the keys, has not created it: let it create the key first", ErrNoKey, decider)
+	}
+	if op.Verb == Delete || op.Verb == Insert && op.Member == "" {
+		if err := tx.mayWhole(f, *op); err != nil {
+			return false, err
+		}
+		return op.Verb == Delete || !now.set, nil
+	}
+	spec, err := tx.member(f, *op)
+	if err != nil {
+		return false, err
+	}
+	known := spec
+	if member, ok := tx.batch.w.knows(op.Field, f).Member(op.Member); ok {
+		known = member
+	}
+	op.Value, err = tx.recordValue(spec, known, *op, carried)
+	return true, err
+}

@@ -1,0 +1,498 @@
+package sidecar
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/freehold-dev/freehold/schema"
+	"github.com/google/go-cmp/cmp"
+)
+
+// setters declares an owner that sets patches aside, one of a map's parts that
+// does, and the owner of that map's keys.
+func setters() *schema.Declaration {
+	counter := schema.Field{Type: schema.TypeUint, Kind: schema.Counter}
+	aside := schema.Busy{Wait: "20ms", Then: schema.Aside}
+	return &schema.Declaration{State: "usage", Owners: map[string]schema.Owner{
+		"tool": {Busy: aside, Fields: map[string]schema.Field{
+			"n":      counter,
+			"small":  {Type: schema.TypeInt, Kind: schema.Counter},
+			"peak":   {Type: schema.TypeInt, Kind: schema.Max},
+			"tags":   {Type: schema.TypeString, Kind: schema.Set},
+			"own":    {Kind: schema.Map, Record: map[string]schema.Field{"uses": counter}},
+			"skills": {Kind: schema.Map, Record: map[string]schema.Field{"uses": counter}},
+		}},
+		"maker": {Fields: map[string]schema.Field{
+			"skills": {Kind: schema.Map, Keys: true, Record: map[string]schema.Field{"by": {Type: schema.TypeString}}},
+		}},
+		"light": {Busy: aside, Durability: schema.Process, Fields: map[string]schema.Field{"ticks": counter}},
+	}}
+}
+
+func newSetters(t *testing.T) (dir string, tool *Writer) {
+	t.Helper()
+	dir = filepath.Join(t.TempDir(), "state")
+	if err := Create(dir, setters()); err != nil {
+		t.Fatal(err)
+	}
+	return dir, openSetter(t, dir, "tool", nil)
+}
+
+func openSetter(t *testing.T, dir, owner string, o *Options) *Writer {
+	t.Helper()
+	w, err := Open(t.Context(), dir, setters(), owner, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { w.Close() })
+	return w
+}
+
+// locked runs fn while somebody else holds the lock of w's owner.
+func locked(t *testing.T, w *Writer, fn func()) {
+	t.Helper()
+	other, err := Open(t.Context(), w.dir.Path(), nil, w.owner, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	if err := other.lock.Acquire(t.Context(), time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	fn()
+	if err := other.lock.Release(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func ops(all ...Op) func(*Tx) error {
+	return func(tx *Tx) error {
+		for _, op := range all {
+			tx.Apply(op)
+		}
+		return nil
+	}
+}
+
+func op(field string, verb Verb, value string) Op {
+	return Op{Field: field, Verb: verb, Value: []byte(value)}
+}
+
+func setAside(t *testing.T, w *Writer, all ...Op) Version {
+	t.Helper()
+	var c Commit
+	locked(t, w, func() { c = update(t, w, ops(all...)) })
+	if c.Outcome != SetAside || !c.Version.IsAside() {
+		t.Fatalf("the commit is %+v, want it set aside", c)
+	}
+	return c.Version
+}
+
+// values returns what fields hold, after a commit that changes nothing.
+func values(t *testing.T, w *Writer, fields ...string) map[string]string {
+	t.Helper()
+	got := map[string]string{}
+	update(t, w, func(tx *Tx) error {
+		for _, field := range fields {
+			if raw, ok := tx.Get(field); ok {
+				got[field] = string(raw)
+			}
+		}
+		return nil
+	})
+	return got
+}
+
+func asideNames(t *testing.T, w *Writer) []string {
+	t.Helper()
+	a, err := w.dir.OpenAside(w.owner)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	names, err := a.Names()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names
+}
+
+func TestPatchesSetAsideAreTakenInOnceByTheNextCommit(t *testing.T) {
+	dir, w := newSetters(t)
+	update(t, w, ops(op("n", Add, "1"), op("tags", Insert, `"a"`)))
+	first := setAside(t, w, op("n", Add, "10"), op("peak", Raise, "7"), op("tags", Insert, `"b"`), Op{Field: "own", Verb: Add, Key: "k", Member: "uses", Value: []byte("2")})
+	second := setAside(t, w, op("n", Add, "100"), op("peak", Raise, "5"), op("tags", Remove, `"a"`), Op{Field: "own", Verb: Add, Key: "k", Member: "uses", Value: []byte("3")})
+	for _, id := range []Version{first, second} {
+		if got, err := Resolve(t.Context(), dir, "tool", id); got != SetAside || err != nil {
+			t.Errorf("resolved as %v (%v), want set aside", got, err)
+		}
+	}
+	c := update(t, w, ops(op("n", Add, "1000")))
+	if c.Outcome != Applied || c.Folded != 2 {
+		t.Errorf("the next commit is %+v, want it to take in two patches", c)
+	}
+	want := map[string]string{"n": "1111", "peak": "7", "tags": `["b"]`, "own": `{"k":{"uses":5}}`}
+	if diff := cmp.Diff(want, values(t, w, "n", "peak", "tags", "own")); diff != "" {
+		t.Errorf("values (-want +got):\n%s", diff)
+	}
+	if names := asideNames(t, w); len(names) > 0 {
+		t.Errorf("still set aside: %v", names)
+	}
+	for _, id := range []Version{first, second} {
+		if got, err := Resolve(t.Context(), dir, "tool", id); got != Applied || err != nil {
+			t.Errorf("resolved as %v (%v), want applied", got, err)
+		}
+	}
+	update(t, w, ops(op("n", Add, "1")))
+	if folded := w.last.Folded(); len(folded) > 0 {
+		t.Errorf("the ids of files that are gone for good are still listed: %v", folded)
+	}
+}
+
+func TestCommitThatChangesNothingTakesIn(t *testing.T) {
+	_, w := newSetters(t)
+	setAside(t, w, op("n", Add, "3"))
+	c := update(t, w, ops())
+	if c.Outcome != Unchanged || c.Folded != 1 || c.Version.IsZero() {
+		t.Errorf("the commit is %+v", c)
+	}
+	if diff := cmp.Diff(map[string]string{"n": "3"}, values(t, w, "n")); diff != "" {
+		t.Errorf("values (-want +got):\n%s", diff)
+	}
+}
+
+// What was set aside by somebody is still that one's after the fold.
+func TestFoldKeepsWhoSetAside(t *testing.T) {
+	dir, w := newSetters(t)
+	hook := openSetter(t, dir, "tool", &Options{Program: "hook"})
+	setAside(t, hook, op("n", Add, "3"))
+	c := update(t, w, ops(op("peak", Raise, "1")))
+	_, by, _ := w.last.Field("n")
+	if by.Program != "hook" || by.Version != c.Version {
+		t.Errorf("n was written by %+v", by)
+	}
+	if _, by, _ := w.last.Field("peak"); by.Program == "hook" {
+		t.Errorf("peak was written by %+v", by)
+	}
+}
+
+func TestWriteOnlyTxRefusesToRead(t *testing.T) {
+	_, w := newSetters(t)
+	for name, read := range map[string]func(*Tx){
+		"Get":       func(tx *Tx) { tx.Get("n") },
+		"handle":    func(tx *Tx) { CounterOf(tx, "n", schema.Uint{}).Get() },
+		"GetKey":    func(tx *Tx) { tx.GetKey("own", "k", "uses") },
+		"Keys":      func(tx *Tx) { tx.Keys("own") },
+		"Ref":       func(tx *Tx) { tx.Ref("own", "k") },
+		"Has":       func(tx *Tx) { ElementsOf(tx, "tags", schema.String{}).Has("a") },
+		"All":       func(tx *Tx) { ElementsOf(tx, "tags", schema.String{}).All() },
+		"Version":   func(tx *Tx) { tx.Version() },
+		"IfVersion": func(tx *Tx) { tx.IfVersion(Version{}) },
+		"Adopted":   func(tx *Tx) { tx.Adopted("n") },
+		"Adopt":     func(tx *Tx) { tx.Adopt("n") },
+		"origin":    func(tx *Tx) { tx.Provenance("n") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			locked(t, w, func() {
+				calls := 0
+				_, err := w.Update(t.Context(), func(tx *Tx) error {
+					calls++
+					if !tx.WriteOnly() {
+						t.Error("the Tx does not say that it only writes")
+					}
+					tx.Apply(op("n", Add, "1"))
+					read(tx)
+					return nil
+				})
+				wantError(t, err, ErrBusy, "cannot depend")
+				if calls != 1 {
+					t.Errorf("the function was called %d times", calls)
+				}
+			})
+		})
+	}
+	if names := asideNames(t, w); len(names) > 0 {
+		t.Errorf("set aside all the same: %v", names)
+	}
+	// The keys of others are read without a lock anyway.
+	locked(t, w, func() {
+		c := update(t, w, func(tx *Tx) error { tx.Keys("skills"); tx.Apply(op("n", Add, "1")); return nil })
+		if c.Outcome != SetAside {
+			t.Errorf("the commit is %+v", c)
+		}
+	})
+}
+
+func TestMistakesAreRefusedWhenSetAside(t *testing.T) {
+	_, w := newSetters(t)
+	failed := errors.New("the function's own")
+	for name, tc := range map[string]struct {
+		fn   func(*Tx) error
+		want error
+	}{
+		"value":    {ops(op("n", Add, "-1")), ErrValue},
+		"verb":     {ops(op("n", Raise, "1")), ErrValue},
+		"type":     {ops(op("tags", Insert, "1")), ErrValue},
+		"foreign":  {ops(op("by", Add, "1")), ErrNotOwner},
+		"no key":   {ops(Op{Field: "skills", Verb: Add, Key: "gone", Member: "uses", Value: []byte("1")}), ErrNoKey},
+		"the keys": {ops(Op{Field: "skills", Verb: Delete, Key: "gone"}), ErrNoKey},
+		"member":   {ops(Op{Field: "own", Verb: Add, Key: "k", Member: "by", Value: []byte("1")}), ErrNotOwner},
+		"gone":     {ops(Op{Field: "own", Verb: Add, Key: "k", Member: "uses", At: Version{Epoch: 1, Revision: 1, Nonce: "0123456789abc"}, Value: []byte("1")}), ErrConflict},
+		"own":      {func(*Tx) error { return failed }, failed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			locked(t, w, func() {
+				c, err := w.Update(t.Context(), tc.fn)
+				wantError(t, err, tc.want)
+				if c != (Commit{}) {
+					t.Errorf("the commit is %+v", c)
+				}
+			})
+		})
+	}
+	locked(t, w, func() {
+		if c := update(t, w, ops()); c.Outcome != Unchanged {
+			t.Errorf("a patch of nothing is %+v", c)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(time.Millisecond, cancel)
+		_, err := w.Update(ctx, ops(op("n", Add, "1")))
+		wantError(t, err, context.Canceled)
+	})
+	if names := asideNames(t, w); len(names) > 0 {
+		t.Errorf("set aside: %v", names)
+	}
+}
+
+func TestFullSpoolIsBusyAndLosesNothing(t *testing.T) {
+	_, w := newSetters(t)
+	setAside(t, w, op("n", Add, "1"))
+	a, err := w.dir.OpenAside("tool")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	for n := range MaxAside - 1 {
+		if err := os.WriteFile(a.Path(fmt.Sprintf("x.%d.json", n)), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	locked(t, w, func() {
+		c, err := w.Update(t.Context(), ops(op("n", Add, "1")))
+		wantError(t, err, ErrBusy, "4096 patches are set aside already", "freehold fold tool")
+		if c != (Commit{}) {
+			t.Errorf("the commit is %+v", c)
+		}
+	})
+	for n := range MaxAside - 1 {
+		a.Remove(fmt.Sprintf("x.%d.json", n))
+	}
+	locked(t, w, func() {
+		_, err := w.Update(t.Context(), ops(op("tags", Insert, `"`+strings.Repeat("x", MaxPatch)+`"`)))
+		wantError(t, err, ErrBusy, "larger than")
+	})
+	if diff := cmp.Diff(map[string]string{"n": "1"}, values(t, w, "n")); diff != "" {
+		t.Errorf("values (-want +got):\n%s", diff)
+	}
+}
+
+func TestOverflowAtTheFoldIsKeptOutAndReported(t *testing.T) {
+	dir, _ := newSetters(t)
+	var told []error
+	w := openSetter(t, dir, "tool", &Options{Notice: func(err error) { told = append(told, err) }})
+	id := setAside(t, w, op("n", Add, "5"), op("small", Add, "9223372036854775807"))
+	setAside(t, w, op("n", Add, "1"), op("small", Add, "1"))
+	c := update(t, w, ops(op("peak", Raise, "1")))
+	if c.Folded != 1 {
+		t.Errorf("the commit is %+v", c)
+	}
+	if diff := cmp.Diff(map[string]string{"n": "5", "small": "9223372036854775807"}, values(t, w, "n", "small")); diff != "" {
+		t.Errorf("values (-want +got):\n%s", diff)
+	}
+	if len(told) != 1 {
+		t.Fatalf("told %v", told)
+	}
+	wantError(t, told[0], schema.ErrOverflow, "kept out", filepath.Join(dir, ".freehold", "quarantine"))
+	if names := asideNames(t, w); len(names) > 0 {
+		t.Errorf("still set aside: %v", names)
+	}
+	if got, err := Resolve(t.Context(), dir, "tool", id); got != Applied || err != nil {
+		t.Errorf("the other one resolved as %v (%v)", got, err)
+	}
+	kept, err := filepath.Glob(filepath.Join(dir, ".freehold", "quarantine", "tool.aside.*.json"))
+	if err != nil || len(kept) != 1 {
+		t.Fatalf("kept %v (%v)", kept, err)
+	}
+	lost := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(kept[0]), "tool.aside."), ".json")
+	got, err := Resolve(t.Context(), dir, "tool", Version{Nonce: lost})
+	if got != NotApplied {
+		t.Errorf("resolved as %v", got)
+	}
+	wantError(t, err, ErrKeptOut, "does not fit")
+}
+
+func TestPatchMeansTheIncarnationThatThereWas(t *testing.T) {
+	dir, w := newSetters(t)
+	maker := openSetter(t, dir, "maker", nil)
+	create := func(key string) {
+		update(t, maker, ops(Op{Field: "skills", Verb: Set, Key: key, Member: "by", Value: []byte(`"me"`)}))
+	}
+	use := func(key string) Op {
+		return Op{Field: "skills", Verb: Add, Key: key, Member: "uses", Value: []byte("1")}
+	}
+	create("a")
+	create("b")
+	id := setAside(t, w, use("a"), use("b"))
+	update(t, maker, ops(Op{Field: "skills", Verb: Delete, Key: "a"}))
+	create("a")
+	setAside(t, w, use("a"))
+	update(t, w, ops())
+	update(t, w, func(tx *Tx) error {
+		for key, want := range map[string]string{"a": "1", "b": "1"} {
+			if raw, _ := tx.GetKey("skills", key, "uses"); string(raw) != want {
+				t.Errorf("%s has %s uses, want %s", key, raw, want)
+			}
+		}
+		return nil
+	})
+	got, err := Resolve(t.Context(), dir, "tool", id)
+	if got != Applied {
+		t.Errorf("resolved as %v", got)
+	}
+	wantError(t, err, ErrKeptOut, `key "a"`)
+}
+
+// An owner's own keys: patches on one that is absent join the incarnation which
+// the first of them creates; one that means another is kept out.
+func TestPatchesOnAnAbsentKeyShareItsIncarnation(t *testing.T) {
+	dir, w := newSetters(t)
+	use := Op{Field: "own", Verb: Add, Key: "k", Member: "uses", Value: []byte("1")}
+	first := setAside(t, w, use)
+	setAside(t, w, use)
+	update(t, w, ops(use))
+	var ref Ref
+	update(t, w, func(tx *Tx) error { ref, _ = tx.Ref("own", "k"); return nil })
+	if ref.Incarnation.Nonce != first.Nonce {
+		t.Errorf("the incarnation is %v, want that of patch %v", ref.Incarnation, first)
+	}
+	if diff := cmp.Diff(map[string]string{"own": `{"k":{"uses":3}}`}, values(t, w, "own")); diff != "" {
+		t.Errorf("values (-want +got):\n%s", diff)
+	}
+	// What a view showed before the fold is the same incarnation.
+	use.At = first
+	update(t, w, ops(use))
+	use.At = Version{}
+	late := setAside(t, w, use)
+	update(t, openSetter(t, dir, "tool", nil), ops(Op{Field: "own", Verb: Delete, Key: "k"}))
+	if got, err := Resolve(t.Context(), dir, "tool", late); got != Applied || err != nil {
+		t.Errorf("what was set aside before the key was deleted: %v (%v)", got, err)
+	}
+	update(t, w, ops(Op{Field: "own", Verb: Insert, Key: "k"}))
+	if diff := cmp.Diff(map[string]string{"own": `{"k":{}}`}, values(t, w, "own")); diff != "" {
+		t.Errorf("values (-want +got):\n%s", diff)
+	}
+}
+
+// What a newer release has set aside, and what another hand has put there,
+// stays where it is, and stops nothing.
+func TestUnknownPatchesStay(t *testing.T) {
+	dir, _ := newSetters(t)
+	var told []error
+	w := openSetter(t, dir, "tool", &Options{Notice: func(err error) { told = append(told, err) }})
+	put := func(p *PatchAside, damage func([]byte) []byte) {
+		t.Helper()
+		a, err := w.dir.OpenAside("tool")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer a.Close()
+		raw, err := p.encode("tool", w.manifest.StateID)
+		if err == nil {
+			err = a.Put(p.Name, damage(raw))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	at := time.Date(2026, 8, 1, 0, 0, 0, 0, time.UTC)
+	same := func(raw []byte) []byte { return raw }
+	put(&PatchAside{Name: "a.1.json", ID: "0000000000001", At: at, Ops: Patch{op("n", "multiply", "2")}}, same)
+	put(&PatchAside{Name: "a.2.json", ID: "0000000000002", At: at, Ops: Patch{op("unheard_of", Add, "2")}}, same)
+	put(&PatchAside{Name: "a.3.json", ID: "0000000000003", At: at, Ops: Patch{op("n", Add, "2")}}, func(raw []byte) []byte { return []byte(strings.Replace(string(raw), `"value":2`, `"value":3`, 1)) })
+	put(&PatchAside{Name: "a.4.json", ID: "0000000000004", At: at, Ops: Patch{op("n", Add, "2")}}, func(raw []byte) []byte { return raw[:len(raw)/2] })
+	setAside(t, w, op("n", Add, "1"))
+	update(t, w, ops())
+	update(t, w, ops(op("n", Add, "1")))
+	if diff := cmp.Diff(map[string]string{"n": "2"}, values(t, w, "n")); diff != "" {
+		t.Errorf("values (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"a.1.json", "a.2.json", "a.3.json", "a.4.json"}, asideNames(t, w)); diff != "" {
+		t.Errorf("set aside (-want +got):\n%s", diff)
+	}
+	if len(told) != 4 {
+		t.Errorf("told %d times, want once for each:\n%v", len(told), errors.Join(told...))
+	}
+}
+
+// A copy under another name is no second patch.
+func TestCopiedPatchIsNotTakenInTwice(t *testing.T) {
+	_, w := newSetters(t)
+	setAside(t, w, op("n", Add, "1"))
+	a, err := w.dir.OpenAside("tool")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	name := asideNames(t, w)[0]
+	raw := readFile(t, a.Path(name))
+	if err := a.Put(name, []byte(raw)); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("a patch was replaced (%v)", err)
+	}
+	if err := a.Put("copy.1.json", []byte(raw)); err != nil {
+		t.Fatal(err)
+	}
+	update(t, w, ops())
+	if diff := cmp.Diff(map[string]string{"n": "1"}, values(t, w, "n")); diff != "" {
+		t.Errorf("values (-want +got):\n%s", diff)
+	}
+}
+
+func TestLostAsideDirectoryIsRefusedUntilRepaired(t *testing.T) {
+	dir, w := newSetters(t)
+	path := filepath.Join(dir, ".freehold", "tool.aside")
+	if err := os.Rename(path, path+".moved"); err != nil {
+		t.Fatal(err)
+	}
+	_, err := w.Update(t.Context(), ops(op("n", Add, "1")))
+	wantError(t, err, ErrUnreadable, "tool.aside", "state repair")
+	if c := update(t, openSetter(t, dir, "light", nil), ops(op("ticks", Add, "1"))); c.Outcome != Applied {
+		t.Errorf("another owner's commit: %v", c.Outcome)
+	}
+}
+
+func TestWriterClosesAfterWhatIsBeingSetAside(t *testing.T) {
+	_, w := newSetters(t)
+	locked(t, w, func() {
+		began, result := make(chan struct{}), make(chan error)
+		go func() {
+			_, err := w.Update(t.Context(), func(tx *Tx) error {
+				close(began)
+				tx.Apply(op("n", Add, "1"))
+				return nil
+			})
+			result <- err
+		}()
+		<-began
+		go w.Close()
+		if err := <-result; err != nil {
+			t.Error(err)
+		}
+	})
+}

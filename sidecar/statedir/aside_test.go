@@ -1,0 +1,65 @@
+//go:build unix
+
+package statedir
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/freehold-dev/freehold/schema"
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestRepairMakesALostAsideDirectoryAnew(t *testing.T) {
+	declared := declaration()
+	cost := declared.Owners["cost"]
+	cost.Busy.Then, cost.Fields = schema.Aside, map[string]schema.Field{"n": {Type: schema.TypeUint, Kind: schema.Counter}}
+	declared.Owners["cost"] = cost
+	dir := filepath.Join(t.TempDir(), "state")
+	if err := Create(dir, declared); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, metaName, OwnerAside("cost"))
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	d, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	_, err = d.OpenAside("cost")
+	wantError(t, err, ErrAside)
+	// An upgrade is no repair: what was set aside is missing.
+	cost.Fields["more"] = cost.Fields["n"]
+	_, err = d.Upgrade(t.Context(), declared)
+	wantError(t, err, ErrAside)
+	remade, err := Repair(t.Context(), dir)
+	if diff := cmp.Diff([]string{"cost.aside"}, remade); diff != "" || err != nil {
+		t.Errorf("remade (%v) (-want +got):\n%s", err, diff)
+	}
+	a, err := d.OpenAside("cost")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	if err := a.Put("a.1.json", []byte("x")); err != nil {
+		t.Fatal(err)
+	}
+	wantError(t, a.Put("a.1.json", []byte("y")), fs.ErrExist)
+	if names, err := a.Names(); err != nil || len(names) != 1 {
+		t.Errorf("names %v (%v)", names, err)
+	}
+	if err := a.folder.createStaged("a.2.json", []byte("z")); err != nil {
+		t.Fatal(err)
+	}
+	wantError(t, a.folder.createStaged("a.2.json", []byte("z")), fs.ErrExist)
+	if raw, err := a.ReadFile("a.2.json", nil, 10); string(raw) != "z" || err != nil {
+		t.Errorf("read %q (%v)", raw, err)
+	}
+	if all, err := os.ReadDir(path); err != nil || len(all) != 2 {
+		t.Errorf("left behind: %v (%v)", all, err)
+	}
+}

@@ -1,0 +1,191 @@
+//go:build unix
+
+package statedir
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// An Aside is the open directory of the patches that processes of one owner
+// have set aside. Its methods are safe for concurrent use. It is opened for one
+// purpose and closed again: one that was moved away meanwhile must not be used
+// for long.
+type Aside struct {
+	dir    *Dir
+	name   string
+	folder folder
+}
+
+// OpenAside opens the directory of owner's patches set aside. It was made with
+// the state, and is never made on the fly: an error means that it is not there
+// or not to be trusted, and that what was set aside may be lost.
+func (d *Dir) OpenAside(owner string) (*Aside, error) {
+	name := OwnerAside(owner)
+	fd, err := retry(func() (int, error) {
+		return unix.Openat(d.meta.fd, name, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	})
+	a := &Aside{dir: d, name: name, folder: folder{path: filepath.Join(d.meta.path, name), fd: fd}}
+	switch {
+	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENOTDIR) || errors.Is(err, unix.ELOOP):
+		return nil, a.lost(d.meta.fail("open", name, err))
+	case err != nil:
+		return nil, d.meta.fail("open", name, err)
+	}
+	if err := private(&a.folder); err != nil {
+		a.Close()
+		return nil, err
+	}
+	return a, nil
+}
+
+func (a *Aside) lost(err error) error {
+	return fmt.Errorf("%w: %w: put it back if it was moved, or stop the state's programs and run `freehold state repair --dir %s`", ErrAside, err, a.dir.path)
+}
+
+// Close closes the directory.
+func (a *Aside) Close() error { return unix.Close(a.folder.fd) }
+
+// Path returns the absolute path of a file in the directory, for messages.
+func (a *Aside) Path(name string) string { return filepath.Join(a.folder.path, name) }
+
+// Names lists the patches, sorted by name. What is still being written has
+// other names.
+func (a *Aside) Names() ([]string, error) {
+	if _, err := unix.Seek(a.folder.fd, 0, 0); err != nil {
+		return nil, a.folder.fail("list", ".", err)
+	}
+	var names []string
+	buf := make([]byte, 32<<10)
+	for {
+		n, err := retry(func() (int, error) { return unix.ReadDirent(a.folder.fd, buf) })
+		if err != nil {
+			return nil, a.folder.fail("list", ".", err)
+		}
+		if n == 0 {
+			break
+		}
+		_, _, names = unix.ParseDirent(buf[:n], -1, names)
+	}
+	names = slices.DeleteFunc(names, func(name string) bool { return strings.HasPrefix(name, ".") })
+	slices.Sort(names)
+	return names, nil
+}
+
+// ReadFile reads the patch name, with the errors of [Dir.ReadFile].
+func (a *Aside) ReadFile(name string, buf []byte, most int) ([]byte, error) {
+	return a.folder.readFile(name, buf, most)
+}
+
+// Size returns how many bytes the files of names have. Those that are gone
+// have none.
+func (a *Aside) Size(names []string) (bytes int64, err error) {
+	for _, name := range names {
+		var st unix.Stat_t
+		switch err := unix.Fstatat(a.folder.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW); {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
+			return 0, a.folder.fail("stat", name, err)
+		default:
+			bytes += st.Size
+		}
+	}
+	return bytes, nil
+}
+
+// Put makes the file name, which must be new, with the content raw: complete
+// or not at all, and synced before it has its name. That the name survives
+// power loss, [Aside.Sync] sees to.
+func (a *Aside) Put(name string, raw []byte) error { return a.folder.createExclusive(name, raw) }
+
+// Remove removes a patch. One that is gone already is no error.
+func (a *Aside) Remove(name string) error {
+	if err := unix.Unlinkat(a.folder.fd, name, 0); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return a.folder.fail("remove", name, err)
+	}
+	return nil
+}
+
+// Sync makes the names in the directory durable, and that names are gone.
+func (a *Aside) Sync() error { return a.folder.sync() }
+
+// Unmoved returns an error that wraps [ErrAside] if the directory's name is
+// another one's now: nobody would find what was put into this one.
+func (a *Aside) Unmoved() error {
+	var open, named unix.Stat_t
+	if err := unix.Fstat(a.folder.fd, &open); err != nil {
+		return a.folder.fail("stat", ".", err)
+	}
+	if err := unix.Fstatat(a.dir.state.fd, metaName+"/"+a.name, &named, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+		return a.lost(a.folder.fail("look", ".", err))
+	}
+	if open.Ino != named.Ino || open.Dev != named.Dev {
+		return a.lost(a.folder.fail("look", ".", errors.New("it was moved or replaced")))
+	}
+	return nil
+}
+
+// makeAside makes the directory name, or takes the one that a killed upgrade
+// left.
+func (f *folder) makeAside(name string) error {
+	if err := unix.Mkdirat(f.fd, name, 0o700); errors.Is(err, fs.ErrExist) {
+		return f.asideIntact(name)
+	} else if err != nil {
+		return f.fail("mkdir", name, err)
+	}
+	// The umask may have taken bits away. Nobody else's link can stand here:
+	// the directory around it is this user's alone.
+	if err := unix.Fchmodat(f.fd, name, 0o700, 0); err != nil {
+		return f.fail("chmod", name, err)
+	}
+	return nil
+}
+
+// asideIntact returns an error unless name is a directory of this user.
+func (f *folder) asideIntact(name string) error {
+	var st unix.Stat_t
+	if err := unix.Fstatat(f.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+		return f.fail("stat", name, err)
+	}
+	if st.Mode&unix.S_IFMT != unix.S_IFDIR || int(st.Uid) != os.Geteuid() || st.Mode&0o022 != 0 {
+		return f.fail("use", name, fmt.Errorf("%w: it is no directory of this user alone; move it away", ErrUnsafe))
+	}
+	return nil
+}
+
+// KeepOut keeps a copy of what was not taken into a sidecar, and why, in
+// .freehold/quarantine, durably, and returns its path. Doing so again for the
+// same name changes nothing.
+func (d *Dir) KeepOut(name string, raw []byte, why string) (string, error) {
+	into, err := d.openQuarantine()
+	if err != nil {
+		return "", err
+	}
+	defer into.close()
+	for file, text := range map[string][]byte{name: raw, name + ".why": []byte(why + "\n")} {
+		if err := into.createExclusive(file, text); err != nil && !errors.Is(err, fs.ErrExist) {
+			return "", err
+		}
+	}
+	return filepath.Join(into.path, name), into.sync()
+}
+
+// Kept reads back why [Dir.KeepOut] kept name, or returns [fs.ErrNotExist].
+func (d *Dir) Kept(name string) (why string, err error) {
+	into, err := openFolder(filepath.Join(d.meta.path, quarantineName))
+	if err != nil {
+		return "", err
+	}
+	defer into.close()
+	text, err := into.readFile(name+".why", nil, maxWhy)
+	return strings.TrimSuffix(string(text), "\n"), err
+}
+
+const maxWhy = 64 << 10
