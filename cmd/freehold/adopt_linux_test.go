@@ -22,7 +22,7 @@ func TestAnUnreadableLegacyFileIsNotAbsent(t *testing.T) {
 	}
 	before := listing(t, dir)
 	got := asNobody(t, program, "adopt", legacy, "--dir", dir)
-	if want := "freehold: error: " + legacy + ": unreadable: open: permission denied: nothing was changed\n"; got != (result{exitState, "", want}) {
+	if want := "freehold: error: " + legacy + ": unreadable: open: permission denied: nothing was changed; mend that, then adopt it\n"; got != (result{exitState, "", want}) {
 		t.Errorf("got %+v", got)
 	}
 	if diff := cmp.Diff(before, listing(t, dir)); diff != "" {

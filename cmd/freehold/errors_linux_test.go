@@ -188,7 +188,7 @@ func TestErrorsSayWhatToDoOfInstances(t *testing.T) {
 	}
 	must(t, "state", "init", "--dir", "sessions", "--owners", "owners.yaml", "--instance", "one")
 	for _, line := range []string{
-		"view --dir sessions", "view --dir sessions --instance two", "view --dir sessions --instance=", "view --dir sessions/one --instance two",
+		"prune --dir sessions --older-than never", "prune --dir sessions --older-than -1h", "view --dir sessions", "view --dir sessions --instance two", "view --dir sessions --instance=", "view --dir sessions/one --instance two",
 		"state init --dir whole --owners one.yaml --instance one", "state init --dir sessions --owners owners.yaml --instance=",
 	} {
 		got := call(t, "", strings.Fields(line)...)

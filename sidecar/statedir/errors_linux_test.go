@@ -22,8 +22,9 @@ var said = errorstest.Golden{
 	Update: flag.Bool("update", false, "write the golden files anew"),
 	Wraps:  []string{"../../schema"},
 	Untold: map[string]string{
-		"%s: %w while it was opened; try again": race,
-		"%w: it grew past %d bytes":             race,
+		"%s: %w: nothing was removed; try again": race,
+		"%s: %w while it was opened; try again":  race,
+		"%w: it grew past %d bytes":              race,
 		"%w: this file system cannot rename without replacing (%w), so that two processes could both win a claim: keep the state on another one": "wants such a file system",
 		"not supported on this platform":                     "no part of it is built here",
 		"name a lock: %w":                                    kernel,
@@ -249,6 +250,8 @@ func TestErrorsSayWhatToDoOfInstances(t *testing.T) {
 	again, err := OpenInstance(many, "one")
 	must(err)
 	defer again.Close()
+	_, err = again.Seize()
+	same("instance: to be removed, and open", err)
 	same("instance: about to be removed", again.Attend(t.Context(), 0))
 	must(os.WriteFile(filepath.Join(many, ".freehold", gatherName), []byte("{\x1b"), 0o600))
 	_, err = GatheringIn(many)

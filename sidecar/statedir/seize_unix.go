@@ -29,7 +29,7 @@ func (d *Dir) Seize() (*Seizure, error) {
 	if ok, err := d.state.lock(unix.LOCK_EX); err != nil {
 		return nil, err
 	} else if !ok {
-		return nil, fmt.Errorf("%s: %w: a process has it open", d.path, ErrBusy)
+		return nil, fmt.Errorf("%s: %w: a process has it open; try again when it has ended", d.path, ErrBusy)
 	}
 	if err := s.takeAll(); err != nil {
 		s.Close()
@@ -93,7 +93,7 @@ func (s *Seizure) Discard() error {
 	// there since the last look. It is put back, onto nothing.
 	var st unix.Stat_t
 	if err := unix.Fstatat(parent.fd, gone, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil || st.Ino != d.ino {
-		return errors.Join(fmt.Errorf("%s: %w: nothing was removed", d.path, ErrReplaced), err, renameNew(parent.fd, gone, name))
+		return errors.Join(fmt.Errorf("%s: %w: nothing was removed; try again", d.path, ErrReplaced), err, renameNew(parent.fd, gone, name))
 	}
 	if err := parent.sync(); err != nil { // else a crash could leave half of it under its own name
 		return err
