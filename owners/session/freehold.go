@@ -7,6 +7,7 @@ package session
 
 import (
 	"context"
+	"time"
 
 	"github.com/freehold-dev/freehold/reader"
 	"github.com/freehold-dev/freehold/schema"
@@ -21,8 +22,9 @@ const _ = sidecar.GeneratedAPI1
 
 // The fields' names, for [reader.View.Field] and the command line.
 const (
-	FieldSeen = "seen"
-	FieldTurn = "turn"
+	FieldPretoolFired = "pretool_fired"
+	FieldSeen         = "seen"
+	FieldTurn         = "turn"
 )
 
 // A Reader takes views of one state directory. It takes no lock and delays no
@@ -63,6 +65,13 @@ type View struct{ v *reader.View }
 // status, and any field by name.
 func (v View) Raw() *reader.View { return v.v }
 
+// PretoolFired: When, and by which copy of the hook, the items for the
+// session's first tool use were looked up. It is claimed at most once, for
+// good, and its value is the time of the claim. Owner: hook.
+func (v View) PretoolFired() reader.Field[time.Time] {
+	return reader.FieldOf(v.v, "pretool_fired", schema.Time{})
+}
+
 // Seen: The turn in which each item was last put into the session. At each
 // key, it only ever gets higher. Owner: hook.
 func (v View) Seen() reader.Map[reader.Field[uint64]] {
@@ -86,12 +95,13 @@ func Declaration() *schema.Declaration {
 			"hook": {
 				Doc:        "The hook that puts facts and rules into the session; many copies at once.",
 				Mode:       schema.Shared,
-				Busy:       schema.Busy{Wait: "250ms", Then: schema.Fail},
+				Busy:       schema.Busy{Wait: "2s", Then: schema.Fail},
 				Durability: schema.Process,
 				Home:       "owners/session/hook",
 				Fields: map[string]schema.Field{
-					"seen": {Kind: schema.Map, Keys: true, Doc: "The turn in which each item was last put into the session.", Value: &schema.Field{Type: schema.TypeUint, Kind: schema.Max, Unit: "turns"}},
-					"turn": {Type: schema.TypeUint, Kind: schema.Max, Unit: "turns", Doc: "The number of the turn that the session is in."},
+					"pretool_fired": {Type: schema.TypeTime, Kind: schema.Once, Doc: "When, and by which copy of the hook, the items for the session's first tool use were looked up."},
+					"seen":          {Kind: schema.Map, Keys: true, Doc: "The turn in which each item was last put into the session.", Value: &schema.Field{Type: schema.TypeUint, Kind: schema.Max, Unit: "turns"}},
+					"turn":          {Type: schema.TypeUint, Kind: schema.Max, Unit: "turns", Doc: "The number of the turn that the session is in."},
 				},
 			},
 		},

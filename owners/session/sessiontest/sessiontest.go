@@ -7,6 +7,7 @@ package sessiontest
 
 import (
 	"testing"
+	"time"
 
 	"github.com/freehold-dev/freehold/owners/session"
 	"github.com/freehold-dev/freehold/schema"
@@ -35,6 +36,13 @@ func State(t testing.TB, id string, settings ...Setting) string {
 func View(t testing.TB, settings ...Setting) session.View {
 	t.Helper()
 	return statetest.ViewInstance(t, session.Open, State(t, statetest.ID, settings...))
+}
+
+// PretoolFired: When, and by which copy of the hook, the items for the
+// session's first tool use were looked up. It is claimed at that time. Of
+// several, the first counts.
+func PretoolFired(v time.Time) Setting {
+	return statetest.Put("pretool_fired", schema.Time{}, v)
 }
 
 // Seen: The turn in which each item was last put into the session. At one

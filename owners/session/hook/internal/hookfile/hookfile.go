@@ -38,7 +38,7 @@ func Open(ctx context.Context, dir, id string, o *sidecar.Options) (*Writer, err
 }
 
 // Update calls fn at most once, with the fields as they are now, and commits
-// what it changed, all or nothing. It waits 250ms for other processes, unless
+// what it changed, all or nothing. It waits 2s for other processes, unless
 // the options say otherwise, then returns [sidecar.ErrBusy]. It returns
 // [sidecar.ErrForeign] if another hand has edited the sidecar. After an error
 // nothing has changed, unless it is [sidecar.ErrIndeterminate].
@@ -48,6 +48,12 @@ func (w *Writer) Update(ctx context.Context, fn func(Tx) error) (sidecar.Commit,
 
 // Close ends the Writer once its Updates are done. Closing again is harmless.
 func (w *Writer) Close() error { return w.w.Close() }
+
+// PretoolFired: When, and by which copy of the hook, the items for the
+// session's first tool use were looked up. At most one Claim of it ever wins.
+func (w *Writer) PretoolFired() sidecar.Once {
+	return sidecar.OnceOf(w.w, "pretool_fired")
+}
 
 // A Tx is one commit in the making, good until the function given to Update
 // returns. A Tx kept longer panics, and so does the zero Tx.
