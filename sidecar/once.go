@@ -101,6 +101,11 @@ func (w *Writer) leased(ctx context.Context, fn func() error) error {
 	if err := w.holds(); err != nil {
 		return err
 	}
+	// A sidecar that cannot be used says nothing of epochs, and is no matter
+	// of claims.
+	if base, err := w.read(); err == nil && base.Version.Epoch > w.epoch {
+		return w.fenced(base.Version.Epoch, "the sidecar was written in it")
+	}
 	return fn()
 }
 

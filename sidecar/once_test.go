@@ -2,8 +2,10 @@ package sidecar
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -128,4 +130,165 @@ func TestOnceFieldIsNoPartOfACommit(t *testing.T) {
 	wantError(t, err, ErrNotOwner, "boss")
 	_, _, err = w.Claim(t.Context(), "nothing")
 	wantError(t, err, ErrNotOwner)
+}
+
+// A claim that was not won and made nothing can be tried again, and the
+// directory tells no difference.
+func TestClaimThatCannotBeWrittenIsNotWon(t *testing.T) {
+	dir := newLatches(t)
+	w := openLatches(t, dir, "hook", &Options{Clock: func() time.Time { return time.Time{} }})
+	_, _, err := w.Claim(t.Context(), "fired")
+	wantError(t, err, ErrValue, "check the clock")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, _, err = w.Claim(ctx, "fired")
+	wantError(t, err, context.Canceled)
+	if names := namesIn(t, dir+"/.freehold/claims/hook"); len(names) != 0 {
+		t.Errorf("left: %v", names)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	_, _, err = w.Claim(t.Context(), "fired")
+	wantError(t, err, ErrClosed)
+}
+
+// scripted is a claim's file whose Publish ends in a chosen way, after it was
+// made or not.
+type scripted struct {
+	claimFile
+	make bool
+	err  error
+}
+
+func (s scripted) Publish(raw []byte) (bool, error) {
+	if s.make {
+		if made, err := s.claimFile.Publish(raw); err != nil {
+			return made, err
+		}
+	}
+	return true, s.err
+}
+
+// script puts scripted in the place of the claims of this test.
+func script(t *testing.T, make bool, err error) {
+	t.Helper()
+	before := claimsOf
+	claimsOf = func(c *statedir.Claim) claimFile { return scripted{c, make, err} }
+	t.Cleanup(func() { claimsOf = before })
+}
+
+// After a failed sync nobody knows whether the claim survives; it is not won,
+// and ResolveClaim says whose it is.
+func TestClaimOfAFailedSyncIsIndeterminateUntilResolved(t *testing.T) {
+	dir := newLatches(t)
+	w := openLatches(t, dir, "hook", nil)
+	for _, there := range []bool{false, true} {
+		script(t, there, syscall.EIO)
+		won, by, err := w.Claim(t.Context(), "fired")
+		if won {
+			t.Error("it was won")
+		}
+		wantError(t, err, ErrIndeterminate, by.ID, "ResolveClaim")
+		won, whose, err := ResolveClaim(dir, "hook", "fired", by.ID)
+		if err != nil || won != there || there && whose.ID != by.ID || !there && whose != (Claimant{}) {
+			t.Errorf("there: %v; resolved as won %v by %+v (%v)", there, won, whose, err)
+		}
+	}
+	_, _, err := ResolveClaim(dir, "hook", "turn", "")
+	wantError(t, err, ErrValue)
+	_, _, err = ResolveClaim(dir, "nobody", "fired", "")
+	wantError(t, err, ErrNotOwner)
+}
+
+// Case 31: who has claimed in a place where nobody looks has not won.
+func TestClaimWhereNobodyLooksIsNotWon(t *testing.T) {
+	dir := newLatches(t)
+	w := openLatches(t, dir, "hook", nil)
+	for _, lost := range []error{ErrClaims, ErrReplaced} {
+		script(t, false, fmt.Errorf("%w: moved", lost))
+		won, by, err := w.Claim(t.Context(), "fired")
+		if won || by != (Claimant{}) {
+			t.Errorf("won %v by %+v", won, by)
+		}
+		wantError(t, err, lost, "where nobody looks")
+	}
+	if err := os.Rename(dir, dir+".away"); err != nil {
+		t.Fatal(err)
+	}
+	_, _, err := w.Claim(t.Context(), "ended")
+	wantError(t, err, ErrReplaced)
+}
+
+// An exclusive owner's claim is fenced as its commits are.
+func TestClaimOfAPassedEpochIsFenced(t *testing.T) {
+	dir := newLatches(t)
+	w := openLatches(t, dir, "boss", nil)
+	update(t, w, beat)
+	rewrite(t, dir, "boss", func(doc *document.Document) { doc.Version.Epoch = w.epoch + 1 })
+	for range 2 {
+		_, _, err := w.Claim(t.Context(), "begun")
+		wantError(t, err, ErrFenced)
+	}
+	if names := namesIn(t, dir+"/.freehold/claims/boss"); len(names) != 0 {
+		t.Errorf("a fenced process has claimed: %v", names)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	next := openLatches(t, dir, "boss", nil)
+	if won, _, err := next.Claim(t.Context(), "begun"); !won || err != nil {
+		t.Errorf("the holder of the lease: won %v (%v)", won, err)
+	}
+}
+
+// A claim of a shared owner waits for no lock: a stopped commit holds up
+// nobody.
+func TestClaimWaitsForNobody(t *testing.T) {
+	dir := newLatches(t)
+	w := openLatches(t, dir, "hook", nil)
+	other := openLatches(t, dir, "hook", nil)
+	_, err := other.Update(t.Context(), func(tx *Tx) error { // it holds the lock
+		won, _, err := w.Claim(t.Context(), "fired")
+		if !won {
+			t.Errorf("won %v (%v)", won, err)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Once fields that a newer build declares are claimed after its first Open, by
+// it alone.
+func TestNewOnceFieldIsClaimedAfterTheManifestHasGrown(t *testing.T) {
+	dir := newState(t)
+	d := declaration()
+	cost := d.Owners["cost"]
+	cost.Fields["fired"] = schema.Field{Type: schema.TypeTime, Kind: schema.Once}
+	d.Owners["cost"] = cost
+	old := openOwner(t, dir, "cost", nil)
+	w, err := Open(t.Context(), dir, d, "cost", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	if won, _, err := w.Claim(t.Context(), "fired"); !won || err != nil {
+		t.Errorf("won %v (%v)", won, err)
+	}
+	_, _, err = old.Claim(t.Context(), "fired")
+	wantError(t, err, ErrNotOwner)
+	update(t, old, addTurns(1))
+}
+
+// A sidecar in which somebody wrote a once field is not taken as it is: the
+// value would count for nothing.
+func TestOnceFieldInASidecarIsNotAccepted(t *testing.T) {
+	dir := newLatches(t)
+	if err := os.WriteFile(sidecarPath(dir, "hook"), []byte(`{"fired": "2026-08-11T09:12:44Z"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Accept(t.Context(), dir, "hook", nil)
+	wantError(t, err, ErrValue, "fired", "take it out of the file")
 }
