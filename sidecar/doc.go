@@ -62,6 +62,15 @@
 // that lock alone. A directory that holds another instance than its name says
 // is refused.
 //
+// # A claim
+//
+// A once field is claimed at most once: [Writer.Claim]. Its value is a file of
+// its own, which is complete from the moment at which it has its name, and gets
+// that in a way that replaces nothing. So the kernel decides who wins, without a
+// lock. The winner hears it once the name is durable and is where everybody
+// looks; a loser makes it durable too before it hears whose it is. Nobody ever
+// changes or deletes the file. Whatever stands in its place counts as claimed.
+//
 // # A lease
 //
 // An exclusive owner has one live process: the one that holds the kernel's lock
