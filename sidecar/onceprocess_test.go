@@ -218,9 +218,10 @@ func contests(t *testing.T) int {
 	return rounds(50, 10000)
 }
 
-// TestOneOfManyProcessesWins is the law of a claim: of 16 processes, some of
-// them killed at random moments, at most one ever hears that it won; all others
-// learn who has; the claim is whole, and stands though its winner is dead.
+// TestOneOfManyProcessesWins is the law of a claim (cases 27, 29, 30; FI6): of
+// 16 processes, some of them killed at random moments, at most one ever hears
+// that it won; all others learn who has; the claim is whole, and stands though
+// its winner is dead.
 func TestOneOfManyProcessesWins(t *testing.T) {
 	c := newContest(t)
 	all := contests(t)

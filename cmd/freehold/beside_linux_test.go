@@ -1,0 +1,91 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+)
+
+// atOnce runs work in n goroutines and, until they are done, beside over and
+// over.
+func atOnce(n int, work func(i int), beside func()) {
+	var workers, other sync.WaitGroup
+	done := make(chan struct{})
+	other.Go(func() {
+		for {
+			select {
+			case <-done:
+				return
+			default:
+				beside()
+			}
+		}
+	})
+	for i := range n {
+		workers.Go(func() { work(i) })
+	}
+	workers.Wait()
+	close(done)
+	other.Wait()
+}
+
+// Case 13: no lock file is ever removed in the normal course of things, so that
+// prune beside writers lets no two of them in at once.
+func TestPruneBesideWritersLosesNoIncrement(t *testing.T) {
+	dir := freshState(t)
+	const processes, each = 4, 8
+	atOnce(processes, func(int) {
+		for range each {
+			if got := runProgram("add", "cost", "n", "1", "--wait", "1m", "--dir", dir); got.Status != exitDone {
+				t.Errorf("%+v", got)
+			}
+		}
+	}, func() {
+		if got := runProgram("prune", "--dir", dir); got.Status != exitDone {
+			t.Errorf("prune: %+v", got)
+		}
+	})
+	if got := must(t, "get", "n", "--dir", dir); got != fmt.Sprintf("%d\n", processes*each) {
+		t.Errorf("n is %s, want %d", got, processes*each)
+	}
+	if got := must(t, "state", "repair", "--dir", dir); got != "nothing to repair\n" {
+		t.Error(got)
+	}
+}
+
+// Case 3: writers of one owner, whose values differ much in length, share no
+// temporary file: what is read is always whole, the last value counts, and
+// nothing is left.
+func TestWritersOfLongAndShortValuesShareNoFile(t *testing.T) {
+	dir := freshState(t)
+	values := []string{strings.Repeat("x", 4<<10), "y"}
+	atOnce(4, func(i int) {
+		for n := range 8 {
+			if got := runProgram("set", "reset", "name="+values[(i+n)%2], "--wait", "1m", "--dir", dir); got.Status != exitDone {
+				t.Errorf("%+v", got)
+			}
+		}
+	}, func() {
+		got := call(t, "", "view", "--json", "--dir", dir)
+		var view struct{ Fields struct{ Name string } }
+		if err := json.Unmarshal([]byte(got.Stdout), &view); err != nil || got.Status != exitDone {
+			t.Errorf("%v, status %d: %s", err, got.Status, got.Stderr)
+		}
+		if name := view.Fields.Name; name != "" && name != values[0] && name != values[1] {
+			t.Errorf("the name is %.100q", name)
+		}
+	})
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if e.Name() != "reset.json" && e.Name() != ".freehold" {
+			t.Errorf("%s is left", e.Name())
+		}
+	}
+}
