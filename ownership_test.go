@@ -40,6 +40,7 @@ var imports = map[string][]string{
 	"sidecar":            {"schema", "sidecar/document", "sidecar/statedir", "sidecar/internal/…"},
 	"sidecar/adopt":      {"schema", "sidecar", "sidecar/document", "sidecar/statedir", "sidecar/internal/…"},
 	"sidecar/prune":      {"schema", "sidecar/document", "sidecar/statedir", "sidecar/internal/…"},
+	"sidecar/upgrade":    {"schema", "sidecar", "sidecar/document", "sidecar/statedir", "sidecar/internal/…"},
 	"sidecar/statetest":  {"schema", "sidecar"},
 	"sidecar/internal/…": {},
 	"sidecar/model":      {},

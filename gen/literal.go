@@ -54,6 +54,7 @@ func members(f schema.Field) string {
 	add("Unit", strconv.Quote(f.Unit), f.Unit != "")
 	add("Go", strconv.Quote(f.Go), f.Go != "")
 	add("Legacy", strconv.Quote(f.Legacy), f.Legacy != "")
+	add("Was", strconv.Quote(f.Was), f.Was != "")
 	add("Doc", strconv.Quote(f.Doc), f.Doc != "")
 	add("Of", pointer(f.Of), f.Of != nil)
 	add("Value", pointer(f.Value), f.Value != nil)

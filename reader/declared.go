@@ -12,8 +12,9 @@ type declared struct {
 	stateID     string
 	made        map[string]bool // the owners that the manifest says set patches aside
 	declaration *schema.Declaration
-	owners      []string // sorted
-	order       []int    // in which they are read: who has members of a map before who decides its keys
+	pending     *schema.Pending // an upgrade under way; nil if there is none
+	owners      []string        // sorted
+	order       []int           // in which they are read: who has members of a map before who decides its keys
 	fields      map[string]place
 	once        []onceField
 }
@@ -37,9 +38,9 @@ type place struct {
 }
 
 func declare(m *schema.Manifest, built *schema.Declaration) (*declared, error) {
-	d := &declared{stateID: m.StateID, declaration: &m.Declaration, fields: map[string]place{}}
+	d := &declared{stateID: m.StateID, declaration: &m.Declaration, pending: m.Pending, fields: map[string]place{}}
 	if built != nil {
-		merged, _, err := m.Declaration.Merge(built)
+		merged, _, err := m.Merge(built)
 		if err != nil {
 			return nil, err
 		}

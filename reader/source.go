@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"path/filepath"
+	"slices"
 
 	"github.com/freehold-dev/freehold/sidecar/document"
 	"github.com/freehold-dev/freehold/sidecar/statedir"
@@ -37,17 +38,29 @@ type file interface {
 type sidecarFile struct {
 	dir  *statedir.Dir
 	name string
+	// upgrade is the id of a pending upgrade that has a sidecar of this owner
+	// beside the state's, which counts as long as it stands there; or empty.
+	upgrade string
 }
 
 func (f *sidecarFile) Read(buf []byte) ([]byte, error) {
+	if f.upgrade != "" {
+		text, err := f.dir.ReadStaged(f.upgrade, f.name, buf, document.MaxSize)
+		if !errors.Is(err, fs.ErrNotExist) {
+			return text, err
+		} // then it has gone to its place
+	}
 	return f.dir.ReadFile(f.name, buf, document.MaxSize)
 }
 
 func (f *sidecarFile) Same(known, spare []byte) (bool, []byte) {
+	if f.upgrade != "" {
+		return false, spare
+	}
 	return f.dir.Same(f.name, known, spare)
 }
 
-func (f *sidecarFile) Absent() bool { return f.dir.Absent(f.name) }
+func (f *sidecarFile) Absent() bool { return f.upgrade == "" && f.dir.Absent(f.name) }
 
 // A memory holds the bytes of a file, to tell whether it has changed: the file
 // systems give a replaced file its old inode number back and stamp two writes
@@ -130,10 +143,10 @@ func follow(old []*source, dir *statedir.Dir, d *declared) []*source {
 	}
 	sources := make([]*source, len(d.owners))
 	for i, owner := range d.owners {
+		name := statedir.Sidecar(owner)
 		s, ok := byOwner[owner]
 		if !ok {
-			name := statedir.Sidecar(owner)
-			s = &source{owner: owner, content: content{file: &sidecarFile{dir, name}, path: filepath.Join(dir.Path(), name)}}
+			s = &source{owner: owner, content: content{path: filepath.Join(dir.Path(), name)}}
 		}
 		switch aside := d.made[owner]; {
 		case !aside:
@@ -141,7 +154,11 @@ func follow(old []*source, dir *statedir.Dir, d *declared) []*source {
 		case s.pile == nil:
 			s.pile = &pile{dir: dir, owner: owner, stateID: d.stateID}
 		}
-		s.read = nil
+		file := &sidecarFile{dir: dir, name: name}
+		if d.pending != nil && slices.Contains(d.pending.Sidecars, owner) {
+			file.upgrade = d.pending.ID
+		}
+		s.read, s.file = nil, file
 		sources[i] = s
 	}
 	return sources

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"math"
@@ -26,6 +27,7 @@ var said = errorstest.Golden{
 	},
 	Unhelped: map[string]string{
 		"manifest: …": "package statedir, which reads it, says to restore it from a backup",
+		"convert: …":  "package upgrade, which lists the values, says what to do about them",
 		"merge: …":    "package statedir, which opens the state, says what to do about each",
 	},
 }
@@ -101,6 +103,17 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		_, err := Field{Type: f}.Sum([]byte(most), []byte(most))
 		said.Same(t, "overflow of "+string(f), err)
 	}
+	for how, c := range map[string]struct {
+		from, to Field
+		raw      string
+	}{
+		"another shape": {Field{Type: TypeInt}, list, "1"},
+		"a set":         {list, Field{Type: TypeInt, Kind: Set}, "[2,1]"},
+		"a float":       {Field{Type: TypeInt}, Field{Type: TypeFloat}, "9007199254740993"},
+	} {
+		_, misfits := c.from.Convert(c.to, []byte(c.raw))
+		said.Same(t, "convert: "+how, errors.New(misfits[0].Why))
+	}
 	said.Same(t, "key, not UTF-8", CheckKey("a\xff\x1b"))
 	for how, id := range map[string]string{"empty": "", "long": strings.Repeat("x", MaxInstanceID+1), "not UTF-8": "a\xff", "hostile": "a\x1b[2J"} {
 		said.Same(t, "instance: "+how, CheckInstanceID(id))
@@ -140,6 +153,10 @@ func TestErrorsSayWhatToDoOfManifests(t *testing.T) {
 	}
 	owner := func(o string) string { return manifest(`{"state":"s","owners":{"cost":` + o + `}}`) }
 	field := func(f string) string { return owner(`{"fields":{"turns":` + f + `}}`) }
+	var many strings.Builder
+	for i := range MaxFields + 1 {
+		fmt.Fprintf(&many, `%s"f%d":{"type":"int"}`, ","[:min(i, 1)], i)
+	}
 	for how, text := range map[string]string{
 		"no JSON": "{" + hostile, "newer format": `{"format":7}`, "no id": `{"format":1}`, "a hostile id": `{"format":1,"state_id":"\u001b\u202e"}`,
 		"no locks":    `{"format":1,"state_id":"` + strings.Repeat("0", 26) + `"}`,
@@ -165,6 +182,10 @@ func TestErrorsSayWhatToDoOfManifests(t *testing.T) {
 		"element":     field(`{"type":"list","of":{"type":"\u001b"}}`),
 		"member name": field(`{"type":"record","fields":{"\u001b":{"type":"int"}}}`),
 		"nested":      field(strings.Repeat(`{"type":"list","of":`, MaxNest+1) + `{"type":"int"}` + strings.Repeat("}", MaxNest+1)),
+		"many fields": owner(`{"fields":{` + many.String() + `}}`),
+		"instances":   strings.Replace(manifest(`{"state":"s","instances":{"by":"\u001b"}}`), `"locks"`, `"instance":"i","locks"`, 1),
+		"upgrade":     strings.Replace(manifest(`{}`), `"locks"`, `"pending":{"id":"\u001b"},"locks"`, 1),
+		"its owners":  strings.Replace(manifest(`{}`), `"locks"`, `"pending":{"id":"0000000000000","sidecars":["../\u001b"]},"locks"`, 1),
 		"two owners":  manifest(`{"state":"s","owners":{"a":{"fields":{"x":{"type":"int"}}},"b":{"fields":{"x":{"type":"int"}}}}}`),
 	} {
 		_, err := ParseManifest([]byte(text))
@@ -173,6 +194,14 @@ func TestErrorsSayWhatToDoOfManifests(t *testing.T) {
 	there := &Declaration{State: "s", Owners: map[string]Owner{"a": {Fields: map[string]Field{"x": {Type: TypeInt}}}}}
 	_, _, err := there.Merge(&Declaration{State: "s", Owners: map[string]Owner{"a": {Fields: map[string]Field{"x": {Type: TypeBool}}}}})
 	said.Same(t, "merge: another type", err)
+	renamed := &Declaration{State: "s", Owners: map[string]Owner{"a": {Fields: map[string]Field{"y": {Type: TypeInt, Was: "x"}}}}}
+	_, _, err = there.Merge(renamed)
+	said.Same(t, "merge: another name", err)
+	upgraded := &Manifest{Declaration: *there}
+	upgraded.Replace(renamed)
+	_, _, err = upgraded.Merge(there)
+	said.Same(t, "merge: what an upgrade removed", err)
+	said.Same(t, "manifest: unsound", (&Declaration{State: "S"}).Sound())
 }
 
 // TestErrorsAreAllTold fails for an error that the tests above do not provoke.

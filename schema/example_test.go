@@ -28,7 +28,7 @@ func ExampleDeclaration_Merge() {
 	// Output:
 	// [total_usd turns] true <nil>
 	// true
-	// the program's declaration contradicts the state's manifest: field turns belongs to owner cost there and to reset here
+	// the declaration contradicts the state's manifest: field turns belongs to owner cost there and to reset here
 }
 
 // Text that a person types becomes the value that a sidecar holds, exactly, or

@@ -39,6 +39,9 @@ type Field struct {
 	// Legacy is the field's key in the file that Freehold replaces, or
 	// [LegacyFile].
 	Legacy string `json:"legacy,omitempty"`
+	// Was is the name that the field, or the member, had before. A state in
+	// which it still has that name is upgraded by `freehold state upgrade`.
+	Was string `json:"was,omitempty"`
 }
 
 // Kind says how the writes to a field combine.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -11,6 +12,9 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
+
+// ErrUnsound is returned for a declaration that no owners.yaml makes.
+var ErrUnsound = errors.New("unsound declaration")
 
 // ManifestFormat is the format number that this release writes and reads.
 const ManifestFormat = 1
@@ -35,8 +39,32 @@ type Manifest struct {
 	Claims map[string]uint64 `json:"claims,omitempty"`
 	// Declaration of the state.
 	Declaration Declaration `json:"declaration"`
+	// Removed lists what upgrades took out of the declaration, as
+	// [Declaration.Parts] names it: programs that still declare it are older
+	// than the state.
+	Removed []string `json:"removed,omitempty"`
+	// Pending is the upgrade that has taken effect while some sidecars do not
+	// stand in their places yet; nil if there is none.
+	Pending *Pending `json:"pending,omitempty"`
 	// Unknown keeps the members that a newer release wrote.
 	Unknown jsontext.Value `json:",embed"`
+	// Text is what package statedir has read or written, for comparing.
+	Text []byte `json:"-"`
+}
+
+// A Pending upgrade has sidecars beside the state's: where one of them stands,
+// it counts and not the one in the state. Nobody commits before it is finished.
+type Pending struct {
+	// ID names the upgrade and the directory of its sidecars: 13 digits of
+	// lower-case base32hex.
+	ID string `json:"id"`
+	// Sidecars lists the owners whose sidecars the upgrade replaces, in the
+	// order in which they go to their places.
+	Sidecars []string `json:"sidecars,omitempty"`
+	// Kept lists those owners of whose old sidecars a copy goes to the
+	// quarantine, and Dropped the former owners whose sidecars go there.
+	Kept    []string `json:"kept,omitempty"`
+	Dropped []string `json:"dropped,omitempty"`
 }
 
 // Marshal returns m as the text of manifest.json.
@@ -86,17 +114,46 @@ func (m *Manifest) sound() error {
 			return fmt.Errorf("the manifest is of no instance: %w", err)
 		}
 	}
+	if err := m.Pending.sound(); err != nil {
+		return err
+	}
 	return m.Declaration.sound()
 }
 
-// validStateID reports whether s is a state id.
-func validStateID(s string) bool {
-	return len(s) == 26 && strings.Trim(s, "0123456789abcdefghijklmnopqrstuv") == ""
+// sound holds that nothing in a pending upgrade names a file elsewhere.
+func (p *Pending) sound() error {
+	if p == nil {
+		return nil
+	}
+	if len(p.ID) != 13 || !base32hex(p.ID) {
+		return fmt.Errorf("the manifest has a pending upgrade with the id %.80q, which none is made with", p.ID)
+	}
+	for _, owner := range slices.Concat(p.Sidecars, p.Kept, p.Dropped) {
+		if !ValidName(owner) {
+			return fmt.Errorf("the pending upgrade is about the owner %.80q, whose name does not fit %s", owner, NameRule)
+		}
+	}
+	return nil
 }
 
-// sound holds the rules of a declaration that code relies on for its safety:
-// names become file names, types decide how bytes are read, and people read
-// homes on their terminals.
+func base32hex(s string) bool { return strings.Trim(s, "0123456789abcdefghijklmnopqrstuv") == "" }
+
+// validStateID reports whether s is a state id.
+func validStateID(s string) bool {
+	return len(s) == 26 && base32hex(s)
+}
+
+// Sound returns an error that wraps [ErrUnsound] if d could not have come from an
+// owners.yaml. It holds the rules that code relies on for its safety: names
+// become file names, types decide how bytes are read, and people read homes on
+// their terminals.
+func (d *Declaration) Sound() error {
+	if err := d.sound(); err != nil {
+		return fmt.Errorf("%w: %w", ErrUnsound, err)
+	}
+	return nil
+}
+
 func (d *Declaration) sound() error {
 	if !ValidName(d.State) {
 		return fmt.Errorf("the state's name %.80q does not fit %s", d.State, NameRule)
@@ -131,6 +188,9 @@ func (d *Declaration) sound() error {
 		}
 		if o.Home != "" && !validHome(o.Home) {
 			return fmt.Errorf("owner %s has the home %.200q, which is no path below a module root", owner, o.Home)
+		}
+		if len(o.Fields) > MaxFields {
+			return fmt.Errorf("owner %s has %d fields, more than the %d allowed", owner, len(o.Fields), MaxFields)
 		}
 		for _, field := range o.FieldNames() {
 			if !ValidName(field) {

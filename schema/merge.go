@@ -10,7 +10,7 @@ import (
 
 // ErrDeclaration is returned when a program's declaration and a state
 // directory's manifest contradict each other.
-var ErrDeclaration = errors.New("the program's declaration contradicts the state's manifest")
+var ErrDeclaration = errors.New("the declaration contradicts the state's manifest")
 
 // Merge returns the declaration under which a program that was built from
 // built and a directory whose manifest says d work together: everything that
@@ -60,7 +60,13 @@ func (d *Declaration) moved(owner string, built *Declaration) (clashes []string)
 	for _, field := range built.Owners[owner].FieldNames() {
 		there, ok := d.OwnerOf(field)
 		here, _ := built.OwnerOf(field)
-		if !ok || there == owner {
+		if !ok {
+			if was := built.Owners[owner].Fields[field].Was; was != "" && len(d.OwnersOf(was)) > 0 {
+				clashes = append(clashes, fmt.Sprintf("field %s is still called %s there", field, was))
+			}
+			continue
+		}
+		if there == owner {
 			continue
 		}
 		old, f := d.Owners[there].Fields[field], built.Owners[owner].Fields[field]
@@ -83,7 +89,7 @@ func (o Owner) merge(name string, built Owner) (union Owner, added bool, clashes
 	}
 	union = o
 	m := merger{}
-	union.Fields = m.fields("field ", o.Fields, built.Fields)
+	union.Fields = m.fields(ofOwner, o.Fields, built.Fields)
 	if built.SetsAside() && !o.SetsAside() {
 		// An older build goes on failing, and takes in what others set aside.
 		union.Busy.Then, m.added = Aside, true
@@ -100,6 +106,10 @@ type merger struct {
 	clashes []string
 }
 
+// ofOwner names an owner's own field in a message. Where such a field was before
+// is for moved to say: it may have been another owner's.
+const ofOwner = "field "
+
 // fields merges the fields of two owners or the members of two records. what,
 // followed by a name, names each in a message.
 func (m *merger) fields(what string, there, here map[string]Field) map[string]Field {
@@ -113,6 +123,9 @@ func (m *merger) fields(what string, there, here map[string]Field) map[string]Fi
 	for _, name := range slices.Sorted(maps.Keys(here)) {
 		old, ok := there[name]
 		if !ok {
+			if _, renamed := there[here[name].Was]; renamed && what != ofOwner {
+				m.clashes = append(m.clashes, fmt.Sprintf("%s%s is still called %s there", what, name, here[name].Was))
+			}
 			union[name], m.added = here[name], true
 			continue
 		}

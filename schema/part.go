@@ -17,6 +17,10 @@ const (
 	MaxElements = 16384
 	// MaxKeys is the most keys that a map may have.
 	MaxKeys = 16384
+	// MaxFields is the most fields that an owner may have, and the most
+	// members that a record may: one less than the members of an object in a
+	// sidecar, of which "$sidecar" is one.
+	MaxFields = 4095
 	// MaxKey is the most bytes that a key of a map may have.
 	MaxKey = 256
 	// MaxDepth is how deep the objects and arrays of a JSON value may nest.

@@ -20,6 +20,9 @@ func (b *batch) begin() error {
 	if err := w.unmoved(); err != nil {
 		return err
 	}
+	if err := w.current(); err != nil {
+		return err
+	}
 	if w.lease != nil {
 		if err := w.holds(); err != nil {
 			return err
@@ -41,6 +44,26 @@ func (b *batch) begin() error {
 	if w.declared.SetsAside() {
 		return b.takeAside()
 	}
+	return nil
+}
+
+// current returns an error that wraps [ErrDeclaration] if the state was upgraded
+// since it was opened so that this program, or one of its build, may write in it
+// no more. The caller holds the owner's lock, without which nobody upgrades.
+func (w *Writer) current() error {
+	same := false
+	if same, w.textSpare = w.dir.SameManifest(w.text, w.textSpare); same {
+		return nil
+	}
+	now, err := w.dir.Manifest()
+	if err != nil {
+		return err
+	}
+	if err := w.dir.Still(w.manifest, now, w.built); err != nil {
+		w.queue.poison(err)
+		return err
+	}
+	w.text = now.Text
 	return nil
 }
 

@@ -69,7 +69,7 @@ func enter(ctx context.Context, dir *statedir.Dir, d *schema.Declaration, owner 
 	}
 	known := d
 	if d == nil {
-		m, err := dir.Manifest()
+		m, err := dir.Settled(ctx)
 		if err != nil || m.Instance == "" {
 			return m, err
 		}
@@ -84,5 +84,5 @@ func enter(ctx context.Context, dir *statedir.Dir, d *schema.Declaration, owner 
 	if d != nil {
 		return dir.Upgrade(ctx, d)
 	}
-	return dir.Manifest()
+	return dir.Settled(ctx)
 }

@@ -63,7 +63,8 @@ type Commit struct {
 // callers may want to tell apart are [ErrForeign], [ErrInvalid] and
 // [ErrUnreadable], if the sidecar is not as Freehold left it: it is not
 // touched then; [ErrValue]; [ErrConflict]; [ErrNoKey]; [ErrFenced];
-// [ErrReplaced]; [ErrIndeterminate].
+// [ErrDeclaration], if the state was upgraded meanwhile; [ErrReplaced];
+// [ErrIndeterminate].
 func (w *Writer) Update(ctx context.Context, fn func(*Tx) error) (Commit, error) {
 	start := time.Now()
 	if err := context.Cause(ctx); err != nil {

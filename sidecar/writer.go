@@ -47,6 +47,7 @@ type Writer struct {
 	dir      *statedir.Dir
 	path     string // of the sidecar
 	manifest *schema.Manifest
+	built    *schema.Declaration // that the program goes by
 	owner    string
 	declared schema.Owner // by the manifest
 	known    schema.Owner // by the declaration that the program was built from
@@ -66,6 +67,10 @@ type Writer struct {
 	holder      *Holder
 	recordRaw   []byte
 	recordSpare []byte
+
+	// text is the manifest as this Writer last found that it may go on, and
+	// textSpare a buffer to look at it.
+	text, textSpare []byte
 
 	// last is the sidecar as this Writer last read or wrote it. It spares a
 	// decoding when the bytes are still the same, and is never a reason not
@@ -149,6 +154,10 @@ func (w *Writer) open(ctx context.Context, d *schema.Declaration, o *Options) (e
 	if w.manifest, err = enter(ctx, w.dir, d, w.owner, o.Wait); err != nil {
 		return err
 	}
+	if w.built = d; d == nil {
+		w.built = &w.manifest.Declaration
+	}
+	w.text = w.manifest.Text
 	declared, ok := w.manifest.Declaration.Owners[w.owner]
 	if !ok {
 		return undeclared(w.dir, w.manifest, w.owner)

@@ -108,13 +108,19 @@ func (a *adoption) run(ctx context.Context, file string) error {
 // and, if the caller names an owners.yaml, what that adds, legacy keys
 // included, which are nothing that a manifest is upgraded for.
 func (a *adoption) declaration() (*schema.Declaration, error) {
-	d, err := a.place.declaration()
-	if err != nil || !a.declared.flag.Changed {
-		return d, err
+	m, err := a.place.manifest()
+	if err != nil {
+		return nil, err
+	}
+	if !a.declared.flag.Changed {
+		return &m.Declaration, nil
 	}
 	source, err := a.one()
 	if err != nil {
 		return nil, err
 	}
-	return adopt.Extend(d, source.Declaration)
+	if _, _, err := m.Merge(source.Declaration); err != nil {
+		return nil, hinted{err, "if " + source.File + " is newer than the state, `freehold state upgrade` brings the state up to it"}
+	}
+	return adopt.Extend(&m.Declaration, source.Declaration)
 }

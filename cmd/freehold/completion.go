@@ -60,6 +60,15 @@ func (p *place) completes(cmd *cobra.Command, complete completer) {
 
 // declaration returns the declaration in the manifest of the state directory.
 func (p *place) declaration() (*schema.Declaration, error) {
+	m, err := p.manifest()
+	if err != nil {
+		return nil, err
+	}
+	return &m.Declaration, nil
+}
+
+// manifest reads the manifest of the state that the command works in.
+func (p *place) manifest() (*schema.Manifest, error) {
 	dir, err := p.find()
 	if err != nil {
 		return nil, err
@@ -69,11 +78,7 @@ func (p *place) declaration() (*schema.Declaration, error) {
 		return nil, err
 	}
 	defer d.Close()
-	m, err := d.Manifest()
-	if err != nil {
-		return nil, err
-	}
-	return &m.Declaration, nil
+	return d.Manifest()
 }
 
 // completeField completes the one operand FIELD.

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/freehold-dev/freehold/reader"
+	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/schema/declare"
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/adopt"
@@ -73,6 +74,7 @@ var statuses = []struct {
 	{sidecar.ErrNoKey, exitOwner}, // in a write; what reads says unset too
 	{errNegative, exitNegative},
 	{errUsage, exitUsage},
+	{schema.ErrUnsound, exitUsage},
 	{sidecar.ErrNoLease, exitUsage},
 	{sidecar.ErrNoState, exitUsage},
 	{sidecar.ErrInstance, exitUsage},

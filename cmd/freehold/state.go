@@ -15,10 +15,10 @@ import (
 func newState(c *cli) *cobra.Command {
 	return c.group(&cobra.Command{
 		Use:     "state COMMAND",
-		Short:   "make, list and repair state directories: state init, instances, repair",
-		Long:    "Make, list and repair state directories.",
+		Short:   "make, list, upgrade and repair state directories",
+		Long:    "Make, list, upgrade and repair state directories.",
 		Example: "  freehold state init --dir ./state",
-	}, newStateInit(c), newStateInstances(c), newStateRepair(c))
+	}, newStateInit(c), newStateInstances(c), newStateUpgrade(c), newStateRepair(c))
 }
 
 func newStateInit(c *cli) *cobra.Command {

@@ -37,7 +37,8 @@ func fieldPairs(f schema.Field) []pair {
 	pairs = appendText(pairs, "doc", f.Doc)
 	pairs = appendText(pairs, "unit", f.Unit)
 	pairs = appendText(pairs, "go", f.Go)
-	return appendText(pairs, "legacy", f.Legacy)
+	pairs = appendText(pairs, "legacy", f.Legacy)
+	return appendText(pairs, "was", f.Was)
 }
 
 // ownerPairs returns what o says, its fields apart.

@@ -38,6 +38,8 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		"parse: a long unit":         {".", field("{type: int, unit: " + strings.Repeat("x", 101) + "}")},
 		"parse: a kind for a type":   {".", field("{type: counter}")},
 		"parse: many values":         {".", field("{type: enum, values: [" + values(2000) + "]}")},
+		"parse: many fields":         {".", "state: runtime\nowners:\n  a:\n    fields: {" + fields(schema.MaxFields+1) + "}\n"},
+		"parse: many members":        {".", field("{type: record, fields: {" + fields(schema.MaxFields+1) + "}}")},
 		"parse: a wait without unit": {".", "state: runtime\nowners:\n  a:\n    busy: {wait: 250}\n    fields:\n      x: {type: bool}\n"},
 		"parse: an odd folder":       {"own ers/a\x1b", field("{type: bool}")},
 		"parse: a folder for tests":  {"testdata/a", field("{type: bool}")},
@@ -57,6 +59,14 @@ func values(n int) string {
 	all := make([]string, n)
 	for i := range all {
 		all[i] = fmt.Sprint("v", i)
+	}
+	return strings.Join(all, ",")
+}
+
+func fields(n int) string {
+	all := make([]string, n)
+	for i := range all {
+		all[i] = fmt.Sprintf("f%d: {type: int}", i)
 	}
 	return strings.Join(all, ",")
 }

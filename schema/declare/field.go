@@ -16,15 +16,15 @@ type role struct {
 }
 
 var (
-	valueKeys = []string{"type", "kind", "values", "of", "fields", "doc", "unit", "go", "legacy"}
+	valueKeys = []string{"type", "kind", "values", "of", "fields", "doc", "unit", "go", "legacy", "was"}
 	mapKeys   = []string{"record", "value", "keys"}
-	later     = []string{"depends_on", "was"}
+	later     = []string{"depends_on"}
 
 	asField   = role{slices.Concat(valueKeys, mapKeys), schema.Kinds(), ""}
-	asElement = role{without(valueKeys, "kind", "legacy"), nil, "a list is written whole and has a name only as a whole"}
+	asElement = role{without(valueKeys, "kind", "legacy", "was"), nil, "a list is written whole and has a name only as a whole"}
 	asMember  = role{without(valueKeys, "kind"), nil, "a record is written whole"}
 	asColumn  = role{valueKeys, entryKinds, "a map has no map in it"}
-	asValue   = role{without(valueKeys, "legacy"), entryKinds, "the map is a field of its own"}
+	asValue   = role{without(valueKeys, "legacy", "was"), entryKinds, "the map is a field of its own"}
 
 	entryKinds = []schema.Kind{schema.Value, schema.Max, schema.Min, schema.Counter}
 	laterKinds = []string{"event"}
@@ -40,6 +40,7 @@ type fieldEntry struct {
 	at      place
 	goAt    place   // of "go:", or at
 	keysAt  place   // of "keys:", or zero
+	wasAt   place   // of "was:", or zero
 	values  []place // of each of the field's values
 	field   schema.Field
 	element *fieldEntry  // of a list, or the value of a map
@@ -101,6 +102,7 @@ func (s *spec) read() {
 	f.Doc = s.prose(s.m["doc"], "the doc of "+s.what)
 	f.Unit = s.line(s.m["unit"], "the unit of "+s.what)
 	f.Legacy = s.line(s.m["legacy"], "the legacy key of "+s.what)
+	s.readWas()
 	kind, kinded := s.word(s.m["kind"], "kind", s.what, words(s.kinds...), laterKinds)
 	if f.Legacy == schema.LegacyFile && kind != string(schema.Map) {
 		s.report(at(s.m["legacy"]), `%s is no map, so that it cannot be the legacy file itself, as "legacy: ." says: name its key in that file`, s.what)
@@ -192,6 +194,10 @@ func (s *spec) memberSpecs(n *yaml.Node, r role) map[string]schema.Field {
 	entries := s.entries(n, "the members of "+s.what, "NAME: {type: …}")
 	if len(entries) == 0 && (isNull(n) || n.Kind == yaml.MappingNode && len(n.Content) == 0) {
 		s.report(at(n), "%s has no members: declare at least one", s.what)
+	}
+	if len(entries) > schema.MaxFields {
+		s.report(s.at, "%s has %d members and may have %d: make a map of them", s.what, len(entries), schema.MaxFields)
+		return nil
 	}
 	specs, legacy := map[string]schema.Field{}, map[string]fieldEntry{}
 	for _, e := range entries {

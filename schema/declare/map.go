@@ -123,6 +123,10 @@ func (f *fileReader) checkParts(name string, parts []*fieldEntry) {
 			f.report(p.goAt, `map %s has another Go name for the owner of its keys, at %s: say it there`, name, f.cite(decider.at))
 		}
 		p.field.Go = decider.field.Go
+		if p.field.Was != "" && p.field.Was != decider.field.Was {
+			f.report(p.wasAt, `map %s had another name before for the owner of its keys, at %s: say it there`, name, f.cite(decider.at))
+		}
+		p.field.Was = decider.field.Was
 		if p.field.Legacy != "" && p.field.Legacy != decider.field.Legacy {
 			f.report(p.at, `map %s has another legacy key for the owner of its keys, at %s: say it there`, name, f.cite(decider.at))
 		}

@@ -125,6 +125,10 @@ func (f *fileReader) readFields(o *ownerEntry, e entry, fields *yaml.Node) {
 	if len(entries) == 0 && !f.unfinished && (isNull(fields) || fields.Kind == yaml.MappingNode && len(fields.Content) == 0) {
 		f.report(at(fields), "%s has no fields: declare at least one, or remove the owner", what)
 	}
+	if len(entries) > schema.MaxFields {
+		f.report(o.at, "%s has %d fields, and its one file may have %d: give some of them to another owner, or make a map of them", what, len(entries), schema.MaxFields)
+		return
+	}
 	for _, e := range entries {
 		if field, ok := f.readField(e); ok && f.claimField(o.name, field) {
 			f.claimMembers(o.name, &field)

@@ -81,6 +81,7 @@ var comments = map[string]string{
 	"Field.Unit":   "What a number counts: tokens, US dollars.",
 	"Field.Values": "The values of an enum.",
 	"Field.Go":     "The name in generated code. Default: the field's name by Go's rules, TotalUSD for total_usd.",
+	"Field.Was":    "The name that the field had before. `freehold state upgrade` then renames it, with all that is stored in it.",
 	"Field.Legacy": "The field's key in the file that Freehold replaces; of a map, \".\" if it is that file itself.",
 }
 
@@ -129,6 +130,7 @@ func refineField(s *jsonschema.Schema) {
 	refine(s, "doc", "", atMost(maxDoc))
 	refine(s, "unit", "", atMost(maxLine))
 	refine(s, "legacy", "", atMost(maxLine))
+	refine(s, "was", "", setPattern(schema.NameRule))
 	refine(s, "go", "", setPattern(`^[A-Z][A-Za-z0-9_]{0,99}$`))
 	refine(s, "values", "", func(p *jsonschema.Schema) {
 		least, most := uint64(1), uint64(maxValues)

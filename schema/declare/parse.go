@@ -109,6 +109,7 @@ func (f *fileReader) read(root *yaml.Node) {
 	f.readInstances(m["instances"])
 	f.readOwners(root, m["owners"])
 	f.checkMaps()
+	f.checkFormer()
 	f.checkHomes()
 	f.checkIdentifiers()
 }

@@ -131,6 +131,9 @@ func (d *directory) sidecar(owner string) (*document.Document, error) {
 	if err == nil {
 		err = doc.Belongs(owner, d.stateID)
 	}
+	if newer := new(document.FormatError); errors.As(err, &newer) { // it says what to do
+		return nil, fmt.Errorf("%s: %w", filepath.Join(d.dir.Path(), name), err)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w: look at it, then run `freehold accept %s` or `freehold quarantine %s`", filepath.Join(d.dir.Path(), name), err, owner, owner)
 	}

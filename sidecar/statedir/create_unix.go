@@ -18,6 +18,9 @@ import (
 // Of many processes that create one state at once, exactly one does; a killed
 // one leaves nothing that another takes for a state.
 func Create(dir string, d *schema.Declaration) error {
+	if err := d.Sound(); err != nil {
+		return fmt.Errorf("%s: %w: the state was not made; mend the declaration", dir, err)
+	}
 	path, err := filepath.Abs(dir)
 	if err != nil {
 		return err
@@ -37,8 +40,11 @@ func Create(dir string, d *schema.Declaration) error {
 		return fmt.Errorf("%s: %w: open it, or name another directory", path, ErrExists)
 	}
 	return withFolder(path, func(f *folder) error {
+		if err := f.collectUnborn(); err != nil {
+			return err
+		}
 		return f.stage(metaName, func(meta *folder) error {
-			return (&Dir{path: path, state: f, meta: meta}).writeManifest(newManifest(d, ""))
+			return (&Dir{path: path, state: f, meta: meta}).WriteManifest(newManifest(d, ""))
 		})
 	})
 }

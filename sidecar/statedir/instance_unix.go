@@ -51,6 +51,9 @@ func instancePath(dir, id string) (string, error) {
 // once, exactly one does. It is there complete or not at all: what a killed
 // process leaves, nobody takes for an instance.
 func CreateInstance(dir, id string, d *schema.Declaration) error {
+	if err := d.Sound(); err != nil {
+		return fmt.Errorf("%s: %w: the instance was not made; mend the declaration", dir, err)
+	}
 	path, err := instancePath(dir, id)
 	if err != nil {
 		return err
@@ -82,7 +85,7 @@ func (f *folder) fill(d *schema.Declaration, id string) error {
 	if err := unix.Fchmod(meta.fd, 0o700); err != nil {
 		return meta.fail("chmod", ".", err)
 	}
-	if err := (&Dir{path: f.path, state: f, meta: meta}).writeManifest(newManifest(d, id)); err != nil {
+	if err := (&Dir{path: f.path, state: f, meta: meta}).WriteManifest(newManifest(d, id)); err != nil {
 		return err
 	}
 	return f.sync()

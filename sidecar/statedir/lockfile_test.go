@@ -186,7 +186,7 @@ func TestRepairIsNotMistakenByAReusedInode(t *testing.T) {
 		t.Fatal(err)
 	}
 	m.Locks[OwnerLock("cost")] = held.ino // as if it had been that one's
-	if err := d.writeManifest(m); err != nil {
+	if err := d.WriteManifest(m); err != nil {
 		t.Fatal(err)
 	}
 	if remade, err := Repair(t.Context(), d.Path()); err != nil || len(remade) != 1 {

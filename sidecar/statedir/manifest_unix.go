@@ -73,7 +73,12 @@ func (d *Dir) Manifest() (*schema.Manifest, error) {
 	if err != nil {
 		return nil, err
 	}
-	return d.ParseManifest(text)
+	m, err := d.ParseManifest(text)
+	if err != nil {
+		return nil, err
+	}
+	m.Text = text
+	return m, nil
 }
 
 // ParseManifest is [schema.ParseManifest] with the file's name in its errors.
@@ -90,36 +95,27 @@ func (d *Dir) ParseManifest(text []byte) (*schema.Manifest, error) {
 // Upgrade returns the manifest under which a program built from the
 // declaration built works in this directory. If built declares more than the
 // manifest, the manifest grows, under the state's lock. It returns an error
-// that wraps [schema.ErrDeclaration] if the two contradict each other.
+// that wraps [schema.ErrDeclaration] if the two contradict each other, and
+// [schema.ErrUnsound] if built is one that no owners.yaml makes.
 func (d *Dir) Upgrade(ctx context.Context, built *schema.Declaration) (*schema.Manifest, error) {
-	m, err := d.Manifest()
+	m, err := d.Settled(ctx)
 	if err != nil {
 		return nil, err
 	}
-	_, more, err := m.Declaration.Merge(built)
-	if err != nil {
-		return nil, d.contradiction(err)
+	if _, more, err := m.Merge(built); err != nil || !more {
+		return m, d.contradiction(err)
 	}
-	if !more {
-		return m, nil
+	if err := built.Sound(); err != nil {
+		return nil, fmt.Errorf("%s: %w: it was not taken into the manifest; generate the program anew from its owners.yaml", d.path, err)
 	}
-	lock, err := d.OpenLock(stateLock, m.Locks[stateLock])
+	m, release, err := d.lockState(ctx)
 	if err != nil {
 		return nil, err
 	}
-	defer lock.Close()
-	if err := lock.Acquire(ctx, stateWait); err != nil {
-		return nil, err
-	}
-	if m, err = d.Manifest(); err != nil { // what was read before the lock does not count
-		return nil, err
-	}
-	merged, more, err := m.Declaration.Merge(built)
-	if err != nil {
-		return nil, d.contradiction(err)
-	}
-	if !more {
-		return m, nil
+	defer release()
+	merged, more, err := m.Merge(built)
+	if err != nil || !more {
+		return m, d.contradiction(err)
 	}
 	// A directory that was lost is no new one: what was in it is missing.
 	for _, name := range asideNames(&m.Declaration) {
@@ -128,16 +124,81 @@ func (d *Dir) Upgrade(ctx context.Context, built *schema.Declaration) (*schema.M
 		}
 	}
 	m.Declaration = *merged
-	return m, d.writeManifest(m)
+	return m, d.WriteManifest(m)
+}
+
+// Settled is [Dir.Manifest], once no upgrade is under way. It returns an error
+// that wraps [schema.ErrDeclaration] if one was begun and never finished.
+func (d *Dir) Settled(ctx context.Context) (*schema.Manifest, error) {
+	m, err := d.Manifest()
+	if err != nil || m.Pending == nil {
+		return m, err
+	}
+	m, release, err := d.lockState(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	return m, d.settled(m)
+}
+
+// settled refuses a manifest whose upgrade is not finished.
+func (d *Dir) settled(m *schema.Manifest) error {
+	if m.Pending == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w: an upgrade of the state was begun and not finished; run `freehold state upgrade --dir %s` again", d.path, schema.ErrDeclaration, d.path)
+}
+
+// lockState takes the state's lock and reads the manifest: what was read before
+// does not count.
+func (d *Dir) lockState(ctx context.Context) (m *schema.Manifest, release func(), err error) {
+	if m, err = d.Manifest(); err != nil {
+		return nil, nil, err
+	}
+	lock, err := d.OpenLock(stateLock, m.Locks[stateLock])
+	if err != nil {
+		return nil, nil, err
+	}
+	err = lock.Acquire(ctx, stateWait)
+	if err == nil {
+		m, err = d.Manifest()
+	}
+	if err != nil {
+		lock.Close()
+		return nil, nil, err
+	}
+	return m, func() { lock.Close() }, nil
+}
+
+// Still says whether a program that opened the state when its manifest was
+// opened may go on, now that the manifest is another: it returns an error that
+// wraps [schema.ErrDeclaration] if built, what the program was built from,
+// contradicts it or is not all in it, or if an upgrade is under way.
+func (d *Dir) Still(opened, now *schema.Manifest, built *schema.Declaration) error {
+	if err := d.settled(now); err != nil {
+		return err
+	}
+	if opened.StateID != now.StateID {
+		return fmt.Errorf("%s: %w: another state was put in its place; open it again", d.path, ErrReplaced)
+	}
+	_, more, err := now.Merge(built)
+	if err == nil && more {
+		err = fmt.Errorf("%w: the manifest has lost some of what it declared", schema.ErrDeclaration)
+	}
+	return d.contradiction(err)
 }
 
 func (d *Dir) contradiction(err error) error {
-	return fmt.Errorf("%s: %w: only additions take effect by themselves; keep the old declaration, or create the state anew", d.path, err)
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w: if the program is the newer one, run `freehold state upgrade --dir %s`; if it is older, build it from the present owners.yaml", d.path, err, d.path)
 }
 
-// writeManifest makes the lock files and the directories that m's declaration
-// needs and lacks, then replaces the manifest. The caller holds the state's lock.
-func (d *Dir) writeManifest(m *schema.Manifest) error {
+// WriteManifest makes the lock files and directories of claims that m's declaration needs and lacks,
+// then replaces the manifest. The caller holds the state's lock.
+func (d *Dir) WriteManifest(m *schema.Manifest) error {
 	for _, name := range lockNames(&m.Declaration) {
 		if _, ok := m.Locks[name]; ok {
 			continue
@@ -160,6 +221,13 @@ func (d *Dir) writeManifest(m *schema.Manifest) error {
 	if err != nil {
 		return err
 	}
+	if len(text) > maxManifest {
+		return fmt.Errorf("%s: %w: it would have %d bytes, at most %d are allowed: declare less", filepath.Join(d.path, metaName, manifestName), ErrTooLarge, len(text), maxManifest)
+	}
+	if err := d.meta.collect(manifestName); err != nil { // what killed writers of it left
+		return err
+	}
+	m.Text = text
 	if err := renameio.WriteFile(manifestName, text, 0o600, renameio.WithRoot(d.meta.root), renameio.WithStaticPermissions(0o600)); err != nil {
 		return err
 	}

@@ -30,3 +30,7 @@ const (
 // OwnerRecord names the file in .freehold that says who holds the lease of an
 // exclusive owner. It is for people and for retiring, never a lock.
 func OwnerRecord(owner string) string { return owner + ".lease.json" }
+
+// Kept names the copy of owner's sidecar that the upgrade id leaves in the
+// quarantine.
+func Kept(owner, id string) string { return Sidecar(owner) + "." + id }

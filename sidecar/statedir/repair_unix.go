@@ -94,5 +94,5 @@ func (d *Dir) remake(m *schema.Manifest, names []string) error {
 			return err
 		}
 	}
-	return d.writeManifest(m)
+	return d.WriteManifest(m)
 }

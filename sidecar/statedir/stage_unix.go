@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -97,4 +98,32 @@ func (f *folder) lock(how int) (bool, error) {
 func (f *folder) named() bool {
 	var held, there unix.Stat_t
 	return unix.Fstat(f.fd, &held) == nil && unix.Lstat(f.path, &there) == nil && held.Ino == there.Ino && held.Dev == there.Dev
+}
+
+// collectUnborn removes what was being made by processes that were killed:
+// directories that nobody has locked. That one of them cannot be removed is no
+// error, for it is in nobody's way.
+func (f *folder) collectUnborn() error {
+	names, err := f.names()
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if nonce, ok := strings.CutPrefix(name, newPrefix); ok && ValidNonce(nonce) {
+			f.collectOne(name)
+		}
+	}
+	return nil
+}
+
+func (f *folder) collectOne(name string) {
+	unborn, err := openFolder(filepath.Join(f.path, name))
+	if err != nil {
+		return // it became a state, or something else has its name
+	}
+	defer unborn.close()
+	if locked, err := unborn.lock(unix.LOCK_EX); err == nil && locked {
+		f.root.RemoveAll(name)
+		unix.Flock(unborn.fd, unix.LOCK_UN)
+	}
 }

@@ -94,11 +94,24 @@ func (l *Lock) Kept() error                                   { return ErrUnsupp
 func (l *Lock) File() *os.File                                { return nil }
 func (l *Lock) Close() error                                  { return ErrUnsupported }
 
-func (d *Dir) Same(name string, known, spare []byte) (bool, []byte) { return false, spare }
-func (d *Dir) SameManifest(known, spare []byte) (bool, []byte)      { return false, spare }
-func (c *Claim) Same([]byte, []byte) (bool, []byte)                 { return false, nil }
-func (c *Claim) Absent() bool                                       { return true }
-func (d *Dir) Absent(string) bool                                   { return true }
+func (d *Dir) Same(name string, known, spare []byte) (bool, []byte)     { return false, spare }
+func (d *Dir) SameManifest(known, spare []byte) (bool, []byte)          { return false, spare }
+func (d *Dir) Absent(string) bool                                       { return true }
+func (d *Dir) Settled(context.Context) (*schema.Manifest, error)        { return nil, ErrUnsupported }
+func (d *Dir) WriteManifest(*schema.Manifest) error                     { return ErrUnsupported }
+func (d *Dir) Stage(string, map[string][]byte) error                    { return ErrUnsupported }
+func (d *Dir) Unstage(string) error                                     { return ErrUnsupported }
+func (d *Dir) Install(id, name string, keep bool) error                 { return ErrUnsupported }
+func (d *Dir) Drop(name, kept string) error                             { return ErrUnsupported }
+func (d *Dir) QuarantinePath(string) string                             { return "" }
+func (d *Dir) Still(_, _ *schema.Manifest, _ *schema.Declaration) error { return ErrUnsupported }
+
+func (d *Dir) ReadStaged(string, string, []byte, int) ([]byte, error) { return nil, ErrUnsupported }
+func (d *Dir) LockAll(context.Context, time.Duration) (*schema.Manifest, func(), error) {
+	return nil, nil, ErrUnsupported
+}
+func (c *Claim) Same([]byte, []byte) (bool, []byte) { return false, nil }
+func (c *Claim) Absent() bool                       { return true }
 func (d *Dir) Upgrade(context.Context, *schema.Declaration) (*schema.Manifest, error) {
 	return nil, ErrUnsupported
 }

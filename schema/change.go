@@ -1,0 +1,250 @@
+package schema
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A Difference says what kind of change a [Change] is.
+type Difference string
+
+// The differences between two declarations.
+const (
+	Added    Difference = "added"
+	Removed  Difference = "removed"
+	Renamed  Difference = "renamed"    // From the old name
+	Moved    Difference = "moved"      // From the old owner
+	Retyped  Difference = "retyped"    // another type or kind
+	NewKeys  Difference = "keys"       // another owner decides the keys of a map
+	NewMode  Difference = "mode"       // From one, To another
+	NewBusy  Difference = "busy"       // likewise
+	NewLevel Difference = "durability" // likewise
+	NewHome  Difference = "home"       // likewise
+)
+
+// A Change is one difference between a state's declaration and a changed one.
+type Change struct {
+	What Difference `json:"change"`
+	// Owner in the changed declaration, or the one that had what was removed.
+	Owner string `json:"owner"`
+	// Field of that owner; empty if the change is the owner's own.
+	Field string `json:"field,omitempty"`
+	// Part of the field, as [Declaration.Parts] names it; empty for all of it.
+	Part string `json:"part,omitempty"`
+	From string `json:"from,omitempty"`
+	To   string `json:"to,omitempty"`
+}
+
+// String returns the change as a line for people.
+func (c Change) String() string {
+	what := "owner " + c.Owner
+	if c.Field != "" {
+		what += ", field " + c.Field + c.Part
+	}
+	switch c.What {
+	case Added, Removed:
+		return fmt.Sprintf("%s: %s", what, c.What)
+	case Renamed:
+		return fmt.Sprintf("%s: renamed, was %s", what, c.From)
+	case Moved:
+		return fmt.Sprintf("%s: moved from owner %s", what, c.From)
+	case Retyped:
+		return fmt.Sprintf("%s: was %s, becomes %s", what, c.From, c.To)
+	case NewKeys:
+		return fmt.Sprintf("%s: decides the keys, as owner %s did", what, c.From)
+	}
+	return fmt.Sprintf("%s: %s was %s, becomes %s", what, c.What, c.From, c.To)
+}
+
+// Changes returns what is different in next, by owner and field. Words for
+// people, units, and names in Go and in legacy files are no differences.
+func (d *Declaration) Changes(next *Declaration) []Change {
+	c := comparison{old: d, next: next, used: map[Origin]bool{}, columns: map[Origin]map[string]bool{}}
+	for _, owner := range next.OwnerNames() {
+		c.owner(owner)
+	}
+	c.removed()
+	return c.changes
+}
+
+// A comparison gathers changes.
+type comparison struct {
+	old, next *Declaration
+	changes   []Change
+	used      map[Origin]bool            // the fields of old that have a successor
+	columns   map[Origin]map[string]bool // of those maps, the members that have one
+}
+
+func (c *comparison) add(ch Change) { c.changes = append(c.changes, ch) }
+
+func (c *comparison) owner(name string) {
+	old, known := c.old.Owners[name]
+	now := c.next.Owners[name]
+	if !known {
+		c.add(Change{What: Added, Owner: name})
+	} else {
+		for _, rule := range []struct {
+			what     Difference
+			from, to string
+		}{
+			{NewMode, string(old.EffectiveMode()), string(now.EffectiveMode())},
+			{NewBusy, old.busy(), now.busy()},
+			{NewLevel, string(old.EffectiveDurability()), string(now.EffectiveDurability())},
+			{NewHome, old.Home, now.Home},
+		} {
+			if rule.from != rule.to {
+				c.add(Change{What: rule.what, Owner: name, From: rule.from, To: rule.to})
+			}
+		}
+	}
+	for _, field := range now.FieldNames() {
+		c.field(name, field)
+	}
+}
+
+func (o Owner) busy() string {
+	return fmt.Sprintf("%s, then %s", o.EffectiveWait(), or(o.Busy.Then, Fail))
+}
+
+func (c *comparison) field(owner, name string) {
+	f := c.next.Owners[owner].Fields[name]
+	o, ok := c.old.Origin(c.next, owner, name)
+	if !ok {
+		c.add(Change{What: Added, Owner: owner, Field: name})
+		return
+	}
+	c.used[o] = true
+	old := c.old.Owners[o.Owner].Fields[o.Field]
+	shared := f.shareable() && old.shareable()
+	if o.Field != name {
+		c.add(Change{What: Renamed, Owner: owner, Field: name, From: o.Field})
+	}
+	if o.Owner != owner && !shared {
+		c.add(Change{What: Moved, Owner: owner, Field: name, From: o.Owner})
+	}
+	if shared {
+		c.table(owner, name, o.Field)
+		return
+	}
+	c.part(Change{Owner: owner, Field: name}, old, f)
+}
+
+// table compares owner's part of a map, which was called there.
+func (c *comparison) table(owner, name, there string) {
+	for _, former := range c.old.OwnersOf(there) {
+		c.used[Origin{former, there}] = true
+	}
+	decider, _ := c.old.OwnerOf(there)
+	if now, _ := c.next.OwnerOf(name); now == owner && now != decider {
+		c.add(Change{What: NewKeys, Owner: owner, Field: name, From: decider})
+	}
+	for _, member := range c.next.Owners[owner].Fields[name].MemberNames() {
+		at := Change{Owner: owner, Field: name, Part: "/" + member}
+		o, ok := c.old.MemberOrigin(c.next, there, name, member)
+		if !ok {
+			at.What = Added
+			c.add(at)
+			continue
+		}
+		whole := Origin{o.Owner, there}
+		if c.columns[whole] == nil {
+			c.columns[whole] = map[string]bool{}
+		}
+		c.columns[whole][o.Field] = true
+		if o.Field != member {
+			c.add(Change{What: Renamed, Owner: owner, Field: name, Part: at.Part, From: o.Field})
+		}
+		if o.Owner != owner {
+			c.add(Change{What: Moved, Owner: owner, Field: name, Part: at.Part, From: o.Owner})
+		}
+		c.part(at, c.old.Owners[o.Owner].Fields[there].Record[o.Field], c.next.Owners[owner].Fields[name].Record[member])
+	}
+}
+
+// part compares a value or a part of one.
+func (c *comparison) part(at Change, old, now Field) {
+	if from, to := old.describe(), now.describe(); from != to {
+		at.What, at.From, at.To = Retyped, from, to
+		c.add(at)
+		return
+	}
+	c.values(at, Added, newValues(old, now))
+	c.values(at, Removed, newValues(now, old))
+	for _, pair := range [][2]*Field{{old.Of, now.Of}, {old.Value, now.Value}} {
+		if pair[0] != nil && pair[1] != nil {
+			below := at
+			below.Part += "/*"
+			c.part(below, *pair[0], *pair[1])
+		}
+	}
+	c.members(at, old.Fields, now.Fields)
+}
+
+func (c *comparison) values(at Change, what Difference, values []string) {
+	for _, v := range values {
+		c.add(Change{What: what, Owner: at.Owner, Field: at.Field, Part: at.Part + "=" + v})
+	}
+}
+
+func (c *comparison) members(at Change, old, now map[string]Field) {
+	used := map[string]bool{}
+	for _, name := range (Field{Fields: now}).MemberNames() {
+		below := at
+		below.Part += "/" + name
+		former := slices.DeleteFunc(formerMember(now, name), func(name string) bool { _, ok := old[name]; return !ok })
+		if len(former) == 0 {
+			below.What = Added
+			c.add(below)
+			continue
+		}
+		used[former[0]] = true
+		if former[0] != name {
+			c.add(Change{What: Renamed, Owner: at.Owner, Field: at.Field, Part: below.Part, From: former[0]})
+		}
+		c.part(below, old[former[0]], now[name])
+	}
+	for _, name := range (Field{Fields: old}).MemberNames() {
+		if !used[name] {
+			c.add(Change{What: Removed, Owner: at.Owner, Field: at.Field, Part: at.Part + "/" + name})
+		}
+	}
+}
+
+// removed adds what has no successor.
+func (c *comparison) removed() {
+	for _, owner := range c.old.OwnerNames() {
+		for _, field := range c.old.Owners[owner].FieldNames() {
+			o := Origin{owner, field}
+			if !c.used[o] {
+				c.add(Change{What: Removed, Owner: owner, Field: field})
+				continue
+			}
+			f := c.old.Owners[owner].Fields[field]
+			if !f.shareable() || !c.columned(field) {
+				continue
+			}
+			for _, member := range f.MemberNames() {
+				if !c.columns[o][member] {
+					c.add(Change{What: Removed, Owner: owner, Field: field, Part: "/" + member})
+				}
+			}
+		}
+		if _, ok := c.next.Owners[owner]; !ok {
+			c.add(Change{What: Removed, Owner: owner})
+		}
+	}
+	slices.SortStableFunc(c.changes, func(a, b Change) int { return strings.Compare(a.Owner, b.Owner) })
+}
+
+// columned reports whether the map field of old was compared member by member.
+func (c *comparison) columned(field string) bool {
+	for _, owner := range c.next.OwnerNames() {
+		for name, f := range c.next.Owners[owner].Fields {
+			if o, ok := c.old.Origin(c.next, owner, name); ok && o.Field == field && f.shareable() {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,180 @@
+//go:build unix
+
+package statedir
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/freehold-dev/freehold/schema"
+	"github.com/google/renameio/v2"
+	"golang.org/x/sys/unix"
+)
+
+// upgradePrefix begins the names of the directories in .freehold in which
+// upgrades put sidecars before they take effect.
+const upgradePrefix = "upgrade-"
+
+// LockAll takes every lock of the state in the order of all who need several:
+// the state's, then for each owner its fence, its lease, and its lock. For a
+// lock that commits hold it waits as long as wait; a lease that is held, or a
+// fence that is shut, is an error that wraps [ErrBusy] at once. It returns the
+// manifest as it stands under the locks, and what lets them go.
+func (d *Dir) LockAll(ctx context.Context, wait time.Duration) (m *schema.Manifest, release func(), err error) {
+	m, unlock, err := d.lockState(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	var held []*Lock
+	release = func() {
+		for _, l := range slices.Backward(held) {
+			l.Close()
+		}
+		unlock()
+	}
+	for _, name := range lockNames(&m.Declaration)[1:] {
+		l, err := d.OpenLock(name, m.Locks[name])
+		if err == nil {
+			held = append(held, l)
+			patience := wait
+			if !strings.HasSuffix(name, ".lock") {
+				patience = 0
+			}
+			err = l.Acquire(ctx, patience)
+		}
+		if err != nil {
+			release()
+			return nil, nil, err
+		}
+	}
+	return m, release, nil
+}
+
+// Stage puts files, by name, into the directory of the upgrade id, durably.
+// The caller holds the state's lock. What earlier upgrades left that never took
+// effect is removed, and so is this one's if it fails.
+func (d *Dir) Stage(id string, files map[string][]byte) error {
+	if err := d.Unstage(""); err != nil {
+		return err
+	}
+	err := d.stage(id, files)
+	if err != nil {
+		err = errors.Join(err, d.Unstage(""))
+	}
+	return err
+}
+
+func (d *Dir) stage(id string, files map[string][]byte) error {
+	name := upgradePrefix + id
+	if err := unix.Mkdirat(d.meta.fd, name, 0o700); err != nil {
+		return d.meta.fail("mkdir", name, err)
+	}
+	into, err := openFolder(filepath.Join(d.meta.path, name))
+	if err != nil {
+		return err
+	}
+	defer into.close()
+	for name, raw := range files {
+		if err := renameio.WriteFile(name, raw, 0o600, renameio.WithRoot(into.root), renameio.WithStaticPermissions(0o600)); err != nil {
+			return err
+		}
+	}
+	if err := into.sync(); err != nil {
+		return err
+	}
+	return d.meta.sync()
+}
+
+// Unstage removes the directories of upgrades but that of the upgrade id. The
+// caller holds the state's lock.
+func (d *Dir) Unstage(id string) error {
+	names, err := d.meta.names()
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if nonce, ok := strings.CutPrefix(name, upgradePrefix); !ok || !ValidNonce(nonce) || nonce == id {
+			continue
+		}
+		if err := d.meta.root.RemoveAll(name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ReadStaged is [Dir.ReadFile] for a file of the upgrade id.
+func (d *Dir) ReadStaged(id, name string, buf []byte, most int) ([]byte, error) {
+	from, err := openFolder(filepath.Join(d.meta.path, upgradePrefix+id))
+	if err != nil {
+		return nil, err
+	}
+	defer from.close()
+	return from.readFile(name, buf, most)
+}
+
+// Install moves a file of the upgrade id into the state directory, where it
+// takes the place of the one of that name; or, with keep, into the quarantine.
+// It is no error if the file has gone there already.
+func (d *Dir) Install(id, name string, keep bool) error {
+	from, err := openFolder(filepath.Join(d.meta.path, upgradePrefix+id))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer from.close()
+	to := d.state
+	if keep {
+		if to, err = d.openQuarantine(); err != nil {
+			return err
+		}
+		defer to.close()
+	} else if err := d.replaceable(name); err != nil {
+		return err
+	}
+	if err := unix.Renameat(from.fd, name, to.fd, name); err != nil && err != unix.ENOENT {
+		return from.fail("rename", name, err)
+	}
+	if err := to.sync(); err != nil {
+		return err
+	}
+	return from.sync()
+}
+
+// replaceable refuses to put a file in the place of a link, a pipe, or another
+// user's file.
+func (d *Dir) replaceable(name string) error {
+	if _, err := d.Existing(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// Drop moves the file name in the state directory to the quarantine as kept. It
+// is no error if there is none any more.
+func (d *Dir) Drop(name, kept string) error {
+	into, err := d.openQuarantine()
+	if err != nil {
+		return err
+	}
+	defer into.close()
+	if err := unix.Renameat(d.state.fd, name, into.fd, kept); err != nil && err != unix.ENOENT {
+		return d.state.fail("quarantine", name, err)
+	}
+	if err := into.sync(); err != nil {
+		return err
+	}
+	return d.state.sync()
+}
+
+// QuarantinePath returns the path of the file name in the quarantine.
+func (d *Dir) QuarantinePath(name string) string {
+	return filepath.Join(d.meta.path, quarantineName, name)
+}

@@ -1,0 +1,112 @@
+package upgrade
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar/statedir"
+)
+
+// apply carries a plan out. Until the manifest is replaced nothing has changed;
+// all that needs room on the disk is written before that.
+func (r *run) apply(p *plan) error {
+	m := *r.manifest
+	m.Replace(r.next)
+	if p.nothing() {
+		if len(r.report.Changes) == 0 && !r.reworded() {
+			return nil
+		}
+		if err := r.dir.WriteManifest(&m); err != nil { // the one step there is
+			return r.undecided(&m, err)
+		}
+		return nil
+	}
+	files, err := p.files()
+	if err != nil {
+		return err
+	}
+	if err := r.dir.Stage(p.pending.ID, files); err != nil {
+		return err
+	}
+	m.Pending = p.pending
+	if err := r.dir.WriteManifest(&m); err != nil {
+		return r.undecided(&m, err)
+	}
+	r.manifest = &m
+	return r.finish(p.pending)
+}
+
+// reworded reports whether the declaration differs in what is no change of the
+// state: docs, units, names elsewhere.
+func (r *run) reworded() bool {
+	before := schema.Manifest{Declaration: r.manifest.Declaration}
+	after := schema.Manifest{Declaration: *r.next}
+	x, err1 := before.Marshal()
+	y, err2 := after.Marshal()
+	return err1 != nil || err2 != nil || !slices.Equal(x, y)
+}
+
+// undecided says what an error of replacing the manifest by m means, which
+// depends on whether it was replaced all the same.
+func (r *run) undecided(m *schema.Manifest, err error) error {
+	now, readErr := r.dir.Manifest()
+	if readErr != nil || bytes.Equal(now.Text, m.Text) {
+		return r.unfinished(err)
+	}
+	return fmt.Errorf("%w: nothing was changed", errors.Join(err, r.dir.Unstage("")))
+}
+
+// finish moves the sidecars of an upgrade that has taken effect to their places,
+// as far as they are not there yet.
+func (r *run) finish(p *schema.Pending) error {
+	if err := r.install(p); err != nil {
+		return r.unfinished(err)
+	}
+	m := *r.manifest
+	m.Pending = nil
+	if err := r.dir.WriteManifest(&m); err != nil {
+		return r.unfinished(err)
+	}
+	r.manifest = &m
+	return nil
+}
+
+func (r *run) install(p *schema.Pending) error {
+	for _, owner := range p.Kept {
+		if err := r.dir.Install(p.ID, statedir.Kept(owner, p.ID), true); err != nil {
+			return err
+		}
+	}
+	for _, owner := range p.Sidecars {
+		if err := r.dir.Install(p.ID, statedir.Sidecar(owner), false); err != nil {
+			return err
+		}
+	}
+	for _, owner := range p.Dropped {
+		if err := r.dir.Drop(statedir.Sidecar(owner), statedir.Kept(owner, p.ID)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// finished reports an upgrade that an earlier Run had begun.
+func (r *run) finished(p *schema.Pending) {
+	r.report.Resumed = true
+	r.report.State = r.manifest.Declaration.State
+	r.keep(p)
+}
+
+// keep reports what an upgrade leaves in the quarantine.
+func (r *run) keep(p *schema.Pending) {
+	for _, owner := range slices.Sorted(slices.Values(slices.Concat(p.Kept, p.Dropped))) {
+		kept := Kept{Owner: owner}
+		if !r.options.DryRun {
+			kept.Path = r.dir.QuarantinePath(statedir.Kept(owner, p.ID))
+		}
+		r.report.Kept = append(r.report.Kept, kept)
+	}
+}

@@ -1,0 +1,110 @@
+package upgrade
+
+import (
+	"bytes"
+
+	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar/document"
+	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// document returns the new sidecar of an owner, or nil if it stays as it is. It
+// reads only what was stored, so that fields may change places.
+func (p *plan) document(owner string) *document.Document {
+	before := p.stored[owner].Clone()
+	version := document.Version{Epoch: p.epoch, Revision: 1, Nonce: statedir.NewNonce()}
+	writer := document.Writer{Program: p.options.Program, Identity: statedir.Self()}
+	before.Commit(version, p.at, writer)
+	b := builder{plan: p, owner: owner, doc: before.Clone()}
+	b.by = document.Provenance{Version: version, At: p.at, Program: writer.Program, PID: writer.Identity.PID}
+	for _, field := range p.old.Owners[owner].FieldNames() {
+		if _, ok := p.run.next.Owners[owner].Fields[field]; !ok {
+			b.doc.Drop(field)
+		}
+	}
+	for _, field := range p.run.next.Owners[owner].FieldNames() {
+		b.field(field)
+	}
+	if !differs(before, b.doc) {
+		return nil
+	}
+	return b.doc
+}
+
+// A builder makes one owner's new sidecar.
+type builder struct {
+	*plan
+	owner string
+	doc   *document.Document
+	by    document.Provenance // of this upgrade, for what nobody else wrote
+}
+
+// field brings a field of the new declaration over from wherever it was.
+func (b *builder) field(name string) {
+	o, ok := b.old.Origin(b.run.next, b.owner, name)
+	if !ok {
+		return
+	}
+	spec, former := b.run.next.Owners[b.owner].Fields[name], b.old.Owners[o.Owner].Fields[o.Field]
+	if spec.Shareable() && former.Shareable() {
+		b.table(name, o.Field)
+		return
+	}
+	if o != (schema.Origin{Owner: b.owner, Field: name}) {
+		b.take(name, o)
+	}
+	raw, by, written := b.doc.Field(name)
+	if raw == nil {
+		return
+	}
+	converted, misfits := former.Convert(spec, raw)
+	b.misfit(o, "", misfits)
+	if len(misfits) > 0 || bytes.Equal(raw, converted) && (spec.EffectiveKind() == schema.Map) == (former.EffectiveKind() == schema.Map) {
+		return
+	}
+	if !written || by == (document.Provenance{}) {
+		by = b.by
+	}
+	b.set(name, spec, converted, by)
+}
+
+// take brings a field over with its provenance.
+func (b *builder) take(name string, o schema.Origin) {
+	b.doc.Take(name, b.stored[o.Owner], o.Field)
+	if o.Owner != b.owner {
+		b.gained[b.owner] = true
+	}
+}
+
+// set stores a converted value. What becomes a map gets its incarnations now,
+// and what was one loses them.
+func (b *builder) set(name string, spec schema.Field, raw []byte, by document.Provenance) {
+	var rows []document.Row
+	if spec.EffectiveKind() == schema.Map {
+		if b.doc.SetRows(name, nil, by); bytes.Equal(raw, []byte("{}")) {
+			return
+		}
+		b.doc.Set(name, raw, by)
+		rows, _ = b.doc.Rows(name) // it was converted, so it is an object
+		for i := range rows {
+			rows[i].Born = b.by.Version
+		}
+	}
+	b.doc.SetRows(name, rows, by)
+	if spec.EffectiveKind() != schema.Map {
+		b.doc.Set(name, raw, by)
+	}
+}
+
+// misfit notes values of what was the field o that cannot be taken over; below
+// is where they are in it.
+func (b *builder) misfit(o schema.Origin, below jsontext.Pointer, misfits []schema.Misfit) {
+	for _, m := range misfits {
+		b.misfits = append(b.misfits, Misfit{
+			Owner: o.Owner, File: statedir.Sidecar(o.Owner),
+			Pointer: jsontext.Pointer("").AppendToken(o.Field) + below + m.Pointer,
+			Value:   m.Value, Why: m.Why,
+		})
+	}
+}

@@ -1,0 +1,126 @@
+package upgrade
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/internal/inject"
+	"github.com/google/go-cmp/cmp"
+)
+
+// everyCall upgrades a full state once for each system call that it takes, and
+// interferes with that one.
+func everyCall(t *testing.T, plan inject.Plan, check func(dir string, r inject.Result)) {
+	t.Helper()
+	if err := inject.Available(); err != nil {
+		t.Skipf("system calls cannot be intercepted: %v", err)
+	}
+	plan.Marked = true
+	var dir string
+	for _, r := range inject.EveryCall(t, func(k int) (inject.Command, inject.Plan) {
+		dir = fmt.Sprintf("%s/%d", t.TempDir(), k)
+		fullState(t, dir)
+		return inject.Command{Path: os.Args[0], Args: []string{dir}, Env: append(os.Environ(), roleVar+"=upgrade")}, plan
+	}) {
+		check(dir, r)
+		if t.Failed() {
+			t.Fatalf("%v; stdout %q, stderr %q", r, r.Stdout, r.Stderr)
+		}
+		if err := os.RemoveAll(dir); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// resumes holds the law of an interruption: whoever reads sees the state as it
+// was or as it is to be, nobody can write half of either, and the next upgrade
+// comes to what one run would have come to.
+func resumes(t *testing.T, dir string, r inject.Result) {
+	t.Helper()
+	before := sidecars(t, dir)
+	got := viewed(t, dir)
+	old, young := cmp.Equal(got, oldView), cmp.Equal(got, newView)
+	switch {
+	case !old && !young:
+		t.Errorf("neither before nor after: %v", got)
+	case r.State != nil && r.State.Success() && !young:
+		t.Errorf("it succeeded, and the state is as before")
+	case !r.Killed && r.State != nil && !r.State.Success() && young && !strings.Contains(string(r.Stderr), sidecar.ErrIndeterminate.Error()):
+		t.Errorf("it says that nothing was changed, and the state is new")
+	}
+	w, err := sidecar.Open(t.Context(), dir, older(), "cost", nil)
+	if err == nil {
+		w.Close()
+	}
+	if old != (err == nil) || err != nil && !errors.Is(err, sidecar.ErrDeclaration) {
+		t.Errorf("the state is as before: %v; the older build opens it: %v", old, err)
+	}
+	report := upgraded(t, dir, younger())
+	if diff := cmp.Diff(newView, viewed(t, dir)); diff != "" {
+		t.Errorf("resumed (-want +got):\n%s", diff)
+	}
+	if old && report.Resumed {
+		t.Errorf("it had not taken effect, and was resumed")
+	}
+	if left := litter(t, dir); left != nil {
+		t.Errorf("left behind: %v", left)
+	}
+	kept := quarantined(t, dir)
+	for _, owner := range []string{"cost", "curator", "reset", "tool", "watchdog"} {
+		if !strings.Contains(kept[owner+".json"], `"owner":"`+owner+`"`) {
+			t.Errorf("the old sidecar of %s is not kept: %q", owner, kept[owner+".json"])
+		}
+		if text, ok := before[owner+".json"]; ok && old && kept[owner+".json"] != text {
+			t.Errorf("what is kept of %s is not what was there", owner)
+		}
+	}
+	files, err := filepath.Glob(filepath.Join(dir, ".freehold", "quarantine", "*"))
+	if err != nil || len(files) != 5 {
+		t.Errorf("the quarantine holds %v (%v), want one file of each owner", files, err)
+	}
+	commit(t, dir, "clock", sidecar.Op{Field: "cleared", Verb: sidecar.Set, Value: []byte("false")})
+}
+
+// changing are the calls that change something. To be killed before any other
+// is to be killed before the next of these.
+var changing = []string{"mkdirat", "openat", "write", "fchmod", "fsync", "renameat", "unlinkat", "flock"}
+
+// failing are the calls whose failure means something beside.
+var failing = append([]string{"read", "getdents64", "newfstatat", "close"}, changing...)
+
+// unless returns no names, which means every call, in a run that has the time.
+func unless(names []string) []string {
+	if os.Getenv("FREEHOLD_TORTURE") != "" {
+		return nil
+	}
+	return names
+}
+
+// creates reports whether a call changes something, of those that may.
+func creates(c inject.Call) bool {
+	return os.Getenv("FREEHOLD_TORTURE") != "" || c.Name != "openat" || c.Args[2]&syscall.O_CREAT != 0
+}
+
+func TestKilledAtEveryCallItResumes(t *testing.T) {
+	t.Parallel()
+	everyCall(t, inject.Plan{Action: inject.KillBefore, Calls: unless(changing), Only: creates}, func(dir string, r inject.Result) { resumes(t, dir, r) })
+}
+
+func TestFailedAtEveryCallItSaysSoAndResumes(t *testing.T) {
+	for _, plan := range []inject.Plan{
+		{Errno: syscall.EIO, Calls: unless(failing)},
+		{Errno: syscall.ENOSPC, Persistent: true, Calls: unless(changing), Only: creates},
+	} {
+		t.Run(fmt.Sprintf("%v/persistent=%v", plan.Errno, plan.Persistent), func(t *testing.T) {
+			t.Parallel()
+			plan.Action = inject.Fail
+			everyCall(t, plan, func(dir string, r inject.Result) { resumes(t, dir, r) })
+		})
+	}
+}

@@ -1,0 +1,17 @@
+// Package upgrade brings a state directory up to a changed declaration: what
+// was removed goes, what was renamed, moved to another owner or retyped goes
+// along with who wrote it, and every value is converted exactly or none is. It
+// never destroys a value: a copy of each sidecar that it rewrites is left in
+// .freehold/quarantine.
+//
+// [Run] holds every lock of the state, so that nobody commits meanwhile. It
+// writes the new sidecars beside the state, then replaces the manifest, which is
+// the moment at which all of it takes effect, and then moves the sidecars to
+// their places. A reader sees the state as it was before that moment or as it
+// is after it. A Run that is killed before it has changed nothing; one that is
+// killed after it is finished by the next, and until then nobody commits.
+//
+// It does not bring back values that an earlier upgrade removed, and it cannot
+// tell a declaration that is older from one that removes something: what
+// DryRun says is for people to read first.
+package upgrade

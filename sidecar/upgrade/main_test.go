@@ -1,0 +1,294 @@
+package upgrade
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/freehold-dev/freehold/reader"
+	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/document"
+	"github.com/freehold-dev/freehold/sidecar/internal/inject"
+	"github.com/freehold-dev/freehold/sidecar/statedir"
+)
+
+// roleVar names the part that a re-executed test binary plays.
+const roleVar = "FREEHOLD_TEST_ROLE"
+
+// roles are the programs that tests run as processes of their own.
+var roles = map[string]func(args []string) error{"upgrade": roleUpgrade, "commit": roleCommit}
+
+func TestMain(m *testing.M) {
+	inject.Main()
+	if role := os.Getenv(roleVar); role != "" {
+		if err := roles[role](os.Args[1:]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// roleUpgrade brings a state up to the younger declaration, and counts the
+// system calls of that.
+func roleUpgrade(args []string) error {
+	inject.Begin()
+	defer inject.End()
+	_, err := Run(context.Background(), args[0], younger(), nil)
+	return err
+}
+
+// roleCommit adds 1 to turns as a program of the older build does, until its
+// standard input ends or it is refused.
+func roleCommit(args []string) error {
+	w, err := sidecar.Open(context.Background(), args[0], older(), "cost", &sidecar.Options{Wait: time.Minute})
+	if err != nil {
+		return err
+	}
+	defer w.Close()
+	for {
+		_, err := w.Update(context.Background(), func(tx *sidecar.Tx) error {
+			sidecar.CounterOf(tx, "turns", schema.Uint{}).Add(1)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		fmt.Println("committed")
+	}
+}
+
+// spec is short for the fields of a declaration.
+type spec = map[string]schema.Field
+
+// older and younger are declarations of one state. All that an upgrade does is
+// between them: a field goes, one gets another name, one another type, one
+// another owner; an owner goes and one comes; a map's member moves, and its keys
+// get another owner.
+func older() *schema.Declaration {
+	return &schema.Declaration{State: "agent", Owners: map[string]schema.Owner{
+		"cost": {Fields: spec{
+			"turns": {Type: schema.TypeUint, Kind: schema.Counter}, "note": {Type: schema.TypeString}, "stamp": {Type: schema.TypeTime},
+			"target": {Type: schema.TypeRecord, Fields: spec{"host": {Type: schema.TypeString}, "port": {Type: schema.TypeUint}}},
+		}},
+		"reset": {Fields: spec{"cleared": {Type: schema.TypeBool}}},
+		"tool": {Fields: spec{"skills": {Kind: schema.Map, Keys: true, Record: spec{
+			"uses": {Type: schema.TypeUint, Kind: schema.Counter}, "pinned": {Type: schema.TypeBool},
+		}}}},
+		"curator":  {Fields: spec{"skills": {Kind: schema.Map, Record: spec{"state": {Type: schema.TypeString}}}}},
+		"watchdog": {Mode: schema.Exclusive, Fields: spec{"beats": {Type: schema.TypeUint}}},
+	}}
+}
+
+func younger() *schema.Declaration {
+	return &schema.Declaration{State: "agent", Owners: map[string]schema.Owner{
+		"cost": {Fields: spec{
+			"count":  {Type: schema.TypeString, Was: "turns"},
+			"target": {Type: schema.TypeRecord, Fields: spec{"name": {Type: schema.TypeString, Was: "host"}}},
+		}},
+		"clock":    {Fields: spec{"stamp": {Type: schema.TypeTime}, "cleared": {Type: schema.TypeBool}}},
+		"tool":     {Fields: spec{"skills": {Kind: schema.Map, Record: spec{"uses": {Type: schema.TypeUint, Kind: schema.Counter}}}}},
+		"curator":  {Fields: spec{"skills": {Kind: schema.Map, Keys: true, Record: spec{"state": {Type: schema.TypeString}, "pinned": {Type: schema.TypeBool}}}}},
+		"watchdog": {Mode: schema.Exclusive, Fields: spec{"beats": {Type: schema.TypeDecimal}}},
+	}}
+}
+
+// The views of a full state by the two declarations.
+var (
+	oldView = view{
+		"cleared": "true", "note": `"kept"`, "stamp": `"2026-08-11T09:12:44Z"`, "target": `{"host":"h","port":80}`, "turns": "7", "beats": "3",
+		"skills": `{"a":{"pinned":true,"state":"new","uses":2},"b":{}}`,
+	}
+	newView = view{
+		"cleared": "true", "stamp": `"2026-08-11T09:12:44Z"`, "target": `{"name":"h"}`, "count": `"7"`, "beats": `"3"`,
+		"skills": `{"a":{"pinned":true,"state":"new","uses":2},"b":{}}`,
+	}
+)
+
+// fullState makes a state in which everything has a value.
+func fullState(t testing.TB, dir string) {
+	t.Helper()
+	if err := sidecar.Create(dir, older()); err != nil {
+		t.Fatal(err)
+	}
+	insert := func(key string) sidecar.Op { return sidecar.Op{Field: "skills", Key: key, Verb: sidecar.Insert} }
+	value := func(field, raw string) sidecar.Op {
+		return sidecar.Op{Field: field, Verb: sidecar.Set, Value: []byte(raw)}
+	}
+	commit(t, dir, "cost", value("note", `"kept"`), value("stamp", `"2026-08-11T09:12:44Z"`), value("target", `{"host":"h","port":80}`),
+		sidecar.Op{Field: "turns", Verb: sidecar.Add, Value: []byte("7")})
+	commit(t, dir, "reset", value("cleared", "true"))
+	commit(t, dir, "watchdog", value("beats", "3"))
+	commit(t, dir, "tool", insert("a"), insert("b"))
+	commit(t, dir, "tool", sidecar.Op{Field: "skills", Key: "a", Member: "uses", Verb: sidecar.Add, Value: []byte("2")},
+		sidecar.Op{Field: "skills", Key: "a", Member: "pinned", Verb: sidecar.Set, Value: []byte("true")})
+	commit(t, dir, "curator", sidecar.Op{Field: "skills", Key: "a", Member: "state", Verb: sidecar.Set, Value: []byte(`"new"`)})
+}
+
+func newState(t testing.TB) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "state")
+	fullState(t, dir)
+	return dir
+}
+
+// commit writes as an owner, in one commit.
+func commit(t testing.TB, dir, owner string, ops ...sidecar.Op) {
+	t.Helper()
+	w, err := sidecar.Open(context.Background(), dir, nil, owner, &sidecar.Options{Program: "hook", Wait: time.Minute})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	_, err = w.Update(context.Background(), func(tx *sidecar.Tx) error {
+		for _, op := range ops {
+			tx.Apply(op)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A view is the values of a state's fields; what is wrong with one stands there
+// in the place of its value.
+type view map[string]string
+
+// viewed reads a state once.
+func viewed(t testing.TB, dir string) view {
+	t.Helper()
+	r, err := reader.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	return viewOf(t, r)
+}
+
+func viewOf(t testing.TB, r *reader.Reader) view {
+	t.Helper()
+	v, err := r.View(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := view{}
+	for _, name := range v.Declaration().OwnerNames() {
+		for field := range v.Declaration().Owners[name].Fields {
+			raw, err := v.Field(field).Raw()
+			switch {
+			case errors.Is(err, reader.ErrUnset):
+			case err != nil:
+				all[field] = err.Error()
+			default:
+				all[field] = string(raw)
+			}
+		}
+	}
+	return all
+}
+
+// stored returns an owner's sidecar.
+func stored(t testing.TB, dir, owner string) *document.Document {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(dir, statedir.Sidecar(owner)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := document.Decode(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return doc
+}
+
+// quarantined returns what is in the quarantine: for each sidecar, its bytes.
+func quarantined(t testing.TB, dir string) map[string]string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, ".freehold", "quarantine", "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]string{}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := filepath.Base(file)
+		all[name[:strings.LastIndexByte(name, '.')]] = string(text)
+	}
+	return all
+}
+
+// sidecars returns the bytes of every sidecar.
+func sidecars(t testing.TB, dir string) map[string]string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]string{}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[filepath.Base(file)] = string(text)
+	}
+	return all
+}
+
+// litter returns what is in the state that no state has.
+func litter(t testing.TB, dir string) []string {
+	t.Helper()
+	var all []string
+	for _, pattern := range []string{"*", ".freehold/*"} {
+		files, err := filepath.Glob(filepath.Join(dir, pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			name := filepath.Base(file)
+			known := name == ".freehold" || name == "manifest.json" || name == "quarantine"
+			for _, suffix := range []string{".lock", ".lease", ".fence", ".lease.json"} {
+				known = known || strings.HasSuffix(name, suffix)
+			}
+			owner := strings.TrimSuffix(name, ".json")
+			if !known && !slices.Contains(slices.Collect(maps.Keys(younger().Owners)), owner) {
+				all = append(all, file)
+			}
+		}
+	}
+	return all
+}
+
+func upgraded(t testing.TB, dir string, d *schema.Declaration) *Report {
+	t.Helper()
+	report, err := Run(context.Background(), dir, d, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return report
+}
+
+func wantError(t testing.TB, err, want error, says ...string) {
+	t.Helper()
+	if !errors.Is(err, want) {
+		t.Fatalf("got error %v, want one that wraps %v", err, want)
+	}
+	for _, s := range says {
+		if !strings.Contains(err.Error(), s) {
+			t.Errorf("the error %q does not say %q", err, s)
+		}
+	}
+}

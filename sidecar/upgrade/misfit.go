@@ -1,0 +1,43 @@
+package upgrade
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// A Misfit is a stored value that the changed declaration cannot take over.
+type Misfit struct {
+	// Owner in whose sidecar the value is, and the file's name.
+	Owner string
+	File  string
+	// Pointer to the value in that file.
+	Pointer jsontext.Pointer
+	// Value as it is stored.
+	Value jsontext.Value
+	// Why it cannot be taken over.
+	Why string
+}
+
+// Misfits are all such values of a state, by owner. An error of this type is
+// never empty, and nothing was changed.
+type Misfits []Misfit
+
+// Error returns one line for each value, as many as fit a screen.
+func (m Misfits) Error() string {
+	const most = 20
+	var lines []string
+	for i, misfit := range m {
+		if i == most {
+			lines = append(lines, fmt.Sprintf("%d more", len(m)-most))
+			break
+		}
+		lines = append(lines, fmt.Sprintf("%s: %s is %.80s: %s", misfit.File, misfit.Pointer, misfit.Value, misfit.Why))
+	}
+	return strings.Join(lines, "\n") + "\nnothing was changed: correct these values, or declare what holds them"
+}
+
+// Unwrap returns [sidecar.ErrValue].
+func (m Misfits) Unwrap() error { return sidecar.ErrValue }

@@ -1,0 +1,198 @@
+package upgrade
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/document"
+	"github.com/freehold-dev/freehold/sidecar/statedir"
+)
+
+// A plan is what an upgrade will have written.
+type plan struct {
+	*run
+	old     *schema.Declaration
+	stored  map[string]*document.Document // by owner; empty where there is no file
+	raw     map[string][]byte             // the files as they are, where there are any
+	next    map[string]*document.Document // of the owners whose sidecars change
+	gained  map[string]bool               // the owners that get something of another's
+	misfits Misfits
+	pending *schema.Pending
+	at      time.Time
+	epoch   uint64
+}
+
+// nothing reports whether no sidecar changes.
+func (p *plan) nothing() bool { return len(p.pending.Sidecars)+len(p.pending.Dropped) == 0 }
+
+// plan reads every sidecar and works out what becomes of it.
+func (r *run) plan() (*plan, error) {
+	p := &plan{
+		run: r, old: &r.manifest.Declaration, stored: map[string]*document.Document{}, raw: map[string][]byte{},
+		next: map[string]*document.Document{}, gained: map[string]bool{}, at: r.options.Clock(),
+		pending: &schema.Pending{ID: statedir.NewNonce()},
+	}
+	r.report.State = p.old.State
+	if p.old.State != r.next.State {
+		return nil, fmt.Errorf("%s: %w: it is a state %s, and %s is declared: name the owners.yaml of this state with --owners", r.dir.Path(), schema.ErrDeclaration, p.old.State, r.next.State)
+	}
+	if p.old.Instances != r.next.Instances {
+		return nil, fmt.Errorf("%s: %w: it has %s, and %s is declared: make a state for that anew, and adopt", r.dir.Path(), schema.ErrDeclaration, p.old.Instances, r.next.Instances)
+	}
+	if err := p.claimsStay(); err != nil {
+		return nil, err
+	}
+	if err := p.noneAside(); err != nil {
+		return nil, err
+	}
+	r.report.Changes = p.old.Changes(r.next)
+	if err := p.read(); err != nil {
+		return nil, err
+	}
+	p.epoch = p.newEpoch()
+	if err := p.build(); err != nil {
+		return nil, err
+	}
+	r.report.Rewritten = slices.Sorted(slices.Values(p.pending.Sidecars))
+	r.keep(p.pending)
+	return p, nil
+}
+
+// owners returns the names of the owners before and after, sorted.
+func (p *plan) owners() []string {
+	return slices.Compact(slices.Sorted(slices.Values(slices.Concat(p.old.OwnerNames(), p.run.next.OwnerNames()))))
+}
+
+// read reads the sidecars. All of them must be as Freehold left them.
+func (p *plan) read() error {
+	var errs []error
+	for _, owner := range p.owners() {
+		raw, err := p.dir.ReadFile(statedir.Sidecar(owner), nil, document.MaxSize)
+		if errors.Is(err, fs.ErrNotExist) {
+			p.stored[owner] = document.New(owner, p.manifest.StateID)
+			continue
+		}
+		doc := new(document.Document)
+		if err == nil {
+			doc, err = p.decode(owner, raw)
+		} else {
+			err = p.unreadable(owner, err)
+		}
+		p.stored[owner], p.raw[owner] = doc, raw
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+func (p *plan) unreadable(owner string, err error) error {
+	kind := sidecar.ErrUnreadable
+	if errors.Is(err, statedir.ErrTooLarge) {
+		kind = sidecar.ErrInvalid
+	}
+	return fmt.Errorf("%w: %w: nothing was changed; mend that, or `freehold quarantine %s` moves it aside", kind, err, owner)
+}
+
+func (p *plan) decode(owner string, raw []byte) (*document.Document, error) {
+	doc, err := document.Decode(raw)
+	if err == nil {
+		err = doc.Belongs(owner, p.manifest.StateID)
+	}
+	file := filepath.Join(p.dir.Path(), statedir.Sidecar(owner))
+	if newer := new(document.FormatError); errors.As(err, &newer) { // it says what to do
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w: nothing was changed; look at it, then run `freehold accept %s` to take it as it is or `freehold quarantine %s` to move it aside", file, err, owner, owner)
+	}
+	return doc, nil
+}
+
+// newEpoch returns the epoch of the new sidecars: above every epoch that is
+// visible of any owner, since what an owner takes over from another keeps the
+// versions in which it was written.
+func (p *plan) newEpoch() uint64 {
+	var top uint64
+	for owner, doc := range p.stored {
+		top = max(top, doc.Newest())
+		if p.old.Owners[owner].EffectiveMode() != schema.Exclusive {
+			continue
+		}
+		// A record that cannot be read shows no epoch.
+		if lease, err := sidecar.LeaseStatus(p.dir.Path(), owner); err == nil && lease.Lease != nil {
+			top = max(top, lease.Lease.Epoch)
+		}
+	}
+	clock := min(uint64(max(p.at.UnixMicro(), 0)), document.MaxEpoch/2)
+	return max(top+1, clock)
+}
+
+// build makes the new sidecars.
+func (p *plan) build() error {
+	var errs []error
+	for _, owner := range p.run.next.OwnerNames() {
+		doc := p.document(owner)
+		if doc == nil {
+			continue
+		}
+		p.next[owner] = doc
+		p.pending.Sidecars = append(p.pending.Sidecars, owner)
+		if p.raw[owner] != nil {
+			p.pending.Kept = append(p.pending.Kept, owner)
+		}
+		if _, err := doc.Encode(); err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w: %w: nothing was changed", filepath.Join(p.dir.Path(), statedir.Sidecar(owner)), sidecar.ErrValue, err))
+		}
+	}
+	for _, owner := range p.old.OwnerNames() {
+		if _, ok := p.run.next.Owners[owner]; !ok && p.raw[owner] != nil {
+			p.pending.Dropped = append(p.pending.Dropped, owner)
+		}
+	}
+	// Who looks at the files alone, without the manifest, sees a value twice
+	// for a moment rather than not at all.
+	slices.SortStableFunc(p.pending.Sidecars, func(a, b string) int {
+		switch {
+		case p.gained[a] == p.gained[b]:
+			return strings.Compare(a, b)
+		case p.gained[a]:
+			return -1
+		}
+		return 1
+	})
+	if len(p.misfits) > 0 {
+		return p.misfits
+	}
+	return errors.Join(errs...)
+}
+
+// files returns what is staged: the new sidecars, and copies of the old ones.
+func (p *plan) files() (map[string][]byte, error) {
+	files := map[string][]byte{}
+	for owner, doc := range maps.All(p.next) {
+		raw, err := doc.Encode()
+		if err != nil {
+			return nil, err
+		}
+		files[statedir.Sidecar(owner)] = raw
+		if p.raw[owner] != nil {
+			files[statedir.Kept(owner, p.pending.ID)] = p.raw[owner]
+		}
+	}
+	return files, nil
+}
+
+// differs reports whether two documents of one version are not the same file.
+func differs(a, b *document.Document) bool {
+	x, err1 := a.Encode()
+	y, err2 := b.Encode()
+	return err1 != nil || err2 != nil || !bytes.Equal(x, y)
+}

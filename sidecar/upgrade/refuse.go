@@ -1,0 +1,54 @@
+package upgrade
+
+import (
+	"fmt"
+
+	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar"
+)
+
+// noneAside refuses an upgrade while patches are set aside: they speak of the
+// fields as they are, and the next commit of their owner takes them in.
+func (p *plan) noneAside() error {
+	for _, owner := range p.old.OwnerNames() {
+		if !p.old.Owners[owner].SetsAside() {
+			continue
+		}
+		aside, err := p.dir.OpenAside(owner)
+		if err != nil {
+			return err
+		}
+		names, err := aside.Names()
+		aside.Close()
+		if err != nil {
+			return err
+		}
+		if len(names) > 0 {
+			return fmt.Errorf("%s: %w: owner %s has %d patches set aside: commit once as that owner, which takes them in, then upgrade", p.dir.Path(), sidecar.ErrBusy, owner, len(names))
+		}
+	}
+	return nil
+}
+
+// claimsStay refuses another name, owner or kind for a once field. A claim is a
+// file of its own that says which field of whom it is, and a shared owner's is
+// made without a lock: while it moved, the field could be won a second time.
+// The claims of a once field that is removed stay where they are, and hold again
+// if the field comes back.
+func (p *plan) claimsStay() error {
+	for _, owner := range p.run.next.OwnerNames() {
+		for _, field := range p.run.next.Owners[owner].FieldNames() {
+			o, ok := p.old.Origin(p.run.next, owner, field)
+			if !ok {
+				continue
+			}
+			before := p.old.Owners[o.Owner].Fields[o.Field].EffectiveKind() == schema.Once
+			now := p.run.next.Owners[owner].Fields[field].EffectiveKind() == schema.Once
+			if before != now || now && o != (schema.Origin{Owner: owner, Field: field}) {
+				return fmt.Errorf("%s: %w: field %s of owner %s was field %s of owner %s, and a once field keeps its name, its owner and its kind, since it could be won twice otherwise: declare a new one beside it, without \"was\"",
+					p.dir.Path(), schema.ErrDeclaration, field, owner, o.Field, o.Owner)
+			}
+		}
+	}
+	return nil
+}

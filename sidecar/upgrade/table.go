@@ -1,0 +1,180 @@
+package upgrade
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar/document"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// A table is an owner's part of a map in the making.
+type table struct {
+	*builder
+	name, there string // of the map, now and before
+	spec        schema.Field
+	columns     map[string]column
+	parts       map[string]map[string]document.Row // by former owner and key
+	decider     string                             // before
+	decides     bool                               // now
+}
+
+// A column is a member of the new part and where it was.
+type column struct {
+	schema.Origin
+	from, to schema.Field
+}
+
+// table brings the owner's part of the map name over, which was called there.
+// Members may come from several owners' parts, and belong to the incarnation of
+// the key that the owner of the keys has.
+func (b *builder) table(name, there string) {
+	t := &table{builder: b, name: name, there: there, spec: b.run.next.Owners[b.owner].Fields[name], columns: map[string]column{}}
+	t.decider, _ = b.old.OwnerOf(there)
+	now, _ := b.run.next.OwnerOf(name)
+	t.decides = now == b.owner
+	for _, member := range t.spec.MemberNames() {
+		if o, ok := b.old.MemberOrigin(b.run.next, there, name, member); ok {
+			t.columns[member] = column{o, b.old.Owners[o.Owner].Fields[there].Record[o.Field], t.spec.Record[member]}
+		}
+	}
+	if t.same() {
+		return
+	}
+	t.parts = map[string]map[string]document.Row{}
+	for _, owner := range b.old.OwnersOf(there) {
+		t.parts[owner] = map[string]document.Row{}
+		rows, _ := b.stored[owner].Rows(there) // what is no map has none
+		for _, row := range rows {
+			t.parts[owner][row.Key] = row
+		}
+	}
+	t.build()
+}
+
+// same reports whether the part stays as it is: every member was this owner's,
+// under the same name, and whoever decides the keys did before.
+func (t *table) same() bool {
+	former, had := t.old.Owners[t.owner].Fields[t.name]
+	if !had || t.name != t.there || t.decides != (t.decider == t.owner) || len(former.Record) > len(t.columns) {
+		return false
+	}
+	for member, c := range t.columns {
+		if c.Owner != t.owner || c.Field != member || !c.from.Fits(c.to) {
+			return false
+		}
+	}
+	return true
+}
+
+// build makes the rows and gives the field the provenance that it had.
+func (t *table) build() {
+	source, ok := t.source()
+	t.doc.Drop(t.name)
+	if !ok {
+		return
+	}
+	t.take(t.name, schema.Origin{Owner: source, Field: t.there})
+	_, by, _ := t.doc.Field(t.name)
+	if by == (document.Provenance{}) {
+		by = t.by
+	}
+	var rows []document.Row
+	for _, key := range t.keys() {
+		if row, ok := t.row(key); ok {
+			rows = append(rows, row)
+		}
+	}
+	t.doc.SetRows(t.name, rows, by)
+}
+
+// source returns the owner whose provenance the part takes over: this one, or
+// the one who decided the keys if this one does now, or the first from whom a
+// member comes. It returns false if none of them ever wrote the map.
+func (t *table) source() (owner string, ok bool) {
+	candidates := []string{t.owner}
+	if t.decides {
+		candidates = append(candidates, t.decider)
+	}
+	for _, member := range t.spec.MemberNames() {
+		if c, ok := t.columns[member]; ok {
+			candidates = append(candidates, c.Owner)
+		}
+	}
+	for _, owner := range candidates {
+		if _, ok := t.parts[owner]; !ok {
+			continue
+		}
+		if _, _, written := t.stored[owner].Field(t.there); written {
+			return owner, true
+		}
+	}
+	return "", false
+}
+
+// keys returns the keys of the map, sorted.
+func (t *table) keys() []string {
+	var keys []string
+	for key := range t.parts[t.decider] {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// row returns what the owner has at a key, or false if that is nothing. What
+// another incarnation had is as good as deleted.
+func (t *table) row(key string) (document.Row, bool) {
+	born := t.parts[t.decider][key].Born
+	own, had := t.parts[t.owner][key]
+	had = had && own.Born == born
+	var object schema.Object
+	if had {
+		object = t.undeclared(own)
+	}
+	for _, member := range t.spec.MemberNames() {
+		c, ok := t.columns[member]
+		if !ok {
+			continue
+		}
+		from, ok := t.parts[c.Owner][key]
+		if !ok || from.Born != born {
+			continue
+		}
+		if raw, ok := t.member(c, key, from); ok {
+			object = object.With(member, raw)
+		}
+	}
+	return document.Row{Key: key, Value: object.Append(nil), Born: born}, t.decides || had || len(object) > 0
+}
+
+// undeclared returns the members of the owner's row that the old declaration
+// does not know: a newer release has put them there.
+func (t *table) undeclared(own document.Row) schema.Object {
+	object, err := schema.ParseObject(own.Value)
+	if err != nil {
+		t.misfit(schema.Origin{Owner: t.owner, Field: t.there}, jsontext.Pointer("").AppendToken(own.Key), []schema.Misfit{{Value: own.Value, Why: err.Error()}})
+		return nil
+	}
+	return slices.DeleteFunc(object, func(m schema.ObjectMember) bool {
+		_, declared := t.old.Owners[t.owner].Fields[t.there].Record[m.Name]
+		return declared
+	})
+}
+
+// member returns a member of a row, converted.
+func (t *table) member(c column, key string, from document.Row) ([]byte, bool) {
+	object, err := schema.ParseObject(from.Value)
+	if err != nil {
+		t.misfit(schema.Origin{Owner: c.Owner, Field: t.there}, jsontext.Pointer("").AppendToken(key), []schema.Misfit{{Value: from.Value, Why: err.Error()}})
+		return nil, false
+	}
+	raw, ok := object.Value(c.Field)
+	if !ok {
+		return nil, false
+	}
+	converted, misfits := c.from.Convert(c.to, bytes.Clone(raw))
+	t.misfit(schema.Origin{Owner: c.Owner, Field: t.there}, jsontext.Pointer("").AppendToken(key).AppendToken(c.Field), misfits)
+	return converted, true
+}

@@ -1,0 +1,162 @@
+package upgrade
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/statedir"
+)
+
+// DefaultWait is how long Run waits for another process's commit.
+const DefaultWait = 5 * time.Second
+
+// Options for Run. The zero value, and a nil pointer, are ready to use.
+type Options struct {
+	// DryRun finds out what Run would do, takes no lock and changes nothing.
+	DryRun bool
+	// Wait is how long Run waits for each owner's commits. If zero,
+	// [DefaultWait]. For the process of an exclusive owner it never waits.
+	Wait time.Duration
+	// Program is the name that the new sidecars say wrote them. If empty,
+	// "freehold".
+	Program string
+	// Clock tells the time for the epoch that begins. If nil, [time.Now].
+	Clock func() time.Time
+}
+
+// A Report says what an upgrade did, or would do.
+type Report struct {
+	// State and Dir are the state's name and its directory.
+	State string
+	Dir   string
+	// Resumed reports whether an upgrade that was killed had to be finished
+	// first.
+	Resumed bool
+	// Changes between the state's declaration and the changed one, by owner.
+	Changes []schema.Change
+	// Rewritten lists the owners whose sidecars were written anew, sorted.
+	Rewritten []string
+	// Kept says where the sidecars went that were written anew or belong to
+	// no owner any more. A dry run names no paths.
+	Kept []Kept
+}
+
+// A Kept sidecar is what an owner's was before the upgrade.
+type Kept struct {
+	Owner string
+	// Path of the copy; empty in a dry run.
+	Path string
+}
+
+// Run brings the state in dir up to the declaration d. It returns an error that
+// wraps [sidecar.ErrBusy] if an exclusive owner has a live process or somebody
+// commits for too long; [sidecar.ErrForeign], [sidecar.ErrInvalid] or
+// [sidecar.ErrUnreadable] if a sidecar is not as Freehold left it; [Misfits] if
+// values cannot be converted exactly; [sidecar.ErrDeclaration] if d is another
+// state's; [schema.ErrUnsound] if no owners.yaml says d. Nothing has changed
+// then. After an error that wraps [sidecar.ErrIndeterminate] the upgrade has, or
+// may have, taken effect: run it again.
+func Run(ctx context.Context, dir string, d *schema.Declaration, o *Options) (*Report, error) {
+	if o == nil {
+		o = &Options{}
+	}
+	if err := d.Sound(); err != nil {
+		return nil, fmt.Errorf("%s: %w: mend the declaration", dir, err)
+	}
+	sd, err := statedir.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer sd.Close()
+	r := &run{dir: sd, next: d, options: *o, report: &Report{Dir: sd.Path()}}
+	r.defaults()
+	if o.DryRun {
+		return r.dry()
+	}
+	if err := r.attend(ctx); err != nil {
+		return nil, err
+	}
+	m, release, err := sd.LockAll(ctx, r.options.Wait)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	r.manifest = m
+	return r.wet()
+}
+
+// A run is one call of Run.
+type run struct {
+	dir      *statedir.Dir
+	next     *schema.Declaration
+	options  Options
+	manifest *schema.Manifest
+	report   *Report
+}
+
+func (r *run) defaults() {
+	if r.options.Wait == 0 {
+		r.options.Wait = DefaultWait
+	}
+	if r.options.Program == "" {
+		r.options.Program = "freehold"
+	}
+	if r.options.Clock == nil {
+		r.options.Clock = time.Now
+	}
+}
+
+// attend keeps an instance from being removed meanwhile.
+func (r *run) attend(ctx context.Context) error {
+	m, err := r.dir.Manifest()
+	if err != nil || m.Instance == "" {
+		return err
+	}
+	return r.dir.Attend(ctx, r.options.Wait)
+}
+
+// dry finds out what would be done, without locks. While an earlier upgrade is
+// not finished, that is to finish it, and what follows shows after it.
+func (r *run) dry() (*Report, error) {
+	var err error
+	if r.manifest, err = r.dir.Manifest(); err != nil {
+		return nil, err
+	}
+	if p := r.manifest.Pending; p != nil {
+		r.finished(p)
+		return r.report, nil
+	}
+	if _, err := r.plan(); err != nil {
+		return nil, err
+	}
+	return r.report, nil
+}
+
+func (r *run) wet() (*Report, error) {
+	if p := r.manifest.Pending; p != nil {
+		if err := r.finish(p); err != nil {
+			return nil, err
+		}
+		r.finished(p)
+	}
+	if err := r.dir.Unstage(""); err != nil { // what a killed one left
+		return nil, err
+	}
+	p, err := r.plan()
+	if err != nil {
+		return nil, err
+	}
+	if err := r.apply(p); err != nil {
+		return nil, err
+	}
+	_ = r.dir.Unstage("") // it is empty now, and the next upgrade's to remove if that fails
+	return r.report, nil
+}
+
+// unfinished says of an error that it came after the upgrade took effect.
+func (r *run) unfinished(err error) error {
+	return fmt.Errorf("%s: %w: the upgrade has taken effect and is not finished: %w: run `freehold state upgrade --dir %[1]s` again", r.dir.Path(), sidecar.ErrIndeterminate, err)
+}

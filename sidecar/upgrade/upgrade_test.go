@@ -1,0 +1,422 @@
+package upgrade
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/freehold-dev/freehold/reader"
+	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestUpgradeKeepsEveryValueAndWhoWroteIt(t *testing.T) {
+	dir := newState(t)
+	if diff := cmp.Diff(oldView, viewed(t, dir)); diff != "" {
+		t.Fatalf("before (-want +got):\n%s", diff)
+	}
+	_, stamp, _ := stored(t, dir, "cost").Field("stamp")
+	_, turns, _ := stored(t, dir, "cost").Field("turns")
+	before := sidecars(t, dir)
+	report := upgraded(t, dir, younger())
+	if diff := cmp.Diff(newView, viewed(t, dir)); diff != "" {
+		t.Errorf("after (-want +got):\n%s", diff)
+	}
+	if _, by, _ := stored(t, dir, "clock").Field("stamp"); by != stamp {
+		t.Errorf("stamp moved to another owner was written by %+v, and now by %+v", stamp, by)
+	}
+	if _, by, _ := stored(t, dir, "cost").Field("count"); by != turns {
+		t.Errorf("turns, renamed and retyped, was written by %+v, and now by %+v", turns, by)
+	}
+	if _, _, ok := stored(t, dir, "cost").Field("note"); ok {
+		t.Error("a removed field is still in the sidecar")
+	}
+	if diff := cmp.Diff(before, quarantined(t, dir)); diff != "" {
+		t.Errorf("what is kept of the old sidecars (-want +got):\n%s", diff)
+	}
+	for _, k := range report.Kept {
+		if text, err := os.ReadFile(k.Path); err != nil || string(text) != before[k.Owner+".json"] {
+			t.Errorf("%s of owner %s is not its old sidecar (%v)", k.Path, k.Owner, err)
+		}
+	}
+	if diff := cmp.Diff([]string{"clock", "cost", "curator", "tool", "watchdog"}, report.Rewritten); diff != "" {
+		t.Errorf("rewritten (-want +got):\n%s", diff)
+	}
+	if left := litter(t, dir); left != nil {
+		t.Errorf("left behind: %v", left)
+	}
+	if again := upgraded(t, dir, younger()); len(again.Changes)+len(again.Rewritten)+len(again.Kept) > 0 || again.Resumed {
+		t.Errorf("the second run has done something: %+v", again)
+	}
+	// New versions follow, in epochs above every version that a value keeps.
+	commit(t, dir, "clock", sidecar.Op{Field: "cleared", Verb: sidecar.Set, Value: []byte("false")})
+	if _, by, _ := stored(t, dir, "clock").Field("cleared"); by.Version.Epoch <= stamp.Version.Epoch {
+		t.Errorf("the first commit is in epoch %d, and a value is of epoch %d", by.Version.Epoch, stamp.Version.Epoch)
+	}
+}
+
+func TestDryRunChangesNothing(t *testing.T) {
+	dir := newState(t)
+	w, err := sidecar.Open(t.Context(), dir, older(), "watchdog", nil) // and waits for nobody
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := sidecars(t, dir)
+	dry, err := Run(t.Context(), dir, younger(), &Options{DryRun: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(before, sidecars(t, dir)); diff != "" {
+		t.Errorf("the dry run changed (-before +after):\n%s", diff)
+	}
+	if files, err := filepath.Glob(filepath.Join(dir, ".freehold", "*")); err != nil || slices.ContainsFunc(files, func(f string) bool { return strings.Contains(f, "upgrade") || strings.Contains(f, "quarantine") }) {
+		t.Errorf("the dry run left %v (%v)", files, err)
+	}
+	w.Close()
+	wet := upgraded(t, dir, younger())
+	for i := range wet.Kept {
+		wet.Kept[i].Path = ""
+	}
+	if diff := cmp.Diff(dry, wet); diff != "" {
+		t.Errorf("what was done is not what was said (-said +done):\n%s", diff)
+	}
+}
+
+// A field that moves there and back is the one that it was, and nothing of it is
+// in two places.
+func TestThereAndBackIsTheSame(t *testing.T) {
+	dir := newState(t)
+	for range 3 {
+		upgraded(t, dir, younger())
+		if diff := cmp.Diff(newView, viewed(t, dir)); diff != "" {
+			t.Fatalf("younger (-want +got):\n%s", diff)
+		}
+		upgraded(t, dir, older())
+		want := view{}
+		for field, raw := range oldView {
+			want[field] = raw
+		}
+		// Going back is no undoing: what was removed is in the quarantine, and
+		// no "was" says what the names were.
+		delete(want, "note")
+		delete(want, "turns")
+		want["target"] = `{}`
+		if diff := cmp.Diff(want, viewed(t, dir)); diff != "" {
+			t.Fatalf("older (-want +got):\n%s", diff)
+		}
+		commit(t, dir, "cost", sidecar.Op{Field: "turns", Verb: sidecar.Add, Value: []byte("7")},
+			sidecar.Op{Field: "target", Verb: sidecar.Set, Value: []byte(`{"host":"h","port":80}`)})
+	}
+}
+
+// What a map's members and keys are attached to stays what it was: a deleted
+// key's members do not come back with the key.
+func TestMapPartsKeepTheirIncarnations(t *testing.T) {
+	dir := newState(t)
+	commit(t, dir, "tool", sidecar.Op{Field: "skills", Key: "a", Verb: sidecar.Delete})
+	commit(t, dir, "tool", sidecar.Op{Field: "skills", Key: "a", Verb: sidecar.Insert})
+	rows, err := stored(t, dir, "tool").Rows("skills")
+	if err != nil {
+		t.Fatal(err)
+	}
+	upgraded(t, dir, younger())
+	if got, want := viewed(t, dir)["skills"], `{"a":{},"b":{}}`; got != want {
+		t.Errorf("skills is %s, want %s", got, want)
+	}
+	now, err := stored(t, dir, "curator").Rows("skills")
+	if err != nil || len(now) != len(rows) {
+		t.Fatalf("rows %v (%v)", now, err)
+	}
+	for i, row := range now {
+		if row.Key != rows[i].Key || row.Born != rows[i].Born {
+			t.Errorf("key %s of incarnation %v was %v", row.Key, row.Born, rows[i].Born)
+		}
+	}
+	commit(t, dir, "curator", sidecar.Op{Field: "skills", Key: "c", Verb: sidecar.Insert},
+		sidecar.Op{Field: "skills", Key: "a", Member: "pinned", Verb: sidecar.Set, Value: []byte("true")})
+	commit(t, dir, "tool", sidecar.Op{Field: "skills", Key: "a", Member: "uses", Verb: sidecar.Add, Value: []byte("5")})
+	if got, want := viewed(t, dir)["skills"], `{"a":{"pinned":true,"uses":5},"b":{},"c":{}}`; got != want {
+		t.Errorf("skills is %s, want %s", got, want)
+	}
+}
+
+// What a release that nobody knows has put into a sidecar stays there.
+func TestUnknownMembersSurvive(t *testing.T) {
+	dir := newState(t)
+	file := filepath.Join(dir, "cost.json")
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const odd = `"future":{"r":1.0,"z":-0}`
+	edited := strings.Replace(string(text), `"epoch":`, odd+`,"epoch":`, 1)
+	edited = strings.Replace(edited, `"turns":{"version"`, `"turns":{`+odd+`,"version"`, 1)
+	edited = strings.Replace(edited, `{"host":"h"`, `{`+odd+`,"host":"h"`, 1)
+	edited = strings.Replace(edited, `"note":"kept"`, `"note":"kept",`+"\n"+odd, 1)
+	if err := os.WriteFile(file, []byte(edited), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := sidecar.Accept(t.Context(), dir, "cost", nil); err != nil {
+		t.Fatal(err)
+	}
+	upgraded(t, dir, younger())
+	after, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{odd + `,"epoch":`, `"count":{` + odd + `,"version"`, `"target":{` + odd + `,"name":"h"}`, "\n" + odd} {
+		if !strings.Contains(string(after), want) {
+			t.Errorf("%s is not in\n%s", want, after)
+		}
+	}
+}
+
+func TestUnsoundSidecarsRefuseTheUpgrade(t *testing.T) {
+	for name, c := range map[string]struct {
+		damage func(file string) error
+		want   error
+	}{
+		"foreign":    {func(file string) error { return edit(file, `"kept"`, `"mine"`) }, sidecar.ErrForeign},
+		"invalid":    {func(file string) error { return os.Truncate(file, 20) }, sidecar.ErrInvalid},
+		"too large":  {func(file string) error { return os.Truncate(file, 2<<20) }, sidecar.ErrInvalid},
+		"unreadable": {func(file string) error { return errors.Join(os.Remove(file), os.Mkdir(file, 0o700)) }, sidecar.ErrUnreadable},
+		"newer":      {func(file string) error { return edit(file, `"format":1`, `"format":2`) }, sidecar.ErrInvalid},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := newState(t)
+			if err := c.damage(filepath.Join(dir, "cost.json")); err != nil {
+				t.Fatal(err)
+			}
+			for _, dry := range []bool{true, false} {
+				_, err := Run(t.Context(), dir, younger(), &Options{DryRun: dry})
+				wantError(t, err, c.want, "cost.json")
+			}
+			if got := viewed(t, dir)["turns"]; !strings.Contains(got, "cost.json") {
+				t.Errorf("the old declaration is gone: turns is %q", got)
+			}
+		})
+	}
+}
+
+func edit(file, old, replacement string) error {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(file, []byte(strings.Replace(string(text), old, replacement, 1)), 0o600)
+}
+
+func TestValuesThatDoNotConvertAreAllNamed(t *testing.T) {
+	dir := newState(t)
+	d := younger()
+	d.Owners["cost"].Fields["target"] = schema.Field{Type: schema.TypeRecord, Fields: spec{"host": {Type: schema.TypeInt}, "port": {Type: schema.TypeEnum, Values: []string{"http"}}}}
+	d.Owners["curator"].Fields["skills"].Record["state"] = schema.Field{Type: schema.TypeEnum, Values: []string{"old"}}
+	before := sidecars(t, dir)
+	_, err := Run(t.Context(), dir, d, nil)
+	wantError(t, err, sidecar.ErrValue, "nothing was changed")
+	var misfits Misfits
+	if !errors.As(err, &misfits) {
+		t.Fatalf("got a %T", err)
+	}
+	var got []string
+	for _, m := range misfits {
+		got = append(got, m.File+" "+string(m.Pointer)+" "+string(m.Value))
+	}
+	want := []string{`cost.json /target/host "h"`, `cost.json /target/port 80`, `curator.json /skills/a/state "new"`}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("misfits (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(before, sidecars(t, dir)); diff != "" {
+		t.Errorf("changed (-before +after):\n%s", diff)
+	}
+	if diff := cmp.Diff(oldView, viewed(t, dir)); diff != "" {
+		t.Errorf("view (-want +got):\n%s", diff)
+	}
+}
+
+func TestALiveExclusiveOwnerRefusesTheUpgrade(t *testing.T) {
+	dir := newState(t)
+	w, err := sidecar.Open(t.Context(), dir, older(), "watchdog", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = Run(t.Context(), dir, younger(), nil)
+	wantError(t, err, sidecar.ErrBusy, "watchdog.lease")
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	upgraded(t, dir, younger())
+}
+
+// A program of the older build that has the state open, or opens it, is refused
+// and writes nothing.
+func TestOlderBuildsWriteNothingAfterwards(t *testing.T) {
+	dir := newState(t)
+	open := map[string]*sidecar.Writer{}
+	for name, d := range map[string]*schema.Declaration{"built": older(), "by the manifest": nil} {
+		w, err := sidecar.Open(t.Context(), dir, d, "cost", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer w.Close()
+		open[name] = w
+	}
+	upgraded(t, dir, younger())
+	before := sidecars(t, dir)
+	for name, w := range open {
+		for range 2 {
+			_, err := w.Update(t.Context(), func(tx *sidecar.Tx) error {
+				sidecar.CounterOf(tx, "turns", schema.Uint{}).Add(1)
+				return nil
+			})
+			wantError(t, err, sidecar.ErrDeclaration)
+		}
+		t.Log(name, "is refused")
+	}
+	for owner := range older().Owners {
+		_, err := sidecar.Open(t.Context(), dir, older(), owner, nil)
+		wantError(t, err, sidecar.ErrDeclaration, "freehold state upgrade")
+	}
+	if _, err := reader.OpenAs(dir, older()); !errors.Is(err, sidecar.ErrDeclaration) {
+		t.Errorf("a reader of the older build: %v", err)
+	}
+	if diff := cmp.Diff(before, sidecars(t, dir)); diff != "" {
+		t.Errorf("written (-before +after):\n%s", diff)
+	}
+}
+
+// Programs that commit without pause, and whoever reads, see one upgrade after
+// another, each as one step.
+func TestReadersSeeBeforeOrAfter(t *testing.T) {
+	dir := newState(t)
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	seen := make(chan [2]int)
+	go func() {
+		var n [2]int
+		r, err := reader.Open(dir)
+		if err != nil {
+			t.Error(err)
+			close(seen)
+			return
+		}
+		defer r.Close()
+		for ctx.Err() == nil {
+			switch stamp := viewOf(t, r); {
+			case cmp.Equal(stamp, newView):
+				n[1]++
+			case stamp["turns"] == "7" && stamp["stamp"] == oldView["stamp"] && stamp["skills"] == oldView["skills"] && stamp["beats"] == "3":
+				n[0]++
+			case stamp["turns"] == "" && stamp["target"] == "{}": // went back, and has not committed
+			default:
+				t.Errorf("neither: %v", stamp)
+				stop()
+			}
+		}
+		seen <- n
+	}()
+	for range 10 {
+		upgraded(t, dir, younger())
+		upgraded(t, dir, older())
+		commit(t, dir, "cost", sidecar.Op{Field: "turns", Verb: sidecar.Add, Value: []byte("7")},
+			sidecar.Op{Field: "target", Verb: sidecar.Set, Value: []byte(`{"host":"h","port":80}`)})
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	stop()
+	t.Logf("views before and after: %v", <-seen)
+}
+
+// A real process of the older build that commits without pause loses nothing
+// that was acknowledged, and is refused.
+func TestUpgradeBesideACommittingProcess(t *testing.T) {
+	dir := newState(t)
+	cmd := exec.CommandContext(t.Context(), os.Args[0], dir)
+	cmd.Env = append(os.Environ(), roleVar+"=commit")
+	var refusal strings.Builder
+	cmd.Stderr = &refusal
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(out)
+	for range 20 {
+		if !lines.Scan() {
+			t.Fatalf("it ended: %s", refusal.String())
+		}
+	}
+	done := make(chan error, 1)
+	go func() {
+		_, err := Run(context.Background(), dir, younger(), &Options{Wait: time.Minute})
+		done <- err
+	}()
+	commits := 20
+	for lines.Scan() {
+		commits++
+	}
+	if err := cmd.Wait(); err == nil || !strings.Contains(refusal.String(), sidecar.ErrDeclaration.Error()) {
+		t.Errorf("the older build ended with %v: %s", err, refusal.String())
+	}
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	if got, want := viewed(t, dir)["count"], strconv.Quote(strconv.Itoa(7+commits)); got != want {
+		t.Errorf("count is %s after %d acknowledged commits, want %s", got, commits, want)
+	}
+}
+
+// A claim is for good, also across upgrades: it neither moves nor can be won
+// again under another name, and it outlives its field.
+func TestClaimsStayWhatTheyAre(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "state")
+	once := schema.Field{Type: schema.TypeTime, Kind: schema.Once}
+	latch := func(owner, field string, f schema.Field) *schema.Declaration {
+		return &schema.Declaration{State: "latch", Owners: map[string]schema.Owner{
+			owner: {Fields: spec{field: f, "other": {Type: schema.TypeInt}}},
+		}}
+	}
+	first := latch("hook", "fired", once)
+	if err := sidecar.Create(dir, first); err != nil {
+		t.Fatal(err)
+	}
+	claim := func(want bool) {
+		t.Helper()
+		w, err := sidecar.Open(t.Context(), dir, first, "hook", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer w.Close()
+		if won, _, err := w.Claim(t.Context(), "fired"); won != want || err != nil {
+			t.Errorf("won: %v (%v), want %v", won, err, want)
+		}
+	}
+	claim(true)
+	renamed := once
+	renamed.Was = "fired"
+	for name, d := range map[string]*schema.Declaration{
+		"renamed": latch("hook", "shot", renamed), "moved": latch("gun", "fired", once), "retyped": latch("hook", "fired", schema.Field{Type: schema.TypeTime}),
+	} {
+		_, err := Run(t.Context(), dir, d, nil)
+		if !errors.Is(err, sidecar.ErrDeclaration) || !strings.Contains(err.Error(), "keeps its name, its owner and its kind") {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+	upgraded(t, dir, latch("hook", "another", schema.Field{Type: schema.TypeInt}))
+	_, err := sidecar.Open(t.Context(), dir, first, "hook", nil)
+	wantError(t, err, sidecar.ErrDeclaration, "has removed field fired")
+	upgraded(t, dir, first)
+	claim(false)
+}
