@@ -41,7 +41,7 @@ var imports = map[string][]string{
 	"sidecar/adopt":      {"schema", "sidecar", "sidecar/document", "sidecar/statedir", "sidecar/internal/…"},
 	"sidecar/prune":      {"schema", "sidecar/document", "sidecar/statedir", "sidecar/internal/…"},
 	"sidecar/upgrade":    {"schema", "sidecar", "sidecar/document", "sidecar/statedir", "sidecar/internal/…"},
-	"sidecar/statetest":  {"schema", "sidecar"},
+	"sidecar/statetest":  {"reader", "schema", "sidecar"},
 	"sidecar/internal/…": {},
 	"sidecar/model":      {},
 	"reader":             {"schema", "sidecar", "sidecar/document", "sidecar/statedir"},

@@ -134,6 +134,29 @@ func TestGeneratedCodeIsUsedAsDocumented(t *testing.T) {
 			_ = condition == shop.ShopConditionOpen()
 			_, _ = v.Raw().Field(shop.FieldShopCondition).Provenance()
 			return err`, ""},
+		{"control of what depends on others", `
+			var v shop.View
+			seen, err := v.ObserveCrowd()
+			if err != nil { return err }
+			doors, err := v.ObserveDoorCount()
+			if err != nil { return err }
+			_ = func(tx tillfile.Tx) {
+				tx.Crowd().Raise(seen, 7)
+				tx.DoorCount().Add(doors, 1)
+				tx.QuietFor().Lower(shop.QuietForSeen{}, time.Second)
+				tx.Forecast().Set(shop.ForecastSeen{}, shop.ForecastCalm())
+				tx.Forecast().Clear()
+			}
+			text, err := seen.MarshalText()
+			if err != nil { return err }
+			if err := seen.UnmarshalText(text); err != nil { return err }
+			_ = v.Crowd().Freshness().Fresh()
+			return err`, ""},
+		{"a dependent field without a token", `var tx tillfile.Tx; tx.Crowd().Raise(7)`, "not enough arguments in call to tx.Crowd().Raise"},
+		{"another field's token", `var tx tillfile.Tx; var v shop.View; seen, _ := v.ObserveDoorCount(); tx.Crowd().Raise(seen, 7)`, "cannot use seen (variable of struct type shop.DoorCountSeen) as shop.CrowdSeen value"},
+		{"a token without its type", `var tx tillfile.Tx; tx.Crowd().Raise(sidecar.Seen{}, 7)`, "as shop.CrowdSeen value"},
+		{"a token made by hand", `_ = shop.CrowdSeen{sidecar.Seen{}}`, "implicit assignment to unexported field seen"},
+		{"a token of another type", `var v shop.View; seen, _ := v.ObserveDoorCount(); _ = shop.CrowdSeen(seen)`, ""},
 		{"control of what has parts", `
 			var v shop.View
 			var seen sidecar.Ref

@@ -51,6 +51,7 @@ func members(f schema.Field) string {
 	add("Kind", constant(kinds, f.Kind), f.Kind != "")
 	add("Keys", "true", f.Keys)
 	add("Values", "[]string{"+strings.Join(values, ", ")+"}", len(values) > 0)
+	add("DependsOn", "[]string{"+field{spec: f}.Dependencies()+"}", f.Dependent())
 	add("Unit", strconv.Quote(f.Unit), f.Unit != "")
 	add("Go", strconv.Quote(f.Go), f.Go != "")
 	add("Legacy", strconv.Quote(f.Legacy), f.Legacy != "")
@@ -104,7 +105,7 @@ var (
 	durabilities = map[schema.Durability]string{schema.Power: "Power", schema.Process: "Process"}
 	thens        = map[schema.Then]string{schema.Fail: "Fail", schema.Aside: "Aside"}
 	kinds        = map[schema.Kind]string{
-		schema.Value: "Value", schema.Max: "Max", schema.Min: "Min", schema.Counter: "Counter", schema.Once: "Once", schema.Set: "Set", schema.Map: "Map",
+		schema.Value: "Value", schema.Max: "Max", schema.Min: "Min", schema.Counter: "Counter", schema.Once: "Once", schema.Event: "Event", schema.Set: "Set", schema.Map: "Map",
 	}
 	types = map[schema.Type]string{
 		schema.TypeBool: "TypeBool", schema.TypeInt: "TypeInt", schema.TypeUint: "TypeUint",

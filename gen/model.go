@@ -200,6 +200,22 @@ func (f field) Refuses() string {
 }
 func (f field) Settles() string { return settles(f.spec) }
 
+// Depends says what the field is computed from, or nothing.
+func (f field) Depends() string {
+	if !f.Dependent() {
+		return ""
+	}
+	return "It depends on " + f.DependencyList() + "."
+}
+
+// Fresh says what a setting for tests has observed, or nothing.
+func (f field) Fresh() string {
+	if !f.Dependent() {
+		return ""
+	}
+	return "It is written after all settings of " + f.DependencyList() + ", so that it is fresh."
+}
+
 // Combines also says whose a map is.
 func (f field) Combines() string {
 	if joins := f.Joins(); joins != "" {

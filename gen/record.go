@@ -121,7 +121,7 @@ func (s *state) Rows() []row {
 		if f.spec.Value != nil {
 			unit = f.spec.Value.Unit
 		}
-		rows = append(rows, row{f.Name, f.Owner, kind, typeWords(f.spec), unit, f.spec.Doc})
+		rows = append(rows, row{f.Name, f.Owner, kind, typeWords(f.spec), unit, strings.TrimSpace(f.spec.Doc + " " + f.Depends())})
 		for _, m := range f.Members {
 			rows = append(rows, row{f.Name + "." + m.Name, m.Owner, string(m.spec.EffectiveKind()), typeWords(m.spec), m.spec.Unit, m.spec.Doc})
 		}

@@ -3,6 +3,7 @@ package gen
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/schema/declare"
@@ -85,7 +86,34 @@ func (f field) Handle() string {
 	return f.inner()
 }
 
-func (f field) inner() string { return "sidecar." + f.handle() + "[" + f.Type() + "]" }
+func (f field) inner() string {
+	if f.Dependent() {
+		return "sidecar.Dependent" + f.handle() + "[" + f.view + f.Seen() + ", " + f.Type() + "]"
+	}
+	return "sidecar." + f.handle() + "[" + f.Type() + "]"
+}
+
+// Dependent reports whether the field is computed from others. Seen is the name
+// of the Go type of what was seen of them, and Observe that of the method by
+// which a view makes one.
+func (f field) Dependent() bool { return f.spec.Dependent() }
+func (f field) Seen() string    { return declare.GoSeenName(f.Go) }
+func (f field) Observe() string { return declare.GoObserveName(f.Go) }
+
+// Before and Unobserved are the settings, for tests, of a value that was
+// overtaken and of one whose writer did not say what it had seen.
+func (f field) Before() string     { return declare.GoBeforeName(f.Go) }
+func (f field) Unobserved() string { return declare.GoUnobservedName(f.Go) }
+
+// Dependencies names what the field depends on, as arguments and in a sentence.
+func (f field) Dependencies() string {
+	quoted := make([]string, len(f.spec.DependsOn))
+	for i, name := range f.spec.DependsOn {
+		quoted[i] = strconv.Quote(name)
+	}
+	return strings.Join(quoted, ", ")
+}
+func (f field) DependencyList() string { return enumerate(f.spec.DependsOn, "and") }
 
 // Write is what a writer's accessor returns, of the transaction tx or the writer
 // w.
@@ -99,6 +127,9 @@ func (f field) Write() string {
 		return fmt.Sprintf("sidecar.%s(tx.tx, %s, func(e sidecar.Entry) %s { return %[3]s{e} })", maker, name, f.Entry())
 	case f.IsMap():
 		return fmt.Sprintf("sidecar.MapOf(tx.tx, %s, func(e sidecar.Entry) %s { return sidecar.%sIn(e, \"\", %s) })", name, f.inner(), f.handle(), f.Codec())
+	}
+	if f.Dependent() {
+		return fmt.Sprintf("sidecar.Dependent%sOf[%s](tx.tx, %s, %s)", f.handle(), f.view+f.Seen(), name, f.Codec())
 	}
 	return fmt.Sprintf("sidecar.%sOf(tx.tx, %s, %s)", f.handle(), name, f.Codec())
 }

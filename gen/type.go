@@ -35,6 +35,7 @@ var handles = map[schema.Kind]string{
 	schema.Min:     "Min",
 	schema.Counter: "Counter",
 	schema.Once:    "Once",
+	schema.Event:   "Event",
 	schema.Set:     "Elements",
 }
 
@@ -43,6 +44,9 @@ var handles = map[schema.Kind]string{
 func refuses(f schema.Field) string {
 	if f.EffectiveKind() == schema.Once {
 		return "At most one Claim of it ever wins."
+	}
+	if f.EffectiveKind() == schema.Event {
+		return "Begin it before it has its effect, and end it with Done after that: in between, and for good if the process dies there, everybody sees that nobody can tell."
 	}
 	if f.Value != nil {
 		f = *f.Value
@@ -94,6 +98,8 @@ func combines(f schema.Field) string {
 		return "It is a sum."
 	case schema.Once:
 		return "It is claimed at most once, for good, and its value is the time of the claim."
+	case schema.Event:
+		return "It is the time at which the event was done last."
 	case schema.Set:
 		return "It is a set, whose elements come in order and once each."
 	case schema.Map:
@@ -116,6 +122,8 @@ func settles(f schema.Field) string {
 		return "Several add up."
 	case schema.Once:
 		return "It is claimed at that time. Of several, the first counts."
+	case schema.Event:
+		return "It was done at that time. Of several, the last counts."
 	case schema.Set:
 		return "Several are put together."
 	case schema.Map:

@@ -105,6 +105,9 @@ func viewDecls(s *state) []string {
 	names := []string{"_", "Reader", "Open", "Reader.View", "Reader.Close", "View", "View.Raw", "Declaration"}
 	for _, f := range s.Fields {
 		names = append(append(names, "Field"+f.Go, "View."+f.Go), entryDecls(f)...)
+		if f.Dependent() {
+			names = append(names, "View."+f.Observe(), f.Seen(), f.Seen()+".Seen", f.Seen()+".MarshalText", f.Seen()+".UnmarshalText")
+		}
 	}
 	for _, r := range s.Records {
 		names = append(names, r.Go, r.Go+".JSONMembers")
@@ -122,6 +125,9 @@ func testDecls(s *state) []string {
 	names := []string{"_", "Setting", "State", "View"}
 	for _, f := range s.Fields {
 		names = append(names, f.Go)
+		if f.Dependent() {
+			names = append(names, f.Before(), f.Unobserved())
+		}
 		for _, m := range f.Members {
 			names = append(names, m.Setting(f.Go))
 		}

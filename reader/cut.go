@@ -32,7 +32,7 @@ func (o *owner) appendMark(dst, text []byte) []byte {
 	dst = append(append(dst, ' '), o.Status...)
 	dst = append(dst, ' ')
 	switch o.Status {
-	case OK:
+	case OK, Regressed:
 		dst = append(strconv.AppendUint(dst, o.Version.Epoch, 10), '.')
 		dst = append(strconv.AppendUint(dst, o.Version.Revision, 10), '.')
 		return append(dst, o.Version.Nonce...)

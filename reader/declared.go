@@ -14,7 +14,7 @@ type declared struct {
 	declaration *schema.Declaration
 	pending     *schema.Pending // an upgrade under way; nil if there is none
 	owners      []string        // sorted
-	order       []int           // in which they are read: who has members of a map before who decides its keys
+	order       []int           // in which they are read: dependents before what they depend on
 	fields      map[string]place
 	once        []onceField
 }
@@ -69,28 +69,37 @@ func (d *declared) manifest() *schema.Manifest {
 	return &schema.Manifest{StateID: d.stateID, Declaration: *d.declaration}
 }
 
-// arrange puts the owners in the order in which they are read. Two that decide
-// each other's keys have none; a view that is not atomic may then show the
-// older keys of one.
+// arrange puts the owners in the order in which they are read: dependents
+// before what they depend on, so that whatever one of them has observed is in
+// the view, or something later; and who has members of a map before who decides
+// its keys. Declarations have no circles of the former. Two owners that decide
+// each other's keys have no order by the latter: a view that is not atomic may
+// then show the older keys of one.
 func (d *declared) arrange() {
-	dependents := make([][]int, len(d.owners))
+	dependents, parts := make([][]int, len(d.owners)), make([][]int, len(d.owners))
+	for i, owner := range d.owners {
+		for _, below := range d.declaration.OwnersBelow(owner) {
+			j, _ := slices.BinarySearch(d.owners, below)
+			dependents[j] = append(dependents[j], i)
+		}
+	}
 	for _, p := range d.fields {
-		dependents[p.owner] = append(dependents[p.owner], p.parts...)
+		parts[p.owner] = append(parts[p.owner], p.parts...)
 	}
-	seen := make([]bool, len(d.owners))
-	var visit func(owner int)
-	visit = func(owner int) {
-		if seen[owner] {
-			return
+	placed := make([]bool, len(d.owners))
+	waits := func(on []int) bool { return slices.ContainsFunc(on, func(i int) bool { return !placed[i] }) }
+	for range d.owners {
+		next := -1
+		for i := range d.owners {
+			if placed[i] || waits(dependents[i]) {
+				continue
+			}
+			if next < 0 || waits(parts[next]) && !waits(parts[i]) {
+				next = i
+			}
 		}
-		seen[owner] = true
-		for _, dependent := range dependents[owner] {
-			visit(dependent)
-		}
-		d.order = append(d.order, owner)
-	}
-	for owner := range d.owners {
-		visit(owner)
+		placed[next] = true
+		d.order = append(d.order, next)
 	}
 }
 

@@ -66,6 +66,9 @@ func (o *owner) provenance(field string) (Provenance, bool) {
 	}
 	_, by, _ := o.doc.Field(field)
 	p.Version, p.ChangedAt, p.Program, p.PID = by.Version, by.At, by.Program, by.PID
+	if observed := o.doc.Observed(field); observed != nil {
+		p.Observed = sidecar.SeenOf(o.doc.State, observed)
+	}
 	return p, !by.Version.IsZero()
 }
 
@@ -148,9 +151,12 @@ func (e Entry) own(o *owner) ([]byte, error) {
 		return nil, fmt.Errorf("%s: %w: owner %s has written nothing yet", e.where(), ErrUnset, o.Name)
 	}
 	raw, by, written := o.doc.Field(e.name)
+	spec, _, _ := e.find()
 	switch {
 	case raw != nil:
 		return raw, nil
+	case spec.EffectiveKind() == schema.Event:
+		return nil, fmt.Errorf("%s: %w: the event was never done", e.where(), ErrUnset)
 	case written:
 		return nil, fmt.Errorf("%s: %w: %s cleared it at %s", e.where(), ErrUnset, by.Program, by.At.Format(time.RFC3339Nano))
 	}

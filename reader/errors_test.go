@@ -8,6 +8,7 @@ import (
 	"github.com/freehold-dev/freehold/reader"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/schema/errorstest"
+	"github.com/freehold-dev/freehold/sidecar/document"
 )
 
 var said = errorstest.Golden{
@@ -39,6 +40,9 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 	_, err = v.Field("turn").Keys()
 	said.Same(t, "keys of no map", err)
 
+	_, err = v.Observe("skills")
+	said.Same(t, "what cannot be observed", err)
+
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(errors.New("enough"))
 	_, err = r.View(ctx)
@@ -54,6 +58,28 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 	contradicts.Owners["tool"].Fields["turn"] = schema.Field{Type: schema.TypeString}
 	_, err = reader.OpenAs(s.dir, contradicts)
 	said.Same(t, "another declaration", err, s.dir, "STATE")
+}
+
+func TestErrorsSayWhatToDoOfRegression(t *testing.T) {
+	d := depending()
+	at := d.Owners["reset"].Fields["at"]
+	at.Kind = schema.Event
+	d.Owners["reset"].Fields["at"] = at
+	s := newState(t, d)
+	r := s.open()
+	s.commit("reset", "cleared", "true")
+	_, err := view(t, r).Field("at").Raw()
+	said.Same(t, "an event that was never begun", err)
+	s.text("reset")
+	doc := s.docs["reset"]
+	by := document.Provenance{Version: doc.Version, At: now, Program: "x", PID: 1}
+	doc.Begin("at", "0000000000001", by)
+	s.rewrite("reset")
+	_, err = view(t, r).Field("at").Raw()
+	said.Same(t, "an event that was never done", err)
+	s.observed(document.Observation{"at": {Epoch: 1786439564031000, Revision: 99, Nonce: "000000000000v"}})
+	_, err = view(t, r).Field("at").Raw()
+	said.Same(t, "an older copy", err, s.dir, "STATE", doc.Version.Nonce, "NONCE")
 }
 
 // TestErrorsAreAllTold fails for an error that no test of the package provokes.

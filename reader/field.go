@@ -29,6 +29,10 @@ type Provenance struct {
 	PID int
 	// Status of that file.
 	Status Status
+	// Observed is, of a field that depends on others, what its writer had
+	// seen of them before the value was produced. It is zero if the writer
+	// did not say.
+	Observed sidecar.Seen
 }
 
 // A Field is one field of a view and the type that the program knows it to
@@ -80,3 +84,7 @@ func (f Field[T]) OrUnset(otherwise T) (T, error) {
 // Provenance returns who wrote or cleared the field last; see
 // [Entry.Provenance].
 func (f Field[T]) Provenance() (Provenance, bool) { return f.entry.Provenance() }
+
+// Freshness says whether the value was computed from the newest of what it
+// depends on; see [Entry.Freshness].
+func (f Field[T]) Freshness() Freshness { return f.entry.Freshness() }

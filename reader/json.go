@@ -70,6 +70,13 @@ func (w *printer) member(name string, members func()) {
 	w.object(members)
 }
 
+func (w *printer) array(name string, elements func()) {
+	w.token(jsontext.String(name))
+	w.token(jsontext.BeginArray)
+	elements()
+	w.token(jsontext.EndArray)
+}
+
 func (w *printer) text(name, value string) {
 	w.token(jsontext.String(name))
 	w.token(jsontext.String(strings.ToValidUTF8(value, "\uFFFD"))) // a path may be any bytes
@@ -163,15 +170,32 @@ func (w *printer) from(e Entry, i int, errs map[int]error) {
 		status = Invalid // perhaps of this field alone
 	}
 	w.text("status", string(status))
+	w.open(e)
+	if spec := e.view.declared.fields[e.name].field; spec.Dependent() {
+		w.text("freshness", string(e.Freshness().Verdict))
+		w.observed(p.Observed)
+	}
+}
+
+func (w *printer) observed(seen sidecar.Seen) {
+	if seen.IsZero() {
+		return
+	}
+	w.member("observed", func() {
+		for _, name := range seen.Fields() {
+			version, _ := seen.Version(name)
+			w.text(name, version.String())
+		}
+	})
 }
 
 // owner prints what was found of o; aside is whether it sets patches aside.
 func (w *printer) owner(o *owner, aside bool) {
 	w.text("status", string(o.Status))
-	if o.Status == OK {
+	if !o.Version.IsZero() {
 		w.version(o.Version)
 	}
-	if o.Status == OK || o.Status == Missing {
+	if o.Status == OK || o.Status == Missing || o.Status == Regressed {
 		w.text("version", o.Version.String()) // what a commit may be conditional on
 	}
 	if aside {

@@ -22,6 +22,7 @@ const (
 	Invalid    Status = "invalid"    // not of the format, or not of this release's
 	Foreign    Status = "foreign"    // written by another hand, or for another owner or state
 	Unreadable Status = "unreadable" // permission, input/output, or no plain file
+	Regressed  Status = "regressed"  // older than what somebody in the view has observed of it
 )
 
 // An OwnerStatus is what a view found of one owner.
@@ -32,10 +33,10 @@ type OwnerStatus struct {
 	File string
 	// Status of the sidecar.
 	Status Status
-	// Version of the sidecar. Zero unless Status is [OK].
+	// Version of the sidecar. Zero unless Status is [OK] or [Regressed].
 	Version sidecar.Version
 	// WrittenAt is when that version was written, by the writer's clock.
-	// Zero unless Status is [OK].
+	// Zero unless Status is [OK] or [Regressed].
 	WrittenAt time.Time
 	// Aside is how many patches are set aside and not in the sidecar yet.
 	// The view shows them, unless AsideErr says why it does not show some. If
@@ -53,6 +54,7 @@ type owner struct {
 	OwnerStatus
 	doc  *document.Document // with what is set aside; nil if there is nothing to read
 	mark []byte             // tells what was found from everything else, for cutID
+	saw  []sighting         // what the owner's programs had observed of others' fields
 
 	patches []*sidecar.PatchAside // those that doc has and the sidecar does not
 
@@ -95,6 +97,7 @@ func (s *source) judge(stateID string) *owner {
 		return o.bad(Invalid, fmt.Errorf("%s: %w: mend it and run `freehold accept %s`, or run `freehold quarantine %s` to move it aside", o.File, err, o.Name, o.Name))
 	}
 	o.Status, o.Version, o.WrittenAt, o.doc = OK, doc.Version, doc.WrittenAt, doc
+	o.saw = sightings(doc)
 	return o
 }
 

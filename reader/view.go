@@ -39,6 +39,7 @@ func newView(dir string, d *declared, sources []*source, claims []*claimSource, 
 	for _, s := range claims {
 		v.claims = append(v.claims, s.found(d.stateID))
 	}
+	v.regress()
 	v.id = cutID(d.stateID, v.owners, v.claims)
 	return v
 }

@@ -169,8 +169,8 @@ func (c *comparison) part(at Change, old, now Field) {
 		c.add(at)
 		return
 	}
-	c.values(at, Added, newValues(old, now))
-	c.values(at, Removed, newValues(now, old))
+	c.values(at, Added, missingFrom(old.Values, now.Values))
+	c.values(at, Removed, missingFrom(now.Values, old.Values))
 	for _, pair := range [][2]*Field{{old.Of, now.Of}, {old.Value, now.Value}} {
 		if pair[0] != nil && pair[1] != nil {
 			below := at

@@ -27,6 +27,10 @@ type Field struct {
 	// Keys says that this owner decides which keys the map has. A map with
 	// one owner needs no such word.
 	Keys bool `json:"keys,omitzero"`
+	// DependsOn names the fields of other owners that the value is computed
+	// from, as it was declared. Only a field has it, of one of the kinds in
+	// [DependentKinds].
+	DependsOn []string `json:"depends_on,omitempty"`
 	// Doc says what the value means; it becomes the accessors' comment.
 	Doc string `json:"doc,omitempty"`
 	// Unit of a number ("tokens", "US dollars"). It is for people.
@@ -54,6 +58,7 @@ const (
 	Min     Kind = "min"     // never moves up
 	Counter Kind = "counter" // sums exactly
 	Once    Kind = "once"    // the first claim, for good
+	Event   Kind = "event"   // begun and done; the time of the last
 	Set     Kind = "set"     // by element
 	Map     Kind = "map"     // by key
 )
@@ -86,11 +91,11 @@ func scalars() []Type {
 }
 
 // Kinds lists every kind, in the order of the documentation.
-func Kinds() []Kind { return []Kind{Value, Max, Min, Counter, Once, Set, Map} }
+func Kinds() []Kind { return []Kind{Value, Max, Min, Counter, Once, Event, Set, Map} }
 
 // OnWriter reports whether a field of kind k is written by methods of the
 // Writer, because what they do is decided at once and is no part of a commit.
-func (k Kind) OnWriter() bool { return k == Once }
+func (k Kind) OnWriter() bool { return k == Once || k == Event }
 
 // Allows reports whether a field of kind k may have type t: what max and min
 // compare must have an order; what a counter sums must sum exactly, and of two
@@ -105,7 +110,7 @@ func (k Kind) Allows(t Type) bool {
 		return t == TypeInt || t == TypeUint || t == TypeFloat || t == TypeDecimal || t == TypeTime || t == TypeDuration
 	case Counter:
 		return t == TypeInt || t == TypeUint || t == TypeDecimal || t == TypeDuration
-	case Once:
+	case Once, Event:
 		return t == TypeTime
 	case Set:
 		return t != TypeFloat && slices.Contains(scalars(), t)

@@ -101,7 +101,7 @@ func notAManifest(err error) error { return fmt.Errorf("the text is no manifest:
 
 func (m *Manifest) sound() error {
 	switch {
-	case !validStateID(m.StateID):
+	case !ValidStateID(m.StateID):
 		return fmt.Errorf("the manifest has the state id %.80q, which no state is made with", m.StateID)
 	case m.Locks == nil:
 		return errors.New("the manifest has no lock files")
@@ -138,8 +138,8 @@ func (p *Pending) sound() error {
 
 func base32hex(s string) bool { return strings.Trim(s, "0123456789abcdefghijklmnopqrstuv") == "" }
 
-// validStateID reports whether s is a state id.
-func validStateID(s string) bool {
+// ValidStateID reports whether s is a state id, as [Manifest.StateID] has it.
+func ValidStateID(s string) bool {
 	return len(s) == 26 && base32hex(s)
 }
 
@@ -201,7 +201,7 @@ func (d *Declaration) sound() error {
 			}
 		}
 	}
-	if clashes := d.shared(); len(clashes) > 0 {
+	if clashes := append(d.shared(), d.unsoundDependencies()...); len(clashes) > 0 {
 		return errors.New(clashes[0])
 	}
 	return nil

@@ -45,7 +45,7 @@ func (d *Declaration) Merge(built *Declaration) (*Declaration, bool, error) {
 		merged.Owners[name], more = union, more || added
 	}
 	if len(clashes) == 0 {
-		clashes = merged.shared()
+		clashes = append(merged.shared(), merged.unsoundDependencies()...)
 	}
 	if len(clashes) > 0 {
 		return nil, false, fmt.Errorf("%w: %s", ErrDeclaration, strings.Join(clashes, "; "))
@@ -139,7 +139,7 @@ func (m *merger) field(what string, there, here Field) Field {
 		m.clashes = append(m.clashes, fmt.Sprintf("%s is %s there and %s here", what, there.describe(), here.describe()))
 		return there
 	}
-	if values := newValues(there, here); len(values) > 0 {
+	if values := missingFrom(there.Values, here.Values); len(values) > 0 {
 		there.Values, m.added = append(slices.Clone(there.Values), values...), true
 	}
 	there.Of = m.part("the elements of "+what, there.Of, here.Of)
@@ -147,6 +147,9 @@ func (m *merger) field(what string, there, here Field) Field {
 	there.Fields = m.fields(what+", member ", there.Fields, here.Fields)
 	there.Record = m.fields(what+", member ", there.Record, here.Record)
 	there.Keys = there.Keys || here.Keys
+	if more := missingFrom(there.DependsOn, here.DependsOn); len(more) > 0 {
+		there.DependsOn, m.added = append(slices.Clone(there.DependsOn), more...), true
+	}
 	return there
 }
 
@@ -169,12 +172,13 @@ func (f Field) describe() string {
 	return fmt.Sprintf("a %s of type %s", f.EffectiveKind(), f.Type)
 }
 
-// newValues returns the values of the enum built that old lacks.
-func newValues(old, built Field) []string {
+// missingFrom returns the words of here that there lacks: the new values of an
+// enum, the new dependencies of a field.
+func missingFrom(there, here []string) []string {
 	var fresh []string
-	for _, v := range built.Values {
-		if !slices.Contains(old.Values, v) {
-			fresh = append(fresh, v)
+	for _, word := range here {
+		if !slices.Contains(there, word) {
+			fresh = append(fresh, word)
 		}
 	}
 	return fresh

@@ -24,6 +24,8 @@ func (f Field) sound(kinds []Kind, nest int) error {
 		return fmt.Errorf("has members and is of type %q", f.Type)
 	case kind != Map && (f.Value != nil || len(f.Record) > 0 || f.Keys):
 		return fmt.Errorf("has what only a map has and is of kind %q", kind)
+	case nest > 0 && len(f.DependsOn) > 0:
+		return fmt.Errorf("depends on something, which only a whole field can")
 	case f.Value != nil && len(f.Record) > 0:
 		return fmt.Errorf("has both a value and a record at a key")
 	case f.Of != nil:

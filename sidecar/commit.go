@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"slices"
 
 	"github.com/freehold-dev/freehold/schema"
@@ -37,6 +38,9 @@ func (b *batch) begin() error {
 	}
 	if w.lease != nil && base.Version.Epoch > w.epoch {
 		return w.fenced(base.Version.Epoch, "the sidecar was written in it")
+	}
+	if err := w.regressed(base); err != nil {
+		return err
 	}
 	b.base, b.next = base, w.nextVersion(base)
 	w.see(base.Version)
@@ -171,6 +175,7 @@ func (b *batch) takeChanges(doc *document.Document, own document.Provenance) {
 		case !ok:
 		case s.set:
 			doc.Set(field, s.raw, by)
+			doc.Observe(field, s.seen)
 		default:
 			doc.Clear(field, by)
 		}
@@ -196,6 +201,16 @@ func (b *batch) touched() []string {
 
 // setParts takes changes to the parts of a field into doc.
 func (b *batch) setParts(doc *document.Document, field string, changes map[string]slot, by document.Provenance) {
+	if b.w.declared.Fields[field].EffectiveKind() == schema.Event {
+		for _, token := range slices.Sorted(maps.Keys(changes)) {
+			if changes[token].set {
+				doc.Begin(field, token, by)
+			} else {
+				doc.End(field, token)
+			}
+		}
+		return
+	}
 	rows := b.table(field).with(changes)
 	if b.w.declared.Fields[field].EffectiveKind() == schema.Set {
 		doc.Set(field, renderSet(rows), by)

@@ -75,6 +75,10 @@ var (
 	// ErrNoKey is returned if a map has no key such as its owner's part of it
 	// was to be written at.
 	ErrNoKey = errors.New("no such key")
+	// ErrNotObserved is returned if a value that depends on other owners'
+	// fields is written with no token of what was seen of them, or with one
+	// that does not tell of them.
+	ErrNotObserved = errors.New("not observed")
 	// ErrNoState is returned if the directory is not a state directory.
 	ErrNoState = statedir.ErrNoState
 	// ErrNotOwner is returned if a field belongs to another owner, or to
@@ -84,6 +88,10 @@ var (
 	// signals: the first of a PID namespace, the caller, an ancestor of it,
 	// or another user's.
 	ErrProtected = errors.New("never signalled")
+	// ErrRegressed is returned if the sidecar is older than what somebody has
+	// observed of it, or has another history: a backup was restored, or a
+	// volume rolled back.
+	ErrRegressed = errors.New("regressed")
 	// ErrReplaced is returned if the state directory's path now names
 	// another directory.
 	ErrReplaced = statedir.ErrReplaced

@@ -24,7 +24,7 @@ func (w *Writer) beginEpoch() error {
 		return err
 	}
 	sidecar := w.sidecarEpoch()
-	visible := []uint64{sidecar}
+	visible := []uint64{sidecar, w.observedEpoch()}
 	for _, recorded := range lease.epochs() {
 		if believed(recorded, sidecar) {
 			visible = append(visible, recorded)

@@ -173,7 +173,7 @@ func (b *batch) takeInKeys(field string, value []byte) error {
 			}
 			row.Born = now.born
 		}
-		b.changes[place{field, row.Key}] = slot{row.Value, true, row.Born}
+		b.changes[place{field, row.Key}] = slot{raw: row.Value, set: true, born: row.Born}
 	}
 	return nil
 }

@@ -34,9 +34,10 @@ func TestMain(m *testing.M) {
 
 // roles are the programs that tests run as processes of their own.
 var roles = map[string]func(args []string) error{
-	"add":  roleAdd,
-	"hold": roleHold,
-	"use":  roleUse,
+	"add":   roleAdd,
+	"hold":  roleHold,
+	"use":   roleUse,
+	"begin": roleBegin,
 }
 
 // process returns the command of a role.

@@ -20,6 +20,7 @@ const (
 	Insert Verb = "insert" // set: an element; map: a key without members
 	Remove Verb = "remove" // set
 	Delete Verb = "delete" // map
+	Done   Verb = "done"   // event: one that is over already; see [Event] for others
 )
 
 // An Op is one operation on one field, as data.
@@ -34,6 +35,10 @@ type Op struct {
 	// At is the incarnation of Key that is meant. If zero, the current one.
 	At    Version        `json:"at,omitzero"`
 	Value jsontext.Value `json:"value,omitzero"`
+	// Seen is what was seen of what the field depends on before the value
+	// was produced. If zero, nobody knows. A field that depends on nothing
+	// takes none.
+	Seen Seen `json:"seen,omitzero"`
 }
 
 // A Patch is what one commit changes: its operations, in order.
@@ -60,14 +65,18 @@ var kindOf = map[Verb]schema.Kind{
 var verbsOf = map[schema.Kind]string{
 	schema.Value: "set or clear", schema.Counter: "add", schema.Max: "raise", schema.Min: "lower",
 	schema.Once: "claim, which is no part of a commit,", schema.Set: "insert or remove", schema.Map: "insert or delete, or name a member",
+	schema.Event: "begin and done, which are no part of a commit, or done with the time of one that is over",
 }
 
 // wrongVerb says what verb f has instead of op's.
 func wrongVerb(f schema.Field, verb Verb) error {
-	kind := f.EffectiveKind()
+	kind, what := f.EffectiveKind(), string(f.EffectiveKind())
+	if kind == schema.Event {
+		what = "field of kind event"
+	}
 	switch verb {
-	case Set, Clear, Add, Raise, Lower, Insert, Remove, Delete:
-		return fmt.Errorf("%s is not for a %s: use %s", verb, kind, verbsOf[kind])
+	case Set, Clear, Add, Raise, Lower, Insert, Remove, Delete, Done:
+		return fmt.Errorf("%s is not for a %s: use %s", verb, what, verbsOf[kind])
 	}
 	return fmt.Errorf("there is no operation %q: use %s", verb, verbsOf[kind])
 }

@@ -11,10 +11,10 @@ import (
 	"github.com/freehold-dev/freehold/sidecar/statedir"
 )
 
-// Accept takes the sidecar of owner as some other hand left it: it checks
-// every value against the declaration, stamps the file anew and begins an
-// epoch. It changes nothing and returns [Unchanged] if the sidecar is as
-// Freehold left it. It returns an error that wraps [ErrInvalid] if the file is
+// Accept takes the sidecar of owner as some other hand left it, edited or put
+// back from an older copy: it checks every value against the declaration, stamps
+// the file anew and begins an epoch beyond all that anybody has observed. It
+// changes nothing and returns [Unchanged] if the sidecar is as Freehold left it. It returns an error that wraps [ErrInvalid] if the file is
 // no JSON object, [ErrValue] if a value does not fit its field, [ErrNotOwner]
 // if it holds another owner's field, and [fs.ErrNotExist] if there is none.
 func Accept(ctx context.Context, dir, owner string, o *Options) (Commit, error) {
@@ -24,7 +24,7 @@ func Accept(ctx context.Context, dir, owner string, o *Options) (Commit, error) 
 	}
 	defer release()
 	doc, err := w.read()
-	if err == nil && !doc.Version.IsZero() {
+	if err == nil && !doc.Version.IsZero() && w.regressed(doc) == nil {
 		return Commit{Outcome: Unchanged, Version: doc.Version}, nil
 	}
 	raw, readErr := w.dir.ReadFile(statedir.Sidecar(owner), nil, document.MaxSize)
@@ -59,7 +59,7 @@ func (b *batch) takeIn() error {
 	b.base.Owner, b.base.State = w.owner, w.manifest.StateID
 	b.next = Version{Epoch: w.epoch, Revision: 1, Nonce: statedir.NewNonce()}
 	if w.lease == nil {
-		b.next.Epoch = w.newEpoch(believable(b.base.Version.Epoch), w.quarantinedEpoch())
+		b.next.Epoch = w.newEpoch(believable(b.base.Version.Epoch), w.quarantinedEpoch(), w.observedEpoch())
 	}
 	b.changes = map[place]slot{}
 	for _, name := range b.base.Names() {

@@ -145,6 +145,9 @@ func (tx *Tx) record(f schema.Field, op Op, carried bool) (err error) {
 		op.Value, err = elementOf(f, op)
 	default:
 		op.Value, err = tx.recordValue(f, tx.batch.w.knows(op.Field, f), op, carried)
+		if err == nil { // whoever folds it in cannot ask for another token
+			_, err = tx.batch.w.observe(f, op, slot{raw: op.Value, set: true})
+		}
 	}
 	if err == nil && keep {
 		tx.ops = append(tx.ops, op)

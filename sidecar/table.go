@@ -55,7 +55,7 @@ func (t *table) slot(part string) slot {
 	if !ok {
 		return slot{}
 	}
-	return slot{t.rows[i].Value, true, t.rows[i].Born}
+	return slot{raw: t.rows[i].Value, set: true, born: t.rows[i].Born}
 }
 
 // with returns the table's rows after changes, which are by part.

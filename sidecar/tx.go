@@ -2,6 +2,7 @@ package sidecar
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/document"
@@ -81,8 +82,8 @@ func (tx *Tx) Get(field string) (raw []byte, ok bool) {
 		tx.fail(err)
 		return nil, false
 	}
-	if f.EffectiveKind().OnWriter() {
-		tx.fail(fmt.Errorf("field %s: %w: it is a %s field and no part of a commit: read it in a view", field, ErrValue, f.EffectiveKind()))
+	if f.EffectiveKind() == schema.Once {
+		tx.fail(fmt.Errorf("field %s: %w: it is a once field and no part of a commit: read it in a view", field, ErrValue))
 		return nil, false
 	}
 	s := tx.slot(place{field: field})
@@ -115,17 +116,24 @@ func (tx *Tx) apply(op Op, carried bool) {
 	switch {
 	case f.EffectiveKind() != schema.Map && (op.Key != "" || op.Member != "" || !op.At.IsZero()):
 		err = invalid(fmt.Errorf("it is no map: leave out the key, the member and the incarnation"))
+	case !slices.Contains(schema.DependentKinds(), f.EffectiveKind()) && !op.Seen.IsZero():
+		err = invalid(fmt.Errorf("a %s depends on nothing: leave out what was seen", f.EffectiveKind()))
 	case tx.busy != nil:
 		err = tx.record(f, op, carried)
 	case f.EffectiveKind() == schema.Map:
 		err = tx.applyKey(f, op, carried)
 	case f.EffectiveKind() == schema.Set:
 		err = tx.applyElement(f, op)
+	case f.EffectiveKind() == schema.Event:
+		err = tx.applyEvent(f, op)
 	default:
 		p := place{field: op.Field}
 		var s slot
 		s, err = subject{f, tx.batch.w.knows(op.Field, f), tx.slot(p), carried}.apply(op)
 		if err = invalid(err); err == nil {
+			s, err = tx.batch.w.observe(f, op, s)
+		}
+		if err == nil {
 			tx.change(p, s)
 		}
 	}

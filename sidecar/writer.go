@@ -52,10 +52,12 @@ type Writer struct {
 	declared schema.Owner // by the manifest
 	known    schema.Owner // by the declaration that the program was built from
 	deciders map[string]*decider
-	program  string
-	wait     time.Duration
-	clock    func() time.Time
-	notice   func(error)
+	// observers are the owners whose fields depend on this one's.
+	observers map[string]*decider
+	program   string
+	wait      time.Duration
+	clock     func() time.Time
+	notice    func(error)
 
 	lock      *statedir.Lock
 	lease     *statedir.Lock // held if the owner is exclusive, else nil
@@ -167,6 +169,7 @@ func (w *Writer) open(ctx context.Context, d *schema.Declaration, o *Options) (e
 		w.known = d.Owners[w.owner]
 	}
 	w.deciders = deciders(&w.manifest.Declaration, w.owner)
+	w.observers = observers(&w.manifest.Declaration, w.owner)
 	switch w.wait = o.Wait; {
 	case o.Wait == 0:
 		w.wait = w.known.EffectiveWait() // how long this program waits is its own affair

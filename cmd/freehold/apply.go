@@ -23,7 +23,8 @@ func newApply(c *cli) *cobra.Command {
 		Short: "commit a JSON patch from standard input",
 		Long: `Read a JSON array of operations from standard input and carry all of them out,
 in order, as OWNER and in one commit. Each is an object of "field", "op" and
-"value", with nothing else in it but, for a map, "key", "member" and "at":
+"value", with nothing else in it but, for a map, "key", "member" and "at", and
+for a field that depends on others "seen", a token that observe printed:
 
   [{"field": "context_cleared", "op": "set", "value": true},
    {"field": "note", "op": "clear"},
@@ -51,6 +52,7 @@ are as they stand in the sidecar: decimals, instants and durations are strings.`
 		})
 	})
 	w.flags(cmd)
+	w.sight.flags(cmd)
 	w.completes(cmd, completeOwner)
 	return cmd
 }

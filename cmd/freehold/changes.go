@@ -24,6 +24,9 @@ type commitReport struct {
 	Patch string `json:"patch,omitzero"`
 	// Folded is how many patches that were set aside the commit took in.
 	Folded int `json:"folded,omitzero"`
+	// Unobserved are the fields that depend on others and were written by
+	// somebody who did not say what had been seen of those.
+	Unobserved []string `json:"unobserved,omitempty"`
 }
 
 // outcome fills in what became of the commit.
@@ -46,6 +49,9 @@ type change struct {
 	Inserted []jsontext.Value     `json:"inserted,omitempty"`
 	Removed  []jsontext.Value     `json:"removed,omitempty"`
 	Keys     map[string]keyChange `json:"keys,omitempty"`
+	// Observed has the versions that were seen before the value was produced,
+	// if that is what changed.
+	Observed map[string]sidecar.Version `json:"observed,omitempty"`
 }
 
 // A keyChange is what the owner has at a key before and after a commit.
@@ -68,6 +74,7 @@ func (r *commitReport) carryOut(tx *sidecar.Tx, o schema.Owner, patch sidecar.Pa
 		return
 	}
 	before := map[spot]jsontext.Value{}
+	observed := map[string]map[string]sidecar.Version{}
 	deleted := map[spot]bool{}
 	for _, op := range patch {
 		at := spot{field: op.Field}
@@ -76,6 +83,7 @@ func (r *commitReport) carryOut(tx *sidecar.Tx, o schema.Owner, patch sidecar.Pa
 		}
 		if _, seen := before[at]; !seen {
 			before[at] = valueAt(tx, at)
+			observed[at.field] = tx.Observed(at.field)
 		}
 		tx.Apply(op)
 		deleted[at] = deleted[at] || op.Verb == sidecar.Delete
@@ -83,10 +91,15 @@ func (r *commitReport) carryOut(tx *sidecar.Tx, o schema.Owner, patch sidecar.Pa
 	for at, old := range before {
 		now := valueAt(tx, at)
 		anew := deleted[at] && old != nil && now != nil
-		if !anew && bytes.Equal(old, now) {
+		seen := tx.Observed(at.field)
+		reobserved := !maps.Equal(seen, observed[at.field])
+		if !anew && bytes.Equal(old, now) && !reobserved {
 			continue
 		}
 		ch := r.Fields[at.field]
+		if reobserved {
+			ch.Observed = seen
+		}
 		switch f := o.Fields[at.field]; {
 		case at.key != "":
 			if ch.Keys == nil {
@@ -149,7 +162,7 @@ func (r *commitReport) text(o schema.Owner) string {
 		return fmt.Sprintf("%s unchanged, and never written\n", r.Owner)
 	}
 	if !r.Changed {
-		return fmt.Sprintf("%s unchanged at version %v\n", r.Owner, r.Version)
+		return fmt.Sprintf("%s unchanged at version %v\n", r.Owner, r.Version) + r.unobserved()
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s applied version %v\n", r.Owner, r.Version)
@@ -157,6 +170,15 @@ func (r *commitReport) text(o schema.Owner) string {
 		if ch, ok := r.Fields[field]; ok {
 			ch.write(&b, field, o.Fields[field])
 		}
+	}
+	return b.String() + r.unobserved()
+}
+
+// unobserved returns a line for each field whose freshness nobody can tell now.
+func (r *commitReport) unobserved() string {
+	var b strings.Builder
+	for _, field := range r.Unobserved {
+		fmt.Fprintf(&b, "  %s: written without a token of what was seen, so that its freshness is unknown\n", field)
 	}
 	return b.String()
 }
@@ -177,8 +199,21 @@ func (ch change) write(b *strings.Builder, field string, f schema.Field) {
 			fmt.Fprintf(b, "  %s: inserted %s\n", field, shownValue(element, raw))
 		}
 	default:
-		fmt.Fprintf(b, "  %s: %s -> %s\n", field, shownValue(f, ch.Before), shownValue(f, ch.After))
+		if !bytes.Equal(ch.Before, ch.After) {
+			fmt.Fprintf(b, "  %s: %s -> %s\n", field, shownValue(f, ch.Before), shownValue(f, ch.After))
+		}
+		for _, name := range slices.Sorted(maps.Keys(ch.Observed)) {
+			fmt.Fprintf(b, "  %s: observed %s at %s\n", field, name, versionOf(ch.Observed[name]))
+		}
 	}
+}
+
+// versionOf puts the version of a field into words.
+func versionOf(v sidecar.Version) string {
+	if v.IsZero() {
+		return "no version: nobody had written it"
+	}
+	return "version " + v.String()
 }
 
 // write writes the lines of what changed at a key of the map f: one for each

@@ -20,6 +20,7 @@ type writing struct {
 	*cli
 	place
 	hand
+	sight
 	version string      // that the sidecar must be at
 	given   *pflag.Flag // of version
 }
@@ -60,6 +61,9 @@ func (w *writing) commit(ctx context.Context, owner string, draft drafter) error
 		return err
 	}
 	r := commitReport{Owner: owner, Fields: map[string]change{}}
+	if r.Unobserved, err = w.sight.into(patch, writer.Declaration().Owners[owner]); err != nil {
+		return err
+	}
 	commit, err := writer.Update(ctx, func(tx *sidecar.Tx) error {
 		if w.given.Changed { // an empty version is that of a sidecar never written
 			tx.IfVersion(version)
@@ -122,9 +126,10 @@ func lookup(d *schema.Declaration, owner, field, verb string, operands ...string
 // and those for what is no part of a commit.
 // What the others say of a command that does not suit them, sidecar knows.
 var partCommands = map[schema.Kind][]string{
-	schema.Once: {"claim"},
-	schema.Set:  {"insert", "remove", "apply"},
-	schema.Map:  {"put", "insert", "delete", "apply"},
+	schema.Once:  {"claim"},
+	schema.Event: {"begin", "done", "apply"},
+	schema.Set:   {"insert", "remove", "apply"},
+	schema.Map:   {"put", "insert", "delete", "apply"},
 }
 
 // suits says why a command, verb, cannot write f, where reading its operands

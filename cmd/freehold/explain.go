@@ -58,9 +58,23 @@ type explanation struct {
 	Parts []part      `json:"parts,omitempty"` // of a map
 	Error string      `json:"error,omitzero"`
 
-	err      error // why the value cannot be had, unless it is unset
-	declared schema.Field
-	bad      string // the owner because of which it cannot be had
+	DependsOn []string       `json:"depends_on,omitempty"`
+	Freshness *freshnessCode `json:"freshness,omitempty"` // of what depends on others
+	Observed  sidecar.Seen   `json:"observed,omitzero"`
+
+	freshness sentences
+	open      []reader.Opening
+	err       error // why the value cannot be had, unless it is unset
+	declared  schema.Field
+	bad       string // the owner because of which it cannot be had
+}
+
+// A freshnessCode is a freshness as data.
+type freshnessCode struct {
+	Verdict reader.Verdict `json:"verdict"`
+	Reason  reader.Reason  `json:"reason"`
+	Field   string         `json:"field,omitzero"` // the one that decided
+	Says    string         `json:"says"`
 }
 
 // An origin is where a value, or an owner's part of it, comes from.
@@ -100,6 +114,14 @@ func explain(view *reader.View, field string) *explanation {
 		Field: field, origin: originOf(view, field, owner),
 		Type: f.Type, Kind: f.EffectiveKind(), Unit: f.Unit, Doc: f.Doc, Parts: partsOf(view, field), declared: f,
 	}
+	e.open = view.Field(field).Open()
+	if f.Dependent() {
+		fresh := view.Field(field).Freshness()
+		by, _ := view.Field(field).Provenance()
+		e.DependsOn, e.Observed = f.DependsOn, by.Observed
+		e.Freshness = &freshnessCode{fresh.Verdict, fresh.Reason, fresh.Field, fresh.String()}
+		freshness(&e.freshness, view, field)
+	}
 	raw, err := view.Field(field).Raw()
 	e.Set = err == nil
 	if e.Set {
@@ -120,6 +142,8 @@ func (e *explanation) text() string {
 	switch {
 	case e.err != nil:
 		t.say("%s cannot be read: what owner %s wrote is %s.", e.Field, e.bad, e.Status)
+	case e.Kind == schema.Event && !e.Set:
+		t.say("%s is unset: the event was never done.", e.Field)
 	case e.Set:
 		t.say("%s is %s.", e.Field, e.shown())
 		t.say("Owner %s %s it at %s.", e.Owner, wrote[e.Kind], e.when())
@@ -131,6 +155,8 @@ func (e *explanation) text() string {
 	default:
 		t.say("%s is unset: owner %s has never written it.", e.Field, e.Owner)
 	}
+	t.begun(e.Owner, e.Field, e.open)
+	t = append(t, e.freshness...)
 	t.say("It belongs in %s, which is %s.", visible(e.File), condition[e.Status])
 	if e.Doc != "" {
 		t.say("Its meaning: %s", visible(e.Doc))
@@ -169,7 +195,7 @@ func (t sentences) text() string { return strings.Join(t, "\n") + "\n" }
 // wrote is what an owner did to a field of each kind.
 var wrote = map[schema.Kind]string{
 	schema.Value: "set", schema.Counter: "last added to", schema.Max: "raised", schema.Min: "lowered", schema.Set: "last changed",
-	schema.Once: "claimed",
+	schema.Once: "claimed", schema.Event: "last ended",
 }
 
 // condition puts the status of a sidecar into words.
@@ -179,4 +205,5 @@ var condition = map[reader.Status]string{
 	reader.Invalid:    "not of Freehold's format",
 	reader.Foreign:    "not as Freehold left it: another hand has changed it",
 	reader.Unreadable: "there and cannot be read",
+	reader.Regressed:  "older than what somebody has observed of it: an older copy was put back",
 }

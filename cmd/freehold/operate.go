@@ -45,6 +45,7 @@ func newOperation(c *cli, o operation) *cobra.Command {
 		})
 	})
 	w.flags(cmd)
+	w.sight.flags(cmd)
 	w.completes(cmd, completeFields(o.kind, ""))
 	return cmd
 }

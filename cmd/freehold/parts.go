@@ -98,6 +98,8 @@ func called(f schema.Field) string {
 		return "map"
 	case kind == schema.Once:
 		return "once field"
+	case kind == schema.Event:
+		return "field of kind event"
 	}
 	return fmt.Sprintf("%s of type %s", kind, typeName(f))
 }
@@ -118,6 +120,7 @@ func commandOf(owner, field string, f schema.Field) string {
 		schema.Max:     "raise %s %s VALUE",
 		schema.Min:     "lower %s %s VALUE",
 		schema.Once:    "claim %s %s",
+		schema.Event:   "begin %s %s",
 		schema.Set:     "insert %s %s VALUE",
 		schema.Map:     "put %s %s KEY MEMBER=VALUE",
 	}[f.EffectiveKind()]

@@ -31,6 +31,7 @@ Where every field has its value already, nothing is written and the answer is
 		})
 	})
 	w.flags(cmd)
+	w.sight.flags(cmd)
 	w.completes(cmd, completeFields(schema.Value, "="))
 	return cmd
 }

@@ -34,6 +34,9 @@ func fieldPairs(f schema.Field) []pair {
 	pairs = appendMembers(pairs, "fields", f.Fields)
 	pairs = appendMembers(pairs, "record", f.Record)
 	pairs = appendPart(pairs, "value", f.Value)
+	if f.Dependent() {
+		pairs = append(pairs, pair{"depends_on", "[" + strings.Join(f.DependsOn, ", ") + "]"})
+	}
 	pairs = appendText(pairs, "doc", f.Doc)
 	pairs = appendText(pairs, "unit", f.Unit)
 	pairs = appendText(pairs, "go", f.Go)

@@ -18,20 +18,18 @@ type role struct {
 var (
 	valueKeys = []string{"type", "kind", "values", "of", "fields", "doc", "unit", "go", "legacy", "was"}
 	mapKeys   = []string{"record", "value", "keys"}
-	later     = []string{"depends_on"}
 
-	asField   = role{slices.Concat(valueKeys, mapKeys), schema.Kinds(), ""}
+	asField   = role{slices.Concat(valueKeys, mapKeys, []string{"depends_on"}), schema.Kinds(), ""}
 	asElement = role{without(valueKeys, "kind", "legacy", "was"), nil, "a list is written whole and has a name only as a whole"}
 	asMember  = role{without(valueKeys, "kind"), nil, "a record is written whole"}
 	asColumn  = role{valueKeys, entryKinds, "a map has no map in it"}
 	asValue   = role{without(valueKeys, "legacy", "was"), entryKinds, "the map is a field of its own"}
 
 	entryKinds = []schema.Kind{schema.Value, schema.Max, schema.Min, schema.Counter}
-	laterKinds = []string{"event"}
 
 	// impliedTypes has the kinds whose fields can be of one type only, which
 	// then need not be said.
-	impliedTypes = map[schema.Kind]schema.Type{schema.Once: schema.TypeTime}
+	impliedTypes = map[schema.Kind]schema.Type{schema.Once: schema.TypeTime, schema.Event: schema.TypeTime}
 )
 
 // A fieldEntry is a field, or a part of one, with its place in the file.
@@ -42,6 +40,7 @@ type fieldEntry struct {
 	keysAt  place   // of "keys:", or zero
 	wasAt   place   // of "was:", or zero
 	values  []place // of each of the field's values
+	depends []place // of each of the fields that it depends on
 	field   schema.Field
 	element *fieldEntry  // of a list, or the value of a map
 	members []fieldEntry // of a record, or of what a map has at a key
@@ -92,10 +91,12 @@ func (s *spec) read() {
 		switch {
 		case s.has(e.name):
 			s.m[e.name] = e.value
+		case e.name == "depends_on":
+			s.report(e.at, "%q does not belong in %s, since what was seen is kept for a whole field: remove it", e.name, s.what)
 		case asField.has(e.name):
 			s.report(e.at, "%q does not belong in %s, since %s: remove it", e.name, s.what, s.why)
 		default:
-			s.unknownKey(e, s.what, s.keys, later)
+			s.unknownKey(e, s.what, s.keys, nil)
 		}
 	}
 	f := &s.out.field
@@ -103,7 +104,7 @@ func (s *spec) read() {
 	f.Unit = s.line(s.m["unit"], "the unit of "+s.what)
 	f.Legacy = s.line(s.m["legacy"], "the legacy key of "+s.what)
 	s.readWas()
-	kind, kinded := s.word(s.m["kind"], "kind", s.what, words(s.kinds...), laterKinds)
+	kind, kinded := s.word(s.m["kind"], "kind", s.what, words(s.kinds...))
 	if f.Legacy == schema.LegacyFile && kind != string(schema.Map) {
 		s.report(at(s.m["legacy"]), `%s is no map, so that it cannot be the legacy file itself, as "legacy: ." says: name its key in that file`, s.what)
 	}
@@ -115,6 +116,7 @@ func (s *spec) read() {
 	} else {
 		s.readType(kinded)
 	}
+	s.readDependencies(s.m["depends_on"])
 	if name, ok := s.text(s.m["go"], "the Go name of "+s.what); ok && s.checkGo(at(s.m["go"]), name, s.what) {
 		f.Go, s.out.goAt = name, at(s.m["go"])
 	}
@@ -137,7 +139,7 @@ func (s *spec) readType(kinded bool) {
 	}
 	f := &s.out.field
 	if f.Type = implied; s.m["type"] != nil || implied == "" {
-		typ, typed := s.word(s.m["type"], "type", s.what, words(schema.Types()...), nil)
+		typ, typed := s.word(s.m["type"], "type", s.what, words(schema.Types()...))
 		if !typed {
 			return
 		}

@@ -41,6 +41,18 @@ func GoMemberName(whole, name string, f schema.Field) string { return whole + Go
 // whole has at a key.
 func GoEntryName(whole string) string { return whole + "Entry" }
 
+// GoSeenName returns the name of the Go type of what was seen of what the
+// field whose Go name is field depends on, GoObserveName that of the view's
+// method that returns one.
+func GoSeenName(field string) string    { return field + "Seen" }
+func GoObserveName(field string) string { return "Observe" + field }
+
+// GoBeforeName and GoUnobservedName return the names, in the generated test
+// package, of the settings of a dependent field that was overtaken and of one
+// whose writer did not say what it had seen.
+func GoBeforeName(field string) string     { return field + "Before" }
+func GoUnobservedName(field string) string { return field + "Unobserved" }
+
 // camel joins the words of text, which the separators separate.
 func camel(text, separators string) string {
 	var b strings.Builder

@@ -80,6 +80,7 @@ func (f *fileReader) checkIdentifiers() {
 				}
 			case n.claim(id, n.view, tx, n.test) && n.claim(id.as("Field"+id.name, "the constant of field "+field.name), n.pkg):
 				n.claimTypes(field, id)
+				n.claimSeen(field, id)
 			}
 		}
 	}
@@ -105,6 +106,17 @@ func (n *namer) claimTypes(field fieldEntry, id identifier) {
 	case f.Type == schema.TypeRecord:
 		n.claimRecord(field, id)
 	}
+}
+
+// claimSeen adds what is declared for a field that depends on others.
+func (n *namer) claimSeen(field fieldEntry, id identifier) {
+	if !field.field.Dependent() {
+		return
+	}
+	n.claim(id.as(GoSeenName(id.name), "the type of what was seen for "+id.what), n.pkg)
+	n.claim(id.as(GoObserveName(id.name), "the method that observes for "+id.what), n.view)
+	n.claim(id.as(GoBeforeName(id.name), "the setting of "+id.what+" that was overtaken"), n.test)
+	n.claim(id.as(GoUnobservedName(id.name), "the setting of "+id.what+" that was not observed"), n.test)
 }
 
 // claimEntry adds the members that one owner declares of a map.

@@ -59,7 +59,7 @@ func randomField(t *rapid.T) schema.Field {
 			f.Kind = kind
 		}
 		return f
-	case schema.Once:
+	case schema.Once, schema.Event:
 		return schema.Field{Type: schema.TypeTime, Kind: kind}
 	default:
 		return schema.Field{Type: schema.TypeUint, Kind: kind}

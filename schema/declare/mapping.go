@@ -2,7 +2,6 @@ package declare
 
 import (
 	"slices"
-	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -102,17 +101,13 @@ func (r *reporter) text(n *yaml.Node, what string) (string, bool) {
 }
 
 // word returns the text of n, the value of what of whose, which must be one of
-// the words. Words that only a later release knows are reported as such.
-func (r *reporter) word(n *yaml.Node, what, whose string, words, later []string) (string, bool) {
+// the words.
+func (r *reporter) word(n *yaml.Node, what, whose string, words []string) (string, bool) {
 	text, ok := r.text(n, "the "+what+" of "+whose)
 	if !ok || slices.Contains(words, text) {
 		return text, ok
 	}
-	if first, _, _ := strings.Cut(text, " "); slices.Contains(later, first) {
-		r.report(at(n), "%s: %s %q is not supported by this release: use %s", whose, what, first, list(words, "or"))
-	} else {
-		r.report(at(n), "unknown %s %s of %s: %s", what, quote(text), whose, didYouMean(text, "the values are", words))
-	}
+	r.report(at(n), "unknown %s %s of %s: %s", what, quote(text), whose, didYouMean(text, "the values are", words))
 	return "", false
 }
 

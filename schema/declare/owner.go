@@ -36,10 +36,10 @@ func (f *fileReader) readOwner(e entry) ownerEntry {
 		Home:       path.Join(f.folder, e.name),
 		Fields:     map[string]schema.Field{},
 	}
-	if mode, ok := f.word(m["mode"], "mode", what, words(schema.Shared, schema.Exclusive), nil); ok {
+	if mode, ok := f.word(m["mode"], "mode", what, words(schema.Shared, schema.Exclusive)); ok {
 		o.owner.Mode = schema.Mode(mode)
 	}
-	if level, ok := f.word(m["durability"], "durability", what, words(schema.Power, schema.Process), nil); ok {
+	if level, ok := f.word(m["durability"], "durability", what, words(schema.Power, schema.Process)); ok {
 		o.owner.Durability = schema.Durability(level)
 	}
 	if home, ok := f.text(m["home"], "the home of "+what); ok {
@@ -91,7 +91,7 @@ func (f *fileReader) readBusy(n *yaml.Node, owner string) schema.Busy {
 	} else if wait, ok := f.text(n, "the wait of "+owner); ok && f.checkWait(at(n), wait, owner) {
 		busy.Wait = wait
 	}
-	if then, ok := f.word(m["then"], "busy rule", owner, words(schema.Fail, schema.Aside), nil); ok {
+	if then, ok := f.word(m["then"], "busy rule", owner, words(schema.Fail, schema.Aside)); ok {
 		busy.Then = schema.Then(then)
 	}
 	return busy

@@ -50,6 +50,14 @@ func typeRule(typ schema.Type, key string) *jsonschema.Schema {
 	}
 }
 
+// dependencyRule: what depends on others is written as a whole.
+func dependencyRule() *jsonschema.Schema {
+	return &jsonschema.Schema{
+		If:   &jsonschema.Schema{Required: []string{"depends_on"}},
+		Then: given(property{"kind", oneOf(schema.DependentKinds()...), false}),
+	}
+}
+
 // unitRule: only a number has a unit.
 func unitRule() *jsonschema.Schema {
 	return &jsonschema.Schema{

@@ -69,20 +69,21 @@ var comments = map[string]string{
 	"Busy.Wait": "How long it waits, as Go writes durations: 250ms, 2s.",
 	"Busy.Then": "What it does then: fail, an error with nothing changed; aside, its patch is set aside until a later commit takes it in, for which the owner must be shared and the order of its writes must not count.",
 
-	"Field.":       "One value with one owner, or a map, of which several owners may each have members.",
-	"Field.Type":   "The type of the value, or of a set's elements. A once field is of type time, which need not be said. int and uint have 64 bits, decimal is exact, time is an instant, json is anything.",
-	"Field.Kind":   "How writes combine: value, the latest; max and min, never back; counter, the exact sum; once, the first claim, for good; set, by element; map, by key.",
-	"Field.Of":     "What an element of the list is.",
-	"Field.Fields": "The members of the record by name. The record is written whole.",
-	"Field.Record": "What this owner keeps at each key of the map: members by name, each with its kind.",
-	"Field.Value":  "What the map has at each key, if that is one value.",
-	"Field.Keys":   "Whether this owner decides which keys the map has. Of several owners of a map, exactly one does.",
-	"Field.Doc":    "What the value means. It becomes the comment of the generated accessors.",
-	"Field.Unit":   "What a number counts: tokens, US dollars.",
-	"Field.Values": "The values of an enum.",
-	"Field.Go":     "The name in generated code. Default: the field's name by Go's rules, TotalUSD for total_usd.",
-	"Field.Was":    "The name that the field had before. `freehold state upgrade` then renames it, with all that is stored in it.",
-	"Field.Legacy": "The field's key in the file that Freehold replaces; of a map, \".\" if it is that file itself.",
+	"Field.":          "One value with one owner, or a map, of which several owners may each have members.",
+	"Field.Type":      "The type of the value, or of a set's elements. A once field and an event are of type time, which need not be said. int and uint have 64 bits, decimal is exact, time is an instant, json is anything.",
+	"Field.Kind":      "How writes combine: value, the latest; max and min, never back; counter, the exact sum; once, the first claim, for good; event, begun and done, the time of the last; set, by element; map, by key.",
+	"Field.Of":        "What an element of the list is.",
+	"Field.Fields":    "The members of the record by name. The record is written whole.",
+	"Field.Record":    "What this owner keeps at each key of the map: members by name, each with its kind.",
+	"Field.Value":     "What the map has at each key, if that is one value.",
+	"Field.Keys":      "Whether this owner decides which keys the map has. Of several owners of a map, exactly one does.",
+	"Field.DependsOn": "The fields of other owners that the value is computed from. Who writes it says what was seen of them, and readers learn whether that has been overtaken.",
+	"Field.Doc":       "What the value means. It becomes the comment of the generated accessors.",
+	"Field.Unit":      "What a number counts: tokens, US dollars.",
+	"Field.Values":    "The values of an enum.",
+	"Field.Go":        "The name in generated code. Default: the field's name by Go's rules, TotalUSD for total_usd.",
+	"Field.Was":       "The name that the field had before. `freehold state upgrade` then renames it, with all that is stored in it.",
+	"Field.Legacy":    "The field's key in the file that Freehold replaces; of a map, \".\" if it is that file itself.",
 }
 
 // refine changes the property name of s; otherwise, if not empty, is what
@@ -136,11 +137,15 @@ func refineField(s *jsonschema.Schema) {
 		least, most := uint64(1), uint64(maxValues)
 		p.Items, p.MinItems, p.MaxItems, p.UniqueItems = pattern(valueRule), &least, &most, true
 	})
+	refine(s, "depends_on", "", func(p *jsonschema.Schema) {
+		least, most := uint64(1), uint64(maxDependencies)
+		p.Items, p.MinItems, p.MaxItems, p.UniqueItems = pattern(schema.NameRule), &least, &most, true
+	})
 	refine(s, "of", "", refer("Element"))
 	refine(s, "fields", "", namedParts("Member"))
 	refine(s, "record", "", namedParts("Column"))
 	refine(s, "value", "", refer("Value"))
-	s.AllOf = append(s.AllOf, mapRule(), listRule(), recordRule())
+	s.AllOf = append(s.AllOf, mapRule(), listRule(), recordRule(), dependencyRule())
 	addRules(s, schema.Kinds())
 }
 

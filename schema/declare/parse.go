@@ -110,6 +110,7 @@ func (f *fileReader) read(root *yaml.Node) {
 	f.readOwners(root, m["owners"])
 	f.checkMaps()
 	f.checkFormer()
+	f.checkDependencies()
 	f.checkHomes()
 	f.checkIdentifiers()
 }

@@ -179,7 +179,7 @@ owners.yaml:9:7: field y_ becomes Y in Go, and so does field y at owners.yaml:8:
 owners.yaml:9:7: field y_ is an enum without values: add "values: […]"
 owners.yaml:11:11: the home of owner b, "..", is outside of the module: name a folder in it
 owners.yaml:13:7: owner a declares the field x already, at owners.yaml:7:7: a field has one owner; remove or rename one of the two
-owners.yaml:13:23: unknown key "oops" in field x: the keys here are type, kind, values, of, fields, doc, unit, go, legacy, was, record, value and keys
+owners.yaml:13:23: unknown key "oops" in field x: the keys here are type, kind, values, of, fields, doc, unit, go, legacy, was, record, value, keys and depends_on
 `
 	if diff := cmp.Diff(want, report(t, text)); diff != "" {
 		t.Errorf("Parse (-want +got):\n%s", diff)

@@ -59,6 +59,9 @@ func (s share) schema(f schema.Field) (*jsonschema.Schema, error) {
 func (s share) sign(schema *jsonschema.Schema, f schema.Field) *jsonschema.Schema {
 	schema.Description = description(f)
 	schema.Extras = map[string]any{"x-freehold-owner": s.owner, "x-freehold-kind": f.EffectiveKind()}
+	if f.Dependent() {
+		schema.Extras["x-freehold-depends-on"] = f.DependsOn
+	}
 	return schema
 }
 

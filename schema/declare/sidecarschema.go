@@ -2,6 +2,7 @@ package declare
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/invopop/jsonschema"
@@ -77,15 +78,47 @@ func writerSchema() *jsonschema.Schema {
 func fieldsSchema() *jsonschema.Schema {
 	s := object("Which commit wrote or cleared each field last.")
 	s.PropertyNames = pattern(schema.NameRule)
-	s.AdditionalProperties = object("",
-		property{"version", described("EPOCH.REVISION.NONCE of the commit.", pattern(versionPattern)), true},
-		property{"at", described("When it was made.", instant()), true},
-		property{"program", described("The program that made it.", pattern("")), true},
-		property{"pid", described("That program's process id.", between("integer", "0", "9223372036854775807")), true},
-		property{"keys", incarnationsSchema(), false},
-		property{"adopted", described("Of a set or a map, the commit that took a legacy file into it.", pattern(versionPattern)), false},
-	)
+	entry := object("", slices.Concat(commitProperties(false), []property{
+		{"keys", incarnationsSchema(), false},
+		{"observed", observationSchema(), false},
+		{"open", openSchema(), false},
+		{"adopted", described("Of a set or a map, the commit that took a legacy file into it.", pattern(versionPattern)), false},
+	})...)
+	written := &jsonschema.Schema{}
+	for _, p := range commitProperties(true) {
+		written.Required = append(written.Required, p.name)
+	}
+	entry.AnyOf = []*jsonschema.Schema{written, {Required: []string{"open"}}}
+	s.AdditionalProperties = entry
 	return s
+}
+
+// commitProperties describe a commit that did something to a field.
+func commitProperties(required bool) []property {
+	return []property{
+		{"version", described("EPOCH.REVISION.NONCE of the commit.", pattern(versionPattern)), required},
+		{"at", described("When it was made.", instant()), required},
+		{"program", described("The program that made it.", pattern("")), required},
+		{"pid", described("That program's process id.", between("integer", "0", "9223372036854775807")), required},
+	}
+}
+
+func observationSchema() *jsonschema.Schema {
+	return &jsonschema.Schema{
+		Type:                 "object",
+		Description:          "Of a field that depends on others, the version of each that its writer had seen before the data was produced; empty for one that nobody had written.",
+		PropertyNames:        pattern(schema.NameRule),
+		AdditionalProperties: pattern("^$|" + versionPattern),
+	}
+}
+
+func openSchema() *jsonschema.Schema {
+	return &jsonschema.Schema{
+		Type:                 "object",
+		Description:          "Of an event, what has begun and is neither done nor abandoned, by token.",
+		PropertyNames:        pattern(noncePattern),
+		AdditionalProperties: object("", commitProperties(true)...),
+	}
 }
 
 func incarnationsSchema() *jsonschema.Schema {

@@ -67,8 +67,25 @@ func provenanceSchema(owner string) *jsonschema.Schema {
 		property{"status", statusSchema(), true},
 		property{"freshness", described("Whether the field was computed from the newest of what it depends on.",
 			oneOf("fresh", "stale", "ambiguous", "unknown")), false},
-		property{"observed", described("The field versions that the writer had seen.", &jsonschema.Schema{Type: "object"}), false},
+		property{"observed", observationSchema(), false},
+		property{"open", begunSchema(), false},
 	)
+}
+
+// begunSchema describes what has begun of an event and is not done.
+func begunSchema() *jsonschema.Schema {
+	return &jsonschema.Schema{
+		Type:        "array",
+		Description: "Of an event, what has begun and is neither done nor abandoned, in that order.",
+		Items: closed(object("",
+			property{"token", described("The token that ends it.", pattern("^[0-9a-v]{26}:[a-z][a-z0-9_]{0,47}:[0-9a-v]{13}$")), true},
+			property{"epoch", described("The epoch of the commit that began it.", count()), true},
+			property{"revision", described("That commit's revision in the epoch.", count()), true},
+			property{"begun_at", described("When that commit was made.", instant()), true},
+			property{"program", described("The program that made it.", pattern("")), true},
+			property{"pid", described("That program's process id.", between("integer", "0", "9223372036854775807")), true},
+		)),
+	}
 }
 
 // sharedProvenanceSchema is provenanceSchema for a field of all these owners.

@@ -79,7 +79,7 @@ func (p *Plan) decide(part Part, have source, keys *keyring) *decision {
 
 // verbs give a value its first content.
 var verbs = map[schema.Kind]sidecar.Verb{
-	schema.Value: sidecar.Set, schema.Max: sidecar.Raise, schema.Min: sidecar.Lower, schema.Counter: sidecar.Add,
+	schema.Value: sidecar.Set, schema.Max: sidecar.Raise, schema.Min: sidecar.Lower, schema.Counter: sidecar.Add, schema.Event: sidecar.Done,
 }
 
 func (d *decision) field(f schema.Field, v Value, s stored) {

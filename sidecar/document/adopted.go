@@ -19,10 +19,7 @@ func (d *Document) Adopt(name string) {
 		return
 	}
 	e := &d.fields[i]
-	if e.set == nil {
-		e.write(e.provenance())
-	}
-	set := *e.set
+	set := e.rewrite()
 	if set.extra = slices.Clone(set.extra); set.extra == nil {
 		for _, known := range entryNames {
 			set.extra = append(set.extra, member{key: quote(known)})
@@ -30,7 +27,6 @@ func (d *Document) Adopt(name string) {
 	}
 	set.extra = slices.DeleteFunc(set.extra, isAdopted)
 	set.extra = append(set.extra, member{key: adoptedKey, value: append(d.Version.append([]byte{'"'}), '"')})
-	e.set = &set
 }
 
 // Adopted returns the version in which a legacy file was last taken into the

@@ -17,7 +17,7 @@ var (
 	envelopeNeeds = slices.DeleteFunc(slices.Clone(envelopeNames), func(name string) bool { return name == "folded" })
 	writerNames   = []string{"program", "identity"}
 	identityNames = []string{"boot", "pid_ns", "pid", "start", "nonce", "pidfd"}
-	entryNames    = []string{"version", "at", "program", "pid", "keys"}
+	entryNames    = []string{"version", "at", "program", "pid", "keys", "observed", "open"}
 	required      = entryNames[:4]
 )
 

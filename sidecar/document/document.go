@@ -100,6 +100,22 @@ func (d *Document) SetFolded(folded, fresh []string) {
 // Remembers reports whether nonce is among [Document.Recent].
 func (d *Document) Remembers(nonce string) bool { return d.recent.has(nonce) }
 
+// Behind reports whether d is older than the version seen of the same sidecar,
+// or has another history: an older copy was put back, and perhaps went on from
+// there. What d has forgotten it does not hold against seen.
+func (d *Document) Behind(seen Version) bool {
+	v := d.Version
+	switch {
+	case seen.IsZero():
+		return false
+	case seen.Epoch != v.Epoch:
+		return seen.Epoch > v.Epoch
+	case seen.Revision >= v.Revision:
+		return seen != v
+	}
+	return v.Revision-seen.Revision < uint64(d.recent.len()) && !d.Remembers(seen.Nonce)
+}
+
 // Belongs returns an error that wraps [ErrForeign] if d is not the document of
 // owner in the state with the id stateID: a sidecar that was copied from
 // elsewhere is whole, but nobody here wrote it.

@@ -122,8 +122,12 @@ func (d *Document) appendEntries(dst []byte) []byte {
 }
 
 // append writes one member. What a field does not have, the incarnations of
-// what is no map, is left out.
+// what is no map, is left out, and so is the version of an event that has only
+// begun.
 func (w *written) append(dst []byte, name string) []byte {
+	if w.Provenance == (Provenance{}) && slices.Contains(required, name) {
+		return dst
+	}
 	switch name {
 	case "version":
 		return append(w.Version.append(append(dst, '"')), '"')
@@ -133,8 +137,12 @@ func (w *written) append(dst []byte, name string) []byte {
 		return appendString(dst, w.Program)
 	case "pid":
 		return strconv.AppendInt(dst, int64(w.PID), 10)
-	default: // "keys"
+	case "keys":
 		return append(dst, w.keys...)
+	case "observed":
+		return append(dst, w.observed...)
+	default: // "open"
+		return append(dst, w.open...)
 	}
 }
 

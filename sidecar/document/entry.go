@@ -21,24 +21,33 @@ type Provenance struct {
 // An entry is a member of $sidecar.fields: who wrote a field. Readers ask for
 // few of them, so that an entry stays text until somebody does.
 type entry struct {
-	key  []byte   // with its quotes
-	raw  []byte   // the object as it stands in the file
-	keys []byte   // of a map, the object of incarnations in raw
-	set  *written // what replaces raw, once the field was written
+	key   []byte // with its quotes
+	raw   []byte // the object as it stands in the file
+	parts        // of raw
+	set   *written
 }
 
+// parts are what an entry has beside the provenance, each an object, or nil.
+type parts struct {
+	keys     []byte // of a map, the incarnations
+	observed []byte // of a dependent field, the versions that its writer had seen
+	open     []byte // of an event, what has begun and is not done
+}
+
+// written is what replaces an entry's text, once the field was written.
 type written struct {
 	Provenance
-	keys  []byte   // of a map, an object
+	parts
 	extra []member // the members that raw had, if it had unknown ones
 }
 
-// write makes by the one who wrote the field. What a newer release put beside
-// that survives.
+// write makes by the one who wrote the field, having observed nothing. What a
+// newer release put beside that survives.
 func (e *entry) write(by Provenance) {
-	set := &written{Provenance: by, keys: e.keys}
+	set := &written{Provenance: by, parts: e.parts}
+	set.observed = nil
 	if e.set != nil {
-		set.keys, set.extra = e.set.keys, e.set.extra
+		set.keys, set.open, set.extra = e.set.keys, e.set.open, e.set.extra
 	} else if _, usual := cutEntry(e.raw); !usual {
 		set.extra = split(e.raw)
 		for i := range set.extra {
@@ -48,6 +57,22 @@ func (e *entry) write(by Provenance) {
 		}
 	}
 	e.set = set
+}
+
+// rewrite returns what replaces the entry's text, to be changed, with all that
+// it has. Clones of the document keep what they have.
+func (e *entry) rewrite() *written {
+	if e.set == nil {
+		by, observed := Provenance{}, e.observed
+		if e.raw != nil {
+			by = e.provenance()
+		}
+		e.write(by)
+		e.set.observed = observed
+	}
+	set := *e.set
+	e.set = &set
+	return &set
 }
 
 func (e *entry) provenance() Provenance {
@@ -65,13 +90,12 @@ func (e *entry) provenance() Provenance {
 	return by
 }
 
-// incarnations returns the object that gives each key of a map its
-// incarnation, or nil.
-func (e *entry) incarnations() []byte {
+// now returns the entry's parts as they stand.
+func (e *entry) now() parts {
 	if e.set != nil {
-		return e.set.keys
+		return e.set.parts
 	}
-	return e.keys
+	return e.parts
 }
 
 // entries reads $sidecar.fields.
@@ -81,7 +105,9 @@ func (s *scanner) entries(d *Document) {
 			d.fields = make([]entry, 0, 16)
 		}
 		e := entry{key: key, raw: s.value()}
-		if _, usual := cutEntry(e.raw); !usual {
+		if parts, usual := cutEntry(e.raw); usual {
+			e.observed = parts.observed
+		} else {
 			s.examine(&e)
 		}
 		d.fields = append(d.fields, e)
@@ -93,7 +119,7 @@ func (s *scanner) examine(e *entry) {
 	if s.err != nil {
 		return
 	}
-	closer := scan(e.raw, s.base+s.at, func(s *scanner) { _, e.keys = s.provenance(e.key) })
+	closer := scan(e.raw, s.base+s.at, func(s *scanner) { _, e.parts = s.provenance(e.key) })
 	defer closer.release()
 	if s.err = closer.err; s.wrong == nil {
 		s.wrong = closer.wrong
@@ -101,7 +127,7 @@ func (s *scanner) examine(e *entry) {
 }
 
 // provenance reads any entry; key is the field's.
-func (s *scanner) provenance(key []byte) (by Provenance, keys []byte) {
+func (s *scanner) provenance(key []byte) (by Provenance, has parts) {
 	what, known := fmt.Sprintf("the entry of %.80q", unquoteName(key)), 0
 	raw := s.object(what, func(_, name []byte) {
 		known++
@@ -116,24 +142,32 @@ func (s *scanner) provenance(key []byte) (by Provenance, keys []byte) {
 			by.PID = s.pid(name)
 		case "keys":
 			known--
-			keys = s.incarnations()
+			has.keys = s.incarnations()
+		case "observed":
+			known--
+			has.observed = s.observation()
+		case "open":
+			known--
+			has.open = s.openings()
 		default:
 			known--
 			s.value()
 		}
 	})
-	if known < len(required) {
+	// An event that has never been done has no version yet.
+	if known < len(required) && (known > 0 || has.open == nil) {
 		s.complete(raw, what, split(raw), required)
 	}
-	return by, keys
+	return by, has
 }
 
 // entryParts is a Provenance whose strings have not been made yet.
 type entryParts struct {
-	version versionParts
-	at      time.Time
-	program []byte
-	pid     int
+	version  versionParts
+	at       time.Time
+	program  []byte
+	pid      int
+	observed []byte // an object, or nil
 }
 
 func (p entryParts) provenance() Provenance {
@@ -146,6 +180,7 @@ func (p entryParts) provenance() Provenance {
 func cutEntry(raw []byte) (parts entryParts, ok bool) {
 	c := cursor{text: raw, ok: true}
 	parts = c.entry()
+	parts.observed = c.observation()
 	c.skip("}")
 	return parts, c.ok && c.pos == len(raw)
 }

@@ -31,6 +31,22 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		_, err := Decode([]byte(strings.Replace(encode(t, sample(2)), c.old, c.new, 1)))
 		said.Same(t, "decode: "+how, err)
 	}
+	entry := `"at":"2026-08-11T09:12:44.031Z","program":"stop-hook","pid":4711}`
+	for how, more := range map[string]string{
+		"an observation that is no object":       `"observed":[]`,
+		"an observation of what is no field":     `"observed":{"\u001b[2J":""}`,
+		"an observation of what is no version":   `"observed":{"reset":"\u202e"}`,
+		"open events that are no object":         `"open":7`,
+		"an open event without a token":          `"open":{"\u001b[2J":{}}`,
+		"an open event that says nothing of who": `"open":{"0000000000001":null}`,
+	} {
+		_, err := Decode([]byte(strings.Replace(encode(t, sample(2)), entry, strings.TrimSuffix(entry, "}")+","+more+"}", 1)))
+		said.Same(t, "decode: "+how, err)
+	}
+	d = sample(1)
+	d.Begin("note", "\x1b[2J", by(d.Version))
+	_, err = d.Encode()
+	said.Same(t, "encode: an event under what is no token", err)
 	d = sample(1)
 	d.Writer.Identity.Nonce = "a\xff"
 	_, err = d.Encode()

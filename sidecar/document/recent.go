@@ -98,11 +98,13 @@ func makeIDs(nonces []string) ids {
 	return list
 }
 
+func (list ids) len() int { return (len(list) + 1) / idStep }
+
 func (list ids) list() []string {
 	if len(list) == 0 {
 		return nil
 	}
-	nonces := make([]string, 0, (len(list)+1)/idStep)
+	nonces := make([]string, 0, list.len())
 	for i := 0; i < len(list); i += idStep {
 		nonces = append(nonces, string(list[i+1:i+idText-1]))
 	}

@@ -3,6 +3,7 @@ package document
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -30,10 +31,12 @@ type content struct {
 	Values       map[string]string
 	By           map[string]Provenance
 	Rows         map[string][]Row
+	Observed     map[string]Observation
+	Open         map[string][]Opening
 }
 
 func contentOf(d *Document) content {
-	c := content{d.Owner, d.State, d.Version, d.WrittenAt, d.Writer, d.Recent(), d.Names(), map[string]string{}, map[string]Provenance{}, map[string][]Row{}}
+	c := content{d.Owner, d.State, d.Version, d.WrittenAt, d.Writer, d.Recent(), d.Names(), map[string]string{}, map[string]Provenance{}, map[string][]Row{}, maps.Collect(d.Observations()), map[string][]Opening{}}
 	for _, name := range append(d.Names(), fieldNames...) {
 		raw, by, ok := d.Field(name)
 		if raw != nil {
@@ -41,6 +44,9 @@ func contentOf(d *Document) content {
 		}
 		if rows, err := d.Rows(name); err == nil {
 			c.Rows[name] = rows
+		}
+		if open := d.Open(name); open != nil {
+			c.Open[name] = open
 		}
 		if ok {
 			c.By[name] = by

@@ -51,7 +51,7 @@ func (d *Document) incarnations(name string) map[string]Version {
 	if i < 0 {
 		return nil
 	}
-	object := d.fields[i].incarnations()
+	object := d.fields[i].now().keys
 	born := make(map[string]Version, bytes.Count(object, []byte{','})+1)
 	var last Version // often many keys in a row were created by one commit
 	pairs(object, func(key, value []byte) {

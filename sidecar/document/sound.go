@@ -81,6 +81,23 @@ func distinct(names []nameAt) error {
 	return nil
 }
 
+func (w *written) sound() error {
+	var err error
+	pairs(w.open, func(key, value []byte) {
+		e := entry{key: key, raw: value}
+		if wrong := e.provenance().sound(); wrong != nil {
+			err = wrong
+		}
+		if !validNonce(unquoteName(key)) {
+			err = fmt.Errorf("%.80q is no token of an event", key)
+		}
+	})
+	if err != nil || w.Provenance == (Provenance{}) && w.open != nil {
+		return err
+	}
+	return w.Provenance.sound()
+}
+
 func (p Provenance) sound() error {
 	if err := p.Version.sound(); err != nil {
 		return err

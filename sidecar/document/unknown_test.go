@@ -26,7 +26,7 @@ func TestUnknownMembersSurviveACommit(t *testing.T) {
 		case "a field before ours":
 			unknown += "\n"
 		case "a field's entry":
-			unknown = `"future":{"version":"1.1.0000000000001","at":"2026-08-11T09:12:44Z","program":"x","pid":1,"observed":` + odd + `},`
+			unknown = `"future":{"version":"1.1.0000000000001","at":"2026-08-11T09:12:44Z","program":"x","pid":1,"beyond":` + odd + `},`
 		}
 		text := edited(t, old, unknown+old)
 		d, err := Decode([]byte(text))

@@ -88,8 +88,9 @@ func (c *cursor) entries() []entry {
 		c.skip(":")
 		start = c.pos
 		c.entry()
+		observed := c.observation()
 		c.skip("}")
-		entries = append(entries, entry{key: key, raw: c.since(start)})
+		entries = append(entries, entry{key: key, raw: c.since(start), parts: parts{observed: observed}})
 		c.ok = c.ok && schema.ValidName(string(name))
 		if !c.skipIf(",") {
 			break
@@ -100,7 +101,7 @@ func (c *cursor) entries() []entry {
 	return entries
 }
 
-// entry reads what [written.append] writes, up to the incarnations of a map.
+// entry reads what [written.append] writes, up to what only some fields have.
 func (c *cursor) entry() (parts entryParts) {
 	c.skip(`{"version":"`)
 	var ok bool

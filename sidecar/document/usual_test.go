@@ -39,6 +39,7 @@ func TestUsualReadsWhatEncodeWrites(t *testing.T) {
 		d.Set("load", []byte(`-1.50E+1`), by(d.Version))
 		d.Writer.Identity.PIDNamespace = uint64(commits % 2)
 		d.Writer.Identity.Boot = "boot"[:commits%3]
+		d.Observe("turns", observed(commits%3))
 		text := []byte(encode(t, d))
 		if _, _, ok := usual(text); !ok {
 			t.Fatalf("not read:\n%s", text)
@@ -58,7 +59,9 @@ func bare() *Document {
 }
 
 func TestUsualTakesNothingThatIsWrong(t *testing.T) {
-	text := []byte(encode(t, sample(2)))
+	d := sample(2)
+	d.Observe("turns", observed(2))
+	text := []byte(encode(t, d))
 	for i := range text {
 		for bit := range 8 {
 			text[i] ^= 1 << bit
@@ -92,6 +95,14 @@ func FuzzUsualAgrees(f *testing.F) {
 		}
 		f.Add(text)
 	}
+	d := sample(1)
+	d.Observe("turns", observed(2))
+	d.Begin("note", nonceOf(7), by(d.Version))
+	text, err := d.Encode()
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(text)
 	f.Fuzz(agree)
 }
 

@@ -8,8 +8,10 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"testing"
 
+	"github.com/freehold-dev/freehold/reader"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
 )
@@ -23,16 +25,26 @@ type Maker struct {
 // A setting is an operation. Its verb is that of the kind of what it is about,
 // unless it says one itself.
 type setting struct {
-	op  sidecar.Op
-	err error
+	op   sidecar.Op
+	err  error
+	sees sight
 }
+
+// A sight is what the writer of a value that depends on others has seen.
+type sight int
+
+const (
+	everything sight = iota // all settings of what it depends on
+	nothingYet              // none of them: they were not written yet
+	unsaid                  // nobody knows
+)
 
 func set[T any](op sidecar.Op, codec schema.Codec[T], values ...T) func(*Maker) {
 	var settings []setting
 	for _, v := range values {
 		raw, err := codec.Append(nil, v)
 		op.Value = raw
-		settings = append(settings, setting{op, err})
+		settings = append(settings, setting{op: op, err: err})
 	}
 	return func(m *Maker) { m.settings = append(m.settings, settings...) }
 }
@@ -64,13 +76,30 @@ func Keys(field string, keys ...string) func(*Maker) {
 	}
 }
 
+// Before returns a setting that is written before all others, so that what it
+// depends on is newer than what its writer had seen.
+func Before(set func(*Maker)) func(*Maker) { return seen(nothingYet, set) }
+
+// Unobserved returns a setting whose writer does not say what it had seen.
+func Unobserved(set func(*Maker)) func(*Maker) { return seen(unsaid, set) }
+
+func seen(what sight, set func(*Maker)) func(*Maker) {
+	return func(m *Maker) {
+		first := len(m.settings)
+		set(m)
+		for i := range m.settings[first:] {
+			m.settings[first+i].sees = what
+		}
+	}
+}
+
 // State returns the path of a new state directory, declared by d, that holds
 // the settings. Each is written through its field's owner by the verb of its
 // kind, in the order given: a counter adds up, a max keeps the highest, a once
-// field is claimed at the time given. First
-// of all, the owners of maps' keys create those that any setting names. The
-// test fails at once if a setting's value does not fit its field. State panics
-// if t's Fatal returns.
+// field is claimed at the time given. Owners whose fields depend on others' come
+// after those, and have seen what they wrote. First of all, the owners of maps'
+// keys create those that any setting names. The test fails at once if a
+// setting's value does not fit its field. State panics if t's Fatal returns.
 func State[S ~func(*Maker)](t testing.TB, d *schema.Declaration, settings []S) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), d.State)
@@ -104,18 +133,48 @@ func fill[S ~func(*Maker)](t testing.TB, dir string, d *schema.Declaration, sett
 	for _, set := range settings {
 		set(m)
 	}
-	for _, patch := range []func(testing.TB, *schema.Declaration, string) sidecar.Patch{m.keys, m.patch} {
-		for _, owner := range d.OwnerNames() {
-			if patch := patch(t, d, owner); len(patch) > 0 {
+	r, err := reader.OpenAs(dir, d)
+	if err != nil {
+		fail(t, err)
+	}
+	defer r.Close()
+	for _, patch := range []func(testing.TB, *reader.View, string) sidecar.Patch{m.keys, m.early, m.patch} {
+		for _, owner := range upwards(d) {
+			view, err := r.View(context.Background())
+			if err != nil {
+				fail(t, err)
+			}
+			if patch := patch(t, view, owner); len(patch) > 0 {
 				write(t, dir, d, owner, patch)
 			}
 		}
 	}
 }
 
+// upwards returns the names of d's owners, those that others depend on before
+// these.
+func upwards(d *schema.Declaration) []string {
+	var order []string
+	var place func(owner string)
+	place = func(owner string) {
+		if slices.Contains(order, owner) {
+			return
+		}
+		for _, below := range d.OwnersBelow(owner) {
+			place(below)
+		}
+		order = append(order, owner)
+	}
+	for _, owner := range d.OwnerNames() {
+		place(owner)
+	}
+	return order
+}
+
 // keys returns what creates the keys that are owner's to create, of maps that
 // have records there.
-func (m *Maker) keys(_ testing.TB, d *schema.Declaration, owner string) sidecar.Patch {
+func (m *Maker) keys(_ testing.TB, view *reader.View, owner string) sidecar.Patch {
+	d := view.Declaration()
 	var patch sidecar.Patch
 	for _, s := range m.settings {
 		f := d.Owners[owner].Fields[s.op.Field]
@@ -126,24 +185,39 @@ func (m *Maker) keys(_ testing.TB, d *schema.Declaration, owner string) sidecar.
 	return patch
 }
 
-// patch returns the settings of owner's fields, and of its members of maps, as
-// operations.
-func (m *Maker) patch(t testing.TB, d *schema.Declaration, owner string) sidecar.Patch {
+// early returns the settings of owner's fields that are written before what
+// they depend on, as operations.
+func (m *Maker) early(t testing.TB, view *reader.View, owner string) sidecar.Patch {
+	t.Helper()
+	return m.operations(t, view, owner, func(s setting) bool { return s.sees == nothingYet })
+}
+
+// patch returns the other settings of owner's fields, and of its members of
+// maps, as operations.
+func (m *Maker) patch(t testing.TB, view *reader.View, owner string) sidecar.Patch {
+	t.Helper()
+	return m.operations(t, view, owner, func(s setting) bool { return s.sees != nothingYet })
+}
+
+func (m *Maker) operations(t testing.TB, view *reader.View, owner string, wanted func(setting) bool) sidecar.Patch {
 	t.Helper()
 	var patch sidecar.Patch
 	for _, s := range m.settings {
-		spec, ok := d.Owners[owner].Fields[s.op.Field]
+		spec, ok := view.Declaration().Owners[owner].Fields[s.op.Field]
 		if ok && spec.EffectiveKind() == schema.Map {
 			spec, ok = spec.Member(s.op.Member)
 		}
-		if !ok {
+		if !ok || !wanted(s) {
 			continue
-		}
-		if s.err != nil {
-			fail(t, fmt.Errorf("setting %s: %w", s.op.Field, s.err))
 		}
 		if s.op.Verb == "" {
 			s.op.Verb = verbs[spec.EffectiveKind()]
+		}
+		if spec.Dependent() && s.sees != unsaid && s.err == nil {
+			s.op.Seen, s.err = view.ObserveFor(s.op.Field)
+		}
+		if s.err != nil {
+			fail(t, fmt.Errorf("setting %s: %w", s.op.Field, s.err))
 		}
 		patch = append(patch, s.op)
 	}
@@ -157,6 +231,7 @@ var verbs = map[schema.Kind]sidecar.Verb{
 	schema.Max:     sidecar.Raise,
 	schema.Min:     sidecar.Lower,
 	schema.Counter: sidecar.Add,
+	schema.Event:   sidecar.Done,
 }
 
 func write(t testing.TB, dir string, d *schema.Declaration, owner string, patch sidecar.Patch) {

@@ -1,0 +1,143 @@
+package reader
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/document"
+)
+
+// A Verdict says whether a value was computed from the newest of what it depends
+// on.
+type Verdict string
+
+// The verdicts. Whoever acts on a value that must not be out of date acts on
+// [Fresh] alone.
+const (
+	// Fresh: all that the value depends on is as its writer had seen it.
+	Fresh Verdict = "fresh"
+	// Stale: something that it depends on has changed since.
+	Stale Verdict = "stale"
+	// Ambiguous: an event that it depends on has begun and is not done, so
+	// that it may have taken effect or not.
+	Ambiguous Verdict = "ambiguous"
+	// Unknown: nobody can say.
+	Unknown Verdict = "unknown"
+)
+
+// A Reason is a stable code for why a [Verdict] is what it is.
+type Reason string
+
+// The reasons, each of one verdict.
+const (
+	ReasonCurrent              Reason = "current"               // fresh: every version is the one observed
+	ReasonIndependent          Reason = "independent"           // fresh: the field depends on nothing
+	ReasonOvertaken            Reason = "overtaken"             // stale: a version is newer than the one observed
+	ReasonBegun                Reason = "begun"                 // ambiguous: an event is not done
+	ReasonUnset                Reason = "unset"                 // unknown: there is no value
+	ReasonUnreadable           Reason = "unreadable"            // unknown: the value cannot be had
+	ReasonNotObserved          Reason = "not-observed"          // unknown: the writer did not say what it had seen
+	ReasonDependencyUnreadable Reason = "dependency-unreadable" // unknown: what it depends on cannot be had
+	ReasonDependencyBehind     Reason = "dependency-behind"     // unknown: what it depends on is older than what was observed
+	ReasonDependencyForked     Reason = "dependency-forked"     // unknown: another commit of the same number was observed
+)
+
+// A Freshness says whether a value was computed from the newest of what it
+// depends on. It is decided from versions, never from clocks.
+type Freshness struct {
+	Verdict Verdict
+	Reason  Reason
+	// Field is the one that it depends on and that decided; empty if none
+	// did.
+	Field string
+
+	says string
+}
+
+// String returns a sentence without its full stop.
+func (f Freshness) String() string { return f.says }
+
+// Fresh reports whether the verdict is [Fresh].
+func (f Freshness) Fresh() bool { return f.Verdict == Fresh }
+
+// weight orders the verdicts by what decides: of several dependencies the first
+// of the heaviest verdict does. A change that is certain outweighs one that is
+// possible, and that outweighs what nobody knows.
+var weight = map[Verdict]int{Fresh: 0, Unknown: 1, Ambiguous: 2, Stale: 3}
+
+// Freshness says whether the field was computed from the newest of what it
+// depends on. A field that depends on nothing is fresh; a part of a map is as
+// fresh as the whole.
+func (e Entry) Freshness() Freshness {
+	p, err := e.place()
+	if err != nil {
+		return Freshness{Unknown, ReasonUnreadable, "", err.Error()}
+	}
+	if !p.field.Dependent() {
+		return Freshness{Fresh, ReasonIndependent, "", e.name + " depends on nothing"}
+	}
+	o := e.view.owners[p.owner]
+	switch {
+	case o.Err != nil:
+		return Freshness{Unknown, ReasonUnreadable, "", fmt.Sprintf("%s cannot be had: its owner's sidecar is %s", e.name, o.Status)}
+	case o.doc == nil || o.doc.Value(e.name) == nil:
+		return Freshness{Unknown, ReasonUnset, "", e.name + " is unset"}
+	}
+	observed := o.doc.Observed(e.name)
+	result := Freshness{Fresh, ReasonCurrent, "", "all that " + e.name + " depends on is as its writer had seen it"}
+	for _, of := range p.field.DependsOn {
+		seen, known := observed[of]
+		if f := e.against(of, seen, known); weight[f.Verdict] > weight[result.Verdict] {
+			result = f
+		}
+	}
+	return result
+}
+
+// against decides by one field that e depends on, of which its writer had seen
+// the version seen, if that is known.
+func (e Entry) against(of string, seen sidecar.Version, known bool) Freshness {
+	_, o, err := e.view.Field(of).find()
+	if err != nil || o.Err != nil {
+		status := Status("undeclared")
+		if err == nil {
+			status = o.Status
+		}
+		return Freshness{Unknown, ReasonDependencyUnreadable, of, fmt.Sprintf("%s depends on %s, which cannot be had: its owner's sidecar is %s", e.name, of, status)}
+	}
+	var by document.Provenance
+	var open []document.Opening
+	if o.doc != nil {
+		_, by, _ = o.doc.Field(of)
+		open = o.doc.Open(of)
+	}
+	held := by.Version
+	switch {
+	case known && newer(held, seen):
+		return Freshness{Stale, ReasonOvertaken, of, fmt.Sprintf("%s changed in version %v, at %s, by %s, process %d, and the writer of %s had seen %s", of, held, by.At.Format(time.RFC3339Nano), by.Program, by.PID, e.name, seenVersion(seen))}
+	case len(open) > 0:
+		return Freshness{Ambiguous, ReasonBegun, of, fmt.Sprintf("%s began at %s, by %s, process %d, and is not done", of, open[0].At.Format(time.RFC3339Nano), open[0].Program, open[0].PID)}
+	case !known:
+		return Freshness{Unknown, ReasonNotObserved, of, fmt.Sprintf("the writer of %s did not say what it had seen of %s", e.name, of)}
+	case held == seen:
+		return Freshness{Fresh, ReasonCurrent, of, ""}
+	case newer(seen, held):
+		return Freshness{Unknown, ReasonDependencyBehind, of, fmt.Sprintf("the writer of %s had seen version %v of %s, and what is there is older: %s", e.name, seen, of, seenVersion(held))}
+	}
+	return Freshness{Unknown, ReasonDependencyForked, of, fmt.Sprintf("the writer of %s had seen version %v of %s, and another commit of that number, %v, is there", e.name, seen, of, held)}
+}
+
+// newer reports whether version v of a field is newer than u. They are of one
+// state, whose sidecars hold no other observations.
+func newer(v, u sidecar.Version) bool {
+	return v.Epoch > u.Epoch || v.Epoch == u.Epoch && v.Revision > u.Revision
+}
+
+// seenVersion puts a version that was observed into words.
+func seenVersion(v sidecar.Version) string {
+	if v.IsZero() {
+		return "that nobody had written it"
+	}
+	return "version " + v.String()
+}

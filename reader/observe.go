@@ -1,0 +1,97 @@
+package reader
+
+import (
+	"fmt"
+
+	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/document"
+)
+
+// Observe returns what v holds of the fields, as a token for whoever will write
+// a value that is computed from data gathered from now on. It is for the command
+// line; programs observe for one field, with a token of its own type. It returns
+// an error that wraps [ErrUnknownField] if no owner declares a field, and the
+// error of the owner's sidecar if that cannot be used. That nobody has written a
+// field can be observed too.
+func (v *View) Observe(fields ...string) (sidecar.Seen, error) {
+	versions := map[string]sidecar.Version{}
+	for _, name := range fields {
+		e := v.Field(name)
+		_, o, err := e.find()
+		if err != nil {
+			return sidecar.Seen{}, err
+		}
+		if why := v.declared.declaration.NotObservable(name); why != "" {
+			return sidecar.Seen{}, fmt.Errorf("%s: %w: it is %s, and cannot be observed: name another field", e.where(), sidecar.ErrNotObserved, why)
+		}
+		if o.Err != nil {
+			return sidecar.Seen{}, fmt.Errorf("%s: %w", e.where(), o.Err)
+		}
+		versions[name] = o.version(name)
+	}
+	return sidecar.SeenOf(v.StateID(), versions), nil
+}
+
+// ObserveFor is [View.Observe] for the fields that field depends on. It is for
+// generated code.
+func (v *View) ObserveFor(field string) (sidecar.Seen, error) {
+	spec, _, err := v.Field(field).find()
+	if err != nil {
+		return sidecar.Seen{}, err
+	}
+	return v.Observe(spec.DependsOn...)
+}
+
+// version returns the version of a field in o's sidecar; zero if nobody wrote
+// it, or the sidecar cannot be used.
+func (o *owner) version(field string) sidecar.Version {
+	if o.doc == nil {
+		return sidecar.Version{}
+	}
+	_, by, _ := o.doc.Field(field)
+	return by.Version
+}
+
+// A sighting is a version that the writer of a field had observed of another
+// owner's.
+type sighting struct {
+	field, of string
+	version   sidecar.Version
+}
+
+func sightings(doc *document.Document) []sighting {
+	var all []sighting
+	for field, observed := range doc.Observations() {
+		for of, version := range observed {
+			all = append(all, sighting{field, of, version})
+		}
+	}
+	return all
+}
+
+// regress marks the owners whose sidecars are older than what others in the view
+// have observed of them. Dependents were read first, so no owner can have
+// committed in between: somebody put an older copy back.
+func (v *View) regress() {
+	for _, o := range v.owners {
+		for _, s := range o.saw {
+			p, ok := v.declared.fields[s.of]
+			if !ok {
+				continue
+			}
+			if old := v.owners[p.owner]; old.doc != nil && old.doc.Behind(s.version) {
+				v.owners[p.owner] = old.regressed(o.Name, s)
+			}
+		}
+	}
+}
+
+// regressed returns what is left of an owner of whose field by has seen s. It
+// keeps what was observed by its own programs: that was true once.
+func (o *owner) regressed(by string, s sighting) *owner {
+	now := &owner{OwnerStatus: o.OwnerStatus, saw: o.saw}
+	now.bad(Regressed, fmt.Errorf("%s: %w: it is at version %v, and owner %s had observed version %v of its field %s before it wrote %s: an older copy was put back; bring the newer one back, or run `freehold accept %s` to go on from the old one",
+		o.File, sidecar.ErrRegressed, o.Version, by, s.version, s.of, s.field, o.Name))
+	now.mark = now.appendMark(nil, nil)
+	return now
+}

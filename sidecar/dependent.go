@@ -1,0 +1,143 @@
+package sidecar
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/freehold-dev/freehold/schema"
+)
+
+// A Sighting is what was seen of what one field depends on. Generated code has
+// a type of it for each such field, so that what was seen for one does not
+// compile for another.
+type Sighting interface{ Seen() Seen }
+
+// A dependentCell is a cell whose value is written with what was seen before it
+// was produced.
+type dependentCell[S Sighting, T any] struct{ cell[T] }
+
+func (c dependentCell[S, T]) apply(verb Verb, seen S, v T) {
+	c.tx.check()
+	if seen.Seen().IsZero() {
+		c.tx.fail(fmt.Errorf("%s: %s: %w: the zero token was given: take one from a view before the data is produced", c.tx.batch.w.file(), c.op("", nil).where(), ErrNotObserved))
+		return
+	}
+	raw, err := c.codec.Append(nil, v)
+	if err != nil {
+		c.fail(err)
+		return
+	}
+	op := c.op(verb, raw)
+	op.Seen = seen.Seen()
+	c.tx.apply(op, true)
+}
+
+// A DependentValue is a [Value] that is computed from fields of other owners.
+type DependentValue[S Sighting, T any] struct{ dependentValue dependentCell[S, T] }
+
+// DependentValueOf returns the handle of field in tx. It is for generated code.
+func DependentValueOf[S Sighting, T any](tx *Tx, field string, codec schema.Codec[T]) DependentValue[S, T] {
+	return DependentValue[S, T]{dependentCell[S, T]{cell[T]{spot{tx: tx, field: field}, codec}}}
+}
+
+// Get returns the field's value under the owner's lock and whether it is set.
+func (v DependentValue[S, T]) Get() (value T, ok bool) { return v.dependentValue.get() }
+
+// Set gives the field a value that was produced after seen was observed. The
+// zero S fails the Update with [ErrNotObserved], and so does one of another
+// state; a value that the field cannot hold with [ErrValue].
+func (v DependentValue[S, T]) Set(seen S, value T) { v.dependentValue.apply(Set, seen, value) }
+
+// Clear makes the field unset, which is computed from nothing.
+func (v DependentValue[S, T]) Clear() { v.dependentValue.clear() }
+
+// A DependentMax is a [Max] that is computed from fields of other owners.
+type DependentMax[S Sighting, T any] struct{ dependentMax dependentCell[S, T] }
+
+// DependentMaxOf returns the handle of field in tx. It is for generated code.
+func DependentMaxOf[S Sighting, T any](tx *Tx, field string, codec schema.Codec[T]) DependentMax[S, T] {
+	return DependentMax[S, T]{dependentCell[S, T]{cell[T]{spot{tx: tx, field: field}, codec}}}
+}
+
+// Get returns the field's value under the owner's lock and whether it is set.
+func (m DependentMax[S, T]) Get() (value T, ok bool) { return m.dependentMax.get() }
+
+// Raise moves the field up to value, which was produced after seen was
+// observed; where it is beyond, nothing changes, and where it is there already
+// seen replaces what had been observed. It fails like [DependentValue.Set].
+func (m DependentMax[S, T]) Raise(seen S, value T) { m.dependentMax.apply(Raise, seen, value) }
+
+// A DependentMin is a [Min] that is computed from fields of other owners.
+type DependentMin[S Sighting, T any] struct{ dependentMin dependentCell[S, T] }
+
+// DependentMinOf returns the handle of field in tx. It is for generated code.
+func DependentMinOf[S Sighting, T any](tx *Tx, field string, codec schema.Codec[T]) DependentMin[S, T] {
+	return DependentMin[S, T]{dependentCell[S, T]{cell[T]{spot{tx: tx, field: field}, codec}}}
+}
+
+// Get returns the field's value under the owner's lock and whether it is set.
+func (m DependentMin[S, T]) Get() (value T, ok bool) { return m.dependentMin.get() }
+
+// Lower moves the field down to value, as [DependentMax.Raise] moves up.
+func (m DependentMin[S, T]) Lower(seen S, value T) { m.dependentMin.apply(Lower, seen, value) }
+
+// A DependentCounter is a [Counter] of what is computed from fields of other
+// owners. What was observed is that of the last Add.
+type DependentCounter[S Sighting, T any] struct{ dependentCounter dependentCell[S, T] }
+
+// DependentCounterOf returns the handle of field in tx. It is for generated
+// code.
+func DependentCounterOf[S Sighting, T any](tx *Tx, field string, codec schema.Codec[T]) DependentCounter[S, T] {
+	return DependentCounter[S, T]{dependentCell[S, T]{cell[T]{spot{tx: tx, field: field}, codec}}}
+}
+
+// Get returns the field's value under the owner's lock and whether it is set.
+func (c DependentCounter[S, T]) Get() (value T, ok bool) { return c.dependentCounter.get() }
+
+// Add adds n, which was produced after seen was observed. It fails like
+// [DependentValue.Set], and with [schema.ErrOverflow] like [Counter.Add].
+func (c DependentCounter[S, T]) Add(seen S, n T) { c.dependentCounter.apply(Add, seen, n) }
+
+// Observed returns what the writer of a field of this owner had observed, as it
+// stands under the lock; nil if that is not known.
+func (tx *Tx) Observed(field string) map[string]Version {
+	tx.check()
+	if tx.blind() {
+		return nil
+	}
+	if _, err := tx.batch.w.field(field); err != nil {
+		tx.fail(err)
+		return nil
+	}
+	return tx.slot(place{field: field}).seen
+}
+
+// observe returns what stands at a field after op, which made it now: the value
+// with what was seen before it was produced. Where op has no token, what op
+// wrote has none, and what it left alone keeps its own.
+func (w *Writer) observe(f schema.Field, op Op, now slot) (slot, error) {
+	if op.Seen.IsZero() {
+		return now, nil
+	}
+	if !f.Dependent() {
+		return slot{}, invalid(fmt.Errorf("it depends on nothing: leave out what was seen"))
+	}
+	if op.Verb == Clear {
+		return slot{}, invalid(fmt.Errorf("clear takes nothing that was seen"))
+	}
+	if state := op.Seen.state(); state != w.manifest.StateID {
+		return slot{}, fmt.Errorf("%w: the token is of the state with the id %.40q, this one is %q: take one of this state", ErrNotObserved, state, w.manifest.StateID)
+	}
+	seen, err := op.Seen.of(w.knows(op.Field, f).DependsOn)
+	if err != nil {
+		return slot{}, err
+	}
+	if op.Verb == Raise || op.Verb == Lower {
+		// If the value lies beyond op's, it still is whoever's moved it there.
+		if operand, err := f.Normalize(op.Value); err != nil || !bytes.Equal(operand, now.raw) {
+			return now, nil
+		}
+	}
+	now.seen = seen
+	return now, nil
+}

@@ -1,0 +1,78 @@
+package sidecar
+
+import (
+	"os"
+	"testing"
+)
+
+// observeAt writes cost's tokens as one that had seen reset's field at v.
+func observeAt(t *testing.T, dir string, v Version) {
+	t.Helper()
+	w, err := Open(t.Context(), dir, happening(), "cost", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	seen := SeenOf(w.manifest.StateID, map[string]Version{"at": v})
+	update(t, w, func(tx *Tx) error {
+		tx.Apply(Op{Field: "tokens", Verb: Set, Value: []byte("5"), Seen: seen})
+		return nil
+	})
+}
+
+func happen(t *testing.T, w *Writer) Version {
+	t.Helper()
+	return update(t, w, func(tx *Tx) error {
+		tx.Apply(Op{Field: "at", Verb: Done, Value: []byte(`"2026-08-11T09:00:00Z"`)})
+		return nil
+	}).Version
+}
+
+func clearIt(tx *Tx) error {
+	tx.Apply(Op{Field: "cleared", Verb: Set, Value: []byte("true")})
+	return nil
+}
+
+// A commit over a sidecar that was put back is refused, by the Writer that saw
+// the newer one and by one that did not, until somebody accepts it.
+func TestRestoredBackupTakesNoCommit(t *testing.T) {
+	dir, w := newHappening(t, nil)
+	happen(t, w)
+	backup := readFile(t, sidecarPath(dir, "reset"))
+	seen := happen(t, w)
+	observeAt(t, dir, seen)
+	update(t, w, clearIt) // what was observed is there: nothing is wrong
+	if err := os.WriteFile(sidecarPath(dir, "reset"), []byte(backup), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range []*Writer{w, openReset(t, dir, nil)} {
+		_, err := w.Update(t.Context(), clearIt)
+		wantError(t, err, ErrRegressed, "reset.json: regressed: it is at version", "owner cost had observed version "+seen.String(), "freehold accept reset")
+		_, err = EventOf(w, "at").Begin(t.Context())
+		wantError(t, err, ErrRegressed)
+	}
+	if got := readFile(t, sidecarPath(dir, "reset")); got != backup {
+		t.Errorf("the backup became\n%s", got)
+	}
+	c, err := Accept(t.Context(), dir, "reset", nil)
+	if err != nil || c.Outcome != Applied || c.Version.Epoch <= seen.Epoch {
+		t.Fatalf("accepted %+v (%v), and version %v had been seen", c, err, seen)
+	}
+	if again, err := Accept(t.Context(), dir, "reset", nil); err != nil || again.Outcome != Unchanged {
+		t.Errorf("accepted again: %+v (%v)", again, err)
+	}
+	update(t, openReset(t, dir, nil), clearIt)
+}
+
+// What others have seen counts for the next epoch where the sidecar is gone,
+// also if the clock went back by decades.
+func TestEpochIsLargerThanWhatOthersHaveSeen(t *testing.T) {
+	dir, w := newHappening(t, &Options{Clock: backThen})
+	seen := happen(t, w)
+	seen.Epoch += 1000
+	observeAt(t, dir, seen)
+	remove(t, sidecarPath(dir, "reset"))
+	if next := happen(t, openReset(t, dir, &Options{Clock: backThen})); next.Epoch <= seen.Epoch {
+		t.Errorf("epoch %d after %d had been seen", next.Epoch, seen.Epoch)
+	}
+}
