@@ -51,7 +51,7 @@ const (
 
 // manners says it of every kind. A kind that is missing here cannot be
 // upgraded, and a test finds it.
-var manners = map[Kind]manner{Value: byValue, Max: byValue, Min: byValue, Counter: byValue, Once: byClaim, Set: byElement, Map: byKey}
+var manners = map[Kind]manner{Value: byValue, Max: byValue, Min: byValue, Counter: byValue, Once: byClaim, Event: byValue, Set: byElement, Map: byKey}
 
 // manner is that of f's kind, and of a list that of its elements.
 func (f Field) manner() manner {
