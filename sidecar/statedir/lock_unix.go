@@ -26,6 +26,8 @@ type Lock struct {
 	name string
 	ino  uint64
 	file *os.File
+	// crowded is whether somebody else had the lock when it was last acquired.
+	crowded bool
 }
 
 // OpenLock opens the lock file name, whose inode the manifest gives as ino. It
@@ -86,7 +88,15 @@ func (l *Lock) Held() error {
 // tries once; with [Forever] ctx alone counts.
 func (l *Lock) Acquire(ctx context.Context, wait time.Duration) error {
 	pace := NewPace(lastPause)
-	for {
+	if l.crowded && wait > 0 {
+		// Others waited for the last commit of this process, too. It lets them
+		// try before it does, and then no more often than they.
+		pace.first = lastPause
+		if _, err := pace.Pause(ctx, wait); err != nil {
+			return fmt.Errorf("%w (%w)", l.Busy(), err)
+		}
+	}
+	for l.crowded = false; ; l.crowded = true {
 		if ok, err := l.Try(); ok || err != nil {
 			return err
 		}
@@ -98,8 +108,11 @@ func (l *Lock) Acquire(ctx context.Context, wait time.Duration) error {
 	}
 }
 
-// lastPause is the longest pause of a commit that waits for another.
-const lastPause = 2 * time.Millisecond
+// lastPause is the longest pause of a commit that waits for another. It is so
+// short that who has waited long tries about as often as who has just come: of
+// 64 processes that took turns for ten seconds, with pauses that grew to 2 ms and
+// no manners after a commit, the slowest made 20 commits and the fastest 73.
+const lastPause = 400 * time.Microsecond
 
 // Try takes the lock, exclusively, if nobody holds it, and reports whether it
 // did.

@@ -15,12 +15,12 @@ const Forever = time.Duration(math.MaxInt64)
 // long one costs little. Their random half keeps many waiters from trying in
 // step.
 type Pace struct {
-	start   time.Time
-	longest time.Duration
+	start          time.Time
+	first, longest time.Duration
 }
 
 // NewPace returns the pace of a wait that begins now.
-func NewPace(longest time.Duration) Pace { return Pace{time.Now(), longest} }
+func NewPace(longest time.Duration) Pace { return Pace{time.Now(), firstPause, longest} }
 
 const firstPause = 50 * time.Microsecond // less than a commit to a fast disk takes
 
@@ -32,7 +32,7 @@ func (p Pace) Pause(ctx context.Context, wait time.Duration) (bool, error) {
 	if left <= 0 {
 		return false, nil
 	}
-	pause := min(max(waited, firstPause), p.longest)
+	pause := min(max(waited, p.first), p.longest)
 	timer := time.NewTimer(min(left, pause/2+rand.N(pause)))
 	defer timer.Stop()
 	select {

@@ -1,0 +1,365 @@
+//go:build linux
+
+package sidecar
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
+	"github.com/freehold-dev/freehold/sidecar/internal/inject"
+	"github.com/google/go-cmp/cmp"
+)
+
+func init() { roles["set"] = roleSet }
+
+// roleSet opens an owner of a state of setters and adds to a counter of it. It
+// prints the outcome and the id. A fourth argument is a rule to do without.
+func roleSet(args []string) error {
+	if len(args) > 3 {
+		failpoint.Omit(args[3])
+	}
+	c, err := setOnce(args[0], args[1], op(args[2], Add, "1000"))
+	switch {
+	case errors.Is(err, ErrIndeterminate):
+		fmt.Print("indeterminate ", c.Version)
+	case err != nil:
+		return err
+	default:
+		fmt.Print(c.Outcome, " ", c.Version)
+	}
+	return nil
+}
+
+func setOnce(dir, owner string, op Op) (Commit, error) {
+	inject.Begin()
+	defer inject.End()
+	w, err := Open(context.Background(), dir, setters(), owner, &Options{Wait: -1})
+	if err != nil {
+		return Commit{}, err
+	}
+	defer w.Close()
+	return w.Update(context.Background(), ops(op))
+}
+
+// everySet runs roleSet for tool once for each of its system calls. prepare
+// makes the state, check looks at it.
+func everySet(t *testing.T, plan inject.Plan, prepare func(w *Writer), check func(dir string, r inject.Result)) {
+	t.Helper()
+	if err := inject.Available(); err != nil {
+		t.Skipf("system calls cannot be intercepted: %v", err)
+	}
+	plan.Marked = true
+	var dir string
+	for k, r := range inject.EveryCall(t, func(k int) (inject.Command, inject.Plan) {
+		var w *Writer
+		dir, w = newSetters(t)
+		prepare(w)
+		return inject.Command{Path: os.Args[0], Args: []string{dir, "tool", "n"}, Env: append(os.Environ(), roleVar+"=set")}, plan
+	}) {
+		check(dir, r)
+		if t.Failed() {
+			t.Fatalf("at call %d, %v; stdout %q, stderr %q", k, r, r.Stdout, r.Stderr)
+		}
+	}
+}
+
+// settles holds the law of all crashes: of what the process was to add, all or
+// nothing is there, and all if it said so; of what others had set aside,
+// everything is there, once; the next commit works and nothing is left behind.
+func settles(t *testing.T, dir string, before int, r inject.Result) {
+	t.Helper()
+	w := openSetter(t, dir, "tool", nil)
+	want := []int{before, before + 1000}
+	switch out := string(r.Stdout); {
+	case strings.HasPrefix(out, "indeterminate "):
+		want = resolved(t, dir, before, out)
+	case out != "":
+		want = want[1:]
+	case !r.Killed:
+		want = want[:1] // an error: nothing may have changed
+	}
+	update(t, w, ops(op("peak", Raise, "1")))
+	update(t, w, ops(op("peak", Raise, "2")))
+	got := values(t, w, "n")["n"]
+	if !slices.ContainsFunc(want, func(n int) bool { return got == fmt.Sprint(n) }) {
+		t.Errorf("n is %s, want one of %v", got, want)
+	}
+	if all, err := os.ReadDir(dir + "/.freehold/tool.aside"); err != nil || len(all) > 0 {
+		t.Errorf("still set aside: %v (%v)", all, err)
+	}
+	if folded := w.last.Folded(); len(folded) > 0 {
+		t.Errorf("still listed: %v", folded)
+	}
+	if diff := cmp.Diff([]string{"tool.json"}, names(t, dir)); diff != "" {
+		t.Errorf("left behind (-want +got):\n%s", diff)
+	}
+}
+
+// resolved asks what became of an indeterminate commit.
+func resolved(t *testing.T, dir string, before int, out string) []int {
+	t.Helper()
+	var v Version
+	if err := v.UnmarshalText([]byte(strings.TrimPrefix(out, "indeterminate "))); err != nil {
+		t.Fatal(err)
+	}
+	switch outcome, err := Resolve(t.Context(), dir, "tool", v); {
+	case outcome == NotApplied && (err == nil || errors.Is(err, ErrUnknown)):
+		return []int{before}
+	case err != nil:
+		t.Fatal(err)
+	}
+	return []int{before + 1000}
+}
+
+// plans are what is done to one system call of a process.
+var plans = []inject.Plan{
+	{Action: inject.KillBefore},
+	{Action: inject.Fail, Errno: syscall.EIO},
+	{Action: inject.Fail, Errno: syscall.ENOSPC},
+	{Action: inject.Fail, Errno: syscall.EIO, Persistent: true},
+}
+
+func planName(p inject.Plan) string {
+	if p.Action == inject.KillBefore {
+		return "kill"
+	}
+	return fmt.Sprintf("%v/persistent=%v", p.Errno, p.Persistent)
+}
+
+func TestSettingAsideStoppedAtEveryCallIsAllOrNothing(t *testing.T) {
+	for _, plan := range plans {
+		t.Run(planName(plan), func(t *testing.T) {
+			t.Parallel()
+			var other *Writer
+			everySet(t, plan, func(w *Writer) {
+				setAside(t, w, op("n", Add, "3"))
+				other = w
+				if err := w.lock.Acquire(t.Context(), time.Minute); err != nil {
+					t.Fatal(err)
+				}
+			}, func(dir string, r inject.Result) {
+				if r.Hit == nil && !strings.HasPrefix(string(r.Stdout), "set aside ") {
+					t.Errorf("undisturbed, it says %q", r.Stdout)
+				}
+				other.lock.Release()
+				settles(t, dir, 3, r)
+				other.Close()
+			})
+		})
+	}
+}
+
+// foldStarts are states in which a fold begins.
+var foldStarts = map[string]func(t *testing.T, w *Writer){
+	"three patches": threeAside,
+	"left over": func(t *testing.T, w *Writer) {
+		threeAside(t, w)
+		leaveOver(t, w)
+	},
+	"left over, and a new one": func(t *testing.T, w *Writer) {
+		locked(t, w, func() { update(t, w, ops(op("n", Add, "1"))); update(t, w, ops(op("n", Add, "10"))) })
+		leaveOver(t, w)
+		setAside(t, w, op("n", Add, "100"))
+	},
+}
+
+func threeAside(t *testing.T, w *Writer) {
+	locked(t, w, func() {
+		for _, n := range []string{"1", "10", "100"} {
+			update(t, w, ops(op("n", Add, n)))
+		}
+	})
+}
+
+// leaveOver takes in what is set aside and puts the files back, as if the
+// process had been killed before it unlinked them.
+func leaveOver(t *testing.T, w *Writer) {
+	t.Helper()
+	files := map[string]string{}
+	for _, name := range asideNames(t, w) {
+		files[name] = readFile(t, w.dir.Path()+"/.freehold/tool.aside/"+name)
+	}
+	update(t, w, ops())
+	for name, text := range files {
+		if err := os.WriteFile(w.dir.Path()+"/.freehold/tool.aside/"+name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.cleared = Version{}
+}
+
+func TestFoldStoppedAtEveryCallTakesEachPatchInOnce(t *testing.T) {
+	for name, prepare := range foldStarts {
+		for _, plan := range plans {
+			if plan.Action == inject.Fail && name != "three patches" && !torture {
+				continue // nearly the same calls
+			}
+			t.Run(name+"/"+planName(plan), func(t *testing.T) {
+				t.Parallel()
+				everySet(t, plan, func(w *Writer) { prepare(t, w); w.Close() }, func(dir string, r inject.Result) {
+					if r.Hit == nil && !strings.HasPrefix(string(r.Stdout), "applied ") {
+						t.Errorf("undisturbed, it says %q", r.Stdout)
+					}
+					settles(t, dir, 111, r)
+				})
+			})
+		}
+	}
+}
+
+// The recovery from a kill may be killed too, at any step.
+func TestFoldAndItsRecoveryMayBothBeKilled(t *testing.T) {
+	if err := inject.Available(); err != nil {
+		t.Skipf("system calls cannot be intercepted: %v", err)
+	}
+	command := func(dir string) inject.Command {
+		return inject.Command{Path: os.Args[0], Args: []string{dir, "tool", "small"}, Env: append(os.Environ(), roleVar+"=set")}
+	}
+	calls := []string{"renameat", "unlinkat", "fsync", "linkat", "ftruncate"}
+	for first := 1; ; first++ {
+		ended := false
+		for second := 1; ; second++ {
+			dir, w := newSetters(t)
+			threeAside(t, w)
+			w.Close()
+			a, err := inject.Run(t.Context(), command(dir), inject.Plan{Marked: true, Calls: calls, Action: inject.KillBefore, At: first})
+			if err != nil {
+				t.Fatal(err)
+			}
+			b, err := inject.Run(t.Context(), command(dir), inject.Plan{Marked: true, Calls: calls, Action: inject.KillBefore, At: second})
+			if err != nil {
+				t.Fatal(err)
+			}
+			w = openSetter(t, dir, "tool", nil)
+			update(t, w, ops(op("peak", Raise, "1")))
+			if got := values(t, w, "n")["n"]; got != "111" {
+				t.Fatalf("n is %s, want 111, after a run that was %v and one that was %v", got, a, b)
+			}
+			w.Close()
+			ended = a.Hit == nil
+			if b.Hit == nil || ended {
+				break
+			}
+		}
+		if ended {
+			return
+		}
+	}
+}
+
+// ordered is the order of the calls of a fold by a process under the rules but
+// one.
+func ordered(t *testing.T, owner, field, rule string, prepare func(t *testing.T, dir string)) (calls []inject.Call) {
+	t.Helper()
+	if err := inject.Available(); err != nil {
+		t.Skipf("system calls cannot be intercepted: %v", err)
+	}
+	dir, w := newSetters(t)
+	w.Close()
+	prepare(t, dir)
+	command := inject.Command{Path: os.Args[0], Args: []string{dir, owner, field, rule}, Env: append(os.Environ(), roleVar+"=set")}
+	r, err := inject.Run(t.Context(), command, inject.Plan{Marked: true, Calls: []string{"renameat", "renameat2", "unlinkat", "fsync", "linkat"}})
+	if err != nil || len(r.Stdout) == 0 {
+		t.Fatalf("%v; stderr %s", err, r.Stderr)
+	}
+	return r.Calls
+}
+
+// position returns where the first call of the name on a path that ends with
+// path is, from the start on, or -1.
+func position(calls []inject.Call, start int, name, path string) int {
+	for i := max(start, 0); i < len(calls); i++ {
+		if calls[i].Name == name && slices.ContainsFunc(calls[i].Paths, func(p string) bool { return strings.HasSuffix(p, path) }) {
+			return i
+		}
+	}
+	return -1
+}
+
+// After power loss a file may be what it was at any moment since its last sync.
+// So the steps of a fold have an order, also for owners whose commits need not
+// survive that.
+func TestStepsAreSyncedInOrder(t *testing.T) {
+	oneAside := func(t *testing.T, dir string) { setAside(t, openSetter(t, dir, "light", nil), op("ticks", Add, "1")) }
+	foldSynced := func(calls []inject.Call) bool {
+		renamed := position(calls, 0, "renameat", "light.json")
+		synced := position(calls, renamed, "fsync", "/state")
+		return renamed >= 0 && synced > renamed && synced < position(calls, renamed, "unlinkat", ".json")
+	}
+	unlinkSynced := func(calls []inject.Call) bool {
+		gone := position(calls, position(calls, 0, "renameat", "light.json"), "unlinkat", ".json")
+		return gone >= 0 && position(calls, gone, "fsync", "light.aside") > gone
+	}
+	folded := func(t *testing.T, dir string) {
+		oneAside(t, dir)
+		update(t, openSetter(t, dir, "light", nil), ops())
+	}
+	dropSynced := func(calls []inject.Call) bool {
+		synced := position(calls, 0, "fsync", "light.aside")
+		return synced >= 0 && synced < position(calls, 0, "renameat", "light.json")
+	}
+	left := func(t *testing.T, dir string) {
+		w := openSetter(t, dir, "tool", nil)
+		threeAside(t, w)
+		leaveOver(t, w)
+	}
+	leftPublished := func(calls []inject.Call) bool {
+		renamed := position(calls, 0, "renameat", "tool.json")
+		return renamed >= 0 && renamed < position(calls, 0, "unlinkat", ".json")
+	}
+	for _, law := range []struct {
+		name, owner, field, rule string
+		prepare                  func(*testing.T, string)
+		holds                    func([]inject.Call) bool
+	}{
+		{"a fold is synced before it unlinks", "light", "ticks", failpoint.RuleFoldSync, oneAside, foldSynced},
+		{"unlinking is synced", "light", "ticks", "", oneAside, unlinkSynced},
+		{"an id is dropped when its file cannot come back", "light", "ticks", failpoint.RuleDropSync, folded, dropSynced},
+		{"what is left over is published again before it is unlinked", "tool", "n", failpoint.RuleLeftover, left, leftPublished},
+	} {
+		t.Run(law.name, func(t *testing.T) {
+			if calls := ordered(t, law.owner, law.field, "", law.prepare); !law.holds(calls) {
+				t.Errorf("it is not so: %v", calls)
+			}
+			if law.rule == "" {
+				return
+			}
+			if calls := ordered(t, law.owner, law.field, law.rule, law.prepare); law.holds(calls) {
+				t.Errorf("without the rule %s it is so too: %v", law.rule, calls)
+			}
+		})
+	}
+}
+
+// A patch is on the disk, with its name, before anybody hears that it is set
+// aside.
+func TestPatchIsSyncedBeforeItIsAcknowledged(t *testing.T) {
+	calls := func(rule string) []inject.Call {
+		var other *Writer
+		defer func() { other.lock.Release() }()
+		return ordered(t, "tool", "n", rule, func(t *testing.T, dir string) {
+			other = openSetter(t, dir, "tool", nil)
+			if err := other.lock.Acquire(t.Context(), time.Minute); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+	synced := func(calls []inject.Call) bool {
+		linked := slices.IndexFunc(calls, func(c inject.Call) bool { return c.Name == "linkat" || c.Name == "renameat2" })
+		return linked > 0 && calls[linked-1].Name == "fsync" && position(calls, linked, "fsync", "tool.aside") > linked
+	}
+	if c := calls(""); !synced(c) {
+		t.Errorf("it is not so: %v", c)
+	}
+	if c := calls(failpoint.RulePatchSaved); synced(c) {
+		t.Errorf("without the rule it is so too: %v", c)
+	}
+}
