@@ -121,7 +121,7 @@ func (b *batch) takePatch(p *PatchAside) {
 			b.fold.out = append(b.fold.out, p.Name)
 		}
 	case err != nil: // this build, or this declaration, does not know what it is
-		w.tell(p.Name, fmt.Errorf("%s: not taken in: %w", b.fold.aside.Path(p.Name), err))
+		w.tell(p.Name, fmt.Errorf("%s: not taken in: %w: it stays for a release, or a declaration, that can; use that", b.fold.aside.Path(p.Name), err))
 	case len(kept) == 0 || b.keepOut(p, errors.Join(kept...)):
 		b.fold.listed = append(b.fold.listed, p.ID)
 		b.fold.fresh = append(b.fold.fresh, p.ID)
@@ -142,10 +142,10 @@ func (b *batch) seen() map[string]*snapshot {
 func (b *batch) keepOut(p *PatchAside, why error) bool {
 	path, err := b.w.dir.KeepOut(keptName(b.w.owner, p.ID), p.raw, why.Error())
 	if err != nil {
-		b.w.tell(p.Name, fmt.Errorf("%s: not taken in: %w; and it cannot be kept elsewhere: %w", b.fold.aside.Path(p.Name), why, err))
+		b.w.tell(p.Name, fmt.Errorf("%s: not taken in: %w; and it cannot be kept elsewhere: %w: mend that", b.fold.aside.Path(p.Name), why, err))
 		return false
 	}
-	b.w.tell(p.Name, fmt.Errorf("%s: kept out of %s: %w", path, b.w.file(), why))
+	b.w.tell(p.Name, fmt.Errorf("%s: kept out of %s: %w: look at it there, and add by hand what is to count", path, b.w.file(), why))
 	return true
 }
 

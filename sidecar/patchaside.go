@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -87,10 +88,14 @@ func (p *PatchAside) encode(owner, stateID string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	text = append(text, '\n')
+	return sealAside(append(text, '\n')), nil
+}
+
+// sealAside puts the sum of text in the place of the zeros at its end.
+func sealAside(text []byte) []byte {
 	sum := sha256.Sum256(text)
 	hex.Encode(text[len(text)-len(sumAfter)-len(noAsideSum):], sum[:])
-	return text, nil
+	return text
 }
 
 // DecodePatchAside reads the file name in which owner's patch is set aside in
@@ -100,11 +105,15 @@ func (p *PatchAside) encode(owner, stateID string) ([]byte, error) {
 func DecodePatchAside(raw []byte, name, owner, stateID string) (*PatchAside, error) {
 	text := bytes.Clone(raw)
 	if !takeAsideSum(text) {
-		return nil, fmt.Errorf("%w: its sum does not match", ErrForeign)
+		return nil, fmt.Errorf("%w: its sum does not match: look at it, and move it away", ErrForeign)
 	}
 	var f asideFile
 	if err := json.Unmarshal(text, &f, json.RejectUnknownMembers(true)); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrNewer, err)
+		what := "it is laid out in another way"
+		if e, ok := errors.AsType[*json.SemanticError](err); ok { // the library words its own sentences at random
+			what = fmt.Sprintf("this release does not know what stands at %q", e.JSONPointer)
+		}
+		return nil, fmt.Errorf("%w: %s: it stays for that release; use it", ErrNewer, what)
 	}
 	var at time.Time
 	err := error(nil)
@@ -113,15 +122,15 @@ func DecodePatchAside(raw []byte, name, owner, stateID string) (*PatchAside, err
 	}
 	switch {
 	case f.Format != asideFormat || err != nil:
-		return nil, fmt.Errorf("%w: it has format %d and this release reads %d", ErrNewer, f.Format, asideFormat)
+		return nil, fmt.Errorf("%w: it has format %d and this release reads %d: it stays for that release; use it", ErrNewer, f.Format, asideFormat)
 	case f.Owner != owner || f.State != stateID || f.Name != name:
-		return nil, fmt.Errorf("%w: it is the patch %.80q of owner %.80q in the state %.80q", ErrForeign, f.Name, f.Owner, f.State)
+		return nil, fmt.Errorf("%w: it is the patch %.80q of owner %.80q in the state %.80q: move it to where it belongs", ErrForeign, f.Name, f.Owner, f.State)
 	case !statedir.ValidNonce(f.ID):
-		return nil, fmt.Errorf("%w: %.80q is no id", ErrForeign, f.ID)
+		return nil, fmt.Errorf("%w: %.80q is no id: look at it, and move it away", ErrForeign, f.ID)
 	}
 	for _, op := range f.Ops {
 		if !slices.Contains(commutingVerbs, op.Verb) {
-			return nil, fmt.Errorf("%w: it has the operation %.80q", ErrNewer, op.Verb)
+			return nil, fmt.Errorf("%w: it has the operation %.80q: it stays for that release; use it", ErrNewer, op.Verb)
 		}
 	}
 	return &PatchAside{ID: f.ID, Name: name, At: at, Writer: document.Writer{Program: f.Writer.Program, Identity: f.Writer.Identity}, Ops: f.Ops, raw: raw}, nil

@@ -97,7 +97,7 @@ func (w *Writer) resolveAside(ctx context.Context, v Version) (Outcome, error) {
 // takenIn answers for a patch that the sidecar has, all of it or a part.
 func (w *Writer) takenIn(v Version) (Outcome, error) {
 	if why, err := w.dir.Kept(keptName(w.owner, v.Nonce)); err == nil {
-		return Applied, fmt.Errorf("%s: a part of patch %s is %w: %s", w.file(), v.Nonce, ErrKeptOut, why)
+		return Applied, fmt.Errorf("%s: a part of patch %s is %w: %s: look at it in .freehold/quarantine", w.file(), v.Nonce, ErrKeptOut, why)
 	}
 	return Applied, w.dir.Sync()
 }
@@ -106,11 +106,11 @@ func (w *Writer) goneAside(v Version) (Outcome, error) {
 	why, err := w.dir.Kept(keptName(w.owner, v.Nonce))
 	switch {
 	case err == nil:
-		return NotApplied, fmt.Errorf("%s: patch %s is %w: %s", w.file(), v.Nonce, ErrKeptOut, why)
+		return NotApplied, fmt.Errorf("%s: patch %s is %w: %s: look at it in .freehold/quarantine", w.file(), v.Nonce, ErrKeptOut, why)
 	case !errors.Is(err, fs.ErrNotExist):
 		return NotApplied, err
 	}
-	return NotApplied, fmt.Errorf("%s: %w: patch %s is not set aside, and of those that were taken in the sidecar remembers the last %d", w.file(), ErrUnknown, v.Nonce, document.MaxRecent)
+	return NotApplied, fmt.Errorf("%s: %w: patch %s is not set aside, and of those that were taken in the sidecar remembers the last %d: look in a view whether what it changed is there", w.file(), ErrUnknown, v.Nonce, document.MaxRecent)
 }
 
 // findAside reports whether the patch with the id is set aside.

@@ -85,7 +85,7 @@ func (w *Writer) putAside(ops Patch, busy error) (Commit, error) {
 		return Commit{}, fmt.Errorf("%w; and %s: nothing was changed; end who holds the lock, or let it go on, and run `freehold fold %s`", busy, err, w.owner)
 	}
 	if err := a.Put(p.Name, raw); err != nil {
-		return Commit{}, fmt.Errorf("%s: set aside: nothing was changed: %w", w.file(), err)
+		return Commit{}, fmt.Errorf("%s: set aside: nothing was changed: %w; mend that and try again", w.file(), err)
 	}
 	failpoint.Hit(failpoint.AsidePut)
 	c := Commit{Outcome: SetAside, Version: Version{Nonce: p.ID}}
@@ -98,7 +98,7 @@ func (w *Writer) putAside(ops Patch, busy error) (Commit, error) {
 	return c, nil
 }
 
-// room says why one more patch would be too much.
+// room says, as a part of a sentence, why one more patch would be too much.
 func room(a *statedir.Aside, size int) error {
 	names, err := a.Names()
 	if err != nil {
@@ -109,11 +109,11 @@ func room(a *statedir.Aside, size int) error {
 	case err != nil:
 		return err
 	case size > MaxPatch:
-		return fmt.Errorf("a patch of %d bytes is larger than the %d that can be set aside", size, MaxPatch)
+		return fmt.Errorf("the patch has more than the %d bytes that can be set aside", MaxPatch)
 	case len(names) >= MaxAside:
 		return fmt.Errorf("%d patches are set aside already, no more are allowed", len(names))
 	case bytes+int64(size) > MaxAsideBytes:
-		return fmt.Errorf("the patches set aside have %d bytes already, no more than %d are allowed", bytes, MaxAsideBytes)
+		return fmt.Errorf("with this one, the patches set aside would have more than the %d bytes allowed", MaxAsideBytes)
 	}
 	return nil
 }
@@ -129,7 +129,7 @@ func (tx *Tx) WriteOnly() bool {
 // holder of the lock knows.
 func (tx *Tx) blind() bool {
 	if tx.busy != nil {
-		tx.fail(fmt.Errorf("%w; a patch that is set aside cannot depend on what is stored", tx.busy))
+		tx.fail(fmt.Errorf("%w; a patch that is set aside cannot depend on what is stored: read a view before, or write only", tx.busy))
 	}
 	return tx.busy != nil
 }

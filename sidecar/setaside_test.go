@@ -296,7 +296,7 @@ func TestFullSpoolIsBusyAndLosesNothing(t *testing.T) {
 	}
 	locked(t, w, func() {
 		_, err := w.Update(t.Context(), ops(op("tags", Insert, `"`+strings.Repeat("x", MaxPatch)+`"`)))
-		wantError(t, err, ErrBusy, "larger than")
+		wantError(t, err, ErrBusy, "more than the 65536 bytes")
 	})
 	if diff := cmp.Diff(map[string]string{"n": "1"}, values(t, w, "n")); diff != "" {
 		t.Errorf("values (-want +got):\n%s", diff)

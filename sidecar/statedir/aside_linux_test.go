@@ -1,8 +1,7 @@
-//go:build unix
-
 package statedir
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -32,6 +31,7 @@ func TestRepairMakesALostAsideDirectoryAnew(t *testing.T) {
 	defer d.Close()
 	_, err = d.OpenAside("cost")
 	wantError(t, err, ErrAside)
+	said.Same(t, "set aside: a directory that is gone", err, dir, "STATE")
 	// An upgrade is no repair: what was set aside is missing.
 	cost.Fields["more"] = cost.Fields["n"]
 	_, err = d.Upgrade(t.Context(), declared)
@@ -58,6 +58,14 @@ func TestRepairMakesALostAsideDirectoryAnew(t *testing.T) {
 	wantError(t, a.folder.createStaged("a.2.json", []byte("z")), fs.ErrExist)
 	if raw, err := a.ReadFile("a.2.json", nil, 10); string(raw) != "z" || err != nil {
 		t.Errorf("read %q (%v)", raw, err)
+	}
+	if err := errors.Join(os.Rename(path, path+".moved"), os.Mkdir(path, 0o777), os.Chmod(path, 0o777)); err != nil {
+		t.Fatal(err)
+	}
+	said.Same(t, "set aside: a directory that was moved while it was used", a.Unmoved(), dir, "STATE")
+	said.Same(t, "set aside: a directory for others", d.meta.asideIntact("cost.aside"), dir, "STATE")
+	if err := errors.Join(os.Remove(path), os.Rename(path+".moved", path)); err != nil {
+		t.Fatal(err)
 	}
 	if all, err := os.ReadDir(path); err != nil || len(all) != 2 {
 		t.Errorf("left behind: %v (%v)", all, err)

@@ -1,0 +1,142 @@
+package sidecar
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestErrorsSayWhatToDoAboutWhatIsSetAside provokes what setting aside and
+// taking in can be refused for.
+func TestErrorsSayWhatToDoAboutWhatIsSetAside(t *testing.T) {
+	dir, _ := newSetters(t)
+	var told []error
+	w := openSetter(t, dir, "tool", &Options{Notice: func(err error) { told = append(told, err) }})
+	same := func(how string, err error, replace ...string) {
+		t.Helper()
+		said.Same(t, "set aside: "+how, err, append(replace, dir, "STATE", fmt.Sprint(os.Getpid()), "PID", w.manifest.StateID, "STATEID")...)
+	}
+	at := time.Date(2026, 8, 1, 0, 0, 0, 0, time.UTC)
+	put := func(p PatchAside, change ...string) {
+		t.Helper()
+		a, err := w.dir.OpenAside("tool")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer a.Close()
+		p.At = at
+		raw, err := p.encode("tool", w.manifest.StateID)
+		text := string(raw)
+		if len(change) > 0 && change[0] == "again" { // sealed by a newer release
+			text = reseal(strings.NewReplacer(change[1:]...).Replace(text))
+		} else {
+			text = strings.NewReplacer(change...).Replace(text)
+		}
+		if err == nil {
+			err = a.Put(p.Name, []byte(text))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	say := func(how string, replace ...string) {
+		t.Helper()
+		told = nil
+		update(t, w, ops())
+		if len(told) != 1 {
+			t.Fatalf("%s: told %v", how, told)
+		}
+		same(how, told[0], replace...)
+		for _, name := range asideNames(t, w) {
+			os.Remove(filepath.Join(dir, ".freehold", "tool.aside", name))
+		}
+	}
+	add := Patch{op("n", Add, "2")}
+	put(PatchAside{Name: "a.1.json", ID: "0000000000001", Ops: add}, `"value":2`, `"value":3`)
+	say("an edited patch")
+	put(PatchAside{Name: "a.2.json", ID: "0000000000001", Ops: add}, "again", `"op":"add"`, `"op":"add","unless":1`)
+	say("a member of a newer release")
+	put(PatchAside{Name: "a.3.json", ID: "0000000000001", Ops: add}, "again", `"format":1`, `"format":2`)
+	say("a newer format")
+	put(PatchAside{Name: "a.4.json", ID: "0000000000001", Ops: add}, "again", `"a.4.json"`, `"b.4.json"`)
+	say("a patch that was copied")
+	put(PatchAside{Name: "a.5.json", ID: "\x1b[2J", Ops: add})
+	say("no id")
+	put(PatchAside{Name: "a.6.json", ID: "0000000000001", Ops: Patch{op("n", "multiply", "2")}})
+	say("a newer operation")
+	put(PatchAside{Name: "a.7.json", ID: "0000000000001", Ops: Patch{op("unheard", Add, "2")}})
+	say("an unknown field")
+	update(t, w, ops(op("small", Add, "9223372036854775807")))
+	put(PatchAside{Name: "a.8.json", ID: "0000000000008", Ops: Patch{op("small", Add, "1")}})
+	say("an overflow")
+	_, err := Resolve(t.Context(), dir, "tool", Version{Nonce: "0000000000008"})
+	same("resolve: kept out", err)
+	put(PatchAside{Name: "a.9.json", ID: "0000000000009", Ops: Patch{op("n", Add, "1"), {Field: "own", Key: "k", Member: "uses", At: Version{Epoch: 7, Revision: 1, Nonce: "0000000000007"}, Verb: Add, Value: []byte("1")}}})
+	say("an incarnation that is gone")
+	_, err = Resolve(t.Context(), dir, "tool", Version{Nonce: "0000000000009"})
+	same("resolve: a part kept out", err)
+	_, err = Resolve(t.Context(), dir, "tool", Version{Nonce: "000000000000a"})
+	same("resolve: unknown", err)
+	_, outs := Overlay(w.manifest, dir, "tool", w.last, []*PatchAside{{ID: "000000000000b", Ops: Patch{op("small", Add, "1")}}})
+	same("a view of an overflow", outs["000000000000b"])
+	tooMuchAside(t, w, same)
+
+	quarantine := filepath.Join(dir, ".freehold", "quarantine")
+	if err := errors.Join(os.RemoveAll(quarantine), os.WriteFile(quarantine, nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	put(PatchAside{Name: "a.b.json", ID: "000000000000c", Ops: Patch{op("small", Add, "1")}})
+	say("nowhere to keep it")
+	for n := range 14 {
+		update(t, w, ops(op("tags", Insert, fmt.Sprintf(`"%d%s"`, n, strings.Repeat("x", 60_000)))))
+	}
+	put(PatchAside{Name: "a.c.json", ID: "000000000000d", Ops: add})
+	say("a sidecar that is nearly full")
+	locked(t, w, func() {
+		same("a read", failed(t, w, func(tx *Tx) { tx.Get("n") }))
+		if err := os.Remove(filepath.Join(dir, ".freehold", "tool.aside")); err != nil {
+			t.Fatal(err)
+		}
+		same("no directory", failed(t, w, func(tx *Tx) { tx.Apply(op("n", Add, "1")) }))
+	})
+	same("no directory to take in from", failed(t, w, func(*Tx) {}))
+}
+
+// reseal gives the text of a patch the sum that it has.
+func reseal(text string) string {
+	end := len(text) - len(sumAfter)
+	blank := []byte(text[:end-len(noAsideSum)] + noAsideSum + text[end:])
+	return string(sealAside(blank))
+}
+
+// tooMuchAside provokes what the caps refuse.
+func tooMuchAside(t *testing.T, w *Writer, same func(how string, err error, replace ...string)) {
+	t.Helper()
+	a, err := w.dir.OpenAside("tool")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	more := func(how string, op Op) {
+		t.Helper()
+		locked(t, w, func() { same(how, failed(t, w, func(tx *Tx) { tx.Apply(op) })) })
+	}
+	more("too large", op("tags", Insert, `"`+strings.Repeat("x", MaxPatch)+`"`))
+	if err := os.WriteFile(a.Path("x.0.json"), make([]byte, MaxAsideBytes), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	more("too many bytes", op("n", Add, "1"))
+	for n := range MaxAside {
+		if err := os.WriteFile(a.Path(fmt.Sprintf("x.%d.json", n)), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	more("too many", op("n", Add, "1"))
+	for n := range MaxAside {
+		a.Remove(fmt.Sprintf("x.%d.json", n))
+	}
+}
