@@ -44,7 +44,8 @@ var imports = map[string][]string{
 	"sidecar/statetest":  {"reader", "schema", "sidecar"},
 	"sidecar/internal/…": {},
 	"sidecar/model":      {},
-	"reader":             {"schema", "sidecar", "sidecar/document", "sidecar/statedir"},
+	"reader":             {"schema", "sidecar", "sidecar/document", "sidecar/statedir", "reader/internal/…"},
+	"reader/internal/…":  {},
 	"gen":                {"schema", "schema/declare"},
 	"gen/leak":           {},
 	"gen/tree":           {"gen", "gen/leak", "schema", "schema/declare"},
@@ -56,6 +57,7 @@ var imports = map[string][]string{
 // starts a hundred times a minute.
 var hookModules = []string{
 	module,
+	"github.com/fsnotify/fsnotify", // which the linker leaves out: TestHooksThatDoNotWatchCarryNoWatcher
 	"github.com/go-json-experiment/json",
 	"github.com/google/renameio/v2",
 	"github.com/shopspring/decimal",
@@ -138,6 +140,31 @@ func TestHooksLinkFewModules(t *testing.T) {
 				t.Errorf("%s links %s of module %s", p.PkgPath, dep.PkgPath, dep.Module.Path)
 			}
 		})
+	}
+}
+
+// Watch is a method of every Reader, so that its package imports a watcher of
+// files. The linker takes only what is called: a hook that reads carries none of
+// it but the package's own start.
+func TestHooksThatDoNotWatchCarryNoWatcher(t *testing.T) {
+	program := filepath.Join(t.TempDir(), "stop")
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "./owners/runtime/cost/cmd/stop").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	out, err := exec.CommandContext(t.Context(), "go", "tool", "nm", program).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	reads := false
+	for line := range strings.Lines(string(out)) {
+		_, symbol, _ := strings.Cut(strings.TrimSpace(line), " T ")
+		reads = reads || symbol == module+"/reader.(*Reader).View"
+		if strings.Contains(symbol, "fsnotify") && symbol != "github.com/fsnotify/fsnotify.init" || strings.Contains(symbol, "Reader).Watch") {
+			t.Errorf("it carries %s", symbol)
+		}
+	}
+	if !reads {
+		t.Error("it does not read, so the test shows nothing")
 	}
 }
 

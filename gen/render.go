@@ -53,7 +53,7 @@ func (s *state) writer(o owner) (File, error) {
 }
 
 func (s *state) view() (File, error) {
-	imports := append(needs(s.Fields), "context", library+"reader", library+"schema")
+	imports := append(needs(s.Fields), "context", "iter", library+"reader", library+"schema")
 	for _, r := range s.Records {
 		imports = append(imports, needs(r.Members)...)
 	}

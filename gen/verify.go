@@ -102,7 +102,7 @@ func entryDecls(f field) []string {
 }
 
 func viewDecls(s *state) []string {
-	names := []string{"_", "Reader", "Open", "Reader.View", "Reader.Close", "View", "View.Raw", "Declaration"}
+	names := []string{"_", "Reader", "Open", "Reader.View", "Reader.Watch", "Reader.Close", "View", "View.Raw", "Declaration"}
 	for _, f := range s.Fields {
 		names = append(append(names, "Field"+f.Go, "View."+f.Go), entryDecls(f)...)
 		if f.Dependent() {

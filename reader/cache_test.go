@@ -11,7 +11,7 @@ import (
 	"github.com/freehold-dev/freehold/schema"
 )
 
-func turns(t *testing.T, v *reader.View) uint64 {
+func turns(t testing.TB, v *reader.View) uint64 {
 	t.Helper()
 	n, err := reader.FieldOf(v, "turns", schema.Uint{}).Get()
 	if err != nil {

@@ -14,4 +14,12 @@ var (
 	ErrUnknownField = errors.New("unknown field")
 	// ErrClosed is returned by a Reader that was closed.
 	ErrClosed = errors.New("the reader is closed")
+	// ErrPolling is yielded by [Reader.Watch] when it gets no notices of
+	// changes and looks for them often instead. The watch goes on and misses
+	// nothing; it may only be a little later.
+	ErrPolling = errors.New("watched by polling")
+	// ErrResync is yielded by [Reader.Watch] when notices of changes were
+	// lost. The watch goes on: it has read everything again, and what has
+	// changed is in the next view.
+	ErrResync = errors.New("notices of changes were lost")
 )

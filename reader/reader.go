@@ -16,6 +16,8 @@ type Reader struct {
 	dir   *statedir.Dir
 	built *schema.Declaration // or nil
 
+	closing chan struct{} // closed by Close, for those who watch
+
 	mu       sync.Mutex
 	closed   bool
 	manifest memory
@@ -63,7 +65,7 @@ func OpenInstance(dir, id string, built *schema.Declaration) (*Reader, error) {
 }
 
 func open(d *statedir.Dir, built *schema.Declaration) (*Reader, error) {
-	r := &Reader{dir: d, built: built}
+	r := &Reader{dir: d, built: built, closing: make(chan struct{})}
 	if _, err := r.readManifest(); err != nil {
 		d.Close()
 		return nil, err
@@ -71,7 +73,8 @@ func open(d *statedir.Dir, built *schema.Declaration) (*Reader, error) {
 	return r, nil
 }
 
-// Close closes the directory. Views that were taken stay usable.
+// Close closes the directory and ends every [Reader.Watch]. Views that were
+// taken stay usable.
 func (r *Reader) Close() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -79,6 +82,7 @@ func (r *Reader) Close() error {
 		return nil
 	}
 	r.closed = true
+	close(r.closing)
 	return r.dir.Close()
 }
 

@@ -7,6 +7,7 @@ package session
 
 import (
 	"context"
+	"iter"
 	"time"
 
 	"github.com/freehold-dev/freehold/reader"
@@ -50,6 +51,13 @@ func Open(dir, id string) (*Reader, error) {
 func (r *Reader) View(ctx context.Context) (View, error) {
 	v, err := r.r.View(ctx)
 	return View{v}, err
+}
+
+// Watch yields a view at once and then one after every change, until ctx is
+// done; see [reader.Reader.Watch]. With an error comes the zero View, and the
+// watch goes on unless the instance was removed or r was closed.
+func (r *Reader) Watch(ctx context.Context) iter.Seq2[View, error] {
+	return reader.WatchAs(ctx, r.r, func(v *reader.View) View { return View{v} })
 }
 
 // Close releases the directory. Views taken before stay good.

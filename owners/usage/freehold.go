@@ -8,6 +8,7 @@ package usage
 import (
 	"context"
 	"fmt"
+	"iter"
 	"time"
 
 	"github.com/freehold-dev/freehold/reader"
@@ -47,6 +48,13 @@ func Open(dir string) (*Reader, error) {
 func (r *Reader) View(ctx context.Context) (View, error) {
 	v, err := r.r.View(ctx)
 	return View{v}, err
+}
+
+// Watch yields a view at once and then one after every change, until ctx is
+// done; see [reader.Reader.Watch]. With an error comes the zero View, and the
+// watch goes on unless dir is another directory now or r was closed.
+func (r *Reader) Watch(ctx context.Context) iter.Seq2[View, error] {
+	return reader.WatchAs(ctx, r.r, func(v *reader.View) View { return View{v} })
 }
 
 // Close releases the directory. Views taken before stay good.

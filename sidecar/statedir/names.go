@@ -1,5 +1,7 @@
 package statedir
 
+import "github.com/freehold-dev/freehold/schema"
+
 // Sidecar names the file of an owner.
 func Sidecar(owner string) string { return owner + ".json" }
 
@@ -34,3 +36,18 @@ func OwnerRecord(owner string) string { return owner + ".lease.json" }
 // Kept names the copy of owner's sidecar that the upgrade id leaves in the
 // quarantine.
 func Kept(owner, id string) string { return Sidecar(owner) + "." + id }
+
+// Folders returns the directories, relative to the state directory, in which
+// files come and go that a view of d's state reads.
+func Folders(d *schema.Declaration) []string {
+	folders := []string{".", metaName}
+	for _, owner := range d.OwnerNames() {
+		if d.Owners[owner].Claims() {
+			folders = append(folders, claimDir(owner))
+		}
+		if d.Owners[owner].SetsAside() {
+			folders = append(folders, metaName+"/"+OwnerAside(owner))
+		}
+	}
+	return folders
+}

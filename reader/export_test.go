@@ -1,0 +1,14 @@
+package reader
+
+import (
+	"context"
+	"iter"
+)
+
+// Notices is what a watch needs to be told of changes.
+type Notices = notices
+
+// WatchBy is Watch with notices of a test's own.
+func (r *Reader) WatchBy(ctx context.Context, start func() (Notices, error)) iter.Seq2[*View, error] {
+	return r.watch(ctx, start)
+}
