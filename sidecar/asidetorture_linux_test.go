@@ -87,7 +87,7 @@ func (c *counting) run(t *testing.T, rng *rand.Rand, dir string, wanted, kills i
 		}
 		life := int64(-1)
 		if kills > 0 {
-			life = 1 + rng.Int64N(max(9*wanted/kills/5, 1))
+			life = 1 + rng.Int64N(max(3*wanted/(kills+16)/2, 1)) // so short that all kills come about
 		}
 		killed := false
 		said := make([]byte, 1)
