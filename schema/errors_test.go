@@ -29,6 +29,7 @@ var said = errorstest.Golden{
 		"manifest: …": "package statedir, which reads it, says to restore it from a backup",
 		"convert: …":  "package upgrade, which lists the values, says what to do about them",
 		"merge: …":    "package statedir, which opens the state, says what to do about each",
+		"limits: …":   "who reads the file says what to do about it",
 	},
 }
 
@@ -192,6 +193,17 @@ func TestErrorsSayWhatToDoOfManifests(t *testing.T) {
 		_, err := ParseManifest([]byte(text))
 		said.Same(t, "manifest: "+how, err)
 	}
+	for how, text := range map[string]string{
+		"too large a file": strings.Repeat(" ", MaxManifest+1),
+		"too much":         `{"x":[` + strings.Repeat("0,", manifestLimits.Values) + "0]}",
+		"too deep":         strings.Repeat("[", manifestLimits.Depth+1),
+		"too many members": "{" + strings.Repeat(`"a":0,`, manifestLimits.Members) + `"a":0}`,
+		"too long a text":  `{"a":"` + strings.Repeat("x", manifestLimits.Text) + `"}`,
+	} {
+		_, err := ParseManifest([]byte(text))
+		said.Same(t, "manifest: "+how, err)
+	}
+	said.Same(t, "limits: elements", Limits{Elements: 1}.Check([]byte("[1,2]")))
 	there := &Declaration{State: "s", Owners: map[string]Owner{"a": {Fields: map[string]Field{"x": {Type: TypeInt}}}}}
 	_, _, err := there.Merge(&Declaration{State: "s", Owners: map[string]Owner{"a": {Fields: map[string]Field{"x": {Type: TypeBool}}}}})
 	said.Same(t, "merge: another type", err)

@@ -16,6 +16,12 @@ import (
 // ErrUnsound is returned for a declaration that no owners.yaml makes.
 var ErrUnsound = errors.New("unsound declaration")
 
+// MaxManifest is the most bytes that a manifest may have.
+const MaxManifest = 2 << 20
+
+// manifestLimits leave room for four thousand fields and their documentation.
+var manifestLimits = Limits{Depth: 64, Members: 4096, Values: 40_000, Text: 64 << 10}
+
 // ManifestFormat is the format number that this release writes and reads.
 const ManifestFormat = 1
 
@@ -67,13 +73,26 @@ type Pending struct {
 	Dropped []string `json:"dropped,omitempty"`
 }
 
-// Marshal returns m as the text of manifest.json.
+// Marshal returns m as the text of manifest.json. It returns an error if
+// [ParseManifest] would not read that.
 func (m *Manifest) Marshal() ([]byte, error) {
 	text, err := json.Marshal(m, json.Deterministic(true), jsontext.WithIndent("  "))
 	if err != nil {
 		return nil, err
 	}
-	return append(text, '\n'), nil
+	text = append(text, '\n')
+	return text, limitManifest(text)
+}
+
+func limitManifest(text []byte) error {
+	err := manifestLimits.Check(text)
+	if len(text) > MaxManifest {
+		err = fmt.Errorf("more than %d bytes", MaxManifest)
+	}
+	if err != nil {
+		return fmt.Errorf("the manifest is larger than it may be (%w): divide the state into several", err)
+	}
+	return nil
 }
 
 // ParseManifest reads the text of manifest.json. It returns an error if the
@@ -81,6 +100,9 @@ func (m *Manifest) Marshal() ([]byte, error) {
 // or if the declaration could not have come from an owners.yaml: a manifest may
 // be the work of a stranger.
 func ParseManifest(text []byte) (*Manifest, error) {
+	if err := limitManifest(text); err != nil {
+		return nil, err
+	}
 	var head struct {
 		Format int `json:"format"`
 	}

@@ -30,7 +30,7 @@ func (b *batch) begin() error {
 		}
 	}
 	if err := w.publisher.collect(statedir.Sidecar(w.owner)); err != nil {
-		return err
+		return advised(err)
 	}
 	base, err := w.read()
 	if err != nil {
@@ -143,7 +143,7 @@ func (b *batch) write(power bool) error {
 	}
 	if err != nil {
 		w.last = nil
-		return err
+		return advised(err)
 	}
 	w.last, w.lastRaw, w.fresh = doc, raw, w.lastRaw
 	w.see(b.next)

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -144,17 +145,38 @@ func TestKillAtEveryCallLeavesOldOrNew(t *testing.T) {
 	}
 }
 
+// publishing are the calls by which a commit could change anything.
+var publishing = []string{"flock", "openat", "openat2", "getdents64", "unlinkat", "read", "write", "fchmod", "fsync", "renameat"}
+
+// failures are the errors that are injected: with torture each at every call
+// from every start, else all of them at the calls that matter.
+func failures() (plans []inject.Plan) {
+	for _, errno := range []syscall.Errno{syscall.EIO, syscall.ENOSPC, syscall.EDQUOT, syscall.EROFS, syscall.EMFILE, syscall.EINTR} {
+		for _, persistent := range []bool{false, true} {
+			plan := inject.Plan{Action: inject.Fail, Errno: errno, Persistent: persistent}
+			if errno != syscall.EIO && !torture {
+				plan.Calls = publishing
+			}
+			if errno != syscall.EINTR || !persistent { // a call that is always interrupted is tried for ever
+				plans = append(plans, plan)
+			}
+		}
+	}
+	return plans
+}
+
 func TestErrorAtEveryCallHasItsOutcome(t *testing.T) {
-	for _, plan := range []inject.Plan{
-		{Errno: syscall.EIO},
-		{Errno: syscall.EIO, Persistent: true},
-		{Errno: syscall.ENOSPC},
-	} {
-		for _, s := range starts[1:] {
+	for _, plan := range failures() {
+		for i, s := range starts {
+			if !torture && (i == 0 || i == 1 && (plan.Errno != syscall.EIO || plan.Persistent)) {
+				continue
+			}
 			t.Run(fmt.Sprintf("%v/persistent=%v/%s", plan.Errno, plan.Persistent, s.name), func(t *testing.T) {
 				t.Parallel()
-				plan.Action = inject.Fail
 				everyCall(t, s, plan, func(dir string, before int, r inject.Result) {
+					if !plan.Persistent && r.Hit != nil {
+						keepsTheTable(t, dir, plan.Errno, r)
+					}
 					resolves(t, dir, before, r)
 					recovers(t, dir, before, r)
 				})
@@ -163,9 +185,51 @@ func TestErrorAtEveryCallHasItsOutcome(t *testing.T) {
 	}
 }
 
+// keepsTheTable holds that an error at a step of publishing has the outcome
+// that the table gives it, says what to do, and leaves nothing staged.
+func keepsTheTable(t *testing.T, dir string, errno syscall.Errno, r inject.Result) {
+	t.Helper()
+	s := publishStep(dir, *r.Hit)
+	indeterminate := strings.HasPrefix(string(r.Stdout), "indeterminate")
+	if want := errors.Is(outcomes[s], ErrIndeterminate); indeterminate != want {
+		t.Errorf("step %q: indeterminate is %v, want %v", s, indeterminate, want)
+	}
+	retried := errno == syscall.EINTR // as the standard library does
+	if s != "" && !indeterminate && !retried {
+		if len(r.Stdout) > 0 {
+			t.Errorf("step %q failed, and the commit is %s", s, r.Stdout)
+		}
+		if said := advised(errno).Error(); !strings.Contains(string(r.Stderr), said) {
+			t.Errorf("the error does not say %q", said)
+		}
+	}
+	for _, name := range names(t, dir) {
+		if strings.HasPrefix(name, ".cost.json") && name != ".cost.json99" && r.Hit.Name != "unlinkat" {
+			t.Errorf("%s is left", name)
+		}
+	}
+}
+
+// publishStep returns the step of publishing that a call belongs to, if its
+// failure must be one of the step.
+func publishStep(dir string, c inject.Call) step {
+	staged := strings.HasPrefix(filepath.Base(c.Paths[0]), ".cost.json")
+	switch {
+	case c.Name == "fsync" && c.Paths[0] == dir:
+		return stepSync
+	case c.Name == "renameat" && staged, c.Name == "fsync" && staged:
+		return stepReplace
+	case c.Name == "openat" && staged:
+		return stepCreate
+	case (c.Name == "write" || c.Name == "fchmod") && staged:
+		return stepFill
+	}
+	return ""
+}
+
 // A signal that interrupts a call that may wait is no error.
 func TestInterruptedCallIsTriedAgain(t *testing.T) {
-	plan := inject.Plan{Action: inject.Fail, Errno: syscall.EINTR, Calls: []string{"openat", "read", "write", "flock"}}
+	plan := inject.Plan{Action: inject.Fail, Errno: syscall.EINTR, Calls: []string{"openat", "openat2", "getdents64", "read", "write", "flock"}}
 	everyCall(t, starts[2], plan, func(dir string, before int, r inject.Result) {
 		if string(r.Stdout) != "applied" {
 			t.Error("an interrupted call was not tried again")

@@ -116,6 +116,23 @@ func TestErrorsSayWhatToDoOfMaps(t *testing.T) {
 	same("update: the keys' sidecar is a directory", failed(t, w, use))
 }
 
+// TestErrorsSayWhatToDoOfTheQuarantine is about what cannot be kept.
+func TestErrorsSayWhatToDoOfTheQuarantine(t *testing.T) {
+	dir := newState(t)
+	update(t, openOwner(t, dir, "cost", nil), setNote("first"))
+	path := sidecarPath(dir, "cost")
+	for _, err := range []error{
+		os.WriteFile(path, []byte(strings.Replace(readFile(t, path), "first", "other", 1)), 0o600),
+		os.WriteFile(filepath.Join(dir, ".freehold", "quarantine"), nil, 0o600),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, err := Accept(t.Context(), dir, "cost", nil)
+	said.Same(t, "accept: no copy can be kept", err, dir, "STATE")
+}
+
 // TestErrorsSayWhatToDoOfOwners is about opening and looking.
 func TestErrorsSayWhatToDoOfOwners(t *testing.T) {
 	dir := newState(t)

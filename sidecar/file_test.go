@@ -159,14 +159,14 @@ func TestQuarantineKeepsTheBytesAndUnsetsTheFields(t *testing.T) {
 		if err := os.WriteFile(sidecarPath(dir, "cost"), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		path, err := Quarantine(t.Context(), dir, "cost", nil)
+		aside, err := Quarantine(t.Context(), dir, "cost", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := readFile(t, path); got != text {
+		if got := readFile(t, aside.Path); got != text {
 			t.Errorf("quarantined %q, want %q", got, text)
 		}
-		kept[path] = true
+		kept[aside.Path] = true
 	}
 	if len(kept) != 2 {
 		t.Errorf("the second file took the place of the first: %v", kept)

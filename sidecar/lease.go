@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/statedir"
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -68,9 +69,13 @@ type Retiree struct {
 const (
 	// maxLease bounds what is read of a record that anybody may have written.
 	maxLease = 64 << 10
+	// mostOfLease bounds its names and values.
+	mostOfLease = 512
 	// mostRetired bounds how many retirements a record remembers.
 	mostRetired = 8
 )
+
+var leaseLimits = schema.Limits{Depth: 16, Values: mostOfLease, Text: 4 << 10}
 
 // ErrLeaseRecord is wrapped by the error that says that the record of a lease
 // is damaged. It stops nothing: see [Lease].
@@ -92,6 +97,9 @@ func readLease(d *statedir.Dir, owner, state string) (*Lease, error) {
 		return nil, err
 	}
 	lease := new(Lease)
+	if err = leaseLimits.Check(raw); err != nil {
+		return lease, fmt.Errorf("%s: %w: %w", filepath.Join(d.Path(), ".freehold", name), ErrLeaseRecord, err)
+	}
 	if err = json.Unmarshal(raw, lease); err == nil {
 		err = lease.sound(owner, state)
 	}
@@ -135,7 +143,7 @@ func readRecord(d *statedir.Dir, owner, state string, notice func(error)) (*Leas
 			return nil, errors.Join(err, moveErr)
 		}
 		if notice != nil {
-			notice(fmt.Errorf("%w: it was moved to %s and is written anew: nothing to do", err, kept))
+			notice(fmt.Errorf("%w: it was moved to %s and is written anew: nothing to do", err, kept.Path))
 		}
 		if lease.Epoch <= mostBelieved {
 			fresh.Epoch = lease.Epoch

@@ -82,6 +82,7 @@ func TestScalarMapsKeepAValueAtAKey(t *testing.T) {
 }
 
 // Two keys that differ in any byte are two keys, and no key is more than that.
+// Cases 71, 72, 73 and 74: no two keys are one, whatever they look like.
 func TestOddKeysAreKeys(t *testing.T) {
 	s := newUsage(t)
 	odd := []string{

@@ -11,44 +11,65 @@ import (
 	"github.com/freehold-dev/freehold/sidecar/statedir"
 )
 
+// An Accepted is what became of an [Accept].
+type Accepted struct {
+	Commit
+	// Kept is where the file is kept as the other hand left it, and what went
+	// to make room for it.
+	Kept statedir.Quarantined
+}
+
 // Accept takes the sidecar of owner as some other hand left it, edited or put
-// back from an older copy: it checks every value against the declaration, stamps
-// the file anew and begins an epoch beyond all that anybody has observed. It
-// changes nothing and returns [Unchanged] if the sidecar is as Freehold left it. It returns an error that wraps [ErrInvalid] if the file is
+// back from an older copy: it checks every value against the declaration, keeps
+// a copy of the file in the quarantine, stamps the file anew and begins an
+// epoch beyond all that anybody has observed. It changes nothing and returns
+// [Unchanged] if the sidecar is as Freehold left it.
+//
+// It returns an error that wraps [ErrInvalid] if the file is
 // no JSON object, [ErrValue] if a value does not fit its field, [ErrNotOwner]
 // if it holds another owner's field, and [fs.ErrNotExist] if there is none.
-func Accept(ctx context.Context, dir, owner string, o *Options) (Commit, error) {
+func Accept(ctx context.Context, dir, owner string, o *Options) (Accepted, error) {
 	w, release, err := openLocked(ctx, dir, owner, o)
 	if err != nil {
-		return Commit{}, err
+		return Accepted{}, err
 	}
 	defer release()
 	doc, err := w.read()
 	if err == nil && !doc.Version.IsZero() && w.regressed(doc) == nil {
-		return Commit{Outcome: Unchanged, Version: doc.Version}, nil
+		return Accepted{Commit: Commit{Outcome: Unchanged, Version: doc.Version}}, nil
 	}
 	raw, readErr := w.dir.ReadFile(statedir.Sidecar(owner), nil, document.MaxSize)
 	switch {
 	case readErr != nil && err != nil: // which says what to do
-		return Commit{}, err
+		return Accepted{}, err
 	case readErr != nil:
-		return Commit{}, readErr
+		return Accepted{}, readErr
 	}
 	foreign, err := document.DecodeForeign(raw)
 	if newer := new(document.FormatError); errors.As(err, &newer) { // it says what to do
-		return Commit{}, fmt.Errorf("%s: %w", w.file(), err)
+		return Accepted{}, fmt.Errorf("%s: %w", w.file(), err)
 	}
 	if err != nil {
-		return Commit{}, fmt.Errorf("%s: %w: it cannot be accepted; mend it, or run `freehold quarantine %s`", w.file(), err, owner)
+		return Accepted{}, fmt.Errorf("%s: %w: it cannot be accepted; mend it, or run `freehold quarantine %s`", w.file(), err, owner)
 	}
 	b := &batch{w: w, base: foreign}
 	if err := b.takeIn(); err != nil {
-		return Commit{}, err
+		return Accepted{}, err
+	}
+	kept, err := w.dir.Keep(statedir.Sidecar(owner), raw, intact)
+	if err != nil {
+		return Accepted{}, fmt.Errorf("%s: nothing was changed, because no copy of it can be kept: %w: mend that, then accept it", w.file(), err)
 	}
 	if err := b.write(true); err != nil {
-		return Commit{}, err
+		return Accepted{Kept: kept}, err
 	}
-	return Commit{Outcome: Applied, Version: b.next}, nil
+	return Accepted{Commit{Outcome: Applied, Version: b.next}, kept}, nil
+}
+
+// intact reports whether raw is a sidecar as Freehold left it.
+func intact(raw []byte) bool {
+	_, err := document.Decode(raw)
+	return err == nil
 }
 
 // takeIn makes every declared field of the foreign base a change of this
@@ -89,19 +110,20 @@ func (b *batch) takeIn() error {
 }
 
 // Quarantine moves the file in the place of owner's sidecar aside, whatever it
-// is, and returns its new path. The owner's fields are unset afterwards. It
-// returns [fs.ErrNotExist] if there is nothing to move.
-func Quarantine(ctx context.Context, dir, owner string, o *Options) (path string, err error) {
+// is, and says where to. The owner's fields are unset afterwards. The
+// quarantine keeps the first such file, the last few and the last one that is
+// as Freehold left it. It returns [fs.ErrNotExist] if there is nothing to move.
+func Quarantine(ctx context.Context, dir, owner string, o *Options) (statedir.Quarantined, error) {
 	w, release, err := openLocked(ctx, dir, owner, o)
 	if err != nil {
-		return "", err
+		return statedir.Quarantined{}, err
 	}
 	defer release()
-	path, err = w.dir.Quarantine(statedir.Sidecar(owner))
+	aside, err := w.dir.Quarantine(statedir.Sidecar(owner), intact)
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", fmt.Errorf("%s: nothing to move aside: %w", w.file(), fs.ErrNotExist)
+		return aside, fmt.Errorf("%s: nothing to move aside: %w", w.file(), fs.ErrNotExist)
 	}
-	return path, err
+	return aside, advised(err)
 }
 
 // openLocked opens owner for a repair and takes its lock, and its lease if it

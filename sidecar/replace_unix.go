@@ -19,12 +19,6 @@ import (
 // without, it stages in $TMPDIR. What renameio does not do is sync the
 // directory, without which 11 of 60 power cuts on ext4 undid an acknowledged
 // rename.
-//
-// The table of outcomes, by the step that fails:
-//
-//	look, create, chmod, chown, write, fsync, close   not applied
-//	rename        not applied, unless the file is the new one all the same
-//	fsync of the directory                            indeterminate
 type replace struct {
 	dir *statedir.Dir
 	// swept is the directory's stamp when nothing of a dead writer was in
@@ -63,14 +57,14 @@ func (p *replace) publish(name string, raw []byte, durable bool) error {
 		return err
 	}
 	if err := pending.CloseAtomicallyReplace(); err != nil && !p.visible(name, raw) {
-		return errors.Join(err, discard(pending))
+		return stepReplace.failed(errors.Join(err, discard(pending)))
 	}
 	p.swept, _ = p.dir.Stamp() // the zero stamp means to look next time
 	if !durable {
 		return nil
 	}
 	if err := p.dir.Sync(); err != nil {
-		return fmt.Errorf("%w: the new version is visible and may not survive a crash: %w", ErrIndeterminate, err)
+		return stepSync.failed(err)
 	}
 	return nil
 }
@@ -82,14 +76,14 @@ func (p *replace) stage(name string, raw []byte) (*renameio.PendingFile, error) 
 	if errors.Is(err, fs.ErrNotExist) {
 		existing = statedir.Existing{Mode: 0o600, GID: -1}
 	} else if err != nil {
-		return nil, err
+		return nil, stepLook.failed(err)
 	}
 	pending, err := renameio.NewPendingFile(name, renameio.WithRoot(p.dir.Root()))
 	if err != nil {
-		return nil, err
+		return nil, stepCreate.failed(err)
 	}
 	if err := fill(pending.File, raw, existing); err != nil {
-		return nil, errors.Join(err, discard(pending))
+		return nil, stepFill.failed(errors.Join(err, discard(pending)))
 	}
 	return pending, nil
 }

@@ -32,6 +32,9 @@ func TestCommitKeepsItsOrder(t *testing.T) {
 			order = append(order, step)
 		}
 		for _, path := range call.Paths {
+			if looks := call.Name == "newfstatat" || call.Name == "readlinkat"; looks {
+				continue // at the directories above
+			}
 			if !strings.HasPrefix(path, dir) && !strings.HasPrefix(path, "/proc/") && filepath.IsAbs(path) {
 				t.Errorf("%v touches a file outside the state directory", call)
 			}
@@ -59,7 +62,7 @@ func stepOf(call inject.Call, dir string) string {
 		return "unlock"
 	case call.Name == "flock":
 		return "lock"
-	case call.Name == "openat" && name == "cost.json":
+	case call.Name == "openat2" && name == "cost.json":
 		return "read"
 	case call.Name == "write":
 		return "write"

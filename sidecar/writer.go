@@ -130,7 +130,7 @@ func openIn(ctx context.Context, sd *statedir.Dir, d *schema.Declaration, owner 
 	}
 	if err := w.open(ctx, d, o); err != nil {
 		w.shut()
-		return nil, err
+		return nil, advised(err)
 	}
 	return w, nil
 }

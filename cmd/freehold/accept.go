@@ -16,8 +16,9 @@ func newAccept(c *cli) *cobra.Command {
 		Use:   "accept OWNER",
 		Short: "take in what another hand did to a sidecar",
 		Long: `Take the sidecar of OWNER as some other hand left it. Every value is checked
-against the declaration, the file is stamped anew and a new epoch begins. A
-sidecar that is as Freehold left it stays untouched: the answer is "unchanged".`,
+against the declaration, a copy of the file goes to .freehold/quarantine, the
+file is stamped anew and a new epoch begins. A sidecar that is as Freehold left
+it stays untouched: the answer is "unchanged".`,
 		Example: "  freehold accept reset",
 		Args:    operands(1, 1, "an OWNER"),
 	}, func(ctx context.Context, args []string) error {
@@ -25,12 +26,17 @@ sidecar that is as Freehold left it stays untouched: the answer is "unchanged".`
 		if err != nil {
 			return err
 		}
-		commit, err := sidecar.Accept(ctx, dir, args[0], options)
+		done, err := sidecar.Accept(ctx, dir, args[0], options)
 		if err != nil {
 			return unacceptable(err)
 		}
-		report := acceptReport{args[0], commit.Outcome.String(), commit.Outcome == sidecar.Applied, commit.Version}
-		return c.report(report, fmt.Sprintf("%s %s at version %v\n", args[0], accepted(commit.Outcome), commit.Version))
+		c.sayDropped(done.Kept)
+		report := acceptReport{args[0], done.Outcome.String(), done.Outcome == sidecar.Applied, done.Version, done.Kept.Path, kept(done.Kept.Dropped)}
+		text := fmt.Sprintf("%s %s at version %v\n", args[0], accepted(done.Outcome), done.Version)
+		if done.Kept.Path != "" {
+			text += "the file as it was is kept in " + visible(done.Kept.Path) + "\n"
+		}
+		return c.report(report, text)
 	})
 	r.flags(cmd)
 	r.completes(cmd, completeOwner)
@@ -42,6 +48,8 @@ type acceptReport struct {
 	Outcome string          `json:"outcome"`
 	Changed bool            `json:"changed"`
 	Version sidecar.Version `json:"version"`
+	Kept    string          `json:"kept,omitempty"` // where the file is as it was
+	Dropped []keptReport    `json:"dropped,omitempty"`
 }
 
 func accepted(o sidecar.Outcome) string {
@@ -77,7 +85,7 @@ func (r *repair) flags(cmd *cobra.Command) {
 }
 
 func (r *repair) prepare() (dir string, o *sidecar.Options, err error) {
-	if o, err = r.options(); err != nil {
+	if o, err = r.options(r.notice); err != nil {
 		return "", nil, err
 	}
 	dir, err = r.find()

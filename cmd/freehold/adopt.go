@@ -74,7 +74,7 @@ func (a *adoption) run(ctx context.Context, file string) error {
 	if a.state != "" {
 		return usage("--state names what --infer declares: a state directory has its name already; leave it out")
 	}
-	options, err := a.options()
+	options, err := a.options(a.notice)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -8,13 +9,18 @@ import (
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/document"
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 )
 
-// maxPatch is the most bytes that a patch may have; a sidecar has no more.
-const maxPatch = 1 << 20
+const (
+	// maxPatch is the most bytes that a patch may have; a sidecar has no more.
+	maxPatch = document.MaxSize
+	// maxOps is how many operations it may have, and elements a list in it.
+	maxOps = schema.MaxElements
+)
 
 func newApply(c *cli) *cobra.Command {
 	w := &writing{cli: c}
@@ -67,7 +73,11 @@ func readPatch(ctx context.Context, r io.Reader) (sidecar.Patch, error) {
 	if len(text) > maxPatch {
 		return nil, usage("the patch is longer than the %d bytes allowed: divide it", maxPatch)
 	}
-	var patch sidecar.Patch
+	limits := schema.Limits{Depth: document.MaxDepth, Members: schema.MaxKeys, Elements: maxOps}
+	if e, ok := errors.AsType[*schema.LimitError](limits.Check(text)); ok {
+		return nil, usage("the patch on standard input: byte %d: %v: make several of it", e.Offset, e)
+	}
+	patch := make(sidecar.Patch, 0, min(bytes.Count(text, []byte{'{'}), maxOps))
 	if err := json.Unmarshal(text, &patch, json.RejectUnknownMembers(true)); err != nil {
 		return nil, hinted{usage("the patch on standard input: %s", position(err)), "see `freehold apply --help` for what a patch looks like"}
 	}
@@ -86,8 +96,12 @@ func readAll(ctx context.Context, r io.Reader) ([]byte, error) {
 	}
 	done := make(chan result, 1)
 	go func() {
-		text, err := io.ReadAll(io.LimitReader(r, maxPatch+1))
-		done <- result{text, err}
+		text := make([]byte, maxPatch+1)
+		n, err := io.ReadFull(r, text)
+		if err == io.EOF || err == io.ErrUnexpectedEOF {
+			err = nil
+		}
+		done <- result{text[:n], err}
 	}()
 	select {
 	case <-ctx.Done():

@@ -53,7 +53,7 @@ type claimReport struct {
 }
 
 func (l *latch) claim(ctx context.Context, owner, field string) error {
-	options, err := l.options()
+	options, err := l.options(l.notice)
 	if err != nil {
 		return err
 	}

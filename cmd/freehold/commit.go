@@ -38,7 +38,7 @@ type drafter func(d *schema.Declaration) (sidecar.Patch, error)
 
 // commit writes as owner, in one commit, and reports what became of it.
 func (w *writing) commit(ctx context.Context, owner string, draft drafter) error {
-	options, err := w.options()
+	options, err := w.options(w.notice)
 	if err != nil {
 		return err
 	}

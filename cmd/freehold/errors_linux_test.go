@@ -95,6 +95,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		utterance{"apply reset", "null"},
 		utterance{"apply reset", `[{"field":"f\u001b"`},
 		utterance{"apply reset", `[{"feild":"f"}]`},
+		utterance{"apply reset", strings.Repeat("[", 65)},
 		utterance{"apply reset", `[{"field":"f"}]`},
 		utterance{"apply reset", `[{"field":"f","op":"set"}]`},
 		utterance{"apply reset", `[{"field":"n","op":"set","value":1}]`},

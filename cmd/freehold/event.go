@@ -101,7 +101,7 @@ func (h *happening) flags(cmd *cobra.Command) {
 
 // with calls do with the event field of owner.
 func (h *happening) with(ctx context.Context, owner, field, verb string, do func(sidecar.Event) error) error {
-	options, err := h.options()
+	options, err := h.options(h.notice)
 	if err != nil {
 		return err
 	}

@@ -94,8 +94,8 @@ func (h *hand) flags(cmd *cobra.Command) {
 	h.waits = cmd.Flags().Lookup("wait")
 }
 
-func (h *hand) options() (*sidecar.Options, error) {
-	o := &sidecar.Options{Program: h.program, Wait: h.wait, LeaseWait: h.wait}
+func (h *hand) options(notice func(error)) (*sidecar.Options, error) {
+	o := &sidecar.Options{Program: h.program, Wait: h.wait, LeaseWait: h.wait, Notice: notice}
 	switch {
 	case h.wait < 0:
 		return nil, usage("--wait %s is negative: give 0s for no waiting", h.wait)

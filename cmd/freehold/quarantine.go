@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/statedir"
 	"github.com/spf13/cobra"
 )
 
@@ -14,7 +15,12 @@ func newQuarantine(c *cli) *cobra.Command {
 		Short: "move a sidecar that cannot be used aside",
 		Long: `Move what stands in the place of OWNER's sidecar, whatever it is, to
 .freehold/quarantine, where nothing reads it, and print its new path. The
-owner's fields are unset afterwards.`,
+owner's fields are unset afterwards.
+
+Of the files that once were the sidecar, the quarantine keeps the first, the
+last few, and the last one that was as Freehold left it; the same bytes once.
+What goes to make room for another is said. What is no plain file, or has more
+than 1 MiB, is never removed.`,
 		Example: "  freehold quarantine reset",
 		Args:    operands(1, 1, "an OWNER"),
 	}, func(ctx context.Context, args []string) error {
@@ -22,11 +28,12 @@ owner's fields are unset afterwards.`,
 		if err != nil {
 			return err
 		}
-		path, err := sidecar.Quarantine(ctx, dir, args[0], options)
+		aside, err := sidecar.Quarantine(ctx, dir, args[0], options)
 		if err != nil {
 			return unacceptable(err)
 		}
-		return c.report(quarantineReport{args[0], path}, visible(path)+"\n")
+		c.sayDropped(aside)
+		return c.report(quarantineReport{args[0], aside.Path, aside.Sum, kept(aside.Dropped)}, visible(aside.Path)+"\n")
 	})
 	r.flags(cmd)
 	r.completes(cmd, completeOwner)
@@ -34,6 +41,27 @@ owner's fields are unset afterwards.`,
 }
 
 type quarantineReport struct {
-	Owner string `json:"owner"`
-	Path  string `json:"path"`
+	Owner   string       `json:"owner"`
+	Path    string       `json:"path"`
+	Sum     string       `json:"sha256,omitempty"` // of the bytes, where they could be read
+	Dropped []keptReport `json:"dropped,omitempty"`
+}
+
+type keptReport struct {
+	Path string `json:"path"`
+	Sum  string `json:"sha256"`
+}
+
+func kept(files []statedir.KeptFile) (reports []keptReport) {
+	for _, f := range files {
+		reports = append(reports, keptReport{f.Path, f.Sum})
+	}
+	return reports
+}
+
+// sayDropped says what went from the quarantine to make room.
+func (c *cli) sayDropped(aside statedir.Quarantined) {
+	for _, f := range aside.Dropped {
+		c.hint("dropped from the quarantine to make room: " + f.Path)
+	}
 }

@@ -12,6 +12,14 @@ import (
 // freshState returns a new state directory of testdata/state.yaml.
 func freshState(t *testing.T) string {
 	t.Helper()
+	dir := filepath.Join(t.TempDir(), "state")
+	makeState(t, dir)
+	return dir
+}
+
+// makeState makes dir a state directory of testdata/state.yaml.
+func makeState(t *testing.T, dir string) {
+	t.Helper()
 	text, err := os.ReadFile("testdata/state.yaml")
 	if err != nil {
 		t.Fatal(err)
@@ -20,11 +28,9 @@ func freshState(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := filepath.Join(t.TempDir(), "state")
 	if err := sidecar.Create(dir, source.Declaration); err != nil {
 		t.Fatal(err)
 	}
-	return dir
 }
 
 // must runs a command line that has to succeed without a word on stderr.

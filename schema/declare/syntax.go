@@ -34,7 +34,7 @@ func brokenLine(text []byte) int {
 			ends = append(ends, i+1)
 		}
 	}
-	budget := 16 * MaxSize
+	budget := 2 * MaxSize
 	parses := func(count int) bool {
 		budget -= ends[count-1]
 		_, err := decode(text[:ends[count-1]])

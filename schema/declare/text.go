@@ -10,12 +10,46 @@ import (
 // thousands of fields; a file beyond it is not one that a person wrote.
 const MaxSize = 256 << 10
 
+// What else an owners.yaml may have before the YAML parser sees it, which
+// builds a node of two hundred bytes from two.
+const (
+	maxLines = 8192
+	maxMarks = 16384 // characters that YAML gives a meaning
+)
+
+// marks are those characters.
+const marks = ",:-?[]{}&*!|>#"
+
+// checkAmount reports what no person wrote.
+func (r *reporter) checkAmount(text []byte) {
+	line, found := 1, 0
+	for _, c := range text {
+		switch {
+		case c == '\n':
+			line++
+		case strings.IndexByte(marks, c) >= 0:
+			found++
+		}
+		if line > maxLines {
+			r.report(place{line, 1}, "the file has more than %d lines: declare less, or several states", maxLines)
+			return
+		}
+		if found > maxMarks {
+			r.report(place{line, 1}, "the file has more than %d of the characters %s: declare less, or several states", maxMarks, marks)
+			return
+		}
+	}
+}
+
 // checkText reports what makes text unreadable as YAML, or readable as
 // something else than it looks like: line ends that editors and YAML count
 // differently would put every position wrong.
 func (r *reporter) checkText(text []byte) {
 	if len(text) > MaxSize {
 		r.report(place{1, 1}, "the file has %d bytes and may have %d: declare less, or several states", len(text), MaxSize)
+		return
+	}
+	if r.checkAmount(text); r.err() != nil {
 		return
 	}
 	switch {

@@ -131,7 +131,7 @@ var varying = []struct {
 	{regexp.MustCompile(`\bepoch \d{12,}`), "epoch EPOCH"},
 	{regexp.MustCompile(`\binode \d+`), "inode INODE"},
 	{regexp.MustCompile(`\b(processes|process id|process|pid) (-?)\[?\d+( \d+)*\]?`), "$1 ${2}PID"},
-	{regexp.MustCompile(`\.json\.[0-9a-v]{13}\b`), ".json.NONCE"},
+	{regexp.MustCompile(`\.json\.\d{6}\.[0-9a-f]{64}\b`), ".json.NUMBER.SUM"},
 }
 
 // read returns what each line of the golden file says, by how it came about.

@@ -13,13 +13,13 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// What a legacy file may have. Nobody's state comes near; a file beyond is
-// refused before anything is built from it.
-const (
-	MaxSize   = 16 << 20 // bytes
-	maxDepth  = 512      // objects and arrays within each other
-	maxValues = 1 << 18  // names and values altogether
-)
+// MaxSize is the most bytes that a legacy file may have.
+const MaxSize = 16 << 20
+
+// limits are what else a legacy file may have. Nobody's state comes near; a
+// file beyond is refused before anything is built from it, and before the rest
+// of it is read.
+var limits = schema.Limits{Depth: 512, Values: 1 << 18, Text: 1 << 20}
 
 // A Legacy is what a legacy file says. It is immutable.
 type Legacy struct {
@@ -94,25 +94,16 @@ func encoded(text []byte) (at int64, err error) {
 	return 0, nil
 }
 
-// bounded holds the text to the caps, and to being an object.
+// bounded holds the text to the limits, and to being an object.
 func bounded(text []byte) (at int64, err error) {
-	dec := jsontext.NewDecoder(bytes.NewBuffer(text), jsontext.AllowDuplicateNames(true)) // which remembers no names
-	if kind := dec.PeekKind(); kind != jsontext.KindBeginObject && kind != jsontext.KindInvalid {
-		return dec.InputOffset(), fmt.Errorf("want an object, not %s", kindOf(kind))
+	rest := bytes.TrimLeft(text, " \t\r\n")
+	if kind := jsontext.Value(rest).Kind(); kind != jsontext.KindBeginObject && kind != jsontext.KindInvalid {
+		return int64(len(text) - len(rest)), fmt.Errorf("want an object, not %s", kindOf(kind))
 	}
-	for values := 0; ; values++ {
-		_, err := dec.ReadToken()
-		switch {
-		case err != nil:
-			return syntax(text, err)
-		case dec.StackDepth() > maxDepth:
-			return dec.InputOffset(), fmt.Errorf("objects and arrays nest deeper than %d", maxDepth)
-		case values > maxValues:
-			return dec.InputOffset(), fmt.Errorf("there are more than %d names and values", maxValues)
-		case dec.StackDepth() == 0:
-			return 0, nil
-		}
+	if e, ok := errors.AsType[*schema.LimitError](limits.Check(text)); ok {
+		return int64(e.Offset), e
 	}
+	return 0, nil
 }
 
 // syntax turns the decoder's error into the byte and what is wrong there.

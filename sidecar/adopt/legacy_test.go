@@ -38,8 +38,9 @@ func TestWhatIsNoObjectIsRefusedAtAByte(t *testing.T) {
 		{"a lone surrogate", `{"a":"\ud800"}`},
 		{"NaN", `{"a":NaN}`},
 		{"a comment", "{} // why"},
-		{"too deep", `{"a":` + strings.Repeat("[", maxDepth) + strings.Repeat("]", maxDepth) + "}"},
-		{"too many values", `{"a":[` + strings.Repeat("0,", maxValues) + "0]}"},
+		{"too deep", `{"a":` + strings.Repeat("[", limits.Depth) + strings.Repeat("]", limits.Depth) + "}"},
+		{"too many values", `{"a":[` + strings.Repeat("0,", limits.Values) + "0]}"},
+		{"too long a text", `{"a":"` + strings.Repeat("x", limits.Text) + `"}`},
 		{"a sidecar", `{"$sidecar":{"format":1},"f":1}`},
 		{"a name in a terminal's language twice", "{\"\\u001b[2J\":1,\"\\u001b[2J\":2}"},
 	} {

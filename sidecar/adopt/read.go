@@ -9,9 +9,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"time"
 
+	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
 )
 
@@ -94,10 +96,7 @@ func look(path string) (*glance, error) {
 	if info.Size() > MaxSize {
 		return nil, unreadable(path, fmt.Errorf("it has %d bytes, more than the %d allowed", info.Size(), MaxSize))
 	}
-	text, err := io.ReadAll(io.LimitReader(f, MaxSize+1))
-	if err == nil && len(text) > MaxSize {
-		err = fmt.Errorf("it grew past the %d bytes allowed", MaxSize)
-	}
+	text, whole, err := readWithin(f, int(info.Size()))
 	if err != nil {
 		return nil, unreadable(path, err)
 	}
@@ -105,8 +104,36 @@ func look(path string) (*glance, error) {
 	if err != nil {
 		return nil, unreadable(path, err)
 	}
-	steady := after.Size() == info.Size() && after.ModTime().Equal(info.ModTime()) && int64(len(text)) == info.Size()
+	steady := after.Size() == info.Size() && after.ModTime().Equal(info.ModTime()) && (!whole || int64(len(text)) == info.Size())
 	return &glance{steady: steady, text: text, info: after}, nil
+}
+
+// readWithin reads r, a file of size bytes, as far as it keeps to the limits,
+// and reports whether that was the whole of it: [Parse] says what is wrong with
+// what is not.
+func readWithin(r io.Reader, size int) (text []byte, whole bool, err error) {
+	const step = 64 << 10
+	meter := schema.Meter{Limits: limits}
+	text = make([]byte, 0, min(size, MaxSize)+1) // and one, so that the end shows
+	for {
+		n, err := r.Read(text[len(text):min(len(text)+step, cap(text))])
+		text = text[:len(text)+n]
+		if _, over := meter.Write(text[len(text)-n:]); over != nil {
+			return text, false, nil
+		}
+		if len(text) > MaxSize {
+			return nil, false, fmt.Errorf("it grew past the %d bytes allowed", MaxSize)
+		}
+		if err == io.EOF {
+			return text, true, nil
+		}
+		if err != nil {
+			return nil, false, err
+		}
+		if len(text) == cap(text) { // it grew
+			text = slices.Grow(text, step)
+		}
+	}
 }
 
 // missing tells a file that is not there from one that cannot be reached: only

@@ -38,7 +38,7 @@ type scanner struct {
 	text   []byte
 	base   int      // offset of text in the file
 	at     int      // where the value that was read last begins in text
-	room   int      // how many objects and arrays may still be opened
+	room   int      // how deep objects and arrays may nest
 	names  []nameAt // of the objects that are being read
 	err    error
 	format error
@@ -50,11 +50,17 @@ var scanners = sync.Pool{New: func() any { return new(scanner) }}
 // scan runs read over text, which begins at the offset base of its file. The
 // caller looks for errors and releases the scanner.
 func scan(text []byte, base int, read func(*scanner)) *scanner {
+	return scanWithin(MaxDepth, text, base, read)
+}
+
+// scanWithin is scan for a text in which objects and arrays may nest so deep.
+func scanWithin(room int, text []byte, base int, read func(*scanner)) *scanner {
 	s := scanners.Get().(*scanner)
 	s.source = *bytes.NewBuffer(text)
 	s.dec.Reset(&s.source)
-	s.text, s.base, s.at, s.room, s.names = text, base, 0, MaxDepth, s.names[:0]
+	s.text, s.base, s.at, s.room, s.names = text, base, 0, room, s.names[:0]
 	s.err, s.format, s.wrong = nil, nil, nil
+	s.bound()
 	read(s)
 	s.end()
 	return s
@@ -118,7 +124,6 @@ func (s *scanner) object(what string, member func(key, name []byte)) []byte {
 		return nil
 	}
 	s.token()
-	s.room--
 	start, first := s.pos()-1, len(s.names)
 	for s.err == nil && s.next() != '}' {
 		key := s.value()
@@ -137,7 +142,6 @@ func (s *scanner) object(what string, member func(key, name []byte)) []byte {
 		s.fail(b.at, "the name %q differs only in case from %q at byte %d", b.text, a.text, s.base+a.at)
 	}
 	s.names = s.names[:first]
-	s.room++
 	if s.err != nil {
 		return nil
 	}
@@ -156,41 +160,20 @@ func (s *scanner) value() []byte {
 	}
 	end := s.pos()
 	s.at = end - len(read)
-	v := s.text[s.at:end:end]
-	if v[0] == '{' || v[0] == '[' {
-		s.bound(v)
-	}
-	return v
+	return s.text[s.at:end:end]
 }
 
-// bound holds an object or an array that is not taken apart to the caps. The
-// decoder has read it, which builds nothing, and counting shows of nearly all
-// that they cannot exceed a cap.
-func (s *scanner) bound(v []byte) {
-	opened := bytes.Count(v, []byte{'{'}) + bytes.Count(v, []byte{'['})
-	if opened <= s.room && bytes.Count(v, []byte{':'}) <= MaxKeys {
+// bound holds the text to the caps before the decoder sees it, which remembers
+// every name of an object. Counting shows of nearly all texts that they cannot
+// exceed a cap.
+func (s *scanner) bound() {
+	opened := bytes.Count(s.text, []byte{'{'}) + bytes.Count(s.text, []byte{'['})
+	if opened <= s.room && bytes.Count(s.text, []byte{':'}) <= MaxKeys {
 		return
 	}
-	var members [MaxDepth + 1]int // of the objects that are open, by depth
-	depth := 0
-	for i := 0; i < len(v); i++ {
-		switch v[i] {
-		case '"':
-			i = stringEnd(v, i)
-		case '{', '[':
-			if depth++; depth > s.room {
-				s.fail(s.at+i, "nested deeper than %d", MaxDepth)
-				return
-			}
-			members[depth] = 0
-		case '}', ']':
-			depth--
-		case ':':
-			if members[depth]++; members[depth] > MaxKeys {
-				s.fail(s.at+i, "more than %d members in one object", MaxKeys)
-				return
-			}
-		}
+	err := schema.Limits{Depth: s.room, Members: MaxKeys}.Check(s.text)
+	if e, ok := errors.AsType[*schema.LimitError](err); ok {
+		s.fail(e.Offset, "%v", e)
 	}
 }
 

@@ -121,10 +121,7 @@ func (m *member) sound() error {
 	if len(m.value) == 0 {
 		return fmt.Errorf("no value: clear the field instead")
 	}
-	s := scan(m.value, 0, func(s *scanner) {
-		s.room-- // the file is an object
-		s.value()
-	})
+	s := scanWithin(MaxDepth-1, m.value, 0, func(s *scanner) { s.value() }) // the file is an object
 	defer s.release()
 	if err := s.failure(); err != nil {
 		return fmt.Errorf("no JSON value: %w", err)

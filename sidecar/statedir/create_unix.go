@@ -36,7 +36,9 @@ func Create(dir string, d *schema.Declaration) error {
 		}
 		return nil
 	}
-	if _, err := os.Lstat(filepath.Join(path, metaName)); err == nil {
+	if info, err := os.Lstat(filepath.Join(path, metaName)); err == nil && !info.IsDir() {
+		return fmt.Errorf("%s: %w: it should be a directory of Freehold's: look at it and move it away", filepath.Join(path, metaName), ErrIrregular)
+	} else if err == nil {
 		return fmt.Errorf("%s: %w: open it, or name another directory", path, ErrExists)
 	}
 	return withFolder(path, func(f *folder) error {

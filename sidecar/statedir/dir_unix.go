@@ -32,9 +32,9 @@ type folder struct {
 }
 
 // Open opens the state directory dir. It returns an error that wraps
-// [ErrNoState] if dir is none, [ErrUnsafe] if it belongs to another user, if
-// others may write in it, or if its file system cannot carry locks; dir
-// itself may not be a symbolic link.
+// [ErrNoState] if dir is none, and [ErrUnsafe] if it belongs to another user,
+// if others may write in it or could put another directory in its place, or if
+// its file system cannot carry locks; dir itself may not be a symbolic link.
 func Open(dir string) (*Dir, error) {
 	path, err := filepath.Abs(dir)
 	if err != nil {
@@ -48,7 +48,7 @@ func Open(dir string) (*Dir, error) {
 		state.close()
 		return nil, err
 	}
-	meta, err := openFolder(filepath.Join(path, metaName))
+	meta, err := state.openChild(metaName)
 	if err != nil {
 		state.close()
 		return nil, stateError(path, err)
@@ -83,8 +83,23 @@ func openFolder(path string) (*folder, error) {
 		}
 		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
 	}
-	f := &folder{path: path, fd: fd, file: os.NewFile(uintptr(fd), path)}
-	if f.root, err = os.OpenRoot(path); err == nil {
+	return newFolder(fd, path, os.OpenRoot)
+}
+
+// openChild opens a directory of Freehold's own in f, where neither a link nor
+// a mount may stand in its place.
+func (f *folder) openChild(name string) (*folder, error) {
+	fd, err := f.openBelow(name, openFlags|unix.O_DIRECTORY)
+	if err != nil {
+		return nil, f.explainAs(unix.S_IFDIR, name, err)
+	}
+	return newFolder(fd, filepath.Join(f.path, name), func(string) (*os.Root, error) { return f.root.OpenRoot(name) })
+}
+
+// newFolder makes a folder of an open directory, and a root of it.
+func newFolder(fd int, path string, openRoot func(path string) (*os.Root, error)) (f *folder, err error) {
+	f = &folder{path: path, fd: fd, file: os.NewFile(uintptr(fd), path)}
+	if f.root, err = openRoot(path); err == nil {
 		err = f.sameAsRoot()
 	}
 	if err != nil {
@@ -119,10 +134,13 @@ func (f *folder) close() {
 }
 
 // safe refuses a directory in which somebody else could put files in the
-// place of ours. The superuser is no exception: its files would lock out the
+// place of ours, or another directory in the place of it. The superuser is no exception: its files would lock out the
 // directory's owner.
 func safe(f *folder) error {
 	if err := private(f); err != nil {
+		return err
+	}
+	if err := ancestors(f.path); err != nil {
 		return err
 	}
 	return localFileSystem(f)

@@ -1,6 +1,7 @@
 // Package statedir opens a state directory so that what is read and locked
 // there is what it seems to be: never through a symbolic link, never a named
-// pipe or a device, never a directory that was put in the place of another.
+// pipe or a device, never what is mounted over a file, never a directory that
+// was put in the place of another, nor one that others could replace.
 // It does not protect the state from other programs of the same user: those
 // can do anything, and are detected by package document.
 //

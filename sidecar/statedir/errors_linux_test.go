@@ -32,7 +32,6 @@ var said = errorstest.Golden{
 		"process %d: pidfd_open: %w":                         kernel,
 		"process %d: poll: %w":                               kernel,
 		"%s names no user":                                   kernel,
-		"%s: %w: it is on %s, where locks do not reach every user of the directory; keep it on a local disk": "wants a network file system",
 	},
 	Unhelped: map[string]string{
 		"file: …":    "packages sidecar and reader add which command moves the file aside",
@@ -88,6 +87,34 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 	same("upgrade: a contradiction", err)
 	_, err = d.ParseManifest([]byte("{\x1b"))
 	same("manifest: no JSON", err)
+
+	same("open: on NFS", carriesLocks(dir, unix.NFS_SUPER_MAGIC, ""))
+	must(os.Chmod(filepath.Dir(dir), 0o777))
+	_, err = Open(dir)
+	said.Same(t, "open: others may write above it", err, dir, "STATE", filepath.Dir(dir), "ABOVE")
+	must(os.Chmod(filepath.Dir(dir), 0o700))
+	must(os.Chown(filepath.Dir(dir), 65534, 65534))
+	_, err = Open(dir)
+	said.Same(t, "open: above it is another user's", err, dir, "STATE", filepath.Dir(dir), "ABOVE")
+	must(os.Chown(filepath.Dir(dir), 0, 0))
+	must(unix.Mount(in("b.json"), in("d.json"), "", unix.MS_BIND, ""))
+	_, err = d.ReadFile("d.json", nil, 8)
+	same("file: read what is mounted", err)
+	_, err = d.Quarantine("d.json", nil)
+	same("quarantine: what is mounted", err)
+	must(unix.Unmount(in("d.json"), unix.MNT_DETACH))
+	for range mostUnread {
+		must(syscall.Mkfifo(in("g.json"), 0o600))
+		_, err = d.Quarantine("g.json", nil)
+		must(err)
+	}
+	must(syscall.Mkfifo(in("g.json"), 0o600))
+	_, err = d.Quarantine("g.json", nil)
+	same("quarantine: too much that nobody can read", err)
+	must(os.WriteFile(in("other"), nil, 0o600))
+	must(os.Mkdir(in("else"), 0o700))
+	must(os.Symlink("nowhere", in("else/.freehold")))
+	same("create: something is in the way", Create(in("else"), declaration()))
 
 	must(os.Rename(in(".freehold/manifest.json"), in("m")))
 	_, err = d.Manifest()

@@ -21,7 +21,7 @@ func TestErrorsSayWhatToDoOfUpgrades(t *testing.T) {
 	_, err := d.Upgrade(t.Context(), unsound)
 	same("upgrade: unsound", err)
 	vast := declaration()
-	vast.Owners["cost"] = schema.Owner{Doc: strings.Repeat("x", maxManifest), Fields: vast.Owners["cost"].Fields}
+	vast.Owners["cost"] = schema.Owner{Doc: strings.Repeat("x", schema.MaxManifest), Fields: vast.Owners["cost"].Fields}
 	same("create: too large a manifest", Create(filepath.Join(filepath.Dir(d.Path()), "other"), vast))
 
 	m, err := d.Manifest()

@@ -71,10 +71,16 @@ func (f *folder) plain(name string, st *unix.Stat_t) error {
 }
 
 // explain says why name could not be opened in words that help.
-func (f *folder) explain(name string, err error) error {
+func (f *folder) explain(name string, err error) error { return f.explainAs(unix.S_IFREG, name, err) }
+
+// explainAs is explain for what should be of another kind than a regular file.
+func (f *folder) explainAs(want uint32, name string, err error) error {
+	if err == unix.EXDEV {
+		return f.fail("open", name, fmt.Errorf("%w: something is mounted there: remove the mount", ErrIrregular))
+	}
 	var st unix.Stat_t
 	if unix.Fstatat(f.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW) == nil {
-		if kind := uint32(st.Mode) & unix.S_IFMT; kind != unix.S_IFREG {
+		if kind := uint32(st.Mode) & unix.S_IFMT; kind != want {
 			return f.fail("open", name, fmt.Errorf("%w: it is a %s", ErrIrregular, typeName(uint32(st.Mode))))
 		}
 	}
@@ -97,6 +103,8 @@ func typeName(mode uint32) string {
 		return "socket"
 	case unix.S_IFCHR, unix.S_IFBLK:
 		return "device"
+	case unix.S_IFREG:
+		return "regular file"
 	}
 	return "file of unknown type"
 }

@@ -77,7 +77,7 @@ func (f *folder) fill(d *schema.Declaration, id string) error {
 	if err := unix.Mkdirat(f.fd, metaName, 0o700); err != nil {
 		return f.fail("mkdir", metaName, err)
 	}
-	meta, err := openFolder(filepath.Join(f.path, metaName))
+	meta, err := f.openChild(metaName)
 	if err != nil {
 		return err
 	}
@@ -153,8 +153,12 @@ func GatheringIn(dir string) (Gathering, error) {
 	return d.gathering()
 }
 
+// maxGathering is the most bytes of the file that says of what the instances
+// are; it has three short members.
+const maxGathering = 4 << 10
+
 func (d *Dir) gathering() (g Gathering, err error) {
-	text, err := d.meta.readFile(gatherName, nil, maxManifest)
+	text, err := d.meta.readFile(gatherName, nil, maxGathering)
 	if errors.Is(err, fs.ErrNotExist) {
 		return g, fmt.Errorf("%s: %w: use another directory, or leave the instance out", d.path, ErrNoInstances)
 	}

@@ -5,6 +5,7 @@ package statedir
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -139,19 +140,19 @@ func TestReplacedFileIsReadWhole(t *testing.T) {
 
 func TestQuarantinedAreFoundByName(t *testing.T) {
 	d := newState(t)
-	for _, name := range []string{"cost.json", "cost.json", "watchdog.json"} {
-		if err := os.WriteFile(filepath.Join(d.Path(), name), []byte(name), 0o600); err != nil {
+	for i, name := range []string{"cost.json", "cost.json", "watchdog.json"} {
+		if err := os.WriteFile(filepath.Join(d.Path(), name), fmt.Append(nil, i, name), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := d.Quarantine(name); err != nil {
+		if _, err := d.Quarantine(name, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
 	var found []string
-	if err := d.Quarantined("cost.json", 100, func(raw []byte) { found = append(found, string(raw)) }); err != nil {
+	if err := d.Quarantined("cost.json", func(raw []byte) { found = append(found, string(raw)) }); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{"cost.json", "cost.json"}, found); diff != "" {
+	if diff := cmp.Diff([]string{"0cost.json", "1cost.json"}, found); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

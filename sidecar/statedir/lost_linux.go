@@ -62,7 +62,7 @@ func manifestIn(path string) (*schema.Manifest, error) {
 		return nil, err
 	}
 	defer f.close()
-	text, err := f.readFile(manifestName, nil, maxManifest)
+	text, err := f.readFile(manifestName, nil, schema.MaxManifest)
 	if err != nil {
 		return nil, err
 	}

@@ -17,9 +17,7 @@ import (
 
 const (
 	manifestName = "manifest.json"
-	// maxManifest bounds what is read of a manifest that may be a stranger's.
-	maxManifest = 4 << 20
-	stateLock   = "state.lock"
+	stateLock    = "state.lock"
 	// stateWait is how long an upgrade or a repair waits for another one;
 	// both take milliseconds.
 	stateWait = 5 * time.Second
@@ -51,7 +49,7 @@ func asideNames(d *schema.Declaration) (names []string) {
 // ManifestText reads the manifest's bytes into buf, growing it if needed, so
 // that readers can tell cheaply whether it changed.
 func (d *Dir) ManifestText(buf []byte) ([]byte, error) {
-	text, err := d.meta.readFile(manifestName, buf, maxManifest)
+	text, err := d.meta.readFile(manifestName, buf, schema.MaxManifest)
 	if errors.Is(err, fs.ErrNotExist) {
 		if err := d.Unmoved(); err != nil { // removed as a whole, and nothing to restore
 			return nil, err
@@ -219,10 +217,7 @@ func (d *Dir) WriteManifest(m *schema.Manifest) error {
 	}
 	text, err := m.Marshal()
 	if err != nil {
-		return err
-	}
-	if len(text) > maxManifest {
-		return fmt.Errorf("%s: %w: it would have %d bytes, at most %d are allowed: declare less", filepath.Join(d.path, metaName, manifestName), ErrTooLarge, len(text), maxManifest)
+		return fmt.Errorf("%s: %w: %w", filepath.Join(d.path, metaName, manifestName), ErrTooLarge, err)
 	}
 	if err := d.meta.collect(manifestName); err != nil { // what killed writers of it left
 		return err

@@ -19,7 +19,8 @@ func (f *folder) openRegular(name string) (int, error) {
 }
 
 // openBelow opens path, relative to f, if none of its parts is a symbolic link
-// or another file system. It allocates nothing.
+// or something that was mounted there. It calls the kernel itself because
+// unix.Openat2 allocates.
 func (f *folder) openBelow(path string, flags int) (int, error) {
 	var name [128]byte
 	if len(path) >= len(name) {
@@ -43,25 +44,6 @@ func (f *folder) openBelow(path string, flags int) (int, error) {
 	}
 }
 
-// openQuietly is openRegular with the bare error of the system. It calls the
-// kernel itself because unix.Openat allocates, and readers call it for every
-// owner and view.
-func (f *folder) openQuietly(name string) (int, error) {
-	var path [128]byte
-	if len(name) >= len(path) {
-		return -1, unix.ENAMETOOLONG
-	}
-	copy(path[:], name)
-	for {
-		fd, _, errno := unix.Syscall6(unix.SYS_OPENAT, uintptr(f.fd), uintptr(unsafe.Pointer(&path[0])), openFlags, 0, 0, 0)
-		switch errno {
-		case 0:
-			return int(fd), nil
-		case unix.ENOENT: // so that a missing file costs no allocation
-			return -1, unix.ENOENT
-		case unix.EINTR:
-		default:
-			return -1, errno
-		}
-	}
-}
+// openQuietly is openRegular with the bare error of the system. It allocates
+// nothing, because readers call it for every owner and view.
+func (f *folder) openQuietly(name string) (int, error) { return f.openBelow(name, openFlags) }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/google/renameio/v2"
+	"golang.org/x/sys/unix"
 )
 
 // ReadRecord reads the file name in .freehold, with the errors of
@@ -30,7 +31,9 @@ func (d *Dir) WriteRecord(name string, raw []byte) error {
 }
 
 // QuarantineRecord is [Dir.Quarantine] for a file in .freehold.
-func (d *Dir) QuarantineRecord(name string) (string, error) { return d.quarantine(d.meta, name) }
+func (d *Dir) QuarantineRecord(name string) (Quarantined, error) {
+	return d.quarantine(d.meta, name, nil)
+}
 
 // Collect removes what killed writers of the file name in the state directory
 // left behind. Nobody else may be writing it.
@@ -42,7 +45,9 @@ func (f *folder) collect(target string) error {
 		return err
 	}
 	for _, name := range names {
-		if err := f.root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := f.root.Remove(name); errors.Is(err, unix.EBUSY) {
+			continue // something is mounted over it, so no commit made it
+		} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}

@@ -90,7 +90,7 @@ func Repair(ctx context.Context, dir string) (remade []string, err error) {
 func (d *Dir) remake(m *schema.Manifest, names []string) error {
 	for _, name := range names {
 		delete(m.Locks, name)
-		if _, err := d.quarantine(d.meta, name); err != nil && !errors.Is(err, unix.ENOENT) {
+		if _, err := d.quarantine(d.meta, name, nil); err != nil && !errors.Is(err, unix.ENOENT) {
 			return err
 		}
 	}

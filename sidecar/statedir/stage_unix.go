@@ -56,7 +56,7 @@ func (f *folder) begin() (*folder, error) {
 		if err := unix.Mkdirat(f.fd, name, 0o700); err != nil {
 			return nil, f.fail("mkdir", name, err)
 		}
-		fresh, err := openFolder(filepath.Join(f.path, name))
+		fresh, err := f.openChild(name)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}

@@ -53,9 +53,8 @@ func (d *Dir) Unmoved() error                                 { return ErrUnsupp
 func (d *Dir) Names() ([]string, error)                       { return nil, ErrUnsupported }
 func (d *Dir) Stamp() (Stamp, error)                          { return Stamp{}, ErrUnsupported }
 func (d *Dir) Collect(string) error                           { return ErrUnsupported }
-func (d *Dir) Quarantine(string) (string, error)              { return "", ErrUnsupported }
-func (d *Dir) QuarantineRecord(string) (string, error)        { return "", ErrUnsupported }
-func (d *Dir) Quarantined(string, int, func([]byte)) error    { return ErrUnsupported }
+func (d *Dir) QuarantineRecord(string) (Quarantined, error)   { return Quarantined{}, ErrUnsupported }
+func (d *Dir) Quarantined(string, func([]byte)) error         { return ErrUnsupported }
 func (d *Dir) Existing(string) (Existing, error)              { return Existing{}, ErrUnsupported }
 func (d *Dir) Manifest() (*schema.Manifest, error)            { return nil, ErrUnsupported }
 func (d *Dir) ManifestText([]byte) ([]byte, error)            { return nil, ErrUnsupported }
@@ -112,6 +111,12 @@ func (d *Dir) LockAll(context.Context, time.Duration) (*schema.Manifest, func(),
 }
 func (c *Claim) Same([]byte, []byte) (bool, []byte) { return false, nil }
 func (c *Claim) Absent() bool                       { return true }
+func (d *Dir) Quarantine(string, func([]byte) bool) (Quarantined, error) {
+	return Quarantined{}, ErrUnsupported
+}
+func (d *Dir) Keep(string, []byte, func([]byte) bool) (Quarantined, error) {
+	return Quarantined{}, ErrUnsupported
+}
 func (d *Dir) Upgrade(context.Context, *schema.Declaration) (*schema.Manifest, error) {
 	return nil, ErrUnsupported
 }

@@ -60,8 +60,8 @@ func wantError(t *testing.T, err, want error, says ...string) {
 // Case 144.
 func TestCreateMakesPrivateFilesWhateverTheUmask(t *testing.T) {
 	for _, umask := range []int{0o000, 0o022, 0o077, 0o277} {
-		old := unix.Umask(umask)
 		dir := filepath.Join(t.TempDir(), "state")
+		old := unix.Umask(umask)
 		err := os.Mkdir(dir, 0o700)
 		if err == nil {
 			err = errors.Join(os.Chmod(dir, 0o700), Create(dir, declaration()))

@@ -23,7 +23,7 @@ var mayUse = []string{generated.Sidecar, generated.Library + "/reader", generate
 // rawNames lists what is raw although its types do not show it.
 var rawNames = map[string][]string{
 	generated.Sidecar:  {"Quarantine"},
-	generated.StateDir: {"Claim", "Create", "CreateInstance", "Repair", "Collect", "OpenLock", "Quarantine", "QuarantineRecord", "Root", "Upgrade", "WriteRecord"},
+	generated.StateDir: {"Claim", "Create", "CreateInstance", "Repair", "Collect", "Keep", "OpenLock", "Quarantine", "QuarantineRecord", "Root", "Upgrade", "WriteRecord"},
 }
 
 func run(pass *check.Pass) {

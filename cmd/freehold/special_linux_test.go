@@ -1,0 +1,228 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sys/unix"
+)
+
+// victims are what a special file may lead to. Nothing may happen to them.
+const victim = `{"x":0.5}` + "\n"
+
+// A special makes what is no plain file, or is more than one.
+type special struct {
+	make func(path, inside, outside string) error
+	file bool // it holds a plain file's bytes
+}
+
+var specials = map[string]special{
+	"pipe":   {make: func(path, _, _ string) error { return unix.Mkfifo(path, 0o600) }},
+	"socket": {make: func(path, _, _ string) error { return unix.Mknod(path, unix.S_IFSOCK|0o600, 0) }},
+	"device": {make: func(path, _, _ string) error { return unix.Mknod(path, unix.S_IFCHR|0o600, int(unix.Mkdev(1, 5))) }},
+	"directory": {make: func(path, _, _ string) error {
+		return errors.Join(os.Mkdir(path, 0o700), os.WriteFile(path+"/kept", nil, 0o600))
+	}},
+	"sparse": {make: func(path, _, _ string) error {
+		return errors.Join(os.WriteFile(path, nil, 0o600), os.Truncate(path, 1<<40))
+	}},
+	"link inside":   {file: true, make: func(path, inside, _ string) error { return os.Symlink(inside, path) }},
+	"link outside":  {file: true, make: func(path, _, outside string) error { return os.Symlink(outside, path) }},
+	"dangling link": {make: func(path, _, _ string) error { return os.Symlink("nowhere", path) }},
+	"hard link":     {file: true, make: func(path, _, outside string) error { return os.Link(outside, path) }},
+	"mount": {file: true, make: func(path, _, outside string) error {
+		return errors.Join(os.WriteFile(path, nil, 0o600), unix.Mount(outside, path, "", unix.MS_BIND, ""))
+	}},
+}
+
+// An attempt is a command line at a state of which one file is special.
+type attempt struct {
+	args []string
+	// status is the exit status that names the file. If zero, the command has
+	// no need of it and works.
+	status int
+	moves  bool // it moves the thing to the quarantine, which works for all but a mount
+}
+
+var (
+	viewingArgs     = []string{"view"}
+	writingArgs     = []string{"set", "cost", "tokens=2"}
+	leasingArgs     = []string{"set", "watchdog", "patience=2s"}
+	acceptingArgs   = []string{"accept", "cost"}
+	movingArgs      = []string{"quarantine", "cost"}
+	moveWatchArgs   = []string{"quarantine", "watchdog"}
+	repairingArgs   = []string{"state", "repair"}
+	adoptingArgs    = []string{"adopt", "LEGACY"}
+	adoptingDryArgs = []string{"adopt", "LEGACY", "--dry-run"}
+)
+
+// attempts lists, for each file of ours, what is tried.
+var attempts = map[string][]attempt{
+	"cost.json":                      {{viewingArgs, exitState, false}, {writingArgs, exitState, false}, {acceptingArgs, exitState, false}, {repairingArgs, 0, false}, {adoptingArgs, exitState, false}, {movingArgs, 0, true}},
+	".freehold":                      {{viewingArgs, exitState, false}, {writingArgs, exitState, false}, {acceptingArgs, exitState, false}, {movingArgs, exitState, false}, {repairingArgs, exitState, false}, {adoptingArgs, exitState, false}},
+	".freehold/manifest.json":        {{viewingArgs, exitState, false}, {writingArgs, exitState, false}, {acceptingArgs, exitState, false}, {movingArgs, exitState, false}, {repairingArgs, exitState, false}, {adoptingArgs, exitState, false}},
+	".freehold/state.lock":           {{viewingArgs, 0, false}, {writingArgs, 0, false}, {repairingArgs, 0, true}},
+	".freehold/cost.lock":            {{viewingArgs, 0, false}, {writingArgs, exitState, false}, {acceptingArgs, exitState, false}, {movingArgs, exitState, false}, {adoptingArgs, exitState, false}, {repairingArgs, 0, true}},
+	".freehold/watchdog.lease":       {{viewingArgs, 0, false}, {writingArgs, 0, false}, {leasingArgs, exitState, false}, {moveWatchArgs, exitState, false}, {repairingArgs, 0, true}},
+	".freehold/watchdog.fence":       {{viewingArgs, 0, false}, {leasingArgs, exitState, false}, {repairingArgs, 0, true}},
+	".freehold/watchdog.lease.json":  {{viewingArgs, 0, false}, {repairingArgs, 0, false}, {leasingArgs, 0, true}},
+	".freehold/quarantine":           {{viewingArgs, 0, false}, {writingArgs, 0, false}, {movingArgs, exitState, false}},
+	".cost.json123":                  {{viewingArgs, 0, false}, {writingArgs, 0, false}, {repairingArgs, 0, false}},
+	".freehold/.manifest.json123":    {{viewingArgs, 0, false}, {writingArgs, 0, false}, {repairingArgs, 0, false}},
+	".freehold/.watchdog.lease.json": {{viewingArgs, 0, false}, {leasingArgs, 0, false}},
+	"LEGACY":                         {{adoptingArgs, exitState, false}, {adoptingDryArgs, exitState, false}},
+}
+
+// collected are the names under which a commit removes the litter of dead ones.
+var collected = map[string]bool{".cost.json123": true, ".freehold/.watchdog.lease.json": true}
+
+// Whatever stands in the place of a file of ours is named, without waiting for
+// it, and neither followed nor replaced nor cut short.
+func TestSpecialFilesAreNamedAndLeftAlone(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("needs root to make devices and mounts")
+	}
+	for name, tries := range attempts {
+		for kind, s := range specials {
+			if name == ".freehold/quarantine" && kind == "directory" {
+				continue // as it should be
+			}
+			t.Run(name+"/"+kind, func(t *testing.T) { s.try(t, kind, name, tries) })
+		}
+	}
+}
+
+// A scene is a state of which one file is special.
+type scene struct {
+	dir, path, legacy, outside, inside string
+}
+
+func (s special) scene(t *testing.T, kind, name string) scene {
+	t.Helper()
+	dir := freshState(t)
+	must(t, "set", "cost", "tokens=1", "--dir", dir)
+	must(t, "set", "watchdog", "patience=1s", "--dir", dir)
+	base := filepath.Dir(dir)
+	at := scene{dir, filepath.Join(dir, name), filepath.Join(base, "legacy.json"), filepath.Join(base, "outside"), filepath.Join(dir, "inside")}
+	if name == "LEGACY" {
+		at.path = at.legacy
+	}
+	for _, file := range []string{at.legacy, at.outside, at.inside} {
+		ago := time.Now().Add(-time.Hour)
+		if err := errors.Join(os.WriteFile(file, []byte(victim), 0o600), os.Chtimes(file, ago, ago)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Rename(at.path, filepath.Join(base, "moved")); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		t.Fatal(err)
+	}
+	if err := s.make(at.path, at.inside, at.outside); err != nil {
+		t.Fatal(err)
+	}
+	if kind == "mount" {
+		t.Cleanup(func() { unix.Unmount(at.path, unix.MNT_DETACH) })
+	}
+	return at
+}
+
+func (s special) try(t *testing.T, kind, name string, tries []attempt) {
+	at := s.scene(t, kind, name)
+	before := looks(t, at.path, at.outside, at.inside)
+	for _, a := range tries {
+		want := a.status
+		switch {
+		case a.moves && kind == "mount":
+			want = exitState
+		case name == "LEGACY" && s.file: // it is read, through links too, and never written
+			want = exitDone
+		}
+		args := slices.Clone(a.args)
+		if args[0] == "adopt" {
+			args[1] = at.legacy
+		}
+		got := inTime(t, append(args, "--dir", at.dir)...)
+		if got.Status != want {
+			t.Errorf("%q: %+v, want status %d", args, got, want)
+		}
+		if want != exitDone && !strings.Contains(got.Stdout+got.Stderr, filepath.Base(at.path)) {
+			t.Errorf("%q: %+v does not name %s", args, got, at.path)
+		}
+		path := at.path
+		if a.moves && want == exitDone {
+			path = quarantined(t, at.dir, filepath.Base(path))
+		}
+		after := looks(t, path, at.outside, at.inside)
+		if collected[name] && (kind == "hard link" || kind == "sparse") { // as a killed commit may leave it
+			before[0], after[0] = "", ""
+			before[1], after[1] = withoutNames(before[1]), withoutNames(after[1])
+		}
+		if diff := cmp.Diff(before, after); diff != "" {
+			t.Errorf("after %q, %+v (-before +after):\n%s", args, got, diff)
+		}
+	}
+}
+
+var namesOfFile = regexp.MustCompile(`, \d+ names,`)
+
+// withoutNames takes out of a look how many names the file has.
+func withoutNames(look string) string { return namesOfFile.ReplaceAllString(look, ",") }
+
+// inTime is call, and fails if that hangs.
+func inTime(t *testing.T, args ...string) result {
+	t.Helper()
+	done := make(chan result, 1)
+	go func() { done <- call(t, "", args...) }()
+	select {
+	case got := <-done:
+		return got
+	case <-time.After(time.Minute):
+		t.Fatalf("%q hangs", args)
+		return result{}
+	}
+}
+
+// looks describes files without following them.
+func looks(t *testing.T, paths ...string) (all []string) {
+	t.Helper()
+	for _, path := range paths {
+		var st unix.Stat_t
+		if err := unix.Lstat(path, &st); err != nil {
+			all = append(all, err.Error())
+			continue
+		}
+		text := ""
+		switch st.Mode & unix.S_IFMT {
+		case unix.S_IFLNK:
+			text, _ = os.Readlink(path)
+		case unix.S_IFREG:
+			if st.Size < 1<<20 {
+				raw, err := os.ReadFile(path)
+				text = fmt.Sprint(string(raw), err)
+			}
+		case unix.S_IFDIR:
+			entries, _ := os.ReadDir(path)
+			text = fmt.Sprint(entries)
+		}
+		all = append(all, fmt.Sprintf("inode %d, mode %o, %d names, %d bytes: %s", st.Ino, st.Mode, st.Nlink, st.Size, text))
+	}
+	return all
+}
+
+// quarantined returns the path of the one thing that once was name.
+func quarantined(t *testing.T, dir, name string) string {
+	t.Helper()
+	found, err := filepath.Glob(filepath.Join(dir, ".freehold", "quarantine", name+".*"))
+	if err != nil || len(found) != 1 {
+		t.Fatalf("in the quarantine: %v (%v)", found, err)
+	}
+	return found[0]
+}

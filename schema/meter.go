@@ -1,0 +1,146 @@
+package schema
+
+import "fmt"
+
+// Limits bound a JSON text before anything is built from it: a text of a few
+// bytes for each value costs a decoder fifty times its size. A limit of zero
+// is none.
+type Limits struct {
+	Depth    int // how deep objects and arrays may nest
+	Members  int // of one object
+	Elements int // of one array
+	Values   int // objects, arrays, names and values altogether
+	Text     int // bytes of one name, text or number
+}
+
+// A LimitError says which limit a text exceeds and at which byte.
+type LimitError struct {
+	Offset int
+	what   string
+	limit  int
+}
+
+func (e *LimitError) Error() string { return fmt.Sprintf(e.what, e.limit) }
+
+// Check returns a *[LimitError] if text, which need not be JSON, exceeds a
+// limit, and else nil. It stops at the byte where the limit is exceeded.
+func (l Limits) Check(text []byte) error {
+	m := Meter{Limits: l}
+	_, err := m.Write(text)
+	return err
+}
+
+// A Meter holds a text to its limits while the text comes in. It goes by
+// brackets, quotes, colons and commas and leaves it to the decoder whether they
+// stand where they may.
+type Meter struct {
+	Limits
+	offset  int    // of what was written so far
+	open    []nest // the objects and arrays
+	values  int
+	text    int  // bytes of the present name, text or number
+	quoted  bool // within a string
+	escaped bool // after a backslash in it
+}
+
+// A nest is an object or an array that is open.
+type nest struct {
+	array bool
+	parts int
+}
+
+// Write takes the next bytes of the text in. It returns a *[LimitError] if they
+// exceed a limit.
+func (m *Meter) Write(p []byte) (int, error) {
+	for i := 0; i < len(p); i++ {
+		n, ok := 1, true
+		switch c := p[i]; {
+		case m.quoted:
+			n = m.string(p[i:])
+			m.text += n
+		case c == '"':
+			m.quoted, m.text = true, 0
+		case c == ' ', c == '\t', c == '\r', c == '\n':
+			m.text = 0
+		case c == '{', c == '[', c == '}', c == ']', c == ':', c == ',':
+			m.text, ok = 0, m.mark(c)
+		default:
+			m.text++
+		}
+		if !ok || m.Text > 0 && m.text > m.Text {
+			return i, m.exceeds(i)
+		}
+		i += n - 1
+	}
+	m.offset += len(p)
+	return len(p), nil
+}
+
+// mark takes a bracket, a colon or a comma in, and reports whether that keeps
+// to the limits.
+func (m *Meter) mark(c byte) bool {
+	top := new(nest)
+	if len(m.open) > 0 {
+		top = &m.open[len(m.open)-1]
+	}
+	switch c {
+	case '{', '[':
+		m.values++
+		m.open = append(m.open, nest{array: c == '['})
+	case '}', ']':
+		m.open = m.open[:max(len(m.open)-1, 0)]
+	case ':':
+		m.values++
+		if !top.array {
+			top.parts++
+		}
+	case ',':
+		m.values++
+		if top.array {
+			top.parts++
+		}
+	}
+	switch {
+	case m.Depth > 0 && len(m.open) > m.Depth, m.Values > 0 && m.values > m.Values:
+		return false
+	case top.array:
+		return m.Elements == 0 || top.parts < m.Elements
+	}
+	return m.Members == 0 || top.parts <= m.Members
+}
+
+// string returns how many bytes of p, which begins within a string, are of it,
+// with the quote that ends it.
+func (m *Meter) string(p []byte) int {
+	if m.escaped {
+		m.escaped = false
+		return 1
+	}
+	for i, c := range p {
+		switch c {
+		case '"':
+			m.quoted = false
+			return i + 1
+		case '\\':
+			m.escaped = true
+			return i + 1
+		}
+	}
+	return len(p)
+}
+
+// exceeds says which limit is exceeded.
+func (m *Meter) exceeds(at int) error {
+	at += m.offset
+	switch {
+	case m.Text > 0 && m.text > m.Text:
+		return &LimitError{at, "a name, text or number of more than %d bytes", m.Text}
+	case m.Depth > 0 && len(m.open) > m.Depth:
+		return &LimitError{at, "nested deeper than %d", m.Depth}
+	case m.Values > 0 && m.values > m.Values:
+		return &LimitError{at, "more than %d names and values", m.Values}
+	case m.open[len(m.open)-1].array:
+		return &LimitError{at, "more than %d elements in one array", m.Elements}
+	}
+	return &LimitError{at, "more than %d members in one object", m.Members}
+}

@@ -1,0 +1,71 @@
+package schema
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+func TestEachLimitIsHeldAtItsByte(t *testing.T) {
+	limits := Limits{Depth: 3, Members: 2, Elements: 3, Values: 20, Text: 5}
+	for _, tc := range []struct {
+		text string
+		want string // "" if it keeps to the limits
+	}{
+		{``, ""},
+		{`{}`, ""},
+		{`{"a":1,"b":2}`, ""},
+		{`{"a":1,"b":2,"c":3}`, "16: more than 2 members in one object"},
+		{`{"a":{"a":1,"b":2},"b":{"a":1,"b":2}}`, ""},
+		{`[1,2,3]`, ""},
+		{`[1,2,3,4]`, "6: more than 3 elements in one array"},
+		{`[[1,2,3],[1,2,3]]`, ""},
+		{`[[[]]]`, ""},
+		{`[[[[`, "3: nested deeper than 3"},
+		{`[{"a":[{`, "7: nested deeper than 3"},
+		{`[],[],[],[],[],[],[],[],[],[],[],[]`, "30: more than 20 names and values"},
+		{`"12345"`, "1: a name, text or number of more than 5 bytes"}, // the quote that ends it counts
+		{`"1234"`, ""},
+		{`123456`, "5: a name, text or number of more than 5 bytes"},
+		{`12345`, ""},
+		{`[12345,12345]`, ""},
+		{`["\"\""]`, ""},
+		{`["\"\"\""]`, "7: a name, text or number of more than 5 bytes"},
+		{`["[[[["]`, ""},
+		{`["::::"]`, ""},
+		{`["\\",[]]`, ""},
+		{"[1 \n\t\r , 2]", ""},
+		// What is no JSON is the decoder's to refuse.
+		{`}}}]]]`, ""},
+		{`::,,`, ""},
+		{`"open`, ""},
+		{`"\`, ""},
+	} {
+		check := func(how string, err error) {
+			t.Helper()
+			got := ""
+			if e, ok := errors.AsType[*LimitError](err); ok {
+				got = fmt.Sprintf("%d: %v", e.Offset, e)
+			} else if err != nil {
+				t.Errorf("%s, %s: %v", tc.text, how, err)
+			}
+			if strings.TrimLeft(got, "0123456789") != strings.TrimLeft(tc.want, "0123456789") || how == "whole" && got != tc.want {
+				t.Errorf("%s, %s: got %q, want %q", tc.text, how, got, tc.want)
+			}
+		}
+		check("whole", limits.Check([]byte(tc.text)))
+		m := Meter{Limits: limits}
+		var err error
+		for i := 0; i < len(tc.text) && err == nil; i++ {
+			_, err = m.Write([]byte{tc.text[i]})
+		}
+		check("byte by byte", err)
+		check("without limits", func() error {
+			if err := (Limits{}).Check([]byte(tc.text)); err != nil {
+				return err
+			}
+			return limits.Check([]byte(tc.text))
+		}())
+	}
+}
