@@ -12,11 +12,14 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
+	"strings"
 	"syscall"
 	"time"
 
 	"github.com/freehold-dev/freehold/sidecar/statedir"
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // An Input is what the agent tells a hook. Members that are not here are
@@ -28,15 +31,17 @@ type Input struct {
 	Event          string `json:"hook_event_name"`
 	Trigger        string `json:"trigger"`
 	ToolName       string `json:"tool_name"`
+	// ToolInput is what the tool gets; its form depends on the tool.
+	ToolInput jsontext.Value `json:"tool_input"`
 }
 
 // A Hook is a program that an agent calls.
 type Hook struct {
 	// Program is its name, for messages and provenance.
 	Program string
-	// Event is the one that it handles. Others are refused, so that a
+	// Events are those that it handles. Others are refused, so that a
 	// mistake in the agent's settings shows.
-	Event string
+	Events []string
 	// Flags declares flags beside -dir. It may be nil.
 	Flags func(*flag.FlagSet)
 	// Do does the work in the state directory dir. It may print what it did.
@@ -97,8 +102,8 @@ func (h Hook) read(ctx context.Context, stdin io.Reader) (in Input, err error) {
 	if err := json.Unmarshal(text, &in); err != nil {
 		return in, fmt.Errorf("standard input is not what the agent sends to a hook: %w", err)
 	}
-	if in.Event != h.Event {
-		return in, fmt.Errorf("standard input tells of the event %q: this program is for %s", in.Event, h.Event)
+	if !slices.Contains(h.Events, in.Event) {
+		return in, fmt.Errorf("standard input tells of the event %q: this program is for %s", in.Event, strings.Join(h.Events, " or "))
 	}
 	return in, nil
 }

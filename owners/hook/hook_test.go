@@ -17,7 +17,7 @@ import (
 
 // idle is a hook that does nothing and must never be asked to.
 func idle(t *testing.T) hook.Hook {
-	return hook.Hook{Program: "idle", Event: "Stop", Do: func(context.Context, string, hook.Input) error {
+	return hook.Hook{Program: "idle", Events: []string{"Stop"}, Do: func(context.Context, string, hook.Input) error {
 		t.Error("the hook did its work without an input")
 		return nil
 	}}

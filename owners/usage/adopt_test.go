@@ -12,11 +12,14 @@ import (
 	"github.com/freehold-dev/freehold/sidecar/adopt"
 )
 
-// TestTheLegacyFileIsAdoptedInFull adopts a real file and reads the records of
-// its four owners as what they were.
-func TestTheLegacyFileIsAdoptedInFull(t *testing.T) {
-	const file = "../../sidecar/adopt/testdata/legacy-usage.json"
-	legacy, err := adopt.Read(t.Context(), file)
+// legacyFile is the real file that programs shared before.
+const legacyFile = "../../sidecar/adopt/testdata/legacy-usage.json"
+
+// adopted returns the records of the legacy file, and a state that has adopted
+// it.
+func adopted(t *testing.T) (records map[string]skill, dir string) {
+	t.Helper()
+	legacy, err := adopt.Read(t.Context(), legacyFile)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,10 +30,24 @@ func TestTheLegacyFileIsAdoptedInFull(t *testing.T) {
 	if len(plan.Unowned) > 0 {
 		t.Errorf("unowned: %v", plan.Unowned)
 	}
-	dir := usagetest.State(t)
+	dir = usagetest.State(t)
 	if _, err := plan.Apply(t.Context(), dir, nil); err != nil {
 		t.Fatal(err)
 	}
+	text, err := os.ReadFile(legacyFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(text, &records); err != nil {
+		t.Fatal(err)
+	}
+	return records, dir
+}
+
+// TestTheLegacyFileIsAdoptedInFull adopts a real file and reads the records of
+// its four owners as what they were.
+func TestTheLegacyFileIsAdoptedInFull(t *testing.T) {
+	want, dir := adopted(t)
 	r, err := usage.Open(dir)
 	if err != nil {
 		t.Fatal(err)
@@ -40,18 +57,11 @@ func TestTheLegacyFileIsAdoptedInFull(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want, got := map[string]skill{}, map[string]skill{}
-	if err := json.Unmarshal(text, &want); err != nil {
-		t.Fatal(err)
-	}
 	names, err := v.Skills().Keys()
 	if err != nil {
 		t.Fatal(err)
 	}
+	got := map[string]skill{}
 	for _, name := range names {
 		got[name] = read(t, v.Skills().Key(name))
 	}

@@ -34,7 +34,7 @@ type skill struct {
 // TestAViewShowsWhatFourOwnersWrote writes a real file's skills, each value
 // through its owner, and reads them back as one record each.
 func TestAViewShowsWhatFourOwnersWrote(t *testing.T) {
-	text, err := os.ReadFile("../../sidecar/adopt/testdata/legacy-usage.json")
+	text, err := os.ReadFile(legacyFile)
 	if err != nil {
 		t.Fatal(err)
 	}

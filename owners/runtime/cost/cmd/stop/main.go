@@ -24,7 +24,7 @@ func main() {
 	var log string
 	h := hook.Hook{
 		Program: "stop",
-		Event:   "Stop",
+		Events:  []string{"Stop"},
 		Flags: func(f *flag.FlagSet) {
 			f.StringVar(&log, "log", "", "cost log; if empty, cost-log.jsonl beside the state directory")
 		},

@@ -17,7 +17,7 @@ import (
 
 func main() {
 	debug.SetTraceback("crash") // a panic must not exit with 2, which agents take for "block"
-	h := hook.Hook{Program: "precompact", Event: "PreCompact", Do: stamp}
+	h := hook.Hook{Program: "precompact", Events: []string{"PreCompact"}, Do: stamp}
 	os.Exit(h.Run(context.Background(), os.Args[1:], os.Stdin, os.Stderr))
 }
 

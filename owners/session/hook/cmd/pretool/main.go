@@ -31,7 +31,7 @@ func main() {
 	var call session.Call
 	h := hook.Hook{
 		Program: "pretool",
-		Event:   "PreToolUse",
+		Events:  []string{"PreToolUse"},
 		Flags: func(f *flag.FlagSet) {
 			f.StringVar(&items, "items", "", "the items; if empty, context-items.jsonl beside the state directory")
 			f.Uint64Var(&call.Turn, "turn", 0, "the number of the session's turn, if the caller knows it")

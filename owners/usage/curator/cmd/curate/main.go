@@ -1,0 +1,100 @@
+// Command curate puts skills away that nobody uses.
+//
+//	curate [-dir STATE] [-now TIME] [-dry-run]
+//	curate [-dir STATE] [-now TIME] -plan FILE
+//
+// It prints what it has done, a line for each skill, and says on standard error
+// what it has left alone and why. With -dry-run it does nothing, and prints its
+// plan as JSON; -plan acts on such a plan later, but only as far as the rule
+// still asks for it, and only on the skills that the plan was made for: one that
+// was deleted and made again is another. It is called from a timer, so a
+// failure must show: it exits with 1 then.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"runtime/debug"
+	"time"
+
+	"github.com/freehold-dev/freehold/owners/command"
+	"github.com/freehold-dev/freehold/owners/usage"
+	"github.com/freehold-dev/freehold/owners/usage/curator"
+	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/go-json-experiment/json"
+)
+
+func main() {
+	debug.SetTraceback("crash")
+	c := curate{now: time.Now()}
+	os.Exit(command.Command{Program: "curate", Flags: c.flags, Do: c.do}.Run(context.Background(), os.Args[1:], os.Stderr))
+}
+
+type curate struct {
+	now    time.Time
+	dryRun bool
+	plan   string
+}
+
+func (c *curate) flags(f *flag.FlagSet) {
+	f.BoolVar(&c.dryRun, "dry-run", false, "print the plan and do nothing")
+	f.StringVar(&c.plan, "plan", "", "act on the plan in `FILE`, which -dry-run has printed")
+	f.Func("now", "the time to go by, as RFC 3339; if not given, the clock's", func(text string) (err error) {
+		c.now, err = time.Parse(time.RFC3339, text)
+		return err
+	})
+}
+
+func (c *curate) do(ctx context.Context, dir string, _ []string) error {
+	if c.dryRun {
+		return c.print(ctx, dir)
+	}
+	done, err := c.act(ctx, dir)
+	if err != nil {
+		return err
+	}
+	for _, m := range done.Moves {
+		fmt.Printf("%s: %v: nobody has touched it since %s\n", m.Skill.Key, m.To, m.Anchor.Format(time.RFC3339))
+	}
+	for _, k := range done.Kept {
+		fmt.Fprintf(os.Stderr, "curate: left %s alone: %s\n", k.Skill, k.Why)
+	}
+	return nil
+}
+
+func (c *curate) act(ctx context.Context, dir string) (curator.Plan, error) {
+	o := &sidecar.Options{Program: "curate"}
+	if c.plan == "" {
+		return curator.Curate(ctx, dir, c.now, o)
+	}
+	text, err := os.ReadFile(c.plan)
+	if err != nil {
+		return curator.Plan{}, err
+	}
+	var p curator.Plan
+	if err := json.Unmarshal(text, &p, json.RejectUnknownMembers(true)); err != nil {
+		return curator.Plan{}, fmt.Errorf("%s is no plan that -dry-run has printed: %w", c.plan, err)
+	}
+	return curator.Act(ctx, dir, p, c.now, o)
+}
+
+func (c *curate) print(ctx context.Context, dir string) error {
+	r, err := usage.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	v, err := r.View(ctx)
+	if err != nil {
+		return err
+	}
+	p, err := curator.Decide(v, c.now)
+	if err != nil {
+		return err
+	}
+	text, err := json.Marshal(p)
+	fmt.Printf("%s\n", text)
+	return err
+}
