@@ -85,7 +85,7 @@ func fitsOneScreen(t *testing.T, story string) {
 // countsLosses checks the table of losses.
 func countsLosses(t *testing.T, story string) {
 	var sum, all [3]int
-	for _, name := range []string{"precompact", "stop", "tick", "all"} {
+	for _, name := range []string{"sessionstart", "stop", "tick", "all"} {
 		match := find(t, story, `\n +`+name+` +(\d+) +(\d+) +(\d+)\n`)
 		var row [3]int
 		for i := range row {
@@ -131,7 +131,7 @@ func showsRefusals(t *testing.T, story string) {
 
 func showsTheView(t *testing.T, story string) {
 	find(t, story, `\n +total_usd +16\.558197 +cost +stop \d+ +[0-9:.]+ +\d+\n`)
-	find(t, story, `\n +last_context_reset_at +\S+Z +reset +precompact \d+ +[0-9:.]+ +\d+\n`)
+	find(t, story, `\n +last_context_reset_at +\S+Z +reset +sessionstart \d+ +[0-9:.]+ +\d+\n`)
 	find(t, story, `\n +last_decision +\S+ +watchdog +tick \d+ +[0-9:.]+ +\d+\n`)
 	find(t, story, `\$ freehold explain last_context_reset_at\n +last_context_reset_at is \S+Z\. Owner reset raised it at`)
 }

@@ -31,6 +31,7 @@ type Input struct {
 	Event          string `json:"hook_event_name"`
 	Trigger        string `json:"trigger"`
 	ToolName       string `json:"tool_name"`
+	Source         string `json:"source"` // of a session's start
 	// ToolInput is what the tool gets; its form depends on the tool.
 	ToolInput jsontext.Value `json:"tool_input"`
 }

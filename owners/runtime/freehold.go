@@ -26,6 +26,7 @@ const _ = sidecar.GeneratedAPI1
 
 // The fields' names, for [reader.View.Field] and the command line.
 const (
+	FieldBegun                = "begun"
 	FieldClosedAt             = "closed_at"
 	FieldContextCleared       = "context_cleared"
 	FieldCreatedAt            = "created_at"
@@ -51,6 +52,7 @@ const (
 	FieldTransitionMode       = "transition_mode"
 	FieldTransitionStartedAt  = "transition_started_at"
 	FieldTransitionTarget     = "transition_target"
+	FieldTurns                = "turns"
 	FieldLayoutVersion        = "version"
 	FieldWaitingReason        = "waiting_reason"
 	FieldWaitingSince         = "waiting_since"
@@ -99,6 +101,12 @@ type View struct{ v *reader.View }
 // status, and any field by name.
 func (v View) Raw() *reader.View { return v.v }
 
+// Begun: The token of the reset that a session has begun and not ended, by
+// session. Owner: reset.
+func (v View) Begun() reader.Map[reader.Field[string]] {
+	return reader.MapOf(v.v, "begun", func(e reader.Entry) reader.Field[string] { return reader.FieldIn(e, "", schema.String{}) })
+}
+
 // ClosedAt: When that session was closed; unset while it is open. Owner:
 // cost.
 func (v View) ClosedAt() reader.Field[time.Time] {
@@ -116,8 +124,8 @@ func (v View) CreatedAt() reader.Field[time.Time] {
 	return reader.FieldOf(v.v, "created_at", schema.Time{})
 }
 
-// LastContextResetAt: When the context was last compacted or cleared. It only
-// ever gets later. Owner: reset.
+// LastContextResetAt: When the context was last compacted or cleared. It is
+// the time at which the event was done last. Owner: reset.
 func (v View) LastContextResetAt() reader.Field[time.Time] {
 	return reader.FieldOf(v.v, "last_context_reset_at", schema.Time{})
 }
@@ -141,9 +149,36 @@ func (v View) LastPromptObservedAt() reader.Field[time.Time] {
 }
 
 // LastPromptTokens: The length of the prompt of the last model call. Unit:
-// tokens. Owner: cost.
+// tokens. It depends on last_context_reset_at. Owner: cost.
 func (v View) LastPromptTokens() reader.Field[uint64] {
 	return reader.FieldOf(v.v, "last_prompt_tokens", schema.Uint{})
+}
+
+// ObserveLastPromptTokens returns what the view holds of what
+// last_prompt_tokens depends on: last_context_reset_at. Take it before the
+// data is produced from which the value is computed, and commit the value
+// with it. It returns an error if the sidecar of an owner cannot be used.
+func (v View) ObserveLastPromptTokens() (LastPromptTokensSeen, error) {
+	seen, err := v.v.ObserveFor("last_prompt_tokens")
+	return LastPromptTokensSeen{seen}, err
+}
+
+// LastPromptTokensSeen is what was seen of what last_prompt_tokens depends
+// on, before a value of it was produced. It travels as text. The zero value
+// was never observed, and no value is committed with it.
+type LastPromptTokensSeen struct{ seen sidecar.Seen }
+
+// Seen returns what was seen, without the type that says for which field.
+func (s LastPromptTokensSeen) Seen() sidecar.Seen { return s.seen }
+
+// MarshalText implements [encoding.TextMarshaler].
+func (s LastPromptTokensSeen) MarshalText() ([]byte, error) { return s.seen.MarshalText() }
+
+// UnmarshalText implements [encoding.TextUnmarshaler]. It returns
+// [sidecar.ErrNotObserved] for what does not tell of all that the field depends
+// on.
+func (s *LastPromptTokensSeen) UnmarshalText(text []byte) error {
+	return s.seen.UnmarshalFor(text, "last_context_reset_at")
 }
 
 // LastRawArchiveAt: When the raw transcript was last archived. It only ever
@@ -242,6 +277,25 @@ func (v View) TransitionTarget() reader.Field[string] {
 	return reader.FieldOf(v.v, "transition_target", schema.String{})
 }
 
+// Turns: The turns that have begun and not ended, by session. Owner: cost.
+func (v View) Turns() reader.Map[TurnsEntry] {
+	return reader.MapOf(v.v, "turns", func(e reader.Entry) TurnsEntry { return TurnsEntry{e} })
+}
+
+// TurnsEntry is what turns has at a key: log_from and seen.
+type TurnsEntry struct{ ofTurns reader.Entry }
+
+// LogFrom: How long the cost log was then; only rows beyond it are the
+// turn's. Unit: bytes. Owner: cost.
+func (e TurnsEntry) LogFrom() reader.Field[uint64] {
+	return reader.FieldIn(e.ofTurns, "log_from", schema.Uint{})
+}
+
+// Seen: What was seen of the resets when the turn began. Owner: cost.
+func (e TurnsEntry) Seen() reader.Field[string] {
+	return reader.FieldIn(e.ofTurns, "seen", schema.String{})
+}
+
 // LayoutVersion: The layout that the session's programs agree on. Owner:
 // lifecycle.
 func (v View) LayoutVersion() reader.Field[uint64] {
@@ -260,8 +314,9 @@ func (v View) WaitingSince() reader.Field[time.Time] {
 }
 
 // LastDecision is a value of last_decision: act, below-threshold,
-// stale-entry, aberrant-reading, no-reset-stamp, unreadable-reset-stamp or
-// no-entry. The zero value is none of them and cannot be stored.
+// stale-entry, reset-under-way, unknown-entry, aberrant-reading,
+// no-reset-stamp, unreadable-reset-stamp or no-entry. The zero value is none
+// of them and cannot be stored.
 type LastDecision struct{ s string }
 
 // LastDecisionAct is "act".
@@ -272,6 +327,12 @@ func LastDecisionBelowThreshold() LastDecision { return LastDecision{"below-thre
 
 // LastDecisionStaleEntry is "stale-entry".
 func LastDecisionStaleEntry() LastDecision { return LastDecision{"stale-entry"} }
+
+// LastDecisionResetUnderWay is "reset-under-way".
+func LastDecisionResetUnderWay() LastDecision { return LastDecision{"reset-under-way"} }
+
+// LastDecisionUnknownEntry is "unknown-entry".
+func LastDecisionUnknownEntry() LastDecision { return LastDecision{"unknown-entry"} }
 
 // LastDecisionAberrantReading is "aberrant-reading".
 func LastDecisionAberrantReading() LastDecision { return LastDecision{"aberrant-reading"} }
@@ -286,14 +347,14 @@ func LastDecisionUnreadableResetStamp() LastDecision { return LastDecision{"unre
 func LastDecisionNoEntry() LastDecision { return LastDecision{"no-entry"} }
 
 // ParseLastDecision is the inverse of String. It refuses all but act,
-// below-threshold, stale-entry, aberrant-reading, no-reset-stamp,
-// unreadable-reset-stamp and no-entry.
+// below-threshold, stale-entry, reset-under-way, unknown-entry,
+// aberrant-reading, no-reset-stamp, unreadable-reset-stamp and no-entry.
 func ParseLastDecision(s string) (LastDecision, error) {
 	switch s {
-	case "act", "below-threshold", "stale-entry", "aberrant-reading", "no-reset-stamp", "unreadable-reset-stamp", "no-entry":
+	case "act", "below-threshold", "stale-entry", "reset-under-way", "unknown-entry", "aberrant-reading", "no-reset-stamp", "unreadable-reset-stamp", "no-entry":
 		return LastDecision{s}, nil
 	}
-	return LastDecision{}, fmt.Errorf("want %s, not %q", "act, below-threshold, stale-entry, aberrant-reading, no-reset-stamp, unreadable-reset-stamp or no-entry", s)
+	return LastDecision{}, fmt.Errorf("want %s, not %q", "act, below-threshold, stale-entry, reset-under-way, unknown-entry, aberrant-reading, no-reset-stamp, unreadable-reset-stamp or no-entry", s)
 }
 
 // String returns the text that stands in the sidecar; it is empty for none.
@@ -384,11 +445,15 @@ func Declaration() *schema.Declaration {
 				Fields: map[string]schema.Field{
 					"closed_at":               {Type: schema.TypeTime, Kind: schema.Value, Doc: "When that session was closed; unset while it is open."},
 					"last_prompt_observed_at": {Type: schema.TypeTime, Kind: schema.Value, Doc: "When that length was read from the model's answer."},
-					"last_prompt_tokens":      {Type: schema.TypeUint, Kind: schema.Value, Unit: "tokens", Doc: "The length of the prompt of the last model call."},
+					"last_prompt_tokens":      {Type: schema.TypeUint, Kind: schema.Value, DependsOn: []string{"last_context_reset_at"}, Unit: "tokens", Doc: "The length of the prompt of the last model call."},
 					"log_offset":              {Type: schema.TypeUint, Kind: schema.Value, Unit: "bytes", Doc: "Up to where the cost log has been read."},
 					"opened_at":               {Type: schema.TypeTime, Kind: schema.Value, Doc: "When the session that the transcript tells of was opened."},
 					"opened_transcript":       {Type: schema.TypeString, Kind: schema.Value, Doc: "The id of the transcript that the session writes to."},
 					"total_usd":               {Type: schema.TypeDecimal, Kind: schema.Counter, Unit: "US dollars", Doc: "The money spent by all sessions so far."},
+					"turns": {Kind: schema.Map, Keys: true, Doc: "The turns that have begun and not ended, by session.", Record: map[string]schema.Field{
+						"log_from": {Type: schema.TypeUint, Kind: schema.Value, Unit: "bytes", Doc: "How long the cost log was then; only rows beyond it are the turn's."},
+						"seen":     {Type: schema.TypeString, Kind: schema.Value, Doc: "What was seen of the resets when the turn began."},
+					}},
 				},
 			},
 			"lifecycle": {
@@ -416,8 +481,9 @@ func Declaration() *schema.Declaration {
 				Durability: schema.Power,
 				Home:       "owners/runtime/reset",
 				Fields: map[string]schema.Field{
+					"begun":                 {Kind: schema.Map, Keys: true, Doc: "The token of the reset that a session has begun and not ended, by session.", Value: &schema.Field{Type: schema.TypeString, Kind: schema.Value}},
 					"context_cleared":       {Type: schema.TypeBool, Kind: schema.Value, Doc: "Whether the next session start must load the context again."},
-					"last_context_reset_at": {Type: schema.TypeTime, Kind: schema.Max, Doc: "When the context was last compacted or cleared."},
+					"last_context_reset_at": {Type: schema.TypeTime, Kind: schema.Event, Doc: "When the context was last compacted or cleared."},
 				},
 			},
 			"watchdog": {
@@ -427,7 +493,7 @@ func Declaration() *schema.Declaration {
 				Durability: schema.Power,
 				Home:       "owners/runtime/watchdog",
 				Fields: map[string]schema.Field{
-					"last_decision":  {Type: schema.TypeEnum, Kind: schema.Value, Values: []string{"act", "below-threshold", "stale-entry", "aberrant-reading", "no-reset-stamp", "unreadable-reset-stamp", "no-entry"}, Doc: "What the guard decided at its last tick; only act makes it do anything."},
+					"last_decision":  {Type: schema.TypeEnum, Kind: schema.Value, Values: []string{"act", "below-threshold", "stale-entry", "reset-under-way", "unknown-entry", "aberrant-reading", "no-reset-stamp", "unreadable-reset-stamp", "no-entry"}, Doc: "What the guard decided at its last tick; only act makes it do anything."},
 					"restart_reason": {Type: schema.TypeEnum, Kind: schema.Value, Values: []string{"dead-process", "pane-frozen"}, Legacy: "watchdog_restart_reason", Doc: "Why the watchdog last restarted the agent."},
 				},
 			},

@@ -18,7 +18,7 @@ import (
 func programs(t *testing.T) string {
 	t.Helper()
 	bin := t.TempDir()
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", bin+"/", "./reset/cmd/precompact", "./cost/cmd/stop", "./watchdog/cmd/tick")
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", bin+"/", "./reset/cmd/precompact", "./reset/cmd/sessionstart", "./cost/cmd/turnstart", "./cost/cmd/stop", "./watchdog/cmd/tick")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
@@ -61,16 +61,34 @@ func TestProgramsDoTheirPartOnRealInput(t *testing.T) {
 			t.Errorf("tick printed %q and %q and exited with %d, want %q", out, errs, status, want)
 		}
 	}
+	hook := func(input, program string, args ...string) {
+		t.Helper()
+		if out, errs, status := run(t, dir, input, bin+"/"+program, args...); out+errs != "" || status != 0 {
+			t.Errorf("%s printed %q and %q and exited with %d", program, out, errs, status)
+		}
+	}
+	empty := filepath.Join(t.TempDir(), "log")
 	tick("no-reset-stamp")
 	before := time.Now()
-	if out, errs, status := run(t, dir, "hook-precompact.json", bin+"/precompact"); out+errs != "" || status != 0 {
-		t.Errorf("precompact printed %q and %q and exited with %d", out, errs, status)
-	}
+	hook("hook-precompact.json", "precompact")
+	tick("reset-under-way") // it may have taken place or not
+	hook("hook-sessionstart-compact.json", "sessionstart")
 	tick("no-entry")
-	if out, errs, status := run(t, dir, "hook-stop.json", bin+"/stop", "-log", log); out+errs != "" || status != 0 {
-		t.Errorf("stop printed %q and %q and exited with %d", out, errs, status)
+	hook("hook-stop.json", "stop", "-log", log)
+	tick("no-entry") // the rows were there before the turn that nobody saw start
+	if err := os.WriteFile(empty, nil, 0o600); err != nil {
+		t.Fatal(err)
 	}
-	tick("stale-entry") // the log is older than the stamp
+	hook("hook-userpromptsubmit.json", "turnstart", "-log", empty)
+	if text, err := os.ReadFile(log); err != nil || os.WriteFile(empty, append(text, text...), 0o600) != nil {
+		t.Fatal(err)
+	}
+	hook("hook-stop.json", "stop", "-log", empty)
+	tick("below-threshold") // by the clocks of the log it is older than the reset
+	hook("hook-precompact.json", "precompact")
+	tick("reset-under-way")
+	hook("hook-sessionstart-compact.json", "sessionstart")
+	tick("stale-entry")
 
 	r, err := runtime.Open(dir)
 	if err != nil {

@@ -35,7 +35,9 @@ const mostTries = 20
 
 // Record reads the rows that were appended to the cost log since the last
 // Record, adds what they cost to the total, and notes the length of the
-// session's last prompt. Each row is counted exactly once, however many
+// session's last prompt with what [Observe] saw when the turn started. Without
+// that, or where no row came since, it is not known which resets the prompt came
+// after, and the last length stays. Each row is counted exactly once, however many
 // Records run at the same time: the offset up to which the log was read is
 // committed together with the total. A whole line that is no row is skipped.
 func Record(ctx context.Context, dir, log, session string, o *sidecar.Options) (Recorded, error) {
@@ -73,6 +75,10 @@ func record(ctx context.Context, w *costfile.Writer, r *runtime.Reader, log, ses
 	if err != nil {
 		return Recorded{}, err
 	}
+	seen, begun, err := turn(view, session, s.end)
+	if err != nil {
+		return Recorded{}, err
+	}
 	rec := Recorded{USD: s.spent, Skipped: s.skipped, Why: s.why}
 	if s.end > from {
 		rec.Bytes = s.end - from
@@ -83,10 +89,11 @@ func record(ctx context.Context, w *costfile.Writer, r *runtime.Reader, log, ses
 		}
 		tx.LogOffset().Set(s.end)
 		tx.TotalUSD().Add(s.spent)
-		if s.last != nil {
-			tx.LastPromptTokens().Set(s.last.PromptTokens)
+		if s.last != nil && s.lastAt >= begun && seen != (runtime.LastPromptTokensSeen{}) {
+			tx.LastPromptTokens().Set(seen, s.last.PromptTokens)
 			tx.LastPromptObservedAt().Set(s.last.observed())
 		}
+		tx.Turns().Delete(session)
 		return nil
 	})
 	return rec, err

@@ -52,8 +52,17 @@ func logOf(t *testing.T, text string) string {
 	return path
 }
 
+// begin begins a turn of the session, before anything is in the log.
+func begin(t *testing.T, dir, log string) {
+	t.Helper()
+	if err := cost.Observe(t.Context(), dir, log, "S-042", nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestRecordSumsTheRealLogExactly(t *testing.T) {
 	dir := runtimetest.State(t)
+	begin(t, dir, filepath.Join(t.TempDir(), "none yet"))
 	record(t, dir, realLog)
 	v := view(t, dir)
 	total, err := v.TotalUSD().Get()
@@ -105,6 +114,7 @@ func TestRecordsAtTheSameTimeCountEachRowOnce(t *testing.T) {
 
 func TestRecordIgnoresSubagentsAndOtherSessions(t *testing.T) {
 	dir := runtimetest.State(t)
+	begin(t, dir, filepath.Join(t.TempDir(), "none yet"))
 	record(t, dir, logOf(t, strings.Join([]string{
 		`{"timestamp":"2026-08-11T08:00:00Z","session_id":"S-042","last_call_prompt_tokens":1,"estimated_cost_usd":0.1}`,
 		`{"timestamp":"2026-08-11T08:01:00Z","session_id":"S-042","last_call_prompt_tokens":2,"estimated_cost_usd":0.2,"subagent":true}`,

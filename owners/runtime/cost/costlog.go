@@ -38,6 +38,7 @@ type stretch struct {
 	end     uint64          // offset behind the last whole line
 	spent   decimal.Decimal // by all sessions
 	last    *row            // of the session itself, not of its sub-agents; nil if none
+	lastAt  uint64          // the offset at which it begins
 	skipped int             // whole lines that are no rows
 	why     []error         // of the first of them
 }
@@ -96,11 +97,11 @@ func parseStretch(path string, from uint64, lines []byte, session string) stretc
 		if err != nil {
 			s.skip(path, err)
 		}
+		if err == nil && r.SessionID == session && !r.Subagent {
+			s.last, s.lastAt = &r, s.end
+		}
 		s.end += uint64(len(line))
 		s.spent = s.spent.Add(spent)
-		if err == nil && r.SessionID == session && !r.Subagent {
-			s.last = &r
-		}
 	}
 	return s
 }

@@ -5,24 +5,91 @@ package reset
 
 import (
 	"context"
-	"time"
+	"errors"
+	"fmt"
 
 	"github.com/freehold-dev/freehold/owners/runtime/reset/internal/resetfile"
 	"github.com/freehold-dev/freehold/sidecar"
 )
 
-// Stamp records in the state directory dir that the context was compacted or
-// cleared at the instant at, and whether the next session start must load it
-// again. Of several stamps the latest counts, whatever their order.
-func Stamp(ctx context.Context, dir string, at time.Time, cleared bool, o *sidecar.Options) (sidecar.Commit, error) {
+// Begin records in the state directory dir that a session is about to have its
+// context compacted or cleared. Until End, and for good if that never comes,
+// nobody acts on what was sampled before. A reset that the session has begun
+// before and not ended is abandoned.
+func Begin(ctx context.Context, dir, session string, o *sidecar.Options) error {
 	w, err := resetfile.Open(ctx, dir, o)
 	if err != nil {
-		return sidecar.Commit{}, err
+		return err
 	}
 	defer w.Close()
-	return w.Update(ctx, func(tx resetfile.Tx) error {
-		tx.LastContextResetAt().Raise(at)
-		tx.ContextCleared().Set(cleared)
+	if err := leave(ctx, w, session); err != nil {
+		return err
+	}
+	token, err := w.LastContextResetAt().Begin(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = w.Update(ctx, func(tx resetfile.Tx) error {
+		tx.Begun().Key(session).Set(token.String())
 		return nil
 	})
+	return err
+}
+
+// End records that the reset which the session has begun has taken place, and
+// whether the next session start must load the context again. A session that has
+// begun none is taken to have been reset without notice, just now.
+func End(ctx context.Context, dir, session string, cleared bool, o *sidecar.Options) error {
+	w, err := resetfile.Open(ctx, dir, o)
+	if err != nil {
+		return err
+	}
+	defer w.Close()
+	token, err := begun(ctx, w, session)
+	if err == nil && token.IsZero() {
+		token, err = w.LastContextResetAt().Begin(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	if _, err := w.LastContextResetAt().Done(ctx, token); err != nil && !errors.Is(err, sidecar.ErrNotOpen) {
+		return err
+	}
+	_, err = w.Update(ctx, func(tx resetfile.Tx) error {
+		tx.ContextCleared().Set(cleared)
+		tx.Begun().Delete(session)
+		return nil
+	})
+	return err
+}
+
+// begun returns the token of what the session has begun and not ended; zero if
+// there is none.
+func begun(ctx context.Context, w *resetfile.Writer, session string) (sidecar.EventToken, error) {
+	var text string
+	_, err := w.Update(ctx, func(tx resetfile.Tx) error {
+		text, _ = tx.Begun().Key(session).Get()
+		return nil
+	})
+	if err != nil {
+		return sidecar.EventToken{}, err
+	}
+	var token sidecar.EventToken
+	if err := token.UnmarshalText([]byte(text)); err != nil {
+		return token, fmt.Errorf("what session %.80q has begun: %w", session, err)
+	}
+	return token, nil
+}
+
+// leave abandons what the session has begun and not ended.
+func leave(ctx context.Context, w *resetfile.Writer, session string) error {
+	token, err := begun(ctx, w, session)
+	if err != nil || token.IsZero() {
+		return err
+	}
+	_, err = w.LastContextResetAt().Abandon(ctx, token)
+	if errors.Is(err, sidecar.ErrNotOpen) {
+		return nil // it ended, and whoever ended it died before saying so here
+	}
+	return err
 }

@@ -38,6 +38,12 @@ func View(t testing.TB, settings ...Setting) runtime.View {
 	return statetest.View(t, runtime.Open, State(t, settings...))
 }
 
+// Begun: The token of the reset that a session has begun and not ended, by
+// session. At one key, of several, the last counts.
+func Begun(key string, v string) Setting {
+	return statetest.PutAt("begun", key, "", schema.String{}, v)
+}
+
 // ClosedAt: When that session was closed; unset while it is open. Of several,
 // the last counts.
 func ClosedAt(v time.Time) Setting {
@@ -55,8 +61,8 @@ func CreatedAt(v time.Time) Setting {
 	return statetest.Put("created_at", schema.Time{}, v)
 }
 
-// LastContextResetAt: When the context was last compacted or cleared. Of
-// several, the latest counts.
+// LastContextResetAt: When the context was last compacted or cleared. It was
+// done at that time. Of several, the last counts.
 func LastContextResetAt(v time.Time) Setting {
 	return statetest.Put("last_context_reset_at", schema.Time{}, v)
 }
@@ -80,9 +86,22 @@ func LastPromptObservedAt(v time.Time) Setting {
 }
 
 // LastPromptTokens: The length of the prompt of the last model call. Unit:
-// tokens. Of several, the last counts.
+// tokens. Of several, the last counts. It is written after all settings of
+// last_context_reset_at, so that it is fresh.
 func LastPromptTokens(v uint64) Setting {
 	return statetest.Put("last_prompt_tokens", schema.Uint{}, v)
+}
+
+// LastPromptTokensBefore is LastPromptTokens, written before any setting of
+// last_context_reset_at: with one of those it is stale.
+func LastPromptTokensBefore(v uint64) Setting {
+	return statetest.Before(statetest.Put("last_prompt_tokens", schema.Uint{}, v))
+}
+
+// LastPromptTokensUnobserved is LastPromptTokens, whose writer does not say
+// what it had seen of last_context_reset_at: its freshness is unknown.
+func LastPromptTokensUnobserved(v uint64) Setting {
+	return statetest.Unobserved(statetest.Put("last_prompt_tokens", schema.Uint{}, v))
 }
 
 // LastRawArchiveAt: When the raw transcript was last archived. Of several,
@@ -182,6 +201,24 @@ func TransitionStartedAt(v time.Time) Setting {
 // TransitionTarget: The phase that it leads to. Of several, the last counts.
 func TransitionTarget(v string) Setting {
 	return statetest.Put("transition_target", schema.String{}, v)
+}
+
+// Turns: The turns that have begun and not ended, by session. The keys are
+// there also if nothing is at them.
+func Turns(keys ...string) Setting {
+	return statetest.Keys("turns", keys...)
+}
+
+// TurnsLogFrom: How long the cost log was then; only rows beyond it are the
+// turn's. Unit: bytes. Of several, the last counts.
+func TurnsLogFrom(key string, v uint64) Setting {
+	return statetest.PutAt("turns", key, "log_from", schema.Uint{}, v)
+}
+
+// TurnsSeen: What was seen of the resets when the turn began. Of several, the
+// last counts.
+func TurnsSeen(key string, v string) Setting {
+	return statetest.PutAt("turns", key, "seen", schema.String{}, v)
 }
 
 // LayoutVersion: The layout that the session's programs agree on. Of several,

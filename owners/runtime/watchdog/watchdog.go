@@ -52,28 +52,28 @@ func Tick(ctx context.Context, dir string, threshold uint64, o *sidecar.Options)
 	return decision, nil
 }
 
-// Decide is the guard. It acts only on a prompt that was observed after the
-// last reset and is longer than threshold tokens. What it cannot read means
-// "do nothing": a lost stamp must not fail toward the destructive side.
+// Decide is the guard. It acts only on a prompt that was sampled after the last
+// reset and is longer than threshold tokens. That is decided by what the sampler
+// had seen, never by clocks; whatever is not known means "do nothing": a lost
+// stamp must not fail toward the destructive side.
 func Decide(view runtime.View, threshold uint64) runtime.LastDecision {
-	reset, err := view.LastContextResetAt().Get()
-	if errors.Is(err, reader.ErrUnset) {
-		return runtime.LastDecisionNoResetStamp()
-	}
-	if err != nil {
+	_, err := view.LastContextResetAt().Get()
+	if err != nil && !errors.Is(err, reader.ErrUnset) {
 		return runtime.LastDecisionUnreadableResetStamp()
 	}
-	tokens, err := view.LastPromptTokens().Get()
-	if err != nil {
-		return runtime.LastDecisionNoEntry()
-	}
-	observed, err := view.LastPromptObservedAt().Get()
-	if err != nil {
-		return runtime.LastDecisionNoEntry()
-	}
+	tokens, entryErr := view.LastPromptTokens().Get()
+	freshness := view.LastPromptTokens().Freshness()
 	switch {
-	case observed.Before(reset):
+	case freshness.Verdict == reader.Ambiguous, len(view.LastContextResetAt().Open()) > 0:
+		return runtime.LastDecisionResetUnderWay()
+	case err != nil:
+		return runtime.LastDecisionNoResetStamp()
+	case entryErr != nil:
+		return runtime.LastDecisionNoEntry()
+	case freshness.Verdict == reader.Stale:
 		return runtime.LastDecisionStaleEntry()
+	case !freshness.Fresh():
+		return runtime.LastDecisionUnknownEntry()
 	case tokens > Aberrant:
 		return runtime.LastDecisionAberrantReading()
 	case tokens > threshold:

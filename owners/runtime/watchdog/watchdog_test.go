@@ -19,23 +19,24 @@ func entry(tokens uint64, observed time.Time) []runtimetest.Setting {
 
 func TestGuardActsOnlyOnWhatItKnows(t *testing.T) {
 	stamp := runtimetest.LastContextResetAt(reset)
-	after := reset.Add(time.Second)
+	sample := runtimetest.LastPromptTokens
 	for _, tc := range []struct {
 		name     string
 		settings []runtimetest.Setting
 		want     runtime.LastDecision
 	}{
 		{"nothing at all", nil, runtime.LastDecisionNoResetStamp()},
-		{"no stamp", entry(900_000, after), runtime.LastDecisionNoResetStamp()},
+		{"no stamp", []runtimetest.Setting{sample(900_000)}, runtime.LastDecisionNoResetStamp()},
 		{"no entry", []runtimetest.Setting{stamp}, runtime.LastDecisionNoEntry()},
-		{"half an entry", []runtimetest.Setting{stamp, runtimetest.LastPromptTokens(900_000)}, runtime.LastDecisionNoEntry()},
-		{"before the reset", append(entry(900_000, reset.Add(-time.Nanosecond)), stamp), runtime.LastDecisionStaleEntry()},
-		// As instants: as text, "11:12" would be after "09:12".
-		{"before it, in another zone", append(entry(900_000, time.Date(2026, 8, 11, 11, 12, 44, 0, time.FixedZone("", 7200))), stamp), runtime.LastDecisionStaleEntry()},
-		{"no such prompt", append(entry(watchdog.Aberrant+1, after), stamp), runtime.LastDecisionAberrantReading()},
-		{"at the threshold", append(entry(watchdog.DefaultThreshold, after), stamp), runtime.LastDecisionBelowThreshold()},
-		{"beyond it", append(entry(watchdog.DefaultThreshold+1, after), stamp), runtime.LastDecisionAct()},
-		{"at the limit of the credible", append(entry(watchdog.Aberrant, after), stamp), runtime.LastDecisionAct()},
+		{"before the reset", []runtimetest.Setting{runtimetest.LastPromptTokensBefore(900_000), stamp}, runtime.LastDecisionStaleEntry()},
+		// By the clocks it came long after.
+		{"before it, with a clock ahead by years", []runtimetest.Setting{runtimetest.LastPromptTokensBefore(900_000), runtimetest.LastPromptObservedAt(reset.AddDate(30, 0, 0)), stamp}, runtime.LastDecisionStaleEntry()},
+		{"after it, with a clock behind by years", []runtimetest.Setting{sample(900_000), runtimetest.LastPromptObservedAt(reset.AddDate(-30, 0, 0)), stamp}, runtime.LastDecisionAct()},
+		{"nobody knows", []runtimetest.Setting{runtimetest.LastPromptTokensUnobserved(900_000), stamp}, runtime.LastDecisionUnknownEntry()},
+		{"no such prompt", []runtimetest.Setting{sample(watchdog.Aberrant + 1), stamp}, runtime.LastDecisionAberrantReading()},
+		{"at the threshold", []runtimetest.Setting{sample(watchdog.DefaultThreshold), stamp}, runtime.LastDecisionBelowThreshold()},
+		{"beyond it", []runtimetest.Setting{sample(watchdog.DefaultThreshold + 1), stamp}, runtime.LastDecisionAct()},
+		{"at the limit of the credible", []runtimetest.Setting{sample(watchdog.Aberrant), stamp}, runtime.LastDecisionAct()},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if got := watchdog.Decide(runtimetest.View(t, tc.settings...), watchdog.DefaultThreshold); got != tc.want {

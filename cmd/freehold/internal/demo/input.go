@@ -34,7 +34,7 @@ func readInput(dir string) (*input, error) {
 	}
 	in := &input{
 		legacy: read("legacy-runtime.json"),
-		stdin:  map[string][]byte{precompact: read("hook-precompact.json"), stop: read("hook-stop.json")},
+		stdin:  map[string][]byte{sessionstart: read("hook-sessionstart-compact.json"), stop: read("hook-stop.json")},
 	}
 	log := read("cost-log.jsonl")
 	for line := range bytes.Lines(log) {

@@ -44,7 +44,7 @@ func standingOf(v *reader.View) (s standing, err error) {
 // complaint.
 type update struct {
 	program  string
-	after    time.Time // precompact: it has stamped this moment or a later one
+	after    time.Time // sessionstart: it has stamped this moment or a later one
 	upTo     uint64    // stop: it has recorded the log up to here or further
 	decision string    // tick: it has recorded this decision
 }
@@ -53,7 +53,7 @@ type update struct {
 // next one.
 func (s standing) holds(u update) bool {
 	switch u.program {
-	case precompact:
+	case sessionstart:
 		return !s.resetAt.Before(u.after)
 	case stop:
 		return s.offset >= u.upTo

@@ -24,7 +24,7 @@ func afterTwo(t *testing.T) (*ledger, standing) {
 		}
 		s = standing{noon.Add(time.Duration(i) * time.Second), decimal.NewFromInt(int64(i) + 1), size, decision}
 		l.see(s)
-		l.acknowledge(update{program: precompact, after: s.resetAt}, s)
+		l.acknowledge(update{program: sessionstart, after: s.resetAt}, s)
 		l.acknowledge(update{program: stop, upTo: size}, s)
 		l.acknowledge(update{program: tick, decision: decision}, s)
 	}
@@ -37,8 +37,8 @@ func TestEveryUpdateThatIsNotThereIsCounted(t *testing.T) {
 		want map[string]int
 	}{
 		"nothing":            {func(*standing) {}, map[string]int{}},
-		"the newest stamp":   {func(s *standing) { s.resetAt = noon }, map[string]int{precompact: 1}},
-		"all stamps":         {func(s *standing) { s.resetAt = time.Time{} }, map[string]int{precompact: 2}},
+		"the newest stamp":   {func(s *standing) { s.resetAt = noon }, map[string]int{sessionstart: 1}},
+		"all stamps":         {func(s *standing) { s.resetAt = time.Time{} }, map[string]int{sessionstart: 2}},
 		"the newest row":     {func(s *standing) { s.offset, s.total = 4, decimal.NewFromInt(1) }, map[string]int{stop: 1}},
 		"the newest verdict": {func(s *standing) { s.decision = "no-entry" }, map[string]int{tick: 1}},
 	} {
@@ -66,7 +66,7 @@ func TestEveryUpdateThatIsNotThereIsCounted(t *testing.T) {
 // An update may be there at the end only because a later one made up for it.
 func TestAnUpdateThatWasNotThereAtOnceStaysLost(t *testing.T) {
 	l, s := afterTwo(t)
-	l.acknowledge(update{program: precompact, after: noon.Add(time.Hour)}, s)
+	l.acknowledge(update{program: sessionstart, after: noon.Add(time.Hour)}, s)
 	s.resetAt = noon.Add(2 * time.Hour)
 	l.see(s)
 	l.settle(s)

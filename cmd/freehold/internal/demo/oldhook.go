@@ -54,7 +54,7 @@ func oldHook(file string, args []string, stdin io.Reader) (stamp string, err err
 		now := time.Now().UTC().Format(time.RFC3339Nano)
 		add(fields, callsOf(program), 1)
 		switch program {
-		case precompact:
+		case sessionstart:
 			stamp = now
 			fields[fieldReset], fields["context_cleared"] = now, false
 		case stop:

@@ -40,7 +40,7 @@ func TestOldHooksLoseNothingOneAfterTheOther(t *testing.T) {
 	file := legacyFile(t)
 	var stamp string
 	for range 3 {
-		for _, args := range [][]string{{precompact}, {stop, "0.25"}, {tick}} {
+		for _, args := range [][]string{{sessionstart}, {stop, "0.25"}, {tick}} {
 			s, err := oldHook(file, args, strings.NewReader("{}"))
 			if err != nil {
 				t.Fatal(err)

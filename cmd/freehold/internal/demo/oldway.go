@@ -89,7 +89,7 @@ func (o *oldWay) done(p *process) error {
 		return fmt.Errorf("%s: %w: %s", p.program, p.err, p.stderr.String())
 	}
 	o.ended[p.program]++
-	if p.program != precompact {
+	if p.program != sessionstart {
 		return nil
 	}
 	stamp, err := time.Parse(time.RFC3339Nano, p.stdout.String())

@@ -12,7 +12,7 @@ import (
 // A hook that goes around Freehold brings an old file back, as a restored
 // backup or a careless copy does.
 func TestDemoFailsIfAnOldSidecarComesBack(t *testing.T) {
-	for name, program := range map[string]string{"reset.json": precompact, "cost.json": stop} {
+	for name, program := range map[string]string{"reset.json": sessionstart, "cost.json": stop} {
 		t.Run(name, func(t *testing.T) {
 			o := options(t)
 			var told strings.Builder

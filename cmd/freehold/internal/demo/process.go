@@ -11,15 +11,15 @@ import (
 
 // The programs that the agent calls.
 const (
-	precompact = "precompact"
-	stop       = "stop"
-	tick       = "tick"
+	sessionstart = "sessionstart"
+	stop         = "stop"
+	tick         = "tick"
 )
 
-var programNames = []string{precompact, stop, tick}
+var programNames = []string{sessionstart, stop, tick}
 
 // A wave is what the agent calls at the same time.
-var wave = []string{precompact, stop, precompact, stop, precompact, stop, precompact, stop, precompact, tick}
+var wave = []string{sessionstart, stop, sessionstart, stop, sessionstart, stop, sessionstart, stop, sessionstart, tick}
 
 // waves is how often it does.
 const waves = 10

@@ -21,9 +21,9 @@ const (
 
 // packages are the hooks' programs, by their names.
 var packages = map[string]string{
-	precompact: stateFolder + "/reset/cmd/precompact",
-	stop:       stateFolder + "/cost/cmd/stop",
-	tick:       stateFolder + "/watchdog/cmd/tick",
+	sessionstart: stateFolder + "/reset/cmd/sessionstart",
+	stop:         stateFolder + "/cost/cmd/stop",
+	tick:         stateFolder + "/watchdog/cmd/tick",
 }
 
 // A stage is what the acts play on.

@@ -11,7 +11,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"path/filepath"
 	"runtime/debug"
 
 	"github.com/freehold-dev/freehold/owners/hook"
@@ -29,10 +28,7 @@ func main() {
 			f.StringVar(&log, "log", "", "cost log; if empty, cost-log.jsonl beside the state directory")
 		},
 		Do: func(ctx context.Context, dir string, in hook.Input) error {
-			if log == "" {
-				log = filepath.Join(filepath.Dir(filepath.Clean(dir)), "cost-log.jsonl")
-			}
-			rec, err := cost.Record(ctx, dir, log, in.SessionID, &sidecar.Options{Program: "stop"})
+			rec, err := cost.Record(ctx, dir, cost.Log(dir, log), in.SessionID, &sidecar.Options{Program: "stop"})
 			if err == nil {
 				complain(rec)
 			}

@@ -70,9 +70,9 @@ func (tx Tx) LastPromptObservedAt() sidecar.Value[time.Time] {
 }
 
 // LastPromptTokens: The length of the prompt of the last model call. Unit:
-// tokens.
-func (tx Tx) LastPromptTokens() sidecar.Value[uint64] {
-	return sidecar.ValueOf(tx.tx, "last_prompt_tokens", schema.Uint{})
+// tokens. It depends on last_context_reset_at.
+func (tx Tx) LastPromptTokens() sidecar.DependentValue[runtime.LastPromptTokensSeen, uint64] {
+	return sidecar.DependentValueOf[runtime.LastPromptTokensSeen](tx.tx, "last_prompt_tokens", schema.Uint{})
 }
 
 // LogOffset: Up to where the cost log has been read. Unit: bytes.
@@ -97,4 +97,26 @@ func (tx Tx) OpenedTranscript() sidecar.Value[string] {
 // [sidecar.ErrValue].
 func (tx Tx) TotalUSD() sidecar.Counter[decimal.Decimal] {
 	return sidecar.CounterOf(tx.tx, "total_usd", schema.Decimal{})
+}
+
+// Turns: The turns that have begun and not ended, by session. A key that is
+// empty, longer than 256 bytes or holds a control character fails the Update
+// with [sidecar.ErrValue].
+func (tx Tx) Turns() sidecar.Map[TurnsEntry] {
+	return sidecar.MapOf(tx.tx, "turns", func(e sidecar.Entry) TurnsEntry { return TurnsEntry{e} })
+}
+
+// TurnsEntry is what owner cost has at a key of turns: log_from and seen.
+type TurnsEntry struct{ ofTurns sidecar.Entry }
+
+// LogFrom: How long the cost log was then; only rows beyond it are the
+// turn's. Unit: bytes.
+func (e TurnsEntry) LogFrom() sidecar.Value[uint64] {
+	return sidecar.ValueIn(e.ofTurns, "log_from", schema.Uint{})
+}
+
+// Seen: What was seen of the resets when the turn began. Invalid UTF-8 or
+// more than 64 KiB fails the Update with [sidecar.ErrValue].
+func (e TurnsEntry) Seen() sidecar.Value[string] {
+	return sidecar.ValueIn(e.ofTurns, "seen", schema.String{})
 }

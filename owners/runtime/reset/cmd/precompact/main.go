@@ -1,5 +1,5 @@
-// Command precompact is the agent's PreCompact hook: it stamps the moment at
-// which the context is compacted.
+// Command precompact is the agent's PreCompact hook: it says that the context is
+// about to be compacted. Command sessionstart says when it was.
 //
 //	precompact [-dir STATE] < hook.json
 package main
@@ -8,7 +8,6 @@ import (
 	"context"
 	"os"
 	"runtime/debug"
-	"time"
 
 	"github.com/freehold-dev/freehold/owners/hook"
 	"github.com/freehold-dev/freehold/owners/runtime/reset"
@@ -17,11 +16,10 @@ import (
 
 func main() {
 	debug.SetTraceback("crash") // a panic must not exit with 2, which agents take for "block"
-	h := hook.Hook{Program: "precompact", Events: []string{"PreCompact"}, Do: stamp}
+	h := hook.Hook{Program: "precompact", Events: []string{"PreCompact"}, Do: begin}
 	os.Exit(h.Run(context.Background(), os.Args[1:], os.Stdin, os.Stderr))
 }
 
-func stamp(ctx context.Context, dir string, in hook.Input) error {
-	_, err := reset.Stamp(ctx, dir, time.Now(), false, &sidecar.Options{Program: "precompact"})
-	return err
+func begin(ctx context.Context, dir string, in hook.Input) error {
+	return reset.Begin(ctx, dir, in.SessionID, &sidecar.Options{Program: "precompact"})
 }

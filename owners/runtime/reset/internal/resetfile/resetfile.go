@@ -7,7 +7,6 @@ package resetfile
 
 import (
 	"context"
-	"time"
 
 	"github.com/freehold-dev/freehold/owners/runtime"
 	"github.com/freehold-dev/freehold/schema"
@@ -47,6 +46,14 @@ func (w *Writer) Update(ctx context.Context, fn func(Tx) error) (sidecar.Commit,
 // Close ends the Writer once its Updates are done. Closing again is harmless.
 func (w *Writer) Close() error { return w.w.Close() }
 
+// LastContextResetAt: When the context was last compacted or cleared. Begin
+// it before it has its effect, and end it with Done after that: in between,
+// and for good if the process dies there, everybody sees that nobody can
+// tell.
+func (w *Writer) LastContextResetAt() sidecar.Event {
+	return sidecar.EventOf(w.w, "last_context_reset_at")
+}
+
 // A Tx is one commit in the making, good until the function given to Update
 // returns. A Tx kept longer panics, and so does the zero Tx.
 type Tx struct{ tx *sidecar.Tx }
@@ -55,13 +62,14 @@ type Tx struct{ tx *sidecar.Tx }
 // at version v.
 func (tx Tx) IfVersion(v sidecar.Version) { tx.tx.IfVersion(v) }
 
+// Begun: The token of the reset that a session has begun and not ended, by
+// session. Invalid UTF-8 or more than 64 KiB fails the Update with
+// [sidecar.ErrValue].
+func (tx Tx) Begun() sidecar.Map[sidecar.Value[string]] {
+	return sidecar.MapOf(tx.tx, "begun", func(e sidecar.Entry) sidecar.Value[string] { return sidecar.ValueIn(e, "", schema.String{}) })
+}
+
 // ContextCleared: Whether the next session start must load the context again.
 func (tx Tx) ContextCleared() sidecar.Value[bool] {
 	return sidecar.ValueOf(tx.tx, "context_cleared", schema.Bool{})
-}
-
-// LastContextResetAt: When the context was last compacted or cleared. The
-// zero time or a year after 9999 fails the Update with [sidecar.ErrValue].
-func (tx Tx) LastContextResetAt() sidecar.Max[time.Time] {
-	return sidecar.MaxOf(tx.tx, "last_context_reset_at", schema.Time{})
 }

@@ -1,0 +1,86 @@
+package cost
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/freehold-dev/freehold/owners/runtime"
+	"github.com/freehold-dev/freehold/owners/runtime/cost/internal/costfile"
+	"github.com/freehold-dev/freehold/sidecar"
+)
+
+// Log returns the path of the cost log of the state in dir: named, or the one
+// beside it.
+func Log(dir, named string) string {
+	if named != "" {
+		return named
+	}
+	return filepath.Join(filepath.Dir(filepath.Clean(dir)), "cost-log.jsonl")
+}
+
+// mostTurns bounds how many sessions' turns are kept: a session that dies never
+// ends its turn.
+const mostTurns = 256
+
+// Observe notes, when a turn of the session starts, what is seen of the resets
+// by now and how long the log is. The next Record of the session commits that
+// with what it reads beyond: a row that was there before tells nothing of this
+// turn, whatever its time says.
+func Observe(ctx context.Context, dir, log, session string, o *sidecar.Options) error {
+	w, err := costfile.Open(ctx, dir, o)
+	if err != nil {
+		return err
+	}
+	defer w.Close()
+	r, err := runtime.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	view, err := r.View(ctx)
+	if err != nil {
+		return err
+	}
+	seen, err := view.ObserveLastPromptTokens()
+	if err != nil {
+		return err
+	}
+	text, err := seen.MarshalText()
+	if err != nil {
+		return err
+	}
+	var length uint64
+	info, err := os.Stat(log)
+	if err == nil {
+		length = uint64(info.Size())
+	} else if !errors.Is(err, fs.ErrNotExist) { // nobody has written it yet
+		return err
+	}
+	_, err = w.Update(ctx, func(tx costfile.Tx) error {
+		if keys := tx.Turns().Keys(); len(keys) >= mostTurns {
+			tx.Turns().Delete(keys[0]) // its session records no prompt at its end
+		}
+		turn := tx.Turns().Key(session)
+		turn.Seen().Set(string(text))
+		turn.LogFrom().Set(length)
+		return nil
+	})
+	return err
+}
+
+// turn returns what was noted when the session's turn started; the zero token if
+// nothing was, or if the log has been rotated since.
+func turn(view runtime.View, session string, end uint64) (seen runtime.LastPromptTokensSeen, from uint64, err error) {
+	at := view.Turns().Key(session)
+	text, err := at.Seen().OrUnset("")
+	if err != nil {
+		return seen, 0, err
+	}
+	if from, err = at.LogFrom().OrUnset(0); err != nil || from > end {
+		return seen, 0, err
+	}
+	return seen, from, seen.UnmarshalText([]byte(text))
+}
