@@ -133,7 +133,7 @@ func showsTheView(t *testing.T, story string) {
 	find(t, story, `\n +total_usd +16\.558197 +cost +stop \d+ +[0-9:.]+ +\d+\n`)
 	find(t, story, `\n +last_context_reset_at +\S+Z +reset +sessionstart \d+ +[0-9:.]+ +\d+\n`)
 	find(t, story, `\n +last_decision +\S+ +watchdog +tick \d+ +[0-9:.]+ +\d+\n`)
-	find(t, story, `\$ freehold explain last_context_reset_at\n +last_context_reset_at is \S+Z\. Owner reset raised it at`)
+	find(t, story, `\$ freehold explain last_context_reset_at\n +last_context_reset_at is \S+Z\. Owner reset last ended it at`)
 }
 
 // nextCommandWorks pastes the last line into a shell.
