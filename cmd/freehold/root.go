@@ -69,7 +69,7 @@ func newRoot(c *cli) *cobra.Command {
 	root.SetUsageTemplate(usageText)
 	root.SetHelpCommand(newHelp(c, root))
 	add(groupDeclare, newInit(c), newGen(c), newOwner(c), newField(c), newSchema(c))
-	add(groupRead, newView(c), newGet(c), newExplain(c), newObserve(c))
+	add(groupRead, newView(c), newGet(c), newExplain(c), newWatch(c), newObserve(c))
 	add(groupWrite, newSet(c), newClear(c), newAdd(c), newRaise(c), newLower(c),
 		newInsert(c), newRemove(c), newPut(c), newDelete(c), newApply(c), newClaim(c), newBegin(c), newDone(c))
 	add(groupLease, newLease(c), newRetire(c), newHandoff(c))

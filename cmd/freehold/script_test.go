@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -19,6 +20,7 @@ import (
 //	exits STATUS COMMAND...   run a command, which must end with this status
 //	capture NAME REGEXP       set $NAME to the first group in the last stdout
 //	silent                    the last command wrote nothing to stderr
+//	awaits FILE REGEXP        wait until FILE, which a command in the background writes, matches
 //
 // and $OWNERS is the declaration of most states.
 func TestScripts(t *testing.T) {
@@ -45,6 +47,7 @@ func TestScripts(t *testing.T) {
 			"exits":   exits,
 			"capture": capture,
 			"silent":  silent,
+			"awaits":  awaits,
 		},
 	})
 }
@@ -93,6 +96,23 @@ func capture(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("stdout does not match %s", args[1])
 	}
 	ts.Setenv(args[0], match[1])
+}
+
+func awaits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: awaits FILE REGEXP")
+	}
+	re, err := regexp.Compile("(?m)" + args[1])
+	ts.Check(err)
+	for start := time.Now(); ; time.Sleep(10 * time.Millisecond) {
+		text, err := os.ReadFile(ts.MkAbs(args[0]))
+		if err == nil && re.Match(text) {
+			return
+		}
+		if time.Since(start) > time.Minute {
+			ts.Fatalf("%s does not match %s: %v\n%s", args[0], args[1], err, text)
+		}
+	}
 }
 
 func silent(ts *testscript.TestScript, neg bool, args []string) {

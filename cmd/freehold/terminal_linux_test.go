@@ -12,16 +12,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// onTerminal runs a command line on a terminal that is width cells wide and
-// returns what it wrote.
-func onTerminal(t *testing.T, width int, env []string, args ...string) string {
+// openTerminal opens a terminal that is width cells wide, and its other end,
+// which has what is written to it.
+func openTerminal(t *testing.T, width int) (terminal, other *os.File) {
 	t.Helper()
-	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
+	other, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
 		t.Skipf("no terminals here: %v", err)
 	}
-	defer master.Close()
-	fd := int(master.Fd())
+	t.Cleanup(func() { other.Close() })
+	fd := int(other.Fd())
 	if err := unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0); err != nil {
 		t.Skipf("no terminals here: %v", err)
 	}
@@ -29,22 +29,36 @@ func onTerminal(t *testing.T, width int, env []string, args ...string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	terminal, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0)
+	terminal, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
 		t.Skipf("no terminals here: %v", err)
 	}
+	t.Cleanup(func() { terminal.Close() })
 	if err := unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: 40, Col: uint16(width)}); err != nil {
 		t.Fatal(err)
 	}
+	return terminal, other
+}
+
+// terminalEnv is the environment of a program on a terminal.
+func terminalEnv(more ...string) []string {
+	return append(os.Environ(), append([]string{"TERM=xterm-256color", "CLICOLOR_FORCE=", "NO_COLOR="}, more...)...)
+}
+
+// onTerminal runs a command line on a terminal that is width cells wide and
+// returns what it wrote.
+func onTerminal(t *testing.T, width int, env []string, args ...string) string {
+	t.Helper()
+	terminal, other := openTerminal(t, width)
 	cmd := exec.Command("freehold", args...)
 	cmd.Stdout = terminal
-	cmd.Env = append(os.Environ(), append([]string{"TERM=xterm-256color", "CLICOLOR_FORCE=", "NO_COLOR="}, env...)...)
+	cmd.Env = terminalEnv(env...)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	terminal.Close()
 	var out bytes.Buffer
-	out.ReadFrom(master) // ends with an error when the last writer is gone
+	out.ReadFrom(other) // ends with an error when the last writer is gone
 	if err := cmd.Wait(); err != nil {
 		t.Fatal(err)
 	}

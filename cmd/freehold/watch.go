@@ -1,0 +1,182 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/freehold-dev/freehold/reader"
+	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/spf13/cobra"
+)
+
+func newWatch(c *cli) *cobra.Command {
+	p := &place{}
+	var owner string
+	cmd := c.command(&cobra.Command{
+		Use:   "watch [FIELD...]",
+		Short: "print every change when it happens",
+		Long: `Print the fields as they stand, and from then on every change: which field, to
+what, whose it is, who wrote it and in which version. FIELD and --owner say which
+fields; without them it is all. Changes that come within a hundredth of a second
+are taken together, and the last state is never missed. An interrupt (Ctrl-C)
+ends it, and the exit status is 0.
+
+On a terminal it prints a line for each change. Into a pipe, or with --json, it
+prints a line of JSON for each view that has any, the first at once:
+
+  {"type": "view", "changes": [{"field", "key", "value", "owner", ...}], "view": ...}
+
+where a change without "value" says that the field is unset, one with "key" is
+about that key of a map, one without "field" is about the sidecar of the owner,
+and "view" is the whole view, as view --json prints it. Lines with other types
+have a "message": "error" says what is wrong, and the watch goes on; "polling"
+that the system gives no notices of changes, so that it looks for them often
+instead; "resync" that notices were lost, so that it has read everything again.
+
+If the directory is moved or replaced, the watch ends with exit status 3: another
+one in its place is another state.`,
+		Example: `  freehold watch
+  freehold watch turns --json | jq .view.fields.turns`,
+	}, func(ctx context.Context, fields []string) error {
+		dir, err := p.find()
+		if err != nil {
+			return err
+		}
+		r, err := reader.Open(dir)
+		if err != nil {
+			return err
+		}
+		defer r.Close()
+		view, err := r.View(ctx)
+		if err != nil {
+			return err
+		}
+		w := &watching{cli: c, chosen: map[string]bool{}, owner: owner}
+		if err := w.choose(view, fields); err != nil {
+			return err
+		}
+		return w.run(ctx, r)
+	})
+	p.flags(cmd)
+	cmd.Flags().StringVar(&owner, "owner", "", "only the fields of this `OWNER`")
+	cmd.RegisterFlagCompletionFunc("owner", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		d, err := p.declaration()
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return d.OwnerNames(), cobra.ShellCompDirectiveNoFileComp
+	})
+	p.completes(cmd, func(d *schema.Declaration, _ []string) []string { return completeField(d, nil) })
+	return cmd
+}
+
+// A watching is one call of watch under way.
+type watching struct {
+	*cli
+	chosen map[string]bool // the fields; empty for all
+	owner  string          // whose fields; empty for everybody's
+	differ
+	failed bool // the last thing said was an error
+}
+
+// choose takes the fields that the caller names.
+func (w *watching) choose(view *reader.View, fields []string) error {
+	d := view.Declaration()
+	if _, ok := d.Owners[w.owner]; !ok && w.owner != "" {
+		return hinted{
+			classed{fmt.Errorf("state %s has no owner %q", d.State, w.owner), sidecar.ErrNotOwner},
+			"`freehold view` lists the owners",
+		}
+	}
+	for _, field := range fields {
+		if _, err := declaredField(view, field); err != nil {
+			return err
+		}
+		w.chosen[field] = true
+	}
+	return nil
+}
+
+// The lines of JSON: one for each view, and one for each message.
+type (
+	viewLine struct {
+		Type    string       `json:"type"`
+		Changes []news       `json:"changes"`
+		View    *reader.View `json:"view"`
+	}
+	messageLine struct {
+		Type    string `json:"type"`
+		Message string `json:"message"`
+	}
+)
+
+// run prints what the watch yields until it ends.
+func (w *watching) run(ctx context.Context, r *reader.Reader) error {
+	_, terminal := w.terminal()
+	w.json = w.json || !terminal
+	var last error
+	for view, err := range r.Watch(ctx) {
+		if last = err; err != nil {
+			err = w.complainOf(err)
+		} else {
+			err = w.show(view)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if ctx.Err() == nil {
+		return last // the watch has ended by itself
+	}
+	return nil
+}
+
+// complainOf says what a watch yields in the place of a view. Into a pipe, all of
+// it goes where the views go: a message elsewhere has no place among them.
+func (w *watching) complainOf(err error) error {
+	kind := "error"
+	switch {
+	case errors.Is(err, reader.ErrPolling):
+		kind = "polling"
+	case errors.Is(err, reader.ErrResync):
+		kind = "resync"
+	default:
+		w.failed = true
+	}
+	switch {
+	case w.json:
+		return w.printJSON(messageLine{kind, err.Error()})
+	case kind != "error":
+		w.hint(err.Error())
+	case !errors.Is(err, sidecar.ErrReplaced): // which ends the command with these words
+		w.complain(err)
+	}
+	return nil
+}
+
+// show prints what is new in a view.
+func (w *watching) show(view *reader.View) error {
+	first, again := w.known == nil, w.failed
+	w.failed = false
+	all := w.between(view, func(owner, field string) bool {
+		return (w.owner == "" || w.owner == owner) && (len(w.chosen) == 0 || w.chosen[field])
+	})
+	switch {
+	case len(all) == 0 && !first && !again:
+		return nil
+	case w.json:
+		return w.printJSON(viewLine{"view", all, view})
+	}
+	text := ""
+	if first {
+		text = fmt.Sprintf("state %s in %s, from %s cut %s; Ctrl-C ends it\n", visible(view.State()), visible(view.Dir()), view.Consistency(), view.ID())
+	} else if again {
+		text = "it can be read again\n"
+	}
+	for _, n := range all {
+		text += n.line()
+	}
+	return w.styled(text)
+}
