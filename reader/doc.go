@@ -11,6 +11,10 @@
 //	v, err := r.View(ctx)
 //	turns, err := reader.FieldOf(v, "turns", schema.Uint{}).Get()
 //
+// To be told of every change there is [Reader.Watch]:
+//
+//	for v, err := range r.Watch(ctx) {
+//
 // A map of several owners is joined by key: what an owner has at a key counts
 // if it is attached to the incarnation of the key that the view shows.
 //

@@ -86,6 +86,8 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		utterance{"insert reset f a", ""},
 		utterance{"clear cost x y", ""},
 		utterance{"get nothing", ""},
+		utterance{"watch nothing", ""},
+		utterance{"watch --owner nobody", ""},
 		utterance{"get f key", ""},
 		utterance{"get f --default x", ""},
 		utterance{"accept reset", ""},

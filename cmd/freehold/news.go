@@ -199,7 +199,7 @@ func (n news) source() string {
 		parts = append(parts, "begun and not done")
 	}
 	if n.Freshness != "" {
-		parts = append(parts, string(n.Freshness))
+		parts = append(parts, "freshness "+string(n.Freshness))
 	}
 	return strings.Join(parts, ", ") + ")"
 }

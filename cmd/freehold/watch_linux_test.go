@@ -1,0 +1,330 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// watchLine is a line of `freehold watch --json`.
+type watchLine struct {
+	Type    string
+	Message string
+	Changes []struct{ Field, Owner, Status, Error string }
+	View    json.RawMessage
+}
+
+// startWatch starts a watch and returns a function that waits for its next line.
+func startWatch(t *testing.T, dir string) (*exec.Cmd, func() watchLine) {
+	t.Helper()
+	cmd := exec.Command("freehold", "watch", "--dir", dir)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		cmd.Process.Kill()
+		cmd.Wait()
+	})
+	lines := bufio.NewReader(out)
+	return cmd, func() watchLine {
+		t.Helper()
+		text, err := lines.ReadBytes('\n')
+		if err != nil {
+			t.Fatalf("no more lines: %v", err)
+		}
+		var line watchLine
+		if err := json.Unmarshal(text, &line); err != nil {
+			t.Fatalf("%v: %s", err, text)
+		}
+		return line
+	}
+}
+
+// Case 80, row FI4: the system's queue overflows while a watch is stopped. Of
+// the last commit there is no notice, and it is shown all the same, after a
+// line that says so.
+func TestWatchSurvivesAnOverflow(t *testing.T) {
+	dir := freshState(t)
+	must(t, "set", "reset", "f=0", "--dir", dir)
+	must(t, "set", "cost", "tokens=0", "--dir", dir)
+	text, err := os.ReadFile("/proc/sys/fs/inotify/max_queued_events")
+	if err != nil {
+		t.Fatal(err)
+	}
+	queue, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd, next := startWatch(t, dir)
+	if line := next(); line.Type != "view" {
+		t.Fatalf("got %+v", line)
+	}
+	if err := cmd.Process.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	waitStopped(t, cmd.Process.Pid)
+	for i := range max(queue+1000, 20_000) { // two files in turn: the system merges what is said of one
+		name := []string{"reset.json", "cost.json"}[i%2]
+		if err := os.Chmod(filepath.Join(dir, name), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	must(t, "set", "reset", "f=7", "--dir", dir)
+	if err := cmd.Process.Signal(syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	resync := false
+	for line := next(); ; line = next() {
+		if line.Type == "resync" {
+			resync = true
+		}
+		if line.Type == "view" && resync {
+			want := must(t, "view", "--json", "--dir", dir)
+			if diff := cmp.Diff(strings.TrimSpace(want), string(line.View)); diff != "" {
+				t.Errorf("the last view of the watch (-view +watch):\n%s", diff)
+			}
+			break
+		}
+		if line.Type == "view" && strings.Contains(string(line.View), `"f":7`) { // read before it was known that notices were lost
+			if line = next(); line.Type != "resync" {
+				t.Errorf("no resync: %+v", line)
+			}
+			break
+		}
+	}
+}
+
+// waitStopped returns when a process has stopped.
+func waitStopped(t *testing.T, pid int) {
+	t.Helper()
+	for {
+		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, rest, _ := strings.Cut(string(stat), ") ")
+		if strings.HasPrefix(rest, "T") {
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// Case 78: the last of many commits of equal length is the last that is shown.
+func TestWatchShowsTheLastOfManyCommits(t *testing.T) {
+	dir := freshState(t)
+	must(t, "set", "reset", "f=100000", "--dir", dir)
+	_, next := startWatch(t, dir)
+	next()
+	const last = 100300
+	for n := 100001; n <= last; n++ {
+		must(t, "set", "reset", fmt.Sprint("f=", n), "--dir", dir)
+	}
+	for {
+		line := next()
+		if line.Type != "view" {
+			t.Fatalf("got %+v", line)
+		}
+		if strings.Contains(string(line.View), fmt.Sprint(`"f":`, last)) {
+			return
+		}
+	}
+}
+
+// Case 79: a sidecar that was put back, with its old time, is shown as what it
+// is: older than what somebody has observed of it.
+func TestWatchShowsARestoredSidecar(t *testing.T) {
+	dir := liveState(t)
+	event := func() {
+		token := strings.TrimSpace(must(t, "begin", "reset", "reset_at", "--dir", dir))
+		must(t, "done", "reset", "reset_at", token, "--dir", dir)
+	}
+	event()
+	backup := filepath.Join(t.TempDir(), "reset.bak")
+	file := filepath.Join(dir, "reset.json")
+	copyPreserving(t, file, backup)
+	event()
+	seen := strings.TrimSpace(must(t, "observe", "reset_at", "--dir", dir))
+	must(t, "set", "cost", "tokens=5", "--seen", seen, "--dir", dir)
+	_, next := startWatch(t, dir)
+	if line := next(); len(line.Changes) != 2 {
+		t.Errorf("got %+v", line.Changes)
+	}
+	copyPreserving(t, backup, file)
+	for { // cp writes in place: there may be views of half a file
+		for _, change := range next().Changes {
+			if change.Owner == "reset" && change.Status == "regressed" && strings.Contains(change.Error, "an older copy was put back") {
+				return
+			}
+		}
+	}
+}
+
+func copyPreserving(t *testing.T, from, to string) {
+	t.Helper()
+	if out, err := exec.Command("cp", "-p", from, to).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+}
+
+// Case 1: a watch touches nothing.
+func TestWatchTouchesNothing(t *testing.T) {
+	dir := freshState(t)
+	must(t, "set", "reset", "f=1", "--dir", dir)
+	before := listing(t, dir)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+	defer cancel()
+	var stdout, stderr bytes.Buffer
+	if status := run(ctx, []string{"watch", "--dir", dir}, strings.NewReader(""), &stdout, &stderr); status != exitDone || stderr.Len() > 0 {
+		t.Errorf("status %d, stderr %q", status, &stderr)
+	}
+	if got := strings.Count(stdout.String(), "\n"); got != 1 {
+		t.Errorf("%d lines of an idle state:\n%s", got, &stdout)
+	}
+	if diff := cmp.Diff(before, listing(t, dir)); diff != "" {
+		t.Errorf("it touched the state (-before +after):\n%s", diff)
+	}
+}
+
+func TestWatchThatCannotWriteEnds(t *testing.T) {
+	dir := freshState(t)
+	var stderr bytes.Buffer
+	if status := run(t.Context(), []string{"watch", "--dir", dir}, strings.NewReader(""), full{}, &stderr); status != exitIO {
+		t.Errorf("status %d, stderr %q", status, &stderr)
+	}
+}
+
+// On a terminal a watch is a line for each change.
+func TestWatchOnATerminal(t *testing.T) {
+	dir := liveState(t)
+	must(t, "set", "reset", "name=a\x1b[2Jb", "--dir", dir, "--program", "hook")
+	terminal, other := openTerminal(t, 100)
+	var stderr bytes.Buffer
+	cmd := exec.Command("freehold", "watch", "--dir", dir)
+	cmd.Stdout, cmd.Stderr, cmd.Env = terminal, &stderr, terminalEnv()
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { cmd.Process.Kill() })
+	terminal.Close()
+	screen := &screen{t: t, r: other}
+	screen.await("name")
+	for _, step := range []struct{ line, shows string }{
+		{"add cost turns 2", "turns"},
+		{"set cost tokens=5 --program stop", "tokens"},
+		{"clear reset name", "unset"},
+		{"begin reset reset_at", "begun and not done"},
+		{"put tool skills deploy use_count=3", "skills deploy"},
+		{"claim reset fired", "fired"},
+	} {
+		must(t, append(strings.Fields(step.line), "--dir", dir)...)
+		screen.await(step.shows)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "cost.json"), []byte("{}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	screen.await("owner")
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil || stderr.Len() > 0 {
+		t.Errorf("%v, stderr %q", err, &stderr)
+	}
+	golden(t, "watch_terminal.txt", steady(screen.text.String(), dir))
+}
+
+// liveState returns a new state with fields of the kinds that have more to show
+// than a value.
+func liveState(t *testing.T) string {
+	t.Helper()
+	dir, owners := filepath.Join(t.TempDir(), "state"), filepath.Join(t.TempDir(), "owners.yaml")
+	if err := os.WriteFile(owners, []byte(liveOwners), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	must(t, "state", "init", "--dir", dir, "--owners", owners)
+	return dir
+}
+
+const liveOwners = `
+state: live
+owners:
+  reset:
+    fields:
+      name: {type: string}
+      reset_at: {type: time, kind: event}
+      fired: {kind: once}
+  cost:
+    fields:
+      turns: {type: uint, kind: counter}
+      tokens: {type: uint, depends_on: [reset_at]}
+  tool:
+    fields:
+      skills: {kind: map, keys: true, record: {use_count: {type: uint, kind: counter}}}
+`
+
+// A screen is what a program has written to a terminal so far.
+type screen struct {
+	t    *testing.T
+	r    io.Reader
+	text bytes.Buffer
+	seen int // what await has found
+}
+
+// await waits until what comes after the last thing found has text in it, and
+// for the end of that line.
+func (s *screen) await(text string) {
+	s.t.Helper()
+	buf := make([]byte, 4096)
+	for {
+		rest := s.text.String()[s.seen:]
+		if i := strings.Index(rest, text); i >= 0 {
+			if end := strings.IndexByte(rest[i:], '\n'); end >= 0 {
+				s.seen += i + end
+				return
+			}
+		}
+		n, err := s.r.Read(buf)
+		if err != nil {
+			s.t.Fatalf("no %q on the terminal: %v\n%s", text, err, &s.text)
+		}
+		s.text.Write(buf[:n])
+	}
+}
+
+var steadied = []struct{ re, is string }{
+	{`\r\n`, "\n"},
+	{`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z`, "2026-08-11T09:12:44.031Z"},
+	{`\d{16}\.(\d+)\.[0-9a-v]{13}`, "1786439564031000.$1.NONCE"},
+	{`claim [0-9a-v]{13}`, "claim NONCE"},
+	{`(freehold\.test|hook|stop) \d+`, "$1 4711"},
+	{`cut [0-9a-f]{32}`, "cut ID"},
+	{"\x1b", "ESC"},
+}
+
+// steady puts a name in the place of all that differs from run to run.
+func steady(text, dir string) string {
+	text = strings.ReplaceAll(text, dir, "STATE")
+	for _, s := range steadied {
+		text = regexp.MustCompile(s.re).ReplaceAllString(text, s.is)
+	}
+	return text
+}
