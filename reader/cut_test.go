@@ -11,6 +11,7 @@ import (
 
 	"github.com/freehold-dev/freehold/reader"
 	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar/document"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -136,14 +137,16 @@ func TestReadersOfOneCutAgreeOnItsID(t *testing.T) {
 		{"another version", func() { s.commit("cost", "turns", "1") }},
 		{"another damage", func() { s.put("reset", []byte("Damaged")) }},
 		{"no damage", func() { s.commit("reset", "cleared", "true") }},
+		{"an owner too large", func() { s.put("reset", make([]byte, document.MaxSize+1)) }},
+		{"no damage again", func() { s.commit("reset", "cleared", "true") }},
 		{"an owner more", func() { s.commit("watchdog", "note", `"x"`) }},
 		{"an owner unreadable", func() { os.Remove(s.path("watchdog")); os.Mkdir(s.path("watchdog"), 0o700) }},
 	} {
 		what := change.what
 		change.do()
-		v, w := view(t, a), view(t, b)
-		if v.ID() != w.ID() {
-			t.Errorf("%s: two readers call it %q and %q", what, v.ID(), w.ID())
+		v, w, fresh := view(t, a), view(t, b), view(t, s.open())
+		if v.ID() != w.ID() || v.ID() != fresh.ID() {
+			t.Errorf("%s: two readers call it %q and %q, and one that opens the state now %q", what, v.ID(), w.ID(), fresh.ID())
 		}
 		if before, ok := ids[v.ID()]; ok {
 			t.Errorf("%s has the id of: %s", what, before)

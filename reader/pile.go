@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"time"
 
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/document"
@@ -170,7 +171,7 @@ func (o *owner) overlay(p *pile, d *declared, dir string) {
 		return
 	case p.err != nil:
 		o.bad(Unreadable, fmt.Errorf("%w: %w", sidecar.ErrUnreadable, p.err))
-		o.doc = nil
+		o.Version, o.WrittenAt, o.doc = sidecar.Version{}, time.Time{}, nil
 		return
 	case o.Err != nil: // which of them it has, nobody can say
 		o.Aside, o.AsideErr = len(p.files), errors.Join(p.errs()...)

@@ -107,7 +107,9 @@ func (s *content) collect() (moved bool) {
 		if s.err != nil && same(s.err, err) {
 			return false
 		}
-		s.err, s.known = err, false
+		// What it held before is no part of what was found: two readers agree
+		// on the cut's id, whatever they have seen of the past.
+		s.err, s.known, s.text = err, false, s.text[:0]
 		return true
 	}
 	if !s.take(text) {

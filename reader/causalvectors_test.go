@@ -1,0 +1,187 @@
+package reader_test
+
+import (
+	"fmt"
+
+	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar/document"
+	"github.com/freehold-dev/freehold/sidecar/statedir"
+)
+
+// causalVectors are about more than one file each.
+func causalVectors() []vector {
+	return []vector{
+		{name: "freshness", owners: freshnessOwners(), make: makeFreshness},
+		{name: "regressed", owners: regressedOwners(), make: makeRegressed},
+		{name: "maps", owners: mapsOwners(), make: makeMaps},
+		{name: "aside", owners: asideOwners(), make: makeAside},
+	}
+}
+
+func on(fields ...string) schema.Field {
+	return schema.Field{Type: schema.TypeUint, DependsOn: fields}
+}
+
+func freshnessOwners() map[string]schema.Owner {
+	n := plain(schema.TypeUint)
+	return map[string]schema.Owner{
+		"reset":    owns(map[string]schema.Field{"mode": n, "stamp": kind(schema.Event, schema.TypeTime), "sleep": kind(schema.Event, schema.TypeTime)}),
+		"silent":   owns(map[string]schema.Field{"quiet": n}),
+		"broken":   owns(map[string]schema.Field{"broke": n}),
+		"restored": owns(map[string]schema.Field{"old": n}),
+		"sick":     owns(map[string]schema.Field{"ill": on("mode")}),
+		"cost": owns(map[string]schema.Field{
+			"independent": n, "current": on("mode"), "overtaken": on("mode"), "first": on("mode"), "begun": on("sleep"), "both": on("sleep", "mode"), "done": on("stamp"),
+			"blind": on("mode"), "part": on("mode", "quiet"), "never": on("mode"), "cleared": on("mode"), "of_silent": on("quiet"), "of_broken": on("broke"), "behind": on("old"), "forked": on("old"),
+		}),
+	}
+}
+
+func makeFreshness(m *maker) {
+	m.commit("reset", set("mode", "1", "stamp", `"2026-08-11T09:12:44Z"`))
+	m.commit("reset", set("mode", "2"))
+	m.commit("reset", begin("sleep", nonce("sleep")))
+	m.commit("restored", set("old", "1"))
+	m.commitAs("restored", 1, 1)
+	m.save("broken.json", edited(m.commit("broken", set("broke", "1")), `"broke":1`, `"broke":2`))
+	first, second := versionOf("reset", 0, 1), versionOf("reset", 0, 2)
+	m.commit("cost", set("independent", "1", "blind", "1", "cleared", "1"),
+		saw("current", document.Observation{"mode": second}), saw("overtaken", document.Observation{"mode": first}), saw("first", document.Observation{"mode": {}}),
+		saw("begun", document.Observation{"sleep": {}}), saw("both", document.Observation{"sleep": {}, "mode": first}), saw("done", document.Observation{"stamp": first}),
+		saw("part", document.Observation{"mode": second}), saw("of_silent", document.Observation{"quiet": {}}), saw("of_broken", document.Observation{"broke": versionOf("broken", 0, 1)}),
+		saw("behind", document.Observation{"old": versionOf("restored", 0, 2)}), saw("forked", document.Observation{"old": {Epoch: vectorEpoch, Revision: 1, Nonce: nonce("another")}}))
+	m.commit("cost", set("cleared", ""))
+	m.save("sick.json", edited(m.commit("sick", saw("ill", document.Observation{"mode": second})), `"ill":1`, `"ill":2`))
+}
+
+func regressedOwners() map[string]schema.Owner {
+	owners := map[string]schema.Owner{"cost": owns(map[string]schema.Field{"of_older": on("older"), "of_fork": on("fork"), "of_history": on("history"), "of_whole": on("whole"), "of_epoch": on("epoch")})}
+	for _, name := range []string{"older", "fork", "history", "whole", "epoch"} {
+		owners[name] = owns(map[string]schema.Field{name: plain(schema.TypeUint)})
+	}
+	return owners
+}
+
+// makeRegressed has sidecars to which older copies were put back, as the
+// observations of another owner show.
+func makeRegressed(m *maker) {
+	for _, owner := range []string{"older", "fork", "history", "whole", "epoch"} {
+		for n := range 3 {
+			m.commit(owner, set(owner, fmt.Sprint(n)))
+		}
+	}
+	m.commit("cost",
+		saw("of_older", document.Observation{"older": versionOf("older", 0, 4)}),
+		saw("of_fork", document.Observation{"fork": {Epoch: vectorEpoch, Revision: 3, Nonce: nonce("another")}}),
+		saw("of_history", document.Observation{"history": {Epoch: vectorEpoch, Revision: 2, Nonce: nonce("another")}}),
+		saw("of_whole", document.Observation{"whole": versionOf("whole", 0, 2)}),
+		saw("of_epoch", document.Observation{"epoch": versionOf("epoch", 1, 1)}))
+}
+
+func mapsOwners() map[string]schema.Owner {
+	keys := func(name string, t schema.Type) schema.Field {
+		return schema.Field{Kind: schema.Map, Keys: true, Record: map[string]schema.Field{name: plain(t)}}
+	}
+	part := func(name string, t schema.Type) schema.Field {
+		f := keys(name, t)
+		f.Keys = false
+		return f
+	}
+	return map[string]schema.Owner{
+		"maker":  owns(map[string]schema.Field{"skills": keys("by", schema.TypeString), "plans": keys("due", schema.TypeTime), "never": keys("x", schema.TypeInt)}),
+		"tool":   owns(map[string]schema.Field{"skills": part("uses", schema.TypeUint), "lost": part("y", schema.TypeInt), "never": part("y", schema.TypeInt)}),
+		"user":   owns(map[string]schema.Field{"skills": part("pinned", schema.TypeBool)}),
+		"absent": owns(map[string]schema.Field{"skills": part("note", schema.TypeString)}),
+		"broken": owns(map[string]schema.Field{"plans": part("done", schema.TypeBool), "lost": keys("z", schema.TypeInt)}),
+	}
+}
+
+func makeMaps(m *maker) {
+	row := func(key, value string, revision uint64) document.Row {
+		return document.Row{Key: key, Value: []byte(value), Born: versionOf("maker", 0, revision)}
+	}
+	m.commit("maker", set("plans", `{}`))
+	m.commit("maker",
+		rowsOf("skills", row("", `{}`, 1), row("alone", `{"by":"ann"}`, 1), row("deploy", `{"by":"bob","rank":1}`, 1), row("odd", `7`, 1), row("reborn", `{"uses":99}`, 2)),
+		rowsOf("plans", row("p", `{"due":"2026-08-11T09:12:44Z"}`, 2)))
+	m.commit("tool",
+		rowsOf("skills", row("deploy", `{"by":"not yours","rank":2,"uses":7}`, 1), row("gone", `{"uses":1}`, 1), row("odd", `{"uses":-1}`, 1), row("reborn", `{"uses":3}`, 1)),
+		rowsOf("lost", row("k", `{"y":1}`, 1)), rowsOf("never", row("k", `{"y":1}`, 1)))
+	m.commit("user", rowsOf("skills", row("deploy", `{"pinned":true}`, 1), row("reborn", `{"pinned":false}`, 2)))
+	m.save("broken.json", edited(m.commit("broken", rowsOf("plans", row("p", `{"done":true}`, 2))), `"done":true`, `"done":null`))
+}
+
+func asideOwners() map[string]schema.Owner {
+	count := kind(schema.Counter, schema.TypeUint)
+	aside := func(fields map[string]schema.Field) schema.Owner {
+		return schema.Owner{Busy: schema.Busy{Wait: "1ms", Then: schema.Aside}, Fields: fields}
+	}
+	owners := map[string]schema.Owner{
+		"maker": owns(map[string]schema.Field{"skills": {Kind: schema.Map, Keys: true, Record: map[string]schema.Field{"by": plain(schema.TypeString)}}}),
+		"tool": aside(map[string]schema.Field{
+			"n": count, "small": kind(schema.Counter, schema.TypeInt), "money": kind(schema.Counter, schema.TypeDecimal), "spent": kind(schema.Counter, schema.TypeDuration),
+			"high": kind(schema.Max, schema.TypeTime), "low": kind(schema.Min, schema.TypeFloat), "tags": kind(schema.Set, schema.TypeString), "ints": kind(schema.Set, schema.TypeInt),
+			"skills": {Kind: schema.Map, Record: map[string]schema.Field{"uses": count, "last": kind(schema.Max, schema.TypeTime)}},
+			"own":    {Kind: schema.Map, Record: map[string]schema.Field{"hits": count}},
+			"seen":   {Kind: schema.Counter, Type: schema.TypeUint, DependsOn: []string{"mode"}},
+		}),
+		"reset": owns(map[string]schema.Field{"mode": plain(schema.TypeUint)}),
+	}
+	for _, name := range []string{"fresh", "sick", "lost", "odd"} {
+		owners[name] = aside(map[string]schema.Field{name: count})
+	}
+	return owners
+}
+
+func makeAside(m *maker) {
+	born, own := versionOf("maker", 0, 1), versionOf("tool", 0, 1)
+	row := func(key, value string, born document.Version) document.Row {
+		return document.Row{Key: key, Value: []byte(value), Born: born}
+	}
+	m.commit("reset", set("mode", "1"))
+	m.commit("maker", rowsOf("skills", row("deploy", `{"by":"ann"}`, born), row("test", `{}`, born)))
+	m.commit("tool",
+		set("n", "1", "small", "1", "money", `"0.1"`, "spent", `"59.5s"`, "high", `"2026-08-11T09:12:44.5Z"`, "low", "2.5", "tags", `["a","b"]`, "ints", "[9,10]", "seen", "1"),
+		rowsOf("skills", row("deploy", `{"uses":1}`, born)),
+		rowsOf("own", row("keep", `{"hits":1}`, own), row("old", `{"hits":5}`, own)))
+	in := m.aside("tool", 2, `[{"field":"n","op":"add","value":100}]`)
+	m.commit("tool", func(d *document.Document, _ document.Provenance) { d.SetFolded([]string{in}, nil) })
+	m.aside("tool", 1, `[{"field":"n","op":"add","value":2},{"field":"money","op":"add","value":"1.90"},{"field":"spent","op":"add","value":"1h0m0.5s"},`+
+		`{"field":"high","op":"raise","value":"2026-08-11T09:12:44.49Z"},{"field":"low","op":"lower","value":-1e-7},`+
+		`{"field":"tags","op":"insert","value":"c"},{"field":"tags","op":"remove","value":"a"},{"field":"ints","op":"insert","value":-3},{"field":"ints","op":"insert","value":9}]`)
+	made := m.aside("tool", 3, fmt.Sprintf(`[{"field":"skills","op":"add","key":"deploy","member":"uses","at":%q,"value":2},{"field":"skills","op":"raise","key":"test","member":"last","at":%q,"value":"2026-08-11T09:12:44Z"},`+
+		`{"field":"own","op":"add","key":"new","member":"hits","value":4},{"field":"own","op":"insert","key":"bare"},{"field":"own","op":"delete","key":"old","at":%q}]`, born, born, own))
+	m.aside("tool", 4, `[{"field":"n","op":"add","value":1000},{"field":"small","op":"add","value":9223372036854775807}]`)
+	m.aside("tool", 5, fmt.Sprintf(`[{"field":"n","op":"add","value":10},{"field":"own","op":"add","key":"old","member":"hits","at":%q,"value":1},{"field":"seen","op":"add","value":1,"seen":"%s:mode=%s"}]`,
+		own, vectorState, versionOf("reset", 0, 1)))
+	m.aside("tool", 10, fmt.Sprintf(`[{"field":"own","op":"add","key":"new","member":"hits","at":"0.0.%s","value":1},{"field":"own","op":"add","key":"keep","member":"hits","value":1}]`, made))
+	m.aside("fresh", 1, `[{"field":"fresh","op":"add","value":3}]`)
+	m.save("sick.json", edited(m.commit("sick", set("sick", "1")), `"sick":1`, `"sick":2`))
+	m.aside("sick", 1, `[{"field":"sick","op":"add","value":3}]`)
+	m.commit("lost", set("lost", "1"))
+	m.save(".freehold/lost.aside", nil)
+	makeOddPile(m)
+}
+
+// makeOddPile sets one patch aside, and puts files beside it that are none.
+func makeOddPile(m *maker) {
+	const dir, add = ".freehold/odd.aside/", `[{"field":"odd","op":"add","value":1}]`
+	m.commit("odd", set("odd", "1"))
+	m.aside("odd", 1, add)
+	whole := m.patch("odd", "x", nonce("x"), 1, add)
+	for name, text := range map[string][]byte{
+		"torn.1.json":    whole[:len(whole)/2],
+		"edited.1.json":  edited(m.patch("odd", "edited.1.json", nonce("e"), 1, add), `"value":1`, `"value":2`),
+		"renamed.1.json": whole,
+		"others.1.json":  m.patch("sick", "others.1.json", nonce("o"), 1, add),
+		"verb.1.json":    m.patch("odd", "verb.1.json", nonce("v"), 1, `[{"field":"odd","op":"halve","value":1}]`),
+		"member.1.json":  m.patch("odd", "member.1.json", nonce("m"), 1, `[{"field":"odd","op":"add","value":1,"late":true}]`),
+		"format.1.json":  sealed(edited(m.patch("odd", "format.1.json", nonce("f"), 1, add), `{"format":1`, `{"format":2`)),
+		"field.1.json":   m.patch("odd", "field.1.json", nonce("d"), 1, `[{"field":"fresh","op":"add","value":1}]`),
+		"negative.json":  m.patch("odd", "negative.json", nonce("n"), 1, `[{"field":"odd","op":"add","value":-1}]`),
+	} {
+		m.save(dir+name, text)
+	}
+	m.save(dir+".writing", []byte("{"))
+	m.save(statedir.Sidecar("odd")+".fresh", []byte("{")) // litter
+}
