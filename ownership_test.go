@@ -46,6 +46,7 @@ var imports = map[string][]string{
 	"sidecar/model":      {},
 	"reader":             {"schema", "sidecar", "sidecar/document", "sidecar/statedir", "reader/internal/…"},
 	"reader/internal/…":  {},
+	"reader/doctor":      {"reader", "schema", "sidecar", "sidecar/adopt", "sidecar/document", "sidecar/statedir"},
 	"gen":                {"schema", "schema/declare"},
 	"gen/leak":           {},
 	"gen/tree":           {"gen", "gen/leak", "schema", "schema/declare"},

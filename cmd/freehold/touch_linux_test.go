@@ -20,6 +20,7 @@ var readCommands = [][]string{
 	{"get", "f"}, {"get", "f", "--default", "7"},
 	{"explain", "f"}, {"explain", "total_usd", "--json"},
 	{"schema"}, {"schema", "reset"},
+	{"doctor"}, {"doctor", "--json"},
 	{"__complete", "get", ""},
 }
 

@@ -13,15 +13,12 @@ import (
 // private file and renames it in a way that replaces nothing. A process that is
 // killed in between leaves the private file, which counts for nothing.
 func (f *folder) createStaged(name string, raw []byte) error {
-	staged := "." + name + "." + NewNonce()
-	fd, err := retry(func() (int, error) {
-		return unix.Openat(f.fd, staged, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
-	})
+	staged, fd, err := f.openStaged(name)
 	if err != nil {
-		return f.fail("create", staged, err)
+		return err
 	}
+	defer unix.Close(fd) // and with it the lock, which says that this process lives
 	err = f.fillFile(fd, name, raw)
-	unix.Close(fd)
 	if err == nil {
 		err = f.renameNoReplace(staged, name)
 	}

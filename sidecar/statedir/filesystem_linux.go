@@ -59,6 +59,28 @@ var remote = map[int64]string{
 // the state.
 const allowFS = "FREEHOLD_ALLOW_FS"
 
+// FileSystem returns what the file system of dir is called, and whether no state
+// is kept on it.
+func FileSystem(dir string) (name string, refused bool) {
+	var st unix.Statfs_t
+	if _, err := retry(func() (int, error) { return 0, unix.Statfs(dir, &st) }); err != nil {
+		return "unknown", false
+	}
+	magic := int64(st.Type) & 0xffffffff
+	if name, ok := local[magic]; ok {
+		return name, false
+	}
+	if name = remote[magic]; name == "" {
+		name = unknownName(magic)
+	}
+	if carriesLocks(dir, magic, os.Getenv(allowFS)) != nil {
+		return name, true
+	}
+	return name + ", which " + allowFS + " allows", false
+}
+
+func unknownName(magic int64) string { return fmt.Sprintf("0x%08x", magic) }
+
 func localFileSystem(f *folder) error {
 	var st unix.Statfs_t
 	if _, err := retry(func() (int, error) { return 0, unix.Fstatfs(f.fd, &st) }); err != nil {
@@ -75,7 +97,7 @@ func carriesLocks(path string, magic int64, allowed string) error {
 	}
 	name, known := remote[magic]
 	if !known {
-		name = fmt.Sprintf("0x%08x", magic)
+		name = unknownName(magic)
 	}
 	for allowed := range strings.SplitSeq(allowed, ",") {
 		if strings.EqualFold(strings.TrimSpace(allowed), name) {

@@ -93,38 +93,65 @@ func openOwn(dir string) (*folder, error) {
 // never takes anything from a writer that lives.
 func (d *Dir) Litter(m *schema.Manifest, look bool) ([]Litter, error) {
 	var all []Litter
-	sweep := func(f *folder, lock, target string) error {
-		found, err := d.sweep(f, lock, m.Locks[lock], target, look)
-		all = append(all, found...)
-		return err
+	var errs []error
+	for _, s := range d.sweeps(m) {
+		found, err := d.sweep(s, look)
+		all, errs = append(all, found...), append(errs, err)
 	}
-	errs := []error{sweep(d.meta, stateLock, manifestName)}
-	for _, owner := range m.Declaration.OwnerNames() {
-		errs = append(errs, sweep(d.state, OwnerLock(owner), Sidecar(owner)))
-		if m.Declaration.Owners[owner].EffectiveMode() == schema.Exclusive {
-			errs = append(errs, sweep(d.meta, OwnerLease(owner), OwnerRecord(owner)))
-		}
-	}
-	names, err := d.state.names()
-	errs = append(errs, err)
-	for _, name := range names {
-		if !leftover(name) {
-			continue
-		}
-		removed, err := d.state.removeLeftover(name, look)
-		all, errs = append(all, Litter{name, !removed}), append(errs, err)
+	for _, sweep := range []func(*schema.Manifest, bool) ([]Litter, error){d.litterUpgrades, d.litterAlone, d.litterFolders} {
+		found, err := sweep(m, look)
+		all, errs = append(all, found...), append(errs, err)
 	}
 	return all, errors.Join(errs...)
 }
 
-// sweep removes what killed writers of the file target left in f, which they
-// wrote while they held the lock.
-func (d *Dir) sweep(f *folder, lock string, ino uint64, target string, look bool) ([]Litter, error) {
-	names, err := f.staged(target)
+// litterFolders removes the directories in the making, or being removed, that
+// nobody works on any more.
+func (d *Dir) litterFolders(_ *schema.Manifest, look bool) (all []Litter, err error) {
+	names, err := d.state.names()
+	if err != nil {
+		return nil, err
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		if !leftover(name) {
+			continue
+		}
+		removed, failed := d.state.removeLeftover(name, look)
+		all, err = append(all, Litter{name, !removed}), errors.Join(err, failed)
+	}
+	return all, err
+}
+
+// A swept is a file whose writers hold a lock, and stage it in the same
+// directory.
+type swept struct {
+	in     *folder
+	lock   string
+	ino    uint64 // of the lock
+	target string
+}
+
+func (d *Dir) sweeps(m *schema.Manifest) []swept {
+	all := []swept{{d.meta, stateLock, m.Locks[stateLock], manifestName}}
+	add := func(f *folder, lock, target string) { all = append(all, swept{f, lock, m.Locks[lock], target}) }
+	for _, owner := range m.Declaration.OwnerNames() {
+		add(d.state, OwnerLock(owner), Sidecar(owner))
+		if m.Declaration.Owners[owner].EffectiveMode() == schema.Exclusive {
+			add(d.meta, OwnerLease(owner), OwnerRecord(owner))
+		}
+	}
+	return all
+}
+
+// sweep removes what killed writers of a file left, which they wrote while they
+// held the lock.
+func (d *Dir) sweep(s swept, look bool) ([]Litter, error) {
+	names, err := s.in.staged(s.target)
 	if err != nil || len(names) == 0 {
 		return nil, err
 	}
-	l, err := d.OpenLock(lock, ino)
+	l, err := d.OpenLock(s.lock, s.ino)
 	if err != nil {
 		return nil, err
 	}
@@ -133,17 +160,17 @@ func (d *Dir) sweep(f *folder, lock string, ino uint64, target string, look bool
 	if err != nil {
 		return nil, err
 	}
-	if names, err = f.staged(target); err != nil { // those of before the lock do not count
+	if names, err = s.in.staged(s.target); err != nil { // those of before the lock do not count
 		return nil, err
 	}
 	var found []Litter
 	for _, name := range names {
-		at, _ := filepath.Rel(d.path, filepath.Join(f.path, name))
+		at, _ := filepath.Rel(d.path, filepath.Join(s.in.path, name))
 		found = append(found, Litter{at, !free})
 		if !free || look {
 			continue
 		}
-		if err := f.root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := s.in.root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return found, err
 		}
 	}

@@ -120,3 +120,14 @@ func (d *Dir) Keep(string, []byte, func([]byte) bool) (Quarantined, error) {
 func (d *Dir) Upgrade(context.Context, *schema.Declaration) (*schema.Manifest, error) {
 	return nil, ErrUnsupported
 }
+
+// FileSystem cannot tell.
+func FileSystem(string) (name string, refused bool) { return "unknown", false }
+
+// User returns no user.
+func User() int { return -1 }
+
+func Ways(string) ([]Found, error)                         { return nil, ErrUnsupported }
+func (d *Dir) Inventory(*schema.Manifest) ([]Found, error) { return nil, ErrUnsupported }
+func (d *Dir) Lost(*schema.Manifest) []Loss                { return nil }
+func (d *Dir) Strays(*schema.Manifest) ([]Litter, error)   { return nil, ErrUnsupported }

@@ -1,0 +1,145 @@
+package doctor
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/freehold-dev/freehold/sidecar/statedir"
+)
+
+// Bounds of a look around, which must end also in a home directory.
+const (
+	mostBeside  = 2000
+	mostBelow   = 20000
+	deepestDown = 6
+)
+
+// around looks at the directories above the state, and for others.
+func (x *examination) around() {
+	p := &patient{examination: x, path: x.report.Dir}
+	ways, err := statedir.Ways(p.path)
+	if err != nil {
+		p.note("around", "the directories above were not looked at: %v", err)
+	}
+	for i, w := range ways {
+		p.way(w)
+		if _, err := os.Lstat(filepath.Join(w.Name, ".freehold")); err == nil && !(i == 0 && p.home(w.Name)) {
+			p.other(w.Name, "above")
+		}
+	}
+	if len(ways) > 0 {
+		p.beside(ways[0].Name)
+	}
+	p.below()
+}
+
+// way says who may put another directory in the place of one on the way.
+func (p *patient) way(w statedir.Found) {
+	open := w.Mode&0o002 != 0 || w.Mode&0o020 != 0 && w.GID != os.Getegid()
+	if open && w.Mode&fs.ModeSticky == 0 {
+		p.find(AncestorOpen, w.Name, fmt.Sprintf("mode %04o lets others rename what is in it, and so put another state in the place of this one", w.Mode.Perm()), "chmod go-w "+quote(w.Name))
+	}
+	if w.UID != 0 && w.UID != statedir.User() {
+		p.find(AncestorOpen, w.Name, fmt.Sprintf("it belongs to user %d, who can put another state in the place of this one", w.UID), "keep the state below directories of its own user")
+	}
+}
+
+// home reports whether dir is the directory that holds the instance.
+func (p *patient) home(dir string) bool {
+	_, err := statedir.GatheringIn(dir)
+	return err == nil
+}
+
+// other says that there is another state in dir.
+func (p *patient) other(dir, where string) {
+	id := stateID(dir)
+	if id != "" && p.ids[id] != "" {
+		p.copies(dir, id)
+		return
+	}
+	p.find(Decoy, dir, fmt.Sprintf("there is another state %s: from there, or from below it, a program that looks upward finds that one", where), "name the one that is meant with --dir or FREEHOLD_DIR, and move the other one away")
+}
+
+// copies says that the state with the id is in dir too.
+func (p *patient) copies(dir, id string) {
+	p.find(Copy, dir, fmt.Sprintf("it has the id %s, as the state in %s has: one is a copy, and what is written to one is not in the other", id, p.ids[id]), "move the copy out of reach, and into an archive if it is a backup")
+}
+
+// stateID returns the id of the state in dir, or "".
+func stateID(dir string) string {
+	d, err := statedir.Open(dir)
+	if err != nil {
+		return ""
+	}
+	defer d.Close()
+	m, err := d.Manifest()
+	if err != nil {
+		return ""
+	}
+	return m.StateID
+}
+
+// beside looks for copies in the directory that holds the state.
+func (p *patient) beside(parent string) {
+	entries, err := os.ReadDir(parent)
+	if err != nil {
+		return // then nobody works there by accident
+	}
+	if len(entries) > mostBeside {
+		p.note("around", "there are %d names beside the state: they were not looked at", len(entries))
+		return
+	}
+	for _, e := range entries {
+		dir := filepath.Join(parent, e.Name())
+		if !e.IsDir() || filepath.Base(p.path) == e.Name() {
+			continue
+		}
+		if id := stateID(dir); id != "" && p.ids[id] != "" {
+			p.copies(dir, id)
+		}
+	}
+}
+
+// below looks for states further down.
+func (p *patient) below() {
+	seen := 0
+	known := map[string]bool{p.path: true}
+	for _, dir := range p.ids {
+		known[dir] = true
+	}
+	root := strings.Count(p.path, string(filepath.Separator))
+	filepath.WalkDir(p.path, func(path string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return fs.SkipDir
+		}
+		if seen++; seen > mostBelow {
+			return fs.SkipAll
+		}
+		if !e.IsDir() {
+			return nil
+		}
+		if strings.HasPrefix(e.Name(), ".freehold") || strings.Count(path, string(filepath.Separator))-root > deepestDown {
+			return fs.SkipDir
+		}
+		if info, err := os.Lstat(filepath.Join(path, ".freehold")); err == nil && info.IsDir() && !known[path] && !p.examined(path) {
+			p.other(path, "below")
+		}
+		return nil
+	})
+	if seen > mostBelow {
+		p.note("around", "there are more than %d names below the state: not all were looked at", mostBelow)
+	}
+}
+
+// examined reports whether there is a finding about the directory already.
+func (p *patient) examined(dir string) bool {
+	for _, f := range p.report.Findings {
+		if f.Path == dir {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,257 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/freehold-dev/freehold/reader"
+	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/document"
+	"github.com/freehold-dev/freehold/sidecar/statedir"
+)
+
+// Options for [Examine]. The zero value, and a nil pointer, look at the state
+// alone.
+type Options struct {
+	// Around says to look around the state too: at the directories above it,
+	// and for other states above, below and beside it.
+	Around bool
+	// Declaration, if not nil, is compared with the manifest, and Declared
+	// names the file that it comes from.
+	Declaration *schema.Declaration
+	Declared    string
+	// Legacy is the path of the file that the state was adopted from, whose
+	// values are compared with the state's. If empty, and Around, the files
+	// that the state says it was adopted from are looked for beside it and in
+	// it.
+	Legacy string
+	// Stale is how long nobody must have written an instance for it to
+	// count as stale. If zero, none does.
+	Stale time.Duration
+	// Clock tells how old something is. If nil, [time.Now].
+	Clock func() time.Time
+}
+
+// Examine looks the state in dir over, or all instances in it. It returns an
+// error only if there is nothing to look at, and those of [statedir.Open] then;
+// or if ctx ended it.
+func Examine(ctx context.Context, dir string, o *Options) (*Report, error) {
+	if o == nil {
+		o = &Options{}
+	}
+	path, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	x := &examination{Options: *o, report: &Report{Dir: path, Findings: []Finding{}, Notes: []Note{}}}
+	if x.Clock == nil {
+		x.Clock = time.Now
+	}
+	found, err := statedir.Instances(path)
+	switch {
+	case err == nil:
+		err = x.instances(ctx, found)
+	case errors.Is(err, statedir.ErrNoState):
+		return nil, err
+	default:
+		err = x.state(ctx, path, "")
+	}
+	if err != nil {
+		return nil, err
+	}
+	if x.Around {
+		x.around()
+	}
+	x.report.Sort()
+	return x.report, nil
+}
+
+// An examination is one Examine.
+type examination struct {
+	Options
+	report *Report
+	ids    map[string]string // paths of what was looked at, by state id
+}
+
+// A patient is one state that is looked at.
+type patient struct {
+	*examination
+	path, instance string
+	dir            *statedir.Dir
+	manifest       *schema.Manifest
+	view           *reader.View
+	newest         time.Time // when anything in it was written last
+	lostClaims     map[string]bool
+	lostAside      map[string]bool
+}
+
+// find adds a finding about the path, which may be relative to the state.
+func (p *patient) find(code Code, path, says, remedy string) *Finding {
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(p.path, path)
+	}
+	p.report.Findings = append(p.report.Findings, Finding{Code: code, Path: path, Instance: p.instance, Says: says, Remedy: remedy})
+	return &p.report.Findings[len(p.report.Findings)-1]
+}
+
+func (p *patient) note(about, format string, args ...any) {
+	p.report.Notes = append(p.report.Notes, Note{about, p.instance, fmt.Sprintf(format, args...)})
+}
+
+// usual is note for what goes without saying of each of many instances.
+func (p *patient) usual(about, format string, args ...any) {
+	if p.instance == "" {
+		p.note(about, format, args...)
+	}
+}
+
+// run returns the command line that runs freehold on the state.
+func (p *patient) run(words ...string) string { return command(p.path, words...) }
+
+// command returns a command line of freehold for the state in dir.
+func command(dir string, words ...string) string {
+	return "freehold " + strings.Join(words, " ") + " --dir " + quote(dir)
+}
+
+// quote returns a word for a shell.
+func quote(word string) string {
+	plain := func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+@%:,=~", r))
+	}
+	if word != "" && word[0] != '~' && strings.IndexFunc(word, plain) < 0 {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// state looks at one state, or instance.
+func (x *examination) state(ctx context.Context, path, instance string) error {
+	return (&patient{examination: x, path: path, instance: instance}).look(ctx)
+}
+
+func (p *patient) look(ctx context.Context) error {
+	err := p.open()
+	if errors.Is(err, statedir.ErrNoState) {
+		if p.instance == "" {
+			return err
+		}
+		return nil // it was removed meanwhile
+	}
+	if err != nil {
+		p.closed(err)
+		return nil
+	}
+	defer p.dir.Close()
+	p.about()
+	p.lost()
+	p.files()
+	p.leases()
+	p.declared()
+	if err := p.read(ctx); err != nil {
+		return err
+	}
+	if p.view == nil {
+		return nil
+	}
+	p.owners()
+	p.fields()
+	return p.legacy(ctx)
+}
+
+func (p *patient) open() (err error) {
+	if p.instance != "" {
+		p.dir, err = statedir.OpenInstance(filepath.Dir(p.path), p.instance)
+	} else {
+		p.dir, err = statedir.Open(p.path)
+	}
+	if err != nil {
+		return err
+	}
+	if p.manifest, err = p.dir.Manifest(); err != nil {
+		p.dir.Close()
+	}
+	return err
+}
+
+// closed says why a state cannot be looked into.
+func (p *patient) closed(err error) {
+	name, refused := statedir.FileSystem(p.path)
+	switch {
+	case refused:
+		p.find(NetworkFileSystem, p.path, fmt.Sprintf("it is on %s, where locks do not reach every user of the directory", name), "keep the state on a local disk")
+	case errors.Is(err, statedir.ErrMisplaced):
+		p.find(Misplaced, p.path, err.Error(), "rename it back, or move it away if it is a copy")
+	case errors.Is(err, statedir.ErrInvalidManifest):
+		p.find(ManifestInvalid, filepath.Join(".freehold", "manifest.json"), err.Error(), "restore .freehold from a backup, or move the sidecars away and create the state anew")
+	case errors.Is(err, statedir.ErrUnsafe):
+		p.find(DirectoryUnsafe, p.path, err.Error(), "make it a directory of the state's user alone: chown, chmod go-w")
+	default:
+		p.find(InstanceOdd, p.path, err.Error(), "let its user read it, or move it away")
+	}
+}
+
+// about notes what anybody wants to know first.
+func (p *patient) about() {
+	m := p.manifest
+	p.report.State = m.Declaration.State
+	if p.ids == nil {
+		p.ids = map[string]string{}
+	}
+	if p.ids[m.StateID] == "" {
+		p.ids[m.StateID] = p.path
+	} else if p.Around {
+		p.copies(p.path, m.StateID)
+	}
+	p.usual("state", "state %s, id %s, in %s", m.Declaration.State, m.StateID, p.path)
+	p.how()
+	if m.Pending != nil {
+		p.find(UpgradeUnfinished, filepath.Join(".freehold", "manifest.json"), "an upgrade of the state was begun and not finished, and until then nobody commits", p.run("state", "upgrade"))
+	}
+}
+
+// how notes how this release works in the directory.
+func (p *patient) how() {
+	fileSystem, _ := statedir.FileSystem(p.path)
+	p.usual("file-system", "the file system is %s", fileSystem)
+	p.usual("publisher", "commits are published by replace: a new file, synced, then renamed over the old one")
+	p.usual("format", "manifest format %d, sidecar format %d, generated API %d", schema.ManifestFormat, document.Format, sidecar.GeneratedAPI1)
+}
+
+// read takes a view of the state.
+func (p *patient) read(ctx context.Context) error {
+	r, err := reader.Open(p.path)
+	if p.instance != "" {
+		r, err = reader.OpenInstance(filepath.Dir(p.path), p.instance, nil)
+	}
+	if err == nil {
+		defer r.Close()
+		p.view, err = r.View(ctx)
+	}
+	if err != nil && ctx.Err() != nil {
+		return err
+	}
+	if err != nil { // it was moved away, or upgraded, since it was opened
+		p.find(InstanceOdd, p.path, err.Error(), "look again")
+	}
+	return nil
+}
+
+// lost says which locks and directories are not those made with the state.
+func (p *patient) lost() {
+	p.lostClaims, p.lostAside = map[string]bool{}, map[string]bool{}
+	for _, l := range p.dir.Lost(p.manifest) {
+		code := LockLost
+		switch l.Role {
+		case statedir.ClaimsFolder:
+			code, p.lostClaims[l.Owner] = ClaimsLost, true
+		case statedir.AsideFolder:
+			code, p.lostAside[l.Owner] = AsideLost, true
+		}
+		p.find(code, l.Name, l.Err.Error(), p.run("state", "repair")).Owner = l.Owner
+	}
+}

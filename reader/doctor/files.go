@@ -1,0 +1,183 @@
+package doctor
+
+import (
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/freehold-dev/freehold/sidecar/document"
+	"github.com/freehold-dev/freehold/sidecar/statedir"
+)
+
+// files says what is wrong with files and directories as such.
+func (p *patient) files() {
+	found, err := p.dir.Inventory(p.manifest)
+	if err != nil {
+		p.find(InstanceOdd, p.path, "not all of it could be looked at: "+err.Error(), "let its user read it")
+	}
+	var readable, fixed, strange []string
+	for _, f := range found {
+		if f.Written.After(p.newest) && f.Role != statedir.LockFile {
+			p.newest = f.Written
+		}
+		if f.Role == statedir.Stranger {
+			if p.stranger(f) {
+				strange = append(strange, f.Name)
+			}
+			continue
+		}
+		if f.Role == statedir.QuarantinedFile {
+			continue // kept as it was
+		}
+		p.modes(f)
+		switch {
+		case f.Type == "symbolic link":
+		case f.Mode&0o077 != 0:
+			readable = append(readable, f.Name)
+		case f.Mode&0o200 == 0:
+			fixed = append(fixed, f.Name)
+		}
+	}
+	p.listed("readable", "other users may read", readable)
+	p.listed("read-only", "the state's user may not write", fixed)
+	p.listed("strangers", "not Freehold's", strange)
+	p.litter()
+	p.quarantine(found)
+}
+
+// mostListed bounds a list in a note.
+const mostListed = 8
+
+func (p *patient) listed(about, what string, names []string) {
+	if len(names) == 0 {
+		return
+	}
+	text := strings.Join(names[:min(len(names), mostListed)], ", ")
+	if more := len(names) - mostListed; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	p.note(about, "%s: %s", what, text)
+}
+
+// stranger looks at what is none of Freehold's, and reports whether it is a
+// stranger and nothing else.
+func (p *patient) stranger(f statedir.Found) bool {
+	if filepath.Dir(f.Name) != "." {
+		if f.Name != filepath.Join(".freehold", "instances.json") {
+			p.find(Unknown, f.Name, fmt.Sprintf("the %s is not Freehold's, and .freehold is for nothing else", f.Type), "move it away")
+		}
+		return false
+	}
+	for _, owner := range p.manifest.Declaration.OwnerNames() {
+		if strings.EqualFold(f.Name, statedir.Sidecar(owner)) {
+			p.find(Twin, f.Name, fmt.Sprintf("it is not the sidecar %s of owner %s, and nobody reads it: letters of another case make another name", statedir.Sidecar(owner), owner), "look at it, then move it away")
+			return false
+		}
+	}
+	if strings.EqualFold(f.Name, ".freehold") {
+		p.find(Twin, f.Name, "it is not the state's .freehold, and nobody reads it: letters of another case make another name", "look at it, then move it away")
+		return false
+	}
+	if owner, ok := p.sidecarOf(f); ok {
+		p.find(SidecarUndeclared, f.Name, fmt.Sprintf("it is a sidecar of owner %.80q, and nobody reads it under this name", owner), "move it away, or declare its owner and give it back its name").Owner = ""
+		return false
+	}
+	return true
+}
+
+// sidecarOf returns the owner of a sidecar under a name that is no declared
+// owner's.
+func (p *patient) sidecarOf(f statedir.Found) (owner string, ok bool) {
+	if f.Type != "file" || f.Size == 0 || f.Size > document.MaxSize {
+		return "", false
+	}
+	raw, err := p.dir.ReadFile(f.Name, nil, document.MaxSize)
+	if err != nil {
+		return "", false
+	}
+	doc, err := document.DecodeForeign(raw)
+	if err != nil || doc.State == "" {
+		return "", false
+	}
+	return doc.Owner, true
+}
+
+// modes says who else may write a file, and whether it is one.
+func (p *patient) modes(f statedir.Found) {
+	folders := []statedir.Role{statedir.StateFolder, statedir.MetaFolder, statedir.AsideFolder, statedir.ClaimsFolder, statedir.QuarantineFolder}
+	want := "file"
+	if slices.Contains(folders, f.Role) {
+		want = "directory"
+	}
+	said := []statedir.Role{statedir.SidecarFile, statedir.LockFile, statedir.ClaimedFile, statedir.PatchFile, statedir.StagedFile}
+	who := func(found *Finding) { found.Owner = f.Owner }
+	switch {
+	case f.Type != want && !slices.Contains(said, f.Role): // of the others, whoever reads them says it
+		who(p.find(Irregular, f.Name, fmt.Sprintf("it is a %s and should be a %s", f.Type, want), "move it away"))
+		return
+	case want == "file" && f.Links > 1 && !slices.Contains(said, f.Role):
+		who(p.find(Irregular, f.Name, fmt.Sprintf("it has %d names (hard links), and could be anybody's file", f.Links), "remove the other names, or put a copy in its place"))
+	case f.Type == "symbolic link":
+		return
+	}
+	if f.UID != statedir.User() {
+		who(p.find(OtherUser, f.Name, fmt.Sprintf("it belongs to user %d and this process runs as user %d", f.UID, statedir.User()), fmt.Sprintf("chown %d %s", statedir.User(), quote(filepath.Join(p.path, f.Name)))))
+	}
+	if f.Mode&0o022 != 0 {
+		who(p.find(OthersWrite, f.Name, fmt.Sprintf("mode %04o lets others write in it", f.Mode.Perm()), "chmod go-w "+quote(filepath.Join(p.path, f.Name))))
+	}
+	if len(f.Attributes) > 0 {
+		who(p.find(Attributes, f.Name, fmt.Sprintf("the next commit replaces the file and loses its %s; mode and group stay", strings.Join(f.Attributes, ", ")), "give access by mode and group, then setfattr -x or setfacl -b "+quote(filepath.Join(p.path, f.Name))))
+	}
+}
+
+// litter says what killed processes left.
+func (p *patient) litter() {
+	left, err := p.dir.Strays(p.manifest)
+	if err != nil {
+		p.find(InstanceOdd, p.path, "it could not be told what killed processes left: "+err.Error(), "let its user read it")
+	}
+	for _, l := range left {
+		if l.Busy {
+			p.note("staged", "%s is being written, or a process holds the lock that its writer held", l.Name)
+			continue
+		}
+		p.find(Litter, l.Name, "a killed process left it; it counts for nothing", p.run("prune"))
+	}
+}
+
+// quarantine says what was moved out of the way.
+func (p *patient) quarantine(found []statedir.Found) {
+	var files, bytes int64
+	var newest time.Time
+	why := map[string]fs.FileMode{}
+	for _, f := range found {
+		if f.Role != statedir.QuarantinedFile {
+			continue
+		}
+		files, bytes = files+1, bytes+f.Size
+		if f.Written.After(newest) {
+			newest = f.Written
+		}
+		if name, ok := strings.CutSuffix(f.Name, ".why"); ok {
+			why[name] = f.Mode
+		}
+	}
+	if files == 0 {
+		return
+	}
+	p.note("quarantine", "files that were moved out of the way: %d, with %d bytes, the newest of %s: %s", files, bytes, newest.UTC().Format(time.RFC3339), filepath.Join(p.path, ".freehold", "quarantine"))
+	for _, f := range found {
+		if _, kept := why[f.Name]; !kept || f.Role != statedir.QuarantinedFile {
+			continue
+		}
+		reason, err := p.dir.Kept(filepath.Base(f.Name))
+		if err != nil {
+			reason = err.Error()
+		}
+		p.find(PatchKept, f.Name, "a patch that was set aside could not be taken in: "+reason, "write by hand what of it should count, then remove the file and its .why")
+	}
+}

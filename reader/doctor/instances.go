@@ -1,0 +1,80 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/freehold-dev/freehold/sidecar/statedir"
+)
+
+// instances looks at every instance, and at what holds them.
+func (x *examination) instances(ctx context.Context, found []statedir.Instance) error {
+	p := &patient{examination: x, path: x.report.Dir}
+	x.ids = map[string]string{}
+	if g, err := statedir.GatheringIn(p.path); err == nil {
+		x.report.State = g.State
+		p.note("state", "state %s in %s, an instance per %s", g.State, p.path, g.By)
+	}
+	p.how()
+	stale := 0
+	for _, i := range found {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		path := filepath.Join(p.path, i.Name)
+		if i.Err != nil {
+			(&patient{examination: x, path: path}).closed(i.Err)
+			continue
+		}
+		newest, err := x.one(ctx, path, i.ID)
+		if err != nil {
+			return err
+		}
+		if x.Stale > 0 && !newest.IsZero() && x.Clock().Sub(newest) > x.Stale {
+			stale++
+		}
+	}
+	p.note("instances", "there are %d", len(found))
+	if stale > 0 {
+		p.find(InstancesStale, p.path, fmt.Sprintf("%d of %d instances have not been written for %s", stale, len(found), age(x.Stale)), p.run("prune", "--older-than", age(x.Stale)))
+	}
+	return p.beginnings()
+}
+
+// one looks at an instance and returns when it was written last.
+func (x *examination) one(ctx context.Context, path, id string) (time.Time, error) {
+	p := &patient{examination: x, path: path, instance: id}
+	err := p.look(ctx)
+	return p.newest, err
+}
+
+// beginnings says what was left of instances in the making, or being removed.
+func (p *patient) beginnings() error {
+	left, err := statedir.Leftovers(p.path)
+	if err != nil {
+		return err
+	}
+	for _, name := range left {
+		free, err := statedir.RemoveLeftover(p.path, name, true)
+		switch {
+		case err != nil:
+			p.find(InstanceOdd, name, err.Error(), "move it away")
+		case free:
+			p.find(Litter, name, "a killed process left it; it counts for nothing", p.run("prune"))
+		default:
+			p.note("staged", "%s is being made or removed", name)
+		}
+	}
+	return nil
+}
+
+// age returns a duration as `freehold prune` reads it.
+func age(d time.Duration) string {
+	const day = 24 * time.Hour
+	if d%day == 0 {
+		return fmt.Sprintf("%dd", d/day)
+	}
+	return d.String()
+}

@@ -1,0 +1,79 @@
+package doctor
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/statedir"
+)
+
+// leases says which leases and fences are held by processes that do not run, and
+// which records are wrong.
+func (p *patient) leases() {
+	for _, owner := range p.manifest.Declaration.OwnerNames() {
+		if p.manifest.Declaration.Owners[owner].EffectiveMode() != schema.Exclusive {
+			continue
+		}
+		s, err := sidecar.LeaseStatus(p.path, owner)
+		if errors.Is(err, sidecar.ErrLock) || errors.Is(err, sidecar.ErrDeclaration) {
+			continue // said already
+		}
+		if err == nil && s.Disagreement != "" {
+			s, err = lookAgain(p.path, owner, s)
+		}
+		if err != nil {
+			p.find(LeaseRecord, ".freehold/"+statedir.OwnerRecord(owner), err.Error(), p.run("lease", owner)).Owner = owner
+			continue
+		}
+		p.lease(owner, s)
+	}
+}
+
+// aMoment is how long a process may take from getting a lease to saying so. What
+// is still so after it, is so.
+const aMoment = 50 * time.Millisecond
+
+// lookAgain returns the state of a lease once it is no process's that was just
+// taking it or giving it back.
+func lookAgain(dir, owner string, before sidecar.LeaseState) (sidecar.LeaseState, error) {
+	time.Sleep(aMoment)
+	s, err := sidecar.LeaseStatus(dir, owner)
+	if err == nil && s.PID != before.PID {
+		s.Disagreement = "" // it changes hands
+	}
+	return s, err
+}
+
+func (p *patient) lease(owner string, s sidecar.LeaseState) {
+	record := ".freehold/" + statedir.OwnerRecord(owner)
+	find := func(code Code, path, says, remedy string) { p.find(code, path, says, remedy).Owner = owner }
+	again := "start the owner's program: whoever takes the lease writes the record anew"
+	switch {
+	case errors.Is(s.RecordErr, sidecar.ErrLeaseRecord):
+		find(LeaseRecord, record, s.RecordErr.Error(), again)
+	case s.Disagreement == "":
+	case s.PID != 0:
+		find(LeaseDisagrees, record, s.Disagreement, p.run("lease", owner)+"; nobody can retire the holder by this record")
+	case s.Verdict == statedir.CannotJudge:
+		p.note("lease", "%s: %s", owner, s.Disagreement)
+	default:
+		find(LeaseGone, record, s.Disagreement, again)
+	}
+	if s.PID != 0 {
+		p.note("lease", "%s: process %d holds the lease", owner, s.PID)
+		if s.Condition != "" {
+			find(LeaseStopped, ".freehold/"+statedir.OwnerLease(owner), fmt.Sprintf("process %d holds the lease and %s", s.PID, s.Condition), fmt.Sprintf("let it run, kill -CONT %d, or %s", s.PID, p.run("retire", owner)))
+		}
+	}
+	if s.Fence == 0 {
+		return
+	}
+	if s.FenceCondition == "" {
+		p.note("fence", "%s: process %d keeps the fence shut, so that nobody takes the lease: somebody is being retired", owner, s.Fence)
+		return
+	}
+	find(FenceShut, ".freehold/"+statedir.OwnerFence(owner), fmt.Sprintf("process %d keeps the fence shut and %s, so that nobody can take the lease", s.Fence, s.FenceCondition), fmt.Sprintf("let it run, kill -CONT %d, or end it", s.Fence))
+}

@@ -1,0 +1,173 @@
+package doctor
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/freehold-dev/freehold/reader"
+	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/document"
+	"github.com/freehold-dev/freehold/sidecar/statedir"
+)
+
+// owners says which sidecars cannot be used, and what is set aside.
+func (p *patient) owners() {
+	written := 0
+	for _, o := range p.view.Owners() {
+		switch {
+		case o.Err != nil:
+			p.unusable(o)
+		case o.Status == reader.OK:
+			written++
+			p.usual("owner", "%s: version %s, written %s", o.Name, o.Version, o.WrittenAt.UTC().Format(time.RFC3339))
+			p.members(o.Name)
+			p.dated(o)
+		default:
+			p.usual("owner", "%s: nothing written yet", o.Name)
+		}
+		if o.Aside > 0 && !p.lostAside[o.Name] {
+			p.aside(o)
+		}
+	}
+	p.usual("owners", "%d, of which %d have written", len(p.view.Owners()), written)
+}
+
+// dated takes note of when the owner last wrote.
+func (p *patient) dated(o reader.OwnerStatus) {
+	if o.WrittenAt.After(p.newest) {
+		p.newest = o.WrittenAt
+	}
+	if o.WrittenAt.After(p.Clock().Add(time.Minute)) { // programs and file systems round in different ways
+		p.note("clock", "%s was written by a clock that is ahead of this one, which says %s; nothing depends on it but ages", o.Name, p.Clock().UTC().Format(time.RFC3339))
+	}
+}
+
+// unusable says why the owner's sidecar cannot be used.
+func (p *patient) unusable(o reader.OwnerStatus) {
+	if p.lostAside[o.Name] && errors.Is(o.Err, statedir.ErrAside) {
+		return // said already
+	}
+	code, remedy := SidecarInvalid, p.run("quarantine", o.Name)
+	switch {
+	case errors.As(o.Err, new(*document.FormatError)):
+		code, remedy = SidecarNewer, "use the release that wrote it, or a newer one"
+	case o.Status == reader.Foreign:
+		code, remedy = SidecarForeign, p.run("accept", o.Name)+", or "+p.run("quarantine", o.Name)
+	case o.Status == reader.Unreadable:
+		code = SidecarUnreadable
+	case o.Status != reader.Invalid:
+		code, remedy = Code("sidecar-"+string(o.Status)), p.run("accept", o.Name)+", or "+p.run("quarantine", o.Name)
+	}
+	p.find(code, o.File, o.Err.Error(), remedy).Owner = o.Name
+}
+
+// members looks at what a sidecar has that is not declared.
+func (p *patient) members(owner string) {
+	raw, err := p.dir.ReadFile(statedir.Sidecar(owner), nil, document.MaxSize)
+	if err != nil {
+		return // it was replaced or moved away since
+	}
+	doc, err := document.Decode(raw)
+	if err != nil {
+		return
+	}
+	var unknown []string
+	for _, name := range doc.Names() {
+		if _, ok := p.manifest.Declaration.Owners[owner].Fields[name]; !ok {
+			unknown = append(unknown, name)
+		}
+	}
+	p.listed("undeclared", owner+" has members that are not declared, which commits keep", unknown)
+}
+
+// fields says which fields and claims of usable owners cannot be used.
+func (p *patient) fields() {
+	d := p.view.Declaration()
+	for _, owner := range d.OwnerNames() {
+		for _, name := range d.Owners[owner].FieldNames() {
+			if keeper, _ := d.OwnerOf(name); keeper != owner {
+				continue
+			}
+			e := p.view.Field(name)
+			_, err := e.Raw()
+			if err == nil || errors.Is(err, reader.ErrUnset) {
+				continue
+			}
+			if d.Owners[owner].Fields[name].EffectiveKind() == schema.Once {
+				p.claim(owner, name, e, err)
+			} else if errors.Is(err, sidecar.ErrInvalid) && p.usable(d.OwnersOf(name)) {
+				f := p.find(FieldInvalid, statedir.Sidecar(owner), err.Error(), "write it anew by a program of the owner, or "+p.run("clear", owner, name))
+				f.Owner, f.Field = owner, name
+			}
+		}
+	}
+}
+
+func (p *patient) usable(owners []string) bool {
+	for _, name := range owners {
+		if o, _ := p.view.Owner(name); o.Err != nil {
+			return false
+		}
+	}
+	return true
+}
+
+func (p *patient) claim(owner, field string, e reader.Entry, err error) {
+	if p.lostClaims[owner] {
+		return // said already
+	}
+	from, _ := e.Provenance()
+	code := ClaimUnreadable
+	switch from.Status {
+	case reader.Invalid:
+		code = ClaimInvalid
+	case reader.Foreign:
+		code = ClaimForeign
+	}
+	path := filepath.Join(p.path, filepath.FromSlash(statedir.ClaimFile(owner, field)))
+	f := p.find(code, path, err.Error(), "look at the file, and remove it by hand if the field is to be claimed anew")
+	f.Owner, f.Field = owner, field
+}
+
+// nearlyFull is the share of what may be set aside at which it is time to act.
+const nearlyFull = 0.9
+
+// aside says how much an owner has set aside, and what of it cannot be taken in.
+func (p *patient) aside(o reader.OwnerStatus) {
+	a, err := p.dir.OpenAside(o.Name)
+	if err != nil {
+		return // said by the view, which reads it too
+	}
+	defer a.Close()
+	names, _ := a.Names()
+	size, _ := a.Size(names)
+	oldest := ""
+	for _, name := range names {
+		raw, err := a.ReadFile(name, nil, sidecar.MaxPatch)
+		if err != nil {
+			continue
+		}
+		patch, err := sidecar.DecodePatchAside(raw, name, o.Name, p.manifest.StateID)
+		if err == nil && (oldest == "" || patch.At.UTC().Format(time.RFC3339) < oldest) {
+			oldest = patch.At.UTC().Format(time.RFC3339)
+		}
+	}
+	if oldest != "" {
+		oldest = ", the oldest since " + oldest
+	}
+	p.note("aside", "%s has set aside %d patches of at most %d, with %d bytes of at most %d%s; the next commit takes them in", o.Name, len(names), sidecar.MaxAside, size, sidecar.MaxAsideBytes, oldest)
+	path := filepath.Dir(a.Path("x"))
+	if float64(len(names)) >= nearlyFull*sidecar.MaxAside || float64(size) >= nearlyFull*sidecar.MaxAsideBytes {
+		p.find(AsideFull, path, fmt.Sprintf("%d patches of at most %d are set aside, with %d bytes of at most %d: soon none can be", len(names), sidecar.MaxAside, size, sidecar.MaxAsideBytes), p.run("fold", o.Name)).Owner = o.Name
+	}
+	if o.AsideErr != nil {
+		remedy := p.run("fold", o.Name) + ", which moves what cannot be taken in to the quarantine"
+		if errors.Is(o.AsideErr, sidecar.ErrNewer) {
+			remedy = "take them in by the newer release that set them aside"
+		}
+		p.find(PatchStuck, path, o.AsideErr.Error(), remedy).Owner = o.Name
+	}
+}

@@ -1,0 +1,219 @@
+//go:build unix
+
+package statedir
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/freehold-dev/freehold/schema"
+	"golang.org/x/sys/unix"
+)
+
+// Inventory lists what is in the state directory, itself first, with what each
+// name is to Freehold. It follows no links, opens no files and takes no locks.
+// Of a directory that is none of Freehold's, and of the quarantine's, it does
+// not say what is in it.
+func (d *Dir) Inventory(m *schema.Manifest) ([]Found, error) {
+	i := &inventory{owners: m.Declaration.OwnerNames(), locks: m.Locks}
+	i.note(d.state.path, ".", StateFolder, "")
+	i.list(d.state, "", i.inState)
+	i.list(d.meta, metaName, i.inMeta)
+	return i.all, i.err
+}
+
+// Ways lists the directories above the directory dir, nearest first, that its
+// real path leads through.
+func Ways(dir string) ([]Found, error) {
+	path, err := filepath.EvalSymlinks(dir)
+	if err == nil {
+		path, err = filepath.Abs(path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	i := new(inventory)
+	for above := filepath.Dir(path); ; above = filepath.Dir(above) {
+		i.note(above, above, Stranger, "")
+		if above == filepath.Dir(above) {
+			return i.all, i.err
+		}
+	}
+}
+
+type inventory struct {
+	owners []string
+	locks  map[string]uint64
+	all    []Found
+	err    error
+}
+
+// list notes what is in f, and looks further where judge says so.
+func (i *inventory) list(f *folder, prefix string, judge func(name string, dir bool) (Role, string, bool)) {
+	names, err := f.names()
+	if err != nil {
+		i.err = errors.Join(i.err, err)
+		return
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		info, err := f.root.Lstat(name)
+		if err != nil {
+			continue // gone meanwhile
+		}
+		role, owner, deeper := judge(name, info.IsDir())
+		at := filepath.Join(prefix, name)
+		i.note(filepath.Join(f.path, name), at, role, owner)
+		if !deeper {
+			continue
+		}
+		below, err := openFolder(filepath.Join(f.path, name))
+		if err != nil {
+			continue // what is wrong with it, its mode says, or whoever needs it
+		}
+		i.list(below, at, i.inside(role, owner))
+		below.close()
+	}
+}
+
+// note looks at path and adds it under the name at.
+func (i *inventory) note(path, at string, role Role, owner string) {
+	var st unix.Stat_t
+	if err := unix.Lstat(path, &st); err != nil {
+		if !errors.Is(err, fs.ErrNotExist) {
+			i.err = errors.Join(i.err, &fs.PathError{Op: "lstat", Path: path, Err: err})
+		}
+		return
+	}
+	found := Found{
+		Name: at, Role: role, Owner: owner, Type: "file", Mode: fs.FileMode(st.Mode & 0o777), UID: int(st.Uid), GID: int(st.Gid),
+		Links: int(st.Nlink), Size: st.Size, Written: time.Unix(int64(st.Mtim.Sec), int64(st.Mtim.Nsec)),
+	}
+	if st.Mode&unix.S_ISVTX != 0 {
+		found.Mode |= fs.ModeSticky
+	}
+	if uint32(st.Mode)&unix.S_IFMT != unix.S_IFREG {
+		found.Type = typeName(uint32(st.Mode))
+	}
+	if role == SidecarFile && found.Type == "file" {
+		found.Attributes = attributes(path)
+	}
+	i.all = append(i.all, found)
+}
+
+func (i *inventory) inState(name string, dir bool) (Role, string, bool) {
+	switch {
+	case name == metaName:
+		return MetaFolder, "", false
+	case leftover(name):
+		return StagedFile, "", false
+	}
+	owner, ok := i.ownerOf(name, Sidecar)
+	switch {
+	case !ok:
+		return Stranger, "", false
+	case name == Sidecar(owner):
+		return SidecarFile, owner, false
+	}
+	return StagedFile, owner, false
+}
+
+func (i *inventory) inMeta(name string, dir bool) (Role, string, bool) {
+	_, lock := i.locks[name]
+	switch nonce, upgrade := strings.CutPrefix(name, upgradePrefix); {
+	case lock:
+		return LockFile, "", false
+	case name == manifestName:
+		return ManifestFile, "", false
+	case stages(name, manifestName), upgrade && ValidNonce(nonce):
+		return StagedFile, "", false
+	case name == quarantineName:
+		return QuarantineFolder, "", dir
+	case name == claimsName:
+		return ClaimsFolder, "", dir
+	}
+	if owner, ok := i.ownerOf(name, OwnerAside); ok && name == OwnerAside(owner) {
+		return AsideFolder, owner, dir
+	}
+	owner, ok := i.ownerOf(name, OwnerRecord)
+	switch {
+	case !ok:
+		return Stranger, "", false
+	case name == OwnerRecord(owner):
+		return RecordFile, owner, false
+	}
+	return StagedFile, owner, false
+}
+
+// ownerOf returns the owner whose file is called name, or is staged as name.
+func (i *inventory) ownerOf(name string, file func(owner string) string) (owner string, ok bool) {
+	at := slices.IndexFunc(i.owners, func(owner string) bool { return name == file(owner) || stages(name, file(owner)) })
+	if at < 0 {
+		return "", false
+	}
+	return i.owners[at], true
+}
+
+// inside returns what judges the names in a directory of the role.
+func (i *inventory) inside(role Role, owner string) func(string, bool) (Role, string, bool) {
+	in := map[Role]Role{AsideFolder: PatchFile, ClaimsFolder: ClaimedFile, QuarantineFolder: QuarantinedFile}[role]
+	return func(name string, dir bool) (Role, string, bool) {
+		switch {
+		case role == ClaimsFolder && owner == "":
+			if slices.Contains(i.owners, name) {
+				return ClaimsFolder, name, dir
+			}
+			return Stranger, "", false
+		case stagedAlone(name):
+			return StagedFile, owner, false
+		}
+		return in, owner, false
+	}
+}
+
+// Lost returns what is missing of the lock files, of the directories of claims
+// and of those of patches set aside, or is another one.
+func (d *Dir) Lost(m *schema.Manifest) (lost []Loss) {
+	add := func(name string, role Role, owner string, err error) {
+		lost = append(lost, Loss{filepath.Join(metaName, name), role, owner, err})
+	}
+	for _, name := range lockNames(&m.Declaration) {
+		l, err := d.OpenLock(name, m.Locks[name])
+		if err != nil {
+			add(name, LockFile, lockOwner(name), err)
+			continue
+		}
+		l.file.Close()
+	}
+	for _, owner := range d.lostClaims(m) {
+		_, err := d.Claim(owner, "", m.Claims[owner]).open()
+		add(filepath.Join(claimsName, owner), ClaimsFolder, owner, err)
+	}
+	for _, owner := range m.Declaration.OwnerNames() {
+		if !m.Declaration.Owners[owner].SetsAside() {
+			continue
+		}
+		a, err := d.OpenAside(owner)
+		if err != nil {
+			add(OwnerAside(owner), AsideFolder, owner, err)
+			continue
+		}
+		a.Close()
+	}
+	return lost
+}
+
+func lockOwner(name string) string {
+	if name == stateLock {
+		return ""
+	}
+	return strings.TrimSuffix(name, filepath.Ext(name))
+}
+
+// User returns the number of the user as whom this process opens files.
+func User() int { return os.Geteuid() }
