@@ -17,33 +17,20 @@ const (
 	deepestDown = 6
 )
 
-// around looks at the directories above the state, and for others.
+// around looks for other states.
 func (x *examination) around() {
 	p := &patient{examination: x, path: x.report.Dir}
-	ways, err := statedir.Ways(p.path)
+	real, err := filepath.EvalSymlinks(p.path)
 	if err != nil {
-		p.note("around", "the directories above were not looked at: %v", err)
+		return // it was moved away meanwhile
 	}
-	for i, w := range ways {
-		p.way(w)
-		if _, err := os.Lstat(filepath.Join(w.Name, ".freehold")); err == nil && !(i == 0 && p.home(w.Name)) {
-			p.other(w.Name, "above")
-		}
-	}
-	if len(ways) > 0 {
-		p.beside(ways[0].Name)
-	}
+	p.beside(filepath.Dir(real))
 	p.below()
-}
-
-// way says who may put another directory in the place of one on the way.
-func (p *patient) way(w statedir.Found) {
-	open := w.Mode&0o002 != 0 || w.Mode&0o020 != 0 && w.GID != os.Getegid()
-	if open && w.Mode&fs.ModeSticky == 0 {
-		p.find(AncestorOpen, w.Name, fmt.Sprintf("mode %04o lets others rename what is in it, and so put another state in the place of this one", w.Mode.Perm()), "chmod go-w "+quote(w.Name))
-	}
-	if w.UID != 0 && w.UID != statedir.User() {
-		p.find(AncestorOpen, w.Name, fmt.Sprintf("it belongs to user %d, who can put another state in the place of this one", w.UID), "keep the state below directories of its own user")
+	for above, below := filepath.Dir(real), real; above != below; above, below = filepath.Dir(above), above {
+		_, err := os.Lstat(filepath.Join(above, ".freehold"))
+		if err == nil && !(below == real && p.home(above)) {
+			p.other(above, "above")
+		}
 	}
 }
 

@@ -194,7 +194,7 @@ var damages = map[string]damage{
 		check(t, errors.Join(os.CopyFS(aside, os.DirFS(dir)), os.Rename(aside, filepath.Join(dir, "a"))))
 	}, []string{"copy a"}},
 	"a way that is open": {func(t *testing.T, dir string) { check(t, os.Chmod(filepath.Dir(dir), 0o777)) },
-		[]string{"ancestor-open /.."}},
+		[]string{"directory-unsafe ."}},
 }
 
 func TestEveryDamageIsFoundUnderItsCode(t *testing.T) {

@@ -18,8 +18,7 @@ import (
 // Options for [Examine]. The zero value, and a nil pointer, look at the state
 // alone.
 type Options struct {
-	// Around says to look around the state too: at the directories above it,
-	// and for other states above, below and beside it.
+	// Around says to look for other states too, above, below and beside it.
 	Around bool
 	// Declaration, if not nil, is compared with the manifest, and Declared
 	// names the file that it comes from.
@@ -189,7 +188,7 @@ func (p *patient) closed(err error) {
 	case errors.Is(err, statedir.ErrInvalidManifest):
 		p.find(ManifestInvalid, filepath.Join(".freehold", "manifest.json"), err.Error(), "restore .freehold from a backup, or move the sidecars away and create the state anew")
 	case errors.Is(err, statedir.ErrUnsafe):
-		p.find(DirectoryUnsafe, p.path, err.Error(), "make it a directory of the state's user alone: chown, chmod go-w")
+		p.find(DirectoryUnsafe, p.path, err.Error(), "let the directory, and those above it, belong to the state's user or root, with no one else to write there")
 	default:
 		p.find(InstanceOdd, p.path, err.Error(), "let its user read it, or move it away")
 	}

@@ -27,7 +27,7 @@ type Code string
 // The codes.
 const (
 	// The state directory as a whole.
-	DirectoryUnsafe   Code = "directory-unsafe"    // it is another user's, or others may write in it
+	DirectoryUnsafe   Code = "directory-unsafe"    // it, or one above it, is another user's, or others may write there
 	NetworkFileSystem Code = "network-file-system" // on which locks do not reach everybody
 	ManifestInvalid   Code = "manifest-invalid"    // missing, or none
 	Misplaced         Code = "misplaced"           // the directory of an instance holds another one
@@ -61,15 +61,14 @@ const (
 	LeaseStopped   Code = "lease-stopped"   // the holder does not run
 	FenceShut      Code = "fence-shut"      // by a process that does not run
 	// Files.
-	Litter       Code = "litter"        // what a killed process left
-	Twin         Code = "twin"          // a name that differs from Freehold's in case alone
-	Unknown      Code = "unknown"       // something in .freehold that is not Freehold's
-	Irregular    Code = "irregular"     // a link, a pipe or the like in the place of a file
-	OtherUser    Code = "other-user"    // a file of somebody else
-	OthersWrite  Code = "others-write"  // a file or directory that others may write in
-	AncestorOpen Code = "ancestor-open" // others may rename what is in a directory above
-	Decoy        Code = "decoy"         // another state further up or down
-	Copy         Code = "copy"          // the same state twice
+	Litter      Code = "litter"       // what a killed process left
+	Twin        Code = "twin"         // a name that differs from Freehold's in case alone
+	Unknown     Code = "unknown"      // something in .freehold that is not Freehold's
+	Irregular   Code = "irregular"    // a link, a pipe or the like in the place of a file
+	OtherUser   Code = "other-user"   // a file of somebody else
+	OthersWrite Code = "others-write" // a file or directory that others may write in
+	Decoy       Code = "decoy"        // another state further up or down
+	Copy        Code = "copy"         // the same state twice
 	// Instances and declarations.
 	InstanceOdd            Code = "instance-odd"            // a directory that cannot be used
 	InstancesStale         Code = "instances-stale"         // nobody has written them for long

@@ -26,19 +26,18 @@ const (
 	StagedFile       Role = "staged"      // in the making, or left by a killed process
 )
 
-// A Found is a name in a state directory, or on the way to it, and what the
-// system says of it.
+// A Found is a name in a state directory, and what the system says of it.
 type Found struct {
-	// Name relative to the state directory; absolute above it.
+	// Name relative to the state directory.
 	Name string
 	Role Role
 	// Owner whose it is, if it is an owner's.
 	Owner string
 	// Type in words: "file", "directory", "symbolic link".
 	Type string
-	// Mode has the permission bits, and those of [fs.ModeSticky].
-	Mode     fs.FileMode
-	UID, GID int
+	// Mode has the permission bits.
+	Mode fs.FileMode
+	UID  int
 	// Links is how many names a file has.
 	Links int
 	Size  int64

@@ -27,25 +27,6 @@ func (d *Dir) Inventory(m *schema.Manifest) ([]Found, error) {
 	return i.all, i.err
 }
 
-// Ways lists the directories above the directory dir, nearest first, that its
-// real path leads through.
-func Ways(dir string) ([]Found, error) {
-	path, err := filepath.EvalSymlinks(dir)
-	if err == nil {
-		path, err = filepath.Abs(path)
-	}
-	if err != nil {
-		return nil, err
-	}
-	i := new(inventory)
-	for above := filepath.Dir(path); ; above = filepath.Dir(above) {
-		i.note(above, above, Stranger, "")
-		if above == filepath.Dir(above) {
-			return i.all, i.err
-		}
-	}
-}
-
 type inventory struct {
 	owners []string
 	locks  map[string]uint64
@@ -91,11 +72,8 @@ func (i *inventory) note(path, at string, role Role, owner string) {
 		return
 	}
 	found := Found{
-		Name: at, Role: role, Owner: owner, Type: "file", Mode: fs.FileMode(st.Mode & 0o777), UID: int(st.Uid), GID: int(st.Gid),
+		Name: at, Role: role, Owner: owner, Type: "file", Mode: fs.FileMode(st.Mode & 0o777), UID: int(st.Uid),
 		Links: int(st.Nlink), Size: st.Size, Written: time.Unix(int64(st.Mtim.Sec), int64(st.Mtim.Nsec)),
-	}
-	if st.Mode&unix.S_ISVTX != 0 {
-		found.Mode |= fs.ModeSticky
 	}
 	if uint32(st.Mode)&unix.S_IFMT != unix.S_IFREG {
 		found.Type = typeName(uint32(st.Mode))
