@@ -155,8 +155,8 @@ func TestGeneratedCodeIsUsedAsDocumented(t *testing.T) {
 		{"a dependent field without a token", `var tx tillfile.Tx; tx.Crowd().Raise(7)`, "not enough arguments in call to tx.Crowd().Raise"},
 		{"another field's token", `var tx tillfile.Tx; var v shop.View; seen, _ := v.ObserveDoorCount(); tx.Crowd().Raise(seen, 7)`, "cannot use seen (variable of struct type shop.DoorCountSeen) as shop.CrowdSeen value"},
 		{"a token without its type", `var tx tillfile.Tx; tx.Crowd().Raise(sidecar.Seen{}, 7)`, "as shop.CrowdSeen value"},
-		{"a token made by hand", `_ = shop.CrowdSeen{sidecar.Seen{}}`, "implicit assignment to unexported field seen"},
-		{"a token of another type", `var v shop.View; seen, _ := v.ObserveDoorCount(); _ = shop.CrowdSeen(seen)`, ""},
+		{"a token made by hand", `_ = shop.CrowdSeen{sidecar.Seen{}}`, "implicit assignment to unexported field ofCrowd"},
+		{"a token of another type", `var v shop.View; seen, _ := v.ObserveDoorCount(); _ = shop.CrowdSeen(seen)`, "cannot convert seen (variable of struct type shop.DoorCountSeen) to type shop.CrowdSeen"},
 		{"control of what has parts", `
 			var v shop.View
 			var seen sidecar.Ref

@@ -95,10 +95,13 @@ func (f field) inner() string {
 
 // Dependent reports whether the field is computed from others. Seen is the name
 // of the Go type of what was seen of them, and Observe that of the method by
-// which a view makes one.
-func (f field) Dependent() bool { return f.spec.Dependent() }
-func (f field) Seen() string    { return declare.GoSeenName(f.Go) }
-func (f field) Observe() string { return declare.GoObserveName(f.Go) }
+// which a view makes one. SeenField is the only field of that type: it is called
+// after the type, so that a token does not even convert into that of another
+// field which depends on the same.
+func (f field) Dependent() bool   { return f.spec.Dependent() }
+func (f field) Seen() string      { return declare.GoSeenName(f.Go) }
+func (f field) Observe() string   { return declare.GoObserveName(f.Go) }
+func (f field) SeenField() string { return "of" + f.Go }
 
 // Before and Unobserved are the settings, for tests, of a value that was
 // overtaken and of one whose writer did not say what it had seen.

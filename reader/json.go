@@ -172,7 +172,9 @@ func (w *printer) from(e Entry, i int, errs map[int]error) {
 	w.text("status", string(status))
 	w.open(e)
 	if spec := e.view.declared.fields[e.name].field; spec.Dependent() {
-		w.text("freshness", string(e.Freshness().Verdict))
+		fresh := e.Freshness()
+		w.text("freshness", string(fresh.Verdict))
+		w.text("reason", string(fresh.Reason))
 		w.observed(p.Observed)
 	}
 }

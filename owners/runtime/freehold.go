@@ -166,19 +166,21 @@ func (v View) ObserveLastPromptTokens() (LastPromptTokensSeen, error) {
 // LastPromptTokensSeen is what was seen of what last_prompt_tokens depends
 // on, before a value of it was produced. It travels as text. The zero value
 // was never observed, and no value is committed with it.
-type LastPromptTokensSeen struct{ seen sidecar.Seen }
+type LastPromptTokensSeen struct{ ofLastPromptTokens sidecar.Seen }
 
 // Seen returns what was seen, without the type that says for which field.
-func (s LastPromptTokensSeen) Seen() sidecar.Seen { return s.seen }
+func (s LastPromptTokensSeen) Seen() sidecar.Seen { return s.ofLastPromptTokens }
 
 // MarshalText implements [encoding.TextMarshaler].
-func (s LastPromptTokensSeen) MarshalText() ([]byte, error) { return s.seen.MarshalText() }
+func (s LastPromptTokensSeen) MarshalText() ([]byte, error) {
+	return s.ofLastPromptTokens.MarshalText()
+}
 
 // UnmarshalText implements [encoding.TextUnmarshaler]. It returns
 // [sidecar.ErrNotObserved] for what does not tell of all that the field depends
 // on.
 func (s *LastPromptTokensSeen) UnmarshalText(text []byte) error {
-	return s.seen.UnmarshalFor(text, "last_context_reset_at")
+	return s.ofLastPromptTokens.UnmarshalFor(text, "last_context_reset_at")
 }
 
 // LastRawArchiveAt: When the raw transcript was last archived. It only ever

@@ -215,9 +215,9 @@ func TestRuntimeDeclarationHasNoMistakes(t *testing.T) {
 		}
 	}
 	want := map[string][]string{
-		"reset": {"context_cleared", "last_context_reset_at"},
+		"reset": {"begun", "context_cleared", "last_context_reset_at"},
 		"cost": {"closed_at", "last_prompt_observed_at", "last_prompt_tokens", "log_offset", "opened_at",
-			"opened_transcript", "total_usd"},
+			"opened_transcript", "total_usd", "turns"},
 		"watchdog": {"last_decision", "restart_reason"},
 		"lifecycle": {"created_at", "last_error", "runtime_mode", "session_id", "session_state", "shutdown_completed_at",
 			"shutdown_requested_at", "tmux_session", "version"},

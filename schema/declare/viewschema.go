@@ -67,6 +67,8 @@ func provenanceSchema(owner string) *jsonschema.Schema {
 		property{"status", statusSchema(), true},
 		property{"freshness", described("Whether the field was computed from the newest of what it depends on.",
 			oneOf("fresh", "stale", "ambiguous", "unknown")), false},
+		property{"reason", described("A stable code for why its freshness is that.",
+			oneOf("current", "overtaken", "begun", "unset", "unreadable", "not-observed", "dependency-unreadable", "dependency-behind", "dependency-forked")), false},
 		property{"observed", observationSchema(), false},
 		property{"open", begunSchema(), false},
 	)

@@ -14,7 +14,7 @@ const view = `{"state":"runtime","dir":"/srv/agent","cut":{"consistency":"atomic
 "fields":{"a_uint":1,"a_time":"2026-08-11T09:12:44.031Z","foreign":true},
 "provenance":{"a_uint":{"owner":"all","file":"all.json","epoch":1786439564031000,"revision":7,
   "changed_at":"2026-08-11T09:12:44.031Z","program":"stop-hook","pid":4711,"status":"ok"},
- "foreign":{"owner":"other","file":"other.json","status":"foreign","freshness":"unknown","observed":{}}},
+ "foreign":{"owner":"other","file":"other.json","status":"foreign","freshness":"unknown","reason":"unset","observed":{}}},
 "owners":{"all":{"status":"ok","epoch":1786439564031000,"revision":7,"version":"1786439564031000.7.0123456789abc","aside":0},"other":{"status":"foreign","error":"changed by another hand"}}}`
 
 func TestViewSchemaDescribesAView(t *testing.T) {
@@ -40,6 +40,7 @@ func TestViewSchemaDescribesAView(t *testing.T) {
 		{`"owner":"all"`, `"owner":"other"`, false},
 		{`"status":"ok"}`, `"status":"fine"}`, false},
 		{`"freshness":"unknown"`, `"freshness":"old"`, false},
+		{`"reason":"unset"`, `"reason":"old"`, false},
 		{`"changed_at":"2026-08-11T09:12:44.031Z"`, `"changed_at":"yesterday"`, false},
 		{`"aside":0`, `"aside":-1`, false},
 		{`"version":"1786439564031000.7.0123456789abc"`, `"version":""`, true},
