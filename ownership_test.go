@@ -42,6 +42,7 @@ var imports = map[string][]string{
 	"sidecar/prune":      {"schema", "sidecar/document", "sidecar/statedir", "sidecar/internal/…"},
 	"sidecar/upgrade":    {"schema", "sidecar", "sidecar/document", "sidecar/statedir", "sidecar/internal/…"},
 	"sidecar/statetest":  {"reader", "schema", "sidecar"},
+	"sidecar/history":    {"schema", "sidecar", "sidecar/internal/…"},
 	"sidecar/internal/…": {},
 	"sidecar/model":      {},
 	"reader":             {"schema", "sidecar", "sidecar/document", "sidecar/statedir", "reader/internal/…"},

@@ -1,0 +1,97 @@
+package history
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/freehold-dev/freehold/schema"
+)
+
+// Declaration declares the state that histories are made of: an owner whose
+// commits fail when it is busy, one that sets them aside, and one of claims.
+func Declaration(d schema.Durability) *schema.Declaration {
+	claims := map[string]schema.Field{}
+	for field := range Claims {
+		claims[claimName(field)] = schema.Field{Type: schema.TypeTime, Kind: schema.Once}
+	}
+	return &schema.Declaration{State: "history", Owners: map[string]schema.Owner{
+		"cost": {Durability: d, Fields: map[string]schema.Field{"note": {Type: schema.TypeUint}}},
+		"hook": {Durability: d, Fields: claims},
+		"tool": {Durability: d, Busy: schema.Busy{Then: schema.Aside}, Fields: map[string]schema.Field{
+			"count": {Type: schema.TypeUint, Kind: schema.Counter},
+			"peak":  {Type: schema.TypeUint, Kind: schema.Max},
+			"tags":  {Type: schema.TypeUint, Kind: schema.Set},
+		}},
+	}}
+}
+
+func claimName(field int) string { return fmt.Sprintf("claim_%d", field) }
+
+// A Viewer takes views of a state.
+type Viewer interface {
+	View(context.Context) (Output, error)
+	Close() error
+}
+
+// Decode returns what a view that is printed as JSON says. It is an error if
+// the view does not have all of an owner.
+func Decode(text []byte) (Output, error) {
+	var v struct {
+		Cut    struct{ Consistency string }
+		Fields map[string]json.RawMessage
+		Owners map[string]struct {
+			Status, Error string
+			AsideError    string `json:"aside_error"`
+			Revision      uint64
+			Aside         int
+		}
+	}
+	out := Output{End: Same, Parts: Everything}
+	if err := json.Unmarshal(text, &v); err != nil {
+		return out, err
+	}
+	out.Atomic = v.Cut.Consistency == "atomic"
+	out.Aside = v.Owners["tool"].Aside
+	out.Seen.Revision = v.Owners["cost"].Revision
+	for name, o := range v.Owners {
+		if o.Error+o.AsideError != "" {
+			out.Trouble += fmt.Sprintf("owner %s is %s: %s%s; ", name, o.Status, o.Error, o.AsideError)
+		}
+	}
+	return out, out.Seen.fill(v.Fields)
+}
+
+// fill sets what fields have.
+func (s *State) fill(fields map[string]json.RawMessage) error {
+	var tags []uint64
+	into := map[string]any{"note": &s.Note, "count": &s.Count, "peak": &s.Peak, "tags": &tags}
+	for name, raw := range fields {
+		if to, ok := into[name]; ok {
+			if err := json.Unmarshal(raw, to); err != nil {
+				return fmt.Errorf("field %s: %w", name, err)
+			}
+		}
+	}
+	s.Tags = mask(tags)
+	for field := range s.Claims {
+		raw, ok := fields[claimName(field)]
+		if !ok {
+			continue
+		}
+		var at time.Time
+		if err := json.Unmarshal(raw, &at); err != nil {
+			return fmt.Errorf("claim %d: %w", field, err)
+		}
+		s.Claims[field] = uint64(at.UnixNano())
+	}
+	return nil
+}
+
+func mask(elements []uint64) (bits uint64) {
+	for _, e := range elements {
+		bits |= 1 << e
+	}
+	return bits
+}
