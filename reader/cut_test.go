@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Two owners commit in turns, so that at every moment cost is level with reset
+// Case 148: two owners commit in turns, so that at every moment cost is level with reset
 // or one ahead. A view that is atomic shows that; a view of files read one
 // after the other would not.
 func TestAtomicViewsShowOneMoment(t *testing.T) {

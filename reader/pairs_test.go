@@ -29,7 +29,7 @@ func (c *statCache) read(t *testing.T, path string) []byte {
 	return c.text
 }
 
-// C-78, C-79, C-82: between two looks a sidecar is replaced twice by one of
+// Cases 78, 79, 82: between two looks a sidecar is replaced twice by one of
 // equal size, the second of which has the inode number of the first look again
 // and its time set back. File systems do that by themselves now and then; here
 // it happens every time, for the old file is kept and renamed back. The cache
@@ -51,7 +51,7 @@ func TestPairsOfReplacementsAreNeverMissed(t *testing.T) {
 	w.turns()
 	var stat statCache
 	stat.read(t, path)
-	const pairs = 500
+	const pairs = 200
 	missed := 0
 	for n := uint64(100001); n <= 100000+pairs; n++ {
 		delete(s.docs, "cost") // the list of recent commits would make it longer

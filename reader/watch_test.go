@@ -60,7 +60,7 @@ func (w *watching) ends() {
 	}
 }
 
-// C-75: every replacement is seen, not only the first, and so is a foreign edit.
+// Case 75: every replacement is seen, not only the first, and so is a foreign edit.
 func TestWatchYieldsAViewAtOnceAndThenEveryChange(t *testing.T) {
 	s := newState(t, declaration())
 	s.commit("cost", "turns", "1")
@@ -346,7 +346,7 @@ func (b *bell) set(change func()) {
 	b.rings <- struct{}{}
 }
 
-// C-77, C-80: that notices are lost, or come no more, is said, and nothing is
+// Cases 77 and 80: that notices are lost, or come no more, is said, and nothing is
 // missed.
 func TestWatchSaysWhatBecomesOfItsNotices(t *testing.T) {
 	s := newState(t, declaration())

@@ -28,11 +28,14 @@ type watchLine struct {
 	View    json.RawMessage
 }
 
-// startWatch starts a watch and returns a function that waits for its next line.
-func startWatch(t *testing.T, dir string) (*exec.Cmd, func() watchLine) {
+// startWatch starts a watch, perhaps under another program, and returns a
+// function that waits for its next line.
+func startWatch(t *testing.T, dir string, under ...string) (*exec.Cmd, func() watchLine) {
 	t.Helper()
-	cmd := exec.Command("freehold", "watch", "--dir", dir)
+	args := append(under, "freehold", "watch", "--dir", dir)
+	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Stderr = os.Stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -41,7 +44,7 @@ func startWatch(t *testing.T, dir string) (*exec.Cmd, func() watchLine) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		cmd.Process.Kill()
+		syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
 		cmd.Wait()
 	})
 	lines := bufio.NewReader(out)
@@ -110,6 +113,27 @@ func TestWatchSurvivesAnOverflow(t *testing.T) {
 			}
 			break
 		}
+	}
+}
+
+// Case 77: a system that gives no notices, or none of one directory more, is
+// named, and nothing is missed.
+func TestWatchPollsWhereTheSystemGivesNoNotices(t *testing.T) {
+	for _, refusal := range []string{"inotify_init1:error=EMFILE", "inotify_add_watch:error=ENOSPC:when=2+"} {
+		t.Run(refusal, func(t *testing.T) {
+			dir := freshState(t)
+			_, next := startWatch(t, dir, "strace", "-f", "-qq", "-o", os.DevNull, "-e", "inject="+refusal)
+			if line := next(); line.Type != "polling" || !strings.Contains(line.Message, "watched by polling every 100ms") {
+				t.Fatalf("got %+v", line)
+			}
+			next()
+			for n := range 3 {
+				must(t, "set", "reset", fmt.Sprint("f=", n), "--dir", dir)
+				if line := next(); line.Type != "view" || !strings.Contains(string(line.View), fmt.Sprint(`"f":`, n)) {
+					t.Fatalf("got %+v", line)
+				}
+			}
+		})
 	}
 }
 

@@ -180,3 +180,30 @@ func TestASessionWithoutAnIDIsRefused(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// Whoever watches a session sees the turns begin, with types.
+func TestASessionIsWatched(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "sessions")
+	var l lookup
+	inject(t, dir, hook.Call{Turn: 1, Look: l.look})
+	r, err := session.Open(dir, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	last := uint64(0)
+	for v, err := range r.Watch(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, err := v.Turn().OrUnset(0)
+		if err != nil || n < last {
+			t.Fatalf("turn %d after %d, %v", n, last, err)
+		}
+		if last = n; n == 5 {
+			return
+		}
+		inject(t, dir, hook.Call{Turn: n + 1, Look: l.look})
+	}
+	t.Error("the watch has ended")
+}

@@ -39,7 +39,7 @@ func rang(s *Source) bool {
 	}
 }
 
-// C-81: an overflow is about no file, and is not lost on the way through what
+// Case 81: an overflow is about no file, and is not lost on the way through what
 // is filtered by names.
 func TestAnOverflowWithoutAPathRings(t *testing.T) {
 	s := newSource()
@@ -55,7 +55,7 @@ func TestAnOverflowWithoutAPathRings(t *testing.T) {
 	}
 }
 
-// C-77: that the notices have ended goes somewhere.
+// Case 77: that the notices have ended goes somewhere.
 func TestAnErrorOfTheSystemRingsAndStays(t *testing.T) {
 	broken := errors.New("broken")
 	s := fed(nil, []error{broken, errors.New("another")})
@@ -88,7 +88,7 @@ func TestOnlyFilesInTheMakingAreNoise(t *testing.T) {
 	}
 }
 
-// C-75: every replacement rings, not only the first.
+// Case 75: every replacement rings, not only the first.
 func TestEveryReplacementOfAFileRings(t *testing.T) {
 	dir := t.TempDir()
 	s, err := New()
