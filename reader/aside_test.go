@@ -297,3 +297,64 @@ func TestOwnerThatSetsNothingAsideIsReadAsBefore(t *testing.T) {
 		}
 	}
 }
+
+// What is set aside has no version that stays, and two patches may change places
+// before they are taken in. So nothing that was computed from it counts as
+// fresh, and nobody's sidecar is older than it.
+func TestNothingComputedFromWhatIsSetAsideIsFresh(t *testing.T) {
+	peak := schema.Field{Type: schema.TypeUint, Kind: schema.Max}
+	d := &schema.Declaration{State: "usage", Owners: map[string]schema.Owner{
+		"tool":  {Busy: schema.Busy{Wait: "1ms", Then: schema.Aside}, Fields: map[string]schema.Field{"n": {Type: schema.TypeUint, Kind: schema.Counter}, "peak": peak}},
+		"judge": {Fields: map[string]schema.Field{"verdict": {Type: schema.TypeString, DependsOn: []string{"n"}}}},
+	}}
+	s := &spooling{TB: t, dir: filepath.Join(t.TempDir(), "state")}
+	open := func(owner string, clock func() time.Time) *sidecar.Writer {
+		w, err := sidecar.Open(context.Background(), s.dir, d, owner, &sidecar.Options{Create: true, Program: "hook", Clock: clock})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { w.Close() })
+		return w
+	}
+	s.worker, s.hook = open("tool", nil), open("tool", nil)
+	judge := open("judge", nil)
+	r := s.reader()
+	decide := func() *View {
+		t.Helper()
+		seen, err := s.view(r).ObserveFor("verdict")
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.commit(judge, sidecar.Op{Field: "verdict", Verb: sidecar.Set, Value: []byte(`"ok"`), Seen: seen})
+		return s.view(r)
+	}
+	want := func(v *View, verdict Verdict, says ...string) {
+		t.Helper()
+		f := v.Field("verdict").Freshness()
+		if f.Verdict != verdict {
+			t.Errorf("%s (%s), want %s", f.Verdict, f, verdict)
+		}
+		for _, text := range says {
+			if !strings.Contains(f.String(), text) {
+				t.Errorf("%q does not say %q", f, text)
+			}
+		}
+		for _, o := range v.Owners() {
+			if o.Status != OK && o.Status != Missing {
+				t.Errorf("owner %s is %s: %v", o.Name, o.Status, o.Err)
+			}
+		}
+	}
+	id := s.aside(add("n", "1")) // of an owner that has no sidecar yet
+	want(decide(), Stale, "patch "+id, "set aside")
+	s.hook = open("tool", func() time.Time { return time.Date(2001, 1, 1, 0, 0, 0, 0, time.UTC) })
+	s.aside(add("n", "10")) // by a clock that is behind, and so before the other
+	if v := s.view(r); raw(v, "n") != "11" {
+		t.Errorf("n is %s", raw(v, "n"))
+	} else {
+		want(v, Stale)
+	}
+	s.commit(s.worker, sidecar.Op{Field: "peak", Verb: sidecar.Raise, Value: []byte("1")})
+	want(s.view(r), Stale, "patch "+id+", which was set aside")
+	want(decide(), Fresh)
+}

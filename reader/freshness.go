@@ -114,6 +114,8 @@ func (e Entry) against(of string, seen sidecar.Version, known bool) Freshness {
 	}
 	held := by.Version
 	switch {
+	case known && held.IsAside():
+		return Freshness{Stale, ReasonOvertaken, of, fmt.Sprintf("%s changed in patch %s, at %s, by %s, process %d, which is set aside and in no commit yet; the writer of %s had seen %s", of, held.Nonce, by.At.Format(time.RFC3339Nano), by.Program, by.PID, e.name, seenVersion(seen))}
 	case known && newer(held, seen):
 		return Freshness{Stale, ReasonOvertaken, of, fmt.Sprintf("%s changed in version %v, at %s, by %s, process %d, and the writer of %s had seen %s", of, held, by.At.Format(time.RFC3339Nano), by.Program, by.PID, e.name, seenVersion(seen))}
 	case len(open) > 0:
@@ -129,15 +131,22 @@ func (e Entry) against(of string, seen sidecar.Version, known bool) Freshness {
 }
 
 // newer reports whether version v of a field is newer than u. They are of one
-// state, whose sidecars hold no other observations.
+// state, whose sidecars hold no other observations. Neither order nor equality
+// of patches that are set aside says anything: one that another process sets
+// aside may be put before the last one of a field, which keeps its version and
+// gets another value. So what is set aside is newer than whatever was seen, and
+// what was seen then is older than every commit.
 func newer(v, u sidecar.Version) bool {
 	return v.Epoch > u.Epoch || v.Epoch == u.Epoch && v.Revision > u.Revision
 }
 
 // seenVersion puts a version that was observed into words.
 func seenVersion(v sidecar.Version) string {
-	if v.IsZero() {
+	switch {
+	case v.IsZero():
 		return "that nobody had written it"
+	case v.IsAside():
+		return "patch " + v.Nonce + ", which was set aside"
 	}
 	return "version " + v.String()
 }

@@ -45,7 +45,7 @@ func (b *batch) begin() error {
 	b.base, b.next = base, w.nextVersion(base)
 	w.see(base.Version)
 	failpoint.Hit(failpoint.CommitChecked)
-	if w.declared.SetsAside() {
+	if w.takesIn {
 		return b.takeAside()
 	}
 	return nil
@@ -67,8 +67,23 @@ func (w *Writer) current() error {
 		w.queue.poison(err)
 		return err
 	}
-	w.text = now.Text
+	w.text, w.takesIn = now.Text, now.Declaration.Owners[w.owner].SetsAside()
 	return nil
+}
+
+// still is current for what is done without the owner's lock. Where that is no
+// commit but a claim, an upgrade may come right after: then the claim was made
+// before it.
+func (w *Writer) still() error {
+	text, err := w.dir.ManifestText(nil)
+	if err != nil || bytes.Equal(text, w.manifest.Text) {
+		return err
+	}
+	now, err := w.dir.ParseManifest(text)
+	if err != nil {
+		return err
+	}
+	return w.dir.Still(w.manifest, now, w.built)
 }
 
 // read returns the sidecar, or an empty document if there is none.

@@ -33,7 +33,7 @@ func (w *Writer) Handoff(ctx context.Context, to statedir.Identity) error {
 	if to.Nonce == "" && (to.Here() != "" || to.Start == 0 && to.PIDFD == 0) {
 		return fmt.Errorf("owner %s: nothing is handed to process %d: %w: its number alone may be another process's; take its identity from IdentityOf, or its own from Self", w.owner, to.PID, ErrCannotJudge)
 	}
-	return w.alone(ctx, func() error { return w.handOff(ctx, to) })
+	return w.alone(ctx, statedir.Forever, func() error { return w.handOff(ctx, to) })
 }
 
 // passTime is how long the door may be in use by those who look whether the

@@ -61,16 +61,14 @@ func CreateInstance(dir, id string, d *schema.Declaration) error {
 
 // enter returns the manifest under which a program that was built from d, or
 // with a nil d any program, works in the directory. If that is an instance,
-// nobody removes it from then on until the directory is closed; enter waits for
-// somebody who is about to, as long as owner's commits wait for another.
+// nobody removes it from then on until the directory is closed. For somebody
+// who is about to, and for whoever upgrades the manifest, enter waits as long as
+// owner's commits wait for another.
 func enter(ctx context.Context, dir *statedir.Dir, d *schema.Declaration, owner string, wait time.Duration) (*schema.Manifest, error) {
-	if d != nil && !d.Instanced() {
-		return dir.Upgrade(ctx, d)
-	}
 	known := d
 	if d == nil {
-		m, err := dir.Settled(ctx)
-		if err != nil || m.Instance == "" {
+		m, err := dir.Manifest()
+		if err != nil || m.Instance == "" && m.Pending == nil {
 			return m, err
 		}
 		known = &m.Declaration
@@ -78,8 +76,12 @@ func enter(ctx context.Context, dir *statedir.Dir, d *schema.Declaration, owner 
 	if wait == 0 {
 		wait = known.Owners[owner].EffectiveWait()
 	}
-	if err := dir.Attend(ctx, wait); err != nil {
-		return nil, err
+	ctx, cancel := context.WithTimeout(ctx, max(wait, 0))
+	defer cancel()
+	if known.Instanced() {
+		if err := dir.Attend(ctx, wait); err != nil {
+			return nil, err
+		}
 	}
 	if d != nil {
 		return dir.Upgrade(ctx, d)

@@ -62,7 +62,8 @@ func (o Once) Claim(ctx context.Context) (won bool, by Claimant, err error) {
 // [ErrIndeterminate], that it has claimed nothing. It wraps [ErrInvalid],
 // [ErrForeign] or [ErrUnreadable] if what stands in the claim's place is no
 // claim of this field: it stands, and nobody wins; [ErrClaims] or [ErrReplaced]
-// if the directory of the claims is not where others look. After
+// if the directory of the claims is not where others look; [ErrDeclaration] if
+// the state was upgraded meanwhile so that this program may write in it no more. After
 // ErrIndeterminate the claim was made and may not survive power loss, and
 // by.ID is what to ask [ResolveClaim] for.
 func (w *Writer) Claim(ctx context.Context, field string) (won bool, by Claimant, err error) {
@@ -87,14 +88,16 @@ func (w *Writer) ClaimAt(ctx context.Context, field string, at time.Time) (won b
 	if w.lease == nil {
 		err = w.queue.beside(try)
 	} else {
-		err = w.alone(ctx, func() error { return w.leased(ctx, try) })
+		start := time.Now()
+		err = w.alone(ctx, w.wait, func() error { return w.leased(ctx, w.wait-time.Since(start), try) })
 	}
 	return won, by, err
 }
 
-// leased runs fn while this process has the owner's lock and its lease.
-func (w *Writer) leased(ctx context.Context, fn func() error) error {
-	if err := w.lock.Acquire(ctx, w.wait); err != nil {
+// leased runs fn while this process has the owner's lock, for which it waits no
+// longer than wait, and its lease.
+func (w *Writer) leased(ctx context.Context, wait time.Duration, fn func() error) error {
+	if err := w.lock.Acquire(ctx, wait); err != nil {
 		return err
 	}
 	defer w.lock.Release()
@@ -156,6 +159,9 @@ func (c claiming) path() string {
 // nothing.
 func (c claiming) claim(at time.Time) (won bool, by Claimant, err error) {
 	if err := c.w.dir.Unmoved(); err != nil {
+		return false, by, err
+	}
+	if err := c.w.still(); err != nil {
 		return false, by, err
 	}
 	if by, err = c.made(); !errors.Is(err, fs.ErrNotExist) {

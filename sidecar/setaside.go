@@ -81,6 +81,13 @@ func (w *Writer) putAside(ops Patch, busy error) (Commit, error) {
 		return Commit{}, fmt.Errorf("%w; and the patch cannot be set aside, nothing was changed: %w", busy, err)
 	}
 	defer a.Close()
+	if err := a.Share(); err != nil {
+		return Commit{}, fmt.Errorf("%w; and the patch cannot be set aside, nothing was changed: %w", busy, err)
+	}
+	defer a.Unshare()
+	if err := w.still(); err != nil { // nobody upgrades while the directory is shared
+		return Commit{}, err
+	}
 	if err := room(a, len(raw)); err != nil {
 		return Commit{}, fmt.Errorf("%w; and %s: nothing was changed; end who holds the lock, or let it go on, and run `freehold fold %s`", busy, err, w.owner)
 	}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/freehold-dev/freehold/sidecar/document"
 	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
 )
 
 // An Outcome says how a commit that did not fail ended. The zero Outcome
@@ -166,14 +165,15 @@ func (w *Writer) takeLock(ctx context.Context, wait time.Duration) error {
 	return w.lock.Acquire(ctx, wait)
 }
 
-// alone runs fn while no Update does, each of which waits its turn meanwhile.
-func (w *Writer) alone(ctx context.Context, fn func() error) error {
+// alone runs fn while no Update does, each of which waits its turn meanwhile. It
+// waits for its own turn no longer than wait.
+func (w *Writer) alone(ctx context.Context, wait time.Duration, fn func() error) error {
 	r := newRequest(nil)
 	if err := w.queue.enter(r); err != nil {
 		return fmt.Errorf("%s: %w", w.file(), err)
 	}
 	defer w.queue.exit()
-	s, ok := w.queue.await(ctx, r, statedir.Forever)
+	s, ok := w.queue.await(ctx, r, wait)
 	if !ok {
 		return w.late(ctx)
 	}

@@ -73,6 +73,9 @@ type Writer struct {
 	// text is the manifest as this Writer last found that it may go on, and
 	// textSpare a buffer to look at it.
 	text, textSpare []byte
+	// takesIn is whether commits take in what others have set aside: an
+	// owner may begin to set aside while the Writer is open.
+	takesIn bool
 
 	// last is the sidecar as this Writer last read or wrote it. It spares a
 	// decoding when the bytes are still the same, and is never a reason not
@@ -164,7 +167,7 @@ func (w *Writer) open(ctx context.Context, d *schema.Declaration, o *Options) (e
 	if !ok {
 		return undeclared(w.dir, w.manifest, w.owner)
 	}
-	w.declared, w.known = declared, declared
+	w.declared, w.known, w.takesIn = declared, declared, declared.SetsAside()
 	if d != nil {
 		w.known = d.Owners[w.owner]
 	}

@@ -106,7 +106,7 @@ func (d *Document) Remembers(nonce string) bool { return d.recent.has(nonce) }
 func (d *Document) Behind(seen Version) bool {
 	v := d.Version
 	switch {
-	case seen.IsZero():
+	case seen.IsZero(), seen.IsAside(): // a patch that is in no version yet
 		return false
 	case seen.Epoch != v.Epoch:
 		return seen.Epoch > v.Epoch

@@ -11,6 +11,7 @@ import (
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/document"
 	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/upgrade"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -294,5 +295,35 @@ func TestNoLinkIsFollowed(t *testing.T) {
 				t.Error(err)
 			}
 		})
+	}
+}
+
+// What an upgrade leaves of an owner that it removes is no stranger's, and keeps
+// no instance for ever.
+func TestAnInstanceWithARemovedOwnerIsRemoved(t *testing.T) {
+	dir := newInstances(t, "S")
+	w, err := sidecar.OpenInstance(t.Context(), dir, "S", declaration(), "guard", nil) // so that the lease has a record
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Close()
+	less := declaration()
+	delete(less.Owners, "guard")
+	aside := less.Owners["hook"]
+	aside.Fields = map[string]schema.Field{"turns": aside.Fields["turns"]}
+	less.Owners["hook"] = aside
+	if _, err := upgrade.Run(t.Context(), pathOf(t, dir, "S"), less, nil); err != nil {
+		t.Fatal(err)
+	}
+	left := filepath.Join(pathOf(t, dir, "S"), ".freehold", "upgrade-"+statedir.NewNonce())
+	if err := os.Mkdir(left, 0o700); err != nil { // and one that was killed
+		t.Fatal(err)
+	}
+	restamp(t, dir, "S", time.Now().Add(-9*day))
+	if diff := cmp.Diff(map[string]string{"S": "removed: old"}, reasons(run(t, dir, &Options{OlderThan: 7 * day}))); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if exists(t, dir, "S") {
+		t.Error("it is still there")
 	}
 }

@@ -59,6 +59,22 @@ func TestRepairMakesALostAsideDirectoryAnew(t *testing.T) {
 	if raw, err := a.ReadFile("a.2.json", nil, 10); string(raw) != "z" || err != nil {
 		t.Errorf("read %q (%v)", raw, err)
 	}
+	other, err := d.OpenAside("cost")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	if err := errors.Join(a.Share(), other.Share()); err != nil { // as many as want to
+		t.Fatal(err)
+	}
+	wantError(t, other.Seal(t.Context(), 0), ErrBusy)
+	a.Unshare()
+	other.Unshare()
+	if err := other.Seal(t.Context(), 0); err != nil {
+		t.Fatal(err)
+	}
+	said.Same(t, "set aside: while the state is upgraded", a.Share(), dir, "STATE")
+	other.Unshare()
 	if err := errors.Join(os.Rename(path, path+".moved"), os.Mkdir(path, 0o777), os.Chmod(path, 0o777)); err != nil {
 		t.Fatal(err)
 	}

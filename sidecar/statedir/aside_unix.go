@@ -3,6 +3,7 @@
 package statedir
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -52,6 +54,38 @@ func (a *Aside) lost(err error) error {
 
 // Close closes the directory.
 func (a *Aside) Close() error { return unix.Close(a.folder.fd) }
+
+// Share makes sure, until [Aside.Unshare], that nobody seals the directory: what
+// is put into it by then is seen by whoever does. It waits for nobody, and
+// returns an error that wraps [ErrBusy] if somebody has sealed it.
+func (a *Aside) Share() error { return a.take(unix.LOCK_SH) }
+
+// Seal makes sure, until [Aside.Unshare], that nobody puts a patch into the
+// directory: those that are there are all. It waits for who is putting one, as
+// long as wait, and then returns an error that wraps [ErrBusy].
+func (a *Aside) Seal(ctx context.Context, wait time.Duration) error {
+	for pace := NewPace(lastPause); ; {
+		err := a.take(unix.LOCK_EX)
+		if !errors.Is(err, ErrBusy) {
+			return err
+		}
+		if more, ended := pace.Pause(ctx, wait); ended != nil || !more {
+			return errors.Join(err, ended)
+		}
+	}
+}
+
+func (a *Aside) take(how int) error {
+	free, err := a.folder.lock(how)
+	if err == nil && !free {
+		err = fmt.Errorf("%s: %w: an upgrade of the state is under way, or somebody sets a patch aside; try again", a.folder.path, ErrBusy)
+	}
+	return err
+}
+
+// Unshare ends what Share or Seal began, also if a child has the descriptor at
+// this moment between fork and exec.
+func (a *Aside) Unshare() { unix.Flock(a.folder.fd, unix.LOCK_UN) }
 
 // Path returns the absolute path of a file in the directory, for messages.
 func (a *Aside) Path(name string) string { return filepath.Join(a.folder.path, name) }

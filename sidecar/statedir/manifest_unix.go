@@ -107,6 +107,13 @@ func (d *Dir) Upgrade(ctx context.Context, built *schema.Declaration) (*schema.M
 		return nil, fmt.Errorf("%s: %w: it was not taken into the manifest; generate the program anew from its owners.yaml", d.path, err)
 	}
 	m, release, err := d.lockState(ctx)
+	if errors.Is(err, ErrBusy) { // of many who bring the same, one does the work
+		if now, lost := d.Manifest(); lost == nil && now.Pending == nil {
+			if _, more, clash := now.Merge(built); clash == nil && !more {
+				return now, nil
+			}
+		}
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -73,6 +73,9 @@ func (d *Dir) OpenAside(string) (*Aside, error)               { return nil, ErrU
 func (d *Dir) KeepOut(string, []byte, string) (string, error) { return "", ErrUnsupported }
 func (d *Dir) Kept(string) (string, error)                    { return "", ErrUnsupported }
 func (a *Aside) Close() error                                 { return ErrUnsupported }
+func (a *Aside) Share() error                                 { return ErrUnsupported }
+func (a *Aside) Seal(context.Context, time.Duration) error    { return ErrUnsupported }
+func (a *Aside) Unshare()                                     {}
 func (a *Aside) Path(string) string                           { return "" }
 func (a *Aside) Names() ([]string, error)                     { return nil, ErrUnsupported }
 func (a *Aside) ReadFile(string, []byte, int) ([]byte, error) { return nil, ErrUnsupported }

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/freehold-dev/freehold/schema"
@@ -18,14 +19,15 @@ import (
 func (d *Dir) Survey(m *schema.Manifest) (Survey, error) {
 	s := surveyor{dev: d.dev}
 	var targets, records []string
-	folders := []string{quarantineName, "claims"}
+	folders := []string{quarantineName, claimsName}
 	for _, owner := range m.Declaration.OwnerNames() {
 		targets = append(targets, Sidecar(owner))
+	}
+	for _, owner := range everOwners(m) {
 		records = append(records, OwnerRecord(owner))
-		folders = append(folders, owner+".aside")
+		folders = append(folders, OwnerAside(owner))
 	}
 	records = append(records, manifestName)
-	locks := lockNames(&m.Declaration)
 	err := s.look(d.state, "", func(name string, dir bool) verdict {
 		switch {
 		case dir && (name == metaName || leftover(name)):
@@ -40,17 +42,36 @@ func (d *Dir) Survey(m *schema.Manifest) (Survey, error) {
 	}
 	err = s.look(d.meta, metaName, func(name string, dir bool) verdict {
 		switch {
-		case dir && slices.Contains(folders, name):
+		case dir && (slices.Contains(folders, name) || upgrading(name)):
 			return within
 		case !dir && (slices.Contains(records, name) || staging(name, records)):
 			return ours
-		case !dir && slices.Contains(locks, name):
+		case !dir && m.Locks[name] != 0:
 			return dateless
 		}
 		return foreign
 	})
 	slices.Sort(s.Foreign)
 	return s.Survey, err
+}
+
+// everOwners returns the owners that m's state has, and those that it had
+// before an upgrade removed them: their lock files are there still, and in the
+// manifest.
+func everOwners(m *schema.Manifest) (owners []string) {
+	for name := range m.Locks {
+		if owner, ok := strings.CutSuffix(name, ".lock"); ok {
+			owners = append(owners, owner)
+		}
+	}
+	return owners
+}
+
+// upgrading reports whether an upgrade that was killed could have left a
+// directory of that name.
+func upgrading(name string) bool {
+	nonce, ok := strings.CutPrefix(name, upgradePrefix)
+	return ok && ValidNonce(nonce)
 }
 
 // staging reports whether a writer of one of targets could have given the name

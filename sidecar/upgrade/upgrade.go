@@ -85,6 +85,11 @@ func Run(ctx context.Context, dir string, d *schema.Declaration, o *Options) (*R
 	}
 	defer release()
 	r.manifest = m
+	unseal, err := r.seal(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer unseal()
 	return r.wet()
 }
 

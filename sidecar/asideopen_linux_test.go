@@ -1,0 +1,162 @@
+package sidecar
+
+import (
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/freehold-dev/freehold/sidecar/document"
+	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/google/go-cmp/cmp"
+)
+
+// A program that was open before its owner began to set aside, by a newer build,
+// takes in what others set aside all the same.
+func TestWriterFromBeforeAnOwnerSetsAsideTakesIn(t *testing.T) {
+	dir := t.TempDir() + "/state"
+	before := setters()
+	tool := before.Owners["tool"]
+	tool.Busy.Then = ""
+	before.Owners["tool"] = tool
+	if err := Create(dir, before); err != nil {
+		t.Fatal(err)
+	}
+	old, err := Open(t.Context(), dir, before, "tool", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer old.Close()
+	update(t, old, ops(op("n", Add, "1")))
+	setAside(t, openSetter(t, dir, "tool", nil), op("n", Add, "10"))
+	if c := update(t, old, ops(op("n", Add, "100"))); c.Folded != 1 {
+		t.Errorf("the commit is %+v", c)
+	}
+	if diff := cmp.Diff(map[string]string{"n": "111"}, values(t, old, "n")); diff != "" {
+		t.Errorf("values (-want +got):\n%s", diff)
+	}
+	locked(t, old, func() { // it sets nothing aside itself
+		_, err := old.Update(t.Context(), ops(op("n", Add, "1")))
+		wantError(t, err, ErrBusy)
+	})
+}
+
+// The version of a patch that is set aside is no version of a sidecar: nobody
+// who saw it has seen a later copy of the sidecar than the one that is there.
+func TestNoSidecarIsBehindAPatch(t *testing.T) {
+	patch := Version{Nonce: "0123456789abc"}
+	if document.New("tool", "state").Behind(patch) {
+		t.Error("a sidecar that nobody wrote is")
+	}
+	dir, w := newSetters(t)
+	update(t, w, ops(op("n", Add, "1")))
+	if w.last.Behind(patch) {
+		t.Error("one that was written is")
+	}
+	if _, err := Resolve(t.Context(), dir, "tool", patch); err == nil {
+		t.Error("an unknown patch was resolved")
+	}
+}
+
+// Accept takes in what another hand has edited, and neither loses nor doubles
+// what is set aside: not even a patch that is in the sidecar already and whose
+// file is still there.
+func TestAcceptKeepsWhatIsSetAside(t *testing.T) {
+	dir, w := newSetters(t)
+	update(t, w, ops(op("n", Add, "1")))
+	setAside(t, w, op("n", Add, "10"))
+	leaveOver(t, w)
+	setAside(t, w, op("n", Add, "100"))
+	text := readFile(t, sidecarPath(dir, "tool"))
+	edited := strings.Replace(text, `"n":11`, `"n":21`, 1)
+	if edited == text {
+		t.Fatalf("the sidecar is %s", text)
+	}
+	if err := os.WriteFile(sidecarPath(dir, "tool"), []byte(edited), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := w.Update(t.Context(), ops(op("n", Add, "1")))
+	wantError(t, err, ErrForeign)
+	if len(asideNames(t, w)) != 2 {
+		t.Fatalf("set aside: %v", asideNames(t, w))
+	}
+	if c, err := Accept(t.Context(), dir, "tool", nil); err != nil || c.Outcome != Applied {
+		t.Fatalf("%+v (%v)", c, err)
+	}
+	if diff := cmp.Diff(map[string]string{"n": "121"}, values(t, w, "n")); diff != "" {
+		t.Errorf("values (-want +got):\n%s", diff)
+	}
+	if names := asideNames(t, w); len(names) > 0 {
+		t.Errorf("still set aside: %v", names)
+	}
+}
+
+// An Open that has to bring the manifest up waits for another that does no
+// longer than its owner's commits would.
+func TestOpenWaitsForTheManifestNoLonger(t *testing.T) {
+	dir, w := newSetters(t)
+	name := "state.lock"
+	lock, err := w.dir.OpenLock(name, w.manifest.Locks[name])
+	if err == nil {
+		defer lock.Close()
+		err = lock.Acquire(t.Context(), time.Minute)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	more := setters()
+	more.Owners["another"] = more.Owners["light"]
+	delete(more.Owners, "light")
+	more.Owners["another"].Fields["tocks"] = more.Owners["another"].Fields["ticks"]
+	delete(more.Owners["another"].Fields, "ticks")
+	within(t, 4*time.Second, func() {
+		_, err = Open(t.Context(), dir, more, "tool", &Options{Wait: 20 * time.Millisecond})
+		wantError(t, err, ErrBusy, "state.lock")
+	})
+	openSetter(t, dir, "tool", nil) // what brings nothing new waits for nobody
+}
+
+// within holds that fn takes no longer than most, once it is lucky: the machine
+// may be slow.
+func within(t *testing.T, most time.Duration, fn func()) {
+	t.Helper()
+	var took time.Duration
+	for range 10 {
+		start := time.Now()
+		fn()
+		if took = time.Since(start); took <= most {
+			return
+		}
+	}
+	t.Errorf("it took %v, want at most %v", took, most)
+}
+
+// What an exclusive owner's Claim waits for this program's other calls counts as
+// waiting.
+func TestClaimInLineWaitsNoLonger(t *testing.T) {
+	const wait = 300 * time.Millisecond
+	w := openLatches(t, newLatches(t), "boss", &Options{Wait: wait})
+	other, err := w.openLock(statedir.OwnerLock("boss"))
+	if err == nil {
+		defer other.Close()
+		err = other.Acquire(t.Context(), time.Minute)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	within(t, wait+wait/2, func() {
+		leads := make(chan error)
+		go func() {
+			_, err := w.Update(t.Context(), ops(op("beats", Add, "1")))
+			leads <- err
+		}()
+		for led := false; !led; time.Sleep(time.Millisecond) {
+			w.queue.mu.Lock()
+			led = w.queue.led
+			w.queue.mu.Unlock()
+		}
+		_, _, err := w.Claim(t.Context(), "begun")
+		wantError(t, err, ErrBusy)
+		wantError(t, <-leads, ErrBusy)
+	})
+}

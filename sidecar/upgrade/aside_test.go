@@ -1,0 +1,168 @@
+package upgrade
+
+import (
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/google/go-cmp/cmp"
+)
+
+// spooled declares an owner that sets aside, and claims, beside another one.
+func spooled() *schema.Declaration {
+	return &schema.Declaration{State: "usage", Owners: map[string]schema.Owner{
+		"tool": {Busy: schema.Busy{Then: schema.Aside}, Fields: spec{
+			"n": {Type: schema.TypeUint, Kind: schema.Counter}, "peak": {Type: schema.TypeUint, Kind: schema.Max},
+		}},
+		"hook": {Fields: spec{"fired": {Type: schema.TypeTime, Kind: schema.Once}, "word": {Type: schema.TypeString}}},
+	}}
+}
+
+// changed are upgrades after which nobody may set n aside, or claim fired.
+func changed() map[string]*schema.Declaration {
+	all := map[string]*schema.Declaration{}
+	for name, change := range map[string]func(*schema.Declaration){
+		"fails now":   func(d *schema.Declaration) { d.Owners["tool"] = schema.Owner{Fields: d.Owners["tool"].Fields} },
+		"removed":     func(d *schema.Declaration) { delete(d.Owners, "tool") },
+		"other field": func(d *schema.Declaration) { delete(d.Owners["tool"].Fields, "n") },
+	} {
+		d := spooled()
+		change(d)
+		delete(d.Owners["hook"].Fields, "fired")
+		all[name] = d
+	}
+	return all
+}
+
+func newSpooled(t *testing.T) (dir string) {
+	t.Helper()
+	dir = filepath.Join(t.TempDir(), "state")
+	if err := sidecar.Create(dir, spooled()); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func openAs(t *testing.T, dir, owner string, d *schema.Declaration) *sidecar.Writer {
+	t.Helper()
+	w, err := sidecar.Open(t.Context(), dir, d, owner, &sidecar.Options{Wait: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { w.Close() })
+	return w
+}
+
+func addOne(tx *sidecar.Tx) error {
+	sidecar.CounterOf(tx, "n", schema.Uint{}).Add(1)
+	return nil
+}
+
+// busy runs fn while another process of tool, or of whoever has its lock now,
+// holds it.
+func busy(t *testing.T, dir string, fn func()) {
+	t.Helper()
+	d, err := statedir.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	m, err := d.Manifest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := statedir.OwnerLock("tool")
+	lock, err := d.OpenLock(name, m.Locks[name])
+	if err == nil {
+		defer lock.Close()
+		err = lock.Acquire(t.Context(), time.Minute)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	fn()
+}
+
+// An upgrade leaves no patch behind that nobody will take in: it is refused
+// until those that there are were, and who was open before sets none aside
+// afterwards, nor claims what is gone.
+func TestUpgradeLeavesNoPatchBehind(t *testing.T) {
+	for name, next := range changed() {
+		t.Run(name, func(t *testing.T) {
+			dir := newSpooled(t)
+			built, byManifest := openAs(t, dir, "tool", spooled()), openAs(t, dir, "tool", nil)
+			hook := openAs(t, dir, "hook", spooled())
+			busy(t, dir, func() {
+				if c, err := built.Update(t.Context(), addOne); err != nil || c.Outcome != sidecar.SetAside {
+					t.Fatalf("%+v (%v)", c, err)
+				}
+			})
+			for _, dry := range []bool{true, false} {
+				_, err := Run(t.Context(), dir, next, &Options{DryRun: dry})
+				wantError(t, err, sidecar.ErrBusy, "owner tool has 1 patches set aside", "freehold fold tool")
+			}
+			if c, err := byManifest.Update(t.Context(), func(*sidecar.Tx) error { return nil }); err != nil || c.Folded != 1 {
+				t.Fatalf("%+v (%v)", c, err)
+			}
+			upgraded(t, dir, next)
+			for _, w := range []*sidecar.Writer{built, byManifest} {
+				busy(t, dir, func() {
+					_, err := w.Update(t.Context(), addOne)
+					wantError(t, err, sidecar.ErrDeclaration)
+				})
+			}
+			_, _, err := hook.Claim(t.Context(), "fired")
+			wantError(t, err, sidecar.ErrDeclaration)
+			for _, pattern := range []string{"tool.aside/*", "claims/hook/*"} {
+				if left, err := filepath.Glob(filepath.Join(dir, ".freehold", pattern)); err != nil || len(left) > 0 {
+					t.Errorf("left: %v (%v)", left, err)
+				}
+			}
+			upgraded(t, dir, spooled())
+			if diff := cmp.Diff(map[bool]string{true: "", false: "1"}[name != "fails now"], viewed(t, dir)["n"]); diff != "" {
+				t.Errorf("n (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// Whoever is setting a patch aside when an upgrade comes is waited for, and
+// whoever comes later is not.
+func TestUpgradeAndSettingAsideExcludeEachOther(t *testing.T) {
+	dir := newSpooled(t)
+	w := openAs(t, dir, "tool", spooled())
+	d, err := statedir.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	aside, err := d.OpenAside("tool")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer aside.Close()
+	if err := aside.Share(); err != nil {
+		t.Fatal(err)
+	}
+	_, err = Run(t.Context(), dir, changed()["removed"], &Options{Wait: 20 * time.Millisecond})
+	wantError(t, err, sidecar.ErrBusy, "tool.aside")
+	aside.Unshare()
+	if err := aside.Seal(t.Context(), time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	busy(t, dir, func() {
+		c, err := w.Update(t.Context(), addOne)
+		wantError(t, err, sidecar.ErrBusy, "nothing was changed", "an upgrade of the state is under way")
+		if c != (sidecar.Commit{}) {
+			t.Errorf("the commit is %+v", c)
+		}
+	})
+	aside.Unshare()
+	if left, err := filepath.Glob(filepath.Join(dir, ".freehold", "tool.aside", "*")); err != nil || len(left) > 0 {
+		t.Errorf("left: %v (%v)", left, err)
+	}
+	upgraded(t, dir, changed()["removed"])
+}
