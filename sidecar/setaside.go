@@ -62,9 +62,24 @@ func (w *Writer) setAside(r *request, busy error) (Commit, error) {
 		return Commit{}, r.tx.err
 	}
 	if len(r.tx.ops) == 0 {
-		return Commit{Outcome: Unchanged}, nil
+		return w.nothingAside(others[w.owner], busy)
 	}
 	return w.putAside(r.tx.ops, busy)
+}
+
+// nothingAside ends an Update that changes nothing of the sidecar mine, which
+// was read without the lock: whoever wrote it may have been killed before it was
+// durable.
+func (w *Writer) nothingAside(mine *snapshot, busy error) (Commit, error) {
+	if mine.err != nil {
+		return Commit{}, mine.err
+	}
+	if w.declared.EffectiveDurability() == schema.Power {
+		if err := w.dir.Sync(); err != nil {
+			return Commit{}, errors.Join(busy, err)
+		}
+	}
+	return Commit{Outcome: Unchanged, Version: mine.doc.Version}, nil
 }
 
 // putAside writes the file of a patch. What fails before it has its name has

@@ -258,8 +258,8 @@ func TestMistakesAreRefusedWhenSetAside(t *testing.T) {
 		})
 	}
 	locked(t, w, func() {
-		if c := update(t, w, ops()); c.Outcome != Unchanged {
-			t.Errorf("a patch of nothing is %+v", c)
+		if c := update(t, w, ops()); c != (Commit{Outcome: Unchanged}) {
+			t.Errorf("a patch of nothing, before anything was written, is %+v", c)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(time.Millisecond, cancel)
@@ -269,6 +269,13 @@ func TestMistakesAreRefusedWhenSetAside(t *testing.T) {
 	if names := asideNames(t, w); len(names) > 0 {
 		t.Errorf("set aside: %v", names)
 	}
+	there := Op{Field: "own", Verb: Insert, Key: "k"}
+	c := update(t, w, ops(there))
+	locked(t, w, func() { // a key that is there need not be created
+		if again := update(t, w, ops(there)); again != (Commit{Outcome: Unchanged, Version: c.Version}) {
+			t.Errorf("a patch of nothing is %+v, and the sidecar at %v", again, c.Version)
+		}
+	})
 }
 
 func TestFullSpoolIsBusyAndLosesNothing(t *testing.T) {

@@ -24,6 +24,8 @@ type commitReport struct {
 	Patch string `json:"patch,omitzero"`
 	// Folded is how many patches that were set aside the commit took in.
 	Folded int `json:"folded,omitzero"`
+	// Stays has what a max or min field holds that was not moved.
+	Stays map[string]jsontext.Value `json:"stays,omitempty"`
 	// Unobserved are the fields that depend on others and were written by
 	// somebody who did not say what had been seen of those.
 	Unobserved []string `json:"unobserved,omitempty"`
@@ -94,6 +96,7 @@ func (r *commitReport) carryOut(tx *sidecar.Tx, o schema.Owner, patch sidecar.Pa
 		seen := tx.Observed(at.field)
 		reobserved := !maps.Equal(seen, observed[at.field])
 		if !anew && bytes.Equal(old, now) && !reobserved {
+			r.stay(at.field, o.Fields[at.field], now)
 			continue
 		}
 		ch := r.Fields[at.field]
@@ -113,6 +116,18 @@ func (r *commitReport) carryOut(tx *sidecar.Tx, o schema.Owner, patch sidecar.Pa
 		}
 		r.Fields[at.field] = ch
 	}
+}
+
+// stay keeps what a field holds that only moves one way and was not moved, since
+// that may be a mistake of long ago.
+func (r *commitReport) stay(field string, f schema.Field, now jsontext.Value) {
+	if kind := f.EffectiveKind(); now == nil || kind != schema.Max && kind != schema.Min {
+		return
+	}
+	if r.Stays == nil {
+		r.Stays = map[string]jsontext.Value{}
+	}
+	r.Stays[field] = now
 }
 
 // valueAt returns what is stored at a spot, or nil if that is unset.
@@ -161,12 +176,12 @@ func (r *commitReport) text(o schema.Owner) string {
 	if r.Version.IsZero() {
 		return fmt.Sprintf("%s unchanged, and never written\n", r.Owner)
 	}
-	if !r.Changed {
-		return fmt.Sprintf("%s unchanged at version %v\n", r.Owner, r.Version) + r.unobserved()
-	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s applied version %v\n", r.Owner, r.Version)
+	fmt.Fprintf(&b, "%s %s version %v\n", r.Owner, map[bool]string{true: "applied", false: "unchanged at"}[r.Changed], r.Version)
 	for _, field := range o.FieldNames() {
+		if raw, ok := r.Stays[field]; ok {
+			fmt.Fprintf(&b, "  %s: stays %s\n", field, shownValue(o.Fields[field], raw))
+		}
 		if ch, ok := r.Fields[field]; ok {
 			ch.write(&b, field, o.Fields[field])
 		}

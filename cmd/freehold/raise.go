@@ -13,8 +13,8 @@ func newRaise(c *cli) *cobra.Command {
 		operand: "VALUE",
 		short:   "move a max field up",
 		long: `Move a field of kind max up to VALUE, as its owner. Where it is there or beyond
-already nothing is written and the answer is "unchanged". Instants compare as
-instants, whatever their offsets.`,
+already nothing is written and the answer is "unchanged", with the value that
+stays. Instants compare as instants, whatever their offsets.`,
 		example: "  freehold raise reset last_context_reset_at 2026-08-11T09:12:44.031Z",
 	})
 }
