@@ -14,8 +14,10 @@ func newDemo(c *cli) *cobra.Command {
 		Use:   "demo",
 		Short: "show it off: races, the compiler's refusal, a view",
 		Long: `Run an agent's hooks as concurrent processes, the old way and through Freehold,
-and count what is lost; let the Go toolchain refuse a program that writes
-another owner's field; print the view that is left. It needs the source of
+and count what is lost: with an owner for each field, with copies of one hook of
+which one is to look things up, and with processes that count in one place. Let
+the Go toolchain refuse a program that writes another owner's field, and print
+the view that is left. It needs the source of
 Freehold and the Go toolchain, changes nothing in there, and keeps what it
 makes in a new directory below the one for temporary files. The exit status is
 1 if Freehold loses anything.`,

@@ -13,7 +13,7 @@ import (
 
 // Ctrl-C, at any time, ends the demo and all that it started.
 func TestInterruptedDemoLeavesNoProcessBehind(t *testing.T) {
-	for _, after := range []string{"Freehold demo:", "1 ", "2 "} {
+	for _, after := range []string{"Freehold demo:", "1 ", "3 ", "4 "} {
 		t.Run(after, func(t *testing.T) {
 			cmd, a := demoCommand(t)
 			cmd.Stdout = nil

@@ -62,6 +62,7 @@ func TestDemoTellsItsWholeStory(t *testing.T) {
 	story := a.stdout.String()
 	t.Run("fits one screen", func(t *testing.T) { fitsOneScreen(t, story) })
 	t.Run("counts", func(t *testing.T) { countsLosses(t, story) })
+	t.Run("counts within one owner", func(t *testing.T) { countsWithinOneOwner(t, story) })
 	t.Run("refusals", func(t *testing.T) { showsRefusals(t, story) })
 	t.Run("view", func(t *testing.T) { showsTheView(t, story) })
 	t.Run("next command", func(t *testing.T) { nextCommandWorks(t, story) })
@@ -76,7 +77,7 @@ func fitsOneScreen(t *testing.T, story string) {
 	}
 	for line := range strings.Lines(story) {
 		line = strings.TrimSuffix(line, "\n")
-		if utf8.RuneCountInString(line) > 100 || strings.ContainsAny(line, "\t\x1b") {
+		if utf8.RuneCountInString(line) > 80 || strings.ContainsAny(line, "\t\x1b") {
 			t.Errorf("%d columns: %q", utf8.RuneCountInString(line), line)
 		}
 	}
@@ -108,13 +109,27 @@ func countsLosses(t *testing.T, story string) {
 	if all[1] == 0 {
 		t.Error("the old way lost nothing")
 	}
-	total := find(t, story, `total_usd ([0-9.]+) is the exact sum of all 40 rows; in (\d+) views`)
+	total := find(t, story, `Freehold: ([0-9.]+), the sum of all 40 rows; in (\d+) views nothing moved back\.`)
 	if total[1] != "16.558197" {
 		t.Errorf("total %s, and the log sums up to 16.558197", total[1])
 	}
 	if views, _ := strconv.Atoi(total[2]); views < 10 {
 		t.Errorf("only %d views were checked", views)
 	}
+}
+
+// countsWithinOneOwner checks what many processes did with one owner's fields.
+func countsWithinOneOwner(t *testing.T, story string) {
+	old := find(t, story, `Old way, check a latch, look up \(200ms\), set it: (\d) of 4 looked things up\.`)
+	if n, _ := strconv.Atoi(old[1]); n < 2 {
+		t.Errorf("%d copies of one hook looked things up the old way", n)
+	}
+	find(t, story, `Freehold, with a claim: 1 looked up, process \d+; the others were told so\.`)
+	lost := find(t, story, `Old way, read, add 1 and rename: (\d+) of 4000 are LOST\.`)
+	if n, _ := strconv.Atoi(lost[1]); n == 0 {
+		t.Error("the old way lost no count")
+	}
+	find(t, story, `Freehold: 4000 of 4000 are counted, 0 are lost\.`)
 }
 
 func showsRefusals(t *testing.T, story string) {
@@ -130,9 +145,9 @@ func showsRefusals(t *testing.T, story string) {
 }
 
 func showsTheView(t *testing.T, story string) {
-	find(t, story, `\n +total_usd +16\.558197 +cost +stop \d+ +[0-9:.]+ +\d+\n`)
-	find(t, story, `\n +last_context_reset_at +\S+Z +reset +sessionstart \d+ +[0-9:.]+ +\d+\n`)
-	find(t, story, `\n +last_decision +\S+ +watchdog +tick \d+ +[0-9:.]+ +\d+\n`)
+	find(t, story, `\n +total_usd +16\.558197 +cost +stop \d+\n`)
+	find(t, story, `\n +last_context_reset_at +\S+Z +reset +sessionstart \d+\n`)
+	find(t, story, `\n +last_decision +\S+ +watchdog +tick \d+\n`)
 	find(t, story, `\$ freehold explain last_context_reset_at\n +last_context_reset_at is \S+Z\. Owner reset last ended it at`)
 }
 
@@ -192,6 +207,12 @@ func TestDemoAsJSONIsOneObjectWithCommandsThatWork(t *testing.T) {
 	}
 	if report.OldWay.TotalUSD == report.OldWay.SpentUSD || report.Freehold.TotalUSD != report.Freehold.SpentUSD {
 		t.Errorf("money: %+v", report)
+	}
+	if l := report.Latch; l.Copies != 4 || l.Freehold != 1 || l.Winner == 0 || l.Winner != l.Claimant {
+		t.Errorf("latch: %+v", l)
+	}
+	if c := report.Count; c.OldWay.Lost == 0 || c.OldWay.Lost != c.OldWay.Acknowledged-c.OldWay.Counted || c.Freehold != (demo.CountTally{Acknowledged: 4000, Counted: 4000}) {
+		t.Errorf("count: %+v", c)
 	}
 	for _, r := range report.Refusals {
 		shell := exec.Command("sh", "-c", r.Command)

@@ -37,16 +37,18 @@ type Options struct {
 	// Colour allows Print's text to have colours.
 	Colour bool
 
-	// tamper, for the tests of the demo itself, spoils the state after so many
-	// waves of calls.
+	// For the tests of the demo itself: tamper spoils the state of the hooks
+	// after so many waves of calls, and spoil another state before the demo
+	// looks what is in it.
 	tamper func(waves int, state string) error
+	spoil  func(state string) error
 }
 
 // An act is one part of the story. It returns an error that wraps [ErrBroken]
 // if Freehold has not done what the act is there to show.
 type act func(ctx context.Context, s *stage) error
 
-var acts = []act{playOldWay, playFreehold, playRefusals, playView}
+var acts = []act{playOldWay, playFreehold, playLatch, playCount, playRefusals, playView}
 
 // Play plays all acts. The report holds what was found so far, also after an
 // error. The directory that it names is kept; the module is not touched.

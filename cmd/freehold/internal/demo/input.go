@@ -15,6 +15,7 @@ import (
 // An input is what the hooks work on: real files of a real agent.
 type input struct {
 	legacy []byte            // the one shared file
+	seen   []byte            // the file of one session
 	stdin  map[string][]byte // what the agent tells each program
 	rows   []row             // of the cost log
 }
@@ -25,7 +26,9 @@ type row struct {
 	usd  decimal.Decimal
 }
 
+// readInput reads it from the module in dir.
 func readInput(dir string) (*input, error) {
+	const costLog = stateFolder + "/testdata/cost-log.jsonl"
 	var errs error
 	read := func(name string) []byte {
 		text, err := os.ReadFile(filepath.Join(dir, name))
@@ -33,14 +36,18 @@ func readInput(dir string) (*input, error) {
 		return text
 	}
 	in := &input{
-		legacy: read("legacy-runtime.json"),
-		stdin:  map[string][]byte{sessionstart: read("hook-sessionstart-compact.json"), stop: read("hook-stop.json")},
+		legacy: read(stateFolder + "/testdata/legacy-runtime.json"),
+		seen:   read("sidecar/adopt/testdata/legacy-context-seen.json"),
+		stdin: map[string][]byte{
+			sessionstart: read(stateFolder + "/testdata/hook-sessionstart-compact.json"),
+			stop:         read(stateFolder + "/testdata/hook-stop.json"),
+			pretool:      read(sessionFolder + "/testdata/hook-pretooluse.json"),
+		},
 	}
-	log := read("cost-log.jsonl")
-	for line := range bytes.Lines(log) {
+	for line := range bytes.Lines(read(costLog)) {
 		r, err := parseRow(line)
 		if err != nil {
-			return nil, fmt.Errorf("%s: row %d: %w", filepath.Join(dir, "cost-log.jsonl"), len(in.rows)+1, err)
+			return nil, fmt.Errorf("%s: row %d: %w", filepath.Join(dir, costLog), len(in.rows)+1, err)
 		}
 		in.rows = append(in.rows, r)
 	}

@@ -23,22 +23,32 @@ func OldHook(args []string, stdin io.Reader, stdout, stderr io.Writer) (status i
 	if file == "" {
 		return 0, false
 	}
-	stamp, err := oldHook(file, args, stdin)
+	said, err := oldProgram(file, args, stdin)
 	if err != nil {
 		fmt.Fprintln(stderr, err)
 		return 1, true
 	}
-	fmt.Fprint(stdout, stamp)
+	fmt.Fprint(stdout, said)
 	return 0, true
 }
 
-// oldHook makes a call: PROGRAM, and of stop what the turn has cost. Like the
-// real programs, only tick goes to work before its input has come. It returns
-// the reset stamp if it has set it.
-func oldHook(file string, args []string, stdin io.Reader) (stamp string, err error) {
-	if len(args) == 0 || !slices.Contains(programNames, args[0]) {
-		return "", fmt.Errorf("%s is set: it is for the demo alone, unset it", oldHookVariable)
+// oldProgram makes a call: PROGRAM, and what it is given.
+func oldProgram(file string, args []string, stdin io.Reader) (said string, err error) {
+	switch {
+	case len(args) > 0 && slices.Contains(programNames, args[0]):
+		return oldHook(file, args, stdin)
+	case len(args) == 2 && args[0] == pretool:
+		return oldPretool(file, args[1], stdin)
+	case len(args) == 2 && args[0] == bump:
+		return oldBump(file, args[1], stdin)
 	}
+	return "", fmt.Errorf("%s is set: it is for the demo alone, unset it", oldHookVariable)
+}
+
+// oldHook makes a call of a program of the first act; stop is given what the
+// turn has cost. Like the real programs, only tick goes to work before its
+// input has come. It returns the reset stamp if it has set it.
+func oldHook(file string, args []string, stdin io.Reader) (stamp string, err error) {
 	program, usd := args[0], 0.0
 	if len(args) > 1 {
 		if usd, err = strconv.ParseFloat(args[1], 64); err != nil {
@@ -76,20 +86,25 @@ func add(fields map[string]any, name string, n float64) {
 	fields[name] = old + n
 }
 
+func fieldsIn(file string) (fields map[string]any, err error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	return fields, json.Unmarshal(text, &fields)
+}
+
 // rewrite is what everybody does, and done with care: the file is read whole,
 // what is one's own is changed, and the whole is renamed into place from a
 // temporary file that no other process has. No reader ever sees a torn file.
 func rewrite(file string, change func(fields map[string]any)) error {
-	text, err := os.ReadFile(file)
+	fields, err := fieldsIn(file)
 	if err != nil {
 		return err
 	}
-	var fields map[string]any
-	if err := json.Unmarshal(text, &fields); err != nil {
-		return err
-	}
 	change(fields)
-	if text, err = json.MarshalIndent(fields, "", "  "); err != nil {
+	text, err := json.MarshalIndent(fields, "", "  ")
+	if err != nil {
 		return err
 	}
 	temp, err := os.CreateTemp(filepath.Dir(file), "*.tmp")

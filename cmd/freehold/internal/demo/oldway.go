@@ -18,19 +18,38 @@ const mostRounds = 3
 // loses nothing; it is luck.
 func playOldWay(ctx context.Context, s *stage) error {
 	s.screen.tell(tellOldWay()...)
-	for round := 1; round <= mostRounds; round++ {
-		old := &oldWay{stage: s, file: filepath.Join(s.dir, "old-way", fmt.Sprintf("round-%d", round), "runtime.json")}
-		if err := old.play(ctx); err != nil {
-			return fmt.Errorf("the old way: %w", err)
-		}
+	_, err := s.rounds("runtime.json", s.input.legacy, func(round int, file string) (wrong bool, err error) {
+		old := &oldWay{stage: s, file: file}
+		err = old.play(ctx)
 		old.tally.Rounds = round
 		s.report.OldWay = old.tally
-		if old.tally.Lost > 0 {
-			break
+		return old.tally.Lost > 0, err
+	})
+	return err
+}
+
+// rounds plays something the old way, each time in a new file that begins as
+// text, until it goes wrong or has not for mostRounds times. It returns how
+// often that was.
+func (s *stage) rounds(name string, text []byte, play func(round int, file string) (wrong bool, err error)) (rounds int, err error) {
+	for round := 1; round <= mostRounds; round++ {
+		file := filepath.Join(s.dir, "old-way", fmt.Sprintf("round-%d", round), name)
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+			return 0, err
+		}
+		if err := os.WriteFile(file, text, 0o600); err != nil {
+			return 0, err
+		}
+		wrong, err := play(round, file)
+		if err != nil {
+			return 0, fmt.Errorf("the old way: %w", err)
+		}
+		if wrong {
+			return round, s.screen.err
 		}
 		s.screen.tell(tellLuck(round)...)
 	}
-	return s.screen.err
+	return mostRounds, s.screen.err
 }
 
 // An oldWay is one round.
@@ -44,12 +63,6 @@ type oldWay struct {
 }
 
 func (o *oldWay) play(ctx context.Context) error {
-	if err := os.MkdirAll(filepath.Dir(o.file), 0o700); err != nil {
-		return err
-	}
-	if err := os.WriteFile(o.file, o.input.legacy, 0o600); err != nil {
-		return err
-	}
 	o.ended = map[string]int{}
 	for range waves {
 		if err := together(ctx, o.calls(), o.done); err != nil {
@@ -66,12 +79,7 @@ func (o *oldWay) play(ctx context.Context) error {
 func (o *oldWay) calls() []call {
 	var calls []call
 	for _, program := range wave {
-		c := call{
-			program: program,
-			args:    []string{o.program("freehold"), program},
-			env:     append(os.Environ(), oldHookVariable+"="+o.file),
-			stdin:   o.input.stdin[program],
-		}
+		c := o.oldCall(o.file, program)
 		if program == stop {
 			row := o.input.row(o.tally.Rows)
 			o.tally.Rows++
@@ -81,6 +89,17 @@ func (o *oldWay) calls() []call {
 		calls = append(calls, c)
 	}
 	return calls
+}
+
+// oldCall returns a call of a hook of the old way: the program name, and what it
+// is given.
+func (s *stage) oldCall(file, program string, args ...string) call {
+	return call{
+		program: program,
+		args:    append([]string{s.program("freehold"), program}, args...),
+		env:     append(os.Environ(), oldHookVariable+"="+file),
+		stdin:   s.input.stdin[program],
+	}
 }
 
 // done takes note of a call that has ended.

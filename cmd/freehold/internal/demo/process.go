@@ -14,8 +14,11 @@ const (
 	sessionstart = "sessionstart"
 	stop         = "stop"
 	tick         = "tick"
+	pretool      = "pretool"
+	bump         = "bump"
 )
 
+// programNames are those that write the state of the first act.
 var programNames = []string{sessionstart, stop, tick}
 
 // A wave is what the agent calls at the same time.

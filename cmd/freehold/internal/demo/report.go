@@ -7,6 +7,10 @@ type Report struct {
 	// OldWay and Freehold are the same calls of the same hooks.
 	OldWay   OldTally `json:"old_way"`
 	Freehold Tally    `json:"freehold"`
+	// Latch is what copies of one hook did that started at once, and Count
+	// what was left of what many processes counted.
+	Latch Latch `json:"latch"`
+	Count Count `json:"count"`
 	// Refusals are the trespassers' programs.
 	Refusals []Refusal `json:"refusals"`
 	// Next is a shell command to try next.
@@ -53,6 +57,36 @@ type HookTally struct {
 	Program string `json:"program"`
 	Updates int    `json:"updates"`
 	Lost    int    `json:"lost"`
+}
+
+// A Latch is what became of copies of one hook, one of which must look things
+// up.
+type Latch struct {
+	Copies int `json:"copies"`
+	// OldWay and Freehold are how many of them did.
+	OldWay   int `json:"old_way"`
+	Freehold int `json:"freehold"`
+	// Winner is the process that did with Freehold, and Claimant the one that
+	// the state names.
+	Winner   int `json:"winner"`
+	Claimant int `json:"claimant"`
+}
+
+// A Count is what became of the increments of one counter.
+type Count struct {
+	// Processes counted at once, Each as often.
+	Processes int        `json:"processes"`
+	Each      int        `json:"each"`
+	OldWay    CountTally `json:"old_way"`
+	Freehold  CountTally `json:"freehold"`
+}
+
+// A CountTally compares what the processes said that they had counted with what
+// the counter says.
+type CountTally struct {
+	Acknowledged int `json:"acknowledged"`
+	Counted      int `json:"counted"`
+	Lost         int `json:"lost"`
 }
 
 // A Refusal is a program that must not compile, and does not.

@@ -10,7 +10,7 @@ import (
 
 // columns is how wide the story is told. A longer word stands alone in its
 // line: paths and messages stay whole.
-const columns = 100
+const columns = 80
 
 // A tone is how a line of the story sounds.
 type tone int

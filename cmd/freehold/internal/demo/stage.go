@@ -1,6 +1,7 @@
 package demo
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -15,8 +16,11 @@ import (
 
 const (
 	modulePath = "github.com/freehold-dev/freehold"
-	// stateFolder is the folder of the state that the demo is about.
-	stateFolder = "owners/runtime"
+	// stateFolder is the folder of the state that the demo is about;
+	// sessionFolder and usageFolder are those of the others.
+	stateFolder   = "owners/runtime"
+	sessionFolder = "owners/session"
+	usageFolder   = "owners/usage"
 )
 
 // packages are the hooks' programs, by their names.
@@ -24,6 +28,9 @@ var packages = map[string]string{
 	sessionstart: stateFolder + "/reset/cmd/sessionstart",
 	stop:         stateFolder + "/cost/cmd/stop",
 	tick:         stateFolder + "/watchdog/cmd/tick",
+	pretool:      sessionFolder + "/hook/cmd/pretool",
+	bump:         usageFolder + "/tool/cmd/bump",
+	"skill":      usageFolder + "/creator/cmd/skill",
 }
 
 // A stage is what the acts play on.
@@ -59,15 +66,17 @@ func setUp(ctx context.Context, o Options) (*stage, error) {
 }
 
 func (s *stage) furnish(ctx context.Context) (err error) {
-	source, err := s.module.Load(filepath.Join(s.module.Dir, stateFolder, tree.Declaration))
-	if err != nil {
+	if s.input, err = readInput(s.module.Dir); err != nil {
 		return err
 	}
-	if s.input, err = readInput(filepath.Join(s.module.Dir, stateFolder, "testdata")); err != nil {
-		return err
-	}
-	if err := sidecar.Create(s.state(), source.Declaration); err != nil {
-		return err
+	for folder, dir := range map[string]string{stateFolder: s.state(), usageFolder: s.usage()} {
+		source, err := s.module.Load(filepath.Join(s.module.Dir, folder, tree.Declaration))
+		if err != nil {
+			return err
+		}
+		if err := sidecar.Create(dir, source.Declaration); err != nil {
+			return err
+		}
 	}
 	s.screen.tell(tellOpening()...)
 	return s.programs(ctx)
@@ -94,13 +103,15 @@ func (s *stage) find() (err error) {
 }
 
 func (s *stage) state() string              { return filepath.Join(s.dir, "state") }
+func (s *stage) sessions() string           { return filepath.Join(s.dir, "sessions") }
+func (s *stage) usage() string              { return filepath.Join(s.dir, "usage") }
 func (s *stage) program(name string) string { return filepath.Join(s.dir, "bin", name) }
 
 // programs puts the hooks' programs and this one into the kept directory.
 func (s *stage) programs(ctx context.Context) error {
 	args := []string{"-o", filepath.Join(s.dir, "bin") + string(filepath.Separator)}
-	for _, name := range programNames {
-		args = append(args, "./"+packages[name])
+	for _, folder := range packages {
+		args = append(args, "./"+folder)
 	}
 	if out, err := s.goBuild(ctx, args...); err != nil {
 		return fmt.Errorf("build the hooks: %w\n%s", err, out)
@@ -110,6 +121,20 @@ func (s *stage) programs(ctx context.Context) error {
 		return err
 	}
 	return os.WriteFile(s.program("freehold"), self, 0o700)
+}
+
+// run runs a program and returns what it prints.
+func (s *stage) run(ctx context.Context, name string, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, s.program(name), args...)
+	cmd.WaitDelay = patience
+	out, err := cmd.Output()
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		err = fmt.Errorf("%w: %s", err, bytes.TrimSpace(exit.Stderr))
+	}
+	if err != nil {
+		return "", fmt.Errorf("%s %s: %w", name, strings.Join(args, " "), err)
+	}
+	return strings.TrimSpace(string(out)), nil
 }
 
 // goBuild runs go build in the module root and returns all that it said. It

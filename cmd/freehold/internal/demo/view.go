@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os/exec"
 	"strings"
 	"time"
 
@@ -42,7 +41,7 @@ func playView(ctx context.Context, s *stage) error {
 // provenance returns the fields that are set, each with who wrote it, and how
 // many others there are. `freehold view` has them all, in wider columns.
 func provenance(v *reader.View) (table [][]string, unset int, err error) {
-	table = append(table, []string{"FIELD", "VALUE", "OWNER", "BY", "AT", "REV"})
+	table = append(table, []string{"FIELD", "VALUE", "OWNER", "BY"})
 	d := v.Declaration()
 	for _, owner := range d.OwnerNames() {
 		for _, name := range d.Owners[owner].FieldNames() {
@@ -56,19 +55,16 @@ func provenance(v *reader.View) (table [][]string, unset int, err error) {
 			}
 			f := d.Owners[owner].Fields[name]
 			by, _ := v.Field(name).Provenance()
-			table = append(table, []string{
-				name, brief(f, f.Text(raw)), owner, fmt.Sprintf("%s %d", by.Program, by.PID),
-				by.ChangedAt.UTC().Format("15:04:05.000"), fmt.Sprint(by.Version.Revision),
-			})
+			table = append(table, []string{name, brief(f, f.Text(raw)), owner, fmt.Sprintf("%s %d", by.Program, by.PID)})
 		}
 	}
 	return table, unset, nil
 }
 
-// brief shortens an instant's text to milliseconds.
+// brief shortens an instant's text to seconds.
 func brief(f schema.Field, text string) string {
 	if t, err := time.Parse(time.RFC3339Nano, text); f.Type == schema.TypeTime && err == nil {
-		return instant(t)
+		return t.UTC().Format(time.RFC3339)
 	}
 	return text
 }
@@ -76,13 +72,10 @@ func brief(f schema.Field, text string) string {
 func instant(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
 
 // explain runs the command line on the field that the old way loses, and
-// returns its sentences as one paragraph.
+// returns its first sentences.
 func (s *stage) explain(ctx context.Context) (string, error) {
-	cmd := exec.CommandContext(ctx, s.program("freehold"), "explain", fieldReset, "--dir", s.state())
-	cmd.WaitDelay = patience
-	out, err := cmd.Output()
-	if err != nil {
-		return "", fmt.Errorf("freehold explain %s: %w", fieldReset, err)
-	}
-	return strings.Join(strings.Split(strings.TrimSpace(string(out)), "\n"), " "), nil
+	const sentences = 2
+	out, err := s.run(ctx, "freehold", "explain", fieldReset, "--dir", s.state())
+	lines := strings.Split(out, "\n")
+	return strings.Join(lines[:min(sentences, len(lines))], " "), err
 }
