@@ -148,7 +148,7 @@ func showsTheView(t *testing.T, story string) {
 	find(t, story, `\n +total_usd +16\.558197 +cost +stop \d+\n`)
 	find(t, story, `\n +last_context_reset_at +\S+Z +reset +sessionstart \d+\n`)
 	find(t, story, `\n +last_decision +\S+ +watchdog +tick \d+\n`)
-	find(t, story, `\$ freehold explain last_context_reset_at\n +last_context_reset_at is \S+Z\. Owner reset last ended it at`)
+	find(t, strings.Join(strings.Fields(story), " "), `\$ freehold explain last_context_reset_at last_context_reset_at is \S+Z\. Owner reset last ended it at`)
 }
 
 // nextCommandWorks pastes the last line into a shell.

@@ -65,14 +65,15 @@ func (s *screen) tell(lines ...line) {
 	}
 }
 
-// table prints rows with aligned columns, numbers to the right. The first row
-// is the head.
+// table prints rows with aligned columns, those of numbers to the right. The
+// first row is the head.
 func (s *screen) table(rows [][]string) {
-	widths := make([]int, len(rows[0]))
-	for _, row := range rows {
+	widths, text := make([]int, len(rows[0])), make([]bool, len(rows[0]))
+	for n, row := range rows {
 		for i, cell := range row {
 			row[i] = s.visible(cell)
 			widths[i] = max(widths[i], utf8.RuneCountInString(row[i]))
+			text[i] = text[i] || n > 0 && !isNumber(cell)
 		}
 	}
 	for n, row := range rows {
@@ -83,10 +84,10 @@ func (s *screen) table(rows [][]string) {
 		var b strings.Builder
 		for i, cell := range row {
 			pad := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
-			if isNumber(rows[1][i]) {
-				cell = pad + cell
-			} else {
+			if text[i] {
 				cell += pad
+			} else {
+				cell = pad + cell
 			}
 			b.WriteString("  " + cell)
 		}

@@ -28,10 +28,10 @@ func TestLongLinesWrapAtBlanksAndKeepTheirWords(t *testing.T) {
 func TestTableAlignsNumbersToTheRight(t *testing.T) {
 	var got strings.Builder
 	s := newScreen(Options{Print: func(text string) error { got.WriteString(text); return nil }})
-	s.table([][]string{{"NAME", "COUNT", "WHO"}, {"a", "1", "me"}, {"longer", "1000000", "you"}})
+	s.table([][]string{{"NAME", "COUNT", "WHO"}, {"a", "1", "7"}, {"longer", "1000000", "you"}})
 	want := "" +
 		"  NAME      COUNT  WHO\n" +
-		"  a             1  me\n" +
+		"  a             1  7\n" +
 		"  longer  1000000  you\n"
 	if diff := cmp.Diff(want, got.String()); diff != "" {
 		t.Errorf("table (-want +got):\n%s", diff)
