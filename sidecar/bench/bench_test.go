@@ -15,6 +15,13 @@ var kinds = flag.String("kinds", "", "run only the kinds that match this regular
 var tables []*table
 
 func TestMain(m *testing.M) {
+	if kind := os.Getenv(memberVariable); kind != "" {
+		if err := beMember(kind, os.Args[1:], os.Stdin, os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
 	flag.Parse()
 	code := m.Run()
 	for _, t := range tables {
@@ -43,6 +50,18 @@ func BenchmarkView(b *testing.B) {
 		t.report(b, "freehold-view", "bare")
 		t.report(b, "freehold-view", "readfile+json-sidecars")
 	})
+}
+
+func BenchmarkOwners(b *testing.B) {
+	t := run(b, "Durable commits of four owners by four processes", ownersKinds(), place(b), "bare-own", "flock+rename", "sqlite-modernc")
+	t.report(b, "freehold", "flock+rename")
+	t.report(b, "freehold", "sqlite-modernc")
+}
+
+func BenchmarkCounter(b *testing.B) {
+	t := run(b, "Durable increments of one counter by eight processes", counterKinds(), place(b), "flock+rename", "sqlite-modernc")
+	t.report(b, "freehold", "flock+rename")
+	t.report(b, "freehold", "sqlite-modernc")
 }
 
 // run is one benchmark: an iteration is a round of all kinds that were asked

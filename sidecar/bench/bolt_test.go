@@ -21,14 +21,11 @@ func openBolt(dir string, names []string) (*boltStore, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	s := &boltStore{path: filepath.Join(dir, "state.bolt")}
-	// The fastest settings that are safe.
-	db, err := bolt.Open(s.path, 0o600, &bolt.Options{NoFreelistSync: true, FreelistType: bolt.FreelistMapType})
+	s, err := reopenBolt(dir)
 	if err != nil {
 		return nil, err
 	}
-	s.db = db
-	return s, db.Update(func(tx *bolt.Tx) error {
+	return s, s.db.Update(func(tx *bolt.Tx) error {
 		for _, owner := range names {
 			if err := fill(tx, owner); err != nil {
 				return err
@@ -36,6 +33,13 @@ func openBolt(dir string, names []string) (*boltStore, error) {
 		}
 		return nil
 	})
+}
+
+func reopenBolt(dir string) (*boltStore, error) {
+	path := filepath.Join(dir, "state.bolt")
+	// The fastest settings that are safe.
+	db, err := bolt.Open(path, 0o600, &bolt.Options{NoFreelistSync: true, FreelistType: bolt.FreelistMapType})
+	return &boltStore{path, db}, err
 }
 
 func fill(tx *bolt.Tx, owner string) error {

@@ -5,7 +5,7 @@
 //
 //	go test -run '^$' -bench . -benchtime 30x -count 3
 //
-// in this directory prints the tables, in a minute or so. Each round
+// in this directory prints the tables, in a few minutes. Each round
 // (-benchtime 30x: thirty of them, and -count 3: three times, in new
 // directories) has a turn of every kind, in an order that changes from round to
 // round. A time is the median over the rounds; "x KIND" is the median of the
@@ -49,6 +49,29 @@
 //   - bbolt, sqlite-mattn, sqlite-modernc: one transaction that syncs; the
 //     databases stay open, their statements prepared. SQLite has WAL and
 //     synchronous=FULL.
+//
+// # Owners and Counter
+//
+// Several processes commit at once, durably, each of them as often in a turn:
+// four processes that have an owner each, or eight that are all of one owner. A
+// commit reads the owner's count and adds one to it. The time is that of the
+// whole turn by the number of its commits, so that it is the inverse of the
+// throughput. "slowest/fastest" is how fast the slowest process of a turn was
+// compared with the fastest, the median over the rounds; "lost" is how many of
+// the commits that were acknowledged a fresh look does not find when all is
+// over. Only a kind of which the table says so may lose any: the benchmark fails
+// otherwise. The processes have everything open all the time but for bbolt.
+//
+//   - bare-own: as above, each process in a directory of its own, without a
+//     lock and without reading what is there.
+//   - freehold: an Update that adds to a counter, on sidecars as long as above.
+//   - flock+rename, lockedfile, lockedfile-fsync: as above, one file with the
+//     twelve fields of every owner; with -own, a file for each owner.
+//   - renameio: the same without a lock, which loses most of the counts.
+//   - flock+bbolt: lock, open, one transaction, close: an open bbolt shuts other
+//     processes out.
+//   - sqlite-…: UPDATE … SET value = value + 1, which waits up to ten seconds for
+//     the other processes.
 //
 // # View
 //

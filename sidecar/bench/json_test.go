@@ -17,10 +17,11 @@ import (
 // back.
 type jsonFile struct {
 	path string
+	edit func(text []byte, n int64) ([]byte, error)
 }
 
 func newJSONFile(dir string) (jsonFile, error) {
-	d := jsonFile{path: filepath.Join(dir, "state.json")}
+	d := jsonFile{filepath.Join(dir, "state.json"), edit}
 	text, err := plain(firstValue)
 	if err != nil {
 		return d, err
@@ -65,9 +66,12 @@ func openFlocked(dir string) (contestant, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &flocked{jsonFile: d, lock: flock.New(d.path + ".lock")}
-	f.dir, err = os.Open(dir)
-	return f, err
+	return openFlockedFile(d)
+}
+
+func openFlockedFile(d jsonFile) (contestant, error) {
+	dir, err := os.Open(filepath.Dir(d.path))
+	return &flocked{jsonFile: d, lock: flock.New(d.path + ".lock"), dir: dir}, err
 }
 
 func (f *flocked) do(n int64) (err error) {
@@ -79,7 +83,7 @@ func (f *flocked) do(n int64) (err error) {
 	if err != nil {
 		return err
 	}
-	if text, err = edit(text, n); err != nil {
+	if text, err = f.edit(text, n); err != nil {
 		return err
 	}
 	return f.replace(text)
@@ -115,12 +119,14 @@ func openRenameio(dir string) (contestant, error) {
 	return renamed{d}, err
 }
 
+func openRenamedFile(d jsonFile) (contestant, error) { return renamed{d}, nil }
+
 func (r renamed) do(n int64) error {
 	text, err := os.ReadFile(r.path)
 	if err != nil {
 		return err
 	}
-	if text, err = edit(text, n); err != nil {
+	if text, err = r.edit(text, n); err != nil {
 		return err
 	}
 	// The directory spares renameio a search for one on the same disk.
@@ -135,8 +141,10 @@ func openLockedfile(dir string) (contestant, error) {
 	return transformed{d}, err
 }
 
+func openTransformedFile(d jsonFile) (contestant, error) { return transformed{d}, nil }
+
 func (t transformed) do(n int64) error {
-	return lockedfile.Transform(t.path, func(text []byte) ([]byte, error) { return edit(text, n) })
+	return lockedfile.Transform(t.path, func(text []byte) ([]byte, error) { return t.edit(text, n) })
 }
 
 // synced writes in place under a lockedfile lock, and syncs.
@@ -146,6 +154,8 @@ func openLockedfileSynced(dir string) (contestant, error) {
 	d, err := newJSONFile(dir)
 	return synced{d}, err
 }
+
+func openSyncedFile(d jsonFile) (contestant, error) { return synced{d}, nil }
 
 func (s synced) do(n int64) (err error) {
 	file, err := lockedfile.Edit(s.path)
@@ -158,7 +168,7 @@ func (s synced) do(n int64) (err error) {
 		return err
 	}
 	old := len(text)
-	if text, err = edit(text, n); err != nil {
+	if text, err = s.edit(text, n); err != nil {
 		return err
 	}
 	if _, err := file.WriteAt(text, 0); err != nil {

@@ -12,6 +12,7 @@ type kind struct {
 	name  string
 	lacks string // what it does not do that its neighbours do
 	turn  int    // operations in a turn
+	holds int    // commits in an operation, if more than one
 	open  func(dir string) (contestant, error)
 }
 
@@ -38,7 +39,7 @@ type runner struct {
 	kind
 	contestant
 	n      int64           // operations so far
-	times  []time.Duration // of one operation, by round
+	times  []time.Duration // of one operation or commit, by round
 	allocs float64         // of one operation
 	bytes  float64
 }
@@ -82,7 +83,7 @@ func (r *runner) take() error {
 		once = r.whole
 	}
 	spent, err := once()
-	r.times = append(r.times, spent/time.Duration(r.turn))
+	r.times = append(r.times, spent/time.Duration(r.turn*max(r.holds, 1)))
 	return err
 }
 

@@ -24,6 +24,9 @@ type table struct {
 func (t *table) add(again *table) {
 	for i, r := range again.runners {
 		t.runners[i].times = append(t.runners[i].times, r.times...)
+		if c, ok := t.runners[i].contestant.(*crowd); ok {
+			c.join(r.contestant.(*crowd))
+		}
 	}
 }
 
@@ -58,7 +61,11 @@ func (t *table) print(w io.Writer) {
 	for _, base := range t.bases {
 		head = append(head, "x "+base)
 	}
-	rows := [][]string{append(head, "allocs", "lacks")}
+	details := "allocs"
+	if _, ok := t.runners[0].contestant.(*crowd); ok {
+		details = "slowest/fastest, lost"
+	}
+	rows := [][]string{append(head, details, "lacks")}
 	for _, r := range t.runners {
 		rows = append(rows, t.row(r))
 	}
@@ -74,7 +81,15 @@ func (t *table) row(r *runner) []string {
 		}
 		row = append(row, cell)
 	}
-	return append(row, fmt.Sprintf("%.0f (%.0f B)", r.allocs, r.bytes), r.lacks)
+	return append(row, r.detail(), r.lacks)
+}
+
+// detail is what the table says of a runner beside times.
+func (r *runner) detail() string {
+	if c, ok := r.contestant.(*crowd); ok {
+		return c.detail()
+	}
+	return fmt.Sprintf("%.0f (%.0f B)", r.allocs, r.bytes)
 }
 
 // write writes rows in columns, the first row as their heads.

@@ -78,7 +78,7 @@ func viewKind(name, lacks string, open func(dir string) (viewer, error), changed
 	if changed {
 		turn = 20 // their writes take far longer than they do
 	}
-	return kind{name, lacks, turn, func(dir string) (contestant, error) {
+	return kind{name: name, lacks: lacks, turn: turn, open: func(dir string) (contestant, error) {
 		v, err := open(dir)
 		if err != nil {
 			return nil, err
