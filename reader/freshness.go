@@ -84,15 +84,34 @@ func (e Entry) Freshness() Freshness {
 	case o.doc == nil || o.doc.Value(e.name) == nil:
 		return Freshness{Unknown, ReasonUnset, "", e.name + " is unset"}
 	}
-	observed := o.doc.Observed(e.name)
 	result := Freshness{Fresh, ReasonCurrent, "", "all that " + e.name + " depends on is as its writer had seen it"}
-	for _, of := range p.field.DependsOn {
-		seen, known := observed[of]
-		if f := e.against(of, seen, known); weight[f.Verdict] > weight[result.Verdict] {
+	for _, f := range e.Dependencies() {
+		if weight[f.Verdict] > weight[result.Verdict] {
 			result = f
 		}
 	}
 	return result
+}
+
+// Dependencies says the same of each field that e depends on by itself, in the
+// order in which they are declared: [Entry.Freshness] is the first of the
+// heaviest. It is empty if e depends on nothing or has no value.
+func (e Entry) Dependencies() []Freshness {
+	p, err := e.place()
+	if err != nil || !p.field.Dependent() {
+		return nil
+	}
+	o := e.view.owners[p.owner]
+	if o.Err != nil || o.doc == nil || o.doc.Value(e.name) == nil {
+		return nil
+	}
+	observed := o.doc.Observed(e.name)
+	var each []Freshness
+	for _, of := range p.field.DependsOn {
+		seen, known := observed[of]
+		each = append(each, e.against(of, seen, known))
+	}
+	return each
 }
 
 // against decides by one field that e depends on, of which its writer had seen
@@ -123,7 +142,7 @@ func (e Entry) against(of string, seen sidecar.Version, known bool) Freshness {
 	case !known:
 		return Freshness{Unknown, ReasonNotObserved, of, fmt.Sprintf("the writer of %s did not say what it had seen of %s", e.name, of)}
 	case held == seen:
-		return Freshness{Fresh, ReasonCurrent, of, ""}
+		return Freshness{Fresh, ReasonCurrent, of, fmt.Sprintf("%s is as the writer of %s had seen it", of, e.name)}
 	case newer(seen, held):
 		return Freshness{Unknown, ReasonDependencyBehind, of, fmt.Sprintf("the writer of %s had seen version %v of %s, and what is there is older: %s", e.name, seen, of, seenVersion(held))}
 	}

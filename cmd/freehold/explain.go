@@ -17,11 +17,13 @@ func newExplain(c *cli) *cobra.Command {
 	p := &place{}
 	cmd := c.command(&cobra.Command{
 		Use:   "explain FIELD",
-		Short: "say who wrote a field, when and in which version",
+		Short: "say who wrote a field, when, and whether that is still true",
 		Long: `Say in words what value a field has, whose it is, and who wrote it, when, in
-which version and in which file; or why it has none, and what to do. Unset is
-an explanation too: the exit status is 0. It is 3 if the owner's sidecar cannot
-be used.`,
+which version and in which file; or why it has none, and what to do. Of a field
+that depends on others it also says whether it is fresh: if not, what its writer
+had seen and what has overtaken that, by whom and when; and the same of what those
+depend on in turn. Unset is an explanation too: the exit status is 0. It is 3 if
+the owner's sidecar cannot be used.`,
 		Example: "  freehold explain context_cleared",
 		Args:    operands(1, 1, "a FIELD"),
 	}, func(ctx context.Context, args []string) error {
@@ -58,9 +60,10 @@ type explanation struct {
 	Parts []part      `json:"parts,omitempty"` // of a map
 	Error string      `json:"error,omitzero"`
 
-	DependsOn []string       `json:"depends_on,omitempty"`
-	Freshness *freshnessCode `json:"freshness,omitempty"` // of what depends on others
-	Observed  sidecar.Seen   `json:"observed,omitzero"`
+	DependsOn    []string         `json:"depends_on,omitempty"`
+	Freshness    *freshnessCode   `json:"freshness,omitempty"` // of what depends on others
+	Dependencies []*freshnessCode `json:"dependencies,omitempty"`
+	Observed     sidecar.Seen     `json:"observed,omitzero"`
 
 	freshness sentences
 	open      []reader.Opening
@@ -75,6 +78,10 @@ type freshnessCode struct {
 	Reason  reader.Reason  `json:"reason"`
 	Field   string         `json:"field,omitzero"` // the one that decided
 	Says    string         `json:"says"`
+}
+
+func codeOf(f reader.Freshness) *freshnessCode {
+	return &freshnessCode{f.Verdict, f.Reason, f.Field, f.String()}
 }
 
 // An origin is where a value, or an owner's part of it, comes from.
@@ -119,8 +126,11 @@ func explain(view *reader.View, field string) *explanation {
 		fresh := view.Field(field).Freshness()
 		by, _ := view.Field(field).Provenance()
 		e.DependsOn, e.Observed = f.DependsOn, by.Observed
-		e.Freshness = &freshnessCode{fresh.Verdict, fresh.Reason, fresh.Field, fresh.String()}
-		freshness(&e.freshness, view, field)
+		e.Freshness = codeOf(fresh)
+		for _, f := range view.Field(field).Dependencies() {
+			e.Dependencies = append(e.Dependencies, codeOf(f))
+		}
+		e.freshness = freshness(view, field)
 	}
 	raw, err := view.Field(field).Raw()
 	e.Set = err == nil

@@ -27,16 +27,22 @@ key; KEY and MEMBER name a part of it.
 --default stands in for what is unset, and for nothing else: a field that nobody
 declares (exit status 4), an owner whose sidecar cannot be used (3) and a
 missing state (64) stay errors. Unset without --default is 1, and so is a key
-that is not there.`,
+that is not there.
+
+With --require-fresh a value that is stale, ambiguous or unknown is not printed:
+the exit status is 1, and standard error says why. So who acts on a value acts on
+nothing that was overtaken. A field that depends on nothing is always fresh.`,
 		Example: `  freehold get context_cleared
   freehold get turns --default 0
-  freehold get skills deploy use_count`,
+  freehold get skills deploy use_count
+  freehold get last_prompt_tokens --require-fresh`,
 		Args:        operands(1, 3, "a FIELD, and for a map perhaps a KEY and a MEMBER"),
 		Annotations: map[string]string{takesNumber: "yes"},
 	}, g.show)
 	g.place.flags(cmd)
 	cmd.Flags().StringVar(&g.stand, "default", "", "print this `VALUE` for what is unset")
 	g.stands = cmd.Flags().Lookup("default")
+	cmd.Flags().BoolVar(&g.fresh, "require-fresh", false, "print nothing that is stale, ambiguous or unknown")
 	g.completes(cmd, completeField)
 	return cmd
 }
@@ -47,6 +53,7 @@ type get struct {
 	place
 	stand  string      // what stands in for unset
 	stands *pflag.Flag // whether anything does
+	fresh  bool        // nothing else is printed
 }
 
 // show prints what path names, a field or a part of a map, or what stands in
@@ -77,16 +84,32 @@ func (g *get) show(ctx context.Context, path []string) error {
 		}
 	}
 	raw, err := entry.Raw()
-	if errors.Is(err, reader.ErrUnset) && stand != nil {
-		raw, err = stand, nil
-	}
-	if err != nil {
+	switch {
+	case errors.Is(err, reader.ErrUnset) && stand != nil:
+		raw = stand // which was computed from nothing
+	case err != nil:
 		return err
+	case g.fresh:
+		if err := fresh(view, path[0]); err != nil {
+			return err
+		}
 	}
 	if g.json {
 		return g.print(string(visibleJSON(raw)) + "\n")
 	}
 	return g.print(typed(f, raw) + "\n")
+}
+
+// fresh is the negative answer if a field is not fresh.
+func fresh(view *reader.View, field string) error {
+	f := view.Field(field).Freshness()
+	if f.Fresh() {
+		return nil
+	}
+	return hinted{
+		classed{fmt.Errorf("field %s is %s (%s): %s", field, f.Verdict, f.Reason, f), errNegative},
+		"`freehold explain " + field + "` says more",
+	}
 }
 
 // view takes one view of the state directory.

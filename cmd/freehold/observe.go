@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strings"
 
 	"github.com/freehold-dev/freehold/reader"
 	"github.com/freehold-dev/freehold/schema"
@@ -146,33 +145,4 @@ func (s *sight) into(patch sidecar.Patch, o schema.Owner) (unobserved []string, 
 	}
 	slices.Sort(unobserved)
 	return slices.Compact(unobserved), nil
-}
-
-// freshness says in sentences whether a field was computed from the newest of
-// what it depends on, and the same of those in turn.
-func freshness(t *sentences, view *reader.View, field string) {
-	f, _ := view.Declaration().Joined(field)
-	if !f.Dependent() {
-		return
-	}
-	fresh := view.Field(field).Freshness()
-	t.say("It depends on %s.", strings.Join(f.DependsOn, ", "))
-	t.say("It is %s (%s): %s.", fresh.Verdict, fresh.Reason, visible(fresh.String()))
-	for _, below := range f.DependsOn {
-		chain(t, view, below)
-	}
-}
-
-// chain continues freshness with what a field depends on that others depend on.
-// Declarations have no circles.
-func chain(t *sentences, view *reader.View, field string) {
-	f, _ := view.Declaration().Joined(field)
-	if !f.Dependent() {
-		return
-	}
-	fresh := view.Field(field).Freshness()
-	t.say("%s in turn depends on %s, and is %s (%s): %s.", field, strings.Join(f.DependsOn, ", "), fresh.Verdict, fresh.Reason, visible(fresh.String()))
-	for _, below := range f.DependsOn {
-		chain(t, view, below)
-	}
 }

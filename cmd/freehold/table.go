@@ -1,10 +1,12 @@
 package main
 
 import (
+	"slices"
 	"strings"
 
 	"charm.land/lipgloss/v2"
 	boxes "charm.land/lipgloss/v2/table"
+	"github.com/freehold-dev/freehold/reader"
 )
 
 // A table is rows of cells; the first row is the head.
@@ -36,32 +38,117 @@ func (t table) aligned() string {
 }
 
 var (
-	headStyle  = lipgloss.NewStyle().Bold(true).Padding(0, 1)
-	cellStyle  = lipgloss.NewStyle().Padding(0, 1)
-	unsetStyle = cellStyle.Faint(true)
-	alarmStyle = cellStyle.Foreground(lipgloss.Red)
+	headStyle  = lipgloss.NewStyle().Bold(true)
+	plainStyle = lipgloss.NewStyle()
+	unsetStyle = plainStyle.Faint(true)
+	goodStyle  = plainStyle.Foreground(lipgloss.Green)
+	doubtStyle = plainStyle.Foreground(lipgloss.Yellow)
+	alarmStyle = plainStyle.Foreground(lipgloss.Red)
 )
 
-// boxed returns the table for a terminal that is width cells wide: where it
-// does not fit, its cells wrap.
-func (t table) boxed(width int) string {
-	style := func(row, col int) lipgloss.Style {
-		switch {
-		case row == boxes.HeaderRow:
-			return headStyle
-		case t[row+1][col] == unset || t[row+1][col] == none:
-			return unsetStyle
-		case strings.HasPrefix(t[row+1][col], alarm):
-			return alarmStyle
+// styleOf returns the style of a cell below head.
+func styleOf(head, cell string) lipgloss.Style {
+	verdict, _, _ := strings.Cut(cell, " ")
+	switch {
+	case cell == unset || cell == none:
+		return unsetStyle
+	case strings.HasPrefix(cell, alarm):
+		return alarmStyle
+	case head != headFreshness:
+		return plainStyle
+	case verdict == string(reader.Fresh):
+		return goodStyle
+	case verdict == string(reader.Stale):
+		return alarmStyle
+	}
+	return doubtStyle
+}
+
+// leastValue is how many cells wide a column of values may become before they are
+// told apart in another way.
+const leastValue = 20
+
+// fitted returns a table for a terminal that is width cells wide: the first of
+// the forms that fits if its values wrap. If none does, the first is stacked.
+func fitted(width int, forms ...table) string {
+	for _, t := range forms {
+		boxed := t.boxed()
+		if lipgloss.Width(boxed) <= width {
+			return boxed
 		}
-		return cellStyle
+		value := slices.Index(t[0], headValue)
+		if value < 0 {
+			continue
+		}
+		if room := width - lipgloss.Width(boxed) + t.width(value); room >= leastValue {
+			return t.wrapped(value, room).boxed()
+		}
 	}
-	make := func() *boxes.Table {
-		return boxes.New().Headers(t[0]...).Rows(t[1:]...).Border(lipgloss.RoundedBorder()).StyleFunc(style).Wrap(true)
+	return forms[0].stacked(width)
+}
+
+// width returns how many cells the widest cell of a column has.
+func (t table) width(col int) int {
+	most := 0
+	for _, row := range t {
+		most = max(most, lipgloss.Width(row[col]))
 	}
-	natural := make().String()
-	if lipgloss.Width(natural) <= width {
-		return natural
+	return most
+}
+
+// wrapped returns t with the cells of a column wrapped at width.
+func (t table) wrapped(col, width int) table {
+	wrapped := table{t[0]}
+	for _, row := range t[1:] {
+		row = slices.Clone(row)
+		row[col] = wrap(row[col], width)
+		wrapped = append(wrapped, row)
 	}
-	return make().Width(width).String()
+	return wrapped
+}
+
+// boxed returns the table for a terminal, as wide as its cells are.
+func (t table) boxed() string {
+	style := func(row, col int) lipgloss.Style {
+		if row == boxes.HeaderRow {
+			return headStyle.Padding(0, 1)
+		}
+		return styleOf(t[0][col], t[row+1][col]).Padding(0, 1)
+	}
+	return boxes.New().Headers(t[0]...).Rows(t[1:]...).Border(lipgloss.RoundedBorder()).StyleFunc(style).String()
+}
+
+// wrap breaks text at blanks, and within a word that is wider than width.
+func wrap(text string, width int) string {
+	// Dates and versions would break at their hyphens. No text for a terminal
+	// has characters of private use; see visible.
+	const hyphen = "\ue000"
+	text = lipgloss.Wrap(strings.ReplaceAll(text, "-", hyphen), width, "")
+	return strings.ReplaceAll(text, hyphen, "-")
+}
+
+// stacked returns the table for a terminal on which no table fits: a paragraph
+// for each row, called after what stands before its value, and without the cells
+// that have nothing to show.
+func (t table) stacked(width int) string {
+	title := max(slices.Index(t[0], headValue), 1)
+	label := 0
+	for _, head := range t[0][title:] {
+		label = max(label, lipgloss.Width(head))
+	}
+	var lines []string
+	for _, row := range t[1:] {
+		lines = append(lines, headStyle.Render(wrap(strings.Join(row[:title], " "), width)))
+		for i := title; i < len(row); i++ {
+			if row[i] == none {
+				continue
+			}
+			head, style := strings.ToLower(t[0][i]), styleOf(t[0][i], row[i])
+			for line := range strings.SplitSeq(wrap(row[i], max(width-label-4, 1)), "\n") {
+				lines = append(lines, "  "+head+strings.Repeat(" ", label-lipgloss.Width(head)+2)+style.Render(line))
+				head = ""
+			}
+		}
+	}
+	return strings.Join(lines, "\n")
 }

@@ -3,9 +3,7 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/freehold-dev/freehold/reader"
@@ -15,119 +13,58 @@ import (
 
 func newView(c *cli) *cobra.Command {
 	p := &place{}
+	var s selection
 	cmd := c.command(&cobra.Command{
 		Use:   "view",
-		Short: "print all fields, and who wrote them",
-		Long: `Print the union of all owners' fields at one cut, each with its owner and who
-wrote it when. Nothing is locked and nothing is written. Where the sidecar of an
-owner cannot be used, the others are printed all the same and the exit status
-is 3.`,
+		Short: "print all fields, and how old and how fresh they are",
+		Long: `Print the union of all owners' fields at one cut, each with its owner, its age by
+this machine's clock, the version of the commit that changed it last, and, if it
+depends on others, whether it is fresh. Nothing is locked and nothing is written.
+Where the sidecar of an owner cannot be used, the others are printed all the same
+and the exit status is 3.
+
+With --stale, print only fields that are stale, ambiguous or unknown; the exit
+status is 1 if there are any.
+
+A terminal that is too narrow for the table gets shorter versions, then none, then
+a paragraph for each field; --json and a pipe get everything.`,
 		Example: `  freehold view
+  freehold view --owner cost
+  freehold view --stale && echo "nothing is out of date"
   freehold view --json | jq .fields`,
 		Args: operands(0, 0, "no operands"),
-	}, func(ctx context.Context, _ []string) error {
-		view, err := p.view(ctx)
-		if err != nil {
+	}, func(ctx context.Context, _ []string) (err error) {
+		if s.view, err = p.view(ctx); err != nil {
+			return err
+		}
+		if err := s.check(); err != nil {
 			return err
 		}
 		if c.json {
-			err = c.printJSON(view)
+			err = c.printJSON(s)
 		} else {
-			err = c.printView(view)
+			err = c.printView(s)
 		}
-		return errors.Join(err, broken(view))
+		return errors.Join(err, s.broken(), s.unfresh())
 	})
 	p.flags(cmd)
+	cmd.Flags().StringVar(&s.owner, "owner", "", "only the fields of this `OWNER`")
+	s.flag = cmd.Flags().Lookup("owner")
+	cmd.RegisterFlagCompletionFunc("owner", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		d, err := p.declaration()
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return d.OwnerNames(), cobra.ShellCompDirectiveNoFileComp
+	})
+	cmd.Flags().BoolVar(&s.stale, "stale", false, "only fields that are stale, ambiguous or unknown")
 	return cmd
-}
-
-// broken returns the errors of the owners whose sidecars cannot be used, and of
-// the single fields that cannot.
-func broken(view *reader.View) error {
-	var errs []error
-	for _, o := range view.Owners() {
-		if o.Err != nil {
-			errs = append(errs, o.Err)
-		}
-	}
-	for _, field := range fieldNames(view) {
-		_, err := view.Field(field).Raw()
-		if err != nil && !errors.Is(err, reader.ErrUnset) && !ofOwner(view, err) {
-			errs = append(errs, err)
-		}
-	}
-	return errors.Join(errs...)
 }
 
 // ofOwner reports whether err only says again that the sidecar of an owner
 // cannot be used.
 func ofOwner(view *reader.View, err error) bool {
 	return slices.ContainsFunc(view.Owners(), func(o reader.OwnerStatus) bool { return o.Err != nil && errors.Is(err, o.Err) })
-}
-
-func (c *cli) printView(view *reader.View) error {
-	head := fmt.Sprintf("state %s in %s: %s cut %s\n", visible(view.State()), visible(view.Dir()), view.Consistency(), view.ID())
-	fields := table{{"FIELD", "VALUE", "OWNER", "CHANGED", "BY"}}
-	for _, name := range fieldNames(view) {
-		fields = append(fields, fieldRow(view, name))
-	}
-	owners := table{{"OWNER", "STATUS", "VERSION", "WRITTEN"}}
-	for _, o := range view.Owners() {
-		owners = append(owners, ownerRow(o))
-	}
-	owners, head = asideColumn(view, owners), head+asideLines(view)
-	if width, ok := c.terminal(); ok {
-		return c.styled(head + fields.boxed(width) + "\n" + owners.boxed(width) + "\n")
-	}
-	return c.print(head + fields.aligned() + "\n" + owners.aligned())
-}
-
-// none fills a cell that has nothing to show.
-const none = "-"
-
-// alarm begins the text of a cell that somebody has to look at.
-const alarm = "! "
-
-// asideColumn says how many patches each owner has set aside, if one has.
-func asideColumn(view *reader.View, owners table) table {
-	all := view.Owners()
-	if !slices.ContainsFunc(all, func(o reader.OwnerStatus) bool { return o.Aside > 0 }) {
-		return owners
-	}
-	owners[0] = append(owners[0], "SET ASIDE")
-	for i, o := range all {
-		owners[i+1] = append(owners[i+1], fmt.Sprint(o.Aside))
-	}
-	return owners
-}
-
-// asideLines says what is set aside and whether the view shows it.
-func asideLines(view *reader.View) string {
-	var b strings.Builder
-	for _, o := range view.Owners() {
-		switch {
-		case o.Aside == 0:
-		case o.Err != nil:
-			fmt.Fprintf(&b, "%s has %s set aside, which the view does not show\n", o.Name, count(o.Aside, "patch", "patches"))
-		case o.AsideErr != nil:
-			fmt.Fprintf(&b, "%s has %s set aside, not all of which the view shows: %s\n", o.Name, count(o.Aside, "patch", "patches"), visible(strings.ReplaceAll(o.AsideErr.Error(), "\n", "; ")))
-		default:
-			fmt.Fprintf(&b, "%s has %s set aside, which the view shows; `freehold fold %s` takes them in\n", o.Name, count(o.Aside, "patch", "patches"), o.Name)
-		}
-	}
-	return b.String()
-}
-
-// ownerRow returns the row of one owner.
-func ownerRow(o reader.OwnerStatus) []string {
-	row := []string{o.Name, string(o.Status), none, none}
-	if o.Status != reader.OK && o.Status != reader.Missing {
-		row[1] = alarm + row[1]
-	}
-	if !o.Version.IsZero() {
-		row[2], row[3] = o.Version.String(), second(o.WrittenAt)
-	}
-	return row
 }
 
 // fieldNames returns the names of all declared fields, by owner and then by
@@ -148,29 +85,6 @@ func decidedBy(d *schema.Declaration, owner string) []string {
 		decider, _ := d.OwnerOf(field)
 		return decider != owner
 	})
-}
-
-// fieldRow returns the row of one field.
-func fieldRow(view *reader.View, name string) []string {
-	f, _ := view.Declaration().Joined(name)
-	owners := ownersOf(view.Declaration(), name)
-	row := []string{name, "", strings.Join(owners, ", "), none, none}
-	raw, err := view.Field(name).Raw()
-	switch {
-	case err == nil:
-		row[1] = shownValue(f, raw)
-	case errors.Is(err, reader.ErrUnset):
-		row[1] = unset
-	default:
-		bad, status := culprit(view, name)
-		if row[1] = alarm + string(status); len(owners) > 1 {
-			row[1] += ": " + bad
-		}
-	}
-	if by, ok := lastWriter(view, name); ok {
-		row[3], row[4] = second(by.ChangedAt), writer(by)
-	}
-	return row
 }
 
 // ownersOf returns the owners of a field, the one that decides the keys first.
@@ -226,11 +140,3 @@ func provenanceOf(view *reader.View, field, owner string) (reader.Provenance, bo
 
 // instant returns a time for people, to the millisecond.
 func instant(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
-
-// second returns a time for a table, where room is scarce.
-func second(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05Z") }
-
-// writer names the process that wrote a field.
-func writer(by reader.Provenance) string {
-	return strings.TrimSpace(fmt.Sprintf("%s %d", visible(by.Program), by.PID))
-}

@@ -1,0 +1,49 @@
+package main
+
+import (
+	"github.com/freehold-dev/freehold/reader"
+)
+
+// freshness says in sentences whether a field was computed from the newest of
+// what it depends on, and the same of those in turn.
+func freshness(view *reader.View, field string) (t sentences) {
+	f, _ := view.Declaration().Joined(field)
+	if !f.Dependent() {
+		return nil
+	}
+	whole := view.Field(field).Freshness()
+	t.say("It depends on %s.", enumerate(f.DependsOn))
+	t.say("It is %s (%s): %s.", whole.Verdict, whole.Reason, visible(whole.String()))
+	t.others(view, field, whole)
+	told := map[string]bool{field: true}
+	for _, below := range f.DependsOn {
+		t.chain(view, below, told)
+	}
+	return t
+}
+
+// others says how matters stand with what field depends on beside what has
+// decided.
+func (t *sentences) others(view *reader.View, field string, whole reader.Freshness) {
+	for _, f := range view.Field(field).Dependencies() {
+		if f.Field != whole.Field && !whole.Fresh() {
+			t.say("By %s alone it would be %s (%s): %s.", f.Field, f.Verdict, f.Reason, visible(f.String()))
+		}
+	}
+}
+
+// chain goes on with what a field depends on that others depend on. Declarations
+// have no circles, but two ways may lead to one field, which is told once.
+func (t *sentences) chain(view *reader.View, field string, told map[string]bool) {
+	f, _ := view.Declaration().Joined(field)
+	if !f.Dependent() || told[field] {
+		return
+	}
+	told[field] = true
+	whole := view.Field(field).Freshness()
+	t.say("%s in turn depends on %s, and is %s (%s): %s.", field, enumerate(f.DependsOn), whole.Verdict, whole.Reason, visible(whole.String()))
+	t.others(view, field, whole)
+	for _, below := range f.DependsOn {
+		t.chain(view, below, told)
+	}
+}

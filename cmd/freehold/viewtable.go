@@ -1,0 +1,198 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/freehold-dev/freehold/reader"
+	"github.com/freehold-dev/freehold/sidecar"
+)
+
+// printView writes what is selected for eyes: a table of the fields, and one of
+// the owners.
+func (c *cli) printView(s selection) error {
+	head := fmt.Sprintf("state %s in %s: %s cut %s\n", visible(s.view.State()), visible(s.view.Dir()), s.view.Consistency(), s.view.ID())
+	head += asideLines(s.owners())
+	now := time.Now()
+	width, terminal := c.terminal()
+	draw := func(of func(detail) table) string {
+		if terminal {
+			return fitted(width, of(whole), of(brief), of(least)) + "\n"
+		}
+		return of(whole).aligned()
+	}
+	fields := func(d detail) table { return s.fieldTable(d, now) }
+	if s.stale && len(s.fields()) == 0 {
+		return c.styled(head + "nothing is stale, ambiguous or unknown\n")
+	}
+	text := head + draw(fields)
+	if !s.stale {
+		text += "\n" + draw(s.ownerTable)
+	}
+	if !terminal {
+		return c.print(text)
+	}
+	return c.styled(text)
+}
+
+// A detail is how much of each field or owner a table tells.
+type detail int
+
+const (
+	whole detail = iota // everything
+	brief               // versions without their epochs
+	least               // no versions, and of the freshness the verdict
+)
+
+// none fills a cell that has nothing to show.
+const none = "-"
+
+// alarm begins the text of a cell that somebody has to look at.
+const alarm = "! "
+
+// The heads of columns that a table treats in a way of their own.
+const (
+	headValue     = "VALUE"     // its cells wrap first
+	headVersion   = "VERSION"   // not shown with the least detail
+	headFreshness = "FRESHNESS" // its cells have colours
+)
+
+// fieldTable returns the table of the selected fields.
+func (s selection) fieldTable(d detail, now time.Time) table {
+	t := table{{"OWNER", "FIELD", headValue, "AGE", headVersion, headFreshness}}
+	for _, name := range s.fields() {
+		owners := ownersOf(s.view.Declaration(), name)
+		row := []string{strings.Join(owners, ", "), name, valueCell(s.view, name), none, none, freshnessCell(s.view, name, d)}
+		if by, ok := lastWriter(s.view, name); ok {
+			row[3], row[4] = age(now.Sub(by.ChangedAt)), versionCell(by.Version, d)
+			if by.Claim != "" {
+				row[4] = "claim " + by.Claim
+			}
+		}
+		t = append(t, row)
+	}
+	return t.without(d)
+}
+
+// valueCell returns what stands for the value of a field.
+func valueCell(view *reader.View, name string) string {
+	f, _ := view.Declaration().Joined(name)
+	raw, err := view.Field(name).Raw()
+	text := unset
+	switch {
+	case err == nil:
+		text = shownValue(f, raw)
+	case !errors.Is(err, reader.ErrUnset):
+		bad, status := culprit(view, name)
+		if text = alarm + string(status); len(ownersOf(view.Declaration(), name)) > 1 {
+			text += ": " + bad
+		}
+	}
+	if open := len(view.Field(name).Open()); open > 0 {
+		text += fmt.Sprintf(" (%d begun)", open)
+	}
+	return text
+}
+
+// freshnessCell says how fresh a field is; of one that depends on nothing,
+// nothing.
+func freshnessCell(view *reader.View, name string, d detail) string {
+	if f, _ := view.Declaration().Joined(name); !f.Dependent() {
+		return none
+	}
+	fresh := view.Field(name).Freshness()
+	if fresh.Fresh() || d == least {
+		return string(fresh.Verdict)
+	}
+	return fmt.Sprintf("%s (%s)", fresh.Verdict, fresh.Reason)
+}
+
+func versionCell(v sidecar.Version, d detail) string {
+	switch {
+	case v.IsZero():
+		return none
+	case v.IsAside():
+		return "aside " + v.Nonce
+	case d != whole:
+		return fmt.Sprintf("…%d.%s", v.Revision, v.Nonce)
+	}
+	return v.String()
+}
+
+// ownerTable returns the table of the selected owners.
+func (s selection) ownerTable(d detail) table {
+	t := table{{"OWNER", "STATUS", headVersion, "WRITTEN"}}
+	all := s.owners()
+	aside := slices.ContainsFunc(all, func(o reader.OwnerStatus) bool { return o.Aside > 0 })
+	if aside {
+		t[0] = append(t[0], "SET ASIDE")
+	}
+	for _, o := range all {
+		row := []string{o.Name, string(o.Status), versionCell(o.Version, d), none}
+		if o.Status != reader.OK && o.Status != reader.Missing {
+			row[1] = alarm + row[1]
+		}
+		if !o.Version.IsZero() {
+			row[3] = second(o.WrittenAt)
+		}
+		if aside {
+			row = append(row, fmt.Sprint(o.Aside))
+		}
+		t = append(t, row)
+	}
+	return t.without(d)
+}
+
+// without returns t without the column that d has no room for.
+func (t table) without(d detail) table {
+	col := slices.Index(t[0], headVersion)
+	if d != least || col < 0 {
+		return t
+	}
+	var less table
+	for _, row := range t {
+		less = append(less, slices.Delete(slices.Clone(row), col, col+1))
+	}
+	return less
+}
+
+// asideLines says what is set aside and whether the view shows it.
+func asideLines(owners []reader.OwnerStatus) string {
+	var b strings.Builder
+	for _, o := range owners {
+		switch {
+		case o.Aside == 0:
+		case o.Err != nil:
+			fmt.Fprintf(&b, "%s has %s set aside, which the view does not show\n", o.Name, count(o.Aside, "patch", "patches"))
+		case o.AsideErr != nil:
+			fmt.Fprintf(&b, "%s has %s set aside, not all of which the view shows: %s\n", o.Name, count(o.Aside, "patch", "patches"), visible(strings.ReplaceAll(o.AsideErr.Error(), "\n", "; ")))
+		default:
+			fmt.Fprintf(&b, "%s has %s set aside, which the view shows; `freehold fold %s` takes them in\n", o.Name, count(o.Aside, "patch", "patches"), o.Name)
+		}
+	}
+	return b.String()
+}
+
+// second returns a time for a table, where room is scarce.
+func second(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05Z") }
+
+// age returns how long ago something was, in the largest unit of which it is at
+// least two. What this machine's clock has not reached yet is "ahead".
+func age(d time.Duration) string {
+	const day = 24 * time.Hour
+	for _, unit := range []struct {
+		of   time.Duration
+		name string
+	}{{365 * day, "y"}, {day, "d"}, {time.Hour, "h"}, {time.Minute, "m"}} {
+		if d >= 2*unit.of {
+			return fmt.Sprintf("%d%s", d/unit.of, unit.name)
+		}
+	}
+	if d < 0 {
+		return "ahead"
+	}
+	return fmt.Sprintf("%ds", d/time.Second)
+}
