@@ -113,16 +113,20 @@ class View:
 
     def freshness(self, field):
         owner = self.decider(field)
-        f, o, result = self.owners[owner]["fields"][field], self.by[owner], "fresh"
-        if o["status"] not in ("ok", "missing") or not o["doc"] or field not in o["doc"]: return "unknown"
+        f, o, result = self.owners[owner]["fields"][field], self.by[owner], ("fresh", "current")
+        if o["status"] not in ("ok", "missing"): return "unknown", "unreadable"
+        if not o["doc"] or field not in o["doc"]: return "unknown", "unset"
         for of in f["depends_on"]:
             seen, dep = self.entry(owner, field).get("observed", {}).get(of), self.by[self.decider(of)]
-            if dep["status"] not in ("ok", "missing"): verdict = "unknown"
-            else:
-                e = self.entry(dep["owner"], of)
-                have, known = version(e.get("version", ""), True), None if seen is None else version(seen, True)
-                verdict = "stale" if known and have[0] > known[0] else "ambiguous" if e.get("open") else "fresh" if have == known else "unknown"
-            result = max(result, verdict, key=["fresh", "unknown", "ambiguous", "stale"].index)
+            e = self.entry(dep["owner"], of)
+            have, known = version(e.get("version", ""), True), None if seen is None else version(seen, True)
+            if dep["status"] not in ("ok", "missing"): found = "unknown", "dependency-unreadable"
+            elif known and have[0] > known[0]: found = "stale", "overtaken"
+            elif e.get("open"): found = "ambiguous", "begun"
+            elif not known: found = "unknown", "not-observed"
+            elif have == known: found = "fresh", "current"
+            else: found = "unknown", "dependency-behind" if known[0] > have[0] else "dependency-forked"
+            result = max(result, found, key=lambda found: ["fresh", "unknown", "ambiguous", "stale"].index(found[0]))
         return result
 
     def provenance(self, owner, field, bad):
@@ -140,7 +144,7 @@ class View:
         if owner in bad: p["status"] = "invalid"
         if e.get("open"): p["open"] = [opening(self.id, field, *item) for item in e["open"].items()]
         if f.get("depends_on"):
-            p["freshness"] = self.freshness(field)
+            p["freshness"], p["reason"] = self.freshness(field)
             if e.get("observed"): p["observed"] = e["observed"]
         return p
 
