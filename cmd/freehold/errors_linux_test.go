@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/schema/declare"
 	"github.com/freehold-dev/freehold/schema/errorstest"
 	"github.com/freehold-dev/freehold/sidecar"
@@ -106,7 +107,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		utterance{"retire watchdog --epoch 0 --pid 1", ""},
 		utterance{"adopt absent.json --state runtime", ""},
 	)
-	for line, stdin := range map[string]string{"set": "", "state": "", "state inti": "", "lease reset --dir state -- true": "", "lease watchdog --dir state --wait -1s -- true": "", "completion tcsh": "", "frobnicate": "", "veiw": "", "view --dir=": "", "adopt --infer empty.json": "{}", "adopt --infer list.json": "[]"} {
+	for line, stdin := range map[string]string{"set": "", "state": "", "state inti": "", "lease reset --dir state -- true": "", "lease watchdog --dir state --wait -1s -- true": "", "state upgrade --wait 0s": "", "completion tcsh": "", "frobnicate": "", "veiw": "", "view --dir=": "", "adopt --infer empty.json": "{}", "adopt --infer list.json": "[]"} {
 		if stdin != "" {
 			if err := os.WriteFile(strings.Fields(line)[2], []byte(stdin), 0o600); err != nil {
 				t.Fatal(err)
@@ -130,7 +131,10 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 	if err := os.WriteFile("misfit.json", []byte(`{"f":"x"}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	told(t, "", dir, utterance{"adopt misfit.json", ""})
+	if err := os.WriteFile("other.yaml", []byte("state: runtime\nowners:\n  reset:\n    fields:\n      f: {type: string}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	told(t, "", dir, utterance{"adopt misfit.json", ""}, utterance{"adopt misfit.json --owners other.yaml", ""})
 	if err := os.WriteFile(filepath.Join(dir, ".freehold/manifest.json"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -170,6 +174,26 @@ func TestErrorsSayWhatToDoOfMaps(t *testing.T) {
 		utterance{"insert tool skills more", ""},
 		utterance{"get skills deploy use_cuont", ""},
 		utterance{"get skills nothing", ""},
+	)
+}
+
+// TestErrorsSayWhatToDoOfFreshness provokes the errors of commands that ask for
+// what is fresh.
+func TestErrorsSayWhatToDoOfFreshness(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "state")
+	err := sidecar.Create(dir, &schema.Declaration{State: "runtime", Owners: map[string]schema.Owner{
+		"reset": {Fields: map[string]schema.Field{"phase": {Type: schema.TypeString}}},
+		"cost":  {Fields: map[string]schema.Field{"tokens": {Type: schema.TypeUint, DependsOn: []string{"phase"}}}},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	must(t, "set", "cost", "tokens=5", "--dir", dir)
+	told(t, "in a state where fields depend on others: ", dir,
+		utterance{"get tokens --require-fresh", ""},
+		utterance{"view --stale", ""},
+		utterance{"view --owner nobody", ""},
+		utterance{"set reset phase=x --seen x", ""},
 	)
 }
 

@@ -2,13 +2,19 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
 	"charm.land/lipgloss/v2"
+	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
 )
 
@@ -58,8 +64,9 @@ func onTerminal(t *testing.T, width int, env []string, args ...string) string {
 	}
 	terminal.Close()
 	var out bytes.Buffer
-	out.ReadFrom(other) // ends with an error when the last writer is gone
-	if err := cmd.Wait(); err != nil {
+	out.ReadFrom(other)      // ends with an error when the last writer is gone
+	var exit *exec.ExitError // a view of what is broken is a view all the same
+	if err := cmd.Wait(); err != nil && !errors.As(err, &exit) {
 		t.Fatal(err)
 	}
 	return strings.ReplaceAll(out.String(), "\r\n", "\n")
@@ -84,6 +91,65 @@ func TestViewOnATerminalFitsAndWraps(t *testing.T) {
 			t.Errorf("%d columns: %d of 20 words are there", width, words)
 		}
 	}
+}
+
+// A view on terminals of several widths looks as in the golden file: first a
+// table, then one with less in it, then paragraphs. The escapes of colours show.
+func TestViewOnATerminalLooksAsShown(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "state")
+	err := sidecar.Create(dir, &schema.Declaration{State: "runtime", Owners: map[string]schema.Owner{
+		"reset": {Fields: map[string]schema.Field{"reset_at": {Type: schema.TypeTime, Kind: schema.Event}, "phase": {Type: schema.TypeString}}},
+		"cost": {Fields: map[string]schema.Field{
+			"tokens": {Type: schema.TypeUint, DependsOn: []string{"phase"}},
+			"peak":   {Type: schema.TypeUint, DependsOn: []string{"phase"}},
+			"length": {Type: schema.TypeUint, DependsOn: []string{"reset_at"}},
+			"note":   {Type: schema.TypeString},
+		}},
+		"watch": {Fields: map[string]schema.Field{"verdict": {Type: schema.TypeString}}},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := strings.TrimSpace(must(t, "observe", "tokens", "length", "--dir", dir))
+	must(t, "set", "cost", "tokens=5", "length=7", "note=2026-08-11 漢字 of many words, with an \x1b[2J, a \u202e and "+strings.Repeat("x", 60), "--seen", seen, "--dir", dir)
+	must(t, "set", "reset", "phase=late", "--dir", dir)
+	must(t, "set", "cost", "peak=9", "--seen", strings.TrimSpace(must(t, "observe", "peak", "--dir", dir)), "--dir", dir)
+	must(t, "begin", "reset", "reset_at", "--dir", dir)
+	if err := os.WriteFile(filepath.Join(dir, "watch.json"), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var all strings.Builder
+	for _, width := range []int{140, 100, 80, 50} {
+		out := alike(onTerminal(t, width, nil, "view", "--dir", dir))
+		for line := range strings.Lines(out) {
+			if w := lipgloss.Width(strings.TrimSuffix(line, "\n")); w > width && !strings.HasPrefix(line, "state ") {
+				t.Errorf("%d columns: %d wide: %s", width, w, line)
+			}
+		}
+		plain := alike(onTerminal(t, width, []string{"NO_COLOR=1"}, "view", "--dir", dir))
+		if diff := cmp.Diff(colours.ReplaceAllString(out, ""), colours.ReplaceAllString(plain, "")); diff != "" {
+			t.Errorf("%d columns: with NO_COLOR it is another text (-with +without colours):\n%s", width, diff)
+		}
+		fmt.Fprintf(&all, "%d columns:\n%s\n", width, strings.ReplaceAll(strings.ReplaceAll(out, dir, "STATE"), "\x1b", "^"))
+	}
+	golden(t, "view_terminal.txt", all.String())
+}
+
+// colours matches what changes the looks of text.
+var colours = regexp.MustCompile(`\x1b\[[0-9;]*m`)
+
+// alike replaces what differs from run to run by something as wide.
+func alike(out string) string {
+	for _, r := range []struct{ match, by string }{
+		{`[0-9a-f]{32}`, "0123456789abcdef0123456789abcdef"},
+		{`\d{16}\.(\d)\.[0-9a-v]{13}`, "1786439564031000.$1.0123456789abc"},
+		{`…(\d)\.[0-9a-v]{13}`, "…$1.0123456789abc"},
+		{`\b\ds\b`, "0s"},
+		{`20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ`, "2026-08-11T09:12:44Z"},
+	} {
+		out = regexp.MustCompile(r.match).ReplaceAllString(out, r.by)
+	}
+	return out
 }
 
 func TestNoColorIsRespected(t *testing.T) {
