@@ -11,7 +11,8 @@ type State struct {
 	// Of owner cost: its revision, and its note.
 	Revision uint64 `json:",omitempty"`
 	Note     uint64 `json:",omitempty"`
-	// Of owner tool: a counter, a max, and a set, one bit an element.
+	// Of owner tool: a counter, a max, and a set, one bit an element. Only the
+	// processes of one seat, one after another, insert and remove an element.
 	Count uint64 `json:",omitempty"`
 	Peak  uint64 `json:",omitempty"`
 	Tags  uint64 `json:",omitempty"`
@@ -19,12 +20,8 @@ type State struct {
 	Claims [Claims]uint64 `json:",omitzero"`
 }
 
-// Claims is how many once fields there are, and Tags how many elements the set
-// may have.
-const (
-	Claims = 12
-	Tags   = 6
-)
+// Claims is how many once fields there are.
+const Claims = 12
 
 // A Part is some of what a state's owners hold: a sidecar, or a claim.
 type Part uint32

@@ -99,7 +99,7 @@ func (p *Players) Play(dir string, g Game) ([]Record, error) {
 	rng := rand.New(rand.NewPCG(g.Seed, 0))
 	seats := make([]*seat, g.Writers+g.Readers)
 	for i := range seats {
-		seats[i] = &seat{players: p, game: g, number: i, made: burst{Dir: dir, Durability: g.Durability, Seed: g.Seed, Views: i >= g.Writers, Operations: g.Each}}
+		seats[i] = &seat{players: p, game: g, number: i, made: burst{Dir: dir, Seat: i, Durability: g.Durability, Seed: g.Seed, Views: i >= g.Writers, Operations: g.Each}}
 	}
 	for range g.Kills {
 		s := seats[rng.IntN(g.Writers)]
@@ -155,7 +155,8 @@ func (s *seat) burst() (died bool, err error) {
 		at, s.kills = max(s.kills[0], s.made.First), s.kills[1:]
 	}
 	s.made.Dies, s.made.Steps = 0, 0
-	if at >= 0 && s.rng.IntN(2) == 0 { // by itself, at a step of a protocol
+	byItself := at >= 0 && s.rng.IntN(2) == 0
+	if byItself { // at a step of a protocol
 		s.made.Dies, s.made.Steps = at, 1+s.rng.IntN(4)
 	}
 	p, err := s.players.take(s.game.Kind)
@@ -165,6 +166,7 @@ func (s *seat) burst() (died bool, err error) {
 	if err := json.NewEncoder(p.in).Encode(s.made); err != nil {
 		return false, err
 	}
+	killed := false
 	for p.out.Scan() {
 		var l line
 		if err := json.Unmarshal(p.out.Bytes(), &l); err != nil {
@@ -173,21 +175,27 @@ func (s *seat) burst() (died bool, err error) {
 		switch {
 		case l.At != 0:
 			s.take(l)
-		case !died:
+		case !killed:
 			s.players.giveBack(s.game.Kind, p)
 			return false, nil
 		}
-		if l.Input != nil && at >= 0 && s.made.Steps == 0 && s.made.First > at && !died {
+		if l.Input != nil && at >= 0 && s.made.First > at && !byItself && !killed {
 			time.Sleep(time.Duration(s.rng.IntN(1000)) * time.Microsecond)
-			p.cmd.Process.Kill()
-			died = true // though it may have said a little more
+			p.cmd.Process.Kill() // it may have said a little more by now
+			killed = true
 		}
 	}
+	return true, p.dead(at >= 0)
+}
+
+// dead reaps the player, which has gone silent. It is an error if it was not to
+// be killed, or ended in another way.
+func (p *player) dead(wanted bool) error {
 	p.in.Close()
-	if err := p.cmd.Wait(); at < 0 || p.cmd.ProcessState.Exited() {
-		return false, fmt.Errorf("it ended: %v", err)
+	if err := p.cmd.Wait(); !wanted || p.cmd.ProcessState.Exited() {
+		return fmt.Errorf("it ended: %v", err)
 	}
-	return true, p.out.Err()
+	return p.out.Err()
 }
 
 // take takes in what the process says.

@@ -41,6 +41,7 @@ type burst struct {
 	Durability schema.Durability
 	Seed       uint64
 	Client     int
+	Seat       int
 	First      int // the number of the first operation
 	Operations int // the number after the last
 	Views      bool
@@ -146,7 +147,9 @@ func (b burst) next(rng *rand.Rand, i int, c *client) Input {
 	case Raise:
 		in.N = 1 + rng.Uint64N(2*(uint64(i)+1)) // 0 differs from unset
 	case Insert, Remove:
-		in.N = rng.Uint64N(Tags)
+		// Of two processes' patches on one element, which one is the later goes
+		// by their clocks. So each element is one seat's.
+		in.N = uint64(b.Seat)
 	case Claim: // at about the same time, all claim the same field
 		in.N, in.Field = id, min(i*Claims/b.Operations+rng.IntN(2), Claims-1)
 	}
