@@ -29,6 +29,8 @@ type Game struct {
 	// Kills is how many writers are killed at random moments. Another goes on
 	// in the place of each.
 	Kills int
+	// Step of a protocol at which they are, or if empty, at any moment.
+	Step string
 	// Durability of all owners.
 	Durability schema.Durability
 }
@@ -155,9 +157,12 @@ func (s *seat) burst() (died bool, err error) {
 		at, s.kills = max(s.kills[0], s.made.First), s.kills[1:]
 	}
 	s.made.Dies, s.made.Steps = 0, 0
-	byItself := at >= 0 && s.rng.IntN(2) == 0
+	byItself := at >= 0 && (s.game.Step != "" || s.rng.IntN(2) == 0)
 	if byItself { // at a step of a protocol
-		s.made.Dies, s.made.Steps = at, 1+s.rng.IntN(4)
+		s.made.Dies, s.made.Steps, s.made.Step = at, 1, s.game.Step
+		if s.game.Step == "" {
+			s.made.Steps += s.rng.IntN(4)
+		}
 	}
 	p, err := s.players.take(s.game.Kind)
 	if err != nil {

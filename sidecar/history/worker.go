@@ -46,9 +46,10 @@ type burst struct {
 	Operations int // the number after the last
 	Views      bool
 	Script     []Verb // if not nil, these alone
-	// The worker kills itself at the Steps-th step of a protocol from operation
-	// Dies on, unless Steps is zero.
+	// The worker kills itself at the Steps-th step of a protocol, of those called
+	// Step if that is not empty, from operation Dies on, unless Steps is zero.
 	Dies, Steps int
+	Step        string
 }
 
 // A line is what a worker says: that it calls, that it has returned, or that a
@@ -90,7 +91,7 @@ func (b burst) play(c *client, say *json.Encoder) error {
 	rng := rand.New(rand.NewPCG(b.Seed, uint64(b.Client)))
 	for i := b.First; i < b.Operations; i++ {
 		if i == b.Dies && b.Steps > 0 {
-			dieAt(b.Steps)
+			b.dieSoon()
 		}
 		in := b.next(rng, i, c)
 		if err := say.Encode(line{At: now(), Input: &in}); err != nil {
@@ -111,10 +112,13 @@ func (b burst) play(c *client, say *json.Encoder) error {
 // that it is about as long at it as the others.
 const pace = 2000
 
-// dieAt makes this process kill itself at the steps-th step from now on.
-func dieAt(steps int) {
-	failpoint.Set(func(string) {
-		if steps--; steps > 0 {
+// dieSoon makes this process kill itself at the step that b says.
+func (b burst) dieSoon() {
+	failpoint.Set(func(step string) {
+		if b.Step != "" && b.Step != step {
+			return
+		}
+		if b.Steps--; b.Steps > 0 {
 			return
 		}
 		if p, err := os.FindProcess(os.Getpid()); err == nil {
