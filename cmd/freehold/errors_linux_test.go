@@ -106,6 +106,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		utterance{"handoff watchdog --to -1", ""},
 		utterance{"retire watchdog --epoch 0 --pid 1", ""},
 		utterance{"adopt absent.json --state runtime", ""},
+		utterance{"set reset f=1 --seen token", ""},
 	)
 	for line, stdin := range map[string]string{"set": "", "state": "", "state inti": "", "lease reset --dir state -- true": "", "lease watchdog --dir state --wait -1s -- true": "", "state upgrade --wait 0s": "", "completion tcsh": "", "frobnicate": "", "veiw": "", "view --dir=": "", "adopt --infer empty.json": "{}", "adopt --infer list.json": "[]"} {
 		if stdin != "" {

@@ -26,7 +26,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 	for how, c := range map[string]struct{ folder, text string }{
 		"parse: a vast file":         {".", strings.Repeat("# more\n", declare.MaxSize)},
 		"parse: a long file":         {".", strings.Repeat("\n", 10_000)},
-		"parse: a dense file":        {".", strings.Repeat("[", 20_000)},
+		"parse: a dense file":        {".", strings.Repeat("[", 30_000)},
 		"parse: a byte order mark":   {".", "\xef\xbb\xbfstate: runtime\n"},
 		"parse: UTF-16":              {".", "\xff\xfes\x00"},
 		"parse: not UTF-8":           {".", "state: r\xff\n"},

@@ -14,7 +14,7 @@ const MaxSize = 256 << 10
 // builds a node of two hundred bytes from two.
 const (
 	maxLines = 8192
-	maxMarks = 16384 // characters that YAML gives a meaning
+	maxMarks = 28 << 10 // characters that YAML gives a meaning: seven for each of the most fields of an owner
 )
 
 // marks are those characters.
