@@ -3,11 +3,14 @@ package reader_test
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/freehold-dev/freehold/reader"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/schema/errorstest"
+	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/document"
 )
 
@@ -53,6 +56,22 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 
 	latched := newState(t, &schema.Declaration{State: "latches", Owners: map[string]schema.Owner{"hook": {Fields: map[string]schema.Field{"fired": {Type: schema.TypeTime, Kind: schema.Once}}}}})
 	said.Same(t, "unset: nobody has claimed it", raw(view(t, latched.open()).Field("fired")))
+
+	spooled := filepath.Join(t.TempDir(), "state")
+	d := &schema.Declaration{State: "tools", Owners: map[string]schema.Owner{
+		"tool": {Busy: schema.Busy{Then: schema.Aside}, Fields: map[string]schema.Field{"n": {Type: schema.TypeUint, Kind: schema.Counter}}},
+	}}
+	err = errors.Join(sidecar.Create(spooled, d), os.Symlink("nowhere", filepath.Join(spooled, ".freehold", "tool.aside", "x.1.json")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tools, err := reader.Open(spooled)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tools.Close()
+	owner, _ := view(t, tools).Owner("tool")
+	said.Same(t, "a link among the patches set aside", owner.AsideErr, spooled, "STATE")
 
 	contradicts := usage()
 	contradicts.Owners["tool"].Fields["turn"] = schema.Field{Type: schema.TypeString}

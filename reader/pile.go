@@ -77,6 +77,8 @@ func (p *pile) list() ([]asideFile, error) {
 		f := asideFile{name: name, text: text}
 		if err == nil {
 			f.patch, err = sidecar.DecodePatchAside(text, name, p.owner, p.stateID)
+		} else {
+			err = fmt.Errorf("%w: look at it and move it away", err)
 		}
 		if err != nil {
 			f.err = fmt.Errorf("%s: %w", a.Path(name), err)

@@ -84,6 +84,8 @@ func (b *batch) readAside(names []string) (fresh []*PatchAside, certain bool) {
 		var p *PatchAside
 		if err == nil {
 			p, err = DecodePatchAside(raw, name, w.owner, w.manifest.StateID)
+		} else {
+			err = fmt.Errorf("%w: look at it and move it away", err)
 		}
 		switch {
 		case err != nil:

@@ -227,9 +227,6 @@ func TestErrorsSayWhatToDoOfInstances(t *testing.T) {
 	}
 }
 
-// homeOfTests is where tests begin.
-var homeOfTests, _ = os.Getwd()
-
 // TestErrorsSayWhatToDoOfModules provokes the errors of commands on source code.
 func TestErrorsSayWhatToDoOfModules(t *testing.T) {
 	root := t.TempDir()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"time"
@@ -55,13 +56,21 @@ func receiveHandoffs(owner string) (requests <-chan handoffRequest, stop func(),
 	return out, func() { close(over); listener.Close() }, nil
 }
 
-// mostAsked is how long a request may take to come in.
-const mostAsked = 5 * time.Second
+// What a request or an answer may be, whoever sends it.
+const (
+	mostAsked = 5 * time.Second // to come in
+	mostSaid  = 64 << 10        // bytes
+)
+
+// hear reads a request or an answer.
+func hear(conn net.Conn, v any) error {
+	return json.UnmarshalRead(io.LimitReader(conn, mostSaid), v)
+}
 
 func receiveHandoff(conn net.Conn, owner string, out chan<- handoffRequest, over <-chan struct{}) {
 	var call handoffCall
 	conn.SetReadDeadline(time.Now().Add(mostAsked))
-	if !mine(conn) || json.UnmarshalRead(conn, &call) != nil || call.Owner != owner {
+	if !mine(conn) || hear(conn, &call) != nil || call.Owner != owner {
 		conn.Close()
 		return
 	}
@@ -113,7 +122,7 @@ func requestHandoff(ctx context.Context, owner string, holder sidecar.Holder, to
 		err = conn.(*net.UnixConn).CloseWrite()
 	}
 	if err == nil {
-		err = json.UnmarshalRead(conn, &answer)
+		err = hear(conn, &answer)
 	}
 	if err != nil {
 		return unanswered(err)

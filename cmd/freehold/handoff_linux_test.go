@@ -1,11 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"net"
 	"os"
+	"os/exec"
 	"regexp"
 	"strings"
 	"testing"
@@ -85,5 +87,54 @@ func TestHandoffThatIsInterrupted(t *testing.T) {
 	err = requestHandoff(ctx, "watchdog", holder, statedir.Identity{PID: 1}, time.Minute)
 	if !errors.Is(err, sidecar.ErrDeadline) || !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "may do so yet") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// Who is told that the successor did not come finds the lease free.
+func TestHandoffIsAnsweredWhenTheLeaseIsFree(t *testing.T) {
+	dir, w := ownLease(t)
+	w.Close()
+	idle := exec.Command("sleep", "60")
+	if err := idle.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer idle.Wait()
+	defer idle.Process.Kill()
+	for range 16 {
+		over := make(chan result, 1)
+		go func() { over <- call(t, "", "lease", "watchdog", "--dir", dir, "--", "sleep", "60") }()
+		var got result
+		for len(over) == 0 && !strings.Contains(got.Stderr, "did not take the lease") { // until the holder can be asked
+			got = call(t, "", "handoff", "watchdog", "--dir", dir, "--to", fmt.Sprint(idle.Process.Pid), "--grace", "50ms")
+		}
+		state, err := sidecar.LeaseStatus(dir, "watchdog")
+		if err != nil || state.PID != 0 || got.Status != exitBusy {
+			t.Errorf("after %+v: process %d holds the lease (%v)", got, state.PID, err)
+		}
+		<-over
+	}
+}
+
+// A request of any length takes no more than its share.
+func TestHandoffReadsNoEndlessRequest(t *testing.T) {
+	_, stop, err := receiveHandoffs("endless")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stop()
+	conn, err := net.Dial("unix", handoffAddress("endless", statedir.Self()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	const most = 16 << 20
+	spaces, sent := bytes.Repeat([]byte(" "), mostSaid), 0
+	for err == nil && sent < most {
+		var n int
+		n, err = conn.Write(spaces)
+		sent += n
+	}
+	if sent >= most {
+		t.Errorf("%d bytes were taken of a request that has none but spaces", sent)
 	}
 }

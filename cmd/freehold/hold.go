@@ -35,10 +35,12 @@ func (h *holding) hold(ctx context.Context, owner string, command []string) (err
 	if err != nil {
 		return err
 	}
+	c := &charge{writer: w, signals: signals, answer: func() {}}
 	defer func() {
 		if closeErr := w.Close(); closeErr != nil {
 			h.complain(fmt.Errorf("the lease is free, and its record could not say so: %w; the next holder writes it anew: nothing to do", closeErr))
 		}
+		c.answer()
 	}()
 	if w.Declaration().Owners[owner].EffectiveMode() != schema.Exclusive {
 		return fmt.Errorf("owner %s is shared: %w: only exclusive owners have one; run the command without it", owner, sidecar.ErrNoLease)
@@ -52,7 +54,8 @@ func (h *holding) hold(ctx context.Context, owner string, command []string) (err
 		return err
 	}
 	defer stop()
-	return (&charge{w, child, signals, requests}).run()
+	c.child, c.requests = child, requests
+	return c.run()
 }
 
 // notice tells what stops nothing.
@@ -64,6 +67,7 @@ type charge struct {
 	child    *exec.Cmd
 	signals  <-chan os.Signal
 	requests <-chan handoffRequest
+	answer   func() // to whoever asked, once the lease is where the answer says
 }
 
 // run runs the command to its end and returns how it ended.
@@ -84,7 +88,8 @@ func (c *charge) run() error {
 				r.reply(err)
 				continue
 			}
-			r.reply(c.handOff(r))
+			err := c.handOff(r)
+			c.answer = func() { r.reply(err) }
 			return c.outcome(nil)
 		case err := <-ended:
 			return c.outcome(err)

@@ -17,14 +17,23 @@ func freshState(t *testing.T) string {
 	return dir
 }
 
+// homeOfTests is where tests begin.
+var homeOfTests, _ = os.Getwd()
+
 // makeState makes dir a state directory of testdata/state.yaml.
 func makeState(t *testing.T, dir string) {
 	t.Helper()
-	text, err := os.ReadFile("testdata/state.yaml")
+	makeStateOf(t, dir, "state.yaml")
+}
+
+// makeStateOf makes dir a state directory of a file in testdata.
+func makeStateOf(t *testing.T, dir, file string) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(homeOfTests, "testdata", file))
 	if err != nil {
 		t.Fatal(err)
 	}
-	source, err := declare.Parse("state.yaml", ".", text)
+	source, err := declare.Parse(file, ".", text)
 	if err != nil {
 		t.Fatal(err)
 	}

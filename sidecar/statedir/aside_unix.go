@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -31,13 +30,11 @@ type Aside struct {
 // or not to be trusted, and that what was set aside may be lost.
 func (d *Dir) OpenAside(owner string) (*Aside, error) {
 	name := OwnerAside(owner)
-	fd, err := retry(func() (int, error) {
-		return unix.Openat(d.meta.fd, name, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
-	})
+	fd, err := d.meta.openBelow(name, openFlags|unix.O_DIRECTORY)
 	a := &Aside{dir: d, name: name, folder: folder{path: filepath.Join(d.meta.path, name), fd: fd}}
 	switch {
-	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENOTDIR) || errors.Is(err, unix.ELOOP):
-		return nil, a.lost(d.meta.fail("open", name, err))
+	case notThere(err):
+		return nil, a.lost(d.meta.explainAs(unix.S_IFDIR, name, err))
 	case err != nil:
 		return nil, d.meta.fail("open", name, err)
 	}
@@ -182,16 +179,15 @@ func (f *folder) makeAside(name string) error {
 	return nil
 }
 
-// asideIntact returns an error unless name is a directory of this user.
+// asideIntact returns an error unless name is a directory of this user, and
+// nothing is mounted there.
 func (f *folder) asideIntact(name string) error {
-	var st unix.Stat_t
-	if err := unix.Fstatat(f.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
-		return f.fail("stat", name, err)
+	fd, err := f.openBelow(name, openFlags|unix.O_DIRECTORY)
+	if err != nil {
+		return f.explainAs(unix.S_IFDIR, name, err)
 	}
-	if st.Mode&unix.S_IFMT != unix.S_IFDIR || int(st.Uid) != os.Geteuid() || st.Mode&0o022 != 0 {
-		return f.fail("use", name, fmt.Errorf("%w: it is no directory of this user alone; move it away", ErrUnsafe))
-	}
-	return nil
+	defer unix.Close(fd)
+	return private(&folder{path: filepath.Join(f.path, name), fd: fd})
 }
 
 // KeepOut keeps a copy of what was not taken into a sidecar, and why, in
@@ -213,7 +209,7 @@ func (d *Dir) KeepOut(name string, raw []byte, why string) (string, error) {
 
 // Kept reads back why [Dir.KeepOut] kept name, or returns [fs.ErrNotExist].
 func (d *Dir) Kept(name string) (why string, err error) {
-	into, err := openFolder(filepath.Join(d.meta.path, quarantineName))
+	into, err := d.meta.openChild(quarantineName)
 	if err != nil {
 		return "", err
 	}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/freehold-dev/freehold/schema"
 	"golang.org/x/sys/unix"
@@ -55,11 +54,9 @@ func (f *folder) makeDir(name string) (*folder, uint64, error) {
 	if err := unix.Mkdirat(f.fd, name, 0o700); err != nil && err != unix.EEXIST {
 		return nil, 0, f.fail("mkdir", name, err)
 	}
-	fd, err := retry(func() (int, error) {
-		return unix.Openat(f.fd, name, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
-	})
+	fd, err := f.openBelow(name, openFlags|unix.O_DIRECTORY)
 	if err != nil {
-		return nil, 0, f.fail("open", name, err)
+		return nil, 0, f.noChild(name, err)
 	}
 	made := folderOf(fd, filepath.Join(f.path, name))
 	var st unix.Stat_t
@@ -84,7 +81,7 @@ func folderOf(fd int, path string) *folder {
 // open opens the directory in which the claim is. It returns an error that wraps
 // [ErrClaims] if it is missing or another one.
 func (c *Claim) open() (*folder, error) {
-	fd, err := c.dir.state.openBelow(c.folder, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC)
+	fd, err := c.dir.state.openBelow(c.folder, openFlags|unix.O_DIRECTORY)
 	if err != nil {
 		return nil, c.lost(err)
 	}
@@ -113,12 +110,23 @@ var errAnother = errors.New("it is another one")
 // lost says that the directory is lost, if the system call failed because it is
 // not there.
 func (c *Claim) lost(err error) error {
-	if !slices.ContainsFunc([]error{unix.ENOENT, unix.ENOTDIR, unix.ELOOP, unix.EXDEV, errAnother}, func(gone error) bool { return errors.Is(err, gone) }) {
+	if !notThere(err) && !errors.Is(err, errAnother) {
 		return c.dir.state.fail("open", c.folder, err)
+	}
+	var what any = err
+	if said, ok := inItsPlace[err]; ok {
+		what = said
 	}
 	// The cause is not wrapped: a claim that is not there is another matter.
 	return fmt.Errorf("%s: %w (%v): if it was moved, put it back; else stop the state's programs and run `freehold state repair --dir %s`, which takes the claims that are there",
-		filepath.Join(c.dir.path, c.folder), ErrClaims, err, c.dir.path)
+		filepath.Join(c.dir.path, c.folder), ErrClaims, what, c.dir.path)
+}
+
+// inItsPlace says what an error of opening a directory means.
+var inItsPlace = map[error]string{
+	unix.EXDEV:   "something is mounted there",
+	unix.ELOOP:   "a symbolic link is in its place",
+	unix.ENOTDIR: "something else is in its place",
 }
 
 // lostClaims returns the owners whose directory of claims is not the one of the

@@ -91,9 +91,18 @@ func openFolder(path string) (*folder, error) {
 func (f *folder) openChild(name string) (*folder, error) {
 	fd, err := f.openBelow(name, openFlags|unix.O_DIRECTORY)
 	if err != nil {
-		return nil, f.explainAs(unix.S_IFDIR, name, err)
+		return nil, f.noChild(name, err)
 	}
 	return newFolder(fd, filepath.Join(f.path, name), func(string) (*os.Root, error) { return f.root.OpenRoot(name) })
+}
+
+// noChild says what to do about the directory name that could not be opened.
+func (f *folder) noChild(name string, err error) error {
+	said := f.explainAs(unix.S_IFDIR, name, err)
+	if err == unix.EXDEV || !errors.Is(said, ErrIrregular) {
+		return said
+	}
+	return fmt.Errorf("%w: look at it and move it away", said)
 }
 
 // newFolder makes a folder of an open directory, and a root of it.

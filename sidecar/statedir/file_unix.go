@@ -3,6 +3,7 @@
 package statedir
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -81,10 +82,19 @@ func (f *folder) explainAs(want uint32, name string, err error) error {
 	var st unix.Stat_t
 	if unix.Fstatat(f.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW) == nil {
 		if kind := uint32(st.Mode) & unix.S_IFMT; kind != want {
-			return f.fail("open", name, fmt.Errorf("%w: it is a %s", ErrIrregular, typeName(uint32(st.Mode))))
+			return f.fail("open", name, fmt.Errorf("%w: it is a %s%s", ErrIrregular, typeName(uint32(st.Mode)), instead[want]))
 		}
 	}
 	return f.fail("open", name, err)
+}
+
+// instead says what a thing should be that is of another kind.
+var instead = map[uint32]string{unix.S_IFDIR: " and should be a directory of Freehold's"}
+
+// notThere reports whether the error of [folder.openBelow] means that there is
+// no directory of Freehold's, whatever stands in its place.
+func notThere(err error) bool {
+	return slices.ContainsFunc([]error{unix.ENOENT, unix.ENOTDIR, unix.ELOOP, unix.EXDEV}, func(gone error) bool { return errors.Is(err, gone) })
 }
 
 func (f *folder) fail(op, name string, err error) error {

@@ -74,7 +74,7 @@ func (d *Dir) stage(id string, files map[string][]byte) error {
 	if err := unix.Mkdirat(d.meta.fd, name, 0o700); err != nil {
 		return d.meta.fail("mkdir", name, err)
 	}
-	into, err := openFolder(filepath.Join(d.meta.path, name))
+	into, err := d.meta.openChild(name)
 	if err != nil {
 		return err
 	}
@@ -110,7 +110,7 @@ func (d *Dir) Unstage(id string) error {
 
 // ReadStaged is [Dir.ReadFile] for a file of the upgrade id.
 func (d *Dir) ReadStaged(id, name string, buf []byte, most int) ([]byte, error) {
-	from, err := openFolder(filepath.Join(d.meta.path, upgradePrefix+id))
+	from, err := d.meta.openChild(upgradePrefix + id)
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +122,7 @@ func (d *Dir) ReadStaged(id, name string, buf []byte, most int) ([]byte, error) 
 // takes the place of the one of that name; or, with keep, into the quarantine.
 // It is no error if the file has gone there already.
 func (d *Dir) Install(id, name string, keep bool) error {
-	from, err := openFolder(filepath.Join(d.meta.path, upgradePrefix+id))
+	from, err := d.meta.openChild(upgradePrefix + id)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
