@@ -31,7 +31,11 @@ var layouts = map[string]layout{
 	"all may write": {names: "a", make: func(b string) (string, error) {
 		return b + "/a/b/state", errors.Join(mkdir(b+"/a/b", 0o700), os.Chmod(b+"/a", 0o777))
 	}},
-	"the parent's group may write": {names: "a", make: func(b string) (string, error) { return b + "/a/state", mkdir(b+"/a", 0o770) }},
+	"a group may write": {names: "a", root: true, make: func(b string) (string, error) {
+		return b + "/a/state", errors.Join(mkdir(b+"/a", 0o770), os.Chown(b+"/a", 0, 65534))
+	}},
+	"the owner's private group may write":          {root: true, make: func(b string) (string, error) { return b + "/a/state", mkdir(b+"/a", 0o775) }},
+	"the owner's private group may write, and all": {names: "a", root: true, make: func(b string) (string, error) { return b + "/a/state", mkdir(b+"/a", 0o777) }},
 	"through a link": {make: func(b string) (string, error) {
 		return b + "/link/state", errors.Join(mkdir(b+"/a", 0o700), os.Symlink("a", b+"/link"))
 	}},

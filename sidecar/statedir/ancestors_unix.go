@@ -26,8 +26,9 @@ type way struct {
 
 // ancestors refuses a state directory above which another user could put
 // another directory in the place of ours: every directory on the way belongs
-// to root or to this user and is writable by its owner alone, or is sticky, as
-// /tmp is, so that others cannot rename what is ours in it. A symbolic link on
+// to root or to this user and is writable by its owner alone, his private group
+// included, or is sticky, as /tmp is, so that others cannot rename what is ours
+// in it. A symbolic link on
 // the way is as good as its owner and the directories that it leads through.
 func ancestors(path string) error {
 	w := &way{state: path, at: "/", rest: names(path)}
@@ -67,7 +68,7 @@ func (w *way) enter(next string) error {
 	case st.Uid != 0 && int(st.Uid) != euid && !unmapped(st.Uid):
 		return fmt.Errorf("%s: %w: %s, on the way to it, belongs to user %d, who could put another directory in its place; keep the state below directories of user %d or root",
 			w.state, ErrUnsafe, next, st.Uid, euid)
-	case !link && st.Mode&0o022 != 0 && st.Mode&unix.S_ISVTX == 0:
+	case !link && st.Mode&0o022 != 0 && st.Mode&unix.S_ISVTX == 0 && (st.Mode&0o002 != 0 || !privateGroup(etc, st.Uid, st.Gid)):
 		return fmt.Errorf("%s: %w: %s, on the way to it, has mode %04o, so that others could put another directory in its place; run chmod go-w on %s, or keep the state elsewhere",
 			w.state, ErrUnsafe, next, st.Mode&0o7777, next)
 	}

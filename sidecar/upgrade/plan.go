@@ -149,7 +149,7 @@ func (p *plan) build() error {
 			p.pending.Kept = append(p.pending.Kept, owner)
 		}
 		if _, err := doc.Encode(); err != nil {
-			errs = append(errs, fmt.Errorf("%s: %w: %w: nothing was changed", filepath.Join(p.dir.Path(), statedir.Sidecar(owner)), sidecar.ErrValue, err))
+			errs = append(errs, fmt.Errorf("%s: %w: %w: nothing was changed; store less in it, then upgrade", filepath.Join(p.dir.Path(), statedir.Sidecar(owner)), sidecar.ErrValue, err))
 		}
 	}
 	for _, owner := range p.old.OwnerNames() {
