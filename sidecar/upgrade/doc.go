@@ -11,6 +11,10 @@
 // is after it. A Run that is killed before it has changed nothing; one that is
 // killed after it is finished by the next, and until then nobody commits.
 //
+// A once field neither moves nor changes its kind, and no other field becomes
+// one: declare a new one beside it. The claims of one that is removed stay, and
+// hold again if it comes back.
+//
 // It does not bring back values that an earlier upgrade removed, and it cannot
 // tell a declaration that is older from one that removes something: what
 // DryRun says is for people to read first.

@@ -408,6 +408,7 @@ func TestClaimsStayWhatTheyAre(t *testing.T) {
 	renamed.Was = "fired"
 	for name, d := range map[string]*schema.Declaration{
 		"renamed": latch("hook", "shot", renamed), "moved": latch("gun", "fired", once), "retyped": latch("hook", "fired", schema.Field{Type: schema.TypeTime}),
+		"a value that is a latch now": {State: "latch", Owners: map[string]schema.Owner{"hook": {Fields: spec{"fired": once, "other": once}}}},
 	} {
 		_, err := Run(t.Context(), dir, d, nil)
 		if !errors.Is(err, sidecar.ErrDeclaration) || !strings.Contains(err.Error(), "keeps its name, its owner and its kind") {
@@ -419,4 +420,36 @@ func TestClaimsStayWhatTheyAre(t *testing.T) {
 	wantError(t, err, sidecar.ErrDeclaration, "has removed field fired")
 	upgraded(t, dir, first)
 	claim(false)
+}
+
+// What stands in the place of the directory from which an upgrade is finished
+// is not followed: neither by readers nor by the next upgrade.
+func TestALinkInThePlaceOfAnUpgradeIsNotFollowed(t *testing.T) {
+	dir := newState(t)
+	quarantine := filepath.Join(dir, ".freehold", "quarantine")
+	if err := os.Symlink("..", quarantine); err != nil { // so that it is begun and not finished
+		t.Fatal(err)
+	}
+	_, err := Run(t.Context(), dir, younger(), nil)
+	wantError(t, err, sidecar.ErrIndeterminate, "quarantine")
+	found, err := filepath.Glob(filepath.Join(dir, ".freehold", "upgrade-*"))
+	if err = errors.Join(err, os.Remove(quarantine)); err != nil || len(found) != 1 {
+		t.Fatalf("found %v (%v)", found, err)
+	}
+	aside := filepath.Join(t.TempDir(), "aside")
+	if err := errors.Join(os.Rename(found[0], aside), os.Symlink(aside, found[0])); err != nil {
+		t.Fatal(err)
+	}
+	if got := viewed(t, dir)["stamp"]; !strings.Contains(got, "symbolic link") {
+		t.Errorf("a reader reads through the link: %q", got)
+	}
+	_, err = Run(t.Context(), dir, younger(), nil)
+	wantError(t, err, sidecar.ErrIndeterminate, "symbolic link", "look at it and move it away")
+	if err := errors.Join(os.Remove(found[0]), os.Rename(aside, found[0])); err != nil {
+		t.Fatal(err)
+	}
+	upgraded(t, dir, younger())
+	if diff := cmp.Diff(newView, viewed(t, dir)); diff != "" {
+		t.Errorf("resumed (-want +got):\n%s", diff)
+	}
 }

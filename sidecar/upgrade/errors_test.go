@@ -1,0 +1,111 @@
+package upgrade
+
+import (
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/schema/errorstest"
+	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/statedir"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+var said = errorstest.Golden{
+	Update: update,
+	Untold: map[string]string{
+		"%w: nothing was changed; mend that and run it again":             "wants a disk that fails: TestFailedAtEveryCallItSaysSoAndResumes",
+		"%s: %w: %w: nothing was changed; store less in it, then upgrade": "wants two owners whose files together have more than one may have",
+	},
+	Wraps: []string{"../document", "../statedir"},
+}
+
+// TestErrorsSayWhatToDo provokes the errors of an upgrade.
+func TestErrorsSayWhatToDo(t *testing.T) {
+	refused := func(how, dir string, d *schema.Declaration) {
+		t.Helper()
+		_, err := Run(t.Context(), dir, d, &Options{Wait: time.Millisecond})
+		said.Same(t, how, err, dir, "STATE")
+	}
+	dir := newState(t)
+	other := younger()
+	other.State = "other"
+	refused("another state", dir, other)
+	other = younger()
+	other.Instances.By = "session_id"
+	refused("instances now", dir, other)
+	other = younger()
+	other.Owners["cost"].Fields["worse"] = schema.Field{Type: "money"}
+	refused("an unsound declaration", dir, other)
+	misfits := younger()
+	misfits.Owners["cost"].Fields["target"] = schema.Field{Type: schema.TypeRecord, Fields: spec{"host": {Type: schema.TypeInt}, "port": {Type: schema.TypeEnum, Values: []string{"http"}}}}
+	refused("values that do not fit", dir, misfits)
+	many := slices.Repeat(Misfits{{Owner: "cost", File: "cost.json", Pointer: "/x", Value: []byte("1"), Why: "want less"}}, 25)
+	said.Same(t, "many of them", many)
+	quarantine := filepath.Join(dir, ".freehold", "quarantine")
+	if err := os.Symlink("..", quarantine); err != nil {
+		t.Fatal(err)
+	}
+	refused("a link for a quarantine", dir, younger())
+	refused("again", dir, younger())
+	if err := os.Remove(quarantine); err != nil {
+		t.Fatal(err)
+	}
+	if report := upgraded(t, dir, younger()); !report.Resumed {
+		t.Error("it was not finished")
+	}
+
+	for how, damage := range map[string]func(file string) error{
+		"foreign":    func(file string) error { return edit(file, `"kept"`, `"mine"`) },
+		"too large":  func(file string) error { return os.Truncate(file, 2<<20) },
+		"unreadable": func(file string) error { return errors.Join(os.Remove(file), os.Symlink("elsewhere", file)) },
+		"newer":      func(file string) error { return edit(file, `"format":1`, `"format":2`) },
+	} {
+		dir := newState(t)
+		file := filepath.Join(dir, "cost.json")
+		if err := damage(file); err != nil {
+			t.Fatal(err)
+		}
+		refused("a sidecar that is "+how, dir, younger())
+	}
+
+	d := &schema.Declaration{State: "agent", Owners: map[string]schema.Owner{
+		"tool": {Busy: schema.Busy{Then: schema.Aside}, Fields: spec{"n": {Type: schema.TypeUint, Kind: schema.Counter}}},
+		"hook": {Fields: spec{"fired": {Type: schema.TypeTime, Kind: schema.Once}, "note": {Type: schema.TypeString}}},
+	}}
+	dir = filepath.Join(t.TempDir(), "state")
+	if err := sidecar.Create(dir, d); err != nil {
+		t.Fatal(err)
+	}
+	next := *d
+	next.Owners = map[string]schema.Owner{"tool": d.Owners["tool"], "hook": {Fields: spec{
+		"fired": {Type: schema.TypeTime}, "note": {Type: schema.TypeString},
+	}}}
+	refused("a once field that is a value now", dir, &next)
+	next.Owners["hook"] = schema.Owner{Fields: spec{"fired": {Type: schema.TypeTime, Kind: schema.Once}, "note": {Type: schema.TypeString, Kind: schema.Value}}}
+	commit(t, dir, "hook", sidecar.Op{Field: "note", Verb: sidecar.Set, Value: []byte(`"` + strings.Repeat("x", 100) + `"`)})
+	sd, err := statedir.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer sd.Close()
+	aside, err := sd.OpenAside("tool")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer aside.Close()
+	if err := aside.Put("x.1.json", []byte("{}")); err != nil {
+		t.Fatal(err)
+	}
+	refused("a patch set aside", dir, &next)
+}
+
+// TestErrorsAreAllTold fails for an error that no test of the package provokes.
+func TestErrorsAreAllTold(t *testing.T) { said.Complete(t) }
