@@ -102,7 +102,7 @@ func TestUpgradeLeavesNoPatchBehind(t *testing.T) {
 			})
 			for _, dry := range []bool{true, false} {
 				_, err := Run(t.Context(), dir, next, &Options{DryRun: dry})
-				wantError(t, err, sidecar.ErrBusy, "owner tool has 1 patches set aside", "freehold fold tool")
+				wantError(t, err, sidecar.ErrBusy, "owner tool has patches set aside (1)", "freehold fold tool")
 			}
 			if c, err := byManifest.Update(t.Context(), func(*sidecar.Tx) error { return nil }); err != nil || c.Folded != 1 {
 				t.Fatalf("%+v (%v)", c, err)
