@@ -95,6 +95,40 @@ func TestViewEndsWhileWritersAreFaster(t *testing.T) {
 	}
 }
 
+// A view is atomic if the writers let it read every file once within its rounds,
+// and whatever they do it ends one pass later.
+func TestViewIsAtomicWithinItsRounds(t *testing.T) {
+	const files = 3 + 1 // the sidecars and the manifest
+	for busy, want := range map[int]reader.Consistency{
+		0:                                      reader.Atomic,
+		files:                                  reader.Atomic,
+		(reader.MostRounds - 2) * files:        reader.Atomic,
+		reader.MostRounds*files + 1:            reader.Causal,
+		10 * reader.MostRounds * files * files: reader.Causal,
+	} {
+		s := newState(t, declaration())
+		s.commit("watchdog", "note", `"x"`)
+		r := s.open()
+		ctx := &countingContext{Context: context.Background(), each: func(n int) {
+			if n <= busy {
+				s.commit("cost", "turns", fmt.Sprint(n))
+				s.commit("reset", "cleared", "true")
+				s.commit("watchdog", "load", fmt.Sprint(n))
+			}
+		}}
+		v, err := r.View(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v.Consistency() != want {
+			t.Errorf("with writers that commit before each of the first %d reads, the view calls itself %s", busy, v.Consistency())
+		}
+		if most := (reader.MostRounds+1)*files + 1; ctx.n > most {
+			t.Errorf("it took %d reads, more than %d", ctx.n, most)
+		}
+	}
+}
+
 // A countingContext does something each time that it is asked whether it has
 // ended, which View does before it reads a file.
 type countingContext struct {

@@ -12,3 +12,9 @@ type Notices = notices
 func (r *Reader) WatchBy(ctx context.Context, start func() (Notices, error)) iter.Seq2[*View, error] {
 	return r.watch(ctx, start)
 }
+
+// MostRounds is how often View reads every file before it settles for less.
+const MostRounds = mostRounds
+
+// SetRounds gives r another number of rounds; with 0, no view is atomic.
+func (r *Reader) SetRounds(n int) { r.rounds = n }

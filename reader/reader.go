@@ -16,6 +16,8 @@ type Reader struct {
 	dir   *statedir.Dir
 	built *schema.Declaration // or nil
 
+	rounds int // mostRounds, but for tests
+
 	closing chan struct{} // closed by Close, for those who watch
 
 	mu       sync.Mutex
@@ -65,7 +67,7 @@ func OpenInstance(dir, id string, built *schema.Declaration) (*Reader, error) {
 }
 
 func open(d *statedir.Dir, built *schema.Declaration) (*Reader, error) {
-	r := &Reader{dir: d, built: built, closing: make(chan struct{})}
+	r := &Reader{dir: d, built: built, rounds: mostRounds, closing: make(chan struct{})}
 	if _, err := r.readManifest(); err != nil {
 		d.Close()
 		return nil, err
@@ -87,8 +89,10 @@ func (r *Reader) Close() error {
 }
 
 // View returns the state as it stands. It returns the same View as before if
-// nothing has changed, without allocating; it never waits for a writer. ctx
-// only ends the reading early while writers are faster than it.
+// nothing has changed, without allocating; it never waits for a writer. If
+// writers keep changing files while it reads, it reads all of them up to eight
+// times to find the state at one moment, and then once more for a view that is
+// [Causal]. ctx only ends the reading early.
 //
 // View returns an error that wraps sidecar.ErrReplaced if the path of the
 // directory names another one now: open it again. Sidecars that cannot be used
@@ -151,7 +155,7 @@ func (r *Reader) settle(ctx context.Context) (Consistency, error) {
 			r.double = r.pair()
 		}
 		since++
-		if reads++; reads > mostRounds*(r.files()+1) {
+		if reads++; reads > r.rounds*(r.files()+1) {
 			return Causal, r.pass(ctx)
 		}
 	}
