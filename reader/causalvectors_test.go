@@ -126,6 +126,7 @@ func asideOwners() map[string]schema.Owner {
 			"seen":   {Kind: schema.Counter, Type: schema.TypeUint, DependsOn: []string{"mode"}},
 		}),
 		"reset": owns(map[string]schema.Field{"mode": plain(schema.TypeUint)}),
+		"after": owns(map[string]schema.Field{"of_n": on("n"), "of_patch": on("n"), "of_tags": on("tags"), "of_fresh": on("fresh"), "of_small": on("small")}),
 	}
 	for _, name := range []string{"fresh", "sick", "lost", "odd"} {
 		owners[name] = aside(map[string]schema.Field{name: count})
@@ -155,6 +156,8 @@ func makeAside(m *maker) {
 	m.aside("tool", 5, fmt.Sprintf(`[{"field":"n","op":"add","value":10},{"field":"own","op":"add","key":"old","member":"hits","at":%q,"value":1},{"field":"seen","op":"add","value":1,"seen":"%s:mode=%s"}]`,
 		own, vectorState, versionOf("reset", 0, 1)))
 	m.aside("tool", 10, fmt.Sprintf(`[{"field":"own","op":"add","key":"new","member":"hits","at":"0.0.%s","value":1},{"field":"own","op":"add","key":"keep","member":"hits","value":1}]`, made))
+	m.commit("after", saw("of_n", document.Observation{"n": own}), saw("of_patch", document.Observation{"n": {Nonce: nonce("patch", "tool", 5)}}),
+		saw("of_tags", document.Observation{"tags": {Nonce: in}}), saw("of_fresh", document.Observation{"fresh": versionOf("fresh", 0, 1)}), saw("of_small", document.Observation{"small": own}))
 	m.aside("fresh", 1, `[{"field":"fresh","op":"add","value":3}]`)
 	m.save("sick.json", edited(m.commit("sick", set("sick", "1")), `"sick":1`, `"sick":2`))
 	m.aside("sick", 1, `[{"field":"sick","op":"add","value":3}]`)

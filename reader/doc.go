@@ -11,10 +11,6 @@
 //	v, err := r.View(ctx)
 //	turns, err := reader.FieldOf(v, "turns", schema.Uint{}).Get()
 //
-// To be told of every change there is [Reader.Watch]:
-//
-//	for v, err := range r.Watch(ctx) {
-//
 // A map of several owners is joined by key: what an owner has at a key counts
 // if it is attached to the incarnation of the key that the view shows.
 //
@@ -22,4 +18,139 @@
 // its own fields away. Getting one of them is an error that says what happened
 // and what to do; it is never the same error as for a field that nobody has
 // set.
+//
+// What follows says it exactly, for readers in other languages. The files'
+// own format is in package document, that of values in package schema;
+// testdata/vectors has states with their views, and testdata/python a reader
+// that was written from these texts.
+//
+// # Files
+//
+// In a state directory:
+//
+//	OWNER.json                               a sidecar
+//	.freehold/manifest.json                  see schema.Manifest
+//	.freehold/OWNER.aside/INSTANCE.SEQ.json  a patch that is set aside, of an owner whose busy.then is "aside"
+//	.freehold/claims/OWNER/FIELD             a once field
+//	.freehold/upgrade-ID/OWNER.json          a sidecar of an upgrade that is under way
+//
+// Other files are not for readers: locks, leases, the quarantine, and whatever
+// begins with a dot or has no such name, which is being written or was left. The
+// manifest's declaration says which owners and fields there are.
+//
+// If the manifest has a member pending, the sidecar of each owner that it lists
+// under sidecars is the file in the directory of that upgrade's id if there is
+// one there, and else the usual one.
+//
+// The state of an instance is a directory in the directory of the states: of the
+// id itself if that fits ^[a-z0-9][a-z0-9_-]{0,63}$, else of "~" and the SHA-256
+// of the id in base32 with small letters and no padding. The manifest has the id.
+//
+// A file is read with one open that follows no link and waits for no pipe, and
+// only if it is regular and has at most one name. The directory of an owner's
+// claims has the inode number that the manifest gives under claims; another
+// one could have lost a claim, and so every claim in it is unreadable.
+//
+// # Statuses
+//
+// Of each owner's sidecar, the first that is true:
+//
+//	missing     there is no such file: nothing was ever written
+//	unreadable  it cannot be read, or is no plain file; or the directory of patches set aside cannot be
+//	invalid     it is too long, or not of the format
+//	foreign     its sum is wrong, or it belongs to another owner or state
+//	regressed   somebody in the view has observed something newer of it, see document.Document.Behind; whose own sidecar has regressed counts too
+//	ok
+//
+// The file of a claim has the same statuses, but for the last but one; a field
+// without one is unclaimed. Whatever stands there, nobody else can claim it.
+//
+// Only what is ok or missing has fields to show. Of those, one whose value is
+// not of its type is invalid by itself.
+//
+// # What is set aside
+//
+// A patch is a JSON object that ends in ,"sum":"DIGITS"} and a line feed. The sum
+// is that of a sidecar. Its members are
+//
+//	format 1, owner, state, name (the file's), id (13 characters as a nonce), at, writer as in a sidecar, and
+//	ops [{field, op, key, member, at, value, seen}], of which each has what its op needs
+//
+// A patch counts if all that is right, it has no other members and no other ops
+// than add, raise, lower, insert, remove and delete, and its id is not in folded
+// of the sidecar. One that does not count for another reason than folded is told
+// of, and so is one that is kept out.
+//
+// The patches that count are taken in by at, those of one instant by name. An
+// operation on a map means an incarnation of the key, at. For the owner of the
+// keys: the one that there is; without at, that or a new one, whose incarnation
+// is 0.0.ID with the patch's id; any other is gone. For other owners: what they
+// have at the key if that is attached to at; if what they have is older or
+// nothing, a new row attached to at; if it is newer, the incarnation is gone. A
+// version 0.0.ID means also the incarnation whose nonce is ID, which the patch
+// created when it was taken in. An operation on what is gone is left out. If
+// any other operation cannot be carried out, the whole patch is.
+//
+// A field that a patch has changed has its provenance: version 0.0.ID, at, the
+// writer's program and pid, and as observed what seen says,
+// STATEID:FIELD=VERSION,… with an empty version for what nobody had written;
+// without seen, nothing. A raise or lower that moves nothing leaves what was
+// observed alone, unless its operand is what is there and it has a seen.
+//
+// The patches are listed and read before the sidecar. A patch that counts must
+// still be there after the sidecar was read: if it is not, it was taken in, and
+// the sidecar is read again. Then nothing counts twice, and nothing is missed.
+//
+// # Joining
+//
+// The owner of a map's keys is the one that declares keys, or the only one. Its
+// rows are the map's keys. Each other owner's row at a key counts if its
+// incarnation, under keys in the owner's entry, is the same text as that of the
+// owner of the keys. A member is taken from the owner that declares it; one that
+// nobody declares from the first that has it, the owner of the keys before the
+// others by name. What is not of its type is left out, alone.
+//
+// # Freshness
+//
+// It is decided by versions and never by clocks. For each field that a value
+// depends on, the first that is true:
+//
+//	unknown    dependency-unreadable  its owner is neither ok nor missing
+//	stale      overtaken              the version in its entry is newer than the one observed
+//	ambiguous  begun                  it is an event, and something is open
+//	unknown    not-observed           nothing was observed of it
+//	fresh      current                the two are equal; "" equals a field without an entry
+//	unknown    dependency-behind      the one observed is newer
+//	unknown    dependency-forked      the numbers are equal and the nonces are not
+//
+// Of several, the first of the heaviest counts: stale, then ambiguous, unknown,
+// fresh. Before that, a value that cannot be had is unknown (unreadable), and one
+// that is not set too (unset); a field that depends on nothing is fresh
+// (independent). What a patch that is set aside has changed, with the
+// version 0.0.ID, is newer than whatever else was observed.
+//
+// # The cut
+//
+// A view is atomic if every file, the manifest included, was read again after
+// the last that had changed, and had the same bytes: each commit draws a new
+// nonce, so equal bytes are the same commit. An owner that sets patches aside
+// counts as read again when its patches and then its sidecar were. Bytes decide,
+// never inode numbers, sizes or times. The files are read up to eight times.
+//
+// If writers are faster than that, one more pass reads who depends on others
+// before those; who has rows of a map before the owner of its keys, where the
+// former allows it; patches before their sidecar, with the look after it; and
+// the claims last. The view is then causal: nobody in it has observed anything
+// newer than it holds, and a claim that was made before a commit in it is in it.
+//
+// Its id is the first 16 bytes, in hexadecimal, of the SHA-256 of this text: the
+// state id; for each owner by name that is not missing, a line feed, the owner,
+// a space, the status, a space, and of ok and regressed the version, of invalid
+// and foreign the SHA-256 of the file in hexadecimal (of no bytes if it is too
+// long), of unreadable nothing; then, if patches are set aside that are not
+// folded and the owner has not regressed, a line feed, the owner, " aside", and
+// each after a space the ids of those that count, as they are taken in, if the
+// owner is ok or missing, and the names of the files that are no patches; then
+// for each claim that is not missing, by owner and field, the same as for an
+// owner with OWNER/FIELD for the name and the claim's nonce for the version.
 package reader

@@ -79,7 +79,7 @@ func (v *View) regress() {
 			if !ok {
 				continue
 			}
-			if old := v.owners[p.owner]; old.doc != nil && old.doc.Behind(s.version) {
+			if old := v.owners[p.owner]; old.Status == OK && old.doc.Behind(s.version) {
 				v.owners[p.owner] = old.regressed(o.Name, s)
 			}
 		}

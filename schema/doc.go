@@ -3,4 +3,47 @@
 // data. It does no I/O and knows nothing of YAML; package
 // [github.com/freehold-dev/freehold/schema/declare] reads owners.yaml into the
 // types here.
+//
+// # Values
+//
+// A value in a file is one of its field's type if it has this form. Other
+// values are no damage of the file: the field alone is invalid. Writers store
+// the first form that is named, so that equal values have equal bytes.
+//
+//	bool      true or false
+//	int       a JSON integer of 64 bits, as 0|-?[1-9][0-9]*: no -0, 1.0 or 1e3
+//	uint      the same from 0 to 2^64-1
+//	float     a JSON number that fits a double
+//	decimal   a JSON string that spells a JSON number ("12.5"), with at most 40 digits before its point, 40 after it, and an exponent from -40 to 40
+//	string    a JSON string of at most 65536 bytes of UTF-8
+//	time      a JSON string, RFC 3339 in UTC with up to nine digits of a fraction; read, with any offset; never the year 1's first second in UTC
+//	duration  a JSON string as Go writes them ("1h2m3.5s"), 64 bits of nanoseconds
+//	enum      a JSON string, one of the declared values
+//	list      a JSON array of at most 16384 elements of the declared type
+//	record    a JSON object; of its declared members each is of its type, or is not there; others are a newer declaration's and stay
+//	json      any JSON, null too, at most 48 deep
+//	set       a JSON array of elements that differ, in order: numbers, instants and durations by size, others by the bytes of their text
+//	map       a JSON object; a key has 1 to 256 bytes without control characters
+//
+// The counters, maxima and minima of an owner are values of their types; an
+// event's value is the time at which it was last done; a once field's that at
+// which it was claimed.
+//
+// # What operations make of values
+//
+// A patch that is set aside has operations of these kinds, see package sidecar:
+//
+//	add     the sum, exactly; an unset counter counts from 0. A sum that is no value of the type keeps the whole patch out
+//	raise   the operand if the field is unset or the operand larger, else what is there. Instants compare as instants
+//	lower   the same with smaller
+//	insert  of a set, the element is in it; of a map, the key is there, with {} if it was not
+//	remove  of a set, the element is not in it
+//	delete  of a map, the key is not there
+//
+// # The manifest
+//
+// A [Manifest] is what a state directory says of itself, and what readers go by.
+// Its JSON is that of the types here. Members that are not known are left
+// alone. [Declaration.Merge] says what a program and a manifest that differ
+// agree on.
 package schema

@@ -72,7 +72,7 @@ class View:
         "Marks the owners that are older than what by has observed of them."
         for field, seen in ((field, seen) for observed in by["saw"].values() for field, seen in observed.items() if field in self.fields):
             o, (at, nonce) = self.by[self.decider(field)], version(seen, True)
-            if not nonce or not o["doc"] or "at" not in o: continue
+            if not nonce or o["status"] != "ok": continue
             (have, mine), recent = version(o["at"]), o["doc"]["$sidecar"]["recent"]
             behind = at[0] > have[0] if at[0] != have[0] else (at, nonce) != (have, mine) if at[1] >= have[1] else have[1] - at[1] < len(recent) and nonce not in recent
             if behind: o.update(status="regressed", doc=None, mark=f"\n{o['owner']} regressed {o['at']}")
@@ -112,22 +112,24 @@ class View:
         return rows
 
     def freshness(self, field):
+        "Returns a verdict and its reason."
         owner = self.decider(field)
         f, o, result = self.owners[owner]["fields"][field], self.by[owner], ("fresh", "current")
         if o["status"] not in ("ok", "missing"): return "unknown", "unreadable"
         if not o["doc"] or field not in o["doc"]: return "unknown", "unset"
         for of in f["depends_on"]:
-            seen, dep = self.entry(owner, field).get("observed", {}).get(of), self.by[self.decider(of)]
-            e = self.entry(dep["owner"], of)
-            have, known = version(e.get("version", ""), True), None if seen is None else version(seen, True)
-            if dep["status"] not in ("ok", "missing"): found = "unknown", "dependency-unreadable"
-            elif known and have[0] > known[0]: found = "stale", "overtaken"
-            elif e.get("open"): found = "ambiguous", "begun"
-            elif not known: found = "unknown", "not-observed"
-            elif have == known: found = "fresh", "current"
-            else: found = "unknown", "dependency-behind" if known[0] > have[0] else "dependency-forked"
-            result = max(result, found, key=lambda found: ["fresh", "unknown", "ambiguous", "stale"].index(found[0]))
+            result = max(result, self.against(of, self.entry(owner, field).get("observed", {}).get(of)), key=lambda r: ["fresh", "unknown", "ambiguous", "stale"].index(r[0]))
         return result
+
+    def against(self, of, seen):
+        if self.by[self.decider(of)]["status"] not in ("ok", "missing"): return "unknown", "dependency-unreadable"
+        e = self.entry(self.decider(of), of)
+        have, known = version(e.get("version", ""), True), None if seen is None else version(seen, True)
+        aside = have[0] == (0, 0) and have[1]
+        if known and (have[0] > known[0] or aside): return "stale", "overtaken"
+        if e.get("open"): return "ambiguous", "begun"
+        if not known: return "unknown", "not-observed"
+        return ("fresh", "current") if have == known else ("unknown", "dependency-behind" if known[0] > have[0] else "dependency-forked")
 
     def provenance(self, owner, field, bad):
         f, e, o = self.owners[owner]["fields"][field], self.entry(owner, field), self.by[owner]
