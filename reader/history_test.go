@@ -15,6 +15,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	play()
 	history.Main(history.Kinds{
 		"slow": slowly,
 		"slow and sure of itself": func(dir string) (history.Viewer, error) {

@@ -51,6 +51,8 @@ func chain() *schema.Declaration {
 	return d
 }
 
+var writing = reader.Role("write", roleWrite)
+
 // roleWrite commits as an owner until its standard input ends, as fast as it
 // can: the first counts, each other takes the largest of what it sees.
 func roleWrite(args []string) error {
@@ -231,7 +233,7 @@ func load(t *testing.T, dir string) context.Context {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	t.Cleanup(func() { cancel(nil) })
 	for _, owner := range links {
-		cmd := process("write", dir, owner)
+		cmd := reader.Process(writing, dir, owner)
 		in, err := cmd.StdinPipe()
 		if err == nil {
 			err = cmd.Start()
