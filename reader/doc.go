@@ -127,7 +127,8 @@
 // fresh. Before that, a value that cannot be had is unknown (unreadable), and one
 // that is not set too (unset); a field that depends on nothing is fresh
 // (independent). What a patch that is set aside has changed, with the
-// version 0.0.ID, is newer than whatever else was observed.
+// version 0.0.ID, is newer than whatever was observed, also than itself: patches
+// that come later may go before it.
 //
 // # The cut
 //
