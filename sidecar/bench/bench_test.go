@@ -3,6 +3,7 @@ package bench
 import (
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"regexp"
 	"testing"
@@ -13,6 +14,11 @@ var kinds = flag.String("kinds", "", "run only the kinds that match this regular
 // tables collects what the benchmarks found; TestMain prints it when they are
 // over, since a benchmark that prints spoils its own line.
 var tables []*table
+
+// reports collects what is no such table.
+var reports []func(io.Writer)
+
+func keepReport(print func(io.Writer)) { reports = append(reports, print) }
 
 func TestMain(m *testing.M) {
 	if kind := os.Getenv(memberVariable); kind != "" {
@@ -26,6 +32,9 @@ func TestMain(m *testing.M) {
 	code := m.Run()
 	for _, t := range tables {
 		t.print(os.Stdout)
+	}
+	for _, print := range reports {
+		print(os.Stdout)
 	}
 	os.Exit(code)
 }
