@@ -116,7 +116,10 @@ func (b *batch) takePatch(p *PatchAside) {
 		return
 	}
 	born := Version{Epoch: b.next.Epoch, Revision: b.next.Revision, Nonce: p.ID}
-	kept, err := b.combine(p, b.seen(), born, b.next)
+	tx, kept, err := b.combine(p, b.seen(), born)
+	if err == nil && len(kept) == 0 && b.wasKeptOut(p) {
+		err = schema.ErrOverflow
+	}
 	switch {
 	case errors.Is(err, schema.ErrOverflow):
 		if b.keepOut(p, err) {
@@ -125,10 +128,19 @@ func (b *batch) takePatch(p *PatchAside) {
 	case err != nil: // this build, or this declaration, does not know what it is
 		w.tell(p.Name, fmt.Errorf("%s: not taken in: %w: it stays for a release, or a declaration, that can; use that", b.fold.aside.Path(p.Name), err))
 	case len(kept) == 0 || b.keepOut(p, errors.Join(kept...)):
+		b.takeOf(p, tx, b.next)
 		b.fold.listed = append(b.fold.listed, p.ID)
 		b.fold.fresh = append(b.fold.fresh, p.ID)
 		b.fold.done = append(b.fold.done, p.Name)
 	}
+}
+
+// wasKeptOut reports whether an earlier commit has kept p out as a whole, and was
+// killed before its file was gone. By now it might fit, and whoever was told may
+// have added by hand what is to count.
+func (b *batch) wasKeptOut(p *PatchAside) bool {
+	_, err := b.w.dir.Kept(keptName(b.w.owner, p.ID))
+	return err == nil
 }
 
 // seen returns the deciders as this batch knows them.

@@ -21,7 +21,8 @@ func Overlay(m *schema.Manifest, dir, owner string, doc *document.Document, patc
 	outs = map[string]error{}
 	for _, p := range patches {
 		born := Version{Nonce: p.ID}
-		kept, err := b.combine(p, nil, born, born)
+		tx, kept, err := b.combine(p, nil, born)
+		b.takeOf(p, tx, born)
 		if err := errors.Join(err, errors.Join(kept...)); err != nil {
 			outs[p.ID] = fmt.Errorf("patch %s: %w: run `freehold fold %s`, which takes in what it can and says where it keeps the rest", p.ID, err, owner)
 		}
@@ -31,11 +32,11 @@ func Overlay(m *schema.Manifest, dir, owner string, doc *document.Document, patc
 	return whole, outs
 }
 
-// combine takes p's operations into the batch. kept are the reasons why some of
-// them are left out: the incarnation that they mean is gone. If any other cannot
-// be carried out, err says why and none is.
-func (b *batch) combine(p *PatchAside, others map[string]*snapshot, born, version Version) (kept []error, err error) {
-	tx := &Tx{batch: b, others: others, born: born}
+// combine carries p's operations out on top of the batch. kept are the reasons
+// why some of them are left out: the incarnation that they mean is gone. If any
+// other cannot be carried out, err says why and none is.
+func (b *batch) combine(p *PatchAside, others map[string]*snapshot, born Version) (tx *Tx, kept []error, err error) {
+	tx = &Tx{batch: b, others: others, born: born}
 	for _, op := range p.Ops {
 		tx.Apply(op)
 		switch {
@@ -43,13 +44,20 @@ func (b *batch) combine(p *PatchAside, others map[string]*snapshot, born, versio
 			kept = append(kept, tx.err)
 			tx.err = nil
 		case tx.err != nil:
-			return nil, tx.err
+			return nil, nil, tx.err
 		}
 	}
 	tx.done = true
+	return tx, kept, nil
+}
+
+// takeOf takes into the batch what combine carried out.
+func (b *batch) takeOf(p *PatchAside, tx *Tx, version Version) {
+	if tx == nil {
+		return
+	}
 	by := document.Provenance{Version: version, At: p.At, Program: p.Writer.Program, PID: p.Writer.Identity.PID}
 	b.take(tx, &by)
-	return kept, nil
 }
 
 // joined is entry for an operation of a patch that was set aside. It joins the
