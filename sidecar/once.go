@@ -97,7 +97,7 @@ func (w *Writer) ClaimAt(ctx context.Context, field string, at time.Time) (won b
 // leased runs fn while this process has the owner's lock, for which it waits no
 // longer than wait, and its lease.
 func (w *Writer) leased(ctx context.Context, wait time.Duration, fn func() error) error {
-	if err := w.lock.Acquire(ctx, wait); err != nil {
+	if err := w.acquire(ctx, wait); err != nil {
 		return err
 	}
 	defer w.lock.Release()

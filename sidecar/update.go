@@ -162,7 +162,7 @@ func (w *Writer) takeLock(ctx context.Context, wait time.Duration) error {
 	if failpoint.Omitted(failpoint.RuleLock) {
 		return nil
 	}
-	return w.lock.Acquire(ctx, wait)
+	return w.acquire(ctx, wait)
 }
 
 // alone runs fn while no Update does, each of which waits its turn meanwhile. It
