@@ -14,6 +14,15 @@
 // A map of several owners is joined by key: what an owner has at a key counts
 // if it is attached to the incarnation of the key that the view shows.
 //
+// Whether a value that was computed from other owners' fields is out of date is
+// decided by what its writer had seen of them, never by clocks. Act on what is
+// fresh alone:
+//
+//	if tokens := v.LastPromptTokens(); tokens.Freshness().Fresh() {
+//
+// See [Entry.Freshness]; [View.Observe] returns what there is to be seen. A sidecar
+// that is older than somebody in the view has seen it is [Regressed].
+//
 // An owner whose sidecar is damaged, or was edited by another hand, takes only
 // its own fields away. Getting one of them is an error that says what happened
 // and what to do; it is never the same error as for a field that nobody has

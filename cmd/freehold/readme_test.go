@@ -65,6 +65,7 @@ const (
 	fromClone
 	first
 	use
+	overtaken
 	blocks
 )
 
@@ -132,6 +133,16 @@ func TestReadmeIsTrue(t *testing.T) {
 	explained := varying.ReplaceAllString(last, "…")
 	if !slices.ContainsFunc(r.outputs, func(out string) bool { return strings.HasPrefix(explained, varying.ReplaceAllString(out, "…")) }) {
 		t.Errorf("the README does not show what explain prints:\n%s", last)
+	}
+	for _, command := range r.commands[overtaken] {
+		last = shell(command)
+		if strings.Contains(command, "--require-fresh") && last != "1234\n" {
+			t.Errorf("%s prints %q, want what the README says", command, last)
+		}
+	}
+	explained = varying.ReplaceAllString(last, "…")
+	if !slices.ContainsFunc(r.outputs, func(out string) bool { return strings.Contains(explained, varying.ReplaceAllString(out, "…")) }) {
+		t.Errorf("the README does not show why prompt_tokens is stale:\n%s", last)
 	}
 	refused := exec.CommandContext(t.Context(), "go", "build", "./owners/agent/reset/cmd/trespass")
 	refused.Dir, refused.Env = dir, append(os.Environ(), goEnvironment(t)...)

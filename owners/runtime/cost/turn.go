@@ -1,11 +1,13 @@
 package cost
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/freehold-dev/freehold/owners/runtime"
 	"github.com/freehold-dev/freehold/owners/runtime/cost/internal/costfile"
@@ -60,8 +62,9 @@ func Observe(ctx context.Context, dir, log, session string, o *sidecar.Options) 
 		return err
 	}
 	_, err = w.Update(ctx, func(tx costfile.Tx) error {
-		if keys := tx.Turns().Keys(); len(keys) >= mostTurns {
-			tx.Turns().Delete(keys[0]) // its session records no prompt at its end
+		tx.Turns().Delete(session) // a turn that begins anew is the youngest
+		for len(tx.Turns().Keys()) >= mostTurns {
+			tx.Turns().Delete(oldest(tx)) // its session records no prompt at its end
 		}
 		turn := tx.Turns().Key(session)
 		turn.Seen().Set(string(text))
@@ -69,6 +72,16 @@ func Observe(ctx context.Context, dir, log, session string, o *sidecar.Options) 
 		return nil
 	})
 	return err
+}
+
+// oldest returns the session whose turn began first: a key's incarnation is the
+// version of the commit that made it.
+func oldest(tx costfile.Tx) string {
+	return slices.MinFunc(tx.Turns().Keys(), func(a, b string) int {
+		x, _ := tx.Turns().Ref(a)
+		y, _ := tx.Turns().Ref(b)
+		return cmp.Or(cmp.Compare(x.Incarnation.Epoch, y.Incarnation.Epoch), cmp.Compare(x.Incarnation.Revision, y.Incarnation.Revision))
+	})
 }
 
 // turn returns what was noted when the session's turn started; the zero token if
