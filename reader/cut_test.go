@@ -17,7 +17,7 @@ import (
 
 // Case 148: two owners commit in turns, so that at every moment cost is level with reset
 // or one ahead. A view that is atomic shows that; a view of files read one
-// after the other would not.
+// after the other would not (C-148).
 func TestAtomicViewsShowOneMoment(t *testing.T) {
 	d := &schema.Declaration{State: "race", Owners: map[string]schema.Owner{}}
 	for _, owner := range []string{"cost", "other", "reset", "zebra"} {

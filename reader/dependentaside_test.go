@@ -1,0 +1,68 @@
+package reader
+
+import (
+	"context"
+	"path/filepath"
+	"testing"
+
+	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar"
+)
+
+// What was seen is kept in a patch that is set aside, too: the view is as fresh
+// before it is taken in as afterwards, and is overtaken by the same.
+func TestWhatIsSetAsideIsAsFreshAsWhatItsWriterSaw(t *testing.T) {
+	d := &schema.Declaration{State: "usage", Owners: map[string]schema.Owner{
+		"tool":  {Busy: schema.Busy{Wait: "1ms", Then: schema.Aside}, Fields: map[string]schema.Field{"peak": {Type: schema.TypeUint, Kind: schema.Max, DependsOn: []string{"phase"}}}},
+		"judge": {Fields: map[string]schema.Field{"phase": {Type: schema.TypeString}}},
+	}}
+	s := &spooling{TB: t, dir: filepath.Join(t.TempDir(), "state")}
+	open := func(owner string) *sidecar.Writer {
+		w, err := sidecar.Open(context.Background(), s.dir, d, owner, &sidecar.Options{Create: true, Program: "hook"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { w.Close() })
+		return w
+	}
+	s.worker, s.hook = open("tool"), open("tool")
+	judge := open("judge")
+	r := s.reader()
+	phase := func(to string) {
+		t.Helper()
+		s.commit(judge, sidecar.Op{Field: "phase", Verb: sidecar.Set, Value: []byte(`"` + to + `"`)})
+	}
+	raise := func(to string) sidecar.Op {
+		t.Helper()
+		seen, err := s.view(r).ObserveFor("peak")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return sidecar.Op{Field: "peak", Verb: sidecar.Raise, Value: []byte(to), Seen: seen}
+	}
+	want := func(verdict Verdict, why Reason, aside int) {
+		t.Helper()
+		v := s.view(r)
+		if f := v.Field("peak").Freshness(); f.Verdict != verdict || f.Reason != why {
+			t.Errorf("%s (%s), want %s (%s): %s", f.Verdict, f.Reason, verdict, why, f)
+		}
+		if o, _ := v.Owner("tool"); o.Aside != aside || o.Err != nil || o.AsideErr != nil {
+			t.Errorf("%d patches are set aside (%v, %v), want %d", o.Aside, o.Err, o.AsideErr, aside)
+		}
+	}
+	phase("early")
+	s.aside(raise("1"))
+	want(Fresh, ReasonCurrent, 1)
+	phase("late")
+	want(Stale, ReasonOvertaken, 1)
+	s.commit(s.worker) // takes it in
+	want(Stale, ReasonOvertaken, 0)
+	s.aside(raise("2"))
+	want(Fresh, ReasonCurrent, 1)
+	s.commit(s.worker)
+	want(Fresh, ReasonCurrent, 0)
+	op := raise("3")
+	op.Seen = sidecar.Seen{}
+	s.aside(op)
+	want(Unknown, ReasonNotObserved, 1)
+}
