@@ -214,7 +214,7 @@ func why(err error) Reason {
 		return Busy
 	case errors.Is(err, statedir.ErrUnsafe), errors.Is(err, fs.ErrPermission):
 		return Unsafe
-	case errors.Is(err, statedir.ErrReplaced), errors.Is(err, fs.ErrNotExist):
+	case errors.Is(err, statedir.ErrReplaced), errors.Is(err, fs.ErrNotExist) && !errors.Is(err, statedir.ErrInvalidManifest):
 		return Active
 	case errors.As(err, new(*fs.PathError)) && !errors.Is(err, statedir.ErrInvalidManifest) && !errors.Is(err, statedir.ErrLock) && !errors.Is(err, statedir.ErrIrregular):
 		return IOFailed

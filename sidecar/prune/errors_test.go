@@ -1,0 +1,49 @@
+package prune
+
+import (
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/schema/errorstest"
+	"github.com/freehold-dev/freehold/sidecar"
+)
+
+var said = errorstest.Golden{Update: flag.Bool("update", false, "write the golden files anew"), Wraps: []string{"../statedir", "../document"}}
+
+// TestErrorsSayWhatToDo holds what is said of instances that somebody has to
+// look at.
+func TestErrorsSayWhatToDo(t *testing.T) {
+	dir := newInstances(t, "edited", "lost")
+	err := errors.Join(
+		os.WriteFile(filepath.Join(dir, "edited", "hook.json"), []byte("{}"), 0o600),
+		os.Remove(filepath.Join(dir, "lost", ".freehold", "manifest.json")),
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	report, err := Run(t.Context(), dir, &Options{OlderThan: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, i := range report.Items {
+		if i.Action != Kept || !i.WantsALook() {
+			t.Errorf("%+v", i)
+		}
+		said.Same(t, "an instance that was "+filepath.Base(i.Path), errors.New(i.Says), dir, "SESSIONS")
+	}
+	whole := filepath.Join(t.TempDir(), "state")
+	d := declaration()
+	d.Instances = schema.Instances{}
+	if err := sidecar.Create(whole, d); err != nil {
+		t.Fatal(err)
+	}
+	_, err = Run(t.Context(), filepath.Dir(whole), nil)
+	said.Same(t, "no state", err)
+}
+
+// TestErrorsAreAllTold fails for an error that no test of the package provokes.
+func TestErrorsAreAllTold(t *testing.T) { said.Complete(t) }
