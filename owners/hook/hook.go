@@ -98,7 +98,7 @@ func (h Hook) read(ctx context.Context, stdin io.Reader) (in Input, err error) {
 		return in, fmt.Errorf("standard input: %w", err)
 	}
 	if len(text) > mostInput {
-		return in, fmt.Errorf("standard input: more than %d bytes", mostInput)
+		return in, fmt.Errorf("standard input: more than %d bytes: send the event alone", mostInput)
 	}
 	if err := json.Unmarshal(text, &in); err != nil {
 		return in, fmt.Errorf("standard input is not what the agent sends to a hook: %w", err)

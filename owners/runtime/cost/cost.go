@@ -57,7 +57,7 @@ func Record(ctx context.Context, dir, log, session string, o *sidecar.Options) (
 			return rec, err
 		}
 	}
-	return Recorded{}, fmt.Errorf("%w: others recorded the log faster, %d times", sidecar.ErrConflict, mostTries)
+	return Recorded{}, fmt.Errorf("%w: others recorded the log faster, %d times; run it again", sidecar.ErrConflict, mostTries)
 }
 
 // record reads the log before it takes the owner's lock, and then makes sure

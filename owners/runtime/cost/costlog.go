@@ -72,7 +72,7 @@ func readStretch(path string, from uint64, session string) (stretch, error) {
 		return stretch{}, err
 	}
 	if !info.Mode().IsRegular() {
-		return stretch{}, fmt.Errorf("%s is not a regular file", path)
+		return stretch{}, fmt.Errorf("%s is not a regular file: name the log itself", path)
 	}
 	if uint64(info.Size()) < from {
 		from = 0

@@ -75,7 +75,7 @@ func (c *curate) act(ctx context.Context, dir string) (curator.Plan, error) {
 	}
 	var p curator.Plan
 	if err := json.Unmarshal(text, &p, json.RejectUnknownMembers(true)); err != nil {
-		return curator.Plan{}, fmt.Errorf("%s is no plan that -dry-run has printed: %w", c.plan, err)
+		return curator.Plan{}, fmt.Errorf("%s is no plan: %w; give what -dry-run has printed", c.plan, err)
 	}
 	return curator.Act(ctx, dir, p, c.now, o)
 }
