@@ -41,6 +41,24 @@ func (p *place) choose(dir string) (string, error) {
 	return d.Path(), err
 }
 
+// each returns the directories of the states that the caller means: of a state
+// with instances all of them, unless he names one.
+func (p *place) each() (dirs []string, err error) {
+	dir, err := p.whole()
+	if err != nil {
+		return nil, err
+	}
+	if p.chosen.Changed || unchosen(dir) == nil {
+		dir, err = p.choose(dir)
+		return []string{dir}, err
+	}
+	found, err := statedir.Instances(dir)
+	for _, i := range found {
+		dirs = append(dirs, filepath.Join(dir, i.Name))
+	}
+	return dirs, err
+}
+
 // unchosen refuses a directory of instances, and says which there are.
 func unchosen(dir string) error {
 	g, err := statedir.GatheringIn(dir)

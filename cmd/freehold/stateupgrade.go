@@ -2,10 +2,12 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/upgrade"
 	"github.com/spf13/cobra"
 )
@@ -30,7 +32,11 @@ kept in .freehold/quarantine.
 
 Readers see the state as before or as after, never a mixture. Programs built
 before the upgrade are refused from then on (4). An upgrade that was interrupted
-is finished by the next one, and until then nobody commits.`,
+is finished by the next one, and until then nobody commits.
+
+Of a state with instances it upgrades all of them, each by itself, or the one in
+--instance; with --json it prints an object a line. If some cannot be upgraded,
+the others are, and running it again comes to those.`,
 		Example: `  freehold state upgrade --dry-run
   freehold state upgrade --dir ./state --owners owners/runtime/owners.yaml`,
 		Args: operands(0, 0, "no operands"),
@@ -42,21 +48,36 @@ is finished by the next one, and until then nobody commits.`,
 		if err != nil {
 			return err
 		}
-		dir, err := p.find()
+		dirs, err := p.each()
 		if err != nil {
 			return err
 		}
-		report, err := upgrade.Run(ctx, dir, source.Declaration, o)
-		if err != nil {
-			return err
-		}
-		return c.report(upgraded(report, o.DryRun), upgradeText(report, o.DryRun))
+		return c.upgradeAll(ctx, dirs, source.Declaration, o)
 	})
 	p.flags(cmd)
 	d.flags(cmd)
 	cmd.Flags().BoolVar(&o.DryRun, "dry-run", false, "say what would be done, and change nothing")
 	cmd.Flags().DurationVar(&o.Wait, "wait", upgrade.DefaultWait, "wait at most `DURATION` for each owner's commits")
 	return cmd
+}
+
+// upgradeAll upgrades one state after the other. One that cannot be upgraded
+// keeps none of the others from it.
+func (c *cli) upgradeAll(ctx context.Context, dirs []string, d *schema.Declaration, o *upgrade.Options) error {
+	var errs []error
+	for _, dir := range dirs {
+		report, err := upgrade.Run(ctx, dir, d, o)
+		switch {
+		case err != nil && len(dirs) > 1 && errors.Is(err, sidecar.ErrNoState): // it was removed meanwhile
+		case err != nil:
+			errs = append(errs, err)
+		default:
+			if err := c.report(upgraded(report, o.DryRun), upgradeText(report, o.DryRun)); err != nil {
+				return err
+			}
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // An upgradeReport is what state upgrade prints.
