@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/freehold-dev/freehold/gen"
+	"github.com/freehold-dev/freehold/schema/declare"
 )
 
 // parsed returns the Go files among files.
@@ -182,7 +183,42 @@ func TestHandlesWrapOneUnexportedField(t *testing.T) {
 // Case 147: no generated package imports itself, by whatever way round.
 func TestImportsFormNoCycle(t *testing.T) {
 	src, _ := shop(t)
-	_, trees := parsed(t, generate(t, src))
+	dependents, err := declare.Parse("owners/shop/owners.yaml", "owners/shop", []byte(`state: shop
+owners:
+  till:
+    fields:
+      opened: {type: time, kind: event}
+      target: {type: record, fields: {host: {type: string}}}
+  guard:
+    fields:
+      seen_at: {type: time, depends_on: [opened, target]}
+      why: {type: enum, values: [late, early]}
+  clerk:
+    fields:
+      last: {type: uint, depends_on: [opened, why]}
+      target_seen: {type: record, fields: {host: {type: string}}, depends_on: [target]}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, src := range map[string]*declare.Source{"shop": src, "dependents": dependents} {
+		t.Run(name, func(t *testing.T) {
+			files := generate(t, src)
+			if name == "dependents" { // the shop has its own test
+				for _, path := range []string{"/till/internal/tillfile", "/guard/internal/guardfile", "/clerk/internal/clerkfile"} {
+					if _, err := newModule(t, files).Import(shopModule + "/owners/shop" + path); err != nil {
+						t.Error(err)
+					}
+				}
+			}
+			importsOneWay(t, files)
+		})
+	}
+}
+
+func importsOneWay(t *testing.T, files []gen.File) {
+	t.Helper()
+	_, trees := parsed(t, files)
 	for _, tree := range trees {
 		var own []string
 		for _, spec := range tree.Imports {
