@@ -41,7 +41,7 @@ var imports = map[string][]string{
 	"sidecar/adopt":      {"schema", "sidecar", "sidecar/document", "sidecar/statedir", "sidecar/internal/…"},
 	"sidecar/prune":      {"schema", "sidecar/document", "sidecar/statedir", "sidecar/internal/…"},
 	"sidecar/upgrade":    {"schema", "sidecar", "sidecar/document", "sidecar/statedir", "sidecar/internal/…"},
-	"sidecar/statetest":  {"reader", "schema", "sidecar"},
+	"sidecar/statetest":  {"reader", "reader/doctor", "schema", "sidecar"},
 	"sidecar/history":    {"schema", "sidecar", "sidecar/internal/…"},
 	"sidecar/internal/…": {},
 	"sidecar/model":      {},

@@ -71,6 +71,7 @@ func TestAcceptPutsValuesInOrder(t *testing.T) {
 // accepting it helps.
 func TestAcceptOfANewerFormatNamesTheReleaseAlone(t *testing.T) {
 	dir := newState(t)
+	Damaged(dir, "sidecar-newer")
 	update(t, openOwner(t, dir, "cost", nil), setNote("first"))
 	path := sidecarPath(dir, "cost")
 	newer := strings.Replace(readFile(t, path), `"format":1`, `"format":2`, 1)

@@ -160,6 +160,7 @@ func TestAnotherUsersNumberKeepsNoLease(t *testing.T) {
 	for _, how := range []string{"its own start time", "another start time", "another boot"} {
 		t.Run(how, func(t *testing.T) {
 			dir := newState(t)
+			Damaged(dir, "directory-unsafe")
 			a := newActor(t, dir)
 			epoch := a.open()
 			a.kill()

@@ -28,6 +28,7 @@ func failed(t *testing.T, w *Writer, fn func(*Tx)) error {
 // TestErrorsSayWhatToDo provokes what an Update can be refused for.
 func TestErrorsSayWhatToDo(t *testing.T) {
 	dir := newState(t)
+	Damaged(dir, "sidecar-unreadable")
 	w := openOwner(t, dir, "cost", nil)
 	same := func(how string, err error) {
 		t.Helper()
@@ -119,6 +120,7 @@ func TestErrorsSayWhatToDoOfMaps(t *testing.T) {
 // TestErrorsSayWhatToDoOfTheQuarantine is about what cannot be kept.
 func TestErrorsSayWhatToDoOfTheQuarantine(t *testing.T) {
 	dir := newState(t)
+	Damaged(dir, "irregular", "sidecar-foreign")
 	update(t, openOwner(t, dir, "cost", nil), setNote("first"))
 	path := sidecarPath(dir, "cost")
 	for _, err := range []error{
@@ -214,6 +216,7 @@ func TestErrorsSayWhatToDoOfOwners(t *testing.T) {
 // TestErrorsSayWhatToDoOfLostLocks is about a lease whose lock file is gone.
 func TestErrorsSayWhatToDoOfLostLocks(t *testing.T) {
 	dir := newState(t)
+	Damaged(dir, "lock-lost")
 	w := mustOpen(t, dir)
 	lease := filepath.Join(dir, ".freehold", statedir.OwnerLease("watchdog"))
 	if err := os.Remove(lease); err != nil {

@@ -118,6 +118,7 @@ func TestLostLockFileLetsNobodyIn(t *testing.T) {
 			t.Run(lock+"/"+how, func(t *testing.T) {
 				t.Parallel()
 				dir := newState(t)
+				Damaged(dir, "unknown")
 				a := newActor(t, dir)
 				epoch := a.open()
 				a.must("commit", "applied")
@@ -182,6 +183,7 @@ func TestLeaseFileThatComesBack(t *testing.T) {
 // nothing any more.
 func TestMovedLocksHoldNothing(t *testing.T) {
 	dir := newState(t)
+	Damaged(dir, "sidecar-foreign")
 	w := mustOpen(t, dir)
 	shared := openOwner(t, dir, "cost", nil)
 	update(t, w, beat)

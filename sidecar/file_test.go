@@ -63,6 +63,7 @@ func TestCommitRefusesWhatItCannotTrust(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := newState(t)
+			Damaged(dir, "sidecar-invalid", "sidecar-foreign", "sidecar-unreadable", "sidecar-undeclared")
 			update(t, openOwner(t, dir, "cost", nil), setNote("first"))
 			update(t, openOwner(t, dir, "reset", nil), setCleared)
 			path := sidecarPath(dir, "cost")
@@ -131,6 +132,7 @@ func TestAcceptRefusesWhatDoesNotFit(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := newState(t)
+			Damaged(dir, "sidecar-foreign", "sidecar-invalid")
 			update(t, openOwner(t, dir, "cost", nil), setNote("first"))
 			path := sidecarPath(dir, "cost")
 			text := readFile(t, path)
@@ -248,6 +250,7 @@ func TestCommitStagesBesideTheSidecar(t *testing.T) {
 
 func TestCommitCollectsWhatDeadWritersLeft(t *testing.T) {
 	dir := newState(t)
+	Damaged(dir, "litter")
 	for _, name := range []string{".cost.json4242", ".cost.json", ".cost.json12x", ".reset.json77", ".notes"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte("{}"), 0o600); err != nil {
 			t.Fatal(err)
@@ -370,6 +373,7 @@ func TestCommitDoesNotTakeAnotherUsersFile(t *testing.T) {
 		t.Skip("needs root, to give a file away")
 	}
 	dir := newState(t)
+	Damaged(dir, "other-user")
 	w := openOwner(t, dir, "cost", nil)
 	update(t, w, addTurns(1))
 	if err := os.Chown(sidecarPath(dir, "cost"), 65534, -1); err != nil {

@@ -141,6 +141,7 @@ func TestRecordNeitherGivesNorKeepsALease(t *testing.T) {
 		t.Run(how, func(t *testing.T) {
 			t.Parallel()
 			dir := newState(t)
+			Damaged(dir, "unknown")
 			a := newActor(t, dir)
 			epoch := a.open()
 			a.must("commit", "applied")

@@ -16,6 +16,7 @@ import (
 // anybody may have written it.
 func TestNothingIsBuiltOfABombInTheRecord(t *testing.T) {
 	dir := newState(t)
+	Damaged(dir, "lease-record")
 	d, err := statedir.Open(dir)
 	if err != nil {
 		t.Fatal(err)

@@ -100,13 +100,17 @@ func declaration() *schema.Declaration {
 	}}
 }
 
-// newState makes a state directory.
+// newState makes a state directory, which is looked over when the test ends.
 func newState(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "state")
 	if err := Create(dir, declaration()); err != nil {
 		t.Fatal(err)
 	}
+	Healthy(t, dir)
+	// Many tests kill the holder of a lease. Its record names the dead one
+	// until somebody takes the lease again.
+	Damaged(dir, "lease-gone")
 	return dir
 }
 

@@ -453,6 +453,7 @@ func TestSuspendedRetireIsNamedToThoseWhoWait(t *testing.T) {
 
 func TestRetireSaysThatOnlyTheRecordIsMissing(t *testing.T) {
 	dir := newState(t)
+	Damaged(dir, "lock-lost", "unknown")
 	newActor(t, dir).open()
 	p := prepare(t, dir)
 	at(t, failpoint.RetireAfterLease, func() { os.Rename(metaPath(dir, "watchdog.lock"), metaPath(dir, "gone")) })

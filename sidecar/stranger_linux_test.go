@@ -46,6 +46,7 @@ func TestCommitWritesNothingAboveTheState(t *testing.T) {
 		t.Skip("needs root to become another user")
 	}
 	dir := newState(t)
+	Damaged(dir, "directory-unsafe")
 	for parent := filepath.Dir(dir); parent != "/tmp" && parent != "/"; parent = filepath.Dir(parent) {
 		os.Chmod(parent, 0o555)
 		defer os.Chmod(parent, 0o755)

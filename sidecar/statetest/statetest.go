@@ -106,6 +106,7 @@ func State[S ~func(*Maker)](t testing.TB, d *schema.Declaration, settings []S) s
 	if err := sidecar.Create(dir, d); err != nil {
 		fail(t, err)
 	}
+	Healthy(t, dir)
 	fill(t, dir, d, settings)
 	return dir
 }
@@ -118,6 +119,7 @@ func Instance[S ~func(*Maker)](t testing.TB, d *schema.Declaration, id string, s
 	if err := sidecar.CreateInstance(dir, id, d); err != nil {
 		fail(t, err)
 	}
+	Healthy(t, dir)
 	name, err := schema.InstanceDir(id)
 	if err != nil {
 		fail(t, err)
