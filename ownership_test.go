@@ -51,7 +51,7 @@ var imports = map[string][]string{
 	"gen":                {"schema", "schema/declare"},
 	"gen/leak":           {},
 	"gen/tree":           {"gen", "gen/leak", "schema", "schema/declare"},
-	"owners/…":           {"owners/…", "reader", "schema", "sidecar", "sidecar/statedir", "sidecar/statetest"},
+	"owners/…":           {"owners/…", "reader", "reader/doctor", "schema", "sidecar", "sidecar/statedir", "sidecar/statetest"},
 	"cmd/…":              {"…"},
 }
 

@@ -10,8 +10,10 @@ import (
 	"testing"
 
 	"github.com/freehold-dev/freehold/reader"
+	"github.com/freehold-dev/freehold/reader/doctor"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/document"
+	"github.com/freehold-dev/freehold/sidecar/statetest"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -156,6 +158,7 @@ func TestViewEndsWithItsContext(t *testing.T) {
 
 func TestReadersOfOneCutAgreeOnItsID(t *testing.T) {
 	s := newState(t, declaration())
+	statetest.Damaged(s.dir, doctor.SidecarUnreadable)
 	s.commit("cost", "turns", "1")
 	s.put("reset", []byte("damaged"))
 	a, b := s.open(), s.open()

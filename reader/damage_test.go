@@ -9,7 +9,9 @@ import (
 	"testing"
 
 	"github.com/freehold-dev/freehold/reader"
+	"github.com/freehold-dev/freehold/reader/doctor"
 	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar/statetest"
 )
 
 // harmed is a state with a reset.json of 4 KiB and two owners beside it.
@@ -49,6 +51,7 @@ func unharmed(v *reader.View) error {
 // damaged and the other owners' fields are there.
 func TestEveryTruncationAndFlippedBitIsNoticed(t *testing.T) {
 	s, text := harmed(t)
+	statetest.Damaged(s.dir, doctor.SidecarInvalid)
 	file, err := os.OpenFile(s.path("reset"), os.O_RDWR, 0o600)
 	if err != nil {
 		t.Fatal(err)

@@ -8,10 +8,12 @@ import (
 	"testing"
 
 	"github.com/freehold-dev/freehold/reader"
+	"github.com/freehold-dev/freehold/reader/doctor"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/schema/errorstest"
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/document"
+	"github.com/freehold-dev/freehold/sidecar/statetest"
 )
 
 var said = errorstest.Golden{
@@ -85,6 +87,7 @@ func TestErrorsSayWhatToDoOfRegression(t *testing.T) {
 	at.Kind = schema.Event
 	d.Owners["reset"].Fields["at"] = at
 	s := newState(t, d)
+	statetest.Damaged(s.dir, doctor.SidecarRegressed)
 	r := s.open()
 	s.commit("reset", "cleared", "true")
 	_, err := view(t, r).Field("at").Raw()

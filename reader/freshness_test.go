@@ -8,9 +8,11 @@ import (
 	"testing"
 
 	"github.com/freehold-dev/freehold/reader"
+	"github.com/freehold-dev/freehold/reader/doctor"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/document"
+	"github.com/freehold-dev/freehold/sidecar/statetest"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -147,6 +149,7 @@ func TestFreshnessIsDecidedByVersions(t *testing.T) {
 	for _, p := range parts {
 		t.Run(p.held+", seen "+p.seen, func(t *testing.T) {
 			s := newState(t, depending())
+			statetest.Damaged(s.dir, doctor.SidecarForeign, doctor.SidecarRegressed)
 			seen, known := p.bring(s, "reset", "at", `"2026-08-11T09:12:44Z"`, `"2026-08-11T09:12:45Z"`)
 			o := document.Observation{"phase": {}}
 			if known {
@@ -184,6 +187,7 @@ func TestFreshnessOfSeveralIsTheHeaviest(t *testing.T) {
 	for _, p := range each {
 		for _, q := range each {
 			s := newState(t, depending())
+			statetest.Damaged(s.dir, doctor.SidecarForeign, doctor.SidecarRegressed)
 			o := document.Observation{}
 			if seen, known := p.bring(s, "reset", "at", `"2026-08-11T09:12:44Z"`, `"2026-08-11T09:12:45Z"`); known {
 				o["at"] = seen
@@ -206,6 +210,7 @@ func TestFreshnessOfSeveralIsTheHeaviest(t *testing.T) {
 
 func TestFreshnessWithoutADependencyOrAValue(t *testing.T) {
 	s := newState(t, depending())
+	statetest.Damaged(s.dir, doctor.SidecarInvalid)
 	check := func(field string, want reader.Verdict, why reader.Reason) {
 		t.Helper()
 		if got := view(t, s.open()).Field(field).Freshness(); got.Verdict != want || got.Reason != why || got.String() == "" {

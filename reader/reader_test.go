@@ -10,9 +10,11 @@ import (
 	"testing"
 
 	"github.com/freehold-dev/freehold/reader"
+	"github.com/freehold-dev/freehold/reader/doctor"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/statetest"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -153,6 +155,7 @@ func TestAClosedReaderSaysSo(t *testing.T) {
 // Case 1.
 func TestReadersWriteNothing(t *testing.T) {
 	s := newState(t, declaration())
+	statetest.Damaged(s.dir, doctor.SidecarInvalid)
 	s.commit("cost", "turns", "1")
 	s.put("reset", []byte("damaged"))
 	before := tree(t, s.dir)
@@ -196,6 +199,7 @@ func tree(t *testing.T, dir string) map[string]string {
 
 func TestNoFileStaysOpenBetweenViews(t *testing.T) {
 	s := newState(t, declaration())
+	statetest.Damaged(s.dir, doctor.SidecarInvalid)
 	s.commit("cost", "turns", "1")
 	s.put("reset", []byte("damaged"))
 	before := descriptors(t)

@@ -12,6 +12,7 @@ import (
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/document"
 	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/statetest"
 )
 
 var now = time.Date(2026, 8, 11, 9, 12, 44, 31_000_000, time.UTC)
@@ -50,6 +51,7 @@ func newState(tb testing.TB, d *schema.Declaration) *state {
 		tb.Fatal(err)
 	}
 	s.id = s.manifest().StateID
+	statetest.Healthy(tb, s.dir)
 	return s
 }
 

@@ -12,9 +12,11 @@ import (
 	"testing"
 
 	"github.com/freehold-dev/freehold/reader"
+	"github.com/freehold-dev/freehold/reader/doctor"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/document"
+	"github.com/freehold-dev/freehold/sidecar/statetest"
 )
 
 // Whatever becomes of one sidecar is said of that one, and the others' fields
@@ -73,6 +75,7 @@ func TestOneBadSidecarHidesNoOther(t *testing.T) {
 	var got strings.Builder
 	for _, c := range cases {
 		s := newState(t, declaration())
+		statetest.Damaged(s.dir, doctor.SidecarUnreadable, doctor.SidecarForeign, doctor.SidecarInvalid, doctor.SidecarNewer)
 		s.commit("cost", "turns", "7")
 		if err := c.do(s); err != nil {
 			t.Fatal(err)
@@ -123,6 +126,7 @@ func TestUnknownOwnerIsNone(t *testing.T) {
 // The offset of a syntax error is there for programs too.
 func TestOwnerErrorHoldsTheOffset(t *testing.T) {
 	s := newState(t, declaration())
+	statetest.Damaged(s.dir, doctor.SidecarInvalid)
 	s.put("cost", []byte(`{"turns":012}`))
 	o, _ := view(t, s.open()).Owner("cost")
 	var syntax *document.SyntaxError

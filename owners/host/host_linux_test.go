@@ -17,7 +17,9 @@ import (
 	"github.com/freehold-dev/freehold/owners/host"
 	"github.com/freehold-dev/freehold/owners/host/hosttest"
 	"github.com/freehold-dev/freehold/reader"
+	"github.com/freehold-dev/freehold/reader/doctor"
 	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/statetest"
 )
 
 // programs builds hostd and hostctl and returns their directory.
@@ -105,6 +107,7 @@ func retire(t *testing.T, bin, dir string, args ...string) (out string, status i
 
 func TestHostIsRetiredInGoodOrder(t *testing.T) {
 	bin, dir := programs(t), hosttest.State(t)
+	statetest.Damaged(dir, doctor.LeaseGone)
 	if out, status := retire(t, bin, dir); status != 9 || !strings.Contains(out, "no holder") {
 		t.Errorf("without a host hostctl exited with %d and said %q", status, out)
 	}
@@ -199,6 +202,7 @@ func TestHostStopsWhenItIsFenced(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := hosttest.State(t)
+			statetest.Damaged(dir, doctor.LeaseGone, doctor.LockLost)
 			d := start(t, bin, dir)
 			d.awaits(t, dir)
 			if err := fence(dir); err != nil {

@@ -12,6 +12,8 @@ import (
 
 	"github.com/freehold-dev/freehold/owners/runtime"
 	"github.com/freehold-dev/freehold/owners/runtime/runtimetest"
+	"github.com/freehold-dev/freehold/reader/doctor"
+	"github.com/freehold-dev/freehold/sidecar/statetest"
 )
 
 // programs builds the state's programs once and returns their directory.
@@ -133,6 +135,7 @@ func TestHooksExplainThemselvesAndExitWithZero(t *testing.T) {
 	bin := programs(t)
 	empty := t.TempDir()
 	damaged := runtimetest.State(t, runtimetest.ContextCleared(true))
+	statetest.Damaged(damaged, doctor.SidecarInvalid)
 	if err := os.Truncate(filepath.Join(damaged, "reset.json"), 5); err != nil {
 		t.Fatal(err)
 	}

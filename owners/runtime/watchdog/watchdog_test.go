@@ -9,6 +9,8 @@ import (
 	"github.com/freehold-dev/freehold/owners/runtime"
 	"github.com/freehold-dev/freehold/owners/runtime/runtimetest"
 	"github.com/freehold-dev/freehold/owners/runtime/watchdog"
+	"github.com/freehold-dev/freehold/reader/doctor"
+	"github.com/freehold-dev/freehold/sidecar/statetest"
 )
 
 var reset = time.Date(2026, 8, 11, 9, 12, 44, 31_000_000, time.UTC)
@@ -63,6 +65,7 @@ func TestGuardDoesNothingOnAForeignOrDamagedStamp(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			settings := append(entry(900_000, reset.Add(time.Second)), runtimetest.LastContextResetAt(reset))
 			dir := runtimetest.State(t, settings...)
+			statetest.Damaged(dir, doctor.SidecarForeign, doctor.SidecarInvalid, doctor.SidecarUnreadable)
 			if err := damage(filepath.Join(dir, "reset.json")); err != nil {
 				t.Fatal(err)
 			}
