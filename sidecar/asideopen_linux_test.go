@@ -98,8 +98,13 @@ func TestPatchThatWasKeptOutStaysOut(t *testing.T) {
 	_, w := newSetters(t)
 	update(t, w, ops(op("small", Add, "9223372036854775807")))
 	id := setAside(t, w, op("n", Add, "1"), op("small", Add, "1"))
-	leaveOver(t, w)
-	update(t, w, ops(op("small", Add, "-5")))
+	file := filepath.Join(w.dir.Path(), ".freehold", "tool.aside", asideNames(t, w)[0])
+	text := readFile(t, file)
+	update(t, w, ops(op("small", Add, "-5"))) // after it was kept out
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	update(t, w, ops())
 	if diff := cmp.Diff(map[string]string{"small": "9223372036854775802"}, values(t, w, "n", "small")); diff != "" {
 		t.Errorf("values (-want +got):\n%s", diff)
 	}
