@@ -33,7 +33,7 @@ type Reason string
 const (
 	ReasonCurrent              Reason = "current"               // fresh: every version is the one observed
 	ReasonIndependent          Reason = "independent"           // fresh: the field depends on nothing
-	ReasonOvertaken            Reason = "overtaken"             // stale: a version is newer than the one observed
+	ReasonOvertaken            Reason = "overtaken"             // stale: a version is newer than the one observed, or set aside
 	ReasonBegun                Reason = "begun"                 // ambiguous: an event is not done
 	ReasonUnset                Reason = "unset"                 // unknown: there is no value
 	ReasonUnreadable           Reason = "unreadable"            // unknown: the value cannot be had
