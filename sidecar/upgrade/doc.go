@@ -4,8 +4,8 @@
 // never destroys a value: a copy of each sidecar that it rewrites is left in
 // .freehold/quarantine.
 //
-// [Run] holds every lock of the state, so that nobody commits meanwhile. It
-// writes the new sidecars beside the state, then replaces the manifest, which is
+// [Run] holds every lock of the state, so that nobody commits meanwhile, or sets
+// a patch aside; it is refused while one is. It writes the new sidecars beside the state, then replaces the manifest, which is
 // the moment at which all of it takes effect, and then moves the sidecars to
 // their places. A reader sees the state as it was before that moment or as it
 // is after it. A Run that is killed before it has changed nothing; one that is
