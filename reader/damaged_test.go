@@ -30,7 +30,7 @@ func becomes(text string) func(*maker, []byte) []byte {
 var damages = []damage{
 	{"good", func(_ *maker, text []byte) []byte { return text }},
 	{"empty", becomes("")},
-	{"nul", becomes(strings.Repeat("\x00", 100))},
+	{"unflushed", becomes(strings.Repeat("\x00", 100))},
 	{"bom", func(_ *maker, text []byte) []byte { return append([]byte("\ufeff"), text...) }},
 	{"torn", func(_ *maker, text []byte) []byte { return text[:len(text)/2] }},
 	{"trailing", func(_ *maker, text []byte) []byte { return append(text, "{}\n"...) }},

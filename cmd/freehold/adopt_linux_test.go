@@ -104,7 +104,8 @@ func TestEveryoneWhoAdoptsSeesTheValues(t *testing.T) {
 	}
 	wg.Wait()
 	view := must(t, "view", "--dir", dir)
-	if n := strings.Count(view, "adopt runtime.json"); n != 3 || strings.Count(view, ".1.") != 3 {
+	// Each version stands by its field and by its owner.
+	if by := must(t, "view", "--json", "--dir", dir); strings.Count(by, `"program":"adopt runtime.json"`) != 3 || strings.Count(view, ".1.") != 6 {
 		t.Errorf("not three commits, one for each owner:\n%s", view)
 	}
 }

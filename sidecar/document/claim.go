@@ -131,7 +131,7 @@ func (s *scanner) claim(c *Claim) (sum int) {
 			m.value = s.value()
 		}
 		have = append(have, m)
-	})
+	}, claimNames...)
 	s.complete(object, "the claim", have, claimNames)
 	c.Writer = doc.Writer
 	return sum

@@ -123,7 +123,7 @@ func (s *scanner) envelope(d *Document) (sum int) {
 			m.value = s.value()
 		}
 		d.envelope = append(d.envelope, m)
-	})
+	}, envelopeNames...)
 	if object != nil && !numbered {
 		s.format = &SyntaxError{int64(start), `"$sidecar" has no format number`}
 	}
@@ -163,7 +163,7 @@ func (s *scanner) writer(d *Document) {
 			m.value = s.value()
 		}
 		d.writer = append(d.writer, m)
-	})
+	}, writerNames...)
 	s.complete(object, "the writer", d.writer, writerNames)
 }
 
@@ -189,7 +189,7 @@ func (s *scanner) process(d *Document) {
 			m.value = s.value()
 		}
 		d.identity = append(d.identity, m)
-	})
+	}, identityNames...)
 	s.complete(object, "the identity", d.identity, []string{"pid", "nonce"})
 }
 

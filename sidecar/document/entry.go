@@ -153,7 +153,7 @@ func (s *scanner) provenance(key []byte) (by Provenance, has parts) {
 			known--
 			s.value()
 		}
-	})
+	}, entryNames...)
 	// An event that has never been done has no version yet.
 	if known < len(required) && (known > 0 || has.open == nil) {
 		s.complete(raw, what, split(raw), required)

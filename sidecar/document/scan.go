@@ -116,7 +116,7 @@ func (s *scanner) next() byte {
 // object reads an object, calls member for each of its members, which reads
 // the value, and returns the object's bytes. If another kind of value stands
 // there, it refuses that and returns nil. what is the object in words.
-func (s *scanner) object(what string, member func(key, name []byte)) []byte {
+func (s *scanner) object(what string, member func(key, name []byte), known ...string) []byte {
 	if s.next() != '{' || s.err != nil {
 		if v := s.value(); s.err == nil {
 			s.refuse(s.at, "%s must be an object, not %s", what, kind(v))
@@ -141,11 +141,27 @@ func (s *scanner) object(what string, member func(key, name []byte)) []byte {
 		a, b := s.names[first+i], s.names[first+j]
 		s.fail(b.at, "the name %q differs only in case from %q at byte %d", b.text, a.text, s.base+a.at)
 	}
+	s.unlike(s.names[first:], known)
 	s.names = s.names[:first]
 	if s.err != nil {
 		return nil
 	}
 	return s.text[start:s.pos():s.pos()]
+}
+
+// unlike refuses a name that differs only in case from one that the format
+// knows, even where that one is absent: the next commit may write it.
+func (s *scanner) unlike(names []nameAt, known []string) {
+	for _, n := range names {
+		if len(known) == 0 || plain(n.text) {
+			continue
+		}
+		for _, name := range known {
+			if strings.EqualFold(string(n.text), name) {
+				s.fail(n.at, "the name %q differs only in case from %q, which the format knows", n.text, name)
+			}
+		}
+	}
 }
 
 // value reads any value, or a member's name, and returns its bytes.

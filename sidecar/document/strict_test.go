@@ -51,6 +51,7 @@ func TestDecodeErrorsNameTheByte(t *testing.T) {
 		{"names that differ in case beyond ASCII", turns("\"turns\":12,\"turn\u017f\":13")},
 		{"envelope names that differ in case", replace(`"format":1`, `"format":1,"Format":1`)},
 		{"writer names that differ in case", replace(`"program":"stop-hook","identity"`, `"program":"stop-hook","PROGRAM":"","identity"`)},
+		{"a name like one that is absent", replace(`"format":1,`, `"format":1,"Folded":[],`)},
 		{"invalid UTF-8 in a value", turns("\"turns\":\"a\xffb\"")},
 		{"invalid UTF-8 in a name", turns("\"tu\xffrns\":12")},
 		{"surrogate in UTF-8", turns("\"turns\":\"\xed\xa0\x80\"")},
