@@ -216,6 +216,7 @@ func TestAWaitForALockIsNoSpin(t *testing.T) {
 func TestNobodyPutsALockFileBack(t *testing.T) {
 	dir := newState(t)
 	w := openOwner(t, dir, "cost", nil)
+	Damaged(dir, "lock-lost")
 	remove(t, metaPath(dir, statedir.OwnerLock("cost")))
 	_, err := w.Update(t.Context(), addTurns(1))
 	wantError(t, err, ErrLock, "freehold state repair")

@@ -47,6 +47,7 @@ func newService(t *testing.T, runsv string) *service {
 		folder: t.TempDir(), dir: newState(t), gaveUp: make(chan struct{}), said: make(chan string, 64),
 		started: map[int]time.Time{}, opened: map[int]time.Time{}, terminated: map[int]time.Time{},
 	}
+	Damaged(s.dir, "lease-stopped") // the supervisor may be between two starts
 	script := fmt.Sprintf("#!/bin/sh\n%s=service exec '%s' '%s'\n", roleVar, os.Args[0], s.dir)
 	if err := os.WriteFile(filepath.Join(s.folder, "run"), []byte(script), 0o700); err != nil {
 		t.Fatal(err)
