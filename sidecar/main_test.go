@@ -109,8 +109,9 @@ func newState(t *testing.T) string {
 	}
 	Healthy(t, dir)
 	// Many tests kill the holder of a lease. Its record names the dead one
-	// until somebody takes the lease again.
-	Damaged(dir, "lease-gone")
+	// until somebody takes the lease again, and what it was writing stays until
+	// the next commit; the tests of that look for it themselves.
+	Damaged(dir, "lease-gone", "lease-stopped", "litter")
 	return dir
 }
 
