@@ -69,10 +69,22 @@ func TestFreshnessIsWhatTheModelSays(t *testing.T) {
 			do(s.docs[owner], document.Provenance{Version: s.docs[owner].Version, At: at, Program: "x", PID: 1})
 			s.rewrite(owner)
 		}
+		begin := func(*rapid.T) {
+			nonce := statedir.NewNonce()
+			change("reset", func(doc *document.Document, by document.Provenance) { doc.Begin("at", nonce, by) })
+			model.open["at"] = append(model.open["at"], nonce)
+		}
+		observe := func(t *rapid.T) {
+			var err error
+			if token, err = view(s, r).ObserveFor("tokens"); err != nil {
+				t.Fatal(err)
+			}
+			taken = map[string]int{"at": model.changes["at"], "phase": model.changes["phase"]}
+		}
 		end := func(done bool) func(*rapid.T) {
 			return func(t *rapid.T) {
 				if len(model.open["at"]) == 0 {
-					t.Skip("nothing is open")
+					begin(t)
 				}
 				i := rapid.IntRange(0, len(model.open["at"])-1).Draw(t, "token")
 				change("reset", func(doc *document.Document, by document.Provenance) {
@@ -102,11 +114,7 @@ func TestFreshnessIsWhatTheModelSays(t *testing.T) {
 			model.written = true
 		}
 		t.Repeat(map[string]func(*rapid.T){
-			"begin": func(t *rapid.T) {
-				nonce := statedir.NewNonce()
-				change("reset", func(doc *document.Document, by document.Provenance) { doc.Begin("at", nonce, by) })
-				model.open["at"] = append(model.open["at"], nonce)
-			},
+			"begin":   begin,
 			"done":    end(true),
 			"abandon": end(false),
 			"set phase": func(t *rapid.T) {
@@ -120,16 +128,10 @@ func TestFreshnessIsWhatTheModelSays(t *testing.T) {
 			"set a field beside": func(t *rapid.T) {
 				change("reset", func(doc *document.Document, by document.Provenance) { doc.Set("cleared", []byte("true"), by) })
 			},
-			"observe": func(t *rapid.T) {
-				var err error
-				if token, err = view(s, r).ObserveFor("tokens"); err != nil {
-					t.Fatal(err)
-				}
-				taken = map[string]int{"at": model.changes["at"], "phase": model.changes["phase"]}
-			},
+			"observe": observe,
 			"write": func(t *rapid.T) {
 				if taken == nil {
-					t.Skip("nothing was observed")
+					observe(t)
 				}
 				write(token)
 				model.seen = taken
