@@ -171,12 +171,19 @@ func TestOneStateLeavesTheOthersFiles(t *testing.T) {
 	}
 }
 
-// TestADiskThatIgnoresCaseLosesNothing plays such a disk with a hard link.
+// TestADiskThatIgnoresCaseLosesNothing plays such a disk with a hard link, where
+// it does not run on one.
 func TestADiskThatIgnoresCaseLosesNothing(t *testing.T) {
 	dir := lay(t, "-- go.mod --\nmodule example.com/corner\n-- owners/shop/owners.yaml --\n"+shopYAML)
 	apply(t, dir, "owners/shop/owners.yaml")
-	if _, err := os.Stat(filepath.Join(dir, "cmd/MANAGER")); err == nil {
-		t.Skip("this disk ignores case, and a link cannot play it")
+	if _, err := os.Stat(filepath.Join(dir, "cmd/MANAGER")); err == nil { // the real thing
+		if err := os.Rename(filepath.Join(dir, "cmd/manager"), filepath.Join(dir, "cmd/Manager")); err != nil {
+			t.Fatal(err)
+		}
+		if _, p := plan(t, dir, "owners/shop/owners.yaml"); !p.Current() {
+			t.Errorf("files under another spelling are to be changed:\n%s", p.Summary())
+		}
+		return
 	}
 	const file = "/internal/managerfile/managerfile.go"
 	if err := os.MkdirAll(filepath.Join(dir, "cmd/Manager/internal/managerfile"), 0o777); err != nil {
