@@ -166,17 +166,11 @@ func (a *Aside) Unmoved() error {
 // makeAside makes the directory name, or takes the one that a killed upgrade
 // left.
 func (f *folder) makeAside(name string) error {
-	if err := unix.Mkdirat(f.fd, name, 0o700); errors.Is(err, fs.ErrExist) {
+	err := f.mkdir(name)
+	if errors.Is(err, fs.ErrExist) {
 		return f.asideIntact(name)
-	} else if err != nil {
-		return f.fail("mkdir", name, err)
 	}
-	// The umask may have taken bits away. Nobody else's link can stand here:
-	// the directory around it is this user's alone.
-	if err := unix.Fchmodat(f.fd, name, 0o700, 0); err != nil {
-		return f.fail("chmod", name, err)
-	}
-	return nil
+	return err
 }
 
 // asideIntact returns an error unless name is a directory of this user, and

@@ -5,6 +5,7 @@ package statedir
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -51,8 +52,8 @@ func (f *folder) makeClaims(owner string) (ino uint64, err error) {
 // makeDir makes the directory name, for this user alone, unless it is there,
 // and opens it.
 func (f *folder) makeDir(name string) (*folder, uint64, error) {
-	if err := unix.Mkdirat(f.fd, name, 0o700); err != nil && err != unix.EEXIST {
-		return nil, 0, f.fail("mkdir", name, err)
+	if err := f.mkdir(name); err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, 0, err
 	}
 	fd, err := f.openBelow(name, openFlags|unix.O_DIRECTORY)
 	if err != nil {
@@ -60,7 +61,7 @@ func (f *folder) makeDir(name string) (*folder, uint64, error) {
 	}
 	made := folderOf(fd, filepath.Join(f.path, name))
 	var st unix.Stat_t
-	err = errors.Join(unix.Fchmod(fd, 0o700), unix.Fstat(fd, &st)) // the umask may have taken bits away
+	err = errors.Join(unix.Fchmod(fd, 0o700), unix.Fstat(fd, &st)) // one that was left may lack bits
 	if err != nil {
 		err = f.fail("chmod", name, err)
 	} else {

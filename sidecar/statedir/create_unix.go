@@ -42,8 +42,12 @@ func Create(dir string, d *schema.Declaration) error {
 		return fmt.Errorf("%s: %w: open it, or name another directory", path, ErrExists)
 	}
 	return withFolder(path, func(f *folder) error {
-		if err := f.collectUnborn(); err != nil {
+		names, err := f.leftovers()
+		if err != nil {
 			return err
+		}
+		for _, name := range names {
+			_, _ = f.removeLeftover(name, false) // what cannot be removed is in nobody's way
 		}
 		return f.stage(metaName, func(meta *folder) error {
 			return (&Dir{path: path, state: f, meta: meta}).WriteManifest(newManifest(d, ""))
@@ -58,14 +62,11 @@ func withFolder(path string, work func(*folder) error) error {
 	if err != nil {
 		return err
 	}
-	f, err := openFolder(path)
+	f, err := openSafe(path)
 	if err != nil {
 		return err
 	}
 	defer f.close()
-	if err := safe(f); err != nil {
-		return err
-	}
 	if err := work(f); err != nil {
 		return err
 	}

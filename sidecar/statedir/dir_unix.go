@@ -40,12 +40,8 @@ func Open(dir string) (*Dir, error) {
 	if err != nil {
 		return nil, err
 	}
-	state, err := openFolder(path)
+	state, err := openSafe(path)
 	if err != nil {
-		return nil, stateError(path, err)
-	}
-	if err := safe(state); err != nil {
-		state.close()
 		return nil, err
 	}
 	meta, err := state.openChild(metaName)
@@ -64,6 +60,20 @@ func Open(dir string) (*Dir, error) {
 		return nil, err
 	}
 	return d, nil
+}
+
+// openSafe opens a directory in which there is, or is to be, a state. The error
+// wraps [ErrNoState] if it is not there.
+func openSafe(path string) (*folder, error) {
+	f, err := openFolder(path)
+	if err != nil {
+		return nil, stateError(path, err)
+	}
+	if err := safe(f); err != nil {
+		f.close()
+		return nil, err
+	}
+	return f, nil
 }
 
 func stateError(path string, err error) error {

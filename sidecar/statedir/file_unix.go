@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/google/renameio/v2"
 	"golang.org/x/sys/unix"
 )
 
@@ -56,6 +57,25 @@ func (f *folder) readFile(name string, buf []byte, most int) ([]byte, error) {
 		}
 		buf = slices.Grow(buf, 512)
 	}
+}
+
+// writeFile makes raw the content of the file name, whole and durable. That the
+// name survives power loss, sync sees to.
+func (f *folder) writeFile(name string, raw []byte) error {
+	return renameio.WriteFile(name, raw, 0o600, renameio.WithRoot(f.root), renameio.WithStaticPermissions(0o600))
+}
+
+// mkdir makes the directory name, for this user alone whatever the umask.
+func (f *folder) mkdir(name string) error {
+	if err := unix.Mkdirat(f.fd, name, 0o700); err != nil {
+		return f.fail("mkdir", name, err)
+	}
+	// Nobody else's link can stand here: the directory around it is this
+	// user's alone.
+	if err := unix.Fchmodat(f.fd, name, 0o700, 0); err != nil {
+		return f.fail("chmod", name, err)
+	}
+	return nil
 }
 
 // plain refuses what is not one file with one name: a hard link could be

@@ -74,17 +74,14 @@ func CreateInstance(dir, id string, d *schema.Declaration) error {
 
 // fill makes f, which is an instance in the making, a state.
 func (f *folder) fill(d *schema.Declaration, id string) error {
-	if err := unix.Mkdirat(f.fd, metaName, 0o700); err != nil {
-		return f.fail("mkdir", metaName, err)
+	if err := f.mkdir(metaName); err != nil {
+		return err
 	}
 	meta, err := f.openChild(metaName)
 	if err != nil {
 		return err
 	}
 	defer meta.close()
-	if err := unix.Fchmod(meta.fd, 0o700); err != nil {
-		return meta.fail("chmod", ".", err)
-	}
 	if err := (&Dir{path: f.path, state: f, meta: meta}).WriteManifest(newManifest(d, id)); err != nil {
 		return err
 	}
@@ -112,14 +109,8 @@ func gather(path string, d *schema.Declaration) (f *folder, made bool, err error
 		return nil, false, fmt.Errorf("%s: %w: it has the state %s, an instance per %s; here it is %s, an instance per %s: use another directory",
 			path, schema.ErrDeclaration, have.State, have.By, want.State, want.By)
 	}
-	if f, err = openFolder(path); err != nil {
-		return nil, false, err
-	}
-	if err := safe(f); err != nil {
-		f.close()
-		return nil, false, err
-	}
-	return f, made, nil
+	f, err = openSafe(path)
+	return f, made, err
 }
 
 func (g Gathering) write(meta *folder) error {
@@ -127,16 +118,8 @@ func (g Gathering) write(meta *folder) error {
 	if err != nil {
 		return err
 	}
-	if err := meta.root.WriteFile(gatherName, append(text, '\n'), 0o600); err != nil {
+	if err := meta.writeFile(gatherName, append(text, '\n')); err != nil {
 		return err
-	}
-	fd, err := meta.openRegular(gatherName)
-	if err != nil {
-		return err
-	}
-	defer unix.Close(fd)
-	if err := unix.Fsync(fd); err != nil {
-		return meta.fail("fsync", gatherName, err)
 	}
 	return meta.sync()
 }

@@ -103,12 +103,12 @@ func (i *inventory) inState(name string, dir bool) (Role, string, bool) {
 
 func (i *inventory) inMeta(name string, dir bool) (Role, string, bool) {
 	_, lock := i.locks[name]
-	switch nonce, upgrade := strings.CutPrefix(name, upgradePrefix); {
+	switch _, upgrading := nonceAfter(upgradePrefix, name); {
 	case lock:
 		return LockFile, "", false
 	case name == manifestName:
 		return ManifestFile, "", false
-	case stages(name, manifestName), upgrade && ValidNonce(nonce):
+	case stages(name, manifestName), upgrading:
 		return StagedFile, "", false
 	case name == quarantineName:
 		return QuarantineFolder, "", dir

@@ -21,6 +21,10 @@ func Leftovers(dir string) ([]string, error) {
 		return nil, err
 	}
 	defer f.close()
+	return f.leftovers()
+}
+
+func (f *folder) leftovers() ([]string, error) {
 	names, err := f.names()
 	slices.Sort(names)
 	return slices.DeleteFunc(names, func(name string) bool { return !leftover(name) }), err
@@ -29,12 +33,16 @@ func Leftovers(dir string) ([]string, error) {
 // leftover reports whether a directory in the making, or one that is being
 // removed, could have the name.
 func leftover(name string) bool {
-	for _, prefix := range []string{newPrefix, gonePrefix} {
-		if nonce, ok := strings.CutPrefix(name, prefix); ok && ValidNonce(nonce) {
-			return true
-		}
-	}
-	return false
+	_, unborn := nonceAfter(newPrefix, name)
+	_, gone := nonceAfter(gonePrefix, name)
+	return unborn || gone
+}
+
+// nonceAfter returns the nonce that follows prefix in a name that Freehold made
+// of the two.
+func nonceAfter(prefix, name string) (nonce string, ok bool) {
+	nonce, ok = strings.CutPrefix(name, prefix)
+	return nonce, ok && ValidNonce(nonce)
 }
 
 // RemoveLeftover removes one of the [Leftovers] and reports whether it did. It
@@ -77,15 +85,7 @@ func openOwn(dir string) (*folder, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := openFolder(path)
-	if err != nil {
-		return nil, stateError(path, err)
-	}
-	if err := safe(f); err != nil {
-		f.close()
-		return nil, err
-	}
-	return f, nil
+	return openSafe(path)
 }
 
 // Litter lists what killed writers left in the state, and removes it unless
@@ -108,15 +108,8 @@ func (d *Dir) Litter(m *schema.Manifest, look bool) ([]Litter, error) {
 // litterFolders removes the directories in the making, or being removed, that
 // nobody works on any more.
 func (d *Dir) litterFolders(_ *schema.Manifest, look bool) (all []Litter, err error) {
-	names, err := d.state.names()
-	if err != nil {
-		return nil, err
-	}
-	slices.Sort(names)
+	names, err := d.state.leftovers()
 	for _, name := range names {
-		if !leftover(name) {
-			continue
-		}
 		removed, failed := d.state.removeLeftover(name, look)
 		all, err = append(all, Litter{name, !removed}), errors.Join(err, failed)
 	}

@@ -123,12 +123,9 @@ func (l *Lock) Try() (bool, error) { return l.try(unix.LOCK_EX) }
 func (l *Lock) TryShared() (bool, error) { return l.try(unix.LOCK_SH) }
 
 func (l *Lock) try(how int) (bool, error) {
-	_, err := retry(func() (int, error) { return 0, unix.Flock(int(l.file.Fd()), how|unix.LOCK_NB) })
-	if err == unix.EWOULDBLOCK {
-		return false, nil
-	}
-	if err != nil {
-		return false, &os.PathError{Op: "flock", Path: l.file.Name(), Err: err}
+	free, err := l.flock(how)
+	if err != nil || !free {
+		return false, err
 	}
 	if err := l.Held(); err != nil {
 		l.Release()
@@ -137,17 +134,34 @@ func (l *Lock) try(how int) (bool, error) {
 	return true, nil
 }
 
+func (l *Lock) flock(how int) (bool, error) {
+	free, err := flock(int(l.file.Fd()), how)
+	if err != nil {
+		return false, &os.PathError{Op: "flock", Path: l.file.Name(), Err: err}
+	}
+	return free, nil
+}
+
+// flock takes the kernel's lock on an open file, if it is to be had.
+func flock(fd, how int) (bool, error) {
+	_, err := retry(func() (int, error) { return 0, unix.Flock(fd, how|unix.LOCK_NB) })
+	if err == unix.EWOULDBLOCK {
+		return false, nil
+	}
+	return err == nil, err
+}
+
 // Kept is [Lock.Held] for a lock that this process took exclusively, and makes
 // sure that it has it still: whoever was passed the descriptor can let the lock
 // go. If nobody took it since, it is taken again; else the error wraps
 // [ErrBusy].
 func (l *Lock) Kept() error {
-	_, err := retry(func() (int, error) { return 0, unix.Flock(int(l.file.Fd()), unix.LOCK_EX|unix.LOCK_NB) })
-	if err == unix.EWOULDBLOCK {
-		return l.Busy()
+	free, err := l.flock(unix.LOCK_EX)
+	if err == nil && !free {
+		err = l.Busy()
 	}
 	if err != nil {
-		return &os.PathError{Op: "flock", Path: l.file.Name(), Err: err}
+		return err
 	}
 	return l.Held()
 }

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/schema"
-	"github.com/google/renameio/v2"
 	"golang.org/x/sys/unix"
 )
 
@@ -226,14 +225,8 @@ func (d *Dir) WriteManifest(m *schema.Manifest) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w: %w", filepath.Join(d.path, metaName, manifestName), ErrTooLarge, err)
 	}
-	if err := d.meta.collect(manifestName); err != nil { // what killed writers of it left
-		return err
-	}
 	m.Text = text
-	if err := renameio.WriteFile(manifestName, text, 0o600, renameio.WithRoot(d.meta.root), renameio.WithStaticPermissions(0o600)); err != nil {
-		return err
-	}
-	return d.meta.sync()
+	return d.WriteRecord(manifestName, text)
 }
 
 // makeLock makes the lock file name, or takes the one that a killed upgrade

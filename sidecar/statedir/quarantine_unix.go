@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/google/renameio/v2"
 	"golang.org/x/sys/unix"
 )
 
@@ -38,7 +37,7 @@ func (d *Dir) Keep(name string, raw []byte, intact func(raw []byte) bool) (Quara
 	}
 	defer q.folder.close()
 	kept := q.next(sumOf(raw))
-	if err := renameio.WriteFile(kept, raw, 0o600, renameio.WithRoot(q.folder.root), renameio.WithStaticPermissions(0o600)); err != nil {
+	if err := q.folder.writeFile(kept, raw); err != nil {
 		return Quarantined{}, err
 	}
 	return q.settle(kept, intact)
@@ -140,13 +139,12 @@ func (d *Dir) quarantineOf(name string) (*quarantine, error) {
 // openQuarantine opens the quarantine, which it makes if there is none. Before
 // anything in it counts as kept, it has to survive power loss itself.
 func (d *Dir) openQuarantine() (*folder, error) {
-	switch err := unix.Mkdirat(d.meta.fd, quarantineName, 0o700); {
-	case err == nil:
-		if err := d.meta.sync(); err != nil {
-			return nil, err
-		}
-	case err != unix.EEXIST:
-		return nil, d.meta.fail("mkdir", quarantineName, err)
+	err := d.meta.mkdir(quarantineName)
+	if err == nil {
+		err = d.meta.sync()
+	}
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, err
 	}
 	return d.meta.openChild(quarantineName)
 }
@@ -161,7 +159,7 @@ func (q *quarantine) list() error {
 		if strings.HasPrefix(name, "."+q.name+".") {
 			q.litter = append(q.litter, name)
 		}
-		if id, ok := strings.CutPrefix(name, q.name+"."); ok && ValidNonce(id) && len(q.copies) < mostKept {
+		if _, ok := nonceAfter(q.name+".", name); ok && len(q.copies) < mostKept {
 			q.copies = append(q.copies, name)
 		}
 		if number, sum, ok := parseEntry(name, q.name); ok {

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/google/renameio/v2"
 	"golang.org/x/sys/unix"
 )
 
@@ -24,7 +23,7 @@ func (d *Dir) WriteRecord(name string, raw []byte) error {
 	if err := d.meta.collect(name); err != nil {
 		return err
 	}
-	if err := renameio.WriteFile(name, raw, 0o600, renameio.WithRoot(d.meta.root), renameio.WithStaticPermissions(0o600)); err != nil {
+	if err := d.meta.writeFile(name, raw); err != nil {
 		return err
 	}
 	return d.meta.sync()

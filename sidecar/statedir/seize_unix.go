@@ -3,6 +3,7 @@
 package statedir
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -46,19 +47,8 @@ func (s *Seizure) takeAll() error {
 	if err != nil {
 		return err
 	}
-	for _, name := range lockNames(&m.Declaration) {
-		l, err := s.dir.OpenLock(name, m.Locks[name])
-		if err != nil {
-			return err
-		}
-		s.locks = append(s.locks, l)
-		if ok, err := l.Try(); err != nil {
-			return err
-		} else if !ok {
-			return l.Busy()
-		}
-	}
-	return nil
+	s.locks, err = s.dir.acquireAll(context.Background(), m, lockNames(&m.Declaration), 0)
+	return err
 }
 
 // Close lets everything go. The directory stays open.

@@ -43,8 +43,8 @@ func TestCreateCollectsWhatIsProvablyDead(t *testing.T) {
 	if err := os.Chmod(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	dead, live, other := newPrefix+NewNonce(), newPrefix+NewNonce(), newPrefix+"mine"
-	for _, name := range []string{dead, live, other} {
+	dead, gone, live, other := newPrefix+NewNonce(), gonePrefix+NewNonce(), newPrefix+NewNonce(), newPrefix+"mine"
+	for _, name := range []string{dead, gone, live, other} {
 		if err := os.MkdirAll(filepath.Join(dir, name, "below"), 0o700); err != nil {
 			t.Fatal(err)
 		}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -53,11 +52,12 @@ func (f *folder) stage(name string, fill func(*folder) error) error {
 func (f *folder) begin() (*folder, error) {
 	for {
 		name := newPrefix + NewNonce()
-		if err := unix.Mkdirat(f.fd, name, 0o700); err != nil {
-			return nil, f.fail("mkdir", name, err)
+		var fresh *folder
+		err := f.mkdir(name)
+		if err == nil {
+			fresh, err = f.openChild(name)
 		}
-		fresh, err := f.openChild(name)
-		if errors.Is(err, fs.ErrNotExist) {
+		if errors.Is(err, fs.ErrNotExist) && f.named() {
 			continue
 		}
 		if err != nil {
@@ -72,58 +72,24 @@ func (f *folder) begin() (*folder, error) {
 			}
 			continue
 		}
-		if err := unix.Fchmod(fresh.fd, 0o700); err != nil { // the umask may have taken bits away
-			err = fresh.fail("chmod", ".", err)
-			fresh.close()
-			f.root.Remove(name)
-			return nil, err
-		}
 		return fresh, nil
 	}
 }
 
 // lock takes the kernel's lock on the directory itself, if it is to be had.
 func (f *folder) lock(how int) (bool, error) {
-	_, err := retry(func() (int, error) { return 0, unix.Flock(f.fd, how|unix.LOCK_NB) })
-	if err == unix.EWOULDBLOCK {
-		return false, nil
-	}
+	free, err := flock(f.fd, how)
 	if err != nil {
 		return false, &fs.PathError{Op: "flock", Path: f.path, Err: err}
 	}
-	return true, nil
+	return free, nil
 }
 
 // named reports whether the directory still has its name.
-func (f *folder) named() bool {
+func (f *folder) named() bool { return named(f.fd, unix.AT_FDCWD, f.path) }
+
+// named reports whether the open file fd has the name in the directory at.
+func named(fd, at int, name string) bool {
 	var held, there unix.Stat_t
-	return unix.Fstat(f.fd, &held) == nil && unix.Lstat(f.path, &there) == nil && held.Ino == there.Ino && held.Dev == there.Dev
-}
-
-// collectUnborn removes what was being made by processes that were killed:
-// directories that nobody has locked. That one of them cannot be removed is no
-// error, for it is in nobody's way.
-func (f *folder) collectUnborn() error {
-	names, err := f.names()
-	if err != nil {
-		return err
-	}
-	for _, name := range names {
-		if nonce, ok := strings.CutPrefix(name, newPrefix); ok && ValidNonce(nonce) {
-			f.collectOne(name)
-		}
-	}
-	return nil
-}
-
-func (f *folder) collectOne(name string) {
-	unborn, err := openFolder(filepath.Join(f.path, name))
-	if err != nil {
-		return // it became a state, or something else has its name
-	}
-	defer unborn.close()
-	if locked, err := unborn.lock(unix.LOCK_EX); err == nil && locked {
-		f.root.RemoveAll(name)
-		unix.Flock(unborn.fd, unix.LOCK_UN)
-	}
+	return unix.Fstat(fd, &held) == nil && unix.Fstatat(at, name, &there, unix.AT_SYMLINK_NOFOLLOW) == nil && held.Ino == there.Ino && held.Dev == there.Dev
 }

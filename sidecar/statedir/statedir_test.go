@@ -409,3 +409,25 @@ func TestCreateMakesAUsableDirectoryWhateverTheUmask(t *testing.T) {
 		}
 	}
 }
+
+// What is made later in .freehold is this user's alone too, and usable.
+func TestLaterDirectoriesArePrivateWhateverTheUmask(t *testing.T) {
+	d := newState(t)
+	old := unix.Umask(0o777)
+	id := NewNonce()
+	_, err := d.KeepOut("patch", []byte("{}"), "no reason")
+	err = errors.Join(err, d.Stage(id, map[string][]byte{"cost.json": []byte("{}")}))
+	unix.Umask(old)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{quarantineName, upgradePrefix + id} {
+		info, err := os.Stat(filepath.Join(d.Path(), metaName, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if mode := info.Mode().Perm(); mode != 0o700 {
+			t.Errorf("%s has mode %04o", name, mode)
+		}
+	}
+}

@@ -41,8 +41,9 @@ func (d *Dir) Survey(m *schema.Manifest) (Survey, error) {
 		return Survey{}, err
 	}
 	err = s.look(d.meta, metaName, func(name string, dir bool) verdict {
+		_, upgrading := nonceAfter(upgradePrefix, name)
 		switch {
-		case dir && (slices.Contains(folders, name) || upgrading(name)):
+		case dir && (slices.Contains(folders, name) || upgrading):
 			return within
 		case !dir && (slices.Contains(records, name) || staging(name, records)):
 			return ours
@@ -65,13 +66,6 @@ func everOwners(m *schema.Manifest) (owners []string) {
 		}
 	}
 	return owners
-}
-
-// upgrading reports whether an upgrade that was killed could have left a
-// directory of that name.
-func upgrading(name string) bool {
-	nonce, ok := strings.CutPrefix(name, upgradePrefix)
-	return ok && ValidNonce(nonce)
 }
 
 // staging reports whether a writer of one of targets could have given the name

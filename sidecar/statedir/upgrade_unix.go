@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/schema"
-	"github.com/google/renameio/v2"
 	"golang.org/x/sys/unix"
 )
 
@@ -37,22 +36,32 @@ func (d *Dir) LockAll(ctx context.Context, wait time.Duration) (m *schema.Manife
 		}
 		unlock()
 	}
-	for _, name := range lockNames(&m.Declaration)[1:] {
-		l, err := d.OpenLock(name, m.Locks[name])
-		if err == nil {
-			held = append(held, l)
-			patience := wait
-			if !strings.HasSuffix(name, ".lock") {
-				patience = 0
-			}
-			err = l.Acquire(ctx, patience)
-		}
-		if err != nil {
-			release()
-			return nil, nil, err
-		}
+	if held, err = d.acquireAll(ctx, m, lockNames(&m.Declaration)[1:], wait); err != nil {
+		release()
+		return nil, nil, err
 	}
 	return m, release, nil
+}
+
+// acquireAll takes locks in the order of names: one that commits hold within
+// wait, a lease or a fence without waiting. It returns those that it has, also
+// with an error.
+func (d *Dir) acquireAll(ctx context.Context, m *schema.Manifest, names []string, wait time.Duration) (held []*Lock, err error) {
+	for _, name := range names {
+		l, err := d.OpenLock(name, m.Locks[name])
+		if err != nil {
+			return held, err
+		}
+		held = append(held, l)
+		patience := wait
+		if !strings.HasSuffix(name, ".lock") {
+			patience = 0
+		}
+		if err := l.Acquire(ctx, patience); err != nil {
+			return held, err
+		}
+	}
+	return held, nil
 }
 
 // Stage puts files, by name, into the directory of the upgrade id, durably.
@@ -71,8 +80,8 @@ func (d *Dir) Stage(id string, files map[string][]byte) error {
 
 func (d *Dir) stage(id string, files map[string][]byte) error {
 	name := upgradePrefix + id
-	if err := unix.Mkdirat(d.meta.fd, name, 0o700); err != nil {
-		return d.meta.fail("mkdir", name, err)
+	if err := d.meta.mkdir(name); err != nil {
+		return err
 	}
 	into, err := d.meta.openChild(name)
 	if err != nil {
@@ -80,7 +89,7 @@ func (d *Dir) stage(id string, files map[string][]byte) error {
 	}
 	defer into.close()
 	for name, raw := range files {
-		if err := renameio.WriteFile(name, raw, 0o600, renameio.WithRoot(into.root), renameio.WithStaticPermissions(0o600)); err != nil {
+		if err := into.writeFile(name, raw); err != nil {
 			return err
 		}
 	}
@@ -98,7 +107,7 @@ func (d *Dir) Unstage(id string) error {
 		return err
 	}
 	for _, name := range names {
-		if nonce, ok := strings.CutPrefix(name, upgradePrefix); !ok || !ValidNonce(nonce) || nonce == id {
+		if nonce, ok := nonceAfter(upgradePrefix, name); !ok || nonce == id {
 			continue
 		}
 		if err := d.meta.root.RemoveAll(name); err != nil {
