@@ -135,8 +135,9 @@ func countsWithinOneOwner(t *testing.T, story string) {
 func showsRefusals(t *testing.T, story string) {
 	text := strings.Join(strings.Fields(story), " ")
 	for _, want := range []string{
-		"field.go:20:6: tx.LastContextResetAt undefined (type costfile.Tx has no field or method LastContextResetAt)",
-		"main.go:9:2: use of internal package github.com/freehold-dev/freehold/owners/runtime/reset/internal/resetfile not allowed",
+		"tx.ContextCleared().Set(true)",
+		"field.go:19:6: tx.ContextCleared undefined (type costfile.Tx has no field or method ContextCleared)",
+		"main.go:8:2: use of internal package github.com/freehold-dev/freehold/owners/runtime/reset/internal/resetfile not allowed",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the story does not show %q", want)

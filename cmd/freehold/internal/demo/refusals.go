@@ -11,36 +11,36 @@ import (
 	"strings"
 )
 
-// trespasser is where the programs of this act would be: in cost's home. They
-// are there only for a build that is told so.
-const trespasser = stateFolder + "/cost/cmd/trespass"
-
-// A trespass is a program in cost's home, and what the toolchain must say to
-// it.
+// A trespass is a program that writes a field of reset's, and what the
+// toolchain must say to it.
 type trespass struct {
 	name  string
+	home  string // the owner below whose home it is
 	owner string // whose writer package it imports
 	line  string // what it does with it
 	shown string // the line that is wrong
 	want  string // "" if it must compile
 }
 
+// foreign writes a field of reset's.
+const foreign = "tx.ContextCleared().Set(true)"
+
 // The control shows that it is the trespass that is refused, and nothing else
-// about the program.
+// about the program: in reset's home the same line is right.
 var trespasses = []trespass{
 	{
-		name: "control", owner: "cost",
-		line: "tx.LastPromptObservedAt().Set(time.Now())",
+		name: "control", home: "reset", owner: "reset",
+		line: foreign,
 	},
 	{
-		name: "field", owner: "cost",
-		line:  "tx.LastContextResetAt().Raise(time.Now())",
-		shown: "tx.LastContextResetAt().Raise(time.Now())",
-		want:  "tx.LastContextResetAt undefined (type costfile.Tx has no field or method LastContextResetAt)",
+		name: "field", home: "cost", owner: "cost",
+		line:  foreign,
+		shown: foreign,
+		want:  "tx.ContextCleared undefined (type costfile.Tx has no field or method ContextCleared)",
 	},
 	{
-		name: "import", owner: "reset",
-		line:  "tx.LastContextResetAt().Raise(time.Now())",
+		name: "import", home: "cost", owner: "reset",
+		line:  foreign,
 		shown: `import "` + writerOf("reset") + `"`,
 		want:  "use of internal package " + writerOf("reset") + " not allowed",
 	},
@@ -51,15 +51,20 @@ func writerOf(owner string) string {
 	return modulePath + "/" + stateFolder + "/" + owner + "/internal/" + owner + "file"
 }
 
+// folder returns where in the module the program would be. It is there only
+// for a build that is told so.
+func (t trespass) folder() string {
+	return stateFolder + "/" + t.home + "/cmd/trespass"
+}
+
 // source returns the program.
 func (t trespass) source() string {
-	return fmt.Sprintf(`// Command trespass is in cost's home.
+	return fmt.Sprintf(`// Command trespass is in %[4]s's home.
 package main
 
 import (
 	"context"
 	"os"
-	"time"
 
 	%[2]q
 )
@@ -76,7 +81,7 @@ func main() {
 		return nil
 	})
 }
-`, t.owner, writerOf(t.owner), t.line)
+`, t.owner, writerOf(t.owner), t.line, t.home)
 }
 
 // playRefusals lets the toolchain compile the trespassers.
@@ -104,10 +109,10 @@ func (s *stage) compile(ctx context.Context, t trespass) (*Refusal, error) {
 		return nil, err
 	}
 	program := filepath.Join(s.dir, "trespass", t.name)
-	output, err := s.goBuild(ctx, "-overlay", overlay, "-o", program, "./"+trespasser)
+	output, err := s.goBuild(ctx, "-overlay", overlay, "-o", program, "./"+t.folder())
 	r := &Refusal{
 		Line:    t.shown,
-		Command: "go build -overlay " + quoteForShell(overlay) + " ./" + trespasser,
+		Command: "go build -overlay " + quoteForShell(overlay) + " ./" + t.folder(),
 		Output:  output,
 	}
 	exit, refused := errors.AsType[*exec.ExitError](err)
@@ -115,7 +120,7 @@ func (s *stage) compile(ctx context.Context, t trespass) (*Refusal, error) {
 	case err != nil && !refused:
 		return nil, fmt.Errorf("go build: %w", err)
 	case t.want == "" && refused:
-		return nil, fmt.Errorf("a program that keeps to its own fields does not compile: %w\n%s", exit, output)
+		return nil, fmt.Errorf("a program that keeps to the fields of its home does not compile: %w\n%s", exit, output)
 	case t.want != "" && !refused:
 		return nil, fmt.Errorf("%w: a trespasser compiles: %s", ErrBroken, t.shown)
 	case !strings.Contains(output, t.want):
@@ -135,7 +140,7 @@ func (s *stage) overlay(t trespass) (string, error) {
 	if err := os.WriteFile(program, []byte(t.source()), 0o600); err != nil {
 		return "", err
 	}
-	place := filepath.Join(s.module.Dir, filepath.FromSlash(trespasser), "main.go")
+	place := filepath.Join(s.module.Dir, filepath.FromSlash(t.folder()), "main.go")
 	text, err := json.Marshal(map[string]any{"Replace": map[string]string{place: program}})
 	if err != nil {
 		return "", err

@@ -14,7 +14,7 @@ func TestATrespasserThatIsNotRefusedFailsTheDemo(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := &stage{module: module, dir: t.TempDir()}
-	own := "tx.LastPromptObservedAt().Set(time.Now())"
+	own := "tx.LogOffset().Set(1)"
 	for name, test := range map[string]struct {
 		trespass trespass
 		broken   bool   // wraps ErrBroken
@@ -30,7 +30,7 @@ func TestATrespasserThatIsNotRefusedFailsTheDemo(t *testing.T) {
 		"the other owner's other package": {trespass{owner: "watchdog", line: "tx.LastDecision()", want: "not allowed"}, false, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			test.trespass.name = "it"
+			test.trespass.name, test.trespass.home = "it", "cost"
 			_, err := s.compile(t.Context(), test.trespass)
 			if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
 				t.Errorf("error %v, want %q in it", err, test.want)

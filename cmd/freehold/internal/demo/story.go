@@ -77,7 +77,7 @@ func tellCounts(c *Count) []line {
 }
 
 func tellRefusals() []line {
-	return []line{{heading, "4  In cost's home, writing cost's fields compiles; writing reset's does not"}}
+	return []line{{heading, "4  What compiles in reset's home, writing its field, does not in cost's"}}
 }
 
 // tellRefusal leaves out for which package the toolchain says what it says.
