@@ -29,9 +29,10 @@ const (
 // Raw returns the field's JSON as it is stored; of a map, the members of all
 // its owners, joined by key. It returns an error that wraps [ErrUnset] if the
 // field is not set, [ErrUnknownField] if no owner declares it,
-// sidecar.ErrInvalid, sidecar.ErrForeign or sidecar.ErrUnreadable if the
-// sidecar of an owner is that, and sidecar.ErrInvalid, naming the field, if
-// the value is not of the declared type.
+// sidecar.ErrInvalid, sidecar.ErrForeign, sidecar.ErrRegressed or
+// sidecar.ErrUnreadable if the sidecar of an owner is that, and
+// sidecar.ErrInvalid, naming the field, if the value is not of the declared
+// type.
 func (e Entry) Raw() (jsontext.Value, error) {
 	raw, err := e.stored()
 	if err != nil {

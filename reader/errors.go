@@ -3,8 +3,8 @@ package reader
 import "errors"
 
 // A field's error wraps one of the first two, or sidecar.ErrInvalid,
-// sidecar.ErrForeign or sidecar.ErrUnreadable if the owner's sidecar cannot be
-// used.
+// sidecar.ErrForeign, sidecar.ErrRegressed or sidecar.ErrUnreadable if the
+// owner's sidecar cannot be used.
 var (
 	// ErrUnset is returned for a field that its owner never wrote, or
 	// cleared. That differs from every value of the field.

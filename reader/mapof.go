@@ -22,8 +22,8 @@ func MapOf[E any](v *View, name string, of func(Entry) E) Map[E] {
 
 // Keys returns the keys, sorted by their bytes; none if the map was never
 // written. It returns an error that wraps sidecar.ErrInvalid,
-// sidecar.ErrForeign or sidecar.ErrUnreadable if the sidecar of the owner that
-// decides the keys is that.
+// sidecar.ErrForeign, sidecar.ErrRegressed or sidecar.ErrUnreadable if the
+// sidecar of the owner that decides the keys is that.
 func (m Map[E]) Keys() ([]string, error) { return m.keys.entry.Keys() }
 
 // Has reports whether key is a key, with errors as [Map.Keys].

@@ -15,8 +15,8 @@ import (
 // "block".
 const (
 	exitDone          = 0
-	exitNegative      = 1  // a negative answer: unset, drift, findings
-	exitState         = 3  // the state on disk is invalid, foreign or unreadable
+	exitNegative      = 1  // a negative answer: unset, stale, a lost claim, drift, findings
+	exitState         = 3  // the state on disk is invalid, foreign, regressed or unreadable
 	exitOwner         = 4  // not the owner, undeclared, fenced or conflict
 	exitBusy          = 5  // busy past the deadline
 	exitIdentity      = 6  // another process than was meant, or nobody can judge

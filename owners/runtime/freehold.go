@@ -74,8 +74,8 @@ func Open(dir string) (*Reader, error) {
 }
 
 // View reads the sidecars. It returns [sidecar.ErrReplaced] if dir is another
-// directory now. A sidecar that is missing, invalid, foreign or unreadable is
-// no error here: the fields of its owner return one.
+// directory now. A sidecar that is missing, invalid, foreign, regressed or
+// unreadable is no error here: the fields of its owner return one.
 func (r *Reader) View(ctx context.Context) (View, error) {
 	v, err := r.r.View(ctx)
 	return View{v}, err
@@ -93,8 +93,9 @@ func (r *Reader) Close() error { return r.r.Close() }
 
 // A View is the union of all owners' fields at one cut, and never changes. The
 // Get of a field returns [reader.ErrUnset] where its owner has not written it
-// or has cleared it, and [sidecar.ErrInvalid], [sidecar.ErrForeign] or
-// [sidecar.ErrUnreadable] where its owner's sidecar is in that condition.
+// or has cleared it, and [sidecar.ErrInvalid], [sidecar.ErrForeign],
+// [sidecar.ErrRegressed] or [sidecar.ErrUnreadable] where its owner's sidecar is
+// in that condition.
 type View struct{ v *reader.View }
 
 // Raw returns v without types: its id and consistency, its owners and their
