@@ -105,6 +105,31 @@ func retire(t *testing.T, bin, dir string, args ...string) (out string, status i
 	return string(text), cmd.ProcessState.ExitCode()
 }
 
+// Whoever only asks what there is, or errs, retires nobody.
+func TestWhoMisusesHostctlRetiresNobody(t *testing.T) {
+	bin, dir := programs(t), hosttest.State(t)
+	d := start(t, bin, dir)
+	d.awaits(t, dir)
+	for _, test := range []struct {
+		args   string
+		status int
+	}{
+		{"", 64}, {"--help", 0}, {"help", 0}, {"stop", 64}, {"retire --help", 0}, {"retire host", 64}, {"retire -nope", 64},
+	} {
+		cmd := exec.CommandContext(t.Context(), bin+"/hostctl", strings.Fields(test.args)...)
+		cmd.Env = append(os.Environ(), "FREEHOLD_DIR="+dir)
+		out, _ := cmd.CombinedOutput()
+		if status := cmd.ProcessState.ExitCode(); status != test.status || len(out) == 0 {
+			t.Errorf("hostctl %s exited with %d and said %q, want %d", test.args, status, out, test.status)
+		}
+	}
+	if state, err := sidecar.LeaseStatus(dir, "host"); err != nil || state.PID != d.cmd.Process.Pid || len(state.Lease.Retired) != 0 {
+		t.Errorf("the lease is %+v (%v)", state, err)
+	}
+	d.cmd.Process.Signal(syscall.SIGTERM)
+	d.exits(t, 0)
+}
+
 func TestHostIsRetiredInGoodOrder(t *testing.T) {
 	bin, dir := programs(t), hosttest.State(t)
 	statetest.Damaged(dir, doctor.LeaseGone)

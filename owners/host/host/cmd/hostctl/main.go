@@ -19,6 +19,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"slices"
 	"syscall"
 	"time"
 
@@ -42,6 +43,8 @@ const (
 	exitUsage    = 64
 )
 
+const usage = "usage: hostctl retire [-dir STATE] [-grace DURATION] [-kill]"
+
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	flags := flag.NewFlagSet("hostctl retire", flag.ContinueOnError)
 	flags.SetOutput(stderr)
@@ -49,13 +52,21 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	o := &sidecar.RetireOptions{Program: "hostctl", Notice: func(err error) { fmt.Fprintf(stderr, "hostctl: %v\n", err) }}
 	flags.DurationVar(&o.Grace, "grace", 10*time.Second, "how long the host may take to end")
 	flags.BoolVar(&o.Kill, "kill", false, "kill it if it takes longer")
-	if len(args) == 0 || args[0] != "retire" {
-		fmt.Fprintln(stderr, "usage: hostctl retire [-dir STATE] [-grace DURATION] [-kill]")
+	switch {
+	case len(args) > 0 && slices.Contains([]string{"help", "-h", "-help", "--help"}, args[0]):
+		fmt.Fprintln(stdout, usage)
+		return 0
+	case len(args) == 0 || args[0] != "retire":
+		fmt.Fprintln(stderr, usage)
 		return exitUsage
 	}
 	if err := flags.Parse(args[1:]); errors.Is(err, flag.ErrHelp) {
 		return 0
 	} else if err != nil {
+		return exitUsage
+	}
+	if flags.NArg() > 0 {
+		fmt.Fprintln(stderr, "hostctl: retire has no operands")
 		return exitUsage
 	}
 	outcome, err := retire(ctx, *dir, o, stdout)
