@@ -2,52 +2,38 @@ package sidecar
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/schema/errorstest"
 	"github.com/freehold-dev/freehold/sidecar/internal/inject"
+	"github.com/freehold-dev/freehold/sidecar/internal/role"
 	"github.com/freehold-dev/freehold/sidecar/statedir"
 )
 
 // roleVar names the part that a re-executed test binary plays.
-const roleVar = "FREEHOLD_TEST_ROLE"
+const roleVar = role.Variable
 
 func TestMain(m *testing.M) {
 	inject.Main()
-	if role := os.Getenv(roleVar); role != "" {
-		if err := roles[role](os.Args[1:]); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		os.Exit(0)
-	}
-	os.Exit(m.Run())
+	role.Main(m, roles)
 }
 
 // roles are the programs that tests run as processes of their own.
-var roles = map[string]func(args []string) error{
+var roles = role.Roles{
 	"add":   roleAdd,
 	"hold":  roleHold,
 	"use":   roleUse,
 	"begin": roleBegin,
 }
 
-// process returns the command of a role.
-func process(t *testing.T, role string, args ...string) *exec.Cmd {
-	t.Helper()
-	cmd := exec.CommandContext(t.Context(), os.Args[0], args...)
-	cmd.Env = append(os.Environ(), roleVar+"="+role)
-	cmd.Stderr = os.Stderr
-	return cmd
-}
+// process is [role.Process].
+var process = role.Process
 
 // roleAdd adds 1 to cost's turns, n times, one commit each.
 func roleAdd(args []string) error {
@@ -186,14 +172,5 @@ func readFile(t *testing.T, path string) string {
 	return string(text)
 }
 
-func wantError(t *testing.T, err, want error, says ...string) {
-	t.Helper()
-	if !errors.Is(err, want) {
-		t.Fatalf("got error %v, want one that wraps %v", err, want)
-	}
-	for _, s := range says {
-		if !strings.Contains(err.Error(), s) {
-			t.Errorf("the error %q does not say %q", err, s)
-		}
-	}
-}
+// wantError is [errorstest.Wraps].
+var wantError = errorstest.Wraps

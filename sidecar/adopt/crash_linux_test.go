@@ -9,6 +9,7 @@ import (
 
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/internal/inject"
+	"github.com/freehold-dev/freehold/sidecar/internal/role"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -27,7 +28,7 @@ func everyCall(t *testing.T, plan inject.Plan, check func(dir string, r inject.R
 		if err := sidecar.Create(dir, mixed()); err != nil {
 			t.Fatal(err)
 		}
-		return inject.Command{Path: os.Args[0], Args: []string{dir, path}, Env: append(os.Environ(), roleVar+"=adopt")}, plan
+		return inject.Command{Path: os.Args[0], Args: []string{dir, path}, Env: role.Env("adopt")}, plan
 	}) {
 		check(dir, r)
 		if t.Failed() {

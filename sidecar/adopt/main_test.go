@@ -1,7 +1,6 @@
 package adopt
 
 import (
-	"errors"
 	"flag"
 	"fmt"
 	"maps"
@@ -13,9 +12,11 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/schema/errorstest"
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/document"
 	"github.com/freehold-dev/freehold/sidecar/internal/inject"
+	"github.com/freehold-dev/freehold/sidecar/internal/role"
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/go-cmp/cmp"
@@ -23,22 +24,12 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// roleVar names the part that a re-executed test binary plays.
-const roleVar = "FREEHOLD_TEST_ROLE"
-
 // roles are the programs that tests run as processes of their own.
-var roles = map[string]func(args []string) error{"adopt": roleAdopt}
+var roles = role.Roles{"adopt": roleAdopt}
 
 func TestMain(m *testing.M) {
 	inject.Main()
-	if role := os.Getenv(roleVar); role != "" {
-		if err := roles[role](os.Args[1:]); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		os.Exit(0)
-	}
-	os.Exit(m.Run())
+	role.Main(m, roles)
 }
 
 // spec is short for the fields of a declaration.
@@ -219,17 +210,8 @@ func pretty(t *testing.T, v any) string {
 	return string(raw) + "\n"
 }
 
-func wantError(t *testing.T, err, want error, says ...string) {
-	t.Helper()
-	if !errors.Is(err, want) {
-		t.Fatalf("got error %v, want one that wraps %v", err, want)
-	}
-	for _, s := range says {
-		if !strings.Contains(err.Error(), s) {
-			t.Errorf("the error %q does not say %q", err, s)
-		}
-	}
-}
+// wantError is [errorstest.Wraps].
+var wantError = errorstest.Wraps
 
 // kept returns the kept items of a report, each as "pointer: state / file".
 func kept(r *Report) map[string]string {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/internal/inject"
+	"github.com/freehold-dev/freehold/sidecar/internal/role"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -55,9 +56,7 @@ func TestSeveralAdoptAtOnce(t *testing.T) {
 	dir, path := newState(t, mixed()), legacyFile(t, mixedFile)
 	var running []*exec.Cmd
 	for range 8 {
-		cmd := exec.CommandContext(t.Context(), os.Args[0], dir, path)
-		cmd.Env = append(os.Environ(), roleVar+"=adopt")
-		cmd.Stderr = os.Stderr
+		cmd := role.Process(t, "adopt", dir, path)
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"testing"
@@ -15,36 +14,19 @@ import (
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/internal/inject"
+	"github.com/freehold-dev/freehold/sidecar/internal/role"
 	"github.com/freehold-dev/freehold/sidecar/statedir"
 )
 
-// roleVar names the part that a re-executed test binary plays.
-const roleVar = "FREEHOLD_TEST_ROLE"
-
 func TestMain(m *testing.M) {
 	inject.Main()
-	if role := os.Getenv(roleVar); role != "" {
-		if err := roles[role](os.Args[1:]); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		os.Exit(0)
-	}
-	os.Exit(m.Run())
+	role.Main(m, roles)
 }
 
 // roles are the programs that tests run as processes of their own.
-var roles = map[string]func(args []string) error{
+var roles = role.Roles{
 	"work":  roleWork,
 	"prune": rolePrune,
-}
-
-func process(t *testing.T, role string, args ...string) *exec.Cmd {
-	t.Helper()
-	cmd := exec.CommandContext(t.Context(), os.Args[0], args...)
-	cmd.Env = append(os.Environ(), roleVar+"="+role)
-	cmd.Stderr = os.Stderr
-	return cmd
 }
 
 func declaration() *schema.Declaration {

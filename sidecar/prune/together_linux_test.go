@@ -16,6 +16,7 @@ import (
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/internal/inject"
+	"github.com/freehold-dev/freehold/sidecar/internal/role"
 )
 
 // rounds is how many instances each process opens. FREEHOLD_PRUNE_ROUNDS sets
@@ -45,7 +46,7 @@ func together(t *testing.T, dir, age string) map[string]int {
 	var mu sync.Mutex
 	total := map[string]int{}
 	for i := range workers {
-		cmd := process(t, "work", dir, fmt.Sprint("worker ", i), fmt.Sprint(rounds(t)))
+		cmd := role.Process(t, "work", dir, fmt.Sprint("worker ", i), fmt.Sprint(rounds(t)))
 		wg.Go(func() {
 			out, err := cmd.Output()
 			if err != nil {
@@ -78,7 +79,7 @@ func together(t *testing.T, dir, age string) map[string]int {
 // pruneAndKill prunes and kills whoever does after a while, if it has not ended.
 func pruneAndKill(t *testing.T, dir, age string, after time.Duration) {
 	t.Helper()
-	cmd := process(t, "prune", dir, age)
+	cmd := role.Process(t, "prune", dir, age)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +155,7 @@ func TestAKilledPruneIsFinishedByTheNext(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, "young", ".hook.json7"), nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		return inject.Command{Path: os.Args[0], Args: []string{dir, "48h"}, Env: append(os.Environ(), roleVar+"=prune")},
+		return inject.Command{Path: os.Args[0], Args: []string{dir, "48h"}, Env: role.Env("prune")},
 			plan
 	}) {
 		if exists(t, dir, "old") {

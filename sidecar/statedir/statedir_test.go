@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/schema/errorstest"
 	"golang.org/x/sys/unix"
 )
 
@@ -45,17 +46,8 @@ func openState(t *testing.T, dir string) *Dir {
 	return d
 }
 
-func wantError(t *testing.T, err, want error, says ...string) {
-	t.Helper()
-	if !errors.Is(err, want) {
-		t.Fatalf("got error %v, want one that wraps %v", err, want)
-	}
-	for _, s := range says {
-		if !strings.Contains(err.Error(), s) {
-			t.Errorf("the error %q does not say %q", err, s)
-		}
-	}
-}
+// wantError is [errorstest.Wraps].
+var wantError = errorstest.Wraps
 
 // Case 144.
 func TestCreateMakesPrivateFilesWhateverTheUmask(t *testing.T) {

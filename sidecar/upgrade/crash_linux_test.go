@@ -11,6 +11,7 @@ import (
 
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/internal/inject"
+	"github.com/freehold-dev/freehold/sidecar/internal/role"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -26,7 +27,7 @@ func everyCall(t *testing.T, plan inject.Plan, check func(dir string, r inject.R
 	for _, r := range inject.EveryCall(t, func(k int) (inject.Command, inject.Plan) {
 		dir = fmt.Sprintf("%s/%d", t.TempDir(), k)
 		fullState(t, dir)
-		return inject.Command{Path: os.Args[0], Args: []string{dir}, Env: append(os.Environ(), roleVar+"=upgrade")}, plan
+		return inject.Command{Path: os.Args[0], Args: []string{dir}, Env: role.Env("upgrade")}, plan
 	}) {
 		check(dir, r)
 		if t.Failed() {

@@ -14,28 +14,20 @@ import (
 
 	"github.com/freehold-dev/freehold/reader"
 	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/schema/errorstest"
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/document"
 	"github.com/freehold-dev/freehold/sidecar/internal/inject"
+	"github.com/freehold-dev/freehold/sidecar/internal/role"
 	"github.com/freehold-dev/freehold/sidecar/statedir"
 )
 
-// roleVar names the part that a re-executed test binary plays.
-const roleVar = "FREEHOLD_TEST_ROLE"
-
 // roles are the programs that tests run as processes of their own.
-var roles = map[string]func(args []string) error{"upgrade": roleUpgrade, "commit": roleCommit}
+var roles = role.Roles{"upgrade": roleUpgrade, "commit": roleCommit}
 
 func TestMain(m *testing.M) {
 	inject.Main()
-	if role := os.Getenv(roleVar); role != "" {
-		if err := roles[role](os.Args[1:]); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		os.Exit(0)
-	}
-	os.Exit(m.Run())
+	role.Main(m, roles)
 }
 
 // roleUpgrade brings a state up to the younger declaration, and counts the
@@ -281,14 +273,5 @@ func upgraded(t testing.TB, dir string, d *schema.Declaration) *Report {
 	return report
 }
 
-func wantError(t testing.TB, err, want error, says ...string) {
-	t.Helper()
-	if !errors.Is(err, want) {
-		t.Fatalf("got error %v, want one that wraps %v", err, want)
-	}
-	for _, s := range says {
-		if !strings.Contains(err.Error(), s) {
-			t.Errorf("the error %q does not say %q", err, s)
-		}
-	}
-}
+// wantError is [errorstest.Wraps].
+var wantError = errorstest.Wraps

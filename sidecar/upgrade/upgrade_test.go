@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -16,6 +15,7 @@ import (
 	"github.com/freehold-dev/freehold/reader"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/internal/role"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -341,8 +341,7 @@ func TestReadersSeeBeforeOrAfter(t *testing.T) {
 // that was acknowledged, and is refused.
 func TestUpgradeBesideACommittingProcess(t *testing.T) {
 	dir := newState(t)
-	cmd := exec.CommandContext(t.Context(), os.Args[0], dir)
-	cmd.Env = append(os.Environ(), roleVar+"=commit")
+	cmd := role.Process(t, "commit", dir)
 	var refusal strings.Builder
 	cmd.Stderr = &refusal
 	out, err := cmd.StdoutPipe()
