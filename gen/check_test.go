@@ -40,7 +40,7 @@ var library = sync.OnceValues(func() (map[string]*types.Package, error) {
 // go command would build them.
 type module struct {
 	fset    *token.FileSet
-	sources map[string]*ast.File // by import path; a package here has one file
+	sources map[string][]*ast.File // by import path
 	checked map[string]*types.Package
 	library map[string]*types.Package
 }
@@ -51,7 +51,7 @@ func newModule(t reporter, files []gen.File) *module {
 	if err != nil {
 		t.Fatalf("load the library that generated code imports: %v", err)
 	}
-	m := &module{token.NewFileSet(), map[string]*ast.File{}, map[string]*types.Package{}, known}
+	m := &module{token.NewFileSet(), map[string][]*ast.File{}, map[string]*types.Package{}, known}
 	for _, file := range files {
 		if strings.HasSuffix(file.Path, ".go") {
 			m.add(t, path.Join(shopModule, path.Dir(file.Path)), string(file.Data))
@@ -66,7 +66,7 @@ func (m *module) add(t reporter, importPath, text string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m.sources[importPath] = file
+	m.sources[importPath] = append(m.sources[importPath], file)
 }
 
 // Import implements [types.Importer].
@@ -77,12 +77,12 @@ func (m *module) Import(importPath string) (*types.Package, error) {
 	if p, ok := m.checked[importPath]; ok {
 		return p, nil
 	}
-	file, ok := m.sources[importPath]
+	files, ok := m.sources[importPath]
 	if !ok {
 		return nil, fmt.Errorf("no package %q", importPath)
 	}
 	config := types.Config{Importer: m, GoVersion: "go1.26"}
-	p, err := config.Check(importPath, m.fset, []*ast.File{file}, nil)
+	p, err := config.Check(importPath, m.fset, files, nil)
 	m.checked[importPath] = p
 	return p, err
 }

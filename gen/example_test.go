@@ -42,6 +42,8 @@ owners:
 	// owners/agent/cost/internal/costfile/costfile.go
 	//   TotalUSD() sidecar.Counter[decimal.Decimal]
 	// owners/agent/freehold.go
+	// owners/agent/freehold_cost_fields.go
+	// owners/agent/freehold_reset_fields.go
 	// owners/agent/reset/internal/resetfile/resetfile.go
 	//   Cleared() sidecar.Value[bool]
 	// owners/agent/schema/cost.schema.json

@@ -30,13 +30,16 @@ func Generate(src *declare.Source, modulePath string) ([]File, error) {
 	if err := s.check(modulePath); err != nil {
 		return nil, fmt.Errorf("%s: %w", src.File, err)
 	}
-	makers := []func() (File, error){s.view, s.test, s.matrix, s.viewSchema}
+	files, err := s.view()
+	if err != nil {
+		return nil, err
+	}
+	makers := []func() (File, error){s.test, s.matrix, s.viewSchema}
 	for _, o := range s.Owners {
 		makers = append(makers,
 			func() (File, error) { return s.writer(o) },
 			func() (File, error) { return s.ownerSchema(o) })
 	}
-	var files []File
 	for _, make := range makers {
 		file, err := make()
 		if err != nil {

@@ -66,7 +66,7 @@ func newState(src *declare.Source, module string) *state {
 		o := newOwner(name, d, s.folder)
 		s.Owners = append(s.Owners, o)
 		for _, f := range o.Fields {
-			if f.decides() {
+			if f.Decides() {
 				s.Fields = append(s.Fields, joined(f, d))
 			}
 		}
@@ -193,7 +193,7 @@ func (f field) Unit() string {
 
 // Refuses and Settles are sentences or empty, and so is Combines.
 func (f field) Refuses() string {
-	if !f.decides() {
+	if !f.Decides() {
 		return "At a key that " + f.decider + " has not created the Update fails with [sidecar.ErrNoKey]."
 	}
 	return refuses(f.spec)
@@ -249,4 +249,5 @@ func (o owner) committed() []field {
 	return slices.DeleteFunc(slices.Clone(o.Fields), field.OnWriter)
 }
 
-func (f field) decides() bool { return f.decider == f.Owner }
+// Decides reports whether the owner decides the keys, of what is a map.
+func (f field) Decides() bool { return f.decider == f.Owner }

@@ -11,6 +11,7 @@ import (
 type enum struct {
 	Whose, Go string
 	Values    []enumValue
+	owner     string // of the field
 }
 
 type enumValue struct{ Value, Go string }
@@ -32,6 +33,7 @@ type record struct {
 	Whose, Go string
 	Members   []field
 	spec      schema.Field
+	owner     string // of the field
 }
 
 // Text is the record's own text, or nothing.
@@ -41,33 +43,33 @@ func (r record) Text() string { return sentence(r.spec.Doc) }
 // is whose in comments.
 func (s *state) addTypes(whose string, f field) {
 	if f.spec.Value != nil {
-		s.addType(whose, f.typeName, *f.spec.Value)
+		s.addType(f.Owner, whose, f.typeName, *f.spec.Value)
 		return
 	}
 	for _, m := range f.Members {
 		s.addTypes(m.Name+" of "+whose, m)
 	}
 	if f.spec.EffectiveKind() != schema.Map {
-		s.addType(whose, f.typeName, f.spec)
+		s.addType(f.Owner, whose, f.typeName, f.spec)
 	}
 }
 
-// addType adds the Go types that a value like spec needs, the first of which is
-// called name.
-func (s *state) addType(whose, name string, spec schema.Field) {
+// addType adds the Go types that a value like spec of the owner needs, the first
+// of which is called name.
+func (s *state) addType(owner, whose, name string, spec schema.Field) {
 	switch spec.Type {
 	case schema.TypeEnum:
-		e := enum{Whose: whose, Go: name}
+		e := enum{Whose: whose, Go: name, owner: owner}
 		for _, v := range spec.Values {
 			e.Values = append(e.Values, enumValue{v, declare.GoValueName(name, v)})
 		}
 		s.Enums = append(s.Enums, e)
 	case schema.TypeList:
-		s.addType(whose, declare.GoElementName(name, *spec.Of), *spec.Of)
+		s.addType(owner, whose, declare.GoElementName(name, *spec.Of), *spec.Of)
 	case schema.TypeRecord:
-		r := record{Whose: whose, Go: name, spec: spec}
+		r := record{Whose: whose, Go: name, spec: spec, owner: owner}
 		for _, member := range spec.MemberNames() {
-			m := newField(member, "", spec.Fields[member])
+			m := newField(member, owner, spec.Fields[member])
 			m.typeName = declare.GoMemberName(name, member, m.spec)
 			r.Members = append(r.Members, m)
 		}

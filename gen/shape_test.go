@@ -58,10 +58,16 @@ func TestGeneratedBodiesHaveAtMostThreeStatements(t *testing.T) {
 func TestGeneratedExportedNamesAreDocumented(t *testing.T) {
 	src, _ := shop(t)
 	fset, trees := parsed(t, generate(t, src))
+	comments := map[string]int{} // by package
 	for _, tree := range trees {
-		if tree.Doc == nil {
-			t.Errorf("package %s has no comment", tree.Name.Name)
+		comments[tree.Name.Name] += len(tree.Doc.Text())
+	}
+	for name, n := range comments {
+		if n == 0 {
+			t.Errorf("package %s has no comment", name)
 		}
+	}
+	for _, tree := range trees {
 		for _, decl := range tree.Decls {
 			switch decl := decl.(type) {
 			case *ast.FuncDecl:

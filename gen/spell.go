@@ -76,7 +76,7 @@ func (f field) Handle() string {
 	switch {
 	case f.OnWriter():
 		return "sidecar." + f.handle()
-	case f.IsRecordMap() && f.decides():
+	case f.IsRecordMap() && f.Decides():
 		return "sidecar.Map[" + f.Entry() + "]"
 	case f.IsRecordMap():
 		return "sidecar.Part[" + f.Entry() + "]"
@@ -126,7 +126,7 @@ func (f field) Write() string {
 	case f.OnWriter():
 		return fmt.Sprintf("sidecar.%sOf(w.w, %s)", f.handle(), name)
 	case f.IsRecordMap():
-		maker := map[bool]string{true: "MapOf", false: "PartOf"}[f.decides()]
+		maker := map[bool]string{true: "MapOf", false: "PartOf"}[f.Decides()]
 		return fmt.Sprintf("sidecar.%s(tx.tx, %s, func(e sidecar.Entry) %s { return %[3]s{e} })", maker, name, f.Entry())
 	case f.IsMap():
 		return fmt.Sprintf("sidecar.MapOf(tx.tx, %s, func(e sidecar.Entry) %s { return sidecar.%sIn(e, \"\", %s) })", name, f.inner(), f.handle(), f.Codec())

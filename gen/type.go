@@ -144,6 +144,15 @@ func (o owner) About() string {
 	return about + "."
 }
 
+// Shown says whose fields a file of the view package has.
+func (o owner) Shown() string {
+	shown := "What is below belongs to owner " + o.Name
+	if doc := sentence(o.Doc); doc != "" {
+		return shown + ": " + doc
+	}
+	return shown + "."
+}
+
 // Sharing, Opening, Updating and Closing say what an owner's mode means for a Writer.
 
 func (o owner) Sharing() string {

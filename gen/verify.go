@@ -11,7 +11,7 @@ import (
 )
 
 // verify parses generated code and makes sure that its declarations are those
-// wanted, each once, and that its comments are nothing but comments. The
+// wanted, and that its comments are nothing but comments. The
 // templates and the cleaning of texts see to that; this is the second lock on
 // the door through which a declaration could put code into a program.
 func verify(file string, text []byte, want []string) error {
@@ -24,11 +24,6 @@ func verify(file string, text []byte, want []string) error {
 	want = slices.Clone(want)
 	slices.Sort(have)
 	slices.Sort(want)
-	for i := 1; i < len(want); i++ {
-		if want[i] == want[i-1] {
-			return fmt.Errorf("%s: two things are named %s: rename a field, an enum's value, or say `go: NAME`", file, want[i])
-		}
-	}
 	if !slices.Equal(have, want) {
 		return fmt.Errorf("%s: the generated code declares %s and should declare %s (a bug in Freehold; please report it)", file, have, want)
 	}
@@ -37,6 +32,21 @@ func verify(file string, text []byte, want []string) error {
 			if c.Text != "//" && !strings.HasPrefix(c.Text, "// ") && !strings.HasPrefix(c.Text, "//\t") || strings.HasPrefix(c.Text, "// +build") {
 				return fmt.Errorf("%s: %q is no plain comment (a bug in Freehold; please report it)", fset.Position(c.Pos()), c.Text)
 			}
+		}
+	}
+	return nil
+}
+
+// distinct returns an error if two of the names that the files of a package are
+// to declare are one.
+func distinct(sources []source) error {
+	seen := map[string]bool{}
+	for _, src := range sources {
+		for _, name := range src.want {
+			if name != "_" && seen[name] {
+				return fmt.Errorf("%s: two things are named %s: rename a field, an enum's value, or say `go: NAME`", src.file, name)
+			}
+			seen[name] = true
 		}
 	}
 	return nil
@@ -84,18 +94,22 @@ func receiver(f *ast.FuncDecl) string {
 func writerDecls(o owner) []string {
 	names := []string{"_", "Writer", "Open", "Writer.Update", "Writer.Close", "Tx", "Tx.IfVersion"}
 	for _, f := range o.Fields {
-		names = append(append(names, f.WriteType()+"."+f.Go), entryDecls(f)...)
+		names = append(append(names, f.WriteType()+"."+f.Go), entryDecls(f, true)...)
 	}
 	return names
 }
 
-// entryDecls lists what stands for what a map has at a key.
-func entryDecls(f field) []string {
+// entryDecls lists what stands for what a map has at a key: its type, which is
+// in one file of the package, and the members of the field's owner.
+func entryDecls(f field, withType bool) []string {
 	if !f.IsRecordMap() {
 		return nil
 	}
-	names := []string{f.Entry()}
-	for _, m := range f.Members {
+	var names []string
+	if withType {
+		names = append(names, f.Entry())
+	}
+	for _, m := range f.Own() {
 		names = append(names, f.Entry()+"."+m.Go)
 	}
 	return names
@@ -104,15 +118,27 @@ func entryDecls(f field) []string {
 func viewDecls(s *state) []string {
 	names := []string{"_", "Reader", "Open", "Reader.View", "Reader.Watch", "Reader.Close", "View", "View.Raw", "Declaration"}
 	for _, f := range s.Fields {
-		names = append(append(names, "Field"+f.Go, "View."+f.Go), entryDecls(f)...)
+		names = append(names, "Field"+f.Go)
+	}
+	return names
+}
+
+// ownerDecls lists what the view package has of one owner.
+func ownerDecls(data goFile) []string {
+	var names []string
+	for _, f := range data.Fields {
+		if f.Decides() {
+			names = append(names, "View."+f.Go)
+		}
+		names = append(names, entryDecls(f, f.Decides())...)
 		if f.Dependent() {
 			names = append(names, "View."+f.Observe(), f.Seen(), f.Seen()+".Seen", f.Seen()+".MarshalText", f.Seen()+".UnmarshalText")
 		}
 	}
-	for _, r := range s.Records {
+	for _, r := range data.Records {
 		names = append(names, r.Go, r.Go+".JSONMembers")
 	}
-	for _, e := range s.Enums {
+	for _, e := range data.Enums {
 		names = append(names, e.Go, "Parse"+e.Go, e.Go+".String", e.Go+".MarshalText", e.Go+".UnmarshalText")
 		for _, v := range e.Values {
 			names = append(names, v.Go)

@@ -37,7 +37,7 @@ func (m *Module) Check(ctx context.Context, plan *gen.Plan) error {
 	if !slices.ContainsFunc(plan.Write, func(c gen.Change) bool { return path.Ext(c.Path) == ".go" }) {
 		return nil
 	}
-	c := &checker{fset: token.NewFileSet(), sources: map[string]*ast.File{}, checked: map[string]*types.Package{}}
+	c := &checker{fset: token.NewFileSet(), sources: map[string][]*ast.File{}, checked: map[string]*types.Package{}}
 	for _, change := range plan.Write {
 		c.add(m, change.Path, change.New)
 	}
@@ -55,10 +55,10 @@ func (m *Module) Check(ctx context.Context, plan *gen.Plan) error {
 	return nil
 }
 
-// A checker type-checks generated packages, which have one file each.
+// A checker type-checks generated packages.
 type checker struct {
 	fset    *token.FileSet
-	sources map[string]*ast.File      // by import path
+	sources map[string][]*ast.File    // by import path
 	checked map[string]*types.Package // the same, and what they import
 }
 
@@ -72,19 +72,17 @@ func (c *checker) add(m *Module, name string, text []byte) {
 		text, _ = os.ReadFile(filepath.Join(m.Dir, filepath.FromSlash(name)))
 	}
 	if file, err := parser.ParseFile(c.fset, name, text, parser.SkipObjectResolution); err == nil {
-		c.sources[path.Join(m.Path, path.Dir(name))] = file
+		importPath := path.Join(m.Path, path.Dir(name))
+		c.sources[importPath] = append(c.sources[importPath], file)
 	}
 }
 
 // load loads what the sources import from elsewhere.
 func (c *checker) load(ctx context.Context, dir string) error {
 	var elsewhere []string
-	for _, file := range c.sources {
-		for _, spec := range file.Imports {
-			importPath, err := strconv.Unquote(spec.Path.Value)
-			if _, own := c.sources[importPath]; err == nil && !own {
-				elsewhere = append(elsewhere, importPath)
-			}
+	for _, files := range c.sources {
+		for _, file := range files {
+			elsewhere = append(elsewhere, c.elsewhere(file)...)
 		}
 	}
 	slices.Sort(elsewhere)
@@ -105,17 +103,29 @@ func (c *checker) load(ctx context.Context, dir string) error {
 	return nil
 }
 
+// elsewhere returns what file imports and is not among the sources.
+func (c *checker) elsewhere(file *ast.File) []string {
+	var paths []string
+	for _, spec := range file.Imports {
+		importPath, err := strconv.Unquote(spec.Path.Value)
+		if _, own := c.sources[importPath]; err == nil && !own {
+			paths = append(paths, importPath)
+		}
+	}
+	return paths
+}
+
 // Import implements [types.Importer].
 func (c *checker) Import(importPath string) (*types.Package, error) {
 	if p, ok := c.checked[importPath]; ok {
 		return p, nil
 	}
-	file, ok := c.sources[importPath]
+	files, ok := c.sources[importPath]
 	if !ok {
 		return nil, fmt.Errorf("no package %s", importPath)
 	}
 	config := types.Config{Importer: c}
-	p, err := config.Check(importPath, c.fset, []*ast.File{file}, nil)
+	p, err := config.Check(importPath, c.fset, files, nil)
 	c.checked[importPath] = p
 	return p, err
 }

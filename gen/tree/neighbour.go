@@ -42,11 +42,13 @@ func (m *Module) Neighbours(folder, pkg string) []Neighbour {
 // another package, and that is not generated itself.
 func (m *Module) checkNeighbours(states []gen.State, ours map[string]bool) error {
 	var problems []error
+	looked := map[string]bool{} // into this folder
 	for _, s := range states {
 		for _, file := range s.Files {
-			if path.Ext(file.Path) != ".go" {
+			if path.Ext(file.Path) != ".go" || looked[path.Dir(file.Path)] {
 				continue
 			}
+			looked[path.Dir(file.Path)] = true
 			mine := packageOf(file.Path, file.Data)
 			for _, n := range m.Neighbours(path.Dir(file.Path), mine) {
 				if !ours[n.File] {
@@ -62,7 +64,7 @@ func (m *Module) checkNeighbours(states []gen.State, ours map[string]bool) error
 // wayOut says what to do about a package theirs beside the generated file.
 func wayOut(file, theirs string) string {
 	switch {
-	case path.Base(file) != gen.ViewFile:
+	case !gen.IsViewFile(path.Base(file)):
 		return "move it"
 	case theirs == "main":
 		return "move " + Declaration + " to a folder of its own"

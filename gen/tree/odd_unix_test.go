@@ -16,7 +16,7 @@ func TestPlanNamesWhatIsNoFile(t *testing.T) {
 		"a directory": func(name string) error { return os.Mkdir(name, 0o777) },
 		"a pipe":      func(name string) error { return syscall.Mkfifo(name, 0o666) },
 	} {
-		for _, file := range []string{"freehold.go", "OWNERS.md", "till/internal/tillfile/tillfile.go"} {
+		for _, file := range []string{"freehold.go", "freehold_till_fields.go", "OWNERS.md", "till/internal/tillfile/tillfile.go"} {
 			t.Run(what+" as "+filepath.Base(file), func(t *testing.T) {
 				dir := lay(t, "-- go.mod --\nmodule example.com/corner\n-- owners/shop/owners.yaml --\n"+shopYAML)
 				name := filepath.Join(dir, "owners/shop", file)

@@ -130,6 +130,8 @@ func TestApplyMakesTheTreeCurrent(t *testing.T) {
 		"owners below the root": {"owners/shop", "", `cmd/manager/internal/managerfile/managerfile.go
 owners/shop/OWNERS.md
 owners/shop/freehold.go
+owners/shop/freehold_manager_fields.go
+owners/shop/freehold_till_fields.go
 owners/shop/schema/manager.schema.json
 owners/shop/schema/till.schema.json
 owners/shop/schema/view.schema.json
@@ -139,6 +141,8 @@ owners/shop/till/internal/tillfile/tillfile.go
 		"owners in the root": {".", "", `OWNERS.md
 cmd/manager/internal/managerfile/managerfile.go
 freehold.go
+freehold_manager_fields.go
+freehold_till_fields.go
 schema/manager.schema.json
 schema/till.schema.json
 schema/view.schema.json
@@ -190,8 +194,8 @@ func TestApplyWritesOnlyWhatDiffers(t *testing.T) {
 func TestPlanChangesNothing(t *testing.T) {
 	dir := lay(t, "-- go.mod --\nmodule example.com/corner\n-- owners/shop/owners.yaml --\n"+shopYAML)
 	before := contents(t, dir)
-	if _, p := plan(t, dir, "owners/shop/owners.yaml"); len(p.Write) != 8 {
-		t.Errorf("%d files to write, want 8", len(p.Write))
+	if _, p := plan(t, dir, "owners/shop/owners.yaml"); len(p.Write) != 10 {
+		t.Errorf("%d files to write, want 10", len(p.Write))
 	}
 	if diff := cmp.Diff(before, contents(t, dir)); diff != "" {
 		t.Errorf("Plan changed files:\n%s", diff)
@@ -202,6 +206,7 @@ func TestPlanNamesWhatIsInTheWay(t *testing.T) {
 	const module = "-- go.mod --\nmodule example.com/corner\n-- owners/shop/owners.yaml --\n" + shopYAML
 	for name, test := range map[string]struct{ archive, want string }{
 		"a file by hand":      {"-- owners/shop/freehold.go --\npackage shop\n", "owners/shop/freehold.go is in the way, and Freehold did not generate it: move it"},
+		"an owner's by hand":  {"-- owners/shop/freehold_till_fields.go --\npackage shop\n", "owners/shop/freehold_till_fields.go is in the way, and Freehold did not generate it: move it"},
 		"a program":           {"-- owners/shop/main.go --\npackage main\n", "owners/shop/main.go is of package main, and freehold.go of package shop is to stand beside it: move owners.yaml to a folder of its own"},
 		"another package":     {"-- owners/shop/store.go --\npackage store\n", "owners/shop/store.go is of package store, and freehold.go of package shop is to stand beside it: move owners.yaml to a folder of its own, or say `package: store` in it"},
 		"beside a writer":     {"-- cmd/manager/internal/managerfile/x.go --\npackage x\n", "cmd/manager/internal/managerfile/x.go is of package x, and managerfile.go of package managerfile is to stand beside it: move it"},

@@ -8,7 +8,6 @@ package host
 import (
 	"context"
 	"iter"
-	"time"
 
 	"github.com/freehold-dev/freehold/reader"
 	"github.com/freehold-dev/freehold/schema"
@@ -72,29 +71,6 @@ type View struct{ v *reader.View }
 // Raw returns v without types: its id and consistency, its owners and their
 // status, and any field by name.
 func (v View) Raw() *reader.View { return v.v }
-
-// Draining: Whether the host finishes what it does and takes nothing new.
-// Owner: host.
-func (v View) Draining() reader.Field[bool] {
-	return reader.FieldOf(v.v, "draining", schema.Bool{})
-}
-
-// Endpoint: Where the host listens; unset while it does not. Owner: host.
-func (v View) Endpoint() reader.Field[string] {
-	return reader.FieldOf(v.v, "endpoint", schema.String{})
-}
-
-// HeartbeatAt: When the host last said that it lives. It only ever gets
-// later. Owner: host.
-func (v View) HeartbeatAt() reader.Field[time.Time] {
-	return reader.FieldOf(v.v, "heartbeat_at", schema.Time{})
-}
-
-// StartedAt: When the process that is the host now began to be it. Owner:
-// host.
-func (v View) StartedAt() reader.Field[time.Time] {
-	return reader.FieldOf(v.v, "started_at", schema.Time{})
-}
 
 // Declaration returns what owners.yaml said when this file was generated. The
 // caller may change it.

@@ -8,7 +8,6 @@ package session
 import (
 	"context"
 	"iter"
-	"time"
 
 	"github.com/freehold-dev/freehold/reader"
 	"github.com/freehold-dev/freehold/schema"
@@ -73,25 +72,6 @@ type View struct{ v *reader.View }
 // Raw returns v without types: its id and consistency, its owners and their
 // status, and any field by name.
 func (v View) Raw() *reader.View { return v.v }
-
-// PretoolFired: When, and by which copy of the hook, the items for the
-// session's first tool use were looked up. It is claimed at most once, for
-// good, and its value is the time of the claim. Owner: hook.
-func (v View) PretoolFired() reader.Field[time.Time] {
-	return reader.FieldOf(v.v, "pretool_fired", schema.Time{})
-}
-
-// Seen: The turn in which each item was last put into the session. At each
-// key, it only ever gets higher. Owner: hook.
-func (v View) Seen() reader.Map[reader.Field[uint64]] {
-	return reader.MapOf(v.v, "seen", func(e reader.Entry) reader.Field[uint64] { return reader.FieldIn(e, "", schema.Uint{}) })
-}
-
-// Turn: The number of the turn that the session is in. Unit: turns. It only
-// ever gets higher. Owner: hook.
-func (v View) Turn() reader.Field[uint64] {
-	return reader.FieldOf(v.v, "turn", schema.Uint{})
-}
 
 // Declaration returns what owners.yaml said when this file was generated. The
 // caller may change it.

@@ -7,9 +7,7 @@ package usage
 
 import (
 	"context"
-	"fmt"
 	"iter"
-	"time"
 
 	"github.com/freehold-dev/freehold/reader"
 	"github.com/freehold-dev/freehold/schema"
@@ -70,113 +68,6 @@ type View struct{ v *reader.View }
 // Raw returns v without types: its id and consistency, its owners and their
 // status, and any field by name.
 func (v View) Raw() *reader.View { return v.v }
-
-// Skills: The skills that the agent has, by name. Its keys belong to creator,
-// what is at them to creator, curator, tool and user. Owner: creator.
-func (v View) Skills() reader.Map[SkillsEntry] {
-	return reader.MapOf(v.v, "skills", func(e reader.Entry) SkillsEntry { return SkillsEntry{e} })
-}
-
-// SkillsEntry is what skills has at a key: archived_at, created_at,
-// created_by, last_patched_at, last_used_at, last_viewed_at, patch_count,
-// pinned, state, use_count and view_count.
-type SkillsEntry struct{ ofSkills reader.Entry }
-
-// ArchivedAt: When it was put away; unset while it is not. Owner: curator.
-func (e SkillsEntry) ArchivedAt() reader.Field[time.Time] {
-	return reader.FieldIn(e.ofSkills, "archived_at", schema.Time{})
-}
-
-// CreatedAt: When it was made. Owner: creator.
-func (e SkillsEntry) CreatedAt() reader.Field[time.Time] {
-	return reader.FieldIn(e.ofSkills, "created_at", schema.Time{})
-}
-
-// CreatedBy: Who made the skill. Owner: creator.
-func (e SkillsEntry) CreatedBy() reader.Field[string] {
-	return reader.FieldIn(e.ofSkills, "created_by", schema.String{})
-}
-
-// LastPatchedAt: When it was last changed. It only ever gets later. Owner:
-// tool.
-func (e SkillsEntry) LastPatchedAt() reader.Field[time.Time] {
-	return reader.FieldIn(e.ofSkills, "last_patched_at", schema.Time{})
-}
-
-// LastUsedAt: When it was last used. It only ever gets later. Owner: tool.
-func (e SkillsEntry) LastUsedAt() reader.Field[time.Time] {
-	return reader.FieldIn(e.ofSkills, "last_used_at", schema.Time{})
-}
-
-// LastViewedAt: When it was last looked at. It only ever gets later. Owner:
-// tool.
-func (e SkillsEntry) LastViewedAt() reader.Field[time.Time] {
-	return reader.FieldIn(e.ofSkills, "last_viewed_at", schema.Time{})
-}
-
-// PatchCount: How often it was changed. Unit: patches. It is a sum. Owner:
-// tool.
-func (e SkillsEntry) PatchCount() reader.Field[uint64] {
-	return reader.FieldIn(e.ofSkills, "patch_count", schema.Uint{})
-}
-
-// Pinned: Whether the curator must leave the skill alone. Owner: user.
-func (e SkillsEntry) Pinned() reader.Field[bool] {
-	return reader.FieldIn(e.ofSkills, "pinned", schema.Bool{})
-}
-
-// State: What the curator thinks of the skill. Owner: curator.
-func (e SkillsEntry) State() reader.Field[SkillsState] {
-	return reader.FieldIn(e.ofSkills, "state", schema.EnumOf(ParseSkillsState))
-}
-
-// UseCount: How often the skill was used. Unit: uses. It is a sum. Owner:
-// tool.
-func (e SkillsEntry) UseCount() reader.Field[uint64] {
-	return reader.FieldIn(e.ofSkills, "use_count", schema.Uint{})
-}
-
-// ViewCount: How often it was looked at. Unit: views. It is a sum. Owner:
-// tool.
-func (e SkillsEntry) ViewCount() reader.Field[uint64] {
-	return reader.FieldIn(e.ofSkills, "view_count", schema.Uint{})
-}
-
-// SkillsState is a value of state of skills: active, stale or archived. The
-// zero value is none of them and cannot be stored.
-type SkillsState struct{ s string }
-
-// SkillsStateActive is "active".
-func SkillsStateActive() SkillsState { return SkillsState{"active"} }
-
-// SkillsStateStale is "stale".
-func SkillsStateStale() SkillsState { return SkillsState{"stale"} }
-
-// SkillsStateArchived is "archived".
-func SkillsStateArchived() SkillsState { return SkillsState{"archived"} }
-
-// ParseSkillsState is the inverse of String. It refuses all but active, stale
-// and archived.
-func ParseSkillsState(s string) (SkillsState, error) {
-	switch s {
-	case "active", "stale", "archived":
-		return SkillsState{s}, nil
-	}
-	return SkillsState{}, fmt.Errorf("want %s, not %q", "active, stale or archived", s)
-}
-
-// String returns the text that stands in the sidecar; it is empty for none.
-func (v SkillsState) String() string { return v.s }
-
-// MarshalText implements [encoding.TextMarshaler] with the text of String.
-func (v SkillsState) MarshalText() ([]byte, error) { return []byte(v.s), nil }
-
-// UnmarshalText implements [encoding.TextUnmarshaler]. The text of no value is
-// an error.
-func (v *SkillsState) UnmarshalText(text []byte) (err error) {
-	*v, err = ParseSkillsState(string(text))
-	return err
-}
 
 // Declaration returns what owners.yaml said when this file was generated. The
 // caller may change it.

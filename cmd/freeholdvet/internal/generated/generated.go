@@ -106,7 +106,7 @@ func Handle(fset *token.FileSet, t types.Type) (name string, ok bool) {
 	}
 	switch {
 	case obj.Pkg().Path() == Sidecar, Writer(obj.Pkg()):
-	case enum(s) && filepath.Base(fset.Position(obj.Pos()).Filename) == gen.ViewFile:
+	case enum(s) && gen.IsViewFile(filepath.Base(fset.Position(obj.Pos()).Filename)):
 	default:
 		return "", false
 	}
