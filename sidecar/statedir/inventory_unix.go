@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/freehold-dev/freehold/schema"
@@ -20,7 +19,7 @@ import (
 // Of a directory that is none of Freehold's, and of the quarantine's, it does
 // not say what is in it.
 func (d *Dir) Inventory(m *schema.Manifest) ([]Found, error) {
-	i := &inventory{owners: m.Declaration.OwnerNames(), locks: m.Locks}
+	i := &inventory{known: namesOf(m)}
 	i.note(d.state.path, ".", StateFolder, "")
 	i.list(d.state, "", i.inState)
 	i.list(d.meta, metaName, i.inMeta)
@@ -28,10 +27,9 @@ func (d *Dir) Inventory(m *schema.Manifest) ([]Found, error) {
 }
 
 type inventory struct {
-	owners []string
-	locks  map[string]uint64
-	all    []Found
-	err    error
+	known
+	all []Found
+	err error
 }
 
 // list notes what is in f, and looks further where judge says so.
@@ -84,76 +82,6 @@ func (i *inventory) note(path, at string, role Role, owner string) {
 	i.all = append(i.all, found)
 }
 
-func (i *inventory) inState(name string, dir bool) (Role, string, bool) {
-	switch {
-	case name == metaName:
-		return MetaFolder, "", false
-	case leftover(name):
-		return StagedFile, "", false
-	}
-	owner, ok := i.ownerOf(name, Sidecar)
-	switch {
-	case !ok:
-		return Stranger, "", false
-	case name == Sidecar(owner):
-		return SidecarFile, owner, false
-	}
-	return StagedFile, owner, false
-}
-
-func (i *inventory) inMeta(name string, dir bool) (Role, string, bool) {
-	_, lock := i.locks[name]
-	switch _, upgrading := nonceAfter(upgradePrefix, name); {
-	case lock:
-		return LockFile, "", false
-	case name == manifestName:
-		return ManifestFile, "", false
-	case stages(name, manifestName), upgrading:
-		return StagedFile, "", false
-	case name == quarantineName:
-		return QuarantineFolder, "", dir
-	case name == claimsName:
-		return ClaimsFolder, "", dir
-	}
-	if owner, ok := i.ownerOf(name, OwnerAside); ok && name == OwnerAside(owner) {
-		return AsideFolder, owner, dir
-	}
-	owner, ok := i.ownerOf(name, OwnerRecord)
-	switch {
-	case !ok:
-		return Stranger, "", false
-	case name == OwnerRecord(owner):
-		return RecordFile, owner, false
-	}
-	return StagedFile, owner, false
-}
-
-// ownerOf returns the owner whose file is called name, or is staged as name.
-func (i *inventory) ownerOf(name string, file func(owner string) string) (owner string, ok bool) {
-	at := slices.IndexFunc(i.owners, func(owner string) bool { return name == file(owner) || stages(name, file(owner)) })
-	if at < 0 {
-		return "", false
-	}
-	return i.owners[at], true
-}
-
-// inside returns what judges the names in a directory of the role.
-func (i *inventory) inside(role Role, owner string) func(string, bool) (Role, string, bool) {
-	in := map[Role]Role{AsideFolder: PatchFile, ClaimsFolder: ClaimedFile, QuarantineFolder: QuarantinedFile}[role]
-	return func(name string, dir bool) (Role, string, bool) {
-		switch {
-		case role == ClaimsFolder && owner == "":
-			if slices.Contains(i.owners, name) {
-				return ClaimsFolder, name, dir
-			}
-			return Stranger, "", false
-		case stagedAlone(name):
-			return StagedFile, owner, false
-		}
-		return in, owner, false
-	}
-}
-
 // Lost returns what is missing of the lock files, of the directories of claims
 // and of those of patches set aside, or is another one.
 func (d *Dir) Lost(m *schema.Manifest) (lost []Loss) {
@@ -184,13 +112,6 @@ func (d *Dir) Lost(m *schema.Manifest) (lost []Loss) {
 		a.Close()
 	}
 	return lost
-}
-
-func lockOwner(name string) string {
-	if name == stateLock {
-		return ""
-	}
-	return strings.TrimSuffix(name, filepath.Ext(name))
 }
 
 // User returns the number of the user as whom this process opens files.

@@ -183,7 +183,7 @@ func (f *folder) removeStaged(name string, look bool) (there, busy bool, err err
 		return false, false, err
 	}
 	defer unix.Close(fd)
-	free, err := flock(fd, unix.LOCK_EX)
+	free, err := tryLock(fd)
 	switch {
 	case err != nil:
 		return false, false, f.fail("flock", name, err)
@@ -219,7 +219,7 @@ func (f *folder) openStaged(name string) (staged string, fd int, err error) {
 		if err != nil {
 			return "", -1, f.fail("create", staged, err)
 		}
-		free, err := flock(fd, unix.LOCK_EX)
+		free, err := tryLock(fd)
 		if err == nil && free && f.called(fd, staged) {
 			return staged, fd, nil
 		}
@@ -230,5 +230,16 @@ func (f *folder) openStaged(name string) (staged string, fd int, err error) {
 	}
 }
 
+func tryLock(fd int) (bool, error) {
+	_, err := retry(func() (int, error) { return 0, unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB) })
+	if err == unix.EWOULDBLOCK {
+		return false, nil
+	}
+	return err == nil, err
+}
+
 // called reports whether the open file fd has the name.
-func (f *folder) called(fd int, name string) bool { return named(fd, f.fd, name) }
+func (f *folder) called(fd int, name string) bool {
+	var held, there unix.Stat_t
+	return unix.Fstat(fd, &held) == nil && unix.Fstatat(f.fd, name, &there, unix.AT_SYMLINK_NOFOLLOW) == nil && held.Ino == there.Ino && held.Dev == there.Dev
+}

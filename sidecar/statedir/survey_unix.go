@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/freehold-dev/freehold/schema"
@@ -18,60 +17,13 @@ import (
 // files.
 func (d *Dir) Survey(m *schema.Manifest) (Survey, error) {
 	s := surveyor{dev: d.dev}
-	var targets, records []string
-	folders := []string{quarantineName, claimsName}
-	for _, owner := range m.Declaration.OwnerNames() {
-		targets = append(targets, Sidecar(owner))
-	}
-	for _, owner := range everOwners(m) {
-		records = append(records, OwnerRecord(owner))
-		folders = append(folders, OwnerAside(owner))
-	}
-	records = append(records, manifestName)
-	err := s.look(d.state, "", func(name string, dir bool) verdict {
-		switch {
-		case dir && (name == metaName || leftover(name)):
-			return apart
-		case !dir && (slices.Contains(targets, name) || staging(name, targets)):
-			return ours
-		}
-		return foreign
-	})
-	if err != nil {
+	k := namesOf(m)
+	if err := s.look(d.state, "", k.inState, apart); err != nil {
 		return Survey{}, err
 	}
-	err = s.look(d.meta, metaName, func(name string, dir bool) verdict {
-		_, upgrading := nonceAfter(upgradePrefix, name)
-		switch {
-		case dir && (slices.Contains(folders, name) || upgrading):
-			return within
-		case !dir && (slices.Contains(records, name) || staging(name, records)):
-			return ours
-		case !dir && m.Locks[name] != 0:
-			return dateless
-		}
-		return foreign
-	})
+	err := s.look(d.meta, metaName, k.inMeta, within)
 	slices.Sort(s.Foreign)
 	return s.Survey, err
-}
-
-// everOwners returns the owners that m's state has, and those that it had
-// before an upgrade removed them: their lock files are there still, and in the
-// manifest.
-func everOwners(m *schema.Manifest) (owners []string) {
-	for name := range m.Locks {
-		if owner, ok := strings.CutSuffix(name, ".lock"); ok {
-			owners = append(owners, owner)
-		}
-	}
-	return owners
-}
-
-// staging reports whether a writer of one of targets could have given the name
-// to what it staged.
-func staging(name string, targets []string) bool {
-	return slices.ContainsFunc(targets, func(target string) bool { return stages(name, target) })
 }
 
 // A verdict says what becomes of a name in a survey.
@@ -85,12 +37,30 @@ const (
 	within                  // a directory in which everything is Freehold's
 )
 
+// verdictOn says what becomes of what has a role; staged is what becomes of a
+// directory in the making. A file in the place of a directory is foreign.
+func verdictOn(role Role, dir bool, staged verdict) verdict {
+	switch {
+	case role == SidecarFile, role == ManifestFile, role == RecordFile, role == StagedFile && !dir:
+		return ours
+	case role == LockFile:
+		return dateless
+	case role == StagedFile:
+		return staged
+	case role == Stranger, !dir:
+		return foreign
+	case role == MetaFolder:
+		return apart
+	}
+	return within
+}
+
 type surveyor struct {
 	Survey
 	dev uint64
 }
 
-func (s *surveyor) look(f *folder, prefix string, judge func(name string, dir bool) verdict) error {
+func (s *surveyor) look(f *folder, prefix string, judge func(name string, dir bool) (Role, string, bool), staged verdict) error {
 	names, err := f.names()
 	if err != nil {
 		return err
@@ -103,7 +73,8 @@ func (s *surveyor) look(f *folder, prefix string, judge func(name string, dir bo
 			return f.fail("stat", name, err)
 		}
 		kind := uint32(st.Mode) & unix.S_IFMT
-		how := judge(name, kind == unix.S_IFDIR)
+		role, _, _ := judge(name, kind == unix.S_IFDIR)
+		how := verdictOn(role, kind == unix.S_IFDIR, staged)
 		switch at := filepath.Join(prefix, name); {
 		case how == foreign, uint64(st.Dev) != s.dev, how != within && how != apart && kind != unix.S_IFREG:
 			s.Foreign = append(s.Foreign, at)
