@@ -223,9 +223,12 @@ func (p *patient) how() {
 
 // read takes a view of the state.
 func (p *patient) read(ctx context.Context) error {
-	r, err := reader.Open(p.path)
+	var r *reader.Reader
+	var err error
 	if p.instance != "" {
 		r, err = reader.OpenInstance(filepath.Dir(p.path), p.instance, nil)
+	} else {
+		r, err = reader.Open(p.path)
 	}
 	if err == nil {
 		defer r.Close()

@@ -65,7 +65,7 @@ func (p *patient) lease(owner string, s sidecar.LeaseState) {
 	if s.PID != 0 {
 		p.note("lease", "%s: process %d holds the lease", owner, s.PID)
 		if s.Condition != "" {
-			find(LeaseStopped, ".freehold/"+statedir.OwnerLease(owner), fmt.Sprintf("process %d holds the lease and %s", s.PID, s.Condition), fmt.Sprintf("let it run, kill -CONT %d, or %s", s.PID, p.run("retire", owner)))
+			find(LeaseStopped, ".freehold/"+statedir.OwnerLease(owner), fmt.Sprintf("process %d holds the lease and %s", s.PID, s.Condition), p.restart(owner, s))
 		}
 	}
 	if s.Fence == 0 {
@@ -76,4 +76,14 @@ func (p *patient) lease(owner string, s sidecar.LeaseState) {
 		return
 	}
 	find(FenceShut, ".freehold/"+statedir.OwnerFence(owner), fmt.Sprintf("process %d keeps the fence shut and %s, so that nobody can take the lease", s.Fence, s.FenceCondition), fmt.Sprintf("let it run, kill -CONT %d, or end it", s.Fence))
+}
+
+// restart says how a holder that does not run is made to run, or ended. It needs
+// a signal that it cannot put off.
+func (p *patient) restart(owner string, s sidecar.LeaseState) string {
+	remedy := fmt.Sprintf("let it run, kill -CONT %d", s.PID)
+	if s.Lease == nil || s.Disagreement != "" {
+		return remedy
+	}
+	return remedy + ", or end it, " + p.run("retire", owner, "--epoch", fmt.Sprint(s.Lease.Epoch), "--pid", fmt.Sprint(s.PID), "--kill")
 }

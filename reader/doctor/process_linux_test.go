@@ -1,0 +1,175 @@
+package doctor_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sys/unix"
+
+	"github.com/freehold-dev/freehold/reader/doctor"
+	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/statedir"
+)
+
+// roleVar names the part that a re-executed test binary plays.
+const roleVar = "FREEHOLD_TEST_ROLE"
+
+// roles are the programs that tests run as processes of their own: they take
+// something of a state, say so, and keep it until their standard input ends.
+var roles = map[string]func(dir string) (taken any, err error){
+	"hold": func(dir string) (any, error) {
+		return sidecar.Open(context.Background(), dir, nil, "watchdog", nil)
+	},
+	"fence": func(dir string) (any, error) {
+		d, err := statedir.Open(dir)
+		if err != nil {
+			return nil, err
+		}
+		m, err := d.Manifest()
+		if err != nil {
+			return nil, err
+		}
+		name := statedir.OwnerFence("watchdog")
+		l, err := d.OpenLock(name, m.Locks[name])
+		if err != nil {
+			return nil, err
+		}
+		_, err = l.Try()
+		return l, err
+	},
+}
+
+func TestMain(m *testing.M) {
+	role := os.Getenv(roleVar)
+	if role == "" {
+		os.Exit(m.Run())
+	}
+	taken, err := roles[role](os.Args[1])
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	fmt.Println("taken")
+	os.Stdin.Read(make([]byte, 1))
+	runtime.KeepAlive(taken)
+}
+
+// stopped starts a process that plays the role, and stops it.
+func stopped(t *testing.T, role, dir string) (pid int) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), os.Args[0], dir)
+	cmd.Env = append(os.Environ(), roleVar+"="+role)
+	cmd.Stderr = os.Stderr
+	stdin, err := cmd.StdinPipe()
+	check(t, err)
+	stdout, err := cmd.StdoutPipe()
+	check(t, err)
+	check(t, cmd.Start())
+	t.Cleanup(func() {
+		cmd.Process.Signal(syscall.SIGCONT)
+		stdin.Close()
+		cmd.Wait()
+	})
+	if !bufio.NewScanner(stdout).Scan() {
+		t.Fatalf("%s: it has not taken anything", role)
+	}
+	check(t, cmd.Process.Signal(syscall.SIGSTOP))
+	for statedir.Condition(cmd.Process.Pid) == "" {
+		time.Sleep(time.Millisecond)
+	}
+	return cmd.Process.Pid
+}
+
+func TestAProcessThatDoesNotRunIsFoundByWhatItKeeps(t *testing.T) {
+	for role, want := range map[string]string{
+		"hold":  "lease-stopped .freehold/watchdog.lease watchdog",
+		"fence": "fence-shut .freehold/watchdog.fence watchdog",
+	} {
+		t.Run(role, func(t *testing.T) {
+			dir := newState(t)
+			pid := stopped(t, role, dir)
+			r := examine(t, dir, nil)
+			if diff := cmp.Diff([]string{want}, brief(r)); diff != "" {
+				t.Fatalf("(-want +got)\n%s", diff)
+			}
+			f := r.Findings[0]
+			remedy := fmt.Sprintf("let it run, kill -CONT %d, or end it", pid)
+			if role == "hold" {
+				s, err := sidecar.LeaseStatus(dir, "watchdog")
+				check(t, err)
+				remedy += fmt.Sprintf(", freehold retire watchdog --epoch %d --pid %d --kill --dir %s", s.Lease.Epoch, pid, dir)
+			}
+			if f.Remedy != remedy || !strings.Contains(f.Says, fmt.Sprintf("process %d ", pid)) {
+				t.Errorf("it says %q, and to do %q, want %q", f.Says, f.Remedy, remedy)
+			}
+		})
+	}
+}
+
+// A commit replaces the file, and so what somebody put on it is lost.
+func TestAttributesThatACommitWouldLoseAreFound(t *testing.T) {
+	dir := newState(t)
+	err := unix.Setxattr(filepath.Join(dir, "cost.json"), "user.note", []byte("x"), 0)
+	if errors.Is(err, unix.ENOTSUP) {
+		t.Skip("the file system of the temporary directory has no attributes")
+	}
+	check(t, err)
+	r := examine(t, dir, nil)
+	if diff := cmp.Diff([]string{"attributes cost.json cost"}, brief(r)); diff != "" {
+		t.Fatalf("(-want +got)\n%s", diff)
+	}
+	if !strings.Contains(r.Findings[0].Says, "loses its user.note") {
+		t.Errorf("it says %q", r.Findings[0].Says)
+	}
+}
+
+func TestAnotherUsersFileIsFound(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can give a file away")
+	}
+	dir := newState(t)
+	check(t, os.Chown(filepath.Join(dir, "cost.json"), 65534, 65534))
+	r := examine(t, dir, nil)
+	if diff := cmp.Diff([]string{"other-user cost.json cost"}, brief(r)); diff != "" {
+		t.Fatalf("(-want +got)\n%s", diff)
+	}
+	if want := "chown 0 " + filepath.Join(dir, "cost.json"); r.Findings[0].Remedy != want {
+		t.Errorf("the remedy is %q, want %q", r.Findings[0].Remedy, want)
+	}
+}
+
+// A directory of thousands of instances is looked at with few files open.
+func TestNothingStaysOpen(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "sessions")
+	d := declaration()
+	d.Instances.By = "session_id"
+	for _, id := range []string{"a", "b"} {
+		check(t, sidecar.CreateInstance(dir, id, d))
+	}
+	open := func() int {
+		names, err := os.ReadDir("/proc/self/fd")
+		check(t, err)
+		n := 0
+		for _, name := range names {
+			if to, err := os.Readlink("/proc/self/fd/" + name.Name()); err == nil && strings.HasPrefix(to, dir) {
+				n++
+			}
+		}
+		return n
+	}
+	examine(t, dir, &doctor.Options{Around: true})
+	if n := open(); n != 0 {
+		t.Errorf("%d files are open still", n)
+	}
+}
