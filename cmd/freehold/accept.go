@@ -11,7 +11,7 @@ import (
 )
 
 func newAccept(c *cli) *cobra.Command {
-	r := &repair{cli: c}
+	r := &acting{cli: c}
 	cmd := c.command(&cobra.Command{
 		Use:   "accept OWNER",
 		Short: "take in what another hand did to a sidecar",
@@ -70,24 +70,4 @@ func unacceptable(err error) error {
 		return classed{fmt.Errorf("there is no sidecar: %w: nothing to do", err), errNegative}
 	}
 	return err
-}
-
-// A repair is what accept and quarantine have in common.
-type repair struct {
-	*cli
-	place
-	hand
-}
-
-func (r *repair) flags(cmd *cobra.Command) {
-	r.place.flags(cmd)
-	r.hand.flags(cmd)
-}
-
-func (r *repair) prepare() (dir string, o *sidecar.Options, err error) {
-	if o, err = r.options(r.notice); err != nil {
-		return "", nil, err
-	}
-	dir, err = r.find()
-	return dir, o, err
 }

@@ -23,7 +23,7 @@ const (
 )
 
 func newApply(c *cli) *cobra.Command {
-	w := &writing{cli: c}
+	w := &writing{acting: acting{cli: c}}
 	cmd := c.command(&cobra.Command{
 		Use:   "apply OWNER",
 		Short: "commit a JSON patch from standard input",

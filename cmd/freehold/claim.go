@@ -5,12 +5,11 @@ import (
 	"fmt"
 
 	"github.com/freehold-dev/freehold/schema"
-	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/spf13/cobra"
 )
 
 func newClaim(c *cli) *cobra.Command {
-	l := &latch{cli: c}
+	a := &acting{cli: c}
 	cmd := c.command(&cobra.Command{
 		Use:   "claim OWNER FIELD",
 		Short: "claim a once field, which one process ever wins",
@@ -25,18 +24,10 @@ written, as on a full disk, 3 if what stands in its place is no claim, 8 if it
 was made and may not survive power loss.`,
 		Example: "  freehold claim hook pretool_fired && echo only once",
 		Args:    operands(2, 2, "an OWNER and a FIELD"),
-	}, func(ctx context.Context, args []string) error { return l.claim(ctx, args[0], args[1]) })
-	l.place.flags(cmd)
-	l.hand.flags(cmd)
-	l.completes(cmd, completeFields(schema.Once, ""))
+	}, func(ctx context.Context, args []string) error { return a.claim(ctx, args[0], args[1]) })
+	a.flags(cmd)
+	a.completes(cmd, completeFields(schema.Once, ""))
 	return cmd
-}
-
-// A latch is one call of claim.
-type latch struct {
-	*cli
-	place
-	hand
 }
 
 // A claimReport is what claim prints.
@@ -52,30 +43,19 @@ type claimReport struct {
 	} `json:"by"`
 }
 
-func (l *latch) claim(ctx context.Context, owner, field string) error {
-	options, err := l.options(l.notice)
-	if err != nil {
-		return err
-	}
-	dir, err := l.find()
-	if err != nil {
-		return err
-	}
-	writer, err := sidecar.Open(ctx, dir, nil, owner, options)
+func (a *acting) claim(ctx context.Context, owner, field string) error {
+	writer, err := a.openFor(ctx, owner, field, "claim")
 	if err != nil {
 		return err
 	}
 	defer writer.Close()
-	if _, err := lookup(writer.Declaration(), owner, field, "claim", field); err != nil {
-		return err
-	}
 	won, by, err := writer.Claim(ctx, field)
 	if err != nil {
 		return err
 	}
 	r := claimReport{Owner: owner, Field: field, Won: won}
 	r.By.Program, r.By.PID, r.By.At, r.By.Claim = by.Program, by.Identity.PID, instant(by.At), by.ID
-	if err := l.report(r, r.text()); err != nil || won {
+	if err := a.report(r, r.text()); err != nil || won {
 		return err
 	}
 	return verdict{status: exitNegative}

@@ -9,7 +9,7 @@ import (
 )
 
 func newClear(c *cli) *cobra.Command {
-	w := &writing{cli: c}
+	w := &writing{acting: acting{cli: c}}
 	cmd := c.command(&cobra.Command{
 		Use:   "clear OWNER FIELD...",
 		Short: "make fields unset",

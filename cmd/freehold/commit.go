@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/freehold-dev/freehold/reader/doctor"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/go-json-experiment/json/jsontext"
@@ -17,17 +17,14 @@ import (
 
 // A writing is what the commands that commit have in common.
 type writing struct {
-	*cli
-	place
-	hand
+	acting
 	sight
 	version string      // that the sidecar must be at
 	given   *pflag.Flag // of version
 }
 
 func (w *writing) flags(cmd *cobra.Command) {
-	w.place.flags(cmd)
-	w.hand.flags(cmd)
+	w.acting.flags(cmd)
 	cmd.Flags().StringVar(&w.version, "if-version", "", "commit only if the sidecar is at `VERSION`, as commits and views print it")
 	w.given = cmd.Flags().Lookup("if-version")
 }
@@ -38,20 +35,11 @@ type drafter func(d *schema.Declaration) (sidecar.Patch, error)
 
 // commit writes as owner, in one commit, and reports what became of it.
 func (w *writing) commit(ctx context.Context, owner string, draft drafter) error {
-	options, err := w.options(w.notice)
-	if err != nil {
-		return err
-	}
-	options.Notice = w.notice
 	version, err := parseVersion(w.version)
 	if err != nil {
 		return err
 	}
-	dir, err := w.find()
-	if err != nil {
-		return err
-	}
-	writer, err := sidecar.Open(ctx, dir, nil, owner, options)
+	writer, err := w.open(ctx, owner)
 	if err != nil {
 		return w.advise(err, owner, draft)
 	}
@@ -150,22 +138,12 @@ func suits(owner, field string, f schema.Field, verb string) error {
 	return hinted{usage("field %s: %s is not for a %s", field, verb, called(f)), "`" + commandOf(owner, field, f) + "` writes it"}
 }
 
-var plainForShell = regexp.MustCompile(`^[A-Za-z0-9_.:=+/,-]+$`)
-
-// quoteForShell returns a word of a suggested command so that a shell takes it
-// for nothing else.
-func quoteForShell(word string) string {
-	if plainForShell.MatchString(word) {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-}
-
-// pasted is quoteForShell for all words of a command.
+// pasted joins the words of a suggested command so that a shell takes each for
+// nothing else.
 func pasted(words ...string) string {
 	quoted := make([]string, len(words))
 	for i, word := range words {
-		quoted[i] = quoteForShell(word)
+		quoted[i] = doctor.Quote(word)
 	}
 	return strings.Join(quoted, " ")
 }

@@ -10,7 +10,7 @@ import (
 )
 
 func newDelete(c *cli) *cobra.Command {
-	w := &writing{cli: c}
+	w := &writing{acting: acting{cli: c}}
 	cmd := c.command(&cobra.Command{
 		Use:   "delete OWNER MAP KEY...",
 		Short: "delete keys of a map",

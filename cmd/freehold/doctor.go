@@ -3,14 +3,12 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/freehold-dev/freehold/gen/tree"
 	"github.com/freehold-dev/freehold/reader/doctor"
 	"github.com/freehold-dev/freehold/schema/declare"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
 	"github.com/spf13/cobra"
 )
 
@@ -104,14 +102,7 @@ func (d *checkup) subject() (string, error) {
 // elsewhere notes if another state than the one that was named is the nearest
 // from here.
 func (d *checkup) elsewhere(r *doctor.Report) {
-	here, err := os.Getwd()
-	if err != nil {
-		return
-	}
-	if physical, err := filepath.EvalSymlinks(here); err == nil {
-		here = physical
-	}
-	near, err := statedir.Find(here)
+	near, err := nearest()
 	if err != nil || near == r.Dir || filepath.Dir(near) == r.Dir {
 		return
 	}
@@ -145,7 +136,7 @@ func drifted(r *doctor.Report, file string) error {
 			for _, path := range paths {
 				r.Findings = append(r.Findings, doctor.Finding{
 					Code: generatedDrift, Path: filepath.Join(module.Dir, filepath.FromSlash(path)), Says: what,
-					Remedy: "freehold gen " + quoteForShell(file),
+					Remedy: pasted("freehold", "gen", file),
 				})
 			}
 		}

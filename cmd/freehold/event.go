@@ -11,7 +11,7 @@ import (
 )
 
 func newBegin(c *cli) *cobra.Command {
-	h := &happening{cli: c}
+	a := &acting{cli: c}
 	cmd := c.command(&cobra.Command{
 		Use:   "begin OWNER FIELD",
 		Short: "say that an event is about to take place",
@@ -23,21 +23,21 @@ whether it took place. Events may overlap; each token ends its own.`,
   freehold done reset last_context_reset_at "$token"`,
 		Args: operands(2, 2, "an OWNER and a FIELD"),
 	}, func(ctx context.Context, args []string) error {
-		return h.with(ctx, args[0], args[1], "begin", func(e sidecar.Event) error {
+		return a.with(ctx, args[0], args[1], "begin", func(e sidecar.Event) error {
 			token, err := e.Begin(ctx)
 			if err != nil {
 				return err
 			}
-			return h.report(begunReport{args[0], args[1], token}, token.String()+"\n")
+			return a.report(begunReport{args[0], args[1], token}, token.String()+"\n")
 		})
 	})
-	h.flags(cmd)
-	h.completes(cmd, completeFields(schema.Event, ""))
+	a.flags(cmd)
+	a.completes(cmd, completeFields(schema.Event, ""))
 	return cmd
 }
 
 func newDone(c *cli) *cobra.Command {
-	h := &happening{cli: c}
+	a := &acting{cli: c}
 	var abandon bool
 	cmd := c.command(&cobra.Command{
 		Use:   "done OWNER FIELD TOKEN",
@@ -55,7 +55,7 @@ which nothing is open ends nothing: the exit status is 4.`,
 		if err := token.UnmarshalText([]byte(args[2])); err != nil {
 			return err
 		}
-		return h.with(ctx, args[0], args[1], "done", func(e sidecar.Event) error {
+		return a.with(ctx, args[0], args[1], "done", func(e sidecar.Event) error {
 			end, did := e.Done, "done"
 			if abandon {
 				end, did = e.Abandon, "abandoned"
@@ -64,12 +64,12 @@ which nothing is open ends nothing: the exit status is 4.`,
 			if err != nil {
 				return err
 			}
-			return h.report(endedReport{args[0], args[1], did, commit.Version}, fmt.Sprintf("%s %s %s in version %v\n", args[0], args[1], did, commit.Version))
+			return a.report(endedReport{args[0], args[1], did, commit.Version}, fmt.Sprintf("%s %s %s in version %v\n", args[0], args[1], did, commit.Version))
 		})
 	})
-	h.flags(cmd)
+	a.flags(cmd)
 	cmd.Flags().BoolVar(&abandon, "abandon", false, "close it without saying that it took place")
-	h.completes(cmd, completeFields(schema.Event, ""))
+	a.completes(cmd, completeFields(schema.Event, ""))
 	return cmd
 }
 
@@ -87,36 +87,13 @@ type endedReport struct {
 	Version sidecar.Version `json:"version"`
 }
 
-// A happening is one call of begin or of done.
-type happening struct {
-	*cli
-	place
-	hand
-}
-
-func (h *happening) flags(cmd *cobra.Command) {
-	h.place.flags(cmd)
-	h.hand.flags(cmd)
-}
-
 // with calls do with the event field of owner.
-func (h *happening) with(ctx context.Context, owner, field, verb string, do func(sidecar.Event) error) error {
-	options, err := h.options(h.notice)
-	if err != nil {
-		return err
-	}
-	dir, err := h.find()
-	if err != nil {
-		return err
-	}
-	writer, err := sidecar.Open(ctx, dir, nil, owner, options)
+func (a *acting) with(ctx context.Context, owner, field, verb string, do func(sidecar.Event) error) error {
+	writer, err := a.openFor(ctx, owner, field, verb)
 	if err != nil {
 		return err
 	}
 	defer writer.Close()
-	if _, err := lookup(writer.Declaration(), owner, field, verb, field); err != nil {
-		return err
-	}
 	return do(sidecar.EventOf(writer, field))
 }
 

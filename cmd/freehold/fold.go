@@ -9,7 +9,7 @@ import (
 )
 
 func newFold(c *cli) *cobra.Command {
-	r := &repair{cli: c}
+	r := &acting{cli: c}
 	cmd := c.command(&cobra.Command{
 		Use:   "fold OWNER",
 		Short: "take in what was set aside",
@@ -19,12 +19,7 @@ in, the answer is "unchanged".`,
 		Example: "  freehold fold tool",
 		Args:    operands(1, 1, "an OWNER"),
 	}, func(ctx context.Context, args []string) error {
-		dir, options, err := r.prepare()
-		if err != nil {
-			return err
-		}
-		options.Notice = c.notice
-		w, err := sidecar.Open(ctx, dir, nil, args[0], options)
+		w, err := r.open(ctx, args[0])
 		if err != nil {
 			return err
 		}

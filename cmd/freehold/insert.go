@@ -25,7 +25,7 @@ without members unless it is there; only the owner that decides the keys may.`,
 // newElements completes the command spec, which carries out verb for each of
 // its values.
 func newElements(c *cli, verb sidecar.Verb, spec *cobra.Command) *cobra.Command {
-	w := &writing{cli: c}
+	w := &writing{acting: acting{cli: c}}
 	spec.Use = string(verb) + " OWNER FIELD VALUE..."
 	spec.Args = operands(3, -1, "an OWNER, a FIELD and at least one VALUE")
 	spec.Annotations = map[string]string{takesNumber: "yes"}

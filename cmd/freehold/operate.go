@@ -21,7 +21,7 @@ type operation struct {
 
 // newOperation returns the command of o.
 func newOperation(c *cli, o operation) *cobra.Command {
-	w := &writing{cli: c}
+	w := &writing{acting: acting{cli: c}}
 	verb := string(o.verb)
 	cmd := c.command(&cobra.Command{
 		Use:         verb + " OWNER FIELD " + o.operand,

@@ -69,6 +69,11 @@ func (p *place) whole() (string, error) {
 	if ok || err != nil {
 		return dir, err
 	}
+	return nearest()
+}
+
+// nearest returns the nearest state directory from the working directory upward.
+func nearest() (string, error) {
 	here, err := os.Getwd()
 	if err != nil {
 		return "", err

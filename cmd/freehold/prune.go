@@ -158,17 +158,14 @@ func pruneText(r *prune.Report) string {
 
 // pruned returns the verdict on a report.
 func pruned(r *prune.Report) error {
-	status := exitDone
+	var v error
 	for _, i := range r.Items {
 		if i.Action == prune.Failed {
 			return verdict{status: exitIO}
 		}
 		if i.WantsALook() {
-			status = exitNegative
+			v = verdict{status: exitNegative}
 		}
 	}
-	if status == exitDone {
-		return nil
-	}
-	return verdict{status: status}
+	return v
 }

@@ -11,7 +11,7 @@ import (
 )
 
 func newPut(c *cli) *cobra.Command {
-	w := &writing{cli: c}
+	w := &writing{acting: acting{cli: c}}
 	cmd := c.command(&cobra.Command{
 		Use:   "put OWNER MAP KEY MEMBER=VALUE...",
 		Short: "write at a key of a map",

@@ -9,7 +9,7 @@ import (
 )
 
 func newQuarantine(c *cli) *cobra.Command {
-	r := &repair{cli: c}
+	r := &acting{cli: c}
 	cmd := c.command(&cobra.Command{
 		Use:   "quarantine OWNER",
 		Short: "move a sidecar that cannot be used aside",

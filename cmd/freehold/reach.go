@@ -52,7 +52,7 @@ func missing(m *tree.Module) ([]string, error) {
 	case checkout != "":
 		// `go get -tool` asks for versions of the package, replaced or not, and
 		// fails where no release is to be had.
-		return []string{"go mod edit -replace=" + quoteForShell(ownModule+"="+checkout) + " -tool=" + ownTool, "go mod tidy"}, nil
+		return []string{pasted("go", "mod", "edit", "-replace="+ownModule+"="+checkout, "-tool="+ownTool), "go mod tidy"}, nil
 	}
 	return []string{"go get -tool " + ownTool + "@latest"}, nil
 }

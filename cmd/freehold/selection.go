@@ -10,6 +10,7 @@ import (
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
 
@@ -19,6 +20,19 @@ type selection struct {
 	owner string      // whose fields; empty for everybody's
 	flag  *pflag.Flag // of owner
 	stale bool        // only fields that are not fresh
+}
+
+// ownerFlag declares the flag --owner of a command that reads.
+func (p *place) ownerFlag(cmd *cobra.Command, owner *string) *pflag.Flag {
+	cmd.Flags().StringVar(owner, "owner", "", "only the fields of this `OWNER`")
+	cmd.RegisterFlagCompletionFunc("owner", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		d, err := p.declaration()
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return d.OwnerNames(), cobra.ShellCompDirectiveNoFileComp
+	})
+	return cmd.Flags().Lookup("owner")
 }
 
 // check refuses an owner that there is not.

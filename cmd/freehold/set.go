@@ -10,7 +10,7 @@ import (
 )
 
 func newSet(c *cli) *cobra.Command {
-	w := &writing{cli: c}
+	w := &writing{acting: acting{cli: c}}
 	cmd := c.command(&cobra.Command{
 		Use:   "set OWNER FIELD=VALUE...",
 		Short: "give fields values",

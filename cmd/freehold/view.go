@@ -48,15 +48,7 @@ a paragraph for each field; --json and a pipe get everything.`,
 		return errors.Join(err, s.broken(), s.unfresh())
 	})
 	p.flags(cmd)
-	cmd.Flags().StringVar(&s.owner, "owner", "", "only the fields of this `OWNER`")
-	s.flag = cmd.Flags().Lookup("owner")
-	cmd.RegisterFlagCompletionFunc("owner", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		d, err := p.declaration()
-		if err != nil {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
-		return d.OwnerNames(), cobra.ShellCompDirectiveNoFileComp
-	})
+	s.flag = p.ownerFlag(cmd, &s.owner)
 	cmd.Flags().BoolVar(&s.stale, "stale", false, "only fields that are stale, ambiguous or unknown")
 	return cmd
 }

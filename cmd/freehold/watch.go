@@ -6,14 +6,15 @@ import (
 	"fmt"
 
 	"github.com/freehold-dev/freehold/reader"
-	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 func newWatch(c *cli) *cobra.Command {
 	p := &place{}
 	var owner string
+	var flag *pflag.Flag
 	cmd := c.command(&cobra.Command{
 		Use:   "watch [FIELD...]",
 		Short: "print every change when it happens",
@@ -53,6 +54,9 @@ one in its place is another state.`,
 		if err != nil {
 			return err
 		}
+		if err := (selection{view: view, owner: owner, flag: flag}).check(); err != nil {
+			return err
+		}
 		w := &watching{cli: c, chosen: map[string]bool{}, owner: owner}
 		if err := w.choose(view, fields); err != nil {
 			return err
@@ -60,15 +64,8 @@ one in its place is another state.`,
 		return w.run(ctx, r)
 	})
 	p.flags(cmd)
-	cmd.Flags().StringVar(&owner, "owner", "", "only the fields of this `OWNER`")
-	cmd.RegisterFlagCompletionFunc("owner", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		d, err := p.declaration()
-		if err != nil {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
-		return d.OwnerNames(), cobra.ShellCompDirectiveNoFileComp
-	})
-	p.completes(cmd, func(d *schema.Declaration, _ []string) []string { return completeField(d, nil) })
+	flag = p.ownerFlag(cmd, &owner)
+	p.completes(cmd, completeAnyFields)
 	return cmd
 }
 
@@ -83,13 +80,6 @@ type watching struct {
 
 // choose takes the fields that the caller names.
 func (w *watching) choose(view *reader.View, fields []string) error {
-	d := view.Declaration()
-	if _, ok := d.Owners[w.owner]; !ok && w.owner != "" {
-		return hinted{
-			classed{fmt.Errorf("state %s has no owner %q", d.State, w.owner), sidecar.ErrNotOwner},
-			"`freehold view` lists the owners",
-		}
-	}
 	for _, field := range fields {
 		if _, err := declaredField(view, field); err != nil {
 			return err

@@ -8,7 +8,7 @@ func (p *patient) declared() {
 	_, more, err := p.manifest.Merge(p.Declaration)
 	switch {
 	case err != nil:
-		p.find(DeclarationContradicts, p.Declared, err.Error(), p.run("state", "upgrade", "--dry-run", "--owners", quote(p.Declared)))
+		p.find(DeclarationContradicts, p.Declared, err.Error(), p.run("state", "upgrade", "--dry-run", "--owners", Quote(p.Declared)))
 	case more:
 		p.note("declaration", "%s declares more than the state: the first program that is built from it adds that", p.Declared)
 	default:

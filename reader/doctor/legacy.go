@@ -73,7 +73,7 @@ func (p *patient) compare(ctx context.Context, file string) error {
 	}
 	for _, o := range report.Owners {
 		for _, i := range o.Imported {
-			f := p.find(LegacyOpen, path, fmt.Sprintf("the value at %s is not in the state yet", i.Pointer), p.run("adopt", quote(path)))
+			f := p.find(LegacyOpen, path, fmt.Sprintf("the value at %s is not in the state yet", i.Pointer), p.run("adopt", Quote(path)))
 			f.Owner, f.Field = o.Owner, i.Field
 		}
 		for _, k := range o.Kept {

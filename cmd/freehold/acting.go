@@ -1,0 +1,51 @@
+package main
+
+import (
+	"context"
+
+	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/spf13/cobra"
+)
+
+// An acting is one call of a command that acts as an owner.
+type acting struct {
+	*cli
+	place
+	hand
+}
+
+func (a *acting) flags(cmd *cobra.Command) {
+	a.place.flags(cmd)
+	a.hand.flags(cmd)
+}
+
+// prepare returns the state directory and how to act there.
+func (a *acting) prepare() (dir string, o *sidecar.Options, err error) {
+	if o, err = a.options(a.notice); err != nil {
+		return "", nil, err
+	}
+	dir, err = a.find()
+	return dir, o, err
+}
+
+// open opens the owner, going by the manifest alone.
+func (a *acting) open(ctx context.Context, owner string) (*sidecar.Writer, error) {
+	dir, options, err := a.prepare()
+	if err != nil {
+		return nil, err
+	}
+	return sidecar.Open(ctx, dir, nil, owner, options)
+}
+
+// openFor is open for the command verb, which is to suit the owner's field.
+func (a *acting) openFor(ctx context.Context, owner, field, verb string) (*sidecar.Writer, error) {
+	writer, err := a.open(ctx, owner)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := lookup(writer.Declaration(), owner, field, verb, field); err != nil {
+		writer.Close()
+		return nil, err
+	}
+	return writer, nil
+}
