@@ -55,15 +55,15 @@ func makeFreshness(m *maker) {
 }
 
 func regressedOwners() map[string]schema.Owner {
-	owners := map[string]schema.Owner{"cost": owns(map[string]schema.Field{"of_older": on("older"), "of_fork": on("fork"), "of_history": on("history"), "of_whole": on("whole"), "of_epoch": on("epoch")})}
-	for _, name := range []string{"older", "fork", "history", "whole", "epoch"} {
+	owners := map[string]schema.Owner{"cost": owns(map[string]schema.Field{"of_older": on("older"), "of_fork": on("fork"), "of_history": on("history"), "of_whole": on("whole"), "of_epoch": on("epoch"), "of_gone": on("gone")})}
+	for _, name := range []string{"older", "fork", "history", "whole", "epoch", "gone"} {
 		owners[name] = owns(map[string]schema.Field{name: plain(schema.TypeUint)})
 	}
 	return owners
 }
 
-// makeRegressed has sidecars to which older copies were put back, as the
-// observations of another owner show.
+// makeRegressed has sidecars to which older copies were put back, and none where
+// one was, as the observations of another owner show.
 func makeRegressed(m *maker) {
 	for _, owner := range []string{"older", "fork", "history", "whole", "epoch"} {
 		for n := range 3 {
@@ -75,7 +75,8 @@ func makeRegressed(m *maker) {
 		saw("of_fork", document.Observation{"fork": {Epoch: vectorEpoch, Revision: 3, Nonce: nonce("another")}}),
 		saw("of_history", document.Observation{"history": {Epoch: vectorEpoch, Revision: 2, Nonce: nonce("another")}}),
 		saw("of_whole", document.Observation{"whole": versionOf("whole", 0, 2)}),
-		saw("of_epoch", document.Observation{"epoch": versionOf("epoch", 1, 1)}))
+		saw("of_epoch", document.Observation{"epoch": versionOf("epoch", 1, 1)}),
+		saw("of_gone", document.Observation{"gone": versionOf("gone", 0, 1)}))
 }
 
 func mapsOwners() map[string]schema.Owner {
@@ -157,7 +158,7 @@ func makeAside(m *maker) {
 		own, vectorState, versionOf("reset", 0, 1)))
 	m.aside("tool", 10, fmt.Sprintf(`[{"field":"own","op":"add","key":"new","member":"hits","at":"0.0.%s","value":1},{"field":"own","op":"add","key":"keep","member":"hits","value":1}]`, made))
 	m.commit("after", saw("of_n", document.Observation{"n": own}), saw("of_patch", document.Observation{"n": {Nonce: nonce("patch", "tool", 5)}}),
-		saw("of_tags", document.Observation{"tags": {Nonce: in}}), saw("of_fresh", document.Observation{"fresh": versionOf("fresh", 0, 1)}), saw("of_small", document.Observation{"small": own}))
+		saw("of_tags", document.Observation{"tags": {Nonce: in}}), saw("of_fresh", document.Observation{"fresh": {}}), saw("of_small", document.Observation{"small": own}))
 	m.aside("fresh", 1, `[{"field":"fresh","op":"add","value":3}]`)
 	m.save("sick.json", edited(m.commit("sick", set("sick", "1")), `"sick":1`, `"sick":2`))
 	m.aside("sick", 1, `[{"field":"sick","op":"add","value":3}]`)

@@ -33,6 +33,9 @@ func (o *owner) appendMark(dst, text []byte) []byte {
 	dst = append(dst, ' ')
 	switch o.Status {
 	case OK, Regressed:
+		if o.Version.IsZero() { // gone
+			return dst
+		}
 		dst = append(strconv.AppendUint(dst, o.Version.Epoch, 10), '.')
 		dst = append(strconv.AppendUint(dst, o.Version.Revision, 10), '.')
 		return append(dst, o.Version.Nonce...)

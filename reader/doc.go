@@ -21,7 +21,8 @@
 //	if tokens := v.LastPromptTokens(); tokens.Freshness().Fresh() {
 //
 // See [Entry.Freshness]; [View.Observe] returns what there is to be seen. A sidecar
-// that is older than somebody in the view has seen it is [Regressed].
+// that is older than somebody in the view has seen it, or gone since, is
+// [Regressed].
 //
 // An owner whose sidecar is damaged, or was edited by another hand, takes only
 // its own fields away. Getting one of them is an error that says what happened
@@ -64,11 +65,11 @@
 //
 // Of each owner's sidecar, the first that is true:
 //
-//	missing     there is no such file: nothing was ever written
+//	missing     there is no such file, and nobody in the view has observed a version of it: nothing was ever written
 //	unreadable  it cannot be read, or is no plain file; or the directory of patches set aside cannot be
 //	invalid     it is too long, or not of the format
 //	foreign     its sum is wrong, or it belongs to another owner or state
-//	regressed   somebody in the view has observed something newer of it, see document.Document.Behind; whose own sidecar has regressed counts too
+//	regressed   somebody in the view has observed something newer of it, see document.Document.Behind, or a version though there is no file; whose own sidecar has regressed counts too
 //	ok
 //
 // The file of a claim has the same statuses, but for the last but one; a field
@@ -155,7 +156,8 @@
 //
 // Its id is the first 16 bytes, in hexadecimal, of the SHA-256 of this text: the
 // state id; for each owner by name that is not missing, a line feed, the owner,
-// a space, the status, a space, and of ok and regressed the version, of invalid
+// a space, the status, a space, and of ok and regressed the version (of a file
+// that is gone nothing), of invalid
 // and foreign the SHA-256 of the file in hexadecimal (of no bytes if it is too
 // long), of unreadable nothing; then, if patches are set aside that are not
 // folded and the owner has not regressed, a line feed, the owner, " aside", and

@@ -102,6 +102,11 @@ func TestErrorsSayWhatToDoOfRegression(t *testing.T) {
 	s.observed(document.Observation{"at": {Epoch: 1786439564031000, Revision: 99, Nonce: "000000000000v"}})
 	_, err = view(t, r).Field("at").Raw()
 	said.Same(t, "an older copy", err, s.dir, "STATE", doc.Version.Nonce, "NONCE")
+	if err := os.Remove(s.path("reset")); err != nil {
+		t.Fatal(err)
+	}
+	_, err = view(t, r).Field("at").Raw()
+	said.Same(t, "a sidecar that is gone", err, s.dir, "STATE")
 }
 
 // TestErrorsAreAllTold fails for an error that no test of the package provokes.

@@ -57,7 +57,7 @@ func (s *state) rewrite(owner string) {
 // A part is how matters stand with one field that another depends on: what
 // there is of it, and what the writer of the other had seen.
 type part struct {
-	held string // none | written | again | foreign | gone | begun | written+begun
+	held string // none | written | again | foreign | gone | moved aside | begun | written+begun
 	seen string // unsaid | nothing | first | second | fork
 	want reader.Verdict
 	why  reader.Reason
@@ -67,7 +67,7 @@ type part struct {
 var parts = []part{
 	{"none", "nothing", reader.Fresh, reader.ReasonCurrent},
 	{"none", "unsaid", reader.Unknown, reader.ReasonNotObserved},
-	{"none", "first", reader.Unknown, reader.ReasonDependencyBehind},
+	{"none", "first", reader.Unknown, reader.ReasonDependencyUnreadable}, // it is gone
 	{"written", "nothing", reader.Stale, reader.ReasonOvertaken},
 	{"written", "unsaid", reader.Unknown, reader.ReasonNotObserved},
 	{"written", "first", reader.Fresh, reader.ReasonCurrent},
@@ -79,7 +79,8 @@ var parts = []part{
 	{"foreign", "unsaid", reader.Unknown, reader.ReasonDependencyUnreadable},
 	{"foreign", "nothing", reader.Unknown, reader.ReasonDependencyUnreadable},
 	{"foreign", "first", reader.Unknown, reader.ReasonDependencyUnreadable},
-	{"gone", "first", reader.Unknown, reader.ReasonDependencyBehind},
+	{"gone", "first", reader.Unknown, reader.ReasonDependencyUnreadable},
+	{"moved aside", "first", reader.Unknown, reader.ReasonDependencyBehind},
 	{"begun", "unsaid", reader.Ambiguous, reader.ReasonBegun},
 	{"begun", "nothing", reader.Ambiguous, reader.ReasonBegun},
 	{"written+begun", "unsaid", reader.Ambiguous, reader.ReasonBegun},
@@ -109,6 +110,10 @@ func (p part) bring(s *state, owner, field, value, other string) (seen sidecar.V
 		if err := os.Remove(s.path(owner)); err != nil {
 			s.Fatal(err)
 		}
+	case "moved aside": // an empty one in a new epoch is there
+		s.docs[owner] = document.New(owner, s.id)
+		s.commit(owner)
+		first.Epoch--
 	case "foreign":
 		text, err := os.ReadFile(s.path(owner))
 		if err != nil {
@@ -283,6 +288,37 @@ func TestRestoredBackupIsRegressed(t *testing.T) {
 	s.rewrite("reset")
 	if o, _ := view(t, r).Owner("reset"); o.Status != reader.OK {
 		t.Errorf("after a new epoch it is %s: %v", o.Status, o.Err)
+	}
+}
+
+// A sidecar that is gone is not one that nobody has written, for whoever has
+// seen it.
+func TestRemovedSidecarIsRegressed(t *testing.T) {
+	s := newState(t, depending())
+	statetest.Damaged(s.dir, doctor.SidecarRegressed)
+	s.commit("reset", "at", `"2026-08-11T09:12:44Z"`)
+	s.observed(document.Observation{"at": s.versionOf("reset", "at"), "phase": {}})
+	r := s.open()
+	before := view(t, r)
+	if err := os.Remove(s.path("reset")); err != nil {
+		t.Fatal(err)
+	}
+	v := view(t, r)
+	o, _ := v.Owner("reset")
+	if o.Status != reader.Regressed || !o.Version.IsZero() || !errors.Is(o.Err, sidecar.ErrRegressed) || !strings.Contains(o.Err.Error(), "it is gone") || !strings.Contains(o.Err.Error(), "freehold accept reset") {
+		t.Errorf("the owner is %+v", o)
+	}
+	if _, err := v.Field("at").Raw(); !errors.Is(err, sidecar.ErrRegressed) || errors.Is(err, reader.ErrUnset) {
+		t.Errorf("its field: %v, want an error that wraps %v", err, sidecar.ErrRegressed)
+	}
+	if f := v.Field("tokens").Freshness(); f.Fresh() || f.Reason != reader.ReasonDependencyUnreadable {
+		t.Errorf("what depends on it is %+v", f)
+	}
+	if o, _ := v.Owner("archive"); o.Status != reader.Missing {
+		t.Errorf("one that nobody has seen is %s", o.Status)
+	}
+	if v.ID() == before.ID() {
+		t.Error("the cut has the id of the one before")
 	}
 }
 

@@ -70,8 +70,8 @@ func sightings(doc *document.Document) []sighting {
 }
 
 // regress marks the owners whose sidecars are older than what others in the view
-// have observed of them. Dependents were read first, so no owner can have
-// committed in between: somebody put an older copy back.
+// have observed of them, or gone. Dependents were read first, so no owner can have
+// committed in between: somebody put an older copy back, or removed the file.
 func (v *View) regress() {
 	for _, o := range v.owners {
 		for _, s := range o.saw {
@@ -79,19 +79,35 @@ func (v *View) regress() {
 			if !ok {
 				continue
 			}
-			if old := v.owners[p.owner]; old.Status == OK && old.doc.Behind(s.version) {
+			if old := v.owners[p.owner]; old.behind(s.version) {
 				v.owners[p.owner] = old.regressed(o.Name, s)
 			}
 		}
 	}
 }
 
+// behind reports whether an owner whose version seen was observed cannot have
+// got from there to what it is.
+func (o *owner) behind(seen sidecar.Version) bool {
+	switch o.Status {
+	case OK:
+		return o.doc.Behind(seen)
+	case Missing: // no commit and no repair leaves nothing
+		return !seen.IsZero() && !seen.IsAside()
+	}
+	return false
+}
+
 // regressed returns what is left of an owner of whose field by has seen s. It
 // keeps what was observed by its own programs: that was true once.
 func (o *owner) regressed(by string, s sighting) *owner {
 	now := &owner{OwnerStatus: o.OwnerStatus, saw: o.saw}
-	now.bad(Regressed, fmt.Errorf("%s: %w: it is at version %v, and owner %s had observed version %v of its field %s before it wrote %s: an older copy was put back; bring the newer one back, or run `freehold accept %s` to go on from the old one",
-		o.File, sidecar.ErrRegressed, o.Version, by, s.version, s.of, s.field, o.Name))
+	seen := fmt.Sprintf("owner %s had observed version %v of its field %s before it wrote %s", by, s.version, s.of, s.field)
+	if o.Status == Missing {
+		now.bad(Regressed, fmt.Errorf("%s: %w: it is gone, and %s: bring it back, or run `freehold accept %s` to go on without it", o.File, sidecar.ErrRegressed, seen, o.Name))
+	} else {
+		now.bad(Regressed, fmt.Errorf("%s: %w: it is at version %v, and %s: an older copy was put back; bring the newer one back, or run `freehold accept %s` to go on from the old one", o.File, sidecar.ErrRegressed, o.Version, seen, o.Name))
+	}
 	now.mark = now.appendMark(nil, nil)
 	return now
 }

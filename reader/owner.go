@@ -22,7 +22,7 @@ const (
 	Invalid    Status = "invalid"    // not of the format, or not of this release's
 	Foreign    Status = "foreign"    // written by another hand, or for another owner or state
 	Unreadable Status = "unreadable" // permission, input/output, or no plain file
-	Regressed  Status = "regressed"  // older than what somebody in the view has observed of it
+	Regressed  Status = "regressed"  // older than what somebody in the view has observed of it, or gone since
 )
 
 // An OwnerStatus is what a view found of one owner.
@@ -33,10 +33,11 @@ type OwnerStatus struct {
 	File string
 	// Status of the sidecar.
 	Status Status
-	// Version of the sidecar. Zero unless Status is [OK] or [Regressed].
+	// Version of the sidecar. Zero unless Status is [OK] or [Regressed], and
+	// of the latter if the file is gone.
 	Version sidecar.Version
 	// WrittenAt is when that version was written, by the writer's clock.
-	// Zero unless Status is [OK] or [Regressed].
+	// Zero where Version is.
 	WrittenAt time.Time
 	// Aside is how many patches are set aside and not in the sidecar yet.
 	// The view shows them, unless AsideErr says why it does not show some. If

@@ -109,7 +109,7 @@ func (w *Writer) nextVersion(base *document.Document) Version {
 			v.Revision = max(v.Revision, w.seen.Revision+1)
 		}
 	case base.Version.IsZero():
-		v.Epoch, v.Revision = w.newEpoch(w.quarantinedEpoch(), w.observedEpoch()), 1
+		v.Epoch, v.Revision = w.newEpoch(w.quarantinedEpoch()), 1 // nobody has observed one: see regressed
 	case base.Writer.Identity.Boot != self().Boot, behind(base.Version, w.seen):
 		v.Epoch, v.Revision = w.newEpoch(base.Version.Epoch, w.observedEpoch()), 1
 	}

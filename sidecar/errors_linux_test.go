@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
 	"github.com/freehold-dev/freehold/sidecar/statedir"
 )
 
@@ -133,6 +134,18 @@ func TestErrorsSayWhatToDoOfTheQuarantine(t *testing.T) {
 	}
 	_, err := Accept(t.Context(), dir, "cost", nil)
 	said.Same(t, "accept: no copy can be kept", err, dir, "STATE")
+	if err := os.Remove(filepath.Join(dir, ".freehold", "quarantine")); err != nil {
+		t.Fatal(err)
+	}
+	failpoint.Set(func(step string) { // the place of the file is taken again
+		if step == failpoint.CommitPublish {
+			os.Mkdir(path, 0o700)
+		}
+	})
+	defer failpoint.Set(nil)
+	Damaged(dir, "sidecar-unreadable")
+	_, err = Quarantine(t.Context(), dir, "cost", nil)
+	said.Same(t, "quarantine: no empty one", err, dir, "STATE")
 }
 
 // TestErrorsSayWhatToDoOfOwners is about opening and looking.

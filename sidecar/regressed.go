@@ -54,19 +54,33 @@ func (w *Writer) sightings() iter.Seq[sighting] {
 	}
 }
 
-// regressed says that base is older than somebody has seen it. A sidecar that is
-// missing is not: its next version begins an epoch beyond all that was seen.
+// regressed says that base is older than somebody has seen it, or gone though
+// somebody has seen it: nothing of Freehold removes a sidecar without putting
+// another one in its place.
 func (w *Writer) regressed(base *document.Document) error {
-	if base.Version.IsZero() {
-		return nil
-	}
 	for s := range w.sightings() {
 		if base.Behind(s.version) {
-			return fmt.Errorf("%s: %w: it is at version %v, and owner %s had observed version %v of its field %s before it wrote %s: an older copy was put back, and nothing was changed; bring the newer one back, or run `freehold accept %s` to go on from the old one",
-				w.file(), ErrRegressed, base.Version, s.owner, s.version, s.of, s.by, w.owner)
+			return fmt.Errorf("%s: %w: %s, and nothing was changed; bring the newer one back, or run `freehold accept %s` to go on %s",
+				w.file(), ErrRegressed, s.against(base.Version), w.owner, after(base.Version))
 		}
 	}
 	return nil
+}
+
+// against puts a sighting of something newer than version into words.
+func (s sighting) against(version Version) string {
+	seen := fmt.Sprintf("owner %s had observed version %v of its field %s before it wrote %s", s.owner, s.version, s.of, s.by)
+	if version.IsZero() {
+		return "it is gone, and " + seen
+	}
+	return fmt.Sprintf("it is at version %v, and %s: an older copy was put back", version, seen)
+}
+
+func after(version Version) string {
+	if version.IsZero() {
+		return "without it"
+	}
+	return "from the old one"
 }
 
 // observedEpoch returns the largest epoch of this owner that others have seen.

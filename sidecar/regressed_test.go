@@ -3,6 +3,8 @@
 package sidecar
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"testing"
 )
@@ -66,15 +68,47 @@ func TestRestoredBackupTakesNoCommit(t *testing.T) {
 	update(t, openReset(t, dir, nil), clearIt)
 }
 
-// What others have seen counts for the next epoch where the sidecar is gone,
-// also if the clock went back by decades.
-func TestEpochIsLargerThanWhatOthersHaveSeen(t *testing.T) {
+// A sidecar that is gone though somebody has seen it is not begun anew, until
+// somebody accepts that it is gone. What others have seen counts for the next
+// epoch, also if the clock went back by decades.
+func TestRemovedSidecarIsNotBegunAnewUnasked(t *testing.T) {
 	dir, w := newHappening(t, &Options{Clock: backThen})
 	seen := happen(t, w)
 	seen.Epoch += 1000
 	observeAt(t, dir, seen)
 	remove(t, sidecarPath(dir, "reset"))
+	back := &Options{Clock: backThen}
+	for _, w := range []*Writer{w, openReset(t, dir, back)} {
+		_, err := w.Update(t.Context(), clearIt)
+		wantError(t, err, ErrRegressed, "reset.json: regressed: it is gone, and owner cost had observed version "+seen.String(), "freehold accept reset")
+	}
+	if _, err := Quarantine(t.Context(), dir, "reset", back); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("there was nothing to move aside: %v", err)
+	}
+	c, err := Accept(t.Context(), dir, "reset", back)
+	if err != nil || c.Outcome != Applied || c.Version.Epoch <= seen.Epoch {
+		t.Fatalf("accepted %+v (%v), and version %v had been seen", c, err, seen)
+	}
+	happen(t, openReset(t, dir, back))
+}
+
+// A sidecar that nobody has seen may be removed, and one that was moved aside is
+// not missed by those who have.
+func TestWhatIsMovedAsideIsNotMissed(t *testing.T) {
+	dir, w := newHappening(t, &Options{Clock: backThen})
+	happen(t, w)
+	remove(t, sidecarPath(dir, "reset"))
+	seen := happen(t, w)
+	observeAt(t, dir, seen)
+	spare := readFile(t, sidecarPath(dir, "reset"))
+	if _, err := Quarantine(t.Context(), dir, "reset", &Options{Clock: backThen}); err != nil {
+		t.Fatal(err)
+	}
+	observeAt(t, dir, seen) // by a token that was taken before
 	if next := happen(t, openReset(t, dir, &Options{Clock: backThen})); next.Epoch <= seen.Epoch {
 		t.Errorf("epoch %d after %d had been seen", next.Epoch, seen.Epoch)
+	}
+	if readFile(t, sidecarPath(dir, "reset")) == spare {
+		t.Error("it is there as it was")
 	}
 }

@@ -22,12 +22,14 @@ type Accepted struct {
 // Accept takes the sidecar of owner as some other hand left it, edited or put
 // back from an older copy: it checks every value against the declaration, keeps
 // a copy of the file in the quarantine, stamps the file anew and begins an
-// epoch beyond all that anybody has observed. It changes nothing and returns
+// epoch beyond all that anybody has observed. If the file is gone that somebody
+// has observed, an empty one takes its place. Accept changes nothing and returns
 // [Unchanged] if the sidecar is as Freehold left it.
 //
 // It returns an error that wraps [ErrInvalid] if the file is
 // no JSON object, [ErrValue] if a value does not fit its field, [ErrNotOwner]
-// if it holds another owner's field, and [fs.ErrNotExist] if there is none.
+// if it holds another owner's field, and [fs.ErrNotExist] if there is none and
+// nobody has observed one.
 func Accept(ctx context.Context, dir, owner string, o *Options) (Accepted, error) {
 	w, release, err := openLocked(ctx, dir, owner, o)
 	if err != nil {
@@ -35,8 +37,15 @@ func Accept(ctx context.Context, dir, owner string, o *Options) (Accepted, error
 	}
 	defer release()
 	doc, err := w.read()
-	if err == nil && !doc.Version.IsZero() && w.regressed(doc) == nil {
-		return Accepted{Commit: Commit{Outcome: Unchanged, Version: doc.Version}}, nil
+	if err == nil {
+		regressed := w.regressed(doc) != nil
+		switch gone := doc.Version.IsZero(); {
+		case !gone && !regressed:
+			return Accepted{Commit: Commit{Outcome: Unchanged, Version: doc.Version}}, nil
+		case gone && regressed:
+			c, err := w.beginAnew()
+			return Accepted{Commit: c}, err
+		}
 	}
 	raw, readErr := w.dir.ReadFile(statedir.Sidecar(owner), nil, document.MaxSize)
 	switch {
@@ -78,10 +87,7 @@ func intact(raw []byte) bool {
 func (b *batch) takeIn() error {
 	w := b.w
 	b.base.Owner, b.base.State = w.owner, w.manifest.StateID
-	b.next = Version{Epoch: w.epoch, Revision: 1, Nonce: statedir.NewNonce()}
-	if w.lease == nil {
-		b.next.Epoch = w.newEpoch(believable(b.base.Version.Epoch), w.quarantinedEpoch(), w.observedEpoch())
-	}
+	b.next = w.firstVersion(believable(b.base.Version.Epoch))
 	b.changes = map[place]slot{}
 	for _, name := range b.base.Names() {
 		f, err := w.field(name)
@@ -109,8 +115,29 @@ func (b *batch) takeIn() error {
 	return nil
 }
 
+// beginAnew puts an empty sidecar in the place of none, so that whoever has
+// observed the one that was there sees that this was meant.
+func (w *Writer) beginAnew() (Commit, error) {
+	b := &batch{w: w, base: document.New(w.owner, w.manifest.StateID), next: w.firstVersion()}
+	if err := b.write(true); err != nil {
+		return Commit{}, err
+	}
+	return Commit{Outcome: Applied, Version: b.next}, nil
+}
+
+// firstVersion returns the first version of an epoch that is larger than those
+// given and than all that anybody has observed: that of the lease, or a new one.
+func (w *Writer) firstVersion(visible ...uint64) Version {
+	epoch := w.epoch
+	if w.lease == nil {
+		epoch = w.newEpoch(append(visible, w.quarantinedEpoch(), w.observedEpoch())...)
+	}
+	return Version{Epoch: epoch, Revision: 1, Nonce: statedir.NewNonce()}
+}
+
 // Quarantine moves the file in the place of owner's sidecar aside, whatever it
-// is, and says where to. The owner's fields are unset afterwards. The
+// is, says where to, and puts an empty one of a new epoch in its place. The
+// owner's fields are unset afterwards. The
 // quarantine keeps the first such file, the last few and the last one that is
 // as Freehold left it. It returns [fs.ErrNotExist] if there is nothing to move.
 func Quarantine(ctx context.Context, dir, owner string, o *Options) (statedir.Quarantined, error) {
@@ -123,7 +150,13 @@ func Quarantine(ctx context.Context, dir, owner string, o *Options) (statedir.Qu
 	if errors.Is(err, fs.ErrNotExist) {
 		return aside, fmt.Errorf("%s: nothing to move aside: %w", w.file(), fs.ErrNotExist)
 	}
-	return aside, advised(err)
+	if err != nil {
+		return aside, advised(err)
+	}
+	if _, err := w.beginAnew(); err != nil {
+		return aside, fmt.Errorf("it was moved to %s, and no empty one took its place: %w", aside.Path, err)
+	}
+	return aside, nil
 }
 
 // openLocked opens owner for a repair and takes its lock, and its lease if it

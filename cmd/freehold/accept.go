@@ -17,8 +17,9 @@ func newAccept(c *cli) *cobra.Command {
 		Short: "take in what another hand did to a sidecar",
 		Long: `Take the sidecar of OWNER as some other hand left it. Every value is checked
 against the declaration, a copy of the file goes to .freehold/quarantine, the
-file is stamped anew and a new epoch begins. A sidecar that is as Freehold left
-it stays untouched: the answer is "unchanged".`,
+file is stamped anew and a new epoch begins. Where the sidecar is gone that another
+owner's program has observed, an empty one begins the epoch. A sidecar that is as
+Freehold left it stays untouched: the answer is "unchanged".`,
 		Example: "  freehold accept reset",
 		Args:    operands(1, 1, "an OWNER"),
 	}, func(ctx context.Context, args []string) error {

@@ -215,5 +215,5 @@ var condition = map[reader.Status]string{
 	reader.Invalid:    "not of Freehold's format",
 	reader.Foreign:    "not as Freehold left it: another hand has changed it",
 	reader.Unreadable: "there and cannot be read",
-	reader.Regressed:  "older than what somebody has observed of it: an older copy was put back",
+	reader.Regressed:  "older than what somebody has observed of it, or gone since",
 }

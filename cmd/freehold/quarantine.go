@@ -14,8 +14,8 @@ func newQuarantine(c *cli) *cobra.Command {
 		Use:   "quarantine OWNER",
 		Short: "move a sidecar that cannot be used aside",
 		Long: `Move what stands in the place of OWNER's sidecar, whatever it is, to
-.freehold/quarantine, where nothing reads it, and print its new path. The
-owner's fields are unset afterwards.
+.freehold/quarantine, where nothing reads it, and print its new path. An empty
+sidecar of a new epoch takes its place: the owner's fields are unset afterwards.
 
 Of the files that once were the sidecar, the quarantine keeps the first, the
 last few, and the last one that was as Freehold left it; the same bytes once.

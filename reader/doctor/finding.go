@@ -40,7 +40,7 @@ const (
 	SidecarNewer      Code = "sidecar-newer" // of a format that this release does not read
 	SidecarForeign    Code = "sidecar-foreign"
 	SidecarUnreadable Code = "sidecar-unreadable"
-	SidecarRegressed  Code = "sidecar-regressed"  // older than something that observed it
+	SidecarRegressed  Code = "sidecar-regressed"  // older than something that observed it, or gone since
 	SidecarUndeclared Code = "sidecar-undeclared" // of an owner that nobody declares
 	ClaimInvalid      Code = "claim-invalid"
 	ClaimForeign      Code = "claim-foreign"

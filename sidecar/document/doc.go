@@ -95,5 +95,6 @@
 // somebody has observed a version of it that is newer than the file's; or one of
 // the same numbers and another nonce; or one of the file's epoch, less than
 // len(recent) revisions older than the file's, whose nonce recent does not
-// have. See [Document.Behind].
+// have. See [Document.Behind]. A sidecar was removed if there is none and somebody
+// has observed a version of it: what repairs a state leaves an empty one.
 package document

@@ -72,6 +72,7 @@ class View:
         "Marks the owners that are older than what by has observed of them."
         for field, seen in ((field, seen) for observed in by["saw"].values() for field, seen in observed.items() if field in self.fields):
             o, (at, nonce) = self.by[self.decider(field)], version(seen, True)
+            if nonce and at > (0, 0) and o["status"] == "missing": o.update(status="regressed", at="", mark=f"\n{o['owner']} regressed ", doc=None)
             if not nonce or o["status"] != "ok": continue
             (have, mine), recent = version(o["at"]), o["doc"]["$sidecar"]["recent"]
             behind = at[0] > have[0] if at[0] != have[0] else (at, nonce) != (have, mine) if at[1] >= have[1] else have[1] - at[1] < len(recent) and nonce not in recent
@@ -159,7 +160,7 @@ class View:
             if len(names) > 1: provenance[field]["parts"] = {o: self.provenance(o, field, bad) for o in names if o != self.decider(field)}
         for name, o in self.by.items():
             owners[name] = {"status": o["status"]}
-            if o["status"] in ("ok", "regressed"): owners[name].update(zip(("epoch", "revision"), map(Number, o["at"].split("."))))
+            if o["status"] in ("ok", "regressed") and o["at"]: owners[name].update(zip(("epoch", "revision"), map(Number, o["at"].split("."))))
             if o["status"] in ("ok", "regressed", "missing"): owners[name]["version"] = o.get("at", "")
             else: owners[name]["error"] = o["status"]
             if o["status"] == "regressed": owners[name]["error"] = "an older copy was put back"
