@@ -3,6 +3,8 @@ package reader
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,6 +13,7 @@ import (
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/statedir"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -357,4 +360,47 @@ func TestNothingComputedFromWhatIsSetAsideIsFresh(t *testing.T) {
 	s.commit(s.worker, sidecar.Op{Field: "peak", Verb: sidecar.Raise, Value: []byte("1")})
 	want(s.view(r), Stale, "patch "+id+", which was set aside")
 	want(decide(), Fresh)
+}
+
+// What a stranger puts where patches are set aside is read up to a bound, and
+// hides nothing but this owner's fields.
+func TestFloodOfFilesSetAsideIsNamedAndHidesNobodyElse(t *testing.T) {
+	for name, flood := range map[string]func(path string) error{
+		"files": func(path string) error {
+			for n := range statedir.MostAside + 1 {
+				if err := os.Symlink("nowhere", fmt.Sprintf("%s/.%d", path, n)); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+		"bytes": func(path string) error {
+			for n := range statedir.MostAsideBytes/sidecar.MaxPatch + 1 {
+				at := fmt.Sprintf("%s/%d", path, n)
+				if err := errors.Join(os.WriteFile(at, nil, 0o600), os.Truncate(at, sidecar.MaxPatch)); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSpooling(t)
+			if err := flood(filepath.Join(s.dir, ".freehold", "tool.aside")); err != nil {
+				t.Fatal(err)
+			}
+			v := s.view(s.reader())
+			status, _ := v.Owner("tool")
+			if status.Status != Unreadable || !errors.Is(status.Err, statedir.ErrFlooded) {
+				t.Errorf("the owner is %v: %v", status.Status, status.Err)
+			}
+			if status, _ := v.Owner("maker"); status.Status != OK {
+				t.Errorf("another owner is %v: %v", status.Status, status.Err)
+			}
+			_, err := s.worker.Update(context.Background(), func(tx *sidecar.Tx) error { return nil })
+			if !errors.Is(err, sidecar.ErrUnreadable) || !errors.Is(err, statedir.ErrFlooded) {
+				t.Errorf("a commit: %v", err)
+			}
+		})
+	}
 }

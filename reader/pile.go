@@ -70,6 +70,9 @@ func (p *pile) list() ([]asideFile, error) {
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // it was taken in: it might as well not have been listed
 		}
+		if errors.Is(err, statedir.ErrFlooded) {
+			return nil, err
+		}
 		if i, known := p.find(name); known && err == nil && p.files[i].text != nil && bytes.Equal(text, p.files[i].text) {
 			files = append(files, p.files[i])
 			continue

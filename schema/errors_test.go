@@ -199,6 +199,7 @@ func TestErrorsSayWhatToDoOfManifests(t *testing.T) {
 		"too deep":         strings.Repeat("[", manifestLimits.Depth+1),
 		"too many members": "{" + strings.Repeat(`"a":0,`, manifestLimits.Members) + `"a":0}`,
 		"too long a text":  `{"a":"` + strings.Repeat("x", manifestLimits.Text) + `"}`,
+		"too much space":   "{" + strings.Repeat(" ", manifestLimits.Text+1) + "}",
 	} {
 		_, err := ParseManifest([]byte(text))
 		said.Same(t, "manifest: "+how, err)

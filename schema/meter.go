@@ -1,6 +1,9 @@
 package schema
 
-import "fmt"
+import (
+	"encoding/binary"
+	"fmt"
+)
 
 // Limits bound a JSON text before anything is built from it: a text of a few
 // bytes for each value costs a decoder fifty times its size. A limit of zero
@@ -10,7 +13,7 @@ type Limits struct {
 	Members  int // of one object
 	Elements int // of one array
 	Values   int // objects, arrays, names and values altogether
-	Text     int // bytes of one name, text or number
+	Text     int // bytes of one name, text or number, or of the white space between two
 }
 
 // A LimitError says which limit a text exceeds and at which byte.
@@ -38,7 +41,8 @@ type Meter struct {
 	offset  int    // of what was written so far
 	open    []nest // the objects and arrays
 	values  int
-	text    int  // bytes of the present name, text or number
+	text    int  // bytes of the present name, text, number or white space
+	blank   bool // it is white space
 	quoted  bool // within a string
 	escaped bool // after a backslash in it
 }
@@ -58,14 +62,15 @@ func (m *Meter) Write(p []byte) (int, error) {
 		case m.quoted:
 			n = m.string(p[i:])
 			m.text += n
+		case isBlank(c):
+			n = blanks(p[i:])
+			m.run(true, n)
 		case c == '"':
-			m.quoted, m.text = true, 0
-		case c == ' ', c == '\t', c == '\r', c == '\n':
-			m.text = 0
+			m.quoted, m.blank, m.text = true, false, 0
 		case c == '{', c == '[', c == '}', c == ']', c == ':', c == ',':
-			m.text, ok = 0, m.mark(c)
+			m.blank, m.text, ok = false, 0, m.mark(c)
 		default:
-			m.text++
+			m.run(false, 1)
 		}
 		if !ok || m.Text > 0 && m.text > m.Text {
 			return i, m.exceeds(i)
@@ -74,6 +79,28 @@ func (m *Meter) Write(p []byte) (int, error) {
 	}
 	m.offset += len(p)
 	return len(p), nil
+}
+
+// run takes in n bytes that are white space or not, as those before them or
+// not.
+func (m *Meter) run(blank bool, n int) {
+	if m.blank != blank {
+		m.blank, m.text = blank, 0
+	}
+	m.text += n
+}
+
+func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }
+
+// blanks returns how many bytes at the beginning of p are white space. Of spaces
+// there may be very many, so that eight are looked at together.
+func blanks(p []byte) (n int) {
+	const spaces = 0x2020202020202020
+	for ; len(p)-n >= 8 && binary.LittleEndian.Uint64(p[n:]) == spaces; n += 8 {
+	}
+	for ; n < len(p) && isBlank(p[n]); n++ {
+	}
+	return n
 }
 
 // mark takes a bracket, a colon or a comma in, and reports whether that keeps
@@ -133,6 +160,8 @@ func (m *Meter) string(p []byte) int {
 func (m *Meter) exceeds(at int) error {
 	at += m.offset
 	switch {
+	case m.Text > 0 && m.text > m.Text && m.blank:
+		return &LimitError{at, "white space of more than %d bytes", m.Text}
 	case m.Text > 0 && m.text > m.Text:
 		return &LimitError{at, "a name, text or number of more than %d bytes", m.Text}
 	case m.Depth > 0 && len(m.open) > m.Depth:

@@ -36,6 +36,12 @@ func TestEachLimitIsHeldAtItsByte(t *testing.T) {
 		{`["::::"]`, ""},
 		{`["\\",[]]`, ""},
 		{"[1 \n\t\r , 2]", ""},
+		{"[1,     2,     3]", ""},
+		{"[1,      2]", "3: white space of more than 5 bytes"},
+		{"         ", "0: white space of more than 5 bytes"},
+		{"\n \r\t\t1    2  ", ""},
+		{`"12"    "34"`, ""},
+		{"1\t\t\t\t\t\t", "1: white space of more than 5 bytes"},
 		// What is no JSON is the decoder's to refuse.
 		{`}}}]]]`, ""},
 		{`::,,`, ""},

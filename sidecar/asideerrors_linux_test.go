@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/freehold-dev/freehold/sidecar/statedir"
 )
 
 // TestErrorsSayWhatToDoAboutWhatIsSetAside provokes what setting aside and
@@ -68,6 +70,10 @@ func TestErrorsSayWhatToDoAboutWhatIsSetAside(t *testing.T) {
 	say("no id")
 	put(PatchAside{Name: "a.6.json", ID: "0000000000001", Ops: Patch{op("n", "multiply", "2")}})
 	say("a newer operation")
+	put(PatchAside{Name: "a.a.json", ID: "0000000000001", Ops: add}, "again", `"ops":[`, `"ops":{"list":[`, `}],"sum"`, `}]},"sum"`)
+	say("operations laid out in another way")
+	put(PatchAside{Name: "a.d.json", ID: "0000000000001", Ops: add}, "again", `"value":2`, `"value":`+strings.Repeat("[", 20)+strings.Repeat("]", 20))
+	say("operations too deep")
 	put(PatchAside{Name: "a.7.json", ID: "0000000000001", Ops: Patch{op("unheard", Add, "2")}})
 	say("an unknown field")
 	update(t, w, ops(op("small", Add, "9223372036854775807")))
@@ -136,6 +142,15 @@ func tooMuchAside(t *testing.T, w *Writer, same func(how string, err error, repl
 		}
 	}
 	more("too many", op("n", Add, "1"))
+	for n := range statedir.MostAside - MaxAside + 1 {
+		if err := os.WriteFile(a.Path(fmt.Sprintf("y.%d.json", n)), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	same("a flood of files", failed(t, w, func(tx *Tx) { tx.Apply(op("n", Add, "1")) }))
+	for n := range statedir.MostAside - MaxAside + 1 {
+		a.Remove(fmt.Sprintf("y.%d.json", n))
+	}
 	for n := range MaxAside {
 		a.Remove(fmt.Sprintf("x.%d.json", n))
 	}

@@ -38,18 +38,21 @@ func (b *batch) takeAside() error {
 	w := b.w
 	a, err := w.dir.OpenAside(w.owner)
 	if err != nil {
-		return fmt.Errorf("%w: %w: nothing was changed", ErrUnreadable, err)
+		return fmt.Errorf("%w: nothing was changed: %w", ErrUnreadable, err)
 	}
 	b.fold.aside = a
 	names, err := a.Names()
 	if err != nil {
-		return fmt.Errorf("%w: %w: nothing was changed", ErrUnreadable, err)
+		return fmt.Errorf("%w: nothing was changed: %w", ErrUnreadable, err)
 	}
 	before := b.base.Folded()
 	if len(names)+len(before) == 0 {
 		return nil
 	}
-	fresh, certain := b.readAside(names)
+	fresh, certain, err := b.readAside(names)
+	if err != nil {
+		return fmt.Errorf("%w: nothing was changed: %w", ErrUnreadable, err)
+	}
 	SortAside(fresh)
 	for i, p := range fresh {
 		if i == mostFolded {
@@ -69,7 +72,7 @@ func (b *batch) takeAside() error {
 
 // readAside reads the patches called names. It returns those that are not in
 // the sidecar yet; certain is false if there are others that may be in it.
-func (b *batch) readAside(names []string) (fresh []*PatchAside, certain bool) {
+func (b *batch) readAside(names []string) (fresh []*PatchAside, certain bool, err error) {
 	w := b.w
 	folded := map[string]bool{}
 	for _, id := range b.base.Folded() {
@@ -80,6 +83,9 @@ func (b *batch) readAside(names []string) (fresh []*PatchAside, certain bool) {
 		raw, err := b.fold.aside.ReadFile(name, nil, MaxPatch)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
+		}
+		if errors.Is(err, statedir.ErrFlooded) {
+			return nil, false, err
 		}
 		var p *PatchAside
 		if err == nil {
@@ -105,7 +111,7 @@ func (b *batch) readAside(names []string) (fresh []*PatchAside, certain bool) {
 		b.fold.aside.Sync()
 		b.fold.listed, b.fold.done = nil, nil
 	}
-	return fresh, certain
+	return fresh, certain, nil
 }
 
 // takePatch takes p into the batch, or all of it that fits.

@@ -59,7 +59,7 @@ type asideFile struct {
 	ID     string         `json:"id"`
 	At     jsontext.Value `json:"at"`
 	Writer asideWriter    `json:"writer"`
-	Ops    Patch          `json:"ops"`
+	Ops    jsontext.Value `json:"ops"`
 	Sum    string         `json:"sum"`
 }
 
@@ -67,6 +67,9 @@ type asideWriter struct {
 	Program  string            `json:"program"`
 	Identity statedir.Identity `json:"identity"`
 }
+
+// asideLimits leave room for every operation that commutes. Its value is scalar.
+var asideLimits = schema.Limits{Depth: 16, Members: 64}
 
 var (
 	noAsideSum = strings.Repeat("0", hex.EncodedLen(sha256.Size))
@@ -81,9 +84,13 @@ func (p *PatchAside) encode(owner, stateID string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	ops, err := json.Marshal(p.Ops)
+	if err != nil {
+		return nil, err
+	}
 	text, err := json.Marshal(asideFile{
 		Format: asideFormat, Owner: owner, State: stateID, Name: p.Name, ID: p.ID, At: at,
-		Writer: asideWriter{p.Writer.Program, p.Writer.Identity}, Ops: p.Ops, Sum: noAsideSum,
+		Writer: asideWriter{p.Writer.Program, p.Writer.Identity}, Ops: ops, Sum: noAsideSum,
 	}, json.Deterministic(true))
 	if err != nil {
 		return nil, err
@@ -108,12 +115,11 @@ func DecodePatchAside(raw []byte, name, owner, stateID string) (*PatchAside, err
 		return nil, fmt.Errorf("%w: its sum does not match: look at it, and move it away", ErrForeign)
 	}
 	var f asideFile
+	if err := asideLimits.Check(text); err != nil {
+		return nil, otherLayout("%w", err)
+	}
 	if err := json.Unmarshal(text, &f, json.RejectUnknownMembers(true)); err != nil {
-		what := "it is laid out in another way"
-		if e, ok := errors.AsType[*json.SemanticError](err); ok { // the library words its own sentences at random
-			what = fmt.Sprintf("this release does not know what stands at %q", e.JSONPointer)
-		}
-		return nil, fmt.Errorf("%w: %s: it stays for that release; use it", ErrNewer, what)
+		return nil, unknownLayout("", err)
 	}
 	var at time.Time
 	err := error(nil)
@@ -128,12 +134,47 @@ func DecodePatchAside(raw []byte, name, owner, stateID string) (*PatchAside, err
 	case !statedir.ValidNonce(f.ID):
 		return nil, fmt.Errorf("%w: %.80q is no id: look at it, and move it away", ErrForeign, f.ID)
 	}
-	for _, op := range f.Ops {
+	ops, err := decodeOps(f.Ops)
+	if err != nil {
+		return nil, err
+	}
+	return &PatchAside{ID: f.ID, Name: name, At: at, Writer: document.Writer{Program: f.Writer.Program, Identity: f.Writer.Identity}, Ops: ops, raw: raw}, nil
+}
+
+// decodeOps reads the operations of a patch, up to the first that is none: an
+// operation has fifty times the size of the two bytes that it may stand in.
+func decodeOps(text jsontext.Value) (Patch, error) {
+	dec := jsontext.NewDecoder(bytes.NewBuffer(text))
+	if dec.PeekKind() != jsontext.KindBeginArray {
+		return nil, unknownLayout("/ops", nil)
+	}
+	dec.ReadToken()
+	var ops Patch
+	for dec.PeekKind() != jsontext.KindEndArray {
+		var op Op
+		if err := json.UnmarshalDecode(dec, &op, json.RejectUnknownMembers(true)); err != nil {
+			return nil, unknownLayout("/ops", err)
+		}
 		if !slices.Contains(commutingVerbs, op.Verb) {
 			return nil, fmt.Errorf("%w: it has the operation %.80q: it stays for that release; use it", ErrNewer, op.Verb)
 		}
+		ops = append(ops, op)
 	}
-	return &PatchAside{ID: f.ID, Name: name, At: at, Writer: document.Writer{Program: f.Writer.Program, Identity: f.Writer.Identity}, Ops: f.Ops, raw: raw}, nil
+	return ops, nil
+}
+
+// unknownLayout says where the decoder of what stands at a pointer lost its way.
+// The library words its own sentences at random.
+func unknownLayout(within jsontext.Pointer, err error) error {
+	if e, ok := errors.AsType[*json.SemanticError](err); ok {
+		return otherLayout("this release does not know what stands at %q", within+e.JSONPointer)
+	}
+	return otherLayout("it is laid out in another way")
+}
+
+// otherLayout returns an error that says what only another release can read.
+func otherLayout(format string, args ...any) error {
+	return fmt.Errorf("%w: %w: it stays for that release; use it", ErrNewer, fmt.Errorf(format, args...))
 }
 
 // commutingVerbs are those that a patch set aside may have.

@@ -126,6 +126,9 @@ func (w *Writer) findAside(id string) (bool, error) {
 	}
 	for _, name := range names {
 		raw, err := a.ReadFile(name, nil, MaxPatch)
+		if errors.Is(err, statedir.ErrFlooded) {
+			return false, fmt.Errorf("%w: %w", ErrUnreadable, err)
+		}
 		if err != nil {
 			continue // gone, or none that this release has set aside
 		}

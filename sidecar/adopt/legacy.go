@@ -78,7 +78,7 @@ func check(text []byte) (at int64, err error) {
 // first byte of a byte order mark does not show.
 func encoded(text []byte) (at int64, err error) {
 	switch {
-	case len(bytes.TrimLeft(text, " \t\r\n")) == 0:
+	case len(text) <= limits.Text && len(bytes.TrimLeft(text, " \t\r\n")) == 0:
 		return 0, errors.New("the file is empty")
 	case bytes.HasPrefix(text, []byte("\xef\xbb\xbf")):
 		return 0, errors.New("a UTF-8 byte order mark (BOM) stands before the text: save it as UTF-8 without one")

@@ -114,7 +114,7 @@ func look(path string) (*glance, error) {
 func readWithin(r io.Reader, size int) (text []byte, whole bool, err error) {
 	const step = 64 << 10
 	meter := schema.Meter{Limits: limits}
-	text = make([]byte, 0, min(size, MaxSize)+1) // and one, so that the end shows
+	text = make([]byte, 0, min(size+1, step)) // one more than there is, so that the end shows
 	for {
 		n, err := r.Read(text[len(text):min(len(text)+step, cap(text))])
 		text = text[:len(text)+n]
@@ -130,8 +130,8 @@ func readWithin(r io.Reader, size int) (text []byte, whole bool, err error) {
 		if err != nil {
 			return nil, false, err
 		}
-		if len(text) == cap(text) { // it grew
-			text = slices.Grow(text, step)
+		if len(text) == cap(text) {
+			text = slices.Grow(text, max(min(len(text), size+1-len(text)), step)) // it may also have grown
 		}
 	}
 }

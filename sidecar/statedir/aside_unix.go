@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -23,6 +24,7 @@ type Aside struct {
 	dir    *Dir
 	name   string
 	folder folder
+	read   atomic.Int64 // bytes
 }
 
 // OpenAside opens the directory of owner's patches set aside. It was made with
@@ -88,7 +90,8 @@ func (a *Aside) Unshare() { unix.Flock(a.folder.fd, unix.LOCK_UN) }
 func (a *Aside) Path(name string) string { return filepath.Join(a.folder.path, name) }
 
 // Names lists the patches, sorted by name. What is still being written has
-// other names.
+// other names. It returns an error that wraps [ErrFlooded] if there are more
+// than [MostAside] files.
 func (a *Aside) Names() ([]string, error) {
 	if _, err := unix.Seek(a.folder.fd, 0, 0); err != nil {
 		return nil, a.folder.fail("list", ".", err)
@@ -103,16 +106,27 @@ func (a *Aside) Names() ([]string, error) {
 		if n == 0 {
 			break
 		}
-		_, _, names = unix.ParseDirent(buf[:n], -1, names)
+		if _, _, names = unix.ParseDirent(buf[:n], -1, names); len(names) > MostAside {
+			return nil, a.flooded("%d files", MostAside)
+		}
 	}
 	names = slices.DeleteFunc(names, func(name string) bool { return strings.HasPrefix(name, ".") })
 	slices.Sort(names)
 	return names, nil
 }
 
-// ReadFile reads the patch name, with the errors of [Dir.ReadFile].
+// ReadFile reads the patch name, with the errors of [Dir.ReadFile]. It returns
+// an error that wraps [ErrFlooded] once it has read more than [MostAsideBytes].
 func (a *Aside) ReadFile(name string, buf []byte, most int) ([]byte, error) {
-	return a.folder.readFile(name, buf, most)
+	raw, err := a.folder.readFile(name, buf, most)
+	if a.read.Add(int64(len(raw))) > MostAsideBytes {
+		return nil, a.flooded("%d bytes", MostAsideBytes)
+	}
+	return raw, err
+}
+
+func (a *Aside) flooded(format string, most int) error {
+	return a.folder.fail("list", ".", fmt.Errorf("%w: more than "+format+": move away what is not Freehold's", ErrFlooded, most))
 }
 
 // Size returns how many bytes the files of names have. Those that are gone

@@ -28,6 +28,9 @@ var (
 	// ErrAside is returned if the directory of the patches set aside is
 	// missing or is another one.
 	ErrAside = errors.New("the directory of patches set aside is lost")
+	// ErrFlooded is returned if the directory of the patches set aside holds
+	// more than Freehold ever puts there.
+	ErrFlooded = errors.New("the directory of patches set aside is flooded")
 	// ErrClaims is returned if the directory of an owner's claims is missing
 	// or is not the one that was made with the state: what was claimed may be
 	// lost, so that nobody wins and nothing reads as unset.

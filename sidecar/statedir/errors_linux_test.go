@@ -194,6 +194,24 @@ func TestErrorsSayWhatToDoOfLocks(t *testing.T) {
 	same("lock: re-made", held.Held())
 }
 
+func TestErrorsSayWhatToDoOfAFlood(t *testing.T) {
+	d := newState(t)
+	if err := os.Mkdir(filepath.Join(d.Path(), ".freehold", OwnerAside("cost")), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	a, err := d.OpenAside("cost")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	a.read.Store(MostAsideBytes)
+	if err := a.Put("one", []byte("1")); err != nil {
+		t.Fatal(err)
+	}
+	_, err = a.ReadFile("one", nil, 1)
+	said.Same(t, "aside: flooded with bytes", err, d.Path(), "STATE")
+}
+
 func TestErrorsSayWhatToDoOfProcesses(t *testing.T) {
 	_, err := OpenProcess(-1)
 	said.Same(t, "process: no number", err)

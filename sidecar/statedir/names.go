@@ -18,6 +18,13 @@ func OwnerFence(owner string) string { return owner + ".fence" }
 // an owner have set aside.
 func OwnerAside(owner string) string { return owner + ".aside" }
 
+// What is read of one such directory at a time. It is twice what writers may put
+// there, of whom several may look for room at once; the rest is a stranger's.
+const (
+	MostAside      = 8192     // files
+	MostAsideBytes = 16 << 20 // of them together
+)
+
 // ClaimFile names the file of a once field, relative to the state directory.
 func ClaimFile(owner, field string) string { return claimDir(owner) + "/" + field }
 
