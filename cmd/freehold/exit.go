@@ -61,6 +61,7 @@ var statuses = []struct {
 	{statedir.ErrTooLarge, exitState},
 	{sidecar.ErrLeaseRecord, exitState},
 	{statedir.ErrAside, exitState},
+	{statedir.ErrFlooded, exitState},
 	{sidecar.ErrNewer, exitState},
 	{sidecar.ErrKeptOut, exitNegative},
 	{sidecar.ErrNoHolder, exitGone},

@@ -58,6 +58,7 @@ func TestEachErrorHasItsExitStatus(t *testing.T) {
 		{"a process that has ended", sidecar.ErrGone, 9},
 		{"nobody holds the lease", sidecar.ErrNoHolder, 9},
 		{"patches that are lost", fmt.Errorf("%w: %w", sidecar.ErrUnreadable, statedir.ErrAside), 3},
+		{"too much set aside", fmt.Errorf("%w: %w", sidecar.ErrUnreadable, statedir.ErrFlooded), 3},
 		{"a patch of a newer release", sidecar.ErrNewer, 3},
 		{"a patch that was kept out", sidecar.ErrKeptOut, 1},
 		{"a damaged record of a lease", fmt.Errorf("%w: %w", sidecar.ErrLeaseRecord, denied), 3},
