@@ -63,7 +63,7 @@ func (a *Aside) Share() error { return a.take(unix.LOCK_SH) }
 // directory: those that are there are all. It waits for who is putting one, as
 // long as wait, and then returns an error that wraps [ErrBusy].
 func (a *Aside) Seal(ctx context.Context, wait time.Duration) error {
-	for pace := NewPace(lastPause); ; {
+	for pace := turnPace(0); ; {
 		err := a.take(unix.LOCK_EX)
 		if !errors.Is(err, ErrBusy) {
 			return err

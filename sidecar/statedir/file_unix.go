@@ -5,7 +5,6 @@ package statedir
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -168,14 +167,22 @@ func (d *Dir) Existing(name string) (Existing, error) {
 func (d *Dir) Names() ([]string, error) { return d.state.names() }
 
 func (f *folder) names() ([]string, error) {
-	dir, err := f.root.Open(".")
+	fd, err := retry(func() (int, error) {
+		return unix.Openat(f.fd, ".", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	})
 	if err != nil {
-		return nil, err
+		return nil, f.fail("open", ".", err)
 	}
-	defer dir.Close()
-	names, err := dir.Readdirnames(-1)
-	if err != nil && err != io.EOF {
-		return nil, err
+	defer unix.Close(fd)
+	var names []string
+	for buf := make([]byte, 8<<10); ; {
+		n, err := retry(func() (int, error) { return unix.ReadDirent(fd, buf) })
+		if err != nil {
+			return nil, f.fail("list", ".", err)
+		}
+		if n == 0 {
+			return names, nil
+		}
+		_, _, names = unix.ParseDirent(buf[:n], -1, names)
 	}
-	return names, nil
 }

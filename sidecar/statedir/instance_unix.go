@@ -227,7 +227,7 @@ func (d *Dir) owned(m *schema.Manifest) error {
 // it, at most for wait, and then returns an error that wraps [ErrBusy]; it
 // returns one that wraps [ErrReplaced] if it was removed.
 func (d *Dir) Attend(ctx context.Context, wait time.Duration) error {
-	for pace := NewPace(lastPause); ; {
+	for pace := turnPace(0); ; {
 		ok, err := d.state.lock(unix.LOCK_SH)
 		if err != nil {
 			return err

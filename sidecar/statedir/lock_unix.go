@@ -26,8 +26,10 @@ type Lock struct {
 	name string
 	ino  uint64
 	file *os.File
-	// crowded is whether somebody else had the lock when it was last acquired.
-	crowded bool
+	// waited is how long the lock was waited for of late, about, and released
+	// when it was last let go.
+	waited   time.Duration
+	released time.Time
 }
 
 // OpenLock opens the lock file name, whose inode the manifest gives as ino. It
@@ -87,17 +89,17 @@ func (l *Lock) Held() error {
 // [ErrBusy], and ctx's own if that ended it. With a wait of zero or less it
 // tries once; with [Forever] ctx alone counts.
 func (l *Lock) Acquire(ctx context.Context, wait time.Duration) error {
-	pace := NewPace(lastPause)
-	if l.crowded && wait > 0 {
+	pace := turnPace(l.waited)
+	if l.waited > firstPause && wait > 0 && time.Since(l.released) < longestTurn {
 		// Others waited for the last commit of this process, too. It lets them
-		// try before it does, and then no more often than they.
-		pace.first = lastPause
+		// try before it does.
 		if _, err := pace.Pause(ctx, wait); err != nil {
 			return fmt.Errorf("%w (%w)", l.Busy(), err)
 		}
 	}
-	for l.crowded = false; ; l.crowded = true {
+	for tries := 1; ; tries++ {
 		if ok, err := l.Try(); ok || err != nil {
+			l.note(pace, tries)
 			return err
 		}
 		if more, err := pace.Pause(ctx, wait); err != nil {
@@ -108,11 +110,15 @@ func (l *Lock) Acquire(ctx context.Context, wait time.Duration) error {
 	}
 }
 
-// lastPause is the longest pause of a commit that waits for another. It is so
-// short that who has waited long tries about as often as who has just come: of
-// 64 processes that took turns for ten seconds, with pauses that grew to 2 ms and
-// no manners after a commit, the slowest made 20 commits and the fastest 73.
-const lastPause = 400 * time.Microsecond
+// note keeps how long the lock was waited for. One wait says little: who had
+// luck once would try more often, and have it again.
+func (l *Lock) note(pace Pace, tries int) {
+	var waited time.Duration
+	if tries > 1 {
+		waited = time.Since(pace.start)
+	}
+	l.waited = (3*l.waited + waited) / 4
+}
 
 // Try takes the lock, exclusively, if nobody holds it, and reports whether it
 // did.
@@ -190,6 +196,7 @@ func condition(pid int) string {
 // Release lets the lock go and keeps the file open. It lets it go for all who
 // inherited the descriptor.
 func (l *Lock) Release() error {
+	l.released = time.Now()
 	if err := unix.Flock(int(l.file.Fd()), unix.LOCK_UN); err != nil {
 		return &os.PathError{Op: "unlock", Path: l.file.Name(), Err: err}
 	}
