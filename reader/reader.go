@@ -230,7 +230,7 @@ func (r *Reader) readManifest() (moved bool, err error) {
 	}
 	declared, err := declare(manifest, r.built)
 	if err != nil {
-		return false, fmt.Errorf("%s: %w: if this program is newer than the state, run `freehold state upgrade --dir %s`; if it is older, build it from the present owners.yaml", r.dir.Path(), err, r.dir.Path())
+		return false, fmt.Errorf("%s: %w: if this program is newer than the state, run `freehold state upgrade --dir %s`; if it is older, build it from the present owners.yaml", r.dir.Path(), err, statedir.ShellWord(r.dir.Path()))
 	}
 	r.declared = declared
 	r.sources = follow(r.sources, r.dir, declared)

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/freehold-dev/freehold/reader/doctor"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/statedir"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -143,7 +143,7 @@ func suits(owner, field string, f schema.Field, verb string) error {
 func pasted(words ...string) string {
 	quoted := make([]string, len(words))
 	for i, word := range words {
-		quoted[i] = doctor.Quote(word)
+		quoted[i] = statedir.ShellWord(word)
 	}
 	return strings.Join(quoted, " ")
 }

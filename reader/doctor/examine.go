@@ -114,18 +114,7 @@ func (p *patient) run(words ...string) string { return command(p.path, words...)
 
 // command returns a command line of freehold for the state in dir.
 func command(dir string, words ...string) string {
-	return "freehold " + strings.Join(words, " ") + " --dir " + Quote(dir)
-}
-
-// Quote returns the word as a shell takes it for one word and nothing else.
-func Quote(word string) string {
-	plain := func(r rune) bool {
-		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+@%:,=~", r))
-	}
-	if word != "" && word[0] != '~' && strings.IndexFunc(word, plain) < 0 {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+	return "freehold " + strings.Join(words, " ") + " --dir " + statedir.ShellWord(dir)
 }
 
 // state looks at one state, or instance.

@@ -124,13 +124,13 @@ func (p *patient) modes(f statedir.Found) {
 		return
 	}
 	if f.UID != statedir.User() {
-		who(p.find(OtherUser, f.Name, fmt.Sprintf("it belongs to user %d and this process runs as user %d", f.UID, statedir.User()), fmt.Sprintf("chown %d %s", statedir.User(), Quote(filepath.Join(p.path, f.Name)))))
+		who(p.find(OtherUser, f.Name, fmt.Sprintf("it belongs to user %d and this process runs as user %d", f.UID, statedir.User()), fmt.Sprintf("chown %d %s", statedir.User(), statedir.ShellWord(filepath.Join(p.path, f.Name)))))
 	}
 	if f.Mode&0o022 != 0 {
-		who(p.find(OthersWrite, f.Name, fmt.Sprintf("mode %04o lets others write in it", f.Mode.Perm()), "chmod go-w "+Quote(filepath.Join(p.path, f.Name))))
+		who(p.find(OthersWrite, f.Name, fmt.Sprintf("mode %04o lets others write in it", f.Mode.Perm()), "chmod go-w "+statedir.ShellWord(filepath.Join(p.path, f.Name))))
 	}
 	if len(f.Attributes) > 0 {
-		who(p.find(Attributes, f.Name, fmt.Sprintf("the next commit replaces the file and loses its %s; mode and group stay", strings.Join(f.Attributes, ", ")), "give access by mode and group, then setfattr -x or setfacl -b "+Quote(filepath.Join(p.path, f.Name))))
+		who(p.find(Attributes, f.Name, fmt.Sprintf("the next commit replaces the file and loses its %s; mode and group stay", strings.Join(f.Attributes, ", ")), "give access by mode and group, then setfattr -x or setfacl -b "+statedir.ShellWord(filepath.Join(p.path, f.Name))))
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/freehold-dev/freehold/sidecar/adopt"
+	"github.com/freehold-dev/freehold/sidecar/statedir"
 )
 
 // adopter begins the name of the program in the provenance of what was adopted;
@@ -73,7 +74,7 @@ func (p *patient) compare(ctx context.Context, file string) error {
 	}
 	for _, o := range report.Owners {
 		for _, i := range o.Imported {
-			f := p.find(LegacyOpen, path, fmt.Sprintf("the value at %s is not in the state yet", i.Pointer), p.run("adopt", Quote(path)))
+			f := p.find(LegacyOpen, path, fmt.Sprintf("the value at %s is not in the state yet", i.Pointer), p.run("adopt", statedir.ShellWord(path)))
 			f.Owner, f.Field = o.Owner, i.Field
 		}
 		for _, k := range o.Kept {

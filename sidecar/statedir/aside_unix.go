@@ -48,7 +48,7 @@ func (d *Dir) OpenAside(owner string) (*Aside, error) {
 }
 
 func (a *Aside) lost(err error) error {
-	return fmt.Errorf("%w: %w: put it back if it was moved, or stop the state's programs and run `freehold state repair --dir %s`", ErrAside, err, a.dir.path)
+	return fmt.Errorf("%w: %w: put it back if it was moved, or stop the state's programs and run `freehold state repair --dir %s`", ErrAside, err, ShellWord(a.dir.path))
 }
 
 // Close closes the directory.

@@ -120,7 +120,7 @@ func (c *Claim) lost(err error) error {
 	}
 	// The cause is not wrapped: a claim that is not there is another matter.
 	return fmt.Errorf("%s: %w (%v): if it was moved, put it back; else stop the state's programs and run `freehold state repair --dir %s`, which takes the claims that are there",
-		filepath.Join(c.dir.path, c.folder), ErrClaims, what, c.dir.path)
+		filepath.Join(c.dir.path, c.folder), ErrClaims, what, ShellWord(c.dir.path))
 }
 
 // inItsPlace says what an error of opening a directory means.

@@ -78,7 +78,7 @@ func openSafe(path string) (*folder, error) {
 
 func stateError(path string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENOTDIR) {
-		return fmt.Errorf("%s: %w: create one with `freehold state init --dir %s`", path, ErrNoState, path)
+		return fmt.Errorf("%s: %w: create one with `freehold state init --dir %s`", path, ErrNoState, ShellWord(path))
 	}
 	return err
 }

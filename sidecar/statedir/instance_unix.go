@@ -27,7 +27,8 @@ func OpenInstance(dir, id string) (*Dir, error) {
 	}
 	d, err := Open(path)
 	if errors.Is(err, ErrNoState) {
-		return nil, fmt.Errorf("%s: %w: there is no instance %.80q: `freehold state instances` lists those that are", path, ErrNoState, id)
+		at := ShellWord(filepath.Dir(path))
+		return nil, fmt.Errorf("%s: %w: there is no instance %.80q: make it with `freehold state init --dir %s --instance %s`; `freehold state instances --dir %[4]s` lists those that are", path, ErrNoState, id, at, ShellWord(id))
 	}
 	if err != nil {
 		return nil, err

@@ -58,7 +58,7 @@ func (d *Dir) lockError(name string, err error) error {
 		}
 	}
 	return fmt.Errorf("%s: %w (%w): stop the state's programs and run `freehold state repair --dir %s`",
-		filepath.Join(d.meta.path, name), ErrLock, err, d.path)
+		filepath.Join(d.meta.path, name), ErrLock, err, ShellWord(d.path))
 }
 
 // Held returns an error that wraps [ErrLock] if this is not, or no longer, the

@@ -151,7 +151,7 @@ func (d *Dir) settled(m *schema.Manifest) error {
 	if m.Pending == nil {
 		return nil
 	}
-	return fmt.Errorf("%s: %w: an upgrade of the state was begun and not finished; run `freehold state upgrade --dir %s` again", d.path, schema.ErrDeclaration, d.path)
+	return fmt.Errorf("%s: %w: an upgrade of the state was begun and not finished; run `freehold state upgrade --dir %s` again", d.path, schema.ErrDeclaration, ShellWord(d.path))
 }
 
 // lockState takes the state's lock and reads the manifest: what was read before
@@ -197,7 +197,7 @@ func (d *Dir) contradiction(err error) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("%s: %w: if the program is the newer one, run `freehold state upgrade --dir %s`; if it is older, build it from the present owners.yaml", d.path, err, d.path)
+	return fmt.Errorf("%s: %w: if the program is the newer one, run `freehold state upgrade --dir %s`; if it is older, build it from the present owners.yaml", d.path, err, ShellWord(d.path))
 }
 
 // WriteManifest makes the lock files and directories of claims that m's declaration needs and lacks,

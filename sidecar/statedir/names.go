@@ -1,6 +1,10 @@
 package statedir
 
-import "github.com/freehold-dev/freehold/schema"
+import (
+	"strings"
+
+	"github.com/freehold-dev/freehold/schema"
+)
 
 // Sidecar names the file of an owner.
 func Sidecar(owner string) string { return owner + ".json" }
@@ -57,4 +61,16 @@ func Folders(d *schema.Declaration) []string {
 		}
 	}
 	return folders
+}
+
+// ShellWord returns text as a shell takes it for one word and nothing else, for
+// the command lines that messages tell people to run.
+func ShellWord(text string) string {
+	odd := func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+@%:,=~", r))
+	}
+	if text != "" && text[0] != '~' && strings.IndexFunc(text, odd) < 0 {
+		return text
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }

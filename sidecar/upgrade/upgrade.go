@@ -163,5 +163,5 @@ func (r *run) wet() (*Report, error) {
 
 // unfinished says of an error that it came after the upgrade took effect.
 func (r *run) unfinished(err error) error {
-	return fmt.Errorf("%s: %w: the upgrade has taken effect and is not finished: %w: run `freehold state upgrade --dir %[1]s` again", r.dir.Path(), sidecar.ErrIndeterminate, err)
+	return fmt.Errorf("%s: %w: the upgrade has taken effect and is not finished: %w: run `freehold state upgrade --dir %s` again", r.dir.Path(), sidecar.ErrIndeterminate, err, statedir.ShellWord(r.dir.Path()))
 }

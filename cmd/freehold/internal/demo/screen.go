@@ -128,13 +128,3 @@ func wrap(text string) []string {
 	}
 	return append(lines, line)
 }
-
-var plainForShell = regexp.MustCompile(`^[A-Za-z0-9_.:=+/,@%-]+$`)
-
-// quoteForShell returns a word so that a shell takes it as it is.
-func quoteForShell(word string) string {
-	if plainForShell.MatchString(word) {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-}

@@ -2,7 +2,6 @@ package demo
 
 import (
 	"errors"
-	"os/exec"
 	"strings"
 	"testing"
 
@@ -70,14 +69,5 @@ func TestTheFirstErrorOfTheScreenStays(t *testing.T) {
 	s.tell(line{plain, "a"}, line{plain, "b"})
 	if s.err != full || calls != 1 {
 		t.Errorf("error %v after %d calls", s.err, calls)
-	}
-}
-
-func TestQuotedWordsAreOneWordToAShell(t *testing.T) {
-	for _, word := range []string{"/tmp/freehold-demo-1", "a b", "it's", "$HOME", "`id`", "~", "*", "", "a\\b", "-x"} {
-		out, err := exec.Command("sh", "-c", "printf '<%s>' "+quoteForShell(word)).Output()
-		if err != nil || string(out) != "<"+word+">" {
-			t.Errorf("%q comes back as %s (%v)", word, out, err)
-		}
 	}
 }
