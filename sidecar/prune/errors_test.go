@@ -17,9 +17,10 @@ var said = errorstest.Golden{Update: flag.Bool("update", false, "write the golde
 // TestErrorsSayWhatToDo holds what is said of instances that somebody has to
 // look at.
 func TestErrorsSayWhatToDo(t *testing.T) {
-	dir := newInstances(t, "edited", "lost")
+	dir := newInstances(t, "claimed", "edited", "lost")
 	err := errors.Join(
 		os.WriteFile(filepath.Join(dir, "edited", "hook.json"), []byte("{}"), 0o600),
+		os.WriteFile(filepath.Join(dir, "claimed", ".freehold", "claims", "hook", "fired"), []byte("{}"), 0o600),
 		os.Remove(filepath.Join(dir, "lost", ".freehold", "manifest.json")),
 	)
 	if err != nil {

@@ -43,7 +43,7 @@ func (p *pruning) judge(item Item, d *statedir.Dir) Item {
 	return p.age(item, w)
 }
 
-// A writing is what the sidecars of an instance say of the last commit.
+// A writing is what an instance's sidecars and claims say of who wrote last.
 type writing struct {
 	newest time.Time
 	// atMost is how old the instance is at most, by a clock that nobody
@@ -52,32 +52,72 @@ type writing struct {
 	known  bool
 }
 
-// lastWriting reads every sidecar. One that cannot be used keeps the instance:
-// nobody knows what is in it.
+// note takes in that writer wrote something then.
+func (w *writing) note(at time.Time, writer document.Writer) {
+	if at.After(w.newest) {
+		w.newest = at
+	}
+	if age, ok := writer.Identity.Since(); ok && (!w.known || age < w.atMost) {
+		w.atMost, w.known = age, true
+	}
+}
+
+// lastWriting reads every sidecar and every claim. One that cannot be used keeps
+// the instance: nobody knows what is in it.
 func lastWriting(d *statedir.Dir, m *schema.Manifest) (w writing, err error) {
 	for _, owner := range m.Declaration.OwnerNames() {
-		raw, err := d.ReadFile(statedir.Sidecar(owner), nil, document.MaxSize)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
+		if err := w.sidecar(d, m, owner); err != nil {
 			return w, err
 		}
-		doc, err := document.Decode(raw)
-		if err == nil {
-			err = doc.Belongs(owner, m.StateID)
-		}
-		if err != nil {
-			return w, fmt.Errorf("%s: %w: look at it, then run `freehold accept %s` or `freehold quarantine %s`", statedir.Sidecar(owner), err, owner, owner)
-		}
-		if doc.WrittenAt.After(w.newest) {
-			w.newest = doc.WrittenAt
-		}
-		if age, ok := doc.Writer.Identity.Since(); ok && (!w.known || age < w.atMost) {
-			w.atMost, w.known = age, true
+		o := m.Declaration.Owners[owner]
+		for _, field := range o.FieldNames() {
+			if o.Fields[field].EffectiveKind() != schema.Once {
+				continue
+			}
+			if err := w.claim(d, m, owner, field); err != nil {
+				return w, err
+			}
 		}
 	}
 	return w, nil
+}
+
+func (w *writing) sidecar(d *statedir.Dir, m *schema.Manifest, owner string) error {
+	raw, err := d.ReadFile(statedir.Sidecar(owner), nil, document.MaxSize)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	doc, err := document.Decode(raw)
+	if err == nil {
+		err = doc.Belongs(owner, m.StateID)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w: look at it, then run `freehold accept %s` or `freehold quarantine %s`", statedir.Sidecar(owner), err, owner, owner)
+	}
+	w.note(doc.WrittenAt, doc.Writer)
+	return nil
+}
+
+func (w *writing) claim(d *statedir.Dir, m *schema.Manifest, owner, field string) error {
+	raw, err := d.Claim(owner, field, m.Claims[owner]).Read(nil)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	claim, err := document.DecodeClaim(raw)
+	if err == nil {
+		err = claim.Belongs(owner, field, m.StateID)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w: look at it, and remove it by hand if the instance is to go", statedir.ClaimFile(owner, field), err)
+	}
+	w.note(claim.At, claim.Writer)
+	return nil
 }
 
 // aheadOfUs is how far a date may be ahead of the clock without a reason: file

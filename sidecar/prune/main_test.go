@@ -144,11 +144,15 @@ func later(by time.Duration) func() time.Time {
 	return func() time.Time { return time.Now().Add(by) }
 }
 
-// restamp rewrites an instance's sidecar as a process of another boot would have
-// left it.
+// restamp rewrites an instance's sidecar, and its claim if there is one, as a
+// process of another boot would have left them.
 func restamp(t *testing.T, dir, id string, at time.Time) {
 	t.Helper()
 	stamp(t, filepath.Join(pathOf(t, dir, id), "hook.json"), at)
+	claim := filepath.Join(pathOf(t, dir, id), statedir.ClaimFile("hook", "fired"))
+	if _, err := os.Lstat(claim); err == nil {
+		restampClaim(t, claim, at)
+	}
 	err := filepath.WalkDir(pathOf(t, dir, id), func(path string, _ os.DirEntry, err error) error {
 		return errors.Join(err, os.Chtimes(path, at, at))
 	})

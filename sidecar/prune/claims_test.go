@@ -1,0 +1,169 @@
+//go:build unix
+
+package prune
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/document"
+	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sys/unix"
+)
+
+// newClaimed makes a state whose instance "a" has nothing but a claim.
+func newClaimed(t *testing.T) (dir, claim string) {
+	t.Helper()
+	dir = newInstances(t)
+	w, err := sidecar.OpenInstance(t.Context(), dir, "a", declaration(), "hook", &sidecar.Options{Create: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if won, _, err := w.Claim(t.Context(), "fired"); !won || err != nil {
+		t.Fatalf("won %v (%v)", won, err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return dir, filepath.Join(pathOf(t, dir, "a"), statedir.ClaimFile("hook", "fired"))
+}
+
+// restampClaim rewrites a claim as a process of another boot would have left it.
+func restampClaim(t *testing.T, path string, at time.Time) {
+	t.Helper()
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	claim, err := document.DecodeClaim(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	claim.At, claim.Writer.Identity.Boot = at, "another boot"
+	if raw, err = claim.Encode(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, raw, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// An instance that has claims alone is as old as they are: by their dates, and
+// by a clock that nobody sets.
+func TestAClaimHasAnAge(t *testing.T) {
+	dir, claim := newClaimed(t)
+	wants := func(what, want string, o *Options) {
+		t.Helper()
+		if got := reasons(run(t, dir, o))["a"]; got != want {
+			t.Errorf("%s: %s, want %s", what, got, want)
+		}
+	}
+	wants("with the clock set forward", "kept: young", &Options{OlderThan: 7 * day, Clock: later(10 * 365 * day)})
+	wants("with the clock set back", "kept: future", &Options{OlderThan: 1, Clock: later(-day)})
+	restampClaim(t, claim, time.Now())
+	past := time.Now().Add(-9 * day)
+	touch := func() {
+		t.Helper()
+		err := filepath.WalkDir(pathOf(t, dir, "a"), func(path string, _ os.DirEntry, err error) error {
+			if err == nil {
+				err = os.Chtimes(path, past, past)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	touch()
+	wants("claimed just now, in files with old dates", "kept: young", &Options{OlderThan: 7 * day})
+	restampClaim(t, claim, past)
+	wants("claimed long ago, in a file with a new date", "kept: young", &Options{OlderThan: 7 * day})
+	touch()
+	wants("claimed long ago", "removed: old", &Options{OlderThan: 7 * day})
+}
+
+// A claim that cannot be read keeps the instance: it says who did what.
+func TestADamagedClaimKeepsItsInstance(t *testing.T) {
+	for what, spoil := range map[string]struct {
+		do   func(claim string) error
+		want string
+	}{
+		"torn":           {func(claim string) error { return os.Truncate(claim, 9) }, "kept: damaged"},
+		"edited":         {func(claim string) error { return edit(claim, `"field":"fired"`, `"field":"firet"`) }, "kept: foreign"},
+		"its folder":     {func(claim string) error { return os.Rename(filepath.Dir(claim), filepath.Dir(claim)+".away") }, "kept: damaged"},
+		"a pipe instead": {func(claim string) error { os.Remove(claim); return unix.Mkfifo(claim, 0o600) }, "kept: damaged"},
+	} {
+		t.Run(what, func(t *testing.T) {
+			dir, claim := newClaimed(t)
+			if err := spoil.do(claim); err != nil {
+				t.Fatal(err)
+			}
+			report := run(t, dir, &Options{OlderThan: 1})
+			if got := reasons(report)["a"]; got != spoil.want || !report.Items[0].WantsALook() {
+				t.Errorf("%s, want %s: %+v", got, spoil.want, report.Items)
+			}
+		})
+	}
+}
+
+// What dead claimants staged is removed, beside the claims of others and what a
+// live claimant stages, who wins then.
+func TestOnlyDeadClaimantsLeaveLitter(t *testing.T) {
+	dir, claim := newClaimed(t)
+	folder := filepath.Dir(claim)
+	name := func() string { return filepath.Join(folder, ".fired."+statedir.NewNonce()) }
+	dead, live := name(), name()
+	for _, path := range []string{dead, live} {
+		if err := os.WriteFile(path, []byte("half"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f, err := os.Open(live)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		t.Fatal(err)
+	}
+	before, err := os.ReadFile(claim)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, dry := range []bool{true, false} {
+		removed := map[bool]string{true: "would remove: left", false: "removed: left"}[dry]
+		want := map[string]string{"a": "kept: young", filepath.Base(dead): removed, filepath.Base(live): "kept: busy"}
+		if diff := cmp.Diff(want, reasons(run(t, dir, &Options{OlderThan: time.Hour, DryRun: dry}))); diff != "" {
+			t.Errorf("dry run %v (-want +got):\n%s", dry, diff)
+		}
+		if _, err := os.Lstat(dead); (err == nil) != dry {
+			t.Errorf("dry run %v: what the dead one left: %v", dry, err)
+		}
+	}
+	if _, err := os.Lstat(live); err != nil {
+		t.Error(err)
+	}
+	after, err := os.ReadFile(claim)
+	if err != nil || string(after) != string(before) {
+		t.Errorf("the claim is %q and was %q (%v)", after, before, err)
+	}
+	if err := os.Remove(claim); err != nil { // as if nobody had won
+		t.Fatal(err)
+	}
+	if err := os.Rename(live, claim); err != nil {
+		t.Errorf("the live claimant: %v", err)
+	}
+}
+
+func edit(path, old, new string) error {
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, bytes.Replace(raw, []byte(old), []byte(new), 1), 0o600)
+}
