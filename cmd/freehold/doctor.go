@@ -24,9 +24,10 @@ that cannot be taken in, what killed processes left, who else may write, links,
 copies of the state, and other states above and below it. It writes nothing and
 disturbs no program.
 
-Each finding has a code that stays the same from release to release. If there is
-one, the exit status is 1. Notes tell what is worth knowing and is not wrong. With
---json all of it is one object.
+Each finding has a code that stays the same from release to release, and a
+remedy: a command that can be run as it stands, or words where only people can
+tell; "command" says which in --json, where all of it is one object. If there is
+a finding, the exit status is 1. Notes tell what is worth knowing and is not wrong.
 
 With --owners it also compares an owners.yaml with the state, and the code that is
 generated from it. With --legacy it compares the file that the state was adopted
@@ -136,7 +137,7 @@ func drifted(r *doctor.Report, file string) error {
 			for _, path := range paths {
 				r.Findings = append(r.Findings, doctor.Finding{
 					Code: generatedDrift, Path: filepath.Join(module.Dir, filepath.FromSlash(path)), Says: what,
-					Remedy: pasted("freehold", "gen", file),
+					Remedy: pasted("freehold", "gen", file), Command: true,
 				})
 			}
 		}
@@ -158,6 +159,9 @@ func doctorText(r *doctor.Report) string {
 	var b strings.Builder
 	for _, f := range r.Findings {
 		fmt.Fprintf(&b, "%s %s%s\n  %s\n  remedy: %s\n", f.Code, visible(shortened(r.Dir, f.Path)), concerned(f), visible(f.Says), visible(f.Remedy))
+		if f.Advice != "" {
+			fmt.Fprintf(&b, "  %s\n", visible(f.Advice))
+		}
 	}
 	for _, n := range r.Notes {
 		about := n.About

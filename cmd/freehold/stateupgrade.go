@@ -8,6 +8,7 @@ import (
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/statedir"
 	"github.com/freehold-dev/freehold/sidecar/upgrade"
 	"github.com/spf13/cobra"
 )
@@ -33,7 +34,8 @@ refused (5). Of each sidecar that it writes anew a copy is kept in
 
 Readers see the state as before or as after, never a mixture. Programs built
 before the upgrade are refused from then on (4). An upgrade that was interrupted
-is finished by the next one, and until then nobody commits.
+is finished by the next one, which needs no owners.yaml for that, and until then
+nobody commits.
 
 Of a state with instances it upgrades all of them, each by itself, or the one in
 --instance; with --json it prints an object a line. If some cannot be upgraded,
@@ -46,12 +48,17 @@ the others are, and running it again comes to those.`,
 			return usage("--wait %s is no time to wait: give one above 0s", o.Wait)
 		}
 		source, err := d.one()
-		if err != nil {
+		dirs, missing := p.each()
+		switch {
+		case err != nil && !d.flag.Changed && missing == nil:
+			if begun := interrupted(dirs); begun != nil {
+				return c.upgradeAll(ctx, dirs, begun, o)
+			}
 			return err
-		}
-		dirs, err := p.each()
-		if err != nil {
+		case err != nil:
 			return err
+		case missing != nil:
+			return missing
 		}
 		return c.upgradeAll(ctx, dirs, source.Declaration, o)
 	})
@@ -60,6 +67,24 @@ the others are, and running it again comes to those.`,
 	cmd.Flags().BoolVar(&o.DryRun, "dry-run", false, "say what would be done, and change nothing")
 	cmd.Flags().DurationVar(&o.Wait, "wait", upgrade.DefaultWait, "wait at most `DURATION` for each owner's commits")
 	return cmd
+}
+
+// interrupted returns the declaration to which a state is being upgraded, which
+// takes no owners.yaml to finish; nil if none is, or there are several.
+func interrupted(dirs []string) *schema.Declaration {
+	if len(dirs) != 1 {
+		return nil
+	}
+	dir, err := statedir.Open(dirs[0])
+	if err != nil {
+		return nil
+	}
+	defer dir.Close()
+	m, err := dir.Manifest()
+	if err != nil || m.Pending == nil {
+		return nil
+	}
+	return &m.Declaration
 }
 
 // upgradeAll upgrades one state after the other. One that cannot be upgraded

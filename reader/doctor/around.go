@@ -47,12 +47,12 @@ func (p *patient) other(dir, where string) {
 		p.copies(dir, id)
 		return
 	}
-	p.find(Decoy, dir, fmt.Sprintf("there is another state %s: from there, or from below it, a program that looks upward finds that one", where), "name the one that is meant with --dir or FREEHOLD_DIR, and move the other one away")
+	p.find(Decoy, dir, fmt.Sprintf("there is another state %s: from there, or from below it, a program that looks upward finds that one", where), words("name the one that is meant with --dir or FREEHOLD_DIR, and move the other one away"))
 }
 
 // copies says that the state with the id is in dir too.
 func (p *patient) copies(dir, id string) {
-	p.find(Copy, dir, fmt.Sprintf("it has the id %s, as the state in %s has: one is a copy, and what is written to one is not in the other", id, p.ids[id]), "move the copy out of reach, and into an archive if it is a backup")
+	p.find(Copy, dir, fmt.Sprintf("it has the id %s, as the state in %s has: one is a copy, and what is written to one is not in the other", id, p.ids[id]), words("move the copy out of reach, and into an archive if it is a backup"))
 }
 
 // stateID returns the id of the state in dir, or "".

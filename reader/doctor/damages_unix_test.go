@@ -3,7 +3,10 @@
 package doctor_test
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -11,8 +14,10 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/freehold-dev/freehold/reader"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/document"
 	"github.com/freehold-dev/freehold/sidecar/statedir"
 )
 
@@ -63,6 +68,59 @@ func all(do ...func(*testing.T, string)) func(*testing.T, string) {
 	}
 }
 
+// store gives a field of cost's a value as none of its programs would.
+func store(field, value string) func(*testing.T, string) {
+	return func(t *testing.T, dir string) {
+		path := filepath.Join(dir, "cost.json")
+		text, err := os.ReadFile(path)
+		check(t, err)
+		doc, err := document.Decode(text)
+		check(t, err)
+		doc.Set(field, []byte(value), document.Provenance{Version: doc.Version, At: doc.WrittenAt, Program: "x"})
+		text, err = doc.Encode()
+		check(t, errors.Join(err, os.WriteFile(path, text, 0o600)))
+	}
+}
+
+// restored has cost observe what reset has written, then does something to the
+// sidecar of reset, of which old is an older copy.
+func restored(do func(t *testing.T, path string, old []byte)) func(*testing.T, string) {
+	return func(t *testing.T, dir string) {
+		path := filepath.Join(dir, "reset.json")
+		phase := func(value string) {
+			commit(t, dir, "reset", sidecar.Op{Field: "phase", Verb: sidecar.Set, Value: []byte(value)})
+		}
+		phase(`"a"`)
+		old, err := os.ReadFile(path)
+		check(t, err)
+		phase(`"b"`)
+		r, err := reader.Open(dir)
+		check(t, err)
+		defer r.Close()
+		v, err := r.View(t.Context())
+		check(t, err)
+		seen, err := v.Observe("phase")
+		check(t, err)
+		commit(t, dir, "cost", sidecar.Op{Field: "tokens", Verb: sidecar.Set, Value: []byte("1"), Seen: seen})
+		do(t, path, old)
+	}
+}
+
+// setAside sets a patch of usage's aside that has the operation op.
+func setAside(op string) func(*testing.T, string) {
+	return func(t *testing.T, dir string) {
+		d, err := statedir.Open(dir)
+		check(t, err)
+		defer d.Close()
+		m, err := d.Manifest()
+		check(t, err)
+		text := fmt.Sprintf(`{"format":1,"owner":"usage","state":%q,"name":"0.1.json","id":"0123456789abc","at":"2026-08-11T09:12:44Z",`+
+			`"writer":{"program":"x","identity":{"boot":"b","pid_ns":1,"pid":1,"start":1,"nonce":"n"}},"ops":[%s],"sum":"%064d"}`+"\n", m.StateID, op, 0)
+		sum := sha256.Sum256([]byte(text))
+		write(".freehold/usage.aside/0.1.json", strings.Replace(text, fmt.Sprintf("%064d", 0), hex.EncodeToString(sum[:]), 1))(t, dir)
+	}
+}
+
 var damages = map[string]damage{
 	"another hand":       {edit("cost.json", `"count":1`, `"count":2`), []string{"sidecar-foreign cost.json cost"}},
 	"no JSON":            {write("cost.json", "{"), []string{"sidecar-invalid cost.json cost"}},
@@ -74,16 +132,18 @@ var damages = map[string]damage{
 		[]string{"sidecar-unreadable cost.json cost"}},
 	"a pipe": {all(remove("cost.json"), func(t *testing.T, dir string) { check(t, syscall.Mkfifo(filepath.Join(dir, "cost.json"), 0o600)) }),
 		[]string{"sidecar-unreadable cost.json cost"}},
-	"a claim edited":        {edit(".freehold/claims/cost/fired", `doctor.test`, `doctor.Test`), []string{"claim-foreign .freehold/claims/cost/fired cost fired"}},
-	"a claim torn":          {write(".freehold/claims/cost/fired", "{"), []string{"claim-invalid .freehold/claims/cost/fired cost fired"}},
-	"a claim linked":        {link(".freehold/claims/cost/fired", "spare", os.Link), []string{"claim-unreadable .freehold/claims/cost/fired cost fired"}},
-	"claims moved":          {link(".freehold/claims/cost", "away", os.Rename), []string{"claims-lost .freehold/claims/cost cost"}},
-	"no place to set aside": {remove(".freehold/usage.aside"), []string{"aside-lost .freehold/usage.aside usage"}},
-	"a patch by hand":       {write(".freehold/usage.aside/0.1.json", "{}"), []string{"patch-stuck .freehold/usage.aside usage"}},
-	"no lock":               {remove(".freehold/cost.lock"), []string{"lock-lost .freehold/cost.lock cost"}},
-	"a copied lock":         {all(write("fresh", ""), link("fresh", ".freehold/state.lock", os.Rename)), []string{"lock-lost .freehold/state.lock"}},
-	"no manifest":           {remove(".freehold/manifest.json"), []string{"manifest-invalid .freehold/manifest.json"}},
-	"a record by hand":      {write(".freehold/watchdog.lease.json", "{}"), []string{"lease-record .freehold/watchdog.lease.json watchdog"}},
+	"a claim edited":             {edit(".freehold/claims/cost/fired", `doctor.test`, `doctor.Test`), []string{"claim-foreign .freehold/claims/cost/fired cost fired"}},
+	"a claim torn":               {write(".freehold/claims/cost/fired", "{"), []string{"claim-invalid .freehold/claims/cost/fired cost fired"}},
+	"a claim linked":             {link(".freehold/claims/cost/fired", "spare", os.Link), []string{"claim-unreadable .freehold/claims/cost/fired cost fired"}},
+	"claims moved":               {link(".freehold/claims/cost", "away", os.Rename), []string{"claims-lost .freehold/claims/cost cost"}},
+	"no place to set aside":      {remove(".freehold/usage.aside"), []string{"aside-lost .freehold/usage.aside usage"}},
+	"a patch by hand":            {write(".freehold/usage.aside/0.1.json", "{}"), []string{"patch-stuck .freehold/usage.aside/0.1.json usage"}},
+	"a patch of a newer release": {setAside(`{"field":"turns","op":"halve","value":2}`), []string{"patch-stuck .freehold/usage.aside/0.1.json usage"}},
+	"a patch that does not fit":  {setAside(`{"field":"turns","op":"add","value":18446744073709551615}`), []string{"patch-stuck .freehold/usage.aside usage"}},
+	"no lock":                    {remove(".freehold/cost.lock"), []string{"lock-lost .freehold/cost.lock cost"}},
+	"a copied lock":              {all(write("fresh", ""), link("fresh", ".freehold/state.lock", os.Rename)), []string{"lock-lost .freehold/state.lock"}},
+	"no manifest":                {remove(".freehold/manifest.json"), []string{"manifest-invalid .freehold/manifest.json"}},
+	"a record by hand":           {write(".freehold/watchdog.lease.json", "{}"), []string{"lease-record .freehold/watchdog.lease.json watchdog"}},
 	"others may write": {all(chmod("cost.json", 0o620), chmod(".freehold/claims", 0o770)),
 		[]string{"others-write .freehold/claims", "others-write cost.json cost"}},
 	"others may write in it": {chmod(".", 0o777), []string{"directory-unsafe ."}},
@@ -123,7 +183,12 @@ var damages = map[string]damage{
 	"hardly any room to set aside": {func(t *testing.T, dir string) {
 		write(".freehold/usage.aside/0.1.json", "{}")(t, dir)
 		check(t, os.Truncate(filepath.Join(dir, ".freehold/usage.aside/0.1.json"), sidecar.MaxAsideBytes*95/100))
-	}, []string{"aside-full .freehold/usage.aside usage", "patch-stuck .freehold/usage.aside usage"}},
+	}, []string{"aside-full .freehold/usage.aside usage", "patch-stuck .freehold/usage.aside/0.1.json usage"}},
+	"a value of another type": {store("note", "7"), []string{"field-invalid cost.json cost note"}},
+	"a sidecar restored": {restored(func(t *testing.T, path string, old []byte) { check(t, os.WriteFile(path, old, 0o600)) }),
+		[]string{"sidecar-regressed reset.json reset"}},
+	"a sidecar removed": {restored(func(t *testing.T, path string, _ []byte) { check(t, os.Remove(path)) }),
+		[]string{"sidecar-regressed reset.json reset"}},
 	"a way that is open": {func(t *testing.T, dir string) { check(t, os.Chmod(filepath.Dir(dir), 0o777)) },
 		[]string{"directory-unsafe ."}},
 }

@@ -25,10 +25,12 @@ import (
 func declaration() *schema.Declaration {
 	return &schema.Declaration{State: "agent", Owners: map[string]schema.Owner{
 		"cost": {Fields: map[string]schema.Field{
-			"count": {Type: schema.TypeUint, Kind: schema.Counter, Legacy: "n"},
-			"note":  {Type: schema.TypeString},
-			"fired": {Type: schema.TypeTime, Kind: schema.Once},
+			"count":  {Type: schema.TypeUint, Kind: schema.Counter, Legacy: "n"},
+			"note":   {Type: schema.TypeString},
+			"fired":  {Type: schema.TypeTime, Kind: schema.Once},
+			"tokens": {Type: schema.TypeUint, DependsOn: []string{"phase"}},
 		}},
+		"reset":    {Fields: map[string]schema.Field{"phase": {Type: schema.TypeString}}},
 		"usage":    {Busy: schema.Busy{Then: schema.Aside}, Fields: map[string]schema.Field{"turns": {Type: schema.TypeUint, Kind: schema.Counter}}},
 		"watchdog": {Mode: schema.Exclusive, Fields: map[string]schema.Field{"reason": {Type: schema.TypeString}}},
 	}}
@@ -74,6 +76,9 @@ func examine(t *testing.T, dir string, o *doctor.Options) *doctor.Report {
 	t.Helper()
 	r, err := doctor.Examine(t.Context(), dir, o)
 	check(t, err)
+	for _, f := range r.Findings {
+		produced.Store(f.Code, true)
+	}
 	return r
 }
 
@@ -148,7 +153,7 @@ func TestTheDeclarationIsComparedWithTheManifest(t *testing.T) {
 	}
 	built.Owners["cost"].Fields["note"] = schema.Field{Type: schema.TypeInt}
 	r = examine(t, dir, &doctor.Options{Declaration: built, Declared: "owners.yaml"})
-	if len(r.Findings) != 1 || r.Findings[0].Code != doctor.DeclarationContradicts || !strings.Contains(r.Findings[0].Remedy, "state upgrade --dry-run") {
+	if len(r.Findings) != 1 || r.Findings[0].Code != doctor.DeclarationContradicts || !strings.Contains(r.Findings[0].Remedy, "state upgrade --owners owners.yaml") {
 		t.Errorf("found %+v", r.Findings)
 	}
 }
@@ -193,6 +198,7 @@ func TestALegacyFileIsComparedForAsLongAsItIsThere(t *testing.T) {
 	if diff := cmp.Diff([]string{"legacy-open /old.json cost note"}, brief(examine(t, dir, o))); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
+	cure(t, dir, o)
 	adopted := sidecar.Op{Field: "note", Verb: sidecar.Set, Value: []byte(`"from the old file"`)}
 	w, err := sidecar.Open(t.Context(), dir, nil, "cost", &sidecar.Options{Program: "adopt old.json"})
 	check(t, err)
@@ -225,18 +231,20 @@ func TestEveryInstanceIsLookedAt(t *testing.T) {
 	write("a/cost.json", "{")(t, dir)
 	write(".freehold-gone-0123456789abc/x", "")(t, dir)
 	check(t, os.Rename(filepath.Join(dir, "b"), filepath.Join(dir, "c")))
+	check(t, sidecar.Create(filepath.Join(dir, "plain"), declaration()))
 	r := examine(t, dir, &doctor.Options{Around: true, Stale: time.Hour, Clock: func() time.Time { return time.Now().Add(2 * time.Hour) }})
-	if diff := cmp.Diff([]string{"instances-stale .", "litter .freehold-gone-0123456789abc", "sidecar-invalid a/cost.json cost", "misplaced c"}, brief(r)); diff != "" {
+	if diff := cmp.Diff([]string{"instances-stale .", "litter .freehold-gone-0123456789abc", "sidecar-invalid a/cost.json cost", "misplaced c", "instance-odd plain"}, brief(r)); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 	for _, f := range r.Findings {
-		if f.Code == doctor.InstancesStale && (!strings.HasPrefix(f.Says, "2 of 3 instances") || !strings.Contains(f.Remedy, "prune --older-than 1h")) {
+		if f.Code == doctor.InstancesStale && (!strings.HasPrefix(f.Says, "2 of 4 instances") || !strings.Contains(f.Remedy, "prune --older-than 1h")) {
 			t.Errorf("%+v", f)
 		}
 		if f.Code == doctor.SidecarInvalid && f.Instance != "a" {
 			t.Errorf("it does not name the instance: %+v", f)
 		}
 	}
+	cure(t, dir, &doctor.Options{Around: true})
 }
 
 // What an upgrade leaves of an owner that it removes is Freehold's own still.

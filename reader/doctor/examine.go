@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/freehold-dev/freehold/reader"
@@ -90,11 +89,13 @@ type patient struct {
 }
 
 // find adds a finding about the path, which may be relative to the state.
-func (p *patient) find(code Code, path, says, remedy string) *Finding {
+func (p *patient) find(code Code, path, says string, do remedy) *Finding {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(p.path, path)
 	}
-	p.report.Findings = append(p.report.Findings, Finding{Code: code, Path: path, Instance: p.instance, Says: says, Remedy: remedy})
+	p.report.Findings = append(p.report.Findings, Finding{
+		Code: code, Path: path, Instance: p.instance, Says: says, Remedy: do.text, Command: do.command, Advice: do.advice,
+	})
 	return &p.report.Findings[len(p.report.Findings)-1]
 }
 
@@ -107,14 +108,6 @@ func (p *patient) usual(about, format string, args ...any) {
 	if p.instance == "" {
 		p.note(about, format, args...)
 	}
-}
-
-// run returns the command line that runs freehold on the state.
-func (p *patient) run(words ...string) string { return command(p.path, words...) }
-
-// command returns a command line of freehold for the state in dir.
-func command(dir string, words ...string) string {
-	return "freehold " + strings.Join(words, " ") + " --dir " + statedir.ShellWord(dir)
 }
 
 // state looks at one state, or instance.
@@ -171,15 +164,18 @@ func (p *patient) closed(err error) {
 	name, refused := statedir.FileSystem(p.path)
 	switch {
 	case refused:
-		p.find(NetworkFileSystem, p.path, fmt.Sprintf("it is on %s, where locks do not reach every user of the directory", name), "keep the state on a local disk")
+		p.find(NetworkFileSystem, p.path, fmt.Sprintf("it is on %s, where locks do not reach every user of the directory", name), words("keep the state on a local disk"))
 	case errors.Is(err, statedir.ErrMisplaced):
-		p.find(Misplaced, p.path, err.Error(), "rename it back, or move it away if it is a copy")
+		p.find(Misplaced, p.path, err.Error(), p.renamed())
+	case errors.Is(err, statedir.ErrNoInstances):
+		outer := patient{examination: p.examination, path: filepath.Dir(p.path)}
+		p.find(InstanceOdd, p.path, err.Error(), outer.away(filepath.Base(p.path)))
 	case errors.Is(err, statedir.ErrInvalidManifest):
-		p.find(ManifestInvalid, filepath.Join(".freehold", "manifest.json"), err.Error(), "restore .freehold from a backup, or move the sidecars away and create the state anew")
+		p.find(ManifestInvalid, filepath.Join(".freehold", "manifest.json"), err.Error(), words("restore .freehold from a backup, or move the sidecars away and create the state anew"))
 	case errors.Is(err, statedir.ErrUnsafe):
-		p.find(DirectoryUnsafe, p.path, err.Error(), "let the directory, and those above it, belong to the state's user or root, with no one else to write there")
+		p.find(DirectoryUnsafe, p.path, err.Error(), private(err))
 	default:
-		p.find(InstanceOdd, p.path, err.Error(), "let its user read it, or move it away")
+		p.find(InstanceOdd, p.path, err.Error(), words("let its user read it, or move it away"))
 	}
 }
 
@@ -227,7 +223,7 @@ func (p *patient) read(ctx context.Context) error {
 		return err
 	}
 	if err != nil { // it was moved away, or upgraded, since it was opened
-		p.find(InstanceOdd, p.path, err.Error(), "look again")
+		p.find(InstanceOdd, p.path, err.Error(), p.run("doctor"))
 	}
 	return nil
 }

@@ -16,7 +16,7 @@ import (
 func (p *patient) files() {
 	found, err := p.dir.Inventory(p.manifest)
 	if err != nil {
-		p.find(InstanceOdd, p.path, "not all of it could be looked at: "+err.Error(), "let its user read it")
+		p.find(InstanceOdd, p.path, "not all of it could be looked at: "+err.Error(), words("let its user read it"))
 	}
 	var readable, fixed, strange []string
 	for _, f := range found {
@@ -67,22 +67,22 @@ func (p *patient) listed(about, what string, names []string) {
 func (p *patient) stranger(f statedir.Found) bool {
 	if filepath.Dir(f.Name) != "." {
 		if f.Name != filepath.Join(".freehold", "instances.json") {
-			p.find(Unknown, f.Name, fmt.Sprintf("the %s is not Freehold's, and .freehold is for nothing else", f.Type), "move it away")
+			p.find(Unknown, f.Name, fmt.Sprintf("the %s is not Freehold's, and .freehold is for nothing else", f.Type), p.away(f.Name))
 		}
 		return false
 	}
 	for _, owner := range p.manifest.Declaration.OwnerNames() {
 		if strings.EqualFold(f.Name, statedir.Sidecar(owner)) {
-			p.find(Twin, f.Name, fmt.Sprintf("it is not the sidecar %s of owner %s, and nobody reads it: letters of another case make another name", statedir.Sidecar(owner), owner), "look at it, then move it away")
+			p.find(Twin, f.Name, fmt.Sprintf("it is not the sidecar %s of owner %s, and nobody reads it: letters of another case make another name", statedir.Sidecar(owner), owner), p.away(f.Name).but("look at it first"))
 			return false
 		}
 	}
 	if strings.EqualFold(f.Name, ".freehold") {
-		p.find(Twin, f.Name, "it is not the state's .freehold, and nobody reads it: letters of another case make another name", "look at it, then move it away")
+		p.find(Twin, f.Name, "it is not the state's .freehold, and nobody reads it: letters of another case make another name", p.away(f.Name).but("look at it first"))
 		return false
 	}
 	if owner, ok := p.sidecarOf(f); ok {
-		p.find(SidecarUndeclared, f.Name, fmt.Sprintf("it is a sidecar of owner %.80q, and nobody reads it under this name", owner), "move it away, or declare its owner and give it back its name").Owner = ""
+		p.find(SidecarUndeclared, f.Name, fmt.Sprintf("it is a sidecar of owner %.80q, and nobody reads it under this name", owner), p.away(f.Name).but("or declare its owner and give it back its name")).Owner = ""
 		return false
 	}
 	return true
@@ -116,29 +116,41 @@ func (p *patient) modes(f statedir.Found) {
 	who := func(found *Finding) { found.Owner = f.Owner }
 	switch {
 	case f.Type != want && !slices.Contains(said, f.Role): // of the others, whoever reads them says it
-		who(p.find(Irregular, f.Name, fmt.Sprintf("it is a %s and should be a %s", f.Type, want), "move it away"))
+		who(p.find(Irregular, f.Name, fmt.Sprintf("it is a %s and should be a %s", f.Type, want), p.away(f.Name)))
 		return
 	case want == "file" && f.Links > 1 && !slices.Contains(said, f.Role):
-		who(p.find(Irregular, f.Name, fmt.Sprintf("it has %d names (hard links), and could be anybody's file", f.Links), "remove the other names, or put a copy in its place"))
+		who(p.find(Irregular, f.Name, fmt.Sprintf("it has %d names (hard links), and could be anybody's file", f.Links), words("remove the other names, or put a copy in its place")))
 	case f.Type == "symbolic link":
 		return
 	}
 	if f.UID != statedir.User() {
-		who(p.find(OtherUser, f.Name, fmt.Sprintf("it belongs to user %d and this process runs as user %d", f.UID, statedir.User()), fmt.Sprintf("chown %d %s", statedir.User(), statedir.ShellWord(filepath.Join(p.path, f.Name)))))
+		who(p.find(OtherUser, f.Name, fmt.Sprintf("it belongs to user %d and this process runs as user %d", f.UID, statedir.User()), p.on(f.Name, "chown", fmt.Sprint(statedir.User()))))
 	}
 	if f.Mode&0o022 != 0 {
-		who(p.find(OthersWrite, f.Name, fmt.Sprintf("mode %04o lets others write in it", f.Mode.Perm()), "chmod go-w "+statedir.ShellWord(filepath.Join(p.path, f.Name))))
+		who(p.find(OthersWrite, f.Name, fmt.Sprintf("mode %04o lets others write in it", f.Mode.Perm()), p.on(f.Name, "chmod", "go-w")))
 	}
 	if len(f.Attributes) > 0 {
-		who(p.find(Attributes, f.Name, fmt.Sprintf("the next commit replaces the file and loses its %s; mode and group stay", strings.Join(f.Attributes, ", ")), "give access by mode and group, then setfattr -x or setfacl -b "+statedir.ShellWord(filepath.Join(p.path, f.Name))))
+		who(p.find(Attributes, f.Name, fmt.Sprintf("the next commit replaces the file and loses its %s; mode and group stay", strings.Join(f.Attributes, ", ")), p.bare(f)))
 	}
+}
+
+// bare returns the command that takes the extended attributes from a file.
+func (p *patient) bare(f statedir.Found) remedy {
+	if slices.ContainsFunc(f.Attributes, func(name string) bool { return strings.HasPrefix(name, "system.posix_acl") }) {
+		return p.on(f.Name, "setfacl", "-b").but("give access by mode and group instead")
+	}
+	each := make([]string, len(f.Attributes))
+	for i, name := range f.Attributes {
+		each[i] = p.on(f.Name, "setfattr", "-x", name).text
+	}
+	return remedy{text: strings.Join(each, " && "), command: true}
 }
 
 // litter says what killed processes left.
 func (p *patient) litter() {
 	left, err := p.dir.Strays(p.manifest)
 	if err != nil {
-		p.find(InstanceOdd, p.path, "it could not be told what killed processes left: "+err.Error(), "let its user read it")
+		p.find(InstanceOdd, p.path, "it could not be told what killed processes left: "+err.Error(), words("let its user read it"))
 	}
 	for _, l := range left {
 		if l.Busy {
@@ -178,6 +190,6 @@ func (p *patient) quarantine(found []statedir.Found) {
 		if err != nil {
 			reason = err.Error()
 		}
-		p.find(PatchKept, f.Name, "a patch that was set aside could not be taken in: "+reason, "write by hand what of it should count, then remove the file and its .why")
+		p.find(PatchKept, f.Name, "a patch that was set aside could not be taken in: "+reason, p.on(f.Name+".why", "rm", filepath.Join(p.path, f.Name)).but("first write what of it should count"))
 	}
 }

@@ -16,8 +16,13 @@ type Finding struct {
 	Field    string `json:"field,omitempty"`
 	// Says is what is wrong, in a sentence.
 	Says string `json:"says"`
-	// Remedy is what to do: a command, or a sentence.
-	Remedy string `json:"remedy"`
+	// Remedy is what to do: a command for a shell, as it stands, if Command
+	// says so, and else words.
+	Remedy  string `json:"remedy"`
+	Command bool   `json:"command"`
+	// Advice is what to think of before that, or could be done instead. It may
+	// be empty.
+	Advice string `json:"advice,omitempty"`
 }
 
 // Code names a kind of finding. Codes keep their meaning from release to

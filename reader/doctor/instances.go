@@ -60,7 +60,7 @@ func (p *patient) beginnings() error {
 		free, err := statedir.RemoveLeftover(p.path, name, true)
 		switch {
 		case err != nil:
-			p.find(InstanceOdd, name, err.Error(), "move it away")
+			p.find(InstanceOdd, name, err.Error(), p.away(name))
 		case free:
 			p.find(Litter, name, "a killed process left it; it counts for nothing", p.run("prune"))
 		default:

@@ -25,7 +25,7 @@ func (p *patient) leases() {
 			s, err = lookAgain(p.path, owner, s)
 		}
 		if err != nil {
-			p.find(LeaseRecord, ".freehold/"+statedir.OwnerRecord(owner), err.Error(), p.run("lease", owner)).Owner = owner
+			p.find(LeaseRecord, ".freehold/"+statedir.OwnerRecord(owner), err.Error(), p.run("lease", owner, "--", "true")).Owner = owner
 			continue
 		}
 		p.lease(owner, s)
@@ -49,14 +49,14 @@ func lookAgain(dir, owner string, before sidecar.LeaseState) (sidecar.LeaseState
 
 func (p *patient) lease(owner string, s sidecar.LeaseState) {
 	record := ".freehold/" + statedir.OwnerRecord(owner)
-	find := func(code Code, path, says, remedy string) { p.find(code, path, says, remedy).Owner = owner }
-	again := "start the owner's program: whoever takes the lease writes the record anew"
+	find := func(code Code, path, says string, do remedy) { p.find(code, path, says, do).Owner = owner }
+	again := p.run("lease", owner, "--", "true").but("or start the owner's program: whoever takes the lease writes the record anew")
 	switch {
 	case errors.Is(s.RecordErr, sidecar.ErrLeaseRecord):
 		find(LeaseRecord, record, s.RecordErr.Error(), again)
 	case s.Disagreement == "":
 	case s.PID != 0:
-		find(LeaseDisagrees, record, s.Disagreement, p.run("lease", owner)+"; nobody can retire the holder by this record")
+		find(LeaseDisagrees, record, s.Disagreement, words("end that process, or let it take the lease anew: nobody can retire it by this record"))
 	case s.Verdict == statedir.CannotJudge:
 		p.note("lease", "%s: %s", owner, s.Disagreement)
 	default:
@@ -75,15 +75,15 @@ func (p *patient) lease(owner string, s sidecar.LeaseState) {
 		p.note("fence", "%s: process %d keeps the fence shut, so that nobody takes the lease: somebody is being retired", owner, s.Fence)
 		return
 	}
-	find(FenceShut, ".freehold/"+statedir.OwnerFence(owner), fmt.Sprintf("process %d keeps the fence shut and %s, so that nobody can take the lease", s.Fence, s.FenceCondition), fmt.Sprintf("let it run, kill -CONT %d, or end it", s.Fence))
+	find(FenceShut, ".freehold/"+statedir.OwnerFence(owner), fmt.Sprintf("process %d keeps the fence shut and %s, so that nobody can take the lease", s.Fence, s.FenceCondition), shell("kill", "-CONT", fmt.Sprint(s.Fence)).but("or end it"))
 }
 
 // restart says how a holder that does not run is made to run, or ended. It needs
 // a signal that it cannot put off.
-func (p *patient) restart(owner string, s sidecar.LeaseState) string {
-	remedy := fmt.Sprintf("let it run, kill -CONT %d", s.PID)
+func (p *patient) restart(owner string, s sidecar.LeaseState) remedy {
+	run := shell("kill", "-CONT", fmt.Sprint(s.PID))
 	if s.Lease == nil || s.Disagreement != "" {
-		return remedy
+		return run
 	}
-	return remedy + ", or end it, " + p.run("retire", owner, "--epoch", fmt.Sprint(s.Lease.Epoch), "--pid", fmt.Sprint(s.PID), "--kill")
+	return run.but("or end it: " + p.run("retire", owner, "--epoch", fmt.Sprint(s.Lease.Epoch), "--pid", fmt.Sprint(s.PID), "--kill").text)
 }

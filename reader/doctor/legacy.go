@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/freehold-dev/freehold/sidecar/adopt"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
 )
 
 // adopter begins the name of the program in the provenance of what was adopted;
@@ -65,23 +64,23 @@ func (p *patient) compare(ctx context.Context, file string) error {
 	case errors.Is(err, adopt.ErrAbsent):
 		return nil
 	case errors.Is(err, adopt.ErrActive):
-		p.find(LegacyMoved, path, err.Error(), "stop the program that still writes it")
+		p.find(LegacyMoved, path, err.Error(), words("stop the program that still writes it"))
 	case err != nil:
-		p.find(LegacyBad, path, err.Error(), "mend the file, or remove it if nobody needs it")
+		p.find(LegacyBad, path, err.Error(), words("mend the file, or remove it if nobody needs it"))
 	}
 	if report == nil {
 		return nil
 	}
 	for _, o := range report.Owners {
 		for _, i := range o.Imported {
-			f := p.find(LegacyOpen, path, fmt.Sprintf("the value at %s is not in the state yet", i.Pointer), p.run("adopt", statedir.ShellWord(path)))
+			f := p.find(LegacyOpen, path, fmt.Sprintf("the value at %s is not in the state yet", i.Pointer), p.run("adopt", path))
 			f.Owner, f.Field = o.Owner, i.Field
 		}
 		for _, k := range o.Kept {
 			if k.Program != adopter+filepath.Base(path) {
 				continue // the state went on by itself
 			}
-			f := p.find(LegacyMoved, path, fmt.Sprintf("the value at %s was adopted and is another one now: somebody still writes the file", k.Pointer), "stop the program that still writes it")
+			f := p.find(LegacyMoved, path, fmt.Sprintf("the value at %s was adopted and is another one now: somebody still writes the file", k.Pointer), words("stop the program that still writes it"))
 			f.Owner, f.Field = o.Owner, k.Field
 		}
 	}

@@ -3,7 +3,9 @@ package doctor
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/freehold-dev/freehold/reader"
@@ -53,13 +55,15 @@ func (p *patient) unusable(o reader.OwnerStatus) {
 	code, remedy := SidecarInvalid, p.run("quarantine", o.Name)
 	switch {
 	case errors.As(o.Err, new(*document.FormatError)):
-		code, remedy = SidecarNewer, "use the release that wrote it, or a newer one"
+		code, remedy = SidecarNewer, words("use the release that wrote it, or a newer one")
 	case o.Status == reader.Foreign:
-		code, remedy = SidecarForeign, p.run("accept", o.Name)+", or "+p.run("quarantine", o.Name)
+		code, remedy = SidecarForeign, p.run("accept", o.Name).but("look at it first; "+p.run("quarantine", o.Name).text+" moves it aside instead")
 	case o.Status == reader.Unreadable:
 		code = SidecarUnreadable
-	case o.Status != reader.Invalid:
-		code, remedy = Code("sidecar-"+string(o.Status)), p.run("accept", o.Name)+", or "+p.run("quarantine", o.Name)
+	case o.Status == reader.Regressed && o.Version.IsZero():
+		code, remedy = SidecarRegressed, p.run("accept", o.Name).but("or bring the file back")
+	case o.Status == reader.Regressed:
+		code, remedy = SidecarRegressed, p.run("accept", o.Name).but("or bring the newer file back")
 	}
 	p.find(code, o.File, o.Err.Error(), remedy).Owner = o.Name
 }
@@ -99,7 +103,7 @@ func (p *patient) fields() {
 			if d.Owners[owner].Fields[name].EffectiveKind() == schema.Once {
 				p.claim(owner, name, e, err)
 			} else if errors.Is(err, sidecar.ErrInvalid) && p.usable(d.OwnersOf(name)) {
-				f := p.find(FieldInvalid, statedir.Sidecar(owner), err.Error(), "write it anew by a program of the owner, or "+p.run("clear", owner, name))
+				f := p.find(FieldInvalid, statedir.Sidecar(owner), err.Error(), p.run("clear", owner, name).but("or write it anew by a program of the owner"))
 				f.Owner, f.Field = owner, name
 			}
 		}
@@ -128,7 +132,7 @@ func (p *patient) claim(owner, field string, e reader.Entry, err error) {
 		code = ClaimForeign
 	}
 	path := filepath.Join(p.path, filepath.FromSlash(statedir.ClaimFile(owner, field)))
-	f := p.find(code, path, err.Error(), "look at the file, and remove it by hand if the field is to be claimed anew")
+	f := p.find(code, path, err.Error(), shell("rm", path).but("look at it first: without the file the field is claimed anew"))
 	f.Owner, f.Field = owner, field
 }
 
@@ -144,15 +148,16 @@ func (p *patient) aside(o reader.OwnerStatus) {
 	defer a.Close()
 	names, _ := a.Names()
 	size, _ := a.Size(names)
-	oldest := ""
+	oldest, bad := "", map[string]bool{}
 	for _, name := range names {
-		raw, err := a.ReadFile(name, nil, sidecar.MaxPatch)
-		if err != nil {
-			continue
-		}
-		patch, err := sidecar.DecodePatchAside(raw, name, o.Name, p.manifest.StateID)
-		if err == nil && (oldest == "" || patch.At.UTC().Format(time.RFC3339) < oldest) {
-			oldest = patch.At.UTC().Format(time.RFC3339)
+		at, err := p.patch(a, o.Name, name)
+		switch {
+		case errors.Is(err, fs.ErrNotExist): // it was taken in
+		case err != nil:
+			bad[a.Path(name)] = true
+			p.stuck(a.Path(name), o.Name, err)
+		case oldest == "" || at < oldest:
+			oldest = at
 		}
 	}
 	if oldest != "" {
@@ -163,11 +168,47 @@ func (p *patient) aside(o reader.OwnerStatus) {
 	if float64(len(names)) >= nearlyFull*sidecar.MaxAside || float64(size) >= nearlyFull*sidecar.MaxAsideBytes {
 		p.find(AsideFull, path, fmt.Sprintf("%d patches of at most %d are set aside, with %d bytes of at most %d: soon none can be", len(names), sidecar.MaxAside, size, sidecar.MaxAsideBytes), p.run("fold", o.Name)).Owner = o.Name
 	}
-	if o.AsideErr != nil {
-		remedy := p.run("fold", o.Name) + ", which moves what cannot be taken in to the quarantine"
-		if errors.Is(o.AsideErr, sidecar.ErrNewer) {
-			remedy = "take them in by the newer release that set them aside"
-		}
-		p.find(PatchStuck, path, o.AsideErr.Error(), remedy).Owner = o.Name
+	if err := besides(o.AsideErr, bad); err != nil {
+		p.find(PatchStuck, path, err.Error(), p.run("fold", o.Name).but("what cannot be taken in goes to the quarantine")).Owner = o.Name
 	}
+}
+
+// patch returns when a patch was set aside, or why the file is none.
+func (p *patient) patch(a *statedir.Aside, owner, name string) (at string, err error) {
+	raw, err := a.ReadFile(name, nil, sidecar.MaxPatch)
+	if err != nil {
+		return "", err
+	}
+	patch, err := sidecar.DecodePatchAside(raw, name, owner, p.manifest.StateID)
+	if err != nil {
+		return "", err
+	}
+	return patch.At.UTC().Format(time.RFC3339), nil
+}
+
+// stuck says that a file among the patches is none that this release takes in.
+// No fold moves it: it may be a newer release's.
+func (p *patient) stuck(path, owner string, err error) {
+	remedy := shell("mv", "--", path, p.spare(filepath.Base(path))).but("look at it first")
+	if errors.Is(err, sidecar.ErrNewer) {
+		remedy = words("take it in by the newer release that set it aside")
+	}
+	p.find(PatchStuck, path, err.Error(), remedy).Owner = owner
+}
+
+// besides returns what err says besides of the files that are bad, each of
+// which begins an error of its own.
+func besides(err error, bad map[string]bool) error {
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return err
+	}
+	var rest []error
+	for _, err := range joined.Unwrap() {
+		path, _, _ := strings.Cut(err.Error(), ": ")
+		if !bad[path] {
+			rest = append(rest, err)
+		}
+	}
+	return errors.Join(rest...)
 }

@@ -53,7 +53,7 @@ var roles = map[string]func(dir string) (taken any, err error){
 func TestMain(m *testing.M) {
 	role := os.Getenv(roleVar)
 	if role == "" {
-		os.Exit(m.Run())
+		os.Exit(complete(m.Run()))
 	}
 	taken, err := roles[role](os.Args[1])
 	if err != nil {
@@ -65,8 +65,8 @@ func TestMain(m *testing.M) {
 	runtime.KeepAlive(taken)
 }
 
-// stopped starts a process that plays the role, and stops it.
-func stopped(t *testing.T, role, dir string) (pid int) {
+// played starts a process that plays the role.
+func played(t *testing.T, role, dir string) *os.Process {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0], dir)
 	cmd.Env = append(os.Environ(), roleVar+"="+role)
@@ -84,11 +84,18 @@ func stopped(t *testing.T, role, dir string) (pid int) {
 	if !bufio.NewScanner(stdout).Scan() {
 		t.Fatalf("%s: it has not taken anything", role)
 	}
-	check(t, cmd.Process.Signal(syscall.SIGSTOP))
-	for statedir.Condition(cmd.Process.Pid) == "" {
+	return cmd.Process
+}
+
+// stopped starts a process that plays the role, and stops it.
+func stopped(t *testing.T, role, dir string) (pid int) {
+	t.Helper()
+	p := played(t, role, dir)
+	check(t, p.Signal(syscall.SIGSTOP))
+	for statedir.Condition(p.Pid) == "" {
 		time.Sleep(time.Millisecond)
 	}
-	return cmd.Process.Pid
+	return p.Pid
 }
 
 func TestAProcessThatDoesNotRunIsFoundByWhatItKeeps(t *testing.T) {
@@ -104,16 +111,44 @@ func TestAProcessThatDoesNotRunIsFoundByWhatItKeeps(t *testing.T) {
 				t.Fatalf("(-want +got)\n%s", diff)
 			}
 			f := r.Findings[0]
-			remedy := fmt.Sprintf("let it run, kill -CONT %d, or end it", pid)
+			remedy, advice := fmt.Sprintf("kill -CONT %d", pid), "or end it"
 			if role == "hold" {
 				s, err := sidecar.LeaseStatus(dir, "watchdog")
 				check(t, err)
-				remedy += fmt.Sprintf(", freehold retire watchdog --epoch %d --pid %d --kill --dir %s", s.Lease.Epoch, pid, dir)
+				advice += fmt.Sprintf(": freehold retire watchdog --epoch %d --pid %d --kill --dir %s", s.Lease.Epoch, pid, dir)
 			}
-			if f.Remedy != remedy || !strings.Contains(f.Says, fmt.Sprintf("process %d ", pid)) {
-				t.Errorf("it says %q, and to do %q, want %q", f.Says, f.Remedy, remedy)
+			if f.Remedy != remedy || f.Advice != advice || !strings.Contains(f.Says, fmt.Sprintf("process %d ", pid)) {
+				t.Errorf("it says %q, and to do %q (%s), want %q (%s)", f.Says, f.Remedy, f.Advice, remedy, advice)
 			}
+			cure(t, dir, nil)
 		})
+	}
+}
+
+func TestTheRecordOfALeaseIsComparedWithTheKernel(t *testing.T) {
+	dir := newState(t)
+	p := played(t, "hold", dir)
+	if found := brief(examine(t, dir, nil)); len(found) > 0 {
+		t.Errorf("found %q", found)
+	}
+	edit(".freehold/watchdog.lease.json", fmt.Sprintf(`"pid": %d,`, p.Pid), fmt.Sprintf(`"pid": %d,`, os.Getpid()))(t, dir)
+	if diff := cmp.Diff([]string{"lease-disagrees .freehold/watchdog.lease.json watchdog"}, brief(examine(t, dir, nil))); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	cure(t, dir, nil)
+	edit(".freehold/watchdog.lease.json", fmt.Sprintf(`"pid": %d,`, os.Getpid()), fmt.Sprintf(`"pid": %d,`, p.Pid))(t, dir)
+	check(t, p.Kill())
+	p.Wait()
+	if diff := cmp.Diff([]string{"lease-gone .freehold/watchdog.lease.json watchdog"}, brief(examine(t, dir, nil))); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	cure(t, dir, nil)
+}
+
+// /proc is none of those that are known to be local.
+func TestAFileSystemWhoseLocksDoNotReachEverybodyIsFound(t *testing.T) {
+	if diff := cmp.Diff([]string{"network-file-system ."}, brief(examine(t, "/proc", nil))); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
 
@@ -132,6 +167,9 @@ func TestAttributesThatACommitWouldLoseAreFound(t *testing.T) {
 	if !strings.Contains(r.Findings[0].Says, "loses its user.note") {
 		t.Errorf("it says %q", r.Findings[0].Says)
 	}
+	if _, err := exec.LookPath("setfattr"); err == nil {
+		cure(t, dir, nil)
+	}
 }
 
 func TestAnotherUsersFileIsFound(t *testing.T) {
@@ -147,6 +185,7 @@ func TestAnotherUsersFileIsFound(t *testing.T) {
 	if want := "chown 0 " + filepath.Join(dir, "cost.json"); r.Findings[0].Remedy != want {
 		t.Errorf("the remedy is %q, want %q", r.Findings[0].Remedy, want)
 	}
+	cure(t, dir, nil)
 }
 
 // A directory of thousands of instances is looked at with few files open.

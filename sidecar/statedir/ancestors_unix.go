@@ -69,8 +69,8 @@ func (w *way) enter(next string) error {
 		return fmt.Errorf("%s: %w: %s, on the way to it, belongs to user %d, who could put another directory in its place; keep the state below directories of user %d or root",
 			w.state, ErrUnsafe, next, st.Uid, euid)
 	case !link && st.Mode&0o022 != 0 && st.Mode&unix.S_ISVTX == 0 && (st.Mode&0o002 != 0 || !privateGroup(etc, st.Uid, st.Gid)):
-		return fmt.Errorf("%s: %w: %s, on the way to it, has mode %04o, so that others could put another directory in its place; run chmod go-w on %s, or keep the state elsewhere",
-			w.state, ErrUnsafe, next, st.Mode&0o7777, next)
+		return &WritableError{next, fmt.Errorf("%s: %w: %s, on the way to it, has mode %04o, so that others could put another directory in its place; run chmod go-w on %s, or keep the state elsewhere",
+			w.state, ErrUnsafe, next, st.Mode&0o7777, next)}
 	}
 	if link {
 		return w.follow(next)

@@ -175,7 +175,7 @@ func private(f *folder) error {
 		return fmt.Errorf("%s: %w: it belongs to user %d and this process runs as user %d; run it as user %d", f.path, ErrUnsafe, st.Uid, euid, st.Uid)
 	}
 	if st.Mode&0o022 != 0 {
-		return fmt.Errorf("%s: %w: mode %04o lets others write in it; run chmod go-w on it", f.path, ErrUnsafe, st.Mode&0o7777)
+		return &WritableError{f.path, fmt.Errorf("%s: %w: mode %04o lets others write in it; run chmod go-w on it", f.path, ErrUnsafe, st.Mode&0o7777)}
 	}
 	return nil
 }

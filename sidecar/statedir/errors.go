@@ -2,6 +2,19 @@ package statedir
 
 import "errors"
 
+// A WritableError wraps [ErrUnsafe]: others may write in a directory.
+type WritableError struct {
+	// Path of the directory, which is the state's or one above it.
+	Path string
+	err  error
+}
+
+// Error says what is wrong and what to do.
+func (e *WritableError) Error() string { return e.err.Error() }
+
+// Unwrap returns an error that wraps ErrUnsafe.
+func (e *WritableError) Unwrap() error { return e.err }
+
 var (
 	// ErrNoState is returned if a directory is not a state directory.
 	ErrNoState = errors.New("not a state directory")

@@ -1,0 +1,115 @@
+package doctor_test
+
+import (
+	"flag"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/freehold-dev/freehold/reader/doctor"
+)
+
+// helpless are the codes of findings that no command of a shell cures: which of
+// two things is the right one, or where another file system is, only people know.
+var helpless = []doctor.Code{
+	doctor.DirectoryUnsafe, // if it is another user's
+	doctor.NetworkFileSystem, doctor.ManifestInvalid, doctor.SidecarNewer, doctor.LegacyMoved, doctor.LegacyBad,
+	doctor.LeaseDisagrees, doctor.Decoy, doctor.Copy,
+}
+
+// program is the command freehold, built once.
+var program = sync.OnceValues(func() (path string, err error) {
+	dir, err := os.MkdirTemp("", "doctor")
+	if err != nil {
+		return "", err
+	}
+	path = filepath.Join(dir, "freehold")
+	if out, err := exec.Command("go", "build", "-o", path, "github.com/freehold-dev/freehold/cmd/freehold").CombinedOutput(); err != nil {
+		return path, fmt.Errorf("%w: %s", err, out)
+	}
+	return path, nil
+})
+
+// cure does what the findings say, as somebody does who copies it to a shell,
+// and fails the test if that does not cure them.
+func cure(t *testing.T, dir string, o *doctor.Options) {
+	t.Helper()
+	path, err := program()
+	check(t, err)
+	tried := map[doctor.Finding]bool{}
+	for again := true; again; {
+		again = false
+		for _, f := range examine(t, dir, o).Findings {
+			switch {
+			case !f.Command && !slices.Contains(helpless, f.Code) && !strings.Contains(f.Remedy, "newer release"):
+				t.Errorf("%s: no command: %s", f.Code, f.Remedy)
+			case f.Command && tried[f]:
+				t.Errorf("still there after its remedy: %+v", f)
+			case f.Command: // what one remedy leaves may be another finding
+				tried[f], again = true, true
+				sh := exec.Command("sh", "-c", f.Remedy)
+				sh.Dir, sh.Env = t.TempDir(), append(os.Environ(), "PATH="+filepath.Dir(path)+":"+os.Getenv("PATH"), "FREEHOLD_DIR=")
+				out, err := sh.CombinedOutput()
+				t.Logf("%s: %s: %v\n%s", f.Code, f.Remedy, err, out)
+			}
+		}
+	}
+}
+
+func TestEveryRemedyCures(t *testing.T) {
+	for name, d := range damages {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := newState(t)
+			d.do(t, dir)
+			cure(t, dir, &doctor.Options{Around: true})
+		})
+	}
+}
+
+// produced are the codes of what examine has found.
+var produced sync.Map
+
+// unproduced returns the codes that finding.go declares and no test has seen.
+func unproduced() (codes []string) {
+	file, err := parser.ParseFile(token.NewFileSet(), "finding.go", nil, 0)
+	if err != nil {
+		return []string{err.Error()}
+	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		spec, ok := n.(*ast.ValueSpec)
+		if !ok || fmt.Sprint(spec.Type) != "Code" {
+			return true
+		}
+		code, _ := strconv.Unquote(spec.Values[0].(*ast.BasicLit).Value)
+		if _, ok := produced.Load(doctor.Code(code)); !ok {
+			codes = append(codes, code)
+		}
+		return true
+	})
+	return codes
+}
+
+// complete says so if all tests were run and a code is produced by none.
+func complete(status int) int {
+	if path, err := program(); flag.Lookup("test.run").Value.String() == "" && err == nil {
+		os.RemoveAll(filepath.Dir(path))
+	}
+	if status != 0 || flag.Lookup("test.run").Value.String() != "" || flag.Lookup("test.list").Value.String() != "" {
+		return status
+	}
+	if codes := unproduced(); len(codes) > 0 {
+		fmt.Printf("no test produces these findings: %s\n", strings.Join(codes, ", "))
+		return 1
+	}
+	return 0
+}

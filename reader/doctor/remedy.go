@@ -1,0 +1,104 @@
+package doctor
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar/statedir"
+)
+
+// A remedy is what to do about a finding.
+type remedy struct {
+	text    string
+	command bool // text is a command that cures it, for a shell
+	advice  string
+}
+
+// words is the remedy where no command is one.
+func words(text string) remedy { return remedy{text: text} }
+
+// but adds what to think of first, or what could be done instead.
+func (r remedy) but(advice string) remedy {
+	r.advice = advice
+	return r
+}
+
+// run returns the command that runs freehold on the state.
+func (p *patient) run(args ...string) remedy { return freehold(p.path, args...) }
+
+// freehold returns the command that runs freehold on the state in dir.
+func freehold(dir string, args ...string) remedy {
+	split, rest := len(args), []string(nil)
+	for i, arg := range args {
+		if arg == "--" { // flags that come later are none
+			split, rest = i, args[i:]
+		}
+	}
+	all := append([]string{"freehold"}, args[:split]...)
+	return shell(append(append(all, "--dir", dir), rest...)...)
+}
+
+// shell returns a command.
+func shell(args ...string) remedy {
+	quoted := make([]string, len(args))
+	for i, arg := range args {
+		quoted[i] = statedir.ShellWord(arg)
+	}
+	return remedy{text: strings.Join(quoted, " "), command: true}
+}
+
+// on returns a command about the file that is called name in the state.
+func (p *patient) on(name string, args ...string) remedy {
+	return shell(append(args, filepath.Join(p.path, name))...)
+}
+
+// away returns the command that moves what is called name out of the state's
+// directory, to a name beside it that nothing has.
+func (p *patient) away(name string) remedy {
+	return shell("mv", "--", filepath.Join(p.path, name), p.spare(filepath.Base(name)))
+}
+
+// spare returns a path beside the state that nothing has.
+func (p *patient) spare(name string) string {
+	path := p.path + "." + strings.TrimLeft(name, ".") + ".away"
+	for {
+		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+			return path
+		}
+		path += "~"
+	}
+}
+
+// renamed returns the command that gives the directory of an instance its name
+// back, if that is free.
+func (p *patient) renamed() remedy {
+	text, err := os.ReadFile(filepath.Join(p.path, ".freehold", "manifest.json"))
+	if err != nil {
+		return words("move it away")
+	}
+	m, err := schema.ParseManifest(text)
+	if err != nil || m.Instance == "" {
+		return words("move it away")
+	}
+	name, err := schema.InstanceDir(m.Instance)
+	if err != nil {
+		return words("move it away")
+	}
+	right := filepath.Join(filepath.Dir(p.path), name)
+	if _, err := os.Lstat(right); err == nil {
+		return words("move it away: the instance itself is in " + right)
+	}
+	return shell("mv", "--", p.path, right).but("if it is a copy, move it away instead")
+}
+
+// private says what to do about a directory that is not safe.
+func private(err error) remedy {
+	if writable := new(statedir.WritableError); errors.As(err, &writable) {
+		return shell("chmod", "go-w", writable.Path)
+	}
+	return words("let the directory, and those above it, belong to the state's user or root, with no one else to write there")
+}
