@@ -98,13 +98,13 @@ func (h Hook) read(ctx context.Context, stdin io.Reader) (in Input, err error) {
 		return in, fmt.Errorf("standard input: %w", err)
 	}
 	if len(text) > mostInput {
-		return in, fmt.Errorf("standard input: more than %d bytes: send the event alone", mostInput)
+		return in, fmt.Errorf("standard input: more than %d bytes: give it the event alone", mostInput)
 	}
 	if err := json.Unmarshal(text, &in); err != nil {
-		return in, fmt.Errorf("standard input is not what the agent sends to a hook: %w", err)
+		return in, fmt.Errorf("standard input is not what the agent sends to a hook: %w: look at its settings", err)
 	}
 	if !slices.Contains(h.Events, in.Event) {
-		return in, fmt.Errorf("standard input tells of the event %q: this program is for %s", in.Event, strings.Join(h.Events, " or "))
+		return in, fmt.Errorf("standard input tells of the event %q: this program is for %s: name it there in the agent's settings", in.Event, strings.Join(h.Events, " or "))
 	}
 	return in, nil
 }
@@ -123,7 +123,7 @@ func readAll(ctx context.Context, r io.Reader) ([]byte, error) {
 	}()
 	select {
 	case <-ctx.Done():
-		return nil, fmt.Errorf("its end did not come: %w", context.Cause(ctx))
+		return nil, fmt.Errorf("its end did not come: %w: close it after the event", context.Cause(ctx))
 	case r := <-done:
 		return r.text, r.err
 	}

@@ -37,7 +37,7 @@ func TestPatienceBoundsTheWaitForInput(t *testing.T) {
 		if took := time.Since(start); took != 10*time.Second {
 			t.Errorf("it took %v, want 10s", took)
 		}
-		if want := "idle: nothing done: standard input: its end did not come: context deadline exceeded\n"; status != 0 || stderr.String() != want {
+		if want := "idle: nothing done: standard input: its end did not come: context deadline exceeded: close it after the event\n"; status != 0 || stderr.String() != want {
 			t.Errorf("status %d, stderr %q; want 0 and %q", status, &stderr, want)
 		}
 	})

@@ -15,21 +15,10 @@ import (
 // that does not end with what to do, and for each excuse that excuses nothing.
 func (g *Golden) Complete(t *testing.T) {
 	t.Helper()
-	found, err := sites(home, g.Prose)
-	if err != nil {
-		t.Fatal(err)
-	}
+	found := all(t, append([]string{"."}, g.Folders...), g.Prose)
 	lines := read(t)
-	known := found
-	for _, dir := range g.Wraps {
-		more, err := sites(filepath.Join(home, dir), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		known = append(known, more...)
-	}
-	all := slices.Concat(slices.Collect(maps.Values(lines)), g.also(t))
-	g.told(t, found, all)
+	known := slices.Concat(found, all(t, g.Wraps, nil))
+	g.told(t, found, slices.Concat(slices.Collect(maps.Values(lines)), g.also(t)))
 	for _, how := range slices.Sorted(maps.Keys(lines)) {
 		says := lines[how]
 		if !slices.ContainsFunc(known, func(s site) bool { return s.says.MatchString(says) }) {
@@ -48,6 +37,19 @@ func (g *Golden) Complete(t *testing.T) {
 			t.Errorf("%s has no line %q to excuse", file, how)
 		}
 	}
+}
+
+// all returns the sites of the packages in folders.
+func all(t *testing.T, folders, prose []string) (found []site) {
+	t.Helper()
+	for _, dir := range folders {
+		more, err := sites(filepath.Join(home, dir), prose)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found = append(found, more...)
+	}
+	return found
 }
 
 // excuse returns why the line how need not end with what to do.

@@ -43,6 +43,9 @@ type Golden struct {
 	// Prose names functions of the package that take a format and make no
 	// errors of it.
 	Prose []string
+	// Folders names the folders, relative to the package's, of further packages
+	// whose errors this file holds.
+	Folders []string
 	// Wraps names the folders, relative to the package's, of those whose errors
 	// it hands on under nothing but the name of a place.
 	Wraps []string

@@ -84,7 +84,7 @@ func readStretch(path string, from uint64, session string) (stretch, error) {
 	whole := text[:bytes.LastIndexByte(text, '\n')+1]
 	s := parseStretch(path, from, whole, session)
 	if len(whole) == 0 && len(text) == mostStretch {
-		s.skip(path, fmt.Errorf("it is longer than %d bytes", mostStretch))
+		s.skip(path, fmt.Errorf("it is longer than %d bytes: write shorter ones", mostStretch))
 		s.end += mostStretch // what follows of it is no row either
 	}
 	return s, nil
@@ -112,7 +112,7 @@ func parseRow(line []byte) (row, decimal.Decimal, error) {
 		return row{}, decimal.Decimal{}, err
 	}
 	if r.Timestamp.IsZero() {
-		return row{}, decimal.Decimal{}, errors.New("it has no timestamp")
+		return row{}, decimal.Decimal{}, errors.New("it has no timestamp: write one into each row")
 	}
 	if _, err := (schema.Time{}).Append(nil, r.observed()); err != nil {
 		return row{}, decimal.Decimal{}, err

@@ -88,7 +88,7 @@ func bump(ctx context.Context, w *toolfile.Writer, skill string, act Act, at tim
 			e.PatchCount().Add(1)
 			e.LastPatchedAt().Raise(at)
 		default:
-			return fmt.Errorf("%w: %d is no act", sidecar.ErrValue, act)
+			return fmt.Errorf("%w: %d is no act: give Use, View or Patch", sidecar.ErrValue, act)
 		}
 		return nil
 	})

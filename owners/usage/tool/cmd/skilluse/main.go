@@ -11,6 +11,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path"
@@ -55,7 +56,11 @@ func touched(in hook.Input) (skill string, act tool.Act, err error) {
 		File  string `json:"file_path"`
 	}
 	if err := json.Unmarshal(in.ToolInput, &args); err != nil {
-		return "", 0, fmt.Errorf("standard input: the tool_input of %s: %w", in.ToolName, err)
+		where := "" // the library words its own sentences at random
+		if e, ok := errors.AsType[*json.SemanticError](err); ok {
+			where = string(e.JSONPointer)
+		}
+		return "", 0, fmt.Errorf("standard input: the tool_input of %s has another form than this program knows, at %q: look at what the agent sends", in.ToolName, where)
 	}
 	if in.ToolName == "Skill" {
 		return args.Skill, tool.Use, nil

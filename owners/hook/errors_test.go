@@ -1,0 +1,54 @@
+package hook_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/freehold-dev/freehold/owners/hook"
+	"github.com/freehold-dev/freehold/schema/errorstest"
+)
+
+var said = errorstest.Golden{
+	Update: flag.Bool("update", false, "write the golden files anew"),
+	Wraps:  []string{"../../sidecar/statedir"},
+}
+
+// TestErrorsSayWhatToDo provokes every error of the package.
+func TestErrorsSayWhatToDo(t *testing.T) {
+	t.Setenv("FREEHOLD_DIR", "")
+	t.Chdir(t.TempDir())
+	ended, end := context.WithCancelCause(t.Context())
+	end(errors.New("the agent went away"))
+	h := hook.Hook{Program: "idle", Events: []string{"Stop", "SessionEnd"}}
+	for how, c := range map[string]struct {
+		ctx   context.Context
+		stdin io.Reader
+	}{
+		"no object":                  {t.Context(), strings.NewReader("{")},
+		"a name that is there twice": {t.Context(), strings.NewReader(`{"hook_event_name":"Stop","hook_event_name":"Stop"}`)},
+		"another event":              {t.Context(), strings.NewReader(`{"hook_event_name":"Pre\u001b[2JCompact"}`)},
+		"too much":                   {t.Context(), io.LimitReader(zeros{}, 5<<20)},
+		"an input that fails":        {t.Context(), iotest.ErrReader(errors.New("input/output error: try again"))},
+		"no end":                     {ended, blocked{make(chan struct{}), make(chan struct{})}},
+		"no state":                   {t.Context(), strings.NewReader(`{"hook_event_name":"Stop"}`)},
+	} {
+		var stderr bytes.Buffer
+		if status := h.Run(c.ctx, nil, c.stdin, &stderr); status != 0 {
+			t.Errorf("%s: status %d, which stands in the agent's way", how, status)
+		}
+		said.Same(t, how, errors.New(stderr.String()))
+	}
+}
+
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) { return len(p), nil }
+
+// TestErrorsAreAllTold fails for an error that no test of the package provokes.
+func TestErrorsAreAllTold(t *testing.T) { said.Complete(t) }

@@ -1,0 +1,33 @@
+package host_test
+
+import (
+	"errors"
+	"flag"
+	"testing"
+
+	"github.com/freehold-dev/freehold/owners/host/hosttest"
+	"github.com/freehold-dev/freehold/schema/errorstest"
+)
+
+// said holds what the programs print.
+var said = errorstest.Golden{
+	Update:  flag.Bool("update", false, "write the golden files anew"),
+	Folders: []string{"host/cmd/hostctl", "host/cmd/hostd"},
+	Wraps:   []string{"../../sidecar"},
+	Untold: map[string]string{
+		"no heartbeat, trying again in %v: %w": "wants a disk that fails while the host lives; it is tried again by itself",
+	},
+}
+
+// TestErrorsSayWhatToDo provokes the errors of the programs.
+func TestErrorsSayWhatToDo(t *testing.T) {
+	dir := hosttest.State(t)
+	out, status := retire(t, programs(t), dir)
+	if status != 9 {
+		t.Errorf("with nobody to retire the status is %d, want 9", status)
+	}
+	said.Same(t, "hostctl: nobody is the host", errors.New(out), dir, "STATE")
+}
+
+// TestErrorsAreAllTold fails for an error that no test of the state provokes.
+func TestErrorsAreAllTold(t *testing.T) { said.Complete(t) }
