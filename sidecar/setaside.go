@@ -195,14 +195,17 @@ func (tx *Tx) recordKey(f schema.Field, op *Op, carried bool) (keep bool, err er
 		return false, err
 	}
 	now := keys.slot(op.Key)
+	if !decides {
+		if err := tx.attaches(decider, now, op.At); err != nil {
+			return false, err
+		}
+	}
 	switch {
-	case op.At.IsAside(): // nobody has taken it in yet, or somebody has: the fold says
-	case !op.At.IsZero() && (!now.set || now.born != op.At):
+	case decides && op.At.IsAside(): // nobody has taken it in yet, or somebody has: the fold says
+	case !op.At.IsZero() && (!now.set || !means(op.At, now.born)):
 		return false, fmt.Errorf("%w: it is no longer the incarnation %v: look at the map again", ErrConflict, op.At)
 	case now.set:
 		op.At = now.born
-	case !decides:
-		return false, fmt.Errorf("%w: owner %s, which decides the keys, has not created it: let it create the key first", ErrNoKey, decider)
 	}
 	if op.Verb == Delete || op.Verb == Insert && op.Member == "" {
 		if err := tx.mayWhole(f, *op); err != nil {
