@@ -129,7 +129,7 @@ func (c *counting) run(t *testing.T, rng *rand.Rand, dir string, wanted, kills i
 func TestIncrementsSurviveRandomKills(t *testing.T) {
 	wanted, kills := number(t, "FREEHOLD_INCREMENTS", 600), number(t, "FREEHOLD_KILLS", 12)
 	seed := uint64(number(t, "FREEHOLD_SEED", time.Now().UnixNano()))
-	t.Logf("seed %d", seed)
+	t.Logf("FREEHOLD_SEED=%d", seed)
 	dir := filepath.Join(t.TempDir(), "state")
 	if memory := os.Getenv("FREEHOLD_MEMORY"); memory != "" {
 		in, err := os.MkdirTemp(memory, "freehold-test-")

@@ -174,7 +174,7 @@ func roleSettle(args []string) error {
 // and the same state. The seed is printed, and FREEHOLD_SEED takes it back.
 func TestFirstStartHappensOnce(t *testing.T) {
 	seed := uint64(number(t, "FREEHOLD_SEED", time.Now().UnixNano()))
-	t.Logf("seed %d", seed)
+	t.Logf("FREEHOLD_SEED=%d", seed)
 	rng, kills := rand.New(rand.NewPCG(seed, 0)), 0
 	for round := range rounds(3, 40) {
 		dir := filepath.Join(t.TempDir(), "state")

@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -219,6 +221,51 @@ func TestReadmeNamesCommandsThatExist(t *testing.T) {
 		found, _, err := root.Find(words)
 		if err != nil || found == root {
 			t.Errorf("there is no `freehold %s`: %v", m[1], err)
+		}
+	}
+}
+
+// The README's table of budgets has every variable that a test reads, and no
+// other one, and names tests that are there.
+func TestReadmeNamesEveryBudget(t *testing.T) {
+	text := parseReadme(t).text
+	from, to := strings.Index(text, "\n## How long the tests try"), strings.Index(text, "\nSo a million increments")
+	if from < 0 || to < from {
+		t.Fatal("the README has no table of budgets")
+	}
+	table := text[from:to]
+	named := map[string]bool{}
+	for _, name := range regexp.MustCompile("`(FREEHOLD_[A-Z_]+)`").FindAllStringSubmatch(table, -1) {
+		named[name[1]] = true
+	}
+	read, tests := map[string]bool{}, map[string]bool{}
+	variable := regexp.MustCompile(`"(FREEHOLD_[A-Z_]+)"`)
+	of := regexp.MustCompile(`(?m)^func (Test[A-Za-z0-9]+)\(`)
+	err := filepath.WalkDir("../..", func(path string, e fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		source, err := os.ReadFile(path)
+		for _, name := range variable.FindAllStringSubmatch(string(source), -1) {
+			// What tests tell their own processes is no budget, nor what programs read.
+			if !strings.HasPrefix(name[1], "FREEHOLD_TEST_") && !strings.HasPrefix(name[1], "FREEHOLD_BENCH_") && name[1] != "FREEHOLD_DIR" {
+				read[name[1]] = true
+			}
+		}
+		for _, name := range of.FindAllStringSubmatch(string(source), -1) {
+			tests[name[1]] = true
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(slices.Sorted(maps.Keys(read)), slices.Sorted(maps.Keys(named))); diff != "" {
+		t.Errorf("variables that tests read, and that the README names (-want +got):\n%s", diff)
+	}
+	for _, name := range regexp.MustCompile("`(Test[A-Za-z0-9]+)`").FindAllStringSubmatch(table, -1) {
+		if !tests[name[1]] {
+			t.Errorf("there is no test %s", name[1])
 		}
 	}
 }

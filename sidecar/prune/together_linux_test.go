@@ -39,7 +39,13 @@ func rounds(t *testing.T) int {
 func together(t *testing.T, dir, age string) map[string]int {
 	t.Helper()
 	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
+	if text := os.Getenv("FREEHOLD_SEED"); text != "" {
+		var err error
+		if seed, err = strconv.ParseUint(text, 10, 64); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Logf("FREEHOLD_SEED=%d", seed)
 	random := rand.New(rand.NewPCG(seed, 0))
 	const workers = 4
 	var wg sync.WaitGroup
