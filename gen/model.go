@@ -31,6 +31,7 @@ type state struct {
 type owner struct {
 	Name, Doc, Mode, Durability, Home string
 	Wait                              string
+	setsAside                         bool
 	Package                           string // name of the writer package
 	dir                               string // slash path relative to the module root
 	Fields                            []field
@@ -87,6 +88,7 @@ func newOwner(name string, d *schema.Declaration, folder string) owner {
 		Durability: string(declared.EffectiveDurability()),
 		Home:       declared.Home,
 		Wait:       declared.EffectiveWait().String(),
+		setsAside:  declared.SetsAside(),
 		Package:    declare.WriterPackage(name),
 	}
 	if o.Home == "" {

@@ -301,8 +301,8 @@ func TestOwnerThatSetsNothingAsideIsReadAsBefore(t *testing.T) {
 	}
 }
 
-// What is set aside has no version that stays, and two patches may change places
-// before they are taken in. So nothing that was computed from it counts as
+// What is set aside has no version that stays, and one that could not be taken in
+// may come before it. So nothing that was computed from it counts as
 // fresh, and nobody's sidecar is older than it.
 func TestNothingComputedFromWhatIsSetAsideIsFresh(t *testing.T) {
 	peak := schema.Field{Type: schema.TypeUint, Kind: schema.Max}
@@ -351,7 +351,7 @@ func TestNothingComputedFromWhatIsSetAsideIsFresh(t *testing.T) {
 	id := s.aside(add("n", "1")) // of an owner that has no sidecar yet
 	want(decide(), Stale, "patch "+id, "set aside")
 	s.hook = open("tool", func() time.Time { return time.Date(2001, 1, 1, 0, 0, 0, 0, time.UTC) })
-	s.aside(add("n", "10")) // by a clock that is behind, and so before the other
+	s.aside(add("n", "10")) // by a clock that is behind
 	if v := s.view(r); raw(v, "n") != "11" {
 		t.Errorf("n is %s", raw(v, "n"))
 	} else {

@@ -15,6 +15,7 @@ func causalVectors() []vector {
 		{name: "regressed", owners: regressedOwners(), make: makeRegressed},
 		{name: "maps", owners: mapsOwners(), make: makeMaps},
 		{name: "aside", owners: asideOwners(), make: makeAside},
+		{name: "order", owners: orderOwners(), make: makeOrder},
 	}
 }
 
@@ -165,6 +166,40 @@ func makeAside(m *maker) {
 	m.commit("lost", set("lost", "1"))
 	m.save(".freehold/lost.aside", nil)
 	makeOddPile(m)
+}
+
+func orderOwners() map[string]schema.Owner {
+	aside := func(fields map[string]schema.Field) schema.Owner {
+		return schema.Owner{Busy: schema.Busy{Wait: "1ms", Then: schema.Aside}, Fields: fields}
+	}
+	return map[string]schema.Owner{
+		"first": aside(map[string]schema.Field{"tags": kind(schema.Set, schema.TypeString)}),
+		"tool":  aside(map[string]schema.Field{"log": kind(schema.Set, schema.TypeString), "n": kind(schema.Counter, schema.TypeUint)}),
+	}
+}
+
+// makeOrder sets patches aside whose clocks and whose names, as text, contradict
+// their numbers.
+func makeOrder(m *maker) {
+	op := func(field, verb, element string) string {
+		return fmt.Sprintf(`[{"field":%q,"op":%q,"value":%s}]`, field, verb, element)
+	}
+	m.numbered("first", 9, 20, op("tags", "insert", `"gone"`))
+	m.numbered("first", 10, 10, op("tags", "remove", `"gone"`))
+	m.numbered("first", 11, 9, op("tags", "insert", `"here"`))
+	add := func(n int) string { return op("n", "add", fmt.Sprint(n)) }
+	in := m.numbered("tool", 21, 30, add(1)) // in the sidecar already
+	m.numbered("tool", 20, 30, add(10))      // it had passed when it got its name
+	m.commit("tool", set("n", "1", "log", `["a","b","c"]`), func(d *document.Document, _ document.Provenance) {
+		d.SetFolded([]string{in}, nil)
+		d.SetTaken(21, []uint64{7, 19})
+	})
+	m.numbered("tool", 7, 30, `[{"field":"log","op":"remove","value":"a"},{"field":"n","op":"add","value":100}]`) // left by a fold
+	m.aside("tool", 99, `[{"field":"log","op":"insert","value":"a"},{"field":"log","op":"remove","value":"b"}]`)  // before all numbers
+	m.numbered("tool", 22, 1, `[{"field":"log","op":"insert","value":"b"},{"field":"n","op":"add","value":1000}]`)
+	m.save(fmt.Sprintf(".freehold/tool.aside/%s.23.json", vectorState), m.patch("tool", "", nonce("patch", "tool", uint64(22)), 1, add(1000))) // a copy's id
+	m.save(fmt.Sprintf(".freehold/tool.aside/%s.024.json", vectorState), m.patch("tool", "", nonce("x"), 1, add(10_000)))                      // no number
+	m.save(fmt.Sprintf(".freehold/tool.aside/%s.24.json", vectorState), m.patch("tool", "other.json", nonce("y"), 1, add(10_000)))
 }
 
 // makeOddPile sets one patch aside, and puts files beside it that are none.

@@ -40,7 +40,7 @@
 //
 //	OWNER.json                               a sidecar
 //	.freehold/manifest.json                  see schema.Manifest
-//	.freehold/OWNER.aside/INSTANCE.SEQ.json  a patch that is set aside, of an owner whose busy.then is "aside"
+//	.freehold/OWNER.aside/STATEID.N.json     a patch that is set aside, of an owner whose busy.then is "aside"
 //	.freehold/claims/OWNER/FIELD             a once field
 //	.freehold/upgrade-ID/OWNER.json          a sidecar of an upgrade that is under way
 //
@@ -83,15 +83,21 @@
 // A patch is a JSON object that ends in ,"sum":"DIGITS"} and a line feed. The sum
 // is that of a sidecar. Its members are
 //
-//	format 1, owner, state, name (the file's), id (13 characters as a nonce), at, writer as in a sidecar, and
+//	format 1, owner, state, name (see below), id (13 characters as a nonce), at, writer as in a sidecar, and
 //	ops [{field, op, key, member, at, value, seen}], of which each has what its op needs
 //
-// A patch counts if all that is right, it has no other members and no other ops
-// than add, raise, lower, insert, remove and delete, and its id is not in folded
-// of the sidecar. One that does not count for another reason than folded is told
-// of, and so is one that is kept out.
+// The file's name is the id of the state and a number from 1 to 2^53-1 without
+// leading zeros. A file with another name, which is then the patch's name too, has
+// no number: an older release set it aside. Else there need be no name.
 //
-// The patches that count are taken in by at, those of one instant by name. An
+// A patch counts if all that is right, it has no other members and no other ops
+// than add, raise, lower, insert, remove and delete, its id is not in folded of
+// the sidecar, and its number has not passed: it has none, is above taken, or is
+// one of left. Of several with one id the first counts. One that does not count
+// for any other reason is told of, and so is one that is kept out.
+//
+// The patches that count are taken in by number, after those that have none, by
+// at, those of one instant by name. An
 // operation on a map means an incarnation of the key, at. For the owner of the
 // keys: the one that there is; without at, that or a new one, whose incarnation
 // is 0.0.ID with the patch's id; any other is gone. For other owners: what they
@@ -107,7 +113,9 @@
 // without seen, nothing. A raise or lower that moves nothing leaves what was
 // observed alone, unless its operand is what is there and it has a seen.
 //
-// The patches are listed and read before the sidecar. A patch that counts must
+// The patches are listed and read before the sidecar. They are listed twice: what
+// has a number above all of the first list is left out, for one with a lower
+// number might have come between. A patch that counts must
 // still be there after the sidecar was read: if it is not, it was taken in, and
 // the sidecar is read again. Then nothing counts twice, and nothing is missed.
 //

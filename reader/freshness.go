@@ -151,9 +151,9 @@ func (e Entry) against(of string, seen sidecar.Version, known bool) Freshness {
 
 // newer reports whether version v of a field is newer than u. They are of one
 // state, whose sidecars hold no other observations. Neither order nor equality
-// of patches that are set aside says anything: one that another process sets
-// aside may be put before the last one of a field, which keeps its version and
-// gets another value. So what is set aside is newer than whatever was seen, and
+// of patches that are set aside says anything: one that could not be taken in
+// may be put before the last one of a field, which keeps its version and gets
+// another value. So what is set aside is newer than whatever was seen, and
 // what was seen then is older than every commit.
 func newer(v, u sidecar.Version) bool {
 	return v.Epoch > u.Epoch || v.Epoch == u.Epoch && v.Revision > u.Revision

@@ -60,7 +60,7 @@ func (p *pile) list() ([]asideFile, error) {
 		return nil, err
 	}
 	defer a.Close()
-	names, err := a.Names()
+	names, err := sidecar.ListAside(a, p.stateID)
 	if err != nil || len(names) == 0 {
 		return nil, err
 	}
@@ -95,18 +95,19 @@ func (p *pile) find(name string) (int, bool) {
 	return slices.BinarySearchFunc(p.files, name, func(f asideFile, name string) int { return bytes.Compare([]byte(f.name), []byte(name)) })
 }
 
-// counted returns the patches that are not in doc yet.
+// counted returns the patches that are not in doc yet, in their order. One whose
+// number has passed is, or counts for nobody.
 func (p *pile) counted(doc *document.Document) (patches []*sidecar.PatchAside) {
 	folded := map[string]bool{}
 	for _, id := range doc.Folded() {
 		folded[id] = true
 	}
 	for _, f := range p.files {
-		if f.patch != nil && !folded[f.patch.ID] {
+		if f.patch != nil && !folded[f.patch.ID] && !(rechecked && doc.HasPassed(f.patch.Number)) {
 			patches = append(patches, f.patch)
 		}
 	}
-	return patches
+	return sidecar.SortAside(patches)
 }
 
 // errs returns what is wrong with files of the pile.

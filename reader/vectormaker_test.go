@@ -166,7 +166,8 @@ func end(field, token string) step {
 	return func(d *document.Document, _ document.Provenance) { d.End(field, token) }
 }
 
-// aside sets a patch of owner aside, some seconds after the vectors' time.
+// aside sets a patch of owner aside, some seconds after the vectors' time, as a
+// release did that gave patches no numbers.
 func (m *maker) aside(owner string, seq int, ops string) (id string) {
 	m.Helper()
 	name, id := fmt.Sprintf("%s.%d.json", nonce("instance", owner), seq), nonce("patch", owner, seq)
@@ -174,10 +175,22 @@ func (m *maker) aside(owner string, seq int, ops string) (id string) {
 	return id
 }
 
+// numbered sets a patch of owner aside under a number, some seconds after the
+// vectors' time.
+func (m *maker) numbered(owner string, number uint64, seconds int, ops string) (id string) {
+	m.Helper()
+	id = nonce("patch", owner, number)
+	m.save(fmt.Sprintf(".freehold/%s.aside/%s.%d.json", owner, vectorState, number), m.patch(owner, "", id, seconds, ops))
+	return id
+}
+
 func (m *maker) patch(owner, name, id string, seq int, ops string) []byte {
 	at := now.Add(time.Hour + time.Duration(seq)*time.Second).Format(time.RFC3339Nano)
 	w := writerOf(owner).Identity
-	return sealed(fmt.Appendf(nil, `{"format":1,"owner":%q,"state":%q,"name":%q,"id":%q,"at":%q,"writer":{"program":"late-hook","identity":{"boot":%q,"pid_ns":%d,"pid":%d,"start":%d,"nonce":%q}},"ops":%s,"sum":%q}`+"\n",
+	if name != "" {
+		name = fmt.Sprintf(`"name":%q,`, name)
+	}
+	return sealed(fmt.Appendf(nil, `{"format":1,"owner":%q,"state":%q,%s"id":%q,"at":%q,"writer":{"program":"late-hook","identity":{"boot":%q,"pid_ns":%d,"pid":%d,"start":%d,"nonce":%q}},"ops":%s,"sum":%q}`+"\n",
 		owner, vectorState, name, id, at, w.Boot, w.PIDNamespace, w.PID, w.Start, w.Nonce, ops, strings.Repeat("0", 64)))
 }
 

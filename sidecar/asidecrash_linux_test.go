@@ -26,7 +26,10 @@ func roleSet(args []string) error {
 	if len(args) > 3 {
 		failpoint.Omit(args[3])
 	}
-	c, err := setOnce(args[0], args[1], op(args[2], Add, "1000"))
+	return printOutcome(setOnce(args[0], args[1], op(args[2], Add, "1000")))
+}
+
+func printOutcome(c Commit, err error) error {
 	switch {
 	case errors.Is(err, ErrIndeterminate):
 		fmt.Print("indeterminate ", c.Version)

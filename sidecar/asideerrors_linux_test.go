@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/freehold-dev/freehold/sidecar/document"
+	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
 	"github.com/freehold-dev/freehold/sidecar/statedir"
 )
 
@@ -39,7 +41,7 @@ func TestErrorsSayWhatToDoAboutWhatIsSetAside(t *testing.T) {
 			text = strings.NewReplacer(change...).Replace(text)
 		}
 		if err == nil {
-			err = a.Put(p.Name, []byte(text))
+			err = os.WriteFile(a.Path(p.Name), []byte(text), 0o600)
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -110,6 +112,76 @@ func TestErrorsSayWhatToDoAboutWhatIsSetAside(t *testing.T) {
 		same("no directory", failed(t, w, func(tx *Tx) { tx.Apply(op("n", Add, "1")) }))
 	})
 	same("no directory to take in from", failed(t, w, func(*Tx) {}))
+}
+
+// TestErrorsSayWhatToDoAboutNumbers provokes what goes wrong with the order of
+// what is set aside.
+func TestErrorsSayWhatToDoAboutNumbers(t *testing.T) {
+	dir, w := newSetters(t)
+	id := ""
+	same := func(how string, err error) {
+		t.Helper()
+		said.Same(t, "set aside: "+how, err, dir, "STATE", fmt.Sprint(os.Getpid()), "PID", w.manifest.StateID, "STATEID", id, "ID")
+	}
+	at := func(step string, fn func()) {
+		t.Helper()
+		failpoint.Set(func(s string) {
+			if s == step {
+				failpoint.Set(nil)
+				fn()
+			}
+		})
+	}
+	defer failpoint.Set(nil)
+	add := func(tx *Tx) { tx.Apply(op("n", Add, "1")) }
+	update(t, w, ops(op("n", Add, "1")))
+	path := sidecarPath(dir, "tool")
+	text := readFile(t, path)
+	put := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	locked(t, w, func() {
+		at(failpoint.AsidePut, func() { put("{") })
+		c, err := w.Update(t.Context(), func(tx *Tx) error { add(tx); return nil })
+		id = c.Version.Nonce
+		same("the sidecar is damaged before its writer knows the number", err)
+		same("a damaged sidecar", failed(t, w, add))
+		put(text)
+		if got, err := Resolve(t.Context(), dir, "tool", c.Version); got != SetAside || err != nil {
+			t.Errorf("resolved as %v (%v)", got, err)
+		}
+		highest := filepath.Join(dir, ".freehold", "tool.aside", asideName(w.manifest.StateID, document.MaxEpoch))
+		if err := os.WriteFile(highest, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		same("the highest number", failed(t, w, add))
+		if err := os.Remove(highest); err != nil {
+			t.Fatal(err)
+		}
+	})
+	large := strings.Repeat("x", 20_000)
+	locked(t, w, func() {
+		for n := range 30 { // more than one version takes in
+			update(t, w, ops(op("tags", Insert, fmt.Sprintf(`"%d"`, n)), op("tags", Remove, `"`+large+`"`)))
+		}
+	})
+	at(failpoint.FoldListed, func() {
+		if err := errors.Join(os.Remove(path), os.Mkdir(path, 0o700)); err != nil {
+			t.Error(err)
+		}
+	})
+	same("a sidecar that cannot be replaced by the first of several versions", failed(t, w, add))
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	put(text)
+	update(t, w, ops())
+	if got := values(t, w, "n")["n"]; got != "2" || len(asideNames(t, w)) > 0 {
+		t.Errorf("n is %s, and set aside %v", got, asideNames(t, w))
+	}
 }
 
 // reseal gives the text of a patch the sum that it has.

@@ -123,7 +123,7 @@ func (b *batch) publish() error {
 	w := b.w
 	power := w.declared.EffectiveDurability() == schema.Power
 	if !b.idle() {
-		folds := len(b.fold.done) > 0 && !failpoint.Omitted(failpoint.RuleFoldSync)
+		folds := len(b.fold.done)+len(b.fold.out) > 0 && !failpoint.Omitted(failpoint.RuleFoldSync)
 		return b.write(power || folds)
 	}
 	if !power {
@@ -172,6 +172,7 @@ func (b *batch) document() *document.Document {
 	doc.Commit(b.next, at, document.Writer{Program: w.program, Identity: self()})
 	if b.fold.aside != nil { // else the ids that are there stay
 		doc.SetFolded(b.fold.listed, b.fold.fresh)
+		doc.SetTaken(b.fold.taken, b.fold.left)
 	}
 	b.takeChanges(doc, document.Provenance{Version: b.next, At: at, Program: w.program, PID: self().PID})
 	return doc

@@ -36,9 +36,16 @@
 // and package model tries all of them. What is taken in is still that of who set
 // it aside: that one's program and process are the provenance of the fields.
 //
+// Patches have an order, in all views and all commits, which no clock decides:
+// one whose Update began after another was acknowledged comes after that. So an
+// element that was inserted and then removed is gone. A commit comes after all
+// that was set aside before its Update began. See asideNumber for how, and for
+// the exceptions.
+//
 // A patch means the incarnations of keys that there were when it was set aside.
 // One on a key that was absent joins the incarnation that the first such patch
-// creates. What means another one, and what a counter cannot hold, is kept out:
+// creates; if that was deleted before it was set aside, it creates another, as
+// its Update would have done then. What means another one, and what a counter cannot hold, is kept out:
 // a copy stays in the quarantine with the reason, and [Options].Notice hears of
 // it. A patch that this release does not understand stays where it is.
 //

@@ -12,10 +12,6 @@ import (
 	"github.com/freehold-dev/freehold/sidecar/statedir"
 )
 
-// mostFolded bounds how many patches one commit takes in, so that nobody waits
-// long for it; the next ones take in the rest.
-const mostFolded = 512
-
 // A fold is what a commit does with the patches that are set aside. It takes
 // them in exactly once, whoever is killed when, by this order, all of it under
 // the owner's lock: the sidecar with the patches in it and their ids in its list
@@ -26,14 +22,20 @@ const mostFolded = 512
 // not have been durable, before it unlinks the file.
 type fold struct {
 	aside  *statedir.Aside
+	before int      // how many patches earlier versions of the commit have taken in
 	listed []string // the ids that the next version lists
 	fresh  []string // those that are new in it
 	done   []string // the files that can go then
 	out    []string // the files of patches that were kept out, which can go now
+
+	taken    uint64   // the highest number that was taken in, or kept out, ever
+	left     []uint64 // the lower ones that were not
+	advances bool     // whether taken is new
 }
 
 // takeAside takes the patches that are set aside into the batch, before its own
-// changes.
+// changes: all of them, for those may be meant to come after. What is too much
+// for one version of the sidecar, it publishes in several.
 func (b *batch) takeAside() error {
 	w := b.w
 	a, err := w.dir.OpenAside(w.owner)
@@ -41,33 +43,76 @@ func (b *batch) takeAside() error {
 		return fmt.Errorf("%w: nothing was changed: %w", ErrUnreadable, err)
 	}
 	b.fold.aside = a
-	names, err := a.Names()
+	names, err := ListAside(a, w.manifest.StateID)
 	if err != nil {
 		return fmt.Errorf("%w: nothing was changed: %w", ErrUnreadable, err)
 	}
-	before := b.base.Folded()
-	if len(names)+len(before) == 0 {
+	if b.fold.taken = b.base.Taken(); len(names)+len(b.base.Folded()) == 0 {
 		return nil
 	}
-	fresh, certain, err := b.readAside(names)
+	rest, certain, err := b.readAside(names)
 	if err != nil {
 		return fmt.Errorf("%w: nothing was changed: %w", ErrUnreadable, err)
 	}
-	SortAside(fresh)
-	for i, p := range fresh {
-		if i == mostFolded {
-			break
+	for rest = SortAside(rest); ; {
+		rest = b.takeSome(rest)
+		b.pass(names)
+		before := b.base.Folded()
+		if !certain {
+			// One of them may be a file that could not be read.
+			b.fold.listed = append(b.fold.listed, before...)
+			slices.Sort(b.fold.listed)
+			b.fold.listed = slices.Compact(b.fold.listed)
 		}
-		b.takePatch(p)
+		failpoint.Hit(failpoint.FoldListed)
+		if err := b.settleDropped(before); err != nil || len(rest) == 0 {
+			return err
+		}
+		if err := b.another(); err != nil {
+			return fmt.Errorf("%s: not applied: taking in what is set aside: %w", w.file(), err)
+		}
 	}
-	if !certain {
-		// One of them may be a file that could not be read.
-		b.fold.listed = append(b.fold.listed, before...)
-		slices.Sort(b.fold.listed)
-		b.fold.listed = slices.Compact(b.fold.listed)
+}
+
+// takeSome takes as many of patches into the batch as one version has room for,
+// and returns the rest, as far as another version may have.
+func (b *batch) takeSome(patches []*PatchAside) (rest []*PatchAside) {
+	w := b.w
+	for i, p := range patches {
+		b.size += 2 * len(p.raw)
+		if full := b.size+len(w.lastRaw) > document.MaxSize*3/4; !full {
+			b.takePatch(p)
+			continue
+		}
+		if i == 0 {
+			w.tell(p.Name, fmt.Errorf("%s: not taken in yet: %w: the sidecar is nearly full; store less in it", b.fold.aside.Path(p.Name), ErrValue))
+			return nil
+		}
+		return patches[i:]
 	}
-	failpoint.Hit(failpoint.FoldListed)
-	return b.settleDropped(before)
+	return nil
+}
+
+// another publishes what is taken in, and begins another version of the same
+// commit.
+func (b *batch) another() error {
+	switch err := b.publish(); {
+	case errors.Is(err, ErrIndeterminate): // the patches may be taken in or not; the rest is certain
+		return errors.New(err.Error())
+	case err != nil:
+		return err
+	}
+	b.clear()
+	if err := b.w.queue.failed(); err != nil {
+		return err
+	}
+	base := b.base
+	if !b.idle() {
+		base = b.w.last
+	}
+	*b = batch{w: b.w, requests: b.requests, others: b.others, base: base, next: b.w.nextVersion(base),
+		fold: fold{aside: b.fold.aside, taken: base.Taken(), before: b.fold.before + len(b.fold.fresh)}}
+	return nil
 }
 
 // readAside reads the patches called names. It returns those that are not in
@@ -100,6 +145,10 @@ func (b *batch) readAside(names []string) (fresh []*PatchAside, certain bool, er
 		case folded[p.ID]:
 			b.fold.listed = append(b.fold.listed, p.ID)
 			b.fold.done = append(b.fold.done, name)
+		case b.passed(p):
+			if dead, err := b.fold.aside.Free(name); err == nil && dead {
+				b.fold.out = append(b.fold.out, name)
+			}
 		default:
 			fresh = append(fresh, p)
 		}
@@ -117,10 +166,6 @@ func (b *batch) readAside(names []string) (fresh []*PatchAside, certain bool, er
 // takePatch takes p into the batch, or all of it that fits.
 func (b *batch) takePatch(p *PatchAside) {
 	w := b.w
-	if b.size += 2 * len(p.raw); b.size+len(w.lastRaw) > document.MaxSize*3/4 {
-		w.tell(p.Name, fmt.Errorf("%s: not taken in yet: %w: the sidecar is nearly full; store less in it", b.fold.aside.Path(p.Name), ErrValue))
-		return
-	}
 	born := Version{Epoch: b.next.Epoch, Revision: b.next.Revision, Nonce: p.ID}
 	tx, kept, err := b.combine(p, b.seen(), born)
 	if err == nil && len(kept) == 0 && b.wasKeptOut(p) {

@@ -80,12 +80,16 @@ func (w *Writer) lookAt(owner string, d *decider) *snapshot {
 	if s.doc, err = document.Decode(raw); err == nil {
 		err = s.doc.Belongs(owner, w.manifest.StateID)
 	}
+	file := statedir.Sidecar(owner)
+	if owner != w.owner {
+		file += ", whose owner decides the keys"
+	}
 	newer := new(document.FormatError)
 	switch {
 	case errors.As(err, &newer): // it says what to do
-		s.err = fmt.Errorf("%s, whose owner decides the keys: %w", statedir.Sidecar(owner), err)
+		s.err = fmt.Errorf("%s: %w", file, err)
 	case err != nil:
-		s.err = fmt.Errorf("%s, whose owner decides the keys: %w: look at it, then run `freehold accept %s` or `freehold quarantine %s`", statedir.Sidecar(owner), err, owner, owner)
+		s.err = fmt.Errorf("%s: %w: look at it, then run `freehold accept %s` or `freehold quarantine %s`", file, err, owner, owner)
 	}
 	d.last, d.raw, d.spare = s, raw, d.raw
 	return s

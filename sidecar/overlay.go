@@ -17,9 +17,8 @@ import (
 func Overlay(m *schema.Manifest, dir, owner string, doc *document.Document, patches []*PatchAside) (whole *document.Document, outs map[string]error) {
 	declared := m.Declaration.Owners[owner]
 	b := &batch{w: &Writer{path: filepath.Join(dir, owner+".json"), manifest: m, owner: owner, declared: declared, known: declared}, base: doc}
-	SortAside(patches)
 	outs = map[string]error{}
-	for _, p := range patches {
+	for _, p := range SortAside(patches) {
 		born := Version{Nonce: p.ID}
 		tx, kept, err := b.combine(p, nil, born)
 		b.takeOf(p, tx, born)

@@ -2,6 +2,7 @@ package sidecar
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -35,6 +36,9 @@ type PatchAside struct {
 	ID string
 	// Name is the name of the file.
 	Name string
+	// Number is its place in the order, in the name. It is 0 for one that an
+	// older release set aside.
+	Number uint64
 	// At is when it was set aside, by its writer's clock. No process sets
 	// one aside before one that it has set aside earlier.
 	At time.Time
@@ -55,7 +59,7 @@ type asideFile struct {
 	Format int            `json:"format"`
 	Owner  string         `json:"owner"`
 	State  string         `json:"state"`
-	Name   string         `json:"name"`
+	Name   string         `json:"name,omitzero"` // of one without a number
 	ID     string         `json:"id"`
 	At     jsontext.Value `json:"at"`
 	Writer asideWriter    `json:"writer"`
@@ -88,8 +92,12 @@ func (p *PatchAside) encode(owner, stateID string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	name := p.Name
+	if asideNumber(name, stateID) != 0 { // nobody knows it yet
+		name = ""
+	}
 	text, err := json.Marshal(asideFile{
-		Format: asideFormat, Owner: owner, State: stateID, Name: p.Name, ID: p.ID, At: at,
+		Format: asideFormat, Owner: owner, State: stateID, Name: name, ID: p.ID, At: at,
 		Writer: asideWriter{p.Writer.Program, p.Writer.Identity}, Ops: ops, Sum: noAsideSum,
 	}, json.Deterministic(true))
 	if err != nil {
@@ -126,10 +134,11 @@ func DecodePatchAside(raw []byte, name, owner, stateID string) (*PatchAside, err
 	if f.Format == asideFormat {
 		at, err = schema.Time{}.Decode(f.At)
 	}
+	number := asideNumber(name, stateID)
 	switch {
 	case f.Format != asideFormat || err != nil:
 		return nil, fmt.Errorf("%w: it has format %d and this release reads %d: it stays for that release; use it", ErrNewer, f.Format, asideFormat)
-	case f.Owner != owner || f.State != stateID || f.Name != name:
+	case f.Owner != owner || f.State != stateID || f.Name != name && (f.Name != "" || number == 0):
 		return nil, fmt.Errorf("%w: it is the patch %.80q of owner %.80q in the state %.80q: move it to where it belongs", ErrForeign, f.Name, f.Owner, f.State)
 	case !statedir.ValidNonce(f.ID):
 		return nil, fmt.Errorf("%w: %.80q is no id: look at it, and move it away", ErrForeign, f.ID)
@@ -138,7 +147,7 @@ func DecodePatchAside(raw []byte, name, owner, stateID string) (*PatchAside, err
 	if err != nil {
 		return nil, err
 	}
-	return &PatchAside{ID: f.ID, Name: name, At: at, Writer: document.Writer{Program: f.Writer.Program, Identity: f.Writer.Identity}, Ops: ops, raw: raw}, nil
+	return &PatchAside{ID: f.ID, Name: name, Number: number, At: at, Writer: document.Writer{Program: f.Writer.Program, Identity: f.Writer.Identity}, Ops: ops, raw: raw}, nil
 }
 
 // decodeOps reads the operations of a patch, up to the first that is none: an
@@ -194,15 +203,24 @@ func takeAsideSum(text []byte) bool {
 	return string(digits) == hex.EncodeToString(sum[:])
 }
 
-// SortAside puts patches in the order in which they are taken in: by the time
-// at which they were set aside, and where that says nothing, by name. Their
-// order is the same for everybody; which of two processes was first, no clock
-// can say for certain.
-func SortAside(patches []*PatchAside) {
+// SortAside puts patches in the order in which they are taken in: by number.
+// Those that have none come first, by the time at which they were set aside, and
+// where that says nothing, by name. It returns them without copies: of two with
+// one id, the second.
+func SortAside(patches []*PatchAside) []*PatchAside {
 	slices.SortFunc(patches, func(a, b *PatchAside) int {
+		if a.Number != b.Number {
+			return cmp.Compare(a.Number, b.Number)
+		}
 		if order := a.At.Compare(b.At); order != 0 {
 			return order
 		}
 		return strings.Compare(a.Name, b.Name)
+	})
+	ids := make(map[string]bool, len(patches))
+	return slices.DeleteFunc(patches, func(p *PatchAside) bool {
+		again := ids[p.ID]
+		ids[p.ID] = true
+		return again
 	})
 }

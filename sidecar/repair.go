@@ -43,7 +43,7 @@ func Accept(ctx context.Context, dir, owner string, o *Options) (Accepted, error
 		case !gone && !regressed:
 			return Accepted{Commit: Commit{Outcome: Unchanged, Version: doc.Version}}, nil
 		case gone && regressed:
-			c, err := w.beginAnew()
+			c, err := w.beginAnew(doc)
 			return Accepted{Commit: c}, err
 		}
 	}
@@ -116,9 +116,11 @@ func (b *batch) takeIn() error {
 }
 
 // beginAnew puts an empty sidecar in the place of none, so that whoever has
-// observed the one that was there sees that this was meant.
-func (w *Writer) beginAnew() (Commit, error) {
+// observed the one that was there sees that this was meant. What was had taken
+// in, as far as that can be read, stays so, and is not taken in again.
+func (w *Writer) beginAnew(was *document.Document) (Commit, error) {
 	b := &batch{w: w, base: document.New(w.owner, w.manifest.StateID), next: w.firstVersion()}
+	b.base.TakeAside(was)
 	if err := b.write(true); err != nil {
 		return Commit{}, err
 	}
@@ -146,6 +148,10 @@ func Quarantine(ctx context.Context, dir, owner string, o *Options) (statedir.Qu
 		return statedir.Quarantined{}, err
 	}
 	defer release()
+	was, err := w.read()
+	if err != nil {
+		was = document.New(owner, w.manifest.StateID)
+	}
 	aside, err := w.dir.Quarantine(statedir.Sidecar(owner), intact)
 	if errors.Is(err, fs.ErrNotExist) {
 		return aside, fmt.Errorf("%s: nothing to move aside: %w", w.file(), fs.ErrNotExist)
@@ -153,7 +159,7 @@ func Quarantine(ctx context.Context, dir, owner string, o *Options) (statedir.Qu
 	if err != nil {
 		return aside, advised(err)
 	}
-	if _, err := w.beginAnew(); err != nil {
+	if _, err := w.beginAnew(was); err != nil {
 		return aside, fmt.Errorf("it was moved to %s, and no empty one took its place: %w", aside.Path, err)
 	}
 	return aside, nil

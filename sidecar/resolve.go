@@ -73,7 +73,7 @@ func (w *Writer) resolve(doc *document.Document, v Version) (Outcome, error) {
 // only when the sidecar has the patch.
 func (w *Writer) resolveAside(ctx context.Context, v Version) (Outcome, error) {
 	for ctx.Err() == nil {
-		there, err := w.findAside(v.Nonce)
+		_, there, err := w.findAside(v.Nonce)
 		if err != nil {
 			return NotApplied, err
 		}
@@ -86,8 +86,14 @@ func (w *Writer) resolveAside(ctx context.Context, v Version) (Outcome, error) {
 		case !there:
 			return w.goneAside(v)
 		}
-		if there, err = w.findAside(v.Nonce); err != nil || there {
-			return SetAside, err
+		p, there, err := w.findAside(v.Nonce)
+		switch {
+		case err != nil:
+			return NotApplied, err
+		case there && doc.HasPassed(p.Number):
+			return NotApplied, nil
+		case there:
+			return SetAside, nil
 		}
 		// It was taken in between.
 	}
@@ -113,28 +119,28 @@ func (w *Writer) goneAside(v Version) (Outcome, error) {
 	return NotApplied, fmt.Errorf("%s: %w: patch %s is not set aside, and of those that were taken in the sidecar remembers the last %d: look in a view whether what it changed is there", w.file(), ErrUnknown, v.Nonce, document.MaxRecent)
 }
 
-// findAside reports whether the patch with the id is set aside.
-func (w *Writer) findAside(id string) (bool, error) {
+// findAside returns the patch with the id, if it is set aside.
+func (w *Writer) findAside(id string) (p *PatchAside, there bool, err error) {
 	a, err := w.dir.OpenAside(w.owner)
 	if err != nil {
-		return false, fmt.Errorf("%w: %w", ErrUnreadable, err)
+		return nil, false, fmt.Errorf("%w: %w", ErrUnreadable, err)
 	}
 	defer a.Close()
 	names, err := a.Names()
 	if err != nil {
-		return false, fmt.Errorf("%w: %w", ErrUnreadable, err)
+		return nil, false, fmt.Errorf("%w: %w", ErrUnreadable, err)
 	}
 	for _, name := range names {
 		raw, err := a.ReadFile(name, nil, MaxPatch)
 		if errors.Is(err, statedir.ErrFlooded) {
-			return false, fmt.Errorf("%w: %w", ErrUnreadable, err)
+			return nil, false, fmt.Errorf("%w: %w", ErrUnreadable, err)
 		}
 		if err != nil {
 			continue // gone, or none that this release has set aside
 		}
 		if p, err := DecodePatchAside(raw, name, w.owner, w.manifest.StateID); err == nil && p.ID == id {
-			return true, nil
+			return p, true, nil
 		}
 	}
-	return false, nil
+	return nil, false, nil
 }

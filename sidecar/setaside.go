@@ -14,28 +14,22 @@ import (
 	"github.com/freehold-dev/freehold/sidecar/statedir"
 )
 
-// spool numbers the patches that a Writer sets aside.
+// spool is what a Writer needs to set patches aside.
 type spool struct {
-	mu       sync.Mutex
-	instance string
-	seq      uint64
-	last     time.Time
-	mine     decider // the owner's own sidecar, read without a lock
+	mu   sync.Mutex
+	last time.Time
+	mine decider // the owner's own sidecar, read without a lock
 }
 
-// next returns the name and the time of the next patch.
-func (s *spool) next(now time.Time) (name string, at time.Time) {
+// next returns the time of the next patch.
+func (s *spool) next(now time.Time) time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.instance == "" {
-		s.instance = statedir.NewNonce()
-	}
-	s.seq++
 	if !now.After(s.last) { // the clock went back, or stands
 		now = s.last.Add(1)
 	}
 	s.last = now
-	return fmt.Sprintf("%s.%d.json", s.instance, s.seq), now
+	return now
 }
 
 // mayAside reports whether r, which did not get the lock and has not called its
@@ -82,15 +76,10 @@ func (w *Writer) nothingAside(mine *snapshot, busy error) (Commit, error) {
 	return Commit{Outcome: Unchanged, Version: mine.doc.Version}, nil
 }
 
-// putAside writes the file of a patch. What fails before it has its name has
-// changed nothing; after that, nobody knows.
+// putAside writes the file of a patch. What fails before it has its name for
+// good has changed nothing; after that, nobody knows.
 func (w *Writer) putAside(ops Patch, busy error) (Commit, error) {
-	p := &PatchAside{ID: statedir.NewNonce(), Writer: document.Writer{Program: w.program, Identity: self()}, Ops: ops}
-	p.Name, p.At = w.spool.next(w.clock())
-	raw, err := p.encode(w.owner, w.manifest.StateID)
-	if err != nil {
-		return Commit{}, fmt.Errorf("%s: %w: %w", w.file(), ErrValue, err)
-	}
+	p := &PatchAside{At: w.spool.next(w.clock()), Writer: document.Writer{Program: w.program, Identity: self()}, Ops: ops}
 	a, err := w.dir.OpenAside(w.owner)
 	if err != nil {
 		return Commit{}, fmt.Errorf("%w; and the patch cannot be set aside, nothing was changed: %w", busy, err)
@@ -103,13 +92,11 @@ func (w *Writer) putAside(ops Patch, busy error) (Commit, error) {
 	if err := w.still(); err != nil { // nobody upgrades while the directory is shared
 		return Commit{}, err
 	}
-	if err := room(a, len(raw)); err != nil {
-		return Commit{}, fmt.Errorf("%w; and %s: nothing was changed; end who holds the lock, or let it go on, and run `freehold fold %s`", busy, err, w.owner)
+	if err := w.putInOrder(a, p, busy); errors.Is(err, ErrIndeterminate) {
+		return Commit{Version: Version{Nonce: p.ID}}, err
+	} else if err != nil {
+		return Commit{}, err
 	}
-	if err := a.Put(p.Name, raw); err != nil {
-		return Commit{}, fmt.Errorf("%s: set aside: nothing was changed: %w; mend that and try again", w.file(), err)
-	}
-	failpoint.Hit(failpoint.AsidePut)
 	c := Commit{Outcome: SetAside, Version: Version{Nonce: p.ID}}
 	if err = a.Unmoved(); err == nil && w.declared.EffectiveDurability() == schema.Power && !failpoint.Omitted(failpoint.RulePatchSaved) {
 		err = a.Sync()
@@ -121,11 +108,7 @@ func (w *Writer) putAside(ops Patch, busy error) (Commit, error) {
 }
 
 // room says, as a part of a sentence, why one more patch would be too much.
-func room(a *statedir.Aside, size int) error {
-	names, err := a.Names()
-	if err != nil {
-		return err
-	}
+func room(a *statedir.Aside, names []string, size int) error {
 	bytes, err := a.Size(names)
 	switch {
 	case err != nil:

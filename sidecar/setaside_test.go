@@ -422,7 +422,7 @@ func TestUnknownPatchesStay(t *testing.T) {
 		defer a.Close()
 		raw, err := p.encode("tool", w.manifest.StateID)
 		if err == nil {
-			err = a.Put(p.Name, damage(raw))
+			err = os.WriteFile(a.Path(p.Name), damage(raw), 0o600)
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -459,15 +459,25 @@ func TestCopiedPatchIsNotTakenInTwice(t *testing.T) {
 	defer a.Close()
 	name := asideNames(t, w)[0]
 	raw := readFile(t, a.Path(name))
-	if err := a.Put(name, []byte(raw)); !errors.Is(err, fs.ErrExist) {
-		t.Errorf("a patch was replaced (%v)", err)
-	}
-	if err := a.Put("copy.1.json", []byte(raw)); err != nil {
+	draft, err := a.Draft([]byte(raw))
+	if err != nil {
 		t.Fatal(err)
 	}
-	update(t, w, ops())
-	if diff := cmp.Diff(map[string]string{"n": "1"}, values(t, w, "n")); diff != "" {
-		t.Errorf("values (-want +got):\n%s", diff)
+	defer draft.Close()
+	wantError(t, draft.Put(name), fs.ErrExist)
+	if err := draft.Put(asideName(w.manifest.StateID, 2)); err != nil { // whose number could be its own
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(a.Path("copy.1.json"), []byte(raw), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		if diff := cmp.Diff(map[string]string{"n": "1"}, values(t, w, "n")); diff != "" {
+			t.Errorf("values (-want +got):\n%s", diff)
+		}
+	}
+	if diff := cmp.Diff([]string{"copy.1.json"}, asideNames(t, w)); diff != "" {
+		t.Errorf("set aside (-want +got):\n%s", diff)
 	}
 }
 

@@ -72,6 +72,10 @@ func standing(v Version) string {
 
 // Get returns the stored value of a field of this owner and whether it is set.
 // Of a map it is what this owner has at the keys. The bytes must not be changed.
+//
+// Where the owner sets patches aside, others may do so after tx has taken in what
+// was there: what is decided from a Get may be overtaken before it is committed.
+// [Add], [Raise], [Lower], [Insert] and [Remove] need no Get.
 func (tx *Tx) Get(field string) (raw []byte, ok bool) {
 	tx.check()
 	if tx.blind() {

@@ -58,7 +58,10 @@ type Commit struct {
 // patches aside, fn is called then, on a Tx that only writes, and what it did is
 // kept in a file of its own until a later commit takes it in; views show it at
 // once. It is an error that wraps [ErrBusy] all the same if fn reads, or if too
-// much is set aside already. The other errors that
+// much is set aside already. In such an owner, what fn reads and what it writes
+// are not one step with the patches that others set aside while it runs: they
+// come after the commit, and views may show them before it. Each operation by
+// itself is one step. The other errors that
 // callers may want to tell apart are [ErrForeign], [ErrInvalid] and
 // [ErrUnreadable], if the sidecar is not as Freehold left it: it is not
 // touched then; [ErrValue]; [ErrConflict]; [ErrNoKey]; [ErrFenced];
@@ -224,7 +227,7 @@ func (b *batch) settle(r *request) {
 	}
 	b.adopt(r)
 	if r == b.requests[0] {
-		r.commit.Folded = len(b.fold.fresh)
+		r.commit.Folded = b.fold.before + len(b.fold.fresh)
 	}
 	r.commit.Version = b.version()
 }

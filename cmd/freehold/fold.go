@@ -14,8 +14,9 @@ func newFold(c *cli) *cobra.Command {
 		Use:   "fold OWNER",
 		Short: "take in what was set aside",
 		Long: `Take the patches that could not wait for OWNER's lock into its sidecar now. Each
-commit of OWNER does that too, and views show them anyway. With nothing to take
-in, the answer is "unchanged".`,
+commit of OWNER does that too, and views show them anyway. They are taken in in
+the order in which they were set aside, whatever the clocks of their processes
+say. With nothing to take in, the answer is "unchanged".`,
 		Example: "  freehold fold tool",
 		Args:    operands(1, 1, "an OWNER"),
 	}, func(ctx context.Context, args []string) error {

@@ -33,10 +33,13 @@ type content struct {
 	Rows         map[string][]Row
 	Observed     map[string]Observation
 	Open         map[string][]Opening
+	Folded       []string
+	Taken        uint64
+	Left         []uint64
 }
 
 func contentOf(d *Document) content {
-	c := content{d.Owner, d.State, d.Version, d.WrittenAt, d.Writer, d.Recent(), d.Names(), map[string]string{}, map[string]Provenance{}, map[string][]Row{}, maps.Collect(d.Observations()), map[string][]Opening{}}
+	c := content{d.Owner, d.State, d.Version, d.WrittenAt, d.Writer, d.Recent(), d.Names(), map[string]string{}, map[string]Provenance{}, map[string][]Row{}, maps.Collect(d.Observations()), map[string][]Opening{}, d.Folded(), d.taken, d.left}
 	for _, name := range append(d.Names(), fieldNames...) {
 		raw, by, ok := d.Field(name)
 		if raw != nil {

@@ -33,10 +33,12 @@ type commit struct {
 	sidecar.Commit
 }
 
-func newClient(dir string, d *schema.Declaration, view func(dir string) (Viewer, error)) (*client, error) {
+// newClient returns a client whose clock is ahead.
+func newClient(dir string, d *schema.Declaration, ahead time.Duration, view func(dir string) (Viewer, error)) (*client, error) {
 	c := &client{dir: dir, writers: map[writer]*sidecar.Writer{}}
 	for _, w := range []writer{{"cost", false}, {"cost", true}, {"tool", false}, {"tool", true}, {"hook", false}} {
-		o := &sidecar.Options{Wait: time.Minute, Notice: func(err error) { c.notice = errors.Join(c.notice, err) }}
+		o := &sidecar.Options{Wait: time.Minute, Notice: func(err error) { c.notice = errors.Join(c.notice, err) },
+			Clock: func() time.Time { return time.Now().Add(ahead) }}
 		if w.hasty {
 			o.Wait = -1
 		}

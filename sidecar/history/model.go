@@ -11,8 +11,7 @@ type State struct {
 	// Of owner cost: its revision, and its note.
 	Revision uint64 `json:",omitempty"`
 	Note     uint64 `json:",omitempty"`
-	// Of owner tool: a counter, a max, and a set, one bit an element. Only the
-	// processes of one seat, one after another, insert and remove an element.
+	// Of owner tool: a counter, a max, and a set, one bit an element.
 	Count uint64 `json:",omitempty"`
 	Peak  uint64 `json:",omitempty"`
 	Tags  uint64 `json:",omitempty"`

@@ -79,7 +79,8 @@ func work(view func(dir string) (Viewer, error), in io.Reader, out io.Writer) er
 }
 
 func (b burst) do(view func(dir string) (Viewer, error), say *json.Encoder) error {
-	c, err := newClient(b.Dir, Declaration(b.Durability), view)
+	ahead := time.Duration(b.Client%3) * time.Minute // no order goes by clocks
+	c, err := newClient(b.Dir, Declaration(b.Durability), ahead, view)
 	if err != nil {
 		return err
 	}
@@ -128,6 +129,9 @@ func (b burst) dieSoon() {
 	})
 }
 
+// elements is how many elements all insert and remove.
+const elements = 3
+
 // next draws the i-th operation of a burst.
 func (b burst) next(rng *rand.Rand, i int, c *client) Input {
 	id := uint64(b.Client)*1_000_000 + uint64(i) + 1
@@ -151,9 +155,7 @@ func (b burst) next(rng *rand.Rand, i int, c *client) Input {
 	case Raise:
 		in.N = 1 + rng.Uint64N(2*(uint64(i)+1)) // 0 differs from unset
 	case Insert, Remove:
-		// Of two processes' patches on one element, which one is the later goes
-		// by their clocks. So each element is one seat's.
-		in.N = uint64(b.Seat)
+		in.N = rng.Uint64N(elements)
 	case Claim: // at about the same time, all claim the same field
 		in.N, in.Field = id, min(i*Claims/b.Operations+rng.IntN(2), Claims-1)
 	}

@@ -45,10 +45,9 @@ func TestRepairMakesALostAsideDirectoryAnew(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer a.Close()
-	if err := a.Put("a.1.json", []byte("x")); err != nil {
+	if err := os.WriteFile(a.Path("a.1.json"), []byte("x"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	wantError(t, a.Put("a.1.json", []byte("y")), fs.ErrExist)
 	if names, err := a.Names(); err != nil || len(names) != 1 {
 		t.Errorf("names %v (%v)", names, err)
 	}

@@ -145,11 +145,6 @@ func (a *Aside) Size(names []string) (bytes int64, err error) {
 	return bytes, nil
 }
 
-// Put makes the file name, which must be new, with the content raw: complete
-// or not at all, and synced before it has its name. That the name survives
-// power loss, [Aside.Sync] sees to.
-func (a *Aside) Put(name string, raw []byte) error { return a.folder.createExclusive(name, raw) }
-
 // Remove removes a patch. One that is gone already is no error.
 func (a *Aside) Remove(name string) error {
 	if err := unix.Unlinkat(a.folder.fd, name, 0); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -175,6 +170,24 @@ func (a *Aside) Unmoved() error {
 		return a.lost(a.folder.fail("look", ".", errors.New("it was moved or replaced")))
 	}
 	return nil
+}
+
+// Free reports whether whoever made the patch name has closed its [Draft], or is
+// no more. A patch that is gone is free.
+func (a *Aside) Free(name string) (bool, error) {
+	fd, err := a.folder.openRegular(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return true, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	defer unix.Close(fd)
+	free, err := flock(fd, unix.LOCK_EX)
+	if err != nil {
+		return false, a.folder.fail("flock", name, err)
+	}
+	return free, nil
 }
 
 // makeAside makes the directory name, or takes the one that a killed upgrade

@@ -6,9 +6,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// createExclusive makes raw the file name, whole, unless there is one: then it returns
-// [fs.ErrExist].
-func (f *folder) createExclusive(name string, raw []byte) error { return f.createStaged(name, raw) }
+func (f *folder) draft(name string, raw []byte) (*draft, error) { return f.draftStaged(name, raw) }
+
+// publish gives the draft a name, or returns [fs.ErrExist] if there is such a
+// file; then another name may be tried.
+func (d *draft) publish(name string) error { return d.publishStaged(name) }
 
 func (f *folder) renameNoReplace(from, to string) error {
 	err := unix.RenameatxNp(f.fd, from, f.fd, to, unix.RENAME_EXCL)

@@ -7,26 +7,36 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// createExclusive makes raw the file name, whole, unless there is one: then it returns
-// [fs.ErrExist]. The file has no name until it is complete and durable, so that
-// a process killed at any moment leaves the whole of it or nothing.
-func (f *folder) createExclusive(name string, raw []byte) error {
+// draft makes a draft without a name, where the file system has such files.
+func (f *folder) draft(name string, raw []byte) (*draft, error) {
 	fd, err := f.openUnnamed()
 	if unnamedUnsupported(err) {
-		return f.createStaged(name, raw)
+		return f.draftStaged(name, raw)
 	}
 	if err != nil {
-		return f.fail("create", name, err)
+		return nil, f.fail("create", name, err)
 	}
-	defer unix.Close(fd)
-	if err := f.fillFile(fd, name, raw); err != nil {
-		return err
+	return (&draft{folder: f, fd: fd, raw: raw}).fill(name)
+}
+
+// publish gives the draft a name, or returns [fs.ErrExist] if there is such a
+// file; then another name may be tried.
+func (d *draft) publish(name string) error {
+	if d.staged != "" {
+		return d.publishStaged(name)
 	}
-	switch err := f.link(fd, name); {
-	case err == unix.ENOENT: // neither the right to link a descriptor nor a /proc
-		return f.createStaged(name, raw)
-	case err != nil:
-		return f.fail("link", name, err)
+	err := d.folder.link(d.fd, name)
+	if err == unix.ENOENT { // neither the right to link a descriptor nor a /proc
+		staged, err := d.folder.draftStaged(name, d.raw)
+		if err != nil {
+			return err
+		}
+		unix.Close(d.fd)
+		*d = *staged
+		return d.publishStaged(name)
+	}
+	if err != nil {
+		return d.folder.fail("link", name, err)
 	}
 	return nil
 }

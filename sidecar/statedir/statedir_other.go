@@ -33,6 +33,14 @@ type Claim struct{}
 // An Aside is the directory of the patches that were set aside.
 type Aside struct{}
 
+// A Draft is a patch that has no name yet.
+type Draft struct{}
+
+func (d *Draft) Put(string) error    { return ErrUnsupported }
+func (d *Draft) Gone() (bool, error) { return false, ErrUnsupported }
+func (d *Draft) Withdraw() error     { return ErrUnsupported }
+func (d *Draft) Close() error        { return ErrUnsupported }
+
 // Open returns [ErrUnsupported].
 func Open(dir string) (*Dir, error) { return nil, ErrUnsupported }
 
@@ -80,7 +88,8 @@ func (a *Aside) Path(string) string                           { return "" }
 func (a *Aside) Names() ([]string, error)                     { return nil, ErrUnsupported }
 func (a *Aside) ReadFile(string, []byte, int) ([]byte, error) { return nil, ErrUnsupported }
 func (a *Aside) Size([]string) (int64, error)                 { return 0, ErrUnsupported }
-func (a *Aside) Put(string, []byte) error                     { return ErrUnsupported }
+func (a *Aside) Draft([]byte) (*Draft, error)                 { return nil, ErrUnsupported }
+func (a *Aside) Free(string) (bool, error)                    { return false, ErrUnsupported }
 func (a *Aside) Remove(string) error                          { return ErrUnsupported }
 func (a *Aside) Sync() error                                  { return ErrUnsupported }
 func (a *Aside) Unmoved() error                               { return ErrUnsupported }

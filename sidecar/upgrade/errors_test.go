@@ -101,7 +101,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer aside.Close()
-	if err := aside.Put("x.1.json", []byte("{}")); err != nil {
+	if err := os.WriteFile(aside.Path("x.1.json"), []byte("{}"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	refused("a patch set aside", dir, &next)

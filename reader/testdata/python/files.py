@@ -65,6 +65,8 @@ def sidecar(data, owner, state):
     check(all(type(head[n]) is Number and int(head[n]) < 1 << 53 for n in ("epoch", "revision")) and like(NAME, head["owner"]), "no version or no owner")
     for name, most in ("recent", 256), ("folded", 8192): check(len(head.get(name, [])) <= most and all(like(NONCE, i) for i in head.get(name, [])), name)
     check(type(head["recent"]) is list, "recent")
+    counts = [head.get("taken", Number(0))] + head.get("left", [])
+    check(all(type(n) is Number and re.fullmatch(COUNT, n) and int(n) < 1 << 53 for n in counts) and len(counts) <= 8193, "taken or left")
     sealed(data, head, {"owner": owner, "state": state}, "written_at")
     return doc
 
@@ -75,9 +77,11 @@ def claim(data, owner, field, state):
 
 def patch(data, name, owner, state):
     check(data.endswith(b'"}\n') and data[-75:-67] == b',"sum":"' and hashlib.sha256(data[:-67] + b"0" * 64 + data[-3:]).hexdigest() == data[-67:-3].decode(), "its sum is wrong")
-    p = parse(data)
-    check(set(p) == {"format", "owner", "state", "name", "id", "at", "writer", "ops", "sum"} and p["format"] == "1", "a newer release's")
-    check((p["owner"], p["state"], p["name"]) == (owner, state, name) and like(NONCE, p["id"]), "it belongs elsewhere")
+    p, number = parse(data), re.fullmatch(re.escape(state) + r"\.([1-9][0-9]{0,15})\.json", name)
+    check(set(p) | {"name"} == {"format", "owner", "state", "name", "id", "at", "writer", "ops", "sum"} and p["format"] == "1", "a newer release's")
+    number = int(number[1]) if number and int(number[1]) < 1 << 53 else 0
+    check((p["owner"], p["state"], p.setdefault("name", name if number else None)) == (owner, state, name) and like(NONCE, p["id"]), "it belongs elsewhere")
+    p["number"] = number
     for op in p["ops"]: check(set(op) <= {"field", "op", "key", "member", "at", "value", "seen"} and op["op"] in ("add", "raise", "lower", "insert", "remove", "delete"), "a newer release's")
     return p
 

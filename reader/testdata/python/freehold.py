@@ -59,9 +59,11 @@ class View:
             o["mark"] += f"\n{owner} aside" + "".join(" " + name for name in odd) if judged else ""
             return o
         doc = o["doc"] or {"$sidecar": {"fields": {}}}
-        count = [p for fit, p in judged.values() if fit == "ok" and p["id"] not in doc["$sidecar"].get("folded", [])]
-        o["aside"] = len(count) + len(odd)
+        taken, left = int(doc["$sidecar"].get("taken", 0)), [int(n) for n in doc["$sidecar"].get("left", [])]
+        passed = lambda n: 0 < n <= taken and n not in left
+        count = [p for fit, p in judged.values() if fit == "ok" and p["id"] not in doc["$sidecar"].get("folded", []) and not passed(p["number"])]
         if count: o["doc"], count = take_in(doc, count, self.owners[owner]["fields"], lambda field: self.decider(field) == owner, o["errors"])
+        o["aside"] = len(count) + len(odd)
         if o["aside"]: o["mark"] += f"\n{owner} aside" + "".join(" " + i for i in [p["id"] for p in count] + odd)
         return o
 

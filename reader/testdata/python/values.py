@@ -95,7 +95,8 @@ def carry_out(op, f, decides, doc, by):
 
 def take_in(doc, patches, fields, decides, errors):
     "Returns the document with the patches in it, and the patches in their order. What is left out is among the errors."
-    patches = sorted(patches, key=lambda p: (order({"type": "time"}, p["at"]), p["name"]))
+    patches = sorted(patches, key=lambda p: (p["number"], order({"type": "time"}, p["at"]), p["name"]))
+    patches = [p for i, p in enumerate(patches) if p["id"] not in [q["id"] for q in patches[:i]]] # the rest are copies
     for p in patches:
         trial, by = copy.deepcopy(doc), {"version": "0.0." + p["id"], "at": p["at"], "program": p["writer"]["program"], "pid": p["writer"]["identity"]["pid"]}
         try:

@@ -45,6 +45,7 @@ const (
 	RuleLeftover   = "leftover"     // what a killed folder left is unlinked after another publication
 	RuleDropSync   = "drop-sync"    // an id is dropped when its file never comes back
 	RulePatchSaved = "patch-synced" // a patch is durable before it is acknowledged
+	RulePassed     = "passed"       // a patch whose number has passed counts for nobody
 )
 
 // The steps of a fold, with the owner's lock in hand.
@@ -56,8 +57,9 @@ const (
 
 // The steps of setting a patch aside.
 const (
-	AsideBusy = "aside.busy" // the lock was not to be had
-	AsidePut  = "aside.put"  // the file has its name
+	AsideBusy     = "aside.busy"     // the lock was not to be had
+	AsideNumbered = "aside.numbered" // its number is chosen
+	AsidePut      = "aside.put"      // the file has its name
 )
 
 // The steps of taking a lease, in order. The fence is held from the first to
