@@ -32,7 +32,7 @@ makes in a new directory below the one for temporary files. The exit status is
 		options := demo.Options{Self: self, Visible: visible}
 		if !c.json {
 			options.Print = c.print
-			if _, options.Colour = c.terminal(); options.Colour {
+			if options.Width, options.Colour = c.terminal(); options.Colour {
 				options.Print = c.styled
 			}
 		}

@@ -36,6 +36,9 @@ type Options struct {
 	Visible func(text string) string
 	// Colour allows Print's text to have colours.
 	Colour bool
+	// Width is how many columns a line has at most, of those that have blanks
+	// to break them at. If zero, or more than 80, it is 80.
+	Width int
 
 	// For the tests of the demo itself: tamper spoils the state of the hooks
 	// after so many waves of calls, and spoil another state before the demo

@@ -8,9 +8,9 @@ import (
 	"charm.land/lipgloss/v2"
 )
 
-// columns is how wide the story is told. A longer word stands alone in its
-// line: paths and messages stay whole.
-const columns = 80
+// mostColumns is how wide the story is told where there is room. A longer word
+// stands alone in its line: paths and messages stay whole.
+const mostColumns = 80
 
 // A tone is how a line of the story sounds.
 type tone int
@@ -41,11 +41,15 @@ type screen struct {
 	print   func(string) error
 	visible func(string) string
 	colour  bool
+	columns int
 	err     error
 }
 
 func newScreen(o Options) *screen {
-	s := &screen{print: o.Print, visible: o.Visible, colour: o.Colour}
+	s := &screen{print: o.Print, visible: o.Visible, colour: o.Colour, columns: mostColumns}
+	if o.Width > 0 {
+		s.columns = min(o.Width, mostColumns)
+	}
 	if s.print == nil {
 		s.print = func(string) error { return nil }
 	}
@@ -59,14 +63,14 @@ func newScreen(o Options) *screen {
 // far as the first, and a little more.
 func (s *screen) tell(lines ...line) {
 	for _, l := range lines {
-		for _, text := range wrap(s.visible(l.text)) {
+		for _, text := range wrap(s.visible(l.text), s.columns) {
 			s.write(l.tone, text)
 		}
 	}
 }
 
 // table prints rows with aligned columns, those of numbers to the right. The
-// first row is the head.
+// first row is the head. Where that is too wide, each cell has a line.
 func (s *screen) table(rows [][]string) {
 	widths, text := make([]int, len(rows[0])), make([]bool, len(rows[0]))
 	for n, row := range rows {
@@ -75,6 +79,14 @@ func (s *screen) table(rows [][]string) {
 			widths[i] = max(widths[i], utf8.RuneCountInString(row[i]))
 			text[i] = text[i] || n > 0 && !isNumber(cell)
 		}
+	}
+	width := 0
+	for _, w := range widths {
+		width += 2 + w
+	}
+	if width > s.columns {
+		s.stack(rows)
+		return
 	}
 	for n, row := range rows {
 		tone := plain
@@ -95,6 +107,18 @@ func (s *screen) table(rows [][]string) {
 	}
 }
 
+// stack prints a table whose rows are too wide, a line for each cell.
+func (s *screen) stack(rows [][]string) {
+	for _, row := range rows[1:] {
+		s.write(heading, "  "+row[0])
+		for i, cell := range row[1:] {
+			for _, text := range wrap("    "+rows[0][i+1]+" "+cell, s.columns) {
+				s.write(plain, text)
+			}
+		}
+	}
+}
+
 var isNumber = regexp.MustCompile(`^[0-9]+$`).MatchString
 
 func (s *screen) write(t tone, text string) {
@@ -108,7 +132,7 @@ func (s *screen) write(t tone, text string) {
 }
 
 // wrap breaks text into lines of at most columns characters, at blanks.
-func wrap(text string) []string {
+func wrap(text string, columns int) []string {
 	if utf8.RuneCountInString(text) <= columns {
 		return []string{text}
 	}

@@ -12,9 +12,9 @@ func TestLongLinesWrapAtBlanksAndKeepTheirWords(t *testing.T) {
 	words := strings.Repeat("word ", 50)
 	path := "/" + strings.Repeat("x", 150)
 	for _, text := range []string{"short  and   spaced", "  " + words, words + path + " " + words, path} {
-		lines := wrap(text)
+		lines := wrap(text, 40)
 		for _, l := range lines {
-			if len(l) > columns && strings.TrimSpace(l) != path {
+			if len(l) > 40 && strings.TrimSpace(l) != path {
 				t.Errorf("%d columns: %q", len(l), l)
 			}
 		}
@@ -34,6 +34,30 @@ func TestTableAlignsNumbersToTheRight(t *testing.T) {
 		"  longer  1000000  you\n"
 	if diff := cmp.Diff(want, got.String()); diff != "" {
 		t.Errorf("table (-want +got):\n%s", diff)
+	}
+}
+
+// On a narrow terminal no line is broken by it: rows that do not fit are told cell
+// by cell.
+func TestANarrowScreenIsNotBroken(t *testing.T) {
+	var got strings.Builder
+	s := newScreen(Options{Width: 24, Print: func(text string) error { got.WriteString(text); return nil }})
+	s.tell(line{plain, "Old way, read, add 1 and rename"})
+	s.table([][]string{{"NAME", "LOST THE OLD WAY", "LOST NOW"}, {"all", "7", "0"}, {"tick", "12", "1"}})
+	s.table([][]string{{"NAME", "N"}, {"a", "1"}})
+	want := "" +
+		"Old way, read, add 1 and\n" +
+		"  rename\n" +
+		"  all\n" +
+		"    LOST THE OLD WAY 7\n" +
+		"    LOST NOW 0\n" +
+		"  tick\n" +
+		"    LOST THE OLD WAY 12\n" +
+		"    LOST NOW 1\n" +
+		"  NAME  N\n" +
+		"  a     1\n"
+	if diff := cmp.Diff(want, got.String()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 
