@@ -158,6 +158,10 @@ func TestErrorsSayWhatToDoOfManifests(t *testing.T) {
 	for i := range MaxFields + 1 {
 		fmt.Fprintf(&many, `%s"f%d":{"type":"int"}`, ","[:min(i, 1)], i)
 	}
+	var crowd strings.Builder
+	for i := range MaxOwners + 1 {
+		fmt.Fprintf(&crowd, `%s"o%d":{}`, ","[:min(i, 1)], i)
+	}
 	for how, text := range map[string]string{
 		"no JSON": "{" + hostile, "newer format": `{"format":7}`, "no id": `{"format":1}`, "a hostile id": `{"format":1,"state_id":"\u001b\u202e"}`,
 		"no locks":       `{"format":1,"state_id":"` + strings.Repeat("0", 26) + `"}`,
@@ -183,6 +187,7 @@ func TestErrorsSayWhatToDoOfManifests(t *testing.T) {
 		"element":        field(`{"type":"list","of":{"type":"\u001b"}}`),
 		"member name":    field(`{"type":"record","fields":{"\u001b":{"type":"int"}}}`),
 		"nested":         field(strings.Repeat(`{"type":"list","of":`, MaxNest+1) + `{"type":"int"}` + strings.Repeat("}", MaxNest+1)),
+		"many owners":    manifest(`{"state":"s","owners":{` + crowd.String() + `}}`),
 		"many fields":    owner(`{"fields":{` + many.String() + `}}`),
 		"instances":      strings.Replace(manifest(`{"state":"s","instances":{"by":"\u001b"}}`), `"locks"`, `"instance":"i","locks"`, 1),
 		"upgrade":        strings.Replace(manifest(`{}`), `"locks"`, `"pending":{"id":"\u001b"},"locks"`, 1),

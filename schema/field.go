@@ -199,11 +199,12 @@ func (d *Declaration) OwnerOf(field string) (owner string, ok bool) {
 // map may have more than one.
 func (d *Declaration) OwnersOf(field string) []string {
 	var owners []string
-	for _, name := range d.OwnerNames() {
-		if _, ok := d.Owners[name].Fields[field]; ok {
+	for name, o := range d.Owners {
+		if _, ok := o.Fields[field]; ok {
 			owners = append(owners, name)
 		}
 	}
+	slices.Sort(owners)
 	return owners
 }
 

@@ -183,6 +183,9 @@ func (d *Declaration) sound() error {
 	if d.Instanced() && !ValidName(d.Instances.By) {
 		return fmt.Errorf("instances are by %.80q, which does not fit %s", d.Instances.By, NameRule)
 	}
+	if err := d.tooMany(); err != nil {
+		return err
+	}
 	for _, owner := range d.OwnerNames() {
 		o := d.Owners[owner]
 		if !ValidName(owner) {
@@ -210,9 +213,6 @@ func (d *Declaration) sound() error {
 		}
 		if o.Home != "" && !validHome(o.Home) {
 			return fmt.Errorf("owner %s has the home %.200q, which is no path below a module root", owner, o.Home)
-		}
-		if len(o.Fields) > MaxFields {
-			return fmt.Errorf("owner %s has %d fields, more than the %d allowed", owner, len(o.Fields), MaxFields)
 		}
 		for _, field := range o.FieldNames() {
 			if !ValidName(field) {

@@ -2,6 +2,7 @@ package schema
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"strings"
 	"testing"
@@ -61,6 +62,25 @@ func TestMergeOfLessOrOfOtherWordsIsNothingNew(t *testing.T) {
 		if _, more, err := manifest.Merge(built); more || err != nil {
 			t.Errorf("%s: more is %v (%v)", name, more, err)
 		}
+	}
+}
+
+// Two builds that each have a few fields of their own make no manifest together
+// that nobody could read.
+func TestMergeKeepsToTheCaps(t *testing.T) {
+	many := func(from, n int) *Declaration {
+		d := &Declaration{State: "s", Owners: map[string]Owner{"a": {Fields: map[string]Field{}}}}
+		for i := from; i < from+n; i++ {
+			d.Owners["a"].Fields[fmt.Sprint("f", i)] = Field{Type: TypeInt}
+		}
+		return d
+	}
+	if _, more, err := many(0, MaxFields-1).Merge(many(1, MaxFields-1)); err != nil || !more {
+		t.Errorf("%d fields together: %v", MaxFields, err)
+	}
+	_, _, err := many(0, MaxFields).Merge(many(1, MaxFields))
+	if want := ErrDeclaration.Error() + ": owner a has 4096 fields, more than the 4095 allowed"; err == nil || err.Error() != want {
+		t.Errorf("%d fields together: got %v, want %s", MaxFields+1, err, want)
 	}
 }
 

@@ -46,6 +46,9 @@ func (d *Declaration) Merge(built *Declaration) (*Declaration, bool, error) {
 	}
 	if len(clashes) == 0 {
 		clashes = append(merged.shared(), merged.unsoundDependencies()...)
+		if err := merged.tooMany(); err != nil {
+			clashes = append(clashes, err.Error())
+		}
 	}
 	if len(clashes) > 0 {
 		return nil, false, fmt.Errorf("%w: %s", ErrDeclaration, strings.Join(clashes, "; "))

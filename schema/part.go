@@ -17,6 +17,9 @@ const (
 	MaxElements = 16384
 	// MaxKeys is the most keys that a map may have.
 	MaxKeys = 16384
+	// MaxOwners is the most owners that a state may have: each is a file that
+	// every view reads, and some locks.
+	MaxOwners = 256
 	// MaxFields is the most fields that an owner may have, and the most
 	// members that a record may: one less than the members of an object in a
 	// sidecar, of which "$sidecar" is one.

@@ -82,6 +82,19 @@ func (o Owner) orders(name string) (clashes []string) {
 	return clashes
 }
 
+// tooMany says of what d has more than a state may.
+func (d *Declaration) tooMany() error {
+	if len(d.Owners) > MaxOwners {
+		return fmt.Errorf("the state has %d owners, more than the %d allowed", len(d.Owners), MaxOwners)
+	}
+	for _, owner := range d.OwnerNames() {
+		if n := len(d.Owners[owner].Fields); n > MaxFields {
+			return fmt.Errorf("owner %s has %d fields, more than the %d allowed", owner, n, MaxFields)
+		}
+	}
+	return nil
+}
+
 // shared says what is wrong with fields of several owners.
 func (d *Declaration) shared() []string {
 	var clashes []string

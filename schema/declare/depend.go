@@ -74,9 +74,7 @@ func (f *fileReader) checkDependency(d *schema.Declaration, owner string, field 
 	case name == field.name:
 		f.report(at, "%s depends on itself: name fields of other owners", what)
 	case !declared:
-		names := slices.Sorted(maps.Keys(f.fields))
-		names = slices.DeleteFunc(names, func(n string) bool { o, _ := d.OwnerOf(n); return o == owner })
-		f.report(at, "%s depends on %s, which no owner declares: %s", what, quoteOdd(name), suggestion(name, names))
+		f.report(at, "%s depends on %s, which no owner declares: %s", what, quoteOdd(name), f.suggestion(d, owner, name))
 	case other == owner:
 		f.report(at, "%s depends on %s, which is of the same owner %s and committed with it: remove it", what, name, owner)
 	case d.NotObservable(name) != "":
@@ -84,10 +82,19 @@ func (f *fileReader) checkDependency(d *schema.Declaration, owner string, field 
 	}
 }
 
-// suggestion ends the message about an unknown field.
-func suggestion(name string, names []string) string {
-	if w, ok := nearest(name, names); ok {
-		return "did you mean " + w + "?"
+// mostGuesses bounds how often all fields are compared with one name: in a file
+// with thousands of each that would take minutes, and help nobody.
+const mostGuesses = 16
+
+// suggestion ends the message about a field of owner that depends on an unknown
+// one, called name.
+func (f *fileReader) suggestion(d *schema.Declaration, owner, name string) string {
+	if f.guesses++; f.guesses <= mostGuesses {
+		names := slices.Sorted(maps.Keys(f.fields))
+		names = slices.DeleteFunc(names, func(n string) bool { o, _ := d.OwnerOf(n); return o == owner })
+		if w, ok := nearest(name, names); ok {
+			return "did you mean " + w + "?"
+		}
 	}
 	return "name a field of another owner"
 }

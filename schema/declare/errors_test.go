@@ -25,8 +25,8 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 	field := func(f string) string { return "state: runtime\nowners:\n  a:\n    fields:\n      x: " + f + "\n" }
 	for how, c := range map[string]struct{ folder, text string }{
 		"parse: a vast file":         {".", strings.Repeat("# more\n", declare.MaxSize)},
-		"parse: a long file":         {".", strings.Repeat("\n", 10_000)},
-		"parse: a dense file":        {".", strings.Repeat("[", 30_000)},
+		"parse: a long file":         {".", strings.Repeat("\n", 20_000)},
+		"parse: a dense file":        {".", strings.Repeat("[", 40_000)},
 		"parse: a byte order mark":   {".", "\xef\xbb\xbfstate: runtime\n"},
 		"parse: UTF-16":              {".", "\xff\xfes\x00"},
 		"parse: not UTF-8":           {".", "state: r\xff\n"},
@@ -40,6 +40,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		"parse: a long unit":         {".", field("{type: int, unit: " + strings.Repeat("x", 101) + "}")},
 		"parse: a kind for a type":   {".", field("{type: counter}")},
 		"parse: many values":         {".", field("{type: enum, values: [" + values(2000) + "]}")},
+		"parse: many owners":         {".", "state: runtime\nowners: {" + strings.ReplaceAll(fields(schema.MaxOwners+1), "type: int", "") + "}\n"},
 		"parse: many fields":         {".", "state: runtime\nowners:\n  a:\n    fields: {" + fields(schema.MaxFields+1) + "}\n"},
 		"parse: many members":        {".", field("{type: record, fields: {" + fields(schema.MaxFields+1) + "}}")},
 		"parse: a wait without unit": {".", "state: runtime\nowners:\n  a:\n    busy: {wait: 250}\n    fields:\n      x: {type: bool}\n"},

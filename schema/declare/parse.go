@@ -79,6 +79,7 @@ type fileReader struct {
 	fields     map[string]declared    // all owners' fields
 	claimed    map[[2]string]declared // the members of maps, by field and member
 	legacy     map[string]fieldEntry  // by legacy key
+	guesses    int                    // how often it was guessed which field is meant
 }
 
 // An ownerEntry is an owner with its place in the file.
@@ -171,6 +172,10 @@ func (f *fileReader) readOwners(root, owners *yaml.Node) {
 	entries := f.entries(owners, "owners", "NAME: {fields: …}")
 	if len(entries) == 0 && !f.unfinished && (isNull(owners) || owners.Kind == yaml.MappingNode && len(owners.Content) == 0) {
 		f.report(at(owners), "owners is empty: declare at least one owner with a field")
+	}
+	if len(entries) > schema.MaxOwners {
+		f.report(at(owners), "the state has %d owners and may have %d: declare several states", len(entries), schema.MaxOwners)
+		return
 	}
 	for _, e := range entries {
 		f.owners = append(f.owners, f.readOwner(e))

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/freehold-dev/freehold/schema"
 )
 
 // MaxSize is the most bytes that an owners.yaml may have. It is room for
@@ -11,10 +13,11 @@ import (
 const MaxSize = 256 << 10
 
 // What else an owners.yaml may have before the YAML parser sees it, which
-// builds a node of two hundred bytes from two.
+// builds a node of two hundred bytes from two. It is room for the most fields
+// that an owner may have, of which each says three things, in either style.
 const (
-	maxLines = 8192
-	maxMarks = 28 << 10 // characters that YAML gives a meaning: seven for each of the most fields of an owner
+	maxLines = 4*schema.MaxFields + 256
+	maxMarks = 8*schema.MaxFields + 512 // characters that YAML gives a meaning
 )
 
 // marks are those characters.
