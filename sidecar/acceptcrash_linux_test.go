@@ -78,7 +78,7 @@ func TestAcceptSurvivesEveryCall(t *testing.T) {
 	for name, plan := range repairPlans {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			plan.Calls = calls("openat", "mkdirat", "renameat", "linkat", "fsync", "unlinkat", "fchmod", "write")
+			plan = plan.Among("openat", "mkdirat", "renameat", "linkat", "fsync", "unlinkat", "fchmod", "write")
 			var bad string
 			everyLeaseCall(t, "accept", plan, func(dir string) {
 				bad = strangeCost(t, dir, func(text string) string { return strings.Replace(text, `"before"`, `"edited"`, 1) })
@@ -115,7 +115,7 @@ func TestQuarantineSurvivesEveryCall(t *testing.T) {
 	for name, plan := range repairPlans {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			plan.Calls = calls("openat", "mkdirat", "renameat", "fsync", "unlinkat")
+			plan = plan.Among("openat", "mkdirat", "renameat", "fsync", "unlinkat")
 			var bad string
 			everyLeaseCall(t, "quarantine", plan, func(dir string) {
 				bad = strangeCost(t, dir, func(text string) string { return text[:len(text)/2] })

@@ -122,17 +122,14 @@ func resolved(t *testing.T, dir string, before int, out string) []int {
 	return []int{before + 1000}
 }
 
-// plans are what is done to one system call of a process.
+// plans are what is done to one system call of a process. Errors find the same
+// code as kills do, and take four times as long: they are for who has the time.
 var plans = []inject.Plan{
-	{Action: inject.KillBefore},
+	inject.Plan{Action: inject.KillBefore}.AtChanges(),
 	{Action: inject.Fail, Errno: syscall.EIO},
 	{Action: inject.Fail, Errno: syscall.ENOSPC},
 	{Action: inject.Fail, Errno: syscall.EIO, Persistent: true},
 }
-
-// everyError reports whether errors are injected too, which find the same code
-// as the kills do and take four times as long; .ci/run sets FREEHOLD_ERRORS.
-var everyError = torture || os.Getenv("FREEHOLD_ERRORS") != ""
 
 func planName(p inject.Plan) string {
 	if p.Action == inject.KillBefore {
@@ -143,7 +140,7 @@ func planName(p inject.Plan) string {
 
 func TestSettingAsideStoppedAtEveryCallIsAllOrNothing(t *testing.T) {
 	for _, plan := range plans {
-		if plan.Action == inject.Fail && !everyError {
+		if plan.Action == inject.Fail && !inject.Thorough() {
 			continue
 		}
 		t.Run(planName(plan), func(t *testing.T) {
@@ -209,7 +206,7 @@ func leaveOver(t *testing.T, w *Writer) {
 func TestFoldStoppedAtEveryCallTakesEachPatchInOnce(t *testing.T) {
 	for name, prepare := range foldStarts {
 		for _, plan := range plans {
-			if plan.Action == inject.Fail && (!everyError || name != "three patches" && !torture) {
+			if plan.Action == inject.Fail && (!inject.Thorough() || name != "three patches" && !torture) {
 				continue // nearly the same calls
 			}
 			t.Run(name+"/"+planName(plan), func(t *testing.T) {

@@ -138,7 +138,7 @@ func TestKillAtEveryCallLeavesOldOrNew(t *testing.T) {
 	for _, s := range starts {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
-			everyCall(t, s, inject.Plan{Action: inject.KillBefore}, func(dir string, before int, r inject.Result) {
+			everyCall(t, s, inject.Plan{Action: inject.KillBefore}.AtChanges(), func(dir string, before int, r inject.Result) {
 				recovers(t, dir, before, r)
 			})
 		})
@@ -146,16 +146,16 @@ func TestKillAtEveryCallLeavesOldOrNew(t *testing.T) {
 }
 
 // publishing are the calls by which a commit could change anything.
-var publishing = []string{"flock", "openat", "openat2", "getdents64", "unlinkat", "read", "write", "fchmod", "fsync", "renameat"}
+var publishing = []string{"flock", "openat", "openat2", "getdents64", "unlinkat", "read", "write", "fchmod", "fsync", "renameat", "linkat", "mkdirat"}
 
-// failures are the errors that are injected: with torture each at every call
-// from every start, else all of them at the calls that matter.
+// failures are the errors that are injected: each at every call from every start
+// if there is time, else all of them at the calls that matter.
 func failures() (plans []inject.Plan) {
 	for _, errno := range []syscall.Errno{syscall.EIO, syscall.ENOSPC, syscall.EDQUOT, syscall.EROFS, syscall.EMFILE, syscall.EINTR} {
 		for _, persistent := range []bool{false, true} {
 			plan := inject.Plan{Action: inject.Fail, Errno: errno, Persistent: persistent}
-			if errno != syscall.EIO && !torture {
-				plan.Calls = publishing
+			if errno != syscall.EIO {
+				plan = plan.Among(publishing...)
 			}
 			if errno != syscall.EINTR || !persistent { // a call that is always interrupted is tried for ever
 				plans = append(plans, plan)
@@ -168,7 +168,7 @@ func failures() (plans []inject.Plan) {
 func TestErrorAtEveryCallHasItsOutcome(t *testing.T) {
 	for _, plan := range failures() {
 		for i, s := range starts {
-			if !torture && (i == 0 || i == 1 && (plan.Errno != syscall.EIO || plan.Persistent)) {
+			if !inject.Thorough() && (i == 0 || i == 1 && (plan.Errno != syscall.EIO || plan.Persistent)) {
 				continue
 			}
 			t.Run(fmt.Sprintf("%v/persistent=%v/%s", plan.Errno, plan.Persistent, s.name), func(t *testing.T) {

@@ -36,7 +36,7 @@ func TestAnInstanceIsMadeWholeOrNotAtAll(t *testing.T) {
 		t.Skipf("system calls cannot be intercepted: %v", err)
 	}
 	for name, plan := range map[string]inject.Plan{
-		"killed": {Action: inject.KillBefore, Marked: true},
+		"killed": inject.Plan{Action: inject.KillBefore, Marked: true}.AtChanges(),
 		"failed": {Action: inject.Fail, Errno: syscall.EIO, Marked: true},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -41,15 +41,6 @@ func leaseOnce(dir string) (c Commit, err error) {
 	return c, w.Close()
 }
 
-// calls are the system calls to interfere with: in CI those that change
-// something or wait, else all.
-func calls(names ...string) []string {
-	if torture {
-		return nil
-	}
-	return names
-}
-
 // everyLeaseCall runs a role once for each of its system calls.
 func everyLeaseCall(t *testing.T, role string, plan inject.Plan, prepare func(dir string), check func(dir string, r inject.Result)) {
 	t.Helper()
@@ -81,7 +72,7 @@ func TestLeaseSurvivesEveryCall(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			plan.Calls = calls("flock", "renameat", "fsync", "unlinkat", "fchmod", "write")
+			plan = plan.Among("flock", "renameat", "fsync", "unlinkat", "fchmod", "write")
 			var before Version
 			everyLeaseCall(t, "lease", plan, func(dir string) {
 				w, err := Open(t.Context(), dir, nil, "watchdog", nil)
@@ -170,8 +161,8 @@ func TestRetireSurvivesEveryCall(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			plan.Calls = calls("flock", "pidfd_open", "pidfd_send_signal", "renameat", "fsync")
-			if torture { // every call on files, and these
+			plan = plan.Among("flock", "pidfd_open", "pidfd_send_signal", "renameat", "fsync")
+			if inject.Thorough() { // every call on files, and these
 				plan.Calls = []string{"pidfd_open", "pidfd_send_signal", "openat", "close", "flock", "read", "write", "fcntl", "fsync", "renameat",
 					"unlinkat", "mkdirat", "fchmod", "fstat", "newfstatat", "statx", "statfs", "fstatfs", "getdents64", "readlinkat"}
 			}

@@ -115,7 +115,11 @@ func TestKillAtEveryCallOfAClaimLeavesAWholeOneOrNone(t *testing.T) {
 		for _, claimed := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%v/claimed=%v", action, claimed), func(t *testing.T) {
 				t.Parallel()
-				everyCallOfAClaim(t, claimed, inject.Plan{Action: action}, func(dir, before string, r inject.Result) { oneWinner(t, dir, before, r) })
+				plan := inject.Plan{Action: action}
+				if !claimed { // else it changes nothing
+					plan = plan.AtChanges()
+				}
+				everyCallOfAClaim(t, claimed, plan, func(dir, before string, r inject.Result) { oneWinner(t, dir, before, r) })
 			})
 		}
 	}
@@ -133,6 +137,9 @@ func TestErrorAtEveryCallOfAClaimIsNoVictory(t *testing.T) {
 				t.Run(fmt.Sprintf("%v/persistent=%v/claimed=%v", errno, persistent, claimed), func(t *testing.T) {
 					t.Parallel()
 					plan := inject.Plan{Action: inject.Fail, Errno: errno, Persistent: persistent}
+					if errno != syscall.EIO {
+						plan = plan.Among(publishing...)
+					}
 					everyCallOfAClaim(t, claimed, plan, func(dir, before string, r inject.Result) { oneWinner(t, dir, before, r) })
 				})
 			}

@@ -88,35 +88,18 @@ func resumes(t *testing.T, dir string, r inject.Result) {
 	commit(t, dir, "clock", sidecar.Op{Field: "cleared", Verb: sidecar.Set, Value: []byte("false")})
 }
 
-// changing are the calls that change something. To be killed before any other
-// is to be killed before the next of these.
-var changing = []string{"mkdirat", "openat", "write", "fchmod", "fsync", "renameat", "unlinkat", "flock"}
-
-// failing are the calls whose failure means something beside.
-var failing = append([]string{"read", "getdents64", "newfstatat", "close"}, changing...)
-
-// unless returns no names, which means every call, in a run that has the time.
-func unless(names []string) []string {
-	if os.Getenv("FREEHOLD_TORTURE") != "" {
-		return nil
-	}
-	return names
-}
-
-// creates reports whether a call changes something, of those that may.
-func creates(c inject.Call) bool {
-	return os.Getenv("FREEHOLD_TORTURE") != "" || c.Name != "openat" || c.Args[2]&syscall.O_CREAT != 0
-}
+// failing are the calls whose failure is not one of the next in disguise.
+var failing = []string{"mkdirat", "openat", "write", "fchmod", "fsync", "renameat", "unlinkat", "flock", "read", "getdents64", "newfstatat", "close"}
 
 func TestKilledAtEveryCallItResumes(t *testing.T) {
 	t.Parallel()
-	everyCall(t, inject.Plan{Action: inject.KillBefore, Calls: unless(changing), Only: creates}, func(dir string, r inject.Result) { resumes(t, dir, r) })
+	everyCall(t, inject.Plan{Action: inject.KillBefore}.AtChanges(), func(dir string, r inject.Result) { resumes(t, dir, r) })
 }
 
 func TestFailedAtEveryCallItSaysSoAndResumes(t *testing.T) {
 	for _, plan := range []inject.Plan{
-		{Errno: syscall.EIO, Calls: unless(failing)},
-		{Errno: syscall.ENOSPC, Persistent: true, Calls: unless(changing), Only: creates},
+		inject.Plan{Errno: syscall.EIO}.Among(failing...),
+		inject.Plan{Errno: syscall.ENOSPC, Persistent: true}.AtChanges(),
 	} {
 		t.Run(fmt.Sprintf("%v/persistent=%v", plan.Errno, plan.Persistent), func(t *testing.T) {
 			t.Parallel()

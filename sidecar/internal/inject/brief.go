@@ -1,0 +1,49 @@
+package inject
+
+import (
+	"os"
+	"slices"
+	"syscall"
+)
+
+// thorough is whether plans are taken as they stand. It takes several times as long; .ci/run asks for it.
+var thorough = os.Getenv("FREEHOLD_EVERY_CALL") != ""
+
+// changes are the calls that change what others see, or wait for them.
+var changes = []string{
+	"openat", "mkdirat", "write", "pwrite64", "ftruncate", "fallocate", "fchmod", "fchmodat", "fchown", "fsync", "fdatasync",
+	"renameat", "renameat2", "linkat", "symlinkat", "unlinkat", "flock", "fcntl",
+}
+
+// AtChanges returns p for the calls alone that change what others see. Whoever is killed before any other call has left behind what he
+// leaves when he is killed before the next of these. If the environment variable FREEHOLD_EVERY_CALL is set, it returns p as it is.
+func (p Plan) AtChanges() Plan {
+	if !thorough {
+		p.Calls, p.Only = changes, changing
+	}
+	return p
+}
+
+// changing leaves out those of the [changes] that only look.
+func changing(c Call) bool {
+	switch c.Name {
+	case "openat":
+		return c.Args[2]&(syscall.O_CREAT|syscall.O_TRUNC) != 0
+	case "fcntl":
+		return !slices.Contains([]uint64{syscall.F_GETFD, syscall.F_SETFD, syscall.F_GETFL, syscall.F_DUPFD_CLOEXEC}, c.Args[1])
+	}
+	return true
+}
+
+// Among returns p for the calls of these names alone, whose failures stand for those of the others. If the environment variable
+// FREEHOLD_EVERY_CALL is set, it returns p as it is.
+func (p Plan) Among(names ...string) Plan {
+	if !thorough {
+		p.Calls = names
+	}
+	return p
+}
+
+// Thorough reports whether the environment variable FREEHOLD_EVERY_CALL is set, and so whether there is time for variants of a plan that
+// are likely to find nothing which the others do not.
+func Thorough() bool { return thorough }
