@@ -3,9 +3,11 @@ package main
 import (
 	"bufio"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -71,11 +73,25 @@ func processesBelow(t *testing.T, dir string) []string {
 }
 
 func TestDemoOnATerminalHasColours(t *testing.T) {
-	t.Setenv("TMPDIR", t.TempDir())
-	out := onTerminal(t, 100, nil, "demo")
-	for _, colour := range []string{"\x1b[31m", "\x1b[32m"} {
-		if !strings.Contains(out, colour) {
-			t.Errorf("nothing has the colour %q:\n%s", colour, out)
+	terminal, other := openTerminal(t, 100)
+	cmd, a := demoCommand(t)
+	cmd.Stdout, cmd.Env = terminal, append(cmd.Env, terminalEnv("TMPDIR="+a.temp)...)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	terminal.Close()
+	missing := []string{"\x1b[31m", "\x1b[32m"}
+	var out strings.Builder
+	for lines := bufio.NewScanner(other); lines.Scan(); {
+		fmt.Fprintln(&out, lines.Text())
+		seen := len(missing)
+		missing = slices.DeleteFunc(missing, func(colour string) bool { return strings.Contains(out.String(), colour) })
+		if len(missing) == 0 && seen > 0 { // the rest would show no more
+			cmd.Process.Signal(os.Interrupt)
 		}
+	}
+	cmd.Wait() // the signal's error, if any
+	if len(missing) > 0 {
+		t.Errorf("nothing has the colours %q:\n%s", missing, &out)
 	}
 }
