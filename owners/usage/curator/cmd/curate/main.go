@@ -56,7 +56,11 @@ func (c *curate) do(ctx context.Context, dir string, _ []string) error {
 		return err
 	}
 	for _, m := range done.Moves {
-		fmt.Printf("%s: %v: nobody has touched it since %s\n", m.Skill.Key, m.To, m.Anchor.Format(time.RFC3339))
+		why := "nobody has touched it since"
+		if m.To == usage.SkillsStateActive() {
+			why = "somebody made or touched it at"
+		}
+		fmt.Printf("%s: %v: %s %s\n", m.Skill.Key, m.To, why, m.Anchor.Format(time.RFC3339))
 	}
 	for _, k := range done.Kept {
 		fmt.Fprintf(os.Stderr, "curate: left %s alone: %s\n", k.Skill, k.Why)
