@@ -6,8 +6,6 @@ import (
 	"go/token"
 	"go/types"
 	"slices"
-
-	"golang.org/x/tools/go/types/typeutil"
 )
 
 // An Op says what a call does to a file.
@@ -18,6 +16,9 @@ const (
 	Read Op = iota
 	// Open opens a file, so that it can be read through the handle.
 	Open
+	// Update opens a file, so that it can be read through the handle and
+	// written anywhere.
+	Update
 	// Replace gives the file a new content.
 	Replace
 	// Change changes the file in some other way: it appends, creates,
@@ -34,15 +35,17 @@ type Access struct {
 }
 
 // An effect is an Access before the call is known. path is the index of the
-// argument; flags that of the flags of an open call, 0 if it has none.
+// argument; flags that of the flags of an open call, 0 if it has none; in says
+// that the first argument is the directory.
 type effect struct {
 	op          Op
 	path, flags int
+	in          bool
 }
 
 // importPaths are those of the packages that have the functions below.
 var importPaths = []string{
-	"os", "io/ioutil",
+	"os", "io/fs", "io/ioutil",
 	"github.com/google/renameio", "github.com/google/renameio/maybe",
 	"github.com/google/renameio/v2", "github.com/google/renameio/v2/maybe",
 	"github.com/natefinch/atomic",
@@ -76,6 +79,7 @@ var functions = map[string][]effect{
 	"(*os.Root).Mkdir":     {{op: Change}},
 	"(*os.Root).MkdirAll":  {{op: Change}},
 
+	"io/fs.ReadFile":      {{op: Read, path: 1, in: true}},
 	"io/ioutil.ReadFile":  {{op: Read}},
 	"io/ioutil.WriteFile": {{op: Replace}},
 
@@ -106,34 +110,30 @@ func Imported(pkg *types.Package) bool {
 
 // Accesses returns what call does to files; nothing if it does not say so by
 // itself.
-func Accesses(info *types.Info, call *ast.CallExpr) []Access {
-	fn, ok := typeutil.Callee(info, call).(*types.Func)
-	if !ok {
+func (t *Tracer) Accesses(call *ast.CallExpr) []Access {
+	fn, name := t.Callee(call)
+	if fn == nil || functions[fn.FullName()] == nil {
 		return nil
 	}
+	root, args := t.receiver(fn, name, call)
 	var all []Access
 	for _, e := range functions[fn.FullName()] {
-		if len(call.Args) <= max(e.path, e.flags) {
+		if len(args) <= max(e.path, e.flags) {
 			continue // f(g()), where g returns the arguments
 		}
-		a := Access{Op: e.op, Path: call.Args[e.path], Root: root(fn, call)}
+		a := Access{Op: e.op, Path: args[e.path], Root: root}
+		if e.in {
+			a.Root = args[0]
+		}
 		if e.flags == 0 {
 			all = append(all, a)
 			continue
 		}
-		for _, a.Op = range opens(fn.Pkg(), info.Types[call.Args[e.flags]].Value) {
+		for _, a.Op = range opens(fn.Pkg(), t.info.Types[args[e.flags]].Value) {
 			all = append(all, a)
 		}
 	}
 	return all
-}
-
-// root returns the receiver of a call to a method.
-func root(fn *types.Func, call *ast.CallExpr) ast.Expr {
-	if sel, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr); ok && fn.Signature().Recv() != nil {
-		return sel.X
-	}
-	return nil
 }
 
 // opens returns what it means to open a file with flags, constants of package
@@ -152,8 +152,10 @@ func opens(os *types.Package, flags constant.Value) []Op {
 		return []Op{Open}
 	case write && has("O_TRUNC") && !has("O_EXCL"):
 		return []Op{Replace}
-	case has("O_RDWR"):
+	case has("O_RDWR") && has("O_APPEND"):
 		return []Op{Open, Change}
+	case has("O_RDWR"):
+		return []Op{Update}
 	}
 	return []Op{Change}
 }

@@ -179,15 +179,19 @@ func (t *Tracer) call(x *ast.CallExpr, env Env) Path {
 		if !x.Ellipsis.IsValid() {
 			return t.join(args...)
 		}
-	case "path/filepath.Clean", "path.Clean", "path/filepath.FromSlash", "path/filepath.ToSlash":
+	case "path/filepath.Clean", "path.Clean", "path/filepath.FromSlash", "path/filepath.ToSlash", "os.DirFS":
 		return args[0]
+	case "(*os.Root).FS":
+		if recv, _ := t.receiver(fn, ast.Unparen(x.Fun), x); recv != nil {
+			return t.path(recv, env)
+		}
 	case "fmt.Sprintf":
 		return t.sprintf(x, args)
 	}
 	if result, ok := t.result(x, fn, env); ok {
 		return result
 	}
-	if recv := root(fn, x); recv != nil {
+	if recv, _ := t.receiver(fn, ast.Unparen(x.Fun), x); recv != nil {
 		args = append(args, t.path(recv, env))
 	}
 	p := t.part(fmt.Sprintf("call %p", fn), args...)

@@ -81,7 +81,11 @@ func (t *Tracer) same(x ast.Expr) ast.Expr {
 		return nil
 	}
 	fn, ok := typeutil.Callee(t.info, call).(*types.Func)
-	if ok && (fn.FullName() == "path/filepath.Abs" || fn.FullName() == "path/filepath.EvalSymlinks") {
+	if !ok {
+		return nil
+	}
+	switch fn.FullName() {
+	case "path/filepath.Abs", "path/filepath.EvalSymlinks", "os.OpenRoot":
 		return call.Args[0]
 	}
 	return nil
@@ -122,29 +126,3 @@ func Assigned(n ast.Node) (lhs, rhs []ast.Expr) {
 
 // Decl returns the declaration of a function of this package, or nil.
 func (t *Tracer) Decl(fn *types.Func) *ast.FuncDecl { return t.decls[fn.Origin()] }
-
-// Bind returns what is known of the parameters and the receiver of fn, a
-// function of this package, when call calls it.
-func (t *Tracer) Bind(fn *types.Func, call *ast.CallExpr, env Env) Env {
-	decl, bound := t.Decl(fn), Env{}
-	bind := func(name *ast.Ident, x ast.Expr) {
-		if obj := t.info.Defs[name]; obj != nil {
-			p := t.path(x, env)
-			p.Local = p.Local && env != nil // what the outermost function calls local is fixed while it calls
-			bound[obj] = p
-		}
-	}
-	if recv := root(fn, call); recv != nil && len(decl.Recv.List[0].Names) == 1 {
-		bind(decl.Recv.List[0].Names[0], recv)
-	}
-	i := 0
-	for _, field := range decl.Type.Params.List {
-		for _, name := range field.Names {
-			if _, variadic := field.Type.(*ast.Ellipsis); i < len(call.Args) && !variadic {
-				bind(name, call.Args[i])
-			}
-			i++
-		}
-	}
-	return bound
-}

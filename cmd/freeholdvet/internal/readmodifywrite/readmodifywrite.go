@@ -26,7 +26,7 @@ func run(pass *check.Pass) {
 		Pass:    pass,
 		tracer:  fileio.NewTracer(pass.TypesInfo, pass.Files),
 		root:    inspector.New(pass.Files).Root(),
-		touches: map[*ast.FuncDecl]bool{},
+		touches: map[*ast.BlockStmt]bool{},
 	}
 	for file := range pass.ByHand() {
 		for _, decl := range file.Decls {
@@ -42,7 +42,7 @@ type checker struct {
 	*check.Pass
 	tracer  *fileio.Tracer
 	root    inspector.Cursor
-	touches map[*ast.FuncDecl]bool // whether a function accesses files
+	touches map[*ast.BlockStmt]bool // whether a function accesses files
 }
 
 // bodies yields the body of a function, or those of the function literals that

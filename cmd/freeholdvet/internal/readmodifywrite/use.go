@@ -5,6 +5,7 @@ import (
 	"go/token"
 	"go/types"
 	"slices"
+	"strings"
 
 	"golang.org/x/tools/go/ast/inspector"
 	"golang.org/x/tools/go/types/typeutil"
@@ -41,8 +42,13 @@ func (c *checker) uses(call *ast.CallExpr, obj types.Object) func(yield func(ins
 	}
 }
 
-// comparing names functions that tell whether a content is the right one.
-var comparing = []string{"bytes.Equal", "bytes.Compare", "reflect.DeepEqual", "slices.Equal", "maps.Equal"}
+// comparing names functions that tell whether a content is the right one, or is
+// one at all.
+var comparing = []string{"bytes.Equal", "bytes.Compare", "reflect.DeepEqual", "slices.Equal", "maps.Equal", "encoding/json.Valid", "unicode/utf8.Valid"}
+
+// digesting names the packages whose functions return a digest of a content, or
+// write one in another way: from them the content cannot be had.
+var digesting = []string{"crypto/", "hash/", "encoding/hex", "encoding/base64"}
 
 // onlyCompared reports whether the content that the call returns serves for
 // nothing but to see if it is equal to something, or is not used at all.
@@ -50,10 +56,24 @@ func (c *checker) onlyCompared(call *ast.CallExpr) bool {
 	if !c.returnsContent(call) {
 		return false
 	}
+	cur, ok := c.root.FindNode(call)
+	return ok && (c.onlyCompares(cur) || c.discarded(cur))
+}
+
+// digests reports whether what fn returns is made of a content and does not hold
+// it.
+func digests(fn *types.Func) bool {
+	return fn.Pkg() != nil && fn.Signature().Recv() == nil &&
+		slices.ContainsFunc(digesting, func(prefix string) bool { return strings.HasPrefix(fn.Pkg().Path()+"/", prefix) })
+}
+
+// onlyCompares reports whether the value of the call at cur, or of the variable
+// that it is assigned to, is an operand of comparisons and nothing else.
+func (c *checker) onlyCompares(cur inspector.Cursor) bool {
+	call := cur.Node().(*ast.CallExpr)
 	obj := c.result(call)
 	if obj == nil {
-		cur, ok := c.root.FindNode(call)
-		return ok && (c.compared(cur) || c.discarded(cur))
+		return c.compared(cur)
 	}
 	for use := range c.uses(call, obj) {
 		if !c.compared(use) {
@@ -110,36 +130,14 @@ func (c *checker) compared(cur inspector.Cursor) bool {
 	switch parent := cur.Parent().Node().(type) {
 	case *ast.BinaryExpr:
 		return parent.Op == token.EQL || parent.Op == token.NEQ
-	case *ast.ParenExpr:
+	case *ast.ParenExpr, *ast.SliceExpr:
 		return c.compared(cur.Parent())
 	case *ast.CallExpr:
 		if c.TypesInfo.Types[parent.Fun].IsType() { // string(text) == …
 			return c.compared(cur.Parent())
 		}
 		fn, ok := typeutil.Callee(c.TypesInfo, parent).(*types.Func)
-		return ok && slices.Contains(comparing, fn.FullName())
-	}
-	return false
-}
-
-// harmless names methods of a file that do not read it.
-var harmless = []string{"Close", "Stat", "Name", "Sync", "Chmod", "Chown", "Chtimes", "Fd", "Truncate", "ReadDir", "Readdir", "Readdirnames",
-	"Write", "WriteString", "WriteAt", "ReadFrom", "SyscallConn"}
-
-// readsHandle reports whether the file that call opens is read, or given to
-// somebody who may.
-func (c *checker) readsHandle(call *ast.CallExpr) bool {
-	obj := c.result(call)
-	if obj == nil {
-		cur, ok := c.root.FindNode(call)
-		return ok && !c.discarded(cur)
-	}
-	for use := range c.uses(call, obj) {
-		if sel, ok := use.Parent().Node().(*ast.SelectorExpr); !ok || !slices.Contains(harmless, sel.Sel.Name) {
-			if !c.compared(use) {
-				return true
-			}
-		}
+		return ok && (slices.Contains(comparing, fn.FullName()) || digests(fn) && c.onlyCompares(cur.Parent()))
 	}
 	return false
 }

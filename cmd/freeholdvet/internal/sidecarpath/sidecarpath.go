@@ -24,7 +24,7 @@ func run(pass *check.Pass) {
 	if !fileio.Imported(pass.Pkg) || generated.Within(pass.Pkg.Path(), generated.Sidecar) {
 		return
 	}
-	c := &checker{Pass: pass}
+	c := &checker{Pass: pass, tracer: fileio.NewTracer(pass.TypesInfo, pass.Files)}
 	for file := range pass.ByHand() {
 		for n := range ast.Preorder(file) {
 			if call, ok := n.(*ast.CallExpr); ok {
@@ -41,12 +41,9 @@ type checker struct {
 }
 
 func (c *checker) call(call *ast.CallExpr) {
-	for _, access := range fileio.Accesses(c.TypesInfo, call) {
+	for _, access := range c.tracer.Accesses(call) {
 		if access.Op == fileio.Read || access.Op == fileio.Open {
 			continue
-		}
-		if c.tracer == nil {
-			c.tracer = fileio.NewTracer(c.TypesInfo, c.Files)
 		}
 		elements, last := c.tracer.Of(access.Root, access.Path, nil).Elements()
 		if slices.Contains(elements, private) {

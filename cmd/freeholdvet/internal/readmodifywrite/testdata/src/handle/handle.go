@@ -15,7 +15,7 @@ func decodes(path string) {
 	var v map[string]int
 	json.NewDecoder(f).Decode(&v)
 	v["count"]++
-	out, err := os.Create(path) // want `read at handle.go:10`
+	out, err := os.Create(path) // want `read at handle.go:16`
 	if err != nil {
 		return
 	}
@@ -33,7 +33,7 @@ func inPlace(path string) {
 	f, _ := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	defer f.Close()
 	text, _ := io.ReadAll(f)
-	f.Truncate(0) // want `read at handle.go:33`
+	f.Truncate(0) // want `read at handle.go:35`
 	f.Seek(0, io.SeekStart)
 	f.Write(append(text, '\n'))
 }
