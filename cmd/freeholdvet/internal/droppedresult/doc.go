@@ -13,5 +13,6 @@
 //
 // The same goes for every other function of a writer package or of package
 // sidecar that returns an error, except Close, and for every function that
-// returns a sidecar.Commit or a struct that embeds one, such as a home's verb.
+// takes sidecar.Options or returns a sidecar.Commit, or a struct that embeds
+// one, as a home's verbs do.
 package droppedresult

@@ -21,12 +21,13 @@ func run(pass *check.Pass) {
 		return
 	}
 	for _, file := range pass.Files {
+		silenced := silenced(pass.TypesInfo, file)
 		for n := range ast.Preorder(file) {
 			call := dropped(n)
 			if call == nil {
-				continue
+				call = silencedCall(pass.TypesInfo, n, silenced)
 			}
-			if commits(pass.TypesInfo, call) {
+			if call != nil && commits(pass.TypesInfo, call) {
 				pass.Findf(call, "the error of %s is dropped, and it alone tells whether anything was done: handle it", name(pass.TypesInfo, call))
 			}
 		}
@@ -64,6 +65,47 @@ func blank(x ast.Expr) bool {
 	return ok && id.Name == "_"
 }
 
+// silenced returns the variables of a file that are used in nothing but
+// "_ = err", by which the compiler lets an error drop.
+func silenced(info *types.Info, file *ast.File) map[types.Object]bool {
+	uses := map[types.Object]int{}
+	for n := range ast.Preorder(file) {
+		switch n := n.(type) {
+		case *ast.Ident:
+			if obj := info.Uses[n]; obj != nil {
+				uses[obj]++
+			}
+		case *ast.AssignStmt:
+			if len(n.Lhs) != 1 || len(n.Rhs) != 1 || !blank(n.Lhs[0]) {
+				continue
+			}
+			if id, ok := n.Rhs[0].(*ast.Ident); ok {
+				uses[info.Uses[id]]--
+			}
+		}
+	}
+	dropped := map[types.Object]bool{}
+	for obj, n := range uses {
+		dropped[obj] = n == 0 && obj != nil && types.Identical(obj.Type(), errorType)
+	}
+	return dropped
+}
+
+// silencedCall returns the call whose error n puts into a new variable that is
+// silenced, or nil.
+func silencedCall(info *types.Info, n ast.Node, silenced map[types.Object]bool) *ast.CallExpr {
+	assign, ok := n.(*ast.AssignStmt)
+	if !ok || len(assign.Rhs) != 1 {
+		return nil
+	}
+	id, ok := assign.Lhs[len(assign.Lhs)-1].(*ast.Ident)
+	if !ok || !silenced[info.Defs[id]] {
+		return nil
+	}
+	call, _ := ast.Unparen(assign.Rhs[0]).(*ast.CallExpr)
+	return call
+}
+
 // commits reports whether the call's error tells what became of a commit.
 func commits(info *types.Info, call *ast.CallExpr) bool {
 	sig, ok := info.TypeOf(call.Fun).(*types.Signature)
@@ -76,6 +118,11 @@ func commits(info *types.Info, call *ast.CallExpr) bool {
 		}
 		if fn.Pkg().Path() == generated.Sidecar || generated.Writer(fn.Pkg()) {
 			return true
+		}
+	}
+	for param := range sig.Params().Variables() {
+		if generated.IsPointerTo(param.Type(), generated.Sidecar, "Options") {
+			return true // a verb that returns nothing but its error
 		}
 	}
 	for result := range sig.Results().Variables() {
@@ -92,6 +139,9 @@ var errorType = types.Universe.Lookup("error").Type()
 func holdsCommit(t types.Type) bool {
 	if generated.Is(t, generated.Sidecar, "Commit") {
 		return true
+	}
+	if p, ok := t.Underlying().(*types.Pointer); ok {
+		t = p.Elem()
 	}
 	s, ok := t.Underlying().(*types.Struct)
 	if !ok {

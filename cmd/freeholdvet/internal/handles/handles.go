@@ -9,6 +9,7 @@ import (
 
 	"github.com/freehold-dev/freehold/cmd/freeholdvet/internal/check"
 	"github.com/freehold-dev/freehold/cmd/freeholdvet/internal/generated"
+	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/types/typeutil"
 )
 
@@ -22,13 +23,66 @@ func run(pass *check.Pass) {
 	if !slices.ContainsFunc(pass.Pkg.Imports(), func(p *types.Package) bool { return p.Path() == "unsafe" || p.Path() == "reflect" }) {
 		return
 	}
+	prying := prying(pass)
 	for _, file := range pass.Files {
 		linknames(pass, file)
 		for n := range ast.Preorder(file) {
-			if call, ok := n.(*ast.CallExpr); ok {
-				calls(pass, call)
+			switch n := n.(type) {
+			case *ast.CallExpr:
+				calls(pass, n)
+			case *ast.Ident:
+				if how := prying[pass.TypesInfo.Uses[n]]; how != "" {
+					instance(pass, n, how)
+				}
 			}
 		}
+	}
+}
+
+// prying returns the generic functions of the package that use unsafe or
+// reflect, and which: they may use it on a type that they are given.
+func prying(pass *check.Pass) map[types.Object]string {
+	all := map[types.Object]string{}
+	for _, file := range pass.Files {
+		for _, decl := range file.Decls {
+			if fn, ok := decl.(*ast.FuncDecl); ok && fn.Type.TypeParams != nil && fn.Body != nil {
+				all[pass.TypesInfo.Defs[fn.Name]] = pries(pass.TypesInfo, fn.Body)
+			}
+		}
+	}
+	return all
+}
+
+// pries returns by which of unsafe and reflect the function gets at values, or
+// "".
+func pries(info *types.Info, body *ast.BlockStmt) string {
+	for n := range ast.Preorder(body) {
+		id, ok := n.(*ast.Ident)
+		if !ok {
+			continue
+		}
+		switch obj := info.Uses[id].(type) {
+		case *types.TypeName:
+			if isUnsafe(obj.Type()) {
+				return "unsafe"
+			}
+		case *types.Func:
+			if slices.Contains(reflecting, obj.FullName()) {
+				return "reflect"
+			}
+		}
+	}
+	return ""
+}
+
+// reflecting names the functions by which reflect gets at what a value holds.
+var reflecting = []string{"reflect.ValueOf", "reflect.Indirect", "reflect.New", "reflect.NewAt", "reflect.Zero"}
+
+// instance reports that a function which pries is used on a handle.
+func instance(pass *check.Pass, id *ast.Ident, how string) {
+	args := pass.TypesInfo.Instances[id].TypeArgs
+	for t := range args.Types() {
+		report(pass, id, how, t)
 	}
 }
 
@@ -79,9 +133,9 @@ func reflected(info *types.Info, x ast.Expr) types.Type {
 	return nil
 }
 
-func report(pass *check.Pass, call *ast.CallExpr, how string, t types.Type) {
+func report(pass *check.Pass, at analysis.Range, how string, t types.Type) {
 	if name, ok := handle(pass, t, 3); ok {
-		pass.Findf(call, "%s goes around the methods of %s, which are all that its holder may do: call them instead", how, name)
+		pass.Findf(at, "%s goes around the methods of %s, which are all that its holder may do: call them instead", how, name)
 	}
 }
 

@@ -31,7 +31,9 @@
 //
 // Two accesses are to one file if their paths are the same constant, variable,
 // field, or call with the same arguments, also where a function of the same
-// package does the reading or the writing. Appending, writing another file,
+// package does the reading or the writing, and also through an open file. What
+// an object was made from is not followed: a constructor that reads a file and
+// a method that writes it are two functions. Appending, writing another file,
 // and reading only to compare, so that nothing of what was read can be in what
 // is written, are not reported.
 //

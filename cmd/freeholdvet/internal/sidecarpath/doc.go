@@ -10,8 +10,8 @@
 //	err := cost.Record(ctx, dir, log) // RIGHT: a verb of the home of cost
 //
 // It goes by the last element of the path: the sidecars are those of the owners
-// that some owners.yaml of the module declares. Where the path is not told by
-// the code nothing is reported. Another file of the same name is allowed with
+// that some owners.yaml of the module declares. Functions of the same package
+// are followed. Where the path is not told by the code nothing is reported. Another file of the same name is allowed with
 // the reason:
 //
 //	//freehold:allow sidecarpath this is the report for the web page

@@ -3,12 +3,15 @@ package sidecarpath
 import (
 	_ "embed"
 	"go/ast"
+	"go/types"
+	"iter"
 	"slices"
 	"strings"
 
 	"github.com/freehold-dev/freehold/cmd/freeholdvet/internal/check"
 	"github.com/freehold-dev/freehold/cmd/freeholdvet/internal/fileio"
 	"github.com/freehold-dev/freehold/cmd/freeholdvet/internal/generated"
+	"golang.org/x/tools/go/analysis"
 )
 
 //go:embed doc.go
@@ -41,18 +44,82 @@ type checker struct {
 }
 
 func (c *checker) call(call *ast.CallExpr) {
-	for _, access := range c.tracer.Accesses(call) {
-		if access.Op == fileio.Read || access.Op == fileio.Open {
-			continue
+	for path, at := range c.changes(call, nil) {
+		c.check(path, at)
+	}
+	if c.names(call) {
+		for path := range c.within(call, nil, 0) {
+			c.check(path, call)
 		}
-		elements, last := c.tracer.Of(access.Root, access.Path, nil).Elements()
-		if slices.Contains(elements, private) {
-			c.Findf(access.Path, "only the library may write in %s: call `freehold state repair` or the verbs of an owner's home", private)
-			continue
+	}
+}
+
+// check reports at a place that the file of a path is written, if only its
+// owner may.
+func (c *checker) check(path fileio.Path, at analysis.Range) {
+	elements, last := path.Elements()
+	if slices.Contains(elements, private) {
+		c.Findf(at, "only the library may write in %s: call `freehold state repair` or the verbs of an owner's home", private)
+		return
+	}
+	if o, ok := c.owner(last); ok {
+		c.Findf(at, "%s is the sidecar of owner %s, as %s declares, and writing it makes it foreign: call a verb that %s exports, or allow it if this is another file",
+			last, o.name, o.file, o.home)
+	}
+}
+
+// changes yields the paths that the call itself writes, each with the
+// expression that names it.
+func (c *checker) changes(call *ast.CallExpr, env fileio.Env) iter.Seq2[fileio.Path, ast.Expr] {
+	return func(yield func(fileio.Path, ast.Expr) bool) {
+		for _, access := range c.tracer.Accesses(call) {
+			if access.Op != fileio.Read && access.Op != fileio.Open && !yield(c.tracer.Of(access.Root, access.Path, env), access.Path) {
+				return
+			}
 		}
-		if o, ok := c.owner(last); ok {
-			c.Findf(access.Path, "%s is the sidecar of owner %s, as %s declares, and writing it makes it foreign: call a verb that %s exports, or allow it if this is another file",
-				last, o.name, o.file, o.home)
+	}
+}
+
+// names reports whether an argument of the call tells something of a file's
+// name, which the function that is called may write.
+func (c *checker) names(call *ast.CallExpr) bool {
+	return slices.ContainsFunc(call.Args, func(arg ast.Expr) bool {
+		t, ok := c.TypesInfo.TypeOf(arg).(*types.Basic)
+		if !ok || t.Info()&types.IsString == 0 {
+			return false
+		}
+		constant, _ := c.tracer.Of(nil, arg, nil).Elements()
+		return len(constant) > 0
+	})
+}
+
+// deepest bounds how far calls of functions of the package are followed.
+const deepest = 3
+
+// within yields the paths that the function of this package which call calls
+// writes because of what it is given.
+func (c *checker) within(call *ast.CallExpr, env fileio.Env, depth int) iter.Seq[fileio.Path] {
+	return func(yield func(fileio.Path) bool) {
+		fn, _ := c.tracer.Callee(call)
+		if fn == nil || c.tracer.Decl(fn) == nil || depth == deepest {
+			return
+		}
+		env := c.tracer.Bind(fn, call, env)
+		for n := range ast.Preorder(c.tracer.Decl(fn).Body) {
+			inner, ok := n.(*ast.CallExpr)
+			if !ok {
+				continue
+			}
+			for path, at := range c.changes(inner, env) {
+				if _, told := c.tracer.Of(nil, at, nil).Elements(); told == "" && !yield(path) {
+					return
+				}
+			}
+			for path := range c.within(inner, env, depth+1) {
+				if !yield(path) {
+					return
+				}
+			}
 		}
 	}
 }
