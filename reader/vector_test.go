@@ -160,7 +160,8 @@ func revive(t *testing.T, dir, state string) {
 	}
 }
 
-// The reader of a hundred lines shows that the documentation is enough.
+// A reader in another language, of one file and its standard library, shows that
+// the documentation is enough.
 func TestPythonReaderPassesTheVectors(t *testing.T) {
 	python, err := exec.LookPath("python3")
 	if err != nil {
