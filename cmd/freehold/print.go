@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"strconv"
 
 	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/term"
@@ -41,12 +42,15 @@ func (c *cli) report(asJSON any, text string) error {
 	return nil
 }
 
-// terminal returns the width of the terminal that standard output is, or
-// false if it is none.
+// terminal returns the width of the terminal that standard output is, or the one
+// that its user wants ($COLUMNS), or false if it is none.
 func (c *cli) terminal() (width int, ok bool) {
 	f, ok := c.stdout.(*os.File)
 	if !ok || !term.IsTerminal(f.Fd()) {
 		return 0, false
+	}
+	if width, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && width > 0 {
+		return width, true
 	}
 	width, _, err := term.GetSize(f.Fd())
 	if err != nil || width <= 0 {

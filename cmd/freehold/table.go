@@ -69,8 +69,8 @@ func styleOf(head, cell string) lipgloss.Style {
 const leastValue = 20
 
 // fitted returns a table for a terminal that is width cells wide: the first of
-// the forms that fits if its values wrap. If none does, the first is stacked.
-func fitted(width int, forms ...table) string {
+// the forms that fits if its values wrap. If none does, paragraphs is stacked.
+func fitted(width int, paragraphs table, forms ...table) string {
 	for _, t := range forms {
 		boxed := t.boxed()
 		if lipgloss.Width(boxed) <= width {
@@ -84,7 +84,7 @@ func fitted(width int, forms ...table) string {
 			return t.wrapped(value, room).boxed()
 		}
 	}
-	return forms[0].stacked(width)
+	return paragraphs.stacked(width)
 }
 
 // width returns how many cells the widest cell of a column has.

@@ -26,8 +26,10 @@ and the exit status is 3.
 With --stale, print only fields that are stale, ambiguous or unknown; the exit
 status is 1 if there are any.
 
-A terminal that is too narrow for the table gets shorter versions, then none, then
-a paragraph for each field; --json and a pipe get everything.`,
+A terminal that is too narrow for the table ($COLUMNS, if set, says how wide it
+is) gets shorter versions, then none, then a paragraph for each field, which also
+says which program wrote it; --json and a pipe get everything, and "freehold
+explain" tells all of one field.`,
 		Example: `  freehold view
   freehold view --owner cost
   freehold view --stale && echo "nothing is out of date"

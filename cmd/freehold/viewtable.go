@@ -20,7 +20,7 @@ func (c *cli) printView(s selection) error {
 	width, terminal := c.terminal()
 	draw := func(of func(detail) table) string {
 		if terminal {
-			return fitted(width, of(whole), of(brief), of(least)) + "\n"
+			return fitted(width, of(signed), of(whole), of(brief), of(least)) + "\n"
 		}
 		return of(whole).aligned()
 	}
@@ -42,9 +42,10 @@ func (c *cli) printView(s selection) error {
 type detail int
 
 const (
-	whole detail = iota // everything
-	brief               // versions without their epochs
-	least               // no versions, and of the freshness the verdict
+	signed detail = iota // everything, and which process wrote it, for paragraphs
+	whole                // everything that a table has room for
+	brief                // versions without their epochs
+	least                // no versions, and of the freshness the verdict
 )
 
 // none fills a cell that has nothing to show.
@@ -63,14 +64,24 @@ const (
 // fieldTable returns the table of the selected fields.
 func (s selection) fieldTable(d detail, now time.Time) table {
 	t := table{{"OWNER", "FIELD", headValue, "AGE", headVersion, headFreshness}}
+	if d == signed {
+		t[0] = append(t[0], "WRITTEN BY")
+	}
 	for _, name := range s.fields() {
 		owners := ownersOf(s.view.Declaration(), name)
 		row := []string{strings.Join(owners, ", "), name, valueCell(s.view, name), none, none, freshnessCell(s.view, name, d)}
-		if by, ok := lastWriter(s.view, name); ok {
+		by, ok := lastWriter(s.view, name)
+		if ok {
 			row[3], row[4] = age(now.Sub(by.ChangedAt)), versionCell(by.Version, d)
 			if by.Claim != "" {
 				row[4] = "claim " + by.Claim
 			}
+		}
+		switch {
+		case d == signed && ok:
+			row = append(row, fmt.Sprintf("%s, process %d", visible(by.Program), by.PID))
+		case d == signed:
+			row = append(row, none)
 		}
 		t = append(t, row)
 	}
@@ -116,7 +127,7 @@ func versionCell(v sidecar.Version, d detail) string {
 		return none
 	case v.IsAside():
 		return "aside " + v.Nonce
-	case d != whole:
+	case d > whole:
 		return fmt.Sprintf("…%d.%s", v.Revision, v.Nonce)
 	}
 	return v.String()
