@@ -10,10 +10,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/freehold-dev/freehold/reader/doctor"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/schema/declare"
 	"github.com/freehold-dev/freehold/schema/errorstest"
 	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/statetest"
 )
 
 const script = "is told by a script, with the processes that it takes: "
@@ -72,6 +74,7 @@ func tell(t *testing.T, line, dir, stdin string, got result) {
 // TestErrorsSayWhatToDo provokes the errors of commands on a state.
 func TestErrorsSayWhatToDo(t *testing.T) {
 	dir := freshState(t)
+	statetest.Damaged(dir, doctor.ManifestInvalid)
 	t.Chdir(filepath.Dir(dir))
 	told(t, "", dir,
 		utterance{"set reset f", ""},

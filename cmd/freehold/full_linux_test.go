@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/freehold-dev/freehold/reader/doctor"
+	"github.com/freehold-dev/freehold/sidecar/statetest"
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
 )
@@ -117,6 +119,7 @@ func TestAReadOnlyStateIsReadAndNotWritten(t *testing.T) {
 	}
 	t.Run("mounted so", func(t *testing.T) {
 		dir := freshState(t)
+		statetest.Damaged(dir, doctor.DirectoryUnsafe)
 		must(t, "set", "reset", "f=1", "--dir", dir)
 		mount(t, dir, dir, "", unix.MS_BIND, "")
 		if err := unix.Mount("", dir, "", unix.MS_BIND|unix.MS_REMOUNT|unix.MS_RDONLY, ""); err != nil {

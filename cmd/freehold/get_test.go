@@ -5,12 +5,16 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/freehold-dev/freehold/reader/doctor"
+	"github.com/freehold-dev/freehold/sidecar/statetest"
 )
 
 // Case 146: --default stands in for a field that is unset, and for nothing
 // else.
 func TestDefaultReplacesOnlyUnset(t *testing.T) {
 	dir := freshState(t)
+	statetest.Damaged(dir, doctor.SidecarInvalid)
 	must(t, "set", "reset", "f=5", "--dir", dir)
 	must(t, "set", "watchdog", "patience=1s", "--dir", dir)
 	if err := os.WriteFile(filepath.Join(dir, "watchdog.json"), []byte("{"), 0o600); err != nil {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/freehold-dev/freehold/reader/doctor"
+	"github.com/freehold-dev/freehold/sidecar/statetest"
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
@@ -21,6 +24,9 @@ import (
 //	capture NAME REGEXP       set $NAME to the first group in the last stdout
 //	silent                    the last command wrote nothing to stderr
 //	awaits FILE REGEXP        wait until FILE, which a command in the background writes, matches
+//	damaged STATE CODE...     the script leaves the state with these findings of doctor on purpose
+//
+// When a script ends, its states are looked over.
 //
 // and $OWNERS is the declaration of most states.
 func TestScripts(t *testing.T) {
@@ -41,6 +47,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("OWNERS", filepath.Join(env.WorkDir, "runtime.yaml"))
 			env.Setenv("CHECKOUT", checkout)
 			env.Setenv("GORACE", quickExit)
+			env.Defer(func() { lookOver(t, env.WorkDir) })
 			return os.WriteFile(env.Getenv("OWNERS"), owners, 0o666)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
@@ -48,6 +55,7 @@ func TestScripts(t *testing.T) {
 			"capture": capture,
 			"silent":  silent,
 			"awaits":  awaits,
+			"damaged": damaged,
 		},
 	})
 }
@@ -63,6 +71,29 @@ func goEnvironment(t *testing.T) []string {
 	return []string{
 		"GOMODCACHE=" + lines[0], "GOCACHE=" + lines[1],
 		"GOPROXY=off", "GOSUMDB=off", "GOTOOLCHAIN=local", "GOFLAGS=", "GOWORK=off", "GOENV=off",
+	}
+}
+
+// lookOver looks over every state that a script has left in dir.
+func lookOver(t *testing.T, dir string) {
+	filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return nil // some scripts take a directory away from everybody
+		}
+		if e.Name() == ".freehold" && e.IsDir() {
+			statetest.CheckUp(t, filepath.Dir(path))
+			return fs.SkipDir
+		}
+		return nil
+	})
+}
+
+func damaged(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: damaged STATE CODE...")
+	}
+	for _, code := range args[1:] {
+		statetest.Damaged(ts.MkAbs(args[0]), doctor.Code(code))
 	}
 }
 

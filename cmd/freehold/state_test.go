@@ -7,6 +7,7 @@ import (
 
 	"github.com/freehold-dev/freehold/schema/declare"
 	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/statetest"
 )
 
 // freshState returns a new state directory of testdata/state.yaml.
@@ -14,6 +15,7 @@ func freshState(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "state")
 	makeState(t, dir)
+	statetest.Healthy(t, dir)
 	return dir
 }
 

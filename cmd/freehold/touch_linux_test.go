@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/freehold-dev/freehold/reader/doctor"
+	"github.com/freehold-dev/freehold/sidecar/statetest"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -87,6 +89,7 @@ func nobodysState(t *testing.T) (program, dir string) {
 	must(t, "set", "cost", "tokens=1", "--dir", dir)
 	program = commandFor(t, dir)
 	giveAway(t, dir)
+	statetest.Damaged(dir, doctor.DirectoryUnsafe)
 	return program, dir
 }
 

@@ -5,6 +5,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/freehold-dev/freehold/reader/doctor"
+	"github.com/freehold-dev/freehold/sidecar/statetest"
 )
 
 // Cases 56, 57 and 68: what a type can hold comes back in its own digits; what
@@ -90,6 +93,7 @@ func TestACorruptSidecarIsNotRewritten(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := freshState(t)
+			statetest.Damaged(dir, doctor.SidecarInvalid)
 			must(t, "set", "reset", "name=ann", "f=1", "--dir", dir)
 			must(t, "set", "cost", "x=0.5", "--dir", dir)
 			file := filepath.Join(dir, "reset.json")

@@ -6,7 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/freehold-dev/freehold/reader/doctor"
 	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar/statetest"
 	"github.com/go-json-experiment/json"
 )
 
@@ -66,6 +68,7 @@ func TestNothingInAManifestActsOnATerminal(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := freshState(t)
+			statetest.Damaged(dir, doctor.ManifestInvalid)
 			must(t, "set", "watchdog", "restart_reason=pane-frozen", "--dir", dir)
 			rewriteManifest(t, dir, func(d *schema.Declaration) {
 				o := d.Owners["watchdog"]

@@ -86,6 +86,7 @@ func TestErrorsSayWhatToDoOfFiles(t *testing.T) {
 // TestErrorsSayWhatToDoOfStates is about what stands in the state.
 func TestErrorsSayWhatToDoOfStates(t *testing.T) {
 	dir, p := newState(t, usage()), planned(t, usage(), `{"deploy": {"created_by": "hub", "use_count": 1}}`)
+	Damaged(dir, "sidecar-foreign")
 	inTheWay := filepath.Join(dir, "creator.json")
 	if err := os.Mkdir(inTheWay, 0o700); err != nil {
 		t.Fatal(err)

@@ -82,6 +82,7 @@ func newState(t *testing.T, d *schema.Declaration) string {
 	if err := sidecar.Create(dir, d); err != nil {
 		t.Fatal(err)
 	}
+	Healthy(t, dir)
 	return dir
 }
 

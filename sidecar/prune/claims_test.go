@@ -9,9 +9,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/freehold-dev/freehold/reader/doctor"
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/document"
 	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/statetest"
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
 )
@@ -100,6 +102,7 @@ func TestADamagedClaimKeepsItsInstance(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			dir, claim := newClaimed(t)
+			statetest.Damaged(dir, doctor.ClaimInvalid, doctor.ClaimForeign, doctor.ClaimUnreadable, doctor.ClaimsLost, doctor.Unknown)
 			if err := spoil.do(claim); err != nil {
 				t.Fatal(err)
 			}
@@ -115,6 +118,7 @@ func TestADamagedClaimKeepsItsInstance(t *testing.T) {
 // live claimant stages, who wins then.
 func TestOnlyDeadClaimantsLeaveLitter(t *testing.T) {
 	dir, claim := newClaimed(t)
+	statetest.Damaged(dir, doctor.ClaimInvalid)
 	folder := filepath.Dir(claim)
 	name := func() string { return filepath.Join(folder, ".fired."+statedir.NewNonce()) }
 	dead, live := name(), name()

@@ -7,9 +7,11 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/freehold-dev/freehold/reader/doctor"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/schema/errorstest"
 	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/statetest"
 )
 
 var said = errorstest.Golden{Update: flag.Bool("update", false, "write the golden files anew"), Wraps: []string{"../statedir", "../document"}}
@@ -18,6 +20,7 @@ var said = errorstest.Golden{Update: flag.Bool("update", false, "write the golde
 // look at.
 func TestErrorsSayWhatToDo(t *testing.T) {
 	dir := newInstances(t, "claimed", "edited", "lost")
+	statetest.Damaged(dir, doctor.ClaimInvalid, doctor.SidecarInvalid, doctor.ManifestInvalid)
 	err := errors.Join(
 		os.WriteFile(filepath.Join(dir, "edited", "hook.json"), []byte("{}"), 0o600),
 		os.WriteFile(filepath.Join(dir, "claimed", ".freehold", "claims", "hook", "fired"), []byte("{}"), 0o600),

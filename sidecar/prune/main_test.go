@@ -16,6 +16,7 @@ import (
 	"github.com/freehold-dev/freehold/sidecar/internal/inject"
 	"github.com/freehold-dev/freehold/sidecar/internal/role"
 	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/statetest"
 )
 
 func TestMain(m *testing.M) {
@@ -117,6 +118,7 @@ func newInstances(t *testing.T, ids ...string) string {
 	if err := sidecar.Create(dir, declaration()); err != nil {
 		t.Fatal(err)
 	}
+	statetest.Healthy(t, dir)
 	for _, id := range ids {
 		commit(t, dir, id)
 	}

@@ -19,16 +19,19 @@ import (
 // that is no state any more is none of its business.
 func Healthy(t testing.TB, dir string) {
 	t.Helper()
-	t.Cleanup(func() { checkUp(t, dir) })
+	t.Cleanup(func() {
+		if !t.Failed() { // else it has said what is wrong
+			CheckUp(t, dir)
+		}
+	})
 }
 
-func checkUp(t testing.TB, dir string) {
+// CheckUp is what [Healthy] does when the test ends, now: for states of which
+// only the end of a test shows where they are.
+func CheckUp(t testing.TB, dir string) {
 	t.Helper()
 	expected, _ := damaged.Load(dir)
 	damaged.Delete(dir)
-	if t.Failed() {
-		return // it has said what is wrong
-	}
 	r, err := doctor.Examine(context.Background(), dir, nil)
 	if errors.Is(err, sidecar.ErrNoState) {
 		return

@@ -8,6 +8,7 @@ import (
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/statetest"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -43,6 +44,7 @@ func newSpooled(t *testing.T) (dir string) {
 	if err := sidecar.Create(dir, spooled()); err != nil {
 		t.Fatal(err)
 	}
+	statetest.Healthy(t, dir)
 	return dir
 }
 

@@ -10,10 +10,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/freehold-dev/freehold/reader/doctor"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/schema/errorstest"
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/statetest"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -69,6 +71,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		"newer":      func(file string) error { return edit(file, `"format":1`, `"format":2`) },
 	} {
 		dir := newState(t)
+		statetest.Damaged(dir, doctor.SidecarForeign, doctor.SidecarInvalid, doctor.SidecarUnreadable, doctor.SidecarNewer)
 		file := filepath.Join(dir, "cost.json")
 		if err := damage(file); err != nil {
 			t.Fatal(err)

@@ -20,6 +20,7 @@ import (
 	"github.com/freehold-dev/freehold/sidecar/internal/inject"
 	"github.com/freehold-dev/freehold/sidecar/internal/role"
 	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/statetest"
 )
 
 // roles are the programs that tests run as processes of their own.
@@ -130,6 +131,7 @@ func newState(t testing.TB) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "state")
 	fullState(t, dir)
+	statetest.Healthy(t, dir)
 	return dir
 }
 

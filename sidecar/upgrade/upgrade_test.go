@@ -13,9 +13,11 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/reader"
+	"github.com/freehold-dev/freehold/reader/doctor"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/internal/role"
+	"github.com/freehold-dev/freehold/sidecar/statetest"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -193,6 +195,7 @@ func TestUnsoundSidecarsRefuseTheUpgrade(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := newState(t)
+			statetest.Damaged(dir, doctor.SidecarForeign, doctor.SidecarInvalid, doctor.SidecarUnreadable, doctor.SidecarNewer)
 			if err := c.damage(filepath.Join(dir, "cost.json")); err != nil {
 				t.Fatal(err)
 			}
