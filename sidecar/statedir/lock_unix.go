@@ -26,10 +26,7 @@ type Lock struct {
 	name string
 	ino  uint64
 	file *os.File
-	// waited is how long the lock was waited for of late, about, and released
-	// when it was last let go.
-	waited   time.Duration
-	released time.Time
+	turn turn
 }
 
 // OpenLock opens the lock file name, whose inode the manifest gives as ino. It
@@ -89,17 +86,20 @@ func (l *Lock) Held() error {
 // [ErrBusy], and ctx's own if that ended it. With a wait of zero or less it
 // tries once; with [Forever] ctx alone counts.
 func (l *Lock) Acquire(ctx context.Context, wait time.Duration) error {
-	pace := turnPace(l.waited)
-	if l.waited > firstPause && wait > 0 && time.Since(l.released) < longestTurn {
-		// Others waited for the last commit of this process, too. It lets them
-		// try before it does.
+	pace := turnPace(l.turn.waited)
+	gave := wait > 0 && l.turn.over()
+	if gave {
 		if _, err := pace.Pause(ctx, wait); err != nil {
 			return fmt.Errorf("%w (%w)", l.Busy(), err)
 		}
 	}
+	asked := time.Now()
 	for tries := 1; ; tries++ {
-		if ok, err := l.Try(); ok || err != nil {
-			l.note(pace, tries)
+		ok, err := l.Try()
+		if ok && (gave || tries > 1) {
+			l.turn.begin(asked, tries)
+		}
+		if ok || err != nil {
 			return err
 		}
 		if more, err := pace.Pause(ctx, wait); err != nil {
@@ -108,16 +108,6 @@ func (l *Lock) Acquire(ctx context.Context, wait time.Duration) error {
 			return l.Busy()
 		}
 	}
-}
-
-// note keeps how long the lock was waited for. One wait says little: who had
-// luck once would try more often, and have it again.
-func (l *Lock) note(pace Pace, tries int) {
-	var waited time.Duration
-	if tries > 1 {
-		waited = time.Since(pace.start)
-	}
-	l.waited = (3*l.waited + waited) / 4
 }
 
 // Try takes the lock, exclusively, if nobody holds it, and reports whether it
@@ -196,7 +186,7 @@ func condition(pid int) string {
 // Release lets the lock go and keeps the file open. It lets it go for all who
 // inherited the descriptor.
 func (l *Lock) Release() error {
-	l.released = time.Now()
+	l.turn.released = time.Now()
 	if err := unix.Flock(int(l.file.Fd()), unix.LOCK_UN); err != nil {
 		return &os.PathError{Op: "unlock", Path: l.file.Name(), Err: err}
 	}

@@ -38,6 +38,44 @@ func turnPace(waited time.Duration) Pace { return Pace{time.Now(), longestTurn, 
 // longestTurn is the longest pause of a commit that waits for another.
 const longestTurn = 2 * time.Millisecond
 
+// A turn is the time in which a process that has got a lock takes it again and
+// again as if nobody else wanted it.
+type turn struct {
+	began, released time.Time     // the turn, and the lock when it was last let go
+	waited          time.Duration // for a turn, of late, about
+}
+
+// turnLength is how long that is if others had the lock before, and aloneLength
+// if not. What a process commits in a row it need not read again, so that eight
+// which count in memory are half as fast again as in turns of one commit; a
+// commit to a disk is about as long as a turn. Who has never had to wait
+// cannot know that others do: now and then it lets them try, and so finds out.
+const (
+	turnLength  = time.Millisecond
+	aloneLength = 16 * turnLength
+)
+
+// over reports whether it is time to let others try.
+func (t *turn) over() bool {
+	now := time.Now()
+	length := aloneLength
+	if t.waited > firstPause {
+		length = turnLength
+	}
+	return now.Sub(t.began) > length && now.Sub(t.released) < longestTurn
+}
+
+// begin begins a turn that was asked for then and got at the n-th try. One wait
+// says little: who had luck once would try more often, and have it again.
+func (t *turn) begin(asked time.Time, n int) {
+	t.began = time.Now()
+	var waited time.Duration
+	if n > 1 {
+		waited = t.began.Sub(asked)
+	}
+	t.waited = (3*t.waited + waited) / 4
+}
+
 const firstPause = 50 * time.Microsecond // less than a commit to a fast disk takes
 
 // Pause sleeps before the next try. It reports false when wait has passed
