@@ -73,7 +73,8 @@ func copies(t *testing.T, dir, text string) (n int, litter []string) {
 
 // Wherever Accept is killed, or a call of it fails, the file is as the other
 // hand left it or taken in; what that left is not lost; and the next one takes
-// it in.
+// it in. It is stopped before each call that changes something; with
+// FREEHOLD_EVERY_CALL set, as .ci/run sets it, before every call.
 func TestAcceptSurvivesEveryCall(t *testing.T) {
 	for name, plan := range repairPlans {
 		t.Run(name, func(t *testing.T) {
@@ -110,7 +111,8 @@ func TestAcceptSurvivesEveryCall(t *testing.T) {
 }
 
 // Wherever Quarantine is killed, or a call of it fails, the bytes are in their
-// place or in the quarantine, once, and the next one comes to the same end.
+// place or in the quarantine, once, and the next one comes to the same end. Which
+// calls these are, [TestAcceptSurvivesEveryCall] says.
 func TestQuarantineSurvivesEveryCall(t *testing.T) {
 	for name, plan := range repairPlans {
 		t.Run(name, func(t *testing.T) {
