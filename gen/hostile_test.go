@@ -29,6 +29,13 @@ var hostileTexts = []string{
 	"//line /etc/passwd:1",
 	"//export Stolen",
 	"#cgo LDFLAGS: -lstolen",
+	"import \"C\"",
+	"#include <x.h>\nimport \"C\"",
+	"go:generate rm -rf /",
+	"/*line x.go:1:1*/",
+	"`json:\"-\"`",
+	"Output:\nnothing",
+	"package main",
 	"+build ignore",
 	"\n+build ignore\n\n",
 	strings.Repeat("word ", 14) + "+build ignore " + strings.Repeat("word ", 14) + "+build linux",
@@ -61,6 +68,18 @@ func hostile(text string) *declare.Source {
 			Fields: map[string]schema.Field{
 				"count": {Type: schema.TypeUint, Kind: schema.Counter, Doc: text, Unit: text, Legacy: text},
 				"mood":  {Type: schema.TypeEnum, Doc: text, Values: []string{"good", "bad"}},
+				"moods": {Type: schema.TypeList, Doc: text, Of: &schema.Field{Type: schema.TypeEnum, Doc: text, Values: []string{"type", "func"}}},
+				"fired": {Type: schema.TypeTime, Kind: schema.Once, Doc: text},
+				"reset": {Type: schema.TypeTime, Kind: schema.Event, Doc: text},
+				"tags":  {Type: schema.TypeString, Kind: schema.Set, Doc: text},
+				"last": {Type: schema.TypeRecord, Doc: text, Fields: map[string]schema.Field{
+					"type": {Type: schema.TypeInt, Doc: text, Unit: text},
+					"deep": {Type: schema.TypeRecord, Doc: text, Fields: map[string]schema.Field{"get": {Type: schema.TypeJSON, Doc: text}}},
+				}},
+				"items": {Kind: schema.Map, Keys: true, Doc: text, Record: map[string]schema.Field{
+					"sold": {Type: schema.TypeUint, Kind: schema.Counter, Doc: text, Unit: text, Legacy: text},
+				}},
+				"waits": {Kind: schema.Map, Keys: true, Doc: text, Value: &schema.Field{Type: schema.TypeDuration, Doc: text}},
 			},
 		}},
 	}}
