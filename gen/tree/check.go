@@ -86,11 +86,12 @@ func (c *checker) load(ctx context.Context, dir string) error {
 		}
 	}
 	slices.Sort(elsewhere)
+	elsewhere = slices.Compact(elsewhere)
 	loaded, err := packages.Load(&packages.Config{
 		Context: ctx,
 		Dir:     dir,
 		Mode:    packages.NeedName | packages.NeedTypes | packages.NeedExportFile,
-	}, slices.Compact(elsewhere)...)
+	}, elsewhere...)
 	if err != nil {
 		return err
 	}
@@ -99,6 +100,11 @@ func (c *checker) load(ctx context.Context, dir string) error {
 			return errors.New(p.Errors[0].Msg)
 		}
 		c.checked[p.PkgPath] = p.Types
+	}
+	for _, importPath := range elsewhere {
+		if c.checked[importPath] == nil { // go list finds nothing at all where go.mod is out of date
+			return fmt.Errorf("the go command does not load %s, as where go.mod is out of date", importPath)
+		}
 	}
 	return nil
 }

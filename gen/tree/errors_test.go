@@ -2,6 +2,7 @@ package tree_test
 
 import (
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -38,6 +39,15 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 	}
 	_, p := plan(t, dir, "owners/shop/owners.yaml")
 	said.Same(t, "check: Freehold is not required", m.Check(t.Context(), p), dir, "DIR")
+	checkout, err := tree.Find(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	stale := fmt.Sprintf("module example.com/corner\n\ngo 1.26\n\nrequire github.com/freehold-dev/freehold v0.0.0\n\nreplace github.com/freehold-dev/freehold => %s\n", checkout.Dir)
+	if err := os.WriteFile(filepath.Join(dir, "go.mod"), []byte(stale), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	said.Same(t, "check: go.mod is not tidy", m.Check(t.Context(), p), dir, "DIR")
 	for name, text := range map[string]string{"main.go": "package main\n", "store.go": "package store\n"} {
 		at := filepath.Join(dir, "owners/shop", name)
 		if err := os.WriteFile(at, []byte(text), 0o666); err != nil {
