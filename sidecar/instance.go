@@ -42,12 +42,12 @@ func openInstance(ctx context.Context, dir, id string, d *schema.Declaration, ow
 	if o.Create && d != nil && errors.Is(err, ErrNoState) {
 		// Another process may create it at the same moment: then it is there.
 		if err := statedir.CreateInstance(dir, id, d); err != nil && !errors.Is(err, statedir.ErrExists) {
-			return nil, err
+			return nil, advised(err)
 		}
 		sd, err = statedir.OpenInstance(dir, id)
 	}
 	if err != nil {
-		return nil, err
+		return nil, advised(err)
 	}
 	return openIn(ctx, sd, d, owner, o)
 }
@@ -56,7 +56,7 @@ func openInstance(ctx context.Context, dir, id string, d *schema.Declaration, ow
 // dir too if it is missing. It returns an error that wraps [statedir.ErrExists]
 // if it is there, and [ErrInstance] if id cannot be one.
 func CreateInstance(dir, id string, d *schema.Declaration) error {
-	return statedir.CreateInstance(dir, id, d)
+	return advised(statedir.CreateInstance(dir, id, d))
 }
 
 // enter returns the manifest under which a program that was built from d, or

@@ -121,7 +121,7 @@ func Open(ctx context.Context, dir string, d *schema.Declaration, owner string, 
 	}
 	sd, err := openDir(dir, d, o.Create)
 	if err != nil {
-		return nil, err
+		return nil, advised(err)
 	}
 	return openIn(ctx, sd, d, owner, o)
 }
@@ -141,7 +141,7 @@ func openIn(ctx context.Context, sd *statedir.Dir, d *schema.Declaration, owner 
 // Create makes dir a state directory for the declaration d, or if d has
 // instances, the directory that holds them. It returns an
 // error that wraps [statedir.ErrExists] if it is one already.
-func Create(dir string, d *schema.Declaration) error { return statedir.Create(dir, d) }
+func Create(dir string, d *schema.Declaration) error { return advised(statedir.Create(dir, d)) }
 
 func openDir(dir string, d *schema.Declaration, create bool) (*statedir.Dir, error) {
 	sd, err := statedir.Open(dir)

@@ -91,8 +91,8 @@ func newManifest(d *schema.Declaration, id string) *schema.Manifest {
 // makeAll makes path and the directories above it that are missing, each for
 // this user alone whatever the umask, and returns what it made.
 func makeAll(path string) (made []string, err error) {
-	if _, err := os.Stat(path); err == nil {
-		return nil, nil
+	if _, err := os.Stat(path); err == nil || !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
 	}
 	if made, err = makeAll(filepath.Dir(path)); err != nil {
 		return made, err

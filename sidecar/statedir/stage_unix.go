@@ -64,15 +64,15 @@ func (f *folder) begin() (*folder, error) {
 			f.root.Remove(name)
 			return nil, err
 		}
-		if locked, err := fresh.lock(unix.LOCK_EX); err != nil || !locked || !fresh.named() {
-			fresh.close()
-			if err != nil {
-				f.root.Remove(name)
-				return nil, err
-			}
-			continue
+		locked, err := fresh.lock(unix.LOCK_EX)
+		if locked && fresh.named() {
+			return fresh, nil
 		}
-		return fresh, nil
+		fresh.close()
+		f.root.Remove(name) // whether it has the name could not be said, or it has it no more
+		if err != nil {
+			return nil, err
+		}
 	}
 }
 
