@@ -390,3 +390,106 @@ func TestPatchesWithoutNumbersComeFirst(t *testing.T) {
 		t.Errorf("values (-want +got):\n%s", diff)
 	}
 }
+
+// Whoever lists what is set aside, while others add to it, sees all up to one
+// number.
+func TestListOfPatchesHasNoGaps(t *testing.T) {
+	_, w := newSetters(t)
+	a, err := w.dir.OpenAside("tool")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	const most = 3000
+	added := make(chan error, 1)
+	go func() {
+		for n := range uint64(most) {
+			if err := os.WriteFile(a.Path(asideName(w.manifest.StateID, n+1)), nil, 0o600); err != nil {
+				added <- err
+				return
+			}
+		}
+		added <- nil
+	}()
+	other, err := w.dir.OpenAside("tool") // with a place in the directory of its own
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	for n := 0; n < most; {
+		names, err := ListAside(other, w.manifest.StateID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if last := lastOf(names, w.manifest.StateID); last != uint64(len(names)) {
+			t.Fatalf("of %d patches listed, the last has the number %d", len(names), last)
+		}
+		n = len(names)
+		select {
+		case err := <-added:
+			if added <- nil; err != nil {
+				t.Fatal(err)
+			}
+		default:
+		}
+	}
+}
+
+// A patch means the incarnation of its owner's key that its writer saw, also if
+// the key is deleted and created again before the patch has its number: then it
+// is kept out. One whose writer saw none means the one that there is then, or
+// creates it.
+func TestPatchMeansTheIncarnationThatItsWriterSaw(t *testing.T) {
+	use := Op{Field: "own", Verb: Add, Key: "k", Member: "uses", Value: []byte("1")}
+	create, remove := Op{Field: "own", Verb: Add, Key: "k", Member: "uses", Value: []byte("10")}, Op{Field: "own", Verb: Delete, Key: "k"}
+	for name, tc := range map[string]struct {
+		before, meanwhile []Op // commits
+		want              string
+		kept              bool
+	}{
+		"deleted":                           {[]Op{create}, []Op{remove}, "{}", true},
+		"deleted and created again":         {[]Op{create}, []Op{remove, create}, `{"k":{"uses":10}}`, true},
+		"created":                           {nil, []Op{create}, `{"k":{"uses":11}}`, false},
+		"created and deleted":               {nil, []Op{create, remove}, `{"k":{"uses":1}}`, false},
+		"created, deleted and created anew": {nil, []Op{create, remove, create}, `{"k":{"uses":11}}`, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir, _ := newSetters(t)
+			var told []error
+			w := openSetter(t, dir, "tool", &Options{Notice: func(err error) { told = append(told, err) }})
+			commit := func(all []Op) {
+				for _, op := range all {
+					update(t, w, ops(op))
+				}
+			}
+			commit(tc.before)
+			late := openSetter(t, dir, "tool", &Options{Wait: -1})
+			holder := openSetter(t, dir, "tool", nil)
+			if err := holder.lock.Acquire(t.Context(), time.Minute); err != nil {
+				t.Fatal(err)
+			}
+			failpoint.Set(func(step string) {
+				if step == failpoint.AsideNumbered {
+					failpoint.Set(nil)
+					holder.lock.Release()
+					commit(tc.meanwhile)
+				}
+			})
+			defer failpoint.Set(nil)
+			c := update(t, late, ops(use))
+			if c.Outcome != SetAside {
+				t.Fatalf("the commit is %+v", c)
+			}
+			if diff := cmp.Diff(map[string]string{"own": tc.want}, values(t, w, "own")); diff != "" {
+				t.Errorf("values (-want +got):\n%s", diff)
+			}
+			outcome, err := Resolve(t.Context(), dir, "tool", c.Version)
+			if kept := errors.Is(err, ErrKeptOut); outcome != Applied || kept != tc.kept || len(told) > 0 != tc.kept {
+				t.Errorf("resolved as %v (%v), and told %v", outcome, err, told)
+			}
+			if names := asideNames(t, w); len(names) > 0 {
+				t.Errorf("still set aside: %v", names)
+			}
+		})
+	}
+}

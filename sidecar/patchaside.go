@@ -13,6 +13,7 @@ import (
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/document"
+	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
 	"github.com/freehold-dev/freehold/sidecar/statedir"
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -208,8 +209,9 @@ func takeAsideSum(text []byte) bool {
 // where that says nothing, by name. It returns them without copies: of two with
 // one id, the second.
 func SortAside(patches []*PatchAside) []*PatchAside {
+	byClocks := failpoint.Omitted(failpoint.RuleOrder)
 	slices.SortFunc(patches, func(a, b *PatchAside) int {
-		if a.Number != b.Number {
+		if a.Number != b.Number && !byClocks {
 			return cmp.Compare(a.Number, b.Number)
 		}
 		if order := a.At.Compare(b.At); order != 0 {

@@ -19,6 +19,10 @@ func TestMain(m *testing.M) {
 			failpoint.Omit(failpoint.RuleFoldedIDs)
 			return openViews(dir)
 		},
+		"clocked": func(dir string) (history.Viewer, error) {
+			failpoint.Omit(failpoint.RuleOrder)
+			return openViews(dir)
+		},
 		"naive": func(dir string) (history.Viewer, error) {
 			v, err := openViews(dir)
 			return naive{v}, err

@@ -14,6 +14,7 @@ func TestCheckFindsWhatIsWrong(t *testing.T) {
 	for name, g := range map[string]history.Game{
 		"commits without the lock":                    {Kind: "unlocked", Writers: 4, Each: 40},
 		"folds that do not list what is in them":      {Kind: "unlisted", Writers: 4, Each: 60, Kills: 5, Step: failpoint.FoldPublished},
+		"patches in the order of clocks":              {Kind: "clocked", Writers: 4, Each: 60},
 		"views of one owner after another as if once": {Kind: "naive", Writers: 3, Readers: 2, Each: 100},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -33,6 +33,8 @@ var bounds = []bound{
 	{run{"aside.pml", "KILLS=0 VIEWS=1 COMMITS=1"}, 900_000},
 	{run{"aside.pml", "CUTS=0 VIEWS=1"}, 1_200_000},
 	{run{"aside.pml", "KILLS=0 CUTS=0"}, 500_000},
+	{run{"order.pml", "WRITERS=2 MOST=2 VIEWS=0"}, 100_000},
+	{run{"order.pml", "WRITERS=2 MOST=3 FOLDS=1 KILLS=0"}, 310_000},
 }
 
 // large are the bounds to be checked, too, if FREEHOLD_TORTURE is set, one after
@@ -45,6 +47,9 @@ var large = []bound{
 	{run{"aside.pml", ""}, 25_000_000},
 	{run{"aside.pml", "PATCHES=3 CUTS=0 VIEWS=1"}, 70_000_000},
 	{run{"aside.pml", "PATCHES=1 COMMITS=4 KILLS=2 CUTS=2"}, 1_500_000},
+	{run{"order.pml", "WRITERS=2 MOST=3"}, 6_500_000},
+	{run{"order.pml", "MOST=3 FOLDS=0 KILLS=0"}, 900_000},
+	{run{"order.pml", "MOST=3 VIEWS=1 FOLDS=1 KILLS=0"}, 4_000_000},
 }
 
 func TestNoInterleavingBreaksALaw(t *testing.T) {
@@ -143,6 +148,14 @@ var mutants = []struct{ file, name, defines, law string }{
 	{"aside.pml", "NO_SYNC_BEFORE_UNLINK", "KILLS=0 VIEWS=1 PATCHES=1 COMMITS=1", "must&"},
 	{"aside.pml", "NO_SYNC_BEFORE_DROP", "VIEWS=1 PATCHES=1 COMMITS=3", "values&"},
 	{"aside.pml", "LEFTOVER_UNLINKED_AT_ONCE", "VIEWS=1 PATCHES=1", "must&"},
+
+	{"order.pml", "LISTED_ONCE", "KILLS=0 WRITERS=2 FOLDS=0", "before[w]&"},
+	{"order.pml", "NAME_REPLACES", "KILLS=0 WRITERS=2 FOLDS=0 VIEWS=1", "must&"},
+	{"order.pml", "PASSED_ACKNOWLEDGED", "KILLS=0 WRITERS=2 FOLDS=1 VIEWS=1", "must&"},
+	{"order.pml", "PASSED_COUNTED", "KILLS=0 WRITERS=2 FOLDS=1", "must&"},
+	{"order.pml", "PASSED_TAKEN_IN", "KILLS=0 WRITERS=2 VIEWS=1", "shown&"},
+	{"order.pml", "PASSED_REMOVED_FROM_THE_LIVING", "KILLS=0 WRITERS=2 VIEWS=1", "must&"},
+	{"order.pml", "TAKEN_NOT_PUBLISHED", "KILLS=0 WRITERS=1 VIEWS=1", "shown&"},
 }
 
 // Bounds that are enough for a counterexample.

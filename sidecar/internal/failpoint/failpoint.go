@@ -46,6 +46,7 @@ const (
 	RuleDropSync   = "drop-sync"    // an id is dropped when its file never comes back
 	RulePatchSaved = "patch-synced" // a patch is durable before it is acknowledged
 	RulePassed     = "passed"       // a patch whose number has passed counts for nobody
+	RuleOrder      = "order"        // patches are taken in by number
 )
 
 // The steps of a fold, with the owner's lock in hand.
