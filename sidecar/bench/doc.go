@@ -89,6 +89,8 @@
 //   - readfile+json: os.ReadFile and encoding/json into maps, of five files
 //     with the twelve fields alone; readfile+json-sidecars: of the very
 //     sidecars that freehold reads.
+//   - lockedfile+json: the five files of the twelve fields, each read under its
+//     lock, which is shared with other readers and not with a writer.
 //   - stat+json: the same files, read again where os.Stat shows another
 //     modification time, size or inode. It does miss changes: a replaced file
 //     can have all three again.

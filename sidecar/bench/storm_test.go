@@ -72,6 +72,7 @@ func stormKinds() []*stormKind {
 		{name: "freehold", open: openTypedView},
 		{name: "readfile+json", open: openReadFiles},
 		{name: "readfile+json-sidecars", open: openReadSidecars},
+		{name: "lockedfile+json", open: openLockedFiles},
 		{name: "stat+json", open: openStat},
 		{name: "bbolt", open: openBoltView},
 	}

@@ -1,22 +1,26 @@
 package bench
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/rogpeppe/go-internal/lockedfile"
 )
 
 // files is the state of five owners as five plain documents.
 type files struct {
 	paths []string
 	field func(owner string) string // the name of the measured field
+	load  func(path string) ([]byte, error)
 }
 
 func newFiles(dir string) (*files, error) {
-	f := &files{field: func(string) string { return measured }}
+	f := &files{field: func(string) string { return measured }, load: os.ReadFile}
 	for _, owner := range owners {
 		f.paths = append(f.paths, filepath.Join(dir, owner+".json"))
 	}
@@ -42,7 +46,7 @@ func (f *files) change(owner int, n int64) error {
 
 // read reads one file into a map.
 func (f *files) read(owner int) (fields map[string]any, err error) {
-	text, err := os.ReadFile(f.paths[owner])
+	text, err := f.load(f.paths[owner])
 	if err != nil {
 		return nil, err
 	}
@@ -81,6 +85,23 @@ func (r readFiles) sum() (sum int64, err error) {
 		sum += n
 	}
 	return sum, nil
+}
+
+// lockedFiles does so under locks, which writers wait for and who waits for them.
+type lockedFiles struct{ readFiles }
+
+func openLockedFiles(dir string) (viewer, error) {
+	f, err := newFiles(dir)
+	f.load = lockedfile.Read
+	return lockedFiles{readFiles{f}}, err
+}
+
+func (l lockedFiles) change(owner int, n int64) error {
+	text, err := plain(n)
+	if err != nil {
+		return err
+	}
+	return lockedfile.Write(l.paths[owner], bytes.NewReader(text), 0o600)
 }
 
 // readSidecars does the same with the sidecars of a Freehold state.

@@ -64,6 +64,7 @@ func viewKinds(changed bool) []kind {
 		viewKind("freehold-view", "a look at any field", openBareView, changed),
 		viewKind("readfile+json", "one version of the whole", openReadFiles, changed),
 		viewKind("readfile+json-sidecars", "one version of the whole", openReadSidecars, changed),
+		viewKind("lockedfile+json", "one version of the whole", openLockedFiles, changed),
 		viewKind("stat+json", "certainty, one version of the whole", openStat, changed),
 		viewKind("bbolt", "other processes", openBoltView, changed),
 	}
