@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+
 	"github.com/freehold-dev/freehold/reader"
 )
 
@@ -13,6 +15,7 @@ func freshness(view *reader.View, field string) (t sentences) {
 	}
 	whole := view.Field(field).Freshness()
 	t.say("It depends on %s.", enumerate(f.DependsOn))
+	t.seen(view, field)
 	t.say("It is %s (%s): %s.", whole.Verdict, whole.Reason, visible(whole.String()))
 	t.others(view, field, whole)
 	told := map[string]bool{field: true}
@@ -20,6 +23,26 @@ func freshness(view *reader.View, field string) (t sentences) {
 		t.chain(view, below, told)
 	}
 	return t
+}
+
+// seen says what the writer of a field had seen of what it depends on, if it said
+// so.
+func (t *sentences) seen(view *reader.View, field string) {
+	by, _ := view.Field(field).Provenance()
+	var parts []string
+	for _, name := range by.Observed.Fields() {
+		switch version, _ := by.Observed.Version(name); {
+		case version.IsZero():
+			parts = append(parts, name+" when nobody had written it")
+		case version.IsAside():
+			parts = append(parts, fmt.Sprintf("%s in patch %s, which was set aside", name, version.Nonce))
+		default:
+			parts = append(parts, fmt.Sprintf("%s in version %s", name, version))
+		}
+	}
+	if len(parts) > 0 {
+		t.say("Its writer had seen %s.", enumerate(parts))
+	}
 }
 
 // others says how matters stand with what field depends on beside what has
