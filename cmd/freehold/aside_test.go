@@ -114,3 +114,36 @@ func TestAPatchThatIsNotTakenInIsTold(t *testing.T) {
 		t.Errorf("get says %q", got)
 	}
 }
+
+// Where too much is set aside already, a write that cannot wait is an error that
+// says so and what to do, and nothing is lost of what is there.
+func TestAWriteIsRefusedWhereTooMuchIsSetAside(t *testing.T) {
+	dir := usageState(t)
+	w, err := sidecar.Open(context.Background(), dir, nil, "tool", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	put := []string{"put", "tool", "skills", "deploy", "use_count=1", "--wait", "0s", "--dir", dir}
+	var before string
+	_, err = w.Update(context.Background(), func(*sidecar.Tx) error {
+		must(t, put...)
+		before = must(t, "get", "skills", "deploy", "use_count", "--dir", dir)
+		big := filepath.Join(dir, ".freehold", "tool.aside", "zzzz.1.json")
+		if err := os.WriteFile(big, make([]byte, sidecar.MaxAsideBytes), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		defer os.Remove(big)
+		got := call(t, "", put...)
+		if got.Status != exitBusy || got.Stdout != "" || !strings.Contains(got.Stderr, "run `freehold fold tool`") {
+			t.Errorf("put says %+v", got)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := must(t, "get", "skills", "deploy", "use_count", "--dir", dir); got != before {
+		t.Errorf("the count is %q and was %q", got, before)
+	}
+}
