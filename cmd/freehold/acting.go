@@ -28,11 +28,17 @@ func (a *acting) prepare() (dir string, o *sidecar.Options, err error) {
 	return dir, o, err
 }
 
-// open opens the owner, going by the manifest alone.
+// open opens the owner, going by the manifest alone. At a shut fence it waits as
+// long as a program does, for good, unless the user said how long.
 func (a *acting) open(ctx context.Context, owner string) (*sidecar.Writer, error) {
 	dir, options, err := a.prepare()
 	if err != nil {
 		return nil, err
+	}
+	if a.waits.Changed {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, a.wait)
+		defer cancel()
 	}
 	return sidecar.Open(ctx, dir, nil, owner, options)
 }
