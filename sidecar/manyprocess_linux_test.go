@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -47,9 +48,12 @@ func barrier() {
 	io.Copy(io.Discard, os.Stdin)
 }
 
-// roleStorm is what one hook of many does: it opens, commits once and claims.
+// roleStorm is what one hook of many does: it opens, commits once and claims. It
+// prints whether it was served, whether it has won, who has, and how long that
+// took in milliseconds.
 func roleStorm(args []string) error {
 	barrier()
+	start := time.Now()
 	tool, err := Open(context.Background(), args[0], crowd(), "tool", nil)
 	if err != nil {
 		return err
@@ -65,7 +69,7 @@ func roleStorm(args []string) error {
 	}
 	defer hook.Close()
 	won, by, err := hook.Claim(context.Background(), "fired")
-	fmt.Println(c.Outcome == Applied || c.Outcome == SetAside, won, by.ID)
+	fmt.Println(c.Outcome == Applied || c.Outcome == SetAside, won, by.ID, time.Since(start).Milliseconds())
 	return err
 }
 
@@ -113,20 +117,21 @@ func atOnce(t *testing.T, n int, role string, args func(i int) []string) (all []
 }
 
 // FI6: a storm of processes that open one owner, commit once and claim. Each is
-// served, none lost, one has the claim. FREEHOLD_STORM sets how many.
+// served, in time, none lost, one has the claim. FREEHOLD_STORM sets how many.
 func TestStartStormLosesNothing(t *testing.T) {
 	n := int(number(t, "FREEHOLD_STORM", 50))
 	dir := filepath.Join(t.TempDir(), "state")
 	if err := Create(dir, crowd()); err != nil {
 		t.Fatal(err)
 	}
-	winners, claims := 0, map[string]bool{}
+	winners, claims, took := 0, map[string]bool{}, []int{}
 	for _, e := range atOnce(t, n, "storm", func(int) []string { return []string{dir} }) {
 		text, err := e.said()
 		fields := strings.Fields(text)
-		if err != nil || len(fields) != 3 || fields[0] != "true" {
+		if err != nil || len(fields) != 4 || fields[0] != "true" {
 			t.Fatalf("one said %q (%v)", text, err)
 		}
+		took = append(took, mustAtoi(t, fields[3]))
 		if fields[1] == "true" {
 			winners++
 		}
@@ -134,6 +139,13 @@ func TestStartStormLosesNothing(t *testing.T) {
 	}
 	if winners != 1 || len(claims) != 1 {
 		t.Errorf("%d have won, and the claims are %v", winners, claims)
+	}
+	slices.Sort(took)
+	t.Logf("of %d, the median took %d ms, one in a hundred more than %d ms, the slowest %d ms", n, took[n/2], took[n*99/100], took[n-1])
+	// All that they wait for is a quarter of a second; the rest is a machine on
+	// which hundreds want to compute.
+	if most := time.Minute.Milliseconds(); int64(took[n-1]) > most {
+		t.Errorf("the slowest took %d ms, more than %d", took[n-1], most)
 	}
 	w, err := Open(t.Context(), dir, nil, "tool", &Options{Wait: time.Minute})
 	if err != nil {
