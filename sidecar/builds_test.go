@@ -40,7 +40,7 @@ func (v *zoned) JSONMembers() schema.Members {
 		schema.MemberOf("zone", schema.String{}, &v.Zone))
 }
 
-// Two builds of one program, one older by a field and by members wherever
+// Case 60. Two builds of one program, one older by a field and by members wherever
 // there can be any, commit in turns. Neither ever loses what the other wrote.
 func TestTwoBuildsLoseNothing(t *testing.T) {
 	s := newUsage(t)

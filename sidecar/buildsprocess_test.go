@@ -33,7 +33,7 @@ func roleBuild(args []string) error {
 	return errors.Join(err, w.Close())
 }
 
-// Programs of two builds, each a process of its own, take turns.
+// Case 60. Programs of two builds, each a process of its own, take turns.
 func TestTwoBuildsOfProcessesLoseNothing(t *testing.T) {
 	s := newUsage(t)
 	s.update("creator", create)

@@ -14,7 +14,7 @@ import (
 
 // A commit's order is its promise: it locks a file that is never replaced,
 // reads only then, syncs the file before the rename and the directory after
-// it, and stages nowhere else (C-14).
+// it, and stages nowhere else (C-14, C-132).
 func TestCommitKeepsItsOrder(t *testing.T) {
 	if err := inject.Available(); err != nil {
 		t.Skipf("system calls cannot be watched: %v", err)
