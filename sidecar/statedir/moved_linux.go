@@ -28,7 +28,9 @@ func statxAt(at int, path []byte, st *unix.Statx_t) error {
 
 func (d *Dir) remember() error {
 	var st unix.Statx_t
-	if err := statx(d.cpath, &st); err != nil {
+	err := statx(d.cpath, &st)
+	gone := err == unix.ENOENT || err == unix.ENOTDIR // an instance, removed just now
+	if err != nil && !gone {
 		return &fs.PathError{Op: "statx", Path: d.path, Err: err}
 	}
 	var held unix.Stat_t
@@ -36,7 +38,7 @@ func (d *Dir) remember() error {
 		return &fs.PathError{Op: "stat", Path: d.path, Err: err}
 	}
 	d.dev, d.ino = unix.Mkdev(st.Dev_major, st.Dev_minor), st.Ino
-	if held.Ino != d.ino {
+	if gone || held.Ino != d.ino {
 		return fmt.Errorf("%s: %w while it was opened; try again", d.path, ErrReplaced)
 	}
 	return nil
