@@ -39,8 +39,8 @@
 // Patches have an order, in all views and all commits, which no clock decides:
 // one whose Update began after another was acknowledged comes after that. So an
 // element that was inserted and then removed is gone. A commit comes after all
-// that was set aside before its Update began. See asideNumber for how, and for
-// the exceptions.
+// that was set aside before its Update began. File order.go says how, and
+// names the exceptions.
 //
 // A patch means the incarnations of keys that there were when it was set aside.
 // One on a key that was absent joins the incarnation that the first such patch

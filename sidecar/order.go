@@ -18,9 +18,9 @@ import (
 // it, since whoever holds one may be stopped. Three things make it so.
 //
 // A file's name is its number, and replaces nothing. A writer takes the number
-// after the highest that it sees, in the directory or as taken in the sidecar. So
-// a number is given only once the one before was, and never to two files at a
-// time.
+// after the highest that it sees, in the directory or as taken in the sidecar, or
+// the first after that which no file has. So a number is given only once the one
+// before was, and never to two files at a time.
 //
 // A fold publishes the highest number that it takes in before it unlinks a file,
 // and that never goes back. So a writer that was slow, and gets a name whose
@@ -51,8 +51,8 @@ import (
 // There are three exceptions. A patch that only another release or declaration
 // can take in comes after those that could be taken in meanwhile. So does one
 // for which a sidecar has no room, which the commits that make room cannot wait
-// for. And where the sidecar was moved aside or put back from an older copy, the
-// numbers begin after those in the directory.
+// for. And where the sidecar was lost or put back from an older copy, the numbers
+// go on after those in the directory: who was slow then may come earlier.
 //
 // Files with other names were set aside by a release that ordered them by its
 // processes' clocks. Those have no number, and come first.
@@ -141,32 +141,27 @@ func (w *Writer) unput(err error) error {
 // putNext gives draft, which has size bytes, the next number's name. What it
 // returns has changed nothing.
 func (w *Writer) putNext(a *statedir.Aside, draft *statedir.Draft, p *PatchAside, size int, busy error) error {
-	for before := uint64(0); ; before = p.Number {
-		names, err := a.Names()
-		mine := w.lookAt(w.owner, &w.spool.mine) // after the names: what is gone from there is taken here
-		if err = errors.Join(err, mine.err); err != nil {
-			return fmt.Errorf("%w; and the patch cannot be set aside, nothing was changed: %w", busy, err)
+	names, err := a.Names()
+	mine := w.lookAt(w.owner, &w.spool.mine) // after the names: what is gone from there is taken here
+	if err = errors.Join(err, mine.err); err != nil {
+		return fmt.Errorf("%w; and the patch cannot be set aside, nothing was changed: %w", busy, err)
+	}
+	if err := room(a, names, size); err != nil { // who comes meanwhile may exceed a bound by as many
+		return fmt.Errorf("%w; and %s: nothing was changed; end who holds the lock, or let it go on, and run `freehold fold %s`", busy, err, w.owner)
+	}
+	p.Number = max(lastOf(names, w.manifest.StateID), mine.doc.Taken())
+	for err = fs.ErrExist; errors.Is(err, fs.ErrExist); { // somebody was faster: that number is given, too
+		if p.Number++; p.Number > document.MaxEpoch {
+			return fmt.Errorf("%w; and the patch cannot be set aside, nothing was changed: %s has the highest number there is: look at it, and move it away", busy, a.Path(asideName(w.manifest.StateID, document.MaxEpoch)))
 		}
-		if before == 0 { // others that come meanwhile may exceed a bound by as many
-			if err := room(a, names, size); err != nil {
-				return fmt.Errorf("%w; and %s: nothing was changed; end who holds the lock, or let it go on, and run `freehold fold %s`", busy, err, w.owner)
-			}
-		}
-		last := max(lastOf(names, w.manifest.StateID), mine.doc.Taken())
-		if last >= document.MaxEpoch {
-			return fmt.Errorf("%w; and the patch cannot be set aside, nothing was changed: %s has the highest number there is: look at it, and move it away", busy, a.Path(asideName(w.manifest.StateID, last)))
-		}
-		p.Number, p.Name = last+1, asideName(w.manifest.StateID, last+1)
+		p.Name = asideName(w.manifest.StateID, p.Number)
 		failpoint.Hit(failpoint.AsideNumbered)
 		err = draft.Put(p.Name)
-		if errors.Is(err, fs.ErrExist) && p.Number != before { // somebody was faster
-			continue
-		}
-		if err != nil {
-			return w.unput(err)
-		}
-		return nil
 	}
+	if err != nil {
+		return w.unput(err)
+	}
+	return nil
 }
 
 // missed reports whether p, which has its name, counts for nobody, since its

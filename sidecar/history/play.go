@@ -101,7 +101,7 @@ func (p *Players) Play(dir string, g Game) ([]Record, error) {
 	rng := rand.New(rand.NewPCG(g.Seed, 0))
 	seats := make([]*seat, g.Writers+g.Readers)
 	for i := range seats {
-		seats[i] = &seat{players: p, game: g, number: i, made: burst{Dir: dir, Seat: i, Durability: g.Durability, Seed: g.Seed, Views: i >= g.Writers, Operations: g.Each}}
+		seats[i] = &seat{players: p, game: g, number: i, made: burst{Dir: dir, Durability: g.Durability, Seed: g.Seed, Views: i >= g.Writers, Operations: g.Each}}
 	}
 	for range g.Kills {
 		s := seats[rng.IntN(g.Writers)]

@@ -41,7 +41,6 @@ type burst struct {
 	Durability schema.Durability
 	Seed       uint64
 	Client     int
-	Seat       int
 	First      int // the number of the first operation
 	Operations int // the number after the last
 	Views      bool
@@ -130,7 +129,7 @@ func (b burst) dieSoon() {
 }
 
 // elements is how many elements all insert and remove.
-const elements = 3
+const elements = 2
 
 // next draws the i-th operation of a burst.
 func (b burst) next(rng *rand.Rand, i int, c *client) Input {
@@ -166,7 +165,7 @@ func (b burst) next(rng *rand.Rand, i int, c *client) Input {
 var shares = []struct {
 	verb  Verb
 	share int
-}{{Set, 10}, {SetIf, 12}, {Cost, 6}, {Add, 22}, {Raise, 8}, {Insert, 8}, {Remove, 8}, {Fold, 6}, {Claim, 6}, {View, 10}, {Resolve, 4}}
+}{{Set, 6}, {SetIf, 8}, {Cost, 4}, {Add, 20}, {Raise, 6}, {Insert, 15}, {Remove, 15}, {Fold, 4}, {Claim, 6}, {View, 12}, {Resolve, 4}}
 
 func draw(rng *rand.Rand) Verb {
 	n := rng.IntN(100)

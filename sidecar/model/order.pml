@@ -94,6 +94,7 @@ next:
 			fi;
 			number++
 		};
+try:
 		if
 		:: atomic { number > MOST -> goto over }
 		:: number <= MOST
@@ -103,7 +104,7 @@ next:
 		:: atomic { true -> file[number] = id }
 #else
 		:: atomic { file[number] == NOBODY -> file[number] = id }
-		:: atomic { file[number] != NOBODY -> number = 0; goto next }
+		:: atomic { file[number] != NOBODY -> number++; goto try }
 #endif
 		fi;
 		/* It has its name. Had the number passed? */
