@@ -22,6 +22,7 @@ const _ = sidecar.GeneratedAPI1
 
 // The fields' names, for [reader.View.Field] and the command line.
 const (
+	FieldLookedUp     = "looked_up"
 	FieldPretoolFired = "pretool_fired"
 	FieldSeen         = "seen"
 	FieldTurn         = "turn"
@@ -88,6 +89,7 @@ func Declaration() *schema.Declaration {
 				Durability: schema.Process,
 				Home:       "owners/session/hook",
 				Fields: map[string]schema.Field{
+					"looked_up":     {Type: schema.TypeUint, Kind: schema.Max, Unit: "turns", Doc: "The turn in which the items were last looked up, found or not; unset if nobody has finished doing so."},
 					"pretool_fired": {Type: schema.TypeTime, Kind: schema.Once, Doc: "When, and by which copy of the hook, the items for the session's first tool use were looked up."},
 					"seen":          {Kind: schema.Map, Keys: true, Doc: "The turn in which each item was last put into the session.", Value: &schema.Field{Type: schema.TypeUint, Kind: schema.Max, Unit: "turns"}},
 					"turn":          {Type: schema.TypeUint, Kind: schema.Max, Unit: "turns", Doc: "The number of the turn that the session is in."},

@@ -12,6 +12,13 @@ import (
 // What is below belongs to owner hook: The hook that puts facts and rules
 // into the session; many copies at once.
 
+// LookedUp: The turn in which the items were last looked up, found or not;
+// unset if nobody has finished doing so. Unit: turns. It only ever gets
+// higher. Owner: hook.
+func (v View) LookedUp() reader.Field[uint64] {
+	return reader.FieldOf(v.v, "looked_up", schema.Uint{})
+}
+
 // PretoolFired: When, and by which copy of the hook, the items for the
 // session's first tool use were looked up. It is claimed at most once, for
 // good, and its value is the time of the claim. Owner: hook.

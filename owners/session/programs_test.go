@@ -144,6 +144,24 @@ func TestAHookKilledAfterItsClaimIsReplaced(t *testing.T) {
 	}
 }
 
+// What was looked up once is not looked up at each tool use, also if nothing was
+// found and the hook that did so has long ended.
+func TestALookUpThatFoundNothingIsNotRepeated(t *testing.T) {
+	p := newPretool(t)
+	if err := os.WriteFile(p.items, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, stderr := p.run(t); out != "" || stderr != "" {
+		t.Errorf("the first hook printed %q, and %q", out, stderr)
+	}
+	if err := os.Remove(p.items); err != nil { // so that whoever looks says so
+		t.Fatal(err)
+	}
+	if out, stderr := p.run(t); out != "" || stderr != "" {
+		t.Errorf("the second hook printed %q, and %q", out, stderr)
+	}
+}
+
 func TestHooksSayWhyTheyDoNothing(t *testing.T) {
 	p := newPretool(t)
 	bad := filepath.Join(t.TempDir(), "items")

@@ -5,9 +5,11 @@ package hook
 
 import (
 	"context"
+	"errors"
 
 	"github.com/freehold-dev/freehold/owners/session"
 	"github.com/freehold-dev/freehold/owners/session/hook/internal/hookfile"
+	"github.com/freehold-dev/freehold/reader"
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/statedir"
 )
@@ -51,8 +53,8 @@ type Injection struct {
 // which one of all calls claims, those that were never put in, and later those
 // that were put in more than ReinjectTurns turns ago. However many calls there
 // are at once, one of them gets an item. The claim comes before the looking up,
-// so that it is done once. If the process that has claimed died before it noted
-// any item, the next call takes its place.
+// so that it is done once, also if it finds nothing. If the process that has claimed
+// died before it noted what it found, the next call takes its place.
 //
 // An error means that no item is noted as put in; the claim, if it was won,
 // stands.
@@ -80,6 +82,9 @@ func Inject(ctx context.Context, dir string, c Call, o *sidecar.Options) (Inject
 	}
 	_, err = w.Update(ctx, func(tx hookfile.Tx) error {
 		c.inject(tx, &in, items)
+		if due {
+			tx.LookedUp().Raise(in.Turn)
+		}
 		return nil
 	})
 	if err != nil {
@@ -109,9 +114,12 @@ func (c Call) due(ctx context.Context, dir string, by sidecar.Claimant) (bool, e
 	if err != nil {
 		return false, err
 	}
-	if len(seen) == 0 {
+	switch _, err = v.LookedUp().Get(); {
+	case errors.Is(err, reader.ErrUnset) && len(seen) == 0:
 		verdict, _ := by.Identity.Judge()
 		return verdict == statedir.Gone, nil
+	case err != nil && !errors.Is(err, reader.ErrUnset):
+		return false, err
 	}
 	for _, id := range seen {
 		last, err := v.Seen().Key(id).Get()

@@ -38,6 +38,13 @@ func View(t testing.TB, settings ...Setting) session.View {
 	return statetest.ViewInstance(t, session.Open, State(t, statetest.ID, settings...))
 }
 
+// LookedUp: The turn in which the items were last looked up, found or not;
+// unset if nobody has finished doing so. Unit: turns. Of several, the highest
+// counts.
+func LookedUp(v uint64) Setting {
+	return statetest.Put("looked_up", schema.Uint{}, v)
+}
+
 // PretoolFired: When, and by which copy of the hook, the items for the
 // session's first tool use were looked up. It is claimed at that time. Of
 // several, the first counts.
