@@ -26,13 +26,15 @@ var helpless = []doctor.Code{
 	doctor.LeaseDisagrees, doctor.Decoy, doctor.Copy,
 }
 
+// built is the directory of program, once there is one.
+var built string
+
 // program is the command freehold, built once.
 var program = sync.OnceValues(func() (path string, err error) {
-	dir, err := os.MkdirTemp("", "doctor")
-	if err != nil {
+	if built, err = os.MkdirTemp("", "doctor"); err != nil {
 		return "", err
 	}
-	path = filepath.Join(dir, "freehold")
+	path = filepath.Join(built, "freehold")
 	if out, err := exec.Command("go", "build", "-o", path, "github.com/freehold-dev/freehold/cmd/freehold").CombinedOutput(); err != nil {
 		return path, fmt.Errorf("%w: %s", err, out)
 	}
@@ -101,8 +103,8 @@ func unproduced() (codes []string) {
 
 // complete says so if all tests were run and a code is produced by none.
 func complete(status int) int {
-	if path, err := program(); flag.Lookup("test.run").Value.String() == "" && err == nil {
-		os.RemoveAll(filepath.Dir(path))
+	if built != "" {
+		os.RemoveAll(built)
 	}
 	if status != 0 || flag.Lookup("test.run").Value.String() != "" || flag.Lookup("test.list").Value.String() != "" {
 		return status
