@@ -187,8 +187,8 @@ func (Time) Append(dst []byte, v time.Time) ([]byte, error) {
 	if v.IsZero() {
 		return nil, errors.New("the zero time means unset; clear the field instead")
 	}
-	if year := v.Year(); year < 1 || year > 9999 {
-		return nil, fmt.Errorf("the year %d is outside 1 to 9999: check the clock", year)
+	if err := inYears(v); err != nil {
+		return nil, err
 	}
 	return append(v.AppendFormat(append(dst, '"'), time.RFC3339Nano), '"'), nil
 }
@@ -209,7 +209,16 @@ func (Time) Decode(raw []byte) (time.Time, error) {
 	if v.IsZero() {
 		return time.Time{}, errors.New("the zero time means unset; leave the field out instead")
 	}
-	return v.UTC(), nil
+	v = v.UTC()
+	return v, inYears(v)
+}
+
+// inYears holds that v, in UTC, has a year that RFC 3339 can write.
+func inYears(v time.Time) error {
+	if year := v.Year(); year < 1 || year > 9999 {
+		return fmt.Errorf("the year %d is outside 1 to 9999: check the clock", year)
+	}
+	return nil
 }
 
 // leadingDigits counts the digits that s begins with.

@@ -130,6 +130,11 @@ func TestCodecsRefuseWhatCannotBeStored(t *testing.T) {
 	if _, err := (Time{}).Append(nil, time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)); err == nil {
 		t.Error("the year 10000 was stored")
 	}
+	for _, text := range []string{`"0000-01-01T00:00:00Z"`, `"0001-01-01T00:00:00+01:00"`, `"9999-12-31T23:59:59-01:00"`} {
+		if v, err := (Time{}).Decode([]byte(text)); err == nil {
+			t.Errorf("%s was read as %v, which cannot be stored", text, v)
+		}
+	}
 	if _, err := (Decimal{}).Append(nil, decimal.New(1, math.MaxInt32)); err == nil {
 		t.Error("1e2147483647 was stored")
 	}

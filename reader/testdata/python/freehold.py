@@ -118,7 +118,7 @@ def order(f, v):
     if kind == "time":
         at = re.fullmatch(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(Z|[+-]\d\d:\d\d)", v, re.A)
         check(at and not v.startswith("0001-01-01T00:00:00Z"), "no instant")
-        return datetime.datetime.fromisoformat(at[1] + at[3].replace("Z", "+00:00")), (at[2] or "").ljust(9, "0")
+        return datetime.datetime.fromisoformat(at[1] + at[3].replace("Z", "+00:00")).astimezone(datetime.timezone.utc), (at[2] or "").ljust(9, "0")
     if kind == "duration":
         check(re.fullmatch(r"[+-]?(0|((\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h))+)", v, re.A), "no duration")
         n = sum(int(decimal.Decimal(n) * UNITS[unit]) for n, unit in re.findall(r"([\d.]+)([a-zµμ]+)", v))
