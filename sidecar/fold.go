@@ -186,14 +186,6 @@ func (b *batch) takePatch(p *PatchAside) {
 	}
 }
 
-// wasKeptOut reports whether an earlier commit has kept p out as a whole, and was
-// killed before its file was gone. By now it might fit, and whoever was told may
-// have added by hand what is to count.
-func (b *batch) wasKeptOut(p *PatchAside) bool {
-	_, err := b.w.dir.Kept(keptName(b.w.owner, p.ID))
-	return err == nil
-}
-
 // seen returns the deciders as this batch knows them.
 func (b *batch) seen() map[string]*snapshot {
 	if b.others == nil {
@@ -201,21 +193,6 @@ func (b *batch) seen() map[string]*snapshot {
 	}
 	return b.others
 }
-
-// keepOut keeps a copy of a patch that is not taken in, or not whole, and says
-// why. If it cannot, the patch stays where it is.
-func (b *batch) keepOut(p *PatchAside, why error) bool {
-	path, err := b.w.dir.KeepOut(keptName(b.w.owner, p.ID), p.raw, why.Error())
-	if err != nil {
-		b.w.tell(p.Name, fmt.Errorf("%s: not taken in: %w; and it cannot be kept elsewhere: %w: mend that", b.fold.aside.Path(p.Name), why, err))
-		return false
-	}
-	b.w.tell(p.Name, fmt.Errorf("%s: kept out of %s: %w: look at it there, and add by hand what is to count", path, b.w.file(), why))
-	return true
-}
-
-// keptName names a patch in the quarantine.
-func keptName(owner, id string) string { return statedir.OwnerAside(owner) + "." + id + ".json" }
 
 // settleDropped makes sure that the files of the ids in before that the next
 // version does not list are gone for good.
@@ -255,16 +232,4 @@ func (b *batch) clear() {
 		return
 	}
 	b.w.cleared = b.next
-}
-
-// tell gives the Notice what stops nothing, once for each patch.
-func (w *Writer) tell(name string, err error) {
-	if w.told == nil {
-		w.told = map[string]bool{}
-	}
-	if w.notice == nil || w.told[name] {
-		return
-	}
-	w.told[name] = true
-	w.notice(err)
 }

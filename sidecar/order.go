@@ -125,8 +125,8 @@ func (w *Writer) putOnce(a *statedir.Aside, p *PatchAside, busy error) (missed b
 		return false, err
 	}
 	failpoint.Hit(failpoint.AsidePut)
-	if missed, err = w.missed(draft, p); err == nil && missed {
-		err = draft.Withdraw()
+	if missed, err = w.missed(p); err == nil && missed {
+		missed, err = draft.Withdraw() // if it is gone, it was taken in, or kept out
 	}
 	if err != nil {
 		err = fmt.Errorf("%w: nobody knows what becomes of the patch %s: %w; ask Resolve", ErrIndeterminate, p.ID, err)
@@ -164,18 +164,15 @@ func (w *Writer) putNext(a *statedir.Aside, draft *statedir.Draft, p *PatchAside
 	return nil
 }
 
-// missed reports whether p, which has its name, counts for nobody, since its
-// number had passed when it got it.
-func (w *Writer) missed(draft *statedir.Draft, p *PatchAside) (bool, error) {
+// missed reports whether p, if it still has its name, counts for nobody, since
+// its number had passed when it got it.
+func (w *Writer) missed(p *PatchAside) (bool, error) {
 	mine := w.lookAt(w.owner, &w.spool.mine)
 	if mine.err != nil {
 		return false, mine.err
 	}
 	if !mine.doc.HasPassed(p.Number) || mine.doc.HasFolded(p.ID) || failpoint.Omitted(failpoint.RulePassed) {
 		return false, nil
-	}
-	if gone, err := draft.Gone(); err != nil || gone { // it was taken in, or kept out
-		return false, err
 	}
 	_, err := w.dir.Kept(keptName(w.owner, p.ID))
 	if errors.Is(err, fs.ErrNotExist) {

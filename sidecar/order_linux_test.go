@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -14,12 +13,10 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/schema"
-	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
-	"github.com/freehold-dev/freehold/sidecar/internal/inject"
 	"github.com/google/go-cmp/cmp"
 )
 
-func init() { roles["tag"], roles["overtaken"] = roleTag, roleOvertaken }
+func init() { roles["tag"] = roleTag }
 
 // roleTag inserts or removes an element of tool's tags by a clock that is ahead
 // of this machine's, and says the outcome.
@@ -136,200 +133,6 @@ func TestCommitComesAfterWhatWasSetAsideBefore(t *testing.T) {
 	}
 }
 
-// overtake lets another process set a patch aside that adds 10, and a fold take it
-// in, when w has chosen the number of its own. The lock is held before and after.
-func overtake(ctx context.Context, w *Writer, after func()) error {
-	dir := w.dir.Path()
-	holder, err1 := Open(ctx, dir, nil, "tool", nil)
-	other, err2 := Open(ctx, dir, setters(), "tool", &Options{Wait: -1})
-	if err := errors.Join(err1, err2); err != nil {
-		return err
-	}
-	if err := holder.lock.Acquire(ctx, time.Minute); err != nil {
-		return err
-	}
-	failpoint.Set(func(step string) {
-		if step != failpoint.AsideNumbered {
-			return
-		}
-		failpoint.Set(nil)
-		_, err := other.Update(ctx, ops(op("n", Add, "10")))
-		holder.lock.Release()
-		_, folded := other.Update(ctx, ops())
-		if err = errors.Join(err, folded, holder.lock.Acquire(ctx, time.Minute), other.Close()); err != nil {
-			panic(err)
-		}
-		after()
-	})
-	return nil
-}
-
-// roleOvertaken sets a patch aside that adds 1000 and whose number passes before it
-// has its name.
-func roleOvertaken(args []string) error {
-	w, err := Open(context.Background(), args[0], setters(), "tool", &Options{Wait: -1})
-	if err == nil {
-		err = overtake(context.Background(), w, inject.Begin)
-	}
-	if err != nil {
-		return err
-	}
-	c, err := w.Update(context.Background(), ops(op("n", Add, "1000")))
-	inject.End()
-	return printOutcome(c, err)
-}
-
-// A patch whose number has passed counts for nobody, so it is set aside again;
-// without that, it is lost.
-func TestPatchWhoseNumberHasPassedIsSetAsideAgain(t *testing.T) {
-	for _, rule := range []string{"", failpoint.RulePassed} {
-		t.Run("without "+rule, func(t *testing.T) {
-			dir, w := newSetters(t)
-			failpoint.Omit(rule)
-			defer failpoint.Omit("")
-			if err := overtake(t.Context(), w, func() {}); err != nil {
-				t.Fatal(err)
-			}
-			defer failpoint.Set(nil)
-			c := update(t, w, ops(op("n", Add, "1000")))
-			if c.Outcome != SetAside {
-				t.Fatalf("the commit is %+v", c)
-			}
-			failpoint.Omit("")
-			got := shown(t, w, "n")
-			if lost := got != "1010"; lost != (rule != "") {
-				t.Errorf("without the rule %q, n is %s of 1010", rule, got)
-			}
-			if rule != "" {
-				return
-			}
-			if diff := cmp.Diff([]string{asideName(w.manifest.StateID, 2)}, asideNames(t, w)); diff != "" {
-				t.Errorf("set aside (-want +got):\n%s", diff)
-			}
-			if outcome, err := Resolve(t.Context(), dir, "tool", c.Version); outcome != SetAside || err != nil {
-				t.Errorf("resolved as %v (%v)", outcome, err)
-			}
-		})
-	}
-}
-
-// Whoever is killed while his number passes has set all aside or nothing, and
-// leaves nothing behind that the next commit does not clear.
-func TestSettingAsideLateStoppedAtEveryCallIsAllOrNothing(t *testing.T) {
-	if err := inject.Available(); err != nil {
-		t.Skipf("system calls cannot be intercepted: %v", err)
-	}
-	for _, plan := range plans {
-		if plan.Action == inject.Fail && !inject.Thorough() {
-			continue
-		}
-		t.Run(planName(plan), func(t *testing.T) {
-			t.Parallel()
-			plan.Marked = true
-			var dir string
-			for k, r := range inject.EveryCall(t, func(int) (inject.Command, inject.Plan) {
-				var w *Writer
-				dir, w = newSetters(t)
-				w.Close()
-				return inject.Command{Path: os.Args[0], Args: []string{dir}, Env: append(os.Environ(), roleVar+"=overtaken")}, plan
-			}) {
-				if r.Hit == nil && !strings.HasPrefix(string(r.Stdout), "set aside ") {
-					t.Errorf("undisturbed, it says %q", r.Stdout)
-				}
-				settles(t, dir, 10, r)
-				if t.Failed() {
-					t.Fatalf("at call %d, %v; stdout %q, stderr %q", k, r, r.Stdout, r.Stderr)
-				}
-			}
-		})
-	}
-}
-
-// passedJunk leaves what a writer leaves that is killed when it has the name of a
-// number that has passed. It would add 1000.
-func passedJunk(t *testing.T, w *Writer) {
-	t.Helper()
-	setAside(t, w, op("n", Add, "10"))
-	update(t, w, ops())
-	p := &PatchAside{ID: "0000000000001", At: time.Now(), Ops: Patch{op("n", Add, "1000")}, Name: asideName(w.manifest.StateID, 1)}
-	raw, err := p.encode("tool", w.manifest.StateID)
-	if err == nil {
-		err = os.WriteFile(filepath.Join(w.dir.Path(), ".freehold", "tool.aside", p.Name), raw, 0o600)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-// What counts for no view is never taken in: not by a fold, and not after the
-// sidecar was moved aside.
-func TestPassedPatchCountsForNobody(t *testing.T) {
-	for _, rule := range []string{"", failpoint.RulePassed} {
-		t.Run("without "+rule, func(t *testing.T) {
-			_, w := newSetters(t)
-			passedJunk(t, w)
-			if got := shown(t, w, "n"); got != "10" {
-				t.Errorf("a view shows %s", got)
-			}
-			failpoint.Omit(rule)
-			defer failpoint.Omit("")
-			got := values(t, w, "n")["n"]
-			if counted := got != "10"; counted != (rule != "") {
-				t.Errorf("without the rule %q, n is %s, want 10", rule, got)
-			}
-			if names := asideNames(t, w); len(names) > 0 {
-				t.Errorf("still set aside: %v", names)
-			}
-		})
-	}
-	t.Run("quarantine", func(t *testing.T) {
-		dir, w := newSetters(t)
-		passedJunk(t, w)
-		setAside(t, w, op("peak", Raise, "7"))
-		if _, err := Quarantine(t.Context(), dir, "tool", nil); err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(map[string]string{"peak": "7"}, values(t, w, "n", "peak")); diff != "" {
-			t.Errorf("values (-want +got):\n%s", diff)
-		}
-	})
-}
-
-// As long as its writer lives, who alone knows whether it is to be set aside
-// again, nobody else removes a patch whose number has passed.
-func TestPassedPatchStaysWhileItsWriterLives(t *testing.T) {
-	_, w := newSetters(t)
-	passedJunk(t, w)
-	a, err := w.dir.OpenAside("tool")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer a.Close()
-	name := asideNames(t, w)[0]
-	raw := readFile(t, a.Path(name))
-	if err := os.Remove(a.Path(name)); err != nil {
-		t.Fatal(err)
-	}
-	draft, err := a.Draft([]byte(raw))
-	if err == nil {
-		err = draft.Put(name)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	update(t, w, ops(op("peak", Raise, "1")))
-	if gone, err := draft.Gone(); gone || err != nil {
-		t.Errorf("it is gone: %t (%v)", gone, err)
-	}
-	if err := draft.Close(); err != nil {
-		t.Fatal(err)
-	}
-	update(t, w, ops())
-	if _, err := os.Lstat(a.Path(name)); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("it is still there: %v", err)
-	}
-}
-
 // A patch that this declaration does not know is taken in once, after those that
 // came later, when one does; and nothing of it is lost when they are taken in.
 func TestPatchThatWasLeftIsTakenInOnceLater(t *testing.T) {
@@ -432,64 +235,5 @@ func TestListOfPatchesHasNoGaps(t *testing.T) {
 			}
 		default:
 		}
-	}
-}
-
-// A patch means the incarnation of its owner's key that its writer saw, also if
-// the key is deleted and created again before the patch has its number: then it
-// is kept out. One whose writer saw none means the one that there is then, or
-// creates it.
-func TestPatchMeansTheIncarnationThatItsWriterSaw(t *testing.T) {
-	use := Op{Field: "own", Verb: Add, Key: "k", Member: "uses", Value: []byte("1")}
-	create, remove := Op{Field: "own", Verb: Add, Key: "k", Member: "uses", Value: []byte("10")}, Op{Field: "own", Verb: Delete, Key: "k"}
-	for name, tc := range map[string]struct {
-		before, meanwhile []Op // commits
-		want              string
-		kept              bool
-	}{
-		"deleted":                           {[]Op{create}, []Op{remove}, "{}", true},
-		"deleted and created again":         {[]Op{create}, []Op{remove, create}, `{"k":{"uses":10}}`, true},
-		"created":                           {nil, []Op{create}, `{"k":{"uses":11}}`, false},
-		"created and deleted":               {nil, []Op{create, remove}, `{"k":{"uses":1}}`, false},
-		"created, deleted and created anew": {nil, []Op{create, remove, create}, `{"k":{"uses":11}}`, false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			dir, _ := newSetters(t)
-			var told []error
-			w := openSetter(t, dir, "tool", &Options{Notice: func(err error) { told = append(told, err) }})
-			commit := func(all []Op) {
-				for _, op := range all {
-					update(t, w, ops(op))
-				}
-			}
-			commit(tc.before)
-			late := openSetter(t, dir, "tool", &Options{Wait: -1})
-			holder := openSetter(t, dir, "tool", nil)
-			if err := holder.lock.Acquire(t.Context(), time.Minute); err != nil {
-				t.Fatal(err)
-			}
-			failpoint.Set(func(step string) {
-				if step == failpoint.AsideNumbered {
-					failpoint.Set(nil)
-					holder.lock.Release()
-					commit(tc.meanwhile)
-				}
-			})
-			defer failpoint.Set(nil)
-			c := update(t, late, ops(use))
-			if c.Outcome != SetAside {
-				t.Fatalf("the commit is %+v", c)
-			}
-			if diff := cmp.Diff(map[string]string{"own": tc.want}, values(t, w, "own")); diff != "" {
-				t.Errorf("values (-want +got):\n%s", diff)
-			}
-			outcome, err := Resolve(t.Context(), dir, "tool", c.Version)
-			if kept := errors.Is(err, ErrKeptOut); outcome != Applied || kept != tc.kept || len(told) > 0 != tc.kept {
-				t.Errorf("resolved as %v (%v), and told %v", outcome, err, told)
-			}
-			if names := asideNames(t, w); len(names) > 0 {
-				t.Errorf("still set aside: %v", names)
-			}
-		})
 	}
 }

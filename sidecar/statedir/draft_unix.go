@@ -43,26 +43,17 @@ func (d *Draft) Put(name string) error {
 	return err
 }
 
-// Gone reports whether the draft had a name, and somebody has removed it.
-func (d *Draft) Gone() (bool, error) {
-	var st unix.Stat_t
-	if err := unix.Fstat(d.draft.fd, &st); err != nil {
-		return false, d.draft.folder.fail("stat", d.name, err)
-	}
-	return d.name != "" && st.Nlink == 0, nil
-}
-
-// Withdraw takes the draft's name away again. It removes nothing else that has
-// that name by now.
-func (d *Draft) Withdraw() error {
+// Withdraw takes the draft's name away again. It returns false if that is not
+// the draft's any more, since somebody has removed it; then it removes nothing.
+func (d *Draft) Withdraw() (bool, error) {
 	f := d.draft.folder
 	if !f.called(d.draft.fd, d.name) {
-		return nil
+		return false, nil
 	}
-	if err := unix.Unlinkat(f.fd, d.name, 0); err != nil && err != unix.ENOENT {
-		return f.fail("remove", d.name, err)
+	if err := unix.Unlinkat(f.fd, d.name, 0); err != nil {
+		return false, f.fail("remove", d.name, err)
 	}
-	return nil
+	return true, nil
 }
 
 // Close ends the draft; what has no name then is gone. Nobody holds its lock

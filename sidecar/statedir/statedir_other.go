@@ -36,10 +36,9 @@ type Aside struct{}
 // A Draft is a patch that has no name yet.
 type Draft struct{}
 
-func (d *Draft) Put(string) error    { return ErrUnsupported }
-func (d *Draft) Gone() (bool, error) { return false, ErrUnsupported }
-func (d *Draft) Withdraw() error     { return ErrUnsupported }
-func (d *Draft) Close() error        { return ErrUnsupported }
+func (d *Draft) Put(string) error        { return ErrUnsupported }
+func (d *Draft) Withdraw() (bool, error) { return false, ErrUnsupported }
+func (d *Draft) Close() error            { return ErrUnsupported }
 
 // Open returns [ErrUnsupported].
 func Open(dir string) (*Dir, error) { return nil, ErrUnsupported }
