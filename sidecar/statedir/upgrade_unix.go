@@ -5,6 +5,7 @@ package statedir
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"path/filepath"
 	"slices"
@@ -139,6 +140,9 @@ func (d *Dir) Install(id, name string, keep bool) error {
 		return err
 	}
 	defer from.close()
+	if err := from.installable(name); err != nil {
+		return err
+	}
 	to := d.state
 	if keep {
 		if to, err = d.openQuarantine(); err != nil {
@@ -155,6 +159,22 @@ func (d *Dir) Install(id, name string, keep bool) error {
 		return err
 	}
 	return from.sync()
+}
+
+// installable refuses to put anything but a plain file in the place of a
+// sidecar. If name is not there any more, all is well.
+func (f *folder) installable(name string) error {
+	var st unix.Stat_t
+	if err := unix.Fstatat(f.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+		if err == unix.ENOENT {
+			return nil
+		}
+		return f.fail("stat", name, err)
+	}
+	if err := f.plain(name, &st); err != nil {
+		return fmt.Errorf("%w: move it away", err)
+	}
+	return nil
 }
 
 // replaceable refuses to put a file in the place of a link, a pipe, or another
