@@ -21,6 +21,7 @@ const (
 	NewBusy  Difference = "busy"       // likewise
 	NewLevel Difference = "durability" // likewise
 	NewHome  Difference = "home"       // likewise
+	NewNeeds Difference = "depends_on" // likewise, names with commas, or nothing
 )
 
 // A Change is one difference between a state's declaration and a changed one.
@@ -127,7 +128,18 @@ func (c *comparison) field(owner, name string) {
 		c.table(owner, name, o.Field)
 		return
 	}
+	if from, to := old.needs(), f.needs(); from != to {
+		c.add(Change{What: NewNeeds, Owner: owner, Field: name, From: from, To: to})
+	}
 	c.part(Change{Owner: owner, Field: name}, old, f)
+}
+
+// needs returns what f depends on, in words. The order says nothing.
+func (f Field) needs() string {
+	if !f.Dependent() {
+		return "nothing"
+	}
+	return strings.Join(slices.Sorted(slices.Values(f.DependsOn)), ", ")
 }
 
 // table compares owner's part of a map, which was called there.

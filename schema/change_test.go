@@ -22,7 +22,7 @@ func before() *Declaration {
 			"table": {Kind: Map, Keys: true, Record: map[string]Field{"uses": {Type: TypeUint, Kind: Counter}, "pin": {Type: TypeBool}, "bye": {Type: TypeBool}}},
 		}},
 		"b":    {Fields: map[string]Field{"kept": {Type: TypeInt}, "table": {Kind: Map, Record: map[string]Field{"note": {Type: TypeString}}}}},
-		"left": {Fields: map[string]Field{"leaves": {Type: TypeInt}}},
+		"left": {Fields: map[string]Field{"leaves": {Type: TypeInt, DependsOn: []string{"old", "gone"}}}},
 	}}
 }
 
@@ -41,7 +41,7 @@ func after() *Declaration {
 			"kept": {Type: TypeInt}, "moves": {Type: TypeString},
 			"chart": {Kind: Map, Keys: true, Was: "table", Record: map[string]Field{"note": {Type: TypeString}, "pin": {Type: TypeBool}}},
 		}},
-		"come": {Fields: map[string]Field{"leaves": {Type: TypeInt}}},
+		"come": {Fields: map[string]Field{"leaves": {Type: TypeInt, DependsOn: []string{"kept"}}}},
 	}}
 }
 
@@ -74,6 +74,7 @@ func TestChangesSayAllThatIsDifferent(t *testing.T) {
 		"owner b, field moves: moved from owner a",
 		"owner come: added",
 		"owner come, field leaves: moved from owner left",
+		"owner come, field leaves: depends_on was gone, old, becomes kept",
 		"owner left: removed",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

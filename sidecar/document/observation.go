@@ -36,14 +36,18 @@ func (d *Document) Observations() iter.Seq2[string, Observation] {
 	}
 }
 
-// Observe notes what the one who wrote the field name last had observed. It
-// does nothing for a field that nobody has written.
+// Observe notes what the one who wrote the field name last had observed; that
+// it is not known, if o is empty. It does nothing for a field that nobody has
+// written.
 func (d *Document) Observe(name string, o Observation) {
 	i := d.entry(name)
-	if i < 0 || len(o) == 0 {
-		return
+	switch {
+	case i < 0 || len(o) == 0 && d.fields[i].now().observed == nil:
+	case len(o) == 0:
+		d.fields[i].rewrite().observed = nil
+	default:
+		d.fields[i].rewrite().observed = o.append(nil)
 	}
-	d.fields[i].rewrite().observed = o.append(nil)
 }
 
 func (o Observation) append(dst []byte) []byte {

@@ -39,6 +39,12 @@ func TestObservationBelongsToTheWriteItCameWith(t *testing.T) {
 	if diff := cmp.Diff(observed(2), again.Observed("turns")); diff != "" {
 		t.Errorf("changing a clone changed it (-want +got):\n%s", diff)
 	}
+	if clone.Observe("turns", nil); redecode(t, clone).Observed("turns") != nil {
+		t.Error("what was taken away is still there")
+	}
+	if diff := cmp.Diff(observed(2), again.Observed("turns")); diff != "" {
+		t.Errorf("taking it away from a clone changed it (-want +got):\n%s", diff)
+	}
 	// Who writes without one has none.
 	again.Set("turns", []byte("13"), by(again.Version))
 	if o := redecode(t, again).Observed("turns"); o != nil {

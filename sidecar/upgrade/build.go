@@ -54,6 +54,12 @@ func (b *builder) field(name string) {
 	if o != (schema.Origin{Owner: b.owner, Field: name}) {
 		b.take(name, o)
 	}
+	b.convert(name, o, former, spec)
+	b.observed(name, o)
+}
+
+// convert converts the value of a field that was o.
+func (b *builder) convert(name string, o schema.Origin, former, spec schema.Field) {
 	raw, by, written := b.doc.Field(name)
 	if raw == nil {
 		return

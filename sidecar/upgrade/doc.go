@@ -11,6 +11,11 @@
 // is after it. A Run that is killed before it has changed nothing; one that is
 // killed after it is finished by the next, and until then nobody commits.
 //
+// What the writer of a dependent field had observed goes along too, of the fields
+// that it depends on afterwards, under the names that they have then. Of others
+// it is dropped, and the sidecar written anew if only for that: a field that is
+// gone, and is declared again later, is a new one that nobody has observed.
+//
 // A once field neither moves nor changes its kind, and no other field becomes
 // one: declare a new one beside it. The claims of one that is removed stay, and
 // hold again if it comes back.
