@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"os/exec"
 	"slices"
@@ -90,33 +91,52 @@ func newMember(kind, dir, owner string) (*member, error) {
 	if err := m.cmd.Start(); err != nil {
 		return nil, err
 	}
-	_, err = m.answer() // it is ready
+	_, _, err = m.answer() // it is ready
 	return m, err
 }
 
-// answer waits for the next line that the process prints, a time.
-func (m *member) answer() (time.Duration, error) {
-	if !m.out.Scan() {
-		return 0, fmt.Errorf("a process ended (%w): %s", errors.Join(m.out.Err(), m.cmd.Wait()), strings.TrimSpace(m.stderr.String()))
+// ask tells the process how many commits to make, or for how long to make some.
+func (m *member) ask(turn any) error {
+	if _, err := fmt.Fprintln(m.in, turn); err != nil {
+		return fmt.Errorf("%w: %s", err, m.stderr.String())
 	}
-	return time.ParseDuration(m.out.Text())
+	return nil
+}
+
+// answer waits for the next line that the process prints: how many commits it
+// has made and how long they took.
+func (m *member) answer() (commits int64, spent time.Duration, err error) {
+	if !m.out.Scan() {
+		return 0, 0, fmt.Errorf("a process ended (%w): %s", errors.Join(m.out.Err(), m.cmd.Wait()), strings.TrimSpace(m.stderr.String()))
+	}
+	var nanoseconds int64
+	_, err = fmt.Sscan(m.out.Text(), &commits, &nanoseconds)
+	return commits, time.Duration(nanoseconds), err
+}
+
+// finish ends the process.
+func (m *member) finish() error {
+	if err := errors.Join(m.in.Close(), m.cmd.Wait()); err != nil {
+		return fmt.Errorf("%w: %s", err, m.stderr.String())
+	}
+	return nil
 }
 
 // do is a turn.
 func (c *crowd) do(int64) error {
 	for _, m := range c.members {
-		if _, err := fmt.Fprintln(m.in, c.each); err != nil {
-			return fmt.Errorf("%w: %s", err, m.stderr.String())
+		if err := m.ask(c.each); err != nil {
+			return err
 		}
 	}
 	var took []time.Duration
 	for _, m := range c.members {
-		spent, err := m.answer()
+		commits, spent, err := m.answer()
 		if err != nil {
 			return err
 		}
 		took = append(took, spent)
-		c.added += int64(c.each)
+		c.added += commits
 	}
 	c.fair = append(c.fair, float64(slices.Min(took))/float64(slices.Max(took)))
 	return nil
@@ -125,8 +145,8 @@ func (c *crowd) do(int64) error {
 // finish ends the processes and looks whether every count is there.
 func (c *crowd) finish(int64) error {
 	for _, m := range c.members {
-		if err := errors.Join(m.in.Close(), m.cmd.Wait()); err != nil {
-			return fmt.Errorf("%w: %s", err, m.stderr.String())
+		if err := m.finish(); err != nil {
+			return err
 		}
 	}
 	found, err := c.total(c.dir, c.distinct())
@@ -152,34 +172,40 @@ func (c *crowd) detail() string {
 	return fmt.Sprintf("%.2f, %.0f %%", median(c.fair), 100*float64(c.lost)/float64(max(c.added, 1)))
 }
 
-// beMember is what a process of a crowd does: it makes as many commits as each
-// line of in says, and answers how long that took.
+// beMember is what a process of a crowd, or of a storm, does: it makes as many
+// commits as each line of in says, or makes some for as long as it says, and
+// answers how many they were and how long they took.
 func beMember(kind string, args []string, in io.Reader, out io.Writer) (err error) {
 	if len(args) != 2 {
 		return fmt.Errorf("%s is set: it is for the benchmarks alone, unset it", memberVariable)
 	}
-	i := slices.IndexFunc(crowdKinds(), func(k crowdKind) bool { return k.name == kind })
+	kinds := append(crowdKinds(), stormCrowds()...)
+	i := slices.IndexFunc(kinds, func(k crowdKind) bool { return k.name == kind })
 	if i < 0 {
 		return fmt.Errorf("there is no kind %q", kind)
 	}
-	add, finish, err := crowdKinds()[i].open(args[0], args[1])
+	add, finish, err := kinds[i].open(args[0], args[1])
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, finish()) }()
-	fmt.Fprintln(out, time.Duration(0))
+	fmt.Fprintln(out, 0, 0)
 	for lines := bufio.NewScanner(in); lines.Scan(); {
-		n, err := strconv.Atoi(lines.Text())
+		most, err := strconv.Atoi(lines.Text())
+		var long time.Duration
 		if err != nil {
-			return err
+			most = math.MaxInt
+			if long, err = time.ParseDuration(lines.Text()); err != nil {
+				return err
+			}
 		}
-		start := time.Now()
-		for range n {
+		commits, start := 0, time.Now()
+		for ; commits < most && (long == 0 || time.Since(start) < long); commits++ {
 			if err := add(); err != nil {
 				return err
 			}
 		}
-		fmt.Fprintln(out, time.Since(start))
+		fmt.Fprintln(out, commits, int64(time.Since(start)))
 	}
 	return nil
 }

@@ -99,14 +99,15 @@
 //
 // # Views while others write
 //
-// Four owners write as fast as they can, each in a goroutine, and one reader
-// takes views and times each. The kinds are those above; the writes are not
-// durable, but for those of SQLite, which sync. How many views and writes there
+// Four processes, each of an owner of its own, write as fast as they can, and one
+// reader in another takes views and times each. The kinds are those above, and
+// flock+bbolt locks and opens the database for each view and each write; the
+// writes are not durable, but for those of SQLite, which sync. How many views and writes there
 // were in a second belongs to the times: who writes less is easier to read.
 //
 // # Writers while others read
 //
-// Four owners commit durably, alone and then while a thousand readers take two
+// Four processes of an owner each commit durably, alone and then while a thousand readers take two
 // hundred views a second between them, in turns. The figure is by how many per
 // cent more time a commit takes then; it should be below 20.
 package bench

@@ -13,54 +13,63 @@ import (
 
 	"github.com/freehold-dev/freehold/reader"
 	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar"
 )
 
-// A storm writes with four owners at once, as fast as they can, until it is
-// stopped.
-type storm struct {
-	stop   atomic.Bool
-	writes atomic.Int64
-	group  sync.WaitGroup
-	mu     sync.Mutex
-	err    error
-}
+// A storm is four processes, each of an owner of its own, that write as fast as
+// they can for a while.
+type storm []*member
 
 const stormWriters = 4
 
-// stormed numbers the storms, so that no two write the same values.
-var stormed int64
-
-func newStorm(change func(owner int, n int64) error) *storm {
-	s := &storm{}
-	stormed++
-	first := firstValue + 10_000_000*stormed
-	for owner := range stormWriters {
-		s.group.Go(func() {
-			for n := first; !s.stop.Load(); n++ {
-				if err := change(owner, n); err != nil {
-					s.mu.Lock()
-					s.err = errors.Join(s.err, err)
-					s.mu.Unlock()
-					return
-				}
-				s.writes.Add(1)
-			}
-		})
+func newStorm(kind, dir string) (storm, error) {
+	var s storm
+	for _, owner := range owners[:stormWriters] {
+		m, err := newMember(kind, dir, owner)
+		if err != nil {
+			return nil, errors.Join(err, s.finish())
+		}
+		s = append(s, m)
 	}
-	return s
+	return s, nil
 }
 
-func (s *storm) end() error {
-	s.stop.Store(true)
-	s.group.Wait()
-	return s.err
+func (s storm) begin(long time.Duration) error {
+	for _, m := range s {
+		if err := m.ask(long); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// end waits until the while is over and returns how much was written.
+func (s storm) end() (writes int64, err error) {
+	for _, m := range s {
+		n, _, err := m.answer()
+		if err != nil {
+			return 0, err
+		}
+		writes += n
+	}
+	return writes, nil
+}
+
+func (s storm) finish() error {
+	var errs []error
+	for _, m := range s {
+		errs = append(errs, m.finish())
+	}
+	return errors.Join(errs...)
 }
 
 // A stormKind is one kind of view, taken while its owners write.
 type stormKind struct {
 	name   string
 	open   func(dir string) (viewer, error)
+	write  openSetter
 	viewer viewer
+	storm  storm
 	times  []time.Duration // of every view
 	writes int64
 	spent  time.Duration
@@ -68,36 +77,61 @@ type stormKind struct {
 
 func stormKinds() []*stormKind {
 	kinds := []*stormKind{
-		{name: "bare", open: openBareFiles},
-		{name: "freehold", open: openTypedView},
-		{name: "readfile+json", open: openReadFiles},
-		{name: "readfile+json-sidecars", open: openReadSidecars},
-		{name: "lockedfile+json", open: openLockedFiles},
-		{name: "stat+json", open: openStat},
-		{name: "bbolt", open: openBoltView},
+		{name: "bare", open: openBareFiles, write: setProcess},
+		{name: "freehold", open: openTypedView, write: setProcess},
+		{name: "readfile+json", open: openReadFiles, write: setFile},
+		{name: "readfile+json-sidecars", open: openReadSidecars, write: setProcess},
+		{name: "lockedfile+json", open: openLockedFiles, write: setLocked},
+		{name: "stat+json", open: openStat, write: setFile},
+		{name: "flock+bbolt", open: openSharedBolt, write: setBolt},
 	}
 	for _, d := range sqliteDrivers {
-		kinds = append(kinds, &stormKind{name: "sqlite-" + d.short, open: d.openView})
+		kinds = append(kinds, &stormKind{name: "sqlite-" + d.short, open: d.openView, write: d.setter})
 	}
 	return kinds
 }
 
 const stormTurn = 300 * time.Millisecond
 
+// start makes the state in dir and the processes that write into it.
+func (k *stormKind) start(dir string) (err error) {
+	if k.viewer, err = k.open(dir); err != nil {
+		return err
+	}
+	for owner := range owners {
+		if err := k.viewer.change(owner, firstValue); err != nil {
+			return err
+		}
+	}
+	k.storm, err = newStorm(stormPrefix+k.name, dir)
+	return err
+}
+
 func (k *stormKind) take() error {
-	s := newStorm(k.viewer.change)
+	if err := k.storm.begin(stormTurn); err != nil {
+		return err
+	}
 	start := time.Now()
 	for time.Since(start) < stormTurn {
 		before := time.Now()
 		if _, err := k.viewer.sum(); err != nil {
-			return errors.Join(err, s.end())
+			return err
 		}
 		k.times = append(k.times, time.Since(before))
 	}
 	k.spent += time.Since(start)
-	err := s.end()
-	k.writes += s.writes.Load()
+	writes, err := k.storm.end()
+	k.writes += writes
 	return err
+}
+
+// finish ends the processes and looks whether the last write of each is seen.
+func (k *stormKind) finish() error {
+	if err := k.storm.finish(); err != nil {
+		return err
+	}
+	found, err := k.viewer.sum()
+	return errors.Join(err, want(found, int64(len(owners))*firstValue+k.writes), k.viewer.close())
 }
 
 // BenchmarkViewUnderWriters takes views while four owners write.
@@ -106,14 +140,8 @@ func BenchmarkViewUnderWriters(b *testing.B) {
 	where := describe(dir)
 	kinds := stormKinds()
 	for i, k := range kinds {
-		var err error
-		if k.viewer, err = k.open(fmt.Sprintf("%s/%02d-%s", dir, i, k.name)); err != nil {
+		if err := k.start(fmt.Sprintf("%s/%02d-%s", dir, i, k.name)); err != nil {
 			b.Fatalf("%s: %v", k.name, err)
-		}
-		for owner := range owners {
-			if err := k.viewer.change(owner, firstValue-1); err != nil {
-				b.Fatalf("%s: %v", k.name, err)
-			}
 		}
 	}
 	for b.Loop() {
@@ -124,7 +152,7 @@ func BenchmarkViewUnderWriters(b *testing.B) {
 		}
 	}
 	for _, k := range kinds {
-		if err := k.viewer.close(); err != nil {
+		if err := k.finish(); err != nil {
 			b.Fatalf("%s: %v", k.name, err)
 		}
 	}
@@ -155,14 +183,12 @@ func BenchmarkWritersUnderReaders(b *testing.B) {
 	above := place(b)
 	dir, where := above+"/state", describe(above)
 	d := declaration(schema.Power, owners...)
-	var writers []*freehold
-	for _, owner := range owners {
-		f, err := newFreehold(dir, owner, d)
-		if err != nil {
-			b.Fatal(err)
-		}
-		defer f.writer.Close()
-		writers = append(writers, f)
+	if err := sidecar.Create(dir, d); err != nil {
+		b.Fatal(err)
+	}
+	s, err := newStorm(durableStorm, dir)
+	if err != nil {
+		b.Fatal(err)
 	}
 	var readers []*reader.Reader
 	for range manyReaders {
@@ -173,23 +199,28 @@ func BenchmarkWritersUnderReaders(b *testing.B) {
 		defer r.Close()
 		readers = append(readers, r)
 	}
-	change := func(owner int, n int64) error { return writers[owner].set(n) }
 	var slower []float64
 	var alone, beside, views int64
 	for b.Loop() {
 		for _, some := range [][]*reader.Reader{nil, readers} {
-			s := newStorm(change)
+			if err := s.begin(2 * stormTurn); err != nil {
+				b.Fatal(err)
+			}
 			n, err := watch(some, 2*stormTurn)
-			if err := errors.Join(err, s.end()); err != nil {
+			writes, failed := s.end()
+			if err := errors.Join(err, failed); err != nil {
 				b.Fatal(err)
 			}
 			if views += n; some == nil {
-				alone = s.writes.Load()
+				alone = writes
 			} else {
-				beside = s.writes.Load()
+				beside = writes
 			}
 		}
 		slower = append(slower, 100*(float64(alone)/float64(max(beside, 1))-1))
+	}
+	if err := s.finish(); err != nil {
+		b.Fatal(err)
 	}
 	b.ReportMetric(0, "ns/op")
 	b.ReportMetric(median(slower), "%slower")
