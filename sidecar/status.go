@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/statedir"
@@ -142,5 +143,5 @@ func (l *lookup) close() {
 }
 
 func undeclared(dir *statedir.Dir, m *schema.Manifest, owner string) error {
-	return fmt.Errorf("%s: %w: state %s has no owner %q; its owners are %v", dir.Path(), ErrNotOwner, m.Declaration.State, owner, m.Declaration.OwnerNames())
+	return fmt.Errorf("%s: %w: state %s has no owner %q; its owners are %s", dir.Path(), ErrNotOwner, m.Declaration.State, owner, strings.Join(m.Declaration.OwnerNames(), ", "))
 }

@@ -41,6 +41,9 @@ func (d *declared) path() (string, error) {
 		return "", usage("--owners is empty: name a file")
 	}
 	files, err := declarations()
+	if _, said := errors.AsType[hinted](err); err != nil && !said {
+		return "", hinted{err, "or name the owners.yaml that it is about with --owners FILE"}
+	}
 	if err != nil {
 		return "", err
 	}

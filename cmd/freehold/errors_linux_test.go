@@ -250,9 +250,11 @@ func TestErrorsSayWhatToDoOfModules(t *testing.T) {
 			said.Same(t, "in a module: freehold "+line, errors.New(strings.TrimSpace(got.Stderr)), root, "MODULE")
 		}
 	}
+	t.Chdir(root)
+	outside := call(t, "", "state", "init", "--dir", "state")
+	said.Same(t, "outside of a module: freehold state init --dir state", errors.New(strings.TrimSpace(outside.Stderr)), root, "HERE")
 	write("go.mod", "module example.com/corner\n\ngo 1.26\n")
 	write("prog/main.go", "package main\n")
-	t.Chdir(root)
 	told("gen", "init Odd-Name", "init 9", "init prog", "gen /nowhere/owners.yaml")
 	write("owners/a/owners.yaml", string(declare.Template("a")))
 	told("init owners/a", "gen --check",

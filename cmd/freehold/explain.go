@@ -64,12 +64,22 @@ type explanation struct {
 	Freshness    *freshnessCode   `json:"freshness,omitempty"` // of what depends on others
 	Dependencies []*freshnessCode `json:"dependencies,omitempty"`
 	Observed     sidecar.Seen     `json:"observed,omitzero"`
+	Open         []opening        `json:"open,omitempty"` // of an event
 
 	freshness sentences
 	open      []reader.Opening
 	err       error // why the value cannot be had, unless it is unset
 	declared  schema.Field
 	bad       string // the owner because of which it cannot be had
+}
+
+// An opening is what has begun of an event and is not done.
+type opening struct {
+	Token   sidecar.EventToken `json:"token"`
+	Version sidecar.Version    `json:"version"`
+	BegunAt string             `json:"begun_at"`
+	Program string             `json:"program"`
+	PID     int                `json:"pid"`
 }
 
 // A freshnessCode is a freshness as data.
@@ -90,11 +100,12 @@ type origin struct {
 	File      string          `json:"file"`
 	Status    reader.Status   `json:"status"`
 	Version   sidecar.Version `json:"version,omitzero"`
-	Claim     string          `json:"claim,omitzero"` // of a once field, in the place of a version
-	ChangedAt string          `json:"changed_at,omitzero"`
+	Claim     string          `json:"claim,omitzero"`      // of a once field, in the place of a version
+	ChangedAt string          `json:"changed_at,omitzero"` // exactly; at is for eyes
 	Program   string          `json:"program,omitzero"`
 	PID       int             `json:"pid,omitzero"`
 
+	at      string
 	home    string // of the owner
 	written bool   // somebody wrote or cleared it
 }
@@ -105,7 +116,8 @@ func originOf(view *reader.View, field, owner string) origin {
 	o := origin{Owner: owner, File: status.File, Status: status.Status, home: view.Declaration().Owners[owner].Home}
 	if by, ok := provenanceOf(view, field, owner); ok {
 		o.written = true
-		o.Version, o.Claim, o.ChangedAt, o.Program, o.PID = by.Version, by.Claim, instant(by.ChangedAt), by.Program, by.PID
+		o.Version, o.Claim, o.Program, o.PID = by.Version, by.Claim, by.Program, by.PID
+		o.at, o.ChangedAt = instant(by.ChangedAt), exactly(by.ChangedAt)
 	}
 	if view.Declaration().Owners[owner].Fields[field].EffectiveKind() == schema.Once {
 		by, _ := view.Field(field).Provenance()
@@ -122,6 +134,9 @@ func explain(view *reader.View, field string) *explanation {
 		Type: f.Type, Kind: f.EffectiveKind(), Unit: f.Unit, Doc: f.Doc, Parts: partsOf(view, field), declared: f,
 	}
 	e.open = view.Field(field).Open()
+	for _, o := range e.open {
+		e.Open = append(e.Open, opening{o.Token, o.Version, exactly(o.BegunAt), o.Program, o.PID})
+	}
 	if f.Dependent() {
 		fresh := view.Field(field).Freshness()
 		by, _ := view.Field(field).Provenance()
@@ -187,12 +202,12 @@ func (e *explanation) shown() string {
 // version.
 func (o origin) when() string {
 	if o.Claim != "" {
-		return fmt.Sprintf("%s: %s, process %d, claim %s", o.ChangedAt, visible(o.Program), o.PID, o.Claim)
+		return fmt.Sprintf("%s: %s, process %d, claim %s", o.at, visible(o.Program), o.PID, o.Claim)
 	}
 	if o.Version.IsAside() {
-		return fmt.Sprintf("%s: %s, process %d, in patch %s, which is set aside and in no commit yet", o.ChangedAt, visible(o.Program), o.PID, o.Version.Nonce)
+		return fmt.Sprintf("%s: %s, process %d, in patch %s, which is set aside and in no commit yet", o.at, visible(o.Program), o.PID, o.Version.Nonce)
 	}
-	return fmt.Sprintf("%s: %s, process %d, in version %s", o.ChangedAt, visible(o.Program), o.PID, o.Version)
+	return fmt.Sprintf("%s: %s, process %d, in version %s", o.at, visible(o.Program), o.PID, o.Version)
 }
 
 // sentences are lines of text.

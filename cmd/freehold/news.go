@@ -177,7 +177,7 @@ func (n news) line() string {
 	case n.Value == nil:
 		value = faintStyle.Render(value)
 	}
-	return fmt.Sprintf("%s  %s = %s  %s\n", faintStyle.Render(fmt.Sprintf("%-24s", cmp.Or(n.ChangedAt, none))), nameStyle.Render(name), value, faintStyle.Render(n.source()))
+	return fmt.Sprintf("%s  %s = %s  %s\n", faintStyle.Render(fmt.Sprintf("%-24s", cmp.Or(n.at, none))), nameStyle.Render(name), value, faintStyle.Render(n.source()))
 }
 
 // source says whose the field is, who wrote it and in which version, and what

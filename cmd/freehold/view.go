@@ -134,3 +134,6 @@ func provenanceOf(view *reader.View, field, owner string) (reader.Provenance, bo
 
 // instant returns a time for people, to the millisecond.
 func instant(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
+
+// exactly returns t for a program, as sidecars write it.
+func exactly(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
