@@ -1,10 +1,6 @@
 package inject
 
-import (
-	"os"
-	"slices"
-	"syscall"
-)
+import "os"
 
 // thorough is whether plans are taken as they stand. It takes several times as long; .ci/run asks for it.
 var thorough = os.Getenv("FREEHOLD_EVERY_CALL") != ""
@@ -22,17 +18,6 @@ func (p Plan) AtChanges() Plan {
 		p.Calls, p.Only = changes, changing
 	}
 	return p
-}
-
-// changing leaves out those of the [changes] that only look.
-func changing(c Call) bool {
-	switch c.Name {
-	case "openat":
-		return c.Args[2]&(syscall.O_CREAT|syscall.O_TRUNC) != 0
-	case "fcntl":
-		return !slices.Contains([]uint64{syscall.F_GETFD, syscall.F_SETFD, syscall.F_GETFL, syscall.F_DUPFD_CLOEXEC}, c.Args[1])
-	}
-	return true
 }
 
 // Among returns p for the calls of these names alone, whose failures stand for those of the others. If the environment variable
