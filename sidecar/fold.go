@@ -146,6 +146,7 @@ func (b *batch) readAside(names []string) (fresh []*PatchAside, certain bool, er
 			b.fold.listed = append(b.fold.listed, p.ID)
 			b.fold.done = append(b.fold.done, name)
 		case b.passed(p):
+			failpoint.Hit(failpoint.FoldPassed)
 			if dead, err := b.fold.aside.Free(name); err == nil && dead {
 				b.fold.out = append(b.fold.out, name)
 			}

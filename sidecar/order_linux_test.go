@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -235,5 +236,76 @@ func TestListOfPatchesHasNoGaps(t *testing.T) {
 			}
 		default:
 		}
+	}
+}
+
+// A meet is where a goroutine waits, once it has come, until it may go on.
+type meet struct{ came, goOn chan struct{} }
+
+func newMeet() meet { return meet{make(chan struct{}), make(chan struct{})} }
+
+func (m meet) wait() {
+	m.came <- struct{}{}
+	<-m.goOn
+}
+
+// Of two writers that get the name of the same number after it has passed, one
+// after the other, a fold may have read the patch of the first, who withdraws it.
+// It leaves that of the second alone: else that one takes it for taken in.
+func TestFoldRemovesNoPatchThatFollowsAWithdrawnOne(t *testing.T) {
+	dir, w := newSetters(t)
+	holder := openSetter(t, dir, "tool", nil)
+	if err := holder.lock.Acquire(t.Context(), time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	atStep := func(step string, f func()) {
+		failpoint.Set(func(hit string) {
+			if hit == step {
+				failpoint.Set(nil)
+				f()
+			}
+		})
+	}
+	defer failpoint.Set(nil)
+	late := func(value string) (numbered meet, ended chan error) { // its number is chosen, and it waits
+		w := openSetter(t, dir, "tool", &Options{Wait: -1})
+		numbered, ended = newMeet(), make(chan error, 1)
+		atStep(failpoint.AsideNumbered, numbered.wait)
+		go func() {
+			_, err := w.Update(context.Background(), ops(op("n", Add, value)))
+			ended <- err
+		}()
+		<-numbered.came
+		return numbered, ended
+	}
+	first, firstEnded := late("1000")
+	second, secondEnded := late("5000")
+	update(t, openSetter(t, dir, "tool", &Options{Wait: -1}), ops(op("n", Add, "10")))
+	if err := holder.lock.Release(); err != nil {
+		t.Fatal(err)
+	}
+	update(t, w, ops()) // and their number passes
+	firstPut, secondPut := newMeet(), newMeet()
+	atStep(failpoint.AsidePut, firstPut.wait)
+	close(first.goOn)
+	<-firstPut.came
+	atStep(failpoint.FoldPassed, func() {
+		close(firstPut.goOn)
+		if err := <-firstEnded; err != nil {
+			t.Error(err)
+		}
+		atStep(failpoint.FoldListed, func() {
+			atStep(failpoint.AsidePut, secondPut.wait)
+			close(second.goOn)
+			<-secondPut.came
+		})
+	})
+	update(t, w, ops()) // reads what the first withdraws
+	close(secondPut.goOn)
+	if err := <-secondEnded; err != nil {
+		t.Error(err)
+	}
+	if diff := cmp.Diff(map[string]string{"n": "6010"}, values(t, w, "n")); diff != "" {
+		t.Errorf("values (-want +got):\n%s", diff)
 	}
 }

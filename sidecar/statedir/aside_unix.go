@@ -172,12 +172,13 @@ func (a *Aside) Unmoved() error {
 	return nil
 }
 
-// Free reports whether whoever made the patch name has closed its [Draft], or is
-// no more. A patch that is gone is free.
+// Free reports whether the patch name is there, and whoever made it has closed
+// its [Draft], or is no more. One that is not there is not free to remove: the
+// next to get the name may be another's.
 func (a *Aside) Free(name string) (bool, error) {
 	fd, err := a.folder.openRegular(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return true, nil
+		return false, nil
 	}
 	if err != nil {
 		return false, err
@@ -187,7 +188,7 @@ func (a *Aside) Free(name string) (bool, error) {
 	if err != nil {
 		return false, a.folder.fail("flock", name, err)
 	}
-	return free, nil
+	return free && named(fd, a.folder.fd, name), nil
 }
 
 // makeAside makes the directory name, or takes the one that a killed upgrade

@@ -60,7 +60,7 @@ func TestDraftGetsANameThatIsFree(t *testing.T) {
 			}
 			is("the other is free", free("1.json"), true)
 			is("it is free", free("2.json"), false)
-			is("what is not there is free", free("3.json"), true)
+			is("what is not there is free", free("3.json"), false)
 			if raw, err := a.ReadFile("2.json", nil, 10); string(raw) != "mine" || err != nil {
 				t.Errorf("read %q (%v)", raw, err)
 			}

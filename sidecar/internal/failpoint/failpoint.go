@@ -51,6 +51,7 @@ const (
 
 // The steps of a fold, with the owner's lock in hand.
 const (
+	FoldPassed    = "fold.passed"    // a patch is read whose number has passed
 	FoldListed    = "fold.listed"    // the patches are read and taken in, in memory
 	FoldPublished = "fold.published" // the sidecar with their ids is replaced
 	FoldUnlinked  = "fold.unlinked"  // their files are gone
