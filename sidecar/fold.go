@@ -147,7 +147,7 @@ func (b *batch) readAside(names []string) (fresh []*PatchAside, certain bool, er
 			b.fold.done = append(b.fold.done, name)
 		case b.passed(p):
 			failpoint.Hit(failpoint.FoldPassed)
-			if dead, err := b.fold.aside.Free(name); err == nil && dead {
+			if dead, err := b.fold.aside.Free(name); err == nil && dead && (b.base.Remembers(p.ID) || b.keepOut(p, errPassed)) {
 				b.fold.out = append(b.fold.out, name)
 			}
 		default:

@@ -59,11 +59,13 @@ func (o Once) Claim(ctx context.Context) (won bool, by Claimant, err error) {
 // [ErrBusy] if the lock is not to be had in time.
 //
 // An error means that the call has not won and, unless it wraps
-// [ErrIndeterminate], that it has claimed nothing. It wraps [ErrInvalid],
-// [ErrForeign] or [ErrUnreadable] if what stands in the claim's place is no
-// claim of this field: it stands, and nobody wins; [ErrClaims] or [ErrReplaced]
-// if the directory of the claims is not where others look; [ErrDeclaration] if
-// the state was upgraded meanwhile so that this program may write in it no more. After
+// [ErrIndeterminate], that it has claimed nothing where others look. It wraps
+// [ErrInvalid], [ErrForeign] or [ErrUnreadable] if what stands in the claim's
+// place is no claim of this field: it stands, and nobody wins; [ErrClaims] or
+// [ErrReplaced] if the directory of the claims is not where others look, since
+// somebody moved it away: what was claimed there, also by this call, counts if it
+// is put back; [ErrDeclaration] if the state was upgraded meanwhile so that this
+// program may write in it no more. After
 // ErrIndeterminate the claim was made and may not survive power loss, and
 // by.ID is what to ask [ResolveClaim] for.
 func (w *Writer) Claim(ctx context.Context, field string) (won bool, by Claimant, err error) {
@@ -180,7 +182,7 @@ func (c claiming) claim(at time.Time) (won bool, by Claimant, err error) {
 	case made && err == nil:
 		return true, claimant(&mine), nil
 	case made && (errors.Is(err, ErrClaims) || errors.Is(err, ErrReplaced)):
-		return false, Claimant{}, fmt.Errorf("%s: field %s: not won: the claim was made where nobody looks: %w", c.w.dir.Path(), c.field, err)
+		return false, Claimant{}, fmt.Errorf("%s: field %s: not won: the claim was made where nobody looks, in a directory that was moved away, and counts if that is put back: %w", c.w.dir.Path(), c.field, err)
 	case made:
 		return false, claimant(&mine), fmt.Errorf("%s: %w: field %s is claimed by this call and that may not survive power loss: %w: ask ResolveClaim for claim %s, or look who stands there with `freehold explain %s`",
 			c.path(), ErrIndeterminate, c.field, err, mine.Nonce, c.field)

@@ -28,9 +28,9 @@ import (
 // has passed; and one that finds it has not, knows that no number above its own
 // was given before. What has passed counts for nobody, from the moment at which
 // it has its name: the sidecar said so already. Its writer withdraws it and
-// tries again, under another id. A fold removes it only if nobody holds the lock
-// on it that its writer does: then the writer was killed, and has acknowledged
-// nothing. So a writer whose file is gone knows that it was taken in, or kept
+// tries again, under another id. A fold moves it to the quarantine only if nobody
+// holds the lock on it that its writer does: then the writer was killed, and has
+// acknowledged nothing. So a writer whose file is gone knows that it was taken in, or kept
 // out. The numbers of files that no fold could take in are listed: those have
 // not passed.
 //
@@ -180,6 +180,11 @@ func (w *Writer) missed(p *PatchAside) (bool, error) {
 	}
 	return false, err // it is being kept out
 }
+
+// errPassed is why a patch is kept out whose number has passed and whose writer
+// is gone. Nobody heard that it was set aside, unless somebody has moved the file
+// away, and it came back after a commit that did not find it.
+var errPassed = errors.New("its number has passed: its writer was killed before it had an answer, or the file was moved away and put back, and then it may be taken in already")
 
 // passed reports whether p's number has passed. That alone keeps p from being
 // taken in twice; so a test that takes out another rule which does takes out

@@ -239,6 +239,53 @@ func TestListOfPatchesHasNoGaps(t *testing.T) {
 	}
 }
 
+// putBack sets two patches aside, of which the first is moved away while a
+// commit takes in the second, and put back. It returns the patch that came back,
+// and what the next commit is told.
+func putBack(t *testing.T) (w *Writer, id string, told error) {
+	t.Helper()
+	dir, _ := newSetters(t)
+	w = openSetter(t, dir, "tool", &Options{Notice: func(err error) { told = errors.Join(told, err) }})
+	first := setAside(t, w, op("n", Add, "1"))
+	file := filepath.Join(dir, ".freehold", "tool.aside", asideNames(t, w)[0])
+	moved := filepath.Join(t.TempDir(), "moved")
+	if err := os.Rename(file, moved); err != nil {
+		t.Fatal(err)
+	}
+	text := readFile(t, moved)
+	update(t, w, ops(op("n", Add, "100"))) // nothing is there: no number passes
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	setAside(t, w, op("n", Add, "10"))
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	update(t, w, ops()) // takes in the second
+	if err := os.Rename(moved, file); err != nil {
+		t.Fatal(err)
+	}
+	update(t, w, ops())
+	return w, first.Nonce, told
+}
+
+// What was set aside, moved away and put back is not destroyed: it is kept where
+// its owner is told to look.
+func TestPatchThatIsPutBackTooLateIsKept(t *testing.T) {
+	w, id, told := putBack(t)
+	wantError(t, told, errPassed, "kept out")
+	kept := readFile(t, filepath.Join(w.dir.Path(), ".freehold", "quarantine", keptName("tool", id)))
+	if !strings.Contains(kept, id) {
+		t.Errorf("what is kept is %q", kept)
+	}
+	if names := asideNames(t, w); len(names) > 0 {
+		t.Errorf("set aside still: %q", names)
+	}
+	if diff := cmp.Diff(map[string]string{"n": "110"}, values(t, w, "n")); diff != "" {
+		t.Errorf("values (-want +got):\n%s", diff)
+	}
+}
+
 // A meet is where a goroutine waits, once it has come, until it may go on.
 type meet struct{ came, goOn chan struct{} }
 

@@ -49,6 +49,7 @@ func start(t *testing.T, bin, dir string, args ...string) *daemon {
 		t.Fatal(err)
 	}
 	go func() { d.cmd.Wait(); close(d.ended) }()
+	statetest.Damaged(dir, doctor.LeaseGone, doctor.Litter) // what a killed one leaves
 	t.Cleanup(func() { d.cmd.Process.Kill(); <-d.ended })
 	return d
 }
@@ -132,7 +133,6 @@ func TestWhoMisusesHostctlRetiresNobody(t *testing.T) {
 
 func TestHostIsRetiredInGoodOrder(t *testing.T) {
 	bin, dir := programs(t), hosttest.State(t)
-	statetest.Damaged(dir, doctor.LeaseGone)
 	if out, status := retire(t, bin, dir); status != 9 || !strings.Contains(out, "no holder") {
 		t.Errorf("without a host hostctl exited with %d and said %q", status, out)
 	}
@@ -227,7 +227,7 @@ func TestHostStopsWhenItIsFenced(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := hosttest.State(t)
-			statetest.Damaged(dir, doctor.LeaseGone, doctor.LockLost)
+			statetest.Damaged(dir, doctor.LockLost)
 			d := start(t, bin, dir)
 			d.awaits(t, dir)
 			if err := fence(dir); err != nil {
