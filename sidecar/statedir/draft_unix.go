@@ -47,7 +47,10 @@ func (d *Draft) Put(name string) error {
 // the draft's any more, since somebody has removed it; then it removes nothing.
 func (d *Draft) Withdraw() (bool, error) {
 	f := d.draft.folder
-	if !f.called(d.draft.fd, d.name) {
+	switch mine, err := bears(d.draft.fd, f.fd, d.name); {
+	case err != nil: // to call it gone would be to call it taken in
+		return false, f.fail("look at", d.name, err)
+	case !mine:
 		return false, nil
 	}
 	if err := unix.Unlinkat(f.fd, d.name, 0); err != nil {

@@ -88,8 +88,23 @@ func (f *folder) lock(how int) (bool, error) {
 // named reports whether the directory still has its name.
 func (f *folder) named() bool { return named(f.fd, unix.AT_FDCWD, f.path) }
 
-// named reports whether the open file fd has the name in the directory at.
+// named reports whether the open file fd has the name in the directory at, as far
+// as that can be said: [bears] tells no from nobody knows.
 func named(fd, at int, name string) bool {
+	is, err := bears(fd, at, name)
+	return is && err == nil
+}
+
+// bears reports whether the open file fd has the name in the directory at.
+func bears(fd, at int, name string) (bool, error) {
 	var held, there unix.Stat_t
-	return unix.Fstat(fd, &held) == nil && unix.Fstatat(at, name, &there, unix.AT_SYMLINK_NOFOLLOW) == nil && held.Ino == there.Ino && held.Dev == there.Dev
+	if err := unix.Fstat(fd, &held); err != nil {
+		return false, err
+	}
+	if err := unix.Fstatat(at, name, &there, unix.AT_SYMLINK_NOFOLLOW); err == unix.ENOENT {
+		return false, nil
+	} else if err != nil {
+		return false, err
+	}
+	return held.Ino == there.Ino && held.Dev == there.Dev, nil
 }

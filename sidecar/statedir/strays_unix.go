@@ -187,7 +187,7 @@ func (f *folder) removeStaged(name string, look bool) (there, busy bool, err err
 	switch {
 	case err != nil:
 		return false, false, f.fail("flock", name, err)
-	case !free || !f.called(fd, name):
+	case !free || !named(fd, f.fd, name):
 		var st unix.Stat_t
 		return unix.Fstatat(f.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW) == nil, true, nil
 	case look:
@@ -220,7 +220,7 @@ func (f *folder) openStaged(name string) (staged string, fd int, err error) {
 			return "", -1, f.fail("create", staged, err)
 		}
 		free, err := tryLock(fd)
-		if err == nil && free && f.called(fd, staged) {
+		if err == nil && free && named(fd, f.fd, staged) {
 			return staged, fd, nil
 		}
 		unix.Close(fd)
@@ -236,10 +236,4 @@ func tryLock(fd int) (bool, error) {
 		return false, nil
 	}
 	return err == nil, err
-}
-
-// called reports whether the open file fd has the name.
-func (f *folder) called(fd int, name string) bool {
-	var held, there unix.Stat_t
-	return unix.Fstat(fd, &held) == nil && unix.Fstatat(f.fd, name, &there, unix.AT_SYMLINK_NOFOLLOW) == nil && held.Ino == there.Ino && held.Dev == there.Dev
 }
