@@ -26,8 +26,8 @@ and changes nothing: read that first.
 
 Values go along with who wrote them. Where the type changes, every stored value
 must convert exactly; else each that does not is named and nothing is changed
-(exit status 64). A sidecar that is foreign, invalid or unreadable refuses the
-upgrade (3). It takes every lock of the state: while an exclusive owner has a
+(exit status 64). A sidecar that is foreign, invalid, unreadable or regressed
+refuses the upgrade (3). It takes every lock of the state: while an exclusive owner has a
 live process, or something is set aside, which "freehold fold" takes in, it is
 refused (5). Of each sidecar that it writes anew a copy is kept in
 .freehold/quarantine.

@@ -78,6 +78,27 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		}
 		refused("a sidecar that is "+how, dir, younger())
 	}
+	for how, text := range map[string][]byte{"no JSON": []byte("x"), "much too large": make([]byte, 2<<20)} {
+		dir := newState(t)
+		stranger := filepath.Join(dir, "clock.json")
+		if err := os.WriteFile(stranger, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		refused("a stranger's file where a new owner's will be, "+how, dir, younger())
+		if err := os.Remove(stranger); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for how, damage := range map[string]func(file string, older []byte) error{
+		"older than was observed": func(file string, older []byte) error { return os.WriteFile(file, older, 0o600) },
+		"gone and was observed":   func(file string, _ []byte) error { return os.Remove(file) },
+	} {
+		dir, older := regressible(t)
+		if err := damage(filepath.Join(dir, "reset.json"), older); err != nil {
+			t.Fatal(err)
+		}
+		refused("a sidecar that is "+how, dir, dependent(needing(schema.TypeUint), nil))
+	}
 
 	d := &schema.Declaration{State: "agent", Owners: map[string]schema.Owner{
 		"tool": {Busy: schema.Busy{Then: schema.Aside}, Fields: spec{"n": {Type: schema.TypeUint, Kind: schema.Counter}}},

@@ -43,16 +43,22 @@ func newDependent(t *testing.T) (dir string) {
 	}
 	statetest.Healthy(t, dir)
 	commit(t, dir, "reset", sidecar.Op{Field: "at", Verb: sidecar.Set, Value: []byte(`"2026-08-11T09:12:44Z"`)})
+	observing(t, dir)
+	return dir
+}
+
+// observing commits tokens, having observed what it depends on.
+func observing(t testing.TB, dir string) {
+	t.Helper()
 	var seen sidecar.Seen
 	look(t, dir, func(v *reader.View) (err error) {
 		seen, err = v.ObserveFor("tokens")
 		return err
 	})
 	commit(t, dir, "cost", sidecar.Op{Field: "tokens", Verb: sidecar.Set, Value: []byte("5"), Seen: seen})
-	return dir
 }
 
-func look(t *testing.T, dir string, at func(*reader.View) error) {
+func look(t testing.TB, dir string, at func(*reader.View) error) {
 	t.Helper()
 	r, err := reader.Open(dir)
 	if err != nil {

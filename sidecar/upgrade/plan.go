@@ -75,13 +75,13 @@ func (p *plan) owners() []string {
 // read reads the sidecars. All of them must be as Freehold left them.
 func (p *plan) read() error {
 	var errs []error
-	for _, owner := range p.owners() {
+	for _, owner := range p.inCausalOrder() {
 		raw, err := p.dir.ReadFile(statedir.Sidecar(owner), nil, document.MaxSize)
 		if errors.Is(err, fs.ErrNotExist) {
 			p.stored[owner] = document.New(owner, p.manifest.StateID)
 			continue
 		}
-		doc := new(document.Document)
+		var doc *document.Document
 		if err == nil {
 			doc, err = p.decode(owner, raw)
 		} else {
@@ -90,7 +90,7 @@ func (p *plan) read() error {
 		p.stored[owner], p.raw[owner] = doc, raw
 		errs = append(errs, err)
 	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, p.unregressed())...)
 }
 
 func (p *plan) unreadable(owner string, err error) error {
@@ -98,7 +98,17 @@ func (p *plan) unreadable(owner string, err error) error {
 	if errors.Is(err, statedir.ErrTooLarge) {
 		kind = sidecar.ErrInvalid
 	}
-	return fmt.Errorf("%w: %w: nothing was changed; mend that, or `freehold quarantine %s` moves it aside", kind, err, owner)
+	if !p.declared(owner) {
+		return fmt.Errorf("%w: %w: nothing was changed; owner %s is not in the state yet, so that is nobody's: move it away", kind, err, owner)
+	}
+	return fmt.Errorf("%w: %w: nothing was changed; mend that, or %s moves it aside", kind, err, p.command("quarantine", owner))
+}
+
+// declared reports whether the state has owner now: the commands that repair
+// know no other.
+func (p *plan) declared(owner string) bool {
+	_, ok := p.old.Owners[owner]
+	return ok
 }
 
 func (p *plan) decode(owner string, raw []byte) (*document.Document, error) {
@@ -107,13 +117,16 @@ func (p *plan) decode(owner string, raw []byte) (*document.Document, error) {
 		err = doc.Belongs(owner, p.manifest.StateID)
 	}
 	file := filepath.Join(p.dir.Path(), statedir.Sidecar(owner))
-	if newer := new(document.FormatError); errors.As(err, &newer) { // it says what to do
+	newer := new(document.FormatError)
+	switch {
+	case err == nil:
+		return doc, nil
+	case errors.As(err, &newer): // it says what to do
 		return nil, fmt.Errorf("%s: %w", file, err)
+	case !p.declared(owner):
+		return nil, fmt.Errorf("%s: %w: nothing was changed; owner %s is not in the state yet, so that is nobody's: move it away", file, err, owner)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w: nothing was changed; look at it, then run `freehold accept %s` to take it as it is or `freehold quarantine %s` to move it aside", file, err, owner, owner)
-	}
-	return doc, nil
+	return nil, fmt.Errorf("%s: %w: nothing was changed; look at it, then run %s to take it as it is or %s to move it aside", file, err, p.command("accept", owner), p.command("quarantine", owner))
 }
 
 // newEpoch returns the epoch of the new sidecars: above every epoch that is

@@ -54,7 +54,7 @@ func (p *plan) noneAside() error {
 			return err
 		}
 		if len(names) > 0 {
-			return fmt.Errorf("%s: %w: owner %s has patches set aside (%d): run `freehold fold %[3]s`, which takes them in, then upgrade", p.dir.Path(), sidecar.ErrBusy, owner, len(names))
+			return fmt.Errorf("%s: %w: owner %s has patches set aside (%d): run %s, which takes them in, then upgrade", p.dir.Path(), sidecar.ErrBusy, owner, len(names), p.command("fold", owner))
 		}
 	}
 	return nil

@@ -1,6 +1,7 @@
 package upgrade
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"time"
@@ -53,8 +54,9 @@ type Kept struct {
 
 // Run brings the state in dir up to the declaration d. It returns an error that
 // wraps [sidecar.ErrBusy] if an exclusive owner has a live process or somebody
-// commits for too long; [sidecar.ErrForeign], [sidecar.ErrInvalid] or
-// [sidecar.ErrUnreadable] if a sidecar is not as Freehold left it; [Misfits] if
+// commits for too long; [sidecar.ErrForeign], [sidecar.ErrInvalid],
+// [sidecar.ErrRegressed] or [sidecar.ErrUnreadable] if a sidecar is not as
+// Freehold left it; [Misfits] if
 // values cannot be converted exactly; [sidecar.ErrDeclaration] if d is another
 // state's; [schema.ErrUnsound] if no owners.yaml says d. Nothing has changed
 // then. After an error that wraps [sidecar.ErrIndeterminate] the upgrade has, or
@@ -123,21 +125,30 @@ func (r *run) attend(ctx context.Context) error {
 	return r.dir.Attend(ctx, r.options.Wait)
 }
 
-// dry finds out what would be done, without locks. While an earlier upgrade is
-// not finished, that is to finish it, and what follows shows after it.
+// dry finds out what would be done, without locks; anew if an upgrade has come
+// in between. While an earlier one is not finished, that is to finish it, and
+// what follows shows after it.
 func (r *run) dry() (*Report, error) {
-	var err error
-	if r.manifest, err = r.dir.Manifest(); err != nil {
-		return nil, err
+	for {
+		m, err := r.dir.Manifest()
+		if err != nil {
+			return nil, err
+		}
+		r.manifest, r.report = m, &Report{Dir: r.dir.Path()}
+		if p := m.Pending; p != nil {
+			r.finished(p)
+			return r.report, nil
+		}
+		_, err = r.plan()
+		now, lost := r.dir.ManifestText(nil)
+		switch {
+		case lost == nil && !bytes.Equal(now, m.Text):
+		case err != nil:
+			return nil, err
+		default:
+			return r.report, nil
+		}
 	}
-	if p := r.manifest.Pending; p != nil {
-		r.finished(p)
-		return r.report, nil
-	}
-	if _, err := r.plan(); err != nil {
-		return nil, err
-	}
-	return r.report, nil
 }
 
 func (r *run) wet() (*Report, error) {
@@ -159,6 +170,12 @@ func (r *run) wet() (*Report, error) {
 	}
 	_ = r.dir.Unstage("") // it is empty now, and the next upgrade's to remove if that fails
 	return r.report, nil
+}
+
+// command returns the command, in quotes, that runs verb on an owner of this
+// state, wherever the caller stands.
+func (r *run) command(verb, owner string) string {
+	return fmt.Sprintf("`freehold %s %s --dir %s`", verb, owner, statedir.ShellWord(r.dir.Path()))
 }
 
 // unfinished says of an error that it came after the upgrade took effect.

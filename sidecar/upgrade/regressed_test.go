@@ -1,0 +1,102 @@
+package upgrade
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/freehold-dev/freehold/reader/doctor"
+	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/statetest"
+	"github.com/google/go-cmp/cmp"
+)
+
+// regressible makes a state in which reset has committed once more than the
+// sidecar older shows, and cost has observed that.
+func regressible(t *testing.T) (dir string, older []byte) {
+	t.Helper()
+	dir = newDependent(t)
+	older, err := os.ReadFile(filepath.Join(dir, "reset.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	commit(t, dir, "reset", sidecar.Op{Field: "at", Verb: sidecar.Set, Value: []byte(`"2026-08-12T09:12:44Z"`)})
+	observing(t, dir)
+	statetest.Damaged(dir, doctor.SidecarRegressed)
+	return dir, older
+}
+
+// An upgrade takes in no old copy that nobody has accepted, whether it would
+// write that sidecar anew or not.
+func TestARegressedSidecarRefusesTheUpgrade(t *testing.T) {
+	nexts := map[string]*schema.Declaration{
+		"written anew": dependent(needing(schema.TypeUint, "when"),
+			map[string]spec{"reset": {"when": {Type: schema.TypeTime, Was: "at"}, "other": truth}}),
+		"as it is":  dependent(needing(schema.TypeString, "at"), map[string]spec{"reset": {"at": instant, "other": truth}}),
+		"moved":     dependent(needing(schema.TypeUint, "at"), map[string]spec{"reset": {"other": truth}, "clock": {"at": instant}}),
+		"removed":   dependent(needing(schema.TypeUint), nil),
+		"only more": dependent(needing(schema.TypeUint, "at"), map[string]spec{"reset": {"at": instant, "other": truth, "more": truth}}),
+	}
+	for how, c := range map[string]struct {
+		damage func(file string, older []byte) error
+		says   string
+	}{
+		"an older copy": {func(file string, older []byte) error { return os.WriteFile(file, older, 0o600) }, "an older copy was put back"},
+		"gone":          {func(file string, _ []byte) error { return os.Remove(file) }, "it is gone"},
+	} {
+		for name, next := range nexts {
+			t.Run(how+", "+name, func(t *testing.T) {
+				dir, older := regressible(t)
+				file := filepath.Join(dir, "reset.json")
+				before, manifest := sidecars(t, dir), manifestText(t, dir)
+				if err := c.damage(file, older); err != nil {
+					t.Fatal(err)
+				}
+				for _, dry := range []bool{true, false} {
+					_, err := Run(t.Context(), dir, next, &Options{DryRun: dry})
+					wantError(t, err, sidecar.ErrRegressed, file, c.says, "owner cost had observed version", "nothing was changed", "`freehold accept reset --dir "+dir+"`")
+				}
+				after := sidecars(t, dir)
+				delete(before, "reset.json")
+				delete(after, "reset.json")
+				if diff := cmp.Diff(before, after); diff != "" || manifestText(t, dir) != manifest {
+					t.Errorf("something was changed (-before +after):\n%s", diff)
+				}
+				if _, err := sidecar.Accept(t.Context(), dir, "reset", nil); err != nil {
+					t.Fatal(err)
+				}
+				upgraded(t, dir, next)
+			})
+		}
+	}
+}
+
+// Two that have regressed are both named.
+func TestEveryRegressedSidecarIsNamed(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "state")
+	d := dependent(needing(schema.TypeUint, "at", "on"), map[string]spec{"reset": {"at": instant}, "clock": {"on": truth}})
+	if err := sidecar.Create(dir, d); err != nil {
+		t.Fatal(err)
+	}
+	statetest.Healthy(t, dir)
+	commit(t, dir, "reset", sidecar.Op{Field: "at", Verb: sidecar.Set, Value: []byte(`"2026-08-11T09:12:44Z"`)})
+	commit(t, dir, "clock", sidecar.Op{Field: "on", Verb: sidecar.Set, Value: []byte("true")})
+	observing(t, dir)
+	statetest.Damaged(dir, doctor.SidecarRegressed)
+	if err := errors.Join(os.Remove(filepath.Join(dir, "reset.json")), os.Remove(filepath.Join(dir, "clock.json"))); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Run(t.Context(), dir, dependent(needing(schema.TypeUint), nil), nil)
+	wantError(t, err, sidecar.ErrRegressed, "freehold accept clock", "freehold accept reset")
+}
+
+func manifestText(t *testing.T, dir string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(dir, ".freehold", "manifest.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
