@@ -3,13 +3,11 @@
 package sidecar
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"runtime"
 	"strings"
 	"sync"
@@ -364,114 +362,6 @@ func TestLeakedWriterKeepsItsLease(t *testing.T) {
 		if torture {
 			time.Sleep(10 * time.Millisecond)
 		}
-	}
-}
-
-// Looking at a lock does not let it go, and two handles in one process exclude
-// each other.
-func TestLookingAtALeaseKeepsIt(t *testing.T) {
-	dir := newState(t)
-	mustOpen(t, dir)
-	_, err := openWatchdog(t, dir, nil)
-	wantError(t, err, ErrBusy, "this process")
-	for _, look := range []func() error{
-		func() error { _, err := os.ReadFile(metaPath(dir, "watchdog.lease")); return err },
-		func() error { _, err := LeaseStatus(dir, "watchdog"); return err },
-		func() error { _, err := Prepare(dir, "watchdog"); return err },
-		func() error { _, err := openWatchdog(t, dir, nil); return ignore(err, ErrBusy) },
-		func() error { _, err := Accept(t.Context(), dir, "watchdog", nil); return ignore(err, ErrBusy) },
-	} {
-		if err := look(); err != nil {
-			t.Fatal(err)
-		}
-		a := newActor(t, dir)
-		if said := a.ask("open"); !strings.HasPrefix(said, "busy") {
-			t.Fatalf("after a look another process said %q", said)
-		}
-	}
-}
-
-func ignore(err, want error) error {
-	if errors.Is(err, want) {
-		return nil
-	}
-	return fmt.Errorf("got %v, want %v", err, want)
-}
-
-func TestChildInheritsNoDescriptor(t *testing.T) {
-	if _, err := os.Stat("/proc/self/fd"); err != nil {
-		t.Skip("needs /proc")
-	}
-	dir := newState(t)
-	w := mustOpen(t, dir)
-	update(t, w, beat)
-	out, err := exec.Command("ls", "-l", "/proc/self/fd").CombinedOutput()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if bytes.Contains(out, []byte(dir)) {
-		t.Errorf("a child has descriptors of the state:\n%s", out)
-	}
-	// A child that keeps running does not keep the lease.
-	child := exec.Command("sleep", "60")
-	if err := child.Start(); err != nil {
-		t.Fatal(err)
-	}
-	defer func() { child.Process.Kill(); child.Wait() }()
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	newActor(t, dir).open()
-}
-
-// A child that closes a descriptor which it was passed lets nothing go, and one
-// that keeps it keeps no lease that its parent gave back.
-func TestInheritedDescriptorDecidesNothing(t *testing.T) {
-	dir := newState(t)
-	w, err := Open(t.Context(), dir, nil, "watchdog", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	closes := exec.Command("sh", "-c", "exec 3<&-")
-	closes.ExtraFiles = []*os.File{w.lease.File()}
-	if err := closes.Run(); err != nil {
-		t.Fatal(err)
-	}
-	a := newActor(t, dir)
-	if said := a.ask("open"); !strings.HasPrefix(said, "busy") {
-		t.Fatalf("after a child closed the descriptor another process said %q", said)
-	}
-	keeps := exec.Command("sleep", "60")
-	keeps.ExtraFiles = []*os.File{w.lease.File()}
-	if err := keeps.Start(); err != nil {
-		t.Fatal(err)
-	}
-	defer func() { keeps.Process.Kill(); keeps.Wait() }()
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	a.must("open", "open")
-}
-
-// A lease that outlives its holder, because a child inherited it, is refused
-// with the reason.
-func TestInheritedLeaseIsNamed(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("needs /proc/locks")
-	}
-	dir := newState(t)
-	a := newActor(t, dir)
-	a.open()
-	child := mustAtoi(t, a.must("leak", "leaked"))
-	a.kill()
-	_, err := openWatchdog(t, dir, nil)
-	wantError(t, err, ErrBusy, fmt.Sprintf("process %d holds the lock and has ended", a.pid()), "inherited")
-	if s := leaseState(t, dir); s.PID != a.pid() || s.Verdict != statedir.Gone || s.Disagreement == "" {
-		t.Errorf("the state of the lease is %+v", s)
-	}
-	unix.Kill(child, unix.SIGKILL)
-	if _, err := openWatchdog(t, dir, &Options{LeaseWait: 10 * time.Second}); err != nil {
-		t.Error(err)
 	}
 }
 

@@ -1,0 +1,151 @@
+package sidecar
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"golang.org/x/sys/unix"
+)
+
+// The later holder is neither signalled nor said to be the earlier one (C-48).
+func TestRetireOfAnEarlierHolderNamesBoth(t *testing.T) {
+	dir := newState(t)
+	a := newActor(t, dir)
+	a.open()
+	p := prepare(t, dir)
+	a.must("close", "closed")
+	b := newActor(t, dir)
+	epoch := b.open()
+	b.must("ignore", "ready")
+	r, err := p.Retire(t.Context(), brief())
+	wantError(t, err, ErrIdentityChanged, fmt.Sprintf("process %d of epoch %d", a.pid(), p.Epoch), fmt.Sprintf("process %d of epoch %d", b.pid(), epoch), "nothing was signalled")
+	said.Same(t, "retire: another process took the lease", err, dir, "STATE")
+	if r.Outcome != NotRetired || signalled(r) {
+		t.Errorf("%v %v", r.Outcome, r.Proofs)
+	}
+	b.silent(10 * time.Millisecond)
+	// Once the later holder is gone too, the earlier one is so much the more.
+	b.kill()
+	if r, err = p.Retire(t.Context(), brief()); err != nil || r.Outcome != AlreadyGone || !has(r, ProofSuperseded) {
+		t.Errorf("%v %v (%v)", r.Outcome, r.Proofs, err)
+	}
+	if l := record(t, dir); l.Holder != nil || l.Epoch != epoch {
+		t.Errorf("the record keeps a holder, or lost the epoch: %+v", l)
+	}
+}
+
+func TestRetireOfAProcessThatWillNotEnd(t *testing.T) {
+	for name, stubborn := range map[string]func(a *actor){
+		"ignores SIGTERM": func(a *actor) { a.must("ignore", "ready") },
+		"is stopped":      func(a *actor) { a.signal(unix.SIGSTOP); a.stopped() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := newState(t)
+			a := newActor(t, dir)
+			a.open()
+			stubborn(a)
+			p := prepare(t, dir)
+			r, err := p.Retire(t.Context(), &RetireOptions{Grace: 50 * time.Millisecond})
+			wantError(t, err, ErrDeadline, fmt.Sprintf("process %d did not end within 50ms", a.pid()), "SIGKILL")
+			if name == "is stopped" {
+				wantError(t, err, ErrDeadline, "is stopped")
+				said.Same(t, "retire: it is stopped", err)
+			}
+			if r.Outcome != NotRetired || has(r, ProofExited) || !a.alive() {
+				t.Errorf("%v %v", r.Outcome, r.Proofs)
+			}
+			_, err = openWatchdog(t, dir, nil) // the fence is open again
+			wantError(t, err, ErrBusy, "holds the lock")
+			ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+			defer cancel()
+			_, err = p.Retire(ctx, &RetireOptions{Grace: time.Hour, Kill: true})
+			wantError(t, err, ErrDeadline)
+			wantError(t, err, context.DeadlineExceeded)
+			r, err = p.Retire(t.Context(), &RetireOptions{Grace: 50 * time.Millisecond, Kill: true})
+			if err != nil || r.Outcome != Retired || !has(r, ProofKilled) || !has(r, ProofExited) {
+				t.Errorf("with Kill: %v %v (%v)", r.Outcome, r.Proofs, err)
+			}
+			mustOpen(t, dir)
+		})
+	}
+}
+
+func TestRetireByEpochAndNumber(t *testing.T) {
+	dir := newState(t)
+	a := newActor(t, dir)
+	epoch := a.open()
+	given := func(epoch uint64, pid int) *Prepared {
+		return &Prepared{Dir: dir, Owner: "watchdog", Holding: Holding{Epoch: epoch, Holder: Holder{Identity: statedir.Identity{PID: pid}}}}
+	}
+	for _, p := range []*Prepared{given(epoch-1, a.pid()), given(epoch, os.Getpid())} {
+		_, err := p.Retire(t.Context(), brief())
+		wantError(t, err, ErrIdentityChanged)
+	}
+	for _, p := range []*Prepared{given(0, a.pid()), given(epoch, 0), {}} {
+		_, err := p.Retire(t.Context(), brief())
+		said.Same(t, fmt.Sprintf("retire: epoch given %v, process given %v", p.Epoch > 0, p.Holder.Identity.PID > 0), err)
+	}
+	if r, err := given(epoch, a.pid()).Retire(t.Context(), brief()); err != nil || r.Outcome != Retired {
+		t.Errorf("%v (%v)", r, err)
+	}
+	_, err := Prepare(dir, "watchdog")
+	wantError(t, err, ErrNoHolder)
+	_, err = Prepare(dir, "cost")
+	wantError(t, err, ErrNoLease, "shared")
+}
+
+// Whose epoch nobody knows is not said to be another process.
+func TestRetireByNumberNeedsARecord(t *testing.T) {
+	dir := newState(t)
+	a := newActor(t, dir)
+	epoch := a.open()
+	a.must("ignore", "ready")
+	remove(t, recordPath(dir))
+	p := &Prepared{Dir: dir, Owner: "watchdog", Holding: Holding{Epoch: epoch, Holder: Holder{Identity: statedir.Identity{PID: a.pid()}}}}
+	r, err := p.Retire(t.Context(), brief())
+	wantError(t, err, ErrCannotJudge, "the record of the lease names nobody", fmt.Sprintf("the kernel names process %d", a.pid()))
+	said.Same(t, "retire: the record names nobody", err, dir, "STATE")
+	if errors.Is(err, ErrIdentityChanged) || signalled(r) {
+		t.Errorf("%v (%v)", r, err)
+	}
+}
+
+// An epoch that somebody got wrong is no epoch that has begun.
+func TestRetireOfAWrongEpochUsesNoneUp(t *testing.T) {
+	dir := newState(t)
+	const wrong = farthestClock + 1
+	p := &Prepared{Dir: dir, Owner: "watchdog", Holding: Holding{Epoch: wrong, Holder: Holder{Identity: statedir.Identity{PID: 4242}}}}
+	if r, err := p.Retire(t.Context(), brief()); err != nil || r.Outcome != AlreadyGone || has(r, ProofGone) {
+		t.Errorf("%v (%v)", r, err)
+	}
+	if text := readFile(t, recordPath(dir)); strings.Contains(text, `"start"`) || strings.Contains(text, `"pidfd"`) {
+		t.Errorf("what is not known is recorded: %s", text)
+	}
+	if w := mustOpen(t, dir); w.epoch >= wrong {
+		t.Errorf("the next epoch is %d", w.epoch)
+	}
+}
+
+func TestRetireInARemadeStateNamesIt(t *testing.T) {
+	dir := newState(t)
+	a := newActor(t, dir)
+	a.open()
+	a.must("ignore", "ready")
+	p := prepare(t, dir)
+	remove(t, dir)
+	if err := Create(dir, declaration()); err != nil {
+		t.Fatal(err)
+	}
+	r, err := p.Retire(t.Context(), brief())
+	wantError(t, err, ErrIdentityChanged, fmt.Sprintf("process %d of epoch %d was to be retired: the state was made anew", a.pid(), p.Epoch))
+	said.Same(t, "retire: the state was made anew", err, dir, "STATE")
+	if signalled(r) {
+		t.Errorf("something was sent: %v", r.Proofs)
+	}
+}
