@@ -126,6 +126,15 @@ func (o Owner) EffectiveWait() time.Duration {
 	return DefaultWait
 }
 
+// LongestWait returns the longest of the owners' [Owner.EffectiveWait]: how long
+// somebody waits who needs the locks of all of them.
+func (d *Declaration) LongestWait(owners []string) (longest time.Duration) {
+	for _, owner := range owners {
+		longest = max(longest, d.Owners[owner].EffectiveWait())
+	}
+	return longest
+}
+
 // SetsAside reports whether a commit that does not get o's lock in time sets
 // its patch aside.
 func (o Owner) SetsAside() bool { return o.Busy.Then == Aside }

@@ -58,7 +58,7 @@ func (a *adoption) flags(cmd *cobra.Command) {
 	flags.BoolVar(&a.dryRun, "dry-run", false, "say what would be imported, and write nothing")
 	flags.StringVar(&a.declared.file, "owners", "", "go by this owners.yaml `FILE`, which may declare more than the state does yet")
 	a.declared.mark(cmd)
-	flags.DurationVar(&a.wait, "wait", adopt.DefaultWait, "wait at most `DURATION` for each owner's other processes")
+	flags.DurationVar(&a.wait, "wait", 0, "wait at most `DURATION` for each owner's other processes (default the longest that one of them declares)")
 	a.waits = flags.Lookup("wait")
 	flags.BoolVar(&a.guess, "infer", false, "print a first owners.yaml for the file, and change nothing")
 	flags.StringVar(&a.state, "state", "", "the `NAME` of the state that --infer declares (default legacy)")

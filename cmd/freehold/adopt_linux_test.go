@@ -94,7 +94,7 @@ func TestEveryoneWhoAdoptsSeesTheValues(t *testing.T) {
 			for _, step := range []struct {
 				args []string
 				want string // in stdout
-			}{{[]string{"adopt", legacy}, "reset "}, {[]string{"get", "f"}, "7\n"}, {[]string{"get", "restart_reason"}, "pane-frozen\n"}} {
+			}{{[]string{"adopt", legacy, "--wait", "1m"}, "reset "}, {[]string{"get", "f"}, "7\n"}, {[]string{"get", "restart_reason"}, "pane-frozen\n"}} {
 				got := runProgram(append(step.args, "--dir", dir)...)
 				if got.Status != exitDone || !strings.Contains(got.Stdout, step.want) {
 					t.Errorf("%q: %+v", step.args, got)

@@ -11,10 +11,11 @@ import (
 	"github.com/freehold-dev/freehold/sidecar/statedir"
 	"github.com/freehold-dev/freehold/sidecar/upgrade"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 func newStateUpgrade(c *cli) *cobra.Command {
-	p, d, o := &place{}, &declared{cli: c}, &upgrade.Options{}
+	u := &upgrading{cli: c, declared: declared{cli: c}}
 	cmd := c.command(&cobra.Command{
 		Use:   "upgrade",
 		Short: "bring a state up to a changed owners.yaml",
@@ -34,8 +35,8 @@ refused (5). Of each sidecar that it writes anew a copy is kept in
 
 Readers see the state as before or as after, never a mixture. Programs built
 before the upgrade are refused from then on (4). An upgrade that was interrupted
-is finished by the next one, which needs no owners.yaml for that, and until then
-nobody commits.
+is finished by the next one, and until then nobody commits. That takes no
+owners.yaml: without --owners nothing else is done.
 
 Of a state with instances it upgrades all of them, each by itself, or the one in
 --instance; with --json it prints an object a line. If some cannot be upgraded,
@@ -43,62 +44,87 @@ the others are, and running it again comes to those.`,
 		Example: `  freehold state upgrade --dry-run
   freehold state upgrade --dir ./state --owners owners/runtime/owners.yaml`,
 		Args: operands(0, 0, "no operands"),
-	}, func(ctx context.Context, _ []string) error {
-		if o.Wait <= 0 {
-			return usage("--wait %s is no time to wait: give one above 0s", o.Wait)
-		}
-		source, err := d.one()
-		dirs, missing := p.each()
-		switch {
-		case err != nil && !d.flag.Changed && missing == nil:
-			if begun := interrupted(dirs); begun != nil {
-				return c.upgradeAll(ctx, dirs, begun, o)
-			}
-			return err
-		case err != nil:
-			return err
-		case missing != nil:
-			return missing
-		}
-		return c.upgradeAll(ctx, dirs, source.Declaration, o)
-	})
-	p.flags(cmd)
-	d.flags(cmd)
-	cmd.Flags().BoolVar(&o.DryRun, "dry-run", false, "say what would be done, and change nothing")
-	cmd.Flags().DurationVar(&o.Wait, "wait", upgrade.DefaultWait, "wait at most `DURATION` for each owner's commits")
+	}, func(ctx context.Context, _ []string) error { return u.run(ctx) })
+	u.flags(cmd)
 	return cmd
 }
 
-// interrupted returns the declaration to which a state is being upgraded, which
-// takes no owners.yaml to finish; nil if none is, or there are several.
-func interrupted(dirs []string) *schema.Declaration {
-	if len(dirs) != 1 {
-		return nil
-	}
-	dir, err := statedir.Open(dirs[0])
-	if err != nil {
-		return nil
-	}
-	defer dir.Close()
-	m, err := dir.Manifest()
-	if err != nil || m.Pending == nil {
-		return nil
-	}
-	return &m.Declaration
+// An upgrading is one call of state upgrade.
+type upgrading struct {
+	*cli
+	place
+	declared
+	options upgrade.Options
+	waits   *pflag.Flag // of options.Wait
 }
 
-// upgradeAll upgrades one state after the other. One that cannot be upgraded
-// keeps none of the others from it.
-func (c *cli) upgradeAll(ctx context.Context, dirs []string, d *schema.Declaration, o *upgrade.Options) error {
+func (u *upgrading) flags(cmd *cobra.Command) {
+	u.place.flags(cmd)
+	u.declared.flags(cmd)
+	flags := cmd.Flags()
+	flags.BoolVar(&u.options.DryRun, "dry-run", false, "say what would be done, and change nothing")
+	flags.DurationVar(&u.options.Wait, "wait", 0, "wait at most `DURATION` for each owner's commits (default the longest that one of them declares)")
+	u.waits = flags.Lookup("wait")
+}
+
+func (u *upgrading) run(ctx context.Context) error {
+	switch {
+	case u.options.Wait < 0:
+		return usage("--wait %s is negative: give 0s for no waiting", u.options.Wait)
+	case u.options.Wait == 0 && u.waits.Changed:
+		u.options.Wait = -1
+	}
+	source, err := u.one()
+	dirs, missing := u.each()
+	begun := u.begun(dirs)
+	switch {
+	case err != nil && (len(begun) == 0 || len(begun) < len(dirs)):
+		return err
+	case missing != nil:
+		return missing
+	}
+	return u.all(ctx, dirs, func(dir string) *schema.Declaration {
+		if d := begun[dir]; d != nil {
+			return d
+		}
+		return source.Declaration
+	})
+}
+
+// begun returns, by directory, the declarations to which states are being
+// upgraded, unless the caller names one. To finish an upgrade takes no owners.yaml,
+// and the one that the caller happens to stand beside may be the older build's,
+// which would undo it right away.
+func (u *upgrading) begun(dirs []string) map[string]*schema.Declaration {
+	all := map[string]*schema.Declaration{}
+	if u.declared.flag.Changed {
+		return all
+	}
+	for _, path := range dirs {
+		dir, err := statedir.Open(path)
+		if err != nil {
+			continue
+		}
+		if m, err := dir.Manifest(); err == nil && m.Pending != nil {
+			all[path] = &m.Declaration
+		}
+		dir.Close()
+	}
+	return all
+}
+
+// all upgrades one state after the other. One that cannot be upgraded keeps none
+// of the others from it.
+func (u *upgrading) all(ctx context.Context, dirs []string, to func(dir string) *schema.Declaration) error {
 	var errs []error
 	for _, dir := range dirs {
-		report, err := upgrade.Run(ctx, dir, d, o)
+		report, err := upgrade.Run(ctx, dir, to(dir), &u.options)
 		switch {
 		case err != nil && len(dirs) > 1 && errors.Is(err, sidecar.ErrNoState): // it was removed meanwhile
 		case err != nil:
 			errs = append(errs, err)
 		default:
-			if err := c.report(upgraded(report, o.DryRun), upgradeText(report, o.DryRun)); err != nil {
+			if err := u.report(upgraded(report, u.options.DryRun), upgradeText(report, u.options.DryRun)); err != nil {
 				return err
 			}
 		}

@@ -1,6 +1,7 @@
 package adopt
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,18 +17,14 @@ import (
 // Options for [Plan.Apply]. The zero value, and a nil pointer, are ready to use.
 type Options struct {
 	// Wait is how long an owner's commit waits for other processes: for its
-	// lock and, if it is exclusive, for its lease. If zero, [DefaultWait]; if
-	// negative, not at all.
+	// lock and, if it is exclusive, for its lease. If zero, the longest wait
+	// that an owner of the plan declares; if negative, not at all.
 	Wait time.Duration
 	// DryRun reports what would be imported, and writes nothing.
 	DryRun bool
 	// Clock tells the time for provenance. If nil, [time.Now].
 	Clock func() time.Time
 }
-
-// DefaultWait is how long an owner's commit waits for other processes. It is
-// long enough for a few of them that adopt the same file at once.
-const DefaultWait = 5 * time.Second
 
 // A Report says what Apply did, or in a dry run would do.
 type Report struct {
@@ -100,7 +97,7 @@ func (p *Plan) Apply(ctx context.Context, dir string, o *Options) (*Report, erro
 	defer d.dir.Close()
 	a := &applying{plan: p, directory: d, o: *o, failed: map[string]error{}}
 	if a.o.Wait == 0 {
-		a.o.Wait = DefaultWait
+		a.o.Wait = cmp.Or(p.longestWait(), -1)
 	}
 	var errs []error
 	for _, part := range p.Parts {
@@ -268,6 +265,16 @@ func (a *applying) keyring(part Part) (*keyring, error) {
 		k.maps[v.Field] = keys
 	}
 	return k, nil
+}
+
+// longestWait is how long the most patient of the plan's owners waits: where one
+// holds everybody up, the others are not to give up before it.
+func (p *Plan) longestWait() time.Duration {
+	owners := make([]string, len(p.Parts))
+	for i, part := range p.Parts {
+		owners[i] = part.Owner
+	}
+	return p.declared.LongestWait(owners)
 }
 
 // program is the name for the provenance.

@@ -5,8 +5,10 @@ import (
 	"os"
 	"os/exec"
 	"testing"
+	"time"
 
 	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/internal/inject"
 	"github.com/freehold-dev/freehold/sidecar/internal/role"
 	"github.com/google/go-cmp/cmp"
@@ -29,7 +31,7 @@ func roleAdopt(args []string) error {
 	}
 	inject.Begin()
 	defer inject.End()
-	_, err = p.Apply(context.Background(), dir, nil)
+	_, err = p.Apply(context.Background(), dir, &Options{Wait: time.Minute})
 	return err
 }
 
@@ -82,4 +84,37 @@ func inOneRun(t *testing.T) map[string]string {
 	dir := newState(t, mixed())
 	apply(t, planned(t, mixed(), mixedFile), dir)
 	return contents(t, dir)
+}
+
+// An adoption waits for each owner as long as the most patient of those that it
+// has something for, or as its caller says.
+func TestAdoptWaitsAsLongAsTheMostPatientOwner(t *testing.T) {
+	d := flat()
+	for owner, wait := range map[string]string{"cost": "1ms", "reset": "2ms", "watchdog": "1h"} {
+		o, ok := d.Owners[owner]
+		if !ok {
+			t.Fatalf("no owner %s", owner)
+		}
+		o.Busy.Wait = wait
+		d.Owners[owner] = o
+	}
+	for file, want := range map[string]time.Duration{
+		`{"cost_total": 1, "cleared": true}`: 2 * time.Millisecond,
+		`{"cost_total": 1, "ticks": 3}`:      time.Hour,
+		`{}`:                                 0,
+	} {
+		if got := planned(t, d, file).longestWait(); got != want {
+			t.Errorf("%s: it waits %v, want %v", file, got, want)
+		}
+	}
+	dir := newState(t, d)
+	w, err := sidecar.Open(t.Context(), dir, d, "watchdog", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	for _, o := range []*Options{{Wait: -1}, {Wait: time.Millisecond}} {
+		_, err := planned(t, d, `{"ticks": 3}`).Apply(t.Context(), dir, o)
+		wantError(t, err, sidecar.ErrBusy, "watchdog")
+	}
 }

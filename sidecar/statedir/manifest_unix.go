@@ -17,8 +17,8 @@ import (
 const (
 	manifestName = "manifest.json"
 	stateLock    = "state.lock"
-	// stateWait is how long an upgrade or a repair waits for another one;
-	// both take milliseconds.
+	// stateWait is how long a program that opens the state waits for one that
+	// upgrades or repairs it; both take milliseconds.
 	stateWait = 5 * time.Second
 )
 
@@ -105,7 +105,7 @@ func (d *Dir) Upgrade(ctx context.Context, built *schema.Declaration) (*schema.M
 	if err := built.Sound(); err != nil {
 		return nil, fmt.Errorf("%s: %w: it was not taken into the manifest; generate the program anew from its owners.yaml", d.path, err)
 	}
-	m, release, err := d.lockState(ctx)
+	m, release, err := d.lockState(ctx, stateWait)
 	if errors.Is(err, ErrBusy) { // of many who bring the same, one does the work
 		if now, lost := d.Manifest(); lost == nil && now.Pending == nil {
 			if _, more, clash := now.Merge(built); clash == nil && !more {
@@ -138,7 +138,7 @@ func (d *Dir) Settled(ctx context.Context) (*schema.Manifest, error) {
 	if err != nil || m.Pending == nil {
 		return m, err
 	}
-	m, release, err := d.lockState(ctx)
+	m, release, err := d.lockState(ctx, stateWait)
 	if err != nil {
 		return nil, err
 	}
@@ -154,9 +154,9 @@ func (d *Dir) settled(m *schema.Manifest) error {
 	return fmt.Errorf("%s: %w: an upgrade of the state was begun and not finished; run `freehold state upgrade --dir %s` again", d.path, schema.ErrDeclaration, ShellWord(d.path))
 }
 
-// lockState takes the state's lock and reads the manifest: what was read before
-// does not count.
-func (d *Dir) lockState(ctx context.Context) (m *schema.Manifest, release func(), err error) {
+// lockState takes the state's lock within wait and reads the manifest: what was
+// read before does not count.
+func (d *Dir) lockState(ctx context.Context, wait time.Duration) (m *schema.Manifest, release func(), err error) {
 	if m, err = d.Manifest(); err != nil {
 		return nil, nil, err
 	}
@@ -164,7 +164,7 @@ func (d *Dir) lockState(ctx context.Context) (m *schema.Manifest, release func()
 	if err != nil {
 		return nil, nil, err
 	}
-	err = lock.Acquire(ctx, stateWait)
+	err = lock.Acquire(ctx, wait)
 	if err == nil {
 		m, err = d.Manifest()
 	}

@@ -21,12 +21,12 @@ import (
 const upgradePrefix = "upgrade-"
 
 // LockAll takes every lock of the state in the order of all who need several:
-// the state's, then for each owner its fence, its lease, and its lock. For a
-// lock that commits hold it waits as long as wait; a lease that is held, or a
-// fence that is shut, is an error that wraps [ErrBusy] at once. It returns the
-// manifest as it stands under the locks, and what lets them go.
+// the state's, then for each owner its fence, its lease, and its lock. For the
+// state's, and for each that commits hold, it waits as long as wait; a lease that
+// is held, or a fence that is shut, is an error that wraps [ErrBusy] at once. It
+// returns the manifest as it stands under the locks, and what lets them go.
 func (d *Dir) LockAll(ctx context.Context, wait time.Duration) (m *schema.Manifest, release func(), err error) {
-	m, unlock, err := d.lockState(ctx)
+	m, unlock, err := d.lockState(ctx, wait)
 	if err != nil {
 		return nil, nil, err
 	}

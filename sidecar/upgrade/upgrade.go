@@ -11,15 +11,14 @@ import (
 	"github.com/freehold-dev/freehold/sidecar/statedir"
 )
 
-// DefaultWait is how long Run waits for another process's commit.
-const DefaultWait = 5 * time.Second
-
 // Options for Run. The zero value, and a nil pointer, are ready to use.
 type Options struct {
 	// DryRun finds out what Run would do, takes no lock and changes nothing.
 	DryRun bool
-	// Wait is how long Run waits for each owner's commits. If zero,
-	// [DefaultWait]. For the process of an exclusive owner it never waits.
+	// Wait is how long Run waits for another upgrade, and for each owner's
+	// commits. If zero, the longest wait that an owner of the state declares;
+	// if negative, not at all. For the process of an exclusive owner it never
+	// waits.
 	Wait time.Duration
 	// Program is the name that the new sidecars say wrote them. If empty,
 	// "freehold".
@@ -78,7 +77,7 @@ func Run(ctx context.Context, dir string, d *schema.Declaration, o *Options) (*R
 	if o.DryRun {
 		return r.dry()
 	}
-	if err := r.attend(ctx); err != nil {
+	if err := r.ready(ctx); err != nil {
 		return nil, err
 	}
 	m, release, err := sd.LockAll(ctx, r.options.Wait)
@@ -105,9 +104,6 @@ type run struct {
 }
 
 func (r *run) defaults() {
-	if r.options.Wait == 0 {
-		r.options.Wait = DefaultWait
-	}
 	if r.options.Program == "" {
 		r.options.Program = "freehold"
 	}
@@ -116,11 +112,18 @@ func (r *run) defaults() {
 	}
 }
 
-// attend keeps an instance from being removed meanwhile.
-func (r *run) attend(ctx context.Context) error {
+// ready finds out how long to wait, and keeps an instance from being removed
+// meanwhile.
+func (r *run) ready(ctx context.Context) error {
 	m, err := r.dir.Manifest()
-	if err != nil || m.Instance == "" {
+	if err != nil {
 		return err
+	}
+	if r.options.Wait == 0 {
+		r.options.Wait = m.Declaration.LongestWait(m.Declaration.OwnerNames())
+	}
+	if m.Instance == "" {
+		return nil
 	}
 	return r.dir.Attend(ctx, r.options.Wait)
 }
