@@ -8,9 +8,20 @@ import (
 
 	"github.com/freehold-dev/freehold/sidecar/document"
 	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
+
+// sameText holds values to be equal that differ in white space and escapes, for
+// those are written in one way.
+var sameText = cmp.Transformer("Format", func(v jsontext.Value) string {
+	v = v.Clone()
+	if err := v.Format(); err != nil {
+		return err.Error()
+	}
+	return string(v)
+})
 
 // FuzzPatchAside holds that the file of a patch that was set aside is read or
 // refused, whatever it says under a sum that is right; and that what is read
@@ -52,7 +63,7 @@ func FuzzPatchAside(f *testing.F) {
 		if err != nil {
 			t.Fatalf("what was written cannot be read: %v\n%s", err, again)
 		}
-		if diff := cmp.Diff(p, q, cmpopts.IgnoreUnexported(PatchAside{}), cmpopts.EquateEmpty()); diff != "" {
+		if diff := cmp.Diff(p, q, cmpopts.IgnoreUnexported(PatchAside{}), cmpopts.EquateEmpty(), sameText); diff != "" {
 			t.Errorf("written and read again (-first +second):\n%s", diff)
 		}
 	})
