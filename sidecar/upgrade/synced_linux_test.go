@@ -1,0 +1,28 @@
+package upgrade
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/freehold-dev/freehold/sidecar/internal/inject"
+	"github.com/freehold-dev/freehold/sidecar/internal/role"
+	"github.com/google/go-cmp/cmp"
+)
+
+// Case 132: an upgrade that says that it is done is so after power loss as well.
+func TestWhatIsUpgradedIsSynced(t *testing.T) {
+	if err := inject.Available(); err != nil {
+		t.Skipf("system calls cannot be watched: %v", err)
+	}
+	dir := filepath.Join(t.TempDir(), "state")
+	fullState(t, dir)
+	command := inject.Command{Path: os.Args[0], Args: []string{dir}, Env: role.Env("upgrade")}
+	r, err := inject.Run(t.Context(), command, inject.Plan{Marked: true, Calls: inject.Naming})
+	if err != nil || !r.State.Success() || len(r.Calls) == 0 {
+		t.Fatalf("%v; stdout %q, stderr %q", err, r.Stdout, r.Stderr)
+	}
+	if diff := cmp.Diff([]string(nil), inject.Unsynced(r.Calls)); diff != "" {
+		t.Errorf("what power loss could take away (-want +got):\n%s", diff)
+	}
+}
