@@ -192,6 +192,11 @@ func TestErrorsSayWhatToDoOfLocks(t *testing.T) {
 		t.Fatal(err)
 	}
 	same("lock: re-made", held.Held())
+	gone := openLock(t, d, OwnerLock("watchdog"))
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	same("lock: gone with its state", gone.Acquire(t.Context(), 0))
 }
 
 func TestErrorsSayWhatToDoOfAFlood(t *testing.T) {

@@ -47,12 +47,16 @@ func (d *Dir) OpenLock(name string, ino uint64) (*Lock, error) {
 
 // lockError says that the lock file is lost, unless the system call failed for
 // a reason that says nothing about the file: no lease is lost because a
-// process has too many files open.
+// process has too many files open. What is lost with the whole state, no repair
+// brings back.
 func (d *Dir) lockError(name string, err error) error {
 	for _, passing := range []error{unix.EMFILE, unix.ENFILE, unix.ENOMEM, unix.EIO} {
 		if errors.Is(err, passing) {
 			return d.meta.fail("look at the lock", name, err)
 		}
+	}
+	if moved := d.Unmoved(); errors.Is(moved, ErrReplaced) {
+		return fmt.Errorf("%s: %w with its state: %w", filepath.Join(d.meta.path, name), ErrLock, moved)
 	}
 	return fmt.Errorf("%s: %w (%w): stop the state's programs and run `freehold state repair --dir %s`",
 		filepath.Join(d.meta.path, name), ErrLock, err, ShellWord(d.path))
