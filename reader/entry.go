@@ -180,9 +180,14 @@ func (e Entry) fits(raw []byte) error {
 
 // misfit says that what o has stored does not fit.
 func (e Entry) misfit(o *owner, err error) error {
-	advice := fmt.Sprintf("write it anew, or clear it with `freehold clear %s %s`", o.Name, e.name)
-	if p, err := e.place(); err == nil && p.field.EffectiveKind() == schema.Map {
-		advice = fmt.Sprintf("write it anew as owner %s", o.Name)
+	advice := fmt.Sprintf("take it out of the file, then run `freehold accept %s`", o.Name)
+	if p, err := e.place(); err == nil {
+		switch p.field.EffectiveKind() {
+		case schema.Map:
+			advice = fmt.Sprintf("write it anew as owner %s", o.Name)
+		case schema.Value:
+			advice = fmt.Sprintf("write it anew, or clear it with `freehold clear %s %s`", o.Name, e.name)
+		}
 	}
 	return fmt.Errorf("%s: %s: %w: %w: it was written under another declaration; %s", o.File, e.where(), sidecar.ErrInvalid, err, advice)
 }

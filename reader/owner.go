@@ -66,14 +66,14 @@ type owner struct {
 // found returns what the source's sidecar is.
 func (s *source) found(d *declared, dir string) *owner {
 	if s.read == nil {
-		s.read = s.judge(d.stateID)
+		s.read = s.judge(d)
 		s.read.overlay(s.pile, d, dir)
 		s.read.mark = s.read.appendPile(s.read.appendMark(nil, s.text), s.pile)
 	}
 	return s.read
 }
 
-func (s *source) judge(stateID string) *owner {
+func (s *source) judge(d *declared) *owner {
 	o := &owner{OwnerStatus: OwnerStatus{Name: s.owner, File: s.path}}
 	switch {
 	case errors.Is(s.err, fs.ErrNotExist):
@@ -86,16 +86,14 @@ func (s *source) judge(stateID string) *owner {
 	}
 	doc, err := document.Decode(s.text)
 	if err == nil {
-		err = doc.Belongs(s.owner, stateID)
+		err = doc.Belongs(s.owner, d.stateID)
 	}
-	newer := new(document.FormatError)
-	switch {
-	case errors.As(err, &newer): // it says what to do
-		return o.bad(Invalid, fmt.Errorf("%s: %w", o.File, err))
-	case errors.Is(err, sidecar.ErrForeign):
-		return o.bad(Foreign, fmt.Errorf("%s: %w: look at it, then run `freehold accept %s` to take it as it is, or `freehold quarantine %s` to move it aside", o.File, err, o.Name, o.Name))
-	case err != nil:
-		return o.bad(Invalid, fmt.Errorf("%s: %w: mend it and run `freehold accept %s`, or run `freehold quarantine %s` to move it aside", o.File, err, o.Name, o.Name))
+	if err != nil {
+		status := Invalid
+		if errors.Is(err, sidecar.ErrForeign) {
+			status = Foreign
+		}
+		return o.bad(status, fmt.Errorf("%s: %w", o.File, sidecar.Unusable(d.declaration, o.Name, s.text, err)))
 	}
 	o.Status, o.Version, o.WrittenAt, o.doc = OK, doc.Version, doc.WrittenAt, doc
 	o.saw = sightings(doc)

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -282,13 +283,33 @@ func unquote(raw []byte, most int) (string, error) {
 }
 
 // mismatch says what was wanted and what stood there, cut to a length that
-// fits a line.
+// fits a line. JSON is shown as it is, so that the text "1" differs from the
+// number 1; other text, as people type it, in quotes.
 func mismatch(want string, raw []byte) error {
 	const most = 40
-	if len(raw) > most {
-		return fmt.Errorf("want %s, not %q…", want, raw[:most])
+	text := string(raw)
+	if text != strings.TrimSpace(text) || !jsontext.Value(raw).IsValid() {
+		text = strconv.Quote(text)
 	}
-	return fmt.Errorf("want %s, not %s", want, strconv.Quote(string(raw)))
+	runes := []rune(text)
+	if len(runes) > most {
+		return fmt.Errorf("want %s, not %s…", want, graphic(string(runes[:most])))
+	}
+	return fmt.Errorf("want %s, not %s", want, graphic(text))
+}
+
+// graphic returns text with escapes for what is not graphic.
+func graphic(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		if unicode.IsGraphic(r) {
+			b.WriteRune(r)
+			continue
+		}
+		quoted := strconv.QuoteRune(r)
+		b.WriteString(quoted[1 : len(quoted)-1])
+	}
+	return b.String()
 }
 
 func invalidUTF8(s string) int {

@@ -41,5 +41,5 @@ func ExampleField_Parse() {
 	}
 	// Output:
 	// "1m30s" <nil>
-	//  want a duration such as "1m30s", not "\"90\""
+	//  want a duration such as "1m30s", not "90"
 }

@@ -106,11 +106,8 @@ func (w *Writer) read() (*document.Document, error) {
 	if err == nil {
 		err = doc.Belongs(w.owner, w.manifest.StateID)
 	}
-	if newer := new(document.FormatError); errors.As(err, &newer) { // it says what to do
-		return nil, fmt.Errorf("%s: %w", w.file(), err)
-	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w: nothing was changed; look at it, then run `freehold accept %s` to take it as it is or `freehold quarantine %s` to move it aside", w.file(), err, w.owner, w.owner)
+		return nil, fmt.Errorf("%s: %w", w.file(), Unusable(&w.manifest.Declaration, w.owner, raw, fmt.Errorf("%w: nothing was changed", err)))
 	}
 	w.last, w.lastRaw, w.spare = doc, raw, w.lastRaw
 	return doc, nil

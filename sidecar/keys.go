@@ -84,12 +84,8 @@ func (w *Writer) lookAt(owner string, d *decider) *snapshot {
 	if owner != w.owner {
 		file += ", whose owner decides the keys"
 	}
-	newer := new(document.FormatError)
-	switch {
-	case errors.As(err, &newer): // it says what to do
-		s.err = fmt.Errorf("%s: %w", file, err)
-	case err != nil:
-		s.err = fmt.Errorf("%s: %w: look at it, then run `freehold accept %s` or `freehold quarantine %s`", file, err, owner, owner)
+	if err != nil {
+		s.err = fmt.Errorf("%s: %w", file, Unusable(&w.manifest.Declaration, owner, raw, err))
 	}
 	d.last, d.raw, d.spare = s, raw, d.raw
 	return s
@@ -173,7 +169,7 @@ func (b *batch) takeInKeys(field string, value []byte) error {
 			}
 			now := keys.slot(row.Key)
 			if !now.set {
-				return fmt.Errorf("%s: field %s, key %q: %w: owner %s, which decides the keys, has not created it: take it out of the file first", b.w.file(), field, row.Key, ErrNoKey, owner)
+				return fmt.Errorf("%s: %w", b.w.file(), noSuchKey(field, row.Key, owner))
 			}
 			row.Born = now.born
 		}

@@ -90,23 +90,15 @@ func (b *batch) takeIn() error {
 	b.next = w.firstVersion(believable(b.base.Version.Epoch))
 	b.changes = map[place]slot{}
 	for _, name := range b.base.Names() {
-		f, err := w.field(name)
+		value, err := acceptable(&w.manifest.Declaration, w.owner, name, b.base)
 		if err != nil {
-			if _, ok := w.manifest.Declaration.OwnerOf(name); ok {
-				return fmt.Errorf("%s: %w: take it out of the file first", w.file(), err)
-			}
+			return fmt.Errorf("%s: %w", w.file(), err)
+		}
+		if value == nil {
 			continue
 		}
-		if f.EffectiveKind() == schema.Once {
-			return fmt.Errorf("%s: field %s: %w: it is claimed, and does not stand in the sidecar: take it out of the file first", w.file(), name, ErrValue)
-		}
-		raw, _, _ := b.base.Field(name)
-		value, err := f.Normalize(raw)
-		if err != nil {
-			return fmt.Errorf("%s: field %s: %w: %w: mend it, or run `freehold quarantine %s`", w.file(), name, ErrValue, err, w.owner)
-		}
 		b.changes[place{field: name}] = slot{raw: value, set: true}
-		if f.EffectiveKind() == schema.Map {
+		if w.declared.Fields[name].EffectiveKind() == schema.Map {
 			if err := b.takeInKeys(name, value); err != nil {
 				return err
 			}

@@ -15,9 +15,9 @@ import (
 type cli struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
-	json           bool  // print data as JSON
-	began          bool  // a command's own code runs: what fails now is no misuse of the command line
-	unwritten      error // why the help that a flag asks for was not written
+	json           bool           // print data as JSON
+	called         *cobra.Command // whose own code runs: what fails now is no misuse of the command line
+	unwritten      error          // why the help that a flag asks for was not written
 }
 
 // run runs the command line args and returns the exit status.
@@ -26,7 +26,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	root := newRoot(c)
 	root.SetArgs(operandsLast(root, args))
 	cmd, err := root.ExecuteContextC(ctx)
-	if err != nil && !c.began {
+	if err != nil && c.called == nil {
 		err = misused(cmd, err)
 	}
 	if err == nil {
@@ -59,7 +59,7 @@ type runner func(ctx context.Context, args []string) error
 func (c *cli) command(spec *cobra.Command, work runner) *cobra.Command {
 	spec.DisableFlagsInUseLine = true
 	spec.RunE = func(cmd *cobra.Command, args []string) error {
-		c.began = true
+		c.called = cmd
 		return work(cmd.Context(), args)
 	}
 	return spec

@@ -101,13 +101,26 @@ func lookup(d *schema.Declaration, owner, field, verb string, operands ...string
 	if other, ok := d.OwnerOf(field); ok {
 		return schema.Field{}, hinted{
 			fmt.Errorf("field %s: %w: it belongs to owner %s, and owner %s may not write it", field, sidecar.ErrNotOwner, other, owner),
-			fmt.Sprintf("`%s` writes as %s", pasted(append([]string{"freehold", verb, other}, operands...)...), other),
+			fmt.Sprintf("`%s` writes as %s", instead(other, field, d.Owners[other].Fields[field], verb, operands), other),
 		}
 	}
 	return schema.Field{}, hinted{
 		fmt.Errorf("field %q: %w: no owner of state %s declares it", field, sidecar.ErrNotOwner, d.State),
 		fmt.Sprintf("the fields of %s are %s", owner, strings.Join(d.Owners[owner].FieldNames(), ", ")),
 	}
+}
+
+// instead returns the command by which the owner of a field writes it: verb, if
+// that suits, with the operands.
+func instead(owner, field string, f schema.Field, verb string, operands []string) string {
+	kind, command := f.EffectiveKind(), commandOf(owner, field, f)
+	_, parted := partCommands[kind]
+	switch {
+	case verb == strings.Fields(command)[1], verb == "apply", verb == "clear" && kind == schema.Value,
+		parted && suits(owner, field, f, verb) == nil:
+		return pasted(append([]string{"freehold", verb, owner}, operands...)...)
+	}
+	return command
 }
 
 // partCommands are the commands that write the parts of a field, by its kind,

@@ -30,6 +30,7 @@ var said = errorstest.Golden{
 		"run the command again":                                        "belongs to the one before",
 		"some files may be new and some old: run `freehold gen` again": "wants a disk that fails between two files",
 		"the lease is free, and its record could not say so: %w; the next holder writes it anew: nothing to do":                                                             "wants a disk that fails when a process ends",
+		"if %v is newer than the state, `freehold state upgrade` brings the state up to it":                                                                                 "is told with the flag --owners in it",
 		"%s out what only an owner's programs may have: give other packages verbs of the home instead":                                                                      script + "gen_leak",
 		"field %s has one value at a key, and no members: give one VALUE":                                                                                                   script + "put_value",
 		"owner %s: %w: process %d was asked to hand the lease over, and may do so yet: %w; look with `freehold lease %s`":                                                   script + "handoff_refused",
@@ -49,11 +50,14 @@ var said = errorstest.Golden{
 type utterance struct{ line, stdin string }
 
 // told runs command lines that must fail and holds what they write to standard
-// error.
+// error. The environment names the state: a flag would stand in the commands that
+// messages name.
 func told(t *testing.T, where, dir string, all ...utterance) {
 	t.Helper()
+	defer os.Setenv(dirVariable, os.Getenv(dirVariable))
+	os.Setenv(dirVariable, dir)
 	for _, u := range all {
-		got := call(t, u.stdin, append(strings.Fields(u.line), "--dir", dir)...)
+		got := call(t, u.stdin, strings.Fields(u.line)...)
 		tell(t, where+u.line, dir, u.stdin, got)
 	}
 }

@@ -38,7 +38,7 @@ the owner's sidecar cannot be used.`,
 		if c.json {
 			err = c.printJSON(e)
 		} else {
-			err = c.print(e.text())
+			err = c.print(c.runnable(e.text()))
 		}
 		return errors.Join(err, e.err)
 	})

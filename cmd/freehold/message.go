@@ -30,13 +30,13 @@ func (c *cli) complain(err error) {
 	}
 	if problems, ok := errors.AsType[declare.Problems](err); ok {
 		for _, p := range problems {
-			fmt.Fprintln(c.stderr, visible(p.Error()))
+			fmt.Fprintln(c.stderr, visible(c.runnable(p.Error())))
 		}
 		err = mistakes(problems)
 	}
 	if misfits, ok := errors.AsType[adopt.Misfits](err); ok {
 		for _, m := range misfits {
-			fmt.Fprintln(c.stderr, visible(m.Error()))
+			fmt.Fprintln(c.stderr, visible(c.runnable(m.Error())))
 		}
 		err = fmt.Errorf("%s in %s: nothing was changed", count(len(misfits), "value does not fit", "values do not fit"), misfits[0].File)
 	}
@@ -61,8 +61,10 @@ func mistakes(problems declare.Problems) error {
 func (c *cli) hint(text string) { c.say("hint", text) }
 
 // say writes a message to standard error, each of its lines with the prefix,
-// so that no text from a file can pass for a message of its own.
+// so that no text from a file can pass for a message of its own. The commands
+// that it names can be run as they stand.
 func (c *cli) say(what, text string) {
+	text = c.runnable(text)
 	for line := range strings.Lines(text) {
 		line = strings.ReplaceAll(strings.TrimSpace(line), "\t", " ")
 		fmt.Fprintf(c.stderr, "freehold: %s: %s\n", what, visible(line))

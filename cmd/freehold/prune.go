@@ -114,7 +114,7 @@ func parseAge(text string) (time.Duration, error) {
 // tell prints the report.
 func (p *pruneCall) tell(r *prune.Report) error {
 	if !p.json {
-		return p.print(pruneText(r))
+		return p.print(p.runnable(pruneText(r)))
 	}
 	for _, i := range r.Items {
 		if err := p.printJSON(i); err != nil {

@@ -166,6 +166,7 @@ func (w *watching) show(view *reader.View) error {
 		text = "it can be read again\n"
 	}
 	for _, n := range all {
+		n.Error = w.runnable(n.Error)
 		text += n.line()
 	}
 	return w.styled(text)

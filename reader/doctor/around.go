@@ -52,6 +52,12 @@ func (p *patient) other(dir, where string) {
 
 // copies says that the state with the id is in dir too.
 func (p *patient) copies(dir, id string) {
+	for i, f := range p.report.Findings {
+		if f.Code == StateCopied && f.Path == p.ids[id] { // which says all but of what
+			p.report.Findings[i].Advice = fmt.Sprintf("stop its programs first; it is a copy of the state in %s, or that is one of this: move away the one that is not to count, as what is written to one is not in the other", dir)
+			return
+		}
+	}
 	p.find(Copy, dir, fmt.Sprintf("it has the id %s, as the state in %s has: one is a copy, and what is written to one is not in the other", id, p.ids[id]), words("move the copy out of reach, and into an archive if it is a backup"))
 }
 

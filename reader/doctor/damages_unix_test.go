@@ -106,6 +106,19 @@ func restored(do func(t *testing.T, path string, old []byte)) func(*testing.T, s
 	}
 }
 
+func copyFile(t *testing.T, dir, from, to string) {
+	text, err := os.ReadFile(filepath.Join(dir, from))
+	check(t, err)
+	check(t, os.WriteFile(filepath.Join(dir, to), text, 0o600))
+}
+
+// copied has a copy take the place of the state. What it is a copy of stays, lest
+// another test's lock gets the number of a lock of it.
+func copied(t *testing.T, dir string) {
+	original := filepath.Join(t.TempDir(), "state")
+	check(t, errors.Join(os.Rename(dir, original), os.CopyFS(dir, os.DirFS(original))))
+}
+
 // setAside sets a patch of usage's aside that has the operation op.
 func setAside(op string) func(*testing.T, string) {
 	return func(t *testing.T, dir string) {
@@ -122,7 +135,20 @@ func setAside(op string) func(*testing.T, string) {
 }
 
 var damages = map[string]damage{
-	"another hand":       {edit("cost.json", `"count":1`, `"count":2`), []string{"sidecar-foreign cost.json cost"}},
+	"another hand": {edit("cost.json", `"count":1`, `"count":2`), []string{"sidecar-foreign cost.json cost"}},
+	"another hand, and a value that does not fit": {edit("cost.json", `"count":1`, `"count":"x"`), []string{"sidecar-foreign cost.json cost"}},
+	"another hand, and another owner's field":     {edit("cost.json", `"count":1`, `"count":1,"phase":"x"`), []string{"sidecar-foreign cost.json cost"}},
+	"another hand, and a once field":              {edit("cost.json", `"count":1`, `"count":1,"fired":"2026-08-11T09:12:44Z"`), []string{"sidecar-foreign cost.json cost"}},
+	"another owner's sidecar":                     {all(remove("cost.json"), func(t *testing.T, dir string) { copyFile(t, dir, "usage.json", "cost.json") }), []string{"sidecar-foreign cost.json cost"}},
+	"an object of values":                         {write("cost.json", `{"count":7}`), []string{"sidecar-invalid cost.json cost"}},
+	"an object of values that do not fit":         {write("cost.json", `{"count":-7}`), []string{"sidecar-invalid cost.json cost"}},
+	"a counter of another type":                   {store("count", `"x"`), []string{"field-invalid cost.json cost count"}},
+	"copied here":                                 {copied, []string{"state-copied ."}},
+	"copied beside": {func(t *testing.T, dir string) {
+		original := dir + ".original"
+		check(t, os.Rename(dir, original))
+		check(t, os.CopyFS(dir, os.DirFS(original)))
+	}, []string{"state-copied ."}},
 	"no JSON":            {write("cost.json", "{"), []string{"sidecar-invalid cost.json cost"}},
 	"an unflushed write": {write("cost.json", strings.Repeat("\x00", 480)), []string{"sidecar-invalid cost.json cost"}},
 	"a newer format":     {edit("cost.json", `"format":1`, `"format":9`), []string{"sidecar-newer cost.json cost"}},

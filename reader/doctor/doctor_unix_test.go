@@ -266,3 +266,14 @@ func TestNoStateIsAnErrorAndNoFinding(t *testing.T) {
 		t.Errorf("no error, and %+v", r)
 	}
 }
+
+// Who mends the only finding may meet others behind it.
+func TestItSaysWhereItLookedNoFurther(t *testing.T) {
+	dir := newState(t)
+	check(t, os.Chmod(dir, 0o777))
+	r := examine(t, dir, nil)
+	if !slices.ContainsFunc(r.Notes, func(n doctor.Note) bool { return n.About == "unexamined" && strings.Contains(n.Says, dir) }) {
+		t.Errorf("the notes are %+v", r.Notes)
+	}
+	check(t, os.Chmod(dir, 0o700))
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -125,6 +126,7 @@ func (p *patient) look(ctx context.Context) error {
 	}
 	if err != nil {
 		p.closed(err)
+		p.note("unexamined", "nothing in %s was looked at, because of what is wrong with the directory: mend that and look again", p.path)
 		return nil
 	}
 	defer p.dir.Close()
@@ -231,7 +233,9 @@ func (p *patient) read(ctx context.Context) error {
 // lost says which locks and directories are not those made with the state.
 func (p *patient) lost() {
 	p.lostClaims, p.lostAside = map[string]bool{}, map[string]bool{}
-	for _, l := range p.dir.Lost(p.manifest) {
+	lost := p.dir.Lost(p.manifest)
+	copied := p.moved(lost)
+	for _, l := range lost {
 		code := LockLost
 		switch l.Role {
 		case statedir.ClaimsFolder:
@@ -239,6 +243,40 @@ func (p *patient) lost() {
 		case statedir.AsideFolder:
 			code, p.lostAside[l.Owner] = AsideLost, true
 		}
+		if copied {
+			continue
+		}
 		p.find(code, l.Name, l.Err.Error(), p.run("state", "repair")).Owner = l.Owner
 	}
+}
+
+// moved reports whether none of the files and directories is there any more that
+// the manifest knows by their inodes, and others are in their places, and says
+// so once: that is what a copy looks like.
+func (p *patient) moved(lost []statedir.Loss) bool {
+	known, others := 1, 0 // the state's lock
+	for _, o := range p.manifest.Declaration.Owners {
+		known++
+		if o.EffectiveMode() == schema.Exclusive {
+			known += 2
+		}
+		if o.Claims() {
+			known++
+		}
+	}
+	for _, l := range lost {
+		if l.Role == statedir.AsideFolder {
+			continue
+		}
+		known--
+		if _, err := os.Lstat(filepath.Join(p.path, l.Name)); err == nil {
+			others++
+		}
+	}
+	if known > 0 || others == 0 {
+		return false
+	}
+	advice := "stop its programs first; if the state that it was copied from is in use, move this one away instead: what is written to one is not in the other"
+	p.find(StateCopied, p.path, "the state was copied, or restored from a backup, to this place: none of its lock files and directories of claims is the one that was made with it", p.run("state", "repair").but(advice))
+	return true
 }

@@ -37,6 +37,7 @@ const (
 	ManifestInvalid   Code = "manifest-invalid"    // missing, or none
 	Misplaced         Code = "misplaced"           // the directory of an instance holds another one
 	UpgradeUnfinished Code = "upgrade-unfinished"  // nobody commits until it is
+	StateCopied       Code = "state-copied"        // all locks are others: it was copied or restored to where it is
 	LockLost          Code = "lock-lost"           // missing, or another file
 	ClaimsLost        Code = "claims-lost"         // the directory is missing, or another one
 	AsideLost         Code = "aside-lost"          // the directory of patches set aside is

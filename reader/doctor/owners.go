@@ -57,15 +57,46 @@ func (p *patient) unusable(o reader.OwnerStatus) {
 	case errors.As(o.Err, new(*document.FormatError)):
 		code, remedy = SidecarNewer, words("use the release that wrote it, or a newer one")
 	case o.Status == reader.Foreign:
-		code, remedy = SidecarForeign, p.run("accept", o.Name).but("look at it first; "+p.run("quarantine", o.Name).text+" moves it aside instead")
+		code, remedy = SidecarForeign, p.accepted(o.Name, "look at it first; "+p.run("quarantine", o.Name).text+" moves it aside instead")
 	case o.Status == reader.Unreadable:
 		code = SidecarUnreadable
 	case o.Status == reader.Regressed && o.Version.IsZero():
 		code, remedy = SidecarRegressed, p.run("accept", o.Name).but("or bring the file back")
 	case o.Status == reader.Regressed:
-		code, remedy = SidecarRegressed, p.run("accept", o.Name).but("or bring the newer file back")
+		code, remedy = SidecarRegressed, p.accepted(o.Name, "or bring the newer file back")
+	case o.Status == reader.Invalid:
+		remedy = p.accepted(o.Name, "look at it first; "+p.run("quarantine", o.Name).text+" moves it aside instead")
 	}
 	p.find(code, o.File, o.Err.Error(), remedy).Owner = o.Name
+}
+
+// accepted is the remedy of a sidecar that another hand wrote, as long as that
+// can be accepted; else it is to move it aside.
+func (p *patient) accepted(owner, advice string) remedy {
+	raw, err := p.dir.ReadFile(statedir.Sidecar(owner), nil, document.MaxSize)
+	if err == nil {
+		err = sidecar.Acceptable(&p.manifest.Declaration, owner, raw, p.sidecar)
+	}
+	if err == nil {
+		return p.run("accept", owner).but(advice)
+	}
+	return p.run("quarantine", owner).but("or mend it, then accept it: as it is it cannot be accepted: " + err.Error())
+}
+
+// sidecar returns the sidecar of an owner as it should be.
+func (p *patient) sidecar(owner string) (*document.Document, error) {
+	raw, err := p.dir.ReadFile(statedir.Sidecar(owner), nil, document.MaxSize)
+	if errors.Is(err, fs.ErrNotExist) {
+		return document.New(owner, p.manifest.StateID), nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	doc, err := document.Decode(raw)
+	if err != nil {
+		return nil, fmt.Errorf("owner %s decides the keys, and its sidecar is to be mended first: %w", owner, err)
+	}
+	return doc, doc.Belongs(owner, p.manifest.StateID)
 }
 
 // members looks at what a sidecar has that is not declared.
@@ -100,14 +131,24 @@ func (p *patient) fields() {
 			if err == nil || errors.Is(err, reader.ErrUnset) {
 				continue
 			}
-			if d.Owners[owner].Fields[name].EffectiveKind() == schema.Once {
+			kind := d.Owners[owner].Fields[name].EffectiveKind()
+			if kind == schema.Once {
 				p.claim(owner, name, e, err)
 			} else if errors.Is(err, sidecar.ErrInvalid) && p.usable(d.OwnersOf(name)) {
-				f := p.find(FieldInvalid, statedir.Sidecar(owner), err.Error(), p.run("clear", owner, name).but("or write it anew by a program of the owner"))
+				f := p.find(FieldInvalid, statedir.Sidecar(owner), err.Error(), p.cleared(owner, name, kind))
 				f.Owner, f.Field = owner, name
 			}
 		}
 	}
+}
+
+// cleared says how to be rid of a value. Only one of kind value can be cleared:
+// what the others build on may not vanish.
+func (p *patient) cleared(owner, field string, kind schema.Kind) remedy {
+	if kind == schema.Value {
+		return p.run("clear", owner, field).but("or write it anew by a program of the owner")
+	}
+	return p.run("quarantine", owner).but(fmt.Sprintf("that unsets all fields of %s; to keep the others, take %s out of the file, then run %s", owner, field, p.run("accept", owner).text))
 }
 
 func (p *patient) usable(owners []string) bool {

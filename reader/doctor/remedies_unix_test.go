@@ -18,6 +18,8 @@ import (
 	"testing"
 
 	"github.com/freehold-dev/freehold/reader/doctor"
+	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar"
 )
 
 // helpless are the codes of findings that no command of a shell cures: which of
@@ -77,6 +79,25 @@ func TestEveryRemedyCures(t *testing.T) {
 			d.do(t, dir)
 			cure(t, dir, &doctor.Options{Around: true})
 		})
+	}
+}
+
+// What one owner has at a key is accepted only where the owner who decides the
+// keys has it.
+func TestAKeyThatNobodyCreatedIsMovedAside(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "state")
+	check(t, sidecar.Create(dir, &schema.Declaration{State: "usage", Owners: map[string]schema.Owner{
+		"creator": {Fields: map[string]schema.Field{"skills": {Kind: schema.Map, Keys: true, Record: map[string]schema.Field{"by": {Type: schema.TypeString}}}}},
+		"tool":    {Fields: map[string]schema.Field{"skills": {Kind: schema.Map, Record: map[string]schema.Field{"runs": {Type: schema.TypeInt}}}}},
+	}}))
+	for _, command := range []string{"quarantine", "accept"} {
+		write("tool.json", `{"skills":{"deploy":{"runs":1}}}`)(t, dir)
+		f := examine(t, dir, nil).Findings
+		if len(f) != 1 || !strings.HasPrefix(f[0].Remedy, "freehold "+command+" tool") {
+			t.Errorf("the findings are %+v, want one and the remedy %s", f, command)
+		}
+		cure(t, dir, nil)
+		commit(t, dir, "creator", sidecar.Op{Field: "skills", Verb: sidecar.Insert, Key: "deploy"})
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"path/filepath"
 
+	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/document"
 	"github.com/freehold-dev/freehold/sidecar/statedir"
@@ -100,8 +101,9 @@ type claims map[string]sidecar.Claimant
 
 // A directory reads sidecars without locks.
 type directory struct {
-	dir     *statedir.Dir
-	stateID string
+	dir         *statedir.Dir
+	stateID     string
+	declaration *schema.Declaration
 }
 
 func openDirectory(path string) (*directory, error) {
@@ -114,7 +116,7 @@ func openDirectory(path string) (*directory, error) {
 		dir.Close()
 		return nil, err
 	}
-	return &directory{dir, manifest.StateID}, nil
+	return &directory{dir, manifest.StateID, &manifest.Declaration}, nil
 }
 
 // sidecar reads the sidecar of owner; there may be none.
@@ -131,11 +133,8 @@ func (d *directory) sidecar(owner string) (*document.Document, error) {
 	if err == nil {
 		err = doc.Belongs(owner, d.stateID)
 	}
-	if newer := new(document.FormatError); errors.As(err, &newer) { // it says what to do
-		return nil, fmt.Errorf("%s: %w", filepath.Join(d.dir.Path(), name), err)
-	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w: look at it, then run `freehold accept %s` or `freehold quarantine %s`", filepath.Join(d.dir.Path(), name), err, owner, owner)
+		return nil, fmt.Errorf("%s: %w", filepath.Join(d.dir.Path(), name), sidecar.Unusable(d.declaration, owner, raw, err))
 	}
 	return doc, nil
 }

@@ -95,7 +95,7 @@ func (w *writing) sidecar(d *statedir.Dir, m *schema.Manifest, owner string) err
 		err = doc.Belongs(owner, m.StateID)
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w: look at it, then run `freehold accept %s` or `freehold quarantine %s`", statedir.Sidecar(owner), err, owner, owner)
+		return fmt.Errorf("%s: %w: `freehold doctor` says what to do", statedir.Sidecar(owner), err)
 	}
 	w.note(doc.WrittenAt, doc.Writer)
 	return nil
