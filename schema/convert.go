@@ -19,19 +19,32 @@ type Misfit struct {
 	Why string
 }
 
+// A LeftOut is a part of a value that a changed declaration has no place for.
+type LeftOut struct {
+	// Pointer to the part, from what was converted.
+	Pointer jsontext.Pointer
+	// Value of the part, as it is stored.
+	Value jsontext.Value
+	// Field is what the part was declared as.
+	Field Field
+}
+
 // Convert returns raw, a stored value of f, as a value of to. It converts what
 // stands for the same thing in both, exactly, and returns what does not: a
 // number that would be rounded, text that is no instant, a value that an enum
 // has no more, a list whose order a set would lose. What is a member of a record
-// in f and not in to is left out; what neither declares stays. Maps with records
-// are converted by their members, one by one.
-func (f Field) Convert(to Field, raw []byte) ([]byte, []Misfit) {
+// in f and not in to is left out, and returned; what neither declares stays. Maps
+// with records are converted by their members, one by one.
+func (f Field) Convert(to Field, raw []byte) ([]byte, []LeftOut, []Misfit) {
 	var c converter
 	converted := c.value("", f, to, raw)
-	return converted, c.misfits
+	return converted, c.left, c.misfits
 }
 
-type converter struct{ misfits []Misfit }
+type converter struct {
+	left    []LeftOut
+	misfits []Misfit
+}
 
 func (c *converter) refuse(at jsontext.Pointer, raw []byte, format string, args ...any) []byte {
 	c.misfits = append(c.misfits, Misfit{at, jsontext.Value(raw).Clone(), fmt.Sprintf(format, args...)})
@@ -148,16 +161,23 @@ func (c *converter) record(at jsontext.Pointer, from, to map[string]Field, raw [
 		_, declared := from[m.Name]
 		return declared
 	})
+	used := map[string]bool{}
 	for _, name := range (Field{Fields: to}).MemberNames() {
 		for _, former := range formerMember(to, name) {
 			spec, declared := from[former]
 			if !declared {
 				continue
 			}
+			used[former] = true
 			if value, ok := before.Value(former); ok {
 				after = after.With(name, c.value(at.AppendToken(former), spec, to[name], value))
 			}
 			break
+		}
+	}
+	for _, m := range before {
+		if spec, declared := from[m.Name]; declared && !used[m.Name] {
+			c.left = append(c.left, LeftOut{at.AppendToken(m.Name), jsontext.Value(m.Value).Clone(), spec})
 		}
 	}
 	after.sort()

@@ -14,7 +14,7 @@ func TestEveryKindSaysHowItIsUpgraded(t *testing.T) {
 		}
 	}
 	unknown := Field{Type: TypeInt, Kind: "unheard-of"}
-	if _, misfits := unknown.Convert(Field{Type: TypeInt}, []byte("1")); len(misfits) != 1 {
+	if _, _, misfits := unknown.Convert(Field{Type: TypeInt}, []byte("1")); len(misfits) != 1 {
 		t.Error("a kind that nobody knows was converted")
 	}
 }
@@ -86,7 +86,7 @@ func TestConversionIsExactOrRefused(t *testing.T) {
 		{"value to set", of(TypeInt), set(TypeInt), `1`, ``, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, misfits := c.from.Convert(c.to, []byte(c.raw))
+			got, _, misfits := c.from.Convert(c.to, []byte(c.raw))
 			if c.misfit == "none" {
 				if string(got) != c.want || len(misfits) > 0 {
 					t.Errorf("got %s (%v), want %s", got, misfits, c.want)
@@ -104,5 +104,17 @@ func TestConversionIsExactOrRefused(t *testing.T) {
 				t.Errorf("misfits (-want +got):\n%s; it became %s", diff, got)
 			}
 		})
+	}
+}
+
+// What a record has no member for any more is returned, wherever it was.
+func TestConvertSaysWhatItLeavesOut(t *testing.T) {
+	port := Field{Type: TypeUint}
+	before := Field{Type: TypeList, Of: &Field{Type: TypeRecord, Fields: map[string]Field{"host": {Type: TypeString}, "port": port, "free": port}}}
+	after := Field{Type: TypeList, Of: &Field{Type: TypeRecord, Fields: map[string]Field{"name": {Type: TypeString, Was: "host"}}}}
+	_, left, misfits := before.Convert(after, []byte(`[{"host":"a","other":1,"port":80},{"host":"b"},{"port":1}]`))
+	want := []LeftOut{{"/0/port", []byte("80"), port}, {"/2/port", []byte("1"), port}}
+	if diff := cmp.Diff(want, left); diff != "" || len(misfits) > 0 {
+		t.Errorf("left out (-want +got):\n%s%v", diff, misfits)
 	}
 }

@@ -112,7 +112,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		"a set":         {list, Field{Type: TypeInt, Kind: Set}, "[2,1]"},
 		"a float":       {Field{Type: TypeInt}, Field{Type: TypeFloat}, "9007199254740993"},
 	} {
-		_, misfits := c.from.Convert(c.to, []byte(c.raw))
+		_, _, misfits := c.from.Convert(c.to, []byte(c.raw))
 		said.Same(t, "convert: "+how, errors.New(misfits[0].Why))
 	}
 	said.Same(t, "key, not UTF-8", CheckKey("a\xff\x1b"))

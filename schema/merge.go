@@ -171,6 +171,8 @@ func (f Field) describe() string {
 		return "a map of values"
 	case f.EffectiveKind() == Map:
 		return "a map of records"
+	case f.EffectiveKind() == Event:
+		return fmt.Sprintf("an event of type %s", f.Type)
 	}
 	return fmt.Sprintf("a %s of type %s", f.EffectiveKind(), f.Type)
 }

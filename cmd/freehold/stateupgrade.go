@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
-	"strings"
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
@@ -22,8 +20,8 @@ func newStateUpgrade(c *cli) *cobra.Command {
 		Long: `Bring a state directory up to an owners.yaml that no longer only adds to what
 the state was made from: that removes, renames ("was: old_name"), retypes, or
 moves fields to another owner. The owners.yaml is the one in --owners, or else
-the one that freehold gen would find. With --dry-run it says what would be done
-and changes nothing: read that first.
+the one that freehold gen would find. With --dry-run it says what would be done,
+and which stored values would go, and changes nothing: read that first.
 
 Values go along with who wrote them. Where the type changes, every stored value
 must convert exactly; else each that does not is named and nothing is changed
@@ -130,66 +128,4 @@ func (u *upgrading) all(ctx context.Context, dirs []string, to func(dir string) 
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// An upgradeReport is what state upgrade prints.
-type upgradeReport struct {
-	State     string          `json:"state"`
-	Dir       string          `json:"dir"`
-	DryRun    bool            `json:"dry_run"`
-	Resumed   bool            `json:"resumed"` // one that was interrupted was, or would be, finished
-	Changes   []schema.Change `json:"changes"`
-	Rewritten []string        `json:"rewritten"` // owners
-	Kept      []upgradeKept   `json:"kept"`
-}
-
-type upgradeKept struct {
-	Owner string `json:"owner"`
-	Path  string `json:"path,omitzero"` // none in a dry run
-}
-
-func upgraded(r *upgrade.Report, dryRun bool) upgradeReport {
-	report := upgradeReport{
-		State: r.State, Dir: r.Dir, DryRun: dryRun, Resumed: r.Resumed,
-		Changes: append([]schema.Change{}, r.Changes...), Rewritten: append([]string{}, r.Rewritten...), Kept: []upgradeKept{},
-	}
-	for _, k := range r.Kept {
-		report.Kept = append(report.Kept, upgradeKept(k))
-	}
-	return report
-}
-
-// upgradeText returns the report for people: what changes, then where what was
-// there before is.
-func upgradeText(r *upgrade.Report, dryRun bool) string {
-	var b strings.Builder
-	would := func(done, planned string) string {
-		if dryRun {
-			return planned
-		}
-		return done
-	}
-	if r.Resumed {
-		fmt.Fprintf(&b, "%s an upgrade that was interrupted\n", would("finished", "would first finish"))
-	}
-	switch {
-	case len(r.Changes) > 0:
-		fmt.Fprintf(&b, "%s the state %s in %s\n", would("upgraded", "would upgrade"), visible(r.State), visible(r.Dir))
-	case !r.Resumed:
-		fmt.Fprintf(&b, "nothing to upgrade: the state %s in %s is as declared\n", visible(r.State), visible(r.Dir))
-	}
-	for _, change := range r.Changes {
-		fmt.Fprintf(&b, "  %s\n", visible(change.String()))
-	}
-	if len(r.Rewritten) > 0 {
-		fmt.Fprintf(&b, "%s: %s\n", would("written anew", "would write anew"), strings.Join(r.Rewritten, ", "))
-	}
-	for _, k := range r.Kept {
-		if dryRun {
-			fmt.Fprintf(&b, "would keep %s.json as it is in .freehold/quarantine\n", k.Owner)
-			continue
-		}
-		fmt.Fprintf(&b, "%s.json as it was: %s\n", k.Owner, visible(k.Path))
-	}
-	return b.String()
 }

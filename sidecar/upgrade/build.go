@@ -54,8 +54,27 @@ func (b *builder) field(name string) {
 	if o != (schema.Origin{Owner: b.owner, Field: name}) {
 		b.take(name, o)
 	}
+	b.abandon(name, o, former, spec)
 	b.convert(name, o, former, spec)
 	b.observed(name, o)
+}
+
+// abandon abandons what has begun of what was an event and becomes none: nobody
+// could say any more that it is done. As of an event, that counts as a change.
+func (b *builder) abandon(name string, o schema.Origin, former, spec schema.Field) {
+	open := b.doc.Open(name)
+	if former.EffectiveKind() != schema.Event || spec.EffectiveKind() == schema.Event || len(open) == 0 {
+		return
+	}
+	for _, begun := range open {
+		b.doc.End(name, begun.Token)
+	}
+	if raw := b.doc.Value(name); raw != nil {
+		b.doc.Set(name, raw, b.by)
+	} else {
+		b.doc.Clear(name, b.by)
+	}
+	b.lose(Gone{Owner: o.Owner, Field: o.Field, Open: len(open), Declared: former})
 }
 
 // convert converts the value of a field that was o.
@@ -64,8 +83,9 @@ func (b *builder) convert(name string, o schema.Origin, former, spec schema.Fiel
 	if raw == nil {
 		return
 	}
-	converted, misfits := former.Convert(spec, raw)
+	converted, left, misfits := former.Convert(spec, raw)
 	b.misfit(o, "", misfits)
+	b.loseParts(o, "", left)
 	if len(misfits) > 0 || bytes.Equal(raw, converted) && (spec.EffectiveKind() == schema.Map) == (former.EffectiveKind() == schema.Map) {
 		return
 	}

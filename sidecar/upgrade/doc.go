@@ -2,12 +2,13 @@
 // was removed goes, what was renamed, moved to another owner or retyped goes
 // along with who wrote it, and every value is converted exactly or none is. It
 // never destroys a value: a copy of each sidecar that it rewrites is left in
-// .freehold/quarantine.
+// .freehold/quarantine, and [Report] says what went.
 //
 // [Run] holds every lock of the state, so that nobody commits meanwhile, or sets
-// a patch aside; it is refused while one is. It writes the new sidecars beside the state, then replaces the manifest, which is
-// the moment at which all of it takes effect, and then moves the sidecars to
-// their places. A reader sees the state as it was before that moment or as it
+// a patch aside; it is refused while one is, and while a sidecar is not as
+// Freehold left it or has regressed. It writes the new sidecars beside the state,
+// then replaces the manifest, which is the moment at which all of it takes effect,
+// and then moves the sidecars to their places. A reader sees the state as it was before that moment or as it
 // is after it. A Run that is killed before it has changed nothing; one that is
 // killed after it is finished by the next, and until then nobody commits.
 //

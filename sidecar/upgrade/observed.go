@@ -16,32 +16,38 @@ import (
 func (b *builder) observed(name string, o schema.Origin) {
 	was := b.stored[o.Owner].Observed(o.Field)
 	var now document.Observation
+	lost := maps.Clone(was)
 	for _, of := range b.run.next.Owners[b.owner].Fields[name].DependsOn {
-		if version, ok := b.seen(was, of); ok {
+		if version, former, ok := b.seen(was, of); ok {
 			if now == nil {
 				now = document.Observation{}
 			}
 			now[of] = version
+			delete(lost, former)
 		}
+	}
+	for of := range lost {
+		b.lose(Gone{Owner: o.Owner, Field: o.Field, Observed: of})
 	}
 	if !maps.Equal(now, b.doc.Observed(name)) {
 		b.doc.Observe(name, now)
 	}
 }
 
-// seen returns what was says of the field that is called of now. A field that
+// seen returns what was says of the field that is called of now, and what that
+// was called. A field that
 // moves takes along who wrote it, so that what was seen of it stays true; if
 // nobody did, since a repair has begun its sidecar anew, the new owner knows
 // nothing of the version that was seen.
-func (b *builder) seen(was document.Observation, of string) (document.Version, bool) {
+func (b *builder) seen(was document.Observation, of string) (version document.Version, former string, ok bool) {
 	owner, _ := b.run.next.OwnerOf(of)
 	o, ok := b.old.Origin(b.run.next, owner, of)
 	if !ok {
-		return document.Version{}, false
+		return document.Version{}, "", false
 	}
-	version, ok := was[o.Field]
+	version, ok = was[o.Field]
 	if ok && o.Owner != owner && !version.IsZero() {
 		_, _, ok = b.stored[o.Owner].Field(o.Field)
 	}
-	return version, ok
+	return version, o.Field, ok
 }

@@ -26,6 +26,7 @@ type plan struct {
 	next    map[string]*document.Document // of the owners whose sidecars change
 	gained  map[string]bool               // the owners that get something of another's
 	misfits Misfits
+	gone    []Gone
 	pending *schema.Pending
 	at      time.Time
 	epoch   uint64
@@ -63,6 +64,7 @@ func (r *run) plan() (*plan, error) {
 		return nil, err
 	}
 	r.report.Rewritten = slices.Sorted(slices.Values(p.pending.Sidecars))
+	r.report.Gone = p.gone
 	r.keep(p.pending)
 	return p, nil
 }
@@ -181,6 +183,7 @@ func (p *plan) build() error {
 		}
 		return 1
 	})
+	p.findGone()
 	if len(p.misfits) > 0 {
 		return p.misfits
 	}

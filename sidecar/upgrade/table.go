@@ -174,7 +174,9 @@ func (t *table) member(c column, key string, from document.Row) ([]byte, bool) {
 	if !ok {
 		return nil, false
 	}
-	converted, misfits := c.from.Convert(c.to, bytes.Clone(raw))
-	t.misfit(schema.Origin{Owner: c.Owner, Field: t.there}, jsontext.Pointer("").AppendToken(key).AppendToken(c.Field), misfits)
+	converted, left, misfits := c.from.Convert(c.to, bytes.Clone(raw))
+	o, at := schema.Origin{Owner: c.Owner, Field: t.there}, jsontext.Pointer("").AppendToken(key).AppendToken(c.Field)
+	t.misfit(o, at, misfits)
+	t.loseParts(o, at, left)
 	return converted, true
 }

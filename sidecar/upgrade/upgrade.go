@@ -39,6 +39,10 @@ type Report struct {
 	Changes []schema.Change
 	// Rewritten lists the owners whose sidecars were written anew, sorted.
 	Rewritten []string
+	// Gone lists what is stored and has no place in the upgraded state, by
+	// owner and field. Of an upgrade that had to be finished first it says
+	// nothing.
+	Gone []Gone
 	// Kept says where the sidecars went that were written anew or belong to
 	// no owner any more. A dry run names no paths.
 	Kept []Kept
