@@ -15,8 +15,8 @@ import (
 )
 
 // begin reads the sidecar under the lock. What was read before does not
-// count.
-func (b *batch) begin() error {
+// count. It takes in what is set aside, as far as late lets it.
+func (b *batch) begin(late func() error) error {
 	w := b.w
 	if err := w.unmoved(); err != nil {
 		return err
@@ -46,7 +46,7 @@ func (b *batch) begin() error {
 	w.see(base.Version)
 	failpoint.Hit(failpoint.CommitChecked)
 	if w.takesIn {
-		return b.takeAside()
+		return b.takeAside(late)
 	}
 	return nil
 }

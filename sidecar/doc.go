@@ -32,7 +32,7 @@
 // owner, which is never changed. It is synced, and so is the directory if the
 // owner's commits survive power loss, before it is acknowledged. A reader counts
 // it from then on. Each later commit takes in what it finds, before its own
-// changes, exactly once: type fold in this package says by which order of steps,
+// changes, exactly once, and if it has no time for all of it, makes none of its own: type fold in this package says by which order of steps,
 // and package model tries all of them. What is taken in is still that of who set
 // it aside: that one's program and process are the provenance of the fields.
 //

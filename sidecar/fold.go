@@ -6,8 +6,6 @@ import (
 	"io/fs"
 	"slices"
 
-	"github.com/freehold-dev/freehold/schema"
-	"github.com/freehold-dev/freehold/sidecar/document"
 	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
 	"github.com/freehold-dev/freehold/sidecar/statedir"
 )
@@ -23,6 +21,7 @@ import (
 type fold struct {
 	aside  *statedir.Aside
 	before int      // how many patches earlier versions of the commit have taken in
+	kept   int      // of how many patches something is kept out of the next version
 	listed []string // the ids that the next version lists
 	fresh  []string // those that are new in it
 	done   []string // the files that can go then
@@ -35,8 +34,9 @@ type fold struct {
 
 // takeAside takes the patches that are set aside into the batch, before its own
 // changes: all of them, for those may be meant to come after. What is too much
-// for one version of the sidecar, it publishes in several.
-func (b *batch) takeAside() error {
+// for one version of the sidecar, it publishes in several, as long as late finds
+// nothing against one more.
+func (b *batch) takeAside(late func() error) error {
 	w := b.w
 	a, err := w.dir.OpenAside(w.owner)
 	if err != nil {
@@ -71,48 +71,10 @@ func (b *batch) takeAside() error {
 		if err := b.another(); err != nil {
 			return fmt.Errorf("%s: not applied: taking in what is set aside: %w", w.file(), err)
 		}
-	}
-}
-
-// takeSome takes as many of patches into the batch as one version has room for,
-// and returns the rest, as far as another version may have.
-func (b *batch) takeSome(patches []*PatchAside) (rest []*PatchAside) {
-	w := b.w
-	for i, p := range patches {
-		b.size += 2 * len(p.raw)
-		if full := b.size+len(w.lastRaw) > document.MaxSize*3/4; !full {
-			b.takePatch(p)
-			continue
+		if err := late(); err != nil {
+			return b.unfinished(len(rest), err)
 		}
-		if i == 0 {
-			w.tell(p.Name, fmt.Errorf("%s: not taken in yet: %w: the sidecar is nearly full; store less in it", b.fold.aside.Path(p.Name), ErrValue))
-			return nil
-		}
-		return patches[i:]
 	}
-	return nil
-}
-
-// another publishes what is taken in, and begins another version of the same
-// commit.
-func (b *batch) another() error {
-	switch err := b.publish(); {
-	case errors.Is(err, ErrIndeterminate): // the patches may be taken in or not; the rest is certain
-		return errors.New(err.Error())
-	case err != nil:
-		return err
-	}
-	b.clear()
-	if err := b.w.queue.failed(); err != nil {
-		return err
-	}
-	base := b.base
-	if !b.idle() {
-		base = b.w.last
-	}
-	*b = batch{w: b.w, requests: b.requests, others: b.others, base: base, next: b.w.nextVersion(base),
-		fold: fold{aside: b.fold.aside, taken: base.Taken(), before: b.fold.before + len(b.fold.fresh)}}
-	return nil
 }
 
 // readAside reads the patches called names. It returns those that are not in
@@ -164,37 +126,6 @@ func (b *batch) readAside(names []string) (fresh []*PatchAside, certain bool, er
 	return fresh, certain, nil
 }
 
-// takePatch takes p into the batch, or all of it that fits.
-func (b *batch) takePatch(p *PatchAside) {
-	w := b.w
-	born := Version{Epoch: b.next.Epoch, Revision: b.next.Revision, Nonce: p.ID}
-	tx, kept, err := b.combine(p, b.seen(), born)
-	if err == nil && len(kept) == 0 && b.wasKeptOut(p) {
-		err = schema.ErrOverflow
-	}
-	switch {
-	case errors.Is(err, schema.ErrOverflow):
-		if b.keepOut(p, err) {
-			b.fold.out = append(b.fold.out, p.Name)
-		}
-	case err != nil: // this build, or this declaration, does not know what it is
-		w.tell(p.Name, fmt.Errorf("%s: not taken in: %w: it stays for a release, or a declaration, that can; use that", b.fold.aside.Path(p.Name), err))
-	case len(kept) == 0 || b.keepOut(p, errors.Join(kept...)):
-		b.takeOf(p, tx, b.next)
-		b.fold.listed = append(b.fold.listed, p.ID)
-		b.fold.fresh = append(b.fold.fresh, p.ID)
-		b.fold.done = append(b.fold.done, p.Name)
-	}
-}
-
-// seen returns the deciders as this batch knows them.
-func (b *batch) seen() map[string]*snapshot {
-	if b.others == nil {
-		b.others = b.w.look()
-	}
-	return b.others
-}
-
 // settleDropped makes sure that the files of the ids in before that the next
 // version does not list are gone for good.
 func (b *batch) settleDropped(before []string) error {
@@ -212,17 +143,18 @@ func (b *batch) settleDropped(before []string) error {
 	return nil
 }
 
-// clear unlinks the files of patches that are in the sidecar, durably.
-func (b *batch) clear() {
+// clear unlinks the files of patches that are in the sidecar, durably. It reports
+// whether they are gone.
+func (b *batch) clear() bool {
 	f := &b.fold
 	if len(f.done)+len(f.out) == 0 {
-		return
+		return true
 	}
 	failpoint.Hit(failpoint.FoldPublished)
 	for _, name := range slices.Concat(f.done, f.out) {
 		if err := f.aside.Remove(name); err != nil {
 			b.w.tell(name, err) // the next commit tries again
-			return
+			return false
 		}
 	}
 	failpoint.Hit(failpoint.FoldUnlinked)
@@ -230,7 +162,8 @@ func (b *batch) clear() {
 		// The commit is done, and its files may come back. A later sync could
 		// claim that they do not.
 		b.w.queue.poison(fmt.Errorf("%w: patches that are taken in may come back after a crash: %w; open the owner again", ErrIndeterminate, err))
-		return
+		return false
 	}
 	b.w.cleared = b.next
+	return true
 }

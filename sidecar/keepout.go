@@ -14,6 +14,7 @@ func (b *batch) keepOut(p *PatchAside, why error) bool {
 		b.w.tell(p.Name, fmt.Errorf("%s: not taken in: %w; and it cannot be kept elsewhere: %w: mend that", b.fold.aside.Path(p.Name), why, err))
 		return false
 	}
+	b.fold.kept++
 	b.w.tell(p.Name, fmt.Errorf("%s: kept out of %s: %w: look at it there, and add by hand what is to count", path, b.w.file(), why))
 	return true
 }

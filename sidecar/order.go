@@ -42,7 +42,9 @@ import (
 // So each view and each fold takes in the patches up to a number and none above
 // it; what was acknowledged before an Update began comes before what it sets
 // aside; and no view is contradicted by a later one. A commit under the lock
-// takes in all that was set aside before it began, and comes right after. Of an
+// takes in all that was set aside before it began, and comes right after. One that
+// has no time for all of it takes in the first of it, by number, and is then set
+// aside itself, with a number after the rest, or fails. Of an
 // owner's patches and such commits that take place at the same time, the ones
 // that do several things at once may be seen in that order by one view and not
 // yet by the view before: that one showed a patch which comes after a commit, and
@@ -67,7 +69,7 @@ func asideNumber(name, stateID string) uint64 {
 	digits, ok := strings.CutPrefix(name, stateID+".")
 	digits, isJSON := strings.CutSuffix(digits, ".json")
 	n, err := strconv.ParseUint(digits, 10, 64)
-	if !ok || !isJSON || err != nil || n > document.MaxEpoch || asideName(stateID, n) != name {
+	if !ok || !isJSON || err != nil || n > document.MaxEpoch || digits[0] == '0' {
 		return 0
 	}
 	return n
@@ -99,13 +101,19 @@ func lastOf(names []string, stateID string) (last uint64) {
 	return last
 }
 
+// mostMissed is how many numbers a writer may miss: it has waited already. For
+// each of them, another has set a patch aside and a commit has taken it in between
+// two system calls of this one.
+const mostMissed = 8
+
 // putInOrder puts p into a under a number that has not passed.
 func (w *Writer) putInOrder(a *statedir.Aside, p *PatchAside, busy error) error {
-	for {
+	for range mostMissed {
 		if missed, err := w.putOnce(a, p, busy); err != nil || !missed {
 			return err
 		}
 	}
+	return fmt.Errorf("%w; and the patch cannot be set aside, nothing was changed: commits took in the patches of others so fast that %d numbers had passed before this one had its name: try again", busy, mostMissed)
 }
 
 // putOnce puts p into a under a new id and the next number. If it finds that the
@@ -146,11 +154,15 @@ func (w *Writer) putNext(a *statedir.Aside, draft *statedir.Draft, p *PatchAside
 	if err = errors.Join(err, mine.err); err != nil {
 		return fmt.Errorf("%w; and the patch cannot be set aside, nothing was changed: %w", busy, err)
 	}
-	if err := room(a, names, size); err != nil { // who comes meanwhile may exceed a bound by as many
+	if err := w.spool.room(a, names, size); err != nil { // who comes meanwhile may exceed a bound by as many
 		return fmt.Errorf("%w; and %s: nothing was changed; end who holds the lock, or let it go on, and run `freehold fold %s`", busy, err, w.owner)
 	}
 	p.Number = max(lastOf(names, w.manifest.StateID), mine.doc.Taken())
-	for err = fs.ErrExist; errors.Is(err, fs.ErrExist); { // somebody was faster: that number is given, too
+	given := 0
+	for err = fs.ErrExist; errors.Is(err, fs.ErrExist); given++ { // somebody was faster: that number is given, too
+		if given == MaxAside {
+			return fmt.Errorf("%w; and the patch cannot be set aside, nothing was changed: others were faster at %d numbers, one after the other: try again", busy, given)
+		}
 		if p.Number++; p.Number > document.MaxEpoch {
 			return fmt.Errorf("%w; and the patch cannot be set aside, nothing was changed: %s has the highest number there is: look at it, and move it away", busy, a.Path(asideName(w.manifest.StateID, document.MaxEpoch)))
 		}

@@ -3,6 +3,7 @@ package sidecar
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -91,6 +92,87 @@ func TestPatchWhoseNumberHasPassedIsSetAsideAgain(t *testing.T) {
 				t.Errorf("resolved as %v (%v)", outcome, err)
 			}
 		})
+	}
+}
+
+// A writer whose number passes again and again gives up, and leaves nothing
+// behind: its time was over before.
+func TestWriterMissesItsNumberOnlySoOften(t *testing.T) {
+	dir, w := newSetters(t)
+	holder, other, late := openSetter(t, dir, "tool", nil), openSetter(t, dir, "tool", &Options{Wait: -1}), openSetter(t, dir, "tool", &Options{Wait: -1})
+	if err := holder.lock.Acquire(t.Context(), time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	missed := 0
+	var overtakes func(step string)
+	overtakes = func(step string) {
+		if step != failpoint.AsideNumbered {
+			return
+		}
+		failpoint.Set(nil)
+		missed++
+		update(t, other, ops(op("n", Add, "1")))
+		if err := holder.lock.Release(); err != nil {
+			t.Error(err)
+		}
+		update(t, w, ops())
+		if err := holder.lock.Acquire(t.Context(), time.Minute); err != nil {
+			t.Error(err)
+		}
+		failpoint.Set(overtakes)
+	}
+	failpoint.Set(overtakes)
+	defer failpoint.Set(nil)
+	c, err := late.Update(t.Context(), ops(op("n", Add, "1000")))
+	failpoint.Set(nil)
+	wantError(t, err, ErrBusy, "nothing was changed", "try again")
+	said.Same(t, "set aside: a writer that misses its number each time", err, dir, "STATE", fmt.Sprint(os.Getpid()), "PID")
+	if missed != mostMissed || c != (Commit{}) {
+		t.Errorf("it missed %d numbers, and the commit is %+v", missed, c)
+	}
+	if left, err := os.ReadDir(filepath.Join(dir, ".freehold", "tool.aside")); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v (%v)", left, err)
+	}
+	if err := holder.lock.Release(); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(map[string]string{"n": fmt.Sprint(mostMissed)}, values(t, w, "n")); diff != "" {
+		t.Errorf("values (-want +got):\n%s", diff)
+	}
+	setAside(t, late, op("n", Add, "1000")) // who tries again gets on
+}
+
+// A writer that finds each number given, since others are faster, gives up, too.
+func TestWriterFindsItsNumberGivenOnlySoOften(t *testing.T) {
+	dir, w := newSetters(t)
+	late := openSetter(t, dir, "tool", &Options{Wait: -1})
+	in := filepath.Join(dir, ".freehold", "tool.aside")
+	given := uint64(0)
+	failpoint.Set(func(step string) {
+		if step == failpoint.AsideNumbered {
+			given++
+			if err := os.WriteFile(filepath.Join(in, asideName(w.manifest.StateID, given)), nil, 0o600); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	defer failpoint.Set(nil)
+	locked(t, w, func() {
+		c, err := late.Update(t.Context(), ops(op("n", Add, "1")))
+		wantError(t, err, ErrBusy, "nothing was changed", "try again")
+		said.Same(t, "set aside: a writer that finds each number given", err, dir, "STATE", fmt.Sprint(os.Getpid()), "PID")
+		if given != MaxAside || c != (Commit{}) {
+			t.Errorf("it tried %d numbers, and the commit is %+v", given, c)
+		}
+	})
+	left, err := os.ReadDir(in)
+	if err != nil || len(left) != MaxAside {
+		t.Errorf("%d files are there (%v)", len(left), err)
+	}
+	for _, file := range left {
+		if err := os.Remove(filepath.Join(in, file.Name())); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package sidecar
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 )
@@ -117,18 +118,31 @@ func (q *queue) leave(r *request) bool {
 	return false
 }
 
-// take takes the requests of the next commit out of the line. The leader is
-// the first of them. Whoever wants to lead alone, and those after, stay.
-func (q *queue) take() []*request {
+// muster takes the leader out of the line, and returns the others that may share
+// its commit, which stay: whoever wants to lead alone, and those after, may not.
+func (q *queue) muster() (others []*request) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	n := 1
-	for n < min(len(q.waiting), mostShared) && q.waiting[n].fn != nil {
+	q.waiting = slices.Delete(q.waiting, 0, 1)
+	n := 0
+	for n < min(len(q.waiting), mostShared-1) && q.waiting[n].fn != nil {
 		n++
 	}
-	batch := append([]*request(nil), q.waiting[:n]...)
-	q.waiting = append(q.waiting[:0], q.waiting[n:]...)
-	return batch
+	return slices.Clone(q.waiting[:n])
+}
+
+// take takes those of others out of the line that are in it still.
+func (q *queue) take(others []*request) (taken []*request) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.waiting = slices.DeleteFunc(q.waiting, func(r *request) bool {
+		shares := slices.Contains(others, r)
+		if shares {
+			taken = append(taken, r)
+		}
+		return shares
+	})
+	return taken
 }
 
 // pass ends the caller's lead and lets the next in line lead.

@@ -19,6 +19,8 @@ type spool struct {
 	mu   sync.Mutex
 	last time.Time
 	mine decider // the owner's own sidecar, read without a lock
+	// sizes are those of the files that were there when the last one was set aside.
+	sizes map[string]int64
 }
 
 // next returns the time of the next patch.
@@ -107,9 +109,14 @@ func (w *Writer) putAside(ops Patch, busy error) (Commit, error) {
 	return c, nil
 }
 
-// room says, as a part of a sentence, why one more patch would be too much.
-func room(a *statedir.Aside, names []string, size int) error {
-	bytes, err := a.Size(names)
+// room says, as a part of a sentence, why one more patch would be too much. It
+// remembers what the others weigh: to look at thousands of them again would be
+// most of what it costs to set one more aside.
+func (s *spool) room(a *statedir.Aside, names []string, size int) error {
+	s.mu.Lock()
+	sizes, bytes, err := a.Sizes(names, s.sizes)
+	s.sizes = sizes
+	s.mu.Unlock()
 	switch {
 	case err != nil:
 		return err

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/freehold-dev/freehold/sidecar/document"
 	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
 )
 
@@ -44,7 +43,9 @@ type Commit struct {
 	// the id of the patch and nothing else; Resolve takes that too.
 	Version Version
 	// Folded is how many patches that were set aside it has taken in, if it
-	// is the first of those that share a replacement of the file.
+	// is the first of those that share a replacement of the file: also if it
+	// is set aside itself or not applied, since there were more of them than
+	// there was time for.
 	Folded int
 }
 
@@ -58,7 +59,11 @@ type Commit struct {
 // patches aside, fn is called then, on a Tx that only writes, and what it did is
 // kept in a file of its own until a later commit takes it in; views show it at
 // once. It is an error that wraps [ErrBusy] all the same if fn reads, or if too
-// much is set aside already. In such an owner, what fn reads and what it writes
+// much is set aside already. To take in what others have set aside is a part of
+// that wait: where there is more than one version of the sidecar takes in, and no
+// time for another, Update ends in the same way, before fn was called under the
+// lock; [Commit].Folded says how many patches it has taken in, at least one, and
+// the next Update goes on. In such an owner, what fn reads and what it writes
 // are not one step with the patches that others set aside while it runs: they
 // come after the commit, and views may show them before it. Each operation by
 // itself is one step. The other errors that
@@ -101,10 +106,12 @@ func (w *Writer) Update(ctx context.Context, fn func(*Tx) error) (Commit, error)
 // busy ends an Update that did not get the lock in time, unless it had it and
 // its own function said that it is busy.
 func (w *Writer) busy(ctx context.Context, r *request, err error) (Commit, error) {
+	c := r.commit
 	if w.mayAside(ctx, r) {
-		return w.setAside(r, err)
+		c, err = w.setAside(r, err)
+		c.Folded = r.commit.Folded
 	}
-	return r.commit, err
+	return c, err
 }
 
 func (w *Writer) late(ctx context.Context) error {
@@ -138,15 +145,20 @@ func (r *request) run() {
 
 // lead commits for r and for the others in line.
 func (w *Writer) lead(ctx context.Context, r *request, wait time.Duration) {
+	end := time.Now().Add(wait)
 	if err := w.takeLock(ctx, wait); err != nil {
 		w.queue.leave(r)
 		r.err = err
 		w.queue.pass()
 		return
 	}
-	b := &batch{w: w, requests: w.queue.take()}
-	defer b.finish() // also if r's own function panics
-	if b.err = b.begin(); b.err != nil {
+	b := &batch{w: w, requests: []*request{r}, err: errAborted} // unless begin returns
+	defer b.finish()                                            // also if r's own function panics
+	others := w.queue.muster()
+	if b.err = b.begin(func() error { return overdue(ctx, end) }); errors.Is(b.err, errUnfinished) {
+		return // the others have their own time
+	}
+	if b.requests = append(b.requests, w.queue.take(others)...); b.err != nil {
 		return
 	}
 	for _, other := range b.requests[1:] {
@@ -158,6 +170,17 @@ func (w *Writer) lead(ctx context.Context, r *request, wait time.Duration) {
 	b.admit(r)
 	defer b.settle(r)
 	r.run()
+}
+
+// overdue returns errUnfinished if end has come, or ctx has ended.
+func overdue(ctx context.Context, end time.Time) error {
+	if cause := context.Cause(ctx); cause != nil {
+		return fmt.Errorf("%w (%w)", errUnfinished, cause)
+	}
+	if time.Now().Before(end) {
+		return nil
+	}
+	return errUnfinished
 }
 
 // takeLock takes the owner's lock.
@@ -186,110 +209,4 @@ func (w *Writer) alone(ctx context.Context, wait time.Duration, fn func() error)
 	w.queue.leave(r)
 	defer w.queue.pass()
 	return fn()
-}
-
-// A batch is the Updates that share one commit.
-type batch struct {
-	w        *Writer
-	requests []*request
-	base     *document.Document
-	next     Version // of the commit, once anything changed
-	changes  map[place]slot
-	tables   map[string]*table // of base
-	grown    map[string]int    // by field, how many parts the changes add
-	adopted  map[string]bool   // the fields that Adopt marks
-	fold     fold
-	size     int                            // of the patches that the fold takes in, about
-	others   map[string]*snapshot           // the deciders, for the fold
-	by       map[string]document.Provenance // by field, whose patch changed it last
-	err      error
-}
-
-// version returns the version of the values that the batch shows.
-func (b *batch) version() Version {
-	if !b.idle() {
-		return b.next
-	}
-	return b.base.Version
-}
-
-func (b *batch) admit(r *request) { r.tx = &Tx{batch: b, others: r.others} }
-
-// settle takes r's changes into the batch, or leaves them out if r failed.
-func (b *batch) settle(r *request) {
-	if r.tx.err != nil {
-		r.err = r.tx.err
-		return
-	}
-	r.commit.Outcome = Unchanged
-	if b.take(r.tx, nil) {
-		r.commit.Outcome = Applied
-	}
-	b.adopt(r)
-	if r == b.requests[0] {
-		r.commit.Folded = b.fold.before + len(b.fold.fresh)
-	}
-	r.commit.Version = b.version()
-}
-
-// take takes tx's changes into the batch and reports whether there are any. by
-// is who made them, if that is not this process.
-func (b *batch) take(tx *Tx, by *document.Provenance) (changed bool) {
-	for p, s := range tx.changes {
-		if s.equal(b.slot(p)) {
-			continue
-		}
-		if b.changes == nil {
-			b.changes = map[place]slot{}
-		}
-		b.changes[p], changed = s, true
-		if by == nil {
-			delete(b.by, p.field)
-			continue
-		}
-		if b.by == nil {
-			b.by = map[string]document.Provenance{}
-		}
-		b.by[p.field] = *by
-	}
-	for field, n := range tx.grown {
-		if b.grown == nil {
-			b.grown = map[string]int{}
-		}
-		b.grown[field] += n
-	}
-	return changed
-}
-
-// finish publishes, lets the lock go and tells everybody.
-func (b *batch) finish() {
-	if b.err == nil {
-		b.err = b.publish()
-	}
-	if b.err == nil {
-		b.clear()
-	}
-	if b.fold.aside != nil {
-		b.fold.aside.Close()
-	}
-	b.w.lock.Release()
-	for i, r := range b.requests {
-		b.report(r)
-		if i > 0 { // the leader reads its own
-			r.signal <- done
-		}
-	}
-	b.w.queue.pass()
-}
-
-// report gives r the batch's error, if there is one. An Update that failed by
-// itself keeps its own.
-func (b *batch) report(r *request) {
-	if b.err == nil || r.err != nil {
-		return
-	}
-	r.err = b.err
-	if !errors.Is(b.err, ErrIndeterminate) {
-		r.commit = Commit{}
-	}
 }

@@ -147,3 +147,75 @@ func TestAWriteIsRefusedWhereTooMuchIsSetAside(t *testing.T) {
 		t.Errorf("the count is %q and was %q", got, before)
 	}
 }
+
+// However much is set aside, and however short the owner's wait: fold goes on
+// until all is taken in; with --wait, no longer than that, and then what it took
+// in stays so.
+func TestFoldGoesOnUntilAllIsTakenIn(t *testing.T) {
+	in := t.TempDir()
+	dir, owners := filepath.Join(in, "state"), filepath.Join(in, "owners.yaml")
+	err := os.WriteFile(owners, []byte(`state: pile
+owners:
+  tool:
+    busy: {wait: 1ns, then: aside}
+    fields:
+      n: {type: uint, kind: counter, doc: How often.}
+      tags: {type: string, kind: set, doc: What.}
+`), 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	must(t, "state", "init", "--dir", dir, "--owners", owners)
+	w, err := sidecar.Open(context.Background(), dir, nil, "tool", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	pile := func() {
+		t.Helper()
+		held := false
+		_, err := w.Update(context.Background(), func(tx *sidecar.Tx) error {
+			held = !tx.WriteOnly()
+			other, err := sidecar.Open(context.Background(), dir, nil, "tool", nil)
+			if err != nil {
+				return err
+			}
+			defer other.Close()
+			for range 45 { // more than two versions take in
+				c, err := other.Update(context.Background(), func(tx *sidecar.Tx) error {
+					tx.Apply(sidecar.Op{Field: "n", Verb: sidecar.Add, Value: []byte("1")})
+					tx.Apply(sidecar.Op{Field: "tags", Verb: sidecar.Remove, Value: []byte(`"` + strings.Repeat("x", 20_000) + `"`)})
+					return nil
+				})
+				if err != nil || c.Outcome != sidecar.SetAside {
+					t.Fatalf("%+v (%v)", c, err)
+				}
+			}
+			return nil
+		})
+		if err != nil || !held {
+			t.Fatalf("held: %t (%v)", held, err)
+		}
+	}
+	pile()
+	if got := must(t, "fold", "tool", "--dir", dir); !strings.HasPrefix(got, "tool took in 45 patches: version ") {
+		t.Errorf("fold says %q", got)
+	}
+	pile()
+	some := call(t, "", "fold", "tool", "--wait", "0s", "--dir", dir)
+	if some.Status != exitBusy || some.Stdout != "" || !strings.Contains(some.Stderr, "patches are taken in, and the next commit goes on with the other ") {
+		t.Errorf("fold --wait 0s says %+v", some)
+	}
+	if got := must(t, "get", "n", "--dir", dir); got != "90\n" {
+		t.Errorf("get says %q", got)
+	}
+	if got := must(t, "add", "tool", "n", "10", "--dir", dir); !strings.HasPrefix(got, "tool set aside patch ") {
+		t.Errorf("add says %q", got)
+	}
+	if got := must(t, "fold", "tool", "--dir", dir); !strings.HasPrefix(got, "tool took in ") {
+		t.Errorf("fold says %q", got)
+	}
+	if got := must(t, "get", "n", "--dir", dir); got != "100\n" {
+		t.Errorf("get says %q", got)
+	}
+}

@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"time"
 
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/spf13/cobra"
@@ -16,7 +18,9 @@ func newFold(c *cli) *cobra.Command {
 		Long: `Take the patches that could not wait for OWNER's lock into its sidecar now. Each
 commit of OWNER does that too, and views show them anyway. They are taken in in
 the order in which they were set aside, whatever the clocks of their processes
-say. With nothing to take in, the answer is "unchanged".`,
+say. However many there are, fold goes on until all are in that were set aside
+before it began; with --wait, no longer than that, and then what it took in stays
+taken in. With nothing to take in, the answer is "unchanged".`,
 		Example: "  freehold fold tool",
 		Args:    operands(1, 1, "an OWNER"),
 	}, func(ctx context.Context, args []string) error {
@@ -25,24 +29,32 @@ say. With nothing to take in, the answer is "unchanged".`,
 			return err
 		}
 		defer w.Close()
-		report := foldReport{Owner: args[0]}
-		for {
-			commit, err := w.Update(ctx, func(tx *sidecar.Tx) error {
-				tx.Version() // it cannot be set aside itself
-				return nil
-			})
-			if err != nil {
-				return err
-			}
-			report.Folded, report.Version = report.Folded+commit.Folded, commit.Version
-			if commit.Folded == 0 {
-				return c.report(report, report.text())
-			}
+		report, err := r.fold(ctx, w)
+		if err != nil {
+			return err
 		}
+		return c.report(report, report.text())
 	})
 	r.flags(cmd)
 	r.completes(cmd, completeOwner)
 	return cmd
+}
+
+// fold makes commits that change nothing, until one has taken in all that was set
+// aside before it: a commit ends before that if its time is over.
+func (a *acting) fold(ctx context.Context, w *sidecar.Writer) (foldReport, error) {
+	report, start := foldReport{Owner: w.Owner()}, time.Now()
+	for {
+		commit, err := w.Update(ctx, func(tx *sidecar.Tx) error {
+			tx.Version() // it cannot be set aside itself
+			return nil
+		})
+		report.Folded, report.Version = report.Folded+commit.Folded, commit.Version
+		gotOn := errors.Is(err, sidecar.ErrBusy) && commit.Folded > 0 && ctx.Err() == nil
+		if over := a.waits.Changed && time.Since(start) >= a.wait; err == nil || !gotOn || over {
+			return report, err
+		}
+	}
 }
 
 type foldReport struct {

@@ -188,7 +188,7 @@ func (p *patient) aside(o reader.OwnerStatus) {
 	}
 	defer a.Close()
 	names, _ := a.Names()
-	size, _ := a.Size(names)
+	_, size, _ := a.Sizes(names, nil)
 	oldest, bad := "", map[string]bool{}
 	for _, name := range names {
 		at, err := p.patch(a, o.Name, name)

@@ -51,6 +51,13 @@ func TestRepairMakesALostAsideDirectoryAnew(t *testing.T) {
 	if names, err := a.Names(); err != nil || len(names) != 1 {
 		t.Errorf("names %v (%v)", names, err)
 	}
+	known := map[string]int64{"a.0.json": 7, "a.1.json": 5} // what is known is not looked at again
+	if sizes, bytes, err := a.Sizes([]string{"a.1.json"}, known); err != nil || bytes != 5 || len(sizes) != 1 {
+		t.Errorf("the files have %d bytes, of %v (%v)", bytes, sizes, err)
+	}
+	if sizes, bytes, err := a.Sizes([]string{"a.1.json", "gone"}, nil); err != nil || bytes != 1 || len(sizes) != 1 {
+		t.Errorf("the files have %d bytes, of %v (%v)", bytes, sizes, err)
+	}
 	if err := a.folder.createStaged("a.2.json", []byte("z")); err != nil {
 		t.Fatal(err)
 	}

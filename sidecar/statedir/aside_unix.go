@@ -129,20 +129,27 @@ func (a *Aside) flooded(format string, most int) error {
 	return a.folder.fail("list", ".", fmt.Errorf("%w: more than "+format+": move away what is not Freehold's", ErrFlooded, most))
 }
 
-// Size returns how many bytes the files of names have. Those that are gone
-// have none.
-func (a *Aside) Size(names []string) (bytes int64, err error) {
+// Sizes returns how many bytes each of the files names has, and all of them. It
+// looks at those only that are not in known, which may be nil: nobody changes a
+// file. One that is gone has none.
+func (a *Aside) Sizes(names []string, known map[string]int64) (sizes map[string]int64, bytes int64, err error) {
+	sizes = make(map[string]int64, len(names))
 	for _, name := range names {
-		var st unix.Stat_t
-		switch err := unix.Fstatat(a.folder.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW); {
-		case errors.Is(err, fs.ErrNotExist):
-		case err != nil:
-			return 0, a.folder.fail("stat", name, err)
-		default:
-			bytes += st.Size
+		size, ok := known[name]
+		if !ok {
+			var st unix.Stat_t
+			switch err := unix.Fstatat(a.folder.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW); {
+			case errors.Is(err, fs.ErrNotExist):
+				continue
+			case err != nil:
+				return nil, 0, a.folder.fail("stat", name, err)
+			}
+			size = st.Size
 		}
+		sizes[name] = size
+		bytes += size
 	}
-	return bytes, nil
+	return sizes, bytes, nil
 }
 
 // Remove removes a patch. One that is gone already is no error.

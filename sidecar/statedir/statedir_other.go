@@ -86,23 +86,25 @@ func (a *Aside) Unshare()                                     {}
 func (a *Aside) Path(string) string                           { return "" }
 func (a *Aside) Names() ([]string, error)                     { return nil, ErrUnsupported }
 func (a *Aside) ReadFile(string, []byte, int) ([]byte, error) { return nil, ErrUnsupported }
-func (a *Aside) Size([]string) (int64, error)                 { return 0, ErrUnsupported }
-func (a *Aside) Draft([]byte) (*Draft, error)                 { return nil, ErrUnsupported }
-func (a *Aside) Free(string) (bool, error)                    { return false, ErrUnsupported }
-func (a *Aside) Remove(string) error                          { return ErrUnsupported }
-func (a *Aside) Sync() error                                  { return ErrUnsupported }
-func (a *Aside) Unmoved() error                               { return ErrUnsupported }
-func (l *Lock) Acquire(context.Context, time.Duration) error  { return ErrUnsupported }
-func (l *Lock) Try() (bool, error)                            { return false, ErrUnsupported }
-func (l *Lock) TryShared() (bool, error)                      { return false, ErrUnsupported }
-func (l *Lock) Busy() error                                   { return ErrUnsupported }
-func (l *Lock) Holder() int                                   { return 0 }
-func (l *Lock) Keeper() int                                   { return 0 }
-func (l *Lock) Release() error                                { return ErrUnsupported }
-func (l *Lock) Held() error                                   { return ErrUnsupported }
-func (l *Lock) Kept() error                                   { return ErrUnsupported }
-func (l *Lock) File() *os.File                                { return nil }
-func (l *Lock) Close() error                                  { return ErrUnsupported }
+func (a *Aside) Sizes([]string, map[string]int64) (map[string]int64, int64, error) {
+	return nil, 0, ErrUnsupported
+}
+func (a *Aside) Draft([]byte) (*Draft, error)                { return nil, ErrUnsupported }
+func (a *Aside) Free(string) (bool, error)                   { return false, ErrUnsupported }
+func (a *Aside) Remove(string) error                         { return ErrUnsupported }
+func (a *Aside) Sync() error                                 { return ErrUnsupported }
+func (a *Aside) Unmoved() error                              { return ErrUnsupported }
+func (l *Lock) Acquire(context.Context, time.Duration) error { return ErrUnsupported }
+func (l *Lock) Try() (bool, error)                           { return false, ErrUnsupported }
+func (l *Lock) TryShared() (bool, error)                     { return false, ErrUnsupported }
+func (l *Lock) Busy() error                                  { return ErrUnsupported }
+func (l *Lock) Holder() int                                  { return 0 }
+func (l *Lock) Keeper() int                                  { return 0 }
+func (l *Lock) Release() error                               { return ErrUnsupported }
+func (l *Lock) Held() error                                  { return ErrUnsupported }
+func (l *Lock) Kept() error                                  { return ErrUnsupported }
+func (l *Lock) File() *os.File                               { return nil }
+func (l *Lock) Close() error                                 { return ErrUnsupported }
 
 func (d *Dir) Same(name string, known, spare []byte) (bool, []byte)     { return false, spare }
 func (d *Dir) SameManifest(known, spare []byte) (bool, []byte)          { return false, spare }

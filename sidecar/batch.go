@@ -1,0 +1,118 @@
+package sidecar
+
+import (
+	"errors"
+
+	"github.com/freehold-dev/freehold/sidecar/document"
+)
+
+// A batch is the Updates that share one commit.
+type batch struct {
+	w        *Writer
+	requests []*request
+	base     *document.Document
+	next     Version // of the commit, once anything changed
+	changes  map[place]slot
+	tables   map[string]*table // of base
+	grown    map[string]int    // by field, how many parts the changes add
+	adopted  map[string]bool   // the fields that Adopt marks
+	fold     fold
+	size     int                            // of the patches that the fold takes in, about
+	others   map[string]*snapshot           // the deciders, for the fold
+	by       map[string]document.Provenance // by field, whose patch changed it last
+	err      error
+}
+
+// version returns the version of the values that the batch shows.
+func (b *batch) version() Version {
+	if !b.idle() {
+		return b.next
+	}
+	return b.base.Version
+}
+
+func (b *batch) admit(r *request) { r.tx = &Tx{batch: b, others: r.others} }
+
+// settle takes r's changes into the batch, or leaves them out if r failed.
+func (b *batch) settle(r *request) {
+	if r.tx.err != nil {
+		r.err = r.tx.err
+		return
+	}
+	r.commit.Outcome = Unchanged
+	if b.take(r.tx, nil) {
+		r.commit.Outcome = Applied
+	}
+	b.adopt(r)
+	r.commit.Version = b.version()
+}
+
+// take takes tx's changes into the batch and reports whether there are any. by
+// is who made them, if that is not this process.
+func (b *batch) take(tx *Tx, by *document.Provenance) (changed bool) {
+	for p, s := range tx.changes {
+		if s.equal(b.slot(p)) {
+			continue
+		}
+		if b.changes == nil {
+			b.changes = map[place]slot{}
+		}
+		b.changes[p], changed = s, true
+		if by == nil {
+			delete(b.by, p.field)
+			continue
+		}
+		if b.by == nil {
+			b.by = map[string]document.Provenance{}
+		}
+		b.by[p.field] = *by
+	}
+	for field, n := range tx.grown {
+		if b.grown == nil {
+			b.grown = map[string]int{}
+		}
+		b.grown[field] += n
+	}
+	return changed
+}
+
+// finish publishes, lets the lock go and tells everybody.
+func (b *batch) finish() {
+	if b.err == nil {
+		b.err = b.publish()
+	}
+	if b.err == nil {
+		b.clear()
+	}
+	if b.fold.aside != nil {
+		b.fold.aside.Close()
+	}
+	b.w.lock.Release()
+	for i, r := range b.requests {
+		if b.report(r); i > 0 { // the leader reads its own
+			r.signal <- done
+		}
+	}
+	b.requests[0].commit.Folded = b.folded()
+	b.w.queue.pass()
+}
+
+// folded returns how many patches that were set aside the batch has taken in.
+func (b *batch) folded() int {
+	if b.err != nil && !errors.Is(b.err, ErrIndeterminate) {
+		return b.fold.before
+	}
+	return b.fold.before + len(b.fold.fresh)
+}
+
+// report gives r the batch's error, if there is one. An Update that failed by
+// itself keeps its own.
+func (b *batch) report(r *request) {
+	if b.err == nil || r.err != nil {
+		return
+	}
+	r.err = b.err
+	if !errors.Is(b.err, ErrIndeterminate) {
+		r.commit = Commit{}
+	}
+}

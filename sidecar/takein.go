@@ -1,0 +1,103 @@
+package sidecar
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar/document"
+)
+
+// mostKept is of how many patches one version may keep something out: each is
+// kept durably by itself.
+const mostKept = 64
+
+// takeSome takes as many of patches into the batch as one version has room for,
+// and returns the rest, as far as another version may have.
+func (b *batch) takeSome(patches []*PatchAside) (rest []*PatchAside) {
+	w := b.w
+	for i, p := range patches {
+		size := 2 * len(p.raw)
+		if full := b.size+size+len(w.lastRaw) > document.MaxSize*3/4 || b.fold.kept >= mostKept; !full {
+			if b.takePatch(p) {
+				b.size += size
+			}
+			continue
+		}
+		if b.size+b.fold.kept == 0 {
+			w.tell(p.Name, fmt.Errorf("%s: not taken in yet: %w: the sidecar is nearly full; store less in it", b.fold.aside.Path(p.Name), ErrValue))
+			return nil
+		}
+		return patches[i:]
+	}
+	return nil
+}
+
+// another publishes what is taken in, and begins another version of the same
+// commit.
+func (b *batch) another() error {
+	switch err := b.publish(); {
+	case errors.Is(err, ErrIndeterminate): // the patches may be taken in or not; the rest is certain
+		return errors.New(err.Error())
+	case err != nil:
+		return err
+	}
+	cleared := b.clear()
+	if err := b.w.queue.failed(); err != nil {
+		return err
+	}
+	base := b.base
+	if !b.idle() {
+		base = b.w.last
+	}
+	f := fold{aside: b.fold.aside, taken: base.Taken(), before: b.fold.before + len(b.fold.fresh)}
+	if !cleared { // their files may be there: the next version has to say that it has them
+		f.listed, f.done, f.out = b.fold.listed, b.fold.done, b.fold.out
+	}
+	*b = batch{w: b.w, requests: b.requests, others: b.others, base: base, next: b.w.nextVersion(base), fold: f}
+	return nil
+}
+
+// errUnfinished is why a commit stops between two versions.
+var errUnfinished = errors.New("there was no time to take in all that is set aside")
+
+// unfinished ends a commit that was stopped, as why says, when it had taken in
+// what is set aside but for left patches.
+func (b *batch) unfinished(left int, why error) error {
+	return fmt.Errorf("%s: not applied: %w: %w: %d patches are taken in, and the next commit goes on with the other %d: try again, or run `freehold fold %s` first",
+		b.w.file(), ErrBusy, why, b.fold.before, left, b.w.owner)
+}
+
+// takePatch takes p into the batch, or all of it that fits, and reports whether
+// it did.
+func (b *batch) takePatch(p *PatchAside) bool {
+	w := b.w
+	born := Version{Epoch: b.next.Epoch, Revision: b.next.Revision, Nonce: p.ID}
+	tx, kept, err := b.combine(p, b.seen(), born)
+	if err == nil && len(kept) == 0 && b.wasKeptOut(p) {
+		err = schema.ErrOverflow
+	}
+	switch {
+	case errors.Is(err, schema.ErrOverflow):
+		if b.keepOut(p, err) {
+			b.fold.out = append(b.fold.out, p.Name)
+		}
+	case err != nil: // this build, or this declaration, does not know what it is
+		w.tell(p.Name, fmt.Errorf("%s: not taken in: %w: it stays for a release, or a declaration, that can; use that", b.fold.aside.Path(p.Name), err))
+	case len(kept) == 0 || b.keepOut(p, errors.Join(kept...)):
+		b.takeOf(p, tx, b.next)
+		b.fold.listed = append(b.fold.listed, p.ID)
+		b.fold.fresh = append(b.fold.fresh, p.ID)
+		b.fold.done = append(b.fold.done, p.Name)
+		return true
+	}
+	return false
+}
+
+// seen returns the deciders as this batch knows them.
+func (b *batch) seen() map[string]*snapshot {
+	if b.others == nil {
+		b.others = b.w.look()
+	}
+	return b.others
+}
