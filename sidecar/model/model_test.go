@@ -35,6 +35,7 @@ var bounds = []bound{
 	{run{"aside.pml", "KILLS=0 CUTS=0"}, 500_000},
 	{run{"order.pml", "WRITERS=2 MOST=2 VIEWS=0"}, 100_000},
 	{run{"order.pml", "WRITERS=2 MOST=3 FOLDS=1 KILLS=0"}, 310_000},
+	{run{"order.pml", "MOST=1 FOLDS=3 VIEWS=0 KILLS=0"}, 550_000},
 }
 
 // large are the bounds to be checked, too, if FREEHOLD_TORTURE is set, one after
@@ -48,6 +49,7 @@ var large = []bound{
 	{run{"aside.pml", "PATCHES=3 CUTS=0 VIEWS=1"}, 70_000_000},
 	{run{"aside.pml", "PATCHES=1 COMMITS=4 KILLS=2 CUTS=2"}, 1_500_000},
 	{run{"order.pml", "WRITERS=2 MOST=3"}, 6_500_000},
+	{run{"order.pml", "MOST=1 FOLDS=3 VIEWS=0"}, 3_500_000},
 	{run{"order.pml", "MOST=3 FOLDS=0 KILLS=0"}, 900_000},
 	{run{"order.pml", "MOST=3 VIEWS=1 FOLDS=1 KILLS=0"}, 4_000_000},
 }
@@ -155,6 +157,8 @@ var mutants = []struct{ file, name, defines, law string }{
 	{"order.pml", "PASSED_COUNTED", "KILLS=0 WRITERS=2 FOLDS=1", "must&"},
 	{"order.pml", "PASSED_TAKEN_IN", "KILLS=0 WRITERS=2 VIEWS=1", "shown&"},
 	{"order.pml", "PASSED_REMOVED_FROM_THE_LIVING", "KILLS=0 WRITERS=2 VIEWS=1", "must&"},
+	{"order.pml", "GONE_CALLED_FREE", "KILLS=0 MOST=1 FOLDS=3 VIEWS=0", "must&"},
+	{"order.pml", "JUDGED_WITHOUT_ITS_NAME", "MOST=1 FOLDS=3 VIEWS=0", "must&"},
 	{"order.pml", "TAKEN_NOT_PUBLISHED", "KILLS=0 WRITERS=1 VIEWS=1", "shown&"},
 }
 

@@ -129,6 +129,41 @@ over:		skip
 	atomic { alive[id] = false; killed[id] = false; n = 0; number = 0 }
 }
 
+/* Of the patches that are read, those whose numbers have passed are removed if
+ * they are there, and nobody holds the lock that their writers do. That is looked
+ * at long before they are removed, by name.
+ */
+#define PASSED(n) (got[n] != NOBODY && !(folded & BIT(got[n])) && n <= taken)
+
+inline judge() {
+	n = 1;
+	do
+	:: atomic {
+		do
+		:: n <= MOST && !PASSED(n) -> n++
+		:: n > MOST || PASSED(n) -> break
+		od;
+		if
+		:: n > MOST -> break
+		:: n <= MOST ->
+			if
+#ifdef MUTANT_PASSED_REMOVED_FROM_THE_LIVING
+			:: true -> skip
+#elif defined(MUTANT_GONE_CALLED_FREE)
+			:: file[n] != got[n] || !alive[got[n]] -> skip
+#elif defined(MUTANT_JUDGED_WITHOUT_ITS_NAME)
+			:: !alive[got[n]] -> skip
+#else
+			:: file[n] == got[n] && !alive[got[n]] -> skip
+#endif
+			:: else -> got[n] = NOBODY
+			fi;
+			n++
+		fi
+	   }
+	od
+}
+
 proctype Folder() {
 	byte names, n, last, must;
 	byte got[MOST + 1] = NOBODY;
@@ -137,6 +172,9 @@ proctype Folder() {
 		{
 			atomic { alive[FOLDER] = true; must = acknowledged | seen };
 			list();
+#ifndef MUTANT_PASSED_TAKEN_IN
+			judge();
+#endif
 			atomic {                /* publish, synced */
 				n = 1;
 				last = taken;
@@ -149,15 +187,7 @@ proctype Folder() {
 					:: got[n] != NOBODY && !(folded & BIT(got[n])) ->
 						if
 #ifndef MUTANT_PASSED_TAKEN_IN
-						:: n <= last ->
-#ifndef MUTANT_PASSED_REMOVED_FROM_THE_LIVING
-							if
-							:: alive[got[n]] -> got[n] = NOBODY
-							:: else
-							fi
-#else
-							skip
-#endif
+						:: n <= last -> skip    /* it is judged */
 #endif
 						:: else ->
 							assert(!(inside & BIT(got[n])));        /* no patch is taken in twice */
