@@ -15,13 +15,15 @@ import (
 
 // sameText holds values to be equal that differ in white space and escapes, for
 // those are written in one way.
-var sameText = cmp.Transformer("Format", func(v jsontext.Value) string {
-	v = v.Clone()
-	if err := v.Format(); err != nil {
-		return err.Error()
-	}
-	return string(v)
-})
+var sameText = cmp.FilterValues(
+	func(a, b jsontext.Value) bool { return len(a)+len(b) > 0 },
+	cmp.Transformer("Format", func(v jsontext.Value) string {
+		v = v.Clone()
+		if err := v.Format(); err != nil {
+			return err.Error()
+		}
+		return string(v)
+	}))
 
 // FuzzPatchAside holds that the file of a patch that was set aside is read or
 // refused, whatever it says under a sum that is right; and that what is read
