@@ -14,6 +14,7 @@ func causalVectors() []vector {
 		{name: "freshness", owners: freshnessOwners(), make: makeFreshness},
 		{name: "regressed", owners: regressedOwners(), make: makeRegressed},
 		{name: "maps", owners: mapsOwners(), make: makeMaps},
+		{name: "joined", owners: joinedOwners(), make: makeJoined},
 		{name: "aside", owners: asideOwners(), make: makeAside},
 		{name: "order", owners: orderOwners(), make: makeOrder},
 	}
@@ -111,6 +112,32 @@ func makeMaps(m *maker) {
 		rowsOf("lost", row("k", `{"y":1}`, 1)), rowsOf("never", row("k", `{"y":1}`, 1)))
 	m.commit("user", rowsOf("skills", row("deploy", `{"pinned":true}`, 1), row("reborn", `{"pinned":false}`, 2)))
 	m.save("broken.json", edited(m.commit("broken", rowsOf("plans", row("p", `{"done":true}`, 2))), `"done":true`, `"done":null`))
+}
+
+func joinedOwners() map[string]schema.Owner {
+	part := func(name string, f schema.Field) map[string]schema.Field {
+		return map[string]schema.Field{"skills": {Kind: schema.Map, Record: map[string]schema.Field{name: f}}}
+	}
+	maker := part("by", plain(schema.TypeString))["skills"]
+	maker.Keys = true
+	return map[string]schema.Owner{
+		"absent": owns(part("note", plain(schema.TypeString))),
+		"maker":  owns(map[string]schema.Field{"skills": maker}),
+		"tool":   {Busy: schema.Busy{Wait: "1ms", Then: schema.Aside}, Fields: part("uses", kind(schema.Counter, schema.TypeUint))},
+		"user":   owns(part("pinned", plain(schema.TypeBool))),
+	}
+}
+
+// makeJoined has a map of which every part is whole, and parts that belong to
+// keys of other incarnations.
+func makeJoined(m *maker) {
+	row := func(key, value string, revision uint64) document.Row {
+		return document.Row{Key: key, Value: []byte(value), Born: versionOf("maker", 0, revision)}
+	}
+	m.commit("maker", set("skills", `{}`))
+	m.commit("maker", rowsOf("skills", row("alone", `{"by":"ann"}`, 1), row("deploy", `{"by":"bob"}`, 1), row("reborn", `{}`, 2)))
+	m.commit("tool", rowsOf("skills", row("deploy", `{"uses":7}`, 1), row("gone", `{"uses":1}`, 1), row("reborn", `{"uses":3}`, 1), document.Row{Key: "unborn", Value: []byte(`{"uses":4}`)}))
+	m.commit("user", rowsOf("skills", row("deploy", `{"pinned":true}`, 1), row("reborn", `{"pinned":false}`, 2)))
 }
 
 func asideOwners() map[string]schema.Owner {

@@ -31,8 +31,10 @@
 //
 // What follows says it exactly, for readers in other languages. The files'
 // own format is in package document, that of values in package schema;
-// testdata/vectors has states with their views, and testdata/python a reader
-// that was written from these texts.
+// testdata/vectors has states with their views, and testdata/python two readers
+// that were written from these texts: freehold.py, which is a full one, and
+// plain.py, of a hundred lines of code, which is a plain one and can be pasted;
+// see the end.
 //
 // # Files
 //
@@ -173,4 +175,49 @@
 // owner is ok or missing, and the names of the files that are no patches; then
 // for each claim that is not missing, by owner and field, the same as for an
 // owner with OWNER/FIELD for the name and the claim's nonce for the version.
+//
+// # Plain readers
+//
+// A reader that does all of this is a full one. A plain reader does less, and its
+// law makes that safe: of the same files it never shows a value, or a verdict
+// other than unknown, that a full reader does not show. What it does not know it
+// calls unknown, and says why. It shows
+//
+//	state      the name of the state
+//	cut        {consistency: "atomic"}
+//	owners     by name the status, see above; or "set-aside" in the place of ok and missing
+//	fields     by name the value
+//	unknown    by name, of each field that may be set and is not shown, why not
+//	freshness  by name, of each field that depends on others, {verdict, reason}
+//
+// An owner is set-aside if it sets patches aside and its directory of them has a
+// file whose name does not begin with a dot, of whatever kind: a plain reader
+// does not look into patches. Every field is shown that a full view has, but for
+// those that are unknown, for the first of these reasons:
+//
+//	STATUS  its owner, or its claim, or else, by name, one of the other owners of the map, has a status that is neither ok nor missing
+//	value   it is not of its type or extreme, and be it at one of the keys of a map that count
+//
+// Extreme are integers beyond 9*10^18 on either side of zero, for uint beyond
+// 1.8*10^19; instants of the year 1 and durations of a million hours or more;
+// strings of more than 16384 characters, escapes counted; a decimal with an
+// exponent; and an instant, a decimal or a duration that is spelt in another way
+// than the one in which it is stored. Numbers with a point or an exponent are what
+// a double makes of them. Of what a map has at a key, members that nobody
+// declares are left out.
+//
+// Freshness is that of a full view, except for a field that is not shown: it is
+// unknown, unreadable or unset; and for one that depends on a field whose owner
+// is neither ok nor missing, but set-aside for one: it is unknown
+// (dependency-unreadable) whatever else it depends on.
+//
+// There is no view if two readings of everything differ, while the manifest has a
+// member pending, or with another format of the manifest. It is enough to look
+// what a path names before it is opened.
+//
+// A file is invalid also if it has a count of 9*10^15 or more, or a number that
+// the language does not have. Of "$sidecar" and of a claim a plain reader checks
+// format, nonce, sum, the two counts and the time; of the rest it trusts the sum.
+// So the law holds for every file that a release wrote, whatever befell it then,
+// and not for one that somebody made up together with its sum.
 package reader
