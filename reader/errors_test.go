@@ -1,6 +1,7 @@
 package reader_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"github.com/freehold-dev/freehold/schema/errorstest"
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/document"
+	"github.com/freehold-dev/freehold/sidecar/statedir"
 	"github.com/freehold-dev/freehold/sidecar/statetest"
 )
 
@@ -107,6 +109,46 @@ func TestErrorsSayWhatToDoOfRegression(t *testing.T) {
 	}
 	_, err = view(t, r).Field("at").Raw()
 	said.Same(t, "a sidecar that is gone", err, s.dir, "STATE")
+}
+
+// While an upgrade is not finished, nothing else helps against a damaged sidecar:
+// it may stand beside the state's yet.
+func TestErrorsSayWhatToDoDuringAnUpgrade(t *testing.T) {
+	s := newState(t, depending())
+	s.commit("reset", "cleared", "true")
+	statetest.Damaged(s.dir, doctor.SidecarForeign, doctor.SidecarInvalid, doctor.SidecarUnreadable, doctor.UpgradeUnfinished)
+	dir, err := statedir.Open(s.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dir.Close()
+	m, err := dir.Manifest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Pending = &schema.Pending{ID: "000000000000v", Sidecars: []string{"reset"}}
+	text, err := os.ReadFile(s.path("reset"))
+	if err == nil {
+		err = errors.Join(dir.Stage(m.Pending.ID, map[string][]byte{"reset.json": text}), dir.WriteManifest(m))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	staged := dir.StagedPath(m.Pending.ID, "reset.json")
+	for how, damage := range map[string]func() error{
+		"foreign": func() error {
+			return os.WriteFile(staged, bytes.Replace(text, []byte("true"), []byte("false"), 1), 0o600)
+		},
+		"too large": func() error { return os.Truncate(staged, 2<<20) },
+		"a link":    func() error { return errors.Join(os.Remove(staged), os.Symlink("nowhere", staged)) },
+	} {
+		os.Remove(staged)
+		if err := errors.Join(os.WriteFile(staged, text, 0o600), damage()); err != nil {
+			t.Fatal(err)
+		}
+		o, _ := view(t, s.open()).Owner("reset")
+		said.Same(t, "a new sidecar, during an upgrade: "+how, o.Err, s.dir, "STATE")
+	}
 }
 
 // TestErrorsAreAllTold fails for an error that no test of the package provokes.

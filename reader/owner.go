@@ -79,8 +79,12 @@ func (s *source) judge(d *declared) *owner {
 	case errors.Is(s.err, fs.ErrNotExist):
 		o.Status = Missing
 		return o
+	case errors.Is(s.err, statedir.ErrTooLarge) && d.pending != nil:
+		return o.bad(Invalid, finishFirst(fmt.Errorf("%w: %w", sidecar.ErrInvalid, s.err)))
 	case errors.Is(s.err, statedir.ErrTooLarge):
 		return o.bad(Invalid, fmt.Errorf("%w: %w: run `freehold quarantine %s` to move it aside", sidecar.ErrInvalid, s.err, o.Name))
+	case s.err != nil && d.pending != nil:
+		return o.bad(Unreadable, finishFirst(fmt.Errorf("%w: %w", sidecar.ErrUnreadable, s.err)))
 	case s.err != nil: // it names the file
 		return o.bad(Unreadable, fmt.Errorf("%w: %w: mend that, or run `freehold quarantine %s` to move it aside", sidecar.ErrUnreadable, s.err, o.Name))
 	}
@@ -93,11 +97,21 @@ func (s *source) judge(d *declared) *owner {
 		if errors.Is(err, sidecar.ErrForeign) {
 			status = Foreign
 		}
+		if d.pending != nil {
+			return o.bad(status, finishFirst(fmt.Errorf("%s: %w", s.where(), err)))
+		}
 		return o.bad(status, fmt.Errorf("%s: %w", o.File, sidecar.Unusable(d.declaration, o.Name, s.text, err)))
 	}
 	o.Status, o.Version, o.WrittenAt, o.doc = OK, doc.Version, doc.WrittenAt, doc
 	o.saw = sightings(doc)
 	return o
+}
+
+// finishFirst says what to do about anything while an upgrade is not finished:
+// until then no sidecar can be repaired, and the one to be repaired may stand
+// beside the state's yet.
+func finishFirst(err error) error {
+	return fmt.Errorf("%w: an upgrade of the state was begun and not finished: run `freehold state upgrade`, which goes on with it and then says what is to do", err)
 }
 
 func (o *owner) bad(status Status, err error) *owner {

@@ -41,12 +41,13 @@ type sidecarFile struct {
 	// upgrade is the id of a pending upgrade that has a sidecar of this owner
 	// beside the state's, which counts as long as it stands there; or empty.
 	upgrade string
+	staged  bool // whether that one was read last
 }
 
 func (f *sidecarFile) Read(buf []byte) ([]byte, error) {
 	if f.upgrade != "" {
 		text, err := f.dir.ReadStaged(f.upgrade, f.name, buf, document.MaxSize)
-		if !errors.Is(err, fs.ErrNotExist) {
+		if f.staged = !errors.Is(err, fs.ErrNotExist); f.staged {
 			return text, err
 		} // then it has gone to its place
 	}
@@ -81,6 +82,14 @@ func (m *memory) take(text []byte) (differs bool) {
 	}
 	m.text, m.spare, m.known = text, m.text, true
 	return true
+}
+
+// where is the path of the file that was read last.
+func (s *source) where() string {
+	if f, ok := s.file.(*sidecarFile); ok && f.staged {
+		return f.dir.StagedPath(f.upgrade, f.name)
+	}
+	return s.path
 }
 
 // collect reads what is set aside, then the sidecar, and reports whether

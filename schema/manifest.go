@@ -64,6 +64,9 @@ type Pending struct {
 	// ID names the upgrade and the directory of its sidecars: 13 digits of
 	// lower-case base32hex.
 	ID string `json:"id"`
+	// Epoch is that of the sidecars that the upgrade has made, and larger than
+	// that of all before.
+	Epoch uint64 `json:"epoch,omitzero"`
 	// Sidecars lists the owners whose sidecars the upgrade replaces, in the
 	// order in which they go to their places.
 	Sidecars []string `json:"sidecars,omitempty"`

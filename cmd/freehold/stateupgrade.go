@@ -117,14 +117,15 @@ func (u *upgrading) all(ctx context.Context, dirs []string, to func(dir string) 
 	var errs []error
 	for _, dir := range dirs {
 		report, err := upgrade.Run(ctx, dir, to(dir), &u.options)
-		switch {
-		case err != nil && len(dirs) > 1 && errors.Is(err, sidecar.ErrNoState): // it was removed meanwhile
-		case err != nil:
-			errs = append(errs, err)
-		default:
-			if err := u.report(upgraded(report, u.options.DryRun), upgradeText(report, u.options.DryRun)); err != nil {
-				return err
-			}
+		if err != nil && len(dirs) > 1 && errors.Is(err, sidecar.ErrNoState) {
+			continue // it was removed meanwhile
+		}
+		errs = append(errs, err)
+		if report == nil {
+			continue
+		}
+		if err := u.report(upgraded(report, u.options.DryRun), upgradeText(report, u.options.DryRun)); err != nil {
+			return err
 		}
 	}
 	return errors.Join(errs...)

@@ -67,6 +67,9 @@ func (p *patient) unusable(o reader.OwnerStatus) {
 	case o.Status == reader.Invalid:
 		remedy = p.accepted(o.Name, "look at it first; "+p.run("quarantine", o.Name).text+" moves it aside instead")
 	}
+	if p.manifest.Pending != nil && code != SidecarNewer {
+		remedy = p.run("state", "upgrade").but("until the upgrade is finished, nothing can be repaired; then doctor says how")
+	}
 	p.find(code, o.File, o.Err.Error(), remedy).Owner = o.Name
 }
 

@@ -116,6 +116,7 @@ func (d *Dir) Unstage(string) error                                     { return
 func (d *Dir) Install(id, name string, keep bool) error                 { return ErrUnsupported }
 func (d *Dir) Drop(name, kept string) error                             { return ErrUnsupported }
 func (d *Dir) QuarantinePath(string) string                             { return "" }
+func (d *Dir) StagedPath(id, name string) string                        { return "" }
 func (d *Dir) Still(_, _ *schema.Manifest, _ *schema.Declaration) error { return ErrUnsupported }
 
 func (d *Dir) ReadStaged(string, string, []byte, int) ([]byte, error) { return nil, ErrUnsupported }

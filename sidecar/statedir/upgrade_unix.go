@@ -128,6 +128,11 @@ func (d *Dir) ReadStaged(id, name string, buf []byte, most int) ([]byte, error) 
 	return from.readFile(name, buf, most)
 }
 
+// StagedPath returns the path of the file name of the upgrade id.
+func (d *Dir) StagedPath(id, name string) string {
+	return filepath.Join(d.meta.path, upgradePrefix+id, name)
+}
+
 // Install moves a file of the upgrade id into the state directory, where it
 // takes the place of the one of that name; or, with keep, into the quarantine.
 // It is no error if the file has gone there already.

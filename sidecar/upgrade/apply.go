@@ -4,9 +4,13 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
+	"path/filepath"
 	"slices"
 
 	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/document"
 	"github.com/freehold-dev/freehold/sidecar/statedir"
 )
 
@@ -84,6 +88,9 @@ func (r *run) install(p *schema.Pending) error {
 		if err := r.dir.Install(p.ID, statedir.Sidecar(owner), false); err != nil {
 			return err
 		}
+		if err := r.installed(p, owner); err != nil {
+			return err
+		}
 	}
 	for _, owner := range p.Dropped {
 		if err := r.dir.Drop(statedir.Sidecar(owner), statedir.Kept(owner, p.ID)); err != nil {
@@ -91,6 +98,26 @@ func (r *run) install(p *schema.Pending) error {
 		}
 	}
 	return nil
+}
+
+// installed makes sure that the sidecar in its place is the one that the upgrade
+// has made: who takes that away must not bring the old one, of which the
+// declaration says nothing any more, back unseen. What stands there may be
+// damaged, which is found later; and whoever moves it away too goes on without.
+func (r *run) installed(p *schema.Pending, owner string) error {
+	raw, err := r.dir.ReadFile(statedir.Sidecar(owner), nil, document.MaxSize)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	doc, err := document.DecodeForeign(raw)
+	if err != nil || doc.Version.Epoch >= p.Epoch {
+		return nil
+	}
+	return fmt.Errorf("%w: the new sidecar of owner %s is gone and the old one in its place: put %s back, or move %s away to go on with neither",
+		sidecar.ErrUnreadable, owner, r.dir.StagedPath(p.ID, statedir.Sidecar(owner)), filepath.Join(r.dir.Path(), statedir.Sidecar(owner)))
 }
 
 // finished reports an upgrade that an earlier Run had begun.

@@ -57,7 +57,17 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 	}
 	refused("a link for a quarantine", dir, younger())
 	refused("again", dir, younger())
-	if err := os.Remove(quarantine); err != nil {
+	staged, err := filepath.Glob(filepath.Join(dir, ".freehold", "upgrade-*", "cost.json"))
+	away := filepath.Join(t.TempDir(), "away")
+	if err = errors.Join(err, os.Remove(quarantine)); err != nil || len(staged) != 1 {
+		t.Fatal(staged, err)
+	}
+	if err := os.Rename(staged[0], away); err != nil {
+		t.Fatal(err)
+	}
+	_, err = Run(t.Context(), dir, younger(), nil)
+	said.Same(t, "a new sidecar is gone", err, filepath.Base(filepath.Dir(staged[0])), "UPGRADE", dir, "STATE")
+	if err := os.Rename(away, staged[0]); err != nil {
 		t.Fatal(err)
 	}
 	if report := upgraded(t, dir, younger()); !report.Resumed {
@@ -69,6 +79,8 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		"too large":  func(file string) error { return os.Truncate(file, 2<<20) },
 		"unreadable": func(file string) error { return errors.Join(os.Remove(file), os.Symlink("elsewhere", file)) },
 		"newer":      func(file string) error { return edit(file, `"format":1`, `"format":2`) },
+		"torn":       func(file string) error { return os.Truncate(file, 20) },
+		"foreign, with a value that does not fit": func(file string) error { return edit(file, `"kept"`, `["mine"]`) },
 	} {
 		dir := newState(t)
 		statetest.Damaged(dir, doctor.SidecarForeign, doctor.SidecarInvalid, doctor.SidecarUnreadable, doctor.SidecarNewer)

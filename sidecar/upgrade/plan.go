@@ -60,6 +60,7 @@ func (r *run) plan() (*plan, error) {
 		return nil, err
 	}
 	p.epoch = p.newEpoch()
+	p.pending.Epoch = p.epoch
 	if err := p.build(); err != nil {
 		return nil, err
 	}
@@ -127,6 +128,12 @@ func (p *plan) decode(owner string, raw []byte) (*document.Document, error) {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	case !p.declared(owner):
 		return nil, fmt.Errorf("%s: %w: nothing was changed; owner %s is not in the state yet, so that is nobody's: move it away", file, err, owner)
+	}
+	switch why := sidecar.Acceptable(p.old, owner, raw, nil); {
+	case errors.Is(why, sidecar.ErrInvalid):
+		return nil, fmt.Errorf("%s: %w: nothing was changed; mend it, or run %s to move it aside", file, err, p.command("quarantine", owner))
+	case why != nil: // and what to do instead
+		return nil, fmt.Errorf("%s: %w: nothing was changed, and it cannot be accepted as it is: %w", file, err, why)
 	}
 	return nil, fmt.Errorf("%s: %w: nothing was changed; look at it, then run %s to take it as it is or %s to move it aside", file, err, p.command("accept", owner), p.command("quarantine", owner))
 }

@@ -62,7 +62,8 @@ type Kept struct {
 // Freehold left it; [Misfits] if
 // values cannot be converted exactly; [sidecar.ErrDeclaration] if d is another
 // state's; [schema.ErrUnsound] if no owners.yaml says d. Nothing has changed
-// then. After an error that wraps [sidecar.ErrIndeterminate] the upgrade has, or
+// then, but that an upgrade which was killed is finished; only of that the report
+// tells, which else is nil with an error. After an error that wraps [sidecar.ErrIndeterminate] the upgrade has, or
 // may have, taken effect: run it again.
 func Run(ctx context.Context, dir string, d *schema.Declaration, o *Options) (*Report, error) {
 	if o == nil {
@@ -168,11 +169,15 @@ func (r *run) wet() (*Report, error) {
 	if err := r.dir.Unstage(""); err != nil { // what a killed one left
 		return nil, err
 	}
+	resumed := *r.report
 	p, err := r.plan()
-	if err != nil {
-		return nil, err
+	if err == nil {
+		err = r.apply(p)
 	}
-	if err := r.apply(p); err != nil {
+	if err != nil && resumed.Resumed {
+		return &resumed, err
+	}
+	if err != nil {
 		return nil, err
 	}
 	_ = r.dir.Unstage("") // it is empty now, and the next upgrade's to remove if that fails
