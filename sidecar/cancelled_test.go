@@ -3,6 +3,7 @@ package sidecar
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"testing"
 
 	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
@@ -59,5 +60,40 @@ func TestUpdateCancelledAtEveryStep(t *testing.T) {
 				t.Errorf("still set aside: %v", names)
 			}
 		})
+	}
+}
+
+// Row FA14, where the lock is not to be had: a function that panics or ends its
+// goroutine sets nothing aside and keeps nobody waiting.
+func TestPanicSetsNothingAside(t *testing.T) {
+	_, w := newSetters(t)
+	locked(t, w, func() {
+		for name, leave := range map[string]func(){"panic": func() { panic("boom") }, "Goexit": runtime.Goexit} {
+			over := make(chan any)
+			go func() {
+				defer close(over)
+				defer func() {
+					if r := recover(); r != nil {
+						over <- r
+					}
+				}()
+				w.Update(context.Background(), func(tx *Tx) error { tx.Apply(op("n", Add, "1")); leave(); return nil })
+			}()
+			if r := <-over; r != nil && r != "boom" {
+				t.Errorf("%s: recovered %v, want the function's own panic", name, r)
+			}
+		}
+		if c := update(t, w, ops(op("n", Add, "10"))); c.Outcome != SetAside {
+			t.Errorf("the next commit is %+v", c)
+		}
+	})
+	if names := asideNames(t, w); len(names) != 1 {
+		t.Errorf("set aside: %v, want one patch", names)
+	}
+	if got := values(t, w, "n")["n"]; got != "10" {
+		t.Errorf("n is %s, want 10", got)
+	}
+	if err := w.Close(); err != nil {
+		t.Error(err)
 	}
 }

@@ -126,3 +126,27 @@ func roleCutShort(args []string) error {
 	fmt.Println(err)
 	return nil
 }
+
+// Row FB8: signals that interrupt a process all the time make none of its commits
+// fail, and none twice.
+func TestAFloodOfSignalsLosesNothing(t *testing.T) {
+	dir := newState(t)
+	cmd := process(t, "add", dir, "50")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	over := make(chan error, 1)
+	go func() { over <- cmd.Wait() }()
+	for signals := 0; ; signals++ {
+		select {
+		case err := <-over:
+			if got := stored(t, dir, "turns"); err != nil || got != "50" {
+				t.Errorf("turns is %s (%v) after %d signals, want 50", got, err, signals)
+			}
+			return
+		default:
+			cmd.Process.Signal(syscall.SIGURG)
+			time.Sleep(10 * time.Microsecond)
+		}
+	}
+}
