@@ -57,7 +57,7 @@ func (p *replace) publish(name string, raw []byte, durable bool) error {
 		return err
 	}
 	if err := pending.CloseAtomicallyReplace(); err != nil && !p.visible(name, raw) {
-		return stepReplace.failed(errors.Join(err, discard(pending)))
+		return stepReplace.failed(errors.Join(p.located(err), p.located(discard(pending))))
 	}
 	p.swept, _ = p.dir.Stamp() // the zero stamp means to look next time
 	if !durable {
@@ -80,10 +80,10 @@ func (p *replace) stage(name string, raw []byte) (*renameio.PendingFile, error) 
 	}
 	pending, err := renameio.NewPendingFile(name, renameio.WithRoot(p.dir.Root()))
 	if err != nil {
-		return nil, stepCreate.failed(err)
+		return nil, stepCreate.failed(p.located(err))
 	}
 	if err := fill(pending.File, raw, existing); err != nil {
-		return nil, stepFill.failed(errors.Join(err, discard(pending)))
+		return nil, stepFill.failed(errors.Join(p.located(err), p.located(discard(pending))))
 	}
 	return pending, nil
 }
@@ -113,6 +113,9 @@ func (p *replace) visible(name string, raw []byte) bool {
 	have, err := p.dir.ReadFile(name, nil, document.MaxSize)
 	return err == nil && bytes.Equal(have, raw)
 }
+
+// located is [statedir.Located] for the errors of renameio.
+func (p *replace) located(err error) error { return statedir.Located(p.dir.Path(), err) }
 
 // discard removes a staged file that will not be used.
 func discard(pending *renameio.PendingFile) error {

@@ -103,7 +103,10 @@ func (f *folder) openChild(name string) (*folder, error) {
 	if err != nil {
 		return nil, f.noChild(name, err)
 	}
-	return newFolder(fd, filepath.Join(f.path, name), func(string) (*os.Root, error) { return f.root.OpenRoot(name) })
+	return newFolder(fd, filepath.Join(f.path, name), func(string) (*os.Root, error) {
+		root, err := f.root.OpenRoot(name)
+		return root, f.located(err)
+	})
 }
 
 // noChild says what to do about the directory name that could not be opened.
@@ -137,7 +140,7 @@ func (f *folder) sameAsRoot() error {
 	}
 	theirs, err := f.root.Stat(".")
 	if err != nil {
-		return err
+		return f.located(err)
 	}
 	if !os.SameFile(ours, theirs) {
 		return fmt.Errorf("%s: %w while it was opened; try again", f.path, ErrReplaced)

@@ -61,7 +61,7 @@ func (f *folder) readFile(name string, buf []byte, most int) ([]byte, error) {
 // writeFile makes raw the content of the file name, whole and durable. That the
 // name survives power loss, sync sees to.
 func (f *folder) writeFile(name string, raw []byte) error {
-	return renameio.WriteFile(name, raw, 0o600, renameio.WithRoot(f.root), renameio.WithStaticPermissions(0o600))
+	return f.located(renameio.WriteFile(name, raw, 0o600, renameio.WithRoot(f.root), renameio.WithStaticPermissions(0o600)))
 }
 
 // mkdir makes the directory name, for this user alone whatever the umask.
@@ -115,6 +115,9 @@ var instead = map[uint32]string{unix.S_IFDIR: " and should be a directory of Fre
 func notThere(err error) bool {
 	return slices.ContainsFunc([]error{unix.ENOENT, unix.ENOTDIR, unix.ELOOP, unix.EXDEV}, func(gone error) bool { return errors.Is(err, gone) })
 }
+
+// located is [Located] for the errors of f's root.
+func (f *folder) located(err error) error { return Located(f.path, err) }
 
 func (f *folder) fail(op, name string, err error) error {
 	return &fs.PathError{Op: op, Path: filepath.Join(f.path, name), Err: err}

@@ -77,7 +77,7 @@ func (f *folder) removeLeftover(name string, look bool) (bool, error) {
 	if look {
 		return true, nil
 	}
-	return true, f.root.RemoveAll(name)
+	return true, f.located(f.root.RemoveAll(name))
 }
 
 func openOwn(dir string) (*folder, error) {
@@ -164,7 +164,7 @@ func (d *Dir) sweep(s swept, look bool) ([]Litter, error) {
 			continue
 		}
 		if err := s.in.root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return found, err
+			return found, s.in.located(err)
 		}
 	}
 	return found, nil

@@ -47,7 +47,7 @@ func (f *folder) collect(target string) error {
 		if err := f.root.Remove(name); errors.Is(err, unix.EBUSY) {
 			continue // something is mounted over it, so no commit made it
 		} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
+			return f.located(err)
 		}
 	}
 	return nil

@@ -89,7 +89,7 @@ func (s *Seizure) Discard() error {
 		return err
 	}
 	if err := parent.root.RemoveAll(gone); err != nil {
-		return err
+		return parent.located(err)
 	}
 	return parent.sync()
 }

@@ -116,7 +116,7 @@ func (d *Dir) litterUpgrades(m *schema.Manifest, look bool) ([]Litter, error) {
 		found = append(found, Litter{filepath.Join(metaName, name), !free})
 		if free && !look {
 			if err := d.meta.root.RemoveAll(name); err != nil {
-				return found, err
+				return found, d.meta.located(err)
 			}
 		}
 	}

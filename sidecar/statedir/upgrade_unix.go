@@ -112,7 +112,7 @@ func (d *Dir) Unstage(id string) error {
 			continue
 		}
 		if err := d.meta.root.RemoveAll(name); err != nil {
-			return err
+			return d.meta.located(err)
 		}
 	}
 	return nil

@@ -1,0 +1,39 @@
+package sidecar
+
+import (
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/freehold-dev/freehold/sidecar/internal/inject"
+)
+
+// Whatever call of a commit fails, or of taking a lease, its error names the file
+// by its whole path.
+func TestErrorAtEveryCallNamesItsFile(t *testing.T) {
+	plan := inject.Plan{Action: inject.Fail, Errno: syscall.EIO}.Among("openat", "mkdirat", "renameat", "linkat", "unlinkat", "write")
+	names := func(t *testing.T, dir string, r inject.Result) {
+		t.Helper()
+		if said := string(r.Stderr); said != "" && !strings.Contains(said, dir) {
+			t.Errorf("the error names no place: %s", said)
+		}
+	}
+	t.Run("commit", func(t *testing.T) {
+		t.Parallel()
+		everyCall(t, aGroups, plan, func(dir string, _ int, r inject.Result) { names(t, dir, r) })
+	})
+	t.Run("lease", func(t *testing.T) {
+		t.Parallel()
+		everyLeaseCall(t, "lease", plan, func(string) {}, func(dir string, r inject.Result) { names(t, dir, r) })
+	})
+	t.Run("quarantine", func(t *testing.T) {
+		t.Parallel()
+		everyLeaseCall(t, "quarantine", plan, func(dir string) {
+			strangeCost(t, dir, func(text string) string { return text[:len(text)/2] })
+		}, func(dir string, r inject.Result) { names(t, dir, r) })
+	})
+	t.Run("setting aside", func(t *testing.T) {
+		t.Parallel()
+		everySet(t, plan, func(w *Writer) { setAside(t, w, op("n", Add, "3")) }, func(dir string, r inject.Result) { names(t, dir, r) })
+	})
+}
