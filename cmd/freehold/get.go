@@ -19,10 +19,10 @@ func newGet(c *cli) *cobra.Command {
 		Use:   "get FIELD [KEY [MEMBER]]",
 		Short: "print the value of a field",
 		Long: `Print the value of a field as text, or with --json as the JSON that stands in
-the sidecar. Control characters are printed as escapes; --json keeps the value
-exact. A value with parts (a list, a record, a set, a map, any JSON) is printed
-as JSON in both cases. Of a map, that is what all its owners have, joined by
-key; KEY and MEMBER name a part of it.
+the sidecar. A pipe or a file gets the value as it is; on a terminal its control
+characters are printed as escapes. A value with parts (a list, a record, a set, a
+map, any JSON) is printed as JSON in both cases. Of a map, that is what all its
+owners have, joined by key; KEY and MEMBER name a part of it.
 
 --default stands in for what is unset, and for nothing else: a field that nobody
 declares (exit status 4), an owner whose sidecar cannot be used (3) and a
@@ -97,7 +97,8 @@ func (g *get) show(ctx context.Context, path []string) error {
 	if g.json {
 		return g.print(string(visibleJSON(raw)) + "\n")
 	}
-	return g.print(typed(f, raw) + "\n")
+	_, eyes := g.terminal()
+	return g.print(typed(f, raw, eyes) + "\n")
 }
 
 // fresh is the negative answer if a field is not fresh.

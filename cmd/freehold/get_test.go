@@ -70,14 +70,15 @@ func TestDefaultFitsTheField(t *testing.T) {
 	}
 }
 
-func TestGetPrintsWhatNoTerminalObeys(t *testing.T) {
+// What goes into a pipe is the value; see TestGetOnATerminalPrintsWhatItDoesNotObey.
+func TestGetGivesAPipeTheValueAsItIs(t *testing.T) {
 	dir := freshState(t)
 	must(t, "set", "reset", "name=a\x1b[2J\u202eb", "--dir", dir, "--program", "p\x1b[1m")
 	for _, test := range []struct {
 		args []string
 		want string
 	}{
-		{[]string{"get", "name"}, `a\x1b[2J\u202eb` + "\n"},
+		{[]string{"get", "name"}, "a\x1b[2J\u202eb\n"},
 		{[]string{"get", "name", "--json"}, `"a\u001b[2J\u202eb"` + "\n"},
 	} {
 		if got := must(t, append(test.args, "--dir", dir)...); got != test.want {

@@ -22,12 +22,18 @@ func composite(f schema.Field) bool {
 		f.Type == schema.TypeList || f.Type == schema.TypeRecord || f.Type == schema.TypeJSON
 }
 
-// typed returns a stored value as a person would type it.
-func typed(f schema.Field, raw jsontext.Value) string {
-	if composite(f) {
+// typed returns a stored value as a person would type it; for eyes with escapes
+// for what a terminal would obey.
+func typed(f schema.Field, raw jsontext.Value, eyes bool) string {
+	switch {
+	case composite(f) && eyes:
 		return string(visibleJSON(raw))
+	case composite(f):
+		return string(raw)
+	case eyes:
+		return visible(f.Text(raw))
 	}
-	return visible(f.Text(raw))
+	return f.Text(raw)
 }
 
 // shownValue returns a stored value for a sentence or a cell: of a set or a map

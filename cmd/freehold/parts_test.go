@@ -38,13 +38,11 @@ func TestWhatHasPartsIsToldInOneShortHarmlessLine(t *testing.T) {
 func TestWhatGetPrintsOfJSONSetTakes(t *testing.T) {
 	f := schema.Field{Type: schema.TypeJSON}
 	for _, raw := range []string{`"abc"`, `null`, `[1,"\ud83d\ude00"]`, "\"\u202e \U000e0041\"", `{"a":{}}`} {
-		back, err := f.Parse(typed(f, []byte(raw)))
-		if err != nil {
-			t.Errorf("%s: %v", raw, err)
-			continue
-		}
-		if want := string(visibleJSON([]byte(raw))); string(back) != want {
-			t.Errorf("%s comes back as %s", raw, back)
+		for eyes, want := range map[bool]string{false: raw, true: string(visibleJSON([]byte(raw)))} {
+			back, err := f.Parse(typed(f, []byte(raw), eyes))
+			if err != nil || string(back) != want {
+				t.Errorf("%s comes back as %s (%v), want %s", raw, back, err, want)
+			}
 		}
 	}
 }

@@ -59,6 +59,15 @@ func (c *cli) terminal() (width int, ok bool) {
 	return width, true
 }
 
+// plainly returns text for standard output: as it is for a program, and visible
+// on a terminal.
+func (c *cli) plainly(text string) string {
+	if _, eyes := c.terminal(); eyes {
+		return visible(text)
+	}
+	return text
+}
+
 // styled writes text with colours to a terminal, as many as it has and the
 // user wants (NO_COLOR).
 func (c *cli) styled(text string) error {

@@ -33,7 +33,7 @@ than 1 MiB, is never removed.`,
 			return unacceptable(err)
 		}
 		c.sayDropped(aside)
-		return c.report(quarantineReport{args[0], aside.Path, aside.Sum, kept(aside.Dropped)}, visible(aside.Path)+"\n")
+		return c.report(quarantineReport{args[0], aside.Path, aside.Sum, kept(aside.Dropped)}, c.plainly(aside.Path)+"\n")
 	})
 	r.flags(cmd)
 	r.completes(cmd, completeOwner)

@@ -31,8 +31,9 @@ state that an owners.yaml declares. The owners.yaml is the one in --owners, or
 else the one that freehold gen would find.
 
 If the state is declared with instances, the directory is made that holds them;
-with --instance, this instance too. Programs make the instances that they need
-themselves.`,
+with --instance, this instance too. Where there are others, it is declared as the
+most that one of them is, unless --owners says how. Programs make the instances
+that they need themselves.`,
 		Example: `  freehold state init --dir ./state --owners owners/runtime/owners.yaml
   freehold state init --dir ./sessions --instance 4f2a --owners owners/session/owners.yaml`,
 		Args: operands(0, 0, "no operands"),
@@ -44,18 +45,18 @@ themselves.`,
 		if !ok {
 			return usage("where is the state to be: name the directory with --dir STATE")
 		}
-		source, err := d.one()
+		declaration, err := d.of(dir, p.chosen.Changed)
 		if err != nil {
 			return err
 		}
 		if p.chosen.Changed {
-			if dir, err = makeInstance(dir, p.instance, source.Declaration); err != nil {
+			if dir, err = makeInstance(dir, p.instance, declaration); err != nil {
 				return err
 			}
-		} else if err := sidecar.Create(dir, source.Declaration); err != nil {
+		} else if err := sidecar.Create(dir, declaration); err != nil {
 			return occupied(dir, err)
 		}
-		return c.reportState(dir, source.Declaration)
+		return c.reportState(dir, declaration)
 	})
 	p.flags(cmd)
 	cmd.Flags().Lookup("dir").Usage = "the state directory `STATE` to make (default $" + dirVariable + ")"

@@ -24,6 +24,80 @@ func makeInstance(dir, id string, d *schema.Declaration) (string, error) {
 	return filepath.Join(dir, name), sidecar.CreateInstance(dir, id, d)
 }
 
+// of returns the declaration of the state that is to be made in dir: of one more
+// instance that of the others, unless the caller names a file.
+func (d *declared) of(dir string, instance bool) (*schema.Declaration, error) {
+	if instance && !d.flag.Changed {
+		declaration, err := siblings(dir)
+		if declaration != nil || err != nil {
+			return declaration, err
+		}
+	}
+	source, err := d.one()
+	if err != nil {
+		return nil, err
+	}
+	return source.Declaration, nil
+}
+
+// siblings returns the declaration of the instances in dir; of several that have
+// grown apart the one that contains the others. It is nil if there are none that
+// can be read.
+func siblings(dir string) (*schema.Declaration, error) {
+	found, err := statedir.Instances(dir)
+	if err != nil {
+		return nil, nil // what is wrong shows when the instance is made
+	}
+	var most *schema.Manifest
+	for _, i := range found {
+		m, err := manifestOf(dir, i)
+		if err != nil {
+			continue
+		}
+		if most == nil {
+			most = m
+			continue
+		}
+		wider, err := containing(most, m)
+		if err != nil {
+			return nil, hinted{
+				fmt.Errorf("%s: the instances %s and %s are declared in different ways: %w", dir, quoted(most.Instance), quoted(m.Instance), err),
+				"name the owners.yaml that the new one is to have with --owners FILE",
+			}
+		}
+		most = wider
+	}
+	if most == nil {
+		return nil, nil
+	}
+	return &most.Declaration, nil
+}
+
+// containing returns the one of two manifests that declares all that the other
+// does.
+func containing(a, b *schema.Manifest) (*schema.Manifest, error) {
+	_, more, err := a.Merge(&b.Declaration)
+	if err != nil || !more {
+		return a, err
+	}
+	if _, more, err = b.Merge(&a.Declaration); err == nil && more {
+		err = fmt.Errorf("%w: each declares what the other does not", schema.ErrDeclaration)
+	}
+	return b, err
+}
+
+func manifestOf(dir string, i statedir.Instance) (*schema.Manifest, error) {
+	if i.Err != nil {
+		return nil, i.Err
+	}
+	d, err := statedir.OpenInstance(dir, i.ID)
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	return d.Manifest()
+}
+
 func newStateInstances(c *cli) *cobra.Command {
 	p := &place{}
 	cmd := c.command(&cobra.Command{
@@ -59,7 +133,7 @@ type instanceReport struct {
 // listInstances prints what was found in dir, in JSON one object on a line.
 func (c *cli) listInstances(dir string, found []statedir.Instance) error {
 	var damaged error
-	rows := table{{"instance", "directory"}}
+	rows := table{{"INSTANCE", "DIRECTORY"}}
 	for _, i := range found {
 		r := instanceReport{Instance: i.ID, Dir: filepath.Join(dir, i.Name)}
 		id := quoted(i.ID)

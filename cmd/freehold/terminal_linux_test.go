@@ -72,6 +72,14 @@ func onTerminal(t *testing.T, width int, env []string, args ...string) string {
 	return strings.ReplaceAll(out.String(), "\r\n", "\n")
 }
 
+func TestGetOnATerminalPrintsWhatItDoesNotObey(t *testing.T) {
+	dir := freshState(t)
+	must(t, "set", "reset", "name=a\x1b[2J\u202e\nb", "--dir", dir)
+	if got, want := onTerminal(t, 80, nil, "get", "name", "--dir", dir), `a\x1b[2J\u202e\nb`+"\n"; got != want {
+		t.Errorf("get prints %q, want %q", got, want)
+	}
+}
+
 func TestViewOnATerminalFitsAndWraps(t *testing.T) {
 	dir := freshState(t)
 	must(t, "set", "reset", "name="+strings.Repeat("many words ", 20), "--dir", dir)

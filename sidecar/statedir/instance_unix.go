@@ -28,7 +28,7 @@ func OpenInstance(dir, id string) (*Dir, error) {
 	d, err := Open(path)
 	if errors.Is(err, ErrNoState) {
 		at := ShellWord(filepath.Dir(path))
-		return nil, fmt.Errorf("%s: %w: there is no instance %.80q: make it with `freehold state init --dir %s --instance %s`; `freehold state instances --dir %[4]s` lists those that are", path, ErrNoState, id, at, ShellWord(id))
+		return nil, fmt.Errorf("%s: %w: there is no instance %.80q: make it with `freehold state init --dir %s --instance %s`, with --owners FILE if it is the first; `freehold state instances --dir %[4]s` lists those that are", path, ErrNoState, id, at, ShellWord(id))
 	}
 	if err != nil {
 		return nil, err
