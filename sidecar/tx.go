@@ -58,7 +58,7 @@ func (tx *Tx) IfVersion(v Version) {
 		return
 	}
 	if have := tx.batch.version(); have != v {
-		tx.fail(fmt.Errorf("%s: %w: it %s, not at %v: read it again and decide anew", tx.batch.w.file(), ErrConflict, standing(have), v))
+		tx.fail(fmt.Errorf("%s: %w: it %s, not %s: read it again and decide anew", tx.batch.w.file(), ErrConflict, standing(have), expected(v)))
 	}
 }
 
@@ -68,6 +68,13 @@ func standing(v Version) string {
 		return "was never written"
 	}
 	return "is at version " + v.String()
+}
+
+func expected(v Version) string {
+	if v.IsZero() {
+		return "unwritten"
+	}
+	return "at " + v.String()
 }
 
 // Get returns the stored value of a field of this owner and whether it is set.

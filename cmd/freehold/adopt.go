@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/adopt"
 	"github.com/spf13/cobra"
 )
@@ -31,7 +32,8 @@ once. A file that is not there is nothing to do (0). One that is there and canno
 be read, or is no JSON object, is an error (3). If somebody writes the file
 meanwhile, adopt says what changed (5): stop that program, then run it again.
 
-With --infer it changes no state: it prints a first owners.yaml for the file.`,
+With --infer it changes no state: it prints a first owners.yaml for the file. With
+that or --dry-run, - stands for standard input.`,
 		Example: `  freehold adopt runtime.json --dry-run
   freehold adopt runtime.json --dir ./state --json
   freehold adopt --infer old.json --state agent > owners.yaml`,
@@ -87,7 +89,7 @@ func (a *adoption) run(ctx context.Context, file string) error {
 		return err
 	}
 	report := adoptReport{File: file, Dir: dir, DryRun: a.dryRun}
-	legacy, err := adopt.Read(ctx, file)
+	legacy, err := a.read(ctx, file)
 	if errors.Is(err, adopt.ErrAbsent) {
 		report.Absent = true
 		return a.report(report.filled(), fmt.Sprintf("nothing to do: %s does not exist\n", visible(file)))
@@ -102,6 +104,28 @@ func (a *adoption) run(ctx context.Context, file string) error {
 	done, err := plan.Apply(ctx, dir, &adopt.Options{Wait: options.Wait, DryRun: a.dryRun})
 	report.take(plan, done)
 	return errors.Join(err, a.report(report.filled(), report.text(d)))
+}
+
+// standardInput is what "-" means, in messages.
+const standardInput = "standard input"
+
+// read reads the legacy file. An adoption compares it with what it was at the end,
+// and reads it again when it was interrupted, which standard input is not for.
+func (a *adoption) read(ctx context.Context, file string) (*adopt.Legacy, error) {
+	switch {
+	case file != "-":
+		return adopt.Read(ctx, file)
+	case !a.guess && !a.dryRun:
+		return nil, hinted{usage("adopt reads its file more than once, and again if it was interrupted: save %s to a file and name that", standardInput), "give - with --dry-run or --infer alone, which read it once"}
+	}
+	text, err := readAll(ctx, a.stdin, adopt.MaxSize)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w: nothing was changed; try again", standardInput, err)
+	}
+	if len(text) > adopt.MaxSize {
+		return nil, fmt.Errorf("%s: %w: it is longer than the %d bytes allowed: divide it", standardInput, sidecar.ErrInvalid, adopt.MaxSize)
+	}
+	return adopt.Parse(standardInput, text)
 }
 
 // declaration returns what adopt goes by: what the state's manifest declares

@@ -66,7 +66,7 @@ are as they stand in the sidecar: decimals, instants and durations are strings.`
 // readPatch reads a patch strictly: a misspelt member would change something
 // else than its author meant.
 func readPatch(ctx context.Context, r io.Reader) (sidecar.Patch, error) {
-	text, err := readAll(ctx, r)
+	text, err := readAll(ctx, r, maxPatch)
 	if err != nil {
 		return nil, fmt.Errorf("read the patch from standard input: %w: nothing was changed; try again", err)
 	}
@@ -87,21 +87,17 @@ func readPatch(ctx context.Context, r io.Reader) (sidecar.Patch, error) {
 	return patch, nil
 }
 
-// readAll reads no more than a patch may have and one byte, and gives up when
-// ctx does: nobody may be typing at the other end.
-func readAll(ctx context.Context, r io.Reader) ([]byte, error) {
+// readAll reads no more than most bytes and one, and gives up when ctx does:
+// nobody may be typing at the other end.
+func readAll(ctx context.Context, r io.Reader, most int) ([]byte, error) {
 	type result struct {
 		text []byte
 		err  error
 	}
 	done := make(chan result, 1)
 	go func() {
-		text := make([]byte, maxPatch+1)
-		n, err := io.ReadFull(r, text)
-		if err == io.EOF || err == io.ErrUnexpectedEOF {
-			err = nil
-		}
-		done <- result{text[:n], err}
+		text, err := io.ReadAll(io.LimitReader(r, int64(most)+1))
+		done <- result{text, err}
 	}()
 	select {
 	case <-ctx.Done():

@@ -60,9 +60,24 @@ func (c *cli) command(spec *cobra.Command, work runner) *cobra.Command {
 	spec.DisableFlagsInUseLine = true
 	spec.RunE = func(cmd *cobra.Command, args []string) error {
 		c.called = cmd
+		if err := named(cmd, args); err != nil {
+			return err
+		}
 		return work(cmd.Context(), args)
 	}
 	return spec
+}
+
+// named refuses an empty operand where a name is to be: one of the first two. It
+// comes from a variable that is not set, most likely.
+func named(cmd *cobra.Command, args []string) error {
+	for i, arg := range args[:min(len(args), 2)] {
+		if arg == "" {
+			which := []string{"first", "second"}[i]
+			return hinted{usage("the %s operand of %s is empty: name what it is about", which, cmd.CommandPath()), "see `" + cmd.CommandPath() + " --help`"}
+		}
+	}
+	return nil
 }
 
 // group returns a command that only has subcommands.
@@ -83,7 +98,7 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 	}
 	hint := "see `" + cmd.CommandPath() + " --help`"
 	cmd.SuggestionsMinimumDistance = 2
-	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 && args[0] != "" {
 		best := near[0]
 		for _, name := range near {
 			if strings.HasPrefix(name, args[0]) {

@@ -104,8 +104,12 @@ func lookup(d *schema.Declaration, owner, field, verb string, operands ...string
 			fmt.Sprintf("`%s` writes as %s", instead(other, field, d.Owners[other].Fields[field], verb, operands), other),
 		}
 	}
+	err := fmt.Errorf("field %q: %w: no owner of state %s declares it", field, sidecar.ErrNotOwner, d.State)
+	if _, ok := d.Owners[owner]; !ok {
+		return schema.Field{}, err
+	}
 	return schema.Field{}, hinted{
-		fmt.Errorf("field %q: %w: no owner of state %s declares it", field, sidecar.ErrNotOwner, d.State),
+		err,
 		fmt.Sprintf("the fields of %s are %s", owner, strings.Join(d.Owners[owner].FieldNames(), ", ")),
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/freehold-dev/freehold/reader/doctor"
 	"github.com/freehold-dev/freehold/schema/declare"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 func newDoctor(c *cli) *cobra.Command {
@@ -41,6 +42,7 @@ from; one that the state names is found beside it.`,
 	cmd.Flags().StringVar(&d.file, "owners", "", "compare this owners.yaml `FILE` with the state")
 	d.mark(cmd)
 	cmd.Flags().StringVar(&d.legacy, "legacy", "", "compare the legacy `FILE` that the state was adopted from")
+	d.old = cmd.Flags().Lookup("legacy")
 	cmd.Flags().StringVar(&d.older, "older-than", "30d", "find instances that nobody has written for `AGE`: 7d, 36h; 0d for never")
 	return cmd
 }
@@ -51,6 +53,7 @@ type checkup struct {
 	place
 	declared
 	legacy string
+	old    *pflag.Flag // of legacy
 	older  string
 }
 
@@ -58,6 +61,9 @@ func (d *checkup) run(ctx context.Context) error {
 	stale, err := parseAge(d.older)
 	if err != nil {
 		return err
+	}
+	if d.legacy == "" && d.old.Changed {
+		return usage("--legacy is empty: name a file")
 	}
 	o := &doctor.Options{Around: true, Legacy: d.legacy, Stale: stale}
 	var source *declare.Source

@@ -15,6 +15,7 @@ import (
 	"github.com/freehold-dev/freehold/schema/declare"
 	"github.com/freehold-dev/freehold/schema/errorstest"
 	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/adopt"
 	"github.com/freehold-dev/freehold/sidecar/statetest"
 )
 
@@ -86,6 +87,11 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 	told(t, "", dir,
 		utterance{"set reset f", ""},
 		utterance{"set reset f=1 f=2", ""},
+		utterance{"set reset f =1", ""},
+		utterance{"set reset =1", ""},
+		utterance{"adopt -", "{}"},
+		utterance{"adopt - --dry-run", strings.Repeat(" ", adopt.MaxSize+1)},
+		utterance{"doctor --legacy=", ""},
 		utterance{"set reset f=x\x1b[2J", ""},
 		utterance{"set reset n=1", ""},
 		utterance{"set reset nothing=1", ""},
@@ -126,6 +132,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		}
 		tell(t, line, dir, "", call(t, "", strings.Fields(line)...))
 	}
+	tell(t, "get ''", dir, "", call(t, "", "get", ""))
 	tell(t, "handoff watchdog --to PID", dir, "", call(t, "", "handoff", "watchdog", "--to", fmt.Sprint(os.Getpid()), "--dir", dir))
 	t.Setenv(dirVariable, "here")
 	tell(t, "view with a relative "+dirVariable, dir, "", call(t, "", "view"))
@@ -178,6 +185,7 @@ func TestErrorsSayWhatToDoOfMaps(t *testing.T) {
 	must(t, "insert", "creator", "skills", "deploy", "--dir", dir)
 	told(t, "in a state with maps: ", dir,
 		utterance{"put tool skills deploy use_count", ""},
+		utterance{"put tool skills deploy =1", ""},
 		utterance{"put tool skills deploy use_count=1 use_count=2", ""},
 		utterance{"put tool skills deploy pinned=true", ""},
 		utterance{"put tool skills deploy use_cuont=1", ""},

@@ -101,6 +101,6 @@ func (a *acting) with(ctx context.Context, owner, field, verb string, do func(si
 func (t *sentences) begun(owner, field string, open []reader.Opening) {
 	for _, o := range open {
 		t.say("It began at %s: %s, process %d, and is not done: `freehold done %s %s %s` ends it, with --abandon if it failed or nobody knows.",
-			instant(o.BegunAt), visible(o.Program), o.PID, owner, field, o.Token)
+			exactly(o.BegunAt), visible(o.Program), o.PID, owner, field, o.Token)
 	}
 }

@@ -202,12 +202,12 @@ func (e *explanation) shown() string {
 // version.
 func (o origin) when() string {
 	if o.Claim != "" {
-		return fmt.Sprintf("%s: %s, process %d, claim %s", o.at, visible(o.Program), o.PID, o.Claim)
+		return fmt.Sprintf("%s: %s, process %d, claim %s", o.ChangedAt, visible(o.Program), o.PID, o.Claim)
 	}
 	if o.Version.IsAside() {
-		return fmt.Sprintf("%s: %s, process %d, in patch %s, which is set aside and in no commit yet", o.at, visible(o.Program), o.PID, o.Version.Nonce)
+		return fmt.Sprintf("%s: %s, process %d, in patch %s, which is set aside and in no commit yet", o.ChangedAt, visible(o.Program), o.PID, o.Version.Nonce)
 	}
-	return fmt.Sprintf("%s: %s, process %d, in version %s", o.at, visible(o.Program), o.PID, o.Version)
+	return fmt.Sprintf("%s: %s, process %d, in version %s", o.ChangedAt, visible(o.Program), o.PID, o.Version)
 }
 
 // sentences are lines of text.

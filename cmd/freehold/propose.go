@@ -24,7 +24,7 @@ type proposal struct {
 
 // infer prints an owners.yaml for the file.
 func (a *adoption) infer(ctx context.Context, file string) error {
-	legacy, err := adopt.Read(ctx, file)
+	legacy, err := a.read(ctx, file)
 	if errors.Is(err, adopt.ErrAbsent) {
 		return classed{err, errNegative}
 	}

@@ -52,7 +52,9 @@ func (p putting) patch(d *schema.Declaration, values []string) (sidecar.Patch, e
 		member, text, ok := strings.Cut(assignment, "=")
 		switch {
 		case !ok:
-			return nil, usage("%q is no MEMBER=VALUE: put a = between the two", assignment)
+			return nil, usage("%q is no MEMBER=VALUE: put a = between the two, and no blanks", assignment)
+		case member == "" || member != strings.TrimSpace(member):
+			return nil, usage("%q is no MEMBER=VALUE: write the three as one word, without blanks around the =", assignment)
 		case given[member]:
 			return nil, usage("member %q is given two values: give it one", member)
 		}

@@ -26,6 +26,9 @@ Where every field has its value already, nothing is written and the answer is
 		Args: operands(2, -1, "an OWNER and at least one FIELD=VALUE"),
 	}, func(ctx context.Context, args []string) error {
 		owner, assignments := args[0], args[1:]
+		if err := readable(assignments); err != nil {
+			return err
+		}
 		return w.commit(ctx, owner, func(d *schema.Declaration) (sidecar.Patch, error) {
 			return assign(d, owner, assignments)
 		})
@@ -36,15 +39,27 @@ Where every field has its value already, nothing is written and the answer is
 	return cmd
 }
 
+// readable refuses operands that are no FIELD=VALUE, before anything is asked of
+// the state.
+func readable(assignments []string) error {
+	for _, assignment := range assignments {
+		field, _, ok := strings.Cut(assignment, "=")
+		switch {
+		case !ok:
+			return usage("%q is no FIELD=VALUE: put a = between the two, and no blanks", assignment)
+		case field == "" || field != strings.TrimSpace(field):
+			return usage("%q is no FIELD=VALUE: write the three as one word, without blanks around the =", assignment)
+		}
+	}
+	return nil
+}
+
 // assign turns FIELD=VALUE operands into a patch.
 func assign(d *schema.Declaration, owner string, assignments []string) (sidecar.Patch, error) {
 	var patch sidecar.Patch
 	given := map[string]bool{}
 	for _, assignment := range assignments {
-		field, text, ok := strings.Cut(assignment, "=")
-		if !ok {
-			return nil, usage("%q is no FIELD=VALUE: put a = between the two", assignment)
-		}
+		field, text, _ := strings.Cut(assignment, "=")
 		if given[field] {
 			return nil, usage("field %q is given two values: give it one", field)
 		}

@@ -66,10 +66,14 @@ func (s share) sign(schema *jsonschema.Schema, f schema.Field) *jsonschema.Schem
 }
 
 func description(f schema.Field) string {
-	if f.Unit == "" {
-		return f.Doc
+	parts := []string{f.Doc}
+	if f.Unit != "" {
+		parts = append(parts, "Unit: "+f.Unit+".")
 	}
-	return strings.TrimSpace(f.Doc + " Unit: " + f.Unit + ".")
+	if f.EffectiveKind() == schema.Set { // which JSON Schema has no word for
+		parts = append(parts, "Sorted.")
+	}
+	return strings.TrimSpace(strings.Join(parts, " "))
 }
 
 func describedSchema(f schema.Field) (*jsonschema.Schema, error) {

@@ -322,7 +322,11 @@ func TestSidecarSchemaSaysWhoOwnsWhat(t *testing.T) {
 	}
 	for _, kind := range []schema.Kind{schema.Value, schema.Max, schema.Min, schema.Counter, schema.Set} {
 		p := got.Properties["a_"+string(kind)]
-		if p.Kind != string(kind) || p.Owner != "all" || p.Description != "Prompt tokens. Unit: tokens." {
+		description := "Prompt tokens. Unit: tokens."
+		if kind == schema.Set {
+			description += " Sorted."
+		}
+		if p.Kind != string(kind) || p.Owner != "all" || p.Description != description {
 			t.Errorf("a_%s: %+v", kind, p)
 		}
 	}
