@@ -73,7 +73,7 @@ func resumes(t *testing.T, dir string, r inject.Result) {
 		t.Errorf("left behind: %v", left)
 	}
 	kept := quarantined(t, dir)
-	for _, owner := range []string{"cost", "curator", "reset", "tool", "watchdog"} {
+	for _, owner := range []string{"cost", "curator", "reset", "tool", "usage", "watchdog"} {
 		if !strings.Contains(kept[owner+".json"], `"owner":"`+owner+`"`) {
 			t.Errorf("the old sidecar of %s is not kept: %q", owner, kept[owner+".json"])
 		}
@@ -82,7 +82,7 @@ func resumes(t *testing.T, dir string, r inject.Result) {
 		}
 	}
 	files, err := filepath.Glob(filepath.Join(dir, ".freehold", "quarantine", "*"))
-	if err != nil || len(files) != 5 {
+	if err != nil || len(files) != 6 {
 		t.Errorf("the quarantine holds %v (%v), want one file of each owner", files, err)
 	}
 	commit(t, dir, "clock", sidecar.Op{Field: "cleared", Verb: sidecar.Set, Value: []byte("false")})

@@ -31,6 +31,7 @@ func TestWhatGoesIsSaid(t *testing.T) {
 			{Owner: "cost", Field: "note", Value: []byte(`"kept"`)},
 			{Owner: "cost", Field: "target", Part: "/port", Value: []byte("80")},
 			{Owner: "reset", Field: "future", Value: []byte(`{"r":1.0}`)},
+			{Owner: "usage", Field: "tokens", Observed: "note"},
 		}},
 		"a map, of several": {without(func(o map[string]schema.Owner) { delete(o, "tool"); delete(o, "curator") }), []Gone{
 			{Owner: "curator", Field: "skills", Keys: 1},
@@ -40,9 +41,12 @@ func TestWhatGoesIsSaid(t *testing.T) {
 			{Owner: "curator", Field: "skills", Part: "/*/future", Keys: 1},
 			{Owner: "curator", Field: "skills", Part: "/*/state", Keys: 1},
 		}},
-		"an owner, and what nobody here knows": {without(func(o map[string]schema.Owner) { delete(o, "reset") }), []Gone{
+		"an owner, and what nobody here knows": {without(func(o map[string]schema.Owner) { delete(o, "reset"); delete(o, "usage") }), []Gone{
 			{Owner: "reset", Field: "cleared", Value: []byte("true")},
 			{Owner: "reset", Field: "future", Value: []byte(`{"r":1.0}`)},
+			{Owner: "reset", Field: "pause", Open: 1},
+			{Owner: "usage", Field: "spent", Value: []byte("6")},
+			{Owner: "usage", Field: "tokens", Value: []byte("5")},
 		}},
 		"no value": {without(func(o map[string]schema.Owner) { delete(o["watchdog"].Fields, "never") }), nil},
 	} {
@@ -98,7 +102,7 @@ func TestWhatBeganOfAFormerEventIsOver(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	observing(t, dir)
+	observing(t, dir, "cost", "tokens", "5")
 	if _, err := reset.Begin(t.Context()); err != nil {
 		t.Fatal(err)
 	}

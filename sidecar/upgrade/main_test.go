@@ -66,14 +66,16 @@ type spec = map[string]schema.Field
 // older and younger are declarations of one state. All that an upgrade does is
 // between them: a field goes, one gets another name, one another type, one
 // another owner; an owner goes and one comes; a map's member moves, and its keys
-// get another owner.
+// get another owner. What fields depend on goes and moves, an event that has begun
+// among it.
 func older() *schema.Declaration {
 	return &schema.Declaration{State: "agent", Owners: map[string]schema.Owner{
 		"cost": {Fields: spec{
 			"turns": {Type: schema.TypeUint, Kind: schema.Counter}, "note": {Type: schema.TypeString}, "stamp": {Type: schema.TypeTime},
 			"target": {Type: schema.TypeRecord, Fields: spec{"host": {Type: schema.TypeString}, "port": {Type: schema.TypeUint}}},
 		}},
-		"reset": {Fields: spec{"cleared": {Type: schema.TypeBool}}},
+		"reset": {Fields: spec{"cleared": {Type: schema.TypeBool}, "pause": {Type: schema.TypeTime, Kind: schema.Event}}},
+		"usage": {Fields: spec{"tokens": needing(schema.TypeUint, "cleared", "note"), "spent": needing(schema.TypeUint, "pause")}},
 		"tool": {Fields: spec{"skills": {Kind: schema.Map, Keys: true, Record: spec{
 			"uses": {Type: schema.TypeUint, Kind: schema.Counter}, "pinned": {Type: schema.TypeBool},
 		}}}},
@@ -88,7 +90,10 @@ func younger() *schema.Declaration {
 			"count":  {Type: schema.TypeString, Was: "turns"},
 			"target": {Type: schema.TypeRecord, Fields: spec{"name": {Type: schema.TypeString, Was: "host"}}},
 		}},
-		"clock":    {Fields: spec{"stamp": {Type: schema.TypeTime}, "cleared": {Type: schema.TypeBool}}},
+		"clock": {Fields: spec{
+			"stamp": {Type: schema.TypeTime}, "cleared": {Type: schema.TypeBool}, "pause": {Type: schema.TypeTime, Kind: schema.Event},
+		}},
+		"usage":    {Fields: spec{"tokens": needing(schema.TypeUint, "cleared"), "spent": needing(schema.TypeUint, "pause")}},
 		"tool":     {Fields: spec{"skills": {Kind: schema.Map, Record: spec{"uses": {Type: schema.TypeUint, Kind: schema.Counter}}}}},
 		"curator":  {Fields: spec{"skills": {Kind: schema.Map, Keys: true, Record: spec{"state": {Type: schema.TypeString}, "pinned": {Type: schema.TypeBool}}}}},
 		"watchdog": {Mode: schema.Exclusive, Fields: spec{"beats": {Type: schema.TypeDecimal}}},
@@ -100,10 +105,12 @@ var (
 	oldView = view{
 		"cleared": "true", "note": `"kept"`, "stamp": `"2026-08-11T09:12:44Z"`, "target": `{"host":"h","port":80}`, "turns": "7", "beats": "3",
 		"skills": `{"a":{"pinned":true,"state":"new","uses":2},"b":{}}`,
+		"tokens": "5", "tokens is": "current", "spent": "6", "spent is": "begun",
 	}
 	newView = view{
 		"cleared": "true", "stamp": `"2026-08-11T09:12:44Z"`, "target": `{"name":"h"}`, "count": `"7"`, "beats": `"3"`,
 		"skills": `{"a":{"pinned":true,"state":"new","uses":2},"b":{}}`,
+		"tokens": "5", "tokens is": "current", "spent": "6", "spent is": "begun",
 	}
 )
 
@@ -120,6 +127,9 @@ func fullState(t testing.TB, dir string) {
 	commit(t, dir, "cost", value("note", `"kept"`), value("stamp", `"2026-08-11T09:12:44Z"`), value("target", `{"host":"h","port":80}`),
 		sidecar.Op{Field: "turns", Verb: sidecar.Add, Value: []byte("7")})
 	commit(t, dir, "reset", value("cleared", "true"))
+	begin(t, dir, "reset", "pause")
+	observing(t, dir, "usage", "tokens", "5")
+	observing(t, dir, "usage", "spent", "6")
 	commit(t, dir, "watchdog", value("beats", "3"))
 	commit(t, dir, "tool", insert("a"), insert("b"))
 	commit(t, dir, "tool", sidecar.Op{Field: "skills", Key: "a", Member: "uses", Verb: sidecar.Add, Value: []byte("2")},
@@ -154,8 +164,22 @@ func commit(t testing.TB, dir, owner string, ops ...sidecar.Op) {
 	}
 }
 
-// A view is the values of a state's fields; what is wrong with one stands there
-// in the place of its value.
+// begin begins an event, and leaves it at that.
+func begin(t testing.TB, dir, owner, field string) {
+	t.Helper()
+	w, err := sidecar.Open(context.Background(), dir, nil, owner, &sidecar.Options{Program: "hook", Wait: time.Minute})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	if _, err := sidecar.EventOf(w, field).Begin(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A view is the values of a state's fields, and of those that depend on others
+// how fresh they are; what is wrong with one stands there in the place of its
+// value.
 type view map[string]string
 
 // viewed reads a state once.
@@ -177,7 +201,10 @@ func viewOf(t testing.TB, r *reader.Reader) view {
 	}
 	all := view{}
 	for _, name := range v.Declaration().OwnerNames() {
-		for field := range v.Declaration().Owners[name].Fields {
+		for field, f := range v.Declaration().Owners[name].Fields {
+			if f.Dependent() {
+				all[field+" is"] = string(v.Field(field).Freshness().Reason)
+			}
 			raw, err := v.Field(field).Raw()
 			switch {
 			case errors.Is(err, reader.ErrUnset):

@@ -43,19 +43,19 @@ func newDependent(t *testing.T) (dir string) {
 	}
 	statetest.Healthy(t, dir)
 	commit(t, dir, "reset", sidecar.Op{Field: "at", Verb: sidecar.Set, Value: []byte(`"2026-08-11T09:12:44Z"`)})
-	observing(t, dir)
+	observing(t, dir, "cost", "tokens", "5")
 	return dir
 }
 
-// observing commits tokens, having observed what it depends on.
-func observing(t testing.TB, dir string) {
+// observing sets an owner's field, having observed what that depends on.
+func observing(t testing.TB, dir, owner, field, value string) {
 	t.Helper()
 	var seen sidecar.Seen
 	look(t, dir, func(v *reader.View) (err error) {
-		seen, err = v.ObserveFor("tokens")
+		seen, err = v.ObserveFor(field)
 		return err
 	})
-	commit(t, dir, "cost", sidecar.Op{Field: "tokens", Verb: sidecar.Set, Value: []byte("5"), Seen: seen})
+	commit(t, dir, owner, sidecar.Op{Field: field, Verb: sidecar.Set, Value: []byte(value), Seen: seen})
 }
 
 func look(t testing.TB, dir string, at func(*reader.View) error) {

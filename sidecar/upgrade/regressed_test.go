@@ -23,7 +23,7 @@ func regressible(t *testing.T) (dir string, older []byte) {
 		t.Fatal(err)
 	}
 	commit(t, dir, "reset", sidecar.Op{Field: "at", Verb: sidecar.Set, Value: []byte(`"2026-08-12T09:12:44Z"`)})
-	observing(t, dir)
+	observing(t, dir, "cost", "tokens", "5")
 	statetest.Damaged(dir, doctor.SidecarRegressed)
 	return dir, older
 }
@@ -83,7 +83,7 @@ func TestEveryRegressedSidecarIsNamed(t *testing.T) {
 	statetest.Healthy(t, dir)
 	commit(t, dir, "reset", sidecar.Op{Field: "at", Verb: sidecar.Set, Value: []byte(`"2026-08-11T09:12:44Z"`)})
 	commit(t, dir, "clock", sidecar.Op{Field: "on", Verb: sidecar.Set, Value: []byte("true")})
-	observing(t, dir)
+	observing(t, dir, "cost", "tokens", "5")
 	statetest.Damaged(dir, doctor.SidecarRegressed)
 	if err := errors.Join(os.Remove(filepath.Join(dir, "reset.json")), os.Remove(filepath.Join(dir, "clock.json"))); err != nil {
 		t.Fatal(err)
