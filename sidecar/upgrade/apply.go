@@ -33,7 +33,7 @@ func (r *run) apply(p *plan) error {
 		return err
 	}
 	if err := r.dir.Stage(p.pending.ID, files); err != nil {
-		return err
+		return fmt.Errorf("%w: nothing was changed; mend that and run it again", err)
 	}
 	m.Pending = p.pending
 	if err := r.dir.WriteManifest(&m); err != nil {

@@ -59,7 +59,9 @@ func (r *run) plan() (*plan, error) {
 	if err := p.read(); err != nil {
 		return nil, err
 	}
-	p.epoch = p.newEpoch()
+	if p.epoch = p.newEpoch(); p.epoch > document.MaxEpoch {
+		return nil, p.usedUp()
+	}
 	p.pending.Epoch = p.epoch
 	if err := p.build(); err != nil {
 		return nil, err
@@ -155,6 +157,18 @@ func (p *plan) newEpoch() uint64 {
 	}
 	clock := min(uint64(max(p.at.UnixMicro(), 0)), document.MaxEpoch/2)
 	return max(top+1, clock)
+}
+
+// usedUp says whose sidecar leaves no epoch for the new ones. Nobody begins so
+// many: somebody made the number up.
+func (p *plan) usedUp() error {
+	for _, owner := range p.owners() {
+		if p.stored[owner].Newest() == document.MaxEpoch {
+			return fmt.Errorf("%s: %w: no epoch comes after that of version %v: nothing was changed; run %s, which begins anew, then upgrade",
+				filepath.Join(p.dir.Path(), statedir.Sidecar(owner)), sidecar.ErrValue, p.stored[owner].Version, p.command("quarantine", owner))
+		}
+	}
+	return fmt.Errorf("%s: %w: the lease of an owner leaves no epoch: nothing was changed; restore .freehold from a backup", p.dir.Path(), sidecar.ErrValue)
 }
 
 // build makes the new sidecars.
