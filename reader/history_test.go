@@ -12,6 +12,7 @@ import (
 	"github.com/anishathalye/porcupine"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/history"
+	"github.com/freehold-dev/freehold/sidecar/scratch"
 )
 
 func TestMain(m *testing.M) {
@@ -23,6 +24,7 @@ func TestMain(m *testing.M) {
 			return slowly(dir)
 		},
 	})
+	scratch.Main(scratch.Small)
 	os.Exit(m.Run())
 }
 

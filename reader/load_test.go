@@ -190,14 +190,6 @@ func naiveCut(dir string) (map[string]held, error) {
 // pass the same check.
 func TestCutsUnderLoadAreCausal(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "state")
-	if memory := os.Getenv("FREEHOLD_MEMORY"); memory != "" {
-		made, err := os.MkdirTemp(memory, "cuts")
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { os.RemoveAll(made) })
-		dir = filepath.Join(made, "state")
-	}
 	if err := statedir.Create(dir, chain()); err != nil {
 		t.Fatal(err)
 	}

@@ -123,22 +123,13 @@ func (c *counting) run(t *testing.T, rng *rand.Rand, dir string, wanted, kills i
 // acknowledged is there, and nothing twice: what is there beyond that was begun
 // by somebody who was killed.
 //
-// FREEHOLD_INCREMENTS and FREEHOLD_KILLS set how much, FREEHOLD_MEMORY names a
-// directory in memory to do it in. The seed is printed, and FREEHOLD_SEED takes
-// it back.
+// FREEHOLD_INCREMENTS and FREEHOLD_KILLS set how much. The seed is printed, and
+// FREEHOLD_SEED takes it back.
 func TestIncrementsSurviveRandomKills(t *testing.T) {
 	wanted, kills := number(t, "FREEHOLD_INCREMENTS", 600), number(t, "FREEHOLD_KILLS", 12)
 	seed := uint64(number(t, "FREEHOLD_SEED", time.Now().UnixNano()))
 	t.Logf("FREEHOLD_SEED=%d", seed)
 	dir := filepath.Join(t.TempDir(), "state")
-	if memory := os.Getenv("FREEHOLD_MEMORY"); memory != "" {
-		in, err := os.MkdirTemp(memory, "freehold-test-")
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { os.RemoveAll(in) })
-		dir = filepath.Join(in, "state")
-	}
 	if err := Create(dir, setters()); err != nil {
 		t.Fatal(err)
 	}

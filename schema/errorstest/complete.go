@@ -4,7 +4,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -69,7 +68,7 @@ func excuses(excused, how string) bool {
 }
 
 // Helps reports whether an error ends with what to do.
-func Helps(says string) bool { return remedy.MatchString(says) }
+func Helps(says string) bool { return remedy().MatchString(says) }
 
 // told fails t for each site that no line shows and that has no excuse.
 func (g *Golden) told(t *testing.T, found []site, lines []string) {
@@ -118,7 +117,7 @@ func (g *Golden) also(t *testing.T) []string {
 // remedy matches an error that ends with what to do: its last clause begins
 // with a word that tells somebody to do something, names the command that does
 // it, or lists what is wanted instead.
-var remedy = regexp.MustCompile("(?s)(^|[:;,(] |\\b(or|and|then|first) )(`?freehold [a-z]|`[^`]*` (moves|writes)|(the|its) [a-z ]+ are |there are |(" + imperatives + ")\\b)[^\\n]*$")
+var remedy = expression("(?s)(^|[:;,(] |\\b(or|and|then|first) )(`?freehold [a-z]|`[^`]*` (moves|writes)|(the|its) [a-z ]+ are |there are |(" + imperatives + ")\\b)[^\\n]*$")
 
 const imperatives = "accept|add|adopt|allow|ask|begin|build|call|check|choose|clear|close|commit|correct|create|declare|decide|delete|did you mean|divide|" +
 	"encode|end|flatten|generate|give|indent|install|keep|leave|let|list|look|make|mend|move|name|nothing to do|open|pass|please report|prepare|put|" +

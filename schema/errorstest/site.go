@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // A site is one place in the source that makes the text of an error.
@@ -175,20 +176,25 @@ func (f *finder) add(e ast.Expr) {
 		e = call.Args[0]
 	}
 	text, ok := pattern(e)
-	if !ok || !words.MatchString(verbs.ReplaceAllString(text, "")) || place.MatchString(text) {
+	if !ok || !words().MatchString(verbs().ReplaceAllString(text, "")) || place().MatchString(text) {
 		return
 	}
-	pieces := verbs.Split(text, -1)
+	pieces := verbs().Split(text, -1)
 	for i, p := range pieces {
 		pieces[i] = regexp.QuoteMeta(p)
 	}
 	f.found = append(f.found, site{f.fset.Position(e.Pos()), text, regexp.MustCompile(strings.Join(pieces, `(?s:.*)`))})
 }
 
+// expression returns what compiles an expression when it is first needed.
+func expression(text string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
+}
+
 var (
-	verbs = regexp.MustCompile(`%[-+# 0]*[\d*]*(\.[\d*]+)?(\[\d\])?[a-zA-Z%]`)
-	words = regexp.MustCompile(`\pL{2}`)
-	place = regexp.MustCompile(`^(%s: )*((owner|field|member|key|element|process|value) %[a-z.0-9]+(, |: | of ))*%[sw]: %w( \(%w\))?$|^(%s: )*((owner|field|member|key|element|process) %[a-z.0-9]+(, |: | of ))+%w( \(%w\))?$`)
+	verbs = expression(`%[-+# 0]*[\d*]*(\.[\d*]+)?(\[\d\])?[a-zA-Z%]`)
+	words = expression(`\pL{2}`)
+	place = expression(`^(%s: )*((owner|field|member|key|element|process|value) %[a-z.0-9]+(, |: | of ))*%[sw]: %w( \(%w\))?$|^(%s: )*((owner|field|member|key|element|process) %[a-z.0-9]+(, |: | of ))+%w( \(%w\))?$`)
 )
 
 // pattern is a literal, or a sum with one in it, as a format: what is added to

@@ -9,6 +9,7 @@ import (
 	"github.com/freehold-dev/freehold/reader"
 	"github.com/freehold-dev/freehold/sidecar/history"
 	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
+	"github.com/freehold-dev/freehold/sidecar/scratch"
 )
 
 func TestMain(m *testing.M) {
@@ -28,6 +29,7 @@ func TestMain(m *testing.M) {
 			return naive{v}, err
 		},
 	})
+	scratch.Main(scratch.Small)
 	os.Exit(m.Run())
 }
 

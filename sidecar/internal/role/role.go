@@ -8,6 +8,8 @@ import (
 	"os"
 	"os/exec"
 	"testing"
+
+	"github.com/freehold-dev/freehold/sidecar/scratch"
 )
 
 // Variable is the environment variable that names the role.
@@ -16,11 +18,12 @@ const Variable = "FREEHOLD_TEST_ROLE"
 // Roles are the parts that a test binary can play, by name.
 type Roles map[string]func(args []string) error
 
-// Main plays the role that this process has, or runs the tests, and ends the
-// process. A role that fails says so on standard error and ends with status 1.
+// Main plays the role that this process has, or runs the tests, on files in
+// memory if there is any, and ends the process. A role that fails says so on standard error and ends with status 1.
 func Main(m *testing.M, roles Roles) {
 	name := os.Getenv(Variable)
 	if name == "" {
+		scratch.Main(scratch.Small)
 		os.Exit(m.Run())
 	}
 	if err := roles[name](os.Args[1:]); err != nil {
