@@ -156,6 +156,11 @@ func (d *checkup) tell(r *doctor.Report) error {
 	if d.json {
 		return d.printJSON(r)
 	}
+	for i, f := range r.Findings {
+		if f.Instance == "" || d.chosen.Changed { // else its command would lack the instance
+			r.Findings[i].Says = d.runnable(f.Says)
+		}
+	}
 	return d.print(doctorText(r))
 }
 

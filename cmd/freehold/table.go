@@ -1,6 +1,8 @@
 package main
 
 import (
+	"cmp"
+	"os"
 	"slices"
 	"strings"
 
@@ -115,7 +117,18 @@ func (t table) boxed() string {
 		}
 		return styleOf(t[0][col], t[row+1][col]).Padding(0, 1)
 	}
-	return boxes.New().Headers(t[0]...).Rows(t[1:]...).Border(lipgloss.RoundedBorder()).StyleFunc(style).String()
+	return boxes.New().Headers(t[0]...).Rows(t[1:]...).Border(border()).StyleFunc(style).String()
+}
+
+// border returns the lines of a table: of plain characters if the user's locale
+// has no others. Where no locale is set, as in many containers, terminals have.
+func border() lipgloss.Border {
+	locale := cmp.Or(os.Getenv("LC_ALL"), os.Getenv("LC_CTYPE"), os.Getenv("LANG"))
+	encoding := strings.ReplaceAll(strings.ToLower(locale), "-", "")
+	if locale == "" || strings.Contains(encoding, "utf8") {
+		return lipgloss.RoundedBorder()
+	}
+	return lipgloss.ASCIIBorder()
 }
 
 // wrap breaks text at blanks, and within a word that is wider than width.

@@ -48,7 +48,7 @@ func openTerminal(t *testing.T, width int) (terminal, other *os.File) {
 
 // terminalEnv is the environment of a program on a terminal.
 func terminalEnv(more ...string) []string {
-	return append(os.Environ(), append([]string{"TERM=xterm-256color", "CLICOLOR_FORCE=", "NO_COLOR=", "COLUMNS="}, more...)...)
+	return append(os.Environ(), append([]string{"TERM=xterm-256color", "CLICOLOR_FORCE=", "NO_COLOR=", "COLUMNS=", "LC_ALL=", "LC_CTYPE=", "LANG="}, more...)...)
 }
 
 // onTerminal runs a command line on a terminal that is width cells wide and
@@ -70,6 +70,17 @@ func onTerminal(t *testing.T, width int, env []string, args ...string) string {
 		t.Fatal(err)
 	}
 	return strings.ReplaceAll(out.String(), "\r\n", "\n")
+}
+
+// A locale without UTF-8 gets a table of plain characters.
+func TestViewOnATerminalKeepsToTheLocale(t *testing.T) {
+	dir := freshState(t)
+	for locale, want := range map[string]string{"C": "+-", "de_DE.ISO-8859-1": "+-", "C.UTF-8": "╭", "en_US.utf8": "╭", "": "╭"} {
+		out := onTerminal(t, 120, []string{"LC_ALL=" + locale, "LC_CTYPE=", "LANG="}, "view", "--dir", dir)
+		if !strings.Contains(out, want) || want == "+-" && strings.Contains(out, "│") {
+			t.Errorf("%q: no table of %s:\n%s", locale, want, out)
+		}
+	}
 }
 
 func TestGetOnATerminalPrintsWhatItDoesNotObey(t *testing.T) {

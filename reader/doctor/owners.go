@@ -57,15 +57,15 @@ func (p *patient) unusable(o reader.OwnerStatus) {
 	case errors.As(o.Err, new(*document.FormatError)):
 		code, remedy = SidecarNewer, words("use the release that wrote it, or a newer one")
 	case o.Status == reader.Foreign:
-		code, remedy = SidecarForeign, p.accepted(o.Name, "look at it first; "+p.run("quarantine", o.Name).text+" moves it aside instead")
+		code, remedy = SidecarForeign, p.accepted(o, "look at it first; "+p.run("quarantine", o.Name).text+" moves it aside instead")
 	case o.Status == reader.Unreadable:
 		code = SidecarUnreadable
 	case o.Status == reader.Regressed && o.Version.IsZero():
 		code, remedy = SidecarRegressed, p.run("accept", o.Name).but("or bring the file back")
 	case o.Status == reader.Regressed:
-		code, remedy = SidecarRegressed, p.accepted(o.Name, "or bring the newer file back")
+		code, remedy = SidecarRegressed, p.accepted(o, "or bring the newer file back")
 	case o.Status == reader.Invalid:
-		remedy = p.accepted(o.Name, "look at it first; "+p.run("quarantine", o.Name).text+" moves it aside instead")
+		remedy = p.accepted(o, "look at it first; "+p.run("quarantine", o.Name).text+" moves it aside instead")
 	}
 	if p.manifest.Pending != nil && code != SidecarNewer {
 		remedy = p.run("state", "upgrade").but("until the upgrade is finished, nothing can be repaired; then doctor says how")
@@ -75,15 +75,20 @@ func (p *patient) unusable(o reader.OwnerStatus) {
 
 // accepted is the remedy of a sidecar that another hand wrote, as long as that
 // can be accepted; else it is to move it aside.
-func (p *patient) accepted(owner, advice string) remedy {
-	raw, err := p.dir.ReadFile(statedir.Sidecar(owner), nil, document.MaxSize)
+func (p *patient) accepted(o reader.OwnerStatus, advice string) remedy {
+	accept := p.run("accept", o.Name)
+	raw, err := p.dir.ReadFile(statedir.Sidecar(o.Name), nil, document.MaxSize)
 	if err == nil {
-		err = sidecar.Acceptable(&p.manifest.Declaration, owner, raw, p.sidecar)
+		err = sidecar.Acceptable(&p.manifest.Declaration, o.Name, raw, p.sidecar)
 	}
 	if err == nil {
-		return p.run("accept", owner).but(advice)
+		return accept.but(advice)
 	}
-	return p.run("quarantine", owner).but("or mend it, then accept it: as it is it cannot be accepted: " + err.Error())
+	advice = "or mend the file, then run " + accept.text
+	if !strings.Contains(o.Err.Error(), err.Error()) {
+		advice += "; as it is, it cannot be accepted: " + err.Error()
+	}
+	return p.run("quarantine", o.Name).but(advice)
 }
 
 // sidecar returns the sidecar of an owner as it should be.

@@ -77,7 +77,10 @@ func openSafe(path string) (*folder, error) {
 }
 
 func stateError(path string, err error) error {
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENOTDIR) {
+	if errors.Is(err, unix.ENOTDIR) {
+		return fmt.Errorf("%s: %w: a file stands where a directory is to be: name another directory", path, ErrNoState)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s: %w: create one with `freehold state init --dir %s`", path, ErrNoState, ShellWord(path))
 	}
 	return err

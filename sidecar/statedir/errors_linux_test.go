@@ -57,6 +57,8 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 	same("create: a state is there", Create(dir, declaration()))
 	_, err := Open(parent)
 	same("open: no state", err)
+	_, err = Open(filepath.Join(dir, ".freehold", "manifest.json"))
+	same("open: a file", err)
 	must(os.Symlink(dir, filepath.Join(parent, "link")))
 	_, err = Open(filepath.Join(parent, "link"))
 	same("open: a link", err)
