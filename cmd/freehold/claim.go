@@ -54,7 +54,7 @@ func (a *acting) claim(ctx context.Context, owner, field string) error {
 		return err
 	}
 	r := claimReport{Owner: owner, Field: field, Won: won}
-	r.By.Program, r.By.PID, r.By.At, r.By.Claim = by.Program, by.Identity.PID, instant(by.At), by.ID
+	r.By.Program, r.By.PID, r.By.At, r.By.Claim = by.Program, by.Identity.PID, exactly(by.At), by.ID
 	if err := a.report(r, r.text()); err != nil || won {
 		return err
 	}

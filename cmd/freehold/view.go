@@ -28,7 +28,8 @@ status is 1 if there are any.
 
 A terminal that is too narrow for the table ($COLUMNS, if set, says how wide it
 is) gets shorter versions, then none, then a paragraph for each field, which also
-says which program wrote it; --json and a pipe get everything, and "freehold
+says which program wrote it. Where the locale has no UTF-8, the lines of the table
+are of plain characters. --json and a pipe get everything, and "freehold
 explain" tells all of one field.`,
 		Example: `  freehold view
   freehold view --owner cost
