@@ -18,6 +18,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/freehold-dev/freehold/cmd/freehold/internal/demo"
+	"github.com/freehold-dev/freehold/sidecar/scratch"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -28,13 +29,20 @@ type audience struct {
 	stderr bytes.Buffer
 }
 
-// demoCommand returns the demo, not yet begun.
+// demoCommand returns the demo, not yet begun, played in memory if that can be.
 func demoCommand(t *testing.T, args ...string) (*exec.Cmd, *audience) {
+	t.Helper()
+	return demoBelow(t, scratch.Dir(scratch.Use{Room: 512 << 20, Programs: true}), args...)
+}
+
+// demoBelow returns the demo, not yet begun, played in a directory below parent,
+// or if that is empty, where temporary files go.
+func demoBelow(t *testing.T, parent string, args ...string) (*exec.Cmd, *audience) {
 	t.Helper()
 	a := &audience{}
 	// Not t.TempDir: its long name would make the lines of the story wrap.
 	var err error
-	if a.temp, err = os.MkdirTemp("", "d"); err != nil {
+	if a.temp, err = os.MkdirTemp(parent, "d"); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(a.temp) })
@@ -52,7 +60,7 @@ func TestDemoTellsItsWholeStory(t *testing.T) {
 	if out, err := compile.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	cmd, a := demoCommand(t)
+	cmd, a := demoBelow(t, "") // the name of one in memory would make lines wrap
 	// As the README has it.
 	cmd.Path, cmd.Args, cmd.Dir = compile.Path, []string{"go", "run", "./cmd/freehold", "demo"}, "../.."
 	err := cmd.Run()

@@ -32,7 +32,7 @@ func TestScripts(t *testing.T) {
 	}
 	goEnv := goEnvironment(t)
 	program := filepath.Join(t.TempDir(), "freeholdvet")
-	if out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-ldflags=-w", "-o", program, ".").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	testscript.Run(t, testscript.Params{

@@ -26,7 +26,7 @@ import (
 func programs(t *testing.T) string {
 	t.Helper()
 	bin := t.TempDir()
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", bin+"/", "./host/cmd/hostd", "./host/cmd/hostctl")
+	build := exec.CommandContext(t.Context(), "go", "build", "-ldflags=-w", "-o", bin+"/", "./host/cmd/hostd", "./host/cmd/hostctl")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

@@ -20,7 +20,7 @@ import (
 func programs(t *testing.T) string {
 	t.Helper()
 	bin := t.TempDir()
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", bin+"/", "./reset/cmd/precompact", "./reset/cmd/sessionstart", "./cost/cmd/turnstart", "./cost/cmd/stop", "./watchdog/cmd/tick")
+	build := exec.CommandContext(t.Context(), "go", "build", "-ldflags=-w", "-o", bin+"/", "./reset/cmd/precompact", "./reset/cmd/sessionstart", "./cost/cmd/turnstart", "./cost/cmd/stop", "./watchdog/cmd/tick")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

@@ -32,7 +32,7 @@ func newPretool(t *testing.T) pretool {
 	t.Helper()
 	tmp := t.TempDir()
 	p := pretool{tmp + "/pretool", tmp + "/sessions", tmp + "/context-items.jsonl"}
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", p.program, "./hook/cmd/pretool")
+	build := exec.CommandContext(t.Context(), "go", "build", "-ldflags=-w", "-o", p.program, "./hook/cmd/pretool")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

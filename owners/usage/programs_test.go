@@ -21,7 +21,7 @@ import (
 var bin string
 
 var build = sync.OnceValue(func() error {
-	out, err := exec.Command("go", "build", "-o", bin+"/", "./creator/cmd/skill", "./tool/cmd/bump", "./tool/cmd/skilluse", "./curator/cmd/curate", "./user/cmd/pin").CombinedOutput()
+	out, err := exec.Command("go", "build", "-ldflags=-w", "-o", bin+"/", "./creator/cmd/skill", "./tool/cmd/bump", "./tool/cmd/skilluse", "./curator/cmd/curate", "./user/cmd/pin").CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("%w\n%s", err, out)
 	}

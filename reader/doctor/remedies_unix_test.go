@@ -39,7 +39,7 @@ var program = sync.OnceValues(func() (path string, err error) {
 		return "", err
 	}
 	path = filepath.Join(built, "freehold")
-	if out, err := exec.Command("go", "build", "-o", path, "github.com/freehold-dev/freehold/cmd/freehold").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-ldflags=-w", "-o", path, "github.com/freehold-dev/freehold/cmd/freehold").CombinedOutput(); err != nil {
 		return path, fmt.Errorf("%w: %s", err, out)
 	}
 	return path, nil

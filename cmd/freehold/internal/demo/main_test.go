@@ -3,6 +3,8 @@ package demo
 import (
 	"os"
 	"testing"
+
+	"github.com/freehold-dev/freehold/sidecar/scratch"
 )
 
 // TestMain lets the test binary be the program that the demo starts copies of.
@@ -12,6 +14,7 @@ func TestMain(m *testing.M) {
 	}
 	// The race detector sleeps a second at the end of every process otherwise.
 	os.Setenv("GORACE", "atexit_sleep_ms=0")
+	scratch.Main(scratch.Use{Room: 512 << 20, Programs: true})
 	os.Exit(m.Run())
 }
 

@@ -109,7 +109,8 @@ func (s *stage) program(name string) string { return filepath.Join(s.dir, "bin",
 
 // programs puts the hooks' programs and this one into the kept directory.
 func (s *stage) programs(ctx context.Context) error {
-	args := []string{"-o", filepath.Join(s.dir, "bin") + string(filepath.Separator)}
+	// Nobody debugs them: linking takes a third less without the debugger's tables.
+	args := []string{"-ldflags=-w", "-o", filepath.Join(s.dir, "bin") + string(filepath.Separator)}
 	for _, folder := range packages {
 		args = append(args, "./"+folder)
 	}
