@@ -71,7 +71,7 @@
 //	unreadable  it cannot be read, or is no plain file; or the directory of patches set aside cannot be
 //	invalid     it is too long, or not of the format
 //	foreign     its sum is wrong, or it belongs to another owner or state
-//	regressed   somebody in the view has observed something newer of it, see document.Document.Behind, or a version though there is no file; whose own sidecar has regressed counts too
+//	regressed   somebody in the view has observed something newer of it, see document.Document.Behind, or a version though there is no file; whose own sidecar has regressed counts too, and whose patches cannot be read
 //	ok
 //
 // The file of a claim has the same statuses, but for the last but one; a field
@@ -92,7 +92,8 @@
 // leading zeros. A file with another name, which is then the patch's name too, has
 // no number: an older release set it aside. Else there need be no name.
 //
-// A patch counts if all that is right, it has no other members and no other ops
+// A patch counts if all that is right, none of its objects has other members or
+// more than 64, they nest at most 16 deep, it has no other ops
 // than add, raise, lower, insert, remove and delete, its id is not in folded of
 // the sidecar, and its number has not passed: it has none, is above taken, or is
 // one of left. Of several with one id the first counts. One that does not count
@@ -144,8 +145,8 @@
 //	unknown    dependency-forked      the numbers are equal and the nonces are not
 //
 // Of several, the first of the heaviest counts: stale, then ambiguous, unknown,
-// fresh. Before that, a value that cannot be had is unknown (unreadable), and one
-// that is not set too (unset); a field that depends on nothing is fresh
+// fresh. Before that, a value whose owner is neither ok nor missing is unknown
+// (unreadable), and one that is not set too (unset); a field that depends on nothing is fresh
 // (independent). What a patch that is set aside has changed, with the
 // version 0.0.ID, is newer than whatever was observed, also than itself: patches
 // that come later may go before it.
@@ -216,7 +217,8 @@
 // what a path names before it is opened.
 //
 // A file is invalid also if it has a count of 9*10^15 or more, or a number that
-// the language does not have. Of "$sidecar" and of a claim a plain reader checks
+// the language does not have; and foreign, not invalid, if its sum is wrong and
+// what is wrong besides is nothing that a plain reader checks. Of "$sidecar" and of a claim a plain reader checks
 // format, nonce, sum, the two counts and the time; of the rest it trusts the sum.
 // So the law holds for every file that a release wrote, whatever befell it then,
 // and not for one that somebody made up together with its sum.

@@ -17,13 +17,13 @@
 //	decimal   a JSON string that spells a JSON number ("12.5"), with at most 40 digits before its point, 40 after it, and an exponent from -40 to 40
 //	string    a JSON string of at most 65536 bytes of UTF-8
 //	time      a JSON string, RFC 3339 in UTC with up to nine digits of a fraction; read, with any offset; of the years 1 to 9999 in UTC, never the first instant of the year 1
-//	duration  a JSON string as Go writes them ("1h2m3.5s"), 64 bits of nanoseconds
+//	duration  a JSON string as Go writes them ("1h2m3.5s"), 64 bits of nanoseconds; read, any of at most 64 bytes that Go's time.ParseDuration takes
 //	enum      a JSON string, one of the declared values
 //	list      a JSON array of at most 16384 elements of the declared type
 //	record    a JSON object; of its declared members each is of its type, or is not there; others are a newer declaration's and stay
 //	json      any JSON, null too, at most 48 deep
-//	set       a JSON array of elements that differ, in order: numbers, instants and durations by size, others by the bytes of their text
-//	map       a JSON object; a key has 1 to 256 bytes without control characters
+//	set       a JSON array of at most 16384 elements that differ, in order: numbers, instants and durations by size, others by the bytes of their text; read, in any order and more than once
+//	map       a JSON object; a key has 1 to 256 bytes without control characters; read, of any text
 //
 // The counters, maxima and minima of an owner are values of their types; an
 // event's value is the time at which it was last done; a once field's that at

@@ -31,7 +31,7 @@
 //	state       the state id in the manifest
 //	epoch, revision, nonce   the version of the commit that wrote the file
 //	written_at  when that was, by the writer's clock
-//	writer      {program, identity:{boot, pid_ns, pid, start, nonce, pidfd}}; of the identity, pid and nonce are always there
+//	writer      {program, identity:{boot, pid_ns, pid, start, nonce, pidfd}}; of the identity, pid and nonce are always there; boot and its nonce are texts, the others than pid integers from 0 to 2^64-1
 //	fields      by name, the entry of every field that was ever written or begun
 //	folded      ids of patches set aside that are in the fields already, though their files may still be there; at most 8192
 //	taken       the highest number of a patch set aside that was taken in or kept out, ever, if there was one
@@ -67,7 +67,8 @@
 // and arrays nest at most [MaxDepth] deep, the file's own object counted. The
 // file's object, "$sidecar" and every object in it that is described above, but
 // for keys, observed and open, have at most [MaxMembers] members, of whose
-// names no two are equal under Unicode's simple case folding; other objects
+// names no two are equal under Unicode's simple case folding, and none equals in
+// this way, but for its case, one that is described above; other objects
 // have at most [MaxKeys] members, whose names may differ in case alone.
 // Numbers keep their digits and strings their escapes. Every error names the
 // byte at which it stands.

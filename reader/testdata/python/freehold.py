@@ -21,7 +21,7 @@ def check(right, *why):
 # What the bytes of a file are: package document.
 
 def members(pairs):
-    check(len(dict(pairs)) == len(pairs), "a name stands there twice")
+    check(len(dict(pairs)) == len(pairs) <= 16384, "a name stands there twice, or too many do")
     return dict(pairs)
 
 def depth(v):
@@ -38,16 +38,19 @@ def parse(data):
 def shaped(shape, v):
     "Checks v by a function, a pattern, the shape of a list's elements, or those of the members that an object has."
     if callable(shape): return shape(v)
-    if type(shape) is str: return check(type(v) is str and re.fullmatch(shape, v, re.A), f"{v} is not {shape}")
+    if type(shape) is str:
+        counts = v.split(".")[:2] if VERSION in shape and v else []
+        return check(type(v) is str and re.fullmatch(shape, v, re.A) and all(int(n) < 2**53 for n in counts), f"{v} is not {shape}")
     check(type(v) is type(shape), f"{v} is of another type")
     if type(shape) is list: return [shaped(shape[0], e) for e in v]
-    folded = {"".join(c.casefold() if len(c.casefold()) == 1 else c for c in name) for name in v}
-    check(len(folded) == len(v) <= 4096, "names that differ in case alone, or too many")
+    names = {*v, *(name.rstrip("?") for name in shape if name != "$sidecar")}  # those that might be there too
+    check(len(set(map(folded_case, names))) == len(names) and len(v) <= 4096, "names that differ in case alone, or too many")
     for name in shape:
         if name[-1] != "?" or name[:-1] in v: shaped(shape[name], v[name.rstrip("?")])
 
+def folded_case(name): return "".join(c.casefold() if len(c.casefold()) == 1 else c.lower() if len(c.lower()) == 1 else c for c in name)
 def each(names, shape): return lambda v: [shaped(names, name) or shaped(shape, e) for name, e in v.items()]
-def number(most): return lambda v: check(type(v) is Number and re.fullmatch(COUNT, v) and int(v) <= most, v)
+def number(most): return lambda v: check(type(v) is Number and re.fullmatch("0|[1-9][0-9]{0,19}", v) and int(v) <= most, v)
 def several(most, shape): return lambda v: shaped([shape], v) or check(len(v) <= most, "too many")
 
 def moment(v):
@@ -57,16 +60,17 @@ def moment(v):
 def entry(e): shaped({"open": OPEN} if "open" in e and not WRITTEN.keys() & e.keys() else ENTRY, e)
 def entries(v): shaped({}, v), each(TEXT, entry)(v)
 
-COMMIT, PID, OPEN = number(2**53 - 1), number(2**31 - 1), each(NONCE, entry)
+COMMIT, PID, LONG, OPEN = number(2**53 - 1), number(2**31 - 1), number(2**64 - 1), each(NONCE, entry)
 WRITTEN = {"version": VERSION, "at": moment, "program": TEXT, "pid": PID}
 ENTRY = {**WRITTEN, "keys?": each(TEXT, VERSION), "observed?": each(NAME, VERSION + "|"), "open?": OPEN}
 COMMON = {"format": lambda v: check(type(v) is Number and v == "1", "another format"), "owner": SOME, "state": SOME,
-          "writer": {"program": TEXT, "identity": {"pid": PID, "nonce": TEXT}}, "sum": "[0-9a-f]{64}"}
+          "writer": {"program": TEXT, "identity": {"pid": PID, "nonce": TEXT, "boot?": TEXT, **dict.fromkeys(("pid_ns?", "start?", "pidfd?"), LONG)}}, "sum": "[0-9a-f]{64}"}
 CLAIM = {**COMMON, "field": SOME, "nonce": NONCE, "at": moment}
 SIDECAR = {"$sidecar": {**COMMON, "owner": NAME, "epoch": COMMIT, "revision": COMMIT, "nonce": NONCE, "fields": entries,
                         "written_at": moment, "recent": several(256, NONCE), "folded?": several(8192, NONCE),
                         "taken?": COMMIT, "left?": several(8192, COMMIT)}}
 PATCH = {**COMMON, "id": NONCE, "at": moment, "ops": [{"field": NAME, "op": "add|raise|lower|insert|remove|delete"}]}
+WRITER, PROCESS = {"program", "identity"}, {"boot", "pid_ns", "pid", "start", "nonce", "pidfd"}
 OP = {"field", "op", "key", "member", "at", "value", "seen"}
 
 def digest(data): return hashlib.sha256(data).hexdigest()
@@ -75,10 +79,12 @@ def decode(data, shape, **whose):
     doc = parse(data)
     shaped(shape, doc)
     head = doc.get("$sidecar", doc)
-    check(digest(data.replace(head["sum"].encode(), b"0" * 64)) == head["sum"], "its sum is wrong", "foreign")
+    once, zeroed = data.count(head["sum"].encode()) == 1, data.replace(head["sum"].encode(), b"0" * 64)
+    check(once and digest(zeroed) == head["sum"], "its sum is wrong", "foreign")
     check(all(head[name] == value for name, value in whose.items()), "it belongs elsewhere", "foreign")
     if shape is PATCH:
         ours = re.fullmatch(rb'(?s).*,"sum":"\w{64}"}\n', data) and doc.keys() - {"name"} == PATCH.keys()
+        ours = ours and doc["writer"].keys() <= WRITER and doc["writer"]["identity"].keys() <= PROCESS and depth(doc) <= 16
         check(ours and all(op.keys() <= OP for op in doc["ops"]), "a newer release's")
     return doc
 
@@ -94,14 +100,14 @@ def judge(found, decode, *whose, **names):
     if found[0] != "ok": return found
     try: return "ok", decode(found[1], *whose, **names)
     except Bad as e: return (e.args + ("invalid",))[1], e.args[0]
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as e: return "invalid", repr(e)
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError, ArithmeticError) as e: return "invalid", repr(e)
 
 # What values are and what patches make of them: packages schema and sidecar.
 
 def order(f, v):
     "Returns v, a value of the field f, as something that sorts. It is Bad if it is none."
     kind = f.get("type")
-    if f.get("kind") == "set": return check(type(v) is list, "no set") or [order({**f, "kind": "value"}, e) for e in v]
+    if f.get("kind") == "set": return check(type(v) is list and len(v) <= 16384, "no set") or [order({**f, "kind": "value"}, e) for e in v]
     if kind == "json": return check(depth(v) <= 48, "nested too deep") or v
     check(type(v) is CLASSES.get(kind, str), f"no {kind}")
     if kind == "bool": return v
@@ -117,20 +123,22 @@ def order(f, v):
         return decimal.Decimal(v)
     if kind == "time":
         at = re.fullmatch(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(Z|[+-]\d\d:\d\d)", v, re.A)
-        check(at and not v.startswith("0001-01-01T00:00:00Z"), "no instant")
-        return datetime.datetime.fromisoformat(at[1] + at[3].replace("Z", "+00:00")).astimezone(datetime.timezone.utc), (at[2] or "").ljust(9, "0")
+        check(at, "no instant")
+        day = datetime.datetime.fromisoformat(at[1] + at[3].replace("Z", "+00:00")).astimezone(datetime.timezone.utc)
+        fraction = (at[2] or "").ljust(9, "0")
+        return check(int(fraction) or day.replace(tzinfo=None) > datetime.datetime.min, "no instant") or (day, fraction)
     if kind == "duration":
-        check(re.fullmatch(r"[+-]?(0|((\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h))+)", v, re.A), "no duration")
+        check(re.fullmatch(r"[+-]?(0|((\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h))+)", v, re.A) and len(v.encode()) <= 64, "no duration")
         n = sum(int(decimal.Decimal(n) * UNITS[unit]) for n, unit in re.findall(r"([\d.]+)([a-zµμ]+)", v))
         n = -n if v[0] == "-" else n
         return check(-(1 << 63) <= n < 1 << 63, "too long") or n
-    if kind == "list": return [order(f["of"], e) for e in v]
+    if kind == "list": return check(len(v) <= 16384, "too long") or [order(f["of"], e) for e in v]
     if kind == "record": return [order(f["fields"][name], e) for name, e in v.items() if name in f.get("fields", {})]
     return check(v in f["values"] if kind == "enum" else len(v.encode()) <= 1 << 16, f"no {kind}") or v
 
 def fits(f, v):
     try: return [order(f, v)]
-    except (ValueError, OverflowError): return []
+    except (ValueError, ArithmeticError): return []
 
 def duration(n):
     "Writes nanoseconds as Go does."
@@ -224,7 +232,9 @@ def collect(state):
             files[owner] = read(os.path.join(meta, "upgrade-" + pending["id"], owner + ".json"))
         if files[owner][0] == "missing": files[owner] = read(os.path.join(state, owner + ".json"))
         for field in sorted(field for field, f in o["fields"].items() if f.get("kind") == "once"):
-            files[owner, field] = read(os.path.join(meta, "claims", owner, field), 8 << 10)
+            home = os.path.join(meta, "claims", owner)
+            kept = os.path.isdir(home) and os.lstat(home).st_ino == int(manifest["claims"][owner])
+            files[owner, field] = read(os.path.join(home, field), 8 << 10) if kept else ("unreadable", b"it is not the directory of before")
     return manifest, files
 
 NOTHING = {"$sidecar": {"fields": {}}}
