@@ -31,7 +31,7 @@ func (s *spec) readDependencies(n *yaml.Node) {
 		return
 	}
 	if kind := s.out.field.EffectiveKind(); !slices.Contains(schema.DependentKinds(), kind) {
-		s.report(at(n), "%s is a %s, which is written by its parts, and what was seen is kept for a whole field: let a field of kind %s depend on them",
+		s.report(at(n), "%s is of kind %s, which is written by its parts, and what was seen is kept for a whole field: let a field of kind %s depend on them",
 			s.what, kind, list(words(schema.DependentKinds()...), "or"))
 		return
 	}
