@@ -86,6 +86,7 @@ func intact(raw []byte) bool {
 // owner declares stay as they are.
 func (b *batch) takeIn() error {
 	w := b.w
+	b.forgetAside()
 	b.base.Owner, b.base.State = w.owner, w.manifest.StateID
 	b.next = w.firstVersion(believable(b.base.Version.Epoch))
 	b.changes = map[place]slot{}
@@ -105,6 +106,19 @@ func (b *batch) takeIn() error {
 		}
 	}
 	return nil
+}
+
+// forgetAside takes out of the foreign base what it says of patches set aside if
+// that is not about those of this owner, or cannot be: by the numbers of another
+// state, those that wait here would have passed, and be lost.
+func (b *batch) forgetAside() {
+	w, none := b.w, document.New(b.w.owner, b.w.manifest.StateID)
+	switch {
+	case b.base.Owner != w.owner || b.base.State != w.manifest.StateID:
+		b.base.TakeAside(none)
+	case b.base.Taken() > mostBelieved: // and nobody could set a patch aside
+		b.base.SetTaken(none.Taken(), nil)
+	}
 }
 
 // beginAnew puts an empty sidecar in the place of none, so that whoever has
