@@ -144,6 +144,9 @@ func (b *batch) unsure(v Version, err error) error {
 // write publishes the batch's document.
 func (b *batch) write(power bool) error {
 	w, doc := b.w, b.document()
+	if err := w.follows(b.base, b.next); err != nil {
+		return err
+	}
 	raw, err := doc.AppendEncode(w.fresh[:0])
 	if err != nil {
 		return fmt.Errorf("%s: %w: %w", w.file(), ErrValue, err)

@@ -1,6 +1,8 @@
 package sidecar
 
 import (
+	"fmt"
+
 	"github.com/freehold-dev/freehold/sidecar/document"
 	"github.com/freehold-dev/freehold/sidecar/statedir"
 )
@@ -97,6 +99,35 @@ func believable(epoch uint64) uint64 {
 	return epoch
 }
 
+// Ends returns an error that wraps [ErrInvalid] if doc, which Freehold could have
+// written, has the largest epoch, or the largest number of a patch set aside.
+// Nobody gets there by counting: another hand has written that, and the sum, too.
+// Nothing is lost, and no number begins again at the bottom; but sooner or later
+// nobody can write, or set aside.
+func Ends(doc *document.Document) error {
+	what := ""
+	switch {
+	case doc.Version.Epoch >= document.MaxEpoch:
+		what = "epoch"
+	case doc.Taken() >= document.MaxEpoch:
+		what = "number of a patch set aside"
+	default:
+		return nil
+	}
+	return fmt.Errorf("%w: it has the largest %s there is, %d, which only another hand can have written, so that none can follow: look at it, move it away, and set anew what is to stay", ErrInvalid, what, uint64(document.MaxEpoch))
+}
+
+// follows returns an error if there is no version v to follow base.
+func (w *Writer) follows(base *document.Document, v Version) error {
+	switch {
+	case v.Epoch > document.MaxEpoch:
+		return fmt.Errorf("%s: nothing was changed: %w", w.file(), Ends(base))
+	case v.Revision > document.MaxEpoch:
+		return fmt.Errorf("%s: %w: nothing was changed: it has the largest revision there is: open the owner again, which begins another epoch", w.file(), ErrInvalid)
+	}
+	return nil
+}
+
 // nextVersion returns the version of a commit on top of base.
 func (w *Writer) nextVersion(base *document.Document) Version {
 	v := Version{Epoch: base.Version.Epoch, Revision: base.Version.Revision + 1, Nonce: statedir.NewNonce()}
@@ -110,7 +141,7 @@ func (w *Writer) nextVersion(base *document.Document) Version {
 		}
 	case base.Version.IsZero():
 		v.Epoch, v.Revision = w.newEpoch(w.quarantinedEpoch()), 1 // nobody has observed one: see regressed
-	case base.Writer.Identity.Boot != self().Boot, behind(base.Version, w.seen):
+	case base.Writer.Identity.Boot != self().Boot, behind(base.Version, w.seen), base.Version.Revision == document.MaxEpoch:
 		v.Epoch, v.Revision = w.newEpoch(base.Version.Epoch, w.observedEpoch()), 1
 	}
 	return v

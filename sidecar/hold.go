@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/freehold-dev/freehold/sidecar/document"
 	"github.com/freehold-dev/freehold/sidecar/statedir"
 )
 
@@ -30,7 +31,13 @@ func (w *Writer) beginEpoch() error {
 			visible = append(visible, recorded)
 		}
 	}
-	w.epoch = w.newEpoch(visible...)
+	if w.epoch = w.newEpoch(visible...); w.epoch > document.MaxEpoch {
+		doc, err := w.read()
+		if err != nil {
+			return err
+		}
+		return w.follows(doc, Version{Epoch: w.epoch})
+	}
 	w.holder = &Holder{Identity: self(), Program: w.program, Since: w.clock().UTC(), Invocation: invocation()}
 	lease.Handoff = nil
 	return w.record(lease)

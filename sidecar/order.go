@@ -163,7 +163,9 @@ func (w *Writer) putNext(a *statedir.Aside, draft *statedir.Draft, p *PatchAside
 		if given == MaxAside {
 			return fmt.Errorf("%w; and the patch cannot be set aside, nothing was changed: others were faster at %d numbers, one after the other: try again", busy, given)
 		}
-		if p.Number++; p.Number > document.MaxEpoch {
+		if p.Number++; p.Number > document.MaxEpoch && mine.doc.Taken() == document.MaxEpoch {
+			return fmt.Errorf("%w; and the patch cannot be set aside, nothing was changed: %s: %w", busy, w.file(), Ends(mine.doc))
+		} else if p.Number > document.MaxEpoch {
 			return fmt.Errorf("%w; and the patch cannot be set aside, nothing was changed: %s has the highest number there is: look at it, and move it away", busy, a.Path(asideName(w.manifest.StateID, document.MaxEpoch)))
 		}
 		p.Name = asideName(w.manifest.StateID, p.Number)

@@ -127,6 +127,9 @@ func (b *batch) forgetAside() {
 func (w *Writer) beginAnew(was *document.Document) (Commit, error) {
 	b := &batch{w: w, base: document.New(w.owner, w.manifest.StateID), next: w.firstVersion()}
 	b.base.TakeAside(was)
+	if was.Taken() > mostBelieved { // no number could follow: see Ends
+		b.base.SetTaken(0, nil)
+	}
 	if err := b.write(true); err != nil {
 		return Commit{}, err
 	}

@@ -107,7 +107,8 @@ func (p *patient) sidecar(owner string) (*document.Document, error) {
 	return doc, doc.Belongs(owner, p.manifest.StateID)
 }
 
-// members looks at what a sidecar has that is not declared.
+// members looks at what a sidecar has that is not declared, and whether there can
+// be another after it.
 func (p *patient) members(owner string) {
 	raw, err := p.dir.ReadFile(statedir.Sidecar(owner), nil, document.MaxSize)
 	if err != nil {
@@ -124,6 +125,9 @@ func (p *patient) members(owner string) {
 		}
 	}
 	p.listed("undeclared", owner+" has members that are not declared, which commits keep", unknown)
+	if err := sidecar.Ends(doc); err != nil {
+		p.find(SidecarInvalid, statedir.Sidecar(owner), err.Error(), words("look at it, move it away, and set anew what is to stay")).Owner = owner
+	}
 }
 
 // fields says which fields and claims of usable owners cannot be used.

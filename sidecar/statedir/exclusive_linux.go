@@ -26,7 +26,7 @@ func (d *draft) publish(name string) error {
 		return d.publishStaged(name)
 	}
 	err := d.folder.link(d.fd, name)
-	if err == unix.ENOENT { // neither the right to link a descriptor nor a /proc
+	if unlinkable(err) {
 		staged, err := d.folder.draftStaged(name, d.raw)
 		if err != nil {
 			return err
@@ -39,6 +39,13 @@ func (d *draft) publish(name string) error {
 		return d.folder.fail("link", name, err)
 	}
 	return nil
+}
+
+// unlinkable reports whether err means that a file without a name got none, since
+// it cannot be named: there is neither the right to do so by its descriptor nor a
+// /proc, or no right to that.
+func unlinkable(err error) bool {
+	return err == unix.ENOENT || err == unix.EACCES || err == unix.EPERM
 }
 
 func (f *folder) openUnnamed() (int, error) {
