@@ -109,6 +109,9 @@ func (b *batch) readAside(names []string) (fresh []*PatchAside, certain bool, er
 			b.fold.done = append(b.fold.done, name)
 		case b.passed(p):
 			failpoint.Hit(failpoint.FoldPassed)
+			if b.fold.kept >= mostKept { // it counts for nobody, and the next commit goes on
+				continue
+			}
 			if dead, err := b.fold.aside.Free(name); err == nil && dead && (b.base.Remembers(p.ID) || b.keepOut(p, errPassed)) {
 				b.fold.out = append(b.fold.out, name)
 			}
@@ -116,6 +119,7 @@ func (b *batch) readAside(names []string) (fresh []*PatchAside, certain bool, er
 			fresh = append(fresh, p)
 		}
 	}
+	b.fold.kept = 0 // what the version takes in has a bound of its own
 	if failpoint.Omitted(failpoint.RuleLeftover) {
 		for _, name := range b.fold.done {
 			b.fold.aside.Remove(name)

@@ -210,17 +210,43 @@ func TestSettingAsideLateStoppedAtEveryCallIsAllOrNothing(t *testing.T) {
 
 // passedJunk leaves what a writer leaves that is killed when it has the name of a
 // number that has passed. It would add 1000.
-func passedJunk(t *testing.T, w *Writer) {
+func passedJunk(t *testing.T, w *Writer) { manyPassed(t, w, 1) }
+
+// manyPassed is passedJunk of several writers, each with a number of its own.
+func manyPassed(t *testing.T, w *Writer, several int) {
 	t.Helper()
-	setAside(t, w, op("n", Add, "10"))
+	locked(t, w, func() {
+		for range several {
+			update(t, w, ops(op("n", Add, "10")))
+		}
+	})
 	update(t, w, ops())
-	p := &PatchAside{ID: "0000000000001", At: time.Now(), Ops: Patch{op("n", Add, "1000")}, Name: asideName(w.manifest.StateID, 1)}
-	raw, err := p.encode("tool", w.manifest.StateID)
-	if err == nil {
-		err = os.WriteFile(filepath.Join(w.dir.Path(), ".freehold", "tool.aside", p.Name), raw, 0o600)
+	for i := range several {
+		p := &PatchAside{ID: fmt.Sprintf("%013d", i+1), At: time.Now(), Ops: Patch{op("n", Add, "1000")}, Name: asideName(w.manifest.StateID, uint64(i+1))}
+		raw, err := p.encode("tool", w.manifest.StateID)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(w.dir.Path(), ".freehold", "tool.aside", p.Name), raw, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
-	if err != nil {
-		t.Fatal(err)
+}
+
+// A commit moves away only so many patches whose numbers have passed, and still
+// takes in what counts: each is kept durably, and those who wait have deadlines.
+func TestCommitMovesAwayOnlySoManyPassedPatches(t *testing.T) {
+	_, w := newSetters(t)
+	const more = 3
+	manyPassed(t, w, mostKept+more)
+	setAside(t, w, op("peak", Raise, "7"))
+	for _, left := range []int{more, 0} {
+		if diff := cmp.Diff(map[string]string{"n": fmt.Sprint(10 * (mostKept + more)), "peak": "7"}, values(t, w, "n", "peak")); diff != "" {
+			t.Errorf("values (-want +got):\n%s", diff)
+		}
+		if names := asideNames(t, w); len(names) != left {
+			t.Errorf("%d are still there, want %d: %v", len(names), left, names)
+		}
 	}
 }
 

@@ -8,8 +8,8 @@ import (
 	"github.com/freehold-dev/freehold/sidecar/document"
 )
 
-// mostKept is of how many patches one version may keep something out: each is
-// kept durably by itself.
+// mostKept is of how many patches one version may keep something out, and how many
+// one commit moves away whose numbers have passed: each is kept durably by itself.
 const mostKept = 64
 
 // takeSome takes as many of patches into the batch as one version has room for,
