@@ -3,6 +3,7 @@ package sidecar
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -52,5 +53,31 @@ func TestAcceptLosesNothingThatIsSetAside(t *testing.T) {
 				t.Errorf("still set aside: %v", names)
 			}
 		})
+	}
+}
+
+// What a sidecar had taken in that another hand has edited since is not taken in
+// again after it was moved aside, though its files may have come back.
+func TestQuarantineOfAnEditedSidecarTakesInNothingTwice(t *testing.T) {
+	dir, w := newSetters(t)
+	setAside(t, w, op("n", Add, "10"))
+	name := asideNames(t, w)[0]
+	file := filepath.Join(dir, ".freehold", "tool.aside", name)
+	patch := readFile(t, file)
+	update(t, w, ops())
+	if err := os.WriteFile(file, []byte(patch), 0o600); err != nil { // as after a kill in between
+		t.Fatal(err)
+	}
+	path := sidecarPath(dir, "tool")
+	edited := strings.Replace(readFile(t, path), `"n":10`, `"n":11`, 1)
+	if err := os.WriteFile(path, []byte(edited), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Quarantine(t.Context(), dir, "tool", nil); err != nil {
+		t.Fatal(err)
+	}
+	setAside(t, w, op("n", Add, "1"))
+	if diff := cmp.Diff(map[string]string{"n": "1"}, values(t, w, "n")); diff != "" {
+		t.Errorf("values (-want +got):\n%s", diff)
 	}
 }

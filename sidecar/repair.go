@@ -86,7 +86,7 @@ func intact(raw []byte) bool {
 // owner declares stay as they are.
 func (b *batch) takeIn() error {
 	w := b.w
-	b.forgetAside()
+	w.forgetAside(b.base)
 	b.base.Owner, b.base.State = w.owner, w.manifest.StateID
 	b.next = w.firstVersion(believable(b.base.Version.Epoch))
 	b.changes = map[place]slot{}
@@ -108,17 +108,30 @@ func (b *batch) takeIn() error {
 	return nil
 }
 
-// forgetAside takes out of the foreign base what it says of patches set aside if
-// that is not about those of this owner, or cannot be: by the numbers of another
-// state, those that wait here would have passed, and be lost.
-func (b *batch) forgetAside() {
-	w, none := b.w, document.New(b.w.owner, b.w.manifest.StateID)
+// forgetAside takes out of foreign, which another hand wrote, what it says of
+// patches set aside if that is not about those of this owner, or cannot be: by
+// the numbers of another state, those that wait here would have passed, and be
+// lost.
+func (w *Writer) forgetAside(foreign *document.Document) {
 	switch {
-	case b.base.Owner != w.owner || b.base.State != w.manifest.StateID:
-		b.base.TakeAside(none)
-	case b.base.Taken() > mostBelieved: // and nobody could set a patch aside
-		b.base.SetTaken(none.Taken(), nil)
+	case foreign.Owner != w.owner || foreign.State != w.manifest.StateID:
+		foreign.TakeAside(document.New(w.owner, w.manifest.StateID))
+	case foreign.Taken() > mostBelieved: // and nobody could set a patch aside
+		foreign.SetTaken(0, nil)
 	}
+}
+
+// hadTakenIn returns a document that says of patches set aside what the file in
+// the place of the sidecar does, whoever wrote that, as far as it can be read.
+func (w *Writer) hadTakenIn() *document.Document {
+	raw, err := w.dir.ReadFile(statedir.Sidecar(w.owner), nil, document.MaxSize)
+	if err == nil {
+		if was, err := document.DecodeForeign(raw); err == nil {
+			w.forgetAside(was)
+			return was
+		}
+	}
+	return document.New(w.owner, w.manifest.StateID)
 }
 
 // beginAnew puts an empty sidecar in the place of none, so that whoever has
@@ -157,10 +170,7 @@ func Quarantine(ctx context.Context, dir, owner string, o *Options) (statedir.Qu
 		return statedir.Quarantined{}, err
 	}
 	defer release()
-	was, err := w.read()
-	if err != nil {
-		was = document.New(owner, w.manifest.StateID)
-	}
+	was := w.hadTakenIn()
 	aside, err := w.dir.Quarantine(statedir.Sidecar(owner), intact)
 	if errors.Is(err, fs.ErrNotExist) {
 		return aside, fmt.Errorf("%s: nothing to move aside: %w", w.file(), fs.ErrNotExist)
