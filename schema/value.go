@@ -178,7 +178,7 @@ func sum[T any](c Codec[T], a, b []byte, add func(T, T) (T, error)) ([]byte, err
 func addInt64[T ~int64](x, y T) (T, error) {
 	z := x + y
 	if (x > 0 && y > 0 && z < 0) || (x < 0 && y < 0 && z >= 0) {
-		return 0, fmt.Errorf("%w: %v + %v: add less, or clear the counter first", ErrOverflow, x, y)
+		return 0, fmt.Errorf("%w: %v + %v: add less, since a counter cannot be cleared", ErrOverflow, x, y)
 	}
 	return z, nil
 }
@@ -186,7 +186,7 @@ func addInt64[T ~int64](x, y T) (T, error) {
 func addUint64(x, y uint64) (uint64, error) {
 	z, carry := bits.Add64(x, y, 0)
 	if carry != 0 {
-		return 0, fmt.Errorf("%w: %d + %d: add less, or clear the counter first", ErrOverflow, x, y)
+		return 0, fmt.Errorf("%w: %d + %d: add less, since a counter cannot be cleared", ErrOverflow, x, y)
 	}
 	return z, nil
 }
@@ -194,7 +194,7 @@ func addUint64(x, y uint64) (uint64, error) {
 func addDecimal(x, y decimal.Decimal) (decimal.Decimal, error) {
 	z := x.Add(y)
 	if boundDecimal(z) != nil {
-		return decimal.Decimal{}, fmt.Errorf("%w: %s + %s: add less, or clear the counter first", ErrOverflow, x, y)
+		return decimal.Decimal{}, fmt.Errorf("%w: %s + %s: add less, since a counter cannot be cleared", ErrOverflow, x, y)
 	}
 	return z, nil
 }
