@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
 	"github.com/shopspring/decimal"
 )
 
@@ -263,6 +264,12 @@ func TestMisuseOfATxPanics(t *testing.T) {
 }
 
 func TestGoroutinesShareCommitsAndLoseNothing(t *testing.T) {
+	failpoint.Set(func(step string) {
+		if step == failpoint.CommitPublish {
+			time.Sleep(time.Millisecond) // as on a disk, so that others come meanwhile
+		}
+	})
+	defer failpoint.Set(nil)
 	dir := newState(t)
 	w := openOwner(t, dir, "cost", &Options{Wait: time.Minute})
 	const goroutines, each = 64, 20

@@ -96,8 +96,12 @@ func readAll(ctx context.Context, r io.Reader, most int) ([]byte, error) {
 	}
 	done := make(chan result, 1)
 	go func() {
-		text, err := io.ReadAll(io.LimitReader(r, int64(most)+1))
-		done <- result{text, err}
+		text := make([]byte, most+1)
+		n, err := io.ReadFull(r, text)
+		if err == io.EOF || err == io.ErrUnexpectedEOF {
+			err = nil
+		}
+		done <- result{text[:n], err}
 	}()
 	select {
 	case <-ctx.Done():

@@ -135,7 +135,7 @@ func TestAWriteIsRefusedWhereTooMuchIsSetAside(t *testing.T) {
 		}
 		defer os.Remove(big)
 		got := call(t, "", put...)
-		if got.Status != exitBusy || got.Stdout != "" || !strings.Contains(got.Stderr, "run `freehold fold tool`") {
+		if got.Status != exitBusy || got.Stdout != "" || !strings.Contains(got.Stderr, "run `freehold fold tool --dir ") {
 			t.Errorf("put says %+v", got)
 		}
 		return nil
