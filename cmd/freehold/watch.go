@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os/signal"
+	"syscall"
 
 	"github.com/freehold-dev/freehold/reader"
 	"github.com/freehold-dev/freehold/sidecar"
@@ -22,7 +24,8 @@ func newWatch(c *cli) *cobra.Command {
 what, whose it is, who wrote it and in which version. FIELD and --owner say which
 fields; without them it is all. Changes that come within a hundredth of a second
 are taken together, and the last state is never missed. An interrupt (Ctrl-C)
-ends it, and the exit status is 0.
+ends it, and so does the end of whoever reads the pipe that it writes into, on
+Linux at once and elsewhere at the next change; the exit status is 0.
 
 On a terminal it prints a line for each change. Into a pipe, or with --json, it
 prints a line of JSON for each view that has any, the first at once:
@@ -106,12 +109,19 @@ type (
 func (w *watching) run(ctx context.Context, r *reader.Reader) error {
 	_, terminal := w.terminal()
 	w.json = w.json || !terminal
+	signal.Ignore(syscall.SIGPIPE) // a reader that has enough is no failure
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	onceUnread(w.stdout, stop)
 	var last error
 	for view, err := range r.Watch(ctx) {
 		if last = err; err != nil {
 			err = w.complainOf(err)
 		} else {
 			err = w.show(view)
+		}
+		if errors.Is(err, syscall.EPIPE) {
+			return nil
 		}
 		if err != nil {
 			return err

@@ -237,6 +237,31 @@ func TestWatchThatCannotWriteEnds(t *testing.T) {
 	}
 }
 
+// `freehold watch | head -1` ends, though nothing ever changes again.
+func TestWatchEndsWithItsReader(t *testing.T) {
+	dir := freshState(t)
+	out, in, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	var stderr bytes.Buffer
+	cmd := exec.Command("freehold", "watch", "--dir", dir)
+	cmd.Stdout, cmd.Stderr = in, &stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { cmd.Process.Kill() })
+	in.Close()
+	if _, err := bufio.NewReader(out).ReadBytes('\n'); err != nil {
+		t.Fatal(err)
+	}
+	out.Close()
+	if err := cmd.Wait(); err != nil || stderr.Len() > 0 {
+		t.Errorf("%v, stderr %q", err, &stderr)
+	}
+}
+
 // On a terminal a watch is a line for each change.
 func TestWatchOnATerminal(t *testing.T) {
 	dir := liveState(t)
