@@ -67,8 +67,9 @@ func (f Freshness) Fresh() bool { return f.Verdict == Fresh }
 var weight = map[Verdict]int{Fresh: 0, Unknown: 1, Ambiguous: 2, Stale: 3}
 
 // Freshness says whether the field was computed from the newest of what it
-// depends on. A field that depends on nothing is fresh; a part of a map is as
-// fresh as the whole.
+// depends on by itself: what one of those depends on in turn decides nothing. A
+// field that depends on nothing is fresh; a part of a map is as fresh as the
+// whole.
 func (e Entry) Freshness() Freshness {
 	p, err := e.place()
 	if err != nil {
