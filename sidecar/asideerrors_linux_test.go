@@ -162,6 +162,27 @@ func TestErrorsSayWhatToDoAboutNumbers(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
+	quarantine := filepath.Join(dir, ".freehold", "quarantine")
+	if err := os.MkdirAll(quarantine, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for n := range MaxKeptOut {
+		for _, name := range []string{keptName("tool", fmt.Sprintf("%013d", n)), keptName("other", fmt.Sprintf("%013d", n))} {
+			if err := errors.Join(os.WriteFile(filepath.Join(quarantine, name), nil, 0o600), os.WriteFile(filepath.Join(quarantine, name+".why"), nil, 0o600)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	locked(t, w, func() {
+		same("as many patches are kept out as may be", failed(t, w, add))
+		if err := os.Remove(filepath.Join(quarantine, keptName("tool", fmt.Sprintf("%013d", 0)))); err != nil {
+			t.Fatal(err)
+		}
+		update(t, w, ops(op("n", Add, "1")))
+	})
+	if err := os.RemoveAll(quarantine); err != nil {
+		t.Fatal(err)
+	}
 	large := strings.Repeat("x", 20_000)
 	locked(t, w, func() {
 		for n := range 30 { // more than one version takes in
@@ -179,7 +200,7 @@ func TestErrorsSayWhatToDoAboutNumbers(t *testing.T) {
 	}
 	put(text)
 	update(t, w, ops())
-	if got := values(t, w, "n")["n"]; got != "2" || len(asideNames(t, w)) > 0 {
+	if got := values(t, w, "n")["n"]; got != "3" || len(asideNames(t, w)) > 0 {
 		t.Errorf("n is %s, and set aside %v", got, asideNames(t, w))
 	}
 }

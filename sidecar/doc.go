@@ -45,9 +45,10 @@
 // A patch means the incarnations of keys that there were when it was set aside.
 // One on a key that was absent joins the incarnation that the first such patch
 // creates; if that was deleted before it was set aside, it creates another, as
-// its Update would have done then. What means another one, and what a counter cannot hold, is kept out:
-// a copy stays in the quarantine with the reason, and [Options].Notice hears of
-// it. A patch that this release does not understand stays where it is.
+// its Update would have done then. What means another one, and what a counter
+// cannot hold, is kept out: a copy stays in the quarantine with the reason, and
+// [Options].Notice hears of it. Once there are [MaxKeptOut] of an owner, no more
+// are set aside. A patch that this release does not understand stays where it is.
 //
 // # Maps
 //

@@ -22,6 +22,17 @@ func (b *batch) keepOut(p *PatchAside, why error) bool {
 // keptName names a patch in the quarantine.
 func keptName(owner, id string) string { return statedir.OwnerAside(owner) + "." + id + ".json" }
 
+// roomKept says why one more patch could be too much of those that are kept out.
+// Where the quarantine cannot be read, none can be kept out either: they stay
+// where they are set aside, which has bounds of its own.
+func (w *Writer) roomKept() error {
+	kept, err := w.dir.KeptOut(statedir.OwnerAside(w.owner))
+	if err != nil || kept < MaxKeptOut {
+		return nil
+	}
+	return fmt.Errorf("%d patches of the owner are kept out in %s, and no more may be: `freehold doctor` lists them; look at them, add by hand what is to count, and remove them", kept, w.dir.QuarantinePath(""))
+}
+
 // wasKeptOut reports whether an earlier commit has kept p out as a whole, and was
 // killed before its file was gone. By now it might fit, and whoever was told may
 // have added by hand what is to count.

@@ -28,6 +28,10 @@ const (
 	MaxAsideBytes = 8 << 20
 	// MaxPatch is the most bytes that one of them may have.
 	MaxPatch = 64 << 10
+	// MaxKeptOut is the most patches that may be kept out, in the quarantine,
+	// before no more are set aside: they were acknowledged, so nobody but who has
+	// looked at them may remove them, and they must not fill the disk.
+	MaxKeptOut = 1024
 )
 
 // A PatchAside is a patch that could not wait for its owner's lock: the content

@@ -82,6 +82,9 @@ func (w *Writer) nothingAside(mine *snapshot, busy error) (Commit, error) {
 // good has changed nothing; after that, nobody knows.
 func (w *Writer) putAside(ops Patch, busy error) (Commit, error) {
 	p := &PatchAside{At: w.spool.next(w.clock()), Writer: document.Writer{Program: w.program, Identity: self()}, Ops: ops}
+	if err := w.roomKept(); err != nil {
+		return Commit{}, fmt.Errorf("%w; and the patch cannot be set aside, nothing was changed: %w", busy, err)
+	}
 	a, err := w.dir.OpenAside(w.owner)
 	if err != nil {
 		return Commit{}, fmt.Errorf("%w; and the patch cannot be set aside, nothing was changed: %w", busy, err)

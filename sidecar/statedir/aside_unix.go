@@ -236,6 +236,27 @@ func (d *Dir) KeepOut(name string, raw []byte, why string) (string, error) {
 	return filepath.Join(into.path, name), into.sync()
 }
 
+// KeptOut returns how many files there are of what [Dir.KeepOut] has kept of the
+// directory of patches called aside.
+func (d *Dir) KeptOut(aside string) (int, error) {
+	into, err := d.meta.openChild(quarantineName)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	defer into.close()
+	names, err := into.names()
+	kept := 0
+	for _, name := range names {
+		if strings.HasPrefix(name, aside+".") && !strings.HasSuffix(name, ".why") {
+			kept++
+		}
+	}
+	return kept, err
+}
+
 // Kept reads back why [Dir.KeepOut] kept name, or returns [fs.ErrNotExist].
 func (d *Dir) Kept(name string) (why string, err error) {
 	into, err := d.meta.openChild(quarantineName)

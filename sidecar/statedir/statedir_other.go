@@ -78,6 +78,7 @@ func (c *Claim) Publish([]byte) (bool, error)                 { return false, Er
 func (c *Claim) Sync() error                                  { return ErrUnsupported }
 func (d *Dir) OpenAside(string) (*Aside, error)               { return nil, ErrUnsupported }
 func (d *Dir) KeepOut(string, []byte, string) (string, error) { return "", ErrUnsupported }
+func (d *Dir) KeptOut(string) (int, error)                    { return 0, ErrUnsupported }
 func (d *Dir) Kept(string) (string, error)                    { return "", ErrUnsupported }
 func (a *Aside) Close() error                                 { return ErrUnsupported }
 func (a *Aside) Share() error                                 { return ErrUnsupported }
