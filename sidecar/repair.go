@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/document"
@@ -24,7 +25,9 @@ type Accepted struct {
 // a copy of the file in the quarantine, stamps the file anew and begins an
 // epoch beyond all that anybody has observed. If the file is gone that somebody
 // has observed, an empty one takes its place. Accept changes nothing and returns
-// [Unchanged] if the sidecar is as Freehold left it.
+// [Unchanged] if the sidecar is as Freehold left it. All that it takes in has it
+// as its provenance, under the program's name with " accept" behind it, because
+// nobody knows what of it the other hand wrote; see [WasAccepted].
 //
 // It returns an error that wraps [ErrInvalid] if the file is
 // no JSON object, [ErrValue] if a value does not fit its field, [ErrNotOwner]
@@ -36,6 +39,7 @@ func Accept(ctx context.Context, dir, owner string, o *Options) (Accepted, error
 		return Accepted{}, err
 	}
 	defer release()
+	w.program += accepting
 	doc, err := w.read()
 	if err == nil {
 		regressed := w.regressed(doc) != nil
@@ -73,6 +77,15 @@ func Accept(ctx context.Context, dir, owner string, o *Options) (Accepted, error
 		return Accepted{Kept: kept}, err
 	}
 	return Accepted{Commit{Outcome: Applied, Version: b.next}, kept}, nil
+}
+
+// accepting ends the name of a program that accepts, in provenance.
+const accepting = " accept"
+
+// WasAccepted reports whether what program wrote in version v is what [Accept]
+// took in: then nobody set it, added to it or raised it in that version.
+func WasAccepted(program string, v Version) bool {
+	return v.Revision == 1 && strings.HasSuffix(program, accepting)
 }
 
 // intact reports whether raw is a sidecar as Freehold left it.

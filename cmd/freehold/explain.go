@@ -9,6 +9,7 @@ import (
 	"github.com/freehold-dev/freehold/reader"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/adopt"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 )
@@ -171,7 +172,7 @@ func (e *explanation) text() string {
 		t.say("%s is unset: the event was never done.", e.Field)
 	case e.Set:
 		t.say("%s is %s.", e.Field, e.shown())
-		t.say("Owner %s %s it at %s.", e.Owner, wrote[e.Kind], e.when())
+		t.say("Owner %s %s at %s.", e.Owner, e.did(wrote[e.Kind], "it"), e.when())
 	case e.written:
 		t.say("%s is unset.", e.Field)
 		t.say("Owner %s cleared it at %s.", e.Owner, e.when())
@@ -198,6 +199,18 @@ func (e *explanation) shown() string {
 	return strings.TrimSpace(shownValue(e.declared, e.Value) + " " + visible(e.Unit))
 }
 
+// did says what the last to write did to what, which is otherwise unless it took
+// over what others had written.
+func (o origin) did(otherwise, what string) string {
+	if file, ok := adopt.Source(o.Program); ok {
+		return "adopted " + what + " from " + visible(file)
+	}
+	if sidecar.WasAccepted(o.Program, o.Version) {
+		return "accepted " + what + ", as another hand had left it,"
+	}
+	return otherwise
+}
+
 // when says when something was written or claimed, by whom and in which
 // version.
 func (o origin) when() string {
@@ -219,8 +232,8 @@ func (t sentences) text() string { return strings.Join(t, "\n") + "\n" }
 
 // wrote is what an owner did to a field of each kind.
 var wrote = map[schema.Kind]string{
-	schema.Value: "set", schema.Counter: "last added to", schema.Max: "raised", schema.Min: "lowered", schema.Set: "last changed",
-	schema.Once: "claimed", schema.Event: "last ended",
+	schema.Value: "set it", schema.Counter: "last added to it", schema.Max: "raised it", schema.Min: "lowered it", schema.Set: "last changed it",
+	schema.Once: "claimed it", schema.Event: "last ended it",
 }
 
 // condition puts the status of a sidecar into words.

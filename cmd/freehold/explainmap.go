@@ -64,7 +64,7 @@ func (p part) explain(t *sentences, field string) {
 		has += ", and has " + members + " at each"
 	}
 	if p.written {
-		t.say("Owner %s %s. It last changed something at %s.", p.Owner, has, p.when())
+		t.say("Owner %s %s. It %s at %s.", p.Owner, has, p.did("last changed something", "something"), p.when())
 	} else {
 		t.say("Owner %s %s. It has never written there.", p.Owner, has)
 	}

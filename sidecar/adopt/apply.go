@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/freehold-dev/freehold/schema"
@@ -277,5 +278,12 @@ func (p *Plan) longestWait() time.Duration {
 	return p.declared.LongestWait(owners)
 }
 
+// adopting begins the name for the provenance.
+const adopting = "adopt "
+
 // program is the name for the provenance.
-func (p *Plan) program() string { return "adopt " + p.legacy.Name() }
+func (p *Plan) program() string { return adopting + p.legacy.Name() }
+
+// Source returns the name of the legacy file from which the program of a
+// provenance took a value over; false if it is none that [Plan.Apply] wrote.
+func Source(program string) (file string, ok bool) { return strings.CutPrefix(program, adopting) }
