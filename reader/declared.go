@@ -69,6 +69,14 @@ func (d *declared) manifest() *schema.Manifest {
 	return &schema.Manifest{StateID: d.stateID, Declaration: *d.declaration}
 }
 
+// attached reports whether owner has members of a map whose keys another decides.
+func (d *declared) attached(owner string) bool {
+	return slices.ContainsFunc(d.declaration.Owners[owner].FieldNames(), func(field string) bool {
+		keeper, _ := d.declaration.OwnerOf(field)
+		return keeper != owner
+	})
+}
+
 // arrange puts the owners in the order in which they are read: dependents
 // before what they depend on, so that whatever one of them has observed is in
 // the view, or something later; and who has members of a map before who decides

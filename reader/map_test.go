@@ -12,8 +12,10 @@ import (
 	"testing"
 
 	"github.com/freehold-dev/freehold/reader"
+	"github.com/freehold-dev/freehold/reader/doctor"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/statetest"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -261,6 +263,25 @@ func TestABadSidecarHidesItsOwnMembersOfAMap(t *testing.T) {
 			t.Errorf("%s is foreign: Has: %v", bad, err)
 		}
 		golden(t, "view_"+bad+"_foreign.json", printed(t, s, v))
+	}
+}
+
+// Whether the keys that another hand put into a sidecar can be accepted depends on
+// the owner who decides them, which goes on while that sidecar stays as it is.
+func TestAdviceFollowsTheOwnerOfTheKeys(t *testing.T) {
+	s := example(t)
+	statetest.Damaged(s.dir, doctor.SidecarForeign)
+	edit(t, filepath.Join(s.dir, "tool.json"), `"skills":{"deploy":{"use`, `"skills":{"late":{},"deploy":{"use`)
+	r, err := reader.Open(s.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	for _, says := range []string{`key "late": no such key: owner creator`, "look at it, then run `freehold accept tool`"} {
+		if o, _ := view(t, r).Owner("tool"); o.Err == nil || !strings.Contains(o.Err.Error(), says) {
+			t.Errorf("it says %v, want %s", o.Err, says)
+		}
+		s.mustApply("creator", `{"field":"skills","op":"insert","key":"late"}`)
 	}
 }
 

@@ -65,7 +65,7 @@ type owner struct {
 
 // found returns what the source's sidecar is.
 func (s *source) found(d *declared, dir string) *owner {
-	if s.read == nil {
+	if s.read == nil || s.read.Err != nil && d.attached(s.owner) { // what helps depends on other files
 		s.read = s.judge(d)
 		s.read.overlay(s.pile, d, dir)
 		s.read.mark = s.read.appendPile(s.read.appendMark(nil, s.text), s.pile)
@@ -100,7 +100,8 @@ func (s *source) judge(d *declared) *owner {
 		if d.pending != nil {
 			return o.bad(status, finishFirst(fmt.Errorf("%s: %w", s.where(), err)))
 		}
-		return o.bad(status, fmt.Errorf("%s: %w", o.File, sidecar.Unusable(d.declaration, o.Name, s.text, err)))
+		advice := sidecar.Advice{Dir: s.dir, StateID: d.stateID, Declaration: d.declaration}
+		return o.bad(status, fmt.Errorf("%s: %w", o.File, advice.Unusable(o.Name, s.text, err)))
 	}
 	o.Status, o.Version, o.WrittenAt, o.doc = OK, doc.Version, doc.WrittenAt, doc
 	o.saw = sightings(doc)

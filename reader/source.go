@@ -14,6 +14,7 @@ import (
 // A source is one owner's sidecar as it was read last.
 type source struct {
 	owner string
+	dir   *statedir.Dir
 	content
 	pile *pile  // of an owner that sets patches aside, else nil
 	read *owner // what was found, decoded; nil until a view wants it
@@ -169,7 +170,7 @@ func follow(old []*source, dir *statedir.Dir, d *declared) []*source {
 		if d.pending != nil && slices.Contains(d.pending.Sidecars, owner) {
 			file.upgrade = d.pending.ID
 		}
-		s.read, s.file = nil, file
+		s.read, s.dir, s.file = nil, dir, file
 		sources[i] = s
 	}
 	return sources

@@ -107,7 +107,7 @@ func (w *Writer) read() (*document.Document, error) {
 		err = doc.Belongs(w.owner, w.manifest.StateID)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", w.file(), Unusable(&w.manifest.Declaration, w.owner, raw, fmt.Errorf("%w: nothing was changed", err)))
+		return nil, fmt.Errorf("%s: %w", w.file(), w.advice().Unusable(w.owner, raw, fmt.Errorf("%w: nothing was changed", err)))
 	}
 	w.last, w.lastRaw, w.spare = doc, raw, w.lastRaw
 	return doc, nil

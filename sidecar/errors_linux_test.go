@@ -111,6 +111,10 @@ func TestErrorsSayWhatToDoOfMaps(t *testing.T) {
 		s.overwrite("creator", text)
 		same("update: the keys' sidecar is "+how, failed(t, w, use))
 	}
+	s.overwrite("creator", strings.Repeat(" ", 1<<20+1))
+	s.overwrite("tool", `{"skills":{"absent":{"use_count":1}}}`)
+	same("update: a key of another hand's, and the keys' sidecar is too large", failed(t, w, use))
+	s.overwrite("tool", text)
 	path := sidecarPath(s.dir, "creator")
 	if err := errors.Join(os.Remove(path), os.Mkdir(path, 0o700)); err != nil {
 		t.Fatal(err)

@@ -84,8 +84,10 @@ func (w *Writer) lookAt(owner string, d *decider) *snapshot {
 	if owner != w.owner {
 		file += ", whose owner decides the keys"
 	}
-	if err != nil {
-		s.err = fmt.Errorf("%s: %w", file, Unusable(&w.manifest.Declaration, owner, raw, err))
+	if err != nil { // what helps depends on other files, so it is not kept
+		d.spare = raw
+		s.err = fmt.Errorf("%s: %w", file, w.advice().Unusable(owner, raw, err))
+		return s
 	}
 	d.last, d.raw, d.spare = s, raw, d.raw
 	return s
@@ -169,7 +171,7 @@ func (b *batch) takeInKeys(field string, value []byte) error {
 			}
 			now := keys.slot(row.Key)
 			if !now.set {
-				return fmt.Errorf("%s: %w", b.w.file(), noSuchKey(field, row.Key, owner))
+				return fmt.Errorf("%s: %w", b.w.file(), b.w.advice().noSuchKey(b.w.owner, field, row.Key, owner))
 			}
 			row.Born = now.born
 		}

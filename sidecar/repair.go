@@ -104,7 +104,7 @@ func (b *batch) takeIn() error {
 	b.next = w.firstVersion(believable(b.base.Version.Epoch))
 	b.changes = map[place]slot{}
 	for _, name := range b.base.Names() {
-		value, err := acceptable(&w.manifest.Declaration, w.owner, name, b.base)
+		value, err := w.advice().acceptable(w.owner, name, b.base)
 		if err != nil {
 			return fmt.Errorf("%s: %w", w.file(), err)
 		}

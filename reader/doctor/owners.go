@@ -79,7 +79,7 @@ func (p *patient) accepted(o reader.OwnerStatus, advice string) remedy {
 	accept := p.run("accept", o.Name)
 	raw, err := p.dir.ReadFile(statedir.Sidecar(o.Name), nil, document.MaxSize)
 	if err == nil {
-		err = sidecar.Acceptable(&p.manifest.Declaration, o.Name, raw, p.sidecar)
+		err = sidecar.Advice{Dir: p.dir, StateID: p.manifest.StateID, Declaration: &p.manifest.Declaration}.Acceptable(o.Name, raw)
 	}
 	if err == nil {
 		return accept.but(advice)
@@ -89,22 +89,6 @@ func (p *patient) accepted(o reader.OwnerStatus, advice string) remedy {
 		advice += "; as it is, it cannot be accepted: " + err.Error()
 	}
 	return p.run("quarantine", o.Name).but(advice)
-}
-
-// sidecar returns the sidecar of an owner as it should be.
-func (p *patient) sidecar(owner string) (*document.Document, error) {
-	raw, err := p.dir.ReadFile(statedir.Sidecar(owner), nil, document.MaxSize)
-	if errors.Is(err, fs.ErrNotExist) {
-		return document.New(owner, p.manifest.StateID), nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	doc, err := document.Decode(raw)
-	if err != nil {
-		return nil, fmt.Errorf("owner %s decides the keys, and its sidecar is to be mended first: %w", owner, err)
-	}
-	return doc, doc.Belongs(owner, p.manifest.StateID)
 }
 
 // members looks at what a sidecar has that is not declared, and whether there can

@@ -134,7 +134,8 @@ func (d *directory) sidecar(owner string) (*document.Document, error) {
 		err = doc.Belongs(owner, d.stateID)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", filepath.Join(d.dir.Path(), name), sidecar.Unusable(d.declaration, owner, raw, err))
+		advice := sidecar.Advice{Dir: d.dir, StateID: d.stateID, Declaration: d.declaration}
+		return nil, fmt.Errorf("%s: %w", filepath.Join(d.dir.Path(), name), advice.Unusable(owner, raw, err))
 	}
 	return doc, nil
 }

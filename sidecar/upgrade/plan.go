@@ -122,22 +122,14 @@ func (p *plan) decode(owner string, raw []byte) (*document.Document, error) {
 		err = doc.Belongs(owner, p.manifest.StateID)
 	}
 	file := filepath.Join(p.dir.Path(), statedir.Sidecar(owner))
-	newer := new(document.FormatError)
 	switch {
 	case err == nil:
 		return doc, nil
-	case errors.As(err, &newer): // it says what to do
-		return nil, fmt.Errorf("%s: %w", file, err)
-	case !p.declared(owner):
+	case !p.declared(owner) && !errors.As(err, new(*document.FormatError)): // which says what to do
 		return nil, fmt.Errorf("%s: %w: nothing was changed; owner %s is not in the state yet, so that is nobody's: move it away", file, err, owner)
 	}
-	switch why := sidecar.Acceptable(p.old, owner, raw, nil); {
-	case errors.Is(why, sidecar.ErrInvalid):
-		return nil, fmt.Errorf("%s: %w: nothing was changed; mend it, or run %s to move it aside", file, err, p.command("quarantine", owner))
-	case why != nil: // and what to do instead
-		return nil, fmt.Errorf("%s: %w: nothing was changed, and it cannot be accepted as it is: %w", file, err, why)
-	}
-	return nil, fmt.Errorf("%s: %w: nothing was changed; look at it, then run %s to take it as it is or %s to move it aside", file, err, p.command("accept", owner), p.command("quarantine", owner))
+	advice := sidecar.Advice{Dir: p.dir, StateID: p.manifest.StateID, Declaration: p.old, Placed: true}
+	return nil, fmt.Errorf("%s: %w", file, advice.Unusable(owner, raw, fmt.Errorf("%w: nothing was changed", err)))
 }
 
 // newEpoch returns the epoch of the new sidecars: above every epoch that is
