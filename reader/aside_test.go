@@ -246,6 +246,24 @@ func TestNothingComputedFromWhatIsSetAsideIsFresh(t *testing.T) {
 	s.commit(s.worker, sidecar.Op{Field: "peak", Verb: sidecar.Raise, Value: []byte("1")})
 	want(s.view(r), Stale, "patch "+id+", which was set aside")
 	want(decide(), Fresh)
+
+	// Whoever cannot be shown may be what changes it.
+	lost := filepath.Join(s.dir, ".freehold", "tool.aside", "zz.1.json")
+	if err := os.WriteFile(lost, []byte("half"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	v := s.view(r)
+	want(v, Unknown, "may have changed", "tool")
+	if f := v.Field("verdict").Freshness(); f.Reason != ReasonDependencyUnreadable || f.Field != "n" {
+		t.Errorf("it is %s because of %q", f.Reason, f.Field)
+	}
+	want(decide(), Unknown) // what was seen was not all
+	s.commit(s.worker, add("n", "1"))
+	want(s.view(r), Stale) // a change that is certain outweighs it
+	if err := os.Remove(lost); err != nil {
+		t.Fatal(err)
+	}
+	want(decide(), Fresh)
 }
 
 // What a stranger puts where patches are set aside is read up to a bound, and

@@ -298,7 +298,8 @@ func TestNoViewShowsWhatFollowedAClaimWithoutIt(t *testing.T) {
 				claims++
 			}
 		}
-		if claims != last && claims != last+1 {
+		// Claims are read last, so one that is not atomic may have more of them.
+		if claims < last || v.Consistency() == reader.Atomic && claims > last+1 {
 			t.Fatalf("a view that is %s shows %d claims and %d commits that followed one", v.Consistency(), claims, last)
 		}
 	}

@@ -2,6 +2,7 @@ package reader
 
 import (
 	"context"
+	"os"
 	"path/filepath"
 	"testing"
 
@@ -65,4 +66,14 @@ func TestWhatIsSetAsideIsAsFreshAsWhatItsWriterSaw(t *testing.T) {
 	op.Seen = sidecar.Seen{}
 	s.aside(op)
 	want(Unknown, ReasonNotObserved, 1)
+
+	// What cannot be shown may be the newest value of peak itself.
+	s.commit(s.worker, raise("1000"))
+	want(Fresh, ReasonCurrent, 0)
+	if err := os.WriteFile(filepath.Join(s.dir, ".freehold", "tool.aside", "zz.1.json"), []byte("half"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if f := s.view(r).Field("peak").Freshness(); f.Verdict != Unknown || f.Reason != ReasonUnreadable {
+		t.Errorf("%s (%s), want %s: %s", f.Verdict, f.Reason, Unknown, f)
+	}
 }

@@ -139,6 +139,7 @@
 //	unknown    dependency-unreadable  its owner is neither ok nor missing
 //	stale      overtaken              the version in its entry is newer than the one observed
 //	ambiguous  begun                  it is an event, and something is open
+//	unknown    dependency-unreadable  something that its owner has set aside is told of, since it is not shown
 //	unknown    not-observed           nothing was observed of it
 //	fresh      current                the two are equal; "" equals a field without an entry
 //	unknown    dependency-behind      the one observed is newer
@@ -146,10 +147,12 @@
 //
 // Of several, the first of the heaviest counts: stale, then ambiguous, unknown,
 // fresh. Before that, a value whose owner is neither ok nor missing is unknown
-// (unreadable), and one that is not set too (unset); a field that depends on nothing is fresh
-// (independent). What a patch that is set aside has changed, with the
-// version 0.0.ID, is newer than whatever was observed, also than itself: patches
-// that come later may go before it.
+// (unreadable), and one that is not set too (unset); a field that depends on
+// nothing is fresh (independent). After that, what would be fresh of an owner of
+// which something set aside is told of is unknown (unreadable): it may have
+// another value. What a patch that is set aside has changed, with the version
+// 0.0.ID, is newer than whatever was observed, also than itself: patches that
+// come later may go before it.
 //
 // # The cut
 //

@@ -36,9 +36,9 @@ const (
 	ReasonOvertaken            Reason = "overtaken"             // stale: a version is newer than the one observed, or set aside
 	ReasonBegun                Reason = "begun"                 // ambiguous: an event is not done
 	ReasonUnset                Reason = "unset"                 // unknown: there is no value
-	ReasonUnreadable           Reason = "unreadable"            // unknown: the value cannot be had
+	ReasonUnreadable           Reason = "unreadable"            // unknown: the value, or what is set aside of it, cannot be had
 	ReasonNotObserved          Reason = "not-observed"          // unknown: the writer did not say what it had seen
-	ReasonDependencyUnreadable Reason = "dependency-unreadable" // unknown: what it depends on cannot be had
+	ReasonDependencyUnreadable Reason = "dependency-unreadable" // unknown: what it depends on, or what is set aside of it, cannot be had
 	ReasonDependencyBehind     Reason = "dependency-behind"     // unknown: what it depends on is older than what was observed
 	ReasonDependencyForked     Reason = "dependency-forked"     // unknown: another commit of the same number was observed
 )
@@ -69,7 +69,8 @@ var weight = map[Verdict]int{Fresh: 0, Unknown: 1, Ambiguous: 2, Stale: 3}
 // Freshness says whether the field was computed from the newest of what it
 // depends on by itself: what one of those depends on in turn decides nothing. A
 // field that depends on nothing is fresh; a part of a map is as fresh as the
-// whole.
+// whole. Where a view cannot show all that an owner has set aside, nothing of
+// that owner's, and nothing that depends on it, is known to be fresh.
 func (e Entry) Freshness() Freshness {
 	p, err := e.place()
 	if err != nil {
@@ -91,7 +92,15 @@ func (e Entry) Freshness() Freshness {
 			result = f
 		}
 	}
+	if result.Fresh() && o.AsideErr != nil {
+		return Freshness{Unknown, ReasonUnreadable, "", fmt.Sprintf("%s may have another value: %s", e.name, o.unshown())}
+	}
 	return result
+}
+
+// unshown says what AsideErr means.
+func (o *owner) unshown() string {
+	return "of what its owner " + o.Name + " has set aside, not all can be shown; `freehold doctor` says what to do"
 }
 
 // Dependencies says the same of each field that e depends on by itself, in the
@@ -140,6 +149,8 @@ func (e Entry) against(of string, seen sidecar.Version, known bool) Freshness {
 		return Freshness{Stale, ReasonOvertaken, of, fmt.Sprintf("%s changed in version %v, at %s, by %s, process %d, and the writer of %s had seen %s", of, held, by.At.Format(time.RFC3339Nano), by.Program, by.PID, e.name, seenVersion(seen))}
 	case len(open) > 0:
 		return Freshness{Ambiguous, ReasonBegun, of, fmt.Sprintf("%s began at %s, by %s, process %d, and is not done", of, open[0].At.Format(time.RFC3339Nano), open[0].Program, open[0].PID)}
+	case o.AsideErr != nil: // it may have changed
+		return Freshness{Unknown, ReasonDependencyUnreadable, of, fmt.Sprintf("%s depends on %s, which may have changed: %s", e.name, of, o.unshown())}
 	case !known:
 		return Freshness{Unknown, ReasonNotObserved, of, fmt.Sprintf("the writer of %s did not say what it had seen of %s", e.name, of)}
 	case held == seen:

@@ -65,7 +65,8 @@ type explanation struct {
 	Freshness    *freshnessCode   `json:"freshness,omitempty"` // of what depends on others
 	Dependencies []*freshnessCode `json:"dependencies,omitempty"`
 	Observed     sidecar.Seen     `json:"observed,omitzero"`
-	Open         []opening        `json:"open,omitempty"` // of an event
+	Open         []opening        `json:"open,omitempty"`    // of an event
+	Unshown      []string         `json:"unshown,omitempty"` // what may give it another value
 
 	freshness sentences
 	open      []reader.Opening
@@ -134,6 +135,7 @@ func explain(view *reader.View, field string) *explanation {
 		Field: field, origin: originOf(view, field, owner),
 		Type: f.Type, Kind: f.EffectiveKind(), Unit: f.Unit, Doc: f.Doc, Parts: partsOf(view, field), declared: f,
 	}
+	e.Unshown = unshown(view, field)
 	e.open = view.Field(field).Open()
 	for _, o := range e.open {
 		e.Open = append(e.Open, opening{o.Token, o.Version, exactly(o.BegunAt), o.Program, o.PID})
@@ -181,6 +183,7 @@ func (e *explanation) text() string {
 	default:
 		t.say("%s is unset: owner %s has never written it.", e.Field, e.Owner)
 	}
+	t.unshown(e.Unshown)
 	t.begun(e.Owner, e.Field, e.open)
 	t = append(t, e.freshness...)
 	t.say("It belongs in %s, which is %s.", visible(e.File), condition[e.Status])
@@ -189,6 +192,13 @@ func (e *explanation) text() string {
 	}
 	t.say("It is a %s; `%s` writes it, and so does code below %s.", called(e.declared), commandOf(e.Owner, e.Field, e.declared), visible(e.home))
 	return t.text()
+}
+
+// unshown says what may give the field another value.
+func (t *sentences) unshown(each []string) {
+	for _, says := range each {
+		t.say("%s.", visible(says))
+	}
 }
 
 // shown returns the value for a sentence.

@@ -44,6 +44,7 @@ func (e *explanation) mapText() string {
 	default:
 		t.say("%s is unset: owner %s, which decides the keys, has never written it.", e.Field, e.Owner)
 	}
+	t.unshown(e.Unshown)
 	if e.Doc != "" {
 		t.say("Its meaning: %s", visible(e.Doc))
 	}

@@ -94,11 +94,26 @@ func (g *get) show(ctx context.Context, path []string) error {
 			return err
 		}
 	}
+	for _, says := range unshown(view, path[0]) {
+		g.say("warning", says)
+	}
 	if g.json {
 		return g.print(string(visibleJSON(raw)) + "\n")
 	}
 	_, eyes := g.terminal()
 	return g.print(typed(f, raw, eyes) + "\n")
+}
+
+// unshown says of each owner of the field of which a view does not show all that
+// is set aside that the field may have another value.
+func unshown(view *reader.View, field string) (each []string) {
+	for _, owner := range view.Declaration().OwnersOf(field) {
+		if o, _ := view.Owner(owner); o.AsideErr != nil {
+			each = append(each, fmt.Sprintf("%s may have another value: owner %s has %s set aside, not all of which can be shown: %s",
+				field, o.Name, count(o.Aside, "patch", "patches"), strings.ReplaceAll(o.AsideErr.Error(), "\n", "; ")))
+		}
+	}
+	return each
 }
 
 // fresh is the negative answer if a field is not fresh.

@@ -352,7 +352,8 @@ class View:
         if not o["doc"] or field not in o["doc"]: return "unknown", "unset"
         observed = self.entry(owner, field).get("observed", {})
         each = [("fresh", "current")] + [self.against(of, observed.get(of)) for of in f["depends_on"]]
-        return max(each, key=lambda r: ["fresh", "unknown", "ambiguous", "stale"].index(r[0]))
+        verdict = max(each, key=lambda r: ["fresh", "unknown", "ambiguous", "stale"].index(r[0]))
+        return ("unknown", "unreadable") if o["errors"] and verdict[0] == "fresh" else verdict
 
     def against(self, of, seen):
         owner = self.fields[of][0]
@@ -361,6 +362,7 @@ class View:
         have, known = version(e.get("version", "")), version(seen)
         if seen is not None and (have[0] > known[0] or have[0] == (0, 0) and have[1]): return "stale", "overtaken"
         if e.get("open"): return "ambiguous", "begun"
+        if self.by[owner]["errors"]: return "unknown", "dependency-unreadable"
         if seen is None: return "unknown", "not-observed"
         if have == known: return "fresh", "current"
         return "unknown", "dependency-behind" if known[0] > have[0] else "dependency-forked"
