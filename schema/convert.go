@@ -32,7 +32,8 @@ type LeftOut struct {
 // Convert returns raw, a stored value of f, as a value of to. It converts what
 // stands for the same thing in both, exactly, and returns what does not: a
 // number that would be rounded, text that is no instant, a value that an enum
-// has no more, a list whose order a set would lose. What is a member of a record
+// has no more, a list whose order a set would lose, and what was no value of f
+// and would become one of to. What is a member of a record
 // in f and not in to is left out, and returned; what neither declares stays. Maps
 // with records are converted by their members, one by one.
 func (f Field) Convert(to Field, raw []byte) ([]byte, []LeftOut, []Misfit) {
@@ -87,7 +88,7 @@ func (c *converter) value(at jsontext.Pointer, from, to Field, raw []byte) []byt
 	case how == unknownManner || to.manner() == unknownManner:
 		return c.refuse(at, raw, "%s cannot become %s", from.describe(), to.describe())
 	case from.Fits(to), to.Type == TypeJSON && to.EffectiveKind() == Value:
-		return raw
+		return c.kept(at, from, to, raw)
 	case from.Type == TypeJSON:
 		return c.checked(at, to, raw)
 	case how != to.manner() || how == byClaim:
@@ -104,6 +105,24 @@ func (c *converter) value(at jsontext.Pointer, from, to Field, raw []byte) []byt
 	return c.plain(at, from, to, raw)
 }
 
+// kept returns raw, which stays as it is. What was wrong may stay so, and is not
+// made right without a word.
+func (c *converter) kept(at jsontext.Pointer, from, to Field, raw []byte) []byte {
+	_, wrong := from.Normalize(raw)
+	if wrong == nil {
+		return raw
+	}
+	if _, err := to.Normalize(raw); err != nil {
+		return raw
+	}
+	return c.mistyped(at, raw, wrong)
+}
+
+// mistyped refuses raw, which is no value of what it was declared as.
+func (c *converter) mistyped(at jsontext.Pointer, raw []byte, err error) []byte {
+	return c.refuse(at, raw, "it is not of its declared type: %v", err)
+}
+
 // checked returns raw as to stores it.
 func (c *converter) checked(at jsontext.Pointer, to Field, raw []byte) []byte {
 	value, err := to.Normalize(raw)
@@ -116,7 +135,7 @@ func (c *converter) checked(at jsontext.Pointer, to Field, raw []byte) []byte {
 func (c *converter) elements(at jsontext.Pointer, from, to Field, raw []byte) []byte {
 	before, err := from.Elements(raw)
 	if err != nil {
-		return c.refuse(at, raw, "%v", err)
+		return c.mistyped(at, raw, err)
 	}
 	element, _ := from.Element()
 	becomes, _ := to.Element()
@@ -144,7 +163,7 @@ func (c *converter) keys(at jsontext.Pointer, from, to Field, raw []byte) []byte
 	}
 	o, err := ParseObject(raw)
 	if err != nil {
-		return c.refuse(at, raw, "%v", err)
+		return c.mistyped(at, raw, err)
 	}
 	for i, m := range o {
 		o[i].Value = c.value(at.AppendToken(m.Name), *from.Value, *to.Value, m.Value)
@@ -155,7 +174,7 @@ func (c *converter) keys(at jsontext.Pointer, from, to Field, raw []byte) []byte
 func (c *converter) record(at jsontext.Pointer, from, to map[string]Field, raw []byte) []byte {
 	before, err := ParseObject(raw)
 	if err != nil {
-		return c.refuse(at, raw, "%v", err)
+		return c.mistyped(at, raw, err)
 	}
 	after := slices.DeleteFunc(slices.Clone(before), func(m ObjectMember) bool {
 		_, declared := from[m.Name]
@@ -186,6 +205,9 @@ func (c *converter) record(at jsontext.Pointer, from, to map[string]Field, raw [
 
 // plain converts a value without parts.
 func (c *converter) plain(at jsontext.Pointer, from, to Field, raw []byte) []byte {
+	if _, err := from.Normalize(raw); err != nil {
+		return c.mistyped(at, raw, err)
+	}
 	text := from.Text(raw)
 	spelt := func(t Type) bool { return t == TypeString || t == TypeEnum }
 	switch {

@@ -83,6 +83,15 @@ func TestConversionIsExactOrRefused(t *testing.T) {
 		{"deep inside", table(list(record(map[string]Field{"n": of(TypeString)}))), table(list(record(map[string]Field{"n": of(TypeInt)}))), `{"a/b":[{"n":"1"},{"n":"x"}]}`, ``, "/a~1b/1/n"},
 		{"map of others", table(of(TypeInt)), table(of(TypeString)), `{"k":1}`, `{"k":"1"}`, "none"},
 		{"list to record", list(of(TypeInt)), record(map[string]Field{"n": of(TypeInt)}), `[1]`, ``, ""},
+		{"an uint that is text, to text", of(TypeUint), of(TypeString), `"12"`, ``, ""},
+		{"an uint that is text, to an int", of(TypeUint), of(TypeInt), `"12"`, ``, ""},
+		{"an uint that is text, to json", of(TypeUint), of(TypeJSON), `"12"`, ``, ""},
+		{"no value of an enum that has it now", enum("a"), enum("a", "b"), `"b"`, ``, ""},
+		{"no value of an enum, before and after", enum("a"), enum("a", "b"), `"c"`, `"c"`, "none"},
+		{"what is wrong and stays so", of(TypeUint), of(TypeUint), `"12"`, `"12"`, "none"},
+		{"one element that is text", list(of(TypeInt)), list(of(TypeString)), `[1,"2"]`, ``, ""},
+		{"a member that is text", record(map[string]Field{"n": of(TypeInt)}), record(map[string]Field{"n": of(TypeString)}), `{"n":"1"}`, ``, "/n"},
+		{"a member that is wrong and goes", record(map[string]Field{"n": of(TypeInt), "a": of(TypeInt)}), record(map[string]Field{"a": of(TypeInt)}), `{"a":1,"n":"1"}`, `{"a":1}`, "none"},
 		{"value to set", of(TypeInt), set(TypeInt), `1`, ``, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -111,6 +111,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		"another shape": {Field{Type: TypeInt}, list, "1"},
 		"a set":         {list, Field{Type: TypeInt, Kind: Set}, "[2,1]"},
 		"a float":       {Field{Type: TypeInt}, Field{Type: TypeFloat}, "9007199254740993"},
+		"a stranger":    {Field{Type: TypeUint}, Field{Type: TypeString}, `"12"`},
 	} {
 		_, _, misfits := c.from.Convert(c.to, []byte(c.raw))
 		said.Same(t, "convert: "+how, errors.New(misfits[0].Why))

@@ -24,12 +24,12 @@ the one that freehold gen would find. With --dry-run it says what would be done,
 and which stored values would go, and changes nothing: read that first.
 
 Values go along with who wrote them. Where the type changes, every stored value
-must convert exactly; else each that does not is named and nothing is changed
-(exit status 64). A sidecar that is foreign, invalid, unreadable or regressed
-refuses the upgrade (3). It takes every lock of the state: while an exclusive owner has a
-live process, or something is set aside, which "freehold fold" takes in, it is
-refused (5). Of each sidecar that it writes anew a copy is kept in
-.freehold/quarantine.
+must be of the former type and convert exactly; else each that is not, or does
+not, is named with its file and nothing is changed (exit status 64). A sidecar
+that is foreign, invalid, unreadable or regressed refuses the upgrade (3). It
+takes every lock of the state: while an exclusive owner has a live process, or
+something is set aside, which "freehold fold" takes in, it is refused (5). Of
+each sidecar that it writes anew a copy is kept in .freehold/quarantine.
 
 Readers see the state as before or as after, never a mixture. Programs built
 before the upgrade are refused from then on (4). An upgrade that was interrupted

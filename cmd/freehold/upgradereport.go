@@ -47,7 +47,7 @@ func upgradeText(r *upgrade.Report, dryRun bool) string {
 		return done
 	}
 	if r.Resumed {
-		fmt.Fprintf(&b, "%s an upgrade that was interrupted\n", would("finished", "would first finish"))
+		fmt.Fprintf(&b, "%s an upgrade of the state %s in %s that was interrupted\n", would("finished", "would first finish"), visible(r.State), visible(r.Dir))
 	}
 	switch {
 	case len(r.Changes) > 0:
@@ -66,7 +66,7 @@ func upgradeText(r *upgrade.Report, dryRun bool) string {
 			fmt.Fprintf(&b, "  and %d more, which --json lists\n", len(r.Gone)-i)
 			break
 		}
-		fmt.Fprintf(&b, "  owner %s, field %s: %s\n", visible(g.Owner), visible(g.Field+g.Part), goneText(g))
+		fmt.Fprintf(&b, "  %s: field %s: %s\n", visible(g.File), visible(g.Field+g.Part), goneText(g))
 	}
 	if len(r.Rewritten) > 0 {
 		fmt.Fprintf(&b, "%s: %s\n", would("written anew", "would write anew"), strings.Join(r.Rewritten, ", "))

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path/filepath"
 	"slices"
 
 	"github.com/freehold-dev/freehold/schema"
@@ -117,7 +116,7 @@ func (r *run) installed(p *schema.Pending, owner string) error {
 		return nil
 	}
 	return fmt.Errorf("%w: the new sidecar of owner %s is gone and the old one in its place: put %s back, or move %s away to go on with neither",
-		sidecar.ErrUnreadable, owner, r.dir.StagedPath(p.ID, statedir.Sidecar(owner)), filepath.Join(r.dir.Path(), statedir.Sidecar(owner)))
+		sidecar.ErrUnreadable, owner, r.dir.StagedPath(p.ID, statedir.Sidecar(owner)), r.sidecarPath(owner))
 }
 
 // finished reports an upgrade that an earlier Run had begun.

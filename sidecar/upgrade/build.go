@@ -128,7 +128,7 @@ func (b *builder) set(name string, spec schema.Field, raw []byte, by document.Pr
 func (b *builder) misfit(o schema.Origin, below jsontext.Pointer, misfits []schema.Misfit) {
 	for _, m := range misfits {
 		b.misfits = append(b.misfits, Misfit{
-			Owner: o.Owner, File: statedir.Sidecar(o.Owner),
+			Owner: o.Owner, File: b.sidecarPath(o.Owner),
 			Pointer: jsontext.Pointer("").AppendToken(o.Field) + below + m.Pointer,
 			Value:   m.Value, Why: m.Why,
 		})

@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"errors"
 	"io/fs"
+	"path/filepath"
 	"slices"
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/document"
+	"github.com/freehold-dev/freehold/sidecar/statedir"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -17,6 +19,9 @@ type Gone struct {
 	// Owner and Field of which it was, before the upgrade.
 	Owner string `json:"owner"`
 	Field string `json:"field"`
+	// File is the absolute path of the file that has it: the owner's sidecar,
+	// or the claim.
+	File string `json:"file"`
 	// Part of the field's value that goes, as a pointer from there, with * for
 	// every key of a map. If empty, all of it does.
 	Part string `json:"part,omitzero"`
@@ -37,7 +42,13 @@ type Gone struct {
 }
 
 // lose notes what goes.
-func (p *plan) lose(g Gone) { p.gone = append(p.gone, g) }
+func (p *plan) lose(g Gone) {
+	g.File = p.sidecarPath(g.Owner)
+	if g.Claimed {
+		g.File = filepath.Join(p.dir.Path(), filepath.FromSlash(statedir.ClaimFile(g.Owner, g.Field)))
+	}
+	p.gone = append(p.gone, g)
+}
 
 // loseParts notes what converting a value of what was o leaves out; below is
 // where that value is in it.

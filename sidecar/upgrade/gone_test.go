@@ -59,7 +59,12 @@ func TestWhatGoesIsSaid(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if diff := cmp.Diff(c.want, report.Gone, cmpopts.IgnoreFields(Gone{}, "Declared"), cmpopts.EquateEmpty()); diff != "" {
+				for _, g := range report.Gone {
+					if want := filepath.Join(report.Dir, g.Owner+".json"); g.File != want {
+						t.Errorf("%s of %s is said to be in %s", g.Field, g.Owner, g.File)
+					}
+				}
+				if diff := cmp.Diff(c.want, report.Gone, cmpopts.IgnoreFields(Gone{}, "Declared", "File"), cmpopts.EquateEmpty()); diff != "" {
 					t.Errorf("dry: %v: gone (-want +got):\n%s", dry, diff)
 				}
 			}
@@ -108,7 +113,7 @@ func TestWhatBeganOfAFormerEventIsOver(t *testing.T) {
 	}
 	report := upgraded(t, dir, dependent(needing(schema.TypeUint, "at"), map[string]spec{"reset": {"at": instant}}))
 	want := []Gone{{Owner: "reset", Field: "at", Open: 1}}
-	if diff := cmp.Diff(want, report.Gone, cmpopts.IgnoreFields(Gone{}, "Declared")); diff != "" {
+	if diff := cmp.Diff(want, report.Gone, cmpopts.IgnoreFields(Gone{}, "Declared", "File")); diff != "" {
 		t.Errorf("gone (-want +got):\n%s", diff)
 	}
 	if open := stored(t, dir, "reset").Open("at"); open != nil {
@@ -147,7 +152,7 @@ func TestAClaimThatGoesIsSaid(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := []Gone{{Owner: "hook", Field: "fired", Claimed: true, Value: value}}
+		want := []Gone{{Owner: "hook", Field: "fired", File: file, Claimed: true, Value: value}}
 		if diff := cmp.Diff(want, report.Gone, cmpopts.IgnoreFields(Gone{}, "Declared")); diff != "" {
 			t.Errorf("%q (-want +got):\n%s", text, diff)
 		}

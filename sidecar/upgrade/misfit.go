@@ -10,7 +10,7 @@ import (
 
 // A Misfit is a stored value that the changed declaration cannot take over.
 type Misfit struct {
-	// Owner in whose sidecar the value is, and the file's name.
+	// Owner in whose sidecar the value is, and the file's absolute path.
 	Owner string
 	File  string
 	// Pointer to the value in that file.

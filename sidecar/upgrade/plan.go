@@ -98,6 +98,11 @@ func (p *plan) read() error {
 	return errors.Join(append(errs, p.unregressed())...)
 }
 
+// sidecarPath returns the path of the sidecar of owner.
+func (r *run) sidecarPath(owner string) string {
+	return filepath.Join(r.dir.Path(), statedir.Sidecar(owner))
+}
+
 func (p *plan) unreadable(owner string, err error) error {
 	kind := sidecar.ErrUnreadable
 	if errors.Is(err, statedir.ErrTooLarge) {
@@ -121,7 +126,7 @@ func (p *plan) decode(owner string, raw []byte) (*document.Document, error) {
 	if err == nil {
 		err = doc.Belongs(owner, p.manifest.StateID)
 	}
-	file := filepath.Join(p.dir.Path(), statedir.Sidecar(owner))
+	file := p.sidecarPath(owner)
 	switch {
 	case err == nil:
 		return doc, nil
@@ -157,7 +162,7 @@ func (p *plan) usedUp() error {
 	for _, owner := range p.owners() {
 		if p.stored[owner].Newest() == document.MaxEpoch {
 			return fmt.Errorf("%s: %w: no epoch comes after that of version %v: nothing was changed; run %s, which begins anew, then upgrade",
-				filepath.Join(p.dir.Path(), statedir.Sidecar(owner)), sidecar.ErrValue, p.stored[owner].Version, p.command("quarantine", owner))
+				p.sidecarPath(owner), sidecar.ErrValue, p.stored[owner].Version, p.command("quarantine", owner))
 		}
 	}
 	return fmt.Errorf("%s: %w: the lease of an owner leaves no epoch: nothing was changed; restore .freehold from a backup", p.dir.Path(), sidecar.ErrValue)
@@ -177,7 +182,7 @@ func (p *plan) build() error {
 			p.pending.Kept = append(p.pending.Kept, owner)
 		}
 		if _, err := doc.Encode(); err != nil {
-			errs = append(errs, fmt.Errorf("%s: %w: %w: nothing was changed; store less in it, then upgrade", filepath.Join(p.dir.Path(), statedir.Sidecar(owner)), sidecar.ErrValue, err))
+			errs = append(errs, fmt.Errorf("%s: %w: %w: nothing was changed; store less in it, then upgrade", p.sidecarPath(owner), sidecar.ErrValue, err))
 		}
 	}
 	for _, owner := range p.old.OwnerNames() {

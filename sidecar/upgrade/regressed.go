@@ -4,12 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"path/filepath"
 	"slices"
 
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/document"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
 )
 
 // inCausalOrder returns the owners before and after, dependents before what
@@ -61,7 +59,7 @@ func (p *plan) unregressed() error {
 }
 
 func (p *plan) regressed(owner, seen string) error {
-	file, version := filepath.Join(p.dir.Path(), statedir.Sidecar(owner)), p.stored[owner].Version
+	file, version := p.sidecarPath(owner), p.stored[owner].Version
 	if version == (document.Version{}) {
 		return fmt.Errorf("%s: %w: it is gone, and %s: nothing was changed; bring it back, or run %s to go on without it, then upgrade",
 			file, sidecar.ErrRegressed, seen, p.command("accept", owner))

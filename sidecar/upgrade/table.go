@@ -54,14 +54,14 @@ func (b *builder) table(name, there string) {
 }
 
 // same reports whether the part stays as it is: every member was this owner's,
-// under the same name, and whoever decides the keys did before.
+// under the same name and as the same, and whoever decides the keys did before.
 func (t *table) same() bool {
 	former, had := t.old.Owners[t.owner].Fields[t.name]
 	if !had || t.name != t.there || t.decides != (t.decider == t.owner) || len(former.Record) > len(t.columns) {
 		return false
 	}
 	for member, c := range t.columns {
-		if c.Owner != t.owner || c.Field != member || !c.from.Fits(c.to) {
+		if c.Owner != t.owner || c.Field != member || !c.from.Fits(c.to) || !c.to.Fits(c.from) {
 			return false
 		}
 	}

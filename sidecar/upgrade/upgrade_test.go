@@ -233,7 +233,7 @@ func TestValuesThatDoNotConvertAreAllNamed(t *testing.T) {
 	}
 	var got []string
 	for _, m := range misfits {
-		got = append(got, m.File+" "+string(m.Pointer)+" "+string(m.Value))
+		got = append(got, strings.TrimPrefix(m.File, dir+"/")+" "+string(m.Pointer)+" "+string(m.Value))
 	}
 	want := []string{`cost.json /target/host "h"`, `cost.json /target/port 80`, `curator.json /skills/a/state "new"`}
 	if diff := cmp.Diff(want, got); diff != "" {
