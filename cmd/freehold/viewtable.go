@@ -181,7 +181,7 @@ func asideLines(owners []reader.OwnerStatus) string {
 		case o.AsideErr != nil:
 			fmt.Fprintf(&b, "%s has %s set aside, not all of which the view shows: %s\n", o.Name, count(o.Aside, "patch", "patches"), visible(strings.ReplaceAll(o.AsideErr.Error(), "\n", "; ")))
 		default:
-			fmt.Fprintf(&b, "%s has %s set aside, which the view shows; `freehold fold %s` takes them in\n", o.Name, count(o.Aside, "patch", "patches"), o.Name)
+			fmt.Fprintf(&b, "%s has %s set aside, which the view shows; to take in what is set aside, run `freehold fold %s`\n", o.Name, count(o.Aside, "patch", "patches"), o.Name)
 		}
 	}
 	return b.String()

@@ -277,3 +277,18 @@ func TestItSaysWhereItLookedNoFurther(t *testing.T) {
 	}
 	check(t, os.Chmod(dir, 0o700))
 }
+
+// What is counted reads well of one thing as of many.
+func TestOnePatchAsideIsNotSpokenOfAsMany(t *testing.T) {
+	dir := newState(t)
+	setAside(`{"field":"turns","op":"add","value":2}`)(t, dir)
+	for _, n := range examine(t, dir, nil).Notes {
+		if n.About == "aside" {
+			if want := fmt.Sprintf("usage has 1 of at most %d patches set aside, with ", sidecar.MaxAside); !strings.HasPrefix(n.Says, want) {
+				t.Errorf("the note says %q, want %q at its start", n.Says, want)
+			}
+			return
+		}
+	}
+	t.Error("no note speaks of what is set aside")
+}

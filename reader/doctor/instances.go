@@ -38,7 +38,7 @@ func (x *examination) instances(ctx context.Context, found []statedir.Instance) 
 	}
 	p.note("instances", "there are %d", len(found))
 	if stale > 0 {
-		p.find(InstancesStale, p.path, fmt.Sprintf("%d of %d instances have not been written for %s", stale, len(found), age(x.Stale)), p.run("prune", "--older-than", age(x.Stale)))
+		p.find(InstancesStale, p.path, fmt.Sprintf("not written for %s: %d of %d instances", age(x.Stale), stale, len(found)), p.run("prune", "--older-than", age(x.Stale)))
 	}
 	return p.beginnings()
 }

@@ -200,10 +200,10 @@ func (p *patient) aside(o reader.OwnerStatus) {
 	if oldest != "" {
 		oldest = ", the oldest since " + oldest
 	}
-	p.note("aside", "%s has set aside %d patches of at most %d, with %d bytes of at most %d%s; the next commit takes them in", o.Name, len(names), sidecar.MaxAside, size, sidecar.MaxAsideBytes, oldest)
+	p.note("aside", "%s has %d of at most %d patches set aside, with %d bytes of at most %d%s; the next commit takes in what is set aside", o.Name, len(names), sidecar.MaxAside, size, sidecar.MaxAsideBytes, oldest)
 	path := filepath.Dir(a.Path("x"))
 	if float64(len(names)) >= nearlyFull*sidecar.MaxAside || float64(size) >= nearlyFull*sidecar.MaxAsideBytes {
-		p.find(AsideFull, path, fmt.Sprintf("%d patches of at most %d are set aside, with %d bytes of at most %d: soon none can be", len(names), sidecar.MaxAside, size, sidecar.MaxAsideBytes), p.run("fold", o.Name)).Owner = o.Name
+		p.find(AsideFull, path, fmt.Sprintf("set aside: %d of at most %d patches, with %d bytes of at most %d: soon no more can be", len(names), sidecar.MaxAside, size, sidecar.MaxAsideBytes), p.run("fold", o.Name)).Owner = o.Name
 	}
 	if err := besides(o.AsideErr, bad); err != nil {
 		p.find(PatchStuck, path, err.Error(), p.run("fold", o.Name).but("what cannot be taken in goes to the quarantine")).Owner = o.Name
