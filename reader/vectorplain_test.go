@@ -341,3 +341,29 @@ func TestVectorsTellPlainReadersThatLeaveARuleOut(t *testing.T) {
 		}
 	}
 }
+
+// Why a plain reader refuses a state is said in one line.
+func TestPlainPythonReaderRefusesInOneLine(t *testing.T) {
+	wantPython(t)
+	dir := t.TempDir()
+	for name, manifest := range map[string]string{"pending": `{"format":1,"pending":{}}`, "newer": `{"format":2}`, "broken": `{`, "empty": `{}`} {
+		if err := os.MkdirAll(filepath.Join(dir, name, ".freehold"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name, ".freehold", "manifest.json"), []byte(manifest), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"nosuch", "pending", "newer", "broken", "empty"} {
+		state := filepath.Join(dir, name)
+		out, err := exec.Command("python3", "-B", plainScript, state).Output()
+		exit, ok := err.(*exec.ExitError)
+		if !ok || exit.ExitCode() != 1 || len(out) > 0 {
+			t.Fatalf("%s: %v, and it shows %q", name, err, out)
+		}
+		said := string(exit.Stderr)
+		if !strings.HasPrefix(said, state+": no state to read now: ") || strings.Count(said, "\n") != 1 {
+			t.Errorf("%s: it says %q", name, said)
+		}
+	}
+}

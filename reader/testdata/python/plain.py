@@ -18,8 +18,7 @@ def distinct(pairs): return check(len(dict(pairs)) == len(pairs)) or dict(pairs)
 
 def integer(digits): return -0.0 if digits == "-0" else int(digits)  # no integer is written as -0
 
-def depth(v):
-    return 1 + max(map(depth, v.values() if type(v) is dict else v), default=0) if type(v) in (dict, list) else 0
+def depth(v): return type(v) in (dict, list) and 1 + max(map(depth, v.values() if type(v) is dict else v), default=0)
 
 def like(pattern, v):  # it fails for half a character, for infinity, and for a day that is none
     text = json.dumps(v, ensure_ascii=False, allow_nan=False).encode().decode()
@@ -47,11 +46,10 @@ def load(path, form, whose):  # returns the status of a file and, if it is ok, t
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError): return "invalid", {}
 
 def collect(state):  # reads what the manifest speaks of; what is set aside, before the sidecar
-    meta, found = state / ".freehold", {}
-    manifest = json.loads((meta / "manifest.json").read_bytes())
-    if manifest["format"] != 1 or "pending" in manifest: raise RuntimeError(f"{state} is newer, or being upgraded")
+    manifest, found = json.loads((state / ".freehold/manifest.json").read_bytes()), {}
+    if manifest["format"] != 1 or "pending" in manifest: raise RuntimeError("it is newer, or being upgraded")
     for owner, o in manifest["declaration"]["owners"].items():
-        pile, home = meta / f"{owner}.aside", meta / "claims" / owner
+        pile, home = state / f".freehold/{owner}.aside", state / f".freehold/claims/{owner}"
         whose, aside = {"owner": owner, "state": manifest["state_id"]}, o.get("busy", {}).get("then") == "aside"
         listed = pile.is_dir() and not pile.is_symlink() and os.access(pile, os.R_OK)
         waits = aside and listed and any(name[0] != "." for name in os.listdir(pile))
@@ -90,7 +88,7 @@ def value(name, parts, found, heads):  # of a map the rows, joined by key and in
 
 def view(directory):
     (declared, found), again = [collect(pathlib.Path(directory)) for _ in range(2)]
-    if (declared, found) != again: raise RuntimeError(f"{directory} was written meanwhile: try again")
+    if (declared, found) != again: raise RuntimeError("it was written meanwhile: try again")
     owners, parts, fields, unknown, freshness = declared["owners"], {}, {}, {}, {}
     heads = {o: found[o][1].get("$sidecar", NEW) for o in sorted(owners)}
     for name, o, claim, f in [(name, o, f"{o}/{name}", f) for o in heads for name, f in owners[o]["fields"].items()]:
@@ -115,4 +113,6 @@ def view(directory):
     return {"state": declared["state"], "cut": {"consistency": "atomic"}, "owners": {o: found[o][0] for o in heads},
             "fields": fields, "unknown": unknown, "freshness": freshness}
 
-for directory in sys.argv[1:] if __name__ == "__main__" else []: print(json.dumps(view(directory)))
+for directory in sys.argv[1:] if __name__ == "__main__" else []:
+    try: print(json.dumps(view(directory)), flush=True)
+    except (OSError, ValueError, LookupError, RuntimeError) as e: sys.exit(f"{directory}: no state to read now: {e}")
