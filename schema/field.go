@@ -25,7 +25,7 @@ type Field struct {
 	// Value is what a map keeps at a key if that is no record.
 	Value *Field `json:"value,omitzero"`
 	// Keys says that this owner decides which keys the map has. A map with
-	// one owner needs no such word.
+	// one owner needs no such word, and one with a Value may not have it.
 	Keys bool `json:"keys,omitzero"`
 	// DependsOn names the fields of other owners that the value is computed
 	// from, as it was declared. Only a field has it, of one of the kinds in

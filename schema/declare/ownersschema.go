@@ -76,7 +76,7 @@ var comments = map[string]string{
 	"Field.Fields":    "The members of the record by name. The record is written whole.",
 	"Field.Record":    "What this owner keeps at each key of the map: members by name, each with its kind.",
 	"Field.Value":     "What the map has at each key, if that is one value.",
-	"Field.Keys":      "Whether this owner decides which keys the map has. Of several owners of a map, exactly one does.",
+	"Field.Keys":      "Whether this owner decides which keys the map has. Of several owners of a map, exactly one does; a sole owner does unasked, and a map with a value has one owner and no keys here.",
 	"Field.DependsOn": "The fields of other owners that the value is computed from. Who writes it says what was seen of them, and readers learn whether that has been overtaken.",
 	"Field.Doc":       "What the value means. It becomes the comment of the generated accessors.",
 	"Field.Unit":      "What a number counts: tokens, US dollars.",
