@@ -84,3 +84,35 @@ func TestAcceptOfANewerFormatNamesTheReleaseAlone(t *testing.T) {
 		t.Errorf("the error %q gives advice that cannot help", err)
 	}
 }
+
+// What another hand took away is changed by the acceptance, too: who has observed
+// it sees that.
+func TestAcceptChangesWhatAnotherHandTookAway(t *testing.T) {
+	s := newUsage(t)
+	s.update("creator", create)
+	s.update("tool", use)
+	s.update("tool", func(tx *Tx) {
+		tx.Apply(Op{Field: "labels", Verb: Insert, Value: []byte(`"x"`)})
+		tx.Apply(Op{Field: "target", Verb: Set, Value: []byte(`{"host":"h","port":1}`)})
+	})
+	for owner, fields := range map[string][]string{"creator": {"skills"}, "tool": {"labels", "target", "skills"}} {
+		before := s.doc(owner).Version
+		text := readFile(t, sidecarPath(s.dir, owner))
+		for _, field := range fields {
+			raw, _, _ := s.doc(owner).Field(field)
+			text = strings.Replace(text, ",\n\""+field+"\":"+string(raw), "", 1)
+		}
+		s.overwrite(owner, text)
+		s.accept(owner)
+		doc := s.doc(owner)
+		for _, field := range fields {
+			raw, by, ok := doc.Field(field)
+			if raw != nil || !ok || by.Version != doc.Version || doc.Version.Epoch <= before.Epoch {
+				t.Errorf("%s of %s is %s in version %v of %v", field, owner, raw, by.Version, doc.Version)
+			}
+		}
+	}
+	s.update("creator", create)
+	s.update("tool", use)
+	s.wantStored("tool", map[string]string{"skills": `{"deploy":{"use_count":1}}`})
+}

@@ -95,8 +95,8 @@ func intact(raw []byte) bool {
 }
 
 // takeIn makes every declared field of the foreign base a change of this
-// batch: nobody knows which of them the other hand wrote. Fields that no
-// owner declares stay as they are.
+// batch: nobody knows which of them the other hand wrote, or took away. Fields
+// that no owner declares stay as they are.
 func (b *batch) takeIn() error {
 	w := b.w
 	w.forgetAside(b.base)
@@ -116,6 +116,11 @@ func (b *batch) takeIn() error {
 			if err := b.takeInKeys(name, value); err != nil {
 				return err
 			}
+		}
+	}
+	for name := range w.declared.Fields {
+		if raw, _, written := b.base.Field(name); written && raw == nil {
+			b.changes[place{field: name}] = slot{}
 		}
 	}
 	return nil
