@@ -237,7 +237,7 @@ func TestEveryInstanceIsLookedAt(t *testing.T) {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 	for _, f := range r.Findings {
-		if f.Code == doctor.InstancesStale && (!strings.HasPrefix(f.Says, "2 of 4 instances") || !strings.Contains(f.Remedy, "prune --older-than 1h")) {
+		if f.Code == doctor.InstancesStale && (!strings.HasSuffix(f.Says, ": 2 of 4 instances") || !strings.Contains(f.Remedy, "prune --older-than 1h")) {
 			t.Errorf("%+v", f)
 		}
 		if f.Code == doctor.SidecarInvalid && f.Instance != "a" {
