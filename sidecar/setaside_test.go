@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,115 +13,6 @@ import (
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/google/go-cmp/cmp"
 )
-
-// setters declares an owner that sets patches aside, one of a map's parts that
-// does, and the owner of that map's keys.
-func setters() *schema.Declaration {
-	counter := schema.Field{Type: schema.TypeUint, Kind: schema.Counter}
-	aside := schema.Busy{Wait: "20ms", Then: schema.Aside}
-	return &schema.Declaration{State: "usage", Owners: map[string]schema.Owner{
-		"tool": {Busy: aside, Fields: map[string]schema.Field{
-			"n":      counter,
-			"small":  {Type: schema.TypeInt, Kind: schema.Counter},
-			"peak":   {Type: schema.TypeInt, Kind: schema.Max},
-			"tags":   {Type: schema.TypeString, Kind: schema.Set},
-			"own":    {Kind: schema.Map, Record: map[string]schema.Field{"uses": counter}},
-			"skills": {Kind: schema.Map, Record: map[string]schema.Field{"uses": counter}},
-		}},
-		"maker": {Fields: map[string]schema.Field{
-			"skills": {Kind: schema.Map, Keys: true, Record: map[string]schema.Field{"by": {Type: schema.TypeString}}},
-		}},
-		"light": {Busy: aside, Durability: schema.Process, Fields: map[string]schema.Field{"ticks": counter}},
-	}}
-}
-
-func newSetters(t *testing.T) (dir string, tool *Writer) {
-	t.Helper()
-	dir = filepath.Join(t.TempDir(), "state")
-	if err := Create(dir, setters()); err != nil {
-		t.Fatal(err)
-	}
-	return dir, openSetter(t, dir, "tool", nil)
-}
-
-func openSetter(t *testing.T, dir, owner string, o *Options) *Writer {
-	t.Helper()
-	w, err := Open(t.Context(), dir, setters(), owner, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { w.Close() })
-	return w
-}
-
-// locked runs fn while somebody else holds the lock of w's owner.
-func locked(t *testing.T, w *Writer, fn func()) {
-	t.Helper()
-	other, err := Open(t.Context(), w.dir.Path(), nil, w.owner, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer other.Close()
-	if err := other.lock.Acquire(t.Context(), time.Minute); err != nil {
-		t.Fatal(err)
-	}
-	fn()
-	if err := other.lock.Release(); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func ops(all ...Op) func(*Tx) error {
-	return func(tx *Tx) error {
-		for _, op := range all {
-			tx.Apply(op)
-		}
-		return nil
-	}
-}
-
-func op(field string, verb Verb, value string) Op {
-	return Op{Field: field, Verb: verb, Value: []byte(value)}
-}
-
-func setAside(t *testing.T, w *Writer, all ...Op) Version {
-	t.Helper()
-	var c Commit
-	locked(t, w, func() { c = update(t, w, ops(all...)) })
-	if c.Outcome != SetAside || !c.Version.IsAside() {
-		t.Fatalf("the commit is %+v, want it set aside", c)
-	}
-	return c.Version
-}
-
-// values returns what fields hold, after a commit that changes nothing.
-func values(t *testing.T, w *Writer, fields ...string) map[string]string {
-	t.Helper()
-	got := map[string]string{}
-	update(t, w, func(tx *Tx) error {
-		for _, field := range fields {
-			if raw, ok := tx.Get(field); ok {
-				got[field] = string(raw)
-			}
-		}
-		return nil
-	})
-	return got
-}
-
-func asideNames(t *testing.T, w *Writer) []string {
-	t.Helper()
-	a, err := w.dir.OpenAside(w.owner)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer a.Close()
-	names, err := a.Names()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return names
-}
 
 func TestPatchesSetAsideAreTakenInOnceByTheNextCommit(t *testing.T) {
 	dir, w := newSetters(t)
@@ -404,80 +294,6 @@ func TestPatchesOnAnAbsentKeyShareItsIncarnation(t *testing.T) {
 	update(t, w, ops(Op{Field: "own", Verb: Insert, Key: "k"}))
 	if diff := cmp.Diff(map[string]string{"own": `{"k":{}}`}, values(t, w, "own")); diff != "" {
 		t.Errorf("values (-want +got):\n%s", diff)
-	}
-}
-
-// What a newer release has set aside, and what another hand has put there,
-// stays where it is, and stops nothing.
-func TestUnknownPatchesStay(t *testing.T) {
-	dir, _ := newSetters(t)
-	var told []error
-	w := openSetter(t, dir, "tool", &Options{Notice: func(err error) { told = append(told, err) }})
-	put := func(p *PatchAside, damage func([]byte) []byte) {
-		t.Helper()
-		a, err := w.dir.OpenAside("tool")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer a.Close()
-		raw, err := p.encode("tool", w.manifest.StateID)
-		if err == nil {
-			err = os.WriteFile(a.Path(p.Name), damage(raw), 0o600)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	at := time.Date(2026, 8, 1, 0, 0, 0, 0, time.UTC)
-	same := func(raw []byte) []byte { return raw }
-	put(&PatchAside{Name: "a.1.json", ID: "0000000000001", At: at, Ops: Patch{op("n", "multiply", "2")}}, same)
-	put(&PatchAside{Name: "a.2.json", ID: "0000000000002", At: at, Ops: Patch{op("unheard_of", Add, "2")}}, same)
-	put(&PatchAside{Name: "a.3.json", ID: "0000000000003", At: at, Ops: Patch{op("n", Add, "2")}}, func(raw []byte) []byte { return []byte(strings.Replace(string(raw), `"value":2`, `"value":3`, 1)) })
-	put(&PatchAside{Name: "a.4.json", ID: "0000000000004", At: at, Ops: Patch{op("n", Add, "2")}}, func(raw []byte) []byte { return raw[:len(raw)/2] })
-	setAside(t, w, op("n", Add, "1"))
-	update(t, w, ops())
-	update(t, w, ops(op("n", Add, "1")))
-	if diff := cmp.Diff(map[string]string{"n": "2"}, values(t, w, "n")); diff != "" {
-		t.Errorf("values (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff([]string{"a.1.json", "a.2.json", "a.3.json", "a.4.json"}, asideNames(t, w)); diff != "" {
-		t.Errorf("set aside (-want +got):\n%s", diff)
-	}
-	if len(told) != 4 {
-		t.Errorf("told %d times, want once for each:\n%v", len(told), errors.Join(told...))
-	}
-}
-
-// A copy under another name is no second patch.
-func TestCopiedPatchIsNotTakenInTwice(t *testing.T) {
-	_, w := newSetters(t)
-	setAside(t, w, op("n", Add, "1"))
-	a, err := w.dir.OpenAside("tool")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer a.Close()
-	name := asideNames(t, w)[0]
-	raw := readFile(t, a.Path(name))
-	draft, err := a.Draft([]byte(raw))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer draft.Close()
-	wantError(t, draft.Put(name), fs.ErrExist)
-	if err := draft.Put(asideName(w.manifest.StateID, 2)); err != nil { // whose number could be its own
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(a.Path("copy.1.json"), []byte(raw), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for range 3 {
-		if diff := cmp.Diff(map[string]string{"n": "1"}, values(t, w, "n")); diff != "" {
-			t.Errorf("values (-want +got):\n%s", diff)
-		}
-	}
-	if diff := cmp.Diff([]string{"copy.1.json"}, asideNames(t, w)); diff != "" {
-		t.Errorf("set aside (-want +got):\n%s", diff)
 	}
 }
 

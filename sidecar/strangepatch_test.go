@@ -1,0 +1,86 @@
+package sidecar
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// What a newer release has set aside, and what another hand has put there,
+// stays where it is, and stops nothing.
+func TestUnknownPatchesStay(t *testing.T) {
+	dir, _ := newSetters(t)
+	var told []error
+	w := openSetter(t, dir, "tool", &Options{Notice: func(err error) { told = append(told, err) }})
+	put := func(p *PatchAside, damage func([]byte) []byte) {
+		t.Helper()
+		a, err := w.dir.OpenAside("tool")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer a.Close()
+		raw, err := p.encode("tool", w.manifest.StateID)
+		if err == nil {
+			err = os.WriteFile(a.Path(p.Name), damage(raw), 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	at := time.Date(2026, 8, 1, 0, 0, 0, 0, time.UTC)
+	same := func(raw []byte) []byte { return raw }
+	put(&PatchAside{Name: "a.1.json", ID: "0000000000001", At: at, Ops: Patch{op("n", "multiply", "2")}}, same)
+	put(&PatchAside{Name: "a.2.json", ID: "0000000000002", At: at, Ops: Patch{op("unheard_of", Add, "2")}}, same)
+	put(&PatchAside{Name: "a.3.json", ID: "0000000000003", At: at, Ops: Patch{op("n", Add, "2")}}, func(raw []byte) []byte { return []byte(strings.Replace(string(raw), `"value":2`, `"value":3`, 1)) })
+	put(&PatchAside{Name: "a.4.json", ID: "0000000000004", At: at, Ops: Patch{op("n", Add, "2")}}, func(raw []byte) []byte { return raw[:len(raw)/2] })
+	setAside(t, w, op("n", Add, "1"))
+	update(t, w, ops())
+	update(t, w, ops(op("n", Add, "1")))
+	if diff := cmp.Diff(map[string]string{"n": "2"}, values(t, w, "n")); diff != "" {
+		t.Errorf("values (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"a.1.json", "a.2.json", "a.3.json", "a.4.json"}, asideNames(t, w)); diff != "" {
+		t.Errorf("set aside (-want +got):\n%s", diff)
+	}
+	if len(told) != 4 {
+		t.Errorf("told %d times, want once for each:\n%v", len(told), errors.Join(told...))
+	}
+}
+
+// A copy under another name is no second patch.
+func TestCopiedPatchIsNotTakenInTwice(t *testing.T) {
+	_, w := newSetters(t)
+	setAside(t, w, op("n", Add, "1"))
+	a, err := w.dir.OpenAside("tool")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	name := asideNames(t, w)[0]
+	raw := readFile(t, a.Path(name))
+	draft, err := a.Draft([]byte(raw))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer draft.Close()
+	wantError(t, draft.Put(name), fs.ErrExist)
+	if err := draft.Put(asideName(w.manifest.StateID, 2)); err != nil { // whose number could be its own
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(a.Path("copy.1.json"), []byte(raw), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		if diff := cmp.Diff(map[string]string{"n": "1"}, values(t, w, "n")); diff != "" {
+			t.Errorf("values (-want +got):\n%s", diff)
+		}
+	}
+	if diff := cmp.Diff([]string{"copy.1.json"}, asideNames(t, w)); diff != "" {
+		t.Errorf("set aside (-want +got):\n%s", diff)
+	}
+}
