@@ -97,19 +97,7 @@ func TestALockOnTheSidecarIsNone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var all []*exec.Cmd
-	for range 3 {
-		cmd := process(t, "add", dir, "20")
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, cmd)
-	}
-	for _, cmd := range all {
-		if err := cmd.Wait(); err != nil {
-			t.Error(err)
-		}
-	}
+	addTogether(t, dir, 3, 20)
 	if got := stored(t, dir, "turns"); got != "61" {
 		t.Errorf("turns is %s, want 61", got)
 	}

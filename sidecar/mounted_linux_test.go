@@ -3,7 +3,6 @@ package sidecar
 import (
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 
@@ -117,19 +116,7 @@ func TestAnOverlayLosesNoIncrement(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			var all []*exec.Cmd
-			for range 4 {
-				cmd := process(t, "add", dir, "10")
-				if err := cmd.Start(); err != nil {
-					t.Fatal(err)
-				}
-				all = append(all, cmd)
-			}
-			for _, cmd := range all {
-				if err := cmd.Wait(); err != nil {
-					t.Error(err)
-				}
-			}
+			addTogether(t, dir, 4, 10)
 			if got := stored(t, dir, "turns"); got != "40" {
 				t.Errorf("turns is %s, want 40", got)
 			}

@@ -20,6 +20,16 @@ import (
 func TestProcessesLoseNoIncrement(t *testing.T) {
 	dir := newState(t)
 	const processes, each = 8, 50
+	addTogether(t, dir, processes, each)
+	if got, want := stored(t, dir, "turns"), fmt.Sprint(processes*each); got != want {
+		t.Errorf("turns is %s, want %s", got, want)
+	}
+}
+
+// addTogether has as many processes add to cost's turns at the same time, each as
+// often.
+func addTogether(t *testing.T, dir string, processes, each int) {
+	t.Helper()
 	var wg sync.WaitGroup
 	for range processes {
 		cmd := process(t, "add", dir, fmt.Sprint(each))
@@ -30,9 +40,6 @@ func TestProcessesLoseNoIncrement(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if got, want := stored(t, dir, "turns"), fmt.Sprint(processes*each); got != want {
-		t.Errorf("turns is %s, want %s", got, want)
-	}
 }
 
 // hold starts a process that holds owner's lock until release is called.

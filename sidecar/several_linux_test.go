@@ -58,7 +58,7 @@ func TestCommitTakesInNoLongerThanItsTime(t *testing.T) {
 			break
 		}
 		busy++
-		wantError(t, err, ErrBusy, fmt.Sprintf("%d patches are taken in", c.Folded), "freehold fold tool")
+		wantError(t, err, ErrBusy, fmt.Sprintf("patches, %d are taken in", c.Folded), "freehold fold tool")
 		if busy == 1 {
 			said.Same(t, "set aside: more than there is time for", err, dir, "STATE")
 		}
@@ -130,7 +130,7 @@ func TestOthersGoOnWhenACommitIsCalledOff(t *testing.T) {
 	})
 	defer failpoint.Set(nil)
 	off, on := <-first, <-second
-	wantError(t, off.err, ErrBusy, "patches are taken in")
+	wantError(t, off.err, ErrBusy, "are taken in, and the next commit goes on")
 	wantError(t, off.err, context.Canceled)
 	said.Same(t, "set aside: called off while more is taken in", off.err, dir, "STATE")
 	if off.Folded == 0 || off.Commit != (Commit{Folded: off.Folded}) {

@@ -64,8 +64,8 @@ var errUnfinished = errors.New("there was no time to take in all that is set asi
 // unfinished ends a commit that was stopped, as why says, when it had taken in
 // what is set aside but for left patches.
 func (b *batch) unfinished(left int, why error) error {
-	return fmt.Errorf("%s: not applied: %w: %w: %d patches are taken in, and the next commit goes on with the other %d: try again, or run `freehold fold %s` first",
-		b.w.file(), ErrBusy, why, b.fold.before, left, b.w.owner)
+	return fmt.Errorf("%s: not applied: %w: %w: of %d patches, %d are taken in, and the next commit goes on with the rest: try again, or run `freehold fold %s` first",
+		b.w.file(), ErrBusy, why, b.fold.before+left, b.fold.before, b.w.owner)
 }
 
 // takePatch takes p into the batch, or all of it that fits, and reports whether

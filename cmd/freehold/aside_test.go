@@ -203,7 +203,7 @@ owners:
 	}
 	pile()
 	some := call(t, "", "fold", "tool", "--wait", "0s", "--dir", dir)
-	if some.Status != exitBusy || some.Stdout != "" || !strings.Contains(some.Stderr, "patches are taken in, and the next commit goes on with the other ") {
+	if some.Status != exitBusy || some.Stdout != "" || !strings.Contains(some.Stderr, "are taken in, and the next commit goes on with the rest") {
 		t.Errorf("fold --wait 0s says %+v", some)
 	}
 	if got := must(t, "get", "n", "--dir", dir); got != "90\n" {

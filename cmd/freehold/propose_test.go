@@ -96,18 +96,21 @@ func TestAnyFileHasADeclarationThatTakesItIn(t *testing.T) {
 	inner := rapid.OneOf(scalar, rapid.Map(rapid.SliceOfN(scalar, 0, 4), func(v []any) any { return v }),
 		rapid.Map(rapid.MapOfN(key, scalar, 0, 4), func(v map[string]any) any { return v }))
 	file := rapid.MapOfN(key, rapid.OneOf(inner, rapid.Map(rapid.MapOfN(key, inner, 0, 4), func(v map[string]any) any { return v })), 1, 6)
+	legacy := rapid.Map(file, func(v map[string]any) string {
+		text, err := json.Marshal(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}).Filter(func(text string) bool { // without a key that can be declared there is nothing to propose
+		legacy, err := adopt.Parse("old.json", []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		fields, _ := adopt.Infer(legacy)
+		return len(fields) > 0
+	})
 	rapid.Check(t, func(t *rapid.T) {
-		text, err := json.Marshal(file.Draw(t, "file"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		legacy, err := adopt.Parse("old.json", text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if fields, _ := adopt.Infer(legacy); len(fields) == 0 {
-			t.Skip("no key can be declared")
-		}
-		proposed(t, "old.json", string(text))
+		proposed(t, "old.json", legacy.Draw(t, "file"))
 	})
 }
