@@ -4,6 +4,7 @@ package sidecar
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -158,6 +159,59 @@ func TestIncrementsSurviveRandomKills(t *testing.T) {
 	}
 	if names := asideNames(t, w); len(names) > 0 {
 		t.Errorf("%d patches are still set aside", len(names))
+	}
+}
+
+// A pile of patches goes down once nobody is in its way, however many go on
+// setting aside. With one hand that unlinks, each link of theirs came before the
+// next unlink, and the pile grew to the most that is allowed, where they fail.
+// FREEHOLD_PILE sets how many patches there are to begin with.
+func TestPileGoesDownWhileOthersGoOn(t *testing.T) {
+	pile := int(number(t, "FREEHOLD_PILE", 300))
+	dir := filepath.Join(t.TempDir(), "state")
+	if err := Create(dir, setters()); err != nil {
+		t.Fatal(err)
+	}
+	w := openSetter(t, dir, "tool", &Options{Wait: time.Minute})
+	if err := w.lock.Acquire(t.Context(), time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	var inputs []io.Closer
+	var all []*exec.Cmd
+	failed := make(chan error, 16)
+	for range cap(failed) {
+		cmd := process(t, "count", dir, "1ms")
+		in, err := cmd.StdinPipe()
+		if err := errors.Join(err, cmd.Start()); err != nil {
+			t.Fatal(err)
+		}
+		inputs, all = append(inputs, in), append(all, cmd)
+	}
+	for _, cmd := range all {
+		go func() { failed <- cmd.Wait() }()
+	}
+	left := func(enough func(n int) bool) {
+		for n := -1; !enough(n); time.Sleep(10 * time.Millisecond) {
+			select {
+			case err := <-failed:
+				t.Fatalf("a writer ended, with %d patches set aside: %v", n, err)
+			default:
+				n = len(asideNames(t, w))
+			}
+		}
+	}
+	left(func(n int) bool { return n >= pile })
+	w.lock.Release()
+	start := time.Now()
+	left(func(n int) bool { return n >= 0 && n < 100 })
+	t.Logf("%d patches went down to less than 100 in %v", pile, time.Since(start))
+	for _, in := range inputs {
+		in.Close()
+	}
+	for range all {
+		if err := <-failed; err != nil {
+			t.Error(err)
+		}
 	}
 }
 

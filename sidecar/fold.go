@@ -121,9 +121,7 @@ func (b *batch) readAside(names []string) (fresh []*PatchAside, certain bool, er
 	}
 	b.fold.kept = 0 // what the version takes in has a bound of its own
 	if failpoint.Omitted(failpoint.RuleLeftover) {
-		for _, name := range b.fold.done {
-			b.fold.aside.Remove(name)
-		}
+		b.fold.aside.RemoveAll(b.fold.done)
 		b.fold.aside.Sync()
 		b.fold.listed, b.fold.done = nil, nil
 	}
@@ -155,11 +153,9 @@ func (b *batch) clear() bool {
 		return true
 	}
 	failpoint.Hit(failpoint.FoldPublished)
-	for _, name := range slices.Concat(f.done, f.out) {
-		if err := f.aside.Remove(name); err != nil {
-			b.w.tell(name, err) // the next commit tries again
-			return false
-		}
+	if err := f.aside.RemoveAll(slices.Concat(f.done, f.out)); err != nil {
+		b.w.tell(err.Error(), err) // the next commit tries again
+		return false
 	}
 	failpoint.Hit(failpoint.FoldUnlinked)
 	if err := f.aside.Sync(); err != nil {

@@ -3,6 +3,7 @@
 package statedir
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/sync/errgroup"
 	"golang.org/x/sys/unix"
 )
 
@@ -158,6 +160,29 @@ func (a *Aside) Remove(name string) error {
 		return a.folder.fail("remove", name, err)
 	}
 	return nil
+}
+
+// hands is how many patches [Aside.RemoveAll] removes at a time, if there are more
+// than that.
+const hands = 32
+
+// RemoveAll removes patches. Whoever lists the directory holds the kernel's lock
+// on it, and whoever adds or removes a name waits in line for that. With one hand,
+// it would remove one while each process that sets aside adds one, and a large
+// pile would grow for as long as they go on. It returns the first error; the
+// others are removed all the same.
+func (a *Aside) RemoveAll(names []string) error {
+	var g errgroup.Group
+	g.SetLimit(hands)
+	var first error
+	for _, name := range names {
+		if len(names) > hands {
+			g.Go(func() error { return a.Remove(name) })
+		} else if err := a.Remove(name); first == nil {
+			first = err
+		}
+	}
+	return cmp.Or(first, g.Wait())
 }
 
 // Sync makes the names in the directory durable, and that names are gone.
