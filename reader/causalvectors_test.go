@@ -58,16 +58,17 @@ func makeFreshness(m *maker) {
 
 func regressedOwners() map[string]schema.Owner {
 	owners := map[string]schema.Owner{"cost": owns(map[string]schema.Field{"of_older": on("older"), "of_fork": on("fork"), "of_history": on("history"), "of_whole": on("whole"), "of_epoch": on("epoch"), "of_gone": on("gone")})}
-	for _, name := range []string{"older", "fork", "history", "whole", "epoch", "gone"} {
+	for _, name := range []string{"older", "fork", "history", "whole", "epoch", "gone", "former", "younger", "taken"} {
 		owners[name] = owns(map[string]schema.Field{name: plain(schema.TypeUint)})
 	}
 	return owners
 }
 
 // makeRegressed has sidecars to which older copies were put back, and none where
-// one was, as the observations of another owner show.
+// one was, as the observations of another owner show, or what the manifest knows.
 func makeRegressed(m *maker) {
-	for _, owner := range []string{"older", "fork", "history", "whole", "epoch"} {
+	m.manifest.Upgraded = map[string]string{"former": versionOf("former", 1, 1).String(), "younger": versionOf("younger", 0, 2).String(), "taken": versionOf("taken", 0, 1).String()}
+	for _, owner := range []string{"older", "fork", "history", "whole", "epoch", "former", "younger"} {
 		for n := range 3 {
 			m.commit(owner, set(owner, fmt.Sprint(n)))
 		}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar"
 )
 
 // declared is what a manifest says, in the form in which views use it. It is
@@ -17,6 +18,7 @@ type declared struct {
 	order       []int           // in which they are read: dependents before what they depend on
 	fields      map[string]place
 	once        []onceField
+	upgraded    map[int]sidecar.Version // by index, what an upgrade has written of an owner
 }
 
 // A onceField is a field whose value is a file of its own.
@@ -46,12 +48,15 @@ func declare(m *schema.Manifest, built *schema.Declaration) (*declared, error) {
 		}
 		d.declaration = merged
 	}
-	d.made = map[string]bool{}
+	d.made, d.upgraded = map[string]bool{}, map[int]sidecar.Version{}
 	for name, o := range m.Declaration.Owners {
 		d.made[name] = o.SetsAside()
 	}
 	d.owners = d.declaration.OwnerNames()
 	for i, owner := range d.owners {
+		if made := sidecar.Upgraded(m, owner); !made.IsZero() {
+			d.upgraded[i] = made
+		}
 		for _, name := range d.declaration.Owners[owner].FieldNames() {
 			p := d.place(i, name)
 			if p.field.EffectiveKind() == schema.Once {

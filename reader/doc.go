@@ -52,7 +52,8 @@
 //
 // If the manifest has a member pending, the sidecar of each owner that it lists
 // under sidecars is the file in the directory of that upgrade's id if there is
-// one there, and else the usual one.
+// one there, and else the usual one. Its member upgraded has, by owner, the
+// version that an upgrade gave a sidecar when it wrote it; there need be none.
 //
 // The state of an instance is a directory in the directory of the states: of the
 // id itself if that fits ^[a-z0-9][a-z0-9_-]{0,63}$, else of "~" and the SHA-256
@@ -67,11 +68,11 @@
 //
 // Of each owner's sidecar, the first that is true:
 //
-//	missing     there is no such file, and nobody in the view has observed a version of it: nothing was ever written
+//	missing     there is no such file, and neither the manifest nor anybody in the view has a version of it: nothing was ever written
 //	unreadable  it cannot be read, or is no plain file; or the directory of patches set aside cannot be
 //	invalid     it is too long, or not of the format
 //	foreign     its sum is wrong, or it belongs to another owner or state
-//	regressed   somebody in the view has observed something newer of it, see document.Document.Behind, or a version though there is no file; whose own sidecar has regressed counts too, and whose patches cannot be read
+//	regressed   the manifest has something newer of it under upgraded, or somebody in the view has observed that, see document.Document.Behind, or a version though there is no file; whose own sidecar has regressed counts too, and whose patches cannot be read
 //	ok
 //
 // The file of a claim has the same statuses, but for the last but one; a field

@@ -69,10 +69,15 @@ func sightings(doc *document.Document) []sighting {
 	return all
 }
 
-// regress marks the owners whose sidecars are older than what others in the view
-// have observed of them, or gone. Dependents were read first, so no owner can have
+// regress marks the owners whose sidecars are older than what an upgrade wrote or
+// others in the view have observed of them, or gone. Dependents were read first, so no owner can have
 // committed in between: somebody put an older copy back, or removed the file.
 func (v *View) regress() {
+	for i, made := range v.declared.upgraded {
+		if old := v.owners[i]; old.behind(made) {
+			v.owners[i] = old.regressed(fmt.Sprintf("an upgrade of the state has written version %v", made))
+		}
+	}
 	for _, o := range v.owners {
 		for _, s := range o.saw {
 			p, ok := v.declared.fields[s.of]
@@ -80,7 +85,7 @@ func (v *View) regress() {
 				continue
 			}
 			if old := v.owners[p.owner]; old.behind(s.version) {
-				v.owners[p.owner] = old.regressed(o.Name, s)
+				v.owners[p.owner] = old.regressed(fmt.Sprintf("owner %s had observed version %v of its field %s before it wrote %s", o.Name, s.version, s.of, s.field))
 			}
 		}
 	}
@@ -98,11 +103,10 @@ func (o *owner) behind(seen sidecar.Version) bool {
 	return false
 }
 
-// regressed returns what is left of an owner of whose field by has seen s. It
+// regressed returns what is left of an owner of which seen says what is newer. It
 // keeps what was observed by its own programs: that was true once.
-func (o *owner) regressed(by string, s sighting) *owner {
+func (o *owner) regressed(seen string) *owner {
 	now := &owner{OwnerStatus: o.OwnerStatus, saw: o.saw}
-	seen := fmt.Sprintf("owner %s had observed version %v of its field %s before it wrote %s", by, s.version, s.of, s.field)
 	if o.Status == Missing {
 		now.bad(Regressed, fmt.Errorf("%s: %w: it is gone, and %s: bring it back, or run `freehold accept %s` to go on without it", o.File, sidecar.ErrRegressed, seen, o.Name))
 	} else {

@@ -303,6 +303,7 @@ func TestVectorsTellPlainReadersThatLeaveARuleOut(t *testing.T) {
 		{"no patches set aside", `any(name[0] != "." for name in os.listdir(pile))`, `any(os.listdir(pile))`},
 		{"an unreadable directory of them", `"unreadable" if aside > listed else`, ``},
 		{"what was observed of others", `e.get("observed", {}).items()`, `()`},
+		{"what an upgrade wrote", `manifest.get("upgraded", {})`, `{}`},
 		{"other histories", `then > own or known and seen[-13:] not in head["recent"]`, `then > own`},
 		{"what a sidecar forgot", `known and seen[-13:]`, `seen[-13:]`},
 		{"names that stand twice", `len(dict(pairs)) == len(pairs)`, `True`},

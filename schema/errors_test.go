@@ -193,6 +193,7 @@ func TestErrorsSayWhatToDoOfManifests(t *testing.T) {
 		"instances":      strings.Replace(manifest(`{"state":"s","instances":{"by":"\u001b"}}`), `"locks"`, `"instance":"i","locks"`, 1),
 		"upgrade":        strings.Replace(manifest(`{}`), `"locks"`, `"pending":{"id":"\u001b"},"locks"`, 1),
 		"its owners":     strings.Replace(manifest(`{}`), `"locks"`, `"pending":{"id":"0000000000000","sidecars":["../\u001b"]},"locks"`, 1),
+		"its versions":   strings.Replace(manifest(`{}`), `"locks"`, `"upgraded":{"a\u001b":"1.1.\u001b"},"locks"`, 1),
 		"member depends": field(`{"kind":"map","record":{"a":{"type":"int","depends_on":["x"]}}}`),
 		"two owners":     manifest(`{"state":"s","owners":{"a":{"fields":{"x":{"type":"int"}}},"b":{"fields":{"x":{"type":"int"}}}}}`),
 	} {

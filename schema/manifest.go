@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -52,6 +53,12 @@ type Manifest struct {
 	// Pending is the upgrade that has taken effect while some sidecars do not
 	// stand in their places yet; nil if there is none.
 	Pending *Pending `json:"pending,omitempty"`
+	// Upgraded holds, by owner, the version of the sidecar that an upgrade has
+	// written last, as package document spells versions. The state has seen it
+	// as an owner sees what it observes: a sidecar that is behind it was put
+	// back, with what a former declaration says, and one that is gone was
+	// taken away. Of owners that are not listed nothing is known.
+	Upgraded map[string]string `json:"upgraded,omitempty"`
 	// Unknown keeps the members that a newer release wrote.
 	Unknown jsontext.Value `json:",embed"`
 	// Text is what package statedir has read or written, for comparing.
@@ -142,6 +149,11 @@ func (m *Manifest) sound() error {
 	if err := m.Pending.sound(); err != nil {
 		return err
 	}
+	for owner, version := range m.Upgraded {
+		if !validVersion(version) {
+			return fmt.Errorf("the manifest says that an upgrade has given owner %.80q the version %.80q, which is none", owner, version)
+		}
+	}
 	return m.Declaration.sound()
 }
 
@@ -162,6 +174,20 @@ func (p *Pending) sound() error {
 }
 
 func base32hex(s string) bool { return strings.Trim(s, "0123456789abcdefghijklmnopqrstuv") == "" }
+
+// validVersion reports whether s is the version of a commit, EPOCH.REVISION.NONCE,
+// as package document reads it.
+func validVersion(s string) bool {
+	epoch, rest, _ := strings.Cut(s, ".")
+	revision, nonce, _ := strings.Cut(rest, ".")
+	return validCount(epoch) && validCount(revision) && len(nonce) == 13 && base32hex(nonce)
+}
+
+// validCount reports whether s is a number from 1 to 2^53-1 without leading zeros.
+func validCount(s string) bool {
+	n, err := strconv.ParseUint(s, 10, 64)
+	return err == nil && 0 < n && n < 1<<53 && strconv.FormatUint(n, 10) == s
+}
 
 // ValidStateID reports whether s is a state id, as [Manifest.StateID] has it.
 func ValidStateID(s string) bool {

@@ -164,6 +164,11 @@ func TestManifestThatNoStateIsMadeWithIsRefused(t *testing.T) {
 		"a home above":         {home("../x"), "home"},
 		"a home of everybody":  {home("."), "home"},
 		"another spelling":     {home("a//b"), "home"},
+		"an upgrade to none":   {manifest(func(m *Manifest) { m.Upgraded = map[string]string{"cost": ""} }), `version ""`},
+		"an upgrade to zero":   {manifest(func(m *Manifest) { m.Upgraded = map[string]string{"cost": "0.1.0123456789abc"} }), "is none"},
+		"an upgrade to a sign": {manifest(func(m *Manifest) { m.Upgraded = map[string]string{"cost": "1.+1.0123456789abc"} }), "is none"},
+		"an upgrade too far":   {manifest(func(m *Manifest) { m.Upgraded = map[string]string{"cost": "9007199254740992.1.0123456789abc"} }), "is none"},
+		"an upgrade by hand":   {manifest(func(m *Manifest) { m.Upgraded = map[string]string{"cost": "1.1.0123456789abz"} }), "is none"},
 	} {
 		if _, err := ParseManifest(tc.text); err == nil || !strings.Contains(err.Error(), tc.says) {
 			t.Errorf("%s: got %v, want an error that says %q", name, err, tc.says)

@@ -2,6 +2,7 @@ package schema
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 )
 
@@ -57,7 +58,8 @@ func (m *Manifest) Merge(built *Declaration) (*Declaration, bool, error) {
 }
 
 // Replace makes next the declaration of m and remembers what goes with the
-// former one. What next declares again counts as removed no more.
+// former one. What next declares again counts as removed no more, and of owners
+// that go nothing is known.
 func (m *Manifest) Replace(next *Declaration) {
 	declared := next.Parts()
 	gone := slices.DeleteFunc(slices.Concat(m.Removed, m.Declaration.Parts()), func(part string) bool {
@@ -66,6 +68,11 @@ func (m *Manifest) Replace(next *Declaration) {
 	})
 	slices.Sort(gone)
 	m.Removed, m.Declaration = slices.Compact(gone), *next
+	m.Upgraded = maps.Clone(m.Upgraded)
+	maps.DeleteFunc(m.Upgraded, func(owner, _ string) bool {
+		_, stays := next.Owners[owner]
+		return !stays
+	})
 }
 
 // subset reports whether every part of parts is in all. Both are sorted.

@@ -68,6 +68,7 @@ func (w *Writer) current() error {
 		return err
 	}
 	w.text, w.takesIn = now.Text, now.Declaration.Owners[w.owner].SetsAside()
+	w.upgraded = Upgraded(now, w.owner)
 	return nil
 }
 

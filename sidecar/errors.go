@@ -89,8 +89,9 @@ var (
 	// or another user's.
 	ErrProtected = errors.New("never signalled")
 	// ErrRegressed is returned if the sidecar is older than what somebody has
-	// observed of it, is gone since, or has another history: a backup was
-	// restored, a volume rolled back, or the file removed.
+	// observed of it or an upgrade of the state has written, is gone since, or
+	// has another history: a backup was restored, a volume rolled back, or the
+	// file removed.
 	ErrRegressed = errors.New("regressed")
 	// ErrReplaced is returned if the state directory's path now names
 	// another directory.

@@ -25,19 +25,31 @@ func observers(d *schema.Declaration, owner string) map[string]*decider {
 	return all
 }
 
+// Upgraded returns the version of owner's sidecar that an upgrade of the state
+// has written last, as the manifest remembers it; zero if it remembers none.
+func Upgraded(m *schema.Manifest, owner string) (v Version) {
+	_ = v.UnmarshalText([]byte(m.Upgraded[owner])) // a manifest holds none that are wrong
+	return v
+}
+
 // A sighting is a version of a field of this Writer's owner that another owner's
-// program had seen before it wrote its field by.
+// program had seen before it wrote its field by. With no owner it is of what an
+// upgrade of the state has made.
 type sighting struct {
 	owner, by, of string
 	version       Version
 }
 
-// sightings returns what others have observed of this owner's fields, as their
-// sidecars stand. They are read without a lock; whatever they had seen by then
-// was published before, and so is no newer than the owner's sidecar under its
-// lock. A sidecar that cannot be used vouches for nothing.
+// sightings returns what the manifest remembers of this owner's sidecar, and what
+// others have observed of its fields, as their sidecars stand. Those are read
+// without a lock; whatever they had seen by then was published before, and so is
+// no newer than the owner's sidecar under its lock. A sidecar that cannot be used
+// vouches for nothing.
 func (w *Writer) sightings() iter.Seq[sighting] {
 	return func(yield func(sighting) bool) {
+		if !w.upgraded.IsZero() && !yield(sighting{version: w.upgraded}) {
+			return
+		}
 		for _, owner := range slices.Sorted(maps.Keys(w.observers)) {
 			s := w.lookAt(owner, w.observers[owner])
 			if s.err != nil {
@@ -70,6 +82,9 @@ func (w *Writer) regressed(base *document.Document) error {
 // against puts a sighting of something newer than version into words.
 func (s sighting) against(version Version) string {
 	seen := fmt.Sprintf("owner %s had observed version %v of its field %s before it wrote %s", s.owner, s.version, s.of, s.by)
+	if s.owner == "" {
+		seen = fmt.Sprintf("an upgrade of the state has written version %v", s.version)
+	}
 	if version.IsZero() {
 		return "it is gone, and " + seen
 	}
@@ -83,10 +98,11 @@ func after(version Version) string {
 	return "from the old one"
 }
 
-// observedEpoch returns the largest epoch of this owner that others have seen.
+// observedEpoch returns the largest epoch of this owner that others have seen or
+// an upgrade has begun.
 func (w *Writer) observedEpoch() (epoch uint64) {
 	for s := range w.sightings() {
-		if s.version.Epoch <= mostBelieved {
+		if s.owner == "" || s.version.Epoch <= mostBelieved {
 			epoch = max(epoch, s.version.Epoch)
 		}
 	}

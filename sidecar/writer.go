@@ -54,6 +54,7 @@ type Writer struct {
 	deciders map[string]*decider
 	// observers are the owners whose fields depend on this one's.
 	observers map[string]*decider
+	upgraded  Version // see [Upgraded]
 	program   string
 	wait      time.Duration
 	clock     func() time.Time
@@ -173,6 +174,7 @@ func (w *Writer) open(ctx context.Context, d *schema.Declaration, o *Options) (e
 	}
 	w.deciders = deciders(&w.manifest.Declaration, w.owner)
 	w.observers = observers(&w.manifest.Declaration, w.owner)
+	w.upgraded = Upgraded(w.manifest, w.owner)
 	switch w.wait = o.Wait; {
 	case o.Wait == 0:
 		w.wait = w.known.EffectiveWait() // how long this program waits is its own affair

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"slices"
 
 	"github.com/freehold-dev/freehold/schema"
@@ -34,7 +35,7 @@ func (r *run) apply(p *plan) error {
 	if err := r.dir.Stage(p.pending.ID, files); err != nil {
 		return fmt.Errorf("%w: nothing was changed; mend that and run it again", err)
 	}
-	m.Pending = p.pending
+	m.Pending, m.Upgraded = p.pending, p.upgraded(m.Upgraded)
 	if err := r.dir.WriteManifest(&m); err != nil {
 		return r.undecided(&m, err)
 	}
@@ -65,10 +66,11 @@ func (r *run) undecided(m *schema.Manifest, err error) error {
 // finish moves the sidecars of an upgrade that has taken effect to their places,
 // as far as they are not there yet.
 func (r *run) finish(p *schema.Pending) error {
-	if err := r.install(p); err != nil {
+	m := *r.manifest
+	m.Upgraded = maps.Clone(m.Upgraded)
+	if err := r.install(&m); err != nil {
 		return r.unfinished(err)
 	}
-	m := *r.manifest
 	m.Pending = nil
 	if err := r.dir.WriteManifest(&m); err != nil {
 		return r.unfinished(err)
@@ -77,7 +79,10 @@ func (r *run) finish(p *schema.Pending) error {
 	return nil
 }
 
-func (r *run) install(p *schema.Pending) error {
+// install moves the files of the upgrade that m says is pending, and forgets in
+// m the sidecars that somebody has taken away.
+func (r *run) install(m *schema.Manifest) error {
+	p := m.Pending
 	for _, owner := range p.Kept {
 		if err := r.dir.Install(p.ID, statedir.Kept(owner, p.ID), true); err != nil {
 			return err
@@ -87,8 +92,12 @@ func (r *run) install(p *schema.Pending) error {
 		if err := r.dir.Install(p.ID, statedir.Sidecar(owner), false); err != nil {
 			return err
 		}
-		if err := r.installed(p, owner); err != nil {
+		there, err := r.installed(p, owner)
+		if err != nil {
 			return err
+		}
+		if !there {
+			delete(m.Upgraded, owner)
 		}
 	}
 	for _, owner := range p.Dropped {
@@ -102,20 +111,21 @@ func (r *run) install(p *schema.Pending) error {
 // installed makes sure that the sidecar in its place is the one that the upgrade
 // has made: who takes that away must not bring the old one, of which the
 // declaration says nothing any more, back unseen. What stands there may be
-// damaged, which is found later; and whoever moves it away too goes on without.
-func (r *run) installed(p *schema.Pending, owner string) error {
+// damaged, which is found later; and whoever moves it away too, so that nothing
+// is there, goes on without.
+func (r *run) installed(p *schema.Pending, owner string) (there bool, err error) {
 	raw, err := r.dir.ReadFile(statedir.Sidecar(owner), nil, document.MaxSize)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+		return false, nil
 	}
 	if err != nil {
-		return err
+		return false, err
 	}
 	doc, err := document.DecodeForeign(raw)
 	if err != nil || doc.Version.Epoch >= p.Epoch {
-		return nil
+		return true, nil
 	}
-	return fmt.Errorf("%w: the new sidecar of owner %s is gone and the old one in its place: put %s back, or move %s away to go on with neither",
+	return false, fmt.Errorf("%w: the new sidecar of owner %s is gone and the old one in its place: put %s back, or move %s away to go on with neither",
 		sidecar.ErrUnreadable, owner, r.dir.StagedPath(p.ID, statedir.Sidecar(owner)), r.sidecarPath(owner))
 }
 

@@ -2,7 +2,8 @@
 // was removed goes, what was renamed, moved to another owner or retyped goes
 // along with who wrote it, and every value is converted exactly or none is. It
 // never destroys a value: a copy of each sidecar that it rewrites is left in
-// .freehold/quarantine, and [Report] says what went.
+// .freehold/quarantine, and [Report] says what went. The manifest remembers the
+// versions of the new ones, so that an old one that is put back has regressed.
 //
 // [Run] holds every lock of the state, so that nobody commits meanwhile, or sets
 // a patch aside; it is refused while one is, and while a sidecar is not as

@@ -148,9 +148,15 @@ func newState(t testing.TB) string {
 // commit writes as an owner, in one commit.
 func commit(t testing.TB, dir, owner string, ops ...sidecar.Op) {
 	t.Helper()
+	if err := tryCommit(dir, owner, ops...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func tryCommit(dir, owner string, ops ...sidecar.Op) error {
 	w, err := sidecar.Open(context.Background(), dir, nil, owner, &sidecar.Options{Program: "hook", Wait: time.Minute})
 	if err != nil {
-		t.Fatal(err)
+		return err
 	}
 	defer w.Close()
 	_, err = w.Update(context.Background(), func(tx *sidecar.Tx) error {
@@ -159,9 +165,7 @@ func commit(t testing.TB, dir, owner string, ops ...sidecar.Op) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	return err
 }
 
 // begin begins an event, and leaves it at that.

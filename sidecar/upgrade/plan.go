@@ -208,6 +208,16 @@ func (p *plan) build() error {
 	return errors.Join(errs...)
 }
 
+// upgraded returns known with the versions of the new sidecars.
+func (p *plan) upgraded(known map[string]string) map[string]string {
+	all := map[string]string{}
+	maps.Copy(all, known)
+	for owner, doc := range p.next {
+		all[owner] = doc.Version.String()
+	}
+	return all
+}
+
 // files returns what is staged: the new sidecars, and copies of the old ones.
 func (p *plan) files() (map[string][]byte, error) {
 	files := map[string][]byte{}

@@ -32,11 +32,16 @@ func (p *plan) inCausalOrder() []string {
 	return order
 }
 
-// unregressed refuses an upgrade where a sidecar is older than somebody in the
-// state has observed it, or gone though somebody has. Written anew it would be
+// unregressed refuses an upgrade where a sidecar is older than an earlier upgrade
+// wrote it or somebody in the state has observed it, or gone. Written anew it would be
 // of a new epoch, and so pass for one that its people have accepted.
 func (p *plan) unregressed() error {
 	behind := map[string]error{}
+	for _, owner := range p.old.OwnerNames() {
+		if made := sidecar.Upgraded(p.manifest, owner); p.stored[owner] != nil && p.stored[owner].Behind(made) {
+			behind[owner] = p.regressed(owner, fmt.Sprintf("an upgrade of the state has written version %v", made))
+		}
+	}
 	for _, owner := range p.owners() {
 		if p.stored[owner] == nil { // it could not be read, which is said
 			continue

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/freehold-dev/freehold/reader"
 	"github.com/freehold-dev/freehold/reader/doctor"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
@@ -99,4 +100,94 @@ func manifestText(t *testing.T, dir string) string {
 		t.Fatal(err)
 	}
 	return string(text)
+}
+
+// An old sidecar that is put back after an upgrade is no older than anybody has
+// observed; the state itself has seen the newer one. Once accepted, it goes on.
+func TestSidecarOfBeforeAnUpgradeHasRegressed(t *testing.T) {
+	for _, mode := range []schema.Mode{schema.Shared, schema.Exclusive} {
+		declared := func(field string, f schema.Field) *schema.Declaration {
+			return &schema.Declaration{State: "agent", Owners: map[string]schema.Owner{
+				"reset": {Mode: mode, Fields: spec{field: f}}, "other": {Fields: spec{"n": {Type: schema.TypeUint}}},
+			}}
+		}
+		next := declared("when", schema.Field{Type: schema.TypeTime, Was: "at"})
+		last := declared("since", schema.Field{Type: schema.TypeTime, Was: "when"})
+		set := func(field string) sidecar.Op {
+			return sidecar.Op{Field: field, Verb: sidecar.Set, Value: []byte(`"2026-08-11T09:12:44Z"`)}
+		}
+		for how, damage := range map[string]func(file string, older []byte) error{
+			"put back": func(file string, older []byte) error { return os.WriteFile(file, older, 0o600) },
+			"gone":     func(file string, _ []byte) error { return os.Remove(file) },
+		} {
+			t.Run(string(mode)+", "+how, func(t *testing.T) {
+				dir := filepath.Join(t.TempDir(), "state")
+				file := filepath.Join(dir, "reset.json")
+				if err := sidecar.Create(dir, declared("at", instant)); err != nil {
+					t.Fatal(err)
+				}
+				statetest.Healthy(t, dir)
+				commit(t, dir, "reset", set("at"))
+				older, err := os.ReadFile(file)
+				if err != nil {
+					t.Fatal(err)
+				}
+				upgraded(t, dir, next)
+				commit(t, dir, "reset", set("when"))
+				wantStatus(t, dir, reader.OK)
+
+				if err := damage(file, older); err != nil {
+					t.Fatal(err)
+				}
+				wantStatus(t, dir, reader.Regressed)
+				if err := tryCommit(dir, "reset", set("when")); !errors.Is(err, sidecar.ErrRegressed) {
+					t.Errorf("a commit over it: %v", err)
+				}
+				_, err = Run(t.Context(), dir, last, nil)
+				wantError(t, err, sidecar.ErrRegressed, file, "an upgrade of the state has written version", "`freehold accept reset --dir "+dir+"`")
+
+				if _, err := sidecar.Accept(t.Context(), dir, "reset", nil); err != nil {
+					t.Fatal(err)
+				}
+				wantStatus(t, dir, reader.OK)
+				commit(t, dir, "reset", set("when"))
+				upgraded(t, dir, last)
+				wantStatus(t, dir, reader.OK)
+			})
+		}
+	}
+}
+
+// What is known of an owner's sidecar goes with the owner: one of the same name
+// that comes later begins with none.
+func TestOwnerThatComesAgainHasNotRegressed(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "state")
+	declared := func(owner string, f schema.Field) *schema.Declaration {
+		return &schema.Declaration{State: "agent", Owners: map[string]schema.Owner{owner: {Fields: spec{owner: f}}}}
+	}
+	if err := sidecar.Create(dir, declared("reset", instant)); err != nil {
+		t.Fatal(err)
+	}
+	statetest.Healthy(t, dir)
+	commit(t, dir, "reset", sidecar.Op{Field: "reset", Verb: sidecar.Set, Value: []byte(`"2026-08-11T09:12:44Z"`)})
+	text := schema.Field{Type: schema.TypeString}
+	for _, d := range []*schema.Declaration{declared("reset", text), declared("clock", text), declared("reset", text)} {
+		upgraded(t, dir, d)
+	}
+	wantStatus(t, dir, reader.Missing)
+	commit(t, dir, "reset", sidecar.Op{Field: "reset", Verb: sidecar.Set, Value: []byte(`"a"`)})
+	wantStatus(t, dir, reader.OK)
+}
+
+// wantStatus holds what a view says of owner reset.
+func wantStatus(t *testing.T, dir string, want reader.Status) {
+	t.Helper()
+	look(t, dir, func(v *reader.View) error {
+		for _, o := range v.Owners() {
+			if o.Name == "reset" && o.Status != want {
+				t.Errorf("the sidecar is %s, want %s: %v", o.Status, want, o.Err)
+			}
+		}
+		return nil
+	})
 }

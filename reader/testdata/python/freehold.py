@@ -239,6 +239,16 @@ def collect(state):
 
 NOTHING = {"$sidecar": {"fields": {}}}
 
+def behind(o, seen):
+    "Marks an owner that is older than a version that was seen of it, or gone."
+    at, nonce = version(seen)
+    if at == (0, 0) or o.get("status") not in ("ok", "missing"): return
+    (have, mine), recent = version(o["at"]), o["doc"]["$sidecar"]["recent"] if o["at"] else []
+    if have[0] != at[0]: older = at[0] > have[0]
+    elif at[1] >= have[1]: older = (at, nonce) != (have, mine)
+    else: older = have[1] - at[1] < len(recent) and nonce not in recent
+    if older: o.update(status="regressed", doc=None)
+
 class View:
     def __init__(self, state, manifest, files):
         self.dir, self.id, self.name = state, manifest["state_id"], manifest["declaration"]["state"]
@@ -250,6 +260,7 @@ class View:
         self.by = {owner: self.found(owner, files[owner], files.get((owner, "$aside"), {})) for owner in self.owners}
         self.claims = {at: judge(files[at], decode, CLAIM, owner=at[0], field=at[1], state=self.id)
                        for at in files if type(at) is tuple and at[1] != "$aside"}
+        for owner, made in manifest.get("upgraded", {}).items(): behind(self.by.get(owner, {}), made)
         for by in self.by.values(): self.regress(by)
         self.cut = digest((self.id + "".join(self.marks(files))).encode())[:32]
 
@@ -300,13 +311,8 @@ class View:
     def regress(self, by):
         "Marks the owners that are older than what by has observed of them, or gone."
         for field, seen in by["saw"]:
-            o, (at, nonce) = self.by[self.fields[field][0]] if field in self.fields else by, version(seen)
-            if at == (0, 0) or o is by or o["status"] not in ("ok", "missing"): continue
-            (have, mine), recent = version(o["at"]), o["doc"]["$sidecar"]["recent"] if o["at"] else []
-            if have[0] != at[0]: behind = at[0] > have[0]
-            elif at[1] >= have[1]: behind = (at, nonce) != (have, mine)
-            else: behind = have[1] - at[1] < len(recent) and nonce not in recent
-            if behind: o.update(status="regressed", doc=None)
+            o = self.by[self.fields[field][0]] if field in self.fields else by
+            if o is not by: behind(o, seen)
 
     def entry(self, owner, field): return (self.by[owner]["doc"] or NOTHING)["$sidecar"]["fields"].get(field, {})
 

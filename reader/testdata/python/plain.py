@@ -59,7 +59,7 @@ def collect(state):  # reads what the manifest speaks of; what is set aside, bef
             status, doc = load(home / name, CLAIM, {**whose, "field": name})
             kept = home.is_dir() and home.lstat().st_ino == manifest["claims"][owner]
             found[f"{owner}/{name}"] = status if kept else "unreadable", {name: doc["at"]} if doc else {}
-    return manifest["declaration"], found
+    return manifest, found
 
 def at(version): return tuple(map(int, version.split(".")[:2])) if version else (0, 0)
 
@@ -87,16 +87,16 @@ def value(name, parts, found, heads):  # of a map the rows, joined by key and in
     return joined
 
 def view(directory):
-    (declared, found), again = [collect(pathlib.Path(directory)) for _ in range(2)]
-    if (declared, found) != again: raise RuntimeError("it was written meanwhile: try again")
-    owners, parts, fields, unknown, freshness = declared["owners"], {}, {}, {}, {}
+    (manifest, found), again = [collect(pathlib.Path(directory)) for _ in range(2)]
+    if (manifest, found) != again: raise RuntimeError("it was written meanwhile: try again")
+    owners, parts, fields, unknown, freshness = manifest["declaration"]["owners"], {}, {}, {}, {}
     heads = {o: found[o][1].get("$sidecar", NEW) for o in sorted(owners)}
     for name, o, claim, f in [(name, o, f"{o}/{name}", f) for o in heads for name, f in owners[o]["fields"].items()]:
         parts.setdefault(name, []).insert(0 if "keys" in f else 256, (claim if claim in found else o, f))
-    for by, e in [(o, e) for o in heads for e in heads[o]["fields"].values()]:
-        for name, seen in e.get("observed", {}).items():
-            of = parts[name][0][0].split("/")[0] if name in parts else by
-            if of != by and found[of][0] in LIVE and behind(heads[of], seen): found[of] = "regressed", {}
+    seen = [(o, s) for o in heads for e in heads[o]["fields"].values() for s in e.get("observed", {}).items()]
+    made = [("", o, version) for o, version in manifest.get("upgraded", {}).items() if o in heads]
+    for by, of, v in [(by, parts[f][0][0].split("/")[0], v) for by, (f, v) in seen if f in parts] + made:
+        if of != by and found[of][0] in LIVE and behind(heads[of], v): found[of] = "regressed", {}
     for name, ((o, f), *_) in sorted(parts.items()):
         bad, doc = [found[o][0] for o, _ in parts[name] if found[o][0] not in USABLE], found[o][1]
         try:
@@ -110,8 +110,8 @@ def view(directory):
                 each.append(verdict if found[on][0] in USABLE else "5 unknown dependency-unreadable")
             if name not in fields: each = ["1 unknown unreadable" if bad else "1 unknown unset"]
             freshness[name] = dict(zip(("verdict", "reason"), max(each, key=lambda verdict: verdict[0]).split()[1:]))
-    return {"state": declared["state"], "cut": {"consistency": "atomic"}, "owners": {o: found[o][0] for o in heads},
-            "fields": fields, "unknown": unknown, "freshness": freshness}
+    return {"state": manifest["declaration"]["state"], "cut": {"consistency": "atomic"},
+            "owners": {o: found[o][0] for o in heads}, "fields": fields, "unknown": unknown, "freshness": freshness}
 
 for directory in sys.argv[1:] if __name__ == "__main__" else []:
     try: print(json.dumps(view(directory)), flush=True)
