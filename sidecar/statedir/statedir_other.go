@@ -93,6 +93,7 @@ func (a *Aside) Sizes([]string, map[string]int64) (map[string]int64, int64, erro
 func (a *Aside) Draft([]byte) (*Draft, error)                { return nil, ErrUnsupported }
 func (a *Aside) Free(string) (bool, error)                   { return false, ErrUnsupported }
 func (a *Aside) Remove(string) error                         { return ErrUnsupported }
+func (a *Aside) RemoveAll([]string) error                    { return ErrUnsupported }
 func (a *Aside) Sync() error                                 { return ErrUnsupported }
 func (a *Aside) Unmoved() error                              { return ErrUnsupported }
 func (l *Lock) Acquire(context.Context, time.Duration) error { return ErrUnsupported }
