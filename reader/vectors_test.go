@@ -110,7 +110,7 @@ func makeMisfits(m *maker) {
 		"float_a", "1e309", "float_b", `"1"`, "float_c", "[]",
 		"decimal_a", "12.5", "decimal_b", `"1e41"`, "decimal_c", `"12,5"`, "decimal_d", `".5"`,
 		"string_a", "1", "string_b", "true", "string_c", `["a"]`,
-		"time_a", `"2026-08-11"`, "time_b", `"2026-02-29T00:00:00Z"`, "time_c", `"2026-08-11T09:12:44,5Z"`, "time_d", "1786439564",
+		"time_a", `"2026-08-11"`, "time_b", `"2026-02-29T00:00:00Z"`, "time_c", `"2026-08-11T09:12:44,5Z"`, "time_d", `"2026-08-11T09:12:44+10:60"`,
 		"duration_a", `"1 h"`, "duration_b", `"1"`, "duration_c", `"2562047h47m16.854775808s"`, "duration_d", "90",
 		"records", `[{"n":"1"}]`, "texts", `["a",1]`, "pair", `[]`, "ints", `{"a":1}`, "times", `[1]`),
 		set("keys", `{"good":"1","bad":1}`))

@@ -201,10 +201,10 @@ func (Time) Decode(raw []byte) (time.Time, error) {
 		return time.Time{}, mismatch(`an instant such as "2026-08-11T09:12:44.031Z"`, raw)
 	}
 	v, err := time.Parse(time.RFC3339Nano, text)
-	// Parse also takes a comma for the point and an hour of one digit, and
-	// cuts off what is finer than a nanosecond.
+	// Parse also takes a comma for the point, an hour of one digit and offsets
+	// that no clock has, and cuts off what is finer than a nanosecond.
 	_, fraction, _ := strings.Cut(text, ".")
-	if err != nil || strings.Contains(text, ",") || leadingDigits(fraction) > 9 || text[len("2026-08-11T09")] != ':' {
+	if err != nil || strings.Contains(text, ",") || leadingDigits(fraction) > 9 || text[len("2026-08-11T09")] != ':' || !inDay(text) {
 		return time.Time{}, mismatch(`an instant such as "2026-08-11T09:12:44.031Z"`, raw)
 	}
 	if v.IsZero() {
@@ -220,6 +220,16 @@ func inYears(v time.Time) error {
 		return fmt.Errorf("the year %d is outside 1 to 9999: check the clock", year)
 	}
 	return nil
+}
+
+// inDay reports whether the offset from UTC at the end of text, which [time.Parse]
+// takes for an instant, is one of RFC 3339: less than a day, in minutes below 60.
+func inDay(text string) bool {
+	if strings.HasSuffix(text, "Z") {
+		return true
+	}
+	hour, minute, _ := strings.Cut(text[len(text)-len("23:59"):], ":")
+	return hour <= "23" && minute <= "59"
 }
 
 // leadingDigits counts the digits that s begins with.

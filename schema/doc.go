@@ -16,7 +16,7 @@
 //	float     a JSON number that fits a double
 //	decimal   a JSON string that spells a JSON number ("12.5"), with at most 40 digits before its point, 40 after it, and an exponent from -40 to 40
 //	string    a JSON string of at most 65536 bytes of UTF-8
-//	time      a JSON string, RFC 3339 in UTC with up to nine digits of a fraction; read, with any offset; of the years 1 to 9999 in UTC, never the first instant of the year 1
+//	time      a JSON string, RFC 3339 in UTC with up to nine digits of a fraction; read, with any offset from -23:59 to +23:59; of the years 1 to 9999 in UTC, never the first instant of the year 1
 //	duration  a JSON string as Go writes them ("1h2m3.5s"), 64 bits of nanoseconds; read, any of at most 64 bytes that Go's time.ParseDuration takes
 //	enum      a JSON string, one of the declared values
 //	list      a JSON array of at most 16384 elements of the declared type

@@ -126,7 +126,7 @@ func (c *cursor) ids(most int) ids {
 	start := c.pos
 	c.pos += end
 	list := ids(c.since(start))
-	c.ok = c.ok && list.canonical(most) && isASCII(list)
+	c.ok = c.ok && list.canonical(most)
 	return list
 }
 

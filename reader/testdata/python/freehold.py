@@ -122,7 +122,7 @@ def order(f, v):
         check(abs(exponent) <= 40 and exponent + len(digits) * any(digits) <= 40, "too many digits")
         return decimal.Decimal(v)
     if kind == "time":
-        at = re.fullmatch(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(Z|[+-]\d\d:\d\d)", v, re.A)
+        at = re.fullmatch(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(Z|[+-]\d\d:[0-5]\d)", v, re.A)
         check(at, "no instant")
         day = datetime.datetime.fromisoformat(at[1] + at[3].replace("Z", "+00:00")).astimezone(datetime.timezone.utc)
         fraction = (at[2] or "").ljust(9, "0")
