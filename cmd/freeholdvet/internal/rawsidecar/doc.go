@@ -8,6 +8,6 @@
 //	w, err := costfile.Open(ctx, dir, nil) // RIGHT, below the home of cost
 //	err := cost.Record(ctx, dir, log)      // RIGHT, everywhere else
 //
-// It reports what of packages sidecar and statedir opens, changes or locks a
-// state. Generated code, tests and the command line may do so.
+// It reports what of package sidecar, and of the packages below it, opens,
+// changes or locks a state. Generated code, tests and the command line may do so.
 package rawsidecar

@@ -22,8 +22,14 @@ var mayUse = []string{generated.Sidecar, generated.Library + "/reader", generate
 
 // rawNames lists what is raw although its types do not show it.
 var rawNames = map[string][]string{
-	generated.Sidecar:  {"Quarantine"},
-	generated.StateDir: {"Claim", "Create", "CreateInstance", "Repair", "Collect", "Keep", "OpenLock", "Quarantine", "QuarantineRecord", "Root", "Upgrade", "WriteRecord"},
+	generated.Sidecar: {"Accept", "Create", "CreateInstance", "Quarantine"},
+	generated.StateDir: {
+		"Attend", "Claim", "Collect", "Create", "CreateInstance", "Drop", "Install", "Keep", "KeepOut", "LockAll", "OpenAside", "OpenLock",
+		"Quarantine", "QuarantineRecord", "RemoveLeftover", "Repair", "Root", "Seize", "Stage", "Unstage", "Upgrade", "WriteManifest", "WriteRecord",
+	},
+	generated.Sidecar + "/adopt":   {"Apply"},
+	generated.Sidecar + "/prune":   {"Run"},
+	generated.Sidecar + "/upgrade": {"Run"},
 }
 
 func run(pass *check.Pass) {
@@ -46,9 +52,7 @@ func run(pass *check.Pass) {
 // imports reports whether pkg itself imports the raw library. Without that it
 // has no function of it, and a method only of what it was given.
 func imports(pkg *types.Package) bool {
-	return slices.ContainsFunc(pkg.Imports(), func(p *types.Package) bool {
-		return p.Path() == generated.Sidecar || p.Path() == generated.StateDir
-	})
+	return slices.ContainsFunc(pkg.Imports(), func(p *types.Package) bool { return rawNames[p.Path()] != nil })
 }
 
 // raw reports whether fn opens, changes or locks a state.

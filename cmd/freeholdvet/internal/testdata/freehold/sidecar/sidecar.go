@@ -37,9 +37,13 @@ type Entry struct{ tx *Tx }
 
 func ValueIn[T any](e Entry, member string) Value[T] { return Value[T]{e.tx} }
 
-func Accept(ctx context.Context, dir, owner string, o *Options) (Commit, error) {
-	return Commit{}, nil
+type Accepted struct{ Commit }
+
+func Accept(ctx context.Context, dir, owner string, o *Options) (Accepted, error) {
+	return Accepted{}, nil
 }
+
+func Create(dir string) error { return nil }
 
 func Quarantine(ctx context.Context, dir, owner string, o *Options) (path string, err error) {
 	return "", nil

@@ -12,3 +12,6 @@ func Create(dir string) error { return nil }
 func (d *Dir) Quarantine(name string) (string, error) { return "", nil }
 
 func (d *Dir) Path() string { return d.path }
+
+// Drop moves a file to the quarantine.
+func (d *Dir) Drop(name string) error { return nil }

@@ -1,0 +1,17 @@
+package whole
+
+import (
+	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/statedir"
+)
+
+func Make(dir string) error {
+	if err := sidecar.Create(dir); err != nil { // want `sidecar.Create writes`
+		return err
+	}
+	d, err := statedir.Open(dir)
+	if err != nil {
+		return err
+	}
+	return d.Drop("cost.json") // want `statedir.Drop writes`
+}
