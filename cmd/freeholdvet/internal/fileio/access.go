@@ -50,6 +50,7 @@ var importPaths = []string{
 	"github.com/google/renameio/v2", "github.com/google/renameio/v2/maybe",
 	"github.com/natefinch/atomic",
 	"github.com/rogpeppe/go-internal/lockedfile",
+	"golang.org/x/sys/unix", "syscall",
 }
 
 var functions = map[string][]effect{
@@ -66,6 +67,8 @@ var functions = map[string][]effect{
 	"os.Truncate":          {{op: Change}},
 	"os.Mkdir":             {{op: Change}},
 	"os.MkdirAll":          {{op: Change}},
+	"os.CopyFS":            {{op: Change}},
+	"os.OpenInRoot":        {{op: Open, path: 1, in: true}},
 	"(*os.Root).Open":      {{op: Open}},
 	"(*os.Root).ReadFile":  {{op: Read}},
 	"(*os.Root).WriteFile": {{op: Replace}},
@@ -96,10 +99,27 @@ var functions = map[string][]effect{
 	"github.com/natefinch/atomic.WriteFile":   {{op: Replace}},
 	"github.com/natefinch/atomic.ReplaceFile": {{op: Change}, {op: Replace, path: 1}},
 
-	"github.com/rogpeppe/go-internal/lockedfile.Open":   {{op: Open}},
-	"github.com/rogpeppe/go-internal/lockedfile.Read":   {{op: Read}},
-	"github.com/rogpeppe/go-internal/lockedfile.Write":  {{op: Replace}},
-	"github.com/rogpeppe/go-internal/lockedfile.Create": {{op: Replace}},
+	"github.com/rogpeppe/go-internal/lockedfile.Open":      {{op: Open}},
+	"github.com/rogpeppe/go-internal/lockedfile.OpenFile":  {{flags: 1}},
+	"github.com/rogpeppe/go-internal/lockedfile.Read":      {{op: Read}},
+	"github.com/rogpeppe/go-internal/lockedfile.Write":     {{op: Replace}},
+	"github.com/rogpeppe/go-internal/lockedfile.Create":    {{op: Replace}},
+	"github.com/rogpeppe/go-internal/lockedfile.Edit":      {{op: Update}},
+	"github.com/rogpeppe/go-internal/lockedfile.Transform": {{op: Read}, {op: Replace}},
+
+	"syscall.Link":     {{op: Change}, {op: Change, path: 1}},
+	"syscall.Open":     {{flags: 1}},
+	"syscall.Rename":   {{op: Change}, {op: Replace, path: 1}},
+	"syscall.Symlink":  {{op: Change, path: 1}},
+	"syscall.Truncate": {{op: Change}},
+	"syscall.Unlink":   {{op: Change}},
+
+	"golang.org/x/sys/unix.Link":     {{op: Change}, {op: Change, path: 1}},
+	"golang.org/x/sys/unix.Open":     {{flags: 1}},
+	"golang.org/x/sys/unix.Rename":   {{op: Change}, {op: Replace, path: 1}},
+	"golang.org/x/sys/unix.Symlink":  {{op: Change, path: 1}},
+	"golang.org/x/sys/unix.Truncate": {{op: Change}},
+	"golang.org/x/sys/unix.Unlink":   {{op: Change}},
 }
 
 // Imported reports whether pkg imports a package of which it could call
@@ -129,26 +149,46 @@ func (t *Tracer) Accesses(call *ast.CallExpr) []Access {
 			all = append(all, a)
 			continue
 		}
-		for _, a.Op = range opens(fn.Pkg(), t.info.Types[args[e.flags]].Value) {
+		for _, a.Op = range opens(t.flags(args[e.flags], fn.Pkg())) {
 			all = append(all, a)
 		}
 	}
 	return all
 }
 
-// opens returns what it means to open a file with flags, constants of package
-// os for the system that the code is for. Flags that are not constant may mean
-// anything, which is taken for nothing.
-func opens(os *types.Package, flags constant.Value) []Op {
+// flags returns the value of flags, also where a variable that is set once holds
+// it, and the package that the constants in it are from, or else the given one.
+func (t *Tracer) flags(x ast.Expr, from *types.Package) (constant.Value, *types.Package) {
+	if v, ok := t.Object(x).(*types.Var); ok && t.once[v] != nil {
+		x = t.once[v]
+	}
+	for n := range ast.Preorder(x) {
+		id, ok := n.(*ast.Ident)
+		if !ok {
+			continue
+		}
+		if c, ok := t.info.Uses[id].(*types.Const); ok && c.Pkg() != nil && c.Pkg().Scope().Lookup("O_RDWR") != nil {
+			from = c.Pkg()
+		}
+	}
+	return t.info.Types[x].Value, from
+}
+
+// opens returns what it means to open a file with flags, which are constants of
+// the package that they are from, for the system that the code is for. Flags that
+// are not constant may mean anything, which is taken for nothing.
+func opens(flags constant.Value, from *types.Package) []Op {
 	if flags == nil {
 		return nil
 	}
-	has := func(name string) bool {
-		c, ok := os.Scope().Lookup(name).(*types.Const)
-		return ok && constant.Sign(constant.BinaryOp(flags, token.AND, c.Val())) != 0
+	has := func(names ...string) bool {
+		return slices.ContainsFunc(names, func(name string) bool {
+			c, ok := from.Scope().Lookup(name).(*types.Const)
+			return ok && constant.Sign(constant.BinaryOp(flags, token.AND, c.Val())) != 0
+		})
 	}
 	switch write := has("O_WRONLY") || has("O_RDWR"); {
-	case !write && !has("O_CREATE"):
+	case !write && !has("O_CREATE", "O_CREAT"):
 		return []Op{Open}
 	case write && has("O_TRUNC") && !has("O_EXCL"):
 		return []Op{Replace}

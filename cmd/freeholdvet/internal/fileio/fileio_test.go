@@ -13,7 +13,7 @@ import (
 // that this module can load; the others are of the same authors' making.
 func TestTableIsOfFunctionsThatTakeAPath(t *testing.T) {
 	loaded, err := packages.Load(&packages.Config{Mode: packages.NeedName | packages.NeedTypes | packages.NeedExportFile},
-		"os", "io/ioutil", "github.com/google/renameio/v2", "github.com/google/renameio/v2/maybe", "github.com/rogpeppe/go-internal/lockedfile")
+		"os", "io/ioutil", "github.com/google/renameio/v2", "github.com/google/renameio/v2/maybe", "github.com/rogpeppe/go-internal/lockedfile", "syscall", "golang.org/x/sys/unix")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -113,15 +113,26 @@ func concat(a, b Path) Path {
 	return Path{a.Text + b.Text, slices.Concat(a.Vars, b.Vars), a.Local || b.Local, a.called || b.called}
 }
 
-func (t *Tracer) join(elements ...Path) Path {
+func (t *Tracer) join(elements ...Path) Path { return between(elements, Path{Text: "/"}) }
+
+// between returns the elements with a separator between them.
+func between(elements []Path, separator Path) Path {
 	var p Path
 	for i, e := range elements {
 		if i > 0 {
-			p.Text += "/"
+			p = concat(p, separator)
 		}
 		p = concat(p, e)
 	}
 	return p
+}
+
+func (t *Tracer) paths(all []ast.Expr, env Env) []Path {
+	var paths []Path
+	for _, x := range all {
+		paths = append(paths, t.path(x, env))
+	}
+	return paths
 }
 
 // variable returns the path that obj holds: what it was set to, if that
@@ -170,15 +181,25 @@ func (t *Tracer) call(x *ast.CallExpr, env Env) Path {
 	if !ok || slices.Contains(fresh, fn.Name()) {
 		return t.unknown(x)
 	}
-	var args []Path
-	for _, arg := range x.Args {
-		args = append(args, t.path(arg, env))
-	}
+	args := t.paths(x.Args, env)
 	switch fn.FullName() {
 	case "path/filepath.Join", "path.Join":
 		if !x.Ellipsis.IsValid() {
 			return t.join(args...)
 		}
+		if elements, ok := t.list(x.Args[0]); ok && len(x.Args) == 1 {
+			return t.join(t.paths(elements, env)...)
+		}
+	case "strings.Join":
+		if elements, ok := t.list(x.Args[0]); ok {
+			return between(t.paths(elements, env), args[1])
+		}
+	case "(*os.Root).OpenRoot":
+		if recv, rest := t.receiver(fn, ast.Unparen(x.Fun), x); recv != nil && len(rest) == 1 {
+			return t.join(t.path(recv, env), t.path(rest[0], env))
+		}
+	case "github.com/freehold-dev/freehold/sidecar/statedir.Sidecar":
+		return concat(args[0], Path{Text: ".json"})
 	case "path/filepath.Clean", "path.Clean", "path/filepath.FromSlash", "path/filepath.ToSlash", "os.DirFS":
 		return args[0]
 	case "(*os.Root).FS":
@@ -199,20 +220,35 @@ func (t *Tracer) call(x *ast.CallExpr, env Env) Path {
 	return p
 }
 
-// result returns what a function of this package returns, if it does nothing
-// else.
+// result returns what a function of this package returns, if there is one place
+// where it does.
 func (t *Tracer) result(x *ast.CallExpr, fn *types.Func, env Env) (Path, bool) {
 	decl := t.Decl(fn)
-	if decl == nil || len(decl.Body.List) != 1 || t.depth > 3 {
+	if decl == nil || len(decl.Body.List) == 0 || t.depth > 3 {
 		return Path{}, false
 	}
-	ret, ok := decl.Body.List[0].(*ast.ReturnStmt)
-	if !ok || len(ret.Results) != 1 {
+	ret, ok := decl.Body.List[len(decl.Body.List)-1].(*ast.ReturnStmt)
+	if !ok || len(ret.Results) != 1 || returns(decl.Body) > 1 {
 		return Path{}, false
 	}
 	t.depth++
 	defer func() { t.depth-- }()
-	return t.path(ret.Results[0], t.Bind(fn, x, env)), true
+	p := t.path(ret.Results[0], t.Bind(fn, x, env))
+	if len(decl.Body.List) > 1 {
+		p.called = true // it may do something else, and return something else then
+	}
+	return p, len(decl.Body.List) == 1 || !p.Local
+}
+
+// returns counts the return statements in a function, those of function literals
+// included.
+func returns(body *ast.BlockStmt) (n int) {
+	for node := range ast.Preorder(body) {
+		if _, ok := node.(*ast.ReturnStmt); ok {
+			n++
+		}
+	}
+	return n
 }
 
 // sprintf puts the arguments into the format as far as they are strings.

@@ -4,6 +4,8 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"maps"
+	"slices"
 
 	"golang.org/x/tools/go/types/typeutil"
 )
@@ -13,6 +15,7 @@ type Tracer struct {
 	info   *types.Info
 	decls  map[*types.Func]*ast.FuncDecl
 	once   map[*types.Var]ast.Expr // variables that are set once, and to what
+	each   map[*types.Var]ast.Expr // variables that are set to each element of something
 	parts  map[string]int
 	within map[*types.Var]bool // variables whose value is being traced
 	depth  int                 // of functions whose result is
@@ -24,6 +27,7 @@ func NewTracer(info *types.Info, files []*ast.File) *Tracer {
 		info:   info,
 		decls:  map[*types.Func]*ast.FuncDecl{},
 		once:   map[*types.Var]ast.Expr{},
+		each:   map[*types.Var]ast.Expr{},
 		parts:  map[string]int{},
 		within: map[*types.Var]bool{},
 	}
@@ -58,6 +62,14 @@ func (t *Tracer) look(n ast.Node, set map[*types.Var]int) {
 		if v, ok := t.Object(n.X).(*types.Var); ok && n.Op == token.AND {
 			set[v]++ // by whoever has the address
 		}
+	case *ast.RangeStmt:
+		if v, ok := t.Object(n.Value).(*types.Var); ok {
+			t.each[v] = n.X
+		}
+	case *ast.ValueSpec:
+		if len(n.Values) == 0 { // what it is set to comes later
+			return
+		}
 	}
 	lhs, rhs := Assigned(n)
 	for i, x := range lhs {
@@ -87,12 +99,69 @@ func (t *Tracer) same(x ast.Expr) ast.Expr {
 	switch fn.FullName() {
 	case "path/filepath.Abs", "path/filepath.EvalSymlinks", "os.OpenRoot":
 		return call.Args[0]
+	case "(*os.Root).OpenRoot":
+		return call
 	}
 	return nil
 }
 
+// Selected returns the field that x names, also where a variable that is set once
+// holds its value, or nil.
+func (t *Tracer) Selected(x ast.Expr) types.Object {
+	if v, ok := t.Object(x).(*types.Var); ok && !v.IsField() && t.once[v] != nil {
+		x = t.once[v]
+	}
+	if sel, ok := ast.Unparen(x).(*ast.SelectorExpr); ok {
+		return t.info.ObjectOf(sel.Sel)
+	}
+	return nil
+}
+
+// list returns the elements of a slice or an array that x spells out, also where
+// a variable that is set once holds it, and whether it does.
+func (t *Tracer) list(x ast.Expr) ([]ast.Expr, bool) {
+	if v, ok := t.Object(x).(*types.Var); ok && t.once[v] != nil {
+		x = t.once[v]
+	}
+	lit, ok := x.(*ast.CompositeLit)
+	if !ok {
+		return nil, false
+	}
+	switch t.info.TypeOf(lit).Underlying().(type) {
+	case *types.Slice, *types.Array:
+	default:
+		return nil, false
+	}
+	keyed := slices.ContainsFunc(lit.Elts, func(e ast.Expr) bool { _, ok := e.(*ast.KeyValueExpr); return ok })
+	return lit.Elts, !keyed
+}
+
+// Turns returns env for each turn of the loops over what the code spells out that
+// give p's variables their values; env alone if there is none.
+func (t *Tracer) Turns(p Path, env Env) []Env {
+	for _, obj := range p.Vars {
+		v, ok := obj.(*types.Var)
+		if !ok || t.each[v] == nil {
+			continue
+		}
+		if elements, ok := t.list(t.each[v]); ok {
+			var all []Env
+			for _, element := range elements {
+				turn := Env{v: t.path(element, env)}
+				maps.Copy(turn, env)
+				all = append(all, turn)
+			}
+			return all
+		}
+	}
+	return []Env{env}
+}
+
 // Object returns the variable or field that x names, or nil.
 func (t *Tracer) Object(x ast.Expr) types.Object {
+	if x == nil {
+		return nil
+	}
 	switch x := ast.Unparen(x).(type) {
 	case *ast.Ident:
 		return t.info.ObjectOf(x)

@@ -45,6 +45,10 @@ type checker struct {
 
 func (c *checker) call(call *ast.CallExpr) {
 	for path, at := range c.changes(call, nil) {
+		if shown(c.tracer.Selected(at)) {
+			c.Findf(at, "the view says where the sidecar of an owner is, and writing it makes it foreign: call a verb that the owner's home exports, or run `freehold quarantine`")
+			continue
+		}
 		c.check(path, at)
 	}
 	if c.names(call) {
@@ -68,13 +72,23 @@ func (c *checker) check(path fileio.Path, at analysis.Range) {
 	}
 }
 
+// shown reports whether obj is the path of a sidecar in what package reader shows.
+func shown(obj types.Object) bool {
+	return obj != nil && obj.Name() == "File" && obj.Pkg() != nil && obj.Pkg().Path() == generated.Library+"/reader"
+}
+
 // changes yields the paths that the call itself writes, each with the
 // expression that names it.
 func (c *checker) changes(call *ast.CallExpr, env fileio.Env) iter.Seq2[fileio.Path, ast.Expr] {
 	return func(yield func(fileio.Path, ast.Expr) bool) {
 		for _, access := range c.tracer.Accesses(call) {
-			if access.Op != fileio.Read && access.Op != fileio.Open && !yield(c.tracer.Of(access.Root, access.Path, env), access.Path) {
-				return
+			if access.Op == fileio.Read || access.Op == fileio.Open {
+				continue
+			}
+			for _, turn := range c.tracer.Turns(c.tracer.Of(access.Root, access.Path, env), env) {
+				if !yield(c.tracer.Of(access.Root, access.Path, turn), access.Path) {
+					return
+				}
 			}
 		}
 	}

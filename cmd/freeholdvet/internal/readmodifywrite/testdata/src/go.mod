@@ -2,6 +2,12 @@ module m
 
 go 1.26
 
-require github.com/freehold-dev/freehold v0.0.0
+require (
+	github.com/freehold-dev/freehold v0.0.0
+	github.com/rogpeppe/go-internal v0.0.0
+)
 
-replace github.com/freehold-dev/freehold => ../../../testdata/freehold
+replace (
+	github.com/freehold-dev/freehold => ../../../testdata/freehold
+	github.com/rogpeppe/go-internal => ../../../testdata/go-internal
+)

@@ -15,3 +15,5 @@ func (d *Dir) Path() string { return d.path }
 
 // Drop moves a file to the quarantine.
 func (d *Dir) Drop(name string) error { return nil }
+
+func Sidecar(owner string) string { return owner + ".json" }

@@ -1,0 +1,3 @@
+module github.com/rogpeppe/go-internal
+
+go 1.26
