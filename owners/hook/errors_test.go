@@ -44,6 +44,17 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		}
 		said.Same(t, how, errors.New(stderr.String()))
 	}
+	working, stop := context.WithCancelCause(t.Context())
+	never := make(chan struct{})
+	defer close(never)
+	h.Do = func(context.Context, string, hook.Input) error {
+		stop(errors.New("the agent went away"))
+		<-never
+		return nil
+	}
+	var stderr bytes.Buffer
+	h.Run(working, []string{"-dir", "state"}, strings.NewReader(`{"hook_event_name":"Stop"}`), &stderr)
+	said.Same(t, "work that does not end", errors.New(stderr.String()))
 }
 
 type zeros struct{}

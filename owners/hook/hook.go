@@ -45,7 +45,8 @@ type Hook struct {
 	Events []string
 	// Flags declares flags beside -dir. It may be nil.
 	Flags func(*flag.FlagSet)
-	// Do does the work in the state directory dir. It may print what it did.
+	// Do does the work in the state directory dir. It may print what it did. It
+	// is left behind if it goes on after ctx has ended.
 	Do func(ctx context.Context, dir string, in Input) error
 }
 
@@ -89,7 +90,31 @@ func (h Hook) run(ctx context.Context, dir string, stdin io.Reader) (err error) 
 			return err
 		}
 	}
-	return h.Do(ctx, dir, in)
+	return h.do(ctx, dir, in)
+}
+
+// ending is how long Do may take to end when its context has.
+const ending = time.Second
+
+// do does the work, and gives up when ctx has ended and the work has not: it may
+// be stuck in a system call that nothing ends, such as one that opens a named
+// pipe. The program ends then.
+func (h Hook) do(ctx context.Context, dir string, in Input) error {
+	done := make(chan error, 1)
+	go func() { done <- h.Do(ctx, dir, in) }()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+	}
+	late := time.NewTimer(ending)
+	defer late.Stop()
+	select {
+	case err := <-done:
+		return err
+	case <-late.C:
+		return fmt.Errorf("the work did not end: %w: look at the files that it reads; one may be a named pipe", context.Cause(ctx))
+	}
 }
 
 func (h Hook) read(ctx context.Context, stdin io.Reader) (in Input, err error) {

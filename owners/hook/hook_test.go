@@ -43,6 +43,29 @@ func TestPatienceBoundsTheWaitForInput(t *testing.T) {
 	})
 }
 
+// Work that is stuck is left behind: the agent waits for its hook.
+func TestPatienceBoundsTheWork(t *testing.T) {
+	_, stop := signal.NotifyContext(t.Context(), syscall.SIGTERM)
+	stop()
+	synctest.Test(t, func(t *testing.T) {
+		never := make(chan struct{})
+		defer close(never)
+		stuck := hook.Hook{Program: "stuck", Events: []string{"Stop"}, Do: func(context.Context, string, hook.Input) error {
+			<-never
+			return nil
+		}}
+		var stderr bytes.Buffer
+		start := time.Now()
+		status := stuck.Run(t.Context(), []string{"-dir", "state"}, strings.NewReader(`{"hook_event_name": "Stop"}`), &stderr)
+		if took := time.Since(start); took != 11*time.Second {
+			t.Errorf("it took %v, want 11s", took)
+		}
+		if want := "stuck: nothing done: the work did not end: context deadline exceeded: look at the files that it reads; one may be a named pipe\n"; status != 0 || stderr.String() != want {
+			t.Errorf("status %d, stderr %q; want 0 and %q", status, &stderr, want)
+		}
+	})
+}
+
 // A blocked input tells when somebody waits for it, and never comes.
 type blocked struct{ waited, never chan struct{} }
 

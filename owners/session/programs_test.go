@@ -12,6 +12,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/freehold-dev/freehold/owners/session"
 )
@@ -144,6 +145,41 @@ func TestAHookKilledAfterItsClaimIsReplaced(t *testing.T) {
 	}
 }
 
+// A hook that cannot get on ends when it is told to, and the next takes its place.
+func TestAStuckHookEndsAtASignal(t *testing.T) {
+	p := newPretool(t)
+	pipe := filepath.Join(t.TempDir(), "items")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil { // nobody writes: to open it takes for ever
+		t.Fatal(err)
+	}
+	in, err := os.Open("testdata/hook-pretooluse.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	var stderr bytes.Buffer
+	cmd := exec.CommandContext(t.Context(), p.program, "-dir", p.dir, "-items", pipe)
+	cmd.Stdin, cmd.Stderr = in, &stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	claimed := filepath.Join(p.dir, "*", ".freehold", "claims", "hook", "pretool_fired")
+	for found := []string(nil); found == nil; time.Sleep(time.Millisecond) {
+		if found, err = filepath.Glob(claimed); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil || !strings.Contains(stderr.String(), "nothing done: the work did not end: terminated signal received") {
+		t.Errorf("%v; %s", err, &stderr)
+	}
+	if out, stderr := p.run(t); out != injection || stderr != "" {
+		t.Errorf("the next hook printed %q, and %q", out, stderr)
+	}
+}
+
 // What was looked up once is not looked up at each tool use, also if nothing was
 // found and the hook that did so has long ended.
 func TestALookUpThatFoundNothingIsNotRepeated(t *testing.T) {
@@ -176,6 +212,10 @@ func TestHooksSayWhyTheyDoNothing(t *testing.T) {
 		if out, stderr := p.run(t, "-items", bad); out != "" || !strings.Contains(stderr, want) {
 			t.Errorf("printed %q and %q, want %q", out, stderr, want)
 		}
+	}
+	p.dir = t.TempDir() + "/endless"
+	if out, stderr := p.run(t, "-items", "/dev/zero"); out != "" || !strings.Contains(stderr, "/dev/zero: more than 4194304 bytes") {
+		t.Errorf("printed %q and %q", out, stderr)
 	}
 	p.dir = p.items // a file
 	if out, stderr := p.run(t); out != "" || !strings.Contains(stderr, "nothing done") {

@@ -15,6 +15,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -58,7 +59,12 @@ const mostItems = 4 << 20
 
 // look reads the items.
 func look(file string) ([]session.Item, error) {
-	text, err := os.ReadFile(file)
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, mostItems+1))
 	if err != nil {
 		return nil, err
 	}
