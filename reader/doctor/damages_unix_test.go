@@ -13,6 +13,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/freehold-dev/freehold/reader"
 	"github.com/freehold-dev/freehold/schema"
@@ -134,6 +135,12 @@ func setAside(op string) func(*testing.T, string) {
 	}
 }
 
+// aged makes the patch that setAside has set aside one of some minutes ago.
+func aged(t *testing.T, dir string) {
+	long := time.Now().Add(-2 * time.Minute)
+	check(t, os.Chtimes(filepath.Join(dir, ".freehold/usage.aside/0.1.json"), long, long))
+}
+
 var damages = map[string]damage{
 	"another hand": {edit("cost.json", `"count":1`, `"count":2`), []string{"sidecar-foreign cost.json cost"}},
 	"another hand, and a value that does not fit": {edit("cost.json", `"count":1`, `"count":"x"`), []string{"sidecar-foreign cost.json cost"}},
@@ -158,18 +165,19 @@ var damages = map[string]damage{
 		[]string{"sidecar-unreadable cost.json cost"}},
 	"a pipe": {all(remove("cost.json"), func(t *testing.T, dir string) { check(t, syscall.Mkfifo(filepath.Join(dir, "cost.json"), 0o600)) }),
 		[]string{"sidecar-unreadable cost.json cost"}},
-	"a claim edited":             {edit(".freehold/claims/cost/fired", `doctor.test`, `doctor.Test`), []string{"claim-foreign .freehold/claims/cost/fired cost fired"}},
-	"a claim torn":               {write(".freehold/claims/cost/fired", "{"), []string{"claim-invalid .freehold/claims/cost/fired cost fired"}},
-	"a claim linked":             {link(".freehold/claims/cost/fired", "spare", os.Link), []string{"claim-unreadable .freehold/claims/cost/fired cost fired"}},
-	"claims moved":               {link(".freehold/claims/cost", "away", os.Rename), []string{"claims-lost .freehold/claims/cost cost"}},
-	"no place to set aside":      {remove(".freehold/usage.aside"), []string{"aside-lost .freehold/usage.aside usage"}},
-	"a patch by hand":            {write(".freehold/usage.aside/0.1.json", "{}"), []string{"patch-stuck .freehold/usage.aside/0.1.json usage"}},
-	"a patch of a newer release": {setAside(`{"field":"turns","op":"halve","value":2}`), []string{"patch-stuck .freehold/usage.aside/0.1.json usage"}},
-	"a patch that does not fit":  {setAside(`{"field":"turns","op":"add","value":18446744073709551615}`), []string{"patch-stuck .freehold/usage.aside usage"}},
-	"no lock":                    {remove(".freehold/cost.lock"), []string{"lock-lost .freehold/cost.lock cost"}},
-	"a copied lock":              {all(write("fresh", ""), link("fresh", ".freehold/state.lock", os.Rename)), []string{"lock-lost .freehold/state.lock"}},
-	"no manifest":                {remove(".freehold/manifest.json"), []string{"manifest-invalid .freehold/manifest.json"}},
-	"a record by hand":           {write(".freehold/watchdog.lease.json", "{}"), []string{"lease-record .freehold/watchdog.lease.json watchdog"}},
+	"a claim edited":               {edit(".freehold/claims/cost/fired", `doctor.test`, `doctor.Test`), []string{"claim-foreign .freehold/claims/cost/fired cost fired"}},
+	"a claim torn":                 {write(".freehold/claims/cost/fired", "{"), []string{"claim-invalid .freehold/claims/cost/fired cost fired"}},
+	"a claim linked":               {link(".freehold/claims/cost/fired", "spare", os.Link), []string{"claim-unreadable .freehold/claims/cost/fired cost fired"}},
+	"claims moved":                 {link(".freehold/claims/cost", "away", os.Rename), []string{"claims-lost .freehold/claims/cost cost"}},
+	"no place to set aside":        {remove(".freehold/usage.aside"), []string{"aside-lost .freehold/usage.aside usage"}},
+	"a patch by hand":              {write(".freehold/usage.aside/0.1.json", "{}"), []string{"patch-stuck .freehold/usage.aside/0.1.json usage"}},
+	"a patch of a newer release":   {setAside(`{"field":"turns","op":"halve","value":2}`), []string{"patch-stuck .freehold/usage.aside/0.1.json usage"}},
+	"a patch that does not fit":    {setAside(`{"field":"turns","op":"add","value":18446744073709551615}`), []string{"patch-stuck .freehold/usage.aside usage"}},
+	"a patch that nobody takes in": {all(setAside(`{"field":"turns","op":"add","value":2}`), aged), []string{"aside-waiting .freehold/usage.aside usage"}},
+	"no lock":                      {remove(".freehold/cost.lock"), []string{"lock-lost .freehold/cost.lock cost"}},
+	"a copied lock":                {all(write("fresh", ""), link("fresh", ".freehold/state.lock", os.Rename)), []string{"lock-lost .freehold/state.lock"}},
+	"no manifest":                  {remove(".freehold/manifest.json"), []string{"manifest-invalid .freehold/manifest.json"}},
+	"a record by hand":             {write(".freehold/watchdog.lease.json", "{}"), []string{"lease-record .freehold/watchdog.lease.json watchdog"}},
 	"others may write": {all(chmod("cost.json", 0o620), chmod(".freehold/claims", 0o770)),
 		[]string{"others-write .freehold/claims", "others-write cost.json cost"}},
 	"others may write in it": {chmod(".", 0o777), []string{"directory-unsafe ."}},

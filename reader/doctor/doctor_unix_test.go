@@ -19,6 +19,7 @@ import (
 	"github.com/freehold-dev/freehold/reader/doctor"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/statedir"
 	"github.com/freehold-dev/freehold/sidecar/upgrade"
 )
 
@@ -291,4 +292,34 @@ func TestOnePatchAsideIsNotSpokenOfAsMany(t *testing.T) {
 		}
 	}
 	t.Error("no note speaks of what is set aside")
+}
+
+// A patch waits for nobody's fault while it is fresh, or while somebody who would
+// take it in is at work.
+func TestPatchesThatSomebodyMayTakeInAreNoFinding(t *testing.T) {
+	dir := newState(t)
+	setAside(`{"field":"turns","op":"add","value":2}`)(t, dir)
+	if found := brief(examine(t, dir, nil)); len(found) > 0 {
+		t.Errorf("a fresh patch: %v", found)
+	}
+	aged(t, dir)
+	d, err := statedir.Open(dir)
+	check(t, err)
+	defer d.Close()
+	m, err := d.Manifest()
+	check(t, err)
+	name := statedir.OwnerLock("usage")
+	l, err := d.OpenLock(name, m.Locks[name])
+	check(t, err)
+	defer l.Close()
+	if free, err := l.Try(); !free || err != nil {
+		t.Fatal(free, err)
+	}
+	if found := brief(examine(t, dir, nil)); len(found) > 0 {
+		t.Errorf("an old patch, and the lock held: %v", found)
+	}
+	l.Release()
+	if found := brief(examine(t, dir, nil)); len(found) != 1 {
+		t.Errorf("an old patch, and the lock free: %v", found)
+	}
 }

@@ -87,6 +87,7 @@ type patient struct {
 	newest         time.Time // when anything in it was written last
 	lostClaims     map[string]bool
 	lostAside      map[string]bool
+	patches        map[string]time.Time // set aside, by OWNER/NAME: when they were written
 }
 
 // find adds a finding about the path, which may be relative to the state.
@@ -113,7 +114,7 @@ func (p *patient) usual(about, format string, args ...any) {
 
 // state looks at one state, or instance.
 func (x *examination) state(ctx context.Context, path, instance string) error {
-	return (&patient{examination: x, path: path, instance: instance}).look(ctx)
+	return (&patient{examination: x, path: path, instance: instance, patches: map[string]time.Time{}}).look(ctx)
 }
 
 func (p *patient) look(ctx context.Context) error {

@@ -23,6 +23,9 @@ func (p *patient) files() {
 		if f.Written.After(p.newest) && f.Role != statedir.LockFile {
 			p.newest = f.Written
 		}
+		if f.Role == statedir.PatchFile {
+			p.patches[f.Owner+"/"+filepath.Base(f.Name)] = f.Written
+		}
 		if f.Role == statedir.Stranger {
 			if p.stranger(f) {
 				strange = append(strange, f.Name)

@@ -54,12 +54,13 @@ const (
 	FieldInvalid      Code = "field-invalid" // it does not fit its declaration
 	Attributes        Code = "attributes"    // that the next commit loses
 	// Patches set aside.
-	PatchStuck  Code = "patch-stuck"  // it cannot be taken in
-	AsideFull   Code = "aside-full"   // hardly any more can be set aside
-	PatchKept   Code = "patch-kept"   // it was kept out, in the quarantine
-	LegacyOpen  Code = "legacy-open"  // values of a legacy file that no owner has yet
-	LegacyMoved Code = "legacy-moved" // values of it that somebody changed since
-	LegacyBad   Code = "legacy-bad"   // it cannot be adopted
+	PatchStuck   Code = "patch-stuck"   // it cannot be taken in
+	AsideWaiting Code = "aside-waiting" // patches could be taken in, and nobody does
+	AsideFull    Code = "aside-full"    // hardly any more can be set aside
+	PatchKept    Code = "patch-kept"    // it was kept out, in the quarantine
+	LegacyOpen   Code = "legacy-open"   // values of a legacy file that no owner has yet
+	LegacyMoved  Code = "legacy-moved"  // values of it that somebody changed since
+	LegacyBad    Code = "legacy-bad"    // it cannot be adopted
 	// Leases.
 	LeaseRecord    Code = "lease-record"    // the record is damaged
 	LeaseGone      Code = "lease-gone"      // it names a holder that is no more

@@ -3,7 +3,6 @@ package doctor
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"path/filepath"
 	"strings"
 	"time"
@@ -171,81 +170,4 @@ func (p *patient) claim(owner, field string, e reader.Entry, err error) {
 	path := filepath.Join(p.path, filepath.FromSlash(statedir.ClaimFile(owner, field)))
 	f := p.find(code, path, err.Error(), shell("rm", path).but("look at it first: without the file the field is claimed anew"))
 	f.Owner, f.Field = owner, field
-}
-
-// nearlyFull is the share of what may be set aside at which it is time to act.
-const nearlyFull = 0.9
-
-// aside says how much an owner has set aside, and what of it cannot be taken in.
-func (p *patient) aside(o reader.OwnerStatus) {
-	a, err := p.dir.OpenAside(o.Name)
-	if err != nil {
-		return // said by the view, which reads it too
-	}
-	defer a.Close()
-	names, _ := a.Names()
-	_, size, _ := a.Sizes(names, nil)
-	oldest, bad := "", map[string]bool{}
-	for _, name := range names {
-		at, err := p.patch(a, o.Name, name)
-		switch {
-		case errors.Is(err, fs.ErrNotExist): // it was taken in
-		case err != nil:
-			bad[a.Path(name)] = true
-			p.stuck(a.Path(name), o.Name, err)
-		case oldest == "" || at < oldest:
-			oldest = at
-		}
-	}
-	if oldest != "" {
-		oldest = ", the oldest since " + oldest
-	}
-	p.note("aside", "%s has %d of at most %d patches set aside, with %d bytes of at most %d%s; the next commit takes in what is set aside", o.Name, len(names), sidecar.MaxAside, size, sidecar.MaxAsideBytes, oldest)
-	path := filepath.Dir(a.Path("x"))
-	if float64(len(names)) >= nearlyFull*sidecar.MaxAside || float64(size) >= nearlyFull*sidecar.MaxAsideBytes {
-		p.find(AsideFull, path, fmt.Sprintf("set aside: %d of at most %d patches, with %d bytes of at most %d: soon no more can be", len(names), sidecar.MaxAside, size, sidecar.MaxAsideBytes), p.run("fold", o.Name)).Owner = o.Name
-	}
-	if err := besides(o.AsideErr, bad); err != nil {
-		p.find(PatchStuck, path, err.Error(), p.run("fold", o.Name).but("what cannot be taken in goes to the quarantine")).Owner = o.Name
-	}
-}
-
-// patch returns when a patch was set aside, or why the file is none.
-func (p *patient) patch(a *statedir.Aside, owner, name string) (at string, err error) {
-	raw, err := a.ReadFile(name, nil, sidecar.MaxPatch)
-	if err != nil {
-		return "", err
-	}
-	patch, err := sidecar.DecodePatchAside(raw, name, owner, p.manifest.StateID)
-	if err != nil {
-		return "", err
-	}
-	return patch.At.UTC().Format(time.RFC3339), nil
-}
-
-// stuck says that a file among the patches is none that this release takes in.
-// No fold moves it: it may be a newer release's.
-func (p *patient) stuck(path, owner string, err error) {
-	remedy := shell("mv", "--", path, p.spare(filepath.Base(path))).but("look at it first")
-	if errors.Is(err, sidecar.ErrNewer) {
-		remedy = words("take it in by the newer release that set it aside")
-	}
-	p.find(PatchStuck, path, err.Error(), remedy).Owner = owner
-}
-
-// besides returns what err says besides of the files that are bad, each of
-// which begins an error of its own.
-func besides(err error, bad map[string]bool) error {
-	joined, ok := err.(interface{ Unwrap() []error })
-	if !ok {
-		return err
-	}
-	var rest []error
-	for _, err := range joined.Unwrap() {
-		path, _, _ := strings.Cut(err.Error(), ": ")
-		if !bad[path] {
-			rest = append(rest, err)
-		}
-	}
-	return errors.Join(rest...)
 }

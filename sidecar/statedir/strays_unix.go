@@ -37,6 +37,18 @@ func (d *Dir) Strays(m *schema.Manifest) ([]Litter, error) {
 	return all, errors.Join(errs...)
 }
 
+// Locked reports whether somebody has, or may have, the lock by which owner's
+// commits take turns. As [Dir.Strays] does, it asks the kernel. It returns an
+// error that wraps [ErrLock] if the lock is lost, so that nobody gets it.
+func (d *Dir) Locked(m *schema.Manifest, owner string) (bool, error) {
+	l, err := d.OpenLock(OwnerLock(owner), m.Locks[OwnerLock(owner)])
+	if err != nil {
+		return false, err
+	}
+	defer l.file.Close()
+	return l.taken()
+}
+
 // strays lists what writers of one file staged. A name that is there before and
 // after a moment at which nobody had the lock was there at that moment: its
 // writer is gone, since no name is used twice.

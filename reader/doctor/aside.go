@@ -1,0 +1,134 @@
+package doctor
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/freehold-dev/freehold/reader"
+	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/statedir"
+)
+
+// nearlyFull is the share of what may be set aside at which it is time to act.
+const nearlyFull = 0.9
+
+// patience, a minute, is how long patches may wait for a commit of their owner before
+// somebody should know: whoever set them aside waited for less than that.
+const patience = time.Minute
+
+// A pile is what an owner has set aside.
+type pile struct {
+	path   string
+	names  []string
+	bytes  int64
+	oldest string          // when the first patch of it was set aside
+	bad    map[string]bool // the paths of files that are no patches
+	late   int             // patches that could have been taken in and were not
+}
+
+// aside says how much an owner has set aside, and what of it cannot be taken in
+// or nobody takes in.
+func (p *patient) aside(o reader.OwnerStatus) {
+	pile, ok := p.pile(o)
+	if !ok {
+		return
+	}
+	oldest := ""
+	if pile.oldest != "" {
+		oldest = ", the oldest since " + pile.oldest
+	}
+	has := fmt.Sprintf("%d of at most %d patches set aside, with %d bytes of at most %d", len(pile.names), sidecar.MaxAside, pile.bytes, sidecar.MaxAsideBytes)
+	p.note("aside", "%s has %s%s; the next commit takes in what is set aside", o.Name, has, oldest)
+	fold, full := p.run("fold", o.Name), float64(len(pile.names)) >= nearlyFull*sidecar.MaxAside || float64(pile.bytes) >= nearlyFull*sidecar.MaxAsideBytes
+	if full {
+		p.find(AsideFull, pile.path, has+": soon no more can be", fold).Owner = o.Name
+	}
+	stuck := besides(o.AsideErr, pile.bad)
+	if stuck != nil {
+		p.find(PatchStuck, pile.path, stuck.Error(), fold.but("what cannot be taken in goes to the quarantine")).Owner = o.Name
+	}
+	if pile.late > 0 && !full && stuck == nil { // else the remedy is named already
+		says := fmt.Sprintf("patches that were set aside more than a minute ago and that nobody takes in, though the lock is free: %d", pile.late)
+		p.find(AsideWaiting, pile.path, says, fold.but("each commit of the owner does that too; if there should have been some, look at what became of its programs")).Owner = o.Name
+	}
+}
+
+// pile reads what an owner has set aside, and says which files are no patches.
+func (p *patient) pile(o reader.OwnerStatus) (pile, bool) {
+	a, err := p.dir.OpenAside(o.Name)
+	if err != nil {
+		return pile{}, false // said by the view, which reads it too
+	}
+	defer a.Close()
+	found := pile{path: filepath.Dir(a.Path("x")), bad: map[string]bool{}}
+	idle := o.Err == nil && p.idle(o.Name) // what is there after that, nobody was taking in
+	found.names, _ = a.Names()
+	_, found.bytes, _ = a.Sizes(found.names, nil)
+	for _, name := range found.names {
+		at, err := p.patch(a, o.Name, name)
+		switch {
+		case errors.Is(err, fs.ErrNotExist): // it was taken in
+			continue
+		case err != nil:
+			found.bad[a.Path(name)] = true
+			p.stuck(a.Path(name), o.Name, err)
+			continue
+		case found.oldest == "" || at < found.oldest:
+			found.oldest = at
+		}
+		if written, ok := p.patches[o.Name+"/"+name]; ok && idle && p.Clock().Sub(written) > patience {
+			found.late++
+		}
+	}
+	return found, true
+}
+
+// idle reports whether an owner's lock could be had and nobody has it.
+func (p *patient) idle(owner string) bool {
+	busy, err := p.dir.Locked(p.manifest, owner)
+	return err == nil && !busy && p.manifest.Pending == nil
+}
+
+// patch returns when a patch was set aside, or why the file is none.
+func (p *patient) patch(a *statedir.Aside, owner, name string) (at string, err error) {
+	raw, err := a.ReadFile(name, nil, sidecar.MaxPatch)
+	if err != nil {
+		return "", err
+	}
+	patch, err := sidecar.DecodePatchAside(raw, name, owner, p.manifest.StateID)
+	if err != nil {
+		return "", err
+	}
+	return patch.At.UTC().Format(time.RFC3339), nil
+}
+
+// stuck says that a file among the patches is none that this release takes in.
+// No fold moves it: it may be a newer release's.
+func (p *patient) stuck(path, owner string, err error) {
+	remedy := shell("mv", "--", path, p.spare(filepath.Base(path))).but("look at it first")
+	if errors.Is(err, sidecar.ErrNewer) {
+		remedy = words("take it in by the newer release that set it aside")
+	}
+	p.find(PatchStuck, path, err.Error(), remedy).Owner = owner
+}
+
+// besides returns what err says besides of the files that are bad, each of
+// which begins an error of its own.
+func besides(err error, bad map[string]bool) error {
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return err
+	}
+	var rest []error
+	for _, err := range joined.Unwrap() {
+		path, _, _ := strings.Cut(err.Error(), ": ")
+		if !bad[path] {
+			rest = append(rest, err)
+		}
+	}
+	return errors.Join(rest...)
+}
