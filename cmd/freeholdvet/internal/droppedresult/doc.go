@@ -13,6 +13,6 @@
 //
 // The same goes for every other function of a writer package or of package
 // sidecar that returns an error, except Close, and for every function that
-// takes sidecar.Options or returns a sidecar.Commit, or a struct that embeds
-// one, as a home's verbs do.
+// takes sidecar.Options, a Writer or a Tx, or returns a sidecar.Commit, or a
+// struct that embeds one, as a home's verbs and their parts do.
 package droppedresult

@@ -65,10 +65,15 @@ func blank(x ast.Expr) bool {
 	return ok && id.Name == "_"
 }
 
-// silenced returns the variables of a file that are used in nothing but
-// "_ = err", by which the compiler lets an error drop.
+// silenced returns the variables of a file's functions that are set, and used in
+// nothing but "_ = err", by which the compiler lets an error drop.
 func silenced(info *types.Info, file *ast.File) map[types.Object]bool {
 	uses := map[types.Object]int{}
+	unused := func(x ast.Expr) {
+		if id, ok := x.(*ast.Ident); ok && info.Uses[id] != nil {
+			uses[info.Uses[id]]--
+		}
+	}
 	for n := range ast.Preorder(file) {
 		switch n := n.(type) {
 		case *ast.Ident:
@@ -76,22 +81,23 @@ func silenced(info *types.Info, file *ast.File) map[types.Object]bool {
 				uses[obj]++
 			}
 		case *ast.AssignStmt:
-			if len(n.Lhs) != 1 || len(n.Rhs) != 1 || !blank(n.Lhs[0]) {
-				continue
+			for _, x := range n.Lhs {
+				unused(x)
 			}
-			if id, ok := n.Rhs[0].(*ast.Ident); ok {
-				uses[info.Uses[id]]--
+			if len(n.Lhs) == 1 && len(n.Rhs) == 1 && blank(n.Lhs[0]) {
+				unused(n.Rhs[0])
 			}
 		}
 	}
 	dropped := map[types.Object]bool{}
 	for obj, n := range uses {
-		dropped[obj] = n == 0 && obj != nil && types.Identical(obj.Type(), errorType)
+		v, ok := obj.(*types.Var)
+		dropped[obj] = n == 0 && ok && v.Kind() == types.LocalVar && types.Identical(v.Type(), errorType)
 	}
 	return dropped
 }
 
-// silencedCall returns the call whose error n puts into a new variable that is
+// silencedCall returns the call whose error n puts into a variable that is
 // silenced, or nil.
 func silencedCall(info *types.Info, n ast.Node, silenced map[types.Object]bool) *ast.CallExpr {
 	assign, ok := n.(*ast.AssignStmt)
@@ -99,7 +105,7 @@ func silencedCall(info *types.Info, n ast.Node, silenced map[types.Object]bool) 
 		return nil
 	}
 	id, ok := assign.Lhs[len(assign.Lhs)-1].(*ast.Ident)
-	if !ok || !silenced[info.Defs[id]] {
+	if !ok || !silenced[info.ObjectOf(id)] {
 		return nil
 	}
 	call, _ := ast.Unparen(assign.Rhs[0]).(*ast.CallExpr)
@@ -121,8 +127,8 @@ func commits(info *types.Info, call *ast.CallExpr) bool {
 		}
 	}
 	for param := range sig.Params().Variables() {
-		if generated.IsPointerTo(param.Type(), generated.Sidecar, "Options") {
-			return true // a verb that returns nothing but its error
+		if generated.IsPointerTo(param.Type(), generated.Sidecar, "Options") || generated.Writes(param.Type()) {
+			return true // a verb, or a part of one, that returns nothing but its error
 		}
 	}
 	for result := range sig.Results().Variables() {

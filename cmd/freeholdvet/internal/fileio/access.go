@@ -159,9 +159,7 @@ func (t *Tracer) Accesses(call *ast.CallExpr) []Access {
 // flags returns the value of flags, also where a variable that is set once holds
 // it, and the package that the constants in it are from, or else the given one.
 func (t *Tracer) flags(x ast.Expr, from *types.Package) (constant.Value, *types.Package) {
-	if v, ok := t.Object(x).(*types.Var); ok && t.once[v] != nil {
-		x = t.once[v]
-	}
+	x = t.Value(x)
 	for n := range ast.Preorder(x) {
 		id, ok := n.(*ast.Ident)
 		if !ok {

@@ -105,13 +105,18 @@ func (t *Tracer) same(x ast.Expr) ast.Expr {
 	return nil
 }
 
-// Selected returns the field that x names, also where a variable that is set once
-// holds its value, or nil.
-func (t *Tracer) Selected(x ast.Expr) types.Object {
+// Value returns x or, if it is a variable that is set once, what it is set to.
+func (t *Tracer) Value(x ast.Expr) ast.Expr {
 	if v, ok := t.Object(x).(*types.Var); ok && !v.IsField() && t.once[v] != nil {
 		x = t.once[v]
 	}
-	if sel, ok := ast.Unparen(x).(*ast.SelectorExpr); ok {
+	return ast.Unparen(x)
+}
+
+// Selected returns the field that x names, also where a variable that is set once
+// holds its value, or nil.
+func (t *Tracer) Selected(x ast.Expr) types.Object {
+	if sel, ok := t.Value(x).(*ast.SelectorExpr); ok {
 		return t.info.ObjectOf(sel.Sel)
 	}
 	return nil
@@ -120,10 +125,7 @@ func (t *Tracer) Selected(x ast.Expr) types.Object {
 // list returns the elements of a slice or an array that x spells out, also where
 // a variable that is set once holds it, and whether it does.
 func (t *Tracer) list(x ast.Expr) ([]ast.Expr, bool) {
-	if v, ok := t.Object(x).(*types.Var); ok && t.once[v] != nil {
-		x = t.once[v]
-	}
-	lit, ok := x.(*ast.CompositeLit)
+	lit, ok := t.Value(x).(*ast.CompositeLit)
 	if !ok {
 		return nil, false
 	}

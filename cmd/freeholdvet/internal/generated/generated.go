@@ -41,6 +41,16 @@ func Writer(pkg *types.Package) bool {
 	return writerPath(pkg.Path()) && (wraps(pkg, "Writer") || wraps(pkg, "Tx"))
 }
 
+// Writes reports whether t is an owner's Tx, or a pointer to its Writer.
+func Writes(t types.Type) bool {
+	name := "Tx"
+	if p, ok := types.Unalias(t).(*types.Pointer); ok {
+		t, name = p.Elem(), "Writer"
+	}
+	named, ok := types.Unalias(t).(*types.Named)
+	return ok && named.Obj().Name() == name && named.Obj().Pkg() != nil && Writer(named.Obj().Pkg())
+}
+
 // Within reports whether the package at importPath, or the one that it tests,
 // is root or below it.
 func Within(importPath, root string) bool {

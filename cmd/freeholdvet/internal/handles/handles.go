@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/freehold-dev/freehold/cmd/freeholdvet/internal/check"
+	"github.com/freehold-dev/freehold/cmd/freeholdvet/internal/fileio"
 	"github.com/freehold-dev/freehold/cmd/freeholdvet/internal/generated"
 	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/types/typeutil"
@@ -24,12 +25,13 @@ func run(pass *check.Pass) {
 		return
 	}
 	prying := prying(pass)
+	c := &checker{Pass: pass, tracer: fileio.NewTracer(pass.TypesInfo, pass.Files)}
 	for _, file := range pass.Files {
 		linknames(pass, file)
 		for n := range ast.Preorder(file) {
 			switch n := n.(type) {
 			case *ast.CallExpr:
-				calls(pass, n)
+				c.calls(n)
 			case *ast.Ident:
 				if how := prying[pass.TypesInfo.Uses[n]]; how != "" {
 					instance(pass, n, how)
@@ -37,6 +39,11 @@ func run(pass *check.Pass) {
 			}
 		}
 	}
+}
+
+type checker struct {
+	*check.Pass
+	tracer *fileio.Tracer
 }
 
 // prying returns the generic functions of the package that use unsafe or
@@ -88,26 +95,68 @@ func instance(pass *check.Pass, id *ast.Ident, how string) {
 
 // calls reports a conversion from or to a handle by way of unsafe.Pointer, and
 // a handle given to reflect.
-func calls(pass *check.Pass, call *ast.CallExpr) {
-	if tv := pass.TypesInfo.Types[call.Fun]; tv.IsType() && len(call.Args) == 1 {
-		from, to := pass.TypesInfo.TypeOf(call.Args[0]), tv.Type
+func (c *checker) calls(call *ast.CallExpr) {
+	if tv := c.TypesInfo.Types[call.Fun]; tv.IsType() && len(call.Args) == 1 {
+		from, to := c.TypesInfo.TypeOf(call.Args[0]), tv.Type
 		if isUnsafe(from) {
-			report(pass, call, "unsafe", to)
+			report(c.Pass, call, "unsafe", to)
 		} else if isUnsafe(to) {
-			report(pass, call, "unsafe", from)
+			report(c.Pass, call, "unsafe", from)
 		}
 		return
 	}
-	fn, ok := typeutil.Callee(pass.TypesInfo, call).(*types.Func)
-	if !ok {
-		return
+	fn, _ := c.tracer.Callee(call)
+	switch {
+	case fn == nil:
+	case valueOf(fn):
+		c.given(call, call.Args[0])
+	case slices.Contains(reflecting, fn.FullName()):
+		report(c.Pass, call, "reflect", reflected(c.TypesInfo, c.tracer.Value(call.Args[0])))
+	default:
+		for _, i := range c.reflected(fn) {
+			if i < len(call.Args) {
+				c.given(call, call.Args[i])
+			}
+		}
 	}
-	switch fn.FullName() {
-	case "reflect.ValueOf", "reflect.Indirect":
-		report(pass, call, "reflect", pass.TypesInfo.TypeOf(call.Args[0]))
-	case "reflect.New", "reflect.NewAt", "reflect.Zero":
-		report(pass, call, "reflect", reflected(pass.TypesInfo, call.Args[0]))
+}
+
+// given reports that x, which is given to reflect, is a handle.
+func (c *checker) given(call *ast.CallExpr, x ast.Expr) {
+	t := c.TypesInfo.TypeOf(x)
+	if types.IsInterface(t) {
+		t = c.TypesInfo.TypeOf(c.tracer.Value(x))
 	}
+	report(c.Pass, call, "reflect", t)
+}
+
+// valueOf reports whether fn makes a reflect.Value of what it is given.
+func valueOf(fn *types.Func) bool {
+	return fn.FullName() == "reflect.ValueOf" || fn.FullName() == "reflect.Indirect"
+}
+
+// reflected returns which parameters of a function of this package it gives to
+// reflect as they are.
+func (c *checker) reflected(fn *types.Func) (params []int) {
+	decl := c.tracer.Decl(fn)
+	if decl == nil || decl.Type.TypeParams != nil { // which prying knows
+		return nil
+	}
+	for n := range ast.Preorder(decl.Body) {
+		call, ok := n.(*ast.CallExpr)
+		if !ok {
+			continue
+		}
+		if by, _ := c.tracer.Callee(call); by == nil || !valueOf(by) {
+			continue
+		}
+		for i := range fn.Signature().Params().Len() {
+			if c.tracer.Object(call.Args[0]) == fn.Signature().Params().At(i) {
+				params = append(params, i)
+			}
+		}
+	}
+	return params
 }
 
 func isUnsafe(t types.Type) bool { return t == types.Typ[types.UnsafePointer] }
@@ -154,6 +203,13 @@ func handle(pass *check.Pass, t types.Type, depth int) (string, bool) {
 	case *types.Array:
 		return handle(pass, t.Elem(), depth-1)
 	case *types.Slice:
+		return handle(pass, t.Elem(), depth-1)
+	case *types.Chan:
+		return handle(pass, t.Elem(), depth-1)
+	case *types.Map:
+		if name, ok := handle(pass, t.Key(), depth-1); ok {
+			return name, true
+		}
 		return handle(pass, t.Elem(), depth-1)
 	case *types.Struct:
 		for f := range t.Fields() {
