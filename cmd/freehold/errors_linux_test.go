@@ -88,6 +88,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		utterance{"set reset f", ""},
 		utterance{"set reset f=1 f=2", ""},
 		utterance{"set reset f =1", ""},
+		utterance{"set f=1 name=x", ""},
 		utterance{"set reset =1", ""},
 		utterance{"adopt -", "{}"},
 		utterance{"adopt - --dry-run", strings.Repeat(" ", adopt.MaxSize+1)},

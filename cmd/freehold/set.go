@@ -26,7 +26,7 @@ Where every field has its value already, nothing is written and the answer is
 		Args: operands(2, -1, "an OWNER and at least one FIELD=VALUE"),
 	}, func(ctx context.Context, args []string) error {
 		owner, assignments := args[0], args[1:]
-		if err := readable(assignments); err != nil {
+		if err := readable(owner, assignments); err != nil {
 			return err
 		}
 		return w.commit(ctx, owner, func(d *schema.Declaration) (sidecar.Patch, error) {
@@ -39,9 +39,12 @@ Where every field has its value already, nothing is written and the answer is
 	return cmd
 }
 
-// readable refuses operands that are no FIELD=VALUE, before anything is asked of
-// the state.
-func readable(assignments []string) error {
+// readable refuses operands that are no OWNER and no FIELD=VALUE, before anything
+// is asked of the state.
+func readable(owner string, assignments []string) error {
+	if strings.Contains(owner, "=") {
+		return usage("%q is no OWNER: name the owner before its fields", owner)
+	}
 	for _, assignment := range assignments {
 		field, _, ok := strings.Cut(assignment, "=")
 		switch {
