@@ -88,9 +88,11 @@ func (l *Lock) Held() error {
 // the state's lock. It polls, because flock(2) has no deadline, for at most
 // wait and no longer than ctx allows; then it returns an error that wraps
 // [ErrBusy], and ctx's own if that ended it. With a wait of zero or less it
-// tries once; with [Forever] ctx alone counts.
+// tries once; with [Forever] ctx alone counts. Whoever has had the lock for a
+// turn lets others have it first who wait for it, for a moment, whatever wait is.
 func (l *Lock) Acquire(ctx context.Context, wait time.Duration) error {
 	pace := turnPace(l.turn.waited)
+	long := l.turn.long()
 	gave := wait > 0 && l.turn.over()
 	if gave {
 		if _, err := pace.Pause(ctx, wait); err != nil {
@@ -100,11 +102,19 @@ func (l *Lock) Acquire(ctx context.Context, wait time.Duration) error {
 	asked := time.Now()
 	for tries := 1; ; tries++ {
 		ok, err := l.Try()
+		if ok && tries == 1 && long && l.wanted() {
+			ok, err = l.giveWay(ctx, wait)
+			gave, asked = false, time.Now()
+		}
 		if ok && (gave || tries > 1) {
 			l.turn.begin(asked, tries)
 		}
 		if ok || err != nil {
 			return err
+		}
+		if tries == 1 && wait > 0 {
+			l.want(true)
+			defer l.want(false)
 		}
 		if more, err := pace.Pause(ctx, wait); err != nil {
 			return fmt.Errorf("%w (%w)", l.Busy(), err)
@@ -112,6 +122,26 @@ func (l *Lock) Acquire(ctx context.Context, wait time.Duration) error {
 			return l.Busy()
 		}
 	}
+}
+
+// giveWay lets the lock go for those who wait for it, until they have it or have
+// had time enough, and tries it again.
+func (l *Lock) giveWay(ctx context.Context, wait time.Duration) (bool, error) {
+	if err := l.Release(); err != nil {
+		return false, err
+	}
+	most := timeToTake
+	if wait > 0 {
+		most = min(most, wait)
+	}
+	for start := time.Now(); l.wanted() && time.Since(start) < most && ctx.Err() == nil; {
+		doze(firstPause)
+	}
+	ok, err := l.Try()
+	if ok {
+		l.turn.gaveWay(l.wanted())
+	}
+	return ok, err
 }
 
 // Try takes the lock, exclusively, if nobody holds it, and reports whether it

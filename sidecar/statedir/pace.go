@@ -55,6 +55,30 @@ const (
 	aloneLength = 16 * turnLength
 )
 
+// timeToTake is how long others get to take a lock that they wait for: a little
+// longer than the longest pause between two tries. If nobody takes it, somebody is
+// stopped who waits, and need not be asked again for aWhile.
+const (
+	timeToTake = 3 * longestTurn
+	aWhile     = 64 * turnLength
+)
+
+// long reports whether the lock was held for a turn already, whether others are
+// known to wait or not.
+func (t *turn) long() bool {
+	now := time.Now()
+	return now.Sub(t.began) > turnLength && now.Sub(t.released) < longestTurn
+}
+
+// gaveWay begins a turn after others had time to take the lock; in vain says that
+// they did not.
+func (t *turn) gaveWay(inVain bool) {
+	t.begin(time.Time{}, 1)
+	if inVain {
+		t.began = t.began.Add(aWhile)
+	}
+}
+
 // over reports whether it is time to let others try.
 func (t *turn) over() bool {
 	now := time.Now()
