@@ -153,23 +153,24 @@ func drifted(r *doctor.Report, file string) error {
 
 // tell prints the report.
 func (d *checkup) tell(r *doctor.Report) error {
-	if d.json {
-		return d.printJSON(r)
-	}
 	for i, f := range r.Findings {
 		if f.Instance == "" || d.chosen.Changed { // else its command would lack the instance
 			r.Findings[i].Says = d.runnable(f.Says)
 		}
 	}
-	return d.print(doctorText(r))
+	if d.json {
+		return d.printJSON(r)
+	}
+	return d.print(doctorText(r, d.prose))
 }
 
 // doctorText is the report for people: each finding with its remedy, then the
-// notes.
-func doctorText(r *doctor.Report) string {
+// notes. What is no command, and names none, may be broken into lines.
+func doctorText(r *doctor.Report, broken func(string) string) string {
 	var b strings.Builder
 	for _, f := range r.Findings {
-		fmt.Fprintf(&b, "%s %s%s\n  %s\n  remedy: %s\n", f.Code, visible(shortened(r.Dir, f.Path)), concerned(f), visible(f.Says), visible(f.Remedy))
+		b.WriteString(broken(fmt.Sprintf("%s %s%s\n  %s\n", f.Code, visible(shortened(r.Dir, f.Path)), concerned(f), visible(f.Says))))
+		fmt.Fprintf(&b, "  remedy: %s\n", visible(f.Remedy))
 		if f.Advice != "" {
 			fmt.Fprintf(&b, "  %s\n", visible(f.Advice))
 		}
@@ -179,7 +180,7 @@ func doctorText(r *doctor.Report) string {
 		if n.Instance != "" {
 			about += " " + quoted(n.Instance)
 		}
-		fmt.Fprintf(&b, "note: %s: %s\n", about, visible(n.Says))
+		b.WriteString(broken(fmt.Sprintf("note: %s: %s\n", about, visible(n.Says))))
 	}
 	if len(r.Findings) == 0 {
 		return b.String() + "no findings\n"

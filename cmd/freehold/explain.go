@@ -39,7 +39,7 @@ the owner's sidecar cannot be used.`,
 		if c.json {
 			err = c.printJSON(e)
 		} else {
-			err = c.print(c.runnable(e.text()))
+			err = c.print(c.prose(c.runnable(e.text())))
 		}
 		return errors.Join(err, e.err)
 	})
@@ -191,6 +191,9 @@ func (e *explanation) text() string {
 		t.say("Its meaning: %s", visible(e.Doc))
 	}
 	t.say("It is a %s; `%s` writes it, and so does code below %s.", called(e.declared), commandOf(e.Owner, e.Field, e.declared), visible(e.home))
+	if e.declared.Dependent() {
+		t.say("`freehold observe %s` prints the TOKEN; run it before the data is gathered.", e.Field)
+	}
 	return t.text()
 }
 

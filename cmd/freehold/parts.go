@@ -136,5 +136,8 @@ func commandOf(owner, field string, f schema.Field) string {
 	case f.EffectiveKind() == schema.Map && len(f.Record) == 0:
 		operands = "insert %s %s KEY"
 	}
+	if f.Dependent() {
+		operands += " --seen TOKEN" // without it nobody can tell whether the value is fresh
+	}
 	return fmt.Sprintf("freehold "+operands, owner, field)
 }

@@ -99,15 +99,73 @@ func TestViewOnATerminalFitsAndWraps(t *testing.T) {
 		if !strings.Contains(out, "╭") || !strings.Contains(out, "\x1b[") {
 			t.Errorf("%d columns: no coloured table:\n%s", width, out)
 		}
-		_, table, _ := strings.Cut(out, "\n") // the heading is text, and terminals wrap text
-		for line := range strings.SplitSeq(table, "\n") {
-			if lipgloss.Width(line) > width {
-				t.Errorf("%d columns: %d wide: %s", width, lipgloss.Width(line), line)
-			}
-		}
+		fits(t, out, width)
 		words := strings.Count(out, "many")
 		if words != 20 {
 			t.Errorf("%d columns: %d of 20 words are there", width, words)
+		}
+	}
+}
+
+// fits fails the test for each line that is too wide for a terminal, but for those
+// that are one word, as the path of a state may be.
+func fits(t *testing.T, out string, width int) {
+	t.Helper()
+	for line := range strings.Lines(out) {
+		line = strings.TrimSuffix(line, "\n")
+		if w := lipgloss.Width(line); w > width && strings.Contains(strings.TrimSpace(line), " ") {
+			t.Errorf("%d columns: %d wide: %s", width, w, line)
+		}
+	}
+}
+
+// Sentences break between words, and what is to be copied stays in one piece.
+func TestProseOnATerminalBreaksBetweenWords(t *testing.T) {
+	dir := freshState(t)
+	must(t, "set", "reset", "name=x", "--dir", dir)
+	damaged := filepath.Join(dir, "cost.json")
+	if err := os.WriteFile(damaged, []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	defer os.Remove(damaged)
+	for _, args := range [][]string{{"view"}, {"explain", "name"}, {"doctor"}} {
+		args = append(args, "--dir", dir)
+		piped, _ := exec.Command("freehold", args...).Output() // its status is that of what is broken
+		for _, width := range []int{30, 60, 100} {
+			var prose []string
+			for line := range strings.Lines(onTerminal(t, width, nil, args...)) {
+				if args[0] == "view" && strings.ContainsAny(line, "╭\x1b") {
+					break // the table
+				}
+				command := strings.Contains(line, "freehold ")
+				if !command {
+					fits(t, line, width)
+				}
+				prose = append(prose, line)
+			}
+			words := strings.Join(strings.Fields(strings.Join(prose, "")), " ")
+			if whole := strings.Join(strings.Fields(string(piped)), " "); args[0] == "view" && !strings.HasPrefix(whole[:30], words[:30]) || args[0] != "view" && words != whole {
+				t.Errorf("%v on %d columns: other words than in a pipe:\n%s\n%s", args, width, words, whole)
+			}
+		}
+	}
+}
+
+// A line breaks at blanks alone, and never within a command.
+func TestProseKeepsCommandsWhole(t *testing.T) {
+	for _, tc := range []struct{ line, want string }{
+		{"", ""},
+		{"one two three", "one two\nthree"},
+		{"  one two three", "  one two\n  three"},
+		{"incomprehensible", "incomprehensible"},
+		{"run `freehold fold tool --dir 'a b'`, then look", "run\n`freehold fold tool --dir 'a b'`,\nthen look"},
+		{"漢字 漢字 漢字", "漢字 漢字\n漢字"},
+		{"it names `freehold", "it names\n`freehold"},
+		{"a `freehold x y", "a\n`freehold x\ny"},
+	} {
+		var b strings.Builder
+		if broken(&b, tc.line, 10); b.String() != tc.want {
+			t.Errorf("%q becomes\n%s\nwant\n%s", tc.line, b.String(), tc.want)
 		}
 	}
 }
@@ -140,12 +198,11 @@ func TestViewOnATerminalLooksAsShown(t *testing.T) {
 	var all strings.Builder
 	for _, width := range []int{140, 100, 80, 50, 40, 25} {
 		out := alike(onTerminal(t, width, nil, "view", "--dir", dir))
-		for line := range strings.Lines(out) {
-			if w := lipgloss.Width(strings.TrimSuffix(line, "\n")); w > width && !strings.HasPrefix(line, "state ") {
-				t.Errorf("%d columns: %d wide: %s", width, w, line)
-			}
-		}
+		fits(t, out, width)
+		// Where the first line breaks depends on the length of the path.
+		out = heading.ReplaceAllStringFunc(out, func(line string) string { return strings.ReplaceAll(line, "\n", " ") })
 		plain := alike(onTerminal(t, width, []string{"NO_COLOR=1"}, "view", "--dir", dir))
+		plain = heading.ReplaceAllStringFunc(plain, func(line string) string { return strings.ReplaceAll(line, "\n", " ") })
 		if diff := cmp.Diff(colours.ReplaceAllString(out, ""), colours.ReplaceAllString(plain, "")); diff != "" {
 			t.Errorf("%d columns: with NO_COLOR it is another text (-with +without colours):\n%s", width, diff)
 		}
@@ -160,6 +217,9 @@ func TestViewOnATerminalLooksAsShown(t *testing.T) {
 		t.Errorf("COLUMNS=50 (-terminal of that width +variable)\n%s", diff)
 	}
 }
+
+// heading matches what a view begins with.
+var heading = regexp.MustCompile(`^state [^:]+:\s[^0-9]*\s[0-9a-f]{32}`)
 
 // colours matches what changes the looks of text.
 var colours = regexp.MustCompile(`\x1b\[[0-9;]*m`)

@@ -15,7 +15,7 @@ import (
 // the owners.
 func (c *cli) printView(s selection) error {
 	head := fmt.Sprintf("state %s in %s: %s cut %s\n", visible(s.view.State()), visible(s.view.Dir()), s.view.Consistency(), s.view.ID())
-	head += c.runnable(asideLines(s.owners()))
+	head = c.prose(head + c.runnable(asideLines(s.owners())))
 	now := time.Now()
 	width, terminal := c.terminal()
 	draw := func(of func(detail) table) string {
