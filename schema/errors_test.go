@@ -166,6 +166,7 @@ func TestErrorsSayWhatToDoOfManifests(t *testing.T) {
 	for how, text := range map[string]string{
 		"no JSON": "{" + hostile, "newer format": `{"format":7}`, "no id": `{"format":1}`, "a hostile id": `{"format":1,"state_id":"\u001b\u202e"}`,
 		"no locks":       `{"format":1,"state_id":"` + strings.Repeat("0", 26) + `"}`,
+		"no format":      `{"state_id":"0"}`,
 		"state name":     manifest(`{"state":"S\u001b"}`),
 		"owner name":     manifest(`{"state":"s","owners":{"\u001b":{}}}`),
 		"owner state":    manifest(`{"state":"s","owners":{"state":{}}}`),

@@ -105,8 +105,8 @@ func limitManifest(text []byte) error {
 	return nil
 }
 
-// ParseManifest reads the text of manifest.json. It returns an error if the
-// format is not [ManifestFormat], if the state id or the lock files are missing,
+// ParseManifest reads the text of manifest.json. It returns a [*FormatError] if
+// the format is of a newer release, and an error if it is none, if the state id or the lock files are missing,
 // or if the declaration could not have come from an owners.yaml: a manifest may
 // be the work of a stranger.
 func ParseManifest(text []byte) (*Manifest, error) {
@@ -119,14 +119,27 @@ func ParseManifest(text []byte) (*Manifest, error) {
 	if err := json.Unmarshal(text, &head); err != nil {
 		return nil, notAManifest(err)
 	}
-	if head.Format != ManifestFormat {
-		return nil, fmt.Errorf("the manifest has format %d and this release reads format %d: use the release that wrote it", head.Format, ManifestFormat)
+	if head.Format > ManifestFormat {
+		return nil, &FormatError{head.Format}
+	}
+	if head.Format < ManifestFormat {
+		return nil, notAManifest(fmt.Errorf("it has the format %d", head.Format))
 	}
 	m := new(Manifest)
 	if err := json.Unmarshal(text, m); err != nil {
 		return nil, notAManifest(err)
 	}
 	return m, m.sound()
+}
+
+// A FormatError says that a newer release wrote the file that says of what a
+// directory is. The file is whole, and not to be restored or made anew.
+type FormatError struct {
+	Found int // the format number
+}
+
+func (e *FormatError) Error() string {
+	return fmt.Sprintf("it has format %d and this release reads format %d: use the release that wrote it", e.Found, ManifestFormat)
 }
 
 func notAManifest(err error) error { return fmt.Errorf("the text is no manifest: %w", err) }

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -38,6 +39,13 @@ func (x *examination) around() {
 func (p *patient) home(dir string) bool {
 	_, err := statedir.GatheringIn(dir)
 	return err == nil
+}
+
+// gatheringLost reports whether the directory holds instances, and what says so
+// cannot be used.
+func (p *patient) gatheringLost() bool {
+	_, err := statedir.GatheringIn(p.path)
+	return errors.Is(err, statedir.ErrInvalidManifest)
 }
 
 // other says that there is another state in dir.
@@ -104,6 +112,7 @@ func (p *patient) below() {
 		known[dir] = true
 	}
 	root := strings.Count(p.path, string(filepath.Separator))
+	lost := p.gatheringLost() // then the states below are its instances
 	filepath.WalkDir(p.path, func(path string, e fs.DirEntry, err error) error {
 		if err != nil {
 			return fs.SkipDir
@@ -117,7 +126,7 @@ func (p *patient) below() {
 		if strings.HasPrefix(e.Name(), ".freehold") || strings.Count(path, string(filepath.Separator))-root > deepestDown {
 			return fs.SkipDir
 		}
-		if info, err := os.Lstat(filepath.Join(path, ".freehold")); err == nil && info.IsDir() && !known[path] && !p.examined(path) {
+		if info, err := os.Lstat(filepath.Join(path, ".freehold")); err == nil && info.IsDir() && !known[path] && !p.examined(path) && !(lost && filepath.Dir(path) == p.path) {
 			p.other(path, "below")
 		}
 		return nil

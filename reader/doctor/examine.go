@@ -173,6 +173,10 @@ func (p *patient) closed(err error) {
 	case errors.Is(err, statedir.ErrNoInstances):
 		outer := patient{examination: p.examination, path: filepath.Dir(p.path)}
 		p.find(InstanceOdd, p.path, err.Error(), outer.away(filepath.Base(p.path)))
+	case errors.As(err, new(*schema.FormatError)):
+		p.find(ManifestInvalid, p.path, err.Error(), words("use the release that wrote it"))
+	case p.gatheringLost():
+		p.find(ManifestInvalid, filepath.Join(".freehold", "instances.json"), err.Error(), words("restore it from a backup, or remove the directory .freehold if there is none: the next instance that is made makes it anew"))
 	case errors.Is(err, statedir.ErrInvalidManifest):
 		p.find(ManifestInvalid, filepath.Join(".freehold", "manifest.json"), err.Error(), words("restore .freehold from a backup, or move the sidecars away and create the state anew"))
 	case errors.Is(err, statedir.ErrUnsafe):

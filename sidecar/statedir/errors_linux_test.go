@@ -308,6 +308,14 @@ func TestErrorsSayWhatToDoOfInstances(t *testing.T) {
 	must(os.WriteFile(filepath.Join(many, ".freehold", gatherName), []byte("{\x1b"), 0o600))
 	_, err = GatheringIn(many)
 	same("instances: what says so is damaged", err)
+	for how, text := range map[string]string{"says nothing": `{"format":1}`, "is newer": `{"format":7}`} {
+		must(os.WriteFile(filepath.Join(many, ".freehold", gatherName), []byte(text), 0o600))
+		_, err = GatheringIn(many)
+		same("instances: what says so "+how, err)
+	}
+	must(os.Remove(filepath.Join(many, ".freehold", gatherName)))
+	_, err = GatheringIn(many)
+	same("instances: what says so is gone", err)
 }
 
 // TestErrorsSayWhatToDoOfClaims is about the directory of claims.

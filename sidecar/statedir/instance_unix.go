@@ -143,17 +143,36 @@ const maxGathering = 4 << 10
 
 func (d *Dir) gathering() (g Gathering, err error) {
 	text, err := d.meta.readFile(gatherName, nil, maxGathering)
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) && !d.gathers() {
 		return g, fmt.Errorf("%s: %w: use another directory, or leave the instance out", d.path, ErrNoInstances)
 	}
-	if err != nil {
-		return g, err
+	if err == nil {
+		err = json.Unmarshal(text, &g)
 	}
-	if err := json.Unmarshal(text, &g); err != nil || g.Format != schema.ManifestFormat || !schema.ValidName(g.State) || !schema.ValidName(g.By) {
-		return g, fmt.Errorf("%s: %w (%v): it says of what the instances beside it are; restore it from a backup, or remove the directory %s if there is none",
-			filepath.Join(d.meta.path, gatherName), ErrInvalidManifest, err, d.meta.path)
+	path := filepath.Join(d.meta.path, gatherName)
+	switch named, ok := errors.AsType[*fs.PathError](err); {
+	case ok:
+		err = named.Err
+	case err != nil:
+	case g.Format > schema.ManifestFormat:
+		return g, fmt.Errorf("%s: %w: %w", path, ErrInvalidManifest, &schema.FormatError{Found: g.Format})
+	case g.Format < schema.ManifestFormat || !schema.ValidName(g.State) || !schema.ValidName(g.By):
+		err = errors.New("it has no format, no state or no names of instances")
+	}
+	if err != nil {
+		return g, fmt.Errorf("%s: %w (%v): it says of what the instances beside it are; restore it from a backup, or remove the directory %s if there is none", path, ErrInvalidManifest, err, d.meta.path)
 	}
 	return g, nil
+}
+
+// gathers reports whether d has no manifest, and holds an instance: then the file
+// that says so was lost.
+func (d *Dir) gathers() bool {
+	if _, err := d.meta.readFile(manifestName, nil, schema.MaxManifest); !errors.Is(err, fs.ErrNotExist) {
+		return false
+	}
+	found, err := instancesIn(d.path)
+	return err == nil && slices.ContainsFunc(found, func(i Instance) bool { return i.Err == nil })
 }
 
 // Instances lists the instances in the directory dir, by the names of their
@@ -169,11 +188,23 @@ func Instances(dir string) ([]Instance, error) {
 	if known != nil && !errors.Is(known, ErrNoState) {
 		return nil, known
 	}
+	found, err := instancesIn(path)
+	if err != nil {
+		return nil, err
+	}
+	// Without the file that says so, only instances themselves show what dir is.
+	if known != nil && !slices.ContainsFunc(found, func(i Instance) bool { return i.Err == nil }) {
+		return nil, known
+	}
+	return found, nil
+}
+
+// instancesIn is [Instances] for a directory of which nothing is known.
+func instancesIn(path string) (found []Instance, err error) {
 	entries, err := os.ReadDir(path)
 	if err != nil {
 		return nil, stateError(path, err)
 	}
-	var found []Instance
 	for _, e := range entries {
 		if !schema.ValidInstanceDir(e.Name()) {
 			continue
@@ -183,10 +214,6 @@ func Instances(dir string) ([]Instance, error) {
 		}
 		id, err := instanceID(filepath.Join(path, e.Name()))
 		found = append(found, Instance{e.Name(), id, err})
-	}
-	// Without the file that says so, only instances themselves show what dir is.
-	if known != nil && !slices.ContainsFunc(found, func(i Instance) bool { return i.Err == nil }) {
-		return nil, known
 	}
 	return found, nil
 }

@@ -53,8 +53,11 @@ func (d *Dir) ManifestText(buf []byte) ([]byte, error) {
 		if err := d.Unmoved(); err != nil { // removed as a whole, and nothing to restore
 			return nil, err
 		}
-		if g, lost := d.gathering(); lost == nil {
+		switch g, lost := d.gathering(); {
+		case lost == nil:
 			return nil, fmt.Errorf("%s: %w: the state %s has an instance per %s: name one with --instance ID", d.path, ErrInstances, g.State, g.By)
+		case !errors.Is(lost, ErrNoInstances):
+			return nil, lost
 		}
 	}
 	if err != nil {
@@ -83,6 +86,9 @@ func (d *Dir) Manifest() (*schema.Manifest, error) {
 // instance than the directory is for.
 func (d *Dir) ParseManifest(text []byte) (*schema.Manifest, error) {
 	m, err := schema.ParseManifest(text)
+	if newer, ok := errors.AsType[*schema.FormatError](err); ok {
+		return nil, fmt.Errorf("%s: %w: %w", filepath.Join(d.meta.path, manifestName), ErrInvalidManifest, newer)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w: %w: restore it from a backup", filepath.Join(d.meta.path, manifestName), ErrInvalidManifest, err)
 	}
