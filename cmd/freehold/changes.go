@@ -119,7 +119,7 @@ func (r *commitReport) carryOut(tx *sidecar.Tx, o schema.Owner, patch sidecar.Pa
 }
 
 // stay keeps what a field holds that only moves one way and was not moved, since
-// that may be a mistake of long ago.
+// that may be a mistake of long ago. It is as fresh as it was.
 func (r *commitReport) stay(field string, f schema.Field, now jsontext.Value) {
 	if kind := f.EffectiveKind(); now == nil || kind != schema.Max && kind != schema.Min {
 		return
@@ -128,6 +128,7 @@ func (r *commitReport) stay(field string, f schema.Field, now jsontext.Value) {
 		r.Stays = map[string]jsontext.Value{}
 	}
 	r.Stays[field] = now
+	r.Unobserved = slices.DeleteFunc(r.Unobserved, func(name string) bool { return name == field })
 }
 
 // valueAt returns what is stored at a spot, or nil if that is unset.
