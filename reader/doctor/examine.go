@@ -114,7 +114,7 @@ func (p *patient) usual(about, format string, args ...any) {
 
 // state looks at one state, or instance.
 func (x *examination) state(ctx context.Context, path, instance string) error {
-	return (&patient{examination: x, path: path, instance: instance, patches: map[string]time.Time{}}).look(ctx)
+	return (&patient{examination: x, path: path, instance: instance}).look(ctx)
 }
 
 func (p *patient) look(ctx context.Context) error {

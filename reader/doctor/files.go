@@ -18,6 +18,7 @@ func (p *patient) files() {
 	if err != nil {
 		p.find(InstanceOdd, p.path, "not all of it could be looked at: "+err.Error(), words("let its user read it"))
 	}
+	p.patches = map[string]time.Time{}
 	var readable, fixed, strange []string
 	for _, f := range found {
 		if f.Written.After(p.newest) && f.Role != statedir.LockFile {
