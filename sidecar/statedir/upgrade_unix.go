@@ -142,7 +142,7 @@ func (d *Dir) Install(id, name string, keep bool) error {
 		return nil
 	}
 	if err != nil {
-		return err
+		return inTheWay(err)
 	}
 	defer from.close()
 	if err := from.installable(name); err != nil {
@@ -176,17 +176,22 @@ func (f *folder) installable(name string) error {
 		}
 		return f.fail("stat", name, err)
 	}
-	if err := f.plain(name, &st); err != nil {
+	return inTheWay(f.plain(name, &st))
+}
+
+// inTheWay adds to err what to do about something that is no file of ours.
+func inTheWay(err error) error {
+	if errors.Is(err, ErrIrregular) {
 		return fmt.Errorf("%w: move it away", err)
 	}
-	return nil
+	return err
 }
 
 // replaceable refuses to put a file in the place of a link, a pipe, or another
 // user's file.
 func (d *Dir) replaceable(name string) error {
 	if _, err := d.Existing(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
+		return inTheWay(err)
 	}
 	return nil
 }

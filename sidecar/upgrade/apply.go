@@ -118,6 +118,9 @@ func (r *run) installed(p *schema.Pending, owner string) (there bool, err error)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
+	if errors.Is(err, statedir.ErrTooLarge) { // damaged too
+		return true, nil
+	}
 	if err != nil {
 		return false, err
 	}

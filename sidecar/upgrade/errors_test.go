@@ -68,7 +68,12 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 	}
 	_, err = Run(t.Context(), dir, younger(), nil)
 	said.Same(t, "a new sidecar is gone", err, filepath.Base(filepath.Dir(staged[0])), "UPGRADE", dir, "STATE")
-	if err := os.Rename(away, staged[0]); err != nil {
+	file, old := filepath.Join(dir, "cost.json"), filepath.Join(filepath.Dir(away), "old")
+	if err := errors.Join(os.Rename(file, old), os.Symlink("nowhere", file)); err != nil {
+		t.Fatal(err)
+	}
+	refused("a new sidecar is gone, and something is in its place", dir, younger())
+	if err := errors.Join(os.Remove(file), os.Rename(old, file), os.Rename(away, staged[0])); err != nil {
 		t.Fatal(err)
 	}
 	if report := upgraded(t, dir, younger()); !report.Resumed {
