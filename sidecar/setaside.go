@@ -140,6 +140,13 @@ func (tx *Tx) WriteOnly() bool {
 	return tx.busy != nil
 }
 
+// Busy returns why the owner's lock was not to be had, if what is written is set
+// aside, else nil. An Update whose function returns it is never set aside.
+func (tx *Tx) Busy() error {
+	tx.check()
+	return tx.busy
+}
+
 // blind fails the Update if tx only writes: what it wants to read, only the
 // holder of the lock knows.
 func (tx *Tx) blind() bool {

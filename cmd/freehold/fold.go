@@ -45,10 +45,7 @@ taken in. With nothing to take in, the answer is "unchanged".`,
 func (a *acting) fold(ctx context.Context, w *sidecar.Writer) (foldReport, error) {
 	report, start := foldReport{Owner: w.Owner()}, time.Now()
 	for {
-		commit, err := w.Update(ctx, func(tx *sidecar.Tx) error {
-			tx.Version() // it cannot be set aside itself
-			return nil
-		})
+		commit, err := w.Update(ctx, (*sidecar.Tx).Busy) // it is not set aside itself
 		report.Folded, report.Version = report.Folded+commit.Folded, commit.Version
 		gotOn := errors.Is(err, sidecar.ErrBusy) && commit.Folded > 0 && ctx.Err() == nil
 		if over := a.waits.Changed && time.Since(start) >= a.wait; err == nil || !gotOn || over {

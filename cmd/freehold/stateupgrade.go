@@ -27,8 +27,9 @@ Values go along with who wrote them. Where the type changes, every stored value
 must be of the former type and convert exactly; else each that is not, or does
 not, is named with its file and nothing is changed (exit status 64). A sidecar
 that is foreign, invalid, unreadable or regressed refuses the upgrade (3). It
-takes every lock of the state: while an exclusive owner has a live process, or
-something is set aside, which "freehold fold" takes in, it is refused (5). Of
+takes every lock of the state: while an exclusive owner has a live process it is
+refused (5). What is set aside it takes in first; if something cannot be, or in a
+dry run, "freehold fold" says more, and it is refused (5) until that is done. Of
 each sidecar that it writes anew a copy is kept in .freehold/quarantine.
 
 Readers see the state as before or as after, never a mixture. Programs built

@@ -168,6 +168,7 @@ var damages = map[string]damage{
 	"a claim edited":               {edit(".freehold/claims/cost/fired", `doctor.test`, `doctor.Test`), []string{"claim-foreign .freehold/claims/cost/fired cost fired"}},
 	"a claim torn":                 {write(".freehold/claims/cost/fired", "{"), []string{"claim-invalid .freehold/claims/cost/fired cost fired"}},
 	"a claim linked":               {link(".freehold/claims/cost/fired", "spare", os.Link), []string{"claim-unreadable .freehold/claims/cost/fired cost fired"}},
+	"a directory for a claim":      {all(remove(".freehold/claims/cost/fired"), write(".freehold/claims/cost/fired/x", "")), []string{"claim-unreadable .freehold/claims/cost/fired cost fired"}},
 	"claims moved":                 {link(".freehold/claims/cost", "away", os.Rename), []string{"claims-lost .freehold/claims/cost cost"}},
 	"no place to set aside":        {remove(".freehold/usage.aside"), []string{"aside-lost .freehold/usage.aside usage"}},
 	"a patch by hand":              {write(".freehold/usage.aside/0.1.json", "{}"), []string{"patch-stuck .freehold/usage.aside/0.1.json usage"}},

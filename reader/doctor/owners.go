@@ -3,6 +3,7 @@ package doctor
 import (
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -168,6 +169,10 @@ func (p *patient) claim(owner, field string, e reader.Entry, err error) {
 		code = ClaimForeign
 	}
 	path := filepath.Join(p.path, filepath.FromSlash(statedir.ClaimFile(owner, field)))
-	f := p.find(code, path, err.Error(), shell("rm", path).but("look at it first: without the file the field is claimed anew"))
+	cure := shell("rm", path)
+	if info, err := os.Lstat(path); err == nil && info.IsDir() {
+		cure = p.away(statedir.ClaimFile(owner, field))
+	}
+	f := p.find(code, path, err.Error(), cure.but("look at it first: without the file the field is claimed anew"))
 	f.Owner, f.Field = owner, field
 }

@@ -58,13 +58,21 @@ func (a *Aside) Close() error { return unix.Close(a.folder.fd) }
 
 // Share makes sure, until [Aside.Unshare], that nobody seals the directory: what
 // is put into it by then is seen by whoever does. It waits for nobody, and
-// returns an error that wraps [ErrBusy] if somebody has sealed it.
-func (a *Aside) Share() error { return a.take(unix.LOCK_SH) }
+// returns an error that wraps [ErrBusy] if somebody has sealed it, or waits to.
+func (a *Aside) Share() error {
+	if wanted(a.folder.fd) { // else those who set aside without pause keep it from being sealed for ever
+		return a.busy()
+	}
+	return a.take(unix.LOCK_SH)
+}
 
 // Seal makes sure, until [Aside.Unshare], that nobody puts a patch into the
 // directory: those that are there are all. It waits for who is putting one, as
-// long as wait, and then returns an error that wraps [ErrBusy].
+// long as wait, and then returns an error that wraps [ErrBusy]; nobody begins to
+// put another meanwhile.
 func (a *Aside) Seal(ctx context.Context, wait time.Duration) error {
+	want(a.folder.fd, true)
+	defer want(a.folder.fd, false)
 	for pace := turnPace(0); ; {
 		err := a.take(unix.LOCK_EX)
 		if !errors.Is(err, ErrBusy) {
@@ -79,9 +87,13 @@ func (a *Aside) Seal(ctx context.Context, wait time.Duration) error {
 func (a *Aside) take(how int) error {
 	free, err := a.folder.lock(how)
 	if err == nil && !free {
-		err = fmt.Errorf("%s: %w: an upgrade of the state is under way, or somebody sets a patch aside; try again", a.folder.path, ErrBusy)
+		err = a.busy()
 	}
 	return err
+}
+
+func (a *Aside) busy() error {
+	return fmt.Errorf("%s: %w: an upgrade of the state is under way, or somebody sets a patch aside; try again", a.folder.path, ErrBusy)
 }
 
 // Unshare ends what Share or Seal began, also if a child has the descriptor at

@@ -102,7 +102,7 @@ func (l *Lock) Acquire(ctx context.Context, wait time.Duration) error {
 	asked := time.Now()
 	for tries := 1; ; tries++ {
 		ok, err := l.Try()
-		if ok && tries == 1 && long && l.wanted() {
+		if ok && tries == 1 && long && wanted(l.fd()) {
 			ok, err = l.giveWay(ctx, wait)
 			gave, asked = false, time.Now()
 		}
@@ -113,8 +113,8 @@ func (l *Lock) Acquire(ctx context.Context, wait time.Duration) error {
 			return err
 		}
 		if tries == 1 && wait > 0 {
-			l.want(true)
-			defer l.want(false)
+			want(l.fd(), true)
+			defer want(l.fd(), false)
 		}
 		if more, err := pace.Pause(ctx, wait); err != nil {
 			return fmt.Errorf("%w (%w)", l.Busy(), err)
@@ -123,6 +123,8 @@ func (l *Lock) Acquire(ctx context.Context, wait time.Duration) error {
 		}
 	}
 }
+
+func (l *Lock) fd() int { return int(l.file.Fd()) }
 
 // giveWay lets the lock go for those who wait for it, until they have it or have
 // had time enough, and tries it again.
@@ -134,12 +136,12 @@ func (l *Lock) giveWay(ctx context.Context, wait time.Duration) (bool, error) {
 	if wait > 0 {
 		most = min(most, wait)
 	}
-	for start := time.Now(); l.wanted() && time.Since(start) < most && ctx.Err() == nil; {
+	for start := time.Now(); wanted(l.fd()) && time.Since(start) < most && ctx.Err() == nil; {
 		doze(firstPause)
 	}
 	ok, err := l.Try()
 	if ok {
-		l.turn.gaveWay(l.wanted())
+		l.turn.gaveWay(wanted(l.fd()))
 	}
 	return ok, err
 }

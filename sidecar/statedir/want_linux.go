@@ -6,23 +6,24 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// want says, until it is called with false, that this process waits for the lock.
-// The kernel shows that to whoever asks, and forgets it when the process ends. It
-// is a lock of another type, which has nothing to do with flock(2), on a byte
-// that the file does not have. It is a hint: who cannot give it waits all the
-// same.
-func (l *Lock) want(yes bool) {
+// want says, until it is called with false, that this process waits for the
+// kernel's lock on the open file fd. The kernel shows that to whoever asks, and
+// forgets it when the process ends. It is a lock of another type, which has nothing
+// to do with flock(2), on a byte that the file does not have. It is a hint: who
+// cannot give it waits all the same.
+func want(fd int, yes bool) {
 	hint := wanting(unix.F_UNLCK)
 	if yes {
 		hint = wanting(unix.F_RDLCK)
 	}
-	_ = unix.FcntlFlock(l.file.Fd(), unix.F_OFD_SETLK, &hint)
+	_ = unix.FcntlFlock(uintptr(fd), unix.F_OFD_SETLK, &hint)
 }
 
-// wanted reports whether others wait for the lock, as far as they say so.
-func (l *Lock) wanted() bool {
+// wanted reports whether others wait for the kernel's lock on fd, as far as they
+// say so.
+func wanted(fd int) bool {
 	hint := wanting(unix.F_WRLCK)
-	err := unix.FcntlFlock(l.file.Fd(), unix.F_OFD_GETLK, &hint)
+	err := unix.FcntlFlock(uintptr(fd), unix.F_OFD_GETLK, &hint)
 	return err == nil && hint.Type != unix.F_UNLCK
 }
 

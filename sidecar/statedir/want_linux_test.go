@@ -3,10 +3,12 @@ package statedir
 import (
 	"context"
 	"errors"
+	"path/filepath"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/freehold-dev/freehold/schema"
 	"golang.org/x/sys/unix"
 )
 
@@ -61,8 +63,8 @@ func TestWhoWaitsComesBeforeWhoHadItAllTheTime(t *testing.T) {
 func TestWhoWaitsAndIsStoppedIsNotWaitedForEachTime(t *testing.T) {
 	d := newState(t)
 	l, stopped := openLock(t, d, OwnerLock("cost")), openLock(t, d, OwnerLock("cost"))
-	stopped.want(true)
-	if !l.wanted() || stopped.wanted() {
+	want(stopped.fd(), true)
+	if !wanted(l.fd()) || wanted(stopped.fd()) {
 		t.Fatal("who waits is not seen by others, or by himself")
 	}
 	gave, start := 0, time.Now()
@@ -83,10 +85,87 @@ func TestWhoWaitsAndIsStoppedIsNotWaitedForEachTime(t *testing.T) {
 	if took := time.Since(start); gave == 0 || gave > 1+int(took/aWhile) {
 		t.Errorf("it gave way %d times in %v", gave, took)
 	}
-	stopped.want(false)
-	if l.wanted() {
+	want(stopped.fd(), false)
+	if wanted(l.fd()) {
 		t.Error("somebody is said to wait who does not any more")
 	}
+}
+
+// However many set patches aside without pause, a seal comes: who comes after it
+// was wanted does not keep it waiting.
+func TestASealComesWhileOthersGoOn(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "state")
+	err := Create(dir, &schema.Declaration{State: "agent", Owners: map[string]schema.Owner{
+		"cost": {Busy: schema.Busy{Then: schema.Aside}, Fields: map[string]schema.Field{"n": {Type: schema.TypeUint, Kind: schema.Counter}}},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error)
+	const setters = 8
+	var set atomic.Int64
+	for range setters {
+		go func() {
+			for ctx.Err() == nil {
+				switch err := setOne(d); {
+				case err == nil:
+					set.Add(1)
+				case !errors.Is(err, ErrBusy):
+					ended <- err
+					return
+				}
+			}
+			ended <- nil
+		}()
+	}
+	for range 5 {
+		for before := set.Load(); set.Load() < before+2*setters; time.Sleep(time.Millisecond) {
+		}
+		a, err := d.OpenAside("cost")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := a.Seal(t.Context(), time.Minute); err != nil {
+			t.Error(err)
+		}
+		a.Close()
+	}
+	stop()
+	for range setters {
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	}
+	a, err := d.OpenAside("cost")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	if err := a.Share(); err != nil {
+		t.Errorf("after the last seal: %v", err)
+	}
+}
+
+// setOne keeps the directory of patches set aside for as long as it takes to put
+// one there, on a slow disk.
+func setOne(d *Dir) error {
+	a, err := d.OpenAside("cost")
+	if err != nil {
+		return err
+	}
+	defer a.Close()
+	if err := a.Share(); err != nil {
+		return err
+	}
+	defer a.Unshare()
+	time.Sleep(20 * time.Millisecond)
+	return nil
 }
 
 // The name that the kernel has for a lock is asked for in the same way, and says
@@ -94,7 +173,7 @@ func TestWhoWaitsAndIsStoppedIsNotWaitedForEachTime(t *testing.T) {
 func TestWhoWaitsIsNoHolder(t *testing.T) {
 	d := newState(t)
 	l, other := openLock(t, d, OwnerLock("cost")), openLock(t, d, OwnerLock("cost"))
-	l.want(true)
+	want(l.fd(), true)
 	if pid := other.Holder(); pid != 0 {
 		t.Errorf("process %d is said to hold a lock that somebody waits for", pid)
 	}

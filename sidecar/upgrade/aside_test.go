@@ -1,7 +1,11 @@
 package upgrade
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -88,9 +92,9 @@ func busy(t *testing.T, dir string, fn func()) {
 	fn()
 }
 
-// An upgrade leaves no patch behind that nobody will take in: it is refused
-// until those that there are were, and who was open before sets none aside
-// afterwards, nor claims what is gone.
+// An upgrade leaves no patch behind that nobody will take in: it takes in those
+// that there are, and who was open before sets none aside afterwards, nor claims
+// what is gone.
 func TestUpgradeLeavesNoPatchBehind(t *testing.T) {
 	for name, next := range changed() {
 		t.Run(name, func(t *testing.T) {
@@ -102,13 +106,8 @@ func TestUpgradeLeavesNoPatchBehind(t *testing.T) {
 					t.Fatalf("%+v (%v)", c, err)
 				}
 			})
-			for _, dry := range []bool{true, false} {
-				_, err := Run(t.Context(), dir, next, &Options{DryRun: dry})
-				wantError(t, err, sidecar.ErrBusy, "owner tool has patches set aside (1)", "freehold fold tool")
-			}
-			if c, err := byManifest.Update(t.Context(), func(*sidecar.Tx) error { return nil }); err != nil || c.Folded != 1 {
-				t.Fatalf("%+v (%v)", c, err)
-			}
+			_, err := Run(t.Context(), dir, next, &Options{DryRun: true})
+			wantError(t, err, sidecar.ErrBusy, "owner tool has patches set aside (1)", "freehold fold tool")
 			upgraded(t, dir, next)
 			for _, w := range []*sidecar.Writer{built, byManifest} {
 				busy(t, dir, func() {
@@ -116,7 +115,7 @@ func TestUpgradeLeavesNoPatchBehind(t *testing.T) {
 					wantError(t, err, sidecar.ErrDeclaration)
 				})
 			}
-			_, _, err := hook.Claim(t.Context(), "fired")
+			_, _, err = hook.Claim(t.Context(), "fired")
 			wantError(t, err, sidecar.ErrDeclaration)
 			for _, pattern := range []string{"tool.aside/*", "claims/hook/*"} {
 				if left, err := filepath.Glob(filepath.Join(dir, ".freehold", pattern)); err != nil || len(left) > 0 {
@@ -128,6 +127,41 @@ func TestUpgradeLeavesNoPatchBehind(t *testing.T) {
 				t.Errorf("n (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// However many set aside without pause, an upgrade comes through, and what was
+// acknowledged before it is in what it upgrades.
+func TestUpgradeComesWhileOthersSetAside(t *testing.T) {
+	dir := newSpooled(t)
+	const setters = 8
+	ended := make(chan error, setters)
+	var added atomic.Int64
+	for range setters {
+		w := openAs(t, dir, "tool", spooled())
+		go func() {
+			for {
+				switch _, err := w.Update(context.Background(), addOne); {
+				case err == nil:
+					added.Add(1)
+				case !errors.Is(err, sidecar.ErrBusy): // a full pile, or a seal
+					ended <- err
+					return
+				}
+			}
+		}()
+	}
+	for added.Load() < 50 {
+		time.Sleep(time.Millisecond)
+	}
+	if _, err := Run(t.Context(), dir, changed()["fails now"], &Options{Wait: time.Minute}); err != nil {
+		t.Fatal(err)
+	}
+	for range setters {
+		wantError(t, <-ended, sidecar.ErrDeclaration)
+	}
+	if n := viewed(t, dir)["n"]; n != fmt.Sprint(added.Load()) {
+		t.Errorf("n is %s, and %d were acknowledged", n, added.Load())
 	}
 }
 

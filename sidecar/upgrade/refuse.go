@@ -1,60 +1,25 @@
 package upgrade
 
 import (
-	"context"
 	"fmt"
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
 )
 
-// seal keeps everybody from setting a patch aside until release is called. Who
-// does so has no lock of the owner's, and would put it where a former owner's
-// are, for nobody to take in.
-func (r *run) seal(ctx context.Context) (release func(), err error) {
-	var sealed []*statedir.Aside
-	release = func() {
-		for _, aside := range sealed {
-			aside.Unshare()
-			aside.Close()
-		}
-	}
-	for _, owner := range r.manifest.Declaration.OwnerNames() {
-		if !r.manifest.Declaration.Owners[owner].SetsAside() {
-			continue
-		}
-		aside, err := r.dir.OpenAside(owner)
-		if err == nil {
-			sealed = append(sealed, aside)
-			err = aside.Seal(ctx, r.options.Wait)
-		}
-		if err != nil {
-			release()
-			return nil, err
-		}
-	}
-	return release, nil
-}
-
-// noneAside refuses an upgrade while patches are set aside: they speak of the
-// fields as they are, and the next commit of their owner takes them in.
+// noneAside refuses an upgrade while patches are set aside that could not be taken
+// in, and a dry run while any are: they speak of the fields as they are.
 func (p *plan) noneAside() error {
 	for _, owner := range p.old.OwnerNames() {
 		if !p.old.Owners[owner].SetsAside() {
 			continue
 		}
-		aside, err := p.dir.OpenAside(owner)
-		if err != nil {
-			return err
-		}
-		names, err := aside.Names()
-		aside.Close()
+		names, err := p.aside(owner)
 		if err != nil {
 			return err
 		}
 		if len(names) > 0 {
-			return fmt.Errorf("%s: %w: owner %s has patches set aside (%d): run %s, which takes them in, then upgrade", p.dir.Path(), sidecar.ErrBusy, owner, len(names), p.command("fold", owner))
+			return fmt.Errorf("%s: %w: owner %s has patches set aside (%d): run %s, which takes them in or says why not, then upgrade", p.dir.Path(), sidecar.ErrBusy, owner, len(names), p.command("fold", owner))
 		}
 	}
 	return nil

@@ -62,8 +62,8 @@ type Kept struct {
 // Freehold left it; [Misfits] if
 // values cannot be converted exactly; [sidecar.ErrDeclaration] if d is another
 // state's; [schema.ErrUnsound] if no owners.yaml says d. Nothing has changed
-// then, but that an upgrade which was killed is finished; only of that the report
-// tells, which else is nil with an error. After an error that wraps [sidecar.ErrIndeterminate] the upgrade has, or
+// then, but that what was set aside is taken in, and that an upgrade which was
+// killed is finished; only of that the report tells, which else is nil with an error. After an error that wraps [sidecar.ErrIndeterminate] the upgrade has, or
 // may have, taken effect: run it again.
 func Run(ctx context.Context, dir string, d *schema.Declaration, o *Options) (*Report, error) {
 	if o == nil {
@@ -85,17 +85,11 @@ func Run(ctx context.Context, dir string, d *schema.Declaration, o *Options) (*R
 	if err := r.ready(ctx); err != nil {
 		return nil, err
 	}
-	m, release, err := sd.LockAll(ctx, r.options.Wait)
+	release, err := r.lock(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer release()
-	r.manifest = m
-	unseal, err := r.seal(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer unseal()
 	return r.wet()
 }
 

@@ -1,0 +1,107 @@
+package upgrade
+
+import (
+	"bytes"
+	"context"
+	"errors"
+
+	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/statedir"
+)
+
+// lock takes every lock of the state, and keeps everybody from setting a patch
+// aside, until release is called. What was set aside before is taken in then, as
+// far as it can be: those who set aside without pause would leave no moment at
+// which nothing is.
+func (r *run) lock(ctx context.Context) (release func(), err error) {
+	m, unlock, err := r.dir.LockAll(ctx, r.options.Wait)
+	if err != nil {
+		return nil, err
+	}
+	r.manifest = m
+	unseal, err := r.seal(ctx)
+	if err != nil {
+		unlock()
+		return nil, err
+	}
+	if full := r.full(); len(full) > 0 && m.Pending == nil {
+		unlock()
+		r.takeIn(ctx, full)
+		if r.manifest, unlock, err = r.dir.LockAll(ctx, r.options.Wait); err != nil {
+			unseal()
+			return nil, err
+		}
+		if !bytes.Equal(r.manifest.Text, m.Text) { // somebody else may set aside now
+			unseal()
+			unlock()
+			return r.lock(ctx)
+		}
+	}
+	return func() { unseal(); unlock() }, nil
+}
+
+// seal keeps everybody from setting a patch aside until release is called. Who
+// does so has no lock of the owner's, and would put it where a former owner's
+// are, for nobody to take in.
+func (r *run) seal(ctx context.Context) (release func(), err error) {
+	var sealed []*statedir.Aside
+	release = func() {
+		for _, aside := range sealed {
+			aside.Unshare()
+			aside.Close()
+		}
+	}
+	for _, owner := range r.manifest.Declaration.OwnerNames() {
+		if !r.manifest.Declaration.Owners[owner].SetsAside() {
+			continue
+		}
+		aside, err := r.dir.OpenAside(owner)
+		if err == nil {
+			sealed = append(sealed, aside)
+			err = aside.Seal(ctx, r.options.Wait)
+		}
+		if err != nil {
+			release()
+			return nil, err
+		}
+	}
+	return release, nil
+}
+
+// full returns the owners that have patches set aside.
+func (r *run) full() (owners []string) {
+	for _, owner := range r.manifest.Declaration.OwnerNames() {
+		if !r.manifest.Declaration.Owners[owner].SetsAside() {
+			continue
+		}
+		if names, err := r.aside(owner); err == nil && len(names) > 0 {
+			owners = append(owners, owner)
+		}
+	}
+	return owners
+}
+
+// aside returns the names of what owner has set aside.
+func (r *run) aside(owner string) ([]string, error) {
+	aside, err := r.dir.OpenAside(owner)
+	if err != nil {
+		return nil, err
+	}
+	defer aside.Close()
+	return aside.Names()
+}
+
+// takeIn takes in what owners have set aside. What it cannot, noneAside finds.
+func (r *run) takeIn(ctx context.Context, owners []string) {
+	for _, owner := range owners {
+		w, err := sidecar.Open(ctx, r.dir.Path(), nil, owner, &sidecar.Options{Program: r.options.Program, Wait: r.options.Wait, Clock: r.options.Clock})
+		if err != nil {
+			continue
+		}
+		for more := true; more; {
+			c, err := w.Update(ctx, (*sidecar.Tx).Busy)
+			more = errors.Is(err, sidecar.ErrBusy) && c.Folded > 0 && ctx.Err() == nil
+		}
+		w.Close()
+	}
+}
