@@ -154,9 +154,7 @@ func drifted(r *doctor.Report, file string) error {
 // tell prints the report.
 func (d *checkup) tell(r *doctor.Report) error {
 	for i, f := range r.Findings {
-		if f.Instance == "" || d.chosen.Changed { // else its command would lack the instance
-			r.Findings[i].Says = d.runnable(f.Says)
-		}
+		r.Findings[i].Says = d.runnableIn(f.Says, f.Instance)
 	}
 	if d.json {
 		return d.printJSON(r)

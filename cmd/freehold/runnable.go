@@ -20,7 +20,11 @@ var tellsWhere = []string{"dir", "instance", "owners"}
 
 // runnable returns text with the flags in the commands that it names which this
 // call had to be given, so that each can be run as it stands.
-func (c *cli) runnable(text string) string {
+func (c *cli) runnable(text string) string { return c.runnableIn(text, "") }
+
+// runnableIn is runnable for a text about an instance, if that is not the one that
+// the call was told of.
+func (c *cli) runnableIn(text, instance string) string {
 	if c.called == nil {
 		return text
 	}
@@ -34,7 +38,7 @@ func (c *cli) runnable(text string) string {
 		b.WriteString(recommends)
 		words, after, ok := commandWords(rest)
 		if ok {
-			b.WriteString(strings.Join(c.placed(words), " "))
+			b.WriteString(strings.Join(c.placed(words, instance), " "))
 		}
 		text = after
 	}
@@ -42,7 +46,7 @@ func (c *cli) runnable(text string) string {
 
 // placed returns the words of a command of this program with the flags that it
 // lacks, before what a "--" keeps from being a flag.
-func (c *cli) placed(words []string) []string {
+func (c *cli) placed(words []string, instance string) []string {
 	target, _, err := c.called.Root().Find(words)
 	if err != nil || slices.Contains(words, "--help") {
 		return words
@@ -59,7 +63,11 @@ func (c *cli) placed(words []string) []string {
 		if name == "instance" && given(words[:end], "dir") {
 			continue // which then is that of the instance
 		}
-		if value, ok := flagOf(c.called, name); ok && target.Flags().Lookup(name) != nil && !given(words[:end], name) {
+		value, ok := flagOf(c.called, name)
+		if name == "instance" && !ok {
+			value, ok = instance, instance != ""
+		}
+		if ok && target.Flags().Lookup(name) != nil && !given(words[:end], name) {
 			missing = append(missing, pasted("--"+name, value))
 		}
 	}

@@ -231,15 +231,16 @@ func TestEveryInstanceIsLookedAt(t *testing.T) {
 	}
 	write("a/cost.json", "{")(t, dir)
 	setAside(`{"field":"turns","op":"add","value":2}`)(t, filepath.Join(dir, "a"))
+	check(t, os.CopyFS(filepath.Join(dir, "copy"), os.DirFS(filepath.Join(dir, "a"))))
 	write(".freehold-gone-0123456789abc/x", "")(t, dir)
 	check(t, os.Rename(filepath.Join(dir, "b"), filepath.Join(dir, "c")))
 	check(t, sidecar.Create(filepath.Join(dir, "plain"), declaration()))
 	r := examine(t, dir, &doctor.Options{Around: true, Stale: time.Hour, Clock: func() time.Time { return time.Now().Add(2 * time.Hour) }})
-	if diff := cmp.Diff([]string{"instances-stale .", "litter .freehold-gone-0123456789abc", "aside-waiting a/.freehold/usage.aside usage", "sidecar-invalid a/cost.json cost", "misplaced c", "instance-odd plain"}, brief(r)); diff != "" {
+	if diff := cmp.Diff([]string{"instances-stale .", "litter .freehold-gone-0123456789abc", "aside-waiting a/.freehold/usage.aside usage", "sidecar-invalid a/cost.json cost", "misplaced c", "misplaced copy", "instance-odd plain"}, brief(r)); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 	for _, f := range r.Findings {
-		if f.Code == doctor.InstancesStale && (!strings.HasSuffix(f.Says, ": 2 of 4 instances") || !strings.Contains(f.Remedy, "prune --older-than 1h")) {
+		if f.Code == doctor.InstancesStale && (!strings.HasSuffix(f.Says, ": 2 of 5 instances") || !strings.Contains(f.Remedy, "prune --older-than 1h")) {
 			t.Errorf("%+v", f)
 		}
 		if (f.Code == doctor.SidecarInvalid || f.Code == doctor.AsideWaiting) && f.Instance != "a" {

@@ -74,23 +74,25 @@ func (p *patient) spare(name string) string {
 }
 
 // renamed returns the command that gives the directory of an instance its name
-// back, if that is free.
+// back; or that moves it away, if that name is taken or nobody knows it.
 func (p *patient) renamed() remedy {
+	outer := patient{examination: p.examination, path: filepath.Dir(p.path)}
+	away := outer.away(filepath.Base(p.path)).but("look at it first")
 	text, err := os.ReadFile(filepath.Join(p.path, ".freehold", "manifest.json"))
 	if err != nil {
-		return words("move it away")
+		return away
 	}
 	m, err := schema.ParseManifest(text)
 	if err != nil || m.Instance == "" {
-		return words("move it away")
+		return away
 	}
 	name, err := schema.InstanceDir(m.Instance)
 	if err != nil {
-		return words("move it away")
+		return away
 	}
-	right := filepath.Join(filepath.Dir(p.path), name)
+	right := filepath.Join(outer.path, name)
 	if _, err := os.Lstat(right); err == nil {
-		return words("move it away: the instance itself is in " + right)
+		return away.but("the instance itself is in " + right)
 	}
 	return shell("mv", "--", p.path, right).but("if it is a copy, move it away instead")
 }
