@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/statedir"
 )
 
@@ -139,12 +140,23 @@ func (p *pruning) beside(found []statedir.Instance) error {
 	}
 	for _, e := range entries {
 		instance := slices.ContainsFunc(found, func(i statedir.Instance) bool { return i.Name == e.Name() })
-		if instance || strings.HasPrefix(e.Name(), ".freehold") {
+		if instance || strings.HasPrefix(e.Name(), ".freehold") || p.came(e.Name()) {
 			continue
 		}
 		p.note(Item{Kind: Other, Path: filepath.Join(dir, e.Name()), Action: Kept, Reason: NotOurs, Says: "it is no instance"})
 	}
 	return nil
+}
+
+// came reports whether name is an instance that was made, or something that has
+// gone, since the instances were listed.
+func (p *pruning) came(name string) bool {
+	path := filepath.Join(p.report.Dir, name)
+	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+		return true
+	}
+	_, err := os.Lstat(filepath.Join(path, ".freehold"))
+	return err == nil && schema.ValidInstanceDir(name)
 }
 
 // instance looks at one instance: first without a lock, so that those in use
@@ -166,6 +178,9 @@ func (p *pruning) instance(i statedir.Instance) {
 	defer d.Close()
 	if item = p.judge(item, d); item.Reason == Old {
 		item = p.seize(item, d)
+	}
+	if moved := d.Unmoved(); item.WantsALook() && errors.Is(moved, statedir.ErrReplaced) {
+		item = item.because(moved) // what was wrong with it is that somebody was removing it
 	}
 	p.note(item)
 	if item.Action != Kept || item.WantsALook() {

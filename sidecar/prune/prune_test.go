@@ -3,7 +3,9 @@
 package prune
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -333,5 +335,63 @@ func TestAnInstanceWithARemovedOwnerIsRemoved(t *testing.T) {
 	}
 	if exists(t, dir, "S") {
 		t.Error("it is still there")
+	}
+}
+
+// Instances that come and go while others prune are never said to be damaged, nor
+// to be none, and who makes one hears at most that it is gone.
+func TestWhatComesAndGoesIsNotWrong(t *testing.T) {
+	dir := newInstances(t)
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error)
+	const makers = 3
+	for range makers {
+		go func() {
+			for ctx.Err() == nil {
+				w, err := sidecar.OpenInstance(t.Context(), dir, "a", declaration(), "hook", &sidecar.Options{Create: true, Wait: time.Minute})
+				switch {
+				case err == nil:
+					w.Close()
+				case !errors.Is(err, sidecar.ErrNoState) && !errors.Is(err, sidecar.ErrReplaced): // as often as it was made it was removed
+					ended <- err
+					return
+				}
+			}
+			ended <- nil
+		}()
+	}
+	prune := func() error {
+		report, err := Run(t.Context(), dir, &Options{OlderThan: 1})
+		if err != nil {
+			return err
+		}
+		for _, i := range report.Items {
+			if i.WantsALook() || i.Kind == Other {
+				return fmt.Errorf("%+v", i)
+			}
+		}
+		return nil
+	}
+	const prunes = 400
+	go func() {
+		for range prunes {
+			if err := prune(); err != nil {
+				ended <- err
+				return
+			}
+		}
+		ended <- nil
+	}()
+	for range prunes {
+		if err := prune(); err != nil {
+			t.Error(err)
+			break
+		}
+	}
+	stop()
+	for range makers + 1 {
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
 	}
 }

@@ -71,7 +71,7 @@ func openSafe(path string) (*folder, error) {
 	}
 	if err := safe(f); err != nil {
 		f.close()
-		return nil, err
+		return nil, stateError(path, err) // it may be gone by now
 	}
 	return f, nil
 }

@@ -209,13 +209,30 @@ func instancesIn(path string) (found []Instance, err error) {
 		if !schema.ValidInstanceDir(e.Name()) {
 			continue
 		}
-		if _, err := os.Lstat(filepath.Join(path, e.Name(), metaName)); errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENOTDIR) {
-			continue
+		if i, ok := instanceIn(path, e.Name()); ok {
+			found = append(found, i)
 		}
-		id, err := instanceID(filepath.Join(path, e.Name()))
-		found = append(found, Instance{e.Name(), id, err})
 	}
 	return found, nil
+}
+
+// mostLooks is how often an instance is looked for that was removed, or made anew,
+// in that moment.
+const mostLooks = 16
+
+// instanceIn returns the instance in path that is called name, if there is one.
+func instanceIn(path, name string) (i Instance, ok bool) {
+	for range mostLooks {
+		if _, err := os.Lstat(filepath.Join(path, name, metaName)); errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENOTDIR) {
+			return Instance{}, false
+		}
+		id, err := instanceID(filepath.Join(path, name))
+		i = Instance{name, id, err}
+		if !errors.Is(err, ErrReplaced) && !errors.Is(err, ErrNoState) {
+			break
+		}
+	}
+	return i, true
 }
 
 func instanceID(path string) (string, error) {
@@ -225,6 +242,9 @@ func instanceID(path string) (string, error) {
 	}
 	defer d.Close()
 	m, err := d.Manifest()
+	if moved := d.Unmoved(); err != nil && errors.Is(moved, ErrReplaced) {
+		return "", moved
+	}
 	if err != nil {
 		return "", err
 	}
