@@ -62,6 +62,12 @@ func TestErrorsSayWhatToDoAboutWhatIsSetAside(t *testing.T) {
 	add := Patch{op("n", Add, "2")}
 	put(PatchAside{Name: "a.1.json", ID: "0000000000001", Ops: add}, `"value":2`, `"value":3`)
 	say("an edited patch")
+	put(PatchAside{Name: "a.21.json", ID: "0000000000001", Ops: add}, `"ops":[`, `"ops":`)
+	say("a patch that is no JSON")
+	if err := os.WriteFile(filepath.Join(dir, ".freehold", "tool.aside", "a.22.json"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	say("an empty patch")
 	put(PatchAside{Name: "a.2.json", ID: "0000000000001", Ops: add}, "again", `"op":"add"`, `"op":"add","unless":1`)
 	say("a member of a newer release")
 	put(PatchAside{Name: "a.3.json", ID: "0000000000001", Ops: add}, "again", `"format":1`, `"format":2`)

@@ -120,12 +120,12 @@ func sealAside(text []byte) []byte {
 
 // DecodePatchAside reads the file name in which owner's patch is set aside in
 // the state with the id stateID. It returns an error that wraps [ErrForeign] if
-// Freehold did not write it there, and [ErrNewer] if a newer release did, whose
-// meaning only that knows.
+// Freehold did not write it there, [ErrInvalid] if it is not even JSON, and
+// [ErrNewer] if a newer release wrote it, whose meaning only that knows.
 func DecodePatchAside(raw []byte, name, owner, stateID string) (*PatchAside, error) {
 	text := bytes.Clone(raw)
 	if !takeAsideSum(text) {
-		return nil, fmt.Errorf("%w: its sum does not match: look at it, and move it away", ErrForeign)
+		return nil, unsummed(raw)
 	}
 	var f asideFile
 	if err := asideLimits.Check(text); err != nil {
@@ -153,6 +153,18 @@ func DecodePatchAside(raw []byte, name, owner, stateID string) (*PatchAside, err
 		return nil, err
 	}
 	return &PatchAside{ID: f.ID, Name: name, Number: number, At: at, Writer: document.Writer{Program: f.Writer.Program, Identity: f.Writer.Identity}, Ops: ops, raw: raw}, nil
+}
+
+// unsummed says what is wrong with a file that does not end in its sum. What was
+// acknowledged was whole on the disk, so that only that could have lost it.
+func unsummed(raw []byte) error {
+	switch {
+	case len(bytes.TrimRight(raw, "\x00")) == 0:
+		return fmt.Errorf("%w: the file is empty, or holds nothing but NUL bytes: its content is lost; move it away", ErrInvalid)
+	case !jsontext.Value(raw).IsValid():
+		return fmt.Errorf("%w: the file is no JSON, or ends too early: look at it, and move it away", ErrInvalid)
+	}
+	return fmt.Errorf("%w: its sum does not match: look at it, and move it away", ErrForeign)
 }
 
 // decodeOps reads the operations of a patch, up to the first that is none: an
