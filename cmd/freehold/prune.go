@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -77,6 +78,9 @@ func (p *pruneCall) run(ctx context.Context) error {
 		if _, err := p.choose(dir); err != nil {
 			return err
 		}
+	}
+	if id := instanceOf(dir); id != "" && p.given() { // it was named by its own directory
+		dir, o.Instance = filepath.Dir(dir), id
 	}
 	report, err := prune.Run(ctx, dir, o)
 	if report == nil {
