@@ -20,6 +20,7 @@ import (
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/statetest"
 	"github.com/freehold-dev/freehold/sidecar/upgrade"
 )
 
@@ -324,4 +325,5 @@ func TestPatchesThatSomebodyMayTakeInAreNoFinding(t *testing.T) {
 	if found := brief(examine(t, dir, nil)); len(found) != 1 {
 		t.Errorf("an old patch, and the lock free: %v", found)
 	}
+	statetest.CheckUp(t, dir) // a test that took long has done nothing wrong
 }
