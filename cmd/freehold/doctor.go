@@ -135,6 +135,9 @@ func drifted(r *doctor.Report, file string) error {
 	if err != nil {
 		return err
 	}
+	if file, err = filepath.Abs(file); err != nil { // so that the remedy can be run from anywhere
+		return err
+	}
 	for _, j := range jobs {
 		drift := j.drift()
 		for what, paths := range map[string][]string{

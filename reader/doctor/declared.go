@@ -11,7 +11,7 @@ func (p *patient) declared() {
 	_, more, err := p.manifest.Merge(p.Declaration)
 	switch {
 	case err != nil:
-		p.find(DeclarationContradicts, file, err.Error(), p.run("state", "upgrade", "--owners", p.Declared).but("with --dry-run it says what it would do"))
+		p.find(DeclarationContradicts, file, err.Error(), p.run("state", "upgrade", "--owners", file).but("with --dry-run it says what it would do"))
 	case more:
 		p.note("declaration", "%s declares more than the state: the first program that is built from it adds that", p.Declared)
 	default:
