@@ -60,9 +60,9 @@ func (d *declared) one() (*declare.Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := os.ReadFile(file)
+	text, err := tree.Read(file)
 	if err != nil {
-		return nil, err
+		return nil, ofModule(err)
 	}
 	folder := "."
 	if module, err := tree.Find(filepath.Dir(file)); err == nil {

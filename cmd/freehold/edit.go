@@ -28,9 +28,9 @@ func (d *declared) edit(ctx context.Context, change func(text []byte) ([]byte, e
 	if err != nil {
 		return err
 	}
-	text, err := os.ReadFile(file)
+	text, err := tree.Read(file)
 	if err != nil {
-		return err
+		return ofModule(err)
 	}
 	changed, err := change(text)
 	if err != nil {
@@ -97,7 +97,7 @@ func replaceFile(file string, old, text []byte) (err error) {
 	if err != nil {
 		return err
 	}
-	now, err := os.ReadFile(target)
+	now, err := tree.Read(target)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package tree_test
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -29,7 +30,12 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 
 	dir = lay(t, "-- go.mod --\nmodule example.com/corner\n\ngo 1.26\n-- shop.yaml --\n"+shopYAML+"-- owners/shop/owners.yaml --\n"+shopYAML+"-- folder/owners.yaml/x --\n")
 	m := find(t, dir)
+	large := filepath.Join(dir, "large/owners.yaml")
+	if err := errors.Join(os.Mkdir(filepath.Dir(large), 0o777), os.WriteFile(large, nil, 0o666), os.Truncate(large, 1<<40)); err != nil {
+		t.Fatal(err)
+	}
 	for how, file := range map[string]string{
+		"a hole":         large,
 		"another name":   filepath.Join(dir, "shop.yaml"),
 		"another module": filepath.Join(outside, "owners.yaml"),
 		"a folder":       filepath.Join(dir, "folder/owners.yaml"),

@@ -3,12 +3,15 @@ package tree
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"golang.org/x/mod/modfile"
 
+	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/schema/declare"
 )
 
@@ -66,16 +69,32 @@ func (m *Module) Load(file string) (*declare.Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	if info, err := os.Stat(file); err != nil {
-		return nil, err
-	} else if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is no regular file: move it", file)
-	}
-	text, err := os.ReadFile(file)
+	text, err := Read(file)
 	if err != nil {
 		return nil, err
 	}
 	return declare.Parse(file, folder, text)
+}
+
+// Read returns the text of file, an owners.yaml. It does not wait for a pipe,
+// and returns an error for whatever is no regular file or is longer than any
+// declaration that a manifest could hold.
+func Read(file string) ([]byte, error) {
+	f, err := os.OpenFile(file, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%s is no regular file: move it", file)
+	case info.Size() > schema.MaxManifest:
+		return nil, fmt.Errorf("%s has %d bytes, more than the %d allowed: divide the state into several", file, info.Size(), schema.MaxManifest)
+	}
+	return io.ReadAll(io.LimitReader(f, schema.MaxManifest))
 }
 
 // folder returns the folder of file as a slash path relative to the module

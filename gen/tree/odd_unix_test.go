@@ -3,6 +3,7 @@
 package tree_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,6 +16,7 @@ func TestPlanNamesWhatIsNoFile(t *testing.T) {
 	for what, make := range map[string]func(name string) error{
 		"a directory": func(name string) error { return os.Mkdir(name, 0o777) },
 		"a pipe":      func(name string) error { return syscall.Mkfifo(name, 0o666) },
+		"a hole":      func(name string) error { return errors.Join(os.WriteFile(name, nil, 0o666), os.Truncate(name, 1<<40)) },
 	} {
 		for _, file := range []string{"freehold.go", "freehold_till_fields.go", "OWNERS.md", "till/internal/tillfile/tillfile.go"} {
 			t.Run(what+" as "+filepath.Base(file), func(t *testing.T) {
@@ -50,6 +52,12 @@ func TestPipesBesideGeneratedFilesAreNotWaitedFor(t *testing.T) {
 	apply(t, dir, "owners/shop/owners.yaml")
 	if _, err := find(t, dir).Load(filepath.Join(dir, "owners/owners.yaml")); err == nil || !strings.HasSuffix(err.Error(), "owners.yaml is no regular file: move it") {
 		t.Errorf("a pipe as a declaration: %v", err)
+	}
+	if err := os.Truncate(filepath.Join(dir, "owners/shop/owners.yaml"), 1<<40); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := find(t, dir).Load(filepath.Join(dir, "owners/shop/owners.yaml")); err == nil || !strings.HasSuffix(err.Error(), "has 1099511627776 bytes, more than the 2097152 allowed: divide the state into several") {
+		t.Errorf("a hole as a declaration: %v", err)
 	}
 }
 

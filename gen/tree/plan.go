@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/freehold-dev/freehold/gen"
+	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/schema/declare"
 )
 
@@ -77,7 +78,7 @@ func (m *Module) generate(srcs []*declare.Source) ([]gen.State, error) {
 }
 
 // readOthers reads the declarations in folders that are not those of srcs. One
-// that has mistakes is left out.
+// that has mistakes, or is none, is left out.
 func readOthers(root *os.Root, folders []string, srcs []*declare.Source) []*declare.Source {
 	var others []*declare.Source
 	for _, folder := range folders {
@@ -85,7 +86,7 @@ func readOthers(root *os.Root, folders []string, srcs []*declare.Source) []*decl
 			continue
 		}
 		name := path.Join(folder, Declaration)
-		if info, err := root.Stat(name); err != nil || !info.Mode().IsRegular() {
+		if info, err := root.Stat(name); err != nil || !info.Mode().IsRegular() || info.Size() > schema.MaxManifest {
 			continue
 		}
 		text, err := root.ReadFile(name)

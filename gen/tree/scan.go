@@ -46,8 +46,12 @@ func standing(root *os.Root, tree *gen.Tree, states []gen.State) error {
 	return nil
 }
 
+// longest is more bytes than a generated file of the largest declaration has.
+const longest = 64 << 20
+
 // take adds the file name to tree, if it is there. Of what is no regular file
-// nothing is read: a pipe would wait for a writer.
+// nothing is read: a pipe would wait for a writer. Neither is one that is too
+// long to be generated.
 func take(root *os.Root, tree *gen.Tree, name string) error {
 	info, err := root.Stat(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -57,7 +61,7 @@ func take(root *os.Root, tree *gen.Tree, name string) error {
 		return err
 	}
 	tree.Files[name] = nil
-	if info.Mode().IsRegular() {
+	if info.Mode().IsRegular() && info.Size() <= longest {
 		tree.Modes[name] = info.Mode()
 		tree.Files[name], err = root.ReadFile(name)
 	}
