@@ -27,7 +27,7 @@ def like(pattern, v):  # it fails for half a character, for infinity, and for a 
 def holds(f, v):  # whether v is a value of the field f
     if f.get("kind") == "set": f = {"type": "list", "of": {**f, "kind": "value"}}
     if f["type"] == "list": return type(v) is list and len(v) <= 16384 and all(holds(f["of"], e) for e in v)
-    if f["type"] == "record": return type(v) is dict and all(holds(f["fields"][n], v[n]) for n in v if n in f["fields"])
+    if f["type"] == "record": return like("{.*", v) and all(holds(f["fields"][n], v[n]) for n in v if n in f["fields"])
     return v in f["values"] if f["type"] == "enum" else like(VALUES[f["type"]], v) and depth(v) <= 48
 
 def load(path, form, whose):  # returns the status of a file and, if it is ok, the object in it
