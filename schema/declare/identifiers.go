@@ -24,7 +24,7 @@ var (
 	viewPackage = []string{"Declaration", "Open", "Reader", "View"}
 	testPackage = []string{"Setting", "State", "View"}
 	viewMethods = []string{"Raw"}
-	txMethods   = []string{"IfVersion", "Version"}
+	txMethods   = []string{"IfVersion"}
 
 	writerMethods = []string{"Close", "Update"}
 

@@ -144,7 +144,7 @@ func typeCheck(t *rapid.T, d *schema.Declaration) error {
 	for _, name := range d.OwnerNames() {
 		var writer strings.Builder
 		writer.WriteString("package writer\ntype Writer struct{}\nfunc Open() {}\nfunc (Writer) Update() {}\nfunc (Writer) Close() {}\n" +
-			"type Tx struct{}\nfunc (Tx) IfVersion() {}\nfunc (Tx) Version() {}\n")
+			"type Tx struct{}\nfunc (Tx) IfVersion() {}\n")
 		for _, field := range d.Owners[name].FieldNames() {
 			f := d.Owners[name].Fields[field]
 			goName := declare.GoName(field, f)
