@@ -69,6 +69,15 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	if err := os.Symlink("../../large", filepath.Join(dir, "owners/shop/schema")); err != nil {
+		t.Fatal(err)
+	}
+	src, err := m.Load(filepath.Join(dir, "owners/shop/owners.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = m.Plan(src)
+	said.Same(t, "plan: a link for a folder", err)
 }
 
 // TestErrorsAreAllTold fails for an error that no test of the package provokes.

@@ -102,3 +102,23 @@ func TestPlanFindsChangedModes(t *testing.T) {
 		t.Errorf("who else may read it is nobody's business:\n%s", p.Summary())
 	}
 }
+
+// What is generated is never written through a link: two states would have one
+// file, or a home another's writer.
+func TestPlanFollowsNoLinkToAFolder(t *testing.T) {
+	for link, to := range map[string]string{"schema": "../other/schema", "till": "../other/till", "till/internal": "../../other/till/internal", "shoptest": t.TempDir()} {
+		dir := lay(t, "-- go.mod --\nmodule example.com/corner\n-- owners/shop/owners.yaml --\n"+shopYAML)
+		at := filepath.Join(dir, "owners/shop", link)
+		if err := errors.Join(os.MkdirAll(filepath.Join(dir, "owners/other/till/internal"), 0o777), os.MkdirAll(filepath.Dir(at), 0o777), os.Symlink(to, at)); err != nil {
+			t.Fatal(err)
+		}
+		m := find(t, dir)
+		src, err := m.Load(filepath.Join(dir, "owners/shop/owners.yaml"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := m.Plan(src); err == nil || !strings.HasPrefix(err.Error(), "owners/shop/"+link+" is a symbolic link") {
+			t.Errorf("%s: got %v", link, err)
+		}
+	}
+}

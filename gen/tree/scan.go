@@ -2,6 +2,7 @@ package tree
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -38,12 +39,26 @@ func scan(root *os.Root, module string) (*gen.Tree, error) {
 func standing(root *os.Root, tree *gen.Tree, states []gen.State) error {
 	for _, s := range states {
 		for _, file := range s.Files {
+			if link := linked(root, s.Folder, file.Path); link != "" {
+				return fmt.Errorf("%s is a symbolic link, so that %s would be written elsewhere, in the place of another file or below another home: put a folder in its place", link, file.Path)
+			}
 			if err := take(root, tree, file.Path); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// linked returns the symbolic link by which one comes to the file name from the
+// state's folder or, if it is elsewhere, from the module root; or "".
+func linked(root *os.Root, folder, name string) (link string) {
+	for dir := path.Dir(name); dir != "." && dir != folder; dir = path.Dir(dir) {
+		if info, err := root.Lstat(dir); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+			link = dir
+		}
+	}
+	return link
 }
 
 // longest is more bytes than a generated file of the largest declaration has.
