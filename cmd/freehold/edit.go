@@ -48,7 +48,7 @@ func (d *declared) edit(ctx context.Context, change func(text []byte) ([]byte, e
 	if err := d.typeCheck(ctx, j); err != nil {
 		return err
 	}
-	//freehold:allow readmodifywrite replaceFile compares what it replaces with what was read; people's editors take no lock
+	// It compares what it replaces with what was read: people's editors take no lock.
 	if err := replaceFile(file, text, changed); err != nil {
 		return err
 	}
