@@ -11,6 +11,7 @@ import (
 // immutable.
 type declared struct {
 	stateID     string
+	removed     []string        // by upgrades
 	made        map[string]bool // the owners that the manifest says set patches aside
 	declaration *schema.Declaration
 	pending     *schema.Pending // an upgrade under way; nil if there is none
@@ -40,7 +41,7 @@ type place struct {
 }
 
 func declare(m *schema.Manifest, built *schema.Declaration) (*declared, error) {
-	d := &declared{stateID: m.StateID, declaration: &m.Declaration, pending: m.Pending, fields: map[string]place{}}
+	d := &declared{stateID: m.StateID, removed: m.Removed, declaration: &m.Declaration, pending: m.Pending, fields: map[string]place{}}
 	if built != nil {
 		merged, _, err := m.Merge(built)
 		if err != nil {

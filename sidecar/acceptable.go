@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/document"
@@ -19,6 +20,8 @@ type Advice struct {
 	// StateID and Declaration are the state's.
 	StateID     string
 	Declaration *schema.Declaration
+	// Removed is what upgrades took out, as the manifest lists it.
+	Removed []string
 	// Placed has every command name the directory. If false, none does: who
 	// says it to a person knows how that person named the state.
 	Placed bool
@@ -50,11 +53,14 @@ func (a Advice) refusal(owner string, doc *document.Document) error {
 }
 
 // acceptable returns the value of a field in a document that another hand wrote,
-// as the field's codec writes it, or nil if no owner declares the field.
+// as the field's codec writes it, or nil if no owner declares the field or ever did.
 func (a Advice) acceptable(owner, name string, doc *document.Document) ([]byte, error) {
 	f, ok := a.Declaration.Owners[owner].Fields[name]
 	if other, others := a.Declaration.OwnerOf(name); !ok && others {
 		return nil, fmt.Errorf("field %s: %w: it belongs to owner %s: take it out of the file, or run %s", name, ErrNotOwner, other, a.command("quarantine", owner))
+	}
+	if !ok && slices.Contains(a.Removed, "field "+name) { // a later field of that name would have its value
+		return nil, fmt.Errorf("field %s: %w: an upgrade of the state has removed or renamed it: take it out of the file, with its value in a declared field if that is to stay, or run %s", name, ErrNotOwner, a.command("quarantine", owner))
 	}
 	if !ok {
 		return nil, nil
@@ -148,5 +154,5 @@ func (a Advice) command(verb, owner string) string {
 
 // advice is the Advice for the state that the Writer writes in.
 func (w *Writer) advice() Advice {
-	return Advice{Dir: w.dir, StateID: w.manifest.StateID, Declaration: &w.manifest.Declaration}
+	return Advice{Dir: w.dir, StateID: w.manifest.StateID, Declaration: &w.manifest.Declaration, Removed: w.manifest.Removed}
 }

@@ -60,6 +60,9 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 			same("accept: the sidecar is "+how, err)
 		}
 	}
+	upgraded := w.advice()
+	upgraded.Removed = []string{"field old"}
+	same("accept: the sidecar is of before an upgrade", upgraded.Acceptable("cost", []byte(`{"old":1}`)))
 	if err := errors.Join(os.Remove(sidecarPath(dir, "cost")), os.Mkdir(sidecarPath(dir, "cost"), 0o700)); err != nil {
 		t.Fatal(err)
 	}

@@ -157,7 +157,7 @@ func drifted(r *doctor.Report, file string) error {
 // tell prints the report.
 func (d *checkup) tell(r *doctor.Report) error {
 	for i, f := range r.Findings {
-		r.Findings[i].Says = d.runnableIn(f.Says, f.Instance)
+		r.Findings[i].Says, r.Findings[i].Advice = d.runnableIn(f.Says, f.Instance), d.runnableIn(f.Advice, f.Instance)
 	}
 	if d.json {
 		return d.printJSON(r)

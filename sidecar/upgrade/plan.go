@@ -133,7 +133,7 @@ func (p *plan) decode(owner string, raw []byte) (*document.Document, error) {
 	case !p.declared(owner) && !errors.As(err, new(*document.FormatError)): // which says what to do
 		return nil, fmt.Errorf("%s: %w: nothing was changed; owner %s is not in the state yet, so that is nobody's: move it away", file, err, owner)
 	}
-	advice := sidecar.Advice{Dir: p.dir, StateID: p.manifest.StateID, Declaration: p.old, Placed: true}
+	advice := sidecar.Advice{Dir: p.dir, StateID: p.manifest.StateID, Declaration: p.old, Removed: p.manifest.Removed, Placed: true}
 	return nil, fmt.Errorf("%s: %w", file, advice.Unusable(owner, raw, fmt.Errorf("%w: nothing was changed", err)))
 }
 

@@ -435,4 +435,6 @@ def view(state):
 if __name__ == "__main__":
     states = sys.argv[1:]
     if states[0] == "--instance": states = [os.path.join(state, instance(states[1])) for state in states[2:]]
-    for state in states: print(text(view(state)))
+    for state in states:
+        try: print(text(view(state)), flush=True)
+        except (OSError, ValueError, LookupError) as e: sys.exit(f"{state}: no state to read: {e}")
