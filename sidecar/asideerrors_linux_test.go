@@ -221,11 +221,7 @@ func reseal(text string) string {
 // tooMuchAside provokes what the caps refuse.
 func tooMuchAside(t *testing.T, w *Writer, same func(how string, err error, replace ...string)) {
 	t.Helper()
-	a, err := w.dir.OpenAside("tool")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer a.Close()
+	a := openAside(t, w)
 	more := func(how string, op Op) {
 		t.Helper()
 		locked(t, w, func() { same(how, failed(t, w, func(tx *Tx) { tx.Apply(op) })) })

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/sidecar/document"
-	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
 	"github.com/freehold-dev/freehold/sidecar/statedir"
 	"golang.org/x/sys/unix"
 )
@@ -236,52 +235,6 @@ func TestLostDirectoryFencesTheHolder(t *testing.T) {
 				}
 			})
 		}
-	}
-}
-
-// A holder that was stopped with its commit half done, whatever is tried
-// meanwhile to put another in its place, leaves no stale write behind: either
-// it still is the holder, or it is dead (C-40, C-101).
-func TestStoppedCommitIsNeverStale(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("needs Retire")
-	}
-	dir := newState(t)
-	for round := range rounds(10, 1000) {
-		step := []string{failpoint.CommitChecked, failpoint.CommitPublish}[round%2]
-		a := newActor(t, dir)
-		epoch := a.open()
-		a.must("commit", "applied")
-		a.must("stop "+step, "ready")
-		a.tell("commit")
-		a.stopped()
-		takeovers(t, dir)
-		if round%3 == 0 { // resumed, it was the holder all the time
-			a.signal(unix.SIGCONT)
-			if said := a.hear(); !strings.HasPrefix(said, "applied "+fmt.Sprint(epoch, ".2.")) {
-				t.Fatalf("round %d: resumed, the holder said %q", round, said)
-			}
-		}
-		prepared, err := Prepare(dir, "watchdog")
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := prepared.Retire(t.Context(), &RetireOptions{Grace: 20 * time.Millisecond, Kill: true})
-		if err != nil || r.Outcome != Retired {
-			t.Fatalf("round %d: %+v (%v)", round, r, err)
-		}
-		b := newActor(t, dir)
-		next := b.open()
-		v := b.must("commit", "applied")
-		if next <= epoch || !strings.HasPrefix(v, fmt.Sprint(next, ".1.")) {
-			t.Fatalf("round %d: version %s after epoch %d", round, v, epoch)
-		}
-		<-a.exited
-		if got := version(t, dir); got.String() != v {
-			t.Fatalf("round %d: the sidecar is at %v, the last commit was %v", round, got, v)
-		}
-		b.must("close", "closed")
-		b.kill()
 	}
 }
 

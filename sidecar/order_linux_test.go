@@ -194,11 +194,7 @@ func TestPatchesWithoutNumbersComeFirst(t *testing.T) {
 // number.
 func TestListOfPatchesHasNoGaps(t *testing.T) {
 	_, w := newSetters(t)
-	a, err := w.dir.OpenAside("tool")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer a.Close()
+	a := openAside(t, w)
 	const most = 3000
 	added := make(chan error, 1)
 	go func() {

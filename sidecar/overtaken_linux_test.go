@@ -289,11 +289,7 @@ func TestPassedPatchCountsForNobody(t *testing.T) {
 func TestPassedPatchStaysWhileItsWriterLives(t *testing.T) {
 	_, w := newSetters(t)
 	passedJunk(t, w)
-	a, err := w.dir.OpenAside("tool")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer a.Close()
+	a := openAside(t, w)
 	name := asideNames(t, w)[0]
 	raw := readFile(t, a.Path(name))
 	if err := os.Remove(a.Path(name)); err != nil {

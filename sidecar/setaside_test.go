@@ -171,11 +171,7 @@ func TestMistakesAreRefusedWhenSetAside(t *testing.T) {
 func TestFullSpoolIsBusyAndLosesNothing(t *testing.T) {
 	_, w := newSetters(t)
 	setAside(t, w, op("n", Add, "1"))
-	a, err := w.dir.OpenAside("tool")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer a.Close()
+	a := openAside(t, w)
 	for n := range MaxAside - 1 {
 		if err := os.WriteFile(a.Path(fmt.Sprintf("x.%d.json", n)), nil, 0o600); err != nil {
 			t.Fatal(err)

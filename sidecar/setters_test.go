@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar/statedir"
 )
 
 // setters declares an owner that sets patches aside, one of a map's parts that
@@ -103,13 +104,24 @@ func values(t *testing.T, w *Writer, fields ...string) map[string]string {
 	return got
 }
 
+// openAside opens what w's owner has set aside, until the test ends.
+func openAside(t testing.TB, w *Writer) *statedir.Aside {
+	t.Helper()
+	a, err := w.dir.OpenAside(w.owner)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { a.Close() })
+	return a
+}
+
 func asideNames(t *testing.T, w *Writer) []string {
 	t.Helper()
 	a, err := w.dir.OpenAside(w.owner)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer a.Close()
+	defer a.Close() // it is called in loops
 	names, err := a.Names()
 	if err != nil {
 		t.Fatal(err)

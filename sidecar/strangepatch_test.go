@@ -56,11 +56,7 @@ func TestUnknownPatchesStay(t *testing.T) {
 func TestCopiedPatchIsNotTakenInTwice(t *testing.T) {
 	_, w := newSetters(t)
 	setAside(t, w, op("n", Add, "1"))
-	a, err := w.dir.OpenAside("tool")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer a.Close()
+	a := openAside(t, w)
 	name := asideNames(t, w)[0]
 	raw := readFile(t, a.Path(name))
 	draft, err := a.Draft([]byte(raw))
