@@ -22,7 +22,7 @@ func TestErrorsSayWhatToDoAboutWhatIsSetAside(t *testing.T) {
 	w := openSetter(t, dir, "tool", &Options{Notice: func(err error) { told = append(told, err) }})
 	same := func(how string, err error, replace ...string) {
 		t.Helper()
-		said.Same(t, "set aside: "+how, err, append(replace, dir, "STATE", fmt.Sprint(os.Getpid()), "PID", w.manifest.StateID, "STATEID")...)
+		said.Same(t, "set aside: "+how, err, append(replace, dir, "STATE", w.manifest.StateID, "STATEID")...)
 	}
 	at := time.Date(2026, 8, 1, 0, 0, 0, 0, time.UTC)
 	put := func(p PatchAside, change ...string) {
@@ -127,7 +127,7 @@ func TestErrorsSayWhatToDoAboutNumbers(t *testing.T) {
 	id := ""
 	same := func(how string, err error) {
 		t.Helper()
-		said.Same(t, "set aside: "+how, err, dir, "STATE", fmt.Sprint(os.Getpid()), "PID", w.manifest.StateID, "STATEID", id, "ID")
+		said.Same(t, "set aside: "+how, err, dir, "STATE", w.manifest.StateID, "STATEID", id, "ID")
 	}
 	at := func(step string, fn func()) {
 		t.Helper()

@@ -92,6 +92,25 @@ func TestSameRefusesControlCharacters(t *testing.T) {
 	}
 }
 
+// A word stands for what differs from run to run where that stands alone, and
+// for no digits that happen to be the same.
+func TestSteadyReplacesWholeWords(t *testing.T) {
+	for said, want := range map[string]string{
+		"/srv/x/a.json: it is 10s, or /srv/x":      "STATE/a.json: it is GRACE, or STATE",
+		"/srv/xy: 110s is not 10seconds":           "/srv/xy: 110s is not 10seconds",
+		"process 23372 is not 9223372036854775807": "process PID is not 9223372036854775807",
+	} {
+		if got := steady(said, []string{"/srv/x", "STATE", "10s", "GRACE", "", "NOTHING"}); got != want {
+			t.Errorf("%q is made %q, want %q", said, got, want)
+		}
+	}
+	var r recorder
+	(&Golden{}).Same(&r, "how", errors.New("7"), "7", "PID")
+	if !r.failed {
+		t.Error("a bare number passes for a word")
+	}
+}
+
 // recorder notes that a test would have failed.
 type recorder struct {
 	testing.TB

@@ -17,6 +17,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -63,13 +64,20 @@ type Golden struct {
 
 // Same fails t unless the golden file says of how what err says, and unless
 // every character of that can be printed to a terminal. What differs from one
-// run to the next, such as a temporary directory, counts as a word for it; more
-// such words are given in pairs, what differs and the word.
+// run to the next, such as a temporary directory or the number of a process,
+// counts as a word for it; more such words are given in pairs, what differs and
+// the word. A bare number differs from nothing that happens to have the same
+// digits, so that it is refused: what stands before it tells what it counts.
 func (g *Golden) Same(t testing.TB, how string, err error, words ...string) {
 	t.Helper()
 	if err == nil {
 		t.Errorf("%s: no error", how)
 		return
+	}
+	for pair := range slices.Chunk(words, 2) {
+		if _, number := strconv.Atoi(pair[0]); number == nil {
+			t.Errorf("%s: the number %s may stand in the error by chance, too: it is no word for %s", how, pair[0], pair[1])
+		}
 	}
 	said := err.Error()
 	for _, r := range said {
@@ -114,7 +122,7 @@ func packagePath() string {
 func steady(said string, words []string) string {
 	for pair := range slices.Chunk(words, 2) {
 		if pair[0] != "" {
-			said = strings.ReplaceAll(said, pair[0], pair[1])
+			said = whole(pair[0]).ReplaceAllLiteralString(said, pair[1])
 		}
 	}
 	for _, v := range varying() {
@@ -122,6 +130,14 @@ func steady(said string, words []string) string {
 	}
 	return strings.TrimRight(said, "\n")
 }
+
+// whole matches text where it is not a part of a longer word.
+func whole(text string) *regexp.Regexp {
+	what := begins.ReplaceAllString(regexp.QuoteMeta(text), `\b$0`)
+	return regexp.MustCompile(ends.ReplaceAllString(what, `$0\b`))
+}
+
+var begins, ends = regexp.MustCompile(`^\w`), regexp.MustCompile(`\w$`)
 
 // A variable is something that differs from run to run.
 type variable struct {
