@@ -57,10 +57,11 @@ func makeFreshness(m *maker) {
 }
 
 func regressedOwners() map[string]schema.Owner {
-	owners := map[string]schema.Owner{"cost": owns(map[string]schema.Field{"of_older": on("older"), "of_fork": on("fork"), "of_history": on("history"), "of_whole": on("whole"), "of_epoch": on("epoch"), "of_gone": on("gone")})}
+	owners := map[string]schema.Owner{"cost": owns(map[string]schema.Field{"of_older": on("older"), "of_fork": on("fork"), "of_history": on("history"), "of_whole": on("whole"), "of_epoch": on("epoch"), "of_gone": on("gone"), "of_piled": on("piled")})}
 	for _, name := range []string{"older", "fork", "history", "whole", "epoch", "gone", "former", "younger", "taken"} {
 		owners[name] = owns(map[string]schema.Field{name: plain(schema.TypeUint)})
 	}
+	owners["piled"] = schema.Owner{Busy: schema.Busy{Then: schema.Aside}, Fields: map[string]schema.Field{"piled": kind(schema.Counter, schema.TypeUint)}}
 	return owners
 }
 
@@ -79,7 +80,19 @@ func makeRegressed(m *maker) {
 		saw("of_history", document.Observation{"history": {Epoch: vectorEpoch, Revision: 2, Nonce: nonce("another")}}),
 		saw("of_whole", document.Observation{"whole": versionOf("whole", 0, 2)}),
 		saw("of_epoch", document.Observation{"epoch": versionOf("epoch", 1, 1)}),
-		saw("of_gone", document.Observation{"gone": versionOf("gone", 0, 1)}))
+		saw("of_gone", document.Observation{"gone": versionOf("gone", 0, 1)}),
+		saw("of_piled", document.Observation{"piled": versionOf("piled", 0, 1)}))
+	var in []string // so many that of the commits no more are remembered than must be
+	for n := range document.MaxRecent {
+		in = append(in, nonce("in", n))
+	}
+	for range document.SureRecent {
+		m.commit("piled", set("piled", "1"))
+	}
+	m.commit("piled", set("piled", "2"), func(d *document.Document, _ document.Provenance) {
+		d.SetFolded(nil, in)
+		d.SetTaken(document.MaxRecent, nil)
+	})
 }
 
 func mapsOwners() map[string]schema.Owner {

@@ -306,6 +306,7 @@ func TestVectorsTellPlainReadersThatLeaveARuleOut(t *testing.T) {
 		{"what an upgrade wrote", `manifest.get("upgraded", {})`, `{}`},
 		{"other histories", `then > own or known and seen[-13:] not in head["recent"]`, `then > own`},
 		{"what a sidecar forgot", `known and seen[-13:]`, `seen[-13:]`},
+		{"what a sidecar remembers for sure", `min(128, len(head["recent"]))`, `len(head["recent"])`},
 		{"names that stand twice", `len(dict(pairs)) == len(pairs)`, `True`},
 		{"names in another case", `check(all(re.fullmatch("[$]?[a-z]`, `check(True or all(re.fullmatch("[$]?[a-z]`},
 		{"how deep", `depth(doc) <= 64`, `True`},

@@ -191,6 +191,15 @@ func TestResolveSaysWhenItCannotKnow(t *testing.T) {
 	}
 	_, err := Resolve(t.Context(), dir, "reset", Version{Epoch: 1, Revision: 1, Nonce: statedir.NewNonce()})
 	wantError(t, err, ErrUnknown)
+	lost := Version{Epoch: w.seen.Epoch, Nonce: statedir.NewNonce()}
+	for _, lost.Revision = range []uint64{w.seen.Revision + 1, w.seen.Revision, w.seen.Revision - document.SureRecent + 1} {
+		if got, err := Resolve(t.Context(), dir, "reset", lost); got != NotApplied || err != nil {
+			t.Errorf("%v, which never came to be, is %v (%v) at %v", lost, got, err, w.seen)
+		}
+	}
+	lost.Revision--
+	_, err = Resolve(t.Context(), dir, "reset", lost)
+	wantError(t, err, ErrUnknown)
 }
 
 func TestFailedPublishIsForgotten(t *testing.T) {

@@ -7,6 +7,9 @@ import (
 	"io/fs"
 	"os"
 	"testing"
+
+	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar/document"
 )
 
 // observeAt writes cost's tokens as one that had seen reset's field at v.
@@ -66,6 +69,45 @@ func TestRestoredBackupTakesNoCommit(t *testing.T) {
 		t.Errorf("accepted again: %+v (%v)", again, err)
 	}
 	update(t, openReset(t, dir, nil), clearIt)
+}
+
+// A commit that takes in many patches is no older copy of the one before, which
+// others have seen.
+func TestManyPatchesTakenInHideNoCommit(t *testing.T) {
+	dir := t.TempDir() + "/state"
+	d := &schema.Declaration{State: "usage", Owners: map[string]schema.Owner{
+		"tool":  {Busy: schema.Busy{Wait: "1ms", Then: schema.Aside}, Fields: map[string]schema.Field{"n": {Type: schema.TypeUint, Kind: schema.Counter}}},
+		"after": {Fields: map[string]schema.Field{"of": {Type: schema.TypeUint, DependsOn: []string{"n"}}}},
+	}}
+	if err := Create(dir, d); err != nil {
+		t.Fatal(err)
+	}
+	open := func(owner string) *Writer {
+		w, err := Open(t.Context(), dir, d, owner, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { w.Close() })
+		return w
+	}
+	tool, after := open("tool"), open("after")
+	add := func(tx *Tx) error { tx.Apply(Op{Field: "n", Verb: Add, Value: []byte("1")}); return nil }
+	seen := SeenOf(tool.manifest.StateID, map[string]Version{"n": update(t, tool, add).Version})
+	update(t, after, func(tx *Tx) error {
+		tx.Apply(Op{Field: "of", Verb: Set, Value: []byte("1"), Seen: seen})
+		return nil
+	})
+	locked(t, tool, func() {
+		for range document.MaxRecent {
+			if c, err := tool.Update(t.Context(), add); err != nil || c.Outcome != SetAside {
+				t.Fatalf("%+v (%v)", c, err)
+			}
+		}
+	})
+	if c := update(t, tool, add); c.Folded != document.MaxRecent {
+		t.Fatalf("%+v", c)
+	}
+	update(t, tool, add)
 }
 
 // A sidecar that is gone though somebody has seen it is not begun anew, until

@@ -61,12 +61,13 @@ func (w *Writer) resolve(doc *document.Document, v Version) (Outcome, error) {
 		return Applied, w.dir.Sync()
 	}
 	// What the list holds goes back to v unless it began later, after a
-	// quarantine, or is full.
+	// quarantine, or is full and v is not one of the last.
 	began := doc.Version.Epoch > v.Epoch && uint64(len(doc.Recent())) <= doc.Version.Revision
-	if len(doc.Recent()) < document.MaxRecent && !began {
+	last := doc.Version.Epoch < v.Epoch || doc.Version.Epoch == v.Epoch && doc.Version.Revision < v.Revision+document.SureRecent
+	if last || len(doc.Recent()) < document.MaxRecent && !began {
 		return NotApplied, nil
 	}
-	return NotApplied, fmt.Errorf("%s: %w: more than %d commits came after version %v, or the sidecar was moved aside since; look whether what it changed is there", w.file(), ErrUnknown, document.MaxRecent, v)
+	return NotApplied, fmt.Errorf("%s: %w: more than %d commits may have come after version %v, or the sidecar was moved aside since; look whether what it changed is there", w.file(), ErrUnknown, document.SureRecent, v)
 }
 
 // resolveAside is Resolve for a patch. Its file is looked for first: it goes
@@ -116,7 +117,7 @@ func (w *Writer) goneAside(v Version) (Outcome, error) {
 	case !errors.Is(err, fs.ErrNotExist):
 		return NotApplied, err
 	}
-	return NotApplied, fmt.Errorf("%s: %w: patch %s is not set aside, and of those that were taken in the sidecar remembers the last %d: look in a view whether what it changed is there", w.file(), ErrUnknown, v.Nonce, document.MaxRecent)
+	return NotApplied, fmt.Errorf("%s: %w: patch %s is not set aside, and of those that were taken in the sidecar remembers %d at most: look in a view whether what it changed is there", w.file(), ErrUnknown, v.Nonce, document.MaxRecent)
 }
 
 // findAside returns the patch with the id, if it is set aside.

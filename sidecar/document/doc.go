@@ -36,7 +36,7 @@
 //	folded      ids of patches set aside that are in the fields already, though their files may still be there; at most 8192
 //	taken       the highest number of a patch set aside that was taken in or kept out, ever, if there was one
 //	left        the lower numbers whose patches were neither, and are set aside still; at most 8192
-//	recent      nonces of the last commits, newest last, this one's included, and ids of patches taken in; at most 256
+//	recent      nonces of the last commits, newest last, this one's included, 128 or as many as there were, and before those older ones and ids of patches taken in; at most 256
 //	sum         64 hexadecimal digits, lower case
 //
 // Epochs, revisions and numbers are JSON integers from 0 to 2^53-1, a nonce or an id 13
@@ -97,7 +97,7 @@
 // they are commits of two histories. An older copy of a sidecar was put back if
 // somebody has observed a version of it that is newer than the file's; or one of
 // the same numbers and another nonce; or one of the file's epoch, less than
-// len(recent) revisions older than the file's, whose nonce recent does not
-// have. See [Document.Behind]. A sidecar was removed if there is none and somebody
+// len(recent) and less than 128 revisions older than the file's, whose nonce
+// recent does not have. See [Document.Behind]. A sidecar was removed if there is none and somebody
 // has observed a version of it: what repairs a state leaves an empty one.
 package document

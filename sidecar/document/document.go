@@ -79,8 +79,9 @@ func (d *Document) Commit(v Version, at time.Time, w Writer) {
 	d.recent = d.recent.add(v.Nonce, MaxRecent)
 }
 
-// Recent returns the nonces of the last [MaxRecent] commits, newest last. The
-// nonce of d's own version is among them.
+// Recent returns the nonces of the last commits, [SureRecent] of them or more,
+// newest last, and before them ids of patches that were set aside, [MaxRecent] in
+// all. The last is the nonce of d's own version.
 func (d *Document) Recent() []string { return d.recent.list() }
 
 // Folded returns the ids of the patches set aside that are in d's fields
@@ -91,12 +92,12 @@ func (d *Document) Folded() []string { return d.folded.list() }
 func (d *Document) HasFolded(id string) bool { return d.folded.has(id) }
 
 // SetFolded makes folded the ids that [Document.Folded] returns, [MaxFolded] of
-// them at most, and remembers those of fresh as it does the nonces of commits.
+// them at most, and remembers those of fresh. They take no place of the last
+// [SureRecent] commits: a commit may take in hundreds of patches, and that it does
+// not remember the one before must not look as if that had never been.
 func (d *Document) SetFolded(folded, fresh []string) {
 	d.folded = makeIDs(folded[max(0, len(folded)-MaxFolded):])
-	for _, id := range fresh[max(0, len(fresh)-MaxRecent):] {
-		d.recent = d.recent.add(id, MaxRecent)
-	}
+	d.recent = d.recent.insert(fresh[max(0, len(fresh)-MaxRecent):], SureRecent, MaxRecent)
 }
 
 // Remembers reports whether nonce is among [Document.Recent].
@@ -115,7 +116,7 @@ func (d *Document) Behind(seen Version) bool {
 	case seen.Revision >= v.Revision:
 		return seen != v
 	}
-	return v.Revision-seen.Revision < uint64(d.recent.len()) && !d.Remembers(seen.Nonce)
+	return v.Revision-seen.Revision < min(SureRecent, uint64(d.recent.len())) && !d.Remembers(seen.Nonce)
 }
 
 // Belongs returns an error that wraps [ErrForeign] if d is not the document of

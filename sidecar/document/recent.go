@@ -2,14 +2,19 @@ package document
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/freehold-dev/freehold/sidecar/statedir"
 	"github.com/go-json-experiment/json"
 )
 
 const (
-	// MaxRecent is how many commits a sidecar remembers.
+	// MaxRecent is how many ids a sidecar remembers, of commits and of patches
+	// that were set aside.
 	MaxRecent = 256
+	// SureRecent is how many of the last commits are among them whatever was
+	// taken in: what a sidecar should remember and does not was never in it.
+	SureRecent = MaxRecent / 2
 	// MaxFolded is how many patches that are in a sidecar may still have files.
 	MaxFolded = 8192
 )
@@ -80,6 +85,17 @@ func (list ids) add(nonce string, most int) ids {
 		longer = append(append(longer, list...), ',')
 	}
 	return append(append(append(longer, '"'), nonce...), '"')
+}
+
+// insert returns list with more ids before the last keep of it, and without the
+// oldest if there are more than most then. It leaves list's bytes alone.
+func (list ids) insert(nonces []string, keep, most int) ids {
+	more, at := makeIDs(nonces), max(0, list.len()-keep)*idStep
+	if len(more) == 0 || len(list) == 0 {
+		return append(list[:len(list):len(list)], more...)
+	}
+	longer := slices.Concat(list[:at], more, ids{','}, list[at:])
+	return longer[max(0, longer.len()-most)*idStep:]
 }
 
 // makeIDs returns the ids of nonces; what is none is left out.

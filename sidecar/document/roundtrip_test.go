@@ -285,6 +285,44 @@ func TestRecentKeepsTheLast256(t *testing.T) {
 	}
 }
 
+// However many patches a commit takes in, it remembers the commits before: none
+// that was seen shortly before looks as if it had never been.
+func TestPatchesTakeNoPlaceOfTheLastCommits(t *testing.T) {
+	for _, patches := range []int{1, 100, 127, 128, 255, 256, 900} {
+		d, commits := New("cost", "5s0h000000000"), []string(nil)
+		for n := range uint64(400) {
+			v := testVersion(n + 1)
+			d.Commit(v, testTime, testWriter)
+			var ids []string
+			for i := range patches {
+				ids = append(ids, nonceOf(1<<20+n*1000+uint64(i)))
+			}
+			if n%7 != 3 {
+				d.SetFolded(ids, ids)
+			}
+			commits = append(commits, v.Nonce)
+			recent, sure := d.Recent(), min(len(commits), SureRecent)
+			if diff := cmp.Diff(commits[len(commits)-sure:], recent[max(0, len(recent)-sure):]); diff != "" || len(recent) > MaxRecent {
+				t.Fatalf("%d patches each: after %d commits the last are (-want +got):\n%s", patches, n+1, diff)
+			}
+			if n%7 != 3 && !d.Remembers(ids[patches-1]) {
+				t.Fatalf("%d patches each: after %d commits the last patch is forgotten", patches, n+1)
+			}
+			for m := range n + 1 {
+				if seen := testVersion(m + 1); d.Behind(seen) {
+					t.Fatalf("%d patches each: %v is taken for an older copy of %v", patches, v, seen)
+				}
+			}
+			if other := (Version{v.Epoch, max(1, v.Revision-min(n, SureRecent-1)), nonceOf(1 << 40)}); !d.Behind(other) {
+				t.Fatalf("%d patches each: %v, of another history, is not missed in %v", patches, other, v)
+			}
+		}
+		if got, err := Decode([]byte(encode(t, d))); err != nil || !slices.Equal(got.Recent(), d.Recent()) {
+			t.Errorf("%d patches each: it is not read as it was written (%v)", patches, err)
+		}
+	}
+}
+
 // A newer release may lay the list out differently; what it says is the same.
 func TestRecentInAnotherLayout(t *testing.T) {
 	d, err := Decode([]byte(edited(t, `"recent":["0000000000001","0000000000002"]`, `"recent":[ "000000000000\u0031" , "0000000000002" ]`)))

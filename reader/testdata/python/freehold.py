@@ -246,7 +246,7 @@ def behind(o, seen):
     (have, mine), recent = version(o["at"]), o["doc"]["$sidecar"]["recent"] if o["at"] else []
     if have[0] != at[0]: older = at[0] > have[0]
     elif at[1] >= have[1]: older = (at, nonce) != (have, mine)
-    else: older = have[1] - at[1] < len(recent) and nonce not in recent
+    else: older = have[1] - at[1] < min(128, len(recent)) and nonce not in recent
     if older: o.update(status="regressed", doc=None)
 
 class View:

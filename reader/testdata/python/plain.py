@@ -65,7 +65,7 @@ def at(version): return tuple(map(int, version.split(".")[:2])) if version else 
 
 def behind(head, seen):  # whether a sidecar, or none, is older than a version that was seen of it
     own, then = (head.get("epoch", 0), head.get("revision", 0)), at(seen)
-    known = own[0] == then[0] and own[1] - then[1] < len(head["recent"])
+    known = own[0] == then[0] and own[1] - then[1] < min(128, len(head["recent"]))
     return then[0] > 0 and (then > own or known and seen[-13:] not in head["recent"])
 
 def against(e, seen):  # a verdict, after its weight, about a field that has the entry e and was seen in a version
