@@ -37,6 +37,15 @@ func inPIDNamespace(t *testing.T, role string, args ...string) *exec.Cmd {
 	return cmd
 }
 
+// In a container, too, a lease that a child inherited is not free.
+func TestInheritedLeaseIsNamedInAContainer(t *testing.T) {
+	cmd := inPIDNamespace(t, "", "-test.v", "-test.run=^TestInheritedLeaseIsNamed$|^TestRetireNamesWhoInheritedTheLease$")
+	out, err := cmd.CombinedOutput()
+	if err != nil || strings.Count(string(out), "--- PASS") != 2 {
+		t.Errorf("%v: %s", err, out)
+	}
+}
+
 // A process that has the number of the prepared one, which it got in the same
 // clock tick, is never signalled (C-45).
 func TestReusedNumberIsNeverSignalled(t *testing.T) {

@@ -15,9 +15,10 @@ import (
 // be out of date.
 type LeaseState struct {
 	Owner string
-	// PID of the process that holds the lease by the kernel's list of locks;
-	// 0 if this process can see none there. A holder in a PID namespace that
-	// is not visible from here is not seen.
+	// PID of the process that holds the lease by the kernel's list of locks, or
+	// inherited it where that does not list a process that has ended; 0 if this
+	// process can see none. A holder in a PID namespace that is not visible from
+	// here is not seen.
 	PID int
 	// Condition says in words why that process does not run, if it does not:
 	// stopped, or gone, with the lock left to a process that inherited it.
@@ -50,6 +51,9 @@ func LeaseStatus(dir, owner string) (LeaseState, error) {
 	}
 	defer l.close()
 	s := LeaseState{Owner: owner, PID: l.lease.Holder(), Fence: l.fence.Keeper()}
+	if s.PID == 0 {
+		s.PID = l.lease.Heir()
+	}
 	if s.PID != 0 {
 		s.Condition = statedir.Condition(s.PID)
 	}

@@ -52,7 +52,9 @@ func carries(pid int, name string, want func(listed) bool) (bool, error) {
 // Carriers returns the processes that have a descriptor which carries the
 // lock, as far as this process may look. It looks at every process of the
 // machine: it is for messages about a lock that outlived its holder.
-func (l *Lock) Carriers() []int {
+func (l *Lock) Carriers() []int { return l.carriers(func(listed) bool { return true }) }
+
+func (l *Lock) carriers(want func(listed) bool) []int {
 	name, err := kernelName(int(l.file.Fd()))
 	if err != nil || !ownProc() {
 		return nil
@@ -67,9 +69,28 @@ func (l *Lock) Carriers() []int {
 		if err != nil {
 			continue
 		}
-		if ok, _ := carries(pid, name, func(listed) bool { return true }); ok {
+		if ok, _ := carries(pid, name, want); ok {
 			pids = append(pids, pid)
 		}
 	}
 	return pids
+}
+
+// firstPIDNamespace is the inode of the PID namespace that the machine starts
+// with, on every machine.
+const firstPIDNamespace = 0xeffffffc
+
+// Heir returns a process that inherited the lock from one that has ended, where
+// [Lock.Holder] cannot tell, or 0. In a PID namespace of its own, as in a
+// container, the kernel leaves a lock out of its list once the process is gone
+// that took it, as if it were free. A descriptor that carries the lock still
+// shows it, in the name of process 0.
+func (l *Lock) Heir() int {
+	if namespace("/proc/self/ns/pid") == firstPIDNamespace {
+		return 0
+	}
+	if heirs := l.carriers(func(l listed) bool { return l.pid == 0 }); len(heirs) > 0 {
+		return heirs[0]
+	}
+	return 0
 }

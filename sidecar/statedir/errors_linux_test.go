@@ -26,6 +26,7 @@ var said = errorstest.Golden{
 		"%s: %w while it was opened; try again":  race,
 		"%w: it grew past %d bytes":              race,
 		"%w: this file system cannot rename without replacing (%w), so that two processes could both win a claim: keep the state on another one": "wants such a file system",
+		"%s: %w: process %d holds the lock, inherited from one that has ended; end it, or look at what it does":                                  "is for containers: package sidecar's tests run in one and see it",
 		"not supported on this platform":                     "no part of it is built here",
 		"name a lock: %w":                                    kernel,
 		"name a lock: /proc/self/fdinfo/%d does not list it": kernel,

@@ -10,4 +10,7 @@ func (l *Lock) Holder() int { return 0 }
 // Keeper returns 0 likewise.
 func (l *Lock) Keeper() int { return 0 }
 
+// Heir returns 0 likewise.
+func (l *Lock) Heir() int { return 0 }
+
 func (d *Dir) lostHolder(m *schema.Manifest, name string) int { return 0 }

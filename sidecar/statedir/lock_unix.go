@@ -203,6 +203,9 @@ func (l *Lock) Kept() error {
 func (l *Lock) Busy() error {
 	switch pid := l.Holder(); pid {
 	case 0:
+		if heir := l.Heir(); heir != 0 {
+			return fmt.Errorf("%s: %w: process %d holds the lock, inherited from one that has ended; end it, or look at what it does", l.file.Name(), ErrBusy, heir)
+		}
 		return fmt.Errorf("%s: %w: another process holds the lock; try again", l.file.Name(), ErrBusy)
 	case os.Getpid():
 		return fmt.Errorf("%s: %w: this process %d holds the lock itself; use the handle that it has, or close that", l.file.Name(), ErrBusy, pid)

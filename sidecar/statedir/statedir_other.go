@@ -102,6 +102,7 @@ func (l *Lock) TryShared() (bool, error)                     { return false, Err
 func (l *Lock) Busy() error                                  { return ErrUnsupported }
 func (l *Lock) Holder() int                                  { return 0 }
 func (l *Lock) Keeper() int                                  { return 0 }
+func (l *Lock) Heir() int                                    { return 0 }
 func (l *Lock) Release() error                               { return ErrUnsupported }
 func (l *Lock) Held() error                                  { return ErrUnsupported }
 func (l *Lock) Kept() error                                  { return ErrUnsupported }
