@@ -126,6 +126,11 @@ func (e Entry) Dependencies() []Freshness {
 
 // against decides by one field that e depends on, of which its writer had seen
 // the version seen, if that is known.
+//
+// Neither order nor equality of patches that are set aside says anything: one that
+// could not be taken in may be put before the last one of a field, which keeps its
+// version and gets another value. So what is set aside is newer than whatever was
+// seen, and what was seen then is older than every commit.
 func (e Entry) against(of string, seen sidecar.Version, known bool) Freshness {
 	_, o, err := e.view.Field(of).find()
 	if err != nil || o.Err != nil {
@@ -145,7 +150,7 @@ func (e Entry) against(of string, seen sidecar.Version, known bool) Freshness {
 	switch {
 	case known && held.IsAside():
 		return Freshness{Stale, ReasonOvertaken, of, fmt.Sprintf("%s changed in patch %s, at %s, by %s, process %d, which is set aside and in no commit yet; the writer of %s had seen %s", of, held.Nonce, by.At.Format(time.RFC3339Nano), by.Program, by.PID, e.name, seenVersion(seen))}
-	case known && newer(held, seen):
+	case known && held.After(seen):
 		return Freshness{Stale, ReasonOvertaken, of, fmt.Sprintf("%s changed in version %v, at %s, by %s, process %d, and the writer of %s had seen %s", of, held, by.At.Format(time.RFC3339Nano), by.Program, by.PID, e.name, seenVersion(seen))}
 	case len(open) > 0:
 		return Freshness{Ambiguous, ReasonBegun, of, fmt.Sprintf("%s began at %s, by %s, process %d, and is not done", of, open[0].At.Format(time.RFC3339Nano), open[0].Program, open[0].PID)}
@@ -155,20 +160,10 @@ func (e Entry) against(of string, seen sidecar.Version, known bool) Freshness {
 		return Freshness{Unknown, ReasonNotObserved, of, fmt.Sprintf("the writer of %s did not say what it had seen of %s", e.name, of)}
 	case held == seen:
 		return Freshness{Fresh, ReasonCurrent, of, fmt.Sprintf("%s is as the writer of %s had seen it", of, e.name)}
-	case newer(seen, held):
+	case seen.After(held):
 		return Freshness{Unknown, ReasonDependencyBehind, of, fmt.Sprintf("the writer of %s had seen version %v of %s, and what is there is older: %s", e.name, seen, of, seenVersion(held))}
 	}
 	return Freshness{Unknown, ReasonDependencyForked, of, fmt.Sprintf("the writer of %s had seen version %v of %s, and another commit of that number, %v, is there", e.name, seen, of, held)}
-}
-
-// newer reports whether version v of a field is newer than u. They are of one
-// state, whose sidecars hold no other observations. Neither order nor equality
-// of patches that are set aside says anything: one that could not be taken in
-// may be put before the last one of a field, which keeps its version and gets
-// another value. So what is set aside is newer than whatever was seen, and
-// what was seen then is older than every commit.
-func newer(v, u sidecar.Version) bool {
-	return v.Epoch > u.Epoch || v.Epoch == u.Epoch && v.Revision > u.Revision
 }
 
 // seenVersion puts a version that was observed into words.

@@ -52,40 +52,24 @@ func (o *owner) version(field string) sidecar.Version {
 	return by.Version
 }
 
-// A sighting is a version that the writer of a field had observed of another
-// owner's.
-type sighting struct {
-	field, of string
-	version   sidecar.Version
-}
-
-func sightings(doc *document.Document) []sighting {
-	var all []sighting
-	for field, observed := range doc.Observations() {
-		for of, version := range observed {
-			all = append(all, sighting{field, of, version})
-		}
-	}
-	return all
-}
-
 // regress marks the owners whose sidecars are older than what an upgrade wrote or
-// others in the view have observed of them, or gone. Dependents were read first, so no owner can have
-// committed in between: somebody put an older copy back, or removed the file.
+// others in the view have observed of them, or gone. Dependents were read first, so
+// no owner can have committed in between: somebody put an older copy back, or
+// removed the file.
 func (v *View) regress() {
 	for i, made := range v.declared.upgraded {
 		if old := v.owners[i]; old.behind(made) {
-			v.owners[i] = old.regressed(fmt.Sprintf("an upgrade of the state has written version %v", made))
+			v.owners[i] = old.regressed(document.Sighting{Version: made})
 		}
 	}
 	for _, o := range v.owners {
 		for _, s := range o.saw {
-			p, ok := v.declared.fields[s.of]
+			p, ok := v.declared.fields[s.Of]
 			if !ok {
 				continue
 			}
-			if old := v.owners[p.owner]; old.behind(s.version) {
-				v.owners[p.owner] = old.regressed(fmt.Sprintf("owner %s had observed version %v of its field %s before it wrote %s", o.Name, s.version, s.of, s.field))
+			if old := v.owners[p.owner]; old.behind(s.Version) {
+				v.owners[p.owner] = old.regressed(s)
 			}
 		}
 	}
@@ -103,14 +87,14 @@ func (o *owner) behind(seen sidecar.Version) bool {
 	return false
 }
 
-// regressed returns what is left of an owner of which seen says what is newer. It
+// regressed returns what is left of an owner of which something newer was seen. It
 // keeps what was observed by its own programs: that was true once.
-func (o *owner) regressed(seen string) *owner {
+func (o *owner) regressed(seen document.Sighting) *owner {
 	now := &owner{OwnerStatus: o.OwnerStatus, saw: o.saw}
 	if o.Status == Missing {
-		now.bad(Regressed, fmt.Errorf("%s: %w: it is gone, and %s: bring it back, or run `freehold accept %s` to go on without it", o.File, sidecar.ErrRegressed, seen, o.Name))
+		now.bad(Regressed, fmt.Errorf("%s: %w: it is gone, and %v: bring it back, or run `freehold accept %s` to go on without it", o.File, sidecar.ErrRegressed, seen, o.Name))
 	} else {
-		now.bad(Regressed, fmt.Errorf("%s: %w: it is at version %v, and %s: an older copy was put back; bring the newer one back, or run `freehold accept %s` to go on from the old one", o.File, sidecar.ErrRegressed, o.Version, seen, o.Name))
+		now.bad(Regressed, fmt.Errorf("%s: %w: it is at version %v, and %v: an older copy was put back; bring the newer one back, or run `freehold accept %s` to go on from the old one", o.File, sidecar.ErrRegressed, o.Version, seen, o.Name))
 	}
 	now.mark = now.appendMark(nil, nil)
 	return now

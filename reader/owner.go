@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"sync"
 	"time"
 
@@ -22,7 +23,7 @@ const (
 	Invalid    Status = "invalid"    // not of the format, or not of this release's
 	Foreign    Status = "foreign"    // written by another hand, or for another owner or state
 	Unreadable Status = "unreadable" // permission, input/output, or no plain file
-	Regressed  Status = "regressed"  // older than what somebody in the view has observed of it, or gone since
+	Regressed  Status = "regressed"  // older than an upgrade wrote it or somebody in the view has observed it, or gone since
 )
 
 // An OwnerStatus is what a view found of one owner.
@@ -53,9 +54,9 @@ type OwnerStatus struct {
 // all views of that version.
 type owner struct {
 	OwnerStatus
-	doc  *document.Document // with what is set aside; nil if there is nothing to read
-	mark []byte             // tells what was found from everything else, for cutID
-	saw  []sighting         // what the owner's programs had observed of others' fields
+	doc  *document.Document  // with what is set aside; nil if there is nothing to read
+	mark []byte              // tells what was found from everything else, for cutID
+	saw  []document.Sighting // what the owner's programs had observed of others' fields
 
 	patches []*sidecar.PatchAside // those that doc has and the sidecar does not
 
@@ -104,7 +105,7 @@ func (s *source) judge(d *declared) *owner {
 		return o.bad(status, fmt.Errorf("%s: %w", o.File, advice.Unusable(o.Name, s.text, err)))
 	}
 	o.Status, o.Version, o.WrittenAt, o.doc = OK, doc.Version, doc.WrittenAt, doc
-	o.saw = sightings(doc)
+	o.saw = slices.Collect(doc.Sightings())
 	return o
 }
 

@@ -116,12 +116,7 @@ func (s *snapshot) keys(field string) (*table, error) {
 // that was, is gone for the snapshot: it has none, or another one, and born
 // is not too new for it to know.
 func (s *snapshot) outlived(now slot, born Version) bool {
-	return !(now.set && now.born == born) && !later(born, s.doc.Version)
-}
-
-// later reports whether the version v of an owner came after u.
-func later(v, u Version) bool {
-	return v.Epoch > u.Epoch || v.Epoch == u.Epoch && v.Revision > u.Revision
+	return !(now.set && now.born == born) && !born.After(s.doc.Version)
 }
 
 // collect returns rows without those that are attached to incarnations which
@@ -133,7 +128,7 @@ func (b *batch) collect(field string, rows []document.Row) []document.Row {
 	}
 	var latest *snapshot
 	for _, r := range b.requests {
-		if s := r.others[owner]; s != nil && s.err == nil && (latest == nil || later(s.doc.Version, latest.doc.Version)) {
+		if s := r.others[owner]; s != nil && s.err == nil && (latest == nil || s.doc.Version.After(latest.doc.Version)) {
 			latest = s
 		}
 	}

@@ -81,7 +81,7 @@ func (tx *Tx) joined(field, key string, at Version) (slot, error) {
 	switch {
 	case own.set && means(at, own.born):
 		return own, nil
-	case own.set && later(own.born, at):
+	case own.set && own.born.After(at):
 		return slot{}, gone
 	}
 	return slot{born: at}, nil

@@ -32,34 +32,24 @@ func Upgraded(m *schema.Manifest, owner string) (v Version) {
 	return v
 }
 
-// A sighting is a version of a field of this Writer's owner that another owner's
-// program had seen before it wrote its field by. With no owner it is of what an
-// upgrade of the state has made.
-type sighting struct {
-	owner, by, of string
-	version       Version
-}
-
 // sightings returns what the manifest remembers of this owner's sidecar, and what
 // others have observed of its fields, as their sidecars stand. Those are read
 // without a lock; whatever they had seen by then was published before, and so is
 // no newer than the owner's sidecar under its lock. A sidecar that cannot be used
 // vouches for nothing.
-func (w *Writer) sightings() iter.Seq[sighting] {
-	return func(yield func(sighting) bool) {
-		if !w.upgraded.IsZero() && !yield(sighting{version: w.upgraded}) {
+func (w *Writer) sightings() iter.Seq[document.Sighting] {
+	return func(yield func(document.Sighting) bool) {
+		if !w.upgraded.IsZero() && !yield(document.Sighting{Version: w.upgraded}) {
 			return
 		}
 		for _, owner := range slices.Sorted(maps.Keys(w.observers)) {
-			s := w.lookAt(owner, w.observers[owner])
-			if s.err != nil {
+			look := w.lookAt(owner, w.observers[owner])
+			if look.err != nil {
 				continue
 			}
-			for by, observed := range s.doc.Observations() {
-				for of, version := range observed {
-					if whose, _ := w.manifest.Declaration.OwnerOf(of); whose == w.owner && !yield(sighting{owner, by, of, version}) {
-						return
-					}
+			for s := range look.doc.Sightings() {
+				if whose, _ := w.manifest.Declaration.OwnerOf(s.Of); whose == w.owner && !yield(s) {
+					return
 				}
 			}
 		}
@@ -71,24 +61,20 @@ func (w *Writer) sightings() iter.Seq[sighting] {
 // another one in its place.
 func (w *Writer) regressed(base *document.Document) error {
 	for s := range w.sightings() {
-		if base.Behind(s.version) {
+		if base.Behind(s.Version) {
 			return fmt.Errorf("%s: %w: %s, and nothing was changed; bring the newer one back, or run `freehold accept %s` to go on %s",
-				w.file(), ErrRegressed, s.against(base.Version), w.owner, after(base.Version))
+				w.file(), ErrRegressed, against(base.Version, s), w.owner, after(base.Version))
 		}
 	}
 	return nil
 }
 
-// against puts a sighting of something newer than version into words.
-func (s sighting) against(version Version) string {
-	seen := fmt.Sprintf("owner %s had observed version %v of its field %s before it wrote %s", s.owner, s.version, s.of, s.by)
-	if s.owner == "" {
-		seen = fmt.Sprintf("an upgrade of the state has written version %v", s.version)
-	}
+// against says what a sighting of something newer than version means.
+func against(version Version, s document.Sighting) string {
 	if version.IsZero() {
-		return "it is gone, and " + seen
+		return fmt.Sprintf("it is gone, and %v", s)
 	}
-	return fmt.Sprintf("it is at version %v, and %s: an older copy was put back", version, seen)
+	return fmt.Sprintf("it is at version %v, and %v: an older copy was put back", version, s)
 }
 
 func after(version Version) string {
@@ -102,8 +88,8 @@ func after(version Version) string {
 // an upgrade has begun.
 func (w *Writer) observedEpoch() (epoch uint64) {
 	for s := range w.sightings() {
-		if s.owner == "" || s.version.Epoch <= mostBelieved {
-			epoch = max(epoch, s.version.Epoch)
+		if s.Owner == "" || s.Version.Epoch <= mostBelieved {
+			epoch = max(epoch, s.Version.Epoch)
 		}
 	}
 	return epoch

@@ -88,12 +88,7 @@ func (k *keysOfMap) at(key string) (v sidecar.Version, ok bool) {
 		return v, false
 	}
 	row, ok := k.rows[key]
-	return row.Born, ok && (k.adopted.IsZero() || !newer(row.Born, k.adopted))
-}
-
-// newer reports whether the version v of an owner came after u.
-func newer(v, u sidecar.Version) bool {
-	return v.Epoch > u.Epoch || v.Epoch == u.Epoch && v.Revision > u.Revision
+	return row.Born, ok && (k.adopted.IsZero() || !row.Born.After(k.adopted))
 }
 
 // claims has who has claimed which once field.

@@ -2,6 +2,7 @@ package document
 
 import (
 	"bytes"
+	"fmt"
 	"iter"
 	"maps"
 	"slices"
@@ -24,12 +25,35 @@ func (d *Document) Observed(name string) Observation {
 	return parseObservation(d.fields[i].now().observed)
 }
 
-// Observations returns the fields whose writers said what they had observed.
-func (d *Document) Observations() iter.Seq2[string, Observation] {
-	return func(yield func(string, Observation) bool) {
+// A Sighting is a version of a field that has been seen: the sidecar of the owner
+// whose field it is was never older since.
+type Sighting struct {
+	// Owner whose program had seen the field Of before it wrote its own field
+	// By. Without an owner it is an upgrade of the state that has written the
+	// version.
+	Owner, By, Of string
+	Version       Version
+}
+
+// String says who has seen what, in a part of a sentence.
+func (s Sighting) String() string {
+	if s.Owner == "" {
+		return fmt.Sprintf("an upgrade of the state has written version %v", s.Version)
+	}
+	return fmt.Sprintf("owner %s had observed version %v of its field %s before it wrote %s", s.Owner, s.Version, s.Of, s.By)
+}
+
+// Sightings returns what the writers of d's fields had observed, in file order: of
+// several that show the same, everybody names the same one.
+func (d *Document) Sightings() iter.Seq[Sighting] {
+	return func(yield func(Sighting) bool) {
 		for i := range d.fields {
-			e := &d.fields[i]
-			if o := parseObservation(e.now().observed); o != nil && !yield(string(unquoteName(e.key)), o) {
+			e, more := &d.fields[i], true
+			by := string(unquoteName(e.key))
+			pairs(e.now().observed, func(of, version []byte) {
+				more = more && yield(Sighting{d.Owner, by, string(unquoteName(of)), observedVersion(version)})
+			})
+			if !more {
 				return
 			}
 		}
@@ -72,10 +96,16 @@ func parseObservation(object []byte) Observation {
 	}
 	o := Observation{}
 	pairs(object, func(key, value []byte) {
-		parts, _ := cutVersion(bytes.Trim(value, `"`)) // zero for what was not written
-		o[string(unquoteName(key))] = parts.version()
+		o[string(unquoteName(key))] = observedVersion(value)
 	})
 	return o
+}
+
+// observedVersion reads a version that is known to be right: zero for what was not
+// written.
+func observedVersion(value []byte) Version {
+	parts, _ := cutVersion(bytes.Trim(value, `"`))
+	return parts.version()
 }
 
 // observation reads what the one who wrote a field had observed.

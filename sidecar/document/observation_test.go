@@ -3,6 +3,7 @@ package document
 import (
 	"bytes"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -49,6 +50,33 @@ func TestObservationBelongsToTheWriteItCameWith(t *testing.T) {
 	again.Set("turns", []byte("13"), by(again.Version))
 	if o := redecode(t, again).Observed("turns"); o != nil {
 		t.Errorf("the write after it has the observation %v", o)
+	}
+}
+
+func TestSightingsComeInFileOrder(t *testing.T) {
+	d := sample(1)
+	d.Observe("note", observed(3))
+	d.Observe("turns", observed(1))
+	want := []Sighting{
+		{"cost", "turns", "reset", Version{}},
+		{"cost", "note", "reset", Version{}},
+		{"cost", "note", "rreset", testVersion(1)},
+		{"cost", "note", "rrreset", testVersion(2)},
+	}
+	read := redecode(t, d)
+	if diff := cmp.Diff(want, slices.Collect(read.Sightings())); diff != "" {
+		t.Errorf("read again (-want +got):\n%s", diff)
+	}
+	for n := range want {
+		var some []Sighting
+		for s := range read.Sightings() {
+			if some = append(some, s); len(some) > n {
+				break
+			}
+		}
+		if diff := cmp.Diff(want[:n+1], some); diff != "" {
+			t.Errorf("the first %d (-want +got):\n%s", n+1, diff)
+		}
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"slices"
 
-	"github.com/freehold-dev/freehold/sidecar/statedir"
 	"github.com/go-json-experiment/json"
 )
 
@@ -42,14 +41,8 @@ func parseIDs(array []byte, most int) (list ids, ok bool) {
 	if json.Unmarshal(array, &nonces) != nil || len(nonces) > most {
 		return nil, false
 	}
-	list = nil
-	for _, nonce := range nonces {
-		if !statedir.ValidNonce(nonce) {
-			return nil, false
-		}
-		list = list.add(nonce, most)
-	}
-	return list, true
+	list = makeIDs(nonces)
+	return list, list.len() == len(nonces) // else some are none
 }
 
 // canonical reports whether list has the form of ids, so that it can be cut at

@@ -3,7 +3,6 @@ package document
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -31,7 +30,7 @@ type content struct {
 	Values       map[string]string
 	By           map[string]Provenance
 	Rows         map[string][]Row
-	Observed     map[string]Observation
+	Observed     []Sighting
 	Open         map[string][]Opening
 	Folded       []string
 	Taken        uint64
@@ -39,7 +38,7 @@ type content struct {
 }
 
 func contentOf(d *Document) content {
-	c := content{d.Owner, d.State, d.Version, d.WrittenAt, d.Writer, d.Recent(), d.Names(), map[string]string{}, map[string]Provenance{}, map[string][]Row{}, maps.Collect(d.Observations()), map[string][]Opening{}, d.Folded(), d.taken, d.left}
+	c := content{d.Owner, d.State, d.Version, d.WrittenAt, d.Writer, d.Recent(), d.Names(), map[string]string{}, map[string]Provenance{}, map[string][]Row{}, slices.Collect(d.Sightings()), map[string][]Opening{}, d.Folded(), d.taken, d.left}
 	for _, name := range append(d.Names(), fieldNames...) {
 		raw, by, ok := d.Field(name)
 		if raw != nil {

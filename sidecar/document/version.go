@@ -32,6 +32,12 @@ func (v Version) IsZero() bool { return v == Version{} }
 // aside, whose id the nonce is. What has it is newer than every commit.
 func (v Version) IsAside() bool { return v.Epoch == 0 && v.Revision == 0 && v.Nonce != "" }
 
+// After reports whether v is newer than u, a version of the same owner in the same
+// state. Where neither is, they are equal, or of two histories.
+func (v Version) After(u Version) bool {
+	return v.Epoch > u.Epoch || v.Epoch == u.Epoch && v.Revision > u.Revision
+}
+
 // String returns "epoch.revision.nonce", or "" for the zero version.
 func (v Version) String() string {
 	if v.IsZero() {

@@ -33,26 +33,23 @@ func (p *plan) inCausalOrder() []string {
 }
 
 // unregressed refuses an upgrade where a sidecar is older than an earlier upgrade
-// wrote it or somebody in the state has observed it, or gone. Written anew it would be
-// of a new epoch, and so pass for one that its people have accepted.
+// wrote it or somebody in the state has observed it, or gone. Written anew it would
+// be of a new epoch, and so pass for one that its people have accepted.
 func (p *plan) unregressed() error {
 	behind := map[string]error{}
 	for _, owner := range p.old.OwnerNames() {
 		if made := sidecar.Upgraded(p.manifest, owner); p.stored[owner] != nil && p.stored[owner].Behind(made) {
-			behind[owner] = p.regressed(owner, fmt.Sprintf("an upgrade of the state has written version %v", made))
+			behind[owner] = p.regressed(owner, document.Sighting{Version: made})
 		}
 	}
 	for _, owner := range p.owners() {
 		if p.stored[owner] == nil { // it could not be read, which is said
 			continue
 		}
-		for by, observed := range p.stored[owner].Observations() {
-			for _, of := range slices.Sorted(maps.Keys(observed)) {
-				whose, ok := p.old.OwnerOf(of)
-				if !ok || behind[whose] != nil || p.stored[whose] == nil || !p.stored[whose].Behind(observed[of]) {
-					continue
-				}
-				behind[whose] = p.regressed(whose, fmt.Sprintf("owner %s had observed version %v of its field %s before it wrote %s", owner, observed[of], of, by))
+		for s := range p.stored[owner].Sightings() {
+			whose, ok := p.old.OwnerOf(s.Of)
+			if ok && behind[whose] == nil && p.stored[whose] != nil && p.stored[whose].Behind(s.Version) {
+				behind[whose] = p.regressed(whose, s)
 			}
 		}
 	}
@@ -63,12 +60,12 @@ func (p *plan) unregressed() error {
 	return errors.Join(errs...)
 }
 
-func (p *plan) regressed(owner, seen string) error {
+func (p *plan) regressed(owner string, seen document.Sighting) error {
 	file, version := p.sidecarPath(owner), p.stored[owner].Version
 	if version == (document.Version{}) {
-		return fmt.Errorf("%s: %w: it is gone, and %s: nothing was changed; bring it back, or run %s to go on without it, then upgrade",
+		return fmt.Errorf("%s: %w: it is gone, and %v: nothing was changed; bring it back, or run %s to go on without it, then upgrade",
 			file, sidecar.ErrRegressed, seen, p.command("accept", owner))
 	}
-	return fmt.Errorf("%s: %w: it is at version %v, and %s: an older copy was put back; nothing was changed; bring the newer one back, or run %s to go on from the old one, then upgrade",
+	return fmt.Errorf("%s: %w: it is at version %v, and %v: an older copy was put back; nothing was changed; bring the newer one back, or run %s to go on from the old one, then upgrade",
 		file, sidecar.ErrRegressed, version, seen, p.command("accept", owner))
 }
