@@ -72,7 +72,7 @@ func declare(m *schema.Manifest, built *schema.Declaration) (*declared, error) {
 
 // manifest returns what a writer would go by that knows all of it.
 func (d *declared) manifest() *schema.Manifest {
-	return &schema.Manifest{StateID: d.stateID, Declaration: *d.declaration}
+	return &schema.Manifest{StateID: d.stateID, Declaration: *d.declaration, Removed: d.removed}
 }
 
 // attached reports whether owner has members of a map whose keys another decides.

@@ -101,7 +101,7 @@ func (s *source) judge(d *declared) *owner {
 		if d.pending != nil {
 			return o.bad(status, finishFirst(fmt.Errorf("%s: %w", s.where(), err)))
 		}
-		advice := sidecar.Advice{Dir: s.dir, StateID: d.stateID, Declaration: d.declaration, Removed: d.removed}
+		advice := sidecar.Advice{Dir: s.dir, Manifest: d.manifest()}
 		return o.bad(status, fmt.Errorf("%s: %w", o.File, advice.Unusable(o.Name, s.text, err)))
 	}
 	o.Status, o.Version, o.WrittenAt, o.doc = OK, doc.Version, doc.WrittenAt, doc

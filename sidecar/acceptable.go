@@ -17,11 +17,8 @@ import (
 type Advice struct {
 	// Dir is the state's directory.
 	Dir *statedir.Dir
-	// StateID and Declaration are the state's.
-	StateID     string
-	Declaration *schema.Declaration
-	// Removed is what upgrades took out, as the manifest lists it.
-	Removed []string
+	// Manifest is the state's.
+	Manifest *schema.Manifest
 	// Placed has every command name the directory. If false, none does: who
 	// says it to a person knows how that person named the state.
 	Placed bool
@@ -43,7 +40,7 @@ func (a Advice) refusal(owner string, doc *document.Document) error {
 		if err != nil {
 			return err
 		}
-		if keeper, _ := a.Declaration.OwnerOf(name); value != nil && keeper != owner {
+		if keeper, _ := a.Manifest.Declaration.OwnerOf(name); value != nil && keeper != owner {
 			if err := a.keysKnown(owner, name, keeper, doc); err != nil {
 				return err
 			}
@@ -55,11 +52,11 @@ func (a Advice) refusal(owner string, doc *document.Document) error {
 // acceptable returns the value of a field in a document that another hand wrote,
 // as the field's codec writes it, or nil if no owner declares the field or ever did.
 func (a Advice) acceptable(owner, name string, doc *document.Document) ([]byte, error) {
-	f, ok := a.Declaration.Owners[owner].Fields[name]
-	if other, others := a.Declaration.OwnerOf(name); !ok && others {
+	f, ok := a.Manifest.Declaration.Owners[owner].Fields[name]
+	if other, others := a.Manifest.Declaration.OwnerOf(name); !ok && others {
 		return nil, fmt.Errorf("field %s: %w: it belongs to owner %s: take it out of the file, or run %s", name, ErrNotOwner, other, a.command("quarantine", owner))
 	}
-	if !ok && slices.Contains(a.Removed, "field "+name) { // a later field of that name would have its value
+	if !ok && slices.Contains(a.Manifest.Removed, "field "+name) { // a later field of that name would have its value
 		return nil, fmt.Errorf("field %s: %w: an upgrade of the state has removed or renamed it: take it out of the file, with its value in a declared field if that is to stay, or run %s", name, ErrNotOwner, a.command("quarantine", owner))
 	}
 	if !ok {
@@ -112,7 +109,7 @@ func (a Advice) keys(keeper, field string) (map[string]bool, error) {
 	}
 	doc, err := document.Decode(raw)
 	if err == nil {
-		err = doc.Belongs(keeper, a.StateID)
+		err = doc.Belongs(keeper, a.Manifest.StateID)
 	}
 	if err != nil {
 		return nil, err
@@ -154,5 +151,5 @@ func (a Advice) command(verb, owner string) string {
 
 // advice is the Advice for the state that the Writer writes in.
 func (w *Writer) advice() Advice {
-	return Advice{Dir: w.dir, StateID: w.manifest.StateID, Declaration: &w.manifest.Declaration, Removed: w.manifest.Removed}
+	return Advice{Dir: w.dir, Manifest: w.manifest}
 }

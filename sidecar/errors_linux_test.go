@@ -61,7 +61,9 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		}
 	}
 	upgraded := w.advice()
-	upgraded.Removed = []string{"field old"}
+	removed := *upgraded.Manifest
+	removed.Removed = []string{"field old"}
+	upgraded.Manifest = &removed
 	same("accept: the sidecar is of before an upgrade", upgraded.Acceptable("cost", []byte(`{"old":1}`)))
 	if err := errors.Join(os.Remove(sidecarPath(dir, "cost")), os.Mkdir(sidecarPath(dir, "cost"), 0o700)); err != nil {
 		t.Fatal(err)

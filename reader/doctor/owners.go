@@ -79,7 +79,7 @@ func (p *patient) accepted(o reader.OwnerStatus, advice string) remedy {
 	accept := p.run("accept", o.Name)
 	raw, err := p.dir.ReadFile(statedir.Sidecar(o.Name), nil, document.MaxSize)
 	if err == nil {
-		err = sidecar.Advice{Dir: p.dir, StateID: p.manifest.StateID, Declaration: &p.manifest.Declaration, Removed: p.manifest.Removed, Placed: true}.Acceptable(o.Name, raw)
+		err = sidecar.Advice{Dir: p.dir, Manifest: p.manifest, Placed: true}.Acceptable(o.Name, raw)
 	}
 	if err == nil {
 		return accept.but(advice)

@@ -11,6 +11,8 @@ import (
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/document"
+	"github.com/freehold-dev/freehold/sidecar/upgrade"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -167,6 +169,22 @@ func TestOneBadOwnerDoesNotHoldUpTheOthers(t *testing.T) {
 	if diff := cmp.Diff([]string{"/cost_total", "/opened_at"}, imported(apply(t, p, dir))); diff != "" {
 		t.Errorf("imported by the second run (-want +got):\n%s", diff)
 	}
+}
+
+// To accept a sidecar is advised only where that works: not if it has what an
+// upgrade has taken out of the state.
+func TestWhatAnUpgradeRemovedIsNotAdvisedToBeAccepted(t *testing.T) {
+	dir, next := newState(t, flat()), flat()
+	Damaged(dir, "sidecar-invalid")
+	delete(next.Owners["cost"].Fields, "opened_at")
+	if _, err := upgrade.Run(t.Context(), dir, next, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "cost.json"), []byte(`{"$sidecar":1,"opened_at":"2026-08-10T08:02:11Z"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := planned(t, next, flatFile).Apply(t.Context(), dir, nil)
+	wantError(t, err, document.ErrInvalid, "cannot be accepted as it is: field opened_at: not the owner: an upgrade of the state has removed or renamed it")
 }
 
 // An owner whose live process holds the lease is not written, and who holds it

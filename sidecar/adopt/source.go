@@ -96,9 +96,8 @@ type claims map[string]sidecar.Claimant
 
 // A directory reads sidecars without locks.
 type directory struct {
-	dir         *statedir.Dir
-	stateID     string
-	declaration *schema.Declaration
+	dir      *statedir.Dir
+	manifest *schema.Manifest
 }
 
 func openDirectory(path string) (*directory, error) {
@@ -111,7 +110,7 @@ func openDirectory(path string) (*directory, error) {
 		dir.Close()
 		return nil, err
 	}
-	return &directory{dir, manifest.StateID, &manifest.Declaration}, nil
+	return &directory{dir, manifest}, nil
 }
 
 // sidecar reads the sidecar of owner; there may be none.
@@ -119,17 +118,17 @@ func (d *directory) sidecar(owner string) (*document.Document, error) {
 	name := statedir.Sidecar(owner)
 	raw, err := d.dir.ReadFile(name, nil, document.MaxSize)
 	if errors.Is(err, fs.ErrNotExist) {
-		return document.New(owner, d.stateID), nil
+		return document.New(owner, d.manifest.StateID), nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w: `freehold quarantine %s` moves it aside", sidecar.ErrUnreadable, err, owner)
 	}
 	doc, err := document.Decode(raw)
 	if err == nil {
-		err = doc.Belongs(owner, d.stateID)
+		err = doc.Belongs(owner, d.manifest.StateID)
 	}
 	if err != nil {
-		advice := sidecar.Advice{Dir: d.dir, StateID: d.stateID, Declaration: d.declaration}
+		advice := sidecar.Advice{Dir: d.dir, Manifest: d.manifest}
 		return nil, fmt.Errorf("%s: %w", filepath.Join(d.dir.Path(), name), advice.Unusable(owner, raw, err))
 	}
 	return doc, nil

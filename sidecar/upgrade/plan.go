@@ -133,7 +133,7 @@ func (p *plan) decode(owner string, raw []byte) (*document.Document, error) {
 	case !p.declared(owner) && !errors.As(err, new(*document.FormatError)): // which says what to do
 		return nil, fmt.Errorf("%s: %w: nothing was changed; owner %s is not in the state yet, so that is nobody's: move it away", file, err, owner)
 	}
-	advice := sidecar.Advice{Dir: p.dir, StateID: p.manifest.StateID, Declaration: p.old, Removed: p.manifest.Removed, Placed: true}
+	advice := sidecar.Advice{Dir: p.dir, Manifest: p.manifest, Placed: true}
 	return nil, fmt.Errorf("%s: %w", file, advice.Unusable(owner, raw, fmt.Errorf("%w: nothing was changed", err)))
 }
 
@@ -221,7 +221,7 @@ func (p *plan) upgraded(known map[string]string) map[string]string {
 // files returns what is staged: the new sidecars, and copies of the old ones.
 func (p *plan) files() (map[string][]byte, error) {
 	files := map[string][]byte{}
-	for owner, doc := range maps.All(p.next) {
+	for owner, doc := range p.next {
 		raw, err := doc.Encode()
 		if err != nil {
 			return nil, err
