@@ -3,7 +3,6 @@
 package statedir
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -185,16 +184,14 @@ const hands = 32
 // others are removed all the same.
 func (a *Aside) RemoveAll(names []string) error {
 	var g errgroup.Group
-	g.SetLimit(hands)
-	var first error
-	for _, name := range names {
-		if len(names) > hands {
-			g.Go(func() error { return a.Remove(name) })
-		} else if err := a.Remove(name); first == nil {
-			first = err
-		}
+	g.SetLimit(1)
+	if len(names) > hands {
+		g.SetLimit(hands)
 	}
-	return cmp.Or(first, g.Wait())
+	for _, name := range names {
+		g.Go(func() error { return a.Remove(name) })
+	}
+	return g.Wait()
 }
 
 // Sync makes the names in the directory durable, and that names are gone.

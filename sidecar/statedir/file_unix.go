@@ -58,6 +58,22 @@ func (f *folder) readFile(name string, buf []byte, most int) ([]byte, error) {
 	}
 }
 
+const openFlags = unix.O_RDONLY | unix.O_NOFOLLOW | unix.O_NONBLOCK | unix.O_CLOEXEC | unix.O_NOCTTY
+
+// openRegular opens name for reading without following it and without waiting
+// for a pipe's other end.
+func (f *folder) openRegular(name string) (int, error) {
+	fd, err := f.openQuietly(name)
+	if err != nil {
+		return -1, f.explain(name, err)
+	}
+	return fd, nil
+}
+
+// openQuietly is openRegular with the bare error of the system. It allocates
+// nothing, because readers call it for every owner and view.
+func (f *folder) openQuietly(name string) (int, error) { return f.openBelow(name, openFlags) }
+
 // writeFile makes raw the content of the file name, whole and durable. That the
 // name survives power loss, sync sees to.
 func (f *folder) writeFile(name string, raw []byte) error {

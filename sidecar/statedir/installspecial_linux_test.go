@@ -43,7 +43,7 @@ func TestNothingButAPlainFileIsInstalled(t *testing.T) {
 			if _, err := os.Lstat(staged); err != nil {
 				t.Error(err)
 			}
-			if err := d.Unstage(""); err != nil {
+			if err := d.Unstage(); err != nil {
 				t.Fatal(err)
 			}
 		})

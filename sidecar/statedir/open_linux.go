@@ -6,18 +6,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-const openFlags = unix.O_RDONLY | unix.O_NOFOLLOW | unix.O_NONBLOCK | unix.O_CLOEXEC | unix.O_NOCTTY
-
-// openRegular opens name for reading without following it and without waiting
-// for a pipe's other end.
-func (f *folder) openRegular(name string) (int, error) {
-	fd, err := f.openQuietly(name)
-	if err != nil {
-		return -1, f.explain(name, err)
-	}
-	return fd, nil
-}
-
 // mostMoved is how often a file may be moved away under who opens it, before
 // something must be mounted there.
 const mostMoved = 4
@@ -51,7 +39,3 @@ func (f *folder) openBelow(path string, flags int) (int, error) {
 		}
 	}
 }
-
-// openQuietly is openRegular with the bare error of the system. It allocates
-// nothing, because readers call it for every owner and view.
-func (f *folder) openQuietly(name string) (int, error) { return f.openBelow(name, openFlags) }

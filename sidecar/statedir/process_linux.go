@@ -55,21 +55,14 @@ func (p *Process) proc(name string) string { return fmt.Sprintf("/proc/%d/%s", p
 
 // There returns an error that wraps [ErrGone] if the process has ended.
 func (p *Process) There() error {
-	ended, err := p.Ended()
-	if ended {
+	fds := []unix.PollFd{{Fd: int32(p.fd), Events: unix.POLLIN}}
+	switch n, err := retry(func() (int, error) { return unix.Poll(fds, 0) }); {
+	case err != nil:
+		return fmt.Errorf("process %d: poll: %w", p.pid, err)
+	case n > 0:
 		return fmt.Errorf("process %d: %w", p.pid, ErrGone)
 	}
-	return err
-}
-
-// Ended reports whether the process has ended.
-func (p *Process) Ended() (bool, error) {
-	fds := []unix.PollFd{{Fd: int32(p.fd), Events: unix.POLLIN}}
-	n, err := retry(func() (int, error) { return unix.Poll(fds, 0) })
-	if err != nil {
-		return false, fmt.Errorf("process %d: poll: %w", p.pid, err)
-	}
-	return n > 0, nil
+	return nil
 }
 
 // Wait waits until the process has ended, for at most wait and as long as ctx

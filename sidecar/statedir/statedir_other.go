@@ -115,7 +115,7 @@ func (d *Dir) Absent(string) bool                                       { return
 func (d *Dir) Settled(context.Context) (*schema.Manifest, error)        { return nil, ErrUnsupported }
 func (d *Dir) WriteManifest(*schema.Manifest) error                     { return ErrUnsupported }
 func (d *Dir) Stage(string, map[string][]byte) error                    { return ErrUnsupported }
-func (d *Dir) Unstage(string) error                                     { return ErrUnsupported }
+func (d *Dir) Unstage() error                                           { return ErrUnsupported }
 func (d *Dir) Install(id, name string, keep bool) error                 { return ErrUnsupported }
 func (d *Dir) Drop(name, kept string) error                             { return ErrUnsupported }
 func (d *Dir) QuarantinePath(string) string                             { return "" }

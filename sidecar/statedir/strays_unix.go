@@ -195,7 +195,7 @@ func (f *folder) removeStaged(name string, look bool) (there, busy bool, err err
 		return false, false, err
 	}
 	defer unix.Close(fd)
-	free, err := tryLock(fd)
+	free, err := flock(fd, unix.LOCK_EX)
 	switch {
 	case err != nil:
 		return false, false, f.fail("flock", name, err)
@@ -231,7 +231,7 @@ func (f *folder) openStaged(name string) (staged string, fd int, err error) {
 		if err != nil {
 			return "", -1, f.fail("create", staged, err)
 		}
-		free, err := tryLock(fd)
+		free, err := flock(fd, unix.LOCK_EX)
 		if err == nil && free && named(fd, f.fd, staged) {
 			return staged, fd, nil
 		}
@@ -240,12 +240,4 @@ func (f *folder) openStaged(name string) (staged string, fd int, err error) {
 			return "", -1, f.fail("lock", staged, errors.Join(err, gone))
 		}
 	}
-}
-
-func tryLock(fd int) (bool, error) {
-	_, err := retry(func() (int, error) { return 0, unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB) })
-	if err == unix.EWOULDBLOCK {
-		return false, nil
-	}
-	return err == nil, err
 }

@@ -69,12 +69,12 @@ func (d *Dir) acquireAll(ctx context.Context, m *schema.Manifest, names []string
 // The caller holds the state's lock. What earlier upgrades left that never took
 // effect is removed, and so is this one's if it fails.
 func (d *Dir) Stage(id string, files map[string][]byte) error {
-	if err := d.Unstage(""); err != nil {
+	if err := d.Unstage(); err != nil {
 		return err
 	}
 	err := d.stage(id, files)
 	if err != nil {
-		err = errors.Join(err, d.Unstage(""))
+		err = errors.Join(err, d.Unstage())
 	}
 	return err
 }
@@ -100,15 +100,15 @@ func (d *Dir) stage(id string, files map[string][]byte) error {
 	return d.meta.sync()
 }
 
-// Unstage removes the directories of upgrades but that of the upgrade id. The
-// caller holds the state's lock.
-func (d *Dir) Unstage(id string) error {
+// Unstage removes the directories of all upgrades. The caller holds the state's
+// lock, and none of them is pending.
+func (d *Dir) Unstage() error {
 	names, err := d.meta.names()
 	if err != nil {
 		return err
 	}
 	for _, name := range names {
-		if nonce, ok := nonceAfter(upgradePrefix, name); !ok || nonce == id {
+		if _, ok := nonceAfter(upgradePrefix, name); !ok {
 			continue
 		}
 		if err := d.meta.root.RemoveAll(name); err != nil {

@@ -60,7 +60,7 @@ func (r *run) undecided(m *schema.Manifest, err error) error {
 	if readErr != nil || bytes.Equal(now.Text, m.Text) {
 		return r.unfinished(err)
 	}
-	return fmt.Errorf("%w: nothing was changed; mend that and run it again", errors.Join(err, r.dir.Unstage("")))
+	return fmt.Errorf("%w: nothing was changed; mend that and run it again", errors.Join(err, r.dir.Unstage()))
 }
 
 // finish moves the sidecars of an upgrade that has taken effect to their places,

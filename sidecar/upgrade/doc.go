@@ -6,12 +6,13 @@
 // versions of the new ones, so that an old one that is put back has regressed.
 //
 // [Run] holds every lock of the state, so that nobody commits meanwhile, or sets
-// a patch aside; it is refused while one is, and while a sidecar is not as
-// Freehold left it or has regressed. It writes the new sidecars beside the state,
-// then replaces the manifest, which is the moment at which all of it takes effect,
-// and then moves the sidecars to their places. A reader sees the state as it was before that moment or as it
-// is after it. A Run that is killed before it has changed nothing; one that is
-// killed after it is finished by the next, and until then nobody commits.
+// a patch aside. Those that are set aside it takes in first; it is refused if one
+// cannot be, or if a sidecar is not as Freehold left it or has regressed. It writes
+// the new sidecars beside the state, then replaces the manifest, which is the moment
+// at which all of it takes effect, and then moves the sidecars to their places. A
+// reader sees the state as it was before that moment or as it is after it. A Run
+// that is killed before it has changed nothing but that patches are taken in; one
+// that is killed after it is finished by the next, and until then nobody commits.
 //
 // What the writer of a dependent field had observed goes along too, of the fields
 // that it depends on afterwards, under the names that they have then. Of others

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/statedir"
@@ -51,10 +52,7 @@ func (r *run) seal(ctx context.Context) (release func(), err error) {
 			aside.Close()
 		}
 	}
-	for _, owner := range r.manifest.Declaration.OwnerNames() {
-		if !r.manifest.Declaration.Owners[owner].SetsAside() {
-			continue
-		}
+	for _, owner := range r.setters() {
 		aside, err := r.dir.OpenAside(owner)
 		if err == nil {
 			sealed = append(sealed, aside)
@@ -68,12 +66,15 @@ func (r *run) seal(ctx context.Context) (release func(), err error) {
 	return release, nil
 }
 
+// setters returns the owners of the state that set patches aside.
+func (r *run) setters() []string {
+	d := &r.manifest.Declaration
+	return slices.DeleteFunc(d.OwnerNames(), func(owner string) bool { return !d.Owners[owner].SetsAside() })
+}
+
 // full returns the owners that have patches set aside.
 func (r *run) full() (owners []string) {
-	for _, owner := range r.manifest.Declaration.OwnerNames() {
-		if !r.manifest.Declaration.Owners[owner].SetsAside() {
-			continue
-		}
+	for _, owner := range r.setters() {
 		if names, err := r.aside(owner); err == nil && len(names) > 0 {
 			owners = append(owners, owner)
 		}

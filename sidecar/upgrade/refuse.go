@@ -10,10 +10,7 @@ import (
 // noneAside refuses an upgrade while patches are set aside that could not be taken
 // in, and a dry run while any are: they speak of the fields as they are.
 func (p *plan) noneAside() error {
-	for _, owner := range p.old.OwnerNames() {
-		if !p.old.Owners[owner].SetsAside() {
-			continue
-		}
+	for _, owner := range p.setters() {
 		names, err := p.aside(owner)
 		if err != nil {
 			return err

@@ -2,6 +2,7 @@ package upgrade
 
 import (
 	"bytes"
+	"maps"
 	"slices"
 
 	"github.com/freehold-dev/freehold/schema"
@@ -81,7 +82,7 @@ func (t *table) build() {
 		by = t.by
 	}
 	var rows []document.Row
-	for _, key := range t.keys() {
+	for _, key := range slices.Sorted(maps.Keys(t.parts[t.decider])) {
 		if row, ok := t.row(key); ok {
 			rows = append(rows, row)
 		}
@@ -111,16 +112,6 @@ func (t *table) source() (owner string, ok bool) {
 		}
 	}
 	return "", false
-}
-
-// keys returns the keys of the map, sorted.
-func (t *table) keys() []string {
-	var keys []string
-	for key := range t.parts[t.decider] {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	return keys
 }
 
 // row returns what the owner has at a key, or false if that is nothing. What

@@ -56,14 +56,15 @@ type Kept struct {
 }
 
 // Run brings the state in dir up to the declaration d. It returns an error that
-// wraps [sidecar.ErrBusy] if an exclusive owner has a live process or somebody
-// commits for too long; [sidecar.ErrForeign], [sidecar.ErrInvalid],
-// [sidecar.ErrRegressed] or [sidecar.ErrUnreadable] if a sidecar is not as
-// Freehold left it; [Misfits] if
+// wraps [sidecar.ErrBusy] if an exclusive owner has a live process, somebody
+// commits for too long, or a patch that is set aside cannot be taken in;
+// [sidecar.ErrForeign], [sidecar.ErrInvalid], [sidecar.ErrRegressed] or
+// [sidecar.ErrUnreadable] if a sidecar is not as Freehold left it; [Misfits] if
 // values cannot be converted exactly; [sidecar.ErrDeclaration] if d is another
 // state's; [schema.ErrUnsound] if no owners.yaml says d. Nothing has changed
 // then, but that what was set aside is taken in, and that an upgrade which was
-// killed is finished; only of that the report tells, which else is nil with an error. After an error that wraps [sidecar.ErrIndeterminate] the upgrade has, or
+// killed is finished; only of that the report tells, which else is nil with an
+// error. After an error that wraps [sidecar.ErrIndeterminate] the upgrade has, or
 // may have, taken effect: run it again.
 func Run(ctx context.Context, dir string, d *schema.Declaration, o *Options) (*Report, error) {
 	if o == nil {
@@ -160,7 +161,7 @@ func (r *run) wet() (*Report, error) {
 		}
 		r.finished(p)
 	}
-	if err := r.dir.Unstage(""); err != nil { // what a killed one left
+	if err := r.dir.Unstage(); err != nil { // what a killed one left
 		return nil, err
 	}
 	resumed := *r.report
@@ -174,7 +175,7 @@ func (r *run) wet() (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	_ = r.dir.Unstage("") // it is empty now, and the next upgrade's to remove if that fails
+	_ = r.dir.Unstage() // it is empty now, and the next upgrade's to remove if that fails
 	return r.report, nil
 }
 
