@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/freehold-dev/freehold/sidecar"
@@ -92,7 +93,7 @@ func (p *pile) list() ([]asideFile, error) {
 }
 
 func (p *pile) find(name string) (int, bool) {
-	return slices.BinarySearchFunc(p.files, name, func(f asideFile, name string) int { return bytes.Compare([]byte(f.name), []byte(name)) })
+	return slices.BinarySearchFunc(p.files, name, func(f asideFile, name string) int { return strings.Compare(f.name, name) })
 }
 
 // counted returns the patches that are not in doc yet, in their order. One whose

@@ -46,7 +46,7 @@ const (
 	SidecarNewer      Code = "sidecar-newer" // of a format that this release does not read
 	SidecarForeign    Code = "sidecar-foreign"
 	SidecarUnreadable Code = "sidecar-unreadable"
-	SidecarRegressed  Code = "sidecar-regressed"  // older than something that observed it, or gone since
+	SidecarRegressed  Code = "sidecar-regressed"  // older than something that observed it or an upgrade wrote it, or gone since
 	SidecarUndeclared Code = "sidecar-undeclared" // of an owner that nobody declares
 	ClaimInvalid      Code = "claim-invalid"
 	ClaimForeign      Code = "claim-foreign"
@@ -58,9 +58,10 @@ const (
 	AsideWaiting Code = "aside-waiting" // patches could be taken in, and nobody does
 	AsideFull    Code = "aside-full"    // hardly any more can be set aside
 	PatchKept    Code = "patch-kept"    // it was kept out, in the quarantine
-	LegacyOpen   Code = "legacy-open"   // values of a legacy file that no owner has yet
-	LegacyMoved  Code = "legacy-moved"  // values of it that somebody changed since
-	LegacyBad    Code = "legacy-bad"    // it cannot be adopted
+	// A legacy file that the state was adopted from.
+	LegacyOpen  Code = "legacy-open"  // values that no owner has yet
+	LegacyMoved Code = "legacy-moved" // values that somebody changed since
+	LegacyBad   Code = "legacy-bad"   // it cannot be adopted
 	// Leases.
 	LeaseRecord    Code = "lease-record"    // the record is damaged
 	LeaseGone      Code = "lease-gone"      // it names a holder that is no more

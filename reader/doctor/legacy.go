@@ -6,14 +6,9 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/freehold-dev/freehold/sidecar/adopt"
 )
-
-// adopter begins the name of the program in the provenance of what was adopted;
-// the name of the legacy file follows.
-const adopter = "adopt "
 
 // legacy compares the files that the state was adopted from with it, for as long
 // as they are there.
@@ -38,7 +33,7 @@ func (p *patient) adopted() (files []string) {
 	for _, o := range p.view.Declaration().OwnerNames() {
 		for _, field := range p.view.Declaration().Owners[o].FieldNames() {
 			from, _ := p.view.Field(field).Provenance()
-			name, ok := strings.CutPrefix(from.Program, adopter)
+			name, ok := adopt.Source(from.Program)
 			if !ok || name != filepath.Base(name) {
 				continue
 			}
@@ -77,7 +72,7 @@ func (p *patient) compare(ctx context.Context, file string) error {
 			f.Owner, f.Field = o.Owner, i.Field
 		}
 		for _, k := range o.Kept {
-			if k.Program != adopter+filepath.Base(path) {
+			if from, _ := adopt.Source(k.Program); from != filepath.Base(path) {
 				continue // the state went on by itself
 			}
 			f := p.find(LegacyMoved, path, fmt.Sprintf("the value at %s was adopted and is another one now: somebody still writes the file", k.Pointer), words("stop the program that still writes it"))

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/freehold-dev/freehold/schema"
@@ -28,18 +29,12 @@ func (r remedy) but(advice string) remedy {
 }
 
 // run returns the command that runs freehold on the state.
-func (p *patient) run(args ...string) remedy { return freehold(p.path, args...) }
-
-// freehold returns the command that runs freehold on the state in dir.
-func freehold(dir string, args ...string) remedy {
-	split, rest := len(args), []string(nil)
-	for i, arg := range args {
-		if arg == "--" { // flags that come later are none
-			split, rest = i, args[i:]
-		}
+func (p *patient) run(args ...string) remedy {
+	end := slices.Index(args, "--") // flags that come later are none
+	if end < 0 {
+		end = len(args)
 	}
-	all := append([]string{"freehold"}, args[:split]...)
-	return shell(append(append(all, "--dir", dir), rest...)...)
+	return shell(slices.Concat([]string{"freehold"}, args[:end], []string{"--dir", p.path}, args[end:])...)
 }
 
 // shell returns a command.

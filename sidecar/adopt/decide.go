@@ -161,9 +161,11 @@ func (d *decision) set(f schema.Field, v Value, s stored) {
 func lacking(f schema.Field, all, have []byte) [][]byte {
 	elements, _ := f.Elements(all)
 	old, _ := f.Elements(have)
-	return slices.DeleteFunc(elements, func(e []byte) bool {
-		return slices.ContainsFunc(old, func(o []byte) bool { return bytes.Equal(o, e) })
-	})
+	known := make(map[string]bool, len(old))
+	for _, o := range old {
+		known[string(o)] = true
+	}
+	return slices.DeleteFunc(elements, func(e []byte) bool { return known[string(e)] })
 }
 
 // An entryDecision decides about one owner's part of a map.

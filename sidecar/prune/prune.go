@@ -138,9 +138,12 @@ func (p *pruning) beside(found []statedir.Instance) error {
 	if err != nil {
 		return err
 	}
+	instances := make(map[string]bool, len(found))
+	for _, i := range found {
+		instances[i.Name] = true
+	}
 	for _, e := range entries {
-		instance := slices.ContainsFunc(found, func(i statedir.Instance) bool { return i.Name == e.Name() })
-		if instance || strings.HasPrefix(e.Name(), ".freehold") || p.came(e.Name()) {
+		if instances[e.Name()] || strings.HasPrefix(e.Name(), ".freehold") || p.came(e.Name()) {
 			continue
 		}
 		p.note(Item{Kind: Other, Path: filepath.Join(dir, e.Name()), Action: Kept, Reason: NotOurs, Says: "it is no instance"})
