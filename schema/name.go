@@ -1,5 +1,10 @@
 package schema
 
+import (
+	"strings"
+	"unicode"
+)
+
 // NameRule is the rule for names of states, owners and fields, as a regular
 // expression. A name is a file name, a JSON key and the root of a Go
 // identifier on every platform at once, so it has no upper case, no dots and
@@ -17,4 +22,16 @@ func ValidName(s string) bool {
 		}
 	}
 	return true
+}
+
+// FoldCase maps all spellings of a name that differ only in case to one, as
+// [strings.EqualFold] compares them.
+func FoldCase(name string) string {
+	return strings.Map(func(r rune) rune {
+		least := r
+		for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
+			least = min(least, f)
+		}
+		return least
+	}, name)
 }

@@ -2,8 +2,6 @@ package adopt
 
 import (
 	"iter"
-	"strings"
-	"unicode"
 
 	"github.com/freehold-dev/freehold/schema"
 )
@@ -35,20 +33,9 @@ func keysOf(fields map[string]schema.Field) *keys {
 		}
 	}
 	for key := range k.names {
-		k.folded[fold(key)] = key
+		k.folded[schema.FoldCase(key)] = key
 	}
 	return k
-}
-
-// fold maps all spellings that differ only in case to one.
-func fold(key string) string {
-	return strings.Map(func(r rune) rune {
-		least := r
-		for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
-			least = min(least, f)
-		}
-		return least
-	}, key)
 }
 
 // owned yields the members of o, which stands at a spot, that a name is
@@ -62,7 +49,7 @@ func (c *converter) owned(k *keys, at spot, o schema.Object) iter.Seq2[string, s
 			switch {
 			case !ok && k.rest != "": // of the map that is the file
 			case !ok:
-				c.unowned = append(c.unowned, Unowned{at.at.AppendToken(m.Name), k.folded[fold(m.Name)]})
+				c.unowned = append(c.unowned, Unowned{at.at.AppendToken(m.Name), k.folded[schema.FoldCase(m.Name)]})
 			case twice:
 				c.complain(at.at.AppendToken(m.Name), "the keys %q and %q are both for %s: take one of them out of the file", first, m.Name, name)
 			default:

@@ -3,9 +3,8 @@ package document
 import (
 	"bytes"
 	"slices"
-	"strings"
-	"unicode"
 
+	"github.com/freehold-dev/freehold/schema"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -45,25 +44,13 @@ func clash(names []nameAt) (i, j int, ok bool) {
 	}
 	seen := make(map[string]int, len(names))
 	for j := range names {
-		folded := fold(names[j].text)
+		folded := schema.FoldCase(string(names[j].text))
 		if i, ok := seen[folded]; ok {
 			return i, j, true
 		}
 		seen[folded] = j
 	}
 	return 0, 0, false
-}
-
-// fold maps all spellings that are equal under Unicode's simple case folding
-// to one, as [strings.EqualFold] compares them.
-func fold(name []byte) string {
-	return strings.Map(func(r rune) rune {
-		least := r
-		for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
-			least = min(least, f)
-		}
-		return least
-	}, string(name))
 }
 
 // kind names the kind of a JSON value in words.
