@@ -117,7 +117,7 @@ func (c *comparison) field(owner, name string) {
 	}
 	c.used[o] = true
 	old := c.old.Owners[o.Owner].Fields[o.Field]
-	shared := f.shareable() && old.shareable()
+	shared := f.Shareable() && old.Shareable()
 	if o.Field != name {
 		c.add(Change{What: Renamed, Owner: owner, Field: name, From: o.Field})
 	}
@@ -233,7 +233,7 @@ func (c *comparison) removed() {
 				continue
 			}
 			f := c.old.Owners[owner].Fields[field]
-			if !f.shareable() || !c.columned(field) {
+			if !f.Shareable() || !c.columned(field) {
 				continue
 			}
 			for _, member := range f.MemberNames() {
@@ -253,7 +253,7 @@ func (c *comparison) removed() {
 func (c *comparison) columned(field string) bool {
 	for _, owner := range c.next.OwnerNames() {
 		for name, f := range c.next.Owners[owner].Fields {
-			if o, ok := c.old.Origin(c.next, owner, name); ok && o.Field == field && f.shareable() {
+			if o, ok := c.old.Origin(c.next, owner, name); ok && o.Field == field && f.Shareable() {
 				return true
 			}
 		}

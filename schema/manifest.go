@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -106,9 +107,9 @@ func limitManifest(text []byte) error {
 }
 
 // ParseManifest reads the text of manifest.json. It returns a [*FormatError] if
-// the format is of a newer release, and an error if it is none, if the state id or the lock files are missing,
-// or if the declaration could not have come from an owners.yaml: a manifest may
-// be the work of a stranger.
+// the format is of a newer release, and an error if it is none, if the state id or
+// the lock files are missing, or if the declaration could not have come from an
+// owners.yaml: a manifest may be the work of a stranger.
 func ParseManifest(text []byte) (*Manifest, error) {
 	if err := limitManifest(text); err != nil {
 		return nil, err
@@ -162,8 +163,8 @@ func (m *Manifest) sound() error {
 	if err := m.Pending.sound(); err != nil {
 		return err
 	}
-	for owner, version := range m.Upgraded {
-		if !validVersion(version) {
+	for _, owner := range slices.Sorted(maps.Keys(m.Upgraded)) {
+		if version := m.Upgraded[owner]; !validVersion(version) {
 			return fmt.Errorf("the manifest says that an upgrade has given owner %.80q the version %.80q, which is none", owner, version)
 		}
 	}
@@ -229,44 +230,51 @@ func (d *Declaration) sound() error {
 		return err
 	}
 	for _, owner := range d.OwnerNames() {
-		o := d.Owners[owner]
-		if !ValidName(owner) {
-			return fmt.Errorf("the owner name %q does not fit %s", owner, NameRule)
-		}
-		if owner == "state" {
-			return errors.New("the owner name state is that of the state's own lock")
-		}
-		if mode := o.EffectiveMode(); mode != Shared && mode != Exclusive {
-			return fmt.Errorf("owner %s has the unknown mode %q", owner, mode)
-		}
-		if durability := o.EffectiveDurability(); durability != Power && durability != Process {
-			return fmt.Errorf("owner %s has the unknown durability %q", owner, durability)
-		}
-		if o.Busy.Then != "" && o.Busy.Then != Fail && o.Busy.Then != Aside {
-			return fmt.Errorf("owner %s has the unknown busy rule %q", owner, o.Busy.Then)
-		}
-		if clashes := o.orders(owner); len(clashes) > 0 {
-			return errors.New(clashes[0])
-		}
-		if o.Busy.Wait != "" {
-			if wait, err := time.ParseDuration(o.Busy.Wait); err != nil || wait < 0 {
-				return fmt.Errorf("owner %s has the wait %q, which is no duration", owner, o.Busy.Wait)
-			}
-		}
-		if o.Home != "" && !validHome(o.Home) {
-			return fmt.Errorf("owner %s has the home %.200q, which is no path below a module root", owner, o.Home)
-		}
-		for _, field := range o.FieldNames() {
-			if !ValidName(field) {
-				return fmt.Errorf("the field name %q does not fit %s", field, NameRule)
-			}
-			if err := o.Fields[field].sound(Kinds(), 0); err != nil {
-				return fmt.Errorf("field %s %w", field, err)
-			}
+		if err := d.Owners[owner].sound(owner); err != nil {
+			return err
 		}
 	}
 	if clashes := append(d.shared(), d.unsoundDependencies()...); len(clashes) > 0 {
 		return errors.New(clashes[0])
+	}
+	return nil
+}
+
+// sound says what is wrong with the owner called name by itself.
+func (o Owner) sound(name string) error {
+	if !ValidName(name) {
+		return fmt.Errorf("the owner name %q does not fit %s", name, NameRule)
+	}
+	if name == "state" {
+		return errors.New("the owner name state is that of the state's own lock")
+	}
+	if mode := o.EffectiveMode(); mode != Shared && mode != Exclusive {
+		return fmt.Errorf("owner %s has the unknown mode %q", name, mode)
+	}
+	if durability := o.EffectiveDurability(); durability != Power && durability != Process {
+		return fmt.Errorf("owner %s has the unknown durability %q", name, durability)
+	}
+	if o.Busy.Then != "" && o.Busy.Then != Fail && o.Busy.Then != Aside {
+		return fmt.Errorf("owner %s has the unknown busy rule %q", name, o.Busy.Then)
+	}
+	if clashes := o.orders(name); len(clashes) > 0 {
+		return errors.New(clashes[0])
+	}
+	if o.Busy.Wait != "" {
+		if wait, err := time.ParseDuration(o.Busy.Wait); err != nil || wait < 0 {
+			return fmt.Errorf("owner %s has the wait %q, which is no duration", name, o.Busy.Wait)
+		}
+	}
+	if o.Home != "" && !validHome(o.Home) {
+		return fmt.Errorf("owner %s has the home %.200q, which is no path below a module root", name, o.Home)
+	}
+	for _, field := range o.FieldNames() {
+		if !ValidName(field) {
+			return fmt.Errorf("the field name %q does not fit %s", field, NameRule)
+		}
+		if err := o.Fields[field].sound(Kinds(), 0); err != nil {
+			return fmt.Errorf("field %s %w", field, err)
+		}
 	}
 	return nil
 }

@@ -74,7 +74,7 @@ func (d *Declaration) moved(owner string, built *Declaration) (clashes []string)
 		}
 		old, f := d.Owners[there].Fields[field], built.Owners[owner].Fields[field]
 		switch {
-		case !old.shareable() || !f.shareable():
+		case !old.Shareable() || !f.Shareable():
 			clashes = append(clashes, fmt.Sprintf("field %s belongs to owner %s there and to %s here", field, there, owner))
 		case here == owner:
 			clashes = append(clashes, fmt.Sprintf("owner %s decides the keys of map %s there and owner %s here", there, field, here))

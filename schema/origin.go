@@ -57,4 +57,4 @@ func formerMember(members map[string]Field, name string) []string {
 
 // Shareable reports whether several owners may have parts of f: it is a map
 // with records at its keys.
-func (f Field) Shareable() bool { return f.shareable() }
+func (f Field) Shareable() bool { return f.EffectiveKind() == Map && f.Value == nil }

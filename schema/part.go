@@ -124,7 +124,7 @@ func (f Field) normalizeMap(raw []byte) ([]byte, error) {
 		if err := CheckKey(m.Name); err != nil {
 			return nil, err
 		}
-		if o[i].Value, err = f.NormalizeEntry(m.Value); err != nil {
+		if o[i].Value, err = f.normalizeEntry(m.Value); err != nil {
 			return nil, fmt.Errorf("key %q: %w", m.Name, err)
 		}
 		o[i].Key, _ = jsontext.AppendQuote(nil, m.Name) // valid: it was read
@@ -133,8 +133,8 @@ func (f Field) normalizeMap(raw []byte) ([]byte, error) {
 	return o.Append(nil), nil
 }
 
-// NormalizeEntry is [Field.Normalize] for what the map f has at one key.
-func (f Field) NormalizeEntry(raw []byte) ([]byte, error) {
+// normalizeEntry is [Field.Normalize] for what the map f has at one key.
+func (f Field) normalizeEntry(raw []byte) ([]byte, error) {
 	if f.Value != nil {
 		return f.Value.Normalize(raw)
 	}

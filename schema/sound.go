@@ -107,12 +107,12 @@ func (d *Declaration) shared() []string {
 			switch {
 			case !taken:
 				owner[[2]string{field, ""}] = name
-			case !f.shareable() || !other.shareable():
+			case !f.Shareable() || !other.Shareable():
 				clashes = append(clashes, fmt.Sprintf("field %s has two owners, %s and %s", field, first, name))
 				continue
 			}
 			for _, member := range f.MemberNames() {
-				if other, ok := owner[[2]string{field, member}]; ok && f.shareable() {
+				if other, ok := owner[[2]string{field, member}]; ok && f.Shareable() {
 					clashes = append(clashes, fmt.Sprintf("member %s of map %s has two owners, %s and %s", member, field, other, name))
 				}
 				owner[[2]string{field, member}] = name
@@ -121,9 +121,6 @@ func (d *Declaration) shared() []string {
 	}
 	return append(clashes, d.keyless()...)
 }
-
-// shareable reports whether f may have several owners.
-func (f Field) shareable() bool { return f.EffectiveKind() == Map && f.Value == nil }
 
 // keyless says which maps of several owners have not exactly one that decides
 // the keys.

@@ -41,28 +41,14 @@ func Repair(ctx context.Context, dir string) (remade []string, err error) {
 			return nil, err
 		}
 	}
-	var held []*Lock
+	remade, held, err := d.lockIntact(ctx, m)
 	defer func() {
 		for _, l := range held {
 			l.Close()
 		}
 	}()
-	for _, name := range lockNames(&m.Declaration) {
-		l, err := d.OpenLock(name, m.Locks[name])
-		if errors.Is(err, ErrLock) {
-			remade = append(remade, name)
-			if pid := d.lostHolder(m, name); pid != 0 {
-				return nil, fmt.Errorf("%s: %w: process %d holds the lost lock; stop it first", filepath.Join(d.meta.path, name), ErrBusy, pid)
-			}
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		held = append(held, l)
-		if err := l.Acquire(ctx, 0); err != nil {
-			return nil, err
-		}
+	if err != nil {
+		return nil, err
 	}
 	for _, name := range asideNames(&m.Declaration) {
 		if d.meta.asideIntact(name) != nil {
@@ -83,6 +69,29 @@ func Repair(ctx context.Context, dir string) (remade []string, err error) {
 		remade = append(remade, claimsName+"/"+owner)
 	}
 	return remade, nil
+}
+
+// lockIntact takes the locks that are those of the manifest. It returns the names
+// of the others, which nobody holds, and those that it has, also with an error.
+func (d *Dir) lockIntact(ctx context.Context, m *schema.Manifest) (lost []string, held []*Lock, err error) {
+	for _, name := range lockNames(&m.Declaration) {
+		l, err := d.OpenLock(name, m.Locks[name])
+		if errors.Is(err, ErrLock) {
+			lost = append(lost, name)
+			if pid := d.lostHolder(m, name); pid != 0 {
+				return nil, held, fmt.Errorf("%s: %w: process %d holds the lost lock; stop it first", filepath.Join(d.meta.path, name), ErrBusy, pid)
+			}
+			continue
+		}
+		if err != nil {
+			return nil, held, err
+		}
+		held = append(held, l)
+		if err := l.Acquire(ctx, 0); err != nil {
+			return nil, held, err
+		}
+	}
+	return lost, held, nil
 }
 
 // remake puts new lock files in the place of the lost ones. What stood there
