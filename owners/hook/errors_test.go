@@ -30,13 +30,14 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		ctx   context.Context
 		stdin io.Reader
 	}{
-		"no object":                  {t.Context(), strings.NewReader("{")},
-		"a name that is there twice": {t.Context(), strings.NewReader(`{"hook_event_name":"Stop","hook_event_name":"Stop"}`)},
-		"another event":              {t.Context(), strings.NewReader(`{"hook_event_name":"Pre\u001b[2JCompact"}`)},
-		"too much":                   {t.Context(), io.LimitReader(zeros{}, 5<<20)},
-		"an input that fails":        {t.Context(), iotest.ErrReader(errors.New("input/output error: try again"))},
-		"no end":                     {ended, blocked{make(chan struct{}), make(chan struct{})}},
-		"no state":                   {t.Context(), strings.NewReader(`{"hook_event_name":"Stop"}`)},
+		"no object":                   {t.Context(), strings.NewReader("{")},
+		"a name that is there twice":  {t.Context(), strings.NewReader(`{"hook_event_name":"Stop","hook_event_name":"Stop"}`)},
+		"a session cut in the middle": {t.Context(), strings.NewReader(`{"hook_event_name":"Stop","session_id":"s-\ud83d"}`)},
+		"another event":               {t.Context(), strings.NewReader(`{"hook_event_name":"Pre\u001b[2JCompact"}`)},
+		"too much":                    {t.Context(), io.LimitReader(zeros{}, 5<<20)},
+		"an input that fails":         {t.Context(), iotest.ErrReader(errors.New("input/output error: try again"))},
+		"no end":                      {ended, blocked{make(chan struct{}), make(chan struct{})}},
+		"no state":                    {t.Context(), strings.NewReader(`{"hook_event_name":"Stop"}`)},
 	} {
 		var stderr bytes.Buffer
 		if status := h.Run(c.ctx, nil, c.stdin, &stderr); status != 0 {

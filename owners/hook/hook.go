@@ -16,6 +16,7 @@ import (
 	"strings"
 	"syscall"
 	"time"
+	"unicode/utf8"
 
 	"github.com/freehold-dev/freehold/sidecar/statedir"
 	"github.com/go-json-experiment/json"
@@ -35,6 +36,11 @@ type Input struct {
 	// ToolInput is what the tool gets; its form depends on the tool.
 	ToolInput jsontext.Value `json:"tool_input"`
 }
+
+// AsAgentsWrite reads JSON as agents write it, for json.Unmarshal: what a tool
+// gets, or said, is often cut in the middle of a character, and what the hook has
+// to note of the call must not be lost for that. Such a part reads as U+FFFD.
+var AsAgentsWrite = jsontext.AllowInvalidUTF8(true)
 
 // A Hook is a program that an agent calls.
 type Hook struct {
@@ -125,8 +131,11 @@ func (h Hook) read(ctx context.Context, stdin io.Reader) (in Input, err error) {
 	if len(text) > mostInput {
 		return in, fmt.Errorf("standard input: more than %d bytes: give it the event alone", mostInput)
 	}
-	if err := json.Unmarshal(text, &in); err != nil {
+	if err := json.Unmarshal(text, &in, AsAgentsWrite); err != nil {
 		return in, fmt.Errorf("standard input is not what the agent sends to a hook: %w: look at its settings", err)
+	}
+	if strings.ContainsRune(in.SessionID, utf8.RuneError) { // that of another session could look the same
+		return in, fmt.Errorf("standard input: the session_id %+q is not UTF-8: look at what the agent sends", in.SessionID)
 	}
 	if !slices.Contains(h.Events, in.Event) {
 		return in, fmt.Errorf("standard input tells of the event %q: this program is for %s: name it there in the agent's settings", in.Event, strings.Join(h.Events, " or "))

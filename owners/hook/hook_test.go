@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/owners/hook"
+	"github.com/go-json-experiment/json"
 )
 
 // idle is a hook that does nothing and must never be asked to.
@@ -96,6 +97,31 @@ func TestASignalEndsTheWaitForInput(t *testing.T) {
 		}
 		if took := time.Since(start); took > 5*time.Second {
 			t.Errorf("%v: it took %v to end, so it waited its patience out", sig, took)
+		}
+	}
+}
+
+// Text of the agent's that is cut in the middle of a character, as agents cut what
+// is long, keeps no hook from its work.
+func TestTextThatIsCutKeepsNoHookFromItsWork(t *testing.T) {
+	for what, text := range map[string]string{
+		"an escaped surrogate": `{"command": "echo \ud83d", "skill": "deploy"}`,
+		"a byte of a rune":     "{\"command\": \"echo \xf0\x9f\", \"skill\": \"deploy\"}",
+	} {
+		worked := false
+		h := hook.Hook{Program: "worker", Events: []string{"Stop"}, Do: func(_ context.Context, _ string, in hook.Input) error {
+			var args struct {
+				Skill string `json:"skill"`
+			}
+			if err := json.Unmarshal(in.ToolInput, &args, hook.AsAgentsWrite); err != nil || args.Skill != "deploy" || in.SessionID != "s1" {
+				t.Errorf("%s: %+v (%v) in session %q", what, args, err, in.SessionID)
+			}
+			worked = true
+			return nil
+		}}
+		var stderr bytes.Buffer
+		if h.Run(t.Context(), []string{"-dir", "state"}, strings.NewReader(`{"hook_event_name": "Stop", "session_id": "s1", "last_message": `+text+`, "tool_input": `+text+`}`), &stderr); !worked || stderr.Len() > 0 {
+			t.Errorf("%s: worked %v, stderr %q", what, worked, &stderr)
 		}
 	}
 }

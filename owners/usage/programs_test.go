@@ -184,6 +184,7 @@ func TestSkillUseCountsWhatToolsDo(t *testing.T) {
 		{string(real), ""}, // a Bash command
 		{call("PreToolUse", "Skill", `{"skill": "deploy", "args": "now"}`), ""},
 		{call("PostToolUse", "Skill", `{"skill": "deploy"}`), ""},
+		{call("PostToolUse", "Skill", `{"skill": "deploy", "args": "cut in the middle of \ud83d"}`), ""},
 		{call("PostToolUse", "Read", `{"file_path": "/home/agent/.agent/skills/deploy/SKILL.md"}`), ""},
 		{call("PostToolUse", "Read", `{"file_path": "/home/agent/.agent/skills/deploy/other.md"}`), ""},
 		{call("PostToolUse", "Read", `{"file_path": "/home/agent/SKILL.md"}`), ""},
@@ -200,8 +201,8 @@ func TestSkillUseCountsWhatToolsDo(t *testing.T) {
 		}
 	}
 	s := p.skill(t, "deploy")
-	if *s.UseCount != 2 || *s.ViewCount != 1 || *s.PatchCount != 1 {
-		t.Errorf("counted %d uses, %d views, %d patches; want 2, 1, 1", *s.UseCount, *s.ViewCount, *s.PatchCount)
+	if *s.UseCount != 3 || *s.ViewCount != 1 || *s.PatchCount != 1 {
+		t.Errorf("counted %d uses, %d views, %d patches; want 3, 1, 1", *s.UseCount, *s.ViewCount, *s.PatchCount)
 	}
 }
 

@@ -55,7 +55,7 @@ func touched(in hook.Input) (skill string, act tool.Act, err error) {
 		Skill string `json:"skill"`
 		File  string `json:"file_path"`
 	}
-	if err := json.Unmarshal(in.ToolInput, &args); err != nil {
+	if err := json.Unmarshal(in.ToolInput, &args, hook.AsAgentsWrite); err != nil {
 		where := "" // the library words its own sentences at random
 		if e, ok := errors.AsType[*json.SemanticError](err); ok {
 			where = string(e.JSONPointer)
