@@ -18,7 +18,8 @@ var (
 	// ErrCannotJudge is returned if nothing proves which process holds a
 	// lease, as from another PID namespace. Nothing was signalled.
 	ErrCannotJudge = errors.New("cannot judge")
-	// ErrClosed is returned by an Update on a closed Writer.
+	// ErrClosed is returned by an Update on a closed Writer, and on one of which
+	// an earlier Update was indeterminate. Nothing was changed.
 	ErrClosed = errors.New("the writer is closed: open another")
 	// ErrConflict is returned if the sidecar is not at the version that
 	// [Tx.IfVersion] asked for, or a key of a map no longer in the
@@ -44,8 +45,8 @@ var (
 	// one holds the lease. Nothing was signalled.
 	ErrIdentityChanged = errors.New("identity changed")
 	// ErrIndeterminate is returned if the operating system did not say
-	// whether the commit is durable. The Writer refuses further Updates;
-	// open a new one, and ask [Resolve].
+	// whether the commit is durable. The Writer refuses further Updates, with
+	// [ErrClosed]; open a new one, and ask [Resolve].
 	ErrIndeterminate = errors.New("indeterminate")
 	// ErrInstances is returned if a directory holds the instances of a state
 	// and one of them was wanted.

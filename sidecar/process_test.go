@@ -168,8 +168,11 @@ func TestIndeterminateCommitStopsTheWriterUntilResolved(t *testing.T) {
 			if c.Version.IsZero() {
 				t.Fatal("no version to ask for")
 			}
-			_, err = w.Update(t.Context(), addTurns(1))
-			wantError(t, err, ErrIndeterminate)
+			c2, err := w.Update(t.Context(), addTurns(1))
+			wantError(t, err, ErrClosed, "not applied", "open another", "an earlier commit was indeterminate")
+			if errors.Is(err, ErrIndeterminate) || c2 != (Commit{}) {
+				t.Errorf("an Update that is not tried is %+v (%v)", c2, err)
+			}
 			want := NotApplied
 			if visible {
 				want = Applied
@@ -242,7 +245,7 @@ func TestFailedSyncOfAnUnchangedSidecarIsIndeterminate(t *testing.T) {
 	b := &batch{w: w, base: w.last}
 	wantError(t, b.publish(), ErrIndeterminate)
 	_, err := w.Update(t.Context(), setNote("same"))
-	wantError(t, err, ErrIndeterminate)
+	wantError(t, err, ErrClosed)
 	said.Same(t, "update: the sync of an unchanged sidecar failed", err, dir, "STATE")
 }
 

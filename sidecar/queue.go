@@ -2,6 +2,8 @@ package sidecar
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -56,7 +58,7 @@ func (q *queue) enter(r *request) error {
 		return ErrClosed
 	}
 	if q.err != nil {
-		return q.err
+		return q.refusal()
 	}
 	q.waiting = append(q.waiting, r)
 	q.guests++
@@ -151,7 +153,7 @@ func (q *queue) pass() {
 	defer q.mu.Unlock()
 	if q.err != nil {
 		for _, r := range q.waiting {
-			r.err = q.err
+			r.err = q.refusal()
 			r.signal <- done
 		}
 		q.waiting = nil
@@ -171,6 +173,15 @@ func (q *queue) poison(err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.err = err
+}
+
+// refusal returns the error of a commit that is not tried, after q.err. Nothing of
+// it is indeterminate, as something may be of the commit before.
+func (q *queue) refusal() error {
+	if errors.Is(q.err, ErrIndeterminate) {
+		return fmt.Errorf("%w: an earlier commit was %s", ErrClosed, q.err)
+	}
+	return q.err
 }
 
 // failed returns why no further commit may be tried, or nil.

@@ -43,8 +43,8 @@ func (b *batch) another() error {
 		return err
 	}
 	cleared := b.clear()
-	if err := b.w.queue.failed(); err != nil {
-		return err
+	if b.w.queue.failed() != nil { // the rest is certain here, too
+		return b.w.queue.refusal()
 	}
 	base := b.base
 	if !b.idle() {

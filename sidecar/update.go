@@ -71,7 +71,7 @@ type Commit struct {
 // [ErrUnreadable], if the sidecar is not as Freehold left it: it is not
 // touched then; [ErrValue]; [ErrConflict]; [ErrNoKey]; [ErrFenced];
 // [ErrDeclaration], if the state was upgraded meanwhile; [ErrReplaced];
-// [ErrIndeterminate].
+// [ErrIndeterminate], and [ErrClosed] ever after.
 func (w *Writer) Update(ctx context.Context, fn func(*Tx) error) (Commit, error) {
 	start := time.Now()
 	if err := context.Cause(ctx); err != nil {

@@ -72,6 +72,7 @@ var statuses = []struct {
 	{sidecar.ErrConflict, exitOwner},
 	{sidecar.ErrNotOpen, exitOwner},
 	{reader.ErrUnknownField, exitOwner},
+	{sidecar.ErrClosed, exitIO}, // an earlier commit of the same call was indeterminate
 	{sidecar.ErrUnknown, exitNegative},
 	{reader.ErrUnset, exitNegative},
 	{sidecar.ErrNoKey, exitOwner}, // in a write; what reads says unset too
