@@ -18,6 +18,7 @@ import (
 func init() {
 	roles["reuse"] = roleReuse
 	roles["elsewhere"] = roleElsewhere
+	roles["locked"] = roleLocked
 }
 
 // inPIDNamespace returns the command that runs a role as the first process of a
@@ -236,6 +237,41 @@ func TestHolderInAnotherNamespaceIsNotJudged(t *testing.T) {
 	if r, err = p.Retire(t.Context(), brief()); err != nil || r.Outcome != AlreadyGone {
 		t.Errorf("%v (%v)", r, err)
 	}
+}
+
+// A lock that is held in another PID namespace, as by another container with the
+// same volume, is no free one, though the kernel does not list it here.
+func TestLockHeldInAnotherNamespaceIsTaken(t *testing.T) {
+	dir := newState(t)
+	looked := func() string {
+		out, err := inPIDNamespace(t, "locked", dir).CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		return strings.TrimSpace(string(out))
+	}
+	w, release := hold(t, dir, "cost")
+	held := looked()
+	release()
+	if free := looked(); held != "true" || free != "false" {
+		t.Errorf("the lock is taken: %s while %v holds it, and %s when nobody does", held, w, free)
+	}
+}
+
+// roleLocked says whether an owner's lock is taken.
+func roleLocked(args []string) error {
+	d, err := statedir.Open(args[0])
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	m, err := d.Manifest()
+	if err != nil {
+		return err
+	}
+	taken, err := d.Locked(m, "cost")
+	fmt.Println(taken)
+	return err
 }
 
 // A boot id that differs, as after a reboot, begins epochs; the old record is

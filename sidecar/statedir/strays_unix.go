@@ -16,7 +16,7 @@ import (
 
 // Strays lists what killed writers left in the state, as [Dir.Litter] does, and
 // leaves it there. Unlike that it takes no lock that a program could want at the
-// moment: it asks the kernel who has it, where the kernel tells.
+// moment: it asks the kernel who has it, where the kernel tells of all.
 func (d *Dir) Strays(m *schema.Manifest) ([]Litter, error) {
 	var all []Litter
 	var errs []error
