@@ -1,7 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/schema/declare"
@@ -29,9 +34,10 @@ the declaration would have a mistake, the file stays as it is.
 
 TYPE is bool, int, uint, float, decimal, string, time, duration, enum, list or
 json. KIND says how writes combine: value (the latest counts), max, min, counter,
-once (the first claim counts, for good; TYPE is time) or set (element by element;
-TYPE is that of an element). A record or a map has members with words of their
-own: write it into owners.yaml by hand.`,
+once (the first claim counts, for good; TYPE is time), event (begun, and later
+done or abandoned; TYPE is time) or set (element by element; TYPE is that of an
+element). A record or a map has members with words of their own: write it into
+owners.yaml by hand.`,
 		Example: `  freehold field add cost last_prompt_tokens uint --unit tokens \
     --doc "Prompt tokens of the last call."
   freehold field add cost total_usd decimal --kind counter
@@ -47,7 +53,11 @@ own: write it into owners.yaml by hand.`,
 		if of != "" {
 			f.Of = &schema.Field{Type: schema.Type(of)}
 		}
-		return d.edit(ctx, func(text []byte) ([]byte, error) { return declare.AddField(text, args[0], args[1], f) })
+		err := d.edit(ctx, func(text []byte) ([]byte, error) { return declare.AddField(text, args[0], args[1], f) })
+		if errors.Is(err, declare.ErrNoOwner) {
+			return hinted{err, "if it is to be a new one, `" + addingOwner(args[0], args[1], f) + "` declares it"}
+		}
+		return err
 	})
 	d.flags(cmd)
 	flags := cmd.Flags()
@@ -60,6 +70,17 @@ own: write it into owners.yaml by hand.`,
 	flags.StringVar(&f.Legacy, "legacy", "", "the field's `KEY` in the file that Freehold replaces")
 	flags.StringVar(&f.Go, "go", "", "the `NAME` in generated code")
 	return cmd
+}
+
+// addingOwner returns the command that declares the owner, with the field if that
+// can be said there.
+func addingOwner(owner, name string, f schema.Field) string {
+	field := fmt.Sprintf("%s:%s:%s", name, f.Type, cmp.Or(string(f.Kind), strings.Join(f.Values, ",")))
+	field = strings.TrimSuffix(field, ":")
+	if said, err := shortFields([]string{field}); err != nil || !reflect.DeepEqual(said, map[string]schema.Field{name: f}) {
+		field = "NAME:TYPE"
+	}
+	return pasted("freehold", "owner", "add", owner, "--field", field)
 }
 
 // byHand refuses fields with members, which a command line has no room for.

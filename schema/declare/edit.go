@@ -37,15 +37,20 @@ func AddOwner(text []byte, name string, o schema.Owner) ([]byte, error) {
 	return e.finish(owners.insert(added), func(d *schema.Declaration) { d.Owners[name] = filled(name, o) })
 }
 
+// ErrNoOwner is wrapped by the error of [AddField] if the file does not declare
+// the owner that is to have the field.
+var ErrNoOwner = errors.New("owners.yaml has no owner")
+
 // AddField returns the text of an owners.yaml with a field added after the
-// other fields of owner, as [AddOwner] does.
+// other fields of owner, as [AddOwner] does. It returns [ErrNoOwner] if there is
+// no such owner.
 func AddField(text []byte, owner, name string, f schema.Field) ([]byte, error) {
 	e, err := edit(text)
 	if err != nil {
 		return nil, err
 	}
 	if _, ok := e.before.Owners[owner]; !ok {
-		return nil, fmt.Errorf("owners.yaml has no owner %s: %s", quote(owner), didYouMean(owner, "its owners are", e.before.OwnerNames()))
+		return nil, fmt.Errorf("%w %s: %s", ErrNoOwner, quote(owner), didYouMean(owner, "its owners are", e.before.OwnerNames()))
 	}
 	owners, err := e.under(e.root, e.margin, "owners")
 	if err != nil {
