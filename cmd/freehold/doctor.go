@@ -20,10 +20,10 @@ func newDoctor(c *cli) *cobra.Command {
 		Short: "say what is wrong with a state, and what to do",
 		Long: `Look a state directory over, or all instances in one, and say what is wrong and
 what to do about it: sidecars, claims and fields that cannot be used, lost lock
-files and directories, leases and fences of processes that do not run, patches
-that cannot be taken in or that nobody takes in, what killed processes left, who
-else may write, links, copies of the state, and other states above and below it. It
-writes nothing and disturbs no program.
+files and directories, leases, fences and locks of processes that do not run,
+patches that cannot be taken in or that nobody takes in, what killed processes
+left, who else may write, links, copies of the state, and other states above and
+below it. It writes nothing and disturbs no program.
 
 Each finding has a code that stays the same from release to release, and a
 remedy: a command that can be run as it stands, or words where only people can

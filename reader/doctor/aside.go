@@ -43,18 +43,32 @@ func (p *patient) aside(o reader.OwnerStatus) {
 	}
 	has := fmt.Sprintf("%d of at most %d patches set aside, with %d bytes of at most %d", len(pile.names), sidecar.MaxAside, pile.bytes, sidecar.MaxAsideBytes)
 	p.note("aside", "%s has %s%s; the next commit takes in what is set aside", o.Name, has, oldest)
-	fold, full := p.run("fold", o.Name), float64(len(pile.names)) >= nearlyFull*sidecar.MaxAside || float64(pile.bytes) >= nearlyFull*sidecar.MaxAsideBytes
+	full := float64(len(pile.names)) >= nearlyFull*sidecar.MaxAside || float64(pile.bytes) >= nearlyFull*sidecar.MaxAsideBytes
 	if full {
-		p.find(AsideFull, pile.path, has+": soon no more can be", fold).Owner = o.Name
+		p.find(AsideFull, pile.path, has+": soon no more can be", p.fold(o.Name, "")).Owner = o.Name
 	}
 	stuck := besides(o.AsideErr, pile.bad)
 	if stuck != nil {
-		p.find(PatchStuck, pile.path, stuck.Error(), fold.but("what cannot be taken in goes to the quarantine")).Owner = o.Name
+		p.find(PatchStuck, pile.path, stuck.Error(), p.fold(o.Name, "what cannot be taken in goes to the quarantine")).Owner = o.Name
 	}
 	if pile.late > 0 && !full && stuck == nil { // else the remedy is named already
 		says := fmt.Sprintf("patches that were set aside more than a minute ago and that nobody takes in, though the lock is free: %d", pile.late)
-		p.find(AsideWaiting, pile.path, says, fold.but("each commit of the owner does that too; if there should have been some, look at what became of its programs")).Owner = o.Name
+		p.find(AsideWaiting, pile.path, says, p.fold(o.Name, "each commit of the owner does that too; if there should have been some, look at what became of its programs")).Owner = o.Name
 	}
+}
+
+// fold has an owner's patches taken in: once somebody can, if a process that does
+// not run has the lock.
+func (p *patient) fold(owner, advice string) remedy {
+	fold := p.run("fold", owner)
+	first, blocked := p.blocked[owner]
+	if !blocked {
+		return fold.but(advice)
+	}
+	if advice != "" {
+		advice = "; " + advice
+	}
+	return first.but("then " + fold.text + advice)
 }
 
 // pile reads what an owner has set aside, and says which files are no patches.

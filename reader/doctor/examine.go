@@ -88,6 +88,7 @@ type patient struct {
 	lostClaims     map[string]bool
 	lostAside      map[string]bool
 	patches        map[string]time.Time // set aside, by OWNER/NAME: when they were written
+	blocked        map[string]remedy    // owners whose lock a process has that does not run, and what to do about it
 }
 
 // find adds a finding about the path, which may be relative to the state.
@@ -135,6 +136,7 @@ func (p *patient) look(ctx context.Context) error {
 	p.lost()
 	p.files()
 	p.leases()
+	p.locks()
 	p.declared()
 	if err := p.read(ctx); err != nil {
 		return err
@@ -181,9 +183,24 @@ func (p *patient) closed(err error) {
 		p.find(ManifestInvalid, filepath.Join(".freehold", "manifest.json"), err.Error(), words("restore .freehold from a backup, or move the sidecars away and create the state anew"))
 	case errors.Is(err, statedir.ErrUnsafe):
 		p.find(DirectoryUnsafe, p.path, err.Error(), private(err))
+	case errors.Is(err, statedir.ErrIrregular) && !p.inner():
+		p.find(Irregular, ".freehold", err.Error(), p.away(".freehold").but("look at it first: unless the directory comes back that should be there, no state is left here"))
 	default:
-		p.find(InstanceOdd, p.path, err.Error(), words("let its user read it, or move it away"))
+		p.find(p.unusableDirectory(), p.path, err.Error(), words("let its user read it, or move it away"))
 	}
+}
+
+// inner reports whether the state is one of several that are looked at, so that
+// one of them which cannot be used is odd among the others.
+func (p *patient) inner() bool { return p.instance != "" || p.path != p.report.Dir }
+
+// unusableDirectory is the code for a state, or an instance, that cannot be
+// looked into.
+func (p *patient) unusableDirectory() Code {
+	if p.inner() {
+		return InstanceOdd
+	}
+	return StateUnreadable
 }
 
 // about notes what anybody wants to know first.
@@ -230,7 +247,7 @@ func (p *patient) read(ctx context.Context) error {
 		return err
 	}
 	if err != nil { // it was moved away, or upgraded, since it was opened
-		p.find(InstanceOdd, p.path, err.Error(), p.run("doctor"))
+		p.find(p.unusableDirectory(), p.path, err.Error(), p.run("doctor"))
 	}
 	return nil
 }

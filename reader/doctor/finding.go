@@ -34,6 +34,7 @@ const (
 	// The state directory as a whole.
 	DirectoryUnsafe   Code = "directory-unsafe"    // it, or one above it, is another user's, or others may write there
 	NetworkFileSystem Code = "network-file-system" // on which locks do not reach everybody
+	StateUnreadable   Code = "state-unreadable"    // it, or part of it, cannot be opened or read
 	ManifestInvalid   Code = "manifest-invalid"    // missing, or none
 	Misplaced         Code = "misplaced"           // the directory of an instance holds another one
 	UpgradeUnfinished Code = "upgrade-unfinished"  // nobody commits until it is
@@ -62,12 +63,13 @@ const (
 	LegacyOpen  Code = "legacy-open"  // values that no owner has yet
 	LegacyMoved Code = "legacy-moved" // values that somebody changed since
 	LegacyBad   Code = "legacy-bad"   // it cannot be adopted
-	// Leases.
+	// Leases and locks.
 	LeaseRecord    Code = "lease-record"    // the record is damaged
 	LeaseGone      Code = "lease-gone"      // it names a holder that is no more
 	LeaseDisagrees Code = "lease-disagrees" // it names another than the kernel does
 	LeaseStopped   Code = "lease-stopped"   // the holder does not run
 	FenceShut      Code = "fence-shut"      // by a process that does not run
+	LockStopped    Code = "lock-stopped"    // its holder does not run, so that nobody else gets it
 	// Files.
 	Litter      Code = "litter"       // what a killed process left
 	Twin        Code = "twin"         // a name that differs from Freehold's in case alone
@@ -78,7 +80,7 @@ const (
 	Decoy       Code = "decoy"        // another state further up or down
 	Copy        Code = "copy"         // the same state twice
 	// Instances and declarations.
-	InstanceOdd            Code = "instance-odd"            // a directory that cannot be used
+	InstanceOdd            Code = "instance-odd"            // the directory of an instance, or beside them, that cannot be used
 	InstancesStale         Code = "instances-stale"         // nobody has written them for long
 	DeclarationContradicts Code = "declaration-contradicts" // the manifest
 )

@@ -64,25 +64,26 @@ func (p *patient) lease(owner string, s sidecar.LeaseState) {
 	}
 	if s.PID != 0 {
 		p.note("lease", "%s: process %d holds the lease", owner, s.PID)
-		if s.Condition != "" {
-			find(LeaseStopped, ".freehold/"+statedir.OwnerLease(owner), fmt.Sprintf("process %d holds the lease and %s", s.PID, s.Condition), p.restart(owner, s))
+		if h, ok := p.halted(s.PID, statedir.OwnerLease(owner)); ok {
+			find(LeaseStopped, ".freehold/"+statedir.OwnerLease(owner), fmt.Sprintf("process %d holds the lease and %s", s.PID, h.Condition), p.restart(owner, s, h))
 		}
 	}
 	if s.Fence == 0 {
 		return
 	}
-	if s.FenceCondition == "" {
+	h, ok := p.halted(s.Fence, statedir.OwnerFence(owner))
+	if !ok {
 		p.note("fence", "%s: process %d keeps the fence shut, so that nobody takes the lease: somebody is being retired", owner, s.Fence)
 		return
 	}
-	find(FenceShut, ".freehold/"+statedir.OwnerFence(owner), fmt.Sprintf("process %d keeps the fence shut and %s, so that nobody can take the lease", s.Fence, s.FenceCondition), shell("kill", "-CONT", fmt.Sprint(s.Fence)).but("or end it"))
+	find(FenceShut, ".freehold/"+statedir.OwnerFence(owner), fmt.Sprintf("process %d keeps the fence shut and %s, so that nobody can take the lease", s.Fence, h.Condition), goOn(h))
 }
 
 // restart says how a holder that does not run is made to run, or ended. It needs
 // a signal that it cannot put off.
-func (p *patient) restart(owner string, s sidecar.LeaseState) remedy {
-	run := shell("kill", "-CONT", fmt.Sprint(s.PID))
-	if s.Lease == nil || s.Disagreement != "" {
+func (p *patient) restart(owner string, s sidecar.LeaseState, h statedir.Holder) remedy {
+	run := goOn(h)
+	if h.Halt == statedir.Ended || s.Lease == nil || s.Disagreement != "" {
 		return run
 	}
 	return run.but("or end it: " + p.run("retire", owner, "--epoch", fmt.Sprint(s.Lease.Epoch), "--pid", fmt.Sprint(s.PID), "--kill").text)

@@ -31,23 +31,37 @@ var roles = map[string]func(dir string) (taken any, err error){
 	"hold": func(dir string) (any, error) {
 		return sidecar.Open(context.Background(), dir, nil, "watchdog", nil)
 	},
-	"fence": func(dir string) (any, error) {
-		d, err := statedir.Open(dir)
+	"fence": func(dir string) (any, error) { return locked(dir, statedir.OwnerFence("watchdog")) },
+	"lock":  func(dir string) (any, error) { return locked(dir, statedir.OwnerLock("usage")) },
+	"heir": func(dir string) (any, error) { // leaves the lock to a child
+		l, err := locked(dir, statedir.OwnerLock("usage"))
 		if err != nil {
 			return nil, err
 		}
-		m, err := d.Manifest()
-		if err != nil {
-			return nil, err
-		}
-		name := statedir.OwnerFence("watchdog")
-		l, err := d.OpenLock(name, m.Locks[name])
-		if err != nil {
-			return nil, err
-		}
-		_, err = l.Try()
-		return l, err
+		heir := exec.Command("cat")
+		heir.Stdin, heir.ExtraFiles = os.Stdin, []*os.File{l.File()}
+		return heir, heir.Start()
 	},
+}
+
+// locked takes a lock of the state.
+func locked(dir, name string) (*statedir.Lock, error) {
+	d, err := statedir.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	m, err := d.Manifest()
+	if err != nil {
+		return nil, err
+	}
+	l, err := d.OpenLock(name, m.Locks[name])
+	if err != nil {
+		return nil, err
+	}
+	if free, err := l.Try(); err != nil || !free {
+		return nil, fmt.Errorf("%s: it is not free: %v", name, err)
+	}
+	return l, nil
 }
 
 func TestMain(m *testing.M) {
@@ -92,16 +106,22 @@ func stopped(t *testing.T, role, dir string) (pid int) {
 	t.Helper()
 	p := played(t, role, dir)
 	check(t, p.Signal(syscall.SIGSTOP))
-	for statedir.Condition(p.Pid) == "" {
+	awaitStop(p.Pid)
+	return p.Pid
+}
+
+// awaitStop waits until the process is stopped: a signal takes its time.
+func awaitStop(pid int) {
+	for statedir.Condition(pid) == "" {
 		time.Sleep(time.Millisecond)
 	}
-	return p.Pid
 }
 
 func TestAProcessThatDoesNotRunIsFoundByWhatItKeeps(t *testing.T) {
 	for role, want := range map[string]string{
 		"hold":  "lease-stopped .freehold/watchdog.lease watchdog",
 		"fence": "fence-shut .freehold/watchdog.fence watchdog",
+		"lock":  "lock-stopped .freehold/usage.lock usage",
 	} {
 		t.Run(role, func(t *testing.T) {
 			dir := newState(t)
@@ -122,6 +142,67 @@ func TestAProcessThatDoesNotRunIsFoundByWhatItKeeps(t *testing.T) {
 			}
 			cure(t, dir, nil)
 		})
+	}
+}
+
+// Patches wait for as long as a stopped process has the lock: it is what keeps
+// them from being taken in, and the remedy is about it.
+func TestPatchesThatWaitForAStoppedProcessAreItsFinding(t *testing.T) {
+	dir := newState(t)
+	setAside(`{"field":"turns","op":"add","value":2}`)(t, dir)
+	aged(t, dir)
+	p := played(t, "lock", dir)
+	if found := brief(examine(t, dir, nil)); len(found) > 0 {
+		t.Errorf("while a process has the lock that runs: %q", found)
+	}
+	check(t, p.Signal(syscall.SIGSTOP))
+	awaitStop(p.Pid)
+	r := examine(t, dir, nil)
+	if diff := cmp.Diff([]string{"lock-stopped .freehold/usage.lock usage"}, brief(r)); diff != "" {
+		t.Fatalf("(-want +got)\n%s", diff)
+	}
+	if says := r.Findings[0].Says; !strings.Contains(says, fmt.Sprintf("process %d holds the lock and is stopped", p.Pid)) || !strings.Contains(says, "as usage is set aside and waits") {
+		t.Errorf("it says %q", says)
+	}
+	setAside(`{"field":"turns","op":"add","value":18446744073709551615}`)(t, dir)
+	f := examine(t, dir, nil).Findings[0] // a fold would wait for the lock
+	if f.Code != doctor.PatchStuck || !strings.HasPrefix(f.Remedy, "kill -CONT ") || !strings.HasPrefix(f.Advice, "then freehold fold usage ") {
+		t.Errorf("of a patch that cannot be taken in it says %+v", f)
+	}
+	check(t, p.Kill())
+	p.Wait()
+	cure(t, dir, nil)
+}
+
+func TestALockThatOutlivedItsHolderIsFoundByWhoKeepsIt(t *testing.T) {
+	dir := newState(t)
+	p := played(t, "heir", dir)
+	check(t, p.Kill())
+	p.Wait()
+	r := examine(t, dir, nil)
+	if diff := cmp.Diff([]string{"lock-stopped .freehold/usage.lock usage"}, brief(r)); diff != "" {
+		t.Fatalf("(-want +got)\n%s", diff)
+	}
+	if f := r.Findings[0]; !strings.HasPrefix(f.Remedy, "kill ") || strings.Contains(f.Remedy, fmt.Sprint(p.Pid)) {
+		t.Errorf("process %d is gone, and the remedy is %q", p.Pid, f.Remedy)
+	}
+	cure(t, dir, nil)
+}
+
+// A state that its reader may not open is no instance of anything.
+func TestAStateThatMayNotBeOpenedIsFound(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can be somebody else")
+	}
+	dir := newState(t)
+	check(t, os.Chmod(dir, 0o700))
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	check(t, unix.Setfsuid(65534)) // of this thread alone
+	r := examine(t, dir, nil)
+	check(t, unix.Setfsuid(0))
+	if diff := cmp.Diff([]string{"state-unreadable ."}, brief(r)); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
 

@@ -26,6 +26,7 @@ import (
 // two things is the right one, or where another file system is, only people know.
 var helpless = []doctor.Code{
 	doctor.DirectoryUnsafe, // if it is another user's
+	doctor.StateUnreadable,
 	doctor.NetworkFileSystem, doctor.ManifestInvalid, doctor.SidecarNewer, doctor.LegacyMoved, doctor.LegacyBad,
 	doctor.LeaseDisagrees, doctor.Decoy, doctor.Copy,
 }

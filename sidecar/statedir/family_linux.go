@@ -33,16 +33,12 @@ func Ancestor(pid int) bool {
 
 // Condition says in words why process pid does not run, or "" if it does or if
 // nobody knows. It is for messages.
-func Condition(pid int) string {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if os.IsNotExist(err) {
+func Condition(pid int) string { return inWords(runs(pid)) }
+
+func inWords(state string) string {
+	switch state {
+	case none:
 		return "has ended; a process that inherited the descriptor keeps the lock"
-	}
-	fields := statFields(text)
-	if len(fields) == 0 {
-		return ""
-	}
-	switch string(fields[0]) {
 	case "T":
 		return "is stopped (SIGSTOP; `kill -CONT` lets it go on)"
 	case "t":
@@ -51,6 +47,35 @@ func Condition(pid int) string {
 		return "waits for a device"
 	case "Z", "X":
 		return "has ended"
+	}
+	return ""
+}
+
+// halt returns why a process in this state does not run, unless it will by itself.
+func halt(state string) Halt {
+	switch state {
+	case "T":
+		return Stopped
+	case "t":
+		return Traced
+	case none, "Z", "X":
+		return Ended
+	}
+	return Running
+}
+
+// none stands for the state of a process that there is not.
+const none = "none"
+
+// runs returns the letter by which the kernel names the state of process pid, or
+// "" if nobody knows.
+func runs(pid int) string {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if os.IsNotExist(err) {
+		return none
+	}
+	if fields := statFields(text); len(fields) > 0 {
+		return string(fields[0])
 	}
 	return ""
 }

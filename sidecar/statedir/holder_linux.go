@@ -7,6 +7,7 @@ import (
 	"os"
 	"strconv"
 
+	"github.com/freehold-dev/freehold/schema"
 	"golang.org/x/sys/unix"
 )
 
@@ -18,6 +19,36 @@ func (l *Lock) Holder() int { return l.holder(func(listed) bool { return true })
 
 // Keeper is Holder for a lock that is held exclusively, and 0 if it is shared.
 func (l *Lock) Keeper() int { return l.holder(func(l listed) bool { return l.access == "WRITE" }) }
+
+// Holder returns who has the lock of the state that is called name, such as
+// [OwnerLock]. It does not try the lock. By the time anybody looks at the answer,
+// it may be wrong. It returns an error that wraps [ErrLock] if the lock is lost.
+func (d *Dir) Holder(m *schema.Manifest, name string) (Holder, error) {
+	l, err := d.OpenLock(name, m.Locks[name])
+	if err != nil {
+		return Holder{}, err
+	}
+	defer l.file.Close()
+	h := Holder{PID: l.Keeper()}
+	if h.PID == 0 {
+		return l.inherited(), nil
+	}
+	state := runs(h.PID)
+	if h.Halt, h.Condition = halt(state), inWords(state); h.Halt == Ended {
+		h.Carriers = l.Carriers()
+	}
+	return h, nil
+}
+
+// inherited returns who has the lock from a process that has ended, where the
+// kernel does not list it.
+func (l *Lock) inherited() Holder {
+	heir := l.Heir()
+	if heir == 0 {
+		return Holder{}
+	}
+	return Holder{PID: heir, Halt: Ended, Condition: "inherited it from one that has ended", Carriers: l.Carriers()}
+}
 
 func (l *Lock) holder(want func(listed) bool) int {
 	name, err := kernelName(int(l.file.Fd()))

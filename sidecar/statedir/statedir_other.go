@@ -144,7 +144,8 @@ func FileSystem(string) (name string, refused bool) { return "unknown", false }
 // User returns no user.
 func User() int { return -1 }
 
-func (d *Dir) Inventory(*schema.Manifest) ([]Found, error)   { return nil, ErrUnsupported }
-func (d *Dir) Lost(*schema.Manifest) []Loss                  { return nil }
-func (d *Dir) Locked(*schema.Manifest, string) (bool, error) { return false, ErrUnsupported }
-func (d *Dir) Strays(*schema.Manifest) ([]Litter, error)     { return nil, ErrUnsupported }
+func (d *Dir) Inventory(*schema.Manifest) ([]Found, error)     { return nil, ErrUnsupported }
+func (d *Dir) Lost(*schema.Manifest) []Loss                    { return nil }
+func (d *Dir) Holder(*schema.Manifest, string) (Holder, error) { return Holder{}, ErrUnsupported }
+func (d *Dir) Locked(*schema.Manifest, string) (bool, error)   { return false, ErrUnsupported }
+func (d *Dir) Strays(*schema.Manifest) ([]Litter, error)       { return nil, ErrUnsupported }
