@@ -170,10 +170,10 @@ func (d *checkup) tell(r *doctor.Report) error {
 func doctorText(r *doctor.Report, broken func(string) string) string {
 	var b strings.Builder
 	for _, f := range r.Findings {
-		b.WriteString(broken(fmt.Sprintf("%s %s%s\n  %s\n", f.Code, visible(shortened(r.Dir, f.Path)), concerned(f), visible(f.Says))))
+		b.WriteString(broken(fmt.Sprintf("%s %s%s\n%s", f.Code, visible(shortened(r.Dir, f.Path)), concerned(f), indented(f.Says))))
 		fmt.Fprintf(&b, "  remedy: %s\n", visible(f.Remedy))
 		if f.Advice != "" {
-			fmt.Fprintf(&b, "  %s\n", visible(f.Advice))
+			b.WriteString(indented(f.Advice))
 		}
 	}
 	for _, n := range r.Notes {
@@ -187,6 +187,21 @@ func doctorText(r *doctor.Report, broken func(string) string) string {
 		return b.String() + "no findings\n"
 	}
 	return b.String() + count(len(r.Findings), "finding", "findings") + "\n"
+}
+
+// indented returns what is said of a finding, below its first line. What is several
+// things has a mark before each, so that no text from a file can pass for the
+// remedy.
+func indented(says string) string {
+	lines := strings.Split(says, "\n")
+	if len(lines) == 1 {
+		return "  " + visible(says) + "\n"
+	}
+	var b strings.Builder
+	for _, line := range lines {
+		b.WriteString("  - " + visible(line) + "\n")
+	}
+	return b.String()
 }
 
 // shortened returns the path as seen from the state, if it is in it.

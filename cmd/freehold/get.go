@@ -110,7 +110,7 @@ func unshown(view *reader.View, field string) (each []string) {
 	for _, owner := range view.Declaration().OwnersOf(field) {
 		if o, _ := view.Owner(owner); o.AsideErr != nil {
 			each = append(each, fmt.Sprintf("%s may have another value: owner %s has %s set aside, not all of which can be shown: %s",
-				field, o.Name, count(o.Aside, "patch", "patches"), strings.ReplaceAll(o.AsideErr.Error(), "\n", "; ")))
+				field, o.Name, count(o.Aside, "patch", "patches"), onOneLine(o.AsideErr.Error())))
 		}
 	}
 	return each

@@ -173,7 +173,7 @@ func (n news) line() string {
 	}
 	switch {
 	case n.Error != "":
-		value = badStyle.Render(alarm + visible(n.Error))
+		value = badStyle.Render(alarm + visible(onOneLine(n.Error)))
 	case n.Value == nil:
 		value = faintStyle.Render(value)
 	}
@@ -208,5 +208,5 @@ func (n news) ownerLine() string {
 	if n.Error == "" {
 		return fmt.Sprintf("%-24s  owner %s is %s\n", none, nameStyle.Render(n.Owner), n.Status)
 	}
-	return fmt.Sprintf("%-24s  owner %s is %s\n", none, nameStyle.Render(n.Owner), badStyle.Render(alarm+string(n.Status)+": "+visible(n.Error)))
+	return fmt.Sprintf("%-24s  owner %s is %s\n", none, nameStyle.Render(n.Owner), badStyle.Render(alarm+string(n.Status)+": "+visible(onOneLine(n.Error))))
 }

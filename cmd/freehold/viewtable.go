@@ -179,7 +179,7 @@ func asideLines(owners []reader.OwnerStatus) string {
 		case o.Err != nil:
 			fmt.Fprintf(&b, "%s has %s set aside, which the view does not show\n", o.Name, count(o.Aside, "patch", "patches"))
 		case o.AsideErr != nil:
-			fmt.Fprintf(&b, "%s has %s set aside, not all of which the view shows: %s\n", o.Name, count(o.Aside, "patch", "patches"), visible(strings.ReplaceAll(o.AsideErr.Error(), "\n", "; ")))
+			fmt.Fprintf(&b, "%s has %s set aside, not all of which the view shows: %s\n", o.Name, count(o.Aside, "patch", "patches"), visible(onOneLine(o.AsideErr.Error())))
 		default:
 			fmt.Fprintf(&b, "%s has %s set aside, which the view shows; to take in what is set aside, run `freehold fold %s`\n", o.Name, count(o.Aside, "patch", "patches"), o.Name)
 		}

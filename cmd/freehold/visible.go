@@ -41,6 +41,9 @@ func visible(text string) string {
 	return b.String()
 }
 
+// onOneLine returns the text of an error, which may be several joined, as one line.
+func onOneLine(text string) string { return strings.ReplaceAll(text, "\n", "; ") }
+
 // shown returns a field's text for a table or a sentence: in quotes where it
 // would not stand out or could be taken for something else.
 func shown(text string) string {
