@@ -16,8 +16,15 @@ import (
 // set, in the digits and escapes in which they are stored, each field's
 // provenance, each owner's status. Equal views give equal bytes.
 func (v *View) MarshalJSON() ([]byte, error) {
+	return Marshal(v, func(text string) string { return text })
+}
+
+// Marshal returns v as [View.MarshalJSON] does, with each text about what is
+// wrong as says returns it: the commands that a text recommends do not name the
+// state, which whoever prints them for somebody elsewhere can add.
+func Marshal(v *View, says func(text string) string) ([]byte, error) {
 	var buf bytes.Buffer
-	w := printer{enc: jsontext.NewEncoder(&buf, jsontext.PreserveRawStrings(true))}
+	w := printer{enc: jsontext.NewEncoder(&buf, jsontext.PreserveRawStrings(true)), says: says}
 	names := slices.Sorted(maps.Keys(v.declared.fields))
 	w.object(func() {
 		w.text("state", v.State())
@@ -49,8 +56,9 @@ func (v *View) MarshalJSON() ([]byte, error) {
 
 // A printer writes JSON and remembers the first error.
 type printer struct {
-	enc *jsontext.Encoder
-	err error
+	enc  *jsontext.Encoder
+	says func(string) string // of what is wrong
+	err  error
 }
 
 func (w *printer) token(t jsontext.Token) {
@@ -204,9 +212,9 @@ func (w *printer) owner(o *owner, aside bool) {
 		w.number("aside", uint64(o.Aside))
 	}
 	if o.AsideErr != nil {
-		w.text("aside_error", o.AsideErr.Error())
+		w.text("aside_error", w.says(o.AsideErr.Error()))
 	}
 	if o.Err != nil {
-		w.text("error", o.Err.Error())
+		w.text("error", w.says(o.Err.Error()))
 	}
 }

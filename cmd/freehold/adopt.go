@@ -102,7 +102,7 @@ func (a *adoption) run(ctx context.Context, file string) error {
 		return err
 	}
 	done, err := plan.Apply(ctx, dir, &adopt.Options{Wait: options.Wait, DryRun: a.dryRun})
-	report.take(plan, done)
+	report.take(plan, done, func(text string) string { return a.standalone(text, dir) })
 	return errors.Join(err, a.report(report.filled(), report.text(d)))
 }
 

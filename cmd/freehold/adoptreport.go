@@ -34,7 +34,8 @@ type adoptOwner struct {
 	Error    string          `json:"error,omitzero"`
 }
 
-func (r *adoptReport) take(plan *adopt.Plan, done *adopt.Report) {
+// take fills r with what was done, and says of each error what says makes of it.
+func (r *adoptReport) take(plan *adopt.Plan, done *adopt.Report, says func(text string) string) {
 	r.Unset, r.Unowned, r.Changed = plan.Unset, plan.Unowned, done.Changed
 	for _, o := range done.Owners {
 		owner := adoptOwner{
@@ -42,7 +43,7 @@ func (r *adoptReport) take(plan *adopt.Plan, done *adopt.Report) {
 			Imported: append([]adopt.Item{}, o.Imported...), Kept: append([]adopt.Kept{}, o.Kept...), Same: o.Same,
 		}
 		if o.Err != nil {
-			owner.Error = o.Err.Error()
+			owner.Error = says(o.Err.Error())
 		}
 		r.Owners = append(r.Owners, owner)
 	}

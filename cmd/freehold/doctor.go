@@ -8,6 +8,7 @@ import (
 
 	"github.com/freehold-dev/freehold/gen/tree"
 	"github.com/freehold-dev/freehold/reader/doctor"
+	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/schema/declare"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -157,12 +158,24 @@ func drifted(r *doctor.Report, file string) error {
 // tell prints the report.
 func (d *checkup) tell(r *doctor.Report) error {
 	for i, f := range r.Findings {
-		r.Findings[i].Says, r.Findings[i].Advice = d.runnableIn(f.Says, f.Instance), d.runnableIn(f.Advice, f.Instance)
+		says := func(text string) string { return d.runnableIn(text, f.Instance) }
+		if d.json {
+			says = func(text string) string { return d.standalone(text, placeOf(r, f)) }
+		}
+		r.Findings[i].Says, r.Findings[i].Advice = says(f.Says), says(f.Advice)
 	}
 	if d.json {
 		return d.printJSON(r)
 	}
 	return d.print(doctorText(r, d.prose))
+}
+
+// placeOf returns the directory of the state, or instance, that a finding is about.
+func placeOf(r *doctor.Report, f doctor.Finding) string {
+	if name, err := schema.InstanceDir(f.Instance); f.Instance != "" && err == nil {
+		return filepath.Join(r.Dir, name)
+	}
+	return r.Dir
 }
 
 // doctorText is the report for people: each finding with its remedy, then the

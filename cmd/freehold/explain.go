@@ -37,6 +37,7 @@ the owner's sidecar cannot be used.`,
 		}
 		e := explain(view, args[0])
 		if c.json {
+			e.advise(func(text string) string { return c.standalone(text, view.Dir()) })
 			err = c.printJSON(e)
 		} else {
 			err = c.print(c.prose(c.runnable(e.text())))
@@ -159,6 +160,19 @@ func explain(view *reader.View, field string) *explanation {
 		e.bad, e.Status = culprit(view, field)
 	}
 	return e
+}
+
+// advise puts what says returns in the place of each text that may name a command.
+func (e *explanation) advise(says func(text string) string) {
+	e.Error = says(e.Error)
+	for i, text := range e.Unshown {
+		e.Unshown[i] = says(text)
+	}
+	for _, f := range append(e.Dependencies, e.Freshness) {
+		if f != nil {
+			f.Says = says(f.Says)
+		}
+	}
 }
 
 // text returns the explanation in sentences.

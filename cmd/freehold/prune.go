@@ -121,6 +121,11 @@ func (p *pruneCall) tell(r *prune.Report) error {
 		return p.print(p.runnable(pruneText(r)))
 	}
 	for _, i := range r.Items {
+		dir := r.Dir
+		if i.Kind == prune.Instance {
+			dir = i.Path
+		}
+		i.Says = p.standalone(i.Says, dir)
 		if err := p.printJSON(i); err != nil {
 			return err
 		}

@@ -74,6 +74,7 @@ func (r *retirement) run(ctx context.Context, owner string) error {
 	}}
 	result, err := prepared.Retire(ctx, &sidecar.RetireOptions{Grace: r.grace, Kill: r.kill, Program: r.program, Notice: r.notice})
 	report := newRetireReport(prepared, result, err)
+	report.Error = r.standalone(report.Error, dir)
 	if told := r.cli.report(report, report.text()); told != nil || err != nil {
 		return errors.Join(err, told)
 	}

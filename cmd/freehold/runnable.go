@@ -1,6 +1,7 @@
 package main
 
 import (
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -25,6 +26,38 @@ func (c *cli) runnable(text string) string { return c.runnableIn(text, "") }
 // runnableIn is runnable for a text about an instance, if that is not the one that
 // the call was told of.
 func (c *cli) runnableIn(text, instance string) string {
+	return c.commandsIn(text, func(flag string) (string, bool) {
+		value, ok := flagOf(c.called, flag)
+		if flag == "instance" && !ok {
+			return instance, instance != ""
+		}
+		return value, ok
+	})
+}
+
+// standalone is runnable for a text that is read elsewhere, by another program
+// perhaps, as what --json prints is: its commands name the state's directory in
+// full, however this call found it. From another place they would be about
+// another state.
+func (c *cli) standalone(text, dir string) string {
+	return c.commandsIn(text, func(flag string) (string, bool) {
+		switch flag {
+		case "dir":
+			return dir, true
+		case "instance":
+			return "", false // the directory is that of the instance
+		}
+		value, ok := flagOf(c.called, flag)
+		if file, err := filepath.Abs(value); err == nil && ok {
+			value = file
+		}
+		return value, ok
+	})
+}
+
+// commandsIn returns text with the flags in its commands that say where; lacks
+// returns the value of one, if it is to stand there.
+func (c *cli) commandsIn(text string, lacks func(flag string) (string, bool)) string {
 	if c.called == nil {
 		return text
 	}
@@ -38,7 +71,7 @@ func (c *cli) runnableIn(text, instance string) string {
 		b.WriteString(recommends)
 		words, after, ok := commandWords(rest)
 		if ok {
-			b.WriteString(strings.Join(c.placed(words, instance), " "))
+			b.WriteString(strings.Join(c.placed(words, lacks), " "))
 		}
 		text = after
 	}
@@ -46,7 +79,7 @@ func (c *cli) runnableIn(text, instance string) string {
 
 // placed returns the words of a command of this program with the flags that it
 // lacks, before what a "--" keeps from being a flag.
-func (c *cli) placed(words []string, instance string) []string {
+func (c *cli) placed(words []string, lacks func(flag string) (string, bool)) []string {
 	target, _, err := c.called.Root().Find(words)
 	if err != nil || slices.Contains(words, "--help") {
 		return words
@@ -63,10 +96,7 @@ func (c *cli) placed(words []string, instance string) []string {
 		if name == "instance" && given(words[:end], "dir") {
 			continue // which then is that of the instance
 		}
-		value, ok := flagOf(c.called, name)
-		if name == "instance" && !ok {
-			value, ok = instance, instance != ""
-		}
+		value, ok := lacks(name)
 		if ok && target.Flags().Lookup(name) != nil && !given(words[:end], name) {
 			missing = append(missing, pasted("--"+name, value))
 		}

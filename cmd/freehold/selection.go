@@ -16,6 +16,7 @@ import (
 
 // A selection is what of a view its caller asks for.
 type selection struct {
+	*cli
 	view  *reader.View
 	owner string      // whose fields; empty for everybody's
 	flag  *pflag.Flag // of owner
@@ -96,10 +97,21 @@ func (s selection) unfresh() error {
 	}
 }
 
+// A record is a view for programs, whose advice can be followed from anywhere.
+type record struct {
+	*cli
+	view *reader.View
+}
+
+// MarshalJSON returns the view as it describes itself.
+func (r record) MarshalJSON() ([]byte, error) {
+	return reader.Marshal(r.view, func(text string) string { return r.standalone(text, r.view.Dir()) })
+}
+
 // MarshalJSON returns the view as it describes itself, without what is not asked
 // for.
 func (s selection) MarshalJSON() ([]byte, error) {
-	text, err := s.view.MarshalJSON()
+	text, err := record{s.cli, s.view}.MarshalJSON()
 	if err != nil || s.owner == "" && !s.stale {
 		return text, err
 	}

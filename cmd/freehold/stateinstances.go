@@ -139,7 +139,7 @@ func (c *cli) listInstances(dir string, found []statedir.Instance) error {
 		id := quoted(i.ID)
 		if i.Err != nil {
 			damaged = verdict{status: exitState}
-			r.Error, id = i.Err.Error(), none
+			r.Error, id = c.standalone(i.Err.Error(), r.Dir), none
 		}
 		if c.json {
 			if err := c.printJSON(r); err != nil {

@@ -13,7 +13,7 @@ import (
 
 func newView(c *cli) *cobra.Command {
 	p := &place{}
-	var s selection
+	s := selection{cli: c}
 	cmd := c.command(&cobra.Command{
 		Use:   "view",
 		Short: "print all fields, and how old and how fresh they are",

@@ -60,7 +60,7 @@ one in its place is another state.`,
 		if err := (selection{view: view, owner: owner, flag: flag}).check(); err != nil {
 			return err
 		}
-		w := &watching{cli: c, chosen: map[string]bool{}, owner: owner}
+		w := &watching{cli: c, dir: view.Dir(), chosen: map[string]bool{}, owner: owner}
 		if err := w.choose(view, fields); err != nil {
 			return err
 		}
@@ -75,6 +75,7 @@ one in its place is another state.`,
 // A watching is one call of watch under way.
 type watching struct {
 	*cli
+	dir    string          // of the state
 	chosen map[string]bool // the fields; empty for all
 	owner  string          // whose fields; empty for everybody's
 	differ
@@ -95,9 +96,9 @@ func (w *watching) choose(view *reader.View, fields []string) error {
 // The lines of JSON: one for each view, and one for each message.
 type (
 	viewLine struct {
-		Type    string       `json:"type"`
-		Changes []news       `json:"changes"`
-		View    *reader.View `json:"view"`
+		Type    string `json:"type"`
+		Changes []news `json:"changes"`
+		View    record `json:"view"`
 	}
 	messageLine struct {
 		Type    string `json:"type"`
@@ -147,7 +148,7 @@ func (w *watching) complainOf(err error) error {
 	}
 	switch {
 	case w.json:
-		return w.printJSON(messageLine{kind, err.Error()})
+		return w.printJSON(messageLine{kind, w.standalone(err.Error(), w.dir)})
 	case kind != "error":
 		w.hint(err.Error())
 	case !errors.Is(err, sidecar.ErrReplaced): // which ends the command with these words
@@ -167,7 +168,10 @@ func (w *watching) show(view *reader.View) error {
 	case len(all) == 0 && !first && !again:
 		return nil
 	case w.json:
-		return w.printJSON(viewLine{"view", all, view})
+		for i := range all {
+			all[i].Error = w.standalone(all[i].Error, w.dir)
+		}
+		return w.printJSON(viewLine{"view", all, record{w.cli, view}})
 	}
 	text := ""
 	if first {
