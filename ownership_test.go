@@ -39,7 +39,7 @@ var imports = map[string][]string{
 	"sidecar/document":   {"schema", "sidecar/statedir"},
 	"sidecar":            {"schema", "sidecar/document", "sidecar/statedir", "sidecar/internal/…"},
 	"sidecar/adopt":      {"schema", "sidecar", "sidecar/document", "sidecar/statedir", "sidecar/internal/…"},
-	"sidecar/prune":      {"schema", "sidecar/document", "sidecar/statedir", "sidecar/internal/…"},
+	"sidecar/prune":      {"schema", "sidecar", "sidecar/document", "sidecar/statedir", "sidecar/internal/…"},
 	"sidecar/upgrade":    {"schema", "sidecar", "sidecar/document", "sidecar/statedir", "sidecar/internal/…"},
 	"sidecar/statetest":  {"reader", "reader/doctor", "schema", "sidecar"},
 	"sidecar/history":    {"schema", "sidecar", "sidecar/internal/…"},

@@ -33,9 +33,10 @@ and named if time alone does not mend it: then the exit status is 1. With --json
 everything is listed, an object on a line. If something could not be removed, the
 exit status is 7.
 
-A dry run takes the same decisions. Age is that of the newest file, commit and
-claim in an instance. If the clock was set forward, what was committed or claimed
-since the machine started is kept by a clock that nobody sets.`,
+A dry run takes the same decisions. Age is that of the newest file, commit, claim
+and patch set aside in an instance. If the clock was set forward, what was
+committed, claimed or set aside since the machine started is kept by a clock that
+nobody sets.`,
 		Example: `  freehold prune --older-than 7d --dry-run
   freehold prune --older-than 36h --dir ./sessions --json`,
 		Args: operands(0, 0, "no operands"),

@@ -4,12 +4,15 @@ package prune
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/freehold-dev/freehold/reader/doctor"
+	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/document"
 	"github.com/freehold-dev/freehold/sidecar/statedir"
@@ -170,4 +173,62 @@ func edit(path, old, new string) error {
 		return err
 	}
 	return os.WriteFile(path, bytes.Replace(raw, []byte(old), []byte(new), 1), 0o600)
+}
+
+// newAside makes a state whose instance "a" has nothing but a patch set aside.
+func newAside(t *testing.T) (dir, patch string) {
+	t.Helper()
+	d := &schema.Declaration{State: "session", Instances: schema.Instances{By: "session_id"}, Owners: map[string]schema.Owner{
+		"hook": {Busy: schema.Busy{Then: schema.Aside}, Fields: map[string]schema.Field{"turns": {Type: schema.TypeUint, Kind: schema.Counter}}},
+	}}
+	dir = filepath.Join(t.TempDir(), "sessions")
+	if err := sidecar.Create(dir, d); err != nil {
+		t.Fatal(err)
+	}
+	open := func() *sidecar.Writer {
+		w, err := sidecar.OpenInstance(t.Context(), dir, "a", d, "hook", &sidecar.Options{Create: true, Wait: -1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return w
+	}
+	holder, w := open(), open()
+	add := func(tx *sidecar.Tx) error { sidecar.CounterOf(tx, "turns", schema.Uint{}).Add(1); return nil }
+	_, err := holder.Update(t.Context(), func(*sidecar.Tx) error {
+		if c, err := w.Update(t.Context(), add); err != nil || c.Outcome != sidecar.SetAside {
+			t.Errorf("%+v (%v)", c, err)
+		}
+		return nil
+	})
+	if err := errors.Join(err, holder.Close(), w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	found, err := filepath.Glob(filepath.Join(pathOf(t, dir, "a"), ".freehold", statedir.OwnerAside("hook"), "*.json"))
+	if err != nil || len(found) != 1 {
+		t.Fatalf("%v (%v)", found, err)
+	}
+	return dir, found[0]
+}
+
+// What was acknowledged and no commit has taken in has an age as well, by a clock
+// that nobody sets; and what of it cannot be read keeps the instance.
+func TestAPatchSetAsideHasAnAge(t *testing.T) {
+	dir, patch := newAside(t)
+	ahead := &Options{OlderThan: 7 * day, Clock: later(10 * 365 * day)}
+	if got := reasons(run(t, dir, ahead))["a"]; got != "kept: young" {
+		t.Errorf("with the clock set forward: %s, want kept: young", got)
+	}
+	if err := edit(patch, `"value":1`, `"value":2`); err != nil {
+		t.Fatal(err)
+	}
+	report := run(t, dir, ahead)
+	if got := reasons(report)["a"]; got != "kept: foreign" || !strings.Contains(report.Items[0].Says, patch) {
+		t.Errorf("edited: %s, want kept: foreign: %+v", got, report.Items)
+	}
+	if err := os.Remove(patch); err != nil {
+		t.Fatal(err)
+	}
+	if got := reasons(run(t, dir, ahead))["a"]; got != "removed: old" {
+		t.Errorf("with nothing: %s, want removed: old", got)
+	}
 }

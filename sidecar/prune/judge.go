@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/document"
 	"github.com/freehold-dev/freehold/sidecar/statedir"
 )
@@ -43,7 +44,8 @@ func (p *pruning) judge(item Item, d *statedir.Dir) Item {
 	return p.age(item, w)
 }
 
-// A writing is what an instance's sidecars and claims say of who wrote last.
+// A writing is what an instance's sidecars, claims and patches set aside say of
+// who wrote last.
 type writing struct {
 	newest time.Time
 	// atMost is how old the instance is at most, by a clock that nobody
@@ -62,14 +64,19 @@ func (w *writing) note(at time.Time, writer document.Writer) {
 	}
 }
 
-// lastWriting reads every sidecar and every claim. One that cannot be used keeps
-// the instance: nobody knows what is in it.
+// lastWriting reads every sidecar, every claim and every patch set aside. One that
+// cannot be used keeps the instance: nobody knows what is in it.
 func lastWriting(d *statedir.Dir, m *schema.Manifest) (w writing, err error) {
 	for _, owner := range m.Declaration.OwnerNames() {
 		if err := w.sidecar(d, m, owner); err != nil {
 			return w, err
 		}
 		o := m.Declaration.Owners[owner]
+		if o.SetsAside() {
+			if err := w.aside(d, m, owner); err != nil {
+				return w, err
+			}
+		}
 		for _, field := range o.FieldNames() {
 			if o.Fields[field].EffectiveKind() != schema.Once {
 				continue
@@ -117,6 +124,33 @@ func (w *writing) claim(d *statedir.Dir, m *schema.Manifest, owner, field string
 		return fmt.Errorf("%s: %w: look at it, and remove it by hand if the instance is to go", statedir.ClaimFile(owner, field), err)
 	}
 	w.note(claim.At, claim.Writer)
+	return nil
+}
+
+func (w *writing) aside(d *statedir.Dir, m *schema.Manifest, owner string) error {
+	a, err := d.OpenAside(owner)
+	if err != nil {
+		return err
+	}
+	defer a.Close()
+	names, err := a.Names()
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		raw, err := a.ReadFile(name, nil, sidecar.MaxPatch)
+		if errors.Is(err, fs.ErrNotExist) { // a commit has taken it in, which is newer
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		p, err := sidecar.DecodePatchAside(raw, name, owner, m.StateID)
+		if err != nil {
+			return fmt.Errorf("%s: %w", a.Path(name), err)
+		}
+		w.note(p.At, p.Writer)
+	}
 	return nil
 }
 

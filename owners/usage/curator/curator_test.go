@@ -54,6 +54,7 @@ func TestRuleGoesByTheLastActivity(t *testing.T) {
 		"archived":                        {settings: []usagetest.Setting{used(ago(20 * day)), is(archived), usagetest.SkillsArchivedAt("x", ago(20*day))}},
 		"archived, nobody knows when":     {settings: []usagetest.Setting{used(ago(day)), is(archived)}},
 		"used since it was archived":      {settings: []usagetest.Setting{used(ago(day)), is(archived), usagetest.SkillsArchivedAt("x", ago(2*day))}, want: active},
+		"used while the curator looks":    {settings: []usagetest.Setting{made(old), used(now.Add(time.Second)), is(stale)}, want: active},
 		"no time known":                   {settings: []usagetest.Setting{is(active)}, kept: "nobody knows when it was made or last used"},
 		// Case 123, case 145: a clock that was ahead is not believed, and not
 		// passed over in silence.

@@ -17,6 +17,10 @@ const (
 	ArchivedAfter = 30 * 24 * time.Hour
 )
 
+// aheadOfUs is how far an activity may lie ahead of now without a reason: the tool
+// goes on while the curator looks, and clocks differ a little.
+const aheadOfUs = time.Minute
+
 // A record is what the rule goes by.
 type record struct {
 	pinned     bool
@@ -69,7 +73,7 @@ func (r record) due(now time.Time) (to usage.SkillsState, err error) {
 		return usage.SkillsState{}, nil
 	case r.anchor.IsZero():
 		return usage.SkillsState{}, errNoAnchor
-	case r.anchor.After(now):
+	case r.anchor.After(now.Add(aheadOfUs)):
 		// Its clock or this one is wrong. It would never become stale.
 		return usage.SkillsState{}, fmt.Errorf("its last activity, %s, lies ahead of now, %s: set the clock that is wrong",
 			r.anchor.Format(time.RFC3339), now.UTC().Format(time.RFC3339))
