@@ -119,10 +119,16 @@ func TestWatchSurvivesAnOverflow(t *testing.T) {
 // Case 77: a system that gives no notices, or none of one directory more, is
 // named, and nothing is missed.
 func TestWatchPollsWhereTheSystemGivesNoNotices(t *testing.T) {
-	for _, refusal := range []string{"inotify_init1:error=EMFILE", "inotify_add_watch:error=ENOSPC:when=2+"} {
+	for _, refusal := range []string{"inotify_init1:error=EMFILE", "inotify_add_watch:error=ENOSPC"} {
 		t.Run(refusal, func(t *testing.T) {
 			dir := freshState(t)
-			_, next := startWatch(t, dir, "strace", "-f", "-qq", "-o", os.DevNull, "-e", "inject="+refusal)
+			under := []string{"strace", "-f", "-qq", "-o", os.DevNull, "-e", "inject=" + refusal}
+			if strings.HasPrefix(refusal, "inotify_add_watch") {
+				// Not its second call: strace counts those of each thread by
+				// themselves, and Go may make them on two.
+				under = append(under, "-P", filepath.Join(dir, ".freehold"))
+			}
+			_, next := startWatch(t, dir, under...)
 			if line := next(); line.Type != "polling" || !strings.Contains(line.Message, "watched by polling every 100ms") {
 				t.Fatalf("got %+v", line)
 			}
