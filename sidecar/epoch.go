@@ -75,7 +75,7 @@ func (w *Writer) sidecarEpoch() uint64 {
 
 func (w *Writer) quarantinedEpoch() (epoch uint64) {
 	// What cannot be read is not visible: the clock and the nonce remain.
-	_ = w.dir.Quarantined(statedir.Sidecar(w.owner), func(raw []byte) {
+	_ = w.dir.Quarantined(statedir.Sidecar(w.owner), func(_ string, raw []byte) {
 		epoch = max(epoch, foreignEpoch(raw))
 	})
 	return epoch

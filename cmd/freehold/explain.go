@@ -20,7 +20,8 @@ func newExplain(c *cli) *cobra.Command {
 		Use:   "explain FIELD",
 		Short: "say who wrote a field, when, and whether that is still true",
 		Long: `Say in words what value a field has, whose it is, and who wrote it, when, in
-which version and in which file; or why it has none, and what to do. Of a field
+which version and in which file; or why it has none, where an earlier sidecar
+that was quarantined may have one, and what to do. Of a field
 that depends on others it also says whether it is fresh: if not, what its writer
 had seen and what has overtaken that, by whom and when; and the same of what those
 depend on in turn. Unset is an explanation too: the exit status is 0. It is 3 if
@@ -68,6 +69,7 @@ type explanation struct {
 	Observed     sidecar.Seen     `json:"observed,omitzero"`
 	Open         []opening        `json:"open,omitempty"`    // of an event
 	Unshown      []string         `json:"unshown,omitempty"` // what may give it another value
+	Earlier      *earlier         `json:"earlier,omitempty"` // what has a value of it and does not count
 
 	freshness sentences
 	open      []reader.Opening
@@ -151,6 +153,9 @@ func explain(view *reader.View, field string) *explanation {
 		}
 		e.freshness = freshness(view, field)
 	}
+	if !e.written && e.Kind != schema.Once && e.Kind != schema.Map {
+		e.Earlier = earlierOf(view, owner, field)
+	}
 	raw, err := view.Field(field).Raw()
 	e.Set = err == nil
 	if e.Set {
@@ -184,6 +189,9 @@ func (e *explanation) text() string {
 	switch {
 	case e.err != nil:
 		t.say("%s cannot be read: what owner %s wrote is %s.", e.Field, e.bad, e.Status)
+	case e.Earlier != nil:
+		t.say("%s is unset: owner %s has not written it since an earlier sidecar of it went to the quarantine.", e.Field, e.Owner)
+		e.Earlier.explain(&t, e.declared, "")
 	case e.Kind == schema.Event && !e.Set:
 		t.say("%s is unset: the event was never done.", e.Field)
 	case e.Set:

@@ -12,6 +12,7 @@ type part struct {
 	origin
 	Keys    bool     `json:"keys"` // the owner decides them
 	Members []string `json:"members,omitempty"`
+	Earlier *earlier `json:"earlier,omitempty"`
 
 	declared schema.Field
 }
@@ -26,7 +27,11 @@ func partsOf(view *reader.View, field string) []part {
 	var parts []part
 	for i, owner := range ownersOf(d, field) {
 		f := d.Owners[owner].Fields[field]
-		parts = append(parts, part{origin: originOf(view, field, owner), Keys: i == 0, Members: f.MemberNames(), declared: f})
+		p := part{origin: originOf(view, field, owner), Keys: i == 0, Members: f.MemberNames(), declared: f}
+		if !p.written {
+			p.Earlier = earlierOf(view, owner, field)
+		}
+		parts = append(parts, p)
 	}
 	return parts
 }
@@ -39,7 +44,7 @@ func (e *explanation) mapText() string {
 		t.say("%s cannot be read whole: what owner %s wrote is %s.", e.Field, e.bad, e.Status)
 	case e.Set:
 		t.say("%s has %s.", e.Field, shownValue(e.declared, e.Value))
-	case e.written:
+	case e.written || e.Parts[0].Earlier != nil:
 		t.say("%s is unset.", e.Field)
 	default:
 		t.say("%s is unset: owner %s, which decides the keys, has never written it.", e.Field, e.Owner)
@@ -64,9 +69,13 @@ func (p part) explain(t *sentences, field string) {
 	case members != "":
 		has += ", and has " + members + " at each"
 	}
-	if p.written {
+	switch {
+	case p.written:
 		t.say("Owner %s %s. It %s at %s.", p.Owner, has, p.did("last changed something", "something"), p.when())
-	} else {
+	case p.Earlier != nil:
+		t.say("Owner %s %s. It has not written there since an earlier sidecar of it went to the quarantine.", p.Owner, has)
+		p.Earlier.explain(t, p.declared, "  ")
+	default:
 		t.say("Owner %s %s. It has never written there.", p.Owner, has)
 	}
 	t.say("  What it has belongs in %s, which is %s.", visible(p.File), condition[p.Status])

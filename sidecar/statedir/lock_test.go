@@ -149,7 +149,7 @@ func TestQuarantinedAreFoundByName(t *testing.T) {
 		}
 	}
 	var found []string
-	if err := d.Quarantined("cost.json", func(raw []byte) { found = append(found, string(raw)) }); err != nil {
+	if err := d.Quarantined("cost.json", func(_ string, raw []byte) { found = append(found, string(raw)) }); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff([]string{"0cost.json", "1cost.json"}, found); diff != "" {

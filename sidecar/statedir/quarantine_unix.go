@@ -71,9 +71,10 @@ func (d *Dir) quarantine(from *folder, name string, intact func([]byte) bool) (Q
 	return q.settle(kept, intact)
 }
 
-// Quarantined calls look with the content of each file that once was the file
-// name, as far as it can be read.
-func (d *Dir) Quarantined(name string, look func(raw []byte)) error {
+// Quarantined calls look with the path and the content of each file that once
+// was the file name: those that upgrades kept, then the others, in the order in
+// which they came. What cannot be read has nil for content.
+func (d *Dir) Quarantined(name string, look func(path string, raw []byte)) error {
 	into, err := d.meta.openChild(quarantineName)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -87,9 +88,11 @@ func (d *Dir) Quarantined(name string, look func(raw []byte)) error {
 		return err
 	}
 	for _, name := range append(q.copies, q.names()...) {
-		if raw, err := into.readFile(name, nil, mostRead); err == nil {
-			look(raw)
+		raw, err := into.readFile(name, nil, mostRead)
+		if err != nil {
+			raw = nil
 		}
+		look(filepath.Join(into.path, name), raw)
 	}
 	return nil
 }

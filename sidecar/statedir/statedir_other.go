@@ -61,7 +61,7 @@ func (d *Dir) Names() ([]string, error)                       { return nil, ErrU
 func (d *Dir) Stamp() (Stamp, error)                          { return Stamp{}, ErrUnsupported }
 func (d *Dir) Collect(string) error                           { return ErrUnsupported }
 func (d *Dir) QuarantineRecord(string) (Quarantined, error)   { return Quarantined{}, ErrUnsupported }
-func (d *Dir) Quarantined(string, func([]byte)) error         { return ErrUnsupported }
+func (d *Dir) Quarantined(string, func(string, []byte)) error { return ErrUnsupported }
 func (d *Dir) Existing(string) (Existing, error)              { return Existing{}, ErrUnsupported }
 func (d *Dir) Manifest() (*schema.Manifest, error)            { return nil, ErrUnsupported }
 func (d *Dir) ManifestText([]byte) ([]byte, error)            { return nil, ErrUnsupported }
