@@ -21,16 +21,17 @@ func newStateUpgrade(c *cli) *cobra.Command {
 the state was made from: that removes, renames ("was: old_name"), retypes, or
 moves fields to another owner. The owners.yaml is the one in --owners, or else
 the one that freehold gen would find. With --dry-run it says what would be done,
-and which stored values would go, and changes nothing: read that first.
+and which stored values would go, and changes nothing: read that first. Where an
+upgrade would be refused now, it says why, and exits as that would.
 
 Values go along with who wrote them. Where the type changes, every stored value
 must be of the former type and convert exactly; else each that is not, or does
 not, is named with its file and nothing is changed (exit status 64). A sidecar
 that is foreign, invalid, unreadable or regressed refuses the upgrade (3). It
 takes every lock of the state: while an exclusive owner has a live process it is
-refused (5). What is set aside it takes in first; if something cannot be, or in a
-dry run, "freehold fold" says more, and it is refused (5) until that is done. Of
-each sidecar that it writes anew a copy is kept in .freehold/quarantine.
+refused (5). What is set aside it takes in first; if something cannot be, it is
+refused (5), and "freehold fold" says more. Of each sidecar that it writes anew a
+copy is kept in .freehold/quarantine.
 
 Readers see the state as before or as after, never a mixture. Programs built
 before the upgrade are refused from then on (4). An upgrade that was interrupted
@@ -73,6 +74,7 @@ func (u *upgrading) run(ctx context.Context) error {
 	case u.options.Wait == 0 && u.waits.Changed:
 		u.options.Wait = -1
 	}
+	u.options.Notice = u.notice
 	source, err := u.one()
 	dirs, missing := u.each()
 	begun := u.begun(dirs)
@@ -125,7 +127,7 @@ func (u *upgrading) all(ctx context.Context, dirs []string, to func(dir string) 
 		if report == nil {
 			continue
 		}
-		if err := u.report(upgraded(report, u.options.DryRun), upgradeText(report, u.options.DryRun)); err != nil {
+		if err := u.report(upgraded(report, u.options.DryRun, err), upgradeText(report, u.options.DryRun, err)); err != nil {
 			return err
 		}
 	}

@@ -10,14 +10,16 @@ import (
 
 // An upgradeReport is what state upgrade prints.
 type upgradeReport struct {
-	State     string          `json:"state"`
-	Dir       string          `json:"dir"`
-	DryRun    bool            `json:"dry_run"`
-	Resumed   bool            `json:"resumed"` // one that was interrupted was, or would be, finished
-	Changes   []schema.Change `json:"changes"`
-	Gone      []upgrade.Gone  `json:"gone"`      // what is stored and has no place any more
-	Rewritten []string        `json:"rewritten"` // owners
-	Kept      []upgradeKept   `json:"kept"`
+	State     string            `json:"state"`
+	Dir       string            `json:"dir"`
+	DryRun    bool              `json:"dry_run"`
+	Refused   string            `json:"refused,omitzero"` // why what follows would not be done now, or was not
+	Resumed   bool              `json:"resumed"`          // one that was interrupted was, or would be, finished
+	TakenIn   []upgrade.TakenIn `json:"taken_in"`
+	Changes   []schema.Change   `json:"changes"`
+	Gone      []upgrade.Gone    `json:"gone"`      // what is stored and has no place any more
+	Rewritten []string          `json:"rewritten"` // owners
+	Kept      []upgradeKept     `json:"kept"`
 }
 
 type upgradeKept struct {
@@ -25,20 +27,23 @@ type upgradeKept struct {
 	Path  string `json:"path,omitzero"` // none in a dry run
 }
 
-func upgraded(r *upgrade.Report, dryRun bool) upgradeReport {
+func upgraded(r *upgrade.Report, dryRun bool, refused error) upgradeReport {
 	report := upgradeReport{
-		State: r.State, Dir: r.Dir, DryRun: dryRun, Resumed: r.Resumed,
+		State: r.State, Dir: r.Dir, DryRun: dryRun, Resumed: r.Resumed, TakenIn: append([]upgrade.TakenIn{}, r.TakenIn...),
 		Changes: append([]schema.Change{}, r.Changes...), Gone: append([]upgrade.Gone{}, r.Gone...), Rewritten: append([]string{}, r.Rewritten...), Kept: []upgradeKept{},
 	}
 	for _, k := range r.Kept {
 		report.Kept = append(report.Kept, upgradeKept(k))
 	}
+	if refused != nil {
+		report.Refused = refused.Error()
+	}
 	return report
 }
 
 // upgradeText returns the report for people: what changes and what goes, then
-// where what was there before is.
-func upgradeText(r *upgrade.Report, dryRun bool) string {
+// where what was there before is. Why it is refused stands in the error.
+func upgradeText(r *upgrade.Report, dryRun bool, refused error) string {
 	var b strings.Builder
 	would := func(done, planned string) string {
 		if dryRun {
@@ -46,8 +51,14 @@ func upgradeText(r *upgrade.Report, dryRun bool) string {
 		}
 		return done
 	}
+	if dryRun && refused != nil {
+		b.WriteString("an upgrade would be refused now; once it is not, it does this:\n")
+	}
 	if r.Resumed {
 		fmt.Fprintf(&b, "%s an upgrade of the state %s in %s that was interrupted\n", would("finished", "would first finish"), visible(r.State), visible(r.Dir))
+	}
+	for _, t := range r.TakenIn {
+		fmt.Fprintf(&b, would("took in %s of %s that were set aside\n", "would take in %s of %s that are set aside\n"), count(t.Patches, "patch", "patches"), t.Owner)
 	}
 	switch {
 	case len(r.Changes) > 0:

@@ -200,8 +200,12 @@ func (l *Lock) Kept() error {
 
 // Busy returns an error that wraps [ErrBusy] and says who holds the lock, as
 // far as the kernel tells.
-func (l *Lock) Busy() error {
-	switch pid := l.Holder(); pid {
+func (l *Lock) Busy() error { return l.held(l.Holder()) }
+
+// held says that the process pid, or one that the kernel does not tell, holds the
+// lock.
+func (l *Lock) held(pid int) error {
+	switch pid {
 	case 0:
 		if heir := l.Heir(); heir != 0 {
 			return fmt.Errorf("%s: %w: process %d holds the lock, inherited from one that has ended; end it, or look at what it does", l.file.Name(), ErrBusy, heir)

@@ -126,6 +126,9 @@ func (d *Dir) ReadStaged(string, string, []byte, int) ([]byte, error) { return n
 func (d *Dir) LockAll(context.Context, time.Duration) (*schema.Manifest, func(), error) {
 	return nil, nil, ErrUnsupported
 }
+func (d *Dir) Obstructed(context.Context, *schema.Manifest, time.Duration) error {
+	return ErrUnsupported
+}
 func (c *Claim) Same([]byte, []byte) (bool, []byte) { return false, nil }
 func (c *Claim) Absent() bool                       { return true }
 func (d *Dir) Quarantine(string, func([]byte) bool) (Quarantined, error) {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -38,6 +39,13 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		said.Same(t, how, err, dir, "STATE")
 	}
 	dir := newState(t)
+	w, err := sidecar.Open(t.Context(), dir, nil, "watchdog", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = Run(t.Context(), dir, younger(), &Options{DryRun: true})
+	said.Same(t, "a dry run beside a living process", err, dir, "STATE", "process "+strconv.Itoa(os.Getpid()), "process PID")
+	w.Close()
 	other := younger()
 	other.State = "other"
 	refused("another state", dir, other)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/statedir"
@@ -94,15 +95,31 @@ func (r *run) aside(owner string) ([]string, error) {
 
 // takeIn takes in what owners have set aside. What it cannot, noneAside finds.
 func (r *run) takeIn(ctx context.Context, owners []string) {
+	o := &sidecar.Options{Program: r.options.Program, Wait: r.options.Wait, Clock: r.options.Clock, Notice: r.options.Notice}
 	for _, owner := range owners {
-		w, err := sidecar.Open(ctx, r.dir.Path(), nil, owner, &sidecar.Options{Program: r.options.Program, Wait: r.options.Wait, Clock: r.options.Clock})
+		w, err := sidecar.Open(ctx, r.dir.Path(), nil, owner, o)
 		if err != nil {
 			continue
 		}
+		folded := 0
 		for more := true; more; {
 			c, err := w.Update(ctx, (*sidecar.Tx).Busy)
+			folded += c.Folded
 			more = errors.Is(err, sidecar.ErrBusy) && c.Folded > 0 && ctx.Err() == nil
 		}
 		w.Close()
+		r.report.takenIn(owner, folded)
 	}
+}
+
+// takenIn notes how many patches of an owner were taken in.
+func (r *Report) takenIn(owner string, patches int) {
+	if patches == 0 {
+		return
+	}
+	i, found := slices.BinarySearchFunc(r.TakenIn, owner, func(t TakenIn, owner string) int { return strings.Compare(t.Owner, owner) })
+	if !found {
+		r.TakenIn = slices.Insert(r.TakenIn, i, TakenIn{Owner: owner})
+	}
+	r.TakenIn[i].Patches += patches
 }

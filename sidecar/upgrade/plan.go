@@ -23,6 +23,8 @@ type plan struct {
 	old     *schema.Declaration
 	stored  map[string]*document.Document // by owner; empty where there is no file
 	raw     map[string][]byte             // the files as they are, where there are any
+	behind  map[string]error              // by owner, that its sidecar has regressed
+	piles   map[string]*pile              // by owner, what is set aside; of a dry run
 	next    map[string]*document.Document // of the owners whose sidecars change
 	gained  map[string]bool               // the owners that get something of another's
 	misfits Misfits
@@ -39,7 +41,7 @@ func (p *plan) nothing() bool { return len(p.pending.Sidecars)+len(p.pending.Dro
 func (r *run) plan() (*plan, error) {
 	p := &plan{
 		run: r, old: &r.manifest.Declaration, stored: map[string]*document.Document{}, raw: map[string][]byte{},
-		next: map[string]*document.Document{}, gained: map[string]bool{}, at: r.options.Clock(),
+		behind: map[string]error{}, piles: map[string]*pile{}, next: map[string]*document.Document{}, gained: map[string]bool{}, at: r.options.Clock(),
 		pending: &schema.Pending{ID: statedir.NewNonce()},
 	}
 	r.report.State = p.old.State
@@ -52,13 +54,14 @@ func (r *run) plan() (*plan, error) {
 	if err := p.claimsStay(); err != nil {
 		return nil, err
 	}
-	if err := p.noneAside(); err != nil {
+	unusable := p.read()
+	if err := p.noneAside(); err != nil { // of a sidecar that is unusable, none was taken in
 		return nil, err
+	}
+	if unusable != nil {
+		return nil, unusable
 	}
 	r.report.Changes = p.old.Changes(r.next)
-	if err := p.read(); err != nil {
-		return nil, err
-	}
 	if p.epoch = p.newEpoch(); p.epoch > document.MaxEpoch {
 		return nil, p.usedUp()
 	}
@@ -77,25 +80,38 @@ func (p *plan) owners() []string {
 	return slices.Compact(slices.Sorted(slices.Values(slices.Concat(p.old.OwnerNames(), p.run.next.OwnerNames()))))
 }
 
-// read reads the sidecars. All of them must be as Freehold left them.
+// read reads the sidecars. All of them must be as Freehold left them. A dry run
+// sees in each what would be taken in.
 func (p *plan) read() error {
 	var errs []error
 	for _, owner := range p.inCausalOrder() {
-		raw, err := p.dir.ReadFile(statedir.Sidecar(owner), nil, document.MaxSize)
-		if errors.Is(err, fs.ErrNotExist) {
-			p.stored[owner] = document.New(owner, p.manifest.StateID)
-			continue
+		if p.options.DryRun {
+			p.findPile(owner)
 		}
-		var doc *document.Document
-		if err == nil {
-			doc, err = p.decode(owner, raw)
-		} else {
-			err = p.unreadable(owner, err)
-		}
-		p.stored[owner], p.raw[owner] = doc, raw
-		errs = append(errs, err)
+		errs = append(errs, p.readSidecar(owner), p.confirmPile(owner))
 	}
-	return errors.Join(append(errs, p.unregressed())...)
+	errs = append(errs, p.unregressed())
+	for owner, pile := range p.piles {
+		p.takePile(owner, pile)
+	}
+	return errors.Join(errs...)
+}
+
+// readSidecar reads the sidecar of owner.
+func (p *plan) readSidecar(owner string) (err error) {
+	raw, err := p.file(owner)
+	if errors.Is(err, fs.ErrNotExist) {
+		p.stored[owner], p.raw[owner] = document.New(owner, p.manifest.StateID), nil
+		return nil
+	}
+	var doc *document.Document
+	if err == nil {
+		doc, err = p.decode(owner, raw)
+	} else {
+		err = p.unreadable(owner, err)
+	}
+	p.stored[owner], p.raw[owner] = doc, raw
+	return err
 }
 
 // sidecarPath returns the path of the sidecar of owner.

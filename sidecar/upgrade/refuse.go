@@ -8,18 +8,27 @@ import (
 )
 
 // noneAside refuses an upgrade while patches are set aside that could not be taken
-// in, and a dry run while any are: they speak of the fields as they are.
+// in: they speak of the fields as they are. A dry run knows which those would be.
 func (p *plan) noneAside() error {
 	for _, owner := range p.setters() {
-		names, err := p.aside(owner)
+		stay, err := p.staying(owner)
 		if err != nil {
 			return err
 		}
-		if len(names) > 0 {
-			return fmt.Errorf("%s: %w: owner %s has patches set aside (%d): run %s, which takes them in or says why not, then upgrade", p.dir.Path(), sidecar.ErrBusy, owner, len(names), p.command("fold", owner))
+		if stay > 0 {
+			return fmt.Errorf("%s: %w: owner %s has patches set aside (%d): run %s, which takes them in or says why not, then upgrade", p.dir.Path(), sidecar.ErrBusy, owner, stay, p.command("fold", owner))
 		}
 	}
 	return nil
+}
+
+// staying returns how many patches of owner stay set aside.
+func (p *plan) staying(owner string) (int, error) {
+	if pile := p.piles[owner]; pile != nil {
+		return pile.stay, pile.err
+	}
+	names, err := p.aside(owner)
+	return len(names), err
 }
 
 // claimsStay refuses another name, owner or kind for a once field. A claim is a

@@ -36,7 +36,7 @@ func (p *plan) inCausalOrder() []string {
 // wrote it or somebody in the state has observed it, or gone. Written anew it would
 // be of a new epoch, and so pass for one that its people have accepted.
 func (p *plan) unregressed() error {
-	behind := map[string]error{}
+	behind := p.behind
 	for _, owner := range p.old.OwnerNames() {
 		if made := sidecar.Upgraded(p.manifest, owner); p.stored[owner] != nil && p.stored[owner].Behind(made) {
 			behind[owner] = p.regressed(owner, document.Sighting{Version: made})

@@ -1,7 +1,6 @@
 package upgrade
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"time"
@@ -13,7 +12,10 @@ import (
 
 // Options for Run. The zero value, and a nil pointer, are ready to use.
 type Options struct {
-	// DryRun finds out what Run would do, takes no lock and changes nothing.
+	// DryRun finds out what Run would do, takes no lock and changes nothing. It
+	// returns the error that Run would return, as far as that is known before,
+	// and where locks alone keep Run from it, also what it would do without
+	// that. Who holds a lock it finds out as far as the kernel tells.
 	DryRun bool
 	// Wait is how long Run waits for another upgrade, and for each owner's
 	// commits. If zero, the longest wait that an owner of the state declares;
@@ -25,6 +27,9 @@ type Options struct {
 	Program string
 	// Clock tells the time for the epoch that begins. If nil, [time.Now].
 	Clock func() time.Time
+	// Notice is told, before Run returns, of a patch set aside that is not
+	// taken in, or not whole, or would not be. If nil, nobody is told.
+	Notice func(error)
 }
 
 // A Report says what an upgrade did, or would do.
@@ -35,6 +40,9 @@ type Report struct {
 	// Resumed reports whether an upgrade that was killed had to be finished
 	// first.
 	Resumed bool
+	// TakenIn lists the owners of whose patches set aside any were taken in
+	// first, sorted.
+	TakenIn []TakenIn
 	// Changes between the state's declaration and the changed one, by owner.
 	Changes []schema.Change
 	// Rewritten lists the owners whose sidecars were written anew, sorted.
@@ -46,6 +54,12 @@ type Report struct {
 	// Kept says where the sidecars went that were written anew or belong to
 	// no owner any more. A dry run names no paths.
 	Kept []Kept
+}
+
+// TakenIn says how many patches that an owner had set aside were taken in.
+type TakenIn struct {
+	Owner   string `json:"owner"`
+	Patches int    `json:"patches"`
 }
 
 // A Kept sidecar is what an owner's was before the upgrade.
@@ -64,7 +78,7 @@ type Kept struct {
 // state's; [schema.ErrUnsound] if no owners.yaml says d. Nothing has changed
 // then, but that what was set aside is taken in, and that an upgrade which was
 // killed is finished; only of that the report tells, which else is nil with an
-// error. After an error that wraps [sidecar.ErrIndeterminate] the upgrade has, or
+// error, but in a dry run that nothing but locks is in the way of. After an error that wraps [sidecar.ErrIndeterminate] the upgrade has, or
 // may have, taken effect: run it again.
 func Run(ctx context.Context, dir string, d *schema.Declaration, o *Options) (*Report, error) {
 	if o == nil {
@@ -81,7 +95,7 @@ func Run(ctx context.Context, dir string, d *schema.Declaration, o *Options) (*R
 	r := &run{dir: sd, next: d, options: *o, report: &Report{Dir: sd.Path()}}
 	r.defaults()
 	if o.DryRun {
-		return r.dry()
+		return r.dry(ctx)
 	}
 	if err := r.ready(ctx); err != nil {
 		return nil, err
@@ -101,6 +115,8 @@ type run struct {
 	options  Options
 	manifest *schema.Manifest
 	report   *Report
+	pending  *schema.Pending // of a dry run: what would be finished first
+	notes    []error         // of a dry run: what is for its Notice
 }
 
 func (r *run) defaults() {
@@ -119,38 +135,17 @@ func (r *run) ready(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if r.options.Wait == 0 {
-		r.options.Wait = m.Declaration.LongestWait(m.Declaration.OwnerNames())
-	}
+	r.waits(&m.Declaration)
 	if m.Instance == "" {
 		return nil
 	}
 	return r.dir.Attend(ctx, r.options.Wait)
 }
 
-// dry finds out what would be done, without locks; anew if an upgrade has come
-// in between. While an earlier one is not finished, that is to finish it, and
-// what follows shows after it.
-func (r *run) dry() (*Report, error) {
-	for {
-		m, err := r.dir.Manifest()
-		if err != nil {
-			return nil, err
-		}
-		r.manifest, r.report = m, &Report{Dir: r.dir.Path()}
-		if p := m.Pending; p != nil {
-			r.finished(p)
-			return r.report, nil
-		}
-		_, err = r.plan()
-		now, lost := r.dir.ManifestText(nil)
-		switch {
-		case lost == nil && !bytes.Equal(now, m.Text):
-		case err != nil:
-			return nil, err
-		default:
-			return r.report, nil
-		}
+// waits settles how long a run waits in a state that d declares.
+func (r *run) waits(d *schema.Declaration) {
+	if r.options.Wait == 0 {
+		r.options.Wait = d.LongestWait(d.OwnerNames())
 	}
 }
 

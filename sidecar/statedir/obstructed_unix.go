@@ -1,0 +1,51 @@
+//go:build unix
+
+package statedir
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/freehold-dev/freehold/schema"
+)
+
+// Obstructed returns the errors that [Dir.LockAll] would return with one after
+// the other of the state's locks, of which m says what they are, or nil. It takes
+// none of them. A lock that commits hold it watches as long as wait: only one that
+// the same process has all that time would be refused. Where the kernel does not
+// tell who holds a lock, nobody does as far as this goes.
+func (d *Dir) Obstructed(ctx context.Context, m *schema.Manifest, wait time.Duration) error {
+	var errs []error
+	for _, name := range lockNames(&m.Declaration) {
+		patience := wait
+		if !strings.HasSuffix(name, ".lock") {
+			patience = 0
+		}
+		errs = append(errs, d.obstructed(ctx, name, m.Locks[name], patience))
+	}
+	return errors.Join(errs...)
+}
+
+func (d *Dir) obstructed(ctx context.Context, name string, ino uint64, wait time.Duration) error {
+	l, err := d.OpenLock(name, ino)
+	if err != nil {
+		return err
+	}
+	defer l.file.Close() // it was never taken
+	first := l.Holder()
+	for pace := NewPace(longestLook); first != 0; {
+		if more, err := pace.Pause(ctx, wait); err != nil || !more {
+			return l.held(first)
+		}
+		if l.Holder() != first {
+			return nil
+		}
+	}
+	return nil
+}
+
+// longestLook is the longest pause between two looks at the kernel's list of locks,
+// which is long where there are many.
+const longestLook = 10 * time.Millisecond

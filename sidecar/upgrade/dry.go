@@ -1,0 +1,116 @@
+package upgrade
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"slices"
+
+	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar/document"
+	"github.com/freehold-dev/freehold/sidecar/statedir"
+)
+
+// dry finds out what would be done, and what is in the way of it.
+func (r *run) dry(ctx context.Context) (*Report, error) {
+	report, err := r.foresee()
+	if r.manifest == nil {
+		return nil, err
+	}
+	for _, note := range r.notes {
+		if r.options.Notice != nil {
+			r.options.Notice(note)
+		}
+	}
+	r.waits(&r.manifest.Declaration)
+	if refused := r.dir.Obstructed(ctx, r.manifest, r.options.Wait); refused != nil {
+		// That comes first, as it does for who takes the locks.
+		err = errors.Join(fmt.Errorf("would be refused: %w", refused), err)
+	}
+	return report, err
+}
+
+// foresee finds out what would be done, without locks; anew if an upgrade has
+// come in between.
+func (r *run) foresee() (*Report, error) {
+	for {
+		m, err := r.dir.Manifest()
+		if err != nil {
+			return nil, err
+		}
+		r.manifest, r.pending, r.notes = m, m.Pending, nil
+		r.report = &Report{Dir: r.dir.Path()}
+		report, err := r.foreseeFrom(m)
+		if now, lost := r.dir.ManifestText(nil); lost != nil || bytes.Equal(now, m.Text) {
+			return report, err
+		}
+	}
+}
+
+// foreseeFrom is foresee for a state of which m is the manifest. An upgrade that
+// is not finished would be, first.
+func (r *run) foreseeFrom(m *schema.Manifest) (*Report, error) {
+	var resumed *Report
+	if m.Pending != nil {
+		if err := r.foreseeFinish(m); err != nil {
+			return nil, err
+		}
+		r.finished(m.Pending)
+		report := *r.report
+		resumed = &report
+	}
+	if _, err := r.plan(); err != nil {
+		return resumed, err
+	}
+	return r.report, nil
+}
+
+// foreseeFinish goes on as if the upgrade that m says is pending were finished.
+func (r *run) foreseeFinish(m *schema.Manifest) error {
+	after := *m
+	after.Pending, after.Upgraded = nil, maps.Clone(m.Upgraded)
+	for _, owner := range m.Pending.Sidecars {
+		if there, err := r.installable(m.Pending, owner); err != nil {
+			return r.unfinished(err)
+		} else if !there {
+			delete(after.Upgraded, owner)
+		}
+	}
+	r.manifest = &after
+	return nil
+}
+
+// installable reports whether the sidecar of owner, which p has made, would be
+// there once p is finished.
+func (r *run) installable(p *schema.Pending, owner string) (bool, error) {
+	name := statedir.Sidecar(owner)
+	_, err := r.dir.ReadStaged(p.ID, name, nil, document.MaxSize)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return r.installed(p, owner)
+	case errors.Is(err, statedir.ErrIrregular):
+		return false, fmt.Errorf("%w: move it away", err)
+	}
+	if _, err := r.dir.Existing(name); errors.Is(err, statedir.ErrIrregular) {
+		return false, fmt.Errorf("%w: move it away", err)
+	}
+	return true, nil
+}
+
+// file returns the sidecar of owner as it is, or as it would be once the pending
+// upgrade is finished.
+func (r *run) file(owner string) ([]byte, error) {
+	name := statedir.Sidecar(owner)
+	if p := r.pending; p != nil && slices.Contains(p.Dropped, owner) {
+		return nil, fs.ErrNotExist
+	} else if p != nil && slices.Contains(p.Sidecars, owner) {
+		raw, err := r.dir.ReadStaged(p.ID, name, nil, document.MaxSize)
+		if !errors.Is(err, fs.ErrNotExist) {
+			return raw, err
+		}
+	}
+	return r.dir.ReadFile(name, nil, document.MaxSize)
+}

@@ -1,0 +1,232 @@
+package upgrade
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/freehold-dev/freehold/reader/doctor"
+	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/statetest"
+	"github.com/google/go-cmp/cmp"
+)
+
+// aCase is a state of which an upgrade comes to something.
+type aCase struct {
+	name string
+	make func(t *testing.T) (dir string)
+	next *schema.Declaration
+	want error // nil, or what both end with
+}
+
+// setAside adds to n and raises peak, while another process has tool's lock.
+func setAside(t *testing.T, dir string, add, peak uint64) {
+	t.Helper()
+	w := openAs(t, dir, "tool", nil)
+	defer w.Close()
+	busy(t, dir, func() {
+		c, err := w.Update(t.Context(), func(tx *sidecar.Tx) error {
+			sidecar.CounterOf(tx, "n", schema.Uint{}).Add(add)
+			sidecar.MaxOf(tx, "peak", schema.Uint{}).Raise(peak)
+			return nil
+		})
+		if err != nil || c.Outcome != sidecar.SetAside {
+			t.Fatalf("%+v (%v)", c, err)
+		}
+	})
+}
+
+func spooledWith(t *testing.T, adds ...uint64) (dir string) {
+	t.Helper()
+	dir = newSpooled(t)
+	for _, n := range adds {
+		setAside(t, dir, n, n)
+	}
+	return dir
+}
+
+// put writes a file that is none of Freehold's.
+func put(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// retyped declares peak as another type.
+func retyped(peak schema.Type) *schema.Declaration {
+	d := spooled()
+	d.Owners["tool"].Fields["peak"] = schema.Field{Type: peak, Kind: schema.Max}
+	return d
+}
+
+func heldLock(name string, make func(t *testing.T) string) func(t *testing.T) string {
+	return func(t *testing.T) string {
+		dir := make(t)
+		t.Cleanup(holding(t, dir, name))
+		return dir
+	}
+}
+
+func full(t *testing.T) string { return newState(t) }
+
+func pendingCase(t *testing.T) string {
+	dir, _ := unfinished(t)
+	return dir
+}
+
+func pendingGone(t *testing.T) string {
+	dir, staged := unfinished(t)
+	if err := os.Remove(staged); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.Remove(filepath.Join(dir, "cost.json")); upgraded(t, dir, younger()) })
+	return dir
+}
+
+func upgradeCases() []aCase {
+	two := changed()["fails now"]
+	return []aCase{
+		{"nothing", newSpooled, spooled(), nil},
+		{"nothing set aside", newSpooled, two, nil},
+		{"set aside", func(t *testing.T) string { return spooledWith(t, 1, 2, 3) }, two, nil},
+		{"set aside on a sidecar", func(t *testing.T) string {
+			dir := newSpooled(t)
+			commit(t, dir, "tool", sidecar.Op{Field: "n", Verb: sidecar.Add, Value: []byte("5")})
+			setAside(t, dir, 1, 1)
+			return dir
+		}, retyped(schema.TypeInt), nil},
+		{"set aside and misfit", func(t *testing.T) string { return spooledWith(t, 1, 1<<63) }, retyped(schema.TypeInt), sidecar.ErrValue},
+		{"set aside and kept out", func(t *testing.T) string {
+			dir := spooledWith(t, 1<<63, 1<<63, 7)
+			statetest.Damaged(dir, doctor.PatchKept)
+			return dir
+		}, two, nil},
+		{"set aside and damaged", func(t *testing.T) string {
+			dir := spooledWith(t, 1)
+			m := manifest(t, dir)
+			put(t, filepath.Join(dir, ".freehold", "tool.aside", m.StateID+".9.json"), "{}")
+			statetest.Damaged(dir, doctor.PatchStuck)
+			return dir
+		}, two, sidecar.ErrBusy},
+		{"set aside beside a foreign sidecar", func(t *testing.T) string {
+			dir := newSpooled(t)
+			commit(t, dir, "tool", sidecar.Op{Field: "n", Verb: sidecar.Add, Value: []byte("5")})
+			setAside(t, dir, 1, 1)
+			text := sidecars(t, dir)["tool.json"]
+			put(t, filepath.Join(dir, "tool.json"), strings.Replace(text, `"n":5`, `"n":6`, 1))
+			statetest.Damaged(dir, doctor.SidecarForeign)
+			return dir
+		}, two, sidecar.ErrBusy},
+		{"leased", heldLock("watchdog.lease", full), younger(), sidecar.ErrBusy},
+		{"fenced", heldLock("watchdog.fence", full), younger(), sidecar.ErrBusy},
+		{"locked", heldLock("cost.lock", full), younger(), sidecar.ErrBusy},
+		{"under way", heldLock("state.lock", full), younger(), sidecar.ErrBusy},
+		{"leased and foreign", heldLock("watchdog.lease", func(t *testing.T) string {
+			dir := newState(t)
+			put(t, filepath.Join(dir, "cost.json"), `{"note":"mine"}`)
+			statetest.Damaged(dir, doctor.SidecarInvalid)
+			return dir
+		}), younger(), sidecar.ErrBusy},
+		{"a lock is lost", func(t *testing.T) string {
+			dir := newState(t)
+			if err := os.Remove(filepath.Join(dir, ".freehold", "cost.lock")); err != nil {
+				t.Fatal(err)
+			}
+			statetest.Damaged(dir, doctor.LockLost)
+			return dir
+		}, younger(), sidecar.ErrLock},
+		{"interrupted", pendingCase, younger(), nil},
+		{"interrupted and on to another", pendingCase, older(), nil},
+		{"interrupted and damaged", pendingGone, younger(), sidecar.ErrIndeterminate},
+	}
+}
+
+func manifest(t *testing.T, dir string) *schema.Manifest {
+	t.Helper()
+	d, err := statedir.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	m, err := d.Manifest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// everything returns the bytes and the modes of all that is in dir.
+func everything(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			all[path] = "directory"
+			return err
+		}
+		text, err := os.ReadFile(path)
+		all[path] = e.Type().String() + string(text)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// A dry run ends as the upgrade after it does, says what that does, and changes
+// nothing.
+func TestADryRunSaysWhatTheUpgradeDoes(t *testing.T) {
+	for _, c := range upgradeCases() {
+		t.Run(c.name, func(t *testing.T) {
+			dir := c.make(t)
+			before := everything(t, dir)
+			var dryNotes, wetNotes int
+			dry, dryErr := Run(t.Context(), dir, c.next, &Options{DryRun: true, Wait: 20 * time.Millisecond, Notice: func(error) { dryNotes++ }})
+			if diff := cmp.Diff(before, everything(t, dir)); diff != "" {
+				t.Errorf("the dry run changed (-before +after):\n%s", diff)
+			}
+			wet, wetErr := Run(t.Context(), dir, c.next, &Options{Wait: 20 * time.Millisecond, Notice: func(error) { wetNotes++ }})
+			if !errors.Is(dryErr, c.want) || !errors.Is(wetErr, c.want) {
+				t.Fatalf("the dry run: %v\nthe upgrade: %v\nwant %v", dryErr, wetErr, c.want)
+			}
+			if c.want != nil && !strings.Contains(dryErr.Error(), wetErr.Error()) {
+				t.Errorf("the dry run says %q, the upgrade %q", dryErr, wetErr)
+			}
+			if dryNotes != wetNotes {
+				t.Errorf("the dry run tells of %d patches, the upgrade of %d", dryNotes, wetNotes)
+			}
+			if c.want != nil {
+				return
+			}
+			for i := range wet.Kept {
+				wet.Kept[i].Path = ""
+			}
+			if diff := cmp.Diff(wet, dry); diff != "" {
+				t.Errorf("the dry run (-upgrade +dry):\n%s", diff)
+			}
+		})
+	}
+}
+
+// A lock that goes from hand to hand, or is let go in time, refuses nothing.
+func TestADryRunWaitsAsLongAsAnUpgrade(t *testing.T) {
+	dir := newState(t)
+	release := holding(t, dir, "cost.lock")
+	ended := make(chan error)
+	go func() {
+		_, err := Run(t.Context(), dir, younger(), &Options{DryRun: true, Wait: time.Hour})
+		ended <- err
+	}()
+	release()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
