@@ -50,7 +50,7 @@ var importPaths = []string{
 	"github.com/google/renameio/v2", "github.com/google/renameio/v2/maybe",
 	"github.com/natefinch/atomic",
 	"github.com/rogpeppe/go-internal/lockedfile",
-	"golang.org/x/sys/unix", "syscall",
+	"golang.org/x/sys/unix", "syscall", "os/exec",
 }
 
 var functions = map[string][]effect{

@@ -67,12 +67,21 @@ func (t *Tracer) path(x ast.Expr, env Env) Path {
 	}
 	switch x := x.(type) {
 	case *ast.Ident:
+		if v, ok := t.info.Uses[x].(*types.Var); ok && t.often[v] {
+			if p, ok := t.reaching(x, v, env); ok {
+				return p
+			}
+			return t.whatever(v)
+		}
 		return t.variable(t.info.ObjectOf(x), env)
 	case *ast.SelectorExpr:
 		return t.selected(x, env)
 	case *ast.StarExpr:
 		return t.part("*", t.path(x.X, env))
 	case *ast.IndexExpr:
+		if element := t.element(x); element != nil {
+			return t.path(element, env)
+		}
 		return t.part("index", t.path(x.X, env), t.path(x.Index, env))
 	case *ast.BinaryExpr:
 		if x.Op == token.ADD {
@@ -154,6 +163,11 @@ func (t *Tracer) variable(obj types.Object, env Env) Path {
 		}
 		return p
 	}
+	return t.whatever(v)
+}
+
+// whatever returns the path that v holds, of which no more is told.
+func (t *Tracer) whatever(v *types.Var) Path {
 	p := t.part(fmt.Sprintf("variable %p", v))
 	p.Vars = []types.Object{v}
 	p.Local = v.Parent() != nil && v.Parent() != v.Pkg().Scope()

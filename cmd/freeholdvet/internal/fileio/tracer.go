@@ -2,34 +2,49 @@ package fileio
 
 import (
 	"go/ast"
+	"go/constant"
 	"go/token"
 	"go/types"
 	"maps"
 	"slices"
 
+	"golang.org/x/tools/go/ast/inspector"
 	"golang.org/x/tools/go/types/typeutil"
 )
 
 // A Tracer tells paths of one package. It is not safe for concurrent use.
 type Tracer struct {
-	info   *types.Info
-	decls  map[*types.Func]*ast.FuncDecl
-	once   map[*types.Var]ast.Expr // variables that are set once, and to what
-	each   map[*types.Var]ast.Expr // variables that are set to each element of something
-	parts  map[string]int
-	within map[*types.Var]bool // variables whose value is being traced
-	depth  int                 // of functions whose result is
+	info    *types.Info
+	root    inspector.Cursor // of the files
+	decls   map[*types.Func]*ast.FuncDecl
+	once    map[*types.Var]ast.Expr // variables that are set once, and to what
+	often   map[*types.Var]bool     // those that are set more often
+	each    map[*types.Var]ast.Expr // variables that are set to each element of something
+	keys    map[*types.Var]ast.Expr // variables that are set to each key or index of something
+	pointed map[*types.Var]bool     // variables whose address is taken
+	filled  map[*types.Var]bool     // variables of which an element is set
+	leaking map[*types.Var]bool     // see leaks, as far as it is known
+	jumps   bool                    // whether there is a goto or a fallthrough
+	parts   map[string]int
+	within  map[*types.Var]bool // variables whose value is being traced
+	depth   int                 // of functions whose result is
 }
 
 // NewTracer looks through the files of a package.
 func NewTracer(info *types.Info, files []*ast.File) *Tracer {
 	t := &Tracer{
-		info:   info,
-		decls:  map[*types.Func]*ast.FuncDecl{},
-		once:   map[*types.Var]ast.Expr{},
-		each:   map[*types.Var]ast.Expr{},
-		parts:  map[string]int{},
-		within: map[*types.Var]bool{},
+		info:    info,
+		root:    inspector.New(files).Root(),
+		decls:   map[*types.Func]*ast.FuncDecl{},
+		once:    map[*types.Var]ast.Expr{},
+		often:   map[*types.Var]bool{},
+		each:    map[*types.Var]ast.Expr{},
+		keys:    map[*types.Var]ast.Expr{},
+		pointed: map[*types.Var]bool{},
+		filled:  map[*types.Var]bool{},
+		leaking: map[*types.Var]bool{},
+		parts:   map[string]int{},
+		within:  map[*types.Var]bool{},
 	}
 	set := map[*types.Var]int{}
 	for _, file := range files {
@@ -37,8 +52,9 @@ func NewTracer(info *types.Info, files []*ast.File) *Tracer {
 			t.look(n, set)
 		}
 	}
-	for v := range t.once {
-		if set[v] > 1 {
+	for v, n := range set {
+		if n > 1 {
+			t.often[v] = true
 			delete(t.once, v)
 		}
 	}
@@ -61,11 +77,17 @@ func (t *Tracer) look(n ast.Node, set map[*types.Var]int) {
 	case *ast.UnaryExpr:
 		if v, ok := t.Object(n.X).(*types.Var); ok && n.Op == token.AND {
 			set[v]++ // by whoever has the address
+			t.pointed[v] = true
 		}
 	case *ast.RangeStmt:
 		if v, ok := t.Object(n.Value).(*types.Var); ok {
 			t.each[v] = n.X
 		}
+		if v, ok := t.Object(n.Key).(*types.Var); ok {
+			t.keys[v] = n.X
+		}
+	case *ast.BranchStmt:
+		t.jumps = t.jumps || n.Tok == token.GOTO || n.Tok == token.FALLTHROUGH
 	case *ast.ValueSpec:
 		if len(n.Values) == 0 { // what it is set to comes later
 			return
@@ -73,6 +95,11 @@ func (t *Tracer) look(n ast.Node, set map[*types.Var]int) {
 	}
 	lhs, rhs := Assigned(n)
 	for i, x := range lhs {
+		if index, ok := x.(*ast.IndexExpr); ok {
+			if v, ok := t.Object(index.X).(*types.Var); ok {
+				t.filled[v] = true
+			}
+		}
 		v, ok := t.Object(x).(*types.Var)
 		if !ok {
 			continue
@@ -138,21 +165,69 @@ func (t *Tracer) list(x ast.Expr) ([]ast.Expr, bool) {
 	return lit.Elts, !keyed
 }
 
+// entries returns the keys and the values of a map that x spells out, also where
+// a variable that is set once holds it.
+func (t *Tracer) entries(x ast.Expr) (keys, values []ast.Expr) {
+	lit, ok := t.Value(x).(*ast.CompositeLit)
+	if !ok {
+		return nil, nil
+	}
+	if _, ok := t.info.TypeOf(lit).Underlying().(*types.Map); !ok {
+		return nil, nil
+	}
+	for _, e := range lit.Elts {
+		if entry, ok := e.(*ast.KeyValueExpr); ok {
+			keys, values = append(keys, entry.Key), append(values, entry.Value)
+		}
+	}
+	return keys, values
+}
+
+// element returns the element that x names with a constant of what the code
+// spells out and nobody changes, or nil.
+func (t *Tracer) element(x *ast.IndexExpr) ast.Expr {
+	index := t.info.Types[x.Index].Value
+	if v, ok := t.Object(x.X).(*types.Var); index == nil || ok && t.filled[v] {
+		return nil
+	}
+	if list, ok := t.list(x.X); ok {
+		if i, exact := constant.Int64Val(constant.ToInt(index)); exact && 0 <= i && i < int64(len(list)) {
+			return list[i]
+		}
+	}
+	keys, values := t.entries(x.X)
+	for i, key := range keys {
+		if k := t.info.Types[key].Value; k != nil && k.Kind() == index.Kind() && constant.Compare(k, token.EQL, index) {
+			return values[i]
+		}
+	}
+	return nil
+}
+
 // Turns returns env for each turn of the loops over what the code spells out that
 // give p's variables their values; env alone if there is none.
 func (t *Tracer) Turns(p Path, env Env) []Env {
 	for _, obj := range p.Vars {
 		v, ok := obj.(*types.Var)
-		if !ok || t.each[v] == nil {
+		if !ok {
 			continue
 		}
-		if elements, ok := t.list(t.each[v]); ok {
-			var all []Env
-			for _, element := range elements {
-				turn := Env{v: t.path(element, env)}
-				maps.Copy(turn, env)
-				all = append(all, turn)
+		var elements []ast.Expr
+		if t.each[v] != nil {
+			elements, ok = t.list(t.each[v])
+			if _, values := t.entries(t.each[v]); !ok {
+				elements = values
 			}
+		} else if t.keys[v] != nil {
+			elements, _ = t.entries(t.keys[v])
+		}
+		var all []Env
+		for _, element := range elements {
+			turn := Env{v: t.path(element, env)}
+			maps.Copy(turn, env)
+			all = append(all, turn)
+		}
+		if all != nil {
 			return all
 		}
 	}

@@ -33,7 +33,9 @@
 // field, or call with the same arguments, also where a function of the same
 // package does the reading or the writing, and also through an open file. What
 // an object was made from is not followed: a constructor that reads a file and
-// a method that writes it are two functions. Appending, writing another file,
+// a method that writes it are two functions. So are two that no function of the
+// package calls one after the other, and functions of other packages; commands of
+// other programs are not looked at. Appending, writing another file,
 // and reading only to compare, so that nothing of what was read can be in what
 // is written, are not reported.
 //

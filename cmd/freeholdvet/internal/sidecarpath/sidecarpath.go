@@ -91,7 +91,23 @@ func (c *checker) changes(call *ast.CallExpr, env fileio.Env) iter.Seq2[fileio.P
 				}
 			}
 		}
+		for _, path := range c.tracer.Commands(call, env) {
+			if !yield(path, call) {
+				return
+			}
+		}
 	}
+}
+
+// told returns the names of the files that the call writes whatever it is given:
+// that is reported where it stands.
+func (c *checker) told(call *ast.CallExpr) (names []string) {
+	for path := range c.changes(call, nil) {
+		if _, name := path.Elements(); name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // names reports whether an argument of the call tells something of a file's
@@ -124,8 +140,9 @@ func (c *checker) within(call *ast.CallExpr, env fileio.Env, depth int) iter.Seq
 			if !ok {
 				continue
 			}
-			for path, at := range c.changes(inner, env) {
-				if _, told := c.tracer.Of(nil, at, nil).Elements(); told == "" && !yield(path) {
+			told := c.told(inner)
+			for path := range c.changes(inner, env) {
+				if _, name := path.Elements(); !slices.Contains(told, name) && !yield(path) {
 					return
 				}
 			}
