@@ -2,7 +2,6 @@ package adopt
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/go-json-experiment/json/jsontext"
@@ -14,12 +13,13 @@ import (
 const InferredOwner = "everything"
 
 // Infer proposes fields for a legacy file that has none: types by the values
-// that are there, so that [Legacy.Plan] finds no misfit, a legacy key where a
-// key is no name, and no kind but value and map, since one file does not show
+// that are there, so that [Legacy.Plan] finds no misfit, where there is none but
+// null by those whose keys are like it, a legacy key where a key is no name, and no kind but value and map, since one file does not show
 // how its values came about. The second result lists the keys that cannot be
 // declared.
 func Infer(l *Legacy) (fields map[string]schema.Field, left []jsontext.Pointer) {
-	if f, ok := inferMap(l.object, true); ok {
+	in := newInference(l.object)
+	if f, ok := in.inferMap(l.object, true); ok {
 		f.Legacy = schema.LegacyFile
 		return map[string]schema.Field{"entries": f}, nil
 	}
@@ -27,7 +27,7 @@ func Infer(l *Legacy) (fields map[string]schema.Field, left []jsontext.Pointer) 
 	for _, m := range l.object {
 		columns = append(columns, column{m.Name, [][]byte{m.Value}})
 	}
-	fields, keys := inferFields(columns, inferField)
+	fields, keys := inferFields(columns, in.inferField)
 	for _, key := range keys {
 		left = append(left, jsontext.Pointer("").AppendToken(key))
 	}
@@ -69,34 +69,28 @@ func inferFields(columns []column, infer func(c column) schema.Field) (fields ma
 }
 
 // inferField infers a field of its own, which may be a map.
-func inferField(c column) schema.Field {
+func (in *inference) inferField(c column) schema.Field {
 	if o, err := schema.ParseObject(c.values[0]); err == nil {
-		if f, ok := inferMap(o, false); ok {
+		if f, ok := in.inferMap(o, false); ok {
 			return f
 		}
 	}
-	return inferType(c, 0)
+	return in.inferType(c, 0)
 }
-
-// onlyNull is what is said of a value of which nobody knows more.
-const onlyNull = "Only null was seen in the legacy file, so that the type is a guess."
 
 // inferType infers the type of the values of a column, which nest as deep as
 // nest within a declaration.
-func inferType(c column, nest int) schema.Field {
+func (in *inference) inferType(c column, nest int) schema.Field {
 	values := slices.DeleteFunc(slices.Clone(c.values), func(v []byte) bool { return jsontext.Value(v).Kind() == jsontext.KindNull })
 	if len(values) == 0 {
-		if strings.HasSuffix(c.key, "_at") {
-			return schema.Field{Type: schema.TypeTime, Doc: onlyNull}
-		}
-		return schema.Field{Type: schema.TypeString, Doc: onlyNull}
+		return in.guess(c.key)
 	}
 	candidates := []schema.Field{
 		{Type: schema.TypeBool}, {Type: schema.TypeInt}, {Type: schema.TypeUint}, {Type: schema.TypeFloat}, {Type: schema.TypeDecimal},
 		{Type: schema.TypeTime}, {Type: schema.TypeString},
 	}
 	if nest < schema.MaxNest {
-		candidates = append(candidates, inferParts(column{c.key, values}, nest)...)
+		candidates = append(candidates, in.inferParts(column{c.key, values}, nest)...)
 	}
 	for _, f := range candidates {
 		if holds(f, values) {
@@ -134,7 +128,7 @@ func shortest(number []byte) bool {
 }
 
 // inferParts returns what the values may be if they have parts.
-func inferParts(c column, nest int) []schema.Field {
+func (in *inference) inferParts(c column, nest int) []schema.Field {
 	switch jsontext.Value(c.values[0]).Kind() {
 	case jsontext.KindBeginArray:
 		inner := column{key: c.key}
@@ -145,7 +139,7 @@ func inferParts(c column, nest int) []schema.Field {
 			}
 			inner.values = append(inner.values, parts...)
 		}
-		of := inferType(inner, nest+1)
+		of := in.inferType(inner, nest+1)
 		if of.Type == schema.TypeList { // which Go has no good name for
 			return nil
 		}
@@ -155,7 +149,7 @@ func inferParts(c column, nest int) []schema.Field {
 		if !ok {
 			return nil
 		}
-		members, left := inferFields(columns, func(c column) schema.Field { return inferType(c, nest+1) })
+		members, left := inferFields(columns, func(c column) schema.Field { return in.inferType(c, nest+1) })
 		if len(left) == 0 && len(members) > 0 {
 			return []schema.Field{{Type: schema.TypeRecord, Fields: members}}
 		}
@@ -192,7 +186,7 @@ func columnsOf(objects [][]byte) (columns []column, ok bool) {
 // inferMap infers a map where the keys of o are data: where most of them are
 // no names, or where what they have is alike. The top of a file needs more for
 // that: many a file has numbers alone, or two parts that are alike.
-func inferMap(o schema.Object, top bool) (f schema.Field, ok bool) {
+func (in *inference) inferMap(o schema.Object, top bool) (f schema.Field, ok bool) {
 	entries := column{}
 	odd := 0
 	for _, m := range o {
@@ -211,10 +205,10 @@ func inferMap(o schema.Object, top bool) (f schema.Field, ok bool) {
 	}
 	few := top && len(entries.values) < 3
 	if columns, alike := columnsOf(entries.values); alike && !few && similar(columns, len(entries.values)) {
-		members, left := inferFields(columns, func(c column) schema.Field { return inferType(c, 1) })
+		members, left := inferFields(columns, func(c column) schema.Field { return in.inferType(c, 1) })
 		return schema.Field{Kind: schema.Map, Record: members}, len(left) == 0
 	}
-	value := inferType(entries, 1)
+	value := in.inferType(entries, 1)
 	data := 2*odd > len(o) || !top && len(o) >= 8
 	scalar := value.Of == nil && value.Fields == nil && value.Type != schema.TypeJSON
 	return schema.Field{Kind: schema.Map, Value: &value}, data && scalar

@@ -1,7 +1,9 @@
 package adopt
 
 import (
+	"maps"
 	"os"
+	"slices"
 	"testing"
 
 	"github.com/freehold-dev/freehold/schema"
@@ -10,7 +12,7 @@ import (
 
 func TestTypesAreInferredFromWhatIsThere(t *testing.T) {
 	one := func(f schema.Field) *schema.Field { return &f }
-	guess := func(t schema.Type) schema.Field { return schema.Field{Type: t, Doc: onlyNull} }
+	guess := func(t schema.Type) schema.Field { return schema.Field{Type: t, Doc: onlyNull + "."} }
 	anything := schema.Field{Type: schema.TypeJSON}
 	for raw, want := range map[string]schema.Field{
 		`true`: truth, `3`: number, `3.0`: number, `-9223372036854775808`: number,
@@ -39,13 +41,31 @@ func TestTypesAreInferredFromWhatIsThere(t *testing.T) {
 	}
 }
 
-func TestNullAtTheEndOfAnInstantIsOne(t *testing.T) {
-	l, err := Parse("old.json", []byte(`{"closed_at": null}`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if fields, _ := Infer(l); fields["closed_at"].Type != schema.TypeTime {
-		t.Errorf("inferred %+v", fields)
+// What null stands for is guessed from what there is, and it says so.
+func TestNullIsGuessedFromWhatIsLikeIt(t *testing.T) {
+	for raw, want := range map[string]schema.Field{
+		`{"closed_at": null}`:                                        {Type: schema.TypeTime, Doc: onlyNull + ", by its name."},
+		`{"waiting_since": null}`:                                    {Type: schema.TypeTime, Doc: onlyNull + ", by its name."},
+		`{"validUntil": null}`:                                       {Type: schema.TypeTime, Legacy: "validUntil", Doc: onlyNull + ", by its name."},
+		`{"is_open": null}`:                                          {Type: schema.TypeBool, Doc: onlyNull + ", by its name."},
+		`{"use_count": null}`:                                        {Type: schema.TypeInt, Doc: onlyNull + ", by its name."},
+		`{"opened_at": 1786436924, "closed_at": null}`:               {Type: schema.TypeInt, Doc: onlyNull + ", by the value of opened_at."},
+		`{"closed_at": null, "opened_at": "yesterday"}`:              {Type: schema.TypeString, Doc: onlyNull + ", by the value of opened_at."},
+		`{"a": {"cost": 1, "b": [{"cost": 2.5}]}, "cost": null}`:     {Type: schema.TypeFloat, Doc: onlyNull + ", by the value of cost."},
+		`{"watchdog_reason": "x", "n_reason": 1, "a_reason": null}`:  {Type: schema.TypeString, Doc: onlyNull + "."},
+		`{"opened_at": 1, "at": {"closed_at": true}, "a_at": null}`:  {Type: schema.TypeTime, Doc: onlyNull + ", by its name."},
+		`{"日本": true, "é": null}`:                                    {Type: schema.TypeString, Legacy: "é", Doc: onlyNull + "."},
+		`{"opened_at": "2026-08-11T07:51:30.902Z", "seen_at": []}`:   {Type: schema.TypeList, Of: &schema.Field{Type: schema.TypeTime, Doc: onlyNull + ", by the value of opened_at."}},
+		`{"r": {"host": "x", "port": 80}, "port": null, "host": {}}`: {Type: schema.TypeInt, Doc: onlyNull + ", by the value of port."},
+	} {
+		l, err := Parse("old.json", []byte(raw))
+		if err != nil {
+			t.Fatal(err)
+		}
+		fields, _ := Infer(l)
+		if !slices.ContainsFunc(slices.Collect(maps.Values(fields)), func(f schema.Field) bool { return cmp.Equal(f, want) }) {
+			t.Errorf("%s: no field is %+v: %+v", raw, want, fields)
+		}
 	}
 }
 

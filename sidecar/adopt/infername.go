@@ -15,6 +15,22 @@ func nameFor(key string, taken map[string]schema.Field) (string, bool) {
 	if !declarable(key) {
 		return "", false
 	}
+	base := snake(key)
+	if base == "" || base[0] < 'a' {
+		base = strings.TrimSuffix("key_"+base, "_")
+	}
+	base = strings.TrimRight(base[:min(len(base), 40)], "_")
+	name := base
+	for i := 2; ; i++ {
+		if _, ok := taken[name]; !ok {
+			return name, true
+		}
+		name = fmt.Sprintf("%s_%d", base, i)
+	}
+}
+
+// snake returns the words of a key in small letters with underscores between them.
+func snake(key string) string {
 	var b strings.Builder
 	for i, c := range []byte(key) {
 		switch {
@@ -29,18 +45,7 @@ func nameFor(key string, taken map[string]schema.Field) (string, bool) {
 			b.WriteByte('_')
 		}
 	}
-	base := strings.Trim(b.String(), "_")
-	if base == "" || base[0] < 'a' {
-		base = strings.TrimSuffix("key_"+base, "_")
-	}
-	base = strings.TrimRight(base[:min(len(base), 40)], "_")
-	name := base
-	for i := 2; ; i++ {
-		if _, ok := taken[name]; !ok {
-			return name, true
-		}
-		name = fmt.Sprintf("%s_%d", base, i)
-	}
+	return strings.Trim(b.String(), "_")
 }
 
 // declarable reports whether owners.yaml can have key as a legacy key: one line

@@ -1,0 +1,102 @@
+package adopt
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/freehold-dev/freehold/schema"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// An inference knows which values a legacy file has under which keys, whatever
+// objects they are in, so that it can guess what null stands for.
+type inference struct {
+	named  map[string]*column // by the words of the key
+	ending map[string]*column // by the last of them
+}
+
+// mostSeen is of how many values a guess is made: more of them say no more.
+const mostSeen = 256
+
+func newInference(object schema.Object) *inference {
+	in := &inference{map[string]*column{}, map[string]*column{}}
+	in.see(object)
+	return in
+}
+
+// see notes the values that an object has, and those within them.
+func (in *inference) see(object schema.Object) {
+	for _, m := range object {
+		in.within(m.Value)
+		switch jsontext.Value(m.Value).Kind() {
+		case jsontext.KindNull, jsontext.KindBeginArray, jsontext.KindBeginObject:
+			continue
+		}
+		words := snake(m.Name)
+		if !schema.ValidName(words) { // as where nothing of the key is a letter
+			continue
+		}
+		_, last := ends(words)
+		note(in.named, words, words, m.Value)
+		note(in.ending, last, words, m.Value)
+	}
+}
+
+func (in *inference) within(value []byte) {
+	if object, err := schema.ParseObject(value); err == nil {
+		in.see(object)
+	}
+	if parts, err := elements(value); err == nil {
+		for _, part := range parts {
+			in.within(part)
+		}
+	}
+}
+
+func note(seen map[string]*column, word, key string, value []byte) {
+	if seen[word] == nil {
+		seen[word] = &column{key: key}
+	}
+	if c := seen[word]; len(c.values) < mostSeen {
+		c.values = append(c.values, value)
+	}
+}
+
+// ends returns the first and the last of several words, or only the last.
+func ends(words string) (first, last string) {
+	all := strings.Split(words, "_")
+	if len(all) > 1 {
+		first = all[0]
+	}
+	return first, all[len(all)-1]
+}
+
+// onlyNull is what is said of a value of which nobody knows more.
+const onlyNull = "Only null was seen in the legacy file, so that the type is a guess"
+
+// guess returns the type of a value of which only null, or nothing, was seen: that
+// of the values under the same key elsewhere in the file, or under keys that end
+// in the same word; else what the key says by itself.
+func (in *inference) guess(key string) schema.Field {
+	words := snake(key)
+	first, last := ends(words)
+	for _, c := range []*column{in.named[words], in.ending[last]} {
+		if c == nil {
+			continue
+		}
+		if f := in.inferType(*c, schema.MaxNest); f.Type != schema.TypeJSON {
+			return schema.Field{Type: f.Type, Doc: fmt.Sprintf("%s, by the value of %s.", onlyNull, c.key)}
+		}
+	}
+	byName := func(t schema.Type) schema.Field { return schema.Field{Type: t, Doc: onlyNull + ", by its name."} }
+	switch {
+	case slices.Contains([]string{"at", "since", "until"}, last):
+		return byName(schema.TypeTime)
+	case slices.Contains([]string{"is", "has"}, first):
+		return byName(schema.TypeBool)
+	case last == "count":
+		return byName(schema.TypeInt)
+	}
+	return schema.Field{Type: schema.TypeString, Doc: onlyNull + "."}
+}
