@@ -18,9 +18,9 @@ import (
 )
 
 // An Aside is the open directory of the patches that processes of one owner
-// have set aside. Its methods are safe for concurrent use. It is opened for one
-// purpose and closed again: one that was moved away meanwhile must not be used
-// for long.
+// have set aside. Its methods are safe for concurrent use, but for Names. It is
+// opened for one purpose and closed again: one that was moved away meanwhile must
+// not be used for long.
 type Aside struct {
 	dir    *Dir
 	name   string

@@ -284,7 +284,7 @@ func (d *Dir) Attend(ctx context.Context, wait time.Duration) error {
 			return d.Unmoved()
 		}
 		if more, err := pace.Pause(ctx, wait); err != nil || !more {
-			return errors.Join(fmt.Errorf("%s: %w: somebody makes the instance or is about to remove it; try again", d.path, ErrBusy), err)
+			return errors.Join(fmt.Errorf("%s: %w: somebody is about to remove the instance; try again", d.path, ErrBusy), err)
 		}
 	}
 }

@@ -48,7 +48,8 @@ func (f *folder) stage(name string, fill func(*folder) error) error {
 // begin makes a new directory with a name of its own and locks it for as long
 // as it is open: what is so called and is not locked was left by a process
 // that is no more. Whoever removes such a thing may come between the making
-// and the locking; then there is another try.
+// and the locking; then there is another try. The lock is one that all may have
+// who work in the directory: its maker may be stopped when it has its last name.
 func (f *folder) begin() (*folder, error) {
 	for {
 		name := newPrefix + NewNonce()
@@ -64,7 +65,7 @@ func (f *folder) begin() (*folder, error) {
 			f.root.Remove(name)
 			return nil, err
 		}
-		locked, err := fresh.lock(unix.LOCK_EX)
+		locked, err := fresh.lock(unix.LOCK_SH)
 		if locked && fresh.named() {
 			return fresh, nil
 		}

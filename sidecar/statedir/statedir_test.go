@@ -77,6 +77,37 @@ func TestCreateOfOneStateByManyHasOneWinner(t *testing.T) {
 	openState(t, dir)
 }
 
+// Who makes an instance, and is stopped at any moment, keeps nobody from working
+// in it, and nobody takes it for something that was left.
+func TestWhoMakesADirectoryIsInNobodysWay(t *testing.T) {
+	f, err := openSafe(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.close()
+	err = f.stage("made", func(fresh *folder) error {
+		if removed, err := f.removeLeftover(filepath.Base(fresh.path), false); removed || err != nil {
+			t.Errorf("what is being made was removed: %v (%v)", removed, err)
+		}
+		other, err := openFolder(fresh.path)
+		if err != nil {
+			return err
+		}
+		defer other.close()
+		// What Attend takes: the maker has its lock until after the rename.
+		if free, err := other.lock(unix.LOCK_SH); !free || err != nil {
+			t.Errorf("another could work in it: %v (%v), want true", free, err)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if left, err := f.leftovers(); len(left) > 0 || err != nil {
+		t.Errorf("%v is left (%v)", left, err)
+	}
+}
+
 func TestOpenRefusesWhatIsNoState(t *testing.T) {
 	dir := t.TempDir()
 	_, err := Open(dir)
