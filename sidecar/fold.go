@@ -102,7 +102,7 @@ func (b *batch) readAside(names []string) (fresh []*PatchAside, certain bool, er
 		}
 		switch {
 		case err != nil:
-			certain = false
+			certain = certain && !b.mayBeIn(name)
 			w.tell(name, fmt.Errorf("%s: not taken in: %w", b.fold.aside.Path(name), err))
 		case folded[p.ID]:
 			b.fold.listed = append(b.fold.listed, p.ID)
@@ -126,6 +126,14 @@ func (b *batch) readAside(names []string) (fresh []*PatchAside, certain bool, er
 		b.fold.listed, b.fold.done = nil, nil
 	}
 	return fresh, certain, nil
+}
+
+// mayBeIn reports whether the sidecar could have the patch called name, which
+// cannot be read: if its number has passed, or it has none. Else it is one that
+// waits, for another release or declaration perhaps, and needs no id kept.
+func (b *batch) mayBeIn(name string) bool {
+	n := asideNumber(name, b.w.manifest.StateID)
+	return n == 0 || b.base.HasPassed(n)
 }
 
 // settleDropped makes sure that the files of the ids in before that the next

@@ -52,6 +52,33 @@ func TestUnknownPatchesStay(t *testing.T) {
 	}
 }
 
+// While a patch waits for a newer release, the sidecar does not go on collecting
+// the ids of all others.
+func TestAPatchThatWaitsKeepsNoIDsOfOthers(t *testing.T) {
+	_, w := newSetters(t)
+	waiting := &PatchAside{ID: "0000000000001", At: time.Date(2026, 8, 1, 0, 0, 0, 0, time.UTC), Ops: Patch{op("n", "multiply", "2")}}
+	raw, err := waiting.encode("tool", w.manifest.StateID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	draft, err := openAside(t, w).Draft(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(draft.Put(asideName(w.manifest.StateID, 1)), draft.Close()); err != nil {
+		t.Fatal(err)
+	}
+	for n := range 4 {
+		setAside(t, w, op("n", Add, "1"))
+		if c := update(t, w, ops()); c.Folded != 1 || len(w.last.Folded()) != 1 {
+			t.Errorf("fold %d: %+v, and the sidecar lists %d ids", n, c, len(w.last.Folded()))
+		}
+	}
+	if diff := cmp.Diff([]string{asideName(w.manifest.StateID, 1)}, asideNames(t, w)); diff != "" {
+		t.Errorf("set aside (-want +got):\n%s", diff)
+	}
+}
+
 // A copy under another name is no second patch.
 func TestCopiedPatchIsNotTakenInTwice(t *testing.T) {
 	_, w := newSetters(t)
