@@ -106,6 +106,10 @@ func (a *actor) tell(line string) {
 	}
 }
 
+// inVain is how long to wait for what takes milliseconds, on a machine or a disk
+// that may be as busy as it likes, before it is said not to come.
+const inVain = 2 * time.Minute
+
 // hear returns the actor's next line.
 func (a *actor) hear() string {
 	a.t.Helper()
@@ -119,7 +123,7 @@ func (a *actor) hear() string {
 		default:
 		}
 		a.t.Fatalf("actor %d ended: %v", a.pid(), a.state)
-	case <-time.After(20 * time.Second):
+	case <-time.After(inVain):
 		a.t.Fatalf("actor %d says nothing", a.pid())
 	}
 	return ""
@@ -200,7 +204,7 @@ func (a *actor) alive() bool {
 // eventually waits until ok is true, and looks often.
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for end := time.Now().Add(20 * time.Second); !ok(); {
+	for end := time.Now().Add(inVain); !ok(); {
 		if time.Now().After(end) {
 			t.Fatalf("waited in vain until %s", what)
 		}
@@ -307,7 +311,7 @@ var verbsOfActors = map[string]func(p *part, rest string) (string, error){
 	},
 	// leak: start a child that inherits the lease, and name it.
 	"leak": func(p *part, _ string) (string, error) {
-		child := exec.Command("sleep", "60")
+		child := exec.Command("sleep", "600")
 		child.ExtraFiles = []*os.File{p.w.lease.File()}
 		err := child.Start()
 		return fmt.Sprint("leaked ", child.Process.Pid), err

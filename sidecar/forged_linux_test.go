@@ -20,11 +20,11 @@ func TestForgedRecordSignalsNobody(t *testing.T) {
 	terms := make(chan os.Signal, 8)
 	ossignal.Notify(terms, syscall.SIGTERM)
 	defer ossignal.Stop(terms)
-	stranger := exec.Command("sleep", "60")
+	stranger := exec.Command("sleep", "600")
 	if os.Geteuid() == 0 {
 		stranger.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 	}
-	innocent := exec.Command("sleep", "60")
+	innocent := exec.Command("sleep", "600")
 	for _, cmd := range []*exec.Cmd{stranger, innocent} {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)

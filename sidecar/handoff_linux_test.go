@@ -71,7 +71,7 @@ func TestStoppedHandoffWritesNothingStale(t *testing.T) {
 			old.must("commit", "applied")
 			old.must("stop "+step, "ready")
 			next.tell("open 1m")
-			old.tell(fmt.Sprintf("handoff %d 10s", next.pid()))
+			old.tell(fmt.Sprintf("handoff %d 1m", next.pid()))
 			old.stopped()
 			third.tell("open")
 			third.silent(20 * time.Millisecond) // it waits at the fence
@@ -112,7 +112,7 @@ func TestHandoffToNobodyTakesTheLeaseBack(t *testing.T) {
 	dir := newState(t)
 	w := mustOpen(t, dir)
 	update(t, w, beat)
-	sleeper := exec.Command("sleep", "60")
+	sleeper := exec.Command("sleep", "600")
 	if err := sleeper.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -220,7 +220,7 @@ func TestHandoffDuringRetireIsBusy(t *testing.T) {
 		if said := a.hear(); said != "terminated" {
 			t.Errorf("it said %q", said)
 		}
-		if said := a.ask(fmt.Sprintf("handoff %d 10s", next.pid())); !strings.HasPrefix(said, "busy") {
+		if said := a.ask(fmt.Sprintf("handoff %d 1m", next.pid())); !strings.HasPrefix(said, "busy") {
 			t.Errorf("it said %q", said)
 		}
 		a.must("commit", "applied") // it still is the holder
@@ -242,12 +242,12 @@ func TestDeadHandoffOpensNoFence(t *testing.T) {
 	old, next := newActor(t, dir), newActor(t, dir)
 	old.open()
 	old.must("stop "+failpoint.HandoffMarked, "ready")
-	old.tell(fmt.Sprintf("handoff %d 10s", next.pid()))
+	old.tell(fmt.Sprintf("handoff %d 1m", next.pid()))
 	old.stopped()
 	old.kill()
 	r := newActor(t, dir)
 	r.must("stop "+failpoint.RetireAfterFence, "ready")
-	r.tell("retire 10s")
+	r.tell("retire 1m")
 	r.stopped()
 	next.tell("open")
 	next.silent(50 * time.Millisecond)

@@ -63,7 +63,7 @@ func TestChildInheritsNoDescriptor(t *testing.T) {
 		t.Errorf("a child has descriptors of the state:\n%s", out)
 	}
 	// A child that keeps running does not keep the lease.
-	child := exec.Command("sleep", "60")
+	child := exec.Command("sleep", "600")
 	if err := child.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +91,7 @@ func TestInheritedDescriptorDecidesNothing(t *testing.T) {
 	if said := a.ask("open"); !strings.HasPrefix(said, "busy") {
 		t.Fatalf("after a child closed the descriptor another process said %q", said)
 	}
-	keeps := exec.Command("sleep", "60")
+	keeps := exec.Command("sleep", "600")
 	keeps.ExtraFiles = []*os.File{w.lease.File()}
 	if err := keeps.Start(); err != nil {
 		t.Fatal(err)
@@ -129,7 +129,7 @@ func TestInheritedLeaseIsNamed(t *testing.T) {
 		t.Errorf("the state of the lease is %+v", s)
 	}
 	unix.Kill(child, unix.SIGKILL)
-	if _, err := openWatchdog(t, dir, &Options{LeaseWait: 10 * time.Second}); err != nil {
+	if _, err := openWatchdog(t, dir, &Options{LeaseWait: time.Minute}); err != nil {
 		t.Error(err)
 	}
 }

@@ -45,7 +45,7 @@ func roleFlock(args []string) error {
 // long they may take: that wait, one commit, and what a busy machine adds.
 const (
 	shortWait = 300 * time.Millisecond
-	bound     = shortWait + 10*time.Second
+	bound     = shortWait + 30*time.Second
 )
 
 // several declares an owner of each sort, and a counter for each.

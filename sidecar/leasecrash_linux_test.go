@@ -184,7 +184,7 @@ func TestRetireSurvivesEveryCall(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				again, err := p.Retire(t.Context(), &RetireOptions{Grace: 5 * time.Second})
+				again, err := p.Retire(t.Context(), &RetireOptions{Grace: time.Minute})
 				if err != nil || again.Outcome == NotRetired {
 					t.Errorf("run again: %v (%v)", again, err)
 				}

@@ -20,7 +20,7 @@ import (
 
 // brief are the options of tests: time enough for a loaded machine, and not
 // for a mistake.
-func brief() *RetireOptions { return &RetireOptions{Grace: 10 * time.Second} }
+func brief() *RetireOptions { return &RetireOptions{Grace: time.Minute} }
 
 func prepare(t *testing.T, dir string) *Prepared {
 	t.Helper()
@@ -111,7 +111,7 @@ func die(a *actor) {
 	a.reap.Lock()
 	a.t.Cleanup(a.reap.Unlock)
 	a.signal(syscall.SIGKILL)
-	if ended, err := p.Wait(a.t.Context(), 20*time.Second); !ended || err != nil {
+	if ended, err := p.Wait(a.t.Context(), inVain); !ended || err != nil {
 		a.t.Fatalf("a killed actor has not ended (%v)", err)
 	}
 }
@@ -259,8 +259,8 @@ func TestTwoRetirersRetireOnce(t *testing.T) {
 		dir := newState(t)
 		newActor(t, dir).open()
 		a, b := newActor(t, dir), newActor(t, dir)
-		a.tell("retire 10s")
-		b.tell("retire 10s")
+		a.tell("retire 1m")
+		b.tell("retire 1m")
 		said := []string{a.hear(), b.hear()}
 		slices.Sort(said)
 		// The second may come so late that nobody is recorded any more.
@@ -278,7 +278,7 @@ func TestSuspendedRetireIsNamedToThoseWhoWait(t *testing.T) {
 	a.open()
 	r := newActor(t, dir)
 	r.must("stop "+failpoint.RetireAfterFence, "ready")
-	r.tell("retire 10s")
+	r.tell("retire 1m")
 	r.stopped()
 	a.must("commit", "applied") // the holder goes on
 	named := fmt.Sprintf("process %d holds the lock and is stopped", r.pid())

@@ -147,7 +147,7 @@ func TestFenceLastsAsLongAsTheStopCommand(t *testing.T) {
 	if said := next.hear(); !strings.HasPrefix(said, "open ") {
 		t.Errorf("the successor said %q", said)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	stop := shell(`sleep 60 >/dev/null 2>&1 & echo $!; kill $1`, fmt.Sprint(next.pid()))
 	var left strings.Builder

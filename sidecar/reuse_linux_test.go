@@ -331,7 +331,7 @@ func TestRetireFromAnotherTimeNamespace(t *testing.T) {
 	if said := b.ask("open"); !strings.HasPrefix(said, "busy") || !strings.Contains(said, `program "actor" since`) {
 		t.Errorf("it said %q", said)
 	}
-	b.must("retire 10s", Retired.String())
+	b.must("retire 1m", Retired.String())
 	b.must("open", "open")
 	if verdict, why := record(t, dir).Holder.Identity.Judge(); verdict != statedir.Alive {
 		t.Errorf("its own lease is judged %v: %s", verdict, why)

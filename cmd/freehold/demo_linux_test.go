@@ -39,7 +39,7 @@ func TestInterruptedDemoLeavesNoProcessBehind(t *testing.T) {
 			if !ok || exit.ExitCode() <= 2 {
 				t.Errorf("it ended with %v", exit)
 			}
-			if took := time.Since(began); took > 5*time.Second {
+			if took := time.Since(began); took > time.Minute {
 				t.Errorf("it took %v to end", took)
 			}
 			if !strings.Contains(a.stderr.String(), "interrupt") {

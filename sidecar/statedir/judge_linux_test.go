@@ -16,7 +16,7 @@ import (
 // sleeper starts a process that does nothing until the test ends.
 func sleeper(t *testing.T) *exec.Cmd {
 	t.Helper()
-	cmd := exec.Command("sleep", "60")
+	cmd := exec.Command("sleep", "600")
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -201,7 +201,7 @@ func TestHoldsIsTrueOfTheHolderAlone(t *testing.T) {
 	}
 	// A child that inherited the descriptor carries the lock, and is not who
 	// took it.
-	child := exec.Command("sleep", "60")
+	child := exec.Command("sleep", "600")
 	child.ExtraFiles = []*os.File{lock.File()}
 	if err := child.Start(); err != nil {
 		t.Fatal(err)

@@ -41,7 +41,7 @@ func TestRunsThatProveNothingAreErrors(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error %v, want %q", name, err, c.want)
 		}
-		if took := time.Since(start); took > 5*time.Second {
+		if took := time.Since(start); took > 30*time.Second {
 			t.Errorf("%s took %v", name, took)
 		}
 	}
@@ -65,7 +65,7 @@ func TestNothingIsLeftBehind(t *testing.T) {
 		run(t, lasting, inject.Plan{Calls: []string{"syncfs"}})
 		inject.Run(t.Context(), inject.Command{Path: "true"}, inject.Plan{Marked: true})
 	}
-	for deadline := time.Now().Add(2 * time.Second); ; runtime.Gosched() { // a goroutine is counted until it is off its stack
+	for deadline := time.Now().Add(time.Minute); ; runtime.Gosched() { // a goroutine is counted until it is off its stack
 		f, g := count()
 		if f <= fds && g <= goroutines {
 			break
