@@ -28,7 +28,7 @@ func TestRetireWithRunsTheStopCommandBehindTheFence(t *testing.T) {
 	p := prepare(t, dir)
 	at(t, failpoint.RetireAfterFence, func() { next.tell("open") })
 	out := filepath.Join(t.TempDir(), "out")
-	stop := shell(`readlink /proc/self/fd/$FREEHOLD_FENCE_FD >"$2"; ps -o pgid= -p $$ >>"$2"; kill $1`, fmt.Sprint(a.pid()), out)
+	stop := shell(`readlink /proc/self/fd/$FREEHOLD_FENCE_FD >"$2"; cut -d" " -f5 /proc/$$/stat >>"$2"; kill $1`, fmt.Sprint(a.pid()), out)
 	r, err := p.RetireWith(t.Context(), stop, brief())
 	if err != nil || r.Outcome != Retired || !has(r, ProofStopRun) || has(r, ProofSignalled) {
 		t.Fatalf("%v %v (%v)", r.Outcome, r.Proofs, err)
