@@ -158,6 +158,24 @@ func TestALiveInstanceIsNeverRemoved(t *testing.T) {
 	}
 }
 
+// Case 126: what somebody has written, and closed again, between the look that
+// found it old and the locks is kept.
+func TestWhatCameBackToLifeIsKept(t *testing.T) {
+	dir := newInstances(t, "a")
+	restamp(t, dir, "a", time.Now().Add(-9*day))
+	looks := 0
+	clock := func() time.Time { // it is asked once the files were looked at
+		if looks++; looks == 1 {
+			commit(t, dir, "a")
+		}
+		return time.Now()
+	}
+	report := run(t, dir, &Options{OlderThan: 7 * day, Clock: clock})
+	if got := reasons(report)["a"]; got != "kept: active" || looks != 2 || !exists(t, dir, "a") {
+		t.Errorf("%s after %d looks, want kept: active after 2: %+v", got, looks, report.Items)
+	}
+}
+
 // A clock that was set forward makes nothing old whose writer started since the
 // boot.
 func TestNoClockMakesAnInstanceOld(t *testing.T) {
