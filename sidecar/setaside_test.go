@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -303,6 +304,43 @@ func TestLostAsideDirectoryIsRefusedUntilRepaired(t *testing.T) {
 	wantError(t, err, ErrUnreadable, "tool.aside", "state repair")
 	if c := update(t, openSetter(t, dir, "light", nil), ops(op("ticks", Add, "1"))); c.Outcome != Applied {
 		t.Errorf("another owner's commit: %v", c.Outcome)
+	}
+}
+
+// A patch that was put where nobody looks, since its directory was moved away and
+// another one stands there, is not said to be set aside. It counts if that is put
+// back.
+func TestAPatchInADirectoryThatWasMovedIsNotAcknowledged(t *testing.T) {
+	for _, again := range []bool{false, true} {
+		dir, w := newSetters(t)
+		path := filepath.Join(dir, ".freehold", "tool.aside")
+		locked(t, w, func() {
+			failpoint.Set(func(step string) {
+				if step != failpoint.AsidePut {
+					return
+				}
+				failpoint.Set(nil)
+				err := os.Rename(path, path+".moved")
+				if again {
+					err = errors.Join(err, os.Mkdir(path, 0o700))
+				}
+				if err != nil {
+					t.Error(err)
+				}
+			})
+			defer failpoint.Set(nil)
+			c, err := w.Update(t.Context(), ops(op("n", Add, "1")))
+			wantError(t, err, ErrIndeterminate, "tool.aside", "put it back if it was moved")
+			if c.Outcome != NotApplied || !c.Version.IsAside() {
+				t.Errorf("%+v", c)
+			}
+		})
+		if err := errors.Join(os.RemoveAll(path), os.Rename(path+".moved", path)); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(map[string]string{"n": "1"}, values(t, w, "n")); diff != "" {
+			t.Errorf("put back (-want +got):\n%s", diff)
+		}
 	}
 }
 
