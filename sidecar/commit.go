@@ -163,6 +163,9 @@ func (b *batch) write(power bool) error {
 	}
 	w.last, w.lastRaw, w.fresh = doc, raw, w.lastRaw
 	w.see(b.next)
+	if err := w.unmoved(); errors.Is(err, ErrReplaced) { // another error says nothing
+		return fmt.Errorf("%w: version %v is in a directory that was moved away, where nobody looks, and counts if that is put back: %w", ErrIndeterminate, b.next, err)
+	}
 	return nil
 }
 

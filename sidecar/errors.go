@@ -46,7 +46,9 @@ var (
 	ErrIdentityChanged = errors.New("identity changed")
 	// ErrIndeterminate is returned if the operating system did not say
 	// whether the commit is durable. The Writer refuses further Updates, with
-	// [ErrClosed]; open a new one, and ask [Resolve].
+	// [ErrClosed]; open a new one, and ask [Resolve]. It is also returned, and
+	// [ErrReplaced] with it, if the state directory was moved away in the middle
+	// of the commit, which counts if that is put back.
 	ErrIndeterminate = errors.New("indeterminate")
 	// ErrInstances is returned if a directory holds the instances of a state
 	// and one of them was wanted.

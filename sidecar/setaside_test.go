@@ -12,6 +12,7 @@ import (
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
+	"github.com/freehold-dev/freehold/sidecar/statedir"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -232,6 +233,75 @@ func TestOverflowAtTheFoldIsKeptOutAndReported(t *testing.T) {
 	wantError(t, err, ErrKeptOut, "does not fit")
 }
 
+// A patch that an earlier commit has kept out, and was killed before it was gone,
+// is not taken in though it fits by now: whoever was told may have added by hand
+// what is to count.
+func TestWhatWasKeptOutStaysOut(t *testing.T) {
+	_, w := newSetters(t)
+	id := setAside(t, w, op("n", Add, "5")).Nonce
+	raw := readFile(t, openAside(t, w).Path(asideNames(t, w)[0]))
+	if _, err := w.dir.KeepOut(keptName("tool", id), []byte(raw), "it did not fit"); err != nil {
+		t.Fatal(err)
+	}
+	if c := update(t, w, ops(op("n", Add, "1"))); c.Folded != 0 {
+		t.Errorf("the commit is %+v", c)
+	}
+	if diff := cmp.Diff(map[string]string{"n": "1"}, values(t, w, "n")); diff != "" {
+		t.Errorf("values (-want +got):\n%s", diff)
+	}
+	if names := asideNames(t, w); len(names) > 0 {
+		t.Errorf("still set aside: %v", names)
+	}
+}
+
+// A patch that a commit keeps out before its writer has looked whether its number
+// passed is not set aside a second time.
+func TestWhatIsKeptOutAtOnceIsNotSetAsideAgain(t *testing.T) {
+	dir, w := newSetters(t)
+	update(t, w, ops(op("small", Add, "1")))
+	holder, folder := openSetter(t, dir, "tool", nil), openSetter(t, dir, "tool", &Options{Wait: time.Minute})
+	if err := holder.lock.Acquire(t.Context(), time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	puts, published, resume, folded := 0, make(chan struct{}), make(chan struct{}), make(chan error, 1)
+	failpoint.Set(func(step string) {
+		switch step {
+		case failpoint.AsidePut:
+			if puts++; puts > 1 {
+				return
+			}
+			holder.lock.Release()
+			go func() {
+				_, err := folder.Update(t.Context(), ops())
+				folded <- err
+			}()
+			<-published
+		case failpoint.FoldPublished:
+			close(published) // it is kept out, and its file is there
+			<-resume
+		}
+	})
+	defer failpoint.Set(nil)
+	c, err := w.Update(t.Context(), ops(op("small", Add, "9223372036854775807")))
+	close(resume)
+	if err != nil || c.Outcome != SetAside || puts != 1 {
+		t.Errorf("set aside %d times: %+v (%v)", puts, c, err)
+	}
+	if err := <-folded; err != nil {
+		t.Fatal(err)
+	}
+	failpoint.Set(nil)
+	update(t, w, ops())
+	if kept, err := w.dir.KeptOut(statedir.OwnerAside("tool")); kept != 1 || err != nil {
+		t.Errorf("%d are kept out (%v), want 1", kept, err)
+	}
+	got, err := Resolve(t.Context(), dir, "tool", c.Version)
+	if got != NotApplied {
+		t.Errorf("resolved as %v", got)
+	}
+	wantError(t, err, ErrKeptOut)
+}
+
 func TestPatchMeansTheIncarnationThatThereWas(t *testing.T) {
 	dir, w := newSetters(t)
 	maker := openSetter(t, dir, "maker", nil)
@@ -307,39 +377,44 @@ func TestLostAsideDirectoryIsRefusedUntilRepaired(t *testing.T) {
 	}
 }
 
-// A patch that was put where nobody looks, since its directory was moved away and
-// another one stands there, is not said to be set aside. It counts if that is put
-// back.
-func TestAPatchInADirectoryThatWasMovedIsNotAcknowledged(t *testing.T) {
-	for _, again := range []bool{false, true} {
+// A patch that was put where nobody looks, since a directory was moved away, and
+// perhaps another one stands there, is not said to be set aside. It counts if that
+// is put back.
+func TestAPatchWhereNobodyLooksIsNotAcknowledged(t *testing.T) {
+	for what, moved := range map[string]struct {
+		name  string
+		again func(path string) error // what takes its place
+		want  error
+	}{
+		"lost":                  {".freehold/tool.aside", func(string) error { return nil }, statedir.ErrAside},
+		"replaced":              {".freehold/tool.aside", func(path string) error { return os.Mkdir(path, 0o700) }, statedir.ErrAside},
+		"with all of its state": {"", func(path string) error { return Create(path, setters()) }, ErrReplaced},
+	} {
 		dir, w := newSetters(t)
-		path := filepath.Join(dir, ".freehold", "tool.aside")
+		path := filepath.Join(dir, moved.name)
 		locked(t, w, func() {
 			failpoint.Set(func(step string) {
 				if step != failpoint.AsidePut {
 					return
 				}
 				failpoint.Set(nil)
-				err := os.Rename(path, path+".moved")
-				if again {
-					err = errors.Join(err, os.Mkdir(path, 0o700))
-				}
-				if err != nil {
+				if err := errors.Join(os.Rename(path, path+".moved"), moved.again(path)); err != nil {
 					t.Error(err)
 				}
 			})
 			defer failpoint.Set(nil)
 			c, err := w.Update(t.Context(), ops(op("n", Add, "1")))
-			wantError(t, err, ErrIndeterminate, "tool.aside", "put it back if it was moved")
+			wantError(t, err, ErrIndeterminate, path)
+			wantError(t, err, moved.want)
 			if c.Outcome != NotApplied || !c.Version.IsAside() {
-				t.Errorf("%+v", c)
+				t.Errorf("%s: %+v", what, c)
 			}
 		})
 		if err := errors.Join(os.RemoveAll(path), os.Rename(path+".moved", path)); err != nil {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(map[string]string{"n": "1"}, values(t, w, "n")); diff != "" {
-			t.Errorf("put back (-want +got):\n%s", diff)
+			t.Errorf("%s, and put back (-want +got):\n%s", what, diff)
 		}
 	}
 }

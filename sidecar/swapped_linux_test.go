@@ -2,9 +2,11 @@ package sidecar
 
 import (
 	"errors"
+	"os"
 	"path/filepath"
 	"testing"
 
+	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
 	"golang.org/x/sys/unix"
 )
 
@@ -36,7 +38,7 @@ func TestAStateThatIsSwappedIsOneOrTheOther(t *testing.T) {
 		stopped <- err
 	}()
 	wanted := rounds(300, 100_000)
-	acknowledged, refused, ids := 0, 0, map[string]bool{}
+	acknowledged, open, refused, ids := 0, 0, 0, map[string]bool{}
 	for n := 0; n < wanted || (acknowledged == 0 || refused == 0) && n < 1_000_000; n++ {
 		w, err := Open(t.Context(), dir, declaration(), "cost", nil)
 		if err == nil {
@@ -53,6 +55,9 @@ func TestAStateThatIsSwappedIsOneOrTheOther(t *testing.T) {
 			continue
 		}
 		refused++
+		if errors.Is(err, ErrIndeterminate) { // it was moved in the middle of a commit
+			open++
+		}
 		if !errors.Is(err, ErrReplaced) && !errors.Is(err, ErrLock) {
 			t.Errorf("refused by %v", err)
 		}
@@ -62,8 +67,47 @@ func TestAStateThatIsSwappedIsOneOrTheOther(t *testing.T) {
 		t.Fatal(err)
 	}
 	sum := mustAtoi(t, stored(t, dir, "turns")) + mustAtoi(t, stored(t, other, "turns"))
-	if sum != acknowledged {
-		t.Errorf("both have %d turns, and %d were acknowledged", sum, acknowledged)
+	if sum != acknowledged+open {
+		t.Errorf("both have %d turns, and %d were acknowledged, %d left open", sum, acknowledged, open)
 	}
-	t.Logf("%d acknowledged in %d states, %d refused", acknowledged, len(ids), refused)
+	t.Logf("%d acknowledged in %d states, %d refused, %d of them left open", acknowledged, len(ids), refused, open)
+}
+
+// Row FF1: what was committed into a directory that was moved away meanwhile is
+// not acknowledged. It counts if the directory is put back, and so does the Writer.
+func TestACommitWhereNobodyLooksIsNotAcknowledged(t *testing.T) {
+	for _, owner := range []string{"cost", "watchdog"} {
+		dir := newState(t)
+		w, fn := openOwner(t, dir, owner, nil), map[string]func(*Tx) error{"cost": addTurns(1), "watchdog": beat}[owner]
+		before := update(t, w, fn).Version
+		failpoint.Set(func(step string) {
+			if step != failpoint.CommitPublish {
+				return
+			}
+			failpoint.Set(nil)
+			err := os.Rename(dir, dir+".moved")
+			if err := errors.Join(err, Create(dir, declaration())); err != nil {
+				t.Error(err)
+			}
+		})
+		defer failpoint.Set(nil)
+		c, err := w.Update(t.Context(), fn)
+		wantError(t, err, ErrIndeterminate, "counts if that is put back", dir)
+		wantError(t, err, ErrReplaced)
+		said.Same(t, "update: "+owner+"'s directory was moved away meanwhile", err, dir, "STATE")
+		if got, err := Resolve(t.Context(), dir, owner, c.Version); got != NotApplied || err != nil {
+			t.Errorf("where everybody looks it is %v (%v)", got, err)
+		}
+		_, err = w.Update(t.Context(), fn)
+		wantError(t, err, ErrReplaced)
+		if err := errors.Join(os.RemoveAll(dir), os.Rename(dir+".moved", dir)); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := Resolve(t.Context(), dir, owner, c.Version); got != Applied || err != nil {
+			t.Errorf("put back, it is %v (%v)", got, err)
+		}
+		if after := update(t, w, fn).Version; after.Revision != before.Revision+2 {
+			t.Errorf("version %v follows %v", after, before)
+		}
+	}
 }

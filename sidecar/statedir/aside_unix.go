@@ -198,8 +198,12 @@ func (a *Aside) RemoveAll(names []string) error {
 func (a *Aside) Sync() error { return a.folder.sync() }
 
 // Unmoved returns an error that wraps [ErrAside] if the directory's name is
-// another one's now: nobody would find what was put into this one.
+// another one's now, and [ErrReplaced] if the state's is: nobody would find what
+// was put into this one.
 func (a *Aside) Unmoved() error {
+	if err := a.dir.Unmoved(); err != nil {
+		return err
+	}
 	var open, named unix.Stat_t
 	if err := unix.Fstat(a.folder.fd, &open); err != nil {
 		return a.folder.fail("stat", ".", err)
