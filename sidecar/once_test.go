@@ -4,6 +4,7 @@ package sidecar
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"sync"
@@ -220,6 +221,37 @@ func TestClaimWhereNobodyLooksIsNotWon(t *testing.T) {
 	}
 	_, _, err := w.Claim(t.Context(), "ended")
 	wantError(t, err, ErrReplaced)
+}
+
+// Nor who has claimed in a state that was moved away in the middle of the call;
+// what was claimed there counts if it is put back.
+func TestClaimInAStateThatIsMovedMeanwhileIsNotWon(t *testing.T) {
+	dir := newLatches(t)
+	w := openLatches(t, dir, "hook", nil)
+	real := self
+	defer func() { self = real }()
+	self = func() statedir.Identity { // when the field was found free
+		self = real
+		if err := errors.Join(os.Rename(dir, dir+".away"), Create(dir, latches())); err != nil {
+			t.Error(err)
+		}
+		return real()
+	}
+	won, by, err := w.Claim(t.Context(), "fired")
+	if won || by != (Claimant{}) {
+		t.Errorf("won %v by %+v", won, by)
+	}
+	wantError(t, err, ErrReplaced, "where nobody looks")
+	if won, _, err := openLatches(t, dir, "hook", nil).Claim(t.Context(), "fired"); !won || err != nil {
+		t.Errorf("in the state that is there now: won %v (%v)", won, err)
+	}
+	if err := errors.Join(os.RemoveAll(dir), os.Rename(dir+".away", dir)); err != nil {
+		t.Fatal(err)
+	}
+	won, by, err = w.Claim(t.Context(), "fired")
+	if won || by.Identity != real() || err != nil {
+		t.Errorf("put back: won %v by %+v (%v)", won, by, err)
+	}
 }
 
 // An exclusive owner's claim is fenced as its commits are.
