@@ -218,6 +218,9 @@ func TestARemovedInstanceIsWrittenNoMore(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
+	if err := d.Attend(t.Context(), time.Minute); !errors.Is(err, statedir.ErrReplaced) {
+		t.Errorf("who comes too late hears %v", err)
+	}
 	if _, err := d.Manifest(); !errors.Is(err, statedir.ErrReplaced) {
 		t.Errorf("who has it open hears %v", err)
 	}
