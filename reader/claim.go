@@ -49,7 +49,7 @@ func (s *claimSource) judge(stateID string) *claim {
 	switch {
 	case s.unborn, errors.Is(s.err, fs.ErrNotExist):
 		return &claim{status: Missing}
-	case errors.Is(s.err, statedir.ErrClaims):
+	case errors.Is(s.err, statedir.ErrClaims), errors.Is(s.err, statedir.ErrUnsafe): // which say what to do about the directory
 		return &claim{status: Unreadable, err: fmt.Errorf("%w: %w", sidecar.ErrUnreadable, s.err)}
 	case errors.Is(s.err, statedir.ErrTooLarge):
 		return &claim{status: Invalid, err: fmt.Errorf("%w: %w: %s", sidecar.ErrInvalid, s.err, stands)}

@@ -21,11 +21,11 @@ func newExplain(c *cli) *cobra.Command {
 		Short: "say who wrote a field, when, and whether that is still true",
 		Long: `Say in words what value a field has, whose it is, and who wrote it, when, in
 which version and in which file; or why it has none, where an earlier sidecar
-that was quarantined may have one, and what to do. Of a field
-that depends on others it also says whether it is fresh: if not, what its writer
-had seen and what has overtaken that, by whom and when; and the same of what those
-depend on in turn. Unset is an explanation too: the exit status is 0. It is 3 if
-the owner's sidecar cannot be used.`,
+that was quarantined may have one, and what to do. Of a field that depends on
+others it also says whether it is fresh: if not, what its writer had seen and what
+has overtaken that, by whom and when; and the same of what those depend on in
+turn. Unset is an explanation too: the exit status is 0. It is 3 if the owner's
+sidecar cannot be used.`,
 		Example: "  freehold explain context_cleared",
 		Args:    operands(1, 1, "a FIELD"),
 	}, func(ctx context.Context, args []string) error {

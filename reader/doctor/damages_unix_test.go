@@ -181,6 +181,8 @@ var damages = map[string]damage{
 	"a record by hand":             {write(".freehold/watchdog.lease.json", "{}"), []string{"lease-record .freehold/watchdog.lease.json watchdog"}},
 	"others may write": {all(chmod("cost.json", 0o620), chmod(".freehold/claims", 0o770)),
 		[]string{"others-write .freehold/claims", "others-write cost.json cost"}},
+	"others may set aside":   {chmod(".freehold/usage.aside", 0o777), []string{"others-write .freehold/usage.aside usage"}},
+	"others may claim":       {chmod(".freehold/claims/cost", 0o777), []string{"others-write .freehold/claims/cost cost"}},
 	"others may write in it": {chmod(".", 0o777), []string{"directory-unsafe ."}},
 	"a manifest with names":  {link(".freehold/manifest.json", "spare", os.Link), []string{"manifest-invalid .freehold/manifest.json"}},
 	"a twin": {all(write("Cost.json", "{}"), write(".Freehold/x", "")),

@@ -180,7 +180,8 @@ func (p *patient) closed(err error) {
 	case p.gatheringLost():
 		p.find(ManifestInvalid, filepath.Join(".freehold", "instances.json"), err.Error(), words("restore it from a backup, or remove the directory .freehold if there is none: the next instance that is made makes it anew"))
 	case errors.Is(err, statedir.ErrInvalidManifest):
-		p.find(ManifestInvalid, filepath.Join(".freehold", "manifest.json"), err.Error(), words("restore .freehold from a backup, or move the sidecars away and create the state anew"))
+		manifest := filepath.Join(".freehold", "manifest.json")
+		p.find(ManifestInvalid, manifest, err.Error(), p.mended(manifest, err, words("restore .freehold from a backup, or move the sidecars away and create the state anew")))
 	case errors.Is(err, statedir.ErrUnsafe):
 		p.find(DirectoryUnsafe, p.path, err.Error(), private(err))
 	case errors.Is(err, statedir.ErrIrregular) && !p.inner():
@@ -265,7 +266,7 @@ func (p *patient) lost() {
 		case statedir.AsideFolder:
 			code, p.lostAside[l.Owner] = AsideLost, true
 		}
-		if copied {
+		if copied || errors.Is(l.Err, statedir.ErrUnsafe) { // who may write there is said of each directory
 			continue
 		}
 		p.find(code, l.Name, l.Err.Error(), p.run("state", "repair")).Owner = l.Owner

@@ -123,7 +123,7 @@ func (p *patient) modes(f statedir.Found) {
 		who(p.find(Irregular, f.Name, fmt.Sprintf("it is a %s and should be a %s", f.Type, want), p.away(f.Name)))
 		return
 	case want == "file" && f.Links > 1 && !slices.Contains(said, f.Role):
-		who(p.find(Irregular, f.Name, fmt.Sprintf("it has %d names (hard links), and could be anybody's file", f.Links), words("remove the other names, or put a copy in its place")))
+		who(p.find(Irregular, f.Name, fmt.Sprintf("it has %d names (hard links), and could be anybody's file", f.Links), p.unlinked(f.Name)))
 	case f.Type == "symbolic link":
 		return
 	}

@@ -49,7 +49,7 @@ func (p *patient) dated(o reader.OwnerStatus) {
 
 // unusable says why the owner's sidecar cannot be used.
 func (p *patient) unusable(o reader.OwnerStatus) {
-	if p.lostAside[o.Name] && errors.Is(o.Err, statedir.ErrAside) {
+	if p.lostAside[o.Name] && (errors.Is(o.Err, statedir.ErrAside) || errors.Is(o.Err, statedir.ErrUnsafe)) {
 		return // said already
 	}
 	code, remedy := SidecarInvalid, p.run("quarantine", o.Name)
@@ -59,7 +59,7 @@ func (p *patient) unusable(o reader.OwnerStatus) {
 	case o.Status == reader.Foreign:
 		code, remedy = SidecarForeign, p.accepted(o, "look at it first; "+p.run("quarantine", o.Name).text+" moves it aside instead")
 	case o.Status == reader.Unreadable:
-		code = SidecarUnreadable
+		code, remedy = SidecarUnreadable, p.mended(statedir.Sidecar(o.Name), o.Err, remedy)
 	case o.Status == reader.Regressed && o.Version.IsZero():
 		code, remedy = SidecarRegressed, p.run("accept", o.Name).but("or bring the file back")
 	case o.Status == reader.Regressed:
@@ -157,7 +157,7 @@ func (p *patient) usable(owners []string) bool {
 }
 
 func (p *patient) claim(owner, field string, e reader.Entry, err error) {
-	if p.lostClaims[owner] {
+	if p.lostClaims[owner] || errors.Is(err, statedir.ErrUnsafe) {
 		return // said already
 	}
 	from, _ := e.Provenance()
@@ -168,11 +168,11 @@ func (p *patient) claim(owner, field string, e reader.Entry, err error) {
 	case reader.Foreign:
 		code = ClaimForeign
 	}
-	path := filepath.Join(p.path, filepath.FromSlash(statedir.ClaimFile(owner, field)))
-	cure := shell("rm", path)
-	if info, err := os.Lstat(path); err == nil && info.IsDir() {
-		cure = p.away(statedir.ClaimFile(owner, field))
+	name := filepath.FromSlash(statedir.ClaimFile(owner, field))
+	cure := p.on(name, "rm")
+	if info, err := os.Lstat(filepath.Join(p.path, name)); err == nil && info.IsDir() {
+		cure = p.away(name)
 	}
-	f := p.find(code, path, err.Error(), cure.but("look at it first: without the file the field is claimed anew"))
+	f := p.find(code, name, err.Error(), p.mended(name, err, cure.but("look at it first: without the file the field is claimed anew")))
 	f.Owner, f.Field = owner, field
 }

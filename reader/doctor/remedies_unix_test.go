@@ -17,6 +17,9 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/freehold-dev/freehold/reader"
 	"github.com/freehold-dev/freehold/reader/doctor"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
@@ -81,6 +84,40 @@ func TestEveryRemedyCures(t *testing.T) {
 			cure(t, dir, &doctor.Options{Around: true})
 		})
 	}
+}
+
+// What is well as such is not given up for what is wrong about it.
+func TestARemedyLosesNothingThatIsWell(t *testing.T) {
+	for _, name := range []string{"a second name", "a claim linked", "a manifest with names", "others may write", "others may set aside", "others may claim"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := newState(t)
+			before := fieldsIn(t, dir)
+			damages[name].do(t, dir)
+			cure(t, dir, nil)
+			if diff := cmp.Diff(before, fieldsIn(t, dir)); diff != "" {
+				t.Errorf("the remedy has changed what the state has (-before +after):\n%s", diff)
+			}
+		})
+	}
+}
+
+// fieldsIn returns the values and claims of a state.
+func fieldsIn(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	r, err := reader.Open(dir)
+	check(t, err)
+	defer r.Close()
+	v, err := r.View(t.Context())
+	check(t, err)
+	found := map[string]string{}
+	for _, o := range v.Declaration().Owners {
+		for name := range o.Fields {
+			raw, err := v.Field(name).Raw()
+			found[name] = fmt.Sprint(string(raw), err)
+		}
+	}
+	return found
 }
 
 // What one owner has at a key is accepted only where the owner who decides the

@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -65,6 +66,31 @@ func (p *patient) spare(name string) string {
 			return path
 		}
 		path += "~"
+	}
+}
+
+// mended is the remedy of a file that cannot be read for a reason that says
+// nothing about what is in it, which is to stay.
+func (p *patient) mended(name string, err error, otherwise remedy) remedy {
+	links, user := namesAndUser(filepath.Join(p.path, name))
+	switch {
+	case errors.Is(err, statedir.ErrIrregular) && links > 1:
+		return p.unlinked(name)
+	case errors.Is(err, fs.ErrPermission) && user == statedir.User():
+		return p.on(name, "chmod", "u+rw")
+	case errors.Is(err, fs.ErrPermission) && user >= 0:
+		return p.on(name, "chown", fmt.Sprint(statedir.User()))
+	}
+	return otherwise
+}
+
+// unlinked puts a copy in the place of a file that has other names too.
+func (p *patient) unlinked(name string) remedy {
+	path := filepath.Join(p.path, name)
+	own := path + ".own"
+	return remedy{
+		text:    shell("cp", "-p", "--", path, own).text + " && " + shell("mv", "--", own, path).text,
+		command: true, advice: "or remove the other names",
 	}
 }
 
