@@ -18,9 +18,10 @@ func freshness(view *reader.View, field string) (t sentences) {
 	t.seen(view, field)
 	t.say("It is %s (%s): %s.", whole.Verdict, whole.Reason, visible(whole.String()))
 	t.others(view, field, whole)
-	told := map[string]bool{field: true}
-	for _, below := range f.DependsOn {
-		t.chain(view, below, told)
+	for _, l := range chainOf(view, field) {
+		whole := view.Field(l.Field).Freshness()
+		t.say("%s in turn depends on %s, and is %s (%s): %s.", l.Field, enumerate(l.DependsOn), whole.Verdict, whole.Reason, visible(whole.String()))
+		t.others(view, l.Field, whole)
 	}
 	return t
 }
@@ -55,18 +56,40 @@ func (t *sentences) others(view *reader.View, field string, whole reader.Freshne
 	}
 }
 
-// chain goes on with what a field depends on that others depend on. Declarations
-// have no circles, but two ways may lead to one field, which is told once.
-func (t *sentences) chain(view *reader.View, field string, told map[string]bool) {
-	f, _ := view.Declaration().Joined(field)
-	if !f.Dependent() || told[field] {
-		return
+// A link is a field that others depend on and that depends on others in turn.
+type link struct {
+	Field        string           `json:"field"`
+	DependsOn    []string         `json:"depends_on"`
+	Freshness    *freshnessCode   `json:"freshness"`
+	Dependencies []*freshnessCode `json:"dependencies"`
+}
+
+// chainOf returns what a field depends on, by one step or more, that depends on
+// others. Declarations have no circles, but two ways may lead to one field, which
+// is told once.
+func chainOf(view *reader.View, field string) (chain []link) {
+	told := map[string]bool{}
+	var below func(field string)
+	below = func(field string) {
+		f, _ := view.Declaration().Joined(field)
+		for _, name := range f.DependsOn {
+			on, _ := view.Declaration().Joined(name)
+			if !on.Dependent() || told[name] {
+				continue
+			}
+			told[name] = true
+			chain = append(chain, link{name, on.DependsOn, codeOf(view.Field(name).Freshness()), codesOf(view, name)})
+			below(name)
+		}
 	}
-	told[field] = true
-	whole := view.Field(field).Freshness()
-	t.say("%s in turn depends on %s, and is %s (%s): %s.", field, enumerate(f.DependsOn), whole.Verdict, whole.Reason, visible(whole.String()))
-	t.others(view, field, whole)
-	for _, below := range f.DependsOn {
-		t.chain(view, below, told)
+	below(field)
+	return chain
+}
+
+// codesOf returns how matters stand with each thing that a field depends on.
+func codesOf(view *reader.View, field string) (codes []*freshnessCode) {
+	for _, f := range view.Field(field).Dependencies() {
+		codes = append(codes, codeOf(f))
 	}
+	return codes
 }

@@ -106,6 +106,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		utterance{"get nothing", ""},
 		utterance{"watch nothing", ""},
 		utterance{"watch --owner nobody", ""},
+		utterance{"watch n --owner reset", ""},
 		utterance{"get f key", ""},
 		utterance{"get f --default x", ""},
 		utterance{"accept reset", ""},
@@ -274,7 +275,7 @@ func TestErrorsSayWhatToDoOfModules(t *testing.T) {
 	told("gen", "init Odd-Name", "init 9", "init prog", "gen /nowhere/owners.yaml")
 	write("owners/a/owners.yaml", string(declare.Template("a")))
 	told("init owners/a", "gen --check",
-		"owner add more", "owner add more --field x", "owner add more --field x:int --field x:int", "field add nobody x int",
+		"owner add more", "owner add more --field x", "owner add more --field x:int --field x:int", "owner add more --field x:enum", "field add nobody x int",
 		"field add a x record", "field add a x map", "gen --owners=", "schema view --owners=")
 	write("owners/b/owners.yaml", string(declare.Template("b")))
 	told("field add a x int")

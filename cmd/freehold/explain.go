@@ -66,6 +66,7 @@ type explanation struct {
 	DependsOn    []string         `json:"depends_on,omitempty"`
 	Freshness    *freshnessCode   `json:"freshness,omitempty"` // of what depends on others
 	Dependencies []*freshnessCode `json:"dependencies,omitempty"`
+	Chain        []link           `json:"chain,omitempty"` // of what it depends on in turn
 	Observed     sidecar.Seen     `json:"observed,omitzero"`
 	Open         []opening        `json:"open,omitempty"`    // of an event
 	Unshown      []string         `json:"unshown,omitempty"` // what may give it another value
@@ -148,9 +149,7 @@ func explain(view *reader.View, field string) *explanation {
 		by, _ := view.Field(field).Provenance()
 		e.DependsOn, e.Observed = f.DependsOn, by.Observed
 		e.Freshness = codeOf(fresh)
-		for _, f := range view.Field(field).Dependencies() {
-			e.Dependencies = append(e.Dependencies, codeOf(f))
-		}
+		e.Dependencies, e.Chain = codesOf(view, field), chainOf(view, field)
 		e.freshness = freshness(view, field)
 	}
 	if !e.written && e.Kind != schema.Once && e.Kind != schema.Map {
@@ -173,7 +172,11 @@ func (e *explanation) advise(says func(text string) string) {
 	for i, text := range e.Unshown {
 		e.Unshown[i] = says(text)
 	}
-	for _, f := range append(e.Dependencies, e.Freshness) {
+	codes := append(e.Dependencies, e.Freshness)
+	for _, l := range e.Chain {
+		codes = append(append(codes, l.Dependencies...), l.Freshness)
+	}
+	for _, f := range codes {
 		if f != nil {
 			f.Says = says(f.Says)
 		}

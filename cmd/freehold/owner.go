@@ -71,10 +71,13 @@ func shortFields(texts []string) (map[string]schema.Field, error) {
 			return nil, usage("the field %q is given twice: give it once", name)
 		}
 		f := schema.Field{Type: schema.Type(typ)}
-		if f.Type == schema.TypeEnum {
-			f.Values = strings.Split(more, ",")
-		} else {
+		switch {
+		case f.Type != schema.TypeEnum:
 			f.Kind = schema.Kind(more)
+		case more == "":
+			return nil, usage("the enum %q has no values: write NAME:enum:VALUE,VALUE", text)
+		default:
+			f.Values = strings.Split(more, ",")
 		}
 		fields[name] = f
 	}

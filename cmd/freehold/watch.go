@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os/signal"
+	"slices"
 	"syscall"
 
 	"github.com/freehold-dev/freehold/reader"
@@ -87,6 +88,9 @@ func (w *watching) choose(view *reader.View, fields []string) error {
 	for _, field := range fields {
 		if _, err := declaredField(view, field); err != nil {
 			return err
+		}
+		if owners := ownersOf(view.Declaration(), field); w.owner != "" && !slices.Contains(owners, w.owner) { // of which there never is news
+			return usage("field %s belongs to %s, and --owner says %s: leave one of them out", field, enumerate(owners), w.owner)
 		}
 		w.chosen[field] = true
 	}
