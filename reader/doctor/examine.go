@@ -187,8 +187,17 @@ func (p *patient) closed(err error) {
 	case errors.Is(err, statedir.ErrIrregular) && !p.inner():
 		p.find(Irregular, ".freehold", err.Error(), p.away(".freehold").but("look at it first: unless the directory comes back that should be there, no state is left here"))
 	default:
-		p.find(p.unusableDirectory(), p.path, err.Error(), words("let its user read it, or move it away"))
+		p.find(p.unusableDirectory(), p.path, err.Error(), p.opened(err, "let its user read it, or move it away"))
 	}
+}
+
+// opened gives the state's user permission to look at it, if it is his; else otherwise
+// says what to do.
+func (p *patient) opened(err error, otherwise string) remedy {
+	if _, user := namesAndUser(p.path); user != statedir.User() {
+		return words(otherwise)
+	}
+	return permitted(err, words(otherwise))
 }
 
 // inner reports whether the state is one of several that are looked at, so that
@@ -269,7 +278,7 @@ func (p *patient) lost() {
 		if copied || errors.Is(l.Err, statedir.ErrUnsafe) { // who may write there is said of each directory
 			continue
 		}
-		p.find(code, l.Name, l.Err.Error(), p.run("state", "repair")).Owner = l.Owner
+		p.find(code, l.Name, l.Err.Error(), permitted(l.Err, p.run("state", "repair"))).Owner = l.Owner
 	}
 }
 

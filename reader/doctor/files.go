@@ -16,7 +16,7 @@ import (
 func (p *patient) files() {
 	found, err := p.dir.Inventory(p.manifest)
 	if err != nil {
-		p.find(p.unusableDirectory(), p.path, "not all of it could be looked at: "+err.Error(), words("let its user read it"))
+		p.find(p.unusableDirectory(), p.path, "not all of it could be looked at: "+err.Error(), p.opened(err, "let its user read it"))
 	}
 	p.patches = map[string]time.Time{}
 	var readable, fixed, strange []string
@@ -154,7 +154,7 @@ func (p *patient) bare(f statedir.Found) remedy {
 func (p *patient) litter() {
 	left, err := p.dir.Strays(p.manifest)
 	if err != nil {
-		p.find(p.unusableDirectory(), p.path, "it could not be told what killed processes left: "+err.Error(), words("let its user read it"))
+		p.find(p.unusableDirectory(), p.path, "it could not be told what killed processes left: "+err.Error(), p.opened(err, "let its user read it"))
 	}
 	for _, l := range left {
 		if l.Busy {

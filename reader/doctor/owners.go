@@ -49,8 +49,8 @@ func (p *patient) dated(o reader.OwnerStatus) {
 
 // unusable says why the owner's sidecar cannot be used.
 func (p *patient) unusable(o reader.OwnerStatus) {
-	if p.lostAside[o.Name] && (errors.Is(o.Err, statedir.ErrAside) || errors.Is(o.Err, statedir.ErrUnsafe)) {
-		return // said already
+	if p.lostAside[o.Name] && !strings.Contains(o.Err.Error(), o.File) {
+		return // said already: it is about where patches are set aside
 	}
 	code, remedy := SidecarInvalid, p.run("quarantine", o.Name)
 	switch {

@@ -72,16 +72,36 @@ func (p *patient) spare(name string) string {
 // mended is the remedy of a file that cannot be read for a reason that says
 // nothing about what is in it, which is to stay.
 func (p *patient) mended(name string, err error, otherwise remedy) remedy {
-	links, user := namesAndUser(filepath.Join(p.path, name))
-	switch {
-	case errors.Is(err, statedir.ErrIrregular) && links > 1:
+	if names, _ := namesAndUser(filepath.Join(p.path, name)); names > 1 && errors.Is(err, statedir.ErrIrregular) {
 		return p.unlinked(name)
-	case errors.Is(err, fs.ErrPermission) && user == statedir.User():
-		return p.on(name, "chmod", "u+rw")
-	case errors.Is(err, fs.ErrPermission) && user >= 0:
-		return p.on(name, "chown", fmt.Sprint(statedir.User()))
 	}
-	return otherwise
+	return permitted(err, otherwise)
+}
+
+// permitted gives the state's user permission for what err says that he has none
+// for: a file, or a directory on the way to it. What is another user's, its own
+// finding gives him.
+func permitted(err error, otherwise remedy) remedy {
+	var at *fs.PathError
+	if !errors.Is(err, fs.ErrPermission) || !errors.As(err, &at) || !filepath.IsAbs(at.Path) {
+		return otherwise
+	}
+	path := at.Path
+	info, statErr := os.Lstat(path)
+	for errors.Is(statErr, fs.ErrPermission) { // nobody may look into the directory that it is in
+		path = filepath.Dir(path)
+		info, statErr = os.Lstat(path)
+	}
+	_, user := namesAndUser(path)
+	switch {
+	case statErr != nil || user < 0:
+		return otherwise
+	case user != statedir.User():
+		return shell("chown", fmt.Sprint(statedir.User()), path)
+	case info.IsDir():
+		return shell("chmod", "u+rwx", path)
+	}
+	return shell("chmod", "u+rw", path)
 }
 
 // unlinked puts a copy in the place of a file that has other names too.

@@ -1,0 +1,87 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/freehold-dev/freehold/reader/doctor"
+	"github.com/freehold-dev/freehold/sidecar/statetest"
+	"github.com/go-json-experiment/json"
+)
+
+// What may not be read is most likely well: what doctor says to do keeps it. Root
+// may read everything, so this takes another user.
+func TestWhatMayNotBeReadIsKeptByItsRemedy(t *testing.T) {
+	for _, name := range []string{
+		"reset.json", ".freehold", ".freehold/manifest.json", ".freehold/claims", ".freehold/claims/reset", ".freehold/claims/reset/fired",
+		".freehold/tool.aside", ".freehold/tool.lock", ".freehold/quarantine",
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "state")
+			program := commandFor(t, dir)
+			owners := filepath.Join(filepath.Dir(dir), "owners.yaml")
+			if err := os.WriteFile(owners, []byte(guarded), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Chmod(filepath.Dir(dir), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			must(t, "state", "init", "--dir", dir, "--owners", owners)
+			overwrite("reset.json", "{")(t, dir)
+			must(t, "quarantine", "reset", "--dir", dir)
+			must(t, "set", "reset", "f=1", "--dir", dir)
+			must(t, "claim", "reset", "fired", "--dir", dir)
+			must(t, "add", "tool", "n", "1", "--dir", dir)
+			giveAway(t, dir)
+			statetest.Damaged(dir, doctor.DirectoryUnsafe)
+			want := asNobody(t, program, "view", "--json", "--dir", dir)
+			if err := os.Chmod(filepath.Join(dir, name), 0); err != nil {
+				t.Fatal(err)
+			}
+			for range 3 { // one remedy may show what was behind
+				obeyed(t, program, dir)
+			}
+			if got := asNobody(t, program, "view", "--json", "--dir", dir); got != want {
+				t.Errorf("got %+v, want %+v", got, want)
+			}
+		})
+	}
+}
+
+const guarded = `state: runtime
+owners:
+  reset:
+    fields:
+      f: {type: int}
+      fired: {type: time, kind: once}
+  tool:
+    busy: {then: aside}
+    fields:
+      n: {type: int, kind: counter}
+`
+
+// obeyed runs the commands that doctor tells the bound user to run.
+func obeyed(t *testing.T, program, dir string) {
+	t.Helper()
+	got := asNobody(t, program, "doctor", "--json", "--dir", dir)
+	var r doctor.Report
+	if err := json.Unmarshal([]byte(got.Stdout), &r); err != nil {
+		t.Fatalf("%v: %+v", err, got)
+	}
+	for _, f := range r.Findings {
+		if !f.Command {
+			t.Errorf("%s: no command: %s: %s", f.Code, f.Says, f.Remedy)
+			continue
+		}
+		sh := exec.Command("sh", "-c", f.Remedy)
+		sh.Dir, sh.Env = "/", append(os.Environ(), "PATH="+filepath.Dir(program)+":"+os.Getenv("PATH"))
+		if os.Geteuid() == 0 {
+			sh.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+		}
+		out, err := sh.CombinedOutput()
+		t.Logf("%s: %s: %v\n%s", f.Code, f.Remedy, err, out)
+	}
+}
