@@ -47,16 +47,26 @@ func (a *adoption) infer(ctx context.Context, file string) error {
 
 // propose returns an owners.yaml for a legacy file.
 func propose(legacy *adopt.Legacy, state string) (*proposal, error) {
-	fields, left := adopt.Infer(legacy)
-	text, err := declareAll([]byte(proposalHead(legacy.Name(), state, left)), fields)
+	inferred := adopt.Infer(legacy)
+	switch n := len(inferred.Fields); {
+	case n == 0:
+		return nil, usage("the file has no key that could be declared: write owners.yaml by hand")
+	case n > schema.MaxFields:
+		return nil, usage("the file has %d keys, more than the %d fields that an owner may have, and they are no map of at most %d keys with values that are alike: make several files of it, or write owners.yaml by hand", n, schema.MaxFields, schema.MaxKeys)
+	}
+	text, err := declareAll([]byte(proposalHead(legacy.Name(), state, inferred)), inferred.Fields)
 	if err != nil {
 		return nil, ofModule(err)
 	}
-	return &proposal{legacy.Path(), state, string(text), append([]jsontext.Pointer{}, left...)}, nil
+	p := &proposal{legacy.Path(), state, string(text), []jsontext.Pointer{}}
+	for _, u := range inferred.Left {
+		p.Left = append(p.Left, u.Pointer)
+	}
+	return p, nil
 }
 
 // proposalHead returns the beginning of the proposed file.
-func proposalHead(name, state string, left []jsontext.Pointer) string {
+func proposalHead(name, state string, inferred *adopt.Inferred) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# yaml-language-server: $schema=%s\n#\n", declare.OwnersSchemaURL)
 	fmt.Fprintf(&b, "# Proposed by \"freehold adopt --infer\" for the file %q.\n#\n", name)
@@ -65,8 +75,11 @@ func proposalHead(name, state string, left []jsontext.Pointer) string {
 	b.WriteString("# of the values that were there; where only some texts make sense, an enum is\n")
 	b.WriteString("# better. What is only added to is of kind counter, and what never goes back is\n")
 	b.WriteString("# of kind max or min.\n")
-	for _, p := range left {
-		fmt.Fprintf(&b, "#\n# No owner can declare the key at %q, whose name has characters that do not\n# show, or too many.\n", string(p))
+	if inferred.TooLarge {
+		b.WriteString("#\n# The file has more than one sidecar may hold: it can be adopted once several\n# owners share it.\n")
+	}
+	for _, u := range inferred.Left {
+		fmt.Fprintf(&b, "#\n# The key at %q is not declared, since\n# %s.\n", string(u.Pointer), u.Why)
 	}
 	fmt.Fprintf(&b, "state: %s\n", state)
 	return b.String()
@@ -74,29 +87,54 @@ func proposalHead(name, state string, left []jsontext.Pointer) string {
 
 // declareAll returns the text of an owners.yaml with one owner of the fields.
 func declareAll(text []byte, fields map[string]schema.Field) ([]byte, error) {
-	names := slices.Sorted(maps.Keys(fields))
-	if len(names) == 0 {
-		return nil, usage("the file has no key that could be declared: write owners.yaml by hand")
+	d := &declaring{head: text, wanted: fields, fields: map[string]schema.Field{}}
+	if err := d.add(slices.Sorted(maps.Keys(fields))); err != nil {
+		return nil, err
 	}
-	owned := false
+	return d.text, nil
+}
+
+// A declaring adds fields to an owners.yaml, whose text it reads anew each time:
+// as many of them at once as it can.
+type declaring struct {
+	head   []byte
+	wanted map[string]schema.Field
+	fields map[string]schema.Field // that are in text
+	text   []byte
+}
+
+// add adds the fields of these names, each in the best way in which it may be
+// declared beside those that are there.
+func (d *declaring) add(names []string) error {
+	with := maps.Clone(d.fields)
 	for _, name := range names {
-		next, err := text, error(nil)
-		for _, f := range spellings(name, fields[name]) {
-			if owned {
-				next, err = declare.AddField(text, adopt.InferredOwner, name, f)
-			} else {
-				next, err = declare.AddOwner(text, adopt.InferredOwner, schema.Owner{Doc: "Everything that was in the file.", Fields: map[string]schema.Field{name: f}})
-			}
-			if err == nil {
-				break
-			}
-		}
-		if err != nil {
-			return nil, err
-		}
-		text, owned = next, true
+		with[name] = d.wanted[name]
 	}
-	return text, nil
+	err := d.try(with)
+	if err == nil {
+		return nil
+	}
+	if n := len(names) / 2; n > 0 {
+		if err := d.add(names[:n]); err != nil {
+			return err
+		}
+		return d.add(names[n:])
+	}
+	for _, f := range spellings(names[0], d.wanted[names[0]])[1:] {
+		with[names[0]] = f
+		if err = d.try(with); err == nil {
+			return nil
+		}
+	}
+	return err
+}
+
+func (d *declaring) try(fields map[string]schema.Field) error {
+	text, err := declare.AddOwner(d.head, adopt.InferredOwner, schema.Owner{Doc: "Everything that was in the file.", Fields: fields})
+	if err == nil {
+		d.fields, d.text = maps.Clone(fields), text
+	}
+	return err
 }
 
 // spellings returns the ways in which a field may be declared, the best first:

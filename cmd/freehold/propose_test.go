@@ -79,6 +79,40 @@ func TestEveryFileHasADeclarationThatTakesItIn(t *testing.T) {
 	}
 }
 
+// Keys are declared many at a time, also where some of them mean something else in
+// generated code: one by one, a file of thousands took minutes.
+func TestManyKeysAreDeclared(t *testing.T) {
+	var text strings.Builder
+	for i := range 300 {
+		fmt.Fprintf(&text, `"k%d": %d, "raw%d": "x", `, i, i, i)
+	}
+	for _, odd := range []string{"raw", "version", "state", "view", "if_version", "k_1", "K1"} {
+		fmt.Fprintf(&text, `"%s": 1, `, odd)
+	}
+	proposed(t, "old.json", "{"+text.String()+`"deep": `+strings.Repeat("[", 100)+strings.Repeat("]", 100)+"}")
+}
+
+// What is more than one owner can declare, or one file hold, is said.
+func TestTooManyKeysAreRefused(t *testing.T) {
+	var text strings.Builder
+	for i := range 5000 {
+		fmt.Fprintf(&text, `"k%d": %d, "s%d": "x", `, i, i, i)
+	}
+	legacy, err := adopt.Parse("old.json", []byte("{"+text.String()+`"last": 1}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := propose(legacy, "agent"); exitStatus(err) != exitUsage || !strings.Contains(err.Error(), "10001 keys") {
+		t.Errorf("it is proposed: %v", err)
+	}
+	if legacy, err = adopt.Parse("old.json", []byte(`{"a": "`+strings.Repeat("x", 600<<10)+`", "b": "`+strings.Repeat("x", 600<<10)+`"}`)); err != nil {
+		t.Fatal(err)
+	}
+	if p, err := propose(legacy, "agent"); err != nil || !strings.Contains(p.Text, "more than one sidecar may hold") {
+		t.Errorf("%v: it does not say that it is too large", err)
+	}
+}
+
 // Counters are nothing that one file could show.
 func TestNoCounterIsGuessed(t *testing.T) {
 	if text := proposed(t, "old.json", `{"use_count": 3, "m": {"a": {"count": 1}, "b": {"count": 2}}}`); strings.Contains(text, "kind: counter") || !strings.Contains(text, "use_count: {type: int}") {
@@ -107,8 +141,7 @@ func TestAnyFileHasADeclarationThatTakesItIn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		fields, _ := adopt.Infer(legacy)
-		return len(fields) > 0
+		return len(adopt.Infer(legacy).Fields) > 0
 	})
 	rapid.Check(t, func(t *rapid.T) {
 		proposed(t, "old.json", legacy.Draw(t, "file"))

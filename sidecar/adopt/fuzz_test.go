@@ -54,16 +54,16 @@ func FuzzLegacy(f *testing.F) {
 		} else if _, ok := errors.AsType[Misfits](err); !ok {
 			t.Errorf("an error without places: %v", err)
 		}
-		fields, left := Infer(l)
-		p, err := l.Plan(&schema.Declaration{State: "s", Owners: map[string]schema.Owner{"all": {Fields: fields}}})
+		in := Infer(l)
+		p, err := l.Plan(&schema.Declaration{State: "s", Owners: map[string]schema.Owner{"all": {Fields: in.Fields}}})
 		if err != nil {
-			if !bytes.Contains([]byte(err.Error()), []byte("fit into one sidecar")) {
+			if !in.TooLarge || !bytes.Contains([]byte(err.Error()), []byte("fit into one sidecar")) {
 				t.Errorf("what was inferred does not fit: %v", err)
 			}
 			return
 		}
-		if len(p.Unowned) != len(left) {
-			t.Errorf("inferred without %v, but unowned are %v", left, p.Unowned)
+		if len(p.Unowned) != len(in.Left) || in.TooLarge {
+			t.Errorf("inferred without %v, too large: %v, but unowned are %v", in.Left, in.TooLarge, p.Unowned)
 		}
 	})
 }
@@ -103,14 +103,6 @@ func checkPlan(t *testing.T, l *Legacy, d *schema.Declaration, p *Plan) {
 			t.Errorf("nothing is said of %s", at)
 		}
 	}
-}
-
-// firstOf returns the first step of a pointer.
-func firstOf(at jsontext.Pointer) jsontext.Pointer {
-	for token := range at.Tokens() {
-		return jsontext.Pointer("").AppendToken(token)
-	}
-	return at
 }
 
 func checkStored(t *testing.T, f schema.Field, raw []byte) {

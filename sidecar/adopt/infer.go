@@ -1,6 +1,8 @@
 package adopt
 
 import (
+	"cmp"
+	"errors"
 	"slices"
 
 	"github.com/freehold-dev/freehold/schema"
@@ -12,26 +14,76 @@ import (
 // which fields no file can tell.
 const InferredOwner = "everything"
 
+// An Inferred is what [Infer] proposes for a legacy file.
+type Inferred struct {
+	// Fields by name, for one owner.
+	Fields map[string]schema.Field
+	// Left are the keys for which there is no field, in file order.
+	Left []Undeclared
+	// TooLarge says that one owner's sidecar could not hold all of it.
+	TooLarge bool
+}
+
+// An Undeclared is a key of a legacy file for which no field is proposed.
+type Undeclared struct {
+	Pointer jsontext.Pointer
+	// Why, in words that follow "since".
+	Why string
+}
+
 // Infer proposes fields for a legacy file that has none: types by the values
 // that are there, so that [Legacy.Plan] finds no misfit, where there is none but
-// null by those whose keys are like it, a legacy key where a key is no name, and no kind but value and map, since one file does not show
-// how its values came about. The second result lists the keys that cannot be
-// declared.
-func Infer(l *Legacy) (fields map[string]schema.Field, left []jsontext.Pointer) {
+// null by those whose keys are like it, a legacy key where a key is no name,
+// and no kind but value and map, since one file does not show how its values came
+// about. What no field could hold, or name, is left.
+func Infer(l *Legacy) *Inferred {
 	in := newInference(l.object)
 	if f, ok := in.inferMap(l.object, true); ok {
 		f.Legacy = schema.LegacyFile
-		return map[string]schema.Field{"entries": f}, nil
+		whole := &Inferred{Fields: map[string]schema.Field{"entries": f}}
+		if whole.fit(l); len(whole.Left) == 0 {
+			return whole
+		}
 	}
 	var columns []column
 	for _, m := range l.object {
 		columns = append(columns, column{m.Name, [][]byte{m.Value}})
 	}
 	fields, keys := inferFields(columns, in.inferField)
+	all := &Inferred{Fields: fields}
 	for _, key := range keys {
-		left = append(left, jsontext.Pointer("").AppendToken(key))
+		all.Left = append(all.Left, Undeclared{jsontext.Pointer("").AppendToken(key), "its name has characters that do not show, or too many"})
 	}
-	return fields, left
+	if len(fields) <= schema.MaxFields { // else there is nothing to declare anyway
+		all.fit(l)
+	}
+	return all
+}
+
+// fit leaves out what cannot be stored, however it is declared.
+func (in *Inferred) fit(l *Legacy) {
+	_, err := l.Plan(&schema.Declaration{State: "legacy", Owners: map[string]schema.Owner{InferredOwner: {Fields: in.Fields}}})
+	misfits, _ := errors.AsType[Misfits](err)
+	misfit := map[jsontext.Pointer]bool{}
+	for _, m := range misfits {
+		if m.Pointer == "" {
+			in.TooLarge = true
+		} else {
+			misfit[firstOf(m.Pointer)] = true
+		}
+	}
+	for name, f := range in.Fields {
+		at := jsontext.Pointer("").AppendToken(cmp.Or(f.Legacy, name))
+		if misfit[at] || f.Legacy == schema.LegacyFile && len(misfit) > 0 {
+			delete(in.Fields, name)
+			in.Left = append(in.Left, Undeclared{at, "no field could hold its value, which nests too deep or has too much in it"})
+		}
+	}
+	place := map[jsontext.Pointer]int{}
+	for i, m := range l.object {
+		place[jsontext.Pointer("").AppendToken(m.Name)] = i
+	}
+	slices.SortFunc(in.Left, func(a, b Undeclared) int { return place[a.Pointer] - place[b.Pointer] })
 }
 
 // A column is all the values that a legacy file has under one key: one at its
@@ -209,7 +261,7 @@ func (in *inference) inferMap(o schema.Object, top bool) (f schema.Field, ok boo
 		return schema.Field{Kind: schema.Map, Record: members}, len(left) == 0
 	}
 	value := in.inferType(entries, 1)
-	data := 2*odd > len(o) || !top && len(o) >= 8
+	data := 2*odd > len(o) || len(o) >= 256 || !top && len(o) >= 8
 	scalar := value.Of == nil && value.Fields == nil && value.Type != schema.TypeJSON
 	return schema.Field{Kind: schema.Map, Value: &value}, data && scalar
 }
@@ -224,4 +276,12 @@ func similar(columns []column, n int) bool {
 		}
 	}
 	return len(columns) > 0 && 2*common >= len(columns)
+}
+
+// firstOf returns the first step of a pointer.
+func firstOf(at jsontext.Pointer) jsontext.Pointer {
+	for token := range at.Tokens() {
+		return jsontext.Pointer("").AppendToken(token)
+	}
+	return at
 }

@@ -1,9 +1,11 @@
 package adopt
 
 import (
+	"fmt"
 	"maps"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/freehold-dev/freehold/schema"
@@ -34,9 +36,9 @@ func TestTypesAreInferredFromWhatIsThere(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		fields, left := Infer(l)
-		if diff := cmp.Diff(spec{"field": want}, fields); diff != "" || len(left) > 0 {
-			t.Errorf("%s, left %v (-want +got):\n%s", raw, left, diff)
+		in := Infer(l)
+		if diff := cmp.Diff(spec{"field": want}, in.Fields); diff != "" || len(in.Left) > 0 {
+			t.Errorf("%s, left %v (-want +got):\n%s", raw, in.Left, diff)
 		}
 	}
 }
@@ -62,7 +64,7 @@ func TestNullIsGuessedFromWhatIsLikeIt(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		fields, _ := Infer(l)
+		fields := Infer(l).Fields
 		if !slices.ContainsFunc(slices.Collect(maps.Values(fields)), func(f schema.Field) bool { return cmp.Equal(f, want) }) {
 			t.Errorf("%s: no field is %+v: %+v", raw, want, fields)
 		}
@@ -80,19 +82,64 @@ func TestAFileOfRecordsIsAMap(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fields, left := Infer(l)
+	in := Infer(l)
 	want := spec{"entries": {Kind: schema.Map, Legacy: schema.LegacyFile, Record: spec{
 		"archived_at": moment, "created_at": moment, "created_by": text, "last_patched_at": moment, "last_used_at": moment, "last_viewed_at": moment,
 		"patch_count": number, "pinned": truth, "state": text, "use_count": number, "view_count": number,
 	}}}
-	if diff := cmp.Diff(want, fields); diff != "" || len(left) > 0 {
-		t.Errorf("left %v (-want +got):\n%s", left, diff)
+	if diff := cmp.Diff(want, in.Fields); diff != "" || len(in.Left) > 0 {
+		t.Errorf("left %v (-want +got):\n%s", in.Left, diff)
 	}
 	if l, err = Parse("old.json", []byte(`{"server": {"host": "x"}, "client": {"host": "y"}}`)); err != nil {
 		t.Fatal(err)
 	}
-	if fields, _ := Infer(l); fields["server"].Type != schema.TypeRecord || fields["client"].Type != schema.TypeRecord {
+	if fields := Infer(l).Fields; fields["server"].Type != schema.TypeRecord || fields["client"].Type != schema.TypeRecord {
 		t.Errorf("inferred %+v", fields)
+	}
+}
+
+// What no field can hold is left, and said so; and where it is all too much for one
+// owner, that is said.
+func TestWhatNoFieldCanHoldIsLeft(t *testing.T) {
+	deep := strings.Repeat(`{"a":`, 100) + "1" + strings.Repeat("}", 100)
+	infer := func(text string) *Inferred {
+		l, err := Parse("old.json", []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return Infer(l)
+	}
+	in := infer(`{"fine": 1, "deep": ` + deep + `, "list": [[` + deep + `]], "": 1}`)
+	if diff := cmp.Diff(spec{"fine": number}, in.Fields); diff != "" {
+		t.Errorf("fields (-want +got):\n%s", diff)
+	}
+	var left []string
+	for _, u := range in.Left {
+		left = append(left, string(u.Pointer))
+	}
+	if diff := cmp.Diff([]string{"/deep", "/list", "/"}, left); diff != "" {
+		t.Errorf("left (-want +got):\n%s", diff)
+	}
+	if in := infer(`{"a b": {"x": ` + deep + `}, "b c": {"x": 1}, "c d": {"x": 2}}`); len(in.Left) != 1 || in.Left[0].Pointer != "/a b" || len(in.Fields) != 2 {
+		t.Errorf("of a map with one entry that is too deep: %+v", in)
+	}
+	if in := infer(`{"long": "` + strings.Repeat("x", 600<<10) + `", "longer": "` + strings.Repeat("x", 600<<10) + `"}`); !in.TooLarge || len(in.Left) > 0 {
+		t.Errorf("of a file that is too large: %v, left %v", in.TooLarge, in.Left)
+	}
+}
+
+// A file of hundreds of values of one type is a map, whatever its keys are called.
+func TestHundredsOfKeysAreData(t *testing.T) {
+	var text strings.Builder
+	for i := range 300 {
+		fmt.Fprintf(&text, ", \"k%d\": %d", i, i)
+	}
+	l, err := Parse("old.json", []byte("{"+text.String()[1:]+"}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(spec{"entries": {Kind: schema.Map, Legacy: schema.LegacyFile, Value: &number}}, Infer(l).Fields); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 
