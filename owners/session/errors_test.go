@@ -31,6 +31,8 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		_, stderr := p.run(t, "-turn", "1", "-reinject-turns", "1")
 		said.Same(t, how, errors.New(stderr), p.items, "ITEMS", p.dir, "STATE")
 	}
+	_, stderr := p.run(t, "-turn", "18446744073709551615")
+	said.Same(t, "no turn", errors.New(stderr))
 }
 
 // TestErrorsAreAllTold fails for an error that no test of the state provokes.

@@ -6,6 +6,7 @@ package hook
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/freehold-dev/freehold/owners/session"
 	"github.com/freehold-dev/freehold/owners/session/hook/internal/hookfile"
@@ -26,7 +27,8 @@ type Call struct {
 	Session string
 	// Turn is the number of the turn that the session is in, in turns from
 	// 1. If zero, nobody knows: then the first call of a session begins the
-	// next turn after the one that the state says, and others are in it.
+	// next turn after the one that the state says, and others are in it. It
+	// may be [MaxTurn] at most.
 	Turn uint64
 	// ReinjectTurns is after how many turns an item is put in again. If
 	// zero, never.
@@ -35,6 +37,11 @@ type Call struct {
 	// one of them may be due.
 	Look func(context.Context) ([]Item, error)
 }
+
+// MaxTurn is the highest number that Inject takes for a turn: more than a session
+// has in which one begins every second for a year. The number that the state knows
+// never goes back, so that one which is none would stay for good.
+const MaxTurn = 365 * 24 * 60 * 60
 
 // An Injection is what became of a call.
 type Injection struct {
@@ -56,9 +63,13 @@ type Injection struct {
 // so that it is done once, also if it finds nothing. If the process that has claimed
 // died before it noted what it found, the next call takes its place.
 //
-// An error means that no item is noted as put in; the claim, if it was won,
+// It returns an error that wraps [sidecar.ErrValue] for a turn above MaxTurn. Any
+// error means that no item is noted as put in; the claim, if it was won,
 // stands.
 func Inject(ctx context.Context, dir string, c Call, o *sidecar.Options) (Injection, error) {
+	if c.Turn > MaxTurn {
+		return Injection{}, fmt.Errorf("%w: %d is no number of a turn, which goes up to %d: give the one that the session is in", sidecar.ErrValue, c.Turn, MaxTurn)
+	}
 	w, err := hookfile.Open(ctx, dir, c.Session, o)
 	if err != nil {
 		return Injection{}, err

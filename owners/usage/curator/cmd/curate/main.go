@@ -13,10 +13,13 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"runtime/debug"
+	"syscall"
 	"time"
 
 	"github.com/freehold-dev/freehold/owners/command"
@@ -73,7 +76,7 @@ func (c *curate) act(ctx context.Context, dir string) (curator.Plan, error) {
 	if c.plan == "" {
 		return curator.Curate(ctx, dir, c.now, o)
 	}
-	text, err := os.ReadFile(c.plan)
+	text, err := read(c.plan)
 	if err != nil {
 		return curator.Plan{}, err
 	}
@@ -82,6 +85,34 @@ func (c *curate) act(ctx context.Context, dir string) (curator.Plan, error) {
 		return curator.Plan{}, fmt.Errorf("%s is no plan: %w; give what -dry-run has printed", c.plan, err)
 	}
 	return curator.Act(ctx, dir, p, c.now, o)
+}
+
+// mostPlan bounds the plan, in bytes, and patience the time that it takes to come
+// through a pipe.
+const (
+	mostPlan = 4 << 20
+	patience = 10 * time.Second
+)
+
+// read reads a plan, also from a pipe, such as a shell makes of <(curate -dry-run).
+// It does not wait for somebody to open the other end.
+func read(file string) ([]byte, error) {
+	f, err := os.OpenFile(file, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	_ = f.SetReadDeadline(time.Now().Add(patience)) // which files on a disk do not have, nor need
+	text, err := io.ReadAll(io.LimitReader(f, mostPlan+1))
+	switch {
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return nil, fmt.Errorf("%s: nothing came for %v: give a file that -dry-run has filled", file, patience)
+	case err != nil:
+		return nil, err
+	case len(text) > mostPlan:
+		return nil, fmt.Errorf("%s: more than %d bytes: give what -dry-run has printed", file, mostPlan)
+	}
+	return text, nil
 }
 
 func (c *curate) print(ctx context.Context, dir string) error {
