@@ -72,8 +72,8 @@ func ends(words string) (first, last string) {
 	return first, all[len(all)-1]
 }
 
-// onlyNull is what is said of a value of which nobody knows more.
-const onlyNull = "Only null was seen in the legacy file, so that the type is a guess"
+// unseen is what is said of a value of which nobody knows more.
+const unseen = "No value was seen in the legacy file, so that the type is a guess"
 
 // guess returns the type of a value of which only null, or nothing, was seen: that
 // of the values under the same key elsewhere in the file, or under keys that end
@@ -86,10 +86,10 @@ func (in *inference) guess(key string) schema.Field {
 			continue
 		}
 		if f := in.inferType(*c, schema.MaxNest); f.Type != schema.TypeJSON {
-			return schema.Field{Type: f.Type, Doc: fmt.Sprintf("%s, by the value of %s.", onlyNull, c.key)}
+			return schema.Field{Type: f.Type, Doc: fmt.Sprintf("%s, by the value of %s.", unseen, c.key)}
 		}
 	}
-	byName := func(t schema.Type) schema.Field { return schema.Field{Type: t, Doc: onlyNull + ", by its name."} }
+	byName := func(t schema.Type) schema.Field { return schema.Field{Type: t, Doc: unseen + ", by its name."} }
 	switch {
 	case slices.Contains([]string{"at", "since", "until"}, last):
 		return byName(schema.TypeTime)
@@ -98,5 +98,5 @@ func (in *inference) guess(key string) schema.Field {
 	case last == "count":
 		return byName(schema.TypeInt)
 	}
-	return schema.Field{Type: schema.TypeString, Doc: onlyNull + "."}
+	return schema.Field{Type: schema.TypeString, Doc: unseen + "."}
 }

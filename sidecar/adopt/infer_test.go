@@ -14,7 +14,7 @@ import (
 
 func TestTypesAreInferredFromWhatIsThere(t *testing.T) {
 	one := func(f schema.Field) *schema.Field { return &f }
-	guess := func(t schema.Type) schema.Field { return schema.Field{Type: t, Doc: onlyNull + "."} }
+	guess := func(t schema.Type) schema.Field { return schema.Field{Type: t, Doc: unseen + "."} }
 	anything := schema.Field{Type: schema.TypeJSON}
 	for raw, want := range map[string]schema.Field{
 		`true`: truth, `3`: number, `3.0`: number, `-9223372036854775808`: number,
@@ -46,19 +46,19 @@ func TestTypesAreInferredFromWhatIsThere(t *testing.T) {
 // What null stands for is guessed from what there is, and it says so.
 func TestNullIsGuessedFromWhatIsLikeIt(t *testing.T) {
 	for raw, want := range map[string]schema.Field{
-		`{"closed_at": null}`:                                        {Type: schema.TypeTime, Doc: onlyNull + ", by its name."},
-		`{"waiting_since": null}`:                                    {Type: schema.TypeTime, Doc: onlyNull + ", by its name."},
-		`{"validUntil": null}`:                                       {Type: schema.TypeTime, Legacy: "validUntil", Doc: onlyNull + ", by its name."},
-		`{"is_open": null}`:                                          {Type: schema.TypeBool, Doc: onlyNull + ", by its name."},
-		`{"use_count": null}`:                                        {Type: schema.TypeInt, Doc: onlyNull + ", by its name."},
-		`{"opened_at": 1786436924, "closed_at": null}`:               {Type: schema.TypeInt, Doc: onlyNull + ", by the value of opened_at."},
-		`{"closed_at": null, "opened_at": "yesterday"}`:              {Type: schema.TypeString, Doc: onlyNull + ", by the value of opened_at."},
-		`{"a": {"cost": 1, "b": [{"cost": 2.5}]}, "cost": null}`:     {Type: schema.TypeFloat, Doc: onlyNull + ", by the value of cost."},
-		`{"watchdog_reason": "x", "n_reason": 1, "a_reason": null}`:  {Type: schema.TypeString, Doc: onlyNull + "."},
-		`{"opened_at": 1, "at": {"closed_at": true}, "a_at": null}`:  {Type: schema.TypeTime, Doc: onlyNull + ", by its name."},
-		`{"日本": true, "é": null}`:                                    {Type: schema.TypeString, Legacy: "é", Doc: onlyNull + "."},
-		`{"opened_at": "2026-08-11T07:51:30.902Z", "seen_at": []}`:   {Type: schema.TypeList, Of: &schema.Field{Type: schema.TypeTime, Doc: onlyNull + ", by the value of opened_at."}},
-		`{"r": {"host": "x", "port": 80}, "port": null, "host": {}}`: {Type: schema.TypeInt, Doc: onlyNull + ", by the value of port."},
+		`{"closed_at": null}`:                                        {Type: schema.TypeTime, Doc: unseen + ", by its name."},
+		`{"waiting_since": null}`:                                    {Type: schema.TypeTime, Doc: unseen + ", by its name."},
+		`{"validUntil": null}`:                                       {Type: schema.TypeTime, Legacy: "validUntil", Doc: unseen + ", by its name."},
+		`{"is_open": null}`:                                          {Type: schema.TypeBool, Doc: unseen + ", by its name."},
+		`{"use_count": null}`:                                        {Type: schema.TypeInt, Doc: unseen + ", by its name."},
+		`{"opened_at": 1786436924, "closed_at": null}`:               {Type: schema.TypeInt, Doc: unseen + ", by the value of opened_at."},
+		`{"closed_at": null, "opened_at": "yesterday"}`:              {Type: schema.TypeString, Doc: unseen + ", by the value of opened_at."},
+		`{"a": {"cost": 1, "b": [{"cost": 2.5}]}, "cost": null}`:     {Type: schema.TypeFloat, Doc: unseen + ", by the value of cost."},
+		`{"watchdog_reason": "x", "n_reason": 1, "a_reason": null}`:  {Type: schema.TypeString, Doc: unseen + "."},
+		`{"opened_at": 1, "at": {"closed_at": true}, "a_at": null}`:  {Type: schema.TypeTime, Doc: unseen + ", by its name."},
+		`{"日本": true, "é": null}`:                                    {Type: schema.TypeString, Legacy: "é", Doc: unseen + "."},
+		`{"opened_at": "2026-08-11T07:51:30.902Z", "seen_at": []}`:   {Type: schema.TypeList, Of: &schema.Field{Type: schema.TypeTime, Doc: unseen + ", by the value of opened_at."}},
+		`{"r": {"host": "x", "port": 80}, "port": null, "host": {}}`: {Type: schema.TypeInt, Doc: unseen + ", by the value of port."},
 	} {
 		l, err := Parse("old.json", []byte(raw))
 		if err != nil {
