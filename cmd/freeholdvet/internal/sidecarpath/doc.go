@@ -17,9 +17,9 @@
 // those that everybody knows, and simple scripts of a shell.
 //
 // Where the path is not told by the code nothing is reported: one of several that a
-// variable may hold, one that comes from a struct, another package
-// or another program, and what a script makes of its own variables. Another file of
-// the same name is allowed with the reason:
+// variable may hold, one that comes from a struct, also an exec.Cmd, from another
+// package or another program, and what a script makes of its own variables. Another
+// file of the same name is allowed with the reason:
 //
 //	//freehold:allow sidecarpath this is the report for the web page
 package sidecarpath
