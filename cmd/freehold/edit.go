@@ -52,7 +52,7 @@ func (d *declared) edit(ctx context.Context, change func(text []byte) ([]byte, e
 	if err := replaceFile(file, text, changed); err != nil {
 		return err
 	}
-	return d.generate(ctx, []job{j})
+	return d.write([]job{j})
 }
 
 // inFile gives the problems of an edit the name by which the caller knows the

@@ -126,12 +126,17 @@ func planIn(m *tree.Module, jobs []job) error {
 
 // generate carries out the plans, once all of them type-check.
 func (c *cli) generate(ctx context.Context, jobs []job) error {
-	c.hintSkipped(jobs)
 	for _, j := range jobs {
 		if err := c.typeCheck(ctx, j); err != nil {
 			return err
 		}
 	}
+	return c.write(jobs)
+}
+
+// write carries out plans that type-check.
+func (c *cli) write(jobs []job) error {
+	c.hintSkipped(jobs)
 	var reports []genReport
 	for _, j := range jobs {
 		if err := j.module.Apply(j.plan); err != nil {
