@@ -14,7 +14,8 @@ func newClear(c *cli) *cobra.Command {
 		Use:   "clear OWNER FIELD...",
 		Short: "make fields unset",
 		Long: `Make fields of kind value unset, as their owner and all in one commit. Unset
-differs from zero, false and the empty text.`,
+differs from zero, false and the empty text. What a map has at a key is cleared by
+"freehold apply", member by member, or goes with its key by "freehold delete".`,
 		Example: "  freehold clear reset context_cleared",
 		Args:    operands(2, -1, "an OWNER and at least one FIELD"),
 	}, func(ctx context.Context, args []string) error {
