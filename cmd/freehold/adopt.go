@@ -32,8 +32,9 @@ once. A file that is not there is nothing to do (0). One that is there and canno
 be read, or is no JSON object, is an error (3). If somebody writes the file
 meanwhile, adopt says what changed (5): stop that program, then run it again.
 
-With --infer it changes no state: it prints a first owners.yaml for the file. With
-that or --dry-run, - stands for standard input.`,
+With --dry-run it says what it would do, and what would keep it from that now, and
+exits accordingly. With --infer it changes no state: it prints a first owners.yaml
+for the file. With either, - stands for standard input.`,
 		Example: `  freehold adopt runtime.json --dry-run
   freehold adopt runtime.json --dir ./state --json
   freehold adopt --infer old.json --state agent > owners.yaml`,

@@ -21,7 +21,9 @@ type Options struct {
 	// lock and, if it is exclusive, for its lease. If zero, the longest wait
 	// that an owner of the plan declares; if negative, not at all.
 	Wait time.Duration
-	// DryRun reports what would be imported, and writes nothing.
+	// DryRun reports what would be imported, and writes nothing. An owner whose
+	// locks somebody holds for as long as Wait has the error that it would have,
+	// as far as the kernel tells who does.
 	DryRun bool
 	// Clock tells the time for provenance. If nil, [time.Now].
 	Clock func() time.Time
@@ -155,10 +157,25 @@ func (a *applying) tryPart(ctx context.Context, part Part) (*decision, error) {
 		return nil, err
 	}
 	d, err := a.glance(part, keys, claims)
-	if a.o.DryRun || err == nil && d.idle() {
-		return d, err
+	switch {
+	case err == nil && d.idle():
+		return d, nil
+	case a.o.DryRun:
+		return d, cmp.Or(err, a.obstructed(ctx, part.Owner))
 	}
 	return a.commit(ctx, part, keys, claims)
+}
+
+// obstructed returns why the owner could not commit now, if somebody is in the way.
+// An owner that the state does not know yet has no locks.
+func (a *applying) obstructed(ctx context.Context, owner string) error {
+	if _, ok := a.manifest.Declaration.Owners[owner]; !ok {
+		return nil
+	}
+	if err := a.dir.OwnerObstructed(ctx, a.manifest, owner, a.o.Wait); err != nil {
+		return fmt.Errorf("would be refused: %w", err)
+	}
+	return nil
 }
 
 // claims reads who has claimed the once fields of a part. A field that the

@@ -28,6 +28,21 @@ func (d *Dir) Obstructed(ctx context.Context, m *schema.Manifest, wait time.Dura
 	return errors.Join(errs...)
 }
 
+// OwnerObstructed is [Dir.Obstructed] for the locks that a process of owner takes,
+// each of which it waits for as long as wait.
+func (d *Dir) OwnerObstructed(ctx context.Context, m *schema.Manifest, owner string, wait time.Duration) error {
+	names := []string{OwnerLock(owner)}
+	if m.Declaration.Owners[owner].EffectiveMode() == schema.Exclusive {
+		names = []string{OwnerFence(owner), OwnerLease(owner), OwnerLock(owner)}
+	}
+	for _, name := range names {
+		if err := d.obstructed(ctx, name, m.Locks[name], wait); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (d *Dir) obstructed(ctx context.Context, name string, ino uint64, wait time.Duration) error {
 	l, err := d.OpenLock(name, ino)
 	if err != nil {

@@ -129,6 +129,9 @@ func (d *Dir) LockAll(context.Context, time.Duration) (*schema.Manifest, func(),
 func (d *Dir) Obstructed(context.Context, *schema.Manifest, time.Duration) error {
 	return ErrUnsupported
 }
+func (d *Dir) OwnerObstructed(context.Context, *schema.Manifest, string, time.Duration) error {
+	return ErrUnsupported
+}
 func (c *Claim) Same([]byte, []byte) (bool, []byte) { return false, nil }
 func (c *Claim) Absent() bool                       { return true }
 func (d *Dir) Quarantine(string, func([]byte) bool) (Quarantined, error) {

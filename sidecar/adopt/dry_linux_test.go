@@ -1,0 +1,43 @@
+package adopt
+
+import (
+	"os"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/google/go-cmp/cmp"
+)
+
+// A dry run ends as an adoption does that somebody is in the way of, and says of
+// each owner what that would do.
+func TestADryRunSaysWhoIsInTheWay(t *testing.T) {
+	dir, p := newState(t, flat()), planned(t, flat(), flatFile)
+	w, err := sidecar.Open(t.Context(), dir, nil, "watchdog", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := files(t, dir)
+	dry, err := p.Apply(t.Context(), dir, &Options{DryRun: true, Wait: time.Millisecond})
+	wantError(t, err, sidecar.ErrBusy, "owner watchdog: would be refused: ")
+	said.Same(t, "a dry run beside a living process", err, dir, "STATE", "process "+strconv.Itoa(os.Getpid()), "process PID")
+	if diff := cmp.Diff(before, files(t, dir)); diff != "" {
+		t.Errorf("the dry run changed (-before +after):\n%s", diff)
+	}
+	wet, err := p.Apply(t.Context(), dir, &Options{Wait: -1})
+	wantError(t, err, sidecar.ErrBusy, "owner watchdog")
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(imported(wet), imported(dry)); diff != "" {
+		t.Errorf("imported, but for watchdog (-wet +dry):\n%s", diff)
+	}
+	// What is there already needs no lock: another owner's process is in nobody's way.
+	if dry, err = p.Apply(t.Context(), dir, &Options{DryRun: true}); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"/ticks", "/watchdog_reason"}, imported(dry)); diff != "" {
+		t.Errorf("what is left to import (-want +got):\n%s", diff)
+	}
+}
