@@ -18,7 +18,7 @@ var said = errorstest.Golden{
 	Update: flag.Bool("update", false, "write the golden files anew"),
 	Folders: []string{"creator", "creator/cmd/skill", "curator", "curator/cmd/curate", "tool", "tool/cmd/bump", "tool/cmd/skilluse",
 		"user", "user/cmd/pin"},
-	Wraps: []string{"../../sidecar", "../../schema"},
+	Wraps:  []string{"../../sidecar", "../../schema"},
 	Untold: map[string]string{"%s: nothing came for %v: give a file that -dry-run has filled": "wants as long a time"},
 	Unhelped: map[string]string{
 		"curate: of no known time": "it says why nothing was done, to whoever asks for what was done",

@@ -172,7 +172,7 @@ func (a *applying) obstructed(ctx context.Context, owner string) error {
 	if _, ok := a.manifest.Declaration.Owners[owner]; !ok {
 		return nil
 	}
-	if err := a.dir.OwnerObstructed(ctx, a.manifest, owner, a.o.Wait); err != nil {
+	if err := cmp.Or(a.dir.OwnerObstructed(ctx, a.manifest, owner, a.o.Wait), a.dir.Writable()); err != nil {
 		return fmt.Errorf("would be refused: %w", err)
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/schema"
+	"golang.org/x/sys/unix"
 )
 
 // Obstructed returns the errors that [Dir.LockAll] would return with one after
@@ -56,6 +57,18 @@ func (d *Dir) obstructed(ctx context.Context, name string, ino uint64, wait time
 		}
 		if l.Holder() != first {
 			return nil
+		}
+	}
+	return nil
+}
+
+// Writable returns the error that whoever makes a file in the state's directories
+// would get for what they are: read-only, or somebody else's. It makes none, and
+// says nothing of a disk that is full.
+func (d *Dir) Writable() error {
+	for _, f := range []*folder{d.state, d.meta} {
+		if err := unix.Faccessat(f.fd, ".", unix.W_OK|unix.X_OK, unix.AT_EACCESS); err != nil {
+			return f.fail("write in", ".", err)
 		}
 	}
 	return nil

@@ -129,6 +129,7 @@ func (d *Dir) LockAll(context.Context, time.Duration) (*schema.Manifest, func(),
 func (d *Dir) Obstructed(context.Context, *schema.Manifest, time.Duration) error {
 	return ErrUnsupported
 }
+func (d *Dir) Writable() error { return ErrUnsupported }
 func (d *Dir) OwnerObstructed(context.Context, *schema.Manifest, string, time.Duration) error {
 	return ErrUnsupported
 }

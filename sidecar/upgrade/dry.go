@@ -26,7 +26,11 @@ func (r *run) dry(ctx context.Context) (*Report, error) {
 		}
 	}
 	r.waits(&r.manifest.Declaration)
-	if refused := r.dir.Obstructed(ctx, r.manifest, r.options.Wait); refused != nil {
+	refused := r.dir.Obstructed(ctx, r.manifest, r.options.Wait)
+	if err == nil && refused == nil && (report.Resumed || len(report.TakenIn)+len(report.Changes) > 0 || r.reworded()) {
+		refused = r.dir.Writable()
+	}
+	if refused != nil {
 		// That comes first, as it does for who takes the locks.
 		err = errors.Join(fmt.Errorf("would be refused: %w", refused), err)
 	}

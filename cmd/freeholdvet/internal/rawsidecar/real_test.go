@@ -20,7 +20,7 @@ var harmless = map[string][]string{
 		"Open", "OpenInstance", "OpenProcess", "OwnerAside", "OwnerFence", "OwnerLease", "OwnerLock", "OwnerRecord", "Self", "ShellWord", "Sidecar", "User", "ValidNonce",
 
 		"Absent", "Close", "Existing", "Holder", "Inventory", "KeptOut", "Litter", "Locked", "Lost", "Manifest", "ManifestText", "Names", "ParseManifest", "Path", "QuarantinePath", "Quarantined",
-		"Obstructed", "OwnerObstructed", "ReadFile", "ReadRecord", "ReadStaged", "Same", "SameManifest", "Settled", "StagedPath", "Stamp", "Still", "Strays", "Survey", "Sync", "Unmoved",
+		"Obstructed", "OwnerObstructed", "ReadFile", "ReadRecord", "ReadStaged", "Same", "SameManifest", "Settled", "StagedPath", "Stamp", "Still", "Strays", "Survey", "Sync", "Unmoved", "Writable",
 	},
 	"adopt":   {"Extend", "Infer", "Parse", "Read", "Source"},
 	"prune":   nil,
