@@ -126,7 +126,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		utterance{"adopt absent.json --state runtime", ""},
 		utterance{"set reset f=1 --seen token", ""},
 	)
-	for line, stdin := range map[string]string{"set": "", "state": "", "state inti": "", "lease reset --dir state -- true": "", "lease watchdog --dir state --wait -1s -- true": "", "state upgrade --wait -1s": "", "completion tcsh": "", "frobnicate": "", "veiw": "", "view --dir=": "", "adopt --infer empty.json": "{}", "adopt --infer list.json": "[]"} {
+	for line, stdin := range map[string]string{"set": "", "state": "", "state inti": "", "lease reset --dir state -- true": "", "lease watchdog --dir state --wait -1s -- true": "", "state upgrade --wait -1s": "", "completion tcsh": "", "frobnicate": "", "veiw": "", "view --dir=": "", "adopt --infer empty.json": "{}", "adopt --infer list.json": "[]", "adopt --infer many.json": manyKeys(2049)} {
 		if stdin != "" {
 			if err := os.WriteFile(strings.Fields(line)[2], []byte(stdin), 0o600); err != nil {
 				t.Fatal(err)

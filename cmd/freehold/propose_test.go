@@ -94,15 +94,11 @@ func TestManyKeysAreDeclared(t *testing.T) {
 
 // What is more than one owner can declare, or one file hold, is said.
 func TestTooManyKeysAreRefused(t *testing.T) {
-	var text strings.Builder
-	for i := range 5000 {
-		fmt.Fprintf(&text, `"k%d": %d, "s%d": "x", `, i, i, i)
-	}
-	legacy, err := adopt.Parse("old.json", []byte("{"+text.String()+`"last": 1}`))
+	legacy, err := adopt.Parse("old.json", []byte(manyKeys(5000)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := propose(legacy, "agent"); exitStatus(err) != exitUsage || !strings.Contains(err.Error(), "10001 keys") {
+	if _, err := propose(legacy, "agent"); exitStatus(err) != exitUsage || !strings.Contains(err.Error(), "10000 keys") {
 		t.Errorf("it is proposed: %v", err)
 	}
 	if legacy, err = adopt.Parse("old.json", []byte(`{"a": "`+strings.Repeat("x", 600<<10)+`", "b": "`+strings.Repeat("x", 600<<10)+`"}`)); err != nil {
@@ -146,4 +142,14 @@ func TestAnyFileHasADeclarationThatTakesItIn(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		proposed(t, "old.json", legacy.Draw(t, "file"))
 	})
+}
+
+// manyKeys returns a file with two keys for each of n numbers, whose values are not
+// alike.
+func manyKeys(n int) string {
+	var text strings.Builder
+	for i := range n {
+		fmt.Fprintf(&text, `, "k%d": %d, "s%d": "x"`, i, i, i)
+	}
+	return "{" + strings.TrimPrefix(text.String(), ", ") + "}"
 }
