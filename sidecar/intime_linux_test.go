@@ -264,7 +264,7 @@ func TestUnreadableLockIsRefusedInTime(t *testing.T) {
 	}
 	t.Cleanup(func() { os.RemoveAll(above) })
 	program := filepath.Join(above, "program")
-	if err := os.WriteFile(program, []byte(readFile(t, os.Args[0])), 0o755); err != nil {
+	if err := errors.Join(os.WriteFile(program, []byte(readFile(t, os.Args[0])), 0o700), os.Chmod(program, 0o755)); err != nil { // whatever the umask
 		t.Fatal(err)
 	}
 	cmd := exec.CommandContext(t.Context(), program, filepath.Join(above, "state"))

@@ -119,7 +119,7 @@ func TestRetireWithRunsNothingForAnotherProcess(t *testing.T) {
 		t.Error("the stop command ran")
 	}
 	p = prepare(t, dir)
-	r, err := p.RetireWith(t.Context(), exec.Command("/nonexistent"), brief())
+	r, err := p.RetireWith(t.Context(), exec.Command("/proc/nonexistent"), brief())
 	wantError(t, err, errNotRun, "nothing was signalled")
 	said.Same(t, "retire with: no such command", err, dir, "STATE")
 	if has(r, ProofStopRun) || !b.alive() {

@@ -30,7 +30,8 @@ func TestASandboxedUserHasStates(t *testing.T) {
 	base := t.TempDir()
 	home, binary := filepath.Join(base, "home"), filepath.Join(base, "test")
 	for _, err := range []error{
-		os.Chmod(filepath.Dir(base), 0o755),
+		os.Chmod(filepath.Dir(base), 0o755), // whatever the umask
+		os.Chmod(base, 0o755),
 		os.Mkdir(home, 0o700),
 		os.Chown(home, 1000, 1000),
 		exec.Command("cp", os.Args[0], binary).Run(),

@@ -99,7 +99,7 @@ func TestWorksWithoutPrivileges(t *testing.T) {
 		t.Fatal(err)
 	}
 	name := filepath.Join(dir, "test")
-	if err := errors.Join(os.WriteFile(name, binary, 0o755), os.Chmod(dir, 0o777)); err != nil {
+	if err := errors.Join(os.WriteFile(name, binary, 0o700), os.Chmod(name, 0o755), os.Chmod(dir, 0o777)); err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.CommandContext(t.Context(), name, "-test.v", "-test.run=^TestKillsFindNothing|^TestTargetSees")
