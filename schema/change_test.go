@@ -118,6 +118,21 @@ func TestOlderBuildsAreRefusedAfterAnUpgrade(t *testing.T) {
 	}
 }
 
+// What an upgrade wrote of an owner that goes says nothing of another that comes
+// under its name later.
+func TestReplaceForgetsTheVersionsOfOwnersThatGo(t *testing.T) {
+	stays, goes := "1.1.0123456789abc", "1.2.0123456789abc"
+	was := map[string]string{"a": stays, "left": goes}
+	m := &Manifest{Declaration: *before(), Upgraded: was}
+	m.Replace(after())
+	if diff := cmp.Diff(map[string]string{"a": stays}, m.Upgraded); diff != "" {
+		t.Errorf("upgraded (-want +got):\n%s", diff)
+	}
+	if len(was) != 2 {
+		t.Errorf("the former manifest's are changed too: %v", was)
+	}
+}
+
 // A rename looks like an addition to who does not read "was".
 func TestRenameIsNoAddition(t *testing.T) {
 	manifest := declared(nil)

@@ -50,6 +50,23 @@ func TestMergeTakesAdditionsFromBothSides(t *testing.T) {
 	}
 }
 
+// A sole owner of a map need not say that it decides the keys. When another gets
+// a part of the map, it does, and the manifest learns it.
+func TestMergeTellsWhoDecidesTheKeysOfAMapThatIsSharedNow(t *testing.T) {
+	skills := func(keys bool, member string) map[string]Field {
+		return map[string]Field{"skills": {Kind: Map, Keys: keys, Record: map[string]Field{member: {Type: TypeInt}}}}
+	}
+	manifest := declared(func(d *Declaration) { d.Owners["tool"] = Owner{Fields: skills(false, "uses")} })
+	built := declared(func(d *Declaration) {
+		d.Owners["tool"] = Owner{Fields: skills(true, "uses")}
+		d.Owners["user"] = Owner{Fields: skills(false, "pins")}
+	})
+	merged, more, err := manifest.Merge(built)
+	if err != nil || !more || !merged.Owners["tool"].Fields["skills"].Keys {
+		t.Errorf("%+v, more %v (%v)", merged, more, err)
+	}
+}
+
 func TestMergeOfLessOrOfOtherWordsIsNothingNew(t *testing.T) {
 	manifest := declared(nil)
 	for name, built := range map[string]*Declaration{

@@ -281,5 +281,5 @@ var condition = map[reader.Status]string{
 	reader.Invalid:    "not of Freehold's format",
 	reader.Foreign:    "not as Freehold left it: another hand has changed it",
 	reader.Unreadable: "there and cannot be read",
-	reader.Regressed:  "older than what somebody has observed of it, or gone since",
+	reader.Regressed:  "older than it has been, or gone since",
 }

@@ -1,7 +1,9 @@
 package adopt
 
 import (
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
@@ -100,6 +102,36 @@ func TestAnInterruptedAdoptionKnowsTheKeysThatItMade(t *testing.T) {
 	}
 	if got := storedIn(t, dir, "tool", "skills"); got != `{"bare":{"use_count":3}}` {
 		t.Errorf("tool has %s", got)
+	}
+}
+
+// A key that is made again between the look at the keys and the commit is looked
+// at again: the commit fails no owner's part.
+func TestAKeyThatIsMadeAgainMeanwhileIsLookedAtAgain(t *testing.T) {
+	d := usage()
+	tool := d.Owners["tool"]
+	tool.Mode = schema.Exclusive
+	d.Owners["tool"] = tool
+	dir, p := newState(t, d), planned(t, d, usageFile)
+	whole := p.Parts
+	p.Parts = whole[:1] // creator, who decides the keys
+	apply(t, p, dir)
+	p.Parts = slices.DeleteFunc(whole, func(part Part) bool { return part.Owner != "tool" })
+	again := false
+	clock := func() time.Time { // is asked when tool's lease is taken, with the keys read
+		if !again {
+			again = true
+			commit(t, dir, "creator", at("deploy", "", sidecar.Delete, ""))
+			commit(t, dir, "creator", at("deploy", "", sidecar.Insert, ""))
+		}
+		return time.Now()
+	}
+	r, err := p.Apply(t.Context(), dir, &Options{Clock: clock})
+	if err != nil || !again {
+		t.Fatalf("made again: %v (%v)", again, err)
+	}
+	if diff := cmp.Diff([]string{"/bare/use_count", "/review/use_count"}, imported(r)); diff != "" {
+		t.Errorf("imported (-want +got):\n%s", diff)
 	}
 }
 

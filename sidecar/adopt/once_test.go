@@ -2,6 +2,7 @@ package adopt
 
 import (
 	"testing"
+	"time"
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
@@ -19,14 +20,7 @@ const latchedFile = `{"fired": "2026-08-11T10:12:44+01:00", "ended": null, "begu
 // that somebody has claimed keeps its claim.
 func TestAStampIsAdoptedAsAClaim(t *testing.T) {
 	dir := newState(t, latched())
-	w, err := sidecar.Open(t.Context(), dir, nil, "hook", &sidecar.Options{Program: "hook"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer w.Close()
-	if won, _, err := w.Claim(t.Context(), "begun"); !won {
-		t.Fatal(err)
-	}
+	claim(t, dir, "begun")
 	p := planned(t, latched(), latchedFile)
 	dry, err := p.Apply(t.Context(), dir, &Options{DryRun: true})
 	if err != nil {
@@ -58,5 +52,42 @@ func TestAStampIsAdoptedAsAClaim(t *testing.T) {
 	}
 	if o := again.Owners[0]; o.Outcome != sidecar.Unchanged || o.Same != 2 || len(o.Imported) != 0 {
 		t.Errorf("adopting again: %+v", o)
+	}
+}
+
+// A claim that is lost at the last moment is reported as kept, and not as
+// imported.
+func TestAClaimThatIsLostMeanwhileIsKept(t *testing.T) {
+	dir, p := newState(t, latched()), planned(t, latched(), latchedFile)
+	lost := false
+	clock := func() time.Time { // is asked by the commit, after which the claims come
+		if !lost {
+			lost = true
+			claim(t, dir, "fired")
+		}
+		return time.Now()
+	}
+	r, err := p.Apply(t.Context(), dir, &Options{Clock: clock})
+	if err != nil || !lost {
+		t.Fatalf("lost: %v (%v)", lost, err)
+	}
+	if diff := cmp.Diff([]string{"/begun", "/turn"}, imported(r)); diff != "" {
+		t.Errorf("imported (-want +got):\n%s", diff)
+	}
+	if kept := r.Owners[0].Kept; len(kept) != 1 || kept[0].Pointer != "/fired" || kept[0].Program != "hook" {
+		t.Errorf("kept %+v", kept)
+	}
+}
+
+// claim claims a once field of hook, and must win.
+func claim(t *testing.T, dir, field string) {
+	t.Helper()
+	w, err := sidecar.Open(t.Context(), dir, nil, "hook", &sidecar.Options{Program: "hook"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	if won, _, err := w.Claim(t.Context(), field); !won {
+		t.Fatal(err)
 	}
 }

@@ -333,6 +333,24 @@ func TestRecentInAnotherLayout(t *testing.T) {
 	}
 }
 
+func TestVersionsOfTwoHistoriesHaveNoOrder(t *testing.T) {
+	version := func(epoch, revision uint64, nonce string) Version { return Version{epoch, revision, nonce} }
+	for _, c := range []struct {
+		v, u  Version
+		after bool
+	}{
+		{version(1, 2, "a"), version(1, 1, "b"), true},
+		{version(2, 1, "a"), version(1, 9, "b"), true},
+		{version(1, 1, "a"), Version{}, true},
+		{version(1, 1, "a"), version(1, 1, "a"), false},
+		{version(1, 1, "a"), version(1, 1, "b"), false},
+	} {
+		if c.v.After(c.u) != c.after || c.u.After(c.v) {
+			t.Errorf("%v after %v: %v, and the other way round: %v", c.v, c.u, c.v.After(c.u), c.u.After(c.v))
+		}
+	}
+}
+
 func TestVersionText(t *testing.T) {
 	for _, v := range []Version{{}, testVersion(7), {0, 0, nonceOf(0)}, {MaxEpoch, MaxEpoch, "vvvvvvvvvvvvv"}} {
 		text, err := v.MarshalText()

@@ -359,6 +359,35 @@ func TestAnInstanceWithARemovedOwnerIsRemoved(t *testing.T) {
 	}
 }
 
+// What was found without a lock is looked at again with all of them: an instance
+// that somebody has written since, or put something into, stays.
+func TestWhatChangesBeforeTheLocksAreTakenIsKept(t *testing.T) {
+	for want, change := range map[string]func(t *testing.T, dir string){
+		"kept: active": func(t *testing.T, dir string) { commit(t, dir, "a") },
+		"kept: foreign": func(t *testing.T, dir string) {
+			if err := os.WriteFile(filepath.Join(pathOf(t, dir, "a"), "notes"), nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		},
+	} {
+		t.Run(want, func(t *testing.T) {
+			dir := newInstances(t, "a")
+			restamp(t, dir, "a", time.Now().Add(-9*day))
+			changed := false
+			clock := func() time.Time { // is asked at the end of each look
+				if !changed {
+					changed = true
+					change(t, dir)
+				}
+				return time.Now()
+			}
+			if got := reasons(run(t, dir, &Options{OlderThan: 7 * day, Clock: clock}))["a"]; got != want || !exists(t, dir, "a") {
+				t.Errorf("it was %s", got)
+			}
+		})
+	}
+}
+
 // Instances that come and go while others prune are never said to be damaged, nor
 // to be none, and who makes one hears at most that it is gone.
 func TestWhatComesAndGoesIsNotWrong(t *testing.T) {
