@@ -74,16 +74,6 @@ func (b *batch) slot(p place) slot {
 	return s
 }
 
-// changed reports whether the batch has changed anything in a field.
-func (b *batch) changed(field string) bool {
-	for p := range b.changes {
-		if p.field == field {
-			return true
-		}
-	}
-	return false
-}
-
 // parted reports whether the places of a field like f have parts.
 func parted(f schema.Field) bool {
 	return f.EffectiveKind() == schema.Set || f.EffectiveKind() == schema.Map

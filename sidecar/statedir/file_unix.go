@@ -182,9 +182,6 @@ func (d *Dir) Existing(name string) (Existing, error) {
 	return Existing{Mode: fs.FileMode(st.Mode & 0o777), GID: int(st.Gid)}, nil
 }
 
-// Names lists the state directory.
-func (d *Dir) Names() ([]string, error) { return d.state.names() }
-
 func (f *folder) names() ([]string, error) {
 	fd, err := retry(func() (int, error) {
 		return unix.Openat(f.fd, ".", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)

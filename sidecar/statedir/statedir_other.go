@@ -57,7 +57,6 @@ func (d *Dir) Path() string                                   { return "" }
 func (d *Dir) Root() *os.Root                                 { return nil }
 func (d *Dir) Sync() error                                    { return ErrUnsupported }
 func (d *Dir) Unmoved() error                                 { return ErrUnsupported }
-func (d *Dir) Names() ([]string, error)                       { return nil, ErrUnsupported }
 func (d *Dir) Stamp() (Stamp, error)                          { return Stamp{}, ErrUnsupported }
 func (d *Dir) Collect(string) error                           { return ErrUnsupported }
 func (d *Dir) QuarantineRecord(string) (Quarantined, error)   { return Quarantined{}, ErrUnsupported }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -199,4 +200,45 @@ func TestUpgradeAndSettingAsideExcludeEachOther(t *testing.T) {
 		t.Errorf("left: %v (%v)", left, err)
 	}
 	upgraded(t, dir, changed()["removed"])
+}
+
+// Who may set aside since the locks were let go for what was set aside before is
+// kept from it, too.
+func TestWhoSetsAsideSinceIsSealedToo(t *testing.T) {
+	dir := newSpooled(t)
+	w := openAs(t, dir, "tool", spooled())
+	busy(t, dir, func() {
+		if c, err := w.Update(t.Context(), addOne); err != nil || c.Outcome != sidecar.SetAside {
+			t.Fatalf("%+v (%v)", c, err)
+		}
+	})
+	d, err := statedir.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	m, err := d.Manifest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Declaration.Owners["bell"] = schema.Owner{Busy: schema.Busy{Then: schema.Aside}, Fields: spec{"rung": {Type: schema.TypeUint, Kind: schema.Counter}}}
+	another := sync.OnceFunc(func() { // upgrade, while the patch is taken in
+		if err := d.WriteManifest(m); err != nil {
+			t.Error(err)
+		}
+	})
+	r := &run{dir: d, report: &Report{}, options: Options{Wait: time.Second, Program: "test", Clock: func() time.Time { another(); return time.Now() }}}
+	release, err := r.lock(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer release()
+	aside, err := d.OpenAside("bell")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer aside.Close()
+	if err := aside.Share(); !errors.Is(err, statedir.ErrBusy) {
+		t.Errorf("bell may set aside during the upgrade: %v", err)
+	}
 }

@@ -49,3 +49,22 @@ func TestErrorsSayWhatToDoAfterTheLastEpoch(t *testing.T) {
 		}
 	}
 }
+
+// An epoch that was begun and in which nothing was written is over, too.
+func TestUpgradeGoesOnAboveALease(t *testing.T) {
+	dir := newState(t)
+	ahead := func() time.Time { return time.Now().Add(time.Hour) }
+	w, err := sidecar.Open(t.Context(), dir, older(), "watchdog", &sidecar.Options{Clock: ahead})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Close()
+	status, err := sidecar.LeaseStatus(dir, "watchdog")
+	if err != nil || status.Lease == nil {
+		t.Fatalf("%+v (%v)", status, err)
+	}
+	upgraded(t, dir, younger())
+	if v := stored(t, dir, "cost").Version; v.Epoch <= status.Lease.Epoch {
+		t.Errorf("the new sidecar is at version %v, and an epoch %d was begun before", v, status.Lease.Epoch)
+	}
+}

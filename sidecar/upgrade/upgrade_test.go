@@ -12,6 +12,7 @@ import (
 	"github.com/freehold-dev/freehold/reader/doctor"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/statedir"
 	"github.com/freehold-dev/freehold/sidecar/statetest"
 	"github.com/google/go-cmp/cmp"
 )
@@ -85,6 +86,37 @@ func TestDryRunChangesNothing(t *testing.T) {
 	}
 	if diff := cmp.Diff(dry, wet); diff != "" {
 		t.Errorf("what was done is not what was said (-said +done):\n%s", diff)
+	}
+}
+
+// What a declaration only says of a field is in the manifest afterwards, and no
+// sidecar is written for it.
+func TestWordsAreUpgradedInTheManifestAlone(t *testing.T) {
+	dir := newState(t)
+	before := sidecars(t, dir)
+	next := older()
+	turns := next.Owners["cost"].Fields["turns"]
+	turns.Doc, turns.Unit = "Turns that were paid for.", "turns"
+	next.Owners["cost"].Fields["turns"] = turns
+	report := upgraded(t, dir, next)
+	if len(report.Changes)+len(report.Rewritten)+len(report.Gone)+len(report.Kept) != 0 {
+		t.Errorf("words are reported as changes: %+v", report)
+	}
+	if diff := cmp.Diff(before, sidecars(t, dir)); diff != "" {
+		t.Errorf("words changed a sidecar (-before +after):\n%s", diff)
+	}
+	d, err := statedir.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	m, err := d.Manifest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := m.Declaration.Owners["cost"].Fields["turns"]
+	if got.Doc != turns.Doc || got.Unit != turns.Unit {
+		t.Errorf("the manifest says %q in %q, want %q in %q", got.Doc, got.Unit, turns.Doc, turns.Unit)
 	}
 }
 

@@ -19,7 +19,7 @@ var harmless = map[string][]string{
 		"Ancestor", "ClaimFile", "Condition", "FileSystem", "Find", "Folders", "GatheringIn", "IdentityOf", "Instances", "Kept", "Leftovers", "Located", "NewNonce", "NewPace",
 		"Open", "OpenInstance", "OpenProcess", "OwnerAside", "OwnerFence", "OwnerLease", "OwnerLock", "OwnerRecord", "Self", "ShellWord", "Sidecar", "User", "ValidNonce",
 
-		"Absent", "Close", "Existing", "Holder", "Inventory", "KeptOut", "Litter", "Locked", "Lost", "Manifest", "ManifestText", "Names", "ParseManifest", "Path", "QuarantinePath", "Quarantined",
+		"Absent", "Close", "Existing", "Holder", "Inventory", "KeptOut", "Litter", "Locked", "Lost", "Manifest", "ManifestText", "ParseManifest", "Path", "QuarantinePath", "Quarantined",
 		"Obstructed", "OwnerObstructed", "ReadFile", "ReadRecord", "ReadStaged", "Same", "SameManifest", "Settled", "StagedPath", "Stamp", "Still", "Strays", "Survey", "Sync", "Unmoved", "Writable",
 	},
 	"adopt":   {"Extend", "Infer", "Parse", "Read", "Source"},
