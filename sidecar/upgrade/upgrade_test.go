@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/freehold-dev/freehold/reader"
 	"github.com/freehold-dev/freehold/reader/doctor"
@@ -148,10 +149,47 @@ func TestThereAndBackIsTheSame(t *testing.T) {
 	}
 }
 
+// Who looks at the files alone sees a value that moves twice for a moment,
+// rather than not at all.
+func TestWhoGainsAValueIsWrittenBeforeWhoLosesIt(t *testing.T) {
+	number, flag := schema.Field{Type: schema.TypeUint}, schema.Field{Type: schema.TypeBool}
+	before := &schema.Declaration{State: "s", Owners: map[string]schema.Owner{"a": {Fields: spec{"x": flag, "n": number}}, "b": {Fields: spec{"y": flag}}}}
+	after := &schema.Declaration{State: "s", Owners: map[string]schema.Owner{"a": {Fields: spec{"x": flag}}, "b": {Fields: spec{"y": flag, "n": number}}}}
+	dir := filepath.Join(t.TempDir(), "state")
+	if err := sidecar.Create(dir, before); err != nil {
+		t.Fatal(err)
+	}
+	commit(t, dir, "a", sidecar.Op{Field: "n", Verb: sidecar.Set, Value: []byte("1")})
+	d, err := statedir.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	m, err := d.Manifest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &run{dir: d, next: after, manifest: m, report: &Report{}, options: Options{Clock: time.Now}}
+	p, err := r.plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"b", "a"}, p.pending.Sidecars); diff != "" {
+		t.Errorf("they are written in the order (-want +got):\n%s", diff)
+	}
+}
+
 // What a map's members and keys are attached to stays what it was: a deleted
 // key's members do not come back with the key.
 func TestMapPartsKeepTheirIncarnations(t *testing.T) {
 	dir := newState(t)
+	const odd = `"future":1`
+	if err := edit(filepath.Join(dir, "curator.json"), `{"state":"new"`, `{`+odd+`,"state":"new"`); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := sidecar.Accept(t.Context(), dir, "curator", nil); err != nil {
+		t.Fatal(err)
+	}
 	commit(t, dir, "tool", sidecar.Op{Field: "skills", Key: "a", Verb: sidecar.Delete})
 	commit(t, dir, "tool", sidecar.Op{Field: "skills", Key: "a", Verb: sidecar.Insert})
 	rows, err := stored(t, dir, "tool").Rows("skills")
@@ -169,6 +207,9 @@ func TestMapPartsKeepTheirIncarnations(t *testing.T) {
 	for i, row := range now {
 		if row.Key != rows[i].Key || row.Born != rows[i].Born {
 			t.Errorf("key %s of incarnation %v was %v", row.Key, row.Born, rows[i].Born)
+		}
+		if strings.Contains(string(row.Value), odd) {
+			t.Errorf("key %s has %s, which the deleted one had", row.Key, row.Value)
 		}
 	}
 	commit(t, dir, "curator", sidecar.Op{Field: "skills", Key: "c", Verb: sidecar.Insert},
