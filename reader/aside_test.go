@@ -136,6 +136,51 @@ func TestViewCountsAPatchOnceThatIsTakenInMeanwhile(t *testing.T) {
 	}
 }
 
+// Two views agree on what came first, a patch or the commit during which it was
+// set aside, whatever happens between the readings of the two.
+func TestViewsAgreeOnWhatCameFirst(t *testing.T) {
+	s := newSpooling(t)
+	r, other := s.reader(), s.reader()
+	s.view(r)
+	afterPile = func() {
+		afterPile = nil
+		_, err := s.worker.Update(t.Context(), func(tx *sidecar.Tx) error {
+			s.busy(add("n", "1"))
+			if got := raw(s.view(other), "n"); got != "1" {
+				t.Errorf("before the commit n is %s", got)
+			}
+			tx.Apply(add("n", "100"))
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	v := s.view(r)
+	if got := raw(v, "n"); got != "101" || v.Consistency() != Atomic {
+		t.Errorf("n is %s, of a view that is %s; want 101, atomic", got, v.Consistency())
+	}
+}
+
+// What is missing in a state that is removed while it is read is no view of it.
+func TestAStateThatIsRemovedWhileItIsReadGivesNoView(t *testing.T) {
+	s := newSpooling(t)
+	s.commit(s.worker, add("n", "1"))
+	r := s.reader()
+	afterPile = func() {
+		afterPile = nil
+		if err := os.Rename(s.dir, s.dir+".removed"); err != nil {
+			t.Error(err)
+		}
+		if err := os.Remove(filepath.Join(s.dir+".removed", "tool.json")); err != nil {
+			t.Error(err)
+		}
+	}
+	if v, err := r.View(t.Context()); !errors.Is(err, sidecar.ErrReplaced) {
+		t.Errorf("the view is %v (%v)", v, err)
+	}
+}
+
 // A view that gives up on being atomic, because writers are too fast, counts
 // each patch once all the same.
 func TestCausalViewCountsAPatchOnce(t *testing.T) {
