@@ -18,7 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func init() { roles["set"] = roleSet }
+func init() { roles["set"], roles["settwice"] = roleSet, roleSetTwice }
 
 // roleSet opens an owner of a state of setters and adds to a counter of it. It
 // prints the outcome and the id. A fourth argument is a rule to do without.
@@ -27,6 +27,21 @@ func roleSet(args []string) error {
 		failpoint.Omit(args[3])
 	}
 	return printOutcome(setOnce(args[0], args[1], op(args[2], Add, "1000")))
+}
+
+// roleSetTwice commits twice as one process, and prints what came of each.
+func roleSetTwice(args []string) error {
+	w, err := Open(context.Background(), args[0], setters(), "tool", nil)
+	if err != nil {
+		return err
+	}
+	defer w.Close()
+	inject.Begin()
+	first, err1 := w.Update(context.Background(), ops(op("n", Add, "1000")))
+	second, err2 := w.Update(context.Background(), ops(op("n", Add, "1000")))
+	inject.End()
+	fmt.Printf("%v, %v; %v, %v", first.Outcome, err1, second.Outcome, err2)
+	return nil
 }
 
 func printOutcome(c Commit, err error) error {
@@ -343,6 +358,32 @@ func TestStepsAreSyncedInOrder(t *testing.T) {
 				t.Errorf("without the rule %s it is so too: %v", law.rule, calls)
 			}
 		})
+	}
+}
+
+// A process that cannot make sure that the files of what it took in stay gone
+// commits no more: its next sync could say so, and that would be no answer about
+// this one.
+func TestNoCommitFollowsOneWhoseUnlinkingIsNotSynced(t *testing.T) {
+	if err := inject.Available(); err != nil {
+		t.Skipf("system calls cannot be intercepted: %v", err)
+	}
+	dir, w := newSetters(t)
+	setAside(t, w, op("n", Add, "3"))
+	w.Close()
+	command := inject.Command{Path: os.Args[0], Args: []string{dir}, Env: append(os.Environ(), roleVar+"=settwice")}
+	r, err := inject.Run(t.Context(), command, inject.Plan{Marked: true, Action: inject.Fail, Errno: syscall.EIO, At: 1, Calls: []string{"fsync"}, Only: func(c inject.Call) bool {
+		return slices.ContainsFunc(c.Paths, func(p string) bool { return strings.HasSuffix(p, "tool.aside") })
+	}})
+	if err != nil || r.Hit == nil {
+		t.Fatalf("%v (%v); stderr %s", r, err, r.Stderr)
+	}
+	first, second, _ := strings.Cut(string(r.Stdout), "; ")
+	if first != "applied, <nil>" || !strings.Contains(second, "patches that are taken in may come back after a crash") {
+		t.Errorf("it says %q", r.Stdout)
+	}
+	if n := values(t, openSetter(t, dir, "tool", nil), "n")["n"]; n != "1003" {
+		t.Errorf("n is %s", n)
 	}
 }
 
