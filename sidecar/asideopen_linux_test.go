@@ -95,26 +95,47 @@ func TestAcceptKeepsWhatIsSetAside(t *testing.T) {
 // A patch that was kept out as a whole stays out, also if its file is still there
 // and by now it would fit: somebody was told to add by hand what is to count.
 func TestPatchThatWasKeptOutStaysOut(t *testing.T) {
-	_, w := newSetters(t)
-	update(t, w, ops(op("small", Add, "9223372036854775807")))
-	id := setAside(t, w, op("n", Add, "1"), op("small", Add, "1"))
-	file := filepath.Join(w.dir.Path(), ".freehold", "tool.aside", asideNames(t, w)[0])
-	text := readFile(t, file)
-	update(t, w, ops(op("small", Add, "-5"))) // after it was kept out
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+	for name, set := range map[string]func(t *testing.T, w *Writer, ops Patch) Version{
+		"a number that has passed": func(t *testing.T, w *Writer, ops Patch) Version { return setAside(t, w, ops...) },
+		"no number":                numberless,
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, w := newSetters(t)
+			update(t, w, ops(op("small", Add, "9223372036854775807")))
+			id := set(t, w, Patch{op("n", Add, "1"), op("small", Add, "1")})
+			file := filepath.Join(w.dir.Path(), ".freehold", "tool.aside", asideNames(t, w)[0])
+			text := readFile(t, file)
+			update(t, w, ops(op("small", Add, "-5"))) // after it was kept out
+			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			update(t, w, ops())
+			if diff := cmp.Diff(map[string]string{"small": "9223372036854775802"}, values(t, w, "n", "small")); diff != "" {
+				t.Errorf("values (-want +got):\n%s", diff)
+			}
+			if names := asideNames(t, w); len(names) > 0 {
+				t.Errorf("still set aside: %v", names)
+			}
+			got, err := Resolve(t.Context(), w.dir.Path(), "tool", id)
+			if wantError(t, err, ErrKeptOut); got != NotApplied {
+				t.Errorf("resolved as %v", got)
+			}
+		})
+	}
+}
+
+// numberless sets a patch aside as an older release did.
+func numberless(t *testing.T, w *Writer, ops Patch) Version {
+	t.Helper()
+	p := &PatchAside{Name: "a.1.json", ID: "0000000000001", At: time.Now(), Ops: ops}
+	raw, err := p.encode("tool", w.manifest.StateID)
+	if err != nil {
 		t.Fatal(err)
 	}
-	update(t, w, ops())
-	if diff := cmp.Diff(map[string]string{"small": "9223372036854775802"}, values(t, w, "n", "small")); diff != "" {
-		t.Errorf("values (-want +got):\n%s", diff)
+	if err := os.WriteFile(filepath.Join(w.dir.Path(), ".freehold", "tool.aside", p.Name), raw, 0o600); err != nil {
+		t.Fatal(err)
 	}
-	if names := asideNames(t, w); len(names) > 0 {
-		t.Errorf("still set aside: %v", names)
-	}
-	got, err := Resolve(t.Context(), w.dir.Path(), "tool", id)
-	if wantError(t, err, ErrKeptOut); got != NotApplied {
-		t.Errorf("resolved as %v", got)
-	}
+	return Version{Nonce: p.ID}
 }
 
 // A patch of which a part is to be kept, where nothing can be kept, is not taken
@@ -125,16 +146,9 @@ func TestPatchThatCannotBeKeptIsTakenInOnce(t *testing.T) {
 	if err := os.WriteFile(quarantine, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p := &PatchAside{Name: "a.1.json", ID: "0000000000001", At: time.Now(), Ops: Patch{op("n", Add, "1"), {
+	numberless(t, w, Patch{op("n", Add, "1"), {
 		Field: "own", Key: "gone", Member: "uses", At: Version{Epoch: 1, Revision: 1, Nonce: "0000000000002"}, Verb: Add, Value: []byte("1"),
-	}}}
-	raw, err := p.encode("tool", w.manifest.StateID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, ".freehold", "tool.aside", p.Name), raw, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	}})
 	for range 2 {
 		if c := update(t, w, ops(op("n", Add, "10"))); c.Folded != 0 {
 			t.Errorf("the commit is %+v", c)

@@ -149,6 +149,18 @@ func TestThereAndBackIsTheSame(t *testing.T) {
 	}
 }
 
+// A member that goes goes from each row, also where nothing else of the map
+// changes: declared again, it would come back.
+func TestAMemberThatGoesGoesFromEveryRow(t *testing.T) {
+	dir := newState(t)
+	next := older()
+	delete(next.Owners["tool"].Fields["skills"].Record, "pinned")
+	upgraded(t, dir, next)
+	if got, want := viewed(t, dir)["skills"], `{"a":{"state":"new","uses":2},"b":{}}`; got != want {
+		t.Errorf("skills is %s, want %s", got, want)
+	}
+}
+
 // Who looks at the files alone sees a value that moves twice for a moment,
 // rather than not at all.
 func TestWhoGainsAValueIsWrittenBeforeWhoLosesIt(t *testing.T) {
