@@ -72,24 +72,7 @@ func addOne(tx *sidecar.Tx) error {
 // holds it.
 func busy(t *testing.T, dir string, fn func()) {
 	t.Helper()
-	d, err := statedir.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer d.Close()
-	m, err := d.Manifest()
-	if err != nil {
-		t.Fatal(err)
-	}
-	name := statedir.OwnerLock("tool")
-	lock, err := d.OpenLock(name, m.Locks[name])
-	if err == nil {
-		defer lock.Close()
-		err = lock.Acquire(t.Context(), time.Minute)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	defer holding(t, dir, statedir.OwnerLock("tool"))()
 	fn()
 }
 
@@ -212,15 +195,7 @@ func TestWhoSetsAsideSinceIsSealedToo(t *testing.T) {
 			t.Fatalf("%+v (%v)", c, err)
 		}
 	})
-	d, err := statedir.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer d.Close()
-	m, err := d.Manifest()
-	if err != nil {
-		t.Fatal(err)
-	}
+	d, m := openDir(t, dir)
 	m.Declaration.Owners["bell"] = schema.Owner{Busy: schema.Busy{Then: schema.Aside}, Fields: spec{"rung": {Type: schema.TypeUint, Kind: schema.Counter}}}
 	another := sync.OnceFunc(func() { // upgrade, while the patch is taken in
 		if err := d.WriteManifest(m); err != nil {

@@ -12,7 +12,6 @@ import (
 	"github.com/freehold-dev/freehold/reader/doctor"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
 	"github.com/freehold-dev/freehold/sidecar/statetest"
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
@@ -171,15 +170,7 @@ func upgradeCases() []aCase {
 
 func manifest(t *testing.T, dir string) *schema.Manifest {
 	t.Helper()
-	d, err := statedir.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer d.Close()
-	m, err := d.Manifest()
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, m := openDir(t, dir)
 	return m
 }
 

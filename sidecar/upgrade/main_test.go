@@ -222,6 +222,21 @@ func viewOf(t testing.TB, r *reader.Reader) view {
 	return all
 }
 
+// openDir opens a state's directory until the test ends.
+func openDir(t testing.TB, dir string) (*statedir.Dir, *schema.Manifest) {
+	t.Helper()
+	d, err := statedir.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { d.Close() })
+	m, err := d.Manifest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d, m
+}
+
 // stored returns an owner's sidecar.
 func stored(t testing.TB, dir, owner string) *document.Document {
 	t.Helper()

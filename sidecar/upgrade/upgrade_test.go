@@ -13,7 +13,6 @@ import (
 	"github.com/freehold-dev/freehold/reader/doctor"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
 	"github.com/freehold-dev/freehold/sidecar/statetest"
 	"github.com/google/go-cmp/cmp"
 )
@@ -106,15 +105,7 @@ func TestWordsAreUpgradedInTheManifestAlone(t *testing.T) {
 	if diff := cmp.Diff(before, sidecars(t, dir)); diff != "" {
 		t.Errorf("words changed a sidecar (-before +after):\n%s", diff)
 	}
-	d, err := statedir.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer d.Close()
-	m, err := d.Manifest()
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, m := openDir(t, dir)
 	got := m.Declaration.Owners["cost"].Fields["turns"]
 	if got.Doc != turns.Doc || got.Unit != turns.Unit {
 		t.Errorf("the manifest says %q in %q, want %q in %q", got.Doc, got.Unit, turns.Doc, turns.Unit)
@@ -172,15 +163,7 @@ func TestWhoGainsAValueIsWrittenBeforeWhoLosesIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	commit(t, dir, "a", sidecar.Op{Field: "n", Verb: sidecar.Set, Value: []byte("1")})
-	d, err := statedir.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer d.Close()
-	m, err := d.Manifest()
-	if err != nil {
-		t.Fatal(err)
-	}
+	d, m := openDir(t, dir)
 	r := &run{dir: d, next: after, manifest: m, report: &Report{}, options: Options{Clock: time.Now}}
 	p, err := r.plan()
 	if err != nil {

@@ -71,15 +71,7 @@ func TestAHeldLockRefusesTheUpgrade(t *testing.T) {
 // holding takes a lock of the state, as another process has it.
 func holding(t *testing.T, dir, name string) (release func()) {
 	t.Helper()
-	sd, err := statedir.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer sd.Close()
-	m, err := sd.Manifest()
-	if err != nil {
-		t.Fatal(err)
-	}
+	sd, m := openDir(t, dir)
 	lock, err := sd.OpenLock(name, m.Locks[name])
 	if err == nil {
 		err = lock.Acquire(t.Context(), time.Minute)
