@@ -53,6 +53,8 @@ func (s *claimSource) judge(stateID string) *claim {
 		return &claim{status: Unreadable, err: fmt.Errorf("%w: %w", sidecar.ErrUnreadable, s.err)}
 	case errors.Is(s.err, statedir.ErrTooLarge):
 		return &claim{status: Invalid, err: fmt.Errorf("%w: %w: %s", sidecar.ErrInvalid, s.err, stands)}
+	case errors.Is(s.err, fs.ErrPermission):
+		return &claim{status: Unreadable, err: fmt.Errorf("%w: %w: %s", sidecar.ErrUnreadable, s.err, unread)}
 	case s.err != nil: // it names the file
 		return &claim{status: Unreadable, err: fmt.Errorf("%w: %w: %s", sidecar.ErrUnreadable, s.err, stands)}
 	}
@@ -76,8 +78,12 @@ func (s *claimSource) judge(stateID string) *claim {
 	}}
 }
 
-// stands is what to do about a file that is no claim.
-const stands = "it counts as claimed, by nobody knows whom; look at it, and remove it by hand if the field is to be claimed anew"
+// stands is what to do about a file that is no claim, and unread about one that
+// may well be one.
+const (
+	stands = "it counts as claimed, by nobody knows whom; look at it, and remove it by hand if the field is to be claimed anew"
+	unread = "it counts as claimed, by nobody knows whom; see to it that this user may read it"
+)
 
 // appendMark appends a line about the claim, unless nobody made it.
 func (s *claimSource) appendMark(dst []byte, c *claim) []byte {

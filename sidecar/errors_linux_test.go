@@ -270,7 +270,8 @@ func TestErrorsSayWhatToDoOfClaims(t *testing.T) {
 		"made where nobody looks":   {fs.ErrNotExist, true, ErrClaims, nil},
 		"not made":                  {fs.ErrNotExist, false, errors.New("no space left on device"), nil},
 		"another's, and not synced": {nil, false, nil, errors.New("input/output error")},
-		"unreadable":                {errors.New("permission denied"), false, nil, nil},
+		"unreadable":                {errors.New("input/output error"), false, nil, nil},
+		"not to be read":            {fs.ErrPermission, false, nil, nil},
 		"too large":                 {statedir.ErrTooLarge, false, nil, nil},
 	} {
 		claimsOf = whole

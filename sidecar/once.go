@@ -202,6 +202,8 @@ func (c claiming) made() (Claimant, error) {
 		return Claimant{}, err
 	case errors.Is(err, statedir.ErrTooLarge):
 		return Claimant{}, fmt.Errorf("%w: %w: %s", ErrInvalid, err, stands)
+	case errors.Is(err, fs.ErrPermission):
+		return Claimant{}, fmt.Errorf("%w: %w: %s", ErrUnreadable, err, unread)
 	default:
 		return Claimant{}, fmt.Errorf("%w: %w: %s", ErrUnreadable, err, stands)
 	}
@@ -215,8 +217,12 @@ func (c claiming) made() (Claimant, error) {
 	return claimant(claim), nil
 }
 
-// stands is what to do about a file that is no claim.
-const stands = "what is there counts as claimed and nobody wins; look at it, and remove it by hand if the field is to be claimed anew"
+// stands is what to do about a file that is no claim, and unread about one that
+// may well be one.
+const (
+	stands = "what is there counts as claimed and nobody wins; look at it, and remove it by hand if the field is to be claimed anew"
+	unread = "what is there counts as claimed and nobody wins; see to it that this user may read it"
+)
 
 // lose is what is left to do for who finds the field claimed: to make sure that
 // the answer survives power loss, since the winner may have been killed before.

@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -40,6 +41,9 @@ func TestWhatMayNotBeReadIsKeptByItsRemedy(t *testing.T) {
 			want := asNobody(t, program, "view", "--json", "--dir", dir)
 			if err := os.Chmod(filepath.Join(dir, name), 0); err != nil {
 				t.Fatal(err)
+			}
+			if told := asNobody(t, program, "view", "--json", "--dir", dir); strings.Contains(told.Stdout+told.Stderr, "by hand") {
+				t.Errorf("view says to remove what may be well: %+v", told)
 			}
 			for range 3 { // one remedy may show what was behind
 				obeyed(t, program, dir)
