@@ -294,7 +294,11 @@ func TestWatchOnATerminal(t *testing.T) {
 		must(t, append(strings.Fields(step.line), "--dir", dir)...)
 		screen.await(step.shows)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "cost.json"), []byte("{}"), 0o600); err != nil {
+	foreign := filepath.Join(t.TempDir(), "cost.json") // moved there: no watch sees half of it
+	if err := os.WriteFile(foreign, []byte("{}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(foreign, filepath.Join(dir, "cost.json")); err != nil {
 		t.Fatal(err)
 	}
 	screen.await("owner")
