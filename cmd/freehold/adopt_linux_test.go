@@ -39,8 +39,12 @@ func TestADryRunTouchesNothing(t *testing.T) {
 	}
 	before := listing(t, dir)
 	got := asNobody(t, program, "adopt", legacy, "--dir", dir, "--dry-run")
-	if want := "reset would import\n  name: x\n  kept: f is 1, by freehold.test; the file has 2\n"; got != (result{exitDone, want, ""}) {
-		t.Errorf("got %+v", got)
+	want := result{
+		exitIO, "reset would be refused now; once it is not, it would import\n  name: x\n  kept: f is 1, by freehold.test; the file has 2\n",
+		"freehold: error: owner reset: would be refused: write in " + dir + ": permission denied\n",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff(before, listing(t, dir)); diff != "" {
 		t.Errorf("the state was touched (-before +after):\n%s", diff)

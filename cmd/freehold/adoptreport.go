@@ -88,6 +88,8 @@ func (r adoptReport) text(d *schema.Declaration) string {
 // head says what became of an owner's part.
 func (o adoptOwner) head(dryRun bool) string {
 	switch {
+	case o.Error != "" && dryRun && len(o.Imported) > 0:
+		return fmt.Sprintf("%s would be refused now; once it is not, it would import\n", o.Owner)
 	case o.Error != "" && dryRun:
 		return fmt.Sprintf("%s would not be imported\n", o.Owner)
 	case o.Error != "":

@@ -22,8 +22,9 @@ type Options struct {
 	// that an owner of the plan declares; if negative, not at all.
 	Wait time.Duration
 	// DryRun reports what would be imported, and writes nothing. An owner whose
-	// locks somebody holds for as long as Wait has the error that it would have,
-	// as far as the kernel tells who does.
+	// locks somebody holds for as long as Wait, as far as the kernel tells who
+	// does, or whose directory may not be written in, has the error that it would
+	// have, and what it would import without that.
 	DryRun bool
 	// Clock tells the time for provenance. If nil, [time.Now].
 	Clock func() time.Time
@@ -52,7 +53,8 @@ type OwnerReport struct {
 	Kept []Kept
 	// Same counts the values that the state has already.
 	Same int
-	// Err is why the part was not imported. Nothing of it was.
+	// Err is why the part was not imported, or in a dry run would not be. Nothing
+	// of it was.
 	Err error
 }
 
@@ -160,8 +162,11 @@ func (a *applying) tryPart(ctx context.Context, part Part) (*decision, error) {
 	switch {
 	case err == nil && d.idle():
 		return d, nil
+	case a.o.DryRun && err == nil:
+		d.report.Err = a.obstructed(ctx, part.Owner)
+		return d, nil
 	case a.o.DryRun:
-		return d, cmp.Or(err, a.obstructed(ctx, part.Owner))
+		return nil, err
 	}
 	return a.commit(ctx, part, keys, claims)
 }
