@@ -12,6 +12,7 @@ import (
 	"github.com/freehold-dev/freehold/reader/doctor"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/statedir"
 	"github.com/freehold-dev/freehold/sidecar/statetest"
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
@@ -240,5 +241,43 @@ func TestADryRunWaitsAsLongAsAnUpgrade(t *testing.T) {
 	release()
 	if err := <-ended; err != nil {
 		t.Error(err)
+	}
+}
+
+// A dry run tells of patches owner by owner, each time in the same order.
+func TestADryRunTellsOwnerByOwner(t *testing.T) {
+	owners := []string{"a", "b", "c", "d", "e"}
+	d := &schema.Declaration{State: "usage", Owners: map[string]schema.Owner{}}
+	for _, owner := range owners {
+		d.Owners[owner] = schema.Owner{Busy: schema.Busy{Then: schema.Aside}, Fields: spec{"n_" + owner: {Type: schema.TypeUint, Kind: schema.Counter}}}
+	}
+	dir := filepath.Join(t.TempDir(), "state")
+	if err := sidecar.Create(dir, d); err != nil {
+		t.Fatal(err)
+	}
+	for _, owner := range owners {
+		w := openAs(t, dir, owner, d)
+		release := holding(t, dir, statedir.OwnerLock(owner))
+		for range 2 { // the second one is too much
+			c, err := w.Update(t.Context(), func(tx *sidecar.Tx) error {
+				sidecar.CounterOf(tx, "n_"+owner, schema.Uint{}).Add(1 << 63)
+				return nil
+			})
+			if err != nil || c.Outcome != sidecar.SetAside {
+				t.Fatalf("%+v (%v)", c, err)
+			}
+		}
+		release()
+	}
+	var told []string
+	notice := func(err error) {
+		_, says, _ := strings.Cut(err.Error(), "freehold fold ")
+		told = append(told, says[:1])
+	}
+	if _, err := Run(t.Context(), dir, d, &Options{DryRun: true, Notice: notice}); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(owners, told); diff != "" {
+		t.Errorf("told of (-want +got):\n%s", diff)
 	}
 }

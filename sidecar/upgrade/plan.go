@@ -91,8 +91,8 @@ func (p *plan) read() error {
 		errs = append(errs, p.readSidecar(owner), p.confirmPile(owner))
 	}
 	errs = append(errs, p.unregressed())
-	for owner, pile := range p.piles {
-		p.takePile(owner, pile)
+	for _, owner := range slices.Sorted(maps.Keys(p.piles)) {
+		p.takePile(owner, p.piles[owner])
 	}
 	return errors.Join(errs...)
 }
