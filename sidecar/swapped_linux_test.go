@@ -2,10 +2,13 @@ package sidecar
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
+	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
 	"golang.org/x/sys/unix"
 )
@@ -73,6 +76,21 @@ func TestAStateThatIsSwappedIsOneOrTheOther(t *testing.T) {
 	t.Logf("%d acknowledged in %d states, %d refused, %d of them left open", acknowledged, len(ids), refused, open)
 }
 
+// moveAway moves a state away at the next commit, and makes another one in its
+// place.
+func moveAway(t *testing.T, dir string, d *schema.Declaration) {
+	failpoint.Set(func(step string) {
+		if step != failpoint.CommitPublish {
+			return
+		}
+		failpoint.Set(nil)
+		if err := errors.Join(os.Rename(dir, dir+".moved"), Create(dir, d)); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Cleanup(func() { failpoint.Set(nil) })
+}
+
 // Row FF1: what was committed into a directory that was moved away meanwhile is
 // not acknowledged. It counts if the directory is put back, and so does the Writer.
 func TestACommitWhereNobodyLooksIsNotAcknowledged(t *testing.T) {
@@ -80,17 +98,7 @@ func TestACommitWhereNobodyLooksIsNotAcknowledged(t *testing.T) {
 		dir := newState(t)
 		w, fn := openOwner(t, dir, owner, nil), map[string]func(*Tx) error{"cost": addTurns(1), "watchdog": beat}[owner]
 		before := update(t, w, fn).Version
-		failpoint.Set(func(step string) {
-			if step != failpoint.CommitPublish {
-				return
-			}
-			failpoint.Set(nil)
-			err := os.Rename(dir, dir+".moved")
-			if err := errors.Join(err, Create(dir, declaration())); err != nil {
-				t.Error(err)
-			}
-		})
-		defer failpoint.Set(nil)
+		moveAway(t, dir, declaration())
 		c, err := w.Update(t.Context(), fn)
 		wantError(t, err, ErrIndeterminate, "counts if that is put back", dir)
 		wantError(t, err, ErrReplaced)
@@ -109,5 +117,26 @@ func TestACommitWhereNobodyLooksIsNotAcknowledged(t *testing.T) {
 		if after := update(t, w, fn).Version; after.Revision != before.Revision+2 {
 			t.Errorf("version %v follows %v", after, before)
 		}
+	}
+}
+
+// Row FF1: a commit during which the directory is moved away while it still takes in
+// what is set aside says so, and is certain that nothing of its own is applied.
+func TestACommitThatTakesInWhereNobodyLooksSaysSo(t *testing.T) {
+	dir, _ := newPile(t)
+	w := openSetter(t, dir, "tool", &Options{Wait: time.Minute})
+	moveAway(t, dir, setters())
+	c, err := w.Update(t.Context(), ops(op("n", Add, "1000")))
+	wantError(t, err, ErrReplaced, "not applied", dir)
+	if errors.Is(err, ErrIndeterminate) || c.Outcome != NotApplied || !c.Version.IsZero() {
+		t.Errorf("the commit is %+v (%v)", c, err)
+	}
+	said.Same(t, "set aside: the directory was moved away while it was taken in", err, dir, "STATE")
+	if err := errors.Join(os.RemoveAll(dir), os.Rename(dir+".moved", dir)); err != nil {
+		t.Fatal(err)
+	}
+	update(t, w, ops())
+	if got := values(t, w, "n")["n"]; got != fmt.Sprint(severalVersions) {
+		t.Errorf("put back, and all taken in, n is %s, want %d", got, severalVersions)
 	}
 }

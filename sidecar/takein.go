@@ -1,6 +1,7 @@
 package sidecar
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -37,6 +38,8 @@ func (b *batch) takeSome(patches []*PatchAside) (rest []*PatchAside) {
 // commit.
 func (b *batch) another() error {
 	switch err := b.publish(); {
+	case errors.Is(err, ErrReplaced): // as below, but that the directory was moved away stays true
+		return cmp.Or(b.w.unmoved(), errors.New(err.Error()))
 	case errors.Is(err, ErrIndeterminate): // the patches may be taken in or not; the rest is certain
 		return errors.New(err.Error())
 	case err != nil:
