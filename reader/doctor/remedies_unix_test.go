@@ -102,6 +102,19 @@ func TestARemedyLosesNothingThatIsWell(t *testing.T) {
 	}
 }
 
+// The copy that takes the place of a file with a second name overwrites nothing on
+// its way there.
+func TestARemedyOverwritesNothing(t *testing.T) {
+	dir := newState(t)
+	const mine = "a file of somebody's"
+	damages["a second name"].do(t, dir)
+	write("cost.json.own", mine)(t, dir)
+	cure(t, dir, nil)
+	if text, err := os.ReadFile(filepath.Join(dir, "cost.json.own")); err != nil || string(text) != mine {
+		t.Errorf("another file is now %q (%v)", text, err)
+	}
+}
+
 // fieldsIn returns the values and claims of a state.
 func fieldsIn(t *testing.T, dir string) map[string]string {
 	t.Helper()

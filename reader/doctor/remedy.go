@@ -60,7 +60,11 @@ func (p *patient) away(name string) remedy {
 
 // spare returns a path beside the state that nothing has.
 func (p *patient) spare(name string) string {
-	path := p.path + "." + strings.TrimLeft(name, ".") + ".away"
+	return unused(p.path + "." + strings.TrimLeft(name, ".") + ".away")
+}
+
+// unused returns path, or if something has it, one that is like it.
+func unused(path string) string {
 	for {
 		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 			return path
@@ -107,7 +111,7 @@ func permitted(err error, otherwise remedy) remedy {
 // unlinked puts a copy in the place of a file that has other names too.
 func (p *patient) unlinked(name string) remedy {
 	path := filepath.Join(p.path, name)
-	own := path + ".own"
+	own := unused(path + ".own")
 	return remedy{
 		text:    shell("cp", "-p", "--", path, own).text + " && " + shell("mv", "--", own, path).text,
 		command: true, advice: "or remove the other names",
