@@ -51,7 +51,7 @@ func TestRetireWithKillsTheGroupOfALateStopCommand(t *testing.T) {
 	var r Retirement
 	var err error
 	for ; ; grace *= 4 { // until the command has come so far
-		stop := shell(`trap "" TERM; sleep 60 & echo $! $$ >"$1.new"; mv "$1.new" "$1"; wait`, pids)
+		stop := shell(`trap "" TERM; sleep 600 & echo $! $$ >"$1.new"; mv "$1.new" "$1"; wait`, pids)
 		r, err = prepare(t, dir).RetireWith(t.Context(), stop, &RetireOptions{Grace: grace})
 		if _, missing := os.Stat(pids); missing == nil || grace > 20*time.Second {
 			break
@@ -86,7 +86,7 @@ func TestRetireWithKillsWhatACommandLeft(t *testing.T) {
 	a.open()
 	a.must("ignore", "ready")
 	var left strings.Builder
-	stop := shell(`sleep 60 >/dev/null 2>&1 & echo $!; exit 3`)
+	stop := shell(`sleep 600 >/dev/null 2>&1 & echo $!; exit 3`)
 	stop.Stdout = &left
 	r, err := prepare(t, dir).RetireWith(t.Context(), stop, &RetireOptions{Grace: 200 * time.Millisecond})
 	wantError(t, err, ErrDeadline)
@@ -149,7 +149,7 @@ func TestFenceLastsAsLongAsTheStopCommand(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	stop := shell(`sleep 60 >/dev/null 2>&1 & echo $!; kill $1`, fmt.Sprint(next.pid()))
+	stop := shell(`sleep 600 >/dev/null 2>&1 & echo $!; kill $1`, fmt.Sprint(next.pid()))
 	var left strings.Builder
 	stop.Stdout = &left
 	if r, err := prepare(t, dir).RetireWith(ctx, stop, brief()); err != nil || r.Outcome != Retired {

@@ -57,7 +57,7 @@ func TestNothingIsLeftBehind(t *testing.T) {
 	}
 	command, file := target(t, "rename")
 	fds, goroutines := count()
-	const script = `sleep 60 & echo $! >"$0"; while read name </proc/$!/comm && test $name != sleep; do :; done`
+	const script = `sleep 600 & echo $! >"$0"; while read name </proc/$!/comm && test $name != sleep; do :; done`
 	lasting := inject.Command{Path: "sh", Args: []string{"-c", script, file + ".pid"}}
 	for range 5 {
 		run(t, command, inject.Plan{Marked: true, At: 3, Action: inject.KillBefore})
