@@ -16,19 +16,26 @@ type inference struct {
 	ending map[string]*column // by the last of them
 }
 
-// mostSeen is of how many values a guess is made: more of them say no more.
-const mostSeen = 256
+const (
+	// mostSeen is of how many values a guess is made: more of them say no more.
+	mostSeen = 256
+	// deepest is how many objects and arrays a value may be in of which a guess is
+	// made: each one reads all that is in it once more, and a file may have hundreds
+	// around all the rest.
+	deepest = 2 * schema.MaxNest
+)
 
 func newInference(object schema.Object) *inference {
 	in := &inference{map[string]*column{}, map[string]*column{}}
-	in.see(object)
+	in.see(object, 0)
 	return in
 }
 
-// see notes the values that an object has, and those within them.
-func (in *inference) see(object schema.Object) {
+// see notes the values that an object has, which is in nest others, and those
+// within them.
+func (in *inference) see(object schema.Object, nest int) {
 	for _, m := range object {
-		in.within(m.Value)
+		in.within(m.Value, nest+1)
 		switch jsontext.Value(m.Value).Kind() {
 		case jsontext.KindNull, jsontext.KindBeginArray, jsontext.KindBeginObject:
 			continue
@@ -43,13 +50,16 @@ func (in *inference) see(object schema.Object) {
 	}
 }
 
-func (in *inference) within(value []byte) {
+func (in *inference) within(value []byte, nest int) {
+	if nest > deepest {
+		return
+	}
 	if object, err := schema.ParseObject(value); err == nil {
-		in.see(object)
+		in.see(object, nest)
 	}
 	if parts, err := elements(value); err == nil {
 		for _, part := range parts {
-			in.within(part)
+			in.within(part, nest+1)
 		}
 	}
 }

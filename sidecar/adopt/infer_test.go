@@ -43,6 +43,11 @@ func TestTypesAreInferredFromWhatIsThere(t *testing.T) {
 	}
 }
 
+// nested returns an object with a port in that many arrays.
+func nested(arrays int) string {
+	return strings.Repeat("[", arrays) + `{"port": 1}` + strings.Repeat("]", arrays)
+}
+
 // What null stands for is guessed from what there is, and it says so.
 func TestNullIsGuessedFromWhatIsLikeIt(t *testing.T) {
 	for raw, want := range map[string]schema.Field{
@@ -59,6 +64,8 @@ func TestNullIsGuessedFromWhatIsLikeIt(t *testing.T) {
 		`{"日本": true, "é": null}`:                                    {Type: schema.TypeString, Legacy: "é", Doc: unseen + "."},
 		`{"opened_at": "2026-08-11T07:51:30.902Z", "seen_at": []}`:   {Type: schema.TypeList, Of: &schema.Field{Type: schema.TypeTime, Doc: unseen + ", by the value of opened_at."}},
 		`{"r": {"host": "x", "port": 80}, "port": null, "host": {}}`: {Type: schema.TypeInt, Doc: unseen + ", by the value of port."},
+		`{"port": null, "a": ` + nested(deepest-1) + `}`:             {Type: schema.TypeInt, Doc: unseen + ", by the value of port."},
+		`{"port": null, "a": ` + nested(deepest) + `}`:               {Type: schema.TypeString, Doc: unseen + "."},
 	} {
 		l, err := Parse("old.json", []byte(raw))
 		if err != nil {
