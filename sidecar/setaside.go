@@ -103,10 +103,13 @@ func (w *Writer) putAside(ops Patch, busy error) (Commit, error) {
 		return Commit{}, err
 	}
 	c := Commit{Outcome: SetAside, Version: Version{Nonce: p.ID}}
-	if err = a.Unmoved(); err == nil && w.declared.EffectiveDurability() == schema.Power && !failpoint.Omitted(failpoint.RulePatchSaved) {
-		err = a.Sync()
+	if err := a.Unmoved(); err != nil {
+		return Commit{Version: c.Version}, fmt.Errorf("%w: the patch %s is in a directory that was moved away, where nobody looks, and counts if that is put back: %w", ErrIndeterminate, p.ID, err)
 	}
-	if err != nil {
+	if w.declared.EffectiveDurability() != schema.Power || failpoint.Omitted(failpoint.RulePatchSaved) {
+		return c, nil
+	}
+	if err := a.Sync(); err != nil {
 		return Commit{Version: c.Version}, fmt.Errorf("%w: the patch %s is set aside and may not survive a crash: %w; ask Resolve", ErrIndeterminate, p.ID, err)
 	}
 	return c, nil
