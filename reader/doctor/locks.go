@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/freehold-dev/freehold/sidecar/statedir"
@@ -56,9 +57,10 @@ func goOn(h statedir.Holder) remedy {
 	case len(h.Carriers) == 0:
 		return words("end the processes that inherited its descriptor")
 	}
-	kill := []string{"kill"}
+	var pids []string
 	for _, pid := range h.Carriers {
-		kill = append(kill, fmt.Sprint(pid))
+		pids = append(pids, fmt.Sprint(pid))
 	}
-	return shell(kill...).but("look at them first: they inherited its descriptor, and keep what it held")
+	// No command: they may be at work, as a daemon is that began by forking.
+	return words("look at who inherited its descriptor and keeps what it held, and end that: process " + strings.Join(pids, ", "))
 }

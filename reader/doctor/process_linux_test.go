@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -183,10 +184,16 @@ func TestALockThatOutlivedItsHolderIsFoundByWhoKeepsIt(t *testing.T) {
 	if diff := cmp.Diff([]string{"lock-stopped .freehold/usage.lock usage"}, brief(r)); diff != "" {
 		t.Fatalf("(-want +got)\n%s", diff)
 	}
-	if f := r.Findings[0]; !strings.HasPrefix(f.Remedy, "kill ") || strings.Contains(f.Remedy, fmt.Sprint(p.Pid)) {
-		t.Errorf("process %d is gone, and the remedy is %q", p.Pid, f.Remedy)
+	f := r.Findings[0]
+	_, named, ok := strings.Cut(f.Remedy, ": process ")
+	heir, err := strconv.Atoi(named)
+	if !ok || err != nil || heir == p.Pid || f.Command {
+		t.Fatalf("process %d is gone, and the remedy is %q (a command: %v)", p.Pid, f.Remedy, f.Command)
 	}
-	cure(t, dir, nil)
+	check(t, unix.Kill(heir, unix.SIGKILL))
+	for found := brief(examine(t, dir, nil)); len(found) > 0; found = brief(examine(t, dir, nil)) { // until it is no more
+		time.Sleep(time.Millisecond)
+	}
 }
 
 // A state that its reader may not open is no instance of anything.
