@@ -7,6 +7,9 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -19,6 +22,7 @@ func init() {
 	roles["reuse"] = roleReuse
 	roles["elsewhere"] = roleElsewhere
 	roles["locked"] = roleLocked
+	roles["refused"] = roleRefused
 }
 
 // inPIDNamespace returns the command that runs a role as the first process of a
@@ -256,6 +260,44 @@ func TestLockHeldInAnotherNamespaceIsTaken(t *testing.T) {
 	if free := looked(); held != "true" || free != "false" {
 		t.Errorf("the lock is taken: %s while %v holds it, and %s when nobody does", held, w, free)
 	}
+}
+
+// Hundreds that wait for a lock of commits in a container, whose kernel does not
+// always say who has it, do not look at each other's descriptors, which would take
+// them longer than the lock. Only a lease or a fence is passed to children.
+func TestWhoIsRefusedALockOfCommitsLooksAtNobody(t *testing.T) {
+	if _, err := exec.LookPath("strace"); err != nil {
+		t.Skip(err)
+	}
+	dir, trace := newState(t), filepath.Join(t.TempDir(), "trace")
+	_, release := hold(t, dir, "cost")
+	defer release()
+	cmd := inPIDNamespace(t, "refused", dir)
+	at := slices.Index(cmd.Args, os.Args[0])
+	cmd.Args = slices.Insert(cmd.Args, at, "strace", "-f", "-o", trace, "-e", "trace=openat,readlinkat,readlink")
+	out, err := cmd.CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "another process holds the lock") {
+		t.Fatalf("%v: %s", err, out)
+	}
+	calls := readFile(t, trace)
+	if !strings.Contains(calls, `"/proc/locks"`) {
+		t.Errorf("the trace shows nothing:\n%s", calls)
+	}
+	if looked := regexp.MustCompile(`"/proc"|"/proc/\d+/fdinfo`).FindString(calls); looked != "" {
+		t.Errorf("it has opened %s", looked)
+	}
+}
+
+// roleRefused tries to commit, and says why it may not.
+func roleRefused(args []string) error {
+	w, err := Open(context.Background(), args[0], nil, "cost", &Options{Wait: -1})
+	if err != nil {
+		return err
+	}
+	defer w.Close()
+	_, err = w.Update(context.Background(), addTurns(1))
+	fmt.Println(err)
+	return nil
 }
 
 // roleLocked says whether an owner's lock is taken.

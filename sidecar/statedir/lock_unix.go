@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -207,7 +208,7 @@ func (l *Lock) Busy() error { return l.held(l.Holder()) }
 func (l *Lock) held(pid int) error {
 	switch pid {
 	case 0:
-		if heir := l.Heir(); heir != 0 {
+		if heir := l.passedOn(); heir != 0 {
 			return fmt.Errorf("%s: %w: process %d holds the lock, inherited from one that has ended; end it, or look at what it does", l.file.Name(), ErrBusy, heir)
 		}
 		return fmt.Errorf("%s: %w: another process holds the lock; try again", l.file.Name(), ErrBusy)
@@ -216,6 +217,16 @@ func (l *Lock) held(pid int) error {
 	default:
 		return fmt.Errorf("%s: %w: process %d holds the lock%s; try again, or look at what it does", l.file.Name(), ErrBusy, pid, condition(pid))
 	}
+}
+
+// passedOn is [Lock.Heir] for a lock that is passed to children. Those by which
+// commits take turns are not, and hundreds of processes that wait for one must not
+// look at each other's descriptors meanwhile.
+func (l *Lock) passedOn() int {
+	if strings.HasSuffix(l.file.Name(), commitLock) {
+		return 0
+	}
+	return l.Heir()
 }
 
 // condition is the end of a sentence about a process that does not run.

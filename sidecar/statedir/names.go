@@ -13,7 +13,9 @@ import (
 func Sidecar(owner string) string { return owner + ".json" }
 
 // OwnerLock names the lock that every commit of an owner holds.
-func OwnerLock(owner string) string { return owner + ".lock" }
+func OwnerLock(owner string) string { return owner + commitLock }
+
+const commitLock = ".lock"
 
 // OwnerLease names the lock that the live process of an exclusive owner holds.
 func OwnerLease(owner string) string { return owner + ".lease" }

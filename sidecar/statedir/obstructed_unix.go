@@ -21,7 +21,7 @@ func (d *Dir) Obstructed(ctx context.Context, m *schema.Manifest, wait time.Dura
 	var errs []error
 	for _, name := range lockNames(&m.Declaration) {
 		patience := wait
-		if !strings.HasSuffix(name, ".lock") {
+		if !strings.HasSuffix(name, commitLock) {
 			patience = 0
 		}
 		errs = append(errs, d.obstructed(ctx, name, m.Locks[name], patience))

@@ -55,7 +55,7 @@ func (d *Dir) acquireAll(ctx context.Context, m *schema.Manifest, names []string
 		}
 		held = append(held, l)
 		patience := wait
-		if !strings.HasSuffix(name, ".lock") {
+		if !strings.HasSuffix(name, commitLock) {
 			patience = 0
 		}
 		if err := l.Acquire(ctx, patience); err != nil {
