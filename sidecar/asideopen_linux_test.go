@@ -87,9 +87,7 @@ func TestAcceptKeepsWhatIsSetAside(t *testing.T) {
 	if diff := cmp.Diff(map[string]string{"n": "121"}, values(t, w, "n")); diff != "" {
 		t.Errorf("values (-want +got):\n%s", diff)
 	}
-	if names := asideNames(t, w); len(names) > 0 {
-		t.Errorf("still set aside: %v", names)
-	}
+	noneAside(t, w)
 }
 
 // A patch that was kept out as a whole stays out, also if its file is still there
@@ -113,9 +111,7 @@ func TestPatchThatWasKeptOutStaysOut(t *testing.T) {
 			if diff := cmp.Diff(map[string]string{"small": "9223372036854775802"}, values(t, w, "n", "small")); diff != "" {
 				t.Errorf("values (-want +got):\n%s", diff)
 			}
-			if names := asideNames(t, w); len(names) > 0 {
-				t.Errorf("still set aside: %v", names)
-			}
+			noneAside(t, w)
 			got, err := Resolve(t.Context(), w.dir.Path(), "tool", id)
 			if wantError(t, err, ErrKeptOut); got != NotApplied {
 				t.Errorf("resolved as %v", got)

@@ -56,9 +56,7 @@ func TestUpdateCancelledAtEveryStep(t *testing.T) {
 			if got := values(t, other, "n")["n"]; got != "1"+want && got != fmt.Sprint("10", want) {
 				t.Errorf("n is %s after %v, and 1, 100 and perhaps 10 were added", got, err)
 			}
-			if names := asideNames(t, w); len(names) > 0 {
-				t.Errorf("still set aside: %v", names)
-			}
+			noneAside(t, w)
 		})
 	}
 }

@@ -36,16 +36,21 @@ func roleLate(args []string) error {
 	return nil
 }
 
+func stracePath(t *testing.T) string {
+	t.Helper()
+	path, err := exec.LookPath("strace")
+	if err != nil {
+		t.Skip("needs strace")
+	}
+	return path
+}
+
 // traced returns the system calls of one commit that are about files and locks,
 // with the paths of descriptors.
 func traced(t *testing.T, dir string) []string {
 	t.Helper()
-	strace, err := exec.LookPath("strace")
-	if err != nil {
-		t.Skip("needs strace")
-	}
 	out := filepath.Join(t.TempDir(), "trace")
-	cmd := exec.Command(strace, "-f", "-y", "-qq", "-e", "trace=flock,fcntl,openat,openat2", "-o", out, os.Args[0], dir, "1")
+	cmd := exec.Command(stracePath(t), "-f", "-y", "-qq", "-e", "trace=flock,fcntl,openat,openat2", "-o", out, os.Args[0], dir, "1")
 	cmd.Env = append(os.Environ(), roleVar+"=add")
 	if text, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, text)

@@ -162,9 +162,7 @@ func TestPatchThatWasLeftIsTakenInOnceLater(t *testing.T) {
 			t.Errorf("values (-want +got):\n%s", diff)
 		}
 	}
-	if names := asideNames(t, newer); len(names) > 0 {
-		t.Errorf("still set aside: %v", names)
-	}
+	noneAside(t, newer)
 }
 
 // Patches that a release set aside which gave them no numbers come first, by the

@@ -266,9 +266,7 @@ func TestPassedPatchCountsForNobody(t *testing.T) {
 			if counted := got != "10"; counted != (rule != "") {
 				t.Errorf("without the rule %q, n is %s, want 10", rule, got)
 			}
-			if names := asideNames(t, w); len(names) > 0 {
-				t.Errorf("still set aside: %v", names)
-			}
+			noneAside(t, w)
 		})
 	}
 	t.Run("quarantine", func(t *testing.T) {
@@ -367,9 +365,7 @@ func TestPatchMeansTheIncarnationThatItsWriterSaw(t *testing.T) {
 			if kept := errors.Is(err, ErrKeptOut); outcome != Applied || kept != tc.kept || len(told) > 0 != tc.kept {
 				t.Errorf("resolved as %v (%v), and told %v", outcome, err, told)
 			}
-			if names := asideNames(t, w); len(names) > 0 {
-				t.Errorf("still set aside: %v", names)
-			}
+			noneAside(t, w)
 		})
 	}
 }

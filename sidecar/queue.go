@@ -188,7 +188,7 @@ func (q *queue) refusal() error {
 func (q *queue) failed() error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return q.err
+	return q.refusal()
 }
 
 // beside runs fn beside the line, unless the Writer is closed, and makes a Close

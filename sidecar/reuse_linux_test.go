@@ -22,7 +22,6 @@ func init() {
 	roles["reuse"] = roleReuse
 	roles["elsewhere"] = roleElsewhere
 	roles["locked"] = roleLocked
-	roles["refused"] = roleRefused
 }
 
 // inPIDNamespace returns the command that runs a role as the first process of a
@@ -266,15 +265,13 @@ func TestLockHeldInAnotherNamespaceIsTaken(t *testing.T) {
 // always say who has it, do not look at each other's descriptors, which would take
 // them longer than the lock. Only a lease or a fence is passed to children.
 func TestWhoIsRefusedALockOfCommitsLooksAtNobody(t *testing.T) {
-	if _, err := exec.LookPath("strace"); err != nil {
-		t.Skip(err)
-	}
+	strace := stracePath(t)
 	dir, trace := newState(t), filepath.Join(t.TempDir(), "trace")
 	_, release := hold(t, dir, "cost")
 	defer release()
-	cmd := inPIDNamespace(t, "refused", dir)
+	cmd := inPIDNamespace(t, "late", dir, "-1ns") // which does not wait
 	at := slices.Index(cmd.Args, os.Args[0])
-	cmd.Args = slices.Insert(cmd.Args, at, "strace", "-f", "-o", trace, "-e", "trace=openat,readlinkat,readlink")
+	cmd.Args = slices.Insert(cmd.Args, at, strace, "-f", "-o", trace, "-e", "trace=openat,readlinkat,readlink")
 	out, err := cmd.CombinedOutput()
 	if err != nil || !strings.Contains(string(out), "another process holds the lock") {
 		t.Fatalf("%v: %s", err, out)
@@ -286,18 +283,6 @@ func TestWhoIsRefusedALockOfCommitsLooksAtNobody(t *testing.T) {
 	if looked := regexp.MustCompile(`"/proc"|"/proc/\d+/fdinfo`).FindString(calls); looked != "" {
 		t.Errorf("it has opened %s", looked)
 	}
-}
-
-// roleRefused tries to commit, and says why it may not.
-func roleRefused(args []string) error {
-	w, err := Open(context.Background(), args[0], nil, "cost", &Options{Wait: -1})
-	if err != nil {
-		return err
-	}
-	defer w.Close()
-	_, err = w.Update(context.Background(), addTurns(1))
-	fmt.Println(err)
-	return nil
 }
 
 // roleLocked says whether an owner's lock is taken.

@@ -34,9 +34,7 @@ func TestPatchesSetAsideAreTakenInOnceByTheNextCommit(t *testing.T) {
 	if diff := cmp.Diff(want, values(t, w, "n", "peak", "tags", "own")); diff != "" {
 		t.Errorf("values (-want +got):\n%s", diff)
 	}
-	if names := asideNames(t, w); len(names) > 0 {
-		t.Errorf("still set aside: %v", names)
-	}
+	noneAside(t, w)
 	for _, id := range []Version{first, second} {
 		if got, err := Resolve(t.Context(), dir, "tool", id); got != Applied || err != nil {
 			t.Errorf("resolved as %v (%v), want applied", got, err)
@@ -215,9 +213,7 @@ func TestOverflowAtTheFoldIsKeptOutAndReported(t *testing.T) {
 		t.Fatalf("told %v", told)
 	}
 	wantError(t, told[0], schema.ErrOverflow, "kept out", filepath.Join(dir, ".freehold", "quarantine"))
-	if names := asideNames(t, w); len(names) > 0 {
-		t.Errorf("still set aside: %v", names)
-	}
+	noneAside(t, w)
 	if got, err := Resolve(t.Context(), dir, "tool", id); got != Applied || err != nil {
 		t.Errorf("the other one resolved as %v (%v)", got, err)
 	}
@@ -249,9 +245,7 @@ func TestWhatWasKeptOutStaysOut(t *testing.T) {
 	if diff := cmp.Diff(map[string]string{"n": "1"}, values(t, w, "n")); diff != "" {
 		t.Errorf("values (-want +got):\n%s", diff)
 	}
-	if names := asideNames(t, w); len(names) > 0 {
-		t.Errorf("still set aside: %v", names)
-	}
+	noneAside(t, w)
 }
 
 // A patch that a commit keeps out before its writer has looked whether its number

@@ -128,3 +128,10 @@ func asideNames(t *testing.T, w *Writer) []string {
 	}
 	return names
 }
+
+func noneAside(t *testing.T, w *Writer) {
+	t.Helper()
+	if names := asideNames(t, w); len(names) > 0 {
+		t.Errorf("still set aside: %v", names)
+	}
+}

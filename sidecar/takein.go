@@ -46,8 +46,8 @@ func (b *batch) another() error {
 		return err
 	}
 	cleared := b.clear()
-	if b.w.queue.failed() != nil { // the rest is certain here, too
-		return b.w.queue.refusal()
+	if err := b.w.queue.failed(); err != nil { // the rest is certain here, too
+		return err
 	}
 	base := b.base
 	if !b.idle() {

@@ -51,6 +51,9 @@ func (d *Dir) obstructed(ctx context.Context, name string, ino uint64, wait time
 	}
 	defer l.file.Close() // it was never taken
 	first := l.Holder()
+	if first == 0 && l.passedOn() != 0 {
+		return l.Busy()
+	}
 	for pace := NewPace(longestLook); first != 0; {
 		if more, err := pace.Pause(ctx, wait); err != nil || !more {
 			return l.held(first)

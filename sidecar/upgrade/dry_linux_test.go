@@ -219,9 +219,7 @@ func TestADryRunSaysWhatTheUpgradeDoes(t *testing.T) {
 			if c.want != nil {
 				return
 			}
-			for i := range wet.Kept {
-				wet.Kept[i].Path = ""
-			}
+			unplace(wet)
 			if diff := cmp.Diff(wet, dry); diff != "" {
 				t.Errorf("the dry run (-upgrade +dry):\n%s", diff)
 			}
