@@ -103,7 +103,7 @@ func busy(v schema.Busy) string {
 var (
 	modes        = map[schema.Mode]string{schema.Shared: "Shared", schema.Exclusive: "Exclusive"}
 	durabilities = map[schema.Durability]string{schema.Power: "Power", schema.Process: "Process"}
-	thens        = map[schema.Then]string{schema.Fail: "Fail", schema.Aside: "Aside"}
+	thens        = map[schema.Then]string{schema.Fail: "Fail", schema.Defer: "Defer"}
 	kinds        = map[schema.Kind]string{
 		schema.Value: "Value", schema.Max: "Max", schema.Min: "Min", schema.Counter: "Counter", schema.Once: "Once", schema.Event: "Event", schema.Set: "Set", schema.Map: "Map",
 	}

@@ -173,8 +173,8 @@ func (o owner) Updating() string {
 	if o.exclusive() {
 		return "It returns [sidecar.ErrFenced] once another process has the lease."
 	}
-	if o.setsAside {
-		return "What others set aside meanwhile may come between a Get and what fn does then; each Add, Raise, Lower, Insert and Remove is one step."
+	if o.defers {
+		return "What others deferred meanwhile may come between a Get and what fn does then; each Add, Raise, Lower, Insert and Remove is one step."
 	}
 	return ""
 }

@@ -15,7 +15,7 @@ func causalVectors() []vector {
 		{name: "regressed", owners: regressedOwners(), make: makeRegressed},
 		{name: "maps", owners: mapsOwners(), make: makeMaps},
 		{name: "joined", owners: joinedOwners(), make: makeJoined},
-		{name: "aside", owners: asideOwners(), make: makeAside},
+		{name: "pending", owners: pendingOwners(), make: makePending},
 		{name: "order", owners: orderOwners(), make: makeOrder},
 	}
 }
@@ -61,7 +61,7 @@ func regressedOwners() map[string]schema.Owner {
 	for _, name := range []string{"older", "fork", "history", "whole", "epoch", "gone", "former", "younger", "taken"} {
 		owners[name] = owns(map[string]schema.Field{name: plain(schema.TypeUint)})
 	}
-	owners["piled"] = schema.Owner{Busy: schema.Busy{Then: schema.Aside}, Fields: map[string]schema.Field{"piled": kind(schema.Counter, schema.TypeUint)}}
+	owners["piled"] = schema.Owner{Busy: schema.Busy{Then: schema.Defer}, Fields: map[string]schema.Field{"piled": kind(schema.Counter, schema.TypeUint)}}
 	return owners
 }
 
@@ -137,7 +137,7 @@ func joinedOwners() map[string]schema.Owner {
 	return map[string]schema.Owner{
 		"absent": owns(part("note", plain(schema.TypeString))),
 		"maker":  owns(map[string]schema.Field{"skills": maker}),
-		"tool":   {Busy: schema.Busy{Wait: "1ms", Then: schema.Aside}, Fields: part("uses", kind(schema.Counter, schema.TypeUint))},
+		"tool":   {Busy: schema.Busy{Wait: "1ms", Then: schema.Defer}, Fields: part("uses", kind(schema.Counter, schema.TypeUint))},
 		"user":   owns(part("pinned", plain(schema.TypeBool))),
 	}
 }
@@ -154,14 +154,14 @@ func makeJoined(m *maker) {
 	m.commit("user", rowsOf("skills", row("deploy", `{"pinned":true}`, 1), row("reborn", `{"pinned":false}`, 2)))
 }
 
-func asideOwners() map[string]schema.Owner {
+func pendingOwners() map[string]schema.Owner {
 	count := kind(schema.Counter, schema.TypeUint)
-	aside := func(fields map[string]schema.Field) schema.Owner {
-		return schema.Owner{Busy: schema.Busy{Wait: "1ms", Then: schema.Aside}, Fields: fields}
+	pending := func(fields map[string]schema.Field) schema.Owner {
+		return schema.Owner{Busy: schema.Busy{Wait: "1ms", Then: schema.Defer}, Fields: fields}
 	}
 	owners := map[string]schema.Owner{
 		"maker": owns(map[string]schema.Field{"skills": {Kind: schema.Map, Keys: true, Record: map[string]schema.Field{"by": plain(schema.TypeString)}}}),
-		"tool": aside(map[string]schema.Field{
+		"tool": pending(map[string]schema.Field{
 			"n": count, "small": kind(schema.Counter, schema.TypeInt), "money": kind(schema.Counter, schema.TypeDecimal), "spent": kind(schema.Counter, schema.TypeDuration),
 			"high": kind(schema.Max, schema.TypeTime), "low": kind(schema.Min, schema.TypeFloat), "tags": kind(schema.Set, schema.TypeString), "ints": kind(schema.Set, schema.TypeInt),
 			"skills": {Kind: schema.Map, Record: map[string]schema.Field{"uses": count, "last": kind(schema.Max, schema.TypeTime)}},
@@ -172,12 +172,12 @@ func asideOwners() map[string]schema.Owner {
 		"after": owns(map[string]schema.Field{"of_n": on("n"), "of_patch": on("n"), "of_tags": on("tags"), "of_fresh": on("fresh"), "of_small": on("small")}),
 	}
 	for _, name := range []string{"fresh", "sick", "lost", "odd"} {
-		owners[name] = aside(map[string]schema.Field{name: count})
+		owners[name] = pending(map[string]schema.Field{name: count})
 	}
 	return owners
 }
 
-func makeAside(m *maker) {
+func makePending(m *maker) {
 	born, own := versionOf("maker", 0, 1), versionOf("tool", 0, 1)
 	row := func(key, value string, born document.Version) document.Row {
 		return document.Row{Key: key, Value: []byte(value), Born: born}
@@ -188,38 +188,38 @@ func makeAside(m *maker) {
 		set("n", "1", "small", "1", "money", `"0.1"`, "spent", `"59.5s"`, "high", `"2026-08-11T09:12:44.5Z"`, "low", "2.5", "tags", `["a","b"]`, "ints", "[9,10]", "seen", "1"),
 		rowsOf("skills", row("deploy", `{"uses":1}`, born)),
 		rowsOf("own", row("keep", `{"hits":1}`, own), row("old", `{"hits":5}`, own)))
-	in := m.aside("tool", 2, `[{"field":"n","op":"add","value":100}]`)
+	in := m.pending("tool", 2, `[{"field":"n","op":"add","value":100}]`)
 	m.commit("tool", func(d *document.Document, _ document.Provenance) { d.SetFolded([]string{in}, nil) })
-	m.aside("tool", 1, `[{"field":"n","op":"add","value":2},{"field":"money","op":"add","value":"1.90"},{"field":"spent","op":"add","value":"1h0m0.5s"},`+
+	m.pending("tool", 1, `[{"field":"n","op":"add","value":2},{"field":"money","op":"add","value":"1.90"},{"field":"spent","op":"add","value":"1h0m0.5s"},`+
 		`{"field":"high","op":"raise","value":"2026-08-11T09:12:44.49Z"},{"field":"low","op":"lower","value":-1e-7},`+
 		`{"field":"tags","op":"insert","value":"c"},{"field":"tags","op":"remove","value":"a"},{"field":"ints","op":"insert","value":-3},{"field":"ints","op":"insert","value":9}]`)
-	made := m.aside("tool", 3, fmt.Sprintf(`[{"field":"skills","op":"add","key":"deploy","member":"uses","at":%q,"value":2},{"field":"skills","op":"raise","key":"test","member":"last","at":%q,"value":"2026-08-11T09:12:44Z"},`+
+	made := m.pending("tool", 3, fmt.Sprintf(`[{"field":"skills","op":"add","key":"deploy","member":"uses","at":%q,"value":2},{"field":"skills","op":"raise","key":"test","member":"last","at":%q,"value":"2026-08-11T09:12:44Z"},`+
 		`{"field":"own","op":"add","key":"new","member":"hits","value":4},{"field":"own","op":"insert","key":"bare"},{"field":"own","op":"delete","key":"old","at":%q}]`, born, born, own))
-	m.aside("tool", 4, `[{"field":"n","op":"add","value":1000},{"field":"small","op":"add","value":9223372036854775807}]`)
-	m.aside("tool", 5, fmt.Sprintf(`[{"field":"n","op":"add","value":10},{"field":"own","op":"add","key":"old","member":"hits","at":%q,"value":1},{"field":"seen","op":"add","value":1,"seen":"%s:mode=%s"}]`,
+	m.pending("tool", 4, `[{"field":"n","op":"add","value":1000},{"field":"small","op":"add","value":9223372036854775807}]`)
+	m.pending("tool", 5, fmt.Sprintf(`[{"field":"n","op":"add","value":10},{"field":"own","op":"add","key":"old","member":"hits","at":%q,"value":1},{"field":"seen","op":"add","value":1,"seen":"%s:mode=%s"}]`,
 		own, vectorState, versionOf("reset", 0, 1)))
-	m.aside("tool", 10, fmt.Sprintf(`[{"field":"own","op":"add","key":"new","member":"hits","at":"0.0.%s","value":1},{"field":"own","op":"add","key":"keep","member":"hits","value":1}]`, made))
+	m.pending("tool", 10, fmt.Sprintf(`[{"field":"own","op":"add","key":"new","member":"hits","at":"0.0.%s","value":1},{"field":"own","op":"add","key":"keep","member":"hits","value":1}]`, made))
 	m.commit("after", saw("of_n", document.Observation{"n": own}), saw("of_patch", document.Observation{"n": {Nonce: nonce("patch", "tool", 5)}}),
 		saw("of_tags", document.Observation{"tags": {Nonce: in}}), saw("of_fresh", document.Observation{"fresh": {}}), saw("of_small", document.Observation{"small": own}))
-	m.aside("fresh", 1, `[{"field":"fresh","op":"add","value":3}]`)
+	m.pending("fresh", 1, `[{"field":"fresh","op":"add","value":3}]`)
 	m.save("sick.json", edited(m.commit("sick", set("sick", "1")), `"sick":1`, `"sick":2`))
-	m.aside("sick", 1, `[{"field":"sick","op":"add","value":3}]`)
+	m.pending("sick", 1, `[{"field":"sick","op":"add","value":3}]`)
 	m.commit("lost", set("lost", "1"))
-	m.save(".freehold/lost.aside", nil)
+	m.save(".freehold/lost.pending", nil)
 	makeOddPile(m)
 }
 
 func orderOwners() map[string]schema.Owner {
-	aside := func(fields map[string]schema.Field) schema.Owner {
-		return schema.Owner{Busy: schema.Busy{Wait: "1ms", Then: schema.Aside}, Fields: fields}
+	pending := func(fields map[string]schema.Field) schema.Owner {
+		return schema.Owner{Busy: schema.Busy{Wait: "1ms", Then: schema.Defer}, Fields: fields}
 	}
 	return map[string]schema.Owner{
-		"first": aside(map[string]schema.Field{"tags": kind(schema.Set, schema.TypeString)}),
-		"tool":  aside(map[string]schema.Field{"log": kind(schema.Set, schema.TypeString), "n": kind(schema.Counter, schema.TypeUint)}),
+		"first": pending(map[string]schema.Field{"tags": kind(schema.Set, schema.TypeString)}),
+		"tool":  pending(map[string]schema.Field{"log": kind(schema.Set, schema.TypeString), "n": kind(schema.Counter, schema.TypeUint)}),
 	}
 }
 
-// makeOrder sets patches aside whose clocks and whose names, as text, contradict
+// makeOrder defers whose clocks and whose names, as text, contradict
 // their numbers.
 func makeOrder(m *maker) {
 	op := func(field, verb, element string) string {
@@ -236,18 +236,18 @@ func makeOrder(m *maker) {
 		d.SetTaken(21, []uint64{7, 19})
 	})
 	m.numbered("tool", 7, 30, `[{"field":"log","op":"remove","value":"a"},{"field":"n","op":"add","value":100}]`) // left by a fold
-	m.aside("tool", 99, `[{"field":"log","op":"insert","value":"a"},{"field":"log","op":"remove","value":"b"}]`)  // before all numbers
+	m.pending("tool", 99, `[{"field":"log","op":"insert","value":"a"},{"field":"log","op":"remove","value":"b"}]`)  // before all numbers
 	m.numbered("tool", 22, 1, `[{"field":"log","op":"insert","value":"b"},{"field":"n","op":"add","value":1000}]`)
-	m.save(fmt.Sprintf(".freehold/tool.aside/%s.23.json", vectorState), m.patch("tool", "", nonce("patch", "tool", uint64(22)), 1, add(1000))) // a copy's id
-	m.save(fmt.Sprintf(".freehold/tool.aside/%s.024.json", vectorState), m.patch("tool", "", nonce("x"), 1, add(10_000)))                      // no number
-	m.save(fmt.Sprintf(".freehold/tool.aside/%s.24.json", vectorState), m.patch("tool", "other.json", nonce("y"), 1, add(10_000)))
+	m.save(fmt.Sprintf(".freehold/tool.pending/%s.23.json", vectorState), m.patch("tool", "", nonce("patch", "tool", uint64(22)), 1, add(1000))) // a copy's id
+	m.save(fmt.Sprintf(".freehold/tool.pending/%s.024.json", vectorState), m.patch("tool", "", nonce("x"), 1, add(10_000)))                      // no number
+	m.save(fmt.Sprintf(".freehold/tool.pending/%s.24.json", vectorState), m.patch("tool", "other.json", nonce("y"), 1, add(10_000)))
 }
 
-// makeOddPile sets one patch aside, and puts files beside it that are none.
+// makeOddPile sets one patch pending, and puts files beside it that are none.
 func makeOddPile(m *maker) {
-	const dir, add = ".freehold/odd.aside/", `[{"field":"odd","op":"add","value":1}]`
+	const dir, add = ".freehold/odd.pending/", `[{"field":"odd","op":"add","value":1}]`
 	m.commit("odd", set("odd", "1"))
-	m.aside("odd", 1, add)
+	m.pending("odd", 1, add)
 	whole := m.patch("odd", "x", nonce("x"), 1, add)
 	for name, text := range map[string][]byte{
 		"torn.1.json":    whole[:len(whole)/2],

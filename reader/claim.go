@@ -25,7 +25,7 @@ type claim struct {
 	err    error  // what is wrong and what to do, unless it is OK or Missing
 	value  []byte // when it was claimed, as JSON; nil unless it is OK
 	from   Provenance
-	mark   []byte // tells what was found from everything else, for cutID
+	mark   []byte // tells what was found from everything else, for snapshotID
 }
 
 func (s *claimSource) collect() (moved bool) {

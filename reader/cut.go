@@ -6,11 +6,11 @@ import (
 	"strconv"
 )
 
-// cutID names a cut: everything that tells one from another goes into its hash,
+// snapshotID names a cut: everything that tells one from another goes into its hash,
 // and nothing that two readers could see differently. An owner that never wrote
 // and a field that nobody claimed stay out, for a reader of an older build may
 // not know of them.
-func cutID(stateID string, owners []*owner, claims []*claim) string {
+func snapshotID(stateID string, owners []*owner, claims []*claim) string {
 	text := make([]byte, 0, 1024)
 	text = append(text, stateID...)
 	for _, o := range owners {

@@ -12,7 +12,7 @@ import (
 type declared struct {
 	stateID     string
 	removed     []string        // by upgrades
-	made        map[string]bool // the owners that the manifest says set patches aside
+	made        map[string]bool // the owners that the manifest says defer
 	declaration *schema.Declaration
 	pending     *schema.Pending // an upgrade under way; nil if there is none
 	owners      []string        // sorted
@@ -51,7 +51,7 @@ func declare(m *schema.Manifest, built *schema.Declaration) (*declared, error) {
 	}
 	d.made, d.upgraded = map[string]bool{}, map[int]sidecar.Version{}
 	for name, o := range m.Declaration.Owners {
-		d.made[name] = o.SetsAside()
+		d.made[name] = o.Defers()
 	}
 	d.owners = d.declaration.OwnerNames()
 	for i, owner := range d.owners {

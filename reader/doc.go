@@ -42,7 +42,7 @@
 //
 //	OWNER.json                               a sidecar
 //	.freehold/manifest.json                  see schema.Manifest
-//	.freehold/OWNER.aside/STATEID.N.json     a patch that is set aside, of an owner whose busy.then is "aside"
+//	.freehold/OWNER.pending/STATEID.N.json     a pending patch, of an owner whose busy.then is "pending"
 //	.freehold/claims/OWNER/FIELD             a once field
 //	.freehold/upgrade-ID/OWNER.json          a sidecar of an upgrade that is under way
 //
@@ -69,7 +69,7 @@
 // Of each owner's sidecar, the first that is true:
 //
 //	missing     there is no such file, and neither the manifest nor anybody in the view has a version of it: nothing was ever written
-//	unreadable  it cannot be read, or is no plain file; or the directory of patches set aside cannot be
+//	unreadable  it cannot be read, or is no plain file; or the directory of pending patches cannot be
 //	invalid     it is too long, or not of the format
 //	foreign     its sum is wrong, or it belongs to another owner or state
 //	regressed   the manifest has something newer of it under upgraded, or somebody in the view has observed that, see document.Document.Behind, or a version though there is no file; whose own sidecar has regressed counts too, and whose patches cannot be read
@@ -81,7 +81,7 @@
 // Only what is ok or missing has fields to show. Of those, one whose value is
 // not of its type is invalid by itself.
 //
-// # What is set aside
+// # Pending patches
 //
 // A patch is a JSON object that ends in ,"sum":"DIGITS"} and a line feed. The sum
 // is that of a sidecar. Its members are
@@ -91,16 +91,16 @@
 //
 // The file's name is the id of the state and a number from 1 to 2^53-1 without
 // leading zeros. A file with another name, which is then the patch's name too, has
-// no number: an older release set it aside. Else there need be no name.
+// no number: an older release deferred it. Else there need be no name.
 //
 // A patch counts if all that is right, none of its objects has other members or
 // more than 64, they nest at most 16 deep, it has no other ops
 // than add, raise, lower, insert, remove and delete, its id is not in folded of
 // the sidecar, and its number has not passed: it has none, is above taken, or is
 // one of left. Of several with one id the first counts. One that does not count
-// for any other reason is told of, and so is one that is kept out.
+// for any other reason is told of, and so is one that is rejected.
 //
-// The patches that count are taken in by number, after those that have none, by
+// The patches that count are folded by number, after those that have none, by
 // at, those of one instant by name. An
 // operation on a map means an incarnation of the key, at. For the owner of the
 // keys: the one that there is; without at, that or a new one, whose incarnation
@@ -108,7 +108,7 @@
 // have at the key if that is attached to at; if what they have is older or
 // nothing, a new row attached to at; if it is newer, the incarnation is gone. A
 // version 0.0.ID means also the incarnation whose nonce is ID, which the patch
-// created when it was taken in. An operation on what is gone is left out. If
+// created when it was folded. An operation on what is gone is left out. If
 // any other operation cannot be carried out, the whole patch is.
 //
 // A field that a patch has changed has its provenance: version 0.0.ID, at, the
@@ -120,7 +120,7 @@
 // The patches are listed and read before the sidecar. They are listed twice: what
 // has a number above all of the first list is left out, for one with a lower
 // number might have come between. A patch that counts must
-// still be there after the sidecar was read: if it is not, it was taken in, and
+// still be there after the sidecar was read: if it is not, it was folded, and
 // the sidecar is read again. Then nothing counts twice, and nothing is missed.
 //
 // # Joining
@@ -140,7 +140,7 @@
 //	unknown    dependency-unreadable  its owner is neither ok nor missing
 //	stale      overtaken              the version in its entry is newer than the one observed
 //	ambiguous  begun                  it is an event, and something is open
-//	unknown    dependency-unreadable  something that its owner has set aside is told of, since it is not shown
+//	unknown    dependency-unreadable  something that its owner has deferred is told of, since it is not shown
 //	unknown    not-observed           nothing was observed of it
 //	fresh      current                the two are equal; "" equals a field without an entry
 //	unknown    dependency-behind      the one observed is newer
@@ -150,8 +150,8 @@
 // fresh. Before that, a value whose owner is neither ok nor missing is unknown
 // (unreadable), and one that is not set too (unset); a field that depends on
 // nothing is fresh (independent). After that, what would be fresh of an owner of
-// which something set aside is told of is unknown (unreadable): it may have
-// another value. What a patch that is set aside has changed, with the version
+// which something deferred is told of is unknown (unreadable): it may have
+// another value. What a pending patch has changed, with the version
 // 0.0.ID, is newer than whatever was observed, also than itself: patches that
 // come later may go before it.
 //
@@ -159,7 +159,7 @@
 //
 // A view is atomic if every file, the manifest included, was read again after
 // the last that had changed, and had the same bytes: each commit draws a new
-// nonce, so equal bytes are the same commit. An owner that sets patches aside
+// nonce, so equal bytes are the same commit. An owner that defers
 // counts as read again when its patches and then its sidecar were. Bytes decide,
 // never inode numbers, sizes or times. The files are read up to eight times.
 //
@@ -174,9 +174,9 @@
 // a space, the status, a space, and of ok and regressed the version (of a file
 // that is gone nothing), of invalid
 // and foreign the SHA-256 of the file in hexadecimal (of no bytes if it is too
-// long), of unreadable nothing; then, if patches are set aside that are not
-// folded and the owner has not regressed, a line feed, the owner, " aside", and
-// each after a space the ids of those that count, as they are taken in, if the
+// long), of unreadable nothing; then, if pending patches that are not
+// folded and the owner has not regressed, a line feed, the owner, " pending", and
+// each after a space the ids of those that count, as they are folded, if the
 // owner is ok or missing, and the names of the files that are no patches; then
 // for each claim that is not missing, by owner and field, the same as for an
 // owner with OWNER/FIELD for the name and the claim's nonce for the version.
@@ -190,12 +190,12 @@
 //
 //	state      the name of the state
 //	cut        {consistency: "atomic"}
-//	owners     by name the status, see above; or "set-aside" in the place of ok and missing
+//	owners     by name the status, see above; or "deferring" in the place of ok and missing
 //	fields     by name the value
 //	unknown    by name, of each field that may be set and is not shown, why not
 //	freshness  by name, of each field that depends on others, {verdict, reason}
 //
-// An owner is set-aside if it sets patches aside and its directory of them has a
+// An owner is deferring if it defers and its directory of them has a
 // file whose name does not begin with a dot, of whatever kind: a plain reader
 // does not look into patches. Every field is shown that a full view has, but for
 // those that are unknown, for the first of these reasons:
@@ -213,7 +213,7 @@
 //
 // Freshness is that of a full view, except for a field that is not shown: it is
 // unknown, unreadable or unset; and for one that depends on a field whose owner
-// is neither ok nor missing, but set-aside for one: it is unknown
+// is neither ok nor missing, but deferring for one: it is unknown
 // (dependency-unreadable) whatever else it depends on.
 //
 // There is no view if two readings of everything differ, while the manifest has a

@@ -63,9 +63,9 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 
 	spooled := filepath.Join(t.TempDir(), "state")
 	d := &schema.Declaration{State: "tools", Owners: map[string]schema.Owner{
-		"tool": {Busy: schema.Busy{Then: schema.Aside}, Fields: map[string]schema.Field{"n": {Type: schema.TypeUint, Kind: schema.Counter}}},
+		"tool": {Busy: schema.Busy{Then: schema.Defer}, Fields: map[string]schema.Field{"n": {Type: schema.TypeUint, Kind: schema.Counter}}},
 	}}
-	err = errors.Join(sidecar.Create(spooled, d), os.Symlink("nowhere", filepath.Join(spooled, ".freehold", "tool.aside", "x.1.json")))
+	err = errors.Join(sidecar.Create(spooled, d), os.Symlink("nowhere", filepath.Join(spooled, ".freehold", "tool.pending", "x.1.json")))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 	}
 	defer tools.Close()
 	owner, _ := view(t, tools).Owner("tool")
-	said.Same(t, "a link among the patches set aside", owner.AsideErr, spooled, "STATE")
+	said.Same(t, "a link among the pending patches", owner.PendingErr, spooled, "STATE")
 
 	contradicts := usage()
 	contradicts.Owners["tool"].Fields["turn"] = schema.Field{Type: schema.TypeString}

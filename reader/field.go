@@ -16,8 +16,8 @@ type Provenance struct {
 	// its claim.
 	File string
 	// Version of the commit that changed the field last. If that was a patch
-	// which is still set aside, it has the patch's id and nothing else; see
-	// [sidecar.Version.IsAside]. A claim is no commit and has none.
+	// which is still deferred, it has the patch's id and nothing else; see
+	// [sidecar.Version.IsPending]. A claim is no commit and has none.
 	Version sidecar.Version
 	// Claim is the id of a once field's claim; else empty.
 	Claim string

@@ -33,12 +33,12 @@ type Reason string
 const (
 	ReasonCurrent              Reason = "current"               // fresh: every version is the one observed
 	ReasonIndependent          Reason = "independent"           // fresh: the field depends on nothing
-	ReasonOvertaken            Reason = "overtaken"             // stale: a version is newer than the one observed, or set aside
+	ReasonOvertaken            Reason = "overtaken"             // stale: a version is newer than the one observed, or deferred
 	ReasonBegun                Reason = "begun"                 // ambiguous: an event is not done
 	ReasonUnset                Reason = "unset"                 // unknown: there is no value
-	ReasonUnreadable           Reason = "unreadable"            // unknown: the value, or what is set aside of it, cannot be had
+	ReasonUnreadable           Reason = "unreadable"            // unknown: the value, or pending patches of it, cannot be had
 	ReasonNotObserved          Reason = "not-observed"          // unknown: the writer did not say what it had seen
-	ReasonDependencyUnreadable Reason = "dependency-unreadable" // unknown: what it depends on, or what is set aside of it, cannot be had
+	ReasonDependencyUnreadable Reason = "dependency-unreadable" // unknown: what it depends on, or pending patches of it, cannot be had
 	ReasonDependencyBehind     Reason = "dependency-behind"     // unknown: what it depends on is older than what was observed
 	ReasonDependencyForked     Reason = "dependency-forked"     // unknown: another commit of the same number was observed
 )
@@ -69,7 +69,7 @@ var weight = map[Verdict]int{Fresh: 0, Unknown: 1, Ambiguous: 2, Stale: 3}
 // Freshness says whether the field was computed from the newest of what it
 // depends on by itself: what one of those depends on in turn decides nothing. A
 // field that depends on nothing is fresh; a part of a map is as fresh as the
-// whole. Where a view cannot show all that an owner has set aside, nothing of
+// whole. Where a view cannot show all that an owner has deferred, nothing of
 // that owner's, and nothing that depends on it, is known to be fresh.
 func (e Entry) Freshness() Freshness {
 	p, err := e.place()
@@ -92,15 +92,15 @@ func (e Entry) Freshness() Freshness {
 			result = f
 		}
 	}
-	if result.Fresh() && o.AsideErr != nil {
+	if result.Fresh() && o.PendingErr != nil {
 		return Freshness{Unknown, ReasonUnreadable, "", fmt.Sprintf("%s may have another value: %s", e.name, o.unshown())}
 	}
 	return result
 }
 
-// unshown says what AsideErr means.
+// unshown says what PendingErr means.
 func (o *owner) unshown() string {
-	return "of what its owner " + o.Name + " has set aside, not all can be shown; `freehold doctor` says what to do"
+	return "of what its owner " + o.Name + " has deferred, not all can be shown; `freehold doctor` says what to do"
 }
 
 // Dependencies says the same of each field that e depends on by itself, in the
@@ -127,9 +127,9 @@ func (e Entry) Dependencies() []Freshness {
 // against decides by one field that e depends on, of which its writer had seen
 // the version seen, if that is known.
 //
-// Neither order nor equality of patches that are set aside says anything: one that
-// could not be taken in may be put before the last one of a field, which keeps its
-// version and gets another value. So what is set aside is newer than whatever was
+// Neither order nor equality of pending patches says anything: one that
+// could not be folded may be put before the last one of a field, which keeps its
+// version and gets another value. So pending patches is newer than whatever was
 // seen, and what was seen then is older than every commit.
 func (e Entry) against(of string, seen sidecar.Version, known bool) Freshness {
 	_, o, err := e.view.Field(of).find()
@@ -148,13 +148,13 @@ func (e Entry) against(of string, seen sidecar.Version, known bool) Freshness {
 	}
 	held := by.Version
 	switch {
-	case known && held.IsAside():
-		return Freshness{Stale, ReasonOvertaken, of, fmt.Sprintf("%s changed in patch %s, at %s, by %s, process %d, which is set aside and in no commit yet; the writer of %s had seen %s", of, held.Nonce, by.At.Format(time.RFC3339Nano), by.Program, by.PID, e.name, seenVersion(seen))}
+	case known && held.IsPending():
+		return Freshness{Stale, ReasonOvertaken, of, fmt.Sprintf("%s changed in patch %s, at %s, by %s, process %d, which is deferred and in no commit yet; the writer of %s had seen %s", of, held.Nonce, by.At.Format(time.RFC3339Nano), by.Program, by.PID, e.name, seenVersion(seen))}
 	case known && held.After(seen):
 		return Freshness{Stale, ReasonOvertaken, of, fmt.Sprintf("%s changed in version %v, at %s, by %s, process %d, and the writer of %s had seen %s", of, held, by.At.Format(time.RFC3339Nano), by.Program, by.PID, e.name, seenVersion(seen))}
 	case len(open) > 0:
 		return Freshness{Ambiguous, ReasonBegun, of, fmt.Sprintf("%s began at %s, by %s, process %d, and is not done", of, open[0].At.Format(time.RFC3339Nano), open[0].Program, open[0].PID)}
-	case o.AsideErr != nil: // it may have changed
+	case o.PendingErr != nil: // it may have changed
 		return Freshness{Unknown, ReasonDependencyUnreadable, of, fmt.Sprintf("%s depends on %s, which may have changed: %s", e.name, of, o.unshown())}
 	case !known:
 		return Freshness{Unknown, ReasonNotObserved, of, fmt.Sprintf("the writer of %s did not say what it had seen of %s", e.name, of)}
@@ -171,8 +171,8 @@ func seenVersion(v sidecar.Version) string {
 	switch {
 	case v.IsZero():
 		return "that nobody had written it"
-	case v.IsAside():
-		return "patch " + v.Nonce + ", which was set aside"
+	case v.IsPending():
+		return "patch " + v.Nonce + ", which was deferred"
 	}
 	return "version " + v.String()
 }

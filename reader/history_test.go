@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 type viewer struct{ *Reader }
 
 // slowly opens a viewer that now and then takes so long between reading what is
-// set aside and the sidecar that two commits fit in.
+// deferred and the sidecar that two commits fit in.
 func slowly(dir string) (history.Viewer, error) {
 	afterPile = func() {
 		if rand.N(4) == 0 {
@@ -55,7 +55,7 @@ func (v viewer) View(ctx context.Context) (history.Output, error) {
 	return history.Decode(text)
 }
 
-// What readers see of a busy state that sets patches aside fits what its
+// What readers see of a busy state that defers fits what its
 // writers did, as long as they look again; see package history.
 func TestHistoriesNeedTheSecondLook(t *testing.T) {
 	for kind, tc := range map[string]struct {

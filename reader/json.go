@@ -29,7 +29,7 @@ func Marshal(v *View, says func(text string) string) ([]byte, error) {
 	w.object(func() {
 		w.text("state", v.State())
 		w.text("dir", v.dir)
-		w.member("cut", func() {
+		w.member("snapshot", func() {
 			w.text("consistency", string(v.consistency))
 			w.text("id", v.id)
 		})
@@ -162,8 +162,8 @@ func (w *printer) from(e Entry, i int, errs map[int]error) {
 		} else {
 			w.text("claim", p.Claim)
 		}
-		if p.Version.IsAside() {
-			w.text("set_aside", p.Version.Nonce)
+		if p.Version.IsPending() {
+			w.text("pending_patch", p.Version.Nonce)
 		}
 		at, err := schema.Time{}.Append(nil, p.ChangedAt)
 		if err != nil {
@@ -199,8 +199,8 @@ func (w *printer) observed(seen sidecar.Seen) {
 	})
 }
 
-// owner prints what was found of o; aside is whether it sets patches aside.
-func (w *printer) owner(o *owner, aside bool) {
+// owner prints what was found of o; pending is whether it defers.
+func (w *printer) owner(o *owner, pending bool) {
 	w.text("status", string(o.Status))
 	if !o.Version.IsZero() {
 		w.version(o.Version)
@@ -208,11 +208,11 @@ func (w *printer) owner(o *owner, aside bool) {
 	if o.Status == OK || o.Status == Missing || o.Status == Regressed {
 		w.text("version", o.Version.String()) // what a commit may be conditional on
 	}
-	if aside {
-		w.number("aside", uint64(o.Aside))
+	if pending {
+		w.number("pending", uint64(o.Pending))
 	}
-	if o.AsideErr != nil {
-		w.text("aside_error", w.says(o.AsideErr.Error()))
+	if o.PendingErr != nil {
+		w.text("pending_error", w.says(o.PendingErr.Error()))
 	}
 	if o.Err != nil {
 		w.text("error", w.says(o.Err.Error()))

@@ -134,7 +134,7 @@ func acausal(cut map[string]held) string {
 	return ""
 }
 
-func cutOf(v *reader.View) (map[string]held, error) {
+func snapshotOf(v *reader.View) (map[string]held, error) {
 	cut := map[string]held{}
 	for _, owner := range links {
 		if o, _ := v.Owner(owner); o.Err != nil {
@@ -303,7 +303,7 @@ func (l *looking) look(ctx context.Context, t *testing.T, haste bool) {
 			t.Error(err, context.Cause(ctx))
 			return
 		}
-		cut, err := cutOf(v)
+		cut, err := snapshotOf(v)
 		if err != nil {
 			t.Error(err)
 			return

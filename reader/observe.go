@@ -82,7 +82,7 @@ func (o *owner) behind(seen sidecar.Version) bool {
 	case OK:
 		return o.doc.Behind(seen)
 	case Missing: // no commit and no repair leaves nothing
-		return !seen.IsZero() && !seen.IsAside()
+		return !seen.IsZero() && !seen.IsPending()
 	}
 	return false
 }

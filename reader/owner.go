@@ -40,11 +40,11 @@ type OwnerStatus struct {
 	// WrittenAt is when that version was written, by the writer's clock.
 	// Zero where Version is.
 	WrittenAt time.Time
-	// Aside is how many patches are set aside and not in the sidecar yet.
-	// The view shows them, unless AsideErr says why it does not show some. If
+	// Pending is how many pending patches and not in the sidecar yet.
+	// The view shows them, unless PendingErr says why it does not show some. If
 	// the sidecar cannot be used, it may have some of them.
-	Aside    int
-	AsideErr error
+	Pending    int
+	PendingErr error
 	// Err says what is wrong and what to do. Nil if Status is [OK] or
 	// [Missing].
 	Err error
@@ -54,11 +54,11 @@ type OwnerStatus struct {
 // all views of that version.
 type owner struct {
 	OwnerStatus
-	doc  *document.Document  // with what is set aside; nil if there is nothing to read
-	mark []byte              // tells what was found from everything else, for cutID
+	doc  *document.Document  // with pending patches; nil if there is nothing to read
+	mark []byte              // tells what was found from everything else, for snapshotID
 	saw  []document.Sighting // what the owner's programs had observed of others' fields
 
-	patches []*sidecar.PatchAside // those that doc has and the sidecar does not
+	patches []*sidecar.PendingPatch // those that doc has and the sidecar does not
 
 	mu   sync.Mutex
 	maps map[string]*table // the maps that were taken apart so far

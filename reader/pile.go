@@ -14,29 +14,29 @@ import (
 	"github.com/freehold-dev/freehold/sidecar/statedir"
 )
 
-// A pile is what processes of one owner have set aside, as it was read last.
+// A pile is what processes of one owner have deferred, as it was read last.
 type pile struct {
 	dir     *statedir.Dir
 	owner   string
 	stateID string
-	files   []asideFile // sorted by name
+	files   []pendingFile // sorted by name
 	err     error       // why it could not be read
 }
 
-// An asideFile is one file of a pile. Nobody changes it, so that what it was
+// An pendingFile is one file of a pile. Nobody changes it, so that what it was
 // found to be stays true for its bytes.
-type asideFile struct {
+type pendingFile struct {
 	name  string
 	text  []byte
-	patch *sidecar.PatchAside
-	err   error // why it is no patch that can be taken in
+	patch *sidecar.PendingPatch
+	err   error // why it is no patch that can be folded
 }
 
 // afterPile is called by tests after each reading of a pile.
 var afterPile func()
 
 // rechecked is whether a reader makes sure that what it counts was still set
-// aside after it read the sidecar. A test takes that out, to see that another
+// pending after it read the sidecar. A test takes that out, to see that another
 // one notices.
 var rechecked = true
 
@@ -48,28 +48,28 @@ func (p *pile) collect() (moved bool) {
 		p.files, p.err = nil, err
 		return moved
 	}
-	moved = p.err != nil || !slices.EqualFunc(p.files, files, func(a, b asideFile) bool {
+	moved = p.err != nil || !slices.EqualFunc(p.files, files, func(a, b pendingFile) bool {
 		return a.name == b.name && bytes.Equal(a.text, b.text) && fmt.Sprint(a.err) == fmt.Sprint(b.err)
 	})
 	p.files, p.err = files, nil
 	return moved
 }
 
-func (p *pile) list() ([]asideFile, error) {
-	a, err := p.dir.OpenAside(p.owner)
+func (p *pile) list() ([]pendingFile, error) {
+	a, err := p.dir.OpenPending(p.owner)
 	if err != nil {
 		return nil, err
 	}
 	defer a.Close()
-	names, err := sidecar.ListAside(a, p.stateID)
+	names, err := sidecar.ListPending(a, p.stateID)
 	if err != nil || len(names) == 0 {
 		return nil, err
 	}
-	files := make([]asideFile, 0, len(names))
+	files := make([]pendingFile, 0, len(names))
 	for _, name := range names {
 		text, err := a.ReadFile(name, nil, sidecar.MaxPatch)
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // it was taken in: it might as well not have been listed
+			continue // it was folded: it might as well not have been listed
 		}
 		if errors.Is(err, statedir.ErrFlooded) {
 			return nil, err
@@ -78,9 +78,9 @@ func (p *pile) list() ([]asideFile, error) {
 			files = append(files, p.files[i])
 			continue
 		}
-		f := asideFile{name: name, text: text}
+		f := pendingFile{name: name, text: text}
 		if err == nil {
-			f.patch, err = sidecar.DecodePatchAside(text, name, p.owner, p.stateID)
+			f.patch, err = sidecar.DecodePendingPatch(text, name, p.owner, p.stateID)
 		} else {
 			err = fmt.Errorf("%w: look at it and move it away", err)
 		}
@@ -93,12 +93,12 @@ func (p *pile) list() ([]asideFile, error) {
 }
 
 func (p *pile) find(name string) (int, bool) {
-	return slices.BinarySearchFunc(p.files, name, func(f asideFile, name string) int { return strings.Compare(f.name, name) })
+	return slices.BinarySearchFunc(p.files, name, func(f pendingFile, name string) int { return strings.Compare(f.name, name) })
 }
 
 // counted returns the patches that are not in doc yet, in their order. One whose
 // number has passed is, or counts for nobody.
-func (p *pile) counted(doc *document.Document) (patches []*sidecar.PatchAside) {
+func (p *pile) counted(doc *document.Document) (patches []*sidecar.PendingPatch) {
 	folded := map[string]bool{}
 	for _, id := range doc.Folded() {
 		folded[id] = true
@@ -108,7 +108,7 @@ func (p *pile) counted(doc *document.Document) (patches []*sidecar.PatchAside) {
 			patches = append(patches, f.patch)
 		}
 	}
-	return sidecar.SortAside(patches)
+	return sidecar.SortPending(patches)
 }
 
 // errs returns what is wrong with files of the pile.
@@ -122,8 +122,8 @@ func (p *pile) errs() (errs []error) {
 }
 
 // confirm makes sure of what a single pass has read: that each patch which
-// counts, since the sidecar does not list it, was still set aside afterwards.
-// Else it was taken in, and by now perhaps so long ago that the sidecar has
+// counts, since the sidecar does not list it, was still deferred afterwards.
+// Else it was folded, and by now perhaps so long ago that the sidecar has
 // dropped its id, before the sidecar was read; so that is read again.
 func (s *source) confirm() (moved bool) {
 	if s.pile == nil || !rechecked {
@@ -142,18 +142,18 @@ func (s *source) confirm() (moved bool) {
 		if len(gone) == 0 {
 			return moved
 		}
-		s.pile.files = slices.DeleteFunc(slices.Clone(s.pile.files), func(f asideFile) bool { return gone[f.name] })
+		s.pile.files = slices.DeleteFunc(slices.Clone(s.pile.files), func(f pendingFile) bool { return gone[f.name] })
 		s.content.collect()
 		s.read, moved = nil, true
 	}
 }
 
 // gone returns those of patches whose files are not there any more.
-func (p *pile) gone(patches []*sidecar.PatchAside) (map[string]bool, error) {
+func (p *pile) gone(patches []*sidecar.PendingPatch) (map[string]bool, error) {
 	if len(patches) == 0 {
 		return nil, nil
 	}
-	a, err := p.dir.OpenAside(p.owner)
+	a, err := p.dir.OpenPending(p.owner)
 	if err != nil {
 		return nil, err
 	}
@@ -171,7 +171,7 @@ func (p *pile) gone(patches []*sidecar.PatchAside) (map[string]bool, error) {
 	return gone, nil
 }
 
-// overlay puts what is set aside on top of what the sidecar has.
+// overlay puts pending patches on top of what the sidecar has.
 func (o *owner) overlay(p *pile, d *declared, dir string) {
 	switch {
 	case p == nil:
@@ -181,7 +181,7 @@ func (o *owner) overlay(p *pile, d *declared, dir string) {
 		o.Version, o.WrittenAt, o.doc = sidecar.Version{}, time.Time{}, nil
 		return
 	case o.Err != nil: // which of them it has, nobody can say
-		o.Aside, o.AsideErr = len(p.files), errors.Join(p.errs()...)
+		o.Pending, o.PendingErr = len(p.files), errors.Join(p.errs()...)
 		return
 	}
 	doc := o.doc
@@ -189,7 +189,7 @@ func (o *owner) overlay(p *pile, d *declared, dir string) {
 		doc = document.New(o.Name, d.stateID)
 	}
 	patches, errs := p.counted(doc), p.errs()
-	o.Aside = len(patches) + len(errs)
+	o.Pending = len(patches) + len(errs)
 	if len(patches) > 0 {
 		whole, outs := sidecar.Overlay(d.manifest(), dir, o.Name, doc, patches)
 		for _, patch := range patches {
@@ -199,15 +199,15 @@ func (o *owner) overlay(p *pile, d *declared, dir string) {
 		}
 		o.doc, o.patches = whole, patches
 	}
-	o.AsideErr = errors.Join(errs...)
+	o.PendingErr = errors.Join(errs...)
 }
 
-// appendPile appends a line about what is set aside.
+// appendPile appends a line about pending patches.
 func (o *owner) appendPile(dst []byte, p *pile) []byte {
-	if p == nil || o.Aside == 0 {
+	if p == nil || o.Pending == 0 {
 		return dst
 	}
-	dst = append(append(append(dst, '\n'), o.Name...), " aside"...)
+	dst = append(append(append(dst, '\n'), o.Name...), " pending"...)
 	for _, patch := range o.patches {
 		dst = append(append(dst, ' '), patch.ID...)
 	}

@@ -27,7 +27,7 @@ type Reader struct {
 	sources  []*source      // one per declared owner, sorted by name
 	claims   []*claimSource // one per declared once field
 	next     int            // what is read next: a source, a claim after them, or the manifest after them all
-	double   bool           // what moved last is a sidecar and what is set aside
+	double   bool           // what moved last is a sidecar and pending patches
 	view     *View          // the last one; nil if anything moved since
 }
 
@@ -130,12 +130,12 @@ func (r *Reader) View(ctx context.Context) (*View, error) {
 // between it had those bytes too. If nothing changed, the moment is that of the
 // call. Only a hand that puts back an old copy can break this.
 //
-// A sidecar and what is set aside are two things, though one here: they are read
-// one after the other, and a patch that is taken in in between would be in both.
+// A sidecar and pending patches are two things, though one here: they are read
+// one after the other, and a patch that is folded in between would be in both.
 // So the one that changed last is read once more at the end, if it is such a
 // pair. What is then the same as before stood together when the pair's sidecar
 // was read: files that are never changed were there before and after, and one
-// that came and went in between was taken in by a commit that shows.
+// that came and went in between was folded by a commit that shows.
 //
 // The reading begins where the last change was, since an owner that commits
 // often is likely to have done it again: then no file is read twice.
@@ -200,7 +200,7 @@ func (r *Reader) read() (moved bool, err error) {
 	return r.sources[r.declared.order[i]].collect(), nil
 }
 
-// pair reports whether what was read last is a sidecar and what is set aside.
+// pair reports whether what was read last is a sidecar and pending patches.
 func (r *Reader) pair() bool {
 	if r.declared == nil || r.next == 0 || r.next > len(r.sources) {
 		return false

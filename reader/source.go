@@ -16,7 +16,7 @@ type source struct {
 	owner string
 	dir   *statedir.Dir
 	content
-	pile *pile  // of an owner that sets patches aside, else nil
+	pile *pile  // of an owner that defers, else nil
 	read *owner // what was found, decoded; nil until a view wants it
 }
 
@@ -93,7 +93,7 @@ func (s *source) where() string {
 	return s.path
 }
 
-// collect reads what is set aside, then the sidecar, and reports whether
+// collect reads pending patches, then the sidecar, and reports whether
 // anything moved. The order counts: what vanishes in between is in the sidecar.
 func (s *source) collect() (moved bool) {
 	if s.pile != nil {
@@ -160,8 +160,8 @@ func follow(old []*source, dir *statedir.Dir, d *declared) []*source {
 		if !ok {
 			s = &source{owner: owner, content: content{path: filepath.Join(dir.Path(), name)}}
 		}
-		switch aside := d.made[owner]; {
-		case !aside:
+		switch pending := d.made[owner]; {
+		case !pending:
 			s.pile = nil
 		case s.pile == nil:
 			s.pile = &pile{dir: dir, owner: owner, stateID: d.stateID}

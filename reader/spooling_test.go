@@ -9,7 +9,7 @@ import (
 	"github.com/freehold-dev/freehold/sidecar"
 )
 
-// A spooling is a state with an owner, tool, that sets patches aside, and two
+// A spooling is a state with an owner, tool, that defers, and two
 // of its processes: one that holds the lock when it is told to.
 type spooling struct {
 	testing.TB
@@ -21,7 +21,7 @@ func newSpooling(t testing.TB) *spooling {
 	t.Helper()
 	counter := schema.Field{Type: schema.TypeUint, Kind: schema.Counter}
 	d := &schema.Declaration{State: "usage", Owners: map[string]schema.Owner{
-		"tool": {Busy: schema.Busy{Wait: "1ms", Then: schema.Aside}, Fields: map[string]schema.Field{
+		"tool": {Busy: schema.Busy{Wait: "1ms", Then: schema.Defer}, Fields: map[string]schema.Field{
 			"n":      counter,
 			"small":  {Type: schema.TypeInt, Kind: schema.Counter},
 			"skills": {Kind: schema.Map, Record: map[string]schema.Field{"uses": counter}},
@@ -59,8 +59,8 @@ func (s *spooling) commit(w *sidecar.Writer, ops ...sidecar.Op) sidecar.Commit {
 	return c
 }
 
-// aside sets a patch aside while the worker holds the lock.
-func (s *spooling) aside(ops ...sidecar.Op) (id string) {
+// pending sets a patch pending while the worker holds the lock.
+func (s *spooling) pending(ops ...sidecar.Op) (id string) {
 	s.Helper()
 	s.hold(func() { id = s.busy(ops...) })
 	return id
@@ -78,11 +78,11 @@ func (s *spooling) hold(fn func()) {
 	}
 }
 
-// busy sets a patch aside.
+// busy sets a patch pending.
 func (s *spooling) busy(ops ...sidecar.Op) (id string) {
 	s.Helper()
 	c := s.commit(s.hook, ops...)
-	if c.Outcome != sidecar.SetAside {
+	if c.Outcome != sidecar.Deferred {
 		s.Fatalf("the commit is %+v", c)
 	}
 	return c.Version.Nonce

@@ -232,7 +232,7 @@ func viewOf(t *testing.T, text string) (view map[string]any) {
 	owners, _ := view["owners"].(map[string]any)
 	for _, o := range owners {
 		status, _ := o.(map[string]any)
-		for _, name := range []string{"error", "aside_error"} {
+		for _, name := range []string{"error", "pending_error"} {
 			if _, ok := status[name]; ok {
 				status[name] = "some text"
 			}

@@ -87,7 +87,7 @@ func (m *maker) settle() {
 			m.manifest.Claims[owner] = uint64(100*i + 104)
 			m.save(".freehold/claims/"+owner+"/.keep", nil)
 		}
-		if path := ".freehold/" + statedir.OwnerAside(owner); o.SetsAside() && m.absent(path) {
+		if path := ".freehold/" + statedir.OwnerPending(owner); o.Defers() && m.absent(path) {
 			m.save(path+"/.keep", nil)
 		}
 	}
@@ -166,21 +166,21 @@ func end(field, token string) step {
 	return func(d *document.Document, _ document.Provenance) { d.End(field, token) }
 }
 
-// aside sets a patch of owner aside, some seconds after the vectors' time, as a
+// pending sets a patch of owner pending, some seconds after the vectors' time, as a
 // release did that gave patches no numbers.
-func (m *maker) aside(owner string, seq int, ops string) (id string) {
+func (m *maker) pending(owner string, seq int, ops string) (id string) {
 	m.Helper()
 	name, id := fmt.Sprintf("%s.%d.json", nonce("instance", owner), seq), nonce("patch", owner, seq)
-	m.save(".freehold/"+owner+".aside/"+name, m.patch(owner, name, id, seq, ops))
+	m.save(".freehold/"+owner+".pending/"+name, m.patch(owner, name, id, seq, ops))
 	return id
 }
 
-// numbered sets a patch of owner aside under a number, some seconds after the
+// numbered sets a patch of owner pending under a number, some seconds after the
 // vectors' time.
 func (m *maker) numbered(owner string, number uint64, seconds int, ops string) (id string) {
 	m.Helper()
 	id = nonce("patch", owner, number)
-	m.save(fmt.Sprintf(".freehold/%s.aside/%s.%d.json", owner, vectorState, number), m.patch(owner, "", id, seconds, ops))
+	m.save(fmt.Sprintf(".freehold/%s.pending/%s.%d.json", owner, vectorState, number), m.patch(owner, "", id, seconds, ops))
 	return id
 }
 

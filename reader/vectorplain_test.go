@@ -23,7 +23,7 @@ import (
 // A plainView is what a plain reader shows; see the package documentation.
 type plainView struct {
 	State     string                       `json:"state"`
-	Cut       map[string]string            `json:"cut"`
+	Cut       map[string]string            `json:"snapshot"`
 	Owners    map[string]string            `json:"owners"`
 	Fields    map[string]any               `json:"fields"`
 	Unknown   map[string]string            `json:"unknown"`
@@ -41,7 +41,7 @@ type fullView struct {
 	}
 	Owners map[string]struct {
 		Status string
-		Aside  int
+		Pending  int
 	}
 }
 
@@ -53,8 +53,8 @@ func plainOf(full fullView, d *schema.Declaration) plainView {
 	}
 	usable := func(status string) bool { return status == "ok" || status == "missing" }
 	for name, o := range full.Owners {
-		if p.Owners[name] = o.Status; usable(o.Status) && o.Aside > 0 {
-			p.Owners[name] = "set-aside"
+		if p.Owners[name] = o.Status; usable(o.Status) && o.Pending > 0 {
+			p.Owners[name] = "deferring"
 		}
 	}
 	for name, from := range full.Provenance {
@@ -299,9 +299,9 @@ func TestVectorsTellPlainReadersThatLeaveARuleOut(t *testing.T) {
 		{"owner and state", `and whose.items() <= head.items()`, ``},
 		{"incarnations", `key in joined and born[i].get(key) == born[0].get(key)`, `key in joined`},
 		{"keys of one owner", `key in joined and born`, `born`},
-		{"patches set aside", `if waits and status in USABLE else`, `if False else`},
-		{"no patches set aside", `any(name[0] != "." for name in os.listdir(pile))`, `any(os.listdir(pile))`},
-		{"an unreadable directory of them", `"unreadable" if aside > listed else`, ``},
+		{"pending patches", `if waits and status in USABLE else`, `if False else`},
+		{"no pending patches", `any(name[0] != "." for name in os.listdir(pile))`, `any(os.listdir(pile))`},
+		{"an unreadable directory of them", `"unreadable" if pending > listed else`, ``},
 		{"what was observed of others", `e.get("observed", {}).items()`, `()`},
 		{"what an upgrade wrote", `manifest.get("upgraded", {})`, `{}`},
 		{"other histories", `then > own or known and seen[-13:] not in head["recent"]`, `then > own`},

@@ -40,7 +40,7 @@ func newView(dir string, d *declared, sources []*source, claims []*claimSource, 
 		v.claims = append(v.claims, s.found(d.stateID))
 	}
 	v.regress()
-	v.id = cutID(d.stateID, v.owners, v.claims)
+	v.id = snapshotID(d.stateID, v.owners, v.claims)
 	return v
 }
 

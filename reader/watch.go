@@ -127,7 +127,7 @@ func (w *watch) look(ctx context.Context) bool {
 	}
 }
 
-// heed takes in what there is to know about the notices themselves, and sees to
+// heed folds what there is to know about the notices themselves, and sees to
 // it that all folders are watched. It reports whether to go on.
 func (w *watch) heed(folders []string) bool {
 	if w.notices == nil {

@@ -208,7 +208,7 @@ func TestWatchSeesWhatAnUpgradeAdds(t *testing.T) {
 	w.next()
 	more := declaration()
 	more.Owners["cost"].Fields["fired"] = schema.Field{Type: schema.TypeTime, Kind: schema.Once}
-	more.Owners["tool"] = schema.Owner{Busy: schema.Busy{Then: schema.Aside}, Fields: map[string]schema.Field{"n": {Type: schema.TypeUint, Kind: schema.Counter}}}
+	more.Owners["tool"] = schema.Owner{Busy: schema.Busy{Then: schema.Defer}, Fields: map[string]schema.Field{"n": {Type: schema.TypeUint, Kind: schema.Counter}}}
 	dir, err := statedir.Open(s.dir)
 	if err != nil {
 		t.Fatal(err)
@@ -225,7 +225,7 @@ func TestWatchSeesWhatAnUpgradeAdds(t *testing.T) {
 	b.rings <- struct{}{}
 	s.commit("reset", "cleared", "true")
 	w.next()
-	want := []string{".", ".freehold", ".freehold/claims/cost", ".freehold/tool.aside"}
+	want := []string{".", ".freehold", ".freehold/claims/cost", ".freehold/tool.pending"}
 	if diff := cmp.Diff(want, b.watched(s.dir)); diff != "" {
 		t.Errorf("watched (-want +got):\n%s", diff)
 	}

@@ -84,7 +84,7 @@ type Then string
 // What a commit does that did not get its owner's lock in time.
 const (
 	Fail  Then = "fail"  // an error; nothing changed
-	Aside Then = "aside" // its patch is set aside, and a later commit takes it in
+	Defer Then = "defer" // its patch is kept pending, and a later commit folds it
 )
 
 // DefaultWait is how long a commit waits for its owner's lock when the
@@ -135,9 +135,9 @@ func (d *Declaration) LongestWait(owners []string) (longest time.Duration) {
 	return longest
 }
 
-// SetsAside reports whether a commit that does not get o's lock in time sets
-// its patch aside.
-func (o Owner) SetsAside() bool { return o.Busy.Then == Aside }
+// Defers reports whether a commit that does not get o's lock in time sets
+// its patch pending.
+func (o Owner) Defers() bool { return o.Busy.Then == Defer }
 
 func or[T ~string](v, otherwise T) T {
 	if v == "" {

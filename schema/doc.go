@@ -31,7 +31,7 @@
 //
 // # What operations make of values
 //
-// A patch that is set aside has operations of these kinds, see package sidecar:
+// A pending patch has operations of these kinds, see package sidecar:
 //
 //	add     the sum, exactly; an unset counter counts from 0. A sum that is no value of the type keeps the whole patch out
 //	raise   the operand if the field is unset or the operand larger, else what is there. Instants compare as instants

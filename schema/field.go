@@ -120,8 +120,8 @@ func (k Kind) Allows(t Type) bool {
 	return false
 }
 
-// Commutes reports whether patches to f may be taken in in any order, so that
-// one may be set aside while others are committed. If not, member names the
+// Commutes reports whether patches to f may be folded in any order, so that
+// one may be deferred while others are committed. If not, member names the
 // member of a map because of which; it is empty if that is f itself, or the one
 // value that a map has at a key.
 func (f Field) Commutes() (member string, ok bool) {

@@ -254,7 +254,7 @@ func (o Owner) sound(name string) error {
 	if durability := o.EffectiveDurability(); durability != Power && durability != Process {
 		return fmt.Errorf("owner %s has the unknown durability %q", name, durability)
 	}
-	if o.Busy.Then != "" && o.Busy.Then != Fail && o.Busy.Then != Aside {
+	if o.Busy.Then != "" && o.Busy.Then != Fail && o.Busy.Then != Defer {
 		return fmt.Errorf("owner %s has the unknown busy rule %q", name, o.Busy.Then)
 	}
 	if clashes := o.orders(name); len(clashes) > 0 {

@@ -93,9 +93,9 @@ func (o Owner) merge(name string, built Owner) (union Owner, added bool, clashes
 	union = o
 	m := merger{}
 	union.Fields = m.fields(ofOwner, o.Fields, built.Fields)
-	if built.SetsAside() && !o.SetsAside() {
-		// An older build goes on failing, and takes in what others set aside.
-		union.Busy.Then, m.added = Aside, true
+	if built.Defers() && !o.Defers() {
+		// An older build goes on failing, and folds the pending patches of others.
+		union.Busy.Then, m.added = Defer, true
 	}
 	if len(clashes)+len(m.clashes) == 0 {
 		clashes = union.orders(name)

@@ -81,7 +81,7 @@ func (m *Meter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// run takes in n bytes that are white space or not, as those before them or
+// run folds n bytes that are white space or not, as those before them or
 // not.
 func (m *Meter) run(blank bool, n int) {
 	if m.blank != blank {

@@ -62,13 +62,13 @@ func within(part string, err error) error {
 	return fmt.Errorf("%s %w", part, err)
 }
 
-// orders says why the owner called name cannot set patches aside, if it is to.
+// orders says why the owner called name cannot defer, if it is to.
 func (o Owner) orders(name string) (clashes []string) {
-	if !o.SetsAside() {
+	if !o.Defers() {
 		return nil
 	}
 	if o.EffectiveMode() != Shared {
-		clashes = append(clashes, fmt.Sprintf("owner %s sets patches aside and is %s", name, o.EffectiveMode()))
+		clashes = append(clashes, fmt.Sprintf("owner %s defers and is %s", name, o.EffectiveMode()))
 	}
 	for _, field := range o.FieldNames() {
 		if member, ok := o.Fields[field].Commutes(); !ok {
@@ -76,7 +76,7 @@ func (o Owner) orders(name string) (clashes []string) {
 			if member != "" {
 				what += ", member " + member
 			}
-			clashes = append(clashes, fmt.Sprintf("owner %s sets patches aside, and of %s the order of writes counts", name, what))
+			clashes = append(clashes, fmt.Sprintf("owner %s defers, and of %s the order of writes counts", name, what))
 		}
 	}
 	return clashes

@@ -72,7 +72,7 @@ func copies(t *testing.T, dir, text string) (n int, litter []string) {
 }
 
 // Wherever Accept is killed, or a call of it fails, the file is as the other
-// hand left it or taken in; what that left is not lost; and the next one takes
+// hand left it or folded; what that left is not lost; and the next one takes
 // it in. It is stopped before each call that changes something; with
 // FREEHOLD_EVERY_CALL set, as .ci/run sets it, before every call.
 func TestAcceptSurvivesEveryCall(t *testing.T) {
@@ -91,9 +91,9 @@ func TestAcceptSurvivesEveryCall(t *testing.T) {
 				case now != bad && (err != nil || !strings.Contains(now, `"edited"`)):
 					t.Errorf("neither what was there nor what was to be, %v: %s", err, now)
 				case now != bad && kept != 1:
-					t.Errorf("it was taken in and %d copies of it are kept", kept)
+					t.Errorf("it was folded and %d copies of it are kept", kept)
 				case r.State != nil && r.State.Success() && now == bad:
-					t.Error("it succeeded, and nothing was taken in")
+					t.Error("it succeeded, and nothing was folded")
 				}
 				if _, err := Accept(t.Context(), dir, "cost", nil); err != nil {
 					t.Error(err)

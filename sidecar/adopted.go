@@ -17,7 +17,7 @@ func (tx *Tx) Provenance(field string) (by document.Provenance, ok bool) {
 	return by, ok
 }
 
-// Adopt marks a field of this owner as one that a legacy file was taken into. It
+// Adopt marks a field of this owner as one that a legacy file was folded into. It
 // is for package adopt, which fills a set or a map once. The mark stays, and
 // needs a field that somebody has written, at the latest this Update.
 func (tx *Tx) Adopt(field string) {

@@ -17,7 +17,7 @@ type batch struct {
 	grown    map[string]int    // by field, how many parts the changes add
 	adopted  map[string]bool   // the fields that Adopt marks
 	fold     fold
-	size     int                            // of the patches that the fold takes in, about
+	size     int                            // of the patches that the fold folds, about
 	others   map[string]*snapshot           // the deciders, for the fold
 	by       map[string]document.Provenance // by field, whose patch changed it last
 	err      error
@@ -84,8 +84,8 @@ func (b *batch) finish() {
 	if b.err == nil {
 		b.clear()
 	}
-	if b.fold.aside != nil {
-		b.fold.aside.Close()
+	if b.fold.pending != nil {
+		b.fold.pending.Close()
 	}
 	b.w.lock.Release()
 	for i, r := range b.requests {
@@ -97,7 +97,7 @@ func (b *batch) finish() {
 	b.w.queue.pass()
 }
 
-// folded returns how many patches that were set aside the batch has taken in.
+// folded returns how many pending patches the batch has folded.
 func (b *batch) folded() int {
 	if b.err != nil && !errors.Is(b.err, ErrIndeterminate) {
 		return b.fold.before

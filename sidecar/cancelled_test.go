@@ -10,16 +10,16 @@ import (
 )
 
 // Row FA15: an Update whose context ends at any of its steps either says so and
-// has changed nothing, or was too far and is done; what others had set aside is
+// has changed nothing, or was too far and is done; the pending patches of others is
 // there once in any case, and nobody is kept waiting.
 func TestUpdateCancelledAtEveryStep(t *testing.T) {
 	for _, step := range []string{
 		failpoint.CommitChecked, failpoint.FoldListed, failpoint.CommitPublish, failpoint.FoldPublished, failpoint.FoldUnlinked,
-		failpoint.AsideBusy, failpoint.AsideNumbered, failpoint.AsidePut,
+		failpoint.PendingBusy, failpoint.PendingNumbered, failpoint.PendingPut,
 	} {
 		t.Run(step, func(t *testing.T) {
 			dir, w := newSetters(t)
-			setAside(t, w, op("n", Add, "1"))
+			deferUpdate(t, w, op("n", Add, "1"))
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			var c Commit
@@ -35,7 +35,7 @@ func TestUpdateCancelledAtEveryStep(t *testing.T) {
 				c, err = w.Update(ctx, ops(op("n", Add, "10")))
 				failpoint.Set(nil)
 			}
-			if step[:4] == failpoint.AsideBusy[:4] {
+			if step[:4] == failpoint.PendingBusy[:4] {
 				locked(t, w, call)
 			} else {
 				call()
@@ -56,14 +56,14 @@ func TestUpdateCancelledAtEveryStep(t *testing.T) {
 			if got := values(t, other, "n")["n"]; got != "1"+want && got != fmt.Sprint("10", want) {
 				t.Errorf("n is %s after %v, and 1, 100 and perhaps 10 were added", got, err)
 			}
-			noneAside(t, w)
+			nonePending(t, w)
 		})
 	}
 }
 
 // Row FA14, where the lock is not to be had: a function that panics or ends its
-// goroutine sets nothing aside and keeps nobody waiting.
-func TestPanicSetsNothingAside(t *testing.T) {
+// goroutine defers nothing and keeps nobody waiting.
+func TestPanicSetsNothingPending(t *testing.T) {
 	_, w := newSetters(t)
 	locked(t, w, func() {
 		for name, leave := range map[string]func(){"panic": func() { panic("boom") }, "Goexit": runtime.Goexit} {
@@ -81,12 +81,12 @@ func TestPanicSetsNothingAside(t *testing.T) {
 				t.Errorf("%s: recovered %v, want the function's own panic", name, r)
 			}
 		}
-		if c := update(t, w, ops(op("n", Add, "10"))); c.Outcome != SetAside {
+		if c := update(t, w, ops(op("n", Add, "10"))); c.Outcome != Deferred {
 			t.Errorf("the next commit is %+v", c)
 		}
 	})
-	if names := asideNames(t, w); len(names) != 1 {
-		t.Errorf("set aside: %v, want one patch", names)
+	if names := pendingNames(t, w); len(names) != 1 {
+		t.Errorf("deferred: %v, want one patch", names)
 	}
 	if got := values(t, w, "n")["n"]; got != "10" {
 		t.Errorf("n is %s, want 10", got)

@@ -15,7 +15,7 @@ import (
 )
 
 // begin reads the sidecar under the lock. What was read before does not
-// count. It takes in what is set aside, as far as late lets it.
+// count. It folds pending patches, as far as late lets it.
 func (b *batch) begin(late func() error) error {
 	w := b.w
 	if err := w.unmoved(); err != nil {
@@ -45,8 +45,8 @@ func (b *batch) begin(late func() error) error {
 	b.base, b.next = base, w.nextVersion(base)
 	w.see(base.Version)
 	failpoint.Hit(failpoint.CommitChecked)
-	if w.takesIn {
-		return b.takeAside(late)
+	if w.folds {
+		return b.takePending(late)
 	}
 	return nil
 }
@@ -67,7 +67,7 @@ func (w *Writer) current() error {
 		w.queue.poison(err)
 		return err
 	}
-	w.text, w.takesIn = now.Text, now.Declaration.Owners[w.owner].SetsAside()
+	w.text, w.folds = now.Text, now.Declaration.Owners[w.owner].Defers()
 	w.upgraded = Upgraded(now, w.owner)
 	return nil
 }
@@ -174,7 +174,7 @@ func (b *batch) document() *document.Document {
 	w, at := b.w, b.w.clock()
 	doc := b.base.Clone()
 	doc.Commit(b.next, at, document.Writer{Program: w.program, Identity: self()})
-	if b.fold.aside != nil { // else the ids that are there stay
+	if b.fold.pending != nil { // else the ids that are there stay
 		doc.SetFolded(b.fold.listed, b.fold.fresh)
 		doc.SetTaken(b.fold.taken, b.fold.left)
 	}

@@ -95,14 +95,14 @@ func TestStoppedHolderStopsNobody(t *testing.T) {
 			if err != nil {
 				t.Error(err)
 			}
-			if got := strings.Count(string(out), "set aside\n"); got != each {
-				t.Errorf("of %d, %d were set aside:\n%s", each, got, out)
+			if got := strings.Count(string(out), "deferred\n"); got != each {
+				t.Errorf("of %d, %d were deferred:\n%s", each, got, out)
 			}
 		})
 	}
 	wg.Wait()
-	if names := asideNames(t, w); len(names) != processes*each {
-		t.Errorf("%d patches are set aside, want %d", len(names), processes*each)
+	if names := pendingNames(t, w); len(names) != processes*each {
+		t.Errorf("%d pending patches, want %d", len(names), processes*each)
 	}
 	if err := holder.Process.Signal(syscall.SIGCONT); err != nil {
 		t.Fatal(err)
@@ -114,14 +114,14 @@ func TestStoppedHolderStopsNobody(t *testing.T) {
 }
 
 // lockFates are what may become of the lock or of who holds it, and what a call
-// gets then, in time, from an owner that fails and from one that sets aside.
+// gets then, in time, from an owner that fails and from one that defers.
 var lockFates = map[string]struct {
 	spoil       func(t *testing.T, lock string, holder *exec.Cmd) error
 	idle        bool // the other process holds no lock
-	fail, aside error
-	outcome     Outcome // of the owner that sets aside
+	fail, pending error
+	outcome     Outcome // of the owner that defers
 }{
-	"stopped inside": {func(t *testing.T, _ string, h *exec.Cmd) error { stop(t, h); return nil }, false, ErrBusy, nil, SetAside},
+	"stopped inside": {func(t *testing.T, _ string, h *exec.Cmd) error { stop(t, h); return nil }, false, ErrBusy, nil, Deferred},
 	"stopped outside": {func(t *testing.T, _ string, h *exec.Cmd) error {
 		stop(t, h)
 		return nil
@@ -143,7 +143,7 @@ var lockFates = map[string]struct {
 	"a link": {func(_ *testing.T, lock string, _ *exec.Cmd) error {
 		return replaceBy(lock, os.Symlink(filepath.Base(lock)+"1", lock+"2"))
 	}, true, ErrLock, ErrLock, NotApplied},
-	"unlinked, held": {func(_ *testing.T, lock string, _ *exec.Cmd) error { return os.Remove(lock) }, false, ErrBusy, nil, SetAside},
+	"unlinked, held": {func(_ *testing.T, lock string, _ *exec.Cmd) error { return os.Remove(lock) }, false, ErrBusy, nil, Deferred},
 }
 
 // replaceBy puts what stands at lock+"2" in the place of lock.
@@ -170,7 +170,7 @@ func TestNoCallWaitsLonger(t *testing.T) {
 				}
 				want, change := fate.fail, Op{Field: "skills", Verb: Insert, Key: "k"}
 				if owner == "tool" {
-					want, change = fate.aside, op("n", Add, "1")
+					want, change = fate.pending, op("n", Add, "1")
 				}
 				start := time.Now()
 				c, err := w.Update(t.Context(), ops(change))
@@ -240,13 +240,13 @@ func TestUpdatesThatOverlapLoseNothing(t *testing.T) {
 	}
 }
 
-// The rule of the ids has teeth: a patch whose file was left over is taken in
+// The rule of the ids has teeth: a patch whose file was left over is folded
 // twice without them.
-func TestLeftOverPatchIsTakenInOnce(t *testing.T) {
+func TestLeftOverPatchIsFoldedOnce(t *testing.T) {
 	for _, rule := range []string{"", failpoint.RuleFoldedIDs} {
 		t.Run("without "+rule, func(t *testing.T) {
 			_, w := newSetters(t)
-			threeAside(t, w)
+			threePending(t, w)
 			leaveOver(t, w)
 			failpoint.Omit(rule)
 			defer failpoint.Omit("")

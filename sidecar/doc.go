@@ -17,7 +17,7 @@
 //   - [Applied], and what it wrote survives what the owner's durability says;
 //   - [Unchanged], if every field had the value already; the file is the same,
 //     and is as durable as after Applied;
-//   - [SetAside], for an owner that is declared so and whose lock was not to be
+//   - [Deferred], for an owner that is declared so and whose lock was not to be
 //     had in time;
 //   - an error, and nothing has changed;
 //   - an error that wraps [ErrIndeterminate], if the operating system left it
@@ -26,29 +26,29 @@
 //
 // Updates by many goroutines on one Writer share a commit.
 //
-// # Setting aside
+// # deferring
 //
-// A patch that is set aside is a file of its own, in the directory of its
+// A pending patch is a file of its own, in the directory of its
 // owner, which is never changed. It is synced, and so is the directory if the
 // owner's commits survive power loss, before it is acknowledged. A reader counts
-// it from then on. Each later commit takes in what it finds, before its own
+// it from then on. Each later commit folds what it finds, before its own
 // changes, exactly once, and if it has no time for all of it, makes none of its own: type fold in this package says by which order of steps,
-// and package model tries all of them. What is taken in is still that of who set
-// it aside: that one's program and process are the provenance of the fields.
+// and package model tries all of them. What is folded is still that of who set
+// it pending: that one's program and process are the provenance of the fields.
 //
 // Patches have an order, in all views and all commits, which no clock decides:
 // one whose Update began after another was acknowledged comes after that. So an
 // element that was inserted and then removed is gone. A commit comes after all
-// that was set aside before its Update began. File order.go says how, and
+// that was deferred before its Update began. File order.go says how, and
 // names the exceptions.
 //
-// A patch means the incarnations of keys that there were when it was set aside.
+// A patch means the incarnations of keys that there were when it was deferred.
 // One on a key that was absent joins the incarnation that the first such patch
-// creates; if that was deleted before it was set aside, it creates another, as
+// creates; if that was deleted before it was deferred, it creates another, as
 // its Update would have done then. What means another one, and what a counter
-// cannot hold, is kept out: a copy stays in the quarantine with the reason, and
-// [Options].Notice hears of it. Once there are [MaxKeptOut] of an owner, no more
-// are set aside. A patch that this release does not understand stays where it is.
+// cannot hold, is rejected: a copy stays in the quarantine with the reason, and
+// [Options].Notice hears of it. Once there are [MaxRejected] of an owner, no more
+// are deferred. A patch that this release does not understand stays where it is.
 //
 // # Maps
 //

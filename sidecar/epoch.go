@@ -100,17 +100,17 @@ func believable(epoch uint64) uint64 {
 }
 
 // Ends returns an error that wraps [ErrInvalid] if doc, which Freehold could have
-// written, has the largest epoch, or the largest number of a patch set aside.
+// written, has the largest epoch, or the largest number of a pending patch.
 // Nobody gets there by counting: another hand has written that, and the sum, too.
 // Nothing is lost, and no number begins again at the bottom; but sooner or later
-// nobody can write, or set aside.
+// nobody can write, or deferred.
 func Ends(doc *document.Document) error {
 	what := ""
 	switch {
 	case doc.Version.Epoch >= document.MaxEpoch:
 		what = "epoch"
 	case doc.Taken() >= document.MaxEpoch:
-		what = "number of a patch set aside"
+		what = "number of a pending patch"
 	default:
 		return nil
 	}

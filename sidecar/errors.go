@@ -57,10 +57,10 @@ var (
 	ErrInvalid = document.ErrInvalid
 	// ErrLock is returned if the owner's lock file is missing or replaced.
 	ErrLock = statedir.ErrLock
-	// ErrKeptOut is returned by [Resolve] if a patch that was set aside could
-	// not be taken in; a copy of it is in the quarantine.
-	ErrKeptOut = errors.New("kept out")
-	// ErrNewer is returned if a newer release set a patch aside. It stays
+	// ErrRejected is returned by [Resolve] if a pending patch could
+	// not be folded; a copy of it is in the quarantine.
+	ErrRejected = errors.New("rejected")
+	// ErrNewer is returned if a newer release deferred a patch. It stays
 	// there for that one.
 	ErrNewer = errors.New("of a newer release")
 	// ErrMisplaced is returned if the directory of an instance holds another

@@ -337,7 +337,7 @@ func TestErrorsSayWhatToDoOfQueues(t *testing.T) {
 // TestErrorsSayWhatToDoOfWhatIsPutBack is about a patch whose number has passed.
 func TestErrorsSayWhatToDoOfWhatIsPutBack(t *testing.T) {
 	w, id, told := putBack(t)
-	said.Same(t, "set aside: a number that has passed", told, w.dir.Path(), "STATE", id, "PATCH")
+	said.Same(t, "deferred: a number that has passed", told, w.dir.Path(), "STATE", id, "PATCH")
 }
 
 // TestErrorsAreAllTold fails for an error that no test of the package provokes.

@@ -182,7 +182,7 @@ func TestOpenEventsAreBounded(t *testing.T) {
 }
 
 // An event that is over already, as adoption knows it, is a change like any.
-func TestWhatIsOverIsTakenIn(t *testing.T) {
+func TestWhatIsOverIsFolded(t *testing.T) {
 	dir, w := newHappening(t, nil)
 	var last Version
 	for range 2 {

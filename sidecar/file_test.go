@@ -161,14 +161,14 @@ func TestQuarantineKeepsTheBytesAndUnsetsTheFields(t *testing.T) {
 		if err := os.WriteFile(sidecarPath(dir, "cost"), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		aside, err := Quarantine(t.Context(), dir, "cost", nil)
+		pending, err := Quarantine(t.Context(), dir, "cost", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := readFile(t, aside.Path); got != text {
+		if got := readFile(t, pending.Path); got != text {
 			t.Errorf("quarantined %q, want %q", got, text)
 		}
-		kept[aside.Path] = true
+		kept[pending.Path] = true
 	}
 	if len(kept) != 2 {
 		t.Errorf("the second file took the place of the first: %v", kept)

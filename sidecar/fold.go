@@ -10,7 +10,7 @@ import (
 	"github.com/freehold-dev/freehold/sidecar/statedir"
 )
 
-// A fold is what a commit does with the patches that are set aside. It takes
+// A fold is what a commit does with the pending patches. It takes
 // them in exactly once, whoever is killed when, by this order, all of it under
 // the owner's lock: the sidecar with the patches in it and their ids in its list
 // is published and synced; their files are unlinked; the directory is synced;
@@ -19,42 +19,42 @@ import (
 // that it is in already. That one publishes once more, for what it found may
 // not have been durable, before it unlinks the file.
 type fold struct {
-	aside  *statedir.Aside
-	before int      // how many patches earlier versions of the commit have taken in
-	kept   int      // of how many patches something is kept out of the next version
+	pending  *statedir.PendingDir
+	before int      // how many patches earlier versions of the commit have folded
+	kept   int      // of how many patches something is rejected of the next version
 	listed []string // the ids that the next version lists
 	fresh  []string // those that are new in it
 	done   []string // the files that can go then
-	out    []string // the files of patches that were kept out, which can go now
+	out    []string // the files of patches that were rejected, which can go now
 
-	taken    uint64   // the highest number that was taken in, or kept out, ever
+	taken    uint64   // the highest number that was folded, or rejected, ever
 	left     []uint64 // the lower ones that were not
 	advances bool     // whether taken is new
 }
 
-// takeAside takes the patches that are set aside into the batch, before its own
+// takePending takes the pending patches into the batch, before its own
 // changes: all of them, for those may be meant to come after. What is too much
 // for one version of the sidecar, it publishes in several, as long as late finds
 // nothing against one more.
-func (b *batch) takeAside(late func() error) error {
+func (b *batch) takePending(late func() error) error {
 	w := b.w
-	a, err := w.dir.OpenAside(w.owner)
+	a, err := w.dir.OpenPending(w.owner)
 	if err != nil {
 		return fmt.Errorf("%w: nothing was changed: %w", ErrUnreadable, err)
 	}
-	b.fold.aside = a
-	names, err := ListAside(a, w.manifest.StateID)
+	b.fold.pending = a
+	names, err := ListPending(a, w.manifest.StateID)
 	if err != nil {
 		return fmt.Errorf("%w: nothing was changed: %w", ErrUnreadable, err)
 	}
 	if b.fold.taken = b.base.Taken(); len(names)+len(b.base.Folded()) == 0 {
 		return nil
 	}
-	rest, certain, err := b.readAside(names)
+	rest, certain, err := b.readPending(names)
 	if err != nil {
 		return fmt.Errorf("%w: nothing was changed: %w", ErrUnreadable, err)
 	}
-	for rest = SortAside(rest); ; {
+	for rest = SortPending(rest); ; {
 		rest = b.takeSome(rest)
 		b.pass(names)
 		before := b.base.Folded()
@@ -69,7 +69,7 @@ func (b *batch) takeAside(late func() error) error {
 			return err
 		}
 		if err := b.another(); err != nil {
-			return fmt.Errorf("%s: not applied: taking in what is set aside: %w", w.file(), err)
+			return fmt.Errorf("%s: not applied: folding pending patches: %w", w.file(), err)
 		}
 		if err := late(); err != nil {
 			return b.unfinished(len(rest), err)
@@ -77,9 +77,9 @@ func (b *batch) takeAside(late func() error) error {
 	}
 }
 
-// readAside reads the patches called names. It returns those that are not in
+// readPending reads the patches called names. It returns those that are not in
 // the sidecar yet; certain is false if there are others that may be in it.
-func (b *batch) readAside(names []string) (fresh []*PatchAside, certain bool, err error) {
+func (b *batch) readPending(names []string) (fresh []*PendingPatch, certain bool, err error) {
 	w := b.w
 	folded := map[string]bool{}
 	for _, id := range b.base.Folded() {
@@ -87,23 +87,23 @@ func (b *batch) readAside(names []string) (fresh []*PatchAside, certain bool, er
 	}
 	certain = true
 	for _, name := range names {
-		raw, err := b.fold.aside.ReadFile(name, nil, MaxPatch)
+		raw, err := b.fold.pending.ReadFile(name, nil, MaxPatch)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
 		if errors.Is(err, statedir.ErrFlooded) {
 			return nil, false, err
 		}
-		var p *PatchAside
+		var p *PendingPatch
 		if err == nil {
-			p, err = DecodePatchAside(raw, name, w.owner, w.manifest.StateID)
+			p, err = DecodePendingPatch(raw, name, w.owner, w.manifest.StateID)
 		} else {
 			err = fmt.Errorf("%w: look at it and move it away", err)
 		}
 		switch {
 		case err != nil:
 			certain = certain && !b.mayBeIn(name)
-			w.tell(name, fmt.Errorf("%s: not taken in: %w", b.fold.aside.Path(name), err))
+			w.tell(name, fmt.Errorf("%s: not folded: %w", b.fold.pending.Path(name), err))
 		case folded[p.ID]:
 			b.fold.listed = append(b.fold.listed, p.ID)
 			b.fold.done = append(b.fold.done, name)
@@ -112,17 +112,17 @@ func (b *batch) readAside(names []string) (fresh []*PatchAside, certain bool, er
 			if b.fold.kept >= mostKept { // it counts for nobody, and the next commit goes on
 				continue
 			}
-			if dead, err := b.fold.aside.Free(name); err == nil && dead && (b.base.Remembers(p.ID) || b.keepOut(p, errPassed)) {
+			if dead, err := b.fold.pending.Free(name); err == nil && dead && (b.base.Remembers(p.ID) || b.reject(p, errPassed)) {
 				b.fold.out = append(b.fold.out, name)
 			}
 		default:
 			fresh = append(fresh, p)
 		}
 	}
-	b.fold.kept = 0 // what the version takes in has a bound of its own
+	b.fold.kept = 0 // what the version folds has a bound of its own
 	if failpoint.Omitted(failpoint.RuleLeftover) {
-		b.fold.aside.RemoveAll(b.fold.done)
-		b.fold.aside.Sync()
+		b.fold.pending.RemoveAll(b.fold.done)
+		b.fold.pending.Sync()
 		b.fold.listed, b.fold.done = nil, nil
 	}
 	return fresh, certain, nil
@@ -132,7 +132,7 @@ func (b *batch) readAside(names []string) (fresh []*PatchAside, certain bool, er
 // cannot be read: if its number has passed, or it has none. Else it is one that
 // waits, for another release or declaration perhaps, and needs no id kept.
 func (b *batch) mayBeIn(name string) bool {
-	n := asideNumber(name, b.w.manifest.StateID)
+	n := pendingNumber(name, b.w.manifest.StateID)
 	return n == 0 || b.base.HasPassed(n)
 }
 
@@ -147,7 +147,7 @@ func (b *batch) settleDropped(before []string) error {
 	if !drops || b.w.cleared == b.base.Version || failpoint.Omitted(failpoint.RuleDropSync) {
 		return nil
 	}
-	if err := b.fold.aside.Sync(); err != nil {
+	if err := b.fold.pending.Sync(); err != nil {
 		return fmt.Errorf("%s: not applied: %w", b.w.file(), err)
 	}
 	return nil
@@ -161,15 +161,15 @@ func (b *batch) clear() bool {
 		return true
 	}
 	failpoint.Hit(failpoint.FoldPublished)
-	if err := f.aside.RemoveAll(slices.Concat(f.done, f.out)); err != nil {
+	if err := f.pending.RemoveAll(slices.Concat(f.done, f.out)); err != nil {
 		b.w.tell(err.Error(), err) // the next commit tries again
 		return false
 	}
 	failpoint.Hit(failpoint.FoldUnlinked)
-	if err := f.aside.Sync(); err != nil {
+	if err := f.pending.Sync(); err != nil {
 		// The commit is done, and its files may come back. A later sync could
 		// claim that they do not.
-		b.w.queue.poison(fmt.Errorf("%w: patches that are taken in may come back after a crash: %w; open the owner again", ErrIndeterminate, err))
+		b.w.queue.poison(fmt.Errorf("%w: patches that are folded may come back after a crash: %w; open the owner again", ErrIndeterminate, err))
 		return false
 	}
 	b.w.cleared = b.next

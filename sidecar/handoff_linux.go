@@ -12,7 +12,7 @@ import (
 
 // Handoff passes the lease of an exclusive owner to the process to, which has
 // called [Open] for the owner, with a LeaseWait, or is about to. Nobody else can
-// take it in between. When Handoff returns nil, that process has begun its
+// fold it between. When Handoff returns nil, that process has begun its
 // epoch, and every further call on this Writer but Close gets [ErrFenced].
 //
 // Updates wait meanwhile. Handoff returns an error that wraps [ErrBusy] if the

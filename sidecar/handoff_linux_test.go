@@ -127,7 +127,7 @@ func TestHandoffToNobodyTakesTheLeaseBack(t *testing.T) {
 	})
 	err := w.Handoff(ctx, id)
 	wantError(t, err, ErrDeadline, "was taken back")
-	said.Same(t, "handoff: not taken in time", err, dir, "STATE")
+	said.Same(t, "handoff: not folded time", err, dir, "STATE")
 	waiting.Wait()
 	if v := update(t, w, beat).Version; v.Epoch != w.epoch || v.Revision != 3 {
 		t.Errorf("version %v after the lease was taken back in epoch %d", v, w.epoch)

@@ -52,13 +52,13 @@ const (
 func several() *schema.Declaration {
 	counter := schema.Field{Type: schema.TypeUint, Kind: schema.Counter}
 	busy := schema.Busy{Wait: shortWait.String()}
-	aside := schema.Busy{Wait: shortWait.String(), Then: schema.Aside}
+	pending := schema.Busy{Wait: shortWait.String(), Then: schema.Defer}
 	return &schema.Declaration{State: "session", Instances: schema.Instances{By: "session_id"}, Owners: map[string]schema.Owner{
 		"guard": {Mode: schema.Exclusive, Busy: busy, Fields: map[string]schema.Field{"beats": counter}},
 		"hook": {Busy: busy, Fields: map[string]schema.Field{
 			"turns": counter, "fired": {Type: schema.TypeTime, Kind: schema.Once}, "reset": {Type: schema.TypeTime, Kind: schema.Event},
 		}},
-		"tool": {Busy: aside, Fields: map[string]schema.Field{"uses": counter}},
+		"tool": {Busy: pending, Fields: map[string]schema.Field{"uses": counter}},
 	}}
 }
 
@@ -99,7 +99,7 @@ func asked(fn func(ctx context.Context, dir string, w map[string]*Writer) error)
 // timedCalls are all calls that could wait for another process, by the counter
 // that they add to, if any.
 var timedCalls = map[string]map[string]timedCall{
-	"uses":  {"update of an owner that sets aside": adds("tool", "uses"), "open of an owner that sets aside": opens("tool", "uses")},
+	"uses":  {"update of an owner that defers": adds("tool", "uses"), "open of an owner that defers": opens("tool", "uses")},
 	"turns": {"update": adds("hook", "turns"), "open": opens("hook", "turns")},
 	"beats": {"update of an exclusive owner": adds("guard", "beats"), "open of an exclusive owner": opens("guard", "beats")},
 	"": {
@@ -153,7 +153,7 @@ var timedCalls = map[string]map[string]timedCall{
 func TestEveryCallEndsInTime(t *testing.T) {
 	for _, lock := range []string{
 		".freehold/hook.lock", ".freehold/tool.lock", ".freehold/guard.lock", ".freehold/guard.lease",
-		".freehold/state.lock", ".freehold/tool.aside", "",
+		".freehold/state.lock", ".freehold/tool.pending", "",
 	} {
 		t.Run("stopped with "+filepath.Base("the directory/"+lock), func(t *testing.T) {
 			t.Parallel()

@@ -6,37 +6,37 @@ import (
 	"github.com/freehold-dev/freehold/sidecar/statedir"
 )
 
-// keepOut keeps a copy of a patch that is not taken in, or not whole, and says
+// reject keeps a copy of a patch that is not folded, or not whole, and says
 // why. If it cannot, the patch stays where it is.
-func (b *batch) keepOut(p *PatchAside, why error) bool {
-	path, err := b.w.dir.KeepOut(keptName(b.w.owner, p.ID), p.raw, why.Error())
+func (b *batch) reject(p *PendingPatch, why error) bool {
+	path, err := b.w.dir.Reject(keptName(b.w.owner, p.ID), p.raw, why.Error())
 	if err != nil {
-		b.w.tell(p.Name, fmt.Errorf("%s: not taken in: %w; and it cannot be kept elsewhere: %w: mend that", b.fold.aside.Path(p.Name), why, err))
+		b.w.tell(p.Name, fmt.Errorf("%s: not folded: %w; and it cannot be kept elsewhere: %w: mend that", b.fold.pending.Path(p.Name), why, err))
 		return false
 	}
 	b.fold.kept++
-	b.w.tell(p.Name, fmt.Errorf("%s: kept out of %s: %w: look at it there, and add by hand what is to count", path, b.w.file(), why))
+	b.w.tell(p.Name, fmt.Errorf("%s: rejected of %s: %w: look at it there, and add by hand what is to count", path, b.w.file(), why))
 	return true
 }
 
 // keptName names a patch in the quarantine.
-func keptName(owner, id string) string { return statedir.OwnerAside(owner) + "." + id + ".json" }
+func keptName(owner, id string) string { return statedir.OwnerPending(owner) + "." + id + ".json" }
 
-// roomKept says why one more patch could be too much of those that are kept out.
-// Where the quarantine cannot be read, none can be kept out either: they stay
-// where they are set aside, which has bounds of its own.
+// roomKept says why one more patch could be too much of those that are rejected.
+// Where the quarantine cannot be read, none can be rejected either: they stay
+// where they are deferred, which has bounds of its own.
 func (w *Writer) roomKept() error {
-	kept, err := w.dir.KeptOut(statedir.OwnerAside(w.owner))
-	if err != nil || kept < MaxKeptOut {
+	kept, err := w.dir.Rejected(statedir.OwnerPending(w.owner))
+	if err != nil || kept < MaxRejected {
 		return nil
 	}
-	return fmt.Errorf("%d patches of the owner are kept out in %s, and no more may be: `freehold doctor` lists them; look at them, add by hand what is to count, and remove them", kept, w.dir.QuarantinePath(""))
+	return fmt.Errorf("%d patches of the owner are rejected in %s, and no more may be: `freehold doctor` lists them; look at them, add by hand what is to count, and remove them", kept, w.dir.QuarantinePath(""))
 }
 
-// wasKeptOut reports whether an earlier commit has kept p out as a whole, and was
+// wasRejected reports whether an earlier commit has kept p out as a whole, and was
 // killed before its file was gone. By now it might fit, and whoever was told may
 // have added by hand what is to count.
-func (b *batch) wasKeptOut(p *PatchAside) bool {
+func (b *batch) wasRejected(p *PendingPatch) bool {
 	_, err := b.w.dir.Kept(keptName(b.w.owner, p.ID))
 	return err == nil
 }

@@ -142,11 +142,11 @@ func (b *batch) collect(field string, rows []document.Row) []document.Row {
 	return slices.DeleteFunc(rows, func(row document.Row) bool { return latest.outlived(keys.slot(row.Key), row.Born) })
 }
 
-// takeInKeys makes every key of a map that another hand has edited a change of
+// foldKeys makes every key of a map that another hand has edited a change of
 // the batch. A key that the file gives an incarnation keeps it, and with it
 // what other owners have there; one that is new is created, or attached to the
 // incarnation that there is.
-func (b *batch) takeInKeys(field string, value []byte) error {
+func (b *batch) foldKeys(field string, value []byte) error {
 	doc := b.base.Clone()
 	doc.Set(field, value, document.Provenance{})
 	rows, err := doc.Rows(field)

@@ -138,20 +138,20 @@ func TestNoRevisionFollowsTheLargest(t *testing.T) {
 	}
 }
 
-// Where another hand has used up the numbers of what is set aside, nothing can be
-// set aside, and all that is there is taken in; with the sidecar moved aside, the
+// Where another hand has used up the numbers of pending patches, nothing can be
+// deferred, and all that is there is folded; with the sidecar moved aside, the
 // numbers begin again.
 func TestNoPatchFollowsTheLargestNumber(t *testing.T) {
 	dir, w := newSetters(t)
 	update(t, w, ops(op("n", Add, "1")))
-	setAside(t, w, op("n", Add, "10"))
+	deferUpdate(t, w, op("n", Add, "10"))
 	text := readFile(t, sidecarPath(dir, "tool"))
-	last := PatchAside{ID: "0000000000001", At: time.Now(), Ops: Patch{op("n", Add, "100")}, Name: asideName(w.manifest.StateID, document.MaxEpoch)}
+	last := PendingPatch{ID: "0000000000001", At: time.Now(), Ops: Patch{op("n", Add, "100")}, Name: pendingName(w.manifest.StateID, document.MaxEpoch)}
 	raw, err := last.encode("tool", w.manifest.StateID)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(metaPath(dir, "tool.aside/"+last.Name), raw, 0o600); err != nil {
+	if err := os.WriteFile(metaPath(dir, "tool.pending/"+last.Name), raw, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if c := update(t, w, ops(op("n", Add, "1000"))); c.Folded != 2 {
@@ -159,9 +159,9 @@ func TestNoPatchFollowsTheLargestNumber(t *testing.T) {
 	}
 	locked(t, w, func() {
 		c, err := w.Update(t.Context(), ops(op("n", Add, "1")))
-		wantError(t, err, ErrBusy, "the largest number of a patch set aside", "move it away")
+		wantError(t, err, ErrBusy, "the largest number of a pending patch", "move it away")
 		wantError(t, err, ErrInvalid)
-		said.Same(t, "set aside: the last number was taken in", err, dir, "STATE")
+		said.Same(t, "deferred: the last number was folded", err, dir, "STATE")
 		if c != (Commit{}) {
 			t.Errorf("the commit is %+v", c)
 		}
@@ -170,13 +170,13 @@ func TestNoPatchFollowsTheLargestNumber(t *testing.T) {
 		t.Errorf("values (-want +got):\n%s", diff)
 	}
 	wantError(t, Ends(w.last), ErrInvalid)
-	if names := asideNames(t, w); len(names) > 0 {
-		t.Errorf("set aside still: %v", names)
+	if names := pendingNames(t, w); len(names) > 0 {
+		t.Errorf("deferred still: %v", names)
 	}
 	if _, err := Quarantine(t.Context(), dir, "tool", nil); err != nil {
 		t.Fatal(err)
 	}
-	setAside(t, w, op("n", Add, "10"))
+	deferUpdate(t, w, op("n", Add, "10"))
 	if diff := cmp.Diff(map[string]string{"n": "10"}, values(t, w, "n")); diff != "" {
 		t.Errorf("values (-want +got):\n%s", diff)
 	}

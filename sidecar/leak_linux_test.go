@@ -18,7 +18,7 @@ import (
 func init() { roles["forks"] = roleForks }
 
 // roleForks does what a program does that lives long and starts many hooks: it
-// starts a process, opens an owner, commits, claims, gets no lock, sets aside,
+// starts a process, opens an owner, commits, claims, gets no lock, defers,
 // and closes, again and again. It prints what it has open and how much memory it
 // uses after some rounds and after all.
 func roleForks(args []string) error {
@@ -60,7 +60,7 @@ func fork(dir string, round int) (err error) {
 	if err := other.lock.Acquire(ctx, 0); err != nil {
 		return err
 	}
-	if c, err := tool.Update(ctx, add); err != nil || c.Outcome != SetAside {
+	if c, err := tool.Update(ctx, add); err != nil || c.Outcome != Deferred {
 		return fmt.Errorf("%v: %w", c.Outcome, err)
 	}
 	if err := other.lock.Release(); err != nil {

@@ -34,8 +34,8 @@ func TestErrorAtEveryCallNamesItsFile(t *testing.T) {
 			strangeCost(t, dir, func(text string) string { return text[:len(text)/2] })
 		}, func(dir string, r inject.Result) { names(t, dir, r) })
 	})
-	t.Run("setting aside", func(t *testing.T) {
+	t.Run("deferring", func(t *testing.T) {
 		t.Parallel()
-		everySet(t, plan, func(w *Writer) { setAside(t, w, op("n", Add, "3")) }, func(dir string, r inject.Result) { names(t, dir, r) })
+		everySet(t, plan, func(w *Writer) { deferUpdate(t, w, op("n", Add, "3")) }, func(dir string, r inject.Result) { names(t, dir, r) })
 	})
 }

@@ -29,11 +29,11 @@ func init() {
 }
 
 // crowd declares what many processes do at once: three owners of a map each,
-// one that sets aside, and one that claims.
+// one that defers, and one that claims.
 func crowd() *schema.Declaration {
 	text := map[string]schema.Field{"text": {Type: schema.TypeString}}
 	d := &schema.Declaration{State: "crowd", Owners: map[string]schema.Owner{
-		"tool": {Busy: schema.Busy{Then: schema.Aside}, Fields: map[string]schema.Field{"n": {Type: schema.TypeUint, Kind: schema.Counter}}},
+		"tool": {Busy: schema.Busy{Then: schema.Defer}, Fields: map[string]schema.Field{"n": {Type: schema.TypeUint, Kind: schema.Counter}}},
 		"hook": {Fields: map[string]schema.Field{"fired": {Type: schema.TypeTime, Kind: schema.Once}, "id": {Type: schema.TypeString}}},
 	}}
 	for i := range 3 {
@@ -50,7 +50,7 @@ func barrier() {
 
 // roleStorm is what one hook of many does: it opens, commits once and claims. It
 // prints whether it was served, whether it has won, who has, and how long that
-// took in milliseconds.
+// folded milliseconds.
 func roleStorm(args []string) error {
 	barrier()
 	start := time.Now()
@@ -69,7 +69,7 @@ func roleStorm(args []string) error {
 	}
 	defer hook.Close()
 	won, by, err := hook.Claim(context.Background(), "fired")
-	fmt.Println(c.Outcome == Applied || c.Outcome == SetAside, won, by.ID, time.Since(start).Milliseconds())
+	fmt.Println(c.Outcome == Applied || c.Outcome == Deferred, won, by.ID, time.Since(start).Milliseconds())
 	return err
 }
 

@@ -79,17 +79,17 @@ func (tx *Tx) entry(field, key string, at Version) (slot, error) {
 
 // attaches says why another owner than decider cannot have anything at a key
 // that decider's sidecar has so. A key that is created by a patch which is set
-// aside is in views, and in no sidecar: until a commit of decider takes it in,
+// pending is in views, and in no sidecar: until a commit of decider folds it,
 // there is no version for what others have there to go by, and whether the patch
-// is taken in at all, only that commit says.
+// is folded at all, only that commit says.
 func (tx *Tx) attaches(decider string, now slot, at Version) error {
 	switch {
 	case now.set && (at.IsZero() || means(at, now.born)):
 		return nil
-	case !at.IsZero() && (now.set || !at.IsAside()):
+	case !at.IsZero() && (now.set || !at.IsPending()):
 		return fmt.Errorf("%w: it is no longer the incarnation %v: look at the map again", ErrConflict, at)
-	case tx.batch.w.manifest.Declaration.Owners[decider].SetsAside():
-		return fmt.Errorf("%w: the sidecar of owner %s, which decides the keys, does not have it: let %s create it first, or if it is set aside, run `freehold fold %s` and look at the map again", ErrNoKey, decider, decider, decider)
+	case tx.batch.w.manifest.Declaration.Owners[decider].Defers():
+		return fmt.Errorf("%w: the sidecar of owner %s, which decides the keys, does not have it: let %s create it first, or if it is deferred, run `freehold fold %s` and look at the map again", ErrNoKey, decider, decider, decider)
 	default:
 		return fmt.Errorf("%w: owner %s, which decides the keys, has not created it: let it create the key first", ErrNoKey, decider)
 	}

@@ -75,7 +75,7 @@ func (m Map[E]) DeleteAt(ref Ref) {
 // it has at a key is an E, and vanishes with the key.
 //
 // It knows the keys that stand in that owner's sidecar. A key that only a patch
-// creates which is set aside is in views already, and not here: it has no
+// creates which is deferred is in views already, and not here: it has no
 // incarnation to attach to before a commit takes the patch in, which may also
 // keep it out. A write at it fails with [ErrNoKey] until then.
 type Part[E any] struct{ part keyed[E] }
@@ -93,7 +93,7 @@ func (p Part[E]) Key(key string) E { return p.part.key(key) }
 
 // At returns what the owner has at the incarnation of a key that a view
 // showed. If it is gone, using it fails the Update with [ErrConflict], and if it is
-// only set aside as yet, with [ErrNoKey].
+// only deferred as yet, with [ErrNoKey].
 func (p Part[E]) At(ref Ref) E { return p.part.at(ref) }
 
 // Keys returns the keys that there were when the Update began, sorted by their

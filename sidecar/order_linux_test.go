@@ -35,24 +35,24 @@ func roleTag(args []string) error {
 	return errors.Join(err, w.Close())
 }
 
-// shown returns what a view has of a field: what is set aside on top of the
+// shown returns what a view has of a field: pending patches on top of the
 // sidecar.
 func shown(t *testing.T, w *Writer, field string) string {
 	t.Helper()
-	a, err := w.dir.OpenAside(w.owner)
+	a, err := w.dir.OpenPending(w.owner)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer a.Close()
-	names, err := ListAside(a, w.manifest.StateID)
+	names, err := ListPending(a, w.manifest.StateID)
 	if err != nil {
 		t.Fatal(err)
 	}
-	patches := make([]*PatchAside, len(names))
+	patches := make([]*PendingPatch, len(names))
 	for i, name := range names {
 		raw, err := a.ReadFile(name, nil, MaxPatch)
 		if err == nil {
-			patches[i], err = DecodePatchAside(raw, name, w.owner, w.manifest.StateID)
+			patches[i], err = DecodePendingPatch(raw, name, w.owner, w.manifest.StateID)
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -62,7 +62,7 @@ func shown(t *testing.T, w *Writer, field string) string {
 	if mine.err != nil {
 		t.Fatal(mine.err)
 	}
-	patches = slices.DeleteFunc(patches, func(p *PatchAside) bool { return mine.doc.HasPassed(p.Number) || mine.doc.HasFolded(p.ID) })
+	patches = slices.DeleteFunc(patches, func(p *PendingPatch) bool { return mine.doc.HasPassed(p.Number) || mine.doc.HasFolded(p.ID) })
 	whole, outs := Overlay(w.manifest, w.dir.Path(), w.owner, mine.doc, patches)
 	if len(outs) > 0 {
 		t.Error(outs)
@@ -93,7 +93,7 @@ func TestLaterUpdateWinsWhateverClocksSay(t *testing.T) {
 		if rng.IntN(4) == 0 {
 			play(Applied)
 		} else {
-			locked(t, w, func() { play(SetAside) })
+			locked(t, w, func() { play(Deferred) })
 		}
 		var want []string
 		for element, is := range there {
@@ -115,9 +115,9 @@ func TestLaterUpdateWinsWhateverClocksSay(t *testing.T) {
 	}
 }
 
-// A commit comes after all that was set aside before it began, also if that is
-// more than one version of the sidecar takes in.
-func TestCommitComesAfterWhatWasSetAsideBefore(t *testing.T) {
+// A commit comes after all that was deferred before it began, also if that is
+// more than one version of the sidecar folds.
+func TestCommitComesAfterWhatWasSetPendingBefore(t *testing.T) {
 	dir, _ := newPile(t)
 	w := openSetter(t, dir, "tool", &Options{Wait: time.Minute})
 	c := update(t, w, ops(op("tags", Remove, `"last"`)))
@@ -129,26 +129,26 @@ func TestCommitComesAfterWhatWasSetAsideBefore(t *testing.T) {
 	}
 }
 
-// A patch that this declaration does not know is taken in once, after those that
-// came later, when one does; and nothing of it is lost when they are taken in.
-func TestPatchThatWasLeftIsTakenInOnceLater(t *testing.T) {
+// A patch that this declaration does not know is folded once, after those that
+// came later, when one does; and nothing of it is lost when they are folded.
+func TestPatchThatWasLeftIsFoldedOnceLater(t *testing.T) {
 	dir, w := newSetters(t)
-	p := &PatchAside{ID: "0000000000001", At: time.Now(), Ops: Patch{op("more", Add, "3"), op("tags", Insert, `"x"`)}, Name: asideName(w.manifest.StateID, 1)}
+	p := &PendingPatch{ID: "0000000000001", At: time.Now(), Ops: Patch{op("more", Add, "3"), op("tags", Insert, `"x"`)}, Name: pendingName(w.manifest.StateID, 1)}
 	raw, err := p.encode("tool", w.manifest.StateID)
 	if err == nil {
-		err = os.WriteFile(filepath.Join(dir, ".freehold", "tool.aside", p.Name), raw, 0o600)
+		err = os.WriteFile(filepath.Join(dir, ".freehold", "tool.pending", p.Name), raw, 0o600)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	setAside(t, w, op("n", Add, "1"), op("tags", Remove, `"x"`))
+	deferUpdate(t, w, op("n", Add, "1"), op("tags", Remove, `"x"`))
 	for range 2 {
 		update(t, w, ops(op("n", Add, "10")))
-		setAside(t, w, op("n", Add, "100"))
+		deferUpdate(t, w, op("n", Add, "100"))
 	}
 	update(t, w, ops())
-	if diff := cmp.Diff([]string{p.Name}, asideNames(t, w)); diff != "" {
-		t.Errorf("set aside (-want +got):\n%s", diff)
+	if diff := cmp.Diff([]string{p.Name}, pendingNames(t, w)); diff != "" {
+		t.Errorf("deferred (-want +got):\n%s", diff)
 	}
 	more := setters()
 	more.Owners["tool"].Fields["more"] = schema.Field{Type: schema.TypeUint, Kind: schema.Counter}
@@ -162,19 +162,19 @@ func TestPatchThatWasLeftIsTakenInOnceLater(t *testing.T) {
 			t.Errorf("values (-want +got):\n%s", diff)
 		}
 	}
-	noneAside(t, newer)
+	nonePending(t, newer)
 }
 
-// Patches that a release set aside which gave them no numbers come first, by the
+// Patches that a release deferred which gave them no numbers come first, by the
 // clocks of its processes.
 func TestPatchesWithoutNumbersComeFirst(t *testing.T) {
 	dir, w := newSetters(t)
-	setAside(t, w, op("tags", Insert, `"a"`), op("tags", Remove, `"b"`))
+	deferUpdate(t, w, op("tags", Insert, `"a"`), op("tags", Remove, `"b"`))
 	for i, op := range []Op{op("tags", Remove, `"a"`), op("tags", Insert, `"b"`), op("tags", Insert, `"c"`), op("tags", Remove, `"c"`)} {
-		p := &PatchAside{ID: fmt.Sprintf("%013d", i), At: time.Now().Add(time.Duration(-i) * time.Hour), Ops: Patch{op}, Name: fmt.Sprintf("00000000000ab.%d.json", i)}
+		p := &PendingPatch{ID: fmt.Sprintf("%013d", i), At: time.Now().Add(time.Duration(-i) * time.Hour), Ops: Patch{op}, Name: fmt.Sprintf("00000000000ab.%d.json", i)}
 		raw, err := p.encode("tool", w.manifest.StateID)
 		if err == nil {
-			err = os.WriteFile(filepath.Join(dir, ".freehold", "tool.aside", p.Name), raw, 0o600)
+			err = os.WriteFile(filepath.Join(dir, ".freehold", "tool.pending", p.Name), raw, 0o600)
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -188,29 +188,29 @@ func TestPatchesWithoutNumbersComeFirst(t *testing.T) {
 	}
 }
 
-// Whoever lists what is set aside, while others add to it, sees all up to one
+// Whoever lists pending patches, while others add to it, sees all up to one
 // number.
 func TestListOfPatchesHasNoGaps(t *testing.T) {
 	_, w := newSetters(t)
-	a := openAside(t, w)
+	a := openPending(t, w)
 	const most = 3000
 	added := make(chan error, 1)
 	go func() {
 		for n := range uint64(most) {
-			if err := os.WriteFile(a.Path(asideName(w.manifest.StateID, n+1)), nil, 0o600); err != nil {
+			if err := os.WriteFile(a.Path(pendingName(w.manifest.StateID, n+1)), nil, 0o600); err != nil {
 				added <- err
 				return
 			}
 		}
 		added <- nil
 	}()
-	other, err := w.dir.OpenAside("tool") // with a place in the directory of its own
+	other, err := w.dir.OpenPending("tool") // with a place in the directory of its own
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer other.Close()
 	for n := 0; n < most; {
-		names, err := ListAside(other, w.manifest.StateID)
+		names, err := ListPending(other, w.manifest.StateID)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -228,15 +228,15 @@ func TestListOfPatchesHasNoGaps(t *testing.T) {
 	}
 }
 
-// putBack sets two patches aside, of which the first is moved away while a
-// commit takes in the second, and put back. It returns the patch that came back,
+// putBack sets two patches pending, of which the first is moved away while a
+// commit folds the second, and put back. It returns the patch that came back,
 // and what the next commit is told.
 func putBack(t *testing.T) (w *Writer, id string, told error) {
 	t.Helper()
 	dir, _ := newSetters(t)
 	w = openSetter(t, dir, "tool", &Options{Notice: func(err error) { told = errors.Join(told, err) }})
-	first := setAside(t, w, op("n", Add, "1"))
-	file := filepath.Join(dir, ".freehold", "tool.aside", asideNames(t, w)[0])
+	first := deferUpdate(t, w, op("n", Add, "1"))
+	file := filepath.Join(dir, ".freehold", "tool.pending", pendingNames(t, w)[0])
 	moved := filepath.Join(t.TempDir(), "moved")
 	if err := os.Rename(file, moved); err != nil {
 		t.Fatal(err)
@@ -246,11 +246,11 @@ func putBack(t *testing.T) (w *Writer, id string, told error) {
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	setAside(t, w, op("n", Add, "10"))
+	deferUpdate(t, w, op("n", Add, "10"))
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
 	}
-	update(t, w, ops()) // takes in the second
+	update(t, w, ops()) // folds the second
 	if err := os.Rename(moved, file); err != nil {
 		t.Fatal(err)
 	}
@@ -258,17 +258,17 @@ func putBack(t *testing.T) (w *Writer, id string, told error) {
 	return w, first.Nonce, told
 }
 
-// What was set aside, moved away and put back is not destroyed: it is kept where
+// Pending patches, moved away and put back is not destroyed: it is kept where
 // its owner is told to look.
 func TestPatchThatIsPutBackTooLateIsKept(t *testing.T) {
 	w, id, told := putBack(t)
-	wantError(t, told, errPassed, "kept out")
+	wantError(t, told, errPassed, "rejected")
 	kept := readFile(t, filepath.Join(w.dir.Path(), ".freehold", "quarantine", keptName("tool", id)))
 	if !strings.Contains(kept, id) {
 		t.Errorf("what is kept is %q", kept)
 	}
-	if names := asideNames(t, w); len(names) > 0 {
-		t.Errorf("set aside still: %q", names)
+	if names := pendingNames(t, w); len(names) > 0 {
+		t.Errorf("deferred still: %q", names)
 	}
 	if diff := cmp.Diff(map[string]string{"n": "110"}, values(t, w, "n")); diff != "" {
 		t.Errorf("values (-want +got):\n%s", diff)
@@ -287,7 +287,7 @@ func (m meet) wait() {
 
 // Of two writers that get the name of the same number after it has passed, one
 // after the other, a fold may have read the patch of the first, who withdraws it.
-// It leaves that of the second alone: else that one takes it for taken in.
+// It leaves that of the second alone: else that one takes it for folded.
 func TestFoldRemovesNoPatchThatFollowsAWithdrawnOne(t *testing.T) {
 	dir, w := newSetters(t)
 	holder := openSetter(t, dir, "tool", nil)
@@ -306,7 +306,7 @@ func TestFoldRemovesNoPatchThatFollowsAWithdrawnOne(t *testing.T) {
 	late := func(value string) (numbered meet, ended chan error) { // its number is chosen, and it waits
 		w := openSetter(t, dir, "tool", &Options{Wait: -1})
 		numbered, ended = newMeet(), make(chan error, 1)
-		atStep(failpoint.AsideNumbered, numbered.wait)
+		atStep(failpoint.PendingNumbered, numbered.wait)
 		go func() {
 			_, err := w.Update(context.Background(), ops(op("n", Add, value)))
 			ended <- err
@@ -322,7 +322,7 @@ func TestFoldRemovesNoPatchThatFollowsAWithdrawnOne(t *testing.T) {
 	}
 	update(t, w, ops()) // and their number passes
 	firstPut, secondPut := newMeet(), newMeet()
-	atStep(failpoint.AsidePut, firstPut.wait)
+	atStep(failpoint.PendingPut, firstPut.wait)
 	close(first.goOn)
 	<-firstPut.came
 	atStep(failpoint.FoldPassed, func() {
@@ -331,7 +331,7 @@ func TestFoldRemovesNoPatchThatFollowsAWithdrawnOne(t *testing.T) {
 			t.Error(err)
 		}
 		atStep(failpoint.FoldListed, func() {
-			atStep(failpoint.AsidePut, secondPut.wait)
+			atStep(failpoint.PendingPut, secondPut.wait)
 			close(second.goOn)
 			<-secondPut.came
 		})

@@ -10,20 +10,20 @@ import (
 )
 
 // Overlay returns doc, the sidecar of owner in the state directory dir, with
-// patches that are set aside taken in, as the next commit will take them in.
+// pending patches folded, as the next commit will take them in.
 // What a patch has written has its id for a version, and so has the incarnation
-// of a key that it creates; see [Version.IsAside]. outs says, by the patches'
+// of a key that it creates; see [Version.IsPending]. outs says, by the patches'
 // ids, which are not in it, or not whole, and why.
-func Overlay(m *schema.Manifest, dir, owner string, doc *document.Document, patches []*PatchAside) (whole *document.Document, outs map[string]error) {
+func Overlay(m *schema.Manifest, dir, owner string, doc *document.Document, patches []*PendingPatch) (whole *document.Document, outs map[string]error) {
 	declared := m.Declaration.Owners[owner]
 	b := &batch{w: &Writer{path: filepath.Join(dir, owner+".json"), manifest: m, owner: owner, declared: declared, known: declared}, base: doc}
 	outs = map[string]error{}
-	for _, p := range SortAside(patches) {
+	for _, p := range SortPending(patches) {
 		born := Version{Nonce: p.ID}
 		tx, kept, err := b.combine(p, nil, born)
 		b.takeOf(p, tx, born)
 		if err := errors.Join(err, errors.Join(kept...)); err != nil {
-			outs[p.ID] = fmt.Errorf("patch %s: %w: run `freehold fold %s`, which takes in what it can and says where it keeps the rest", p.ID, err, owner)
+			outs[p.ID] = fmt.Errorf("patch %s: %w: run `freehold fold %s`, which folds what it can and says where it keeps the rest", p.ID, err, owner)
 		}
 	}
 	whole = doc.Clone()
@@ -34,7 +34,7 @@ func Overlay(m *schema.Manifest, dir, owner string, doc *document.Document, patc
 // combine carries p's operations out on top of the batch. kept are the reasons
 // why some of them are left out: the incarnation that they mean is gone. If any
 // other cannot be carried out, err says why and none is.
-func (b *batch) combine(p *PatchAside, others map[string]*snapshot, born Version) (tx *Tx, kept []error, err error) {
+func (b *batch) combine(p *PendingPatch, others map[string]*snapshot, born Version) (tx *Tx, kept []error, err error) {
 	tx = &Tx{batch: b, others: others, born: born}
 	for _, op := range p.Ops {
 		tx.Apply(op)
@@ -51,7 +51,7 @@ func (b *batch) combine(p *PatchAside, others map[string]*snapshot, born Version
 }
 
 // takeOf takes into the batch what combine carried out.
-func (b *batch) takeOf(p *PatchAside, tx *Tx, version Version) {
+func (b *batch) takeOf(p *PendingPatch, tx *Tx, version Version) {
 	if tx == nil {
 		return
 	}
@@ -59,7 +59,7 @@ func (b *batch) takeOf(p *PatchAside, tx *Tx, version Version) {
 	b.take(tx, &by)
 }
 
-// joined is entry for an operation of a patch that was set aside. It joins the
+// joined is entry for an operation of a pending patch. It joins the
 // incarnation of the key that it means; one that meant none joins the one that
 // there is, or creates it.
 func (tx *Tx) joined(field, key string, at Version) (slot, error) {
@@ -89,5 +89,5 @@ func (tx *Tx) joined(field, key string, at Version) (slot, error) {
 
 // means reports whether a reference to the incarnation at is one to the
 // incarnation born. A key that a view showed before the patch that created it
-// was taken in has the patch's id for a version.
-func means(at, born Version) bool { return at == born || at.IsAside() && at.Nonce == born.Nonce }
+// was folded has the patch's id for a version.
+func means(at, born Version) bool { return at == born || at.IsPending() && at.Nonce == born.Nonce }

@@ -18,7 +18,7 @@ import (
 
 func init() { roles["overtaken"] = roleOvertaken }
 
-// overtake lets another process set a patch aside that adds 10, and a fold take it
+// overtake lets another process deferred a patch that adds 10, and a fold take it
 // in, when w has chosen the number of its own. The lock is held before and after.
 func overtake(ctx context.Context, w *Writer, after func()) error {
 	dir := w.dir.Path()
@@ -31,7 +31,7 @@ func overtake(ctx context.Context, w *Writer, after func()) error {
 		return err
 	}
 	failpoint.Set(func(step string) {
-		if step != failpoint.AsideNumbered {
+		if step != failpoint.PendingNumbered {
 			return
 		}
 		failpoint.Set(nil)
@@ -46,7 +46,7 @@ func overtake(ctx context.Context, w *Writer, after func()) error {
 	return nil
 }
 
-// roleOvertaken sets a patch aside that adds 1000 and whose number passes before it
+// roleOvertaken sets a patch pending that adds 1000 and whose number passes before it
 // has its name.
 func roleOvertaken(args []string) error {
 	w, err := Open(context.Background(), args[0], setters(), "tool", &Options{Wait: -1})
@@ -61,9 +61,9 @@ func roleOvertaken(args []string) error {
 	return printOutcome(c, err)
 }
 
-// A patch whose number has passed counts for nobody, so it is set aside again;
+// A patch whose number has passed counts for nobody, so it is deferred again;
 // without that, it is lost.
-func TestPatchWhoseNumberHasPassedIsSetAsideAgain(t *testing.T) {
+func TestPatchWhoseNumberHasPassedIsSetPendingAgain(t *testing.T) {
 	for _, rule := range []string{"", failpoint.RulePassed} {
 		t.Run("without "+rule, func(t *testing.T) {
 			dir, w := newSetters(t)
@@ -74,7 +74,7 @@ func TestPatchWhoseNumberHasPassedIsSetAsideAgain(t *testing.T) {
 			}
 			defer failpoint.Set(nil)
 			c := update(t, w, ops(op("n", Add, "1000")))
-			if c.Outcome != SetAside {
+			if c.Outcome != Deferred {
 				t.Fatalf("the commit is %+v", c)
 			}
 			failpoint.Omit("")
@@ -85,10 +85,10 @@ func TestPatchWhoseNumberHasPassedIsSetAsideAgain(t *testing.T) {
 			if rule != "" {
 				return
 			}
-			if diff := cmp.Diff([]string{asideName(w.manifest.StateID, 2)}, asideNames(t, w)); diff != "" {
-				t.Errorf("set aside (-want +got):\n%s", diff)
+			if diff := cmp.Diff([]string{pendingName(w.manifest.StateID, 2)}, pendingNames(t, w)); diff != "" {
+				t.Errorf("deferred (-want +got):\n%s", diff)
 			}
-			if outcome, err := Resolve(t.Context(), dir, "tool", c.Version); outcome != SetAside || err != nil {
+			if outcome, err := Resolve(t.Context(), dir, "tool", c.Version); outcome != Deferred || err != nil {
 				t.Errorf("resolved as %v (%v)", outcome, err)
 			}
 		})
@@ -106,7 +106,7 @@ func TestWriterMissesItsNumberOnlySoOften(t *testing.T) {
 	missed := 0
 	var overtakes func(step string)
 	overtakes = func(step string) {
-		if step != failpoint.AsideNumbered {
+		if step != failpoint.PendingNumbered {
 			return
 		}
 		failpoint.Set(nil)
@@ -126,11 +126,11 @@ func TestWriterMissesItsNumberOnlySoOften(t *testing.T) {
 	c, err := late.Update(t.Context(), ops(op("n", Add, "1000")))
 	failpoint.Set(nil)
 	wantError(t, err, ErrBusy, "nothing was changed", "try again")
-	said.Same(t, "set aside: a writer that misses its number each time", err, dir, "STATE")
+	said.Same(t, "deferred: a writer that misses its number each time", err, dir, "STATE")
 	if missed != mostMissed || c != (Commit{}) {
 		t.Errorf("it missed %d numbers, and the commit is %+v", missed, c)
 	}
-	if left, err := os.ReadDir(filepath.Join(dir, ".freehold", "tool.aside")); err != nil || len(left) > 0 {
+	if left, err := os.ReadDir(filepath.Join(dir, ".freehold", "tool.pending")); err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v (%v)", left, err)
 	}
 	if err := holder.lock.Release(); err != nil {
@@ -139,19 +139,19 @@ func TestWriterMissesItsNumberOnlySoOften(t *testing.T) {
 	if diff := cmp.Diff(map[string]string{"n": fmt.Sprint(mostMissed)}, values(t, w, "n")); diff != "" {
 		t.Errorf("values (-want +got):\n%s", diff)
 	}
-	setAside(t, late, op("n", Add, "1000")) // who tries again gets on
+	deferUpdate(t, late, op("n", Add, "1000")) // who tries again gets on
 }
 
 // A writer that finds each number given, since others are faster, gives up, too.
 func TestWriterFindsItsNumberGivenOnlySoOften(t *testing.T) {
 	dir, w := newSetters(t)
 	late := openSetter(t, dir, "tool", &Options{Wait: -1})
-	in := filepath.Join(dir, ".freehold", "tool.aside")
+	in := filepath.Join(dir, ".freehold", "tool.pending")
 	given := uint64(0)
 	failpoint.Set(func(step string) {
-		if step == failpoint.AsideNumbered {
+		if step == failpoint.PendingNumbered {
 			given++
-			if err := os.WriteFile(filepath.Join(in, asideName(w.manifest.StateID, given)), nil, 0o600); err != nil {
+			if err := os.WriteFile(filepath.Join(in, pendingName(w.manifest.StateID, given)), nil, 0o600); err != nil {
 				t.Error(err)
 			}
 		}
@@ -160,13 +160,13 @@ func TestWriterFindsItsNumberGivenOnlySoOften(t *testing.T) {
 	locked(t, w, func() {
 		c, err := late.Update(t.Context(), ops(op("n", Add, "1")))
 		wantError(t, err, ErrBusy, "nothing was changed", "try again")
-		said.Same(t, "set aside: a writer that finds each number given", err, dir, "STATE")
-		if given != MaxAside || c != (Commit{}) {
+		said.Same(t, "deferred: a writer that finds each number given", err, dir, "STATE")
+		if given != MaxPending || c != (Commit{}) {
 			t.Errorf("it tried %d numbers, and the commit is %+v", given, c)
 		}
 	})
 	left, err := os.ReadDir(in)
-	if err != nil || len(left) != MaxAside {
+	if err != nil || len(left) != MaxPending {
 		t.Errorf("%d files are there (%v)", len(left), err)
 	}
 	for _, file := range left {
@@ -176,9 +176,9 @@ func TestWriterFindsItsNumberGivenOnlySoOften(t *testing.T) {
 	}
 }
 
-// Whoever is killed while his number passes has set all aside or nothing, and
+// Whoever is killed while his number passes has deferred all or nothing, and
 // leaves nothing behind that the next commit does not clear.
-func TestSettingAsideLateStoppedAtEveryCallIsAllOrNothing(t *testing.T) {
+func TestSettingPendingLateStoppedAtEveryCallIsAllOrNothing(t *testing.T) {
 	if err := inject.Available(); err != nil {
 		t.Skipf("system calls cannot be intercepted: %v", err)
 	}
@@ -196,7 +196,7 @@ func TestSettingAsideLateStoppedAtEveryCallIsAllOrNothing(t *testing.T) {
 				w.Close()
 				return inject.Command{Path: os.Args[0], Args: []string{dir}, Env: append(os.Environ(), roleVar+"=overtaken")}, plan
 			}) {
-				if r.Hit == nil && !strings.HasPrefix(string(r.Stdout), "set aside ") {
+				if r.Hit == nil && !strings.HasPrefix(string(r.Stdout), "deferred ") {
 					t.Errorf("undisturbed, it says %q", r.Stdout)
 				}
 				settles(t, dir, 10, r)
@@ -222,10 +222,10 @@ func manyPassed(t *testing.T, w *Writer, several int) {
 	})
 	update(t, w, ops())
 	for i := range several {
-		p := &PatchAside{ID: fmt.Sprintf("%013d", i+1), At: time.Now(), Ops: Patch{op("n", Add, "1000")}, Name: asideName(w.manifest.StateID, uint64(i+1))}
+		p := &PendingPatch{ID: fmt.Sprintf("%013d", i+1), At: time.Now(), Ops: Patch{op("n", Add, "1000")}, Name: pendingName(w.manifest.StateID, uint64(i+1))}
 		raw, err := p.encode("tool", w.manifest.StateID)
 		if err == nil {
-			err = os.WriteFile(filepath.Join(w.dir.Path(), ".freehold", "tool.aside", p.Name), raw, 0o600)
+			err = os.WriteFile(filepath.Join(w.dir.Path(), ".freehold", "tool.pending", p.Name), raw, 0o600)
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -234,23 +234,23 @@ func manyPassed(t *testing.T, w *Writer, several int) {
 }
 
 // A commit moves away only so many patches whose numbers have passed, and still
-// takes in what counts: each is kept durably, and those who wait have deadlines.
+// folds what counts: each is kept durably, and those who wait have deadlines.
 func TestCommitMovesAwayOnlySoManyPassedPatches(t *testing.T) {
 	_, w := newSetters(t)
 	const more = 3
 	manyPassed(t, w, mostKept+more)
-	setAside(t, w, op("peak", Raise, "7"))
+	deferUpdate(t, w, op("peak", Raise, "7"))
 	for _, left := range []int{more, 0} {
 		if diff := cmp.Diff(map[string]string{"n": fmt.Sprint(10 * (mostKept + more)), "peak": "7"}, values(t, w, "n", "peak")); diff != "" {
 			t.Errorf("values (-want +got):\n%s", diff)
 		}
-		if names := asideNames(t, w); len(names) != left {
+		if names := pendingNames(t, w); len(names) != left {
 			t.Errorf("%d are still there, want %d: %v", len(names), left, names)
 		}
 	}
 }
 
-// What counts for no view is never taken in: not by a fold, and not after the
+// What counts for no view is never folded: not by a fold, and not after the
 // sidecar was moved aside.
 func TestPassedPatchCountsForNobody(t *testing.T) {
 	for _, rule := range []string{"", failpoint.RulePassed} {
@@ -266,13 +266,13 @@ func TestPassedPatchCountsForNobody(t *testing.T) {
 			if counted := got != "10"; counted != (rule != "") {
 				t.Errorf("without the rule %q, n is %s, want 10", rule, got)
 			}
-			noneAside(t, w)
+			nonePending(t, w)
 		})
 	}
 	t.Run("quarantine", func(t *testing.T) {
 		dir, w := newSetters(t)
 		passedJunk(t, w)
-		setAside(t, w, op("peak", Raise, "7"))
+		deferUpdate(t, w, op("peak", Raise, "7"))
 		if _, err := Quarantine(t.Context(), dir, "tool", nil); err != nil {
 			t.Fatal(err)
 		}
@@ -282,13 +282,13 @@ func TestPassedPatchCountsForNobody(t *testing.T) {
 	})
 }
 
-// As long as its writer lives, who alone knows whether it is to be set aside
+// As long as its writer lives, who alone knows whether it is to be deferred
 // again, nobody else removes a patch whose number has passed.
 func TestPassedPatchStaysWhileItsWriterLives(t *testing.T) {
 	_, w := newSetters(t)
 	passedJunk(t, w)
-	a := openAside(t, w)
-	name := asideNames(t, w)[0]
+	a := openPending(t, w)
+	name := pendingNames(t, w)[0]
 	raw := readFile(t, a.Path(name))
 	if err := os.Remove(a.Path(name)); err != nil {
 		t.Fatal(err)
@@ -301,8 +301,8 @@ func TestPassedPatchStaysWhileItsWriterLives(t *testing.T) {
 		t.Fatal(err)
 	}
 	update(t, w, ops(op("peak", Raise, "1")))
-	if diff := cmp.Diff([]string{name}, asideNames(t, w)); diff != "" {
-		t.Errorf("set aside (-want +got):\n%s", diff)
+	if diff := cmp.Diff([]string{name}, pendingNames(t, w)); diff != "" {
+		t.Errorf("deferred (-want +got):\n%s", diff)
 	}
 	if err := draft.Close(); err != nil {
 		t.Fatal(err)
@@ -315,7 +315,7 @@ func TestPassedPatchStaysWhileItsWriterLives(t *testing.T) {
 
 // A patch means the incarnation of its owner's key that its writer saw, also if
 // the key is deleted and created again before the patch has its number: then it
-// is kept out. One whose writer saw none means the one that there is then, or
+// is rejected. One whose writer saw none means the one that there is then, or
 // creates it.
 func TestPatchMeansTheIncarnationThatItsWriterSaw(t *testing.T) {
 	use := Op{Field: "own", Verb: Add, Key: "k", Member: "uses", Value: []byte("1")}
@@ -347,7 +347,7 @@ func TestPatchMeansTheIncarnationThatItsWriterSaw(t *testing.T) {
 				t.Fatal(err)
 			}
 			failpoint.Set(func(step string) {
-				if step == failpoint.AsideNumbered {
+				if step == failpoint.PendingNumbered {
 					failpoint.Set(nil)
 					holder.lock.Release()
 					commit(tc.meanwhile)
@@ -355,17 +355,17 @@ func TestPatchMeansTheIncarnationThatItsWriterSaw(t *testing.T) {
 			})
 			defer failpoint.Set(nil)
 			c := update(t, late, ops(use))
-			if c.Outcome != SetAside {
+			if c.Outcome != Deferred {
 				t.Fatalf("the commit is %+v", c)
 			}
 			if diff := cmp.Diff(map[string]string{"own": tc.want}, values(t, w, "own")); diff != "" {
 				t.Errorf("values (-want +got):\n%s", diff)
 			}
 			outcome, err := Resolve(t.Context(), dir, "tool", c.Version)
-			if kept := errors.Is(err, ErrKeptOut); outcome != Applied || kept != tc.kept || len(told) > 0 != tc.kept {
+			if kept := errors.Is(err, ErrRejected); outcome != Applied || kept != tc.kept || len(told) > 0 != tc.kept {
 				t.Errorf("resolved as %v (%v), and told %v", outcome, err, told)
 			}
-			noneAside(t, w)
+			nonePending(t, w)
 		})
 	}
 }

@@ -71,12 +71,12 @@ func TestRestoredBackupTakesNoCommit(t *testing.T) {
 	update(t, openReset(t, dir, nil), clearIt)
 }
 
-// A commit that takes in many patches is no older copy of the one before, which
+// A commit that folds many patches is no older copy of the one before, which
 // others have seen.
-func TestManyPatchesTakenInHideNoCommit(t *testing.T) {
+func TestManyPatchesFoldedHideNoCommit(t *testing.T) {
 	dir := t.TempDir() + "/state"
 	d := &schema.Declaration{State: "usage", Owners: map[string]schema.Owner{
-		"tool":  {Busy: schema.Busy{Wait: "1ms", Then: schema.Aside}, Fields: map[string]schema.Field{"n": {Type: schema.TypeUint, Kind: schema.Counter}}},
+		"tool":  {Busy: schema.Busy{Wait: "1ms", Then: schema.Defer}, Fields: map[string]schema.Field{"n": {Type: schema.TypeUint, Kind: schema.Counter}}},
 		"after": {Fields: map[string]schema.Field{"of": {Type: schema.TypeUint, DependsOn: []string{"n"}}}},
 	}}
 	if err := Create(dir, d); err != nil {
@@ -99,7 +99,7 @@ func TestManyPatchesTakenInHideNoCommit(t *testing.T) {
 	})
 	locked(t, tool, func() {
 		for range document.MaxRecent {
-			if c, err := tool.Update(t.Context(), add); err != nil || c.Outcome != SetAside {
+			if c, err := tool.Update(t.Context(), add); err != nil || c.Outcome != Deferred {
 				t.Fatalf("%+v (%v)", c, err)
 			}
 		}
@@ -136,7 +136,7 @@ func TestRemovedSidecarIsNotBegunAnewUnasked(t *testing.T) {
 
 // A sidecar that nobody has seen may be removed, and one that was moved aside is
 // not missed by those who have.
-func TestWhatIsMovedAsideIsNotMissed(t *testing.T) {
+func TestWhatIsMovedPendingIsNotMissed(t *testing.T) {
 	dir, w := newHappening(t, &Options{Clock: backThen})
 	happen(t, w)
 	remove(t, sidecarPath(dir, "reset"))

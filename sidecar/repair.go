@@ -25,7 +25,7 @@ type Accepted struct {
 // a copy of the file in the quarantine, stamps the file anew and begins an
 // epoch beyond all that anybody has observed. If the file is gone that somebody
 // has observed, an empty one takes its place. Accept changes nothing and returns
-// [Unchanged] if the sidecar is as Freehold left it. All that it takes in has it
+// [Unchanged] if the sidecar is as Freehold left it. All that it folds has it
 // as its provenance, under the program's name with " accept" behind it, because
 // nobody knows what of it the other hand wrote; see [WasAccepted].
 //
@@ -83,7 +83,7 @@ func Accept(ctx context.Context, dir, owner string, o *Options) (Accepted, error
 const accepting = " accept"
 
 // WasAccepted reports whether what program wrote in version v is what [Accept]
-// took in: then nobody set it, added to it or raised it in that version.
+// folded: then nobody set it, added to it or raised it in that version.
 func WasAccepted(program string, v Version) bool {
 	return v.Revision == 1 && strings.HasSuffix(program, accepting)
 }
@@ -99,7 +99,7 @@ func intact(raw []byte) bool {
 // that no owner declares stay as they are.
 func (b *batch) takeIn() error {
 	w := b.w
-	w.forgetAside(b.base)
+	w.forgetPending(b.base)
 	b.base.Owner, b.base.State = w.owner, w.manifest.StateID
 	b.next = w.firstVersion(believable(b.base.Version.Epoch))
 	b.changes = map[place]slot{}
@@ -113,7 +113,7 @@ func (b *batch) takeIn() error {
 		}
 		b.changes[place{field: name}] = slot{raw: value, set: true}
 		if w.declared.Fields[name].EffectiveKind() == schema.Map {
-			if err := b.takeInKeys(name, value); err != nil {
+			if err := b.foldKeys(name, value); err != nil {
 				return err
 			}
 		}
@@ -126,26 +126,26 @@ func (b *batch) takeIn() error {
 	return nil
 }
 
-// forgetAside takes out of foreign, which another hand wrote, what it says of
-// patches set aside if that is not about those of this owner, or cannot be: by
+// forgetPending takes out of foreign, which another hand wrote, what it says of
+// pending patches if that is not about those of this owner, or cannot be: by
 // the numbers of another state, those that wait here would have passed, and be
 // lost.
-func (w *Writer) forgetAside(foreign *document.Document) {
+func (w *Writer) forgetPending(foreign *document.Document) {
 	switch {
 	case foreign.Owner != w.owner || foreign.State != w.manifest.StateID:
-		foreign.TakeAside(document.New(w.owner, w.manifest.StateID))
-	case foreign.Taken() > mostBelieved: // and nobody could set a patch aside
+		foreign.TakePending(document.New(w.owner, w.manifest.StateID))
+	case foreign.Taken() > mostBelieved: // and nobody could deferred a patch
 		foreign.SetTaken(0, nil)
 	}
 }
 
-// hadTakenIn returns a document that says of patches set aside what the file in
+// hadFolded returns a document that says of pending patches what the file in
 // the place of the sidecar does, whoever wrote that, as far as it can be read.
-func (w *Writer) hadTakenIn() *document.Document {
+func (w *Writer) hadFolded() *document.Document {
 	raw, err := w.dir.ReadFile(statedir.Sidecar(w.owner), nil, document.MaxSize)
 	if err == nil {
 		if was, err := document.DecodeForeign(raw); err == nil {
-			w.forgetAside(was)
+			w.forgetPending(was)
 			return was
 		}
 	}
@@ -154,10 +154,10 @@ func (w *Writer) hadTakenIn() *document.Document {
 
 // beginAnew puts an empty sidecar in the place of none, so that whoever has
 // observed the one that was there sees that this was meant. What was had taken
-// in, as far as that can be read, stays so, and is not taken in again.
+// in, as far as that can be read, stays so, and is not folded again.
 func (w *Writer) beginAnew(was *document.Document) (Commit, error) {
 	b := &batch{w: w, base: document.New(w.owner, w.manifest.StateID), next: w.firstVersion()}
-	b.base.TakeAside(was)
+	b.base.TakePending(was)
 	if was.Taken() > mostBelieved { // no number could follow: see Ends
 		b.base.SetTaken(0, nil)
 	}
@@ -177,7 +177,7 @@ func (w *Writer) firstVersion(visible ...uint64) Version {
 	return Version{Epoch: epoch, Revision: 1, Nonce: statedir.NewNonce()}
 }
 
-// Quarantine moves the file in the place of owner's sidecar aside, whatever it
+// Quarantine moves the file in the place of owner's sidecar pending, whatever it
 // is, says where to, and puts an empty one of a new epoch in its place. The
 // owner's fields are unset afterwards. The
 // quarantine keeps the first such file, the last few and the last one that is
@@ -188,18 +188,18 @@ func Quarantine(ctx context.Context, dir, owner string, o *Options) (statedir.Qu
 		return statedir.Quarantined{}, err
 	}
 	defer release()
-	was := w.hadTakenIn()
-	aside, err := w.dir.Quarantine(statedir.Sidecar(owner), intact)
+	was := w.hadFolded()
+	pending, err := w.dir.Quarantine(statedir.Sidecar(owner), intact)
 	if errors.Is(err, fs.ErrNotExist) {
-		return aside, fmt.Errorf("%s: nothing to move aside: %w", w.file(), fs.ErrNotExist)
+		return pending, fmt.Errorf("%s: nothing to move aside: %w", w.file(), fs.ErrNotExist)
 	}
 	if err != nil {
-		return aside, advised(err)
+		return pending, advised(err)
 	}
 	if _, err := w.beginAnew(was); err != nil {
-		return aside, fmt.Errorf("it was moved to %s, and no empty one took its place: %w", aside.Path, err)
+		return pending, fmt.Errorf("it was moved to %s, and no empty one took its place: %w", pending.Path, err)
 	}
-	return aside, nil
+	return pending, nil
 }
 
 // openLocked opens owner for a repair and takes its lock, and its lease if it

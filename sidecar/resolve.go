@@ -21,9 +21,9 @@ var ErrUnknown = errors.New("unknown")
 // returns [ErrUnknown] if so many commits followed that the sidecar has
 // forgotten v.
 //
-// Of a patch that was set aside it says, without a lock, whether it still is:
-// [SetAside], or [Applied] if a commit has taken it in, or [NotApplied] with an
-// error that wraps [ErrKeptOut] if it could not be taken in whole.
+// Of a pending patch it says, without a lock, whether it still is:
+// [Deferred], or [Applied] if a commit has taken it in, or [NotApplied] with an
+// error that wraps [ErrRejected] if it could not be folded whole.
 func Resolve(ctx context.Context, dir, owner string, v Version) (Outcome, error) {
 	sd, err := statedir.Open(dir)
 	if err != nil {
@@ -39,8 +39,8 @@ func Resolve(ctx context.Context, dir, owner string, v Version) (Outcome, error)
 		return NotApplied, undeclared(sd, manifest, owner)
 	}
 	w := &Writer{dir: sd, path: filepath.Join(sd.Path(), statedir.Sidecar(owner)), manifest: manifest, owner: owner, declared: declared}
-	if v.IsAside() {
-		return w.resolveAside(ctx, v)
+	if v.IsPending() {
+		return w.resolvePending(ctx, v)
 	}
 	if w.lock, err = w.openLock(statedir.OwnerLock(owner)); err != nil {
 		return NotApplied, err
@@ -70,11 +70,11 @@ func (w *Writer) resolve(doc *document.Document, v Version) (Outcome, error) {
 	return NotApplied, fmt.Errorf("%s: %w: more than %d commits may have come after version %v, or the sidecar was moved aside since; look whether what it changed is there", w.file(), ErrUnknown, document.SureRecent, v)
 }
 
-// resolveAside is Resolve for a patch. Its file is looked for first: it goes
+// resolvePending is Resolve for a patch. Its file is looked for first: it goes
 // only when the sidecar has the patch.
-func (w *Writer) resolveAside(ctx context.Context, v Version) (Outcome, error) {
+func (w *Writer) resolvePending(ctx context.Context, v Version) (Outcome, error) {
 	for ctx.Err() == nil {
-		_, there, err := w.findAside(v.Nonce)
+		_, there, err := w.findPending(v.Nonce)
 		if err != nil {
 			return NotApplied, err
 		}
@@ -85,18 +85,18 @@ func (w *Writer) resolveAside(ctx context.Context, v Version) (Outcome, error) {
 		case doc.HasFolded(v.Nonce) || doc.Remembers(v.Nonce):
 			return w.takenIn(v)
 		case !there:
-			return w.goneAside(v)
+			return w.gonePending(v)
 		}
-		p, there, err := w.findAside(v.Nonce)
+		p, there, err := w.findPending(v.Nonce)
 		switch {
 		case err != nil:
 			return NotApplied, err
 		case there && doc.HasPassed(p.Number):
 			return NotApplied, nil
 		case there:
-			return SetAside, nil
+			return Deferred, nil
 		}
-		// It was taken in between.
+		// It was folded between.
 	}
 	return NotApplied, fmt.Errorf("%s: %w", w.file(), context.Cause(ctx))
 }
@@ -104,25 +104,25 @@ func (w *Writer) resolveAside(ctx context.Context, v Version) (Outcome, error) {
 // takenIn answers for a patch that the sidecar has, all of it or a part.
 func (w *Writer) takenIn(v Version) (Outcome, error) {
 	if why, err := w.dir.Kept(keptName(w.owner, v.Nonce)); err == nil {
-		return Applied, fmt.Errorf("%s: a part of patch %s is %w: %s: look at it in .freehold/quarantine", w.file(), v.Nonce, ErrKeptOut, why)
+		return Applied, fmt.Errorf("%s: a part of patch %s is %w: %s: look at it in .freehold/quarantine", w.file(), v.Nonce, ErrRejected, why)
 	}
 	return Applied, w.dir.Sync()
 }
 
-func (w *Writer) goneAside(v Version) (Outcome, error) {
+func (w *Writer) gonePending(v Version) (Outcome, error) {
 	why, err := w.dir.Kept(keptName(w.owner, v.Nonce))
 	switch {
 	case err == nil:
-		return NotApplied, fmt.Errorf("%s: patch %s is %w: %s: look at it in .freehold/quarantine", w.file(), v.Nonce, ErrKeptOut, why)
+		return NotApplied, fmt.Errorf("%s: patch %s is %w: %s: look at it in .freehold/quarantine", w.file(), v.Nonce, ErrRejected, why)
 	case !errors.Is(err, fs.ErrNotExist):
 		return NotApplied, err
 	}
-	return NotApplied, fmt.Errorf("%s: %w: patch %s is not set aside, and of those that were taken in the sidecar remembers %d at most: look in a view whether what it changed is there", w.file(), ErrUnknown, v.Nonce, document.MaxRecent)
+	return NotApplied, fmt.Errorf("%s: %w: patch %s is not deferred, and of those that were folded the sidecar remembers %d at most: look in a view whether what it changed is there", w.file(), ErrUnknown, v.Nonce, document.MaxRecent)
 }
 
-// findAside returns the patch with the id, if it is set aside.
-func (w *Writer) findAside(id string) (p *PatchAside, there bool, err error) {
-	a, err := w.dir.OpenAside(w.owner)
+// findPending returns the patch with the id, if it is deferred.
+func (w *Writer) findPending(id string) (p *PendingPatch, there bool, err error) {
+	a, err := w.dir.OpenPending(w.owner)
 	if err != nil {
 		return nil, false, fmt.Errorf("%w: %w", ErrUnreadable, err)
 	}
@@ -137,9 +137,9 @@ func (w *Writer) findAside(id string) (p *PatchAside, there bool, err error) {
 			return nil, false, fmt.Errorf("%w: %w", ErrUnreadable, err)
 		}
 		if err != nil {
-			continue // gone, or none that this release has set aside
+			continue // gone, or none that this release has deferred
 		}
-		if p, err := DecodePatchAside(raw, name, w.owner, w.manifest.StateID); err == nil && p.ID == id {
+		if p, err := DecodePendingPatch(raw, name, w.owner, w.manifest.StateID); err == nil && p.ID == id {
 			return p, true, nil
 		}
 	}

@@ -96,7 +96,7 @@ func (s *service) hire(t *testing.T) {
 // patience bounds what takes a second at most on a machine that is not loaded.
 const patience = time.Minute
 
-// until takes in what the service says until ok.
+// until folds what the service says until ok.
 func (s *service) until(what string, ok func() bool) error {
 	late := time.After(patience)
 	for !ok() {

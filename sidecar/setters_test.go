@@ -9,13 +9,13 @@ import (
 	"github.com/freehold-dev/freehold/sidecar/statedir"
 )
 
-// setters declares an owner that sets patches aside, one of a map's parts that
+// setters declares an owner that defers, one of a map's parts that
 // does, and the owner of that map's keys.
 func setters() *schema.Declaration {
 	counter := schema.Field{Type: schema.TypeUint, Kind: schema.Counter}
-	aside := schema.Busy{Wait: "20ms", Then: schema.Aside}
+	pending := schema.Busy{Wait: "20ms", Then: schema.Defer}
 	return &schema.Declaration{State: "usage", Owners: map[string]schema.Owner{
-		"tool": {Busy: aside, Fields: map[string]schema.Field{
+		"tool": {Busy: pending, Fields: map[string]schema.Field{
 			"n":      counter,
 			"small":  {Type: schema.TypeInt, Kind: schema.Counter},
 			"peak":   {Type: schema.TypeInt, Kind: schema.Max},
@@ -26,7 +26,7 @@ func setters() *schema.Declaration {
 		"maker": {Fields: map[string]schema.Field{
 			"skills": {Kind: schema.Map, Keys: true, Record: map[string]schema.Field{"by": {Type: schema.TypeString}}},
 		}},
-		"light": {Busy: aside, Durability: schema.Process, Fields: map[string]schema.Field{"ticks": counter}},
+		"light": {Busy: pending, Durability: schema.Process, Fields: map[string]schema.Field{"ticks": counter}},
 	}}
 }
 
@@ -79,12 +79,12 @@ func op(field string, verb Verb, value string) Op {
 	return Op{Field: field, Verb: verb, Value: []byte(value)}
 }
 
-func setAside(t *testing.T, w *Writer, all ...Op) Version {
+func deferUpdate(t *testing.T, w *Writer, all ...Op) Version {
 	t.Helper()
 	var c Commit
 	locked(t, w, func() { c = update(t, w, ops(all...)) })
-	if c.Outcome != SetAside || !c.Version.IsAside() {
-		t.Fatalf("the commit is %+v, want it set aside", c)
+	if c.Outcome != Deferred || !c.Version.IsPending() {
+		t.Fatalf("the commit is %+v, want it deferred", c)
 	}
 	return c.Version
 }
@@ -104,10 +104,10 @@ func values(t *testing.T, w *Writer, fields ...string) map[string]string {
 	return got
 }
 
-// openAside opens what w's owner has set aside, until the test ends.
-func openAside(t testing.TB, w *Writer) *statedir.Aside {
+// openPending opens what w's owner has deferred, until the test ends.
+func openPending(t testing.TB, w *Writer) *statedir.PendingDir {
 	t.Helper()
-	a, err := w.dir.OpenAside(w.owner)
+	a, err := w.dir.OpenPending(w.owner)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,9 +115,9 @@ func openAside(t testing.TB, w *Writer) *statedir.Aside {
 	return a
 }
 
-func asideNames(t *testing.T, w *Writer) []string {
+func pendingNames(t *testing.T, w *Writer) []string {
 	t.Helper()
-	a, err := w.dir.OpenAside(w.owner)
+	a, err := w.dir.OpenPending(w.owner)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,9 +129,9 @@ func asideNames(t *testing.T, w *Writer) []string {
 	return names
 }
 
-func noneAside(t *testing.T, w *Writer) {
+func nonePending(t *testing.T, w *Writer) {
 	t.Helper()
-	if names := asideNames(t, w); len(names) > 0 {
-		t.Errorf("still set aside: %v", names)
+	if names := pendingNames(t, w); len(names) > 0 {
+		t.Errorf("still deferred: %v", names)
 	}
 }

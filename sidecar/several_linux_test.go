@@ -16,14 +16,14 @@ import (
 )
 
 // severalVersions is how many large patches are more than two versions of a
-// sidecar take in.
+// sidecar fold.
 const severalVersions = 45
 
 // large is an operation that changes nothing, and that few have room for in one
 // version.
 var large = op("tags", Remove, `"`+strings.Repeat("x", 20_000)+`"`)
 
-// newPile makes a state in which tool has set aside more than one version takes
+// newPile makes a state in which tool has deferred more than one version takes
 // in: severalVersions patches that add 1 to n and insert last into its tags.
 func newPile(t *testing.T) (dir string, w *Writer) {
 	t.Helper()
@@ -37,53 +37,53 @@ func newPile(t *testing.T) (dir string, w *Writer) {
 	return dir, w
 }
 
-// A commit whose time is over takes in what one version of the sidecar can, and
-// then ends: what it took in stays so, its own changes are not applied, and the
+// A commit whose time is over folds what one version of the sidecar can, and
+// then ends: what it folded stays so, its own changes are not applied, and the
 // next goes on.
-func TestCommitTakesInNoLongerThanItsTime(t *testing.T) {
+func TestCommitFoldsNoLongerThanItsTime(t *testing.T) {
 	dir, _ := newPile(t)
 	w := openSetter(t, dir, "tool", &Options{Wait: -1})
 	folded, busy := 0, 0
 	for {
-		before := len(asideNames(t, w))
+		before := len(pendingNames(t, w))
 		c, err := w.Update(t.Context(), func(tx *Tx) error {
-			tx.Get("n") // which cannot be set aside
+			tx.Get("n") // which cannot be deferred
 			tx.Apply(op("n", Add, "1000"))
 			return nil
 		})
-		if folded += c.Folded; c.Folded == 0 || len(asideNames(t, w)) != before-c.Folded {
-			t.Fatalf("with %d patches set aside, %+v and %d are left (%v)", before, c, len(asideNames(t, w)), err)
+		if folded += c.Folded; c.Folded == 0 || len(pendingNames(t, w)) != before-c.Folded {
+			t.Fatalf("with %d pending patches, %+v and %d are left (%v)", before, c, len(pendingNames(t, w)), err)
 		}
 		if err == nil {
 			break
 		}
 		busy++
-		wantError(t, err, ErrBusy, fmt.Sprintf("patches, %d are taken in", c.Folded), "freehold fold tool")
+		wantError(t, err, ErrBusy, fmt.Sprintf("patches, %d are folded", c.Folded), "freehold fold tool")
 		if busy == 1 {
-			said.Same(t, "set aside: more than there is time for", err, dir, "STATE")
+			said.Same(t, "deferred: more than there is time for", err, dir, "STATE")
 		}
 		if c != (Commit{Folded: c.Folded}) {
 			t.Errorf("the commit is %+v", c)
 		}
 	}
 	if folded != severalVersions || busy < 2 {
-		t.Errorf("%d patches were taken in, and %d calls were busy", folded, busy)
+		t.Errorf("%d patches were folded, and %d calls were busy", folded, busy)
 	}
 	if diff := cmp.Diff(map[string]string{"n": fmt.Sprint(1000 + severalVersions), "tags": `["last"]`}, values(t, w, "n", "tags")); diff != "" {
 		t.Errorf("values (-want +got):\n%s", diff)
 	}
 }
 
-// Of an owner that sets aside, a commit whose time is over is set aside, and
-// comes after what it could not take in.
-func TestCommitThatTakesInTooLongIsSetAsideItself(t *testing.T) {
+// Of an owner that defers, a commit whose time is over is deferred, and
+// comes after what it could not fold.
+func TestCommitThatFoldsTooLongIsSetPendingItself(t *testing.T) {
 	dir, w := newPile(t)
 	c := update(t, openSetter(t, dir, "tool", &Options{Wait: -1}), ops(op("tags", Remove, `"last"`)))
-	if c.Outcome != SetAside || !c.Version.IsAside() || c.Folded == 0 || c.Folded == severalVersions {
+	if c.Outcome != Deferred || !c.Version.IsPending() || c.Folded == 0 || c.Folded == severalVersions {
 		t.Errorf("the commit is %+v", c)
 	}
-	if left := len(asideNames(t, w)); left != severalVersions-c.Folded+1 {
-		t.Errorf("%d are set aside after %+v", left, c)
+	if left := len(pendingNames(t, w)); left != severalVersions-c.Folded+1 {
+		t.Errorf("%d are deferred after %+v", left, c)
 	}
 	want := map[string]string{"n": fmt.Sprint(severalVersions), "tags": "[]"}
 	if diff := cmp.Diff(want, map[string]string{"n": shown(t, w, "n"), "tags": shown(t, w, "tags")}); diff != "" {
@@ -98,7 +98,7 @@ func TestCommitThatTakesInTooLongIsSetAsideItself(t *testing.T) {
 	}
 }
 
-// Who calls a commit off while it takes in what is set aside ends it alone: those
+// Who calls a commit off while it folds pending patches ends it alone: those
 // who share its Writer go on, and what they do comes after all of it.
 func TestOthersGoOnWhenACommitIsCalledOff(t *testing.T) {
 	dir, w := newPile(t)
@@ -130,9 +130,9 @@ func TestOthersGoOnWhenACommitIsCalledOff(t *testing.T) {
 	})
 	defer failpoint.Set(nil)
 	off, on := <-first, <-second
-	wantError(t, off.err, ErrBusy, "are taken in, and the next commit goes on")
+	wantError(t, off.err, ErrBusy, "are folded, and the next commit goes on")
 	wantError(t, off.err, context.Canceled)
-	said.Same(t, "set aside: called off while more is taken in", off.err, dir, "STATE")
+	said.Same(t, "deferred: called off while more is folded", off.err, dir, "STATE")
 	if off.Folded == 0 || off.Commit != (Commit{Folded: off.Folded}) {
 		t.Errorf("what was called off is %+v", off.Commit)
 	}
@@ -144,7 +144,7 @@ func TestOthersGoOnWhenACommitIsCalledOff(t *testing.T) {
 	}
 }
 
-// What is kept out is kept durably, one patch after the other, so that this has
+// What is rejected is kept durably, one patch after the other, so that this has
 // its bound, too.
 func TestCommitKeepsOutNoLongerThanItsTime(t *testing.T) {
 	dir, w := newSetters(t)
@@ -157,15 +157,15 @@ func TestCommitKeepsOutNoLongerThanItsTime(t *testing.T) {
 		}
 	})
 	c := update(t, quick, ops(op("n", Add, "1")))
-	if left := len(asideNames(t, w)); c.Outcome != SetAside || left != 4 || len(told) != mostKept {
-		t.Errorf("the commit is %+v; %d are set aside, and %d were told", c, left, len(told))
+	if left := len(pendingNames(t, w)); c.Outcome != Deferred || left != 4 || len(told) != mostKept {
+		t.Errorf("the commit is %+v; %d are deferred, and %d were told", c, left, len(told))
 	}
 	update(t, quick, ops())
 	if diff := cmp.Diff(map[string]string{"n": "1", "small": "9223372036854775807"}, values(t, w, "n", "small")); diff != "" {
 		t.Errorf("values (-want +got):\n%s", diff)
 	}
-	if names := asideNames(t, w); len(names) > 0 || len(told) != mostKept+3 {
-		t.Errorf("set aside still: %v; told %d", names, len(told))
+	if names := pendingNames(t, w); len(names) > 0 || len(told) != mostKept+3 {
+		t.Errorf("deferred still: %v; told %d", names, len(told))
 	}
 }
 
@@ -174,16 +174,16 @@ func TestCommitKeepsOutNoLongerThanItsTime(t *testing.T) {
 func TestUnknownPatchesTakeNoTime(t *testing.T) {
 	dir, w := newSetters(t)
 	for n := range uint64(severalVersions) {
-		p := &PatchAside{ID: fmt.Sprintf("%013d", n), At: time.Now(), Ops: Patch{op("more", Add, "3"), large}, Name: asideName(w.manifest.StateID, n+1)}
+		p := &PendingPatch{ID: fmt.Sprintf("%013d", n), At: time.Now(), Ops: Patch{op("more", Add, "3"), large}, Name: pendingName(w.manifest.StateID, n+1)}
 		raw, err := p.encode("tool", w.manifest.StateID)
 		if err == nil {
-			err = os.WriteFile(filepath.Join(dir, ".freehold", "tool.aside", p.Name), raw, 0o600)
+			err = os.WriteFile(filepath.Join(dir, ".freehold", "tool.pending", p.Name), raw, 0o600)
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	setAside(t, w, op("n", Add, "1"))
+	deferUpdate(t, w, op("n", Add, "1"))
 	quick := openSetter(t, dir, "tool", &Options{Wait: -1})
 	if c := update(t, quick, ops(op("n", Add, "10"))); c.Outcome != Applied || c.Folded != 1 {
 		t.Errorf("the commit is %+v", c)
@@ -206,7 +206,7 @@ func TestPatchesThatCannotBeRemovedAreListedByEachVersion(t *testing.T) {
 	dir, _ := newPile(t)
 	var told []error
 	w := openSetter(t, dir, "tool", &Options{Wait: time.Minute, Notice: func(err error) { told = append(told, err) }})
-	file := filepath.Join(dir, ".freehold", "tool.aside", asideName(w.manifest.StateID, 1))
+	file := filepath.Join(dir, ".freehold", "tool.pending", pendingName(w.manifest.StateID, 1))
 	text := readFile(t, file)
 	failpoint.Set(func(step string) {
 		if step == failpoint.FoldPublished {
@@ -232,7 +232,7 @@ func TestPatchesThatCannotBeRemovedAreListedByEachVersion(t *testing.T) {
 	if diff := cmp.Diff(map[string]string{"n": fmt.Sprint(1000 + severalVersions)}, values(t, w, "n")); diff != "" {
 		t.Errorf("values (-want +got):\n%s", diff)
 	}
-	if names := asideNames(t, w); len(names) > 0 || len(told) > 0 {
-		t.Errorf("set aside still: %v; told %v", names, told)
+	if names := pendingNames(t, w); len(names) > 0 || len(told) > 0 {
+		t.Errorf("deferred still: %v; told %v", names, told)
 	}
 }

@@ -11,15 +11,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// What a newer release has set aside, and what another hand has put there,
+// What a newer release has deferred, and what another hand has put there,
 // stays where it is, and stops nothing.
 func TestUnknownPatchesStay(t *testing.T) {
 	dir, _ := newSetters(t)
 	var told []error
 	w := openSetter(t, dir, "tool", &Options{Notice: func(err error) { told = append(told, err) }})
-	put := func(p *PatchAside, damage func([]byte) []byte) {
+	put := func(p *PendingPatch, damage func([]byte) []byte) {
 		t.Helper()
-		a, err := w.dir.OpenAside("tool")
+		a, err := w.dir.OpenPending("tool")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -34,18 +34,18 @@ func TestUnknownPatchesStay(t *testing.T) {
 	}
 	at := time.Date(2026, 8, 1, 0, 0, 0, 0, time.UTC)
 	same := func(raw []byte) []byte { return raw }
-	put(&PatchAside{Name: "a.1.json", ID: "0000000000001", At: at, Ops: Patch{op("n", "multiply", "2")}}, same)
-	put(&PatchAside{Name: "a.2.json", ID: "0000000000002", At: at, Ops: Patch{op("unheard_of", Add, "2")}}, same)
-	put(&PatchAside{Name: "a.3.json", ID: "0000000000003", At: at, Ops: Patch{op("n", Add, "2")}}, func(raw []byte) []byte { return []byte(strings.Replace(string(raw), `"value":2`, `"value":3`, 1)) })
-	put(&PatchAside{Name: "a.4.json", ID: "0000000000004", At: at, Ops: Patch{op("n", Add, "2")}}, func(raw []byte) []byte { return raw[:len(raw)/2] })
-	setAside(t, w, op("n", Add, "1"))
+	put(&PendingPatch{Name: "a.1.json", ID: "0000000000001", At: at, Ops: Patch{op("n", "multiply", "2")}}, same)
+	put(&PendingPatch{Name: "a.2.json", ID: "0000000000002", At: at, Ops: Patch{op("unheard_of", Add, "2")}}, same)
+	put(&PendingPatch{Name: "a.3.json", ID: "0000000000003", At: at, Ops: Patch{op("n", Add, "2")}}, func(raw []byte) []byte { return []byte(strings.Replace(string(raw), `"value":2`, `"value":3`, 1)) })
+	put(&PendingPatch{Name: "a.4.json", ID: "0000000000004", At: at, Ops: Patch{op("n", Add, "2")}}, func(raw []byte) []byte { return raw[:len(raw)/2] })
+	deferUpdate(t, w, op("n", Add, "1"))
 	update(t, w, ops())
 	update(t, w, ops(op("n", Add, "1")))
 	if diff := cmp.Diff(map[string]string{"n": "2"}, values(t, w, "n")); diff != "" {
 		t.Errorf("values (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{"a.1.json", "a.2.json", "a.3.json", "a.4.json"}, asideNames(t, w)); diff != "" {
-		t.Errorf("set aside (-want +got):\n%s", diff)
+	if diff := cmp.Diff([]string{"a.1.json", "a.2.json", "a.3.json", "a.4.json"}, pendingNames(t, w)); diff != "" {
+		t.Errorf("deferred (-want +got):\n%s", diff)
 	}
 	if len(told) != 4 {
 		t.Errorf("told %d times, want once for each:\n%v", len(told), errors.Join(told...))
@@ -56,35 +56,35 @@ func TestUnknownPatchesStay(t *testing.T) {
 // the ids of all others.
 func TestAPatchThatWaitsKeepsNoIDsOfOthers(t *testing.T) {
 	_, w := newSetters(t)
-	waiting := &PatchAside{ID: "0000000000001", At: time.Date(2026, 8, 1, 0, 0, 0, 0, time.UTC), Ops: Patch{op("n", "multiply", "2")}}
+	waiting := &PendingPatch{ID: "0000000000001", At: time.Date(2026, 8, 1, 0, 0, 0, 0, time.UTC), Ops: Patch{op("n", "multiply", "2")}}
 	raw, err := waiting.encode("tool", w.manifest.StateID)
 	if err != nil {
 		t.Fatal(err)
 	}
-	draft, err := openAside(t, w).Draft(raw)
+	draft, err := openPending(t, w).Draft(raw)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(draft.Put(asideName(w.manifest.StateID, 1)), draft.Close()); err != nil {
+	if err := errors.Join(draft.Put(pendingName(w.manifest.StateID, 1)), draft.Close()); err != nil {
 		t.Fatal(err)
 	}
 	for n := range 4 {
-		setAside(t, w, op("n", Add, "1"))
+		deferUpdate(t, w, op("n", Add, "1"))
 		if c := update(t, w, ops()); c.Folded != 1 || len(w.last.Folded()) != 1 {
 			t.Errorf("fold %d: %+v, and the sidecar lists %d ids", n, c, len(w.last.Folded()))
 		}
 	}
-	if diff := cmp.Diff([]string{asideName(w.manifest.StateID, 1)}, asideNames(t, w)); diff != "" {
-		t.Errorf("set aside (-want +got):\n%s", diff)
+	if diff := cmp.Diff([]string{pendingName(w.manifest.StateID, 1)}, pendingNames(t, w)); diff != "" {
+		t.Errorf("deferred (-want +got):\n%s", diff)
 	}
 }
 
 // A copy under another name is no second patch.
-func TestCopiedPatchIsNotTakenInTwice(t *testing.T) {
+func TestCopiedPatchIsNotFoldedTwice(t *testing.T) {
 	_, w := newSetters(t)
-	setAside(t, w, op("n", Add, "1"))
-	a := openAside(t, w)
-	name := asideNames(t, w)[0]
+	deferUpdate(t, w, op("n", Add, "1"))
+	a := openPending(t, w)
+	name := pendingNames(t, w)[0]
 	raw := readFile(t, a.Path(name))
 	draft, err := a.Draft([]byte(raw))
 	if err != nil {
@@ -92,7 +92,7 @@ func TestCopiedPatchIsNotTakenInTwice(t *testing.T) {
 	}
 	defer draft.Close()
 	wantError(t, draft.Put(name), fs.ErrExist)
-	if err := draft.Put(asideName(w.manifest.StateID, 2)); err != nil { // whose number could be its own
+	if err := draft.Put(pendingName(w.manifest.StateID, 2)); err != nil { // whose number could be its own
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(a.Path("copy.1.json"), []byte(raw), 0o600); err != nil {
@@ -103,7 +103,7 @@ func TestCopiedPatchIsNotTakenInTwice(t *testing.T) {
 			t.Errorf("values (-want +got):\n%s", diff)
 		}
 	}
-	if diff := cmp.Diff([]string{"copy.1.json"}, asideNames(t, w)); diff != "" {
-		t.Errorf("set aside (-want +got):\n%s", diff)
+	if diff := cmp.Diff([]string{"copy.1.json"}, pendingNames(t, w)); diff != "" {
+		t.Errorf("deferred (-want +got):\n%s", diff)
 	}
 }

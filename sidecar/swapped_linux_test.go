@@ -120,9 +120,9 @@ func TestACommitWhereNobodyLooksIsNotAcknowledged(t *testing.T) {
 	}
 }
 
-// Row FF1: a commit during which the directory is moved away while it still takes in
-// what is set aside says so, and is certain that nothing of its own is applied.
-func TestACommitThatTakesInWhereNobodyLooksSaysSo(t *testing.T) {
+// Row FF1: a commit during which the directory is moved away while it still folds
+// pending patches says so, and is certain that nothing of its own is applied.
+func TestACommitThatFoldsWhereNobodyLooksSaysSo(t *testing.T) {
 	dir, _ := newPile(t)
 	w := openSetter(t, dir, "tool", &Options{Wait: time.Minute})
 	moveAway(t, dir, setters())
@@ -131,12 +131,12 @@ func TestACommitThatTakesInWhereNobodyLooksSaysSo(t *testing.T) {
 	if errors.Is(err, ErrIndeterminate) || c.Outcome != NotApplied || !c.Version.IsZero() {
 		t.Errorf("the commit is %+v (%v)", c, err)
 	}
-	said.Same(t, "set aside: the directory was moved away while it was taken in", err, dir, "STATE")
+	said.Same(t, "deferred: the directory was moved away while it was folded", err, dir, "STATE")
 	if err := errors.Join(os.RemoveAll(dir), os.Rename(dir+".moved", dir)); err != nil {
 		t.Fatal(err)
 	}
 	update(t, w, ops())
 	if got := values(t, w, "n")["n"]; got != fmt.Sprint(severalVersions) {
-		t.Errorf("put back, and all taken in, n is %s, want %d", got, severalVersions)
+		t.Errorf("put back, and all folded, n is %s, want %d", got, severalVersions)
 	}
 }

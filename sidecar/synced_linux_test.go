@@ -21,7 +21,7 @@ func init() {
 	}
 	roles["grow"] = func(args []string) error {
 		more := declaration()
-		more.Owners["late"] = schema.Owner{Busy: schema.Busy{Then: schema.Aside}, Fields: map[string]schema.Field{"n": {Type: schema.TypeUint, Kind: schema.Counter}}}
+		more.Owners["late"] = schema.Owner{Busy: schema.Busy{Then: schema.Defer}, Fields: map[string]schema.Field{"n": {Type: schema.TypeUint, Kind: schema.Counter}}}
 		more.Owners["latch"] = schema.Owner{Fields: map[string]schema.Field{"fired": {Kind: schema.Once, Type: schema.TypeTime}}}
 		inject.Begin()
 		defer inject.End()
@@ -46,9 +46,9 @@ var promises = map[string]struct {
 	"a commit":            {"commit", newState, nil},
 	"a claim":             {"claim", newLatches, nil},
 	"a lease":             {"lease", newState, nil},
-	"an edit taken in":    {"accept", spoiledState, nil},
+	"an edit folded":    {"accept", spoiledState, nil},
 	"a file out of place": {"quarantine", spoiledState, nil},
-	"a patch set aside": {"set", func(t *testing.T) string {
+	"a pending patch": {"set", func(t *testing.T) string {
 		dir, w := newSetters(t)
 		if err := w.lock.Acquire(t.Context(), time.Minute); err != nil {
 			t.Fatal(err)
@@ -58,7 +58,7 @@ var promises = map[string]struct {
 	}, []string{"tool", "n"}},
 	"a fold": {"set", func(t *testing.T) string {
 		dir, w := newSetters(t)
-		threeAside(t, w)
+		threePending(t, w)
 		return dir
 	}, []string{"tool", "n"}},
 }

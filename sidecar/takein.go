@@ -15,7 +15,7 @@ const mostKept = 64
 
 // takeSome takes as many of patches into the batch as one version has room for,
 // and returns the rest, as far as another version may have.
-func (b *batch) takeSome(patches []*PatchAside) (rest []*PatchAside) {
+func (b *batch) takeSome(patches []*PendingPatch) (rest []*PendingPatch) {
 	w := b.w
 	for i, p := range patches {
 		size := 2 * len(p.raw)
@@ -26,7 +26,7 @@ func (b *batch) takeSome(patches []*PatchAside) (rest []*PatchAside) {
 			continue
 		}
 		if b.size+b.fold.kept == 0 {
-			w.tell(p.Name, fmt.Errorf("%s: not taken in yet: %w: the sidecar is nearly full; store less in it", b.fold.aside.Path(p.Name), ErrValue))
+			w.tell(p.Name, fmt.Errorf("%s: not folded yet: %w: the sidecar is nearly full; store less in it", b.fold.pending.Path(p.Name), ErrValue))
 			return nil
 		}
 		return patches[i:]
@@ -34,13 +34,13 @@ func (b *batch) takeSome(patches []*PatchAside) (rest []*PatchAside) {
 	return nil
 }
 
-// another publishes what is taken in, and begins another version of the same
+// another publishes what is folded, and begins another version of the same
 // commit.
 func (b *batch) another() error {
 	switch err := b.publish(); {
 	case errors.Is(err, ErrReplaced): // as below, but that the directory was moved away stays true
 		return cmp.Or(b.w.unmoved(), errors.New(err.Error()))
-	case errors.Is(err, ErrIndeterminate): // the patches may be taken in or not; the rest is certain
+	case errors.Is(err, ErrIndeterminate): // the patches may be folded or not; the rest is certain
 		return errors.New(err.Error())
 	case err != nil:
 		return err
@@ -53,7 +53,7 @@ func (b *batch) another() error {
 	if !b.idle() {
 		base = b.w.last
 	}
-	f := fold{aside: b.fold.aside, taken: base.Taken(), before: b.fold.before + len(b.fold.fresh)}
+	f := fold{pending: b.fold.pending, taken: base.Taken(), before: b.fold.before + len(b.fold.fresh)}
 	if !cleared { // their files may be there: the next version has to say that it has them
 		f.listed, f.done, f.out = b.fold.listed, b.fold.done, b.fold.out
 	}
@@ -62,32 +62,32 @@ func (b *batch) another() error {
 }
 
 // errUnfinished is why a commit stops between two versions.
-var errUnfinished = errors.New("there was no time to take in all that is set aside")
+var errUnfinished = errors.New("there was no time to fold all that is deferred")
 
-// unfinished ends a commit that was stopped, as why says, when it had taken in
-// what is set aside but for left patches.
+// unfinished ends a commit that was stopped, as why says, when it had folded
+// pending patches but for left patches.
 func (b *batch) unfinished(left int, why error) error {
-	return fmt.Errorf("%s: not applied: %w: %w: of %d patches, %d are taken in, and the next commit goes on with the rest: try again, or run `freehold fold %s` first",
+	return fmt.Errorf("%s: not applied: %w: %w: of %d patches, %d are folded, and the next commit goes on with the rest: try again, or run `freehold fold %s` first",
 		b.w.file(), ErrBusy, why, b.fold.before+left, b.fold.before, b.w.owner)
 }
 
 // takePatch takes p into the batch, or all of it that fits, and reports whether
 // it did.
-func (b *batch) takePatch(p *PatchAside) bool {
+func (b *batch) takePatch(p *PendingPatch) bool {
 	w := b.w
 	born := Version{Epoch: b.next.Epoch, Revision: b.next.Revision, Nonce: p.ID}
 	tx, kept, err := b.combine(p, b.seen(), born)
-	if err == nil && len(kept) == 0 && b.wasKeptOut(p) {
+	if err == nil && len(kept) == 0 && b.wasRejected(p) {
 		err = schema.ErrOverflow
 	}
 	switch {
 	case errors.Is(err, schema.ErrOverflow):
-		if b.keepOut(p, err) {
+		if b.reject(p, err) {
 			b.fold.out = append(b.fold.out, p.Name)
 		}
 	case err != nil: // this build, or this declaration, does not know what it is
-		w.tell(p.Name, fmt.Errorf("%s: not taken in: %w: it stays for a release, or a declaration, that can; use that", b.fold.aside.Path(p.Name), err))
-	case len(kept) == 0 || b.keepOut(p, errors.Join(kept...)):
+		w.tell(p.Name, fmt.Errorf("%s: not folded: %w: it stays for a release, or a declaration, that can; use that", b.fold.pending.Path(p.Name), err))
+	case len(kept) == 0 || b.reject(p, errors.Join(kept...)):
 		b.takeOf(p, tx, b.next)
 		b.fold.listed = append(b.fold.listed, p.ID)
 		b.fold.fresh = append(b.fold.fresh, p.ID)

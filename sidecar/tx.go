@@ -15,15 +15,15 @@ type Version = document.Version
 // they stand under its lock. It is valid until the function returns and only
 // in the goroutine that runs it; a Tx that was kept, and the zero Tx, panic.
 // A Tx remembers its first error, which Update then returns. One that only
-// writes, since the Update is set aside, fails with [ErrBusy] when it is read.
+// writes, since the Update is deferred, fails with [ErrBusy] when it is read.
 type Tx struct {
 	batch   *batch
 	changes map[place]slot
 	grown   map[string]int       // by field, how many parts the changes add
 	others  map[string]*snapshot // of the owners of keys, as the Update found them
 	adopted map[string]bool      // the fields that Adopt marks
-	born    Version              // of keys that a patch set aside creates; else zero
-	busy    error                // why the Update is set aside; else nil
+	born    Version              // of keys that a pending patch creates; else zero
+	busy    error                // why the Update is deferred; else nil
 	ops     Patch                // of such an Update
 	err     error
 	done    bool
@@ -80,7 +80,7 @@ func expected(v Version) string {
 // Get returns the stored value of a field of this owner and whether it is set.
 // Of a map it is what this owner has at the keys. The bytes must not be changed.
 //
-// Where the owner sets patches aside, others may do so after tx has taken in what
+// Where the owner defers, others may do so after tx has folded what
 // was there: what is decided from a Get may be overtaken before it is committed.
 // [Add], [Raise], [Lower], [Insert] and [Remove] need no Get.
 func (tx *Tx) Get(field string) (raw []byte, ok bool) {

@@ -17,7 +17,7 @@ import (
 
 func init() { roles["unlinkable"] = roleUnlinkable }
 
-// roleUnlinkable sets two patches aside and claims a field, twice, and prints what
+// roleUnlinkable sets two patches pending and claims a field, twice, and prints what
 // becomes of it.
 func roleUnlinkable(args []string) error {
 	ctx := context.Background()
@@ -54,7 +54,7 @@ func roleUnlinkable(args []string) error {
 // Where a file without a name cannot get one by its descriptor, as without the
 // right to do so, it gets it by way of /proc, and where there is no /proc, by way
 // of a private name. What is promised is the same.
-func TestWhatIsSetAsideAndClaimedNeedsNoProc(t *testing.T) {
+func TestWhatIsSetPendingAndClaimedNeedsNoProc(t *testing.T) {
 	if err := inject.Available(); err != nil {
 		t.Skipf("system calls cannot be intercepted: %v", err)
 	}
@@ -79,7 +79,7 @@ func TestWhatIsSetAsideAndClaimedNeedsNoProc(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if string(r.Stdout) != "set aside, set aside, true, false" {
+			if string(r.Stdout) != "deferred, deferred, true, false" {
 				t.Errorf("it says %q, and %q on standard error; %v", r.Stdout, r.Stderr, r)
 			}
 			if len(r.Calls) != tc.calls {
@@ -90,7 +90,7 @@ func TestWhatIsSetAsideAndClaimedNeedsNoProc(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer w.Close()
-			for _, in := range []string{"tool.aside", "claims/hook"} {
+			for _, in := range []string{"tool.pending", "claims/hook"} {
 				entries, err := os.ReadDir(metaPath(dir, in))
 				if err != nil {
 					t.Fatal(err)

@@ -18,7 +18,7 @@ const (
 	NotApplied Outcome = iota // nothing changed
 	Applied                   // the sidecar has a new version
 	Unchanged                 // every field had its value already
-	SetAside                  // the lock was not to be had; a later commit takes it in
+	Deferred                  // the lock was not to be had; a later commit folds it
 )
 
 // String returns the outcome as a word.
@@ -28,8 +28,8 @@ func (o Outcome) String() string {
 		return "applied"
 	case Unchanged:
 		return "unchanged"
-	case SetAside:
-		return "set aside"
+	case Deferred:
+		return "deferred"
 	}
 	return "not applied"
 }
@@ -39,12 +39,12 @@ type Commit struct {
 	Outcome Outcome
 	// Version of the sidecar with the commit in it. After an error that
 	// wraps [ErrIndeterminate] it is the version to ask [Resolve] for;
-	// after any other error it is zero. If the commit is set aside, it has
+	// after any other error it is zero. If the commit is deferred, it has
 	// the id of the patch and nothing else; Resolve takes that too.
 	Version Version
-	// Folded is how many patches that were set aside it has taken in, if it
+	// Folded is how many pending patches it has folded, if it
 	// is the first of those that share a replacement of the file: also if it
-	// is set aside itself or not applied, since there were more of them than
+	// is deferred itself or not applied, since there were more of them than
 	// there was time for.
 	Folded int
 }
@@ -56,15 +56,15 @@ type Commit struct {
 //
 // Update waits for other processes no longer than the owner's wait, nor than
 // ctx, and then returns an error that wraps [ErrBusy]. If the owner sets
-// patches aside, fn is called then, on a Tx that only writes, and what it did is
-// kept in a file of its own until a later commit takes it in; views show it at
+// patches pending, fn is called then, on a Tx that only writes, and what it did is
+// kept in a file of its own until a later commit folds it; views show it at
 // once. It is an error that wraps [ErrBusy] all the same if fn reads, or if too
-// much is set aside already. To take in what others have set aside is a part of
-// that wait: where there is more than one version of the sidecar takes in, and no
+// much is deferred already. To fold the pending patches of others is a part of
+// that wait: where there is more than one version of the sidecar folds, and no
 // time for another, Update ends in the same way, before fn was called under the
-// lock; [Commit].Folded says how many patches it has taken in, at least one, and
+// lock; [Commit].Folded says how many patches it has folded, at least one, and
 // the next Update goes on. In such an owner, what fn reads and what it writes
-// are not one step with the patches that others set aside while it runs: they
+// are not one step with the patches that others deferred while it runs: they
 // come after the commit, and views may show them before it. Each operation by
 // itself is one step. The other errors that
 // callers may want to tell apart are [ErrForeign], [ErrInvalid] and
@@ -107,8 +107,8 @@ func (w *Writer) Update(ctx context.Context, fn func(*Tx) error) (Commit, error)
 // its own function said that it is busy.
 func (w *Writer) busy(ctx context.Context, r *request, err error) (Commit, error) {
 	c := r.commit
-	if w.mayAside(ctx, r) {
-		c, err = w.setAside(r, err)
+	if w.mayDefer(ctx, r) {
+		c, err = w.deferUpdate(r, err)
 		c.Folded = r.commit.Folded
 	}
 	return c, err

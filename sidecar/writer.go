@@ -36,8 +36,8 @@ type Options struct {
 	Clock func() time.Time
 	// Notice is told what stops nothing and somebody should know: whom an
 	// Open has been waiting for, for longer than a second, that the record of
-	// a lease was found damaged, and that a patch which was set aside is not
-	// taken in, or not whole. The call that found out calls it
+	// a lease was found damaged, and that a pending patch is not
+	// folded, or not whole. The call that found out calls it
 	// and waits for it; it must not use the Writer. If nil, nobody is told.
 	Notice func(error)
 }
@@ -74,9 +74,9 @@ type Writer struct {
 	// text is the manifest as this Writer last found that it may go on, and
 	// textSpare a buffer to look at it.
 	text, textSpare []byte
-	// takesIn is whether commits take in what others have set aside: an
-	// owner may begin to set aside while the Writer is open.
-	takesIn bool
+	// folds is whether commits fold the pending patches of others: an
+	// owner may begin to deferred while the Writer is open.
+	folds bool
 
 	// last is the sidecar as this Writer last read or wrote it. It spares a
 	// decoding when the bytes are still the same, and is never a reason not
@@ -88,7 +88,7 @@ type Writer struct {
 	// seen is the newest version that this Writer has read or written.
 	seen Version
 
-	// Of setting patches aside: what numbers them, the version after which
+	// Of deferring: what numbers them, the version after which
 	// this Writer has unlinked all that was in it, and whom it told of.
 	spool   spool
 	cleared Version
@@ -168,7 +168,7 @@ func (w *Writer) open(ctx context.Context, d *schema.Declaration, o *Options) (e
 	if !ok {
 		return undeclared(w.dir, w.manifest, w.owner)
 	}
-	w.declared, w.known, w.takesIn = declared, declared, declared.SetsAside()
+	w.declared, w.known, w.folds = declared, declared, declared.Defers()
 	if d != nil {
 		w.known = d.Owners[w.owner]
 	}

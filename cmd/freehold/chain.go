@@ -35,8 +35,8 @@ func (t *sentences) seen(view *reader.View, field string) {
 		switch version, _ := by.Observed.Version(name); {
 		case version.IsZero():
 			parts = append(parts, name+" when nobody had written it")
-		case version.IsAside():
-			parts = append(parts, fmt.Sprintf("%s in patch %s, which was set aside", name, version.Nonce))
+		case version.IsPending():
+			parts = append(parts, fmt.Sprintf("%s in patch %s, which was deferred", name, version.Nonce))
 		default:
 			parts = append(parts, fmt.Sprintf("%s in version %s", name, version))
 		}

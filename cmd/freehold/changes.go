@@ -19,10 +19,10 @@ type commitReport struct {
 	Changed bool              `json:"changed"`
 	Version sidecar.Version   `json:"version"`
 	Fields  map[string]change `json:"fields"` // those that changed
-	// Patch is the id of the patch if the commit is set aside; what it
+	// Patch is the id of the patch if the commit is deferred; what it
 	// changes, a view shows.
 	Patch string `json:"patch,omitzero"`
-	// Folded is how many patches that were set aside the commit took in.
+	// Folded is how many pending patches the commit folded.
 	Folded int `json:"folded,omitzero"`
 	// Stays has what a max or min field holds that was not moved.
 	Stays map[string]jsontext.Value `json:"stays,omitempty"`
@@ -34,7 +34,7 @@ type commitReport struct {
 // outcome fills in what became of the commit.
 func (r *commitReport) outcome(commit sidecar.Commit) {
 	r.Outcome, r.Folded = commit.Outcome.String(), commit.Folded
-	if commit.Outcome == sidecar.SetAside {
+	if commit.Outcome == sidecar.Deferred {
 		r.Patch = commit.Version.Nonce
 		return
 	}
@@ -172,7 +172,7 @@ func elementsOf(f schema.Field, raw jsontext.Value) [][]byte {
 // one that says that none did.
 func (r *commitReport) text(o schema.Owner) string {
 	if r.Patch != "" {
-		return fmt.Sprintf("%s set aside patch %s: views show it, and the next commit takes it in\n", r.Owner, r.Patch)
+		return fmt.Sprintf("%s deferred patch %s: views show it, and the next commit folds it\n", r.Owner, r.Patch)
 	}
 	if r.Version.IsZero() {
 		return fmt.Sprintf("%s unchanged, and never written\n", r.Owner)

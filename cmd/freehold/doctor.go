@@ -22,7 +22,7 @@ func newDoctor(c *cli) *cobra.Command {
 		Long: `Look a state directory over, or all instances in one, and say what is wrong and
 what to do about it: sidecars, claims and fields that cannot be used, lost lock
 files and directories, leases, fences and locks of processes that do not run,
-patches that cannot be taken in or that nobody takes in, what killed processes
+patches that cannot be folded or that nobody folds, what killed processes
 left, who else may write, links, copies of the state, and other states above and
 below it. It writes nothing and disturbs no program.
 

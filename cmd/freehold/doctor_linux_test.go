@@ -18,7 +18,7 @@ import (
 func TestWhatMayNotBeReadIsKeptByItsRemedy(t *testing.T) {
 	for _, name := range []string{
 		"reset.json", ".freehold", ".freehold/manifest.json", ".freehold/claims", ".freehold/claims/reset", ".freehold/claims/reset/fired",
-		".freehold/tool.aside", ".freehold/tool.lock", ".freehold/quarantine",
+		".freehold/tool.pending", ".freehold/tool.lock", ".freehold/quarantine",
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "state")
@@ -62,7 +62,7 @@ owners:
       f: {type: int}
       fired: {type: time, kind: once}
   tool:
-    busy: {then: aside}
+    busy: {then: defer}
     fields:
       n: {type: int, kind: counter}
 `

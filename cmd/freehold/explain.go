@@ -255,8 +255,8 @@ func (o origin) when() string {
 	if o.Claim != "" {
 		return fmt.Sprintf("%s: %s, process %d, claim %s", o.ChangedAt, visible(o.Program), o.PID, o.Claim)
 	}
-	if o.Version.IsAside() {
-		return fmt.Sprintf("%s: %s, process %d, in patch %s, which is set aside and in no commit yet", o.ChangedAt, visible(o.Program), o.PID, o.Version.Nonce)
+	if o.Version.IsPending() {
+		return fmt.Sprintf("%s: %s, process %d, in patch %s, which is deferred and in no commit yet", o.ChangedAt, visible(o.Program), o.PID, o.Version.Nonce)
 	}
 	return fmt.Sprintf("%s: %s, process %d, in version %s", o.ChangedAt, visible(o.Program), o.PID, o.Version)
 }

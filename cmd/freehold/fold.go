@@ -14,13 +14,13 @@ func newFold(c *cli) *cobra.Command {
 	r := &acting{cli: c}
 	cmd := c.command(&cobra.Command{
 		Use:   "fold OWNER",
-		Short: "take in what was set aside",
+		Short: "fold pending patches",
 		Long: `Take the patches that could not wait for OWNER's lock into its sidecar now. Each
-commit of OWNER does that too, and views show them anyway. They are taken in in
-the order in which they were set aside, whatever the clocks of their processes
-say. However many there are, fold goes on until all are in that were set aside
-before it began; with --wait, no longer than that, and then what it took in stays
-taken in. With nothing to take in, the answer is "unchanged".`,
+commit of OWNER does that too, and views show them anyway. They are folded in
+the order in which they were deferred, whatever the clocks of their processes
+say. However many there are, fold goes on until all are in that were deferred
+before it began; with --wait, no longer than that, and then what it folded stays
+folded. With nothing to fold, the answer is "unchanged".`,
 		Example: "  freehold fold tool",
 		Args:    operands(1, 1, "an OWNER"),
 	}, func(ctx context.Context, args []string) error {
@@ -40,12 +40,12 @@ taken in. With nothing to take in, the answer is "unchanged".`,
 	return cmd
 }
 
-// fold makes commits that change nothing, until one has taken in all that was set
-// aside before it: a commit ends before that if its time is over.
+// fold makes commits that change nothing, until one has folded all that was set
+// pending before it: a commit ends before that if its time is over.
 func (a *acting) fold(ctx context.Context, w *sidecar.Writer) (foldReport, error) {
 	report, start := foldReport{Owner: w.Owner()}, time.Now()
 	for {
-		commit, err := w.Update(ctx, (*sidecar.Tx).Busy) // it is not set aside itself
+		commit, err := w.Update(ctx, (*sidecar.Tx).Busy) // it is not deferred itself
 		report.Folded, report.Version = report.Folded+commit.Folded, commit.Version
 		gotOn := errors.Is(err, sidecar.ErrBusy) && commit.Folded > 0 && ctx.Err() == nil
 		if over := a.waits.Changed && time.Since(start) >= a.wait; err == nil || !gotOn || over {
@@ -67,5 +67,5 @@ func (r foldReport) text() string {
 	case r.Folded == 0:
 		return fmt.Sprintf("%s unchanged at version %v\n", r.Owner, r.Version)
 	}
-	return fmt.Sprintf("%s took in %s: version %v\n", r.Owner, count(r.Folded, "patch", "patches"), r.Version)
+	return fmt.Sprintf("%s folded %s: version %v\n", r.Owner, count(r.Folded, "patch", "patches"), r.Version)
 }

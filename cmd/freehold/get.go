@@ -105,12 +105,12 @@ func (g *get) show(ctx context.Context, path []string) error {
 }
 
 // unshown says of each owner of the field of which a view does not show all that
-// is set aside that the field may have another value.
+// is deferred that the field may have another value.
 func unshown(view *reader.View, field string) (each []string) {
 	for _, owner := range view.Declaration().OwnersOf(field) {
-		if o, _ := view.Owner(owner); o.AsideErr != nil {
-			each = append(each, fmt.Sprintf("%s may have another value: owner %s has %s set aside, not all of which can be shown: %s",
-				field, o.Name, count(o.Aside, "patch", "patches"), onOneLine(o.AsideErr.Error())))
+		if o, _ := view.Owner(owner); o.PendingErr != nil {
+			each = append(each, fmt.Sprintf("%s may have another value: owner %s has %s deferred, not all of which can be shown: %s",
+				field, o.Name, count(o.Pending, "patch", "patches"), onOneLine(o.PendingErr.Error())))
 		}
 	}
 	return each

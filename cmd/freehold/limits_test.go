@@ -42,7 +42,7 @@ func eaters(dir string) map[string]eater {
 	}
 	legacy := func([]byte) error { _, err := adopt.Read(context.Background(), path); return err }
 	claim := func(text []byte) error { _, err := document.DecodeClaim(text); return err }
-	aside := func(text []byte) error { _, err := sidecar.DecodePatchAside(text, "x.json", "tool", "id"); return err }
+	pending := func(text []byte) error { _, err := sidecar.DecodePendingPatch(text, "x.json", "tool", "id"); return err }
 	decode := func(text []byte) error { _, err := document.Decode(text); return err }
 	foreign := func(text []byte) error { _, err := document.DecodeForeign(text); return err }
 	manifest := func(text []byte) error { _, err := schema.ParseManifest(text); return err }
@@ -59,9 +59,9 @@ func eaters(dir string) map[string]eater {
 		// A claim is so small that the decoder's own tables count.
 		"claim": {most: document.MaxClaim, times: 24, open: `{"format":1,"owner":"hook","x":`, eat: claim},
 		// The error of a decoder copies a name ten times.
-		"patch set aside":       {most: sidecar.MaxPatch, times: 12, open: `{"format":1,"x":`, eat: aside, seal: sealAside},
-		"operations set aside":  {most: sidecar.MaxPatch, times: 12, open: `{"format":1,"owner":"tool","state":"id","name":"x.json","id":"0000000000001","ops":`, eat: aside, seal: sealAside},
-		"operation set aside":   {most: sidecar.MaxPatch, times: 12, open: `{"format":1,"owner":"tool","state":"id","name":"x.json","id":"0000000000001","ops":[{"field":"a","op":"insert","value":`, eat: aside, seal: sealAside},
+		"pending patch":       {most: sidecar.MaxPatch, times: 12, open: `{"format":1,"x":`, eat: pending, seal: sealPending},
+		"operations deferred":  {most: sidecar.MaxPatch, times: 12, open: `{"format":1,"owner":"tool","state":"id","name":"x.json","id":"0000000000001","ops":`, eat: pending, seal: sealPending},
+		"operation deferred":   {most: sidecar.MaxPatch, times: 12, open: `{"format":1,"owner":"tool","state":"id","name":"x.json","id":"0000000000001","ops":[{"field":"a","op":"insert","value":`, eat: pending, seal: sealPending},
 		"manifest":              {most: schema.MaxManifest, times: 4, open: `{"format":1,"x":`, eat: manifest},
 		"manifest's locks":      {most: schema.MaxManifest, times: 4, open: `{"format":1,"locks":`, eat: manifest},
 		"manifest's owners":     {most: schema.MaxManifest, times: 4, open: `{"format":1,"declaration":{"owners":`, eat: manifest},
@@ -76,8 +76,8 @@ func eaters(dir string) map[string]eater {
 	}
 }
 
-// sealAside ends text as the file of a patch that is set aside ends.
-func sealAside(text []byte) {
+// sealPending ends text as the file of a pending patch ends.
+func sealPending(text []byte) {
 	end := `,"sum":"` + strings.Repeat("0", 64) + "\"}\n"
 	copy(text[len(text)-len(end):], end)
 	sum := sha256.Sum256(text)

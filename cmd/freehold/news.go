@@ -74,7 +74,7 @@ func (d *differ) between(view *reader.View, wanted func(owner, field string) boo
 // one is none: its fields say so.
 func (d *differ) ofOwner(o reader.OwnerStatus) []news {
 	n := news{origin: origin{Owner: o.Name, File: o.File, Status: o.Status}}
-	if err := errors.Join(o.Err, o.AsideErr); err != nil {
+	if err := errors.Join(o.Err, o.PendingErr); err != nil {
 		n.Error = err.Error()
 	}
 	says := string(o.Status) + " " + n.Error
@@ -189,8 +189,8 @@ func (n news) source() string {
 		switch {
 		case n.Claim != "":
 			parts = append(parts, "claim "+n.Claim)
-		case n.Version.IsAside():
-			parts = append(parts, "set aside as "+n.Version.Nonce)
+		case n.Version.IsPending():
+			parts = append(parts, "deferred as "+n.Version.Nonce)
 		default:
 			parts = append(parts, "version "+n.Version.String())
 		}

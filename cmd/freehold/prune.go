@@ -34,8 +34,8 @@ everything is listed, an object on a line. If something could not be removed, th
 exit status is 7.
 
 A dry run takes the same decisions. Age is that of the newest file, commit, claim
-and patch set aside in an instance. If the clock was set forward, what was
-committed, claimed or set aside since the machine started is kept by a clock that
+and pending patch in an instance. If the clock was set forward, what was
+committed, claimed or deferred since the machine started is kept by a clock that
 nobody sets.`,
 		Example: `  freehold prune --older-than 7d --dry-run
   freehold prune --older-than 36h --dir ./sessions --json`,

@@ -12,7 +12,7 @@ func newQuarantine(c *cli) *cobra.Command {
 	r := &acting{cli: c}
 	cmd := c.command(&cobra.Command{
 		Use:   "quarantine OWNER",
-		Short: "move a sidecar that cannot be used aside",
+		Short: "move a sidecar that cannot be used pending",
 		Long: `Move what stands in the place of OWNER's sidecar, whatever it is, to
 .freehold/quarantine, where nothing reads it, and print its new path. An empty
 sidecar of a new epoch takes its place: the owner's fields are unset afterwards.
@@ -28,12 +28,12 @@ than 1 MiB, is never removed.`,
 		if err != nil {
 			return err
 		}
-		aside, err := sidecar.Quarantine(ctx, dir, args[0], options)
+		pending, err := sidecar.Quarantine(ctx, dir, args[0], options)
 		if err != nil {
 			return unacceptable(err)
 		}
-		c.sayDropped(aside)
-		return c.report(quarantineReport{args[0], aside.Path, aside.Sum, kept(aside.Dropped)}, c.plainly(aside.Path)+"\n")
+		c.sayDropped(pending)
+		return c.report(quarantineReport{args[0], pending.Path, pending.Sum, kept(pending.Dropped)}, c.plainly(pending.Path)+"\n")
 	})
 	r.flags(cmd)
 	r.completes(cmd, completeOwner)
@@ -60,8 +60,8 @@ func kept(files []statedir.KeptFile) (reports []keptReport) {
 }
 
 // sayDropped says what went from the quarantine to make room.
-func (c *cli) sayDropped(aside statedir.Quarantined) {
-	for _, f := range aside.Dropped {
+func (c *cli) sayDropped(pending statedir.Quarantined) {
+	for _, f := range pending.Dropped {
 		c.hint("dropped from the quarantine to make room: " + f.Path)
 	}
 }

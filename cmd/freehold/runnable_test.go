@@ -27,7 +27,7 @@ owners:
       tokens: {type: int, depends_on: [phase]}
       skills: {kind: map, keys: true, record: {count: {type: int}}}
   tool:
-    busy: {then: aside}
+    busy: {then: defer}
     fields:
       runs: {type: int, kind: counter}
 `
@@ -68,7 +68,7 @@ var advice = map[string]advised{
 	"another hand, explained":       {args: []string{"explain", "phase"}, before: overwrite("reset.json", `{"phase":"y"}`), want: 3, fill: []string{"VALUE", "x"}},
 	"what writes":                   {args: []string{"explain", "turns"}, want: 1, fill: []string{"VALUE", "-1"}},
 	"what is open":                  {args: []string{"explain", "began"}, before: begunWith("begin", "reset", "began"), want: 2},
-	"set aside":                     {args: []string{"view"}, before: aside, want: 1},
+	"deferred":                     {args: []string{"view"}, before: pending, want: 1},
 	"a lock that was lost": {args: []string{"set", "reset", "phase=x"}, before: func(t *testing.T, dir string) {
 		if err := os.Remove(filepath.Join(dir, ".freehold", "reset.lock")); err != nil {
 			t.Fatal(err)
@@ -78,8 +78,8 @@ var advice = map[string]advised{
 	"a newer declaration":  {args: []string{"adopt", "legacy.json", "--owners", "newer one.yaml"}, want: 1},
 }
 
-// aside leaves a patch that is set aside.
-func aside(t *testing.T, dir string) {
+// pending leaves a pending patch.
+func pending(t *testing.T, dir string) {
 	o := &sidecar.Options{Wait: -1}
 	w, err := sidecar.Open(t.Context(), dir, nil, "tool", o)
 	if err != nil {

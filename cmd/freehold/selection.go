@@ -118,7 +118,7 @@ func (s selection) MarshalJSON() ([]byte, error) {
 	var v struct {
 		State      jsontext.Value            `json:"state"`
 		Dir        jsontext.Value            `json:"dir"`
-		Cut        jsontext.Value            `json:"cut"`
+		Cut        jsontext.Value            `json:"snapshot"`
 		Fields     map[string]jsontext.Value `json:"fields"`
 		Provenance map[string]jsontext.Value `json:"provenance"`
 		Owners     map[string]jsontext.Value `json:"owners"`

@@ -88,8 +88,8 @@ var attempts = map[string][]attempt{
 	".freehold/claims":               {{viewingArgs, exitState, false}, {claimingArgs, exitState, false}, {writingArgs, 0, false}, {repairingArgs, exitState, false}},
 	".freehold/claims/hook":          {{viewingArgs, exitState, false}, {claimingArgs, exitState, false}, {writingArgs, 0, false}, {repairingArgs, exitState, false}},
 	".freehold/claims/hook/fired":    {{viewingArgs, exitState, false}, {claimingArgs, exitState, false}, {repairingArgs, 0, false}},
-	".freehold/tool.aside":           {{viewingArgs, exitState, false}, {addingArgs, exitState, false}, {foldingArgs, exitState, false}, {writingArgs, 0, false}, {repairingArgs, 0, true}},
-	".freehold/tool.aside/x.1.json":  {{viewingArgs, namesIt, false}, {addingArgs, namesIt, false}, {foldingArgs, namesIt, false}, {repairingArgs, 0, false}},
+	".freehold/tool.pending":           {{viewingArgs, exitState, false}, {addingArgs, exitState, false}, {foldingArgs, exitState, false}, {writingArgs, 0, false}, {repairingArgs, 0, true}},
+	".freehold/tool.pending/x.1.json":  {{viewingArgs, namesIt, false}, {addingArgs, namesIt, false}, {foldingArgs, namesIt, false}, {repairingArgs, 0, false}},
 	"LEGACY":                         {{adoptingArgs, exitState, false}, {adoptingDryArgs, exitState, false}},
 }
 
@@ -97,7 +97,7 @@ var attempts = map[string][]attempt{
 var collected = map[string]bool{".cost.json123": true, ".freehold/.watchdog.lease.json": true}
 
 // directories are those that are no files.
-var directories = map[string]bool{".freehold/quarantine": true, ".freehold/claims": true, ".freehold/claims/hook": true, ".freehold/tool.aside": true}
+var directories = map[string]bool{".freehold/quarantine": true, ".freehold/claims": true, ".freehold/claims/hook": true, ".freehold/tool.pending": true}
 
 // Whatever stands in the place of a file of ours is named, without waiting for
 // it, and neither followed nor replaced nor cut short.

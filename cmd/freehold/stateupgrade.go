@@ -29,7 +29,7 @@ must be of the former type and convert exactly; else each that is not, or does
 not, is named with its file and nothing is changed (exit status 64). A sidecar
 that is foreign, invalid, unreadable or regressed refuses the upgrade (3). It
 takes every lock of the state: while an exclusive owner has a live process it is
-refused (5). What is set aside it takes in first; if something cannot be, it is
+refused (5). Pending patches it folds first; if something cannot be, it is
 refused (5), and "freehold fold" says more. Of each sidecar that it writes anew a
 copy is kept in .freehold/quarantine.
 

@@ -15,7 +15,7 @@ type upgradeReport struct {
 	DryRun    bool              `json:"dry_run"`
 	Refused   string            `json:"refused,omitzero"` // why what follows would not be done now, or was not
 	Resumed   bool              `json:"resumed"`          // one that was interrupted was, or would be, finished
-	TakenIn   []upgrade.TakenIn `json:"taken_in"`
+	Folded   []upgrade.Folded `json:"taken_in"`
 	Changes   []schema.Change   `json:"changes"`
 	Gone      []upgrade.Gone    `json:"gone"`      // what is stored and has no place any more
 	Rewritten []string          `json:"rewritten"` // owners
@@ -29,7 +29,7 @@ type upgradeKept struct {
 
 func upgraded(r *upgrade.Report, dryRun bool, refused error) upgradeReport {
 	report := upgradeReport{
-		State: r.State, Dir: r.Dir, DryRun: dryRun, Resumed: r.Resumed, TakenIn: append([]upgrade.TakenIn{}, r.TakenIn...),
+		State: r.State, Dir: r.Dir, DryRun: dryRun, Resumed: r.Resumed, Folded: append([]upgrade.Folded{}, r.Folded...),
 		Changes: append([]schema.Change{}, r.Changes...), Gone: append([]upgrade.Gone{}, r.Gone...), Rewritten: append([]string{}, r.Rewritten...), Kept: []upgradeKept{},
 	}
 	for _, k := range r.Kept {
@@ -57,8 +57,8 @@ func upgradeText(r *upgrade.Report, dryRun bool, refused error) string {
 	if r.Resumed {
 		fmt.Fprintf(&b, "%s an upgrade of the state %s in %s that was interrupted\n", would("finished", "would first finish"), visible(r.State), visible(r.Dir))
 	}
-	for _, t := range r.TakenIn {
-		fmt.Fprintf(&b, would("took in %s of %s that were set aside\n", "would take in %s of %s that are set aside\n"), count(t.Patches, "patch", "patches"), t.Owner)
+	for _, t := range r.Folded {
+		fmt.Fprintf(&b, would("folded %s of %s that were deferred\n", "would fold %s of %s that are deferred\n"), count(t.Patches, "patch", "patches"), t.Owner)
 	}
 	switch {
 	case len(r.Changes) > 0:

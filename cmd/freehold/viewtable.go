@@ -15,7 +15,7 @@ import (
 // the owners.
 func (c *cli) printView(s selection) error {
 	head := fmt.Sprintf("state %s in %s: %s cut %s\n", visible(s.view.State()), visible(s.view.Dir()), s.view.Consistency(), s.view.ID())
-	head = c.prose(head + c.runnable(asideLines(s.owners())))
+	head = c.prose(head + c.runnable(pendingLines(s.owners())))
 	now := time.Now()
 	width, terminal := c.terminal()
 	draw := func(of func(detail) table) string {
@@ -125,8 +125,8 @@ func versionCell(v sidecar.Version, d detail) string {
 	switch {
 	case v.IsZero():
 		return none
-	case v.IsAside():
-		return "aside " + v.Nonce
+	case v.IsPending():
+		return "pending " + v.Nonce
 	case d > whole:
 		return fmt.Sprintf("…%d.%s", v.Revision, v.Nonce)
 	}
@@ -137,8 +137,8 @@ func versionCell(v sidecar.Version, d detail) string {
 func (s selection) ownerTable(d detail) table {
 	t := table{{"OWNER", "STATUS", headVersion, "WRITTEN"}}
 	all := s.owners()
-	aside := slices.ContainsFunc(all, func(o reader.OwnerStatus) bool { return o.Aside > 0 })
-	if aside {
+	pending := slices.ContainsFunc(all, func(o reader.OwnerStatus) bool { return o.Pending > 0 })
+	if pending {
 		t[0] = append(t[0], "SET ASIDE")
 	}
 	for _, o := range all {
@@ -149,8 +149,8 @@ func (s selection) ownerTable(d detail) table {
 		if !o.Version.IsZero() {
 			row[3] = second(o.WrittenAt)
 		}
-		if aside {
-			row = append(row, fmt.Sprint(o.Aside))
+		if pending {
+			row = append(row, fmt.Sprint(o.Pending))
 		}
 		t = append(t, row)
 	}
@@ -170,18 +170,18 @@ func (t table) without(d detail) table {
 	return less
 }
 
-// asideLines says what is set aside and whether the view shows it.
-func asideLines(owners []reader.OwnerStatus) string {
+// pendingLines says pending patches and whether the view shows it.
+func pendingLines(owners []reader.OwnerStatus) string {
 	var b strings.Builder
 	for _, o := range owners {
 		switch {
-		case o.Aside == 0:
+		case o.Pending == 0:
 		case o.Err != nil:
-			fmt.Fprintf(&b, "%s has %s set aside, which the view does not show\n", o.Name, count(o.Aside, "patch", "patches"))
-		case o.AsideErr != nil:
-			fmt.Fprintf(&b, "%s has %s set aside, not all of which the view shows: %s\n", o.Name, count(o.Aside, "patch", "patches"), visible(onOneLine(o.AsideErr.Error())))
+			fmt.Fprintf(&b, "%s has %s deferred, which the view does not show\n", o.Name, count(o.Pending, "patch", "patches"))
+		case o.PendingErr != nil:
+			fmt.Fprintf(&b, "%s has %s deferred, not all of which the view shows: %s\n", o.Name, count(o.Pending, "patch", "patches"), visible(onOneLine(o.PendingErr.Error())))
 		default:
-			fmt.Fprintf(&b, "%s has %s set aside, which the view shows; to take in what is set aside, run `freehold fold %s`\n", o.Name, count(o.Aside, "patch", "patches"), o.Name)
+			fmt.Fprintf(&b, "%s has %s deferred, which the view shows; to fold pending patches, run `freehold fold %s`\n", o.Name, count(o.Pending, "patch", "patches"), o.Name)
 		}
 	}
 	return b.String()

@@ -136,7 +136,7 @@ func TestLeaksSayWhereAndWhatToDo(t *testing.T) {
 // TestEveryTypeOfTheLibraryIsJudged fails when package sidecar has a new type:
 // say in raw.go that it lets its holder write, or here that it does not.
 func TestEveryTypeOfTheLibraryIsJudged(t *testing.T) {
-	harmless := strings.Fields(`Accepted Advice Claimant Commit EventToken Holder Holding IdentityChangedError Lease LeaseState Op Options Outcome Patch PatchAside
+	harmless := strings.Fields(`Accepted Advice Claimant Commit EventToken Holder Holding IdentityChangedError Lease LeaseState Op Options Outcome Patch PendingPatch
 		Prepared Proof Ref RetireOptions RetireOutcome Retiree Retirement Seen Sighting Successor Verb Version`)
 	loaded, err := packages.Load(&packages.Config{Mode: packages.NeedName | packages.NeedTypes | packages.NeedImports | packages.NeedDeps},
 		"github.com/freehold-dev/freehold/sidecar")

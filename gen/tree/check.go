@@ -62,7 +62,7 @@ type checker struct {
 	checked map[string]*types.Package // the same, and what they import
 }
 
-// add takes in the Go file name, a slash path; if text is nil it is read. What
+// add folds the Go file name, a slash path; if text is nil it is read. What
 // does not parse is not there, and whoever imports it will say so.
 func (c *checker) add(m *Module, name string, text []byte) {
 	if path.Ext(name) != ".go" {

@@ -105,7 +105,7 @@ func Declaration() *schema.Declaration {
 			"tool": {
 				Doc:        "The tool by which the agent uses, views and patches its skills; many at once.",
 				Mode:       schema.Shared,
-				Busy:       schema.Busy{Wait: "250ms", Then: schema.Aside},
+				Busy:       schema.Busy{Wait: "250ms", Then: schema.Defer},
 				Durability: schema.Process,
 				Home:       "owners/usage/tool",
 				Fields: map[string]schema.Field{

@@ -120,8 +120,8 @@ func copied(t *testing.T, dir string) {
 	check(t, errors.Join(os.Rename(dir, original), os.CopyFS(dir, os.DirFS(original))))
 }
 
-// setAside sets a patch of usage's aside that has the operation op.
-func setAside(op string) func(*testing.T, string) {
+// deferUpdate sets a patch of usage's pending that has the operation op.
+func deferUpdate(op string) func(*testing.T, string) {
 	return func(t *testing.T, dir string) {
 		d, err := statedir.Open(dir)
 		check(t, err)
@@ -131,14 +131,14 @@ func setAside(op string) func(*testing.T, string) {
 		text := fmt.Sprintf(`{"format":1,"owner":"usage","state":%q,"name":"0.1.json","id":"0123456789abc","at":"2026-08-11T09:12:44Z",`+
 			`"writer":{"program":"x","identity":{"boot":"b","pid_ns":1,"pid":1,"start":1,"nonce":"n"}},"ops":[%s],"sum":"%064d"}`+"\n", m.StateID, op, 0)
 		sum := sha256.Sum256([]byte(text))
-		write(".freehold/usage.aside/0.1.json", strings.Replace(text, fmt.Sprintf("%064d", 0), hex.EncodeToString(sum[:]), 1))(t, dir)
+		write(".freehold/usage.pending/0.1.json", strings.Replace(text, fmt.Sprintf("%064d", 0), hex.EncodeToString(sum[:]), 1))(t, dir)
 	}
 }
 
-// aged makes the patch that setAside has set aside one of some minutes ago.
+// aged makes the patch that deferUpdate has deferred one of some minutes ago.
 func aged(t *testing.T, dir string) {
 	long := time.Now().Add(-2 * time.Minute)
-	check(t, os.Chtimes(filepath.Join(dir, ".freehold/usage.aside/0.1.json"), long, long))
+	check(t, os.Chtimes(filepath.Join(dir, ".freehold/usage.pending/0.1.json"), long, long))
 }
 
 var damages = map[string]damage{
@@ -170,18 +170,18 @@ var damages = map[string]damage{
 	"a claim linked":               {link(".freehold/claims/cost/fired", "spare", os.Link), []string{"claim-unreadable .freehold/claims/cost/fired cost fired"}},
 	"a directory for a claim":      {all(remove(".freehold/claims/cost/fired"), write(".freehold/claims/cost/fired/x", "")), []string{"claim-unreadable .freehold/claims/cost/fired cost fired"}},
 	"claims moved":                 {link(".freehold/claims/cost", "away", os.Rename), []string{"claims-lost .freehold/claims/cost cost"}},
-	"no place to set aside":        {remove(".freehold/usage.aside"), []string{"aside-lost .freehold/usage.aside usage"}},
-	"a patch by hand":              {write(".freehold/usage.aside/0.1.json", "{}"), []string{"patch-stuck .freehold/usage.aside/0.1.json usage"}},
-	"a patch of a newer release":   {setAside(`{"field":"turns","op":"halve","value":2}`), []string{"patch-stuck .freehold/usage.aside/0.1.json usage"}},
-	"a patch that does not fit":    {setAside(`{"field":"turns","op":"add","value":18446744073709551615}`), []string{"patch-stuck .freehold/usage.aside usage"}},
-	"a patch that nobody takes in": {all(setAside(`{"field":"turns","op":"add","value":2}`), aged), []string{"aside-waiting .freehold/usage.aside usage"}},
+	"no place to deferred":        {remove(".freehold/usage.pending"), []string{"pending-lost .freehold/usage.pending usage"}},
+	"a patch by hand":              {write(".freehold/usage.pending/0.1.json", "{}"), []string{"patch-stuck .freehold/usage.pending/0.1.json usage"}},
+	"a patch of a newer release":   {deferUpdate(`{"field":"turns","op":"halve","value":2}`), []string{"patch-stuck .freehold/usage.pending/0.1.json usage"}},
+	"a patch that does not fit":    {deferUpdate(`{"field":"turns","op":"add","value":18446744073709551615}`), []string{"patch-stuck .freehold/usage.pending usage"}},
+	"a patch that nobody folds": {all(deferUpdate(`{"field":"turns","op":"add","value":2}`), aged), []string{"pending-waiting .freehold/usage.pending usage"}},
 	"no lock":                      {remove(".freehold/cost.lock"), []string{"lock-lost .freehold/cost.lock cost"}},
 	"a copied lock":                {all(write("fresh", ""), link("fresh", ".freehold/state.lock", os.Rename)), []string{"lock-lost .freehold/state.lock"}},
 	"no manifest":                  {remove(".freehold/manifest.json"), []string{"manifest-invalid .freehold/manifest.json"}},
 	"a record by hand":             {write(".freehold/watchdog.lease.json", "{}"), []string{"lease-record .freehold/watchdog.lease.json watchdog"}},
 	"others may write": {all(chmod("cost.json", 0o620), chmod(".freehold/claims", 0o770)),
 		[]string{"others-write .freehold/claims", "others-write cost.json cost"}},
-	"others may set aside":   {chmod(".freehold/usage.aside", 0o777), []string{"others-write .freehold/usage.aside usage"}},
+	"others may deferred":   {chmod(".freehold/usage.pending", 0o777), []string{"others-write .freehold/usage.pending usage"}},
 	"others may claim":       {chmod(".freehold/claims/cost", 0o777), []string{"others-write .freehold/claims/cost cost"}},
 	"others may write in it": {chmod(".", 0o777), []string{"directory-unsafe ."}},
 	"a manifest with names":  {link(".freehold/manifest.json", "spare", os.Link), []string{"manifest-invalid .freehold/manifest.json"}},
@@ -191,11 +191,11 @@ var damages = map[string]damage{
 	"strangers inside": {all(write(".freehold/x", ""), write(".freehold/claims/nobody/x", "")),
 		[]string{"unknown .freehold/claims/nobody", "unknown .freehold/x"}},
 	"killed writers": {all(write(".cost.json77", "{"), write(".freehold/.manifest.json3", ""), write(".freehold/.watchdog.lease.json9", ""),
-		write(".freehold/claims/cost/.fired.0123456789abc", ""), write(".freehold/usage.aside/.x.json.0123456789abc", ""),
+		write(".freehold/claims/cost/.fired.0123456789abc", ""), write(".freehold/usage.pending/.x.json.0123456789abc", ""),
 		write(".freehold-new-0123456789abc/x", ""), write(".freehold/upgrade-0123456789abc/cost.json", "")),
 		[]string{"litter .cost.json77", "litter .freehold/.manifest.json3", "litter .freehold/.watchdog.lease.json9", "litter .freehold/claims/cost/.fired.0123456789abc",
-			"litter .freehold/upgrade-0123456789abc", "litter .freehold/usage.aside/.x.json.0123456789abc", "litter .freehold-new-0123456789abc"}},
-	"a patch kept out": {all(write(".freehold/quarantine/usage.json.1", "{}"), write(".freehold/quarantine/usage.json.1.why", "it does not fit\n")),
+			"litter .freehold/upgrade-0123456789abc", "litter .freehold/usage.pending/.x.json.0123456789abc", "litter .freehold-new-0123456789abc"}},
+	"a patch rejected": {all(write(".freehold/quarantine/usage.json.1", "{}"), write(".freehold/quarantine/usage.json.1.why", "it does not fit\n")),
 		[]string{"patch-kept .freehold/quarantine/usage.json.1"}},
 	"a link to a quarantine": {link("a", ".freehold/quarantine", os.Symlink), []string{"irregular .freehold/quarantine"}},
 	"a state below":          {func(t *testing.T, dir string) { check(t, sidecar.Create(filepath.Join(dir, "a", "b"), declaration())) }, []string{"decoy a/b"}},
@@ -205,8 +205,8 @@ var damages = map[string]damage{
 		[]string{"decoy /.."}},
 	"a copy beside": {func(t *testing.T, dir string) { check(t, os.CopyFS(dir+".bak", os.DirFS(dir))) }, []string{"copy /state.bak"}},
 	"a copy below": {func(t *testing.T, dir string) {
-		aside := filepath.Join(t.TempDir(), "copy")
-		check(t, errors.Join(os.CopyFS(aside, os.DirFS(dir)), os.Rename(aside, filepath.Join(dir, "a"))))
+		pending := filepath.Join(t.TempDir(), "copy")
+		check(t, errors.Join(os.CopyFS(pending, os.DirFS(dir)), os.Rename(pending, filepath.Join(dir, "a"))))
 	}, []string{"copy a"}},
 	"an upgrade that was killed": {func(t *testing.T, dir string) {
 		d, err := statedir.Open(dir)
@@ -217,10 +217,10 @@ var damages = map[string]damage{
 		m.Pending = &schema.Pending{ID: statedir.NewNonce()}
 		check(t, d.WriteManifest(m))
 	}, []string{"upgrade-unfinished .freehold/manifest.json"}},
-	"hardly any room to set aside": {func(t *testing.T, dir string) {
-		write(".freehold/usage.aside/0.1.json", "{}")(t, dir)
-		check(t, os.Truncate(filepath.Join(dir, ".freehold/usage.aside/0.1.json"), sidecar.MaxAsideBytes*95/100))
-	}, []string{"aside-full .freehold/usage.aside usage", "patch-stuck .freehold/usage.aside/0.1.json usage"}},
+	"hardly any room to deferred": {func(t *testing.T, dir string) {
+		write(".freehold/usage.pending/0.1.json", "{}")(t, dir)
+		check(t, os.Truncate(filepath.Join(dir, ".freehold/usage.pending/0.1.json"), sidecar.MaxPendingBytes*95/100))
+	}, []string{"pending-full .freehold/usage.pending usage", "patch-stuck .freehold/usage.pending/0.1.json usage"}},
 	"a value of another type": {store("note", "7"), []string{"field-invalid cost.json cost note"}},
 	"a sidecar restored": {restored(func(t *testing.T, path string, old []byte) { check(t, os.WriteFile(path, old, 0o600)) }),
 		[]string{"sidecar-regressed reset.json reset"}},

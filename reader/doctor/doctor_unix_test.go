@@ -33,7 +33,7 @@ func declaration() *schema.Declaration {
 			"tokens": {Type: schema.TypeUint, DependsOn: []string{"phase"}},
 		}},
 		"reset":    {Fields: map[string]schema.Field{"phase": {Type: schema.TypeString}}},
-		"usage":    {Busy: schema.Busy{Then: schema.Aside}, Fields: map[string]schema.Field{"turns": {Type: schema.TypeUint, Kind: schema.Counter}}},
+		"usage":    {Busy: schema.Busy{Then: schema.Defer}, Fields: map[string]schema.Field{"turns": {Type: schema.TypeUint, Kind: schema.Counter}}},
 		"watchdog": {Mode: schema.Exclusive, Fields: map[string]schema.Field{"reason": {Type: schema.TypeString}}},
 	}}
 }
@@ -233,20 +233,20 @@ func TestEveryInstanceIsLookedAt(t *testing.T) {
 		check(t, sidecar.CreateInstance(dir, id, d))
 	}
 	write("a/cost.json", "{")(t, dir)
-	setAside(`{"field":"turns","op":"add","value":2}`)(t, filepath.Join(dir, "a"))
+	deferUpdate(`{"field":"turns","op":"add","value":2}`)(t, filepath.Join(dir, "a"))
 	check(t, os.CopyFS(filepath.Join(dir, "copy"), os.DirFS(filepath.Join(dir, "a"))))
 	write(".freehold-gone-0123456789abc/x", "")(t, dir)
 	check(t, os.Rename(filepath.Join(dir, "b"), filepath.Join(dir, "c")))
 	check(t, sidecar.Create(filepath.Join(dir, "plain"), declaration()))
 	r := examine(t, dir, &doctor.Options{Around: true, Stale: time.Hour, Clock: func() time.Time { return time.Now().Add(2 * time.Hour) }})
-	if diff := cmp.Diff([]string{"instances-stale .", "litter .freehold-gone-0123456789abc", "aside-waiting a/.freehold/usage.aside usage", "sidecar-invalid a/cost.json cost", "misplaced c", "misplaced copy", "instance-odd plain"}, brief(r)); diff != "" {
+	if diff := cmp.Diff([]string{"instances-stale .", "litter .freehold-gone-0123456789abc", "pending-waiting a/.freehold/usage.pending usage", "sidecar-invalid a/cost.json cost", "misplaced c", "misplaced copy", "instance-odd plain"}, brief(r)); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 	for _, f := range r.Findings {
 		if f.Code == doctor.InstancesStale && (!strings.HasSuffix(f.Says, ": 2 of 5 instances") || !strings.Contains(f.Remedy, "prune --older-than 1h")) {
 			t.Errorf("%+v", f)
 		}
-		if (f.Code == doctor.SidecarInvalid || f.Code == doctor.AsideWaiting) && f.Instance != "a" {
+		if (f.Code == doctor.SidecarInvalid || f.Code == doctor.PendingWaiting) && f.Instance != "a" {
 			t.Errorf("it does not name the instance: %+v", f)
 		}
 	}
@@ -285,25 +285,25 @@ func TestItSaysWhereItLookedNoFurther(t *testing.T) {
 }
 
 // What is counted reads well of one thing as of many.
-func TestOnePatchAsideIsNotSpokenOfAsMany(t *testing.T) {
+func TestOnePatchPendingIsNotSpokenOfAsMany(t *testing.T) {
 	dir := newState(t)
-	setAside(`{"field":"turns","op":"add","value":2}`)(t, dir)
+	deferUpdate(`{"field":"turns","op":"add","value":2}`)(t, dir)
 	for _, n := range examine(t, dir, nil).Notes {
-		if n.About == "aside" {
-			if want := fmt.Sprintf("usage has 1 of at most %d patches set aside, with ", sidecar.MaxAside); !strings.HasPrefix(n.Says, want) {
+		if n.About == "pending" {
+			if want := fmt.Sprintf("usage has 1 of at most %d pending patches, with ", sidecar.MaxPending); !strings.HasPrefix(n.Says, want) {
 				t.Errorf("the note says %q, want %q at its start", n.Says, want)
 			}
 			return
 		}
 	}
-	t.Error("no note speaks of what is set aside")
+	t.Error("no note speaks of pending patches")
 }
 
 // A patch waits for nobody's fault while it is fresh, or while somebody who would
-// take it in is at work.
-func TestPatchesThatSomebodyMayTakeInAreNoFinding(t *testing.T) {
+// fold it is at work.
+func TestPatchesThatSomebodyMayFoldAreNoFinding(t *testing.T) {
 	dir := newState(t)
-	setAside(`{"field":"turns","op":"add","value":2}`)(t, dir)
+	deferUpdate(`{"field":"turns","op":"add","value":2}`)(t, dir)
 	if found := brief(examine(t, dir, nil)); len(found) > 0 {
 		t.Errorf("a fresh patch: %v", found)
 	}

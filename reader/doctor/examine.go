@@ -86,8 +86,8 @@ type patient struct {
 	view           *reader.View
 	newest         time.Time // when anything in it was written last
 	lostClaims     map[string]bool
-	lostAside      map[string]bool
-	patches        map[string]time.Time // set aside, by OWNER/NAME: when they were written
+	lostPending      map[string]bool
+	patches        map[string]time.Time // deferred, by OWNER/NAME: when they were written
 	blocked        map[string]remedy    // owners whose lock a process has that does not run, and what to do about it
 }
 
@@ -264,7 +264,7 @@ func (p *patient) read(ctx context.Context) error {
 
 // lost says which locks and directories are not those made with the state.
 func (p *patient) lost() {
-	p.lostClaims, p.lostAside = map[string]bool{}, map[string]bool{}
+	p.lostClaims, p.lostPending = map[string]bool{}, map[string]bool{}
 	lost := p.dir.Lost(p.manifest)
 	copied := p.moved(lost)
 	for _, l := range lost {
@@ -272,8 +272,8 @@ func (p *patient) lost() {
 		switch l.Role {
 		case statedir.ClaimsFolder:
 			code, p.lostClaims[l.Owner] = ClaimsLost, true
-		case statedir.AsideFolder:
-			code, p.lostAside[l.Owner] = AsideLost, true
+		case statedir.PendingFolder:
+			code, p.lostPending[l.Owner] = PendingLost, true
 		}
 		if copied || errors.Is(l.Err, statedir.ErrUnsafe) { // who may write there is said of each directory
 			continue
@@ -297,7 +297,7 @@ func (p *patient) moved(lost []statedir.Loss) bool {
 		}
 	}
 	for _, l := range lost {
-		if l.Role == statedir.AsideFolder {
+		if l.Role == statedir.PendingFolder {
 			continue
 		}
 		known--

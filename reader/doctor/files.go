@@ -111,7 +111,7 @@ func (p *patient) sidecarOf(f statedir.Found) (owner string, ok bool) {
 
 // modes says who else may write a file, and whether it is one.
 func (p *patient) modes(f statedir.Found) {
-	folders := []statedir.Role{statedir.StateFolder, statedir.MetaFolder, statedir.AsideFolder, statedir.ClaimsFolder, statedir.QuarantineFolder}
+	folders := []statedir.Role{statedir.StateFolder, statedir.MetaFolder, statedir.PendingFolder, statedir.ClaimsFolder, statedir.QuarantineFolder}
 	want := "file"
 	if slices.Contains(folders, f.Role) {
 		want = "directory"
@@ -194,6 +194,6 @@ func (p *patient) quarantine(found []statedir.Found) {
 		if err != nil {
 			reason = err.Error()
 		}
-		p.find(PatchKept, f.Name, "a patch that was set aside could not be taken in: "+reason, p.on(f.Name+".why", "rm", filepath.Join(p.path, f.Name)).but("first write what of it should count"))
+		p.find(PatchKept, f.Name, "a pending patch could not be folded: "+reason, p.on(f.Name+".why", "rm", filepath.Join(p.path, f.Name)).but("first write what of it should count"))
 	}
 }

@@ -41,7 +41,7 @@ const (
 	StateCopied       Code = "state-copied"        // all locks are others: it was copied or restored to where it is
 	LockLost          Code = "lock-lost"           // missing, or another file
 	ClaimsLost        Code = "claims-lost"         // the directory is missing, or another one
-	AsideLost         Code = "aside-lost"          // the directory of patches set aside is
+	PendingLost         Code = "pending-lost"          // the directory of pending patches is
 	// Owners and fields.
 	SidecarInvalid    Code = "sidecar-invalid"
 	SidecarNewer      Code = "sidecar-newer" // of a format that this release does not read
@@ -54,11 +54,11 @@ const (
 	ClaimUnreadable   Code = "claim-unreadable"
 	FieldInvalid      Code = "field-invalid" // it does not fit its declaration
 	Attributes        Code = "attributes"    // that the next commit loses
-	// Patches set aside.
-	PatchStuck   Code = "patch-stuck"   // it cannot be taken in
-	AsideWaiting Code = "aside-waiting" // patches could be taken in, and nobody does
-	AsideFull    Code = "aside-full"    // hardly any more can be set aside
-	PatchKept    Code = "patch-kept"    // it was kept out, in the quarantine
+	// pending patches.
+	PatchStuck   Code = "patch-stuck"   // it cannot be folded
+	PendingWaiting Code = "pending-waiting" // patches could be folded, and nobody does
+	PendingFull    Code = "pending-full"    // hardly any more can be deferred
+	PatchKept    Code = "patch-kept"    // it was rejected, in the quarantine
 	// A legacy file that the state was adopted from.
 	LegacyOpen  Code = "legacy-open"  // values that no owner has yet
 	LegacyMoved Code = "legacy-moved" // values that somebody changed since

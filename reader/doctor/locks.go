@@ -23,8 +23,8 @@ func (p *patient) locks() {
 			continue
 		}
 		does := "nobody commits as " + owner
-		if p.manifest.Declaration.Owners[owner].SetsAside() {
-			does = "what is committed as " + owner + " is set aside and waits"
+		if p.manifest.Declaration.Owners[owner].Defers() {
+			does = "what is committed as " + owner + " is deferred and waits"
 		}
 		p.blocked[owner] = goOn(h)
 		says := fmt.Sprintf("process %d holds the lock and %s; until it lets go, %s", h.PID, h.Condition, does)

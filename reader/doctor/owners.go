@@ -15,7 +15,7 @@ import (
 	"github.com/freehold-dev/freehold/sidecar/statedir"
 )
 
-// owners says which sidecars cannot be used, and what is set aside.
+// owners says which sidecars cannot be used, and pending patches.
 func (p *patient) owners() {
 	written := 0
 	for _, o := range p.view.Owners() {
@@ -30,8 +30,8 @@ func (p *patient) owners() {
 		default:
 			p.usual("owner", "%s: nothing written yet", o.Name)
 		}
-		if o.Aside > 0 && !p.lostAside[o.Name] {
-			p.aside(o)
+		if o.Pending > 0 && !p.lostPending[o.Name] {
+			p.pending(o)
 		}
 	}
 	p.usual("owners", "%d, of which %d have written", len(p.view.Owners()), written)
@@ -49,8 +49,8 @@ func (p *patient) dated(o reader.OwnerStatus) {
 
 // unusable says why the owner's sidecar cannot be used.
 func (p *patient) unusable(o reader.OwnerStatus) {
-	if p.lostAside[o.Name] && !strings.Contains(o.Err.Error(), o.File) {
-		return // said already: it is about where patches are set aside
+	if p.lostPending[o.Name] && !strings.Contains(o.Err.Error(), o.File) {
+		return // said already: it is about where pending patches
 	}
 	code, remedy := SidecarInvalid, p.run("quarantine", o.Name)
 	switch {

@@ -147,10 +147,10 @@ func TestAProcessThatDoesNotRunIsFoundByWhatItKeeps(t *testing.T) {
 }
 
 // Patches wait for as long as a stopped process has the lock: it is what keeps
-// them from being taken in, and the remedy is about it.
+// them from being folded, and the remedy is about it.
 func TestPatchesThatWaitForAStoppedProcessAreItsFinding(t *testing.T) {
 	dir := newState(t)
-	setAside(`{"field":"turns","op":"add","value":2}`)(t, dir)
+	deferUpdate(`{"field":"turns","op":"add","value":2}`)(t, dir)
 	aged(t, dir)
 	p := played(t, "lock", dir)
 	if found := brief(examine(t, dir, nil)); len(found) > 0 {
@@ -162,13 +162,13 @@ func TestPatchesThatWaitForAStoppedProcessAreItsFinding(t *testing.T) {
 	if diff := cmp.Diff([]string{"lock-stopped .freehold/usage.lock usage"}, brief(r)); diff != "" {
 		t.Fatalf("(-want +got)\n%s", diff)
 	}
-	if says := r.Findings[0].Says; !strings.Contains(says, fmt.Sprintf("process %d holds the lock and is stopped", p.Pid)) || !strings.Contains(says, "as usage is set aside and waits") {
+	if says := r.Findings[0].Says; !strings.Contains(says, fmt.Sprintf("process %d holds the lock and is stopped", p.Pid)) || !strings.Contains(says, "as usage is deferred and waits") {
 		t.Errorf("it says %q", says)
 	}
-	setAside(`{"field":"turns","op":"add","value":18446744073709551615}`)(t, dir)
+	deferUpdate(`{"field":"turns","op":"add","value":18446744073709551615}`)(t, dir)
 	f := examine(t, dir, nil).Findings[0] // a fold would wait for the lock
 	if f.Code != doctor.PatchStuck || !strings.HasPrefix(f.Remedy, "kill -CONT ") || !strings.HasPrefix(f.Advice, "then freehold fold usage ") {
-		t.Errorf("of a patch that cannot be taken in it says %+v", f)
+		t.Errorf("of a patch that cannot be folded it says %+v", f)
 	}
 	check(t, p.Kill())
 	p.Wait()

@@ -88,7 +88,7 @@ func TestEveryRemedyCures(t *testing.T) {
 
 // What is well as such is not given up for what is wrong about it.
 func TestARemedyLosesNothingThatIsWell(t *testing.T) {
-	for _, name := range []string{"a second name", "a claim linked", "a manifest with names", "others may write", "others may set aside", "others may claim"} {
+	for _, name := range []string{"a second name", "a claim linked", "a manifest with names", "others may write", "others may deferred", "others may claim"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := newState(t)
@@ -135,7 +135,7 @@ func fieldsIn(t *testing.T, dir string) map[string]string {
 
 // What one owner has at a key is accepted only where the owner who decides the
 // keys has it.
-func TestAKeyThatNobodyCreatedIsMovedAside(t *testing.T) {
+func TestAKeyThatNobodyCreatedIsMovedPending(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "state")
 	check(t, sidecar.Create(dir, &schema.Declaration{State: "usage", Owners: map[string]schema.Owner{
 		"creator": {Fields: map[string]schema.Field{"skills": {Kind: schema.Map, Keys: true, Record: map[string]schema.Field{"by": {Type: schema.TypeString}}}}},

@@ -46,21 +46,21 @@ func (f *fileReader) readOwner(e entry) ownerEntry {
 		o.owner.Home, o.homeAt = home, at(m["home"])
 	}
 	f.readFields(&o, e, m["fields"])
-	if o.owner.SetsAside() {
-		f.checkAside(o, m["mode"])
+	if o.owner.Defers() {
+		f.checkPending(o, m["mode"])
 	}
 	return o
 }
 
-// checkAside reports why the owner cannot set patches aside: what of its fields
-// would depend on the order in which they are taken in.
-func (f *fileReader) checkAside(o ownerEntry, mode *yaml.Node) {
+// checkPending reports why the owner cannot defer: what of its fields
+// would depend on the order in which they are folded.
+func (f *fileReader) checkPending(o ownerEntry, mode *yaml.Node) {
 	if o.owner.Mode != schema.Shared {
-		f.report(at(mode), "owner %s is %s and sets patches aside: only a shared owner's can be, so write \"then: fail\" or make it shared", o.name, o.owner.Mode)
+		f.report(at(mode), "owner %s is %s and defers: only a shared owner's can be, so write \"then: fail\" or make it shared", o.name, o.owner.Mode)
 	}
 	for _, field := range o.fields {
 		if member, ok := field.field.Commutes(); !ok {
-			f.report(field.at, "owner %s sets patches aside, and the order of writes to %s counts: write \"then: fail\", give it a kind that combines (max, min, counter, set), or move the field to an owner of its own",
+			f.report(field.at, "owner %s defers, and the order of writes to %s counts: write \"then: fail\", give it a kind that combines (max, min, counter, set), or move the field to an owner of its own",
 				plain(o.name), partOf(field, member))
 		}
 	}
@@ -91,7 +91,7 @@ func (f *fileReader) readBusy(n *yaml.Node, owner string) schema.Busy {
 	} else if wait, ok := f.text(n, "the wait of "+owner); ok && f.checkWait(at(n), wait, owner) {
 		busy.Wait = wait
 	}
-	if then, ok := f.word(m["then"], "busy rule", owner, words(schema.Fail, schema.Aside)); ok {
+	if then, ok := f.word(m["then"], "busy rule", owner, words(schema.Fail, schema.Defer)); ok {
 		busy.Then = schema.Then(then)
 	}
 	return busy

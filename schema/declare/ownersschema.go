@@ -41,7 +41,7 @@ func wordSchemas() map[reflect.Type]*jsonschema.Schema {
 	return map[reflect.Type]*jsonschema.Schema{
 		reflect.TypeFor[schema.Mode]():       oneOf(schema.Shared, schema.Exclusive),
 		reflect.TypeFor[schema.Durability](): oneOf(schema.Power, schema.Process),
-		reflect.TypeFor[schema.Then]():       oneOf(schema.Fail, schema.Aside),
+		reflect.TypeFor[schema.Then]():       oneOf(schema.Fail, schema.Defer),
 		reflect.TypeFor[schema.Kind]():       oneOf(schema.Kinds()...),
 		reflect.TypeFor[schema.Type]():       oneOf(schema.Types()...),
 	}
@@ -67,7 +67,7 @@ var comments = map[string]string{
 
 	"Busy.":     "What a commit does while another process holds the owner's lock.",
 	"Busy.Wait": "How long it waits, as Go writes durations: 250ms, 2s.",
-	"Busy.Then": "What it does then: fail, an error with nothing changed; aside, its patch is set aside until a later commit takes it in, for which the owner must be shared and the order of its writes must not count.",
+	"Busy.Then": "What it does then: fail, an error with nothing changed; pending, its pending patch until a later commit folds it, for which the owner must be shared and the order of its writes must not count.",
 
 	"Field.":          "One value with one owner, or a map, of which several owners may each have members.",
 	"Field.Type":      "The type of the value, or of a set's elements. A once field and an event are of type time, which need not be said. int and uint have 64 bits, decimal is exact, time is an instant, json is anything.",

@@ -49,10 +49,10 @@ func envelopeSchema(owner string) *jsonschema.Schema {
 		property{"written_at", described("When the last commit was made.", instant()), true},
 		property{"writer", writerSchema(), true},
 		property{"fields", fieldsSchema(), true},
-		property{"folded", described("The ids of patches set aside that are in this file already.",
+		property{"folded", described("The ids of pending patches that are in this file already.",
 			&jsonschema.Schema{Type: "array", Items: pattern("")}), false},
-		property{"taken", described("The highest number of a patch set aside that was ever taken in.", count()), false},
-		property{"left", described("The lower numbers of patches that are set aside still.", &jsonschema.Schema{Type: "array", Items: count()}), false},
+		property{"taken", described("The highest number of a pending patch that was ever folded.", count()), false},
+		property{"left", described("The lower numbers of pending patches still.", &jsonschema.Schema{Type: "array", Items: count()}), false},
 		property{"recent", described("The ids of the last commits, the newest last.", nonces(256)), true},
 		property{"sum", described("SHA-256 of the file with these digits as zeros.", pattern("^[0-9a-f]{64}$")), true},
 	)

@@ -31,7 +31,7 @@ func ViewSchema(d *schema.Declaration) ([]byte, error) {
 		property{"$schema", pattern(""), false},
 		property{"state", described("The name of the state.", oneOf(d.State)), true},
 		property{"dir", described("The state directory.", pattern("")), true},
-		property{"cut", cutSchema(), true},
+		property{"snapshot", snapshotSchema(), true},
 		property{"fields", fields, true},
 		property{"provenance", provenance, true},
 		property{"owners", owners, true},
@@ -40,7 +40,7 @@ func ViewSchema(d *schema.Declaration) ([]byte, error) {
 	return marshal(s)
 }
 
-func cutSchema() *jsonschema.Schema {
+func snapshotSchema() *jsonschema.Schema {
 	return object("What the view promises about the moment at which it was taken.",
 		property{"consistency", described("atomic: all sidecars stood like this at one moment; causal: nothing in the view had observed something newer than the view holds.",
 			oneOf("atomic", "causal")), true},
@@ -60,7 +60,7 @@ func provenanceSchema(owner string) *jsonschema.Schema {
 		property{"epoch", described("The epoch of the commit that changed the field last.", count()), false},
 		property{"revision", described("That commit's revision in the epoch.", count()), false},
 		property{"claim", described("Of a once field, the id of its claim, which is no commit.", pattern(noncePattern)), false},
-		property{"set_aside", described("The id of the patch that changed the field last, if that is set aside and in no commit yet; epoch and revision are 0 then.", pattern(noncePattern)), false},
+		property{"pending_patch", described("The id of the patch that changed the field last, if that is deferred and in no commit yet; epoch and revision are 0 then.", pattern(noncePattern)), false},
 		property{"changed_at", described("When that commit, or the claim, was made.", instant()), false},
 		property{"program", described("The program that made it.", pattern("")), false},
 		property{"pid", described("That program's process id.", between("integer", "0", "9223372036854775807")), false},
@@ -110,8 +110,8 @@ func ownerStatusSchema(doc string) *jsonschema.Schema {
 		property{"epoch", described("The epoch of the owner's last commit.", count()), false},
 		property{"revision", described("That commit's revision in the epoch.", count()), false},
 		property{"version", described("EPOCH.REVISION.NONCE of that commit, as --if-version takes it; empty if there was none.", pattern("^$|"+versionPattern)), false},
-		property{"aside", described("How many patches are set aside and not in the sidecar yet; the view shows them.", count()), false},
-		property{"aside_error", described("Which of them the view does not show, and why.", pattern("")), false},
+		property{"pending", described("How many pending patches and not in the sidecar yet; the view shows them.", count()), false},
+		property{"pending_error", described("Which of them the view does not show, and why.", pattern("")), false},
 		property{"error", described("Why the sidecar could not be read, and what to do.", pattern("")), false},
 	)
 }

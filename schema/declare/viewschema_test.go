@@ -10,12 +10,12 @@ import (
 	"github.com/freehold-dev/freehold/schema/declare"
 )
 
-const view = `{"state":"runtime","dir":"/srv/agent","cut":{"consistency":"atomic","id":"8c3tabcdefghi"},
+const view = `{"state":"runtime","dir":"/srv/agent","snapshot":{"consistency":"atomic","id":"8c3tabcdefghi"},
 "fields":{"a_uint":1,"a_time":"2026-08-11T09:12:44.031Z","foreign":true},
 "provenance":{"a_uint":{"owner":"all","file":"all.json","epoch":1786439564031000,"revision":7,
   "changed_at":"2026-08-11T09:12:44.031Z","program":"stop-hook","pid":4711,"status":"ok"},
  "foreign":{"owner":"other","file":"other.json","status":"foreign","freshness":"unknown","reason":"unset","observed":{}}},
-"owners":{"all":{"status":"ok","epoch":1786439564031000,"revision":7,"version":"1786439564031000.7.0123456789abc","aside":0},"other":{"status":"foreign","error":"changed by another hand"}}}`
+"owners":{"all":{"status":"ok","epoch":1786439564031000,"revision":7,"version":"1786439564031000.7.0123456789abc","pending":0},"other":{"status":"foreign","error":"changed by another hand"}}}`
 
 func TestViewSchemaDescribesAView(t *testing.T) {
 	text, err := declare.ViewSchema(allTypes())
@@ -42,7 +42,7 @@ func TestViewSchemaDescribesAView(t *testing.T) {
 		{`"freshness":"unknown"`, `"freshness":"old"`, false},
 		{`"reason":"unset"`, `"reason":"old"`, false},
 		{`"changed_at":"2026-08-11T09:12:44.031Z"`, `"changed_at":"yesterday"`, false},
-		{`"aside":0`, `"aside":-1`, false},
+		{`"pending":0`, `"pending":-1`, false},
 		{`"version":"1786439564031000.7.0123456789abc"`, `"version":""`, true},
 		{`"version":"1786439564031000.7.0123456789abc"`, `"version":"1.2"`, false},
 		{`"a_uint":1,`, `"a_map":{"a":{"uses":1,"pinned":true}},`, true},

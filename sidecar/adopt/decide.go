@@ -13,7 +13,7 @@ import (
 // A source shows what an owner has stored.
 type source interface {
 	// field returns a field's value, if it has one; who wrote or cleared it,
-	// if anybody did; and whether a legacy file was taken into it before.
+	// if anybody did; and whether a legacy file was folded into it before.
 	field(name string) stored
 	// entry returns what the owner has at a key of a map, if it has the key,
 	// in its present incarnation.

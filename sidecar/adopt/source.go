@@ -78,7 +78,7 @@ func (k *keyring) of(field string) *keysOfMap { return k.maps[field] }
 // keysOfMap are the keys of a map as their owner has them.
 type keysOfMap struct {
 	rows    map[string]document.Row
-	adopted sidecar.Version // when the legacy file's keys were taken into them
+	adopted sidecar.Version // when the legacy file's keys were folded into them
 }
 
 // at returns the incarnation that the legacy file speaks of when it names a

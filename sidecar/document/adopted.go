@@ -6,7 +6,7 @@ import (
 )
 
 // adoptedKey is the member of an entry that says in which version a legacy file
-// was taken into the field. A release that does not know it keeps it.
+// was folded into the field. A release that does not know it keeps it.
 var adoptedKey = []byte(`"adopted"`)
 
 // Adopt notes that the commit of d's present version took a legacy file into
@@ -29,7 +29,7 @@ func (d *Document) Adopt(name string) {
 	set.extra = append(set.extra, member{key: adoptedKey, value: append(d.Version.append([]byte{'"'}), '"')})
 }
 
-// Adopted returns the version in which a legacy file was last taken into the
+// Adopted returns the version in which a legacy file was last folded into the
 // field name, or zero.
 func (d *Document) Adopted(name string) Version {
 	i := d.entry(name)
@@ -42,7 +42,7 @@ func (d *Document) Adopted(name string) Version {
 	}
 	for _, m := range members {
 		if isAdopted(m) {
-			parts, _ := cutVersion(bytes.Trim(m.value, `"`)) // what is none was never adopted
+			parts, _ := snapshotVersion(bytes.Trim(m.value, `"`)) // what is none was never adopted
 			return parts.version()
 		}
 	}

@@ -33,10 +33,10 @@
 //	written_at  when that was, by the writer's clock
 //	writer      {program, identity:{boot, pid_ns, pid, start, nonce, pidfd}}; of the identity, pid and nonce are always there; boot and its nonce are texts, the others than pid integers from 0 to 2^64-1
 //	fields      by name, the entry of every field that was ever written or begun
-//	folded      ids of patches set aside that are in the fields already, though their files may still be there; at most 8192
-//	taken       the highest number of a patch set aside that was taken in or kept out, ever, if there was one
-//	left        the lower numbers whose patches were neither, and are set aside still; at most 8192
-//	recent      nonces of the last commits, newest last, this one's included, 128 or as many as there were, and before those older ones and ids of patches taken in; at most 256
+//	folded      ids of pending patches that are in the fields already, though their files may still be there; at most 8192
+//	taken       the highest number of a pending patch that was folded or rejected, ever, if there was one
+//	left        the lower numbers whose patches were neither, and are deferred still; at most 8192
+//	recent      nonces of the last commits, newest last, this one's included, 128 or as many as there were, and before those older ones and ids of patches folded; at most 256
 //	sum         64 hexadecimal digits, lower case
 //
 // Epochs, revisions and numbers are JSON integers from 0 to 2^53-1, a nonce or an id 13
@@ -52,7 +52,7 @@
 //	keys        of a map, by key, the version that created it: its incarnation
 //	observed    by name of a field, the version that the writer had seen of it; "" for one that nobody had written
 //	open        of an event, by token (a nonce), an entry that says who began it; an event that was never done has this alone
-//	adopted     the version in which a legacy file was taken in
+//	adopted     the version in which a legacy file was folded
 //
 // # The sum
 //

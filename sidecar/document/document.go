@@ -29,7 +29,7 @@ type Document struct {
 	Writer Writer
 
 	recent   ids
-	folded   ids      // patches set aside that are in the fields
+	folded   ids      // pending patches that are in the fields
 	taken    uint64   // the highest number of one of them
 	left     []uint64 // lower numbers of patches that are not
 	named    bool     // whether names were added since it was decoded
@@ -80,11 +80,11 @@ func (d *Document) Commit(v Version, at time.Time, w Writer) {
 }
 
 // Recent returns the nonces of the last commits, [SureRecent] of them or more,
-// newest last, and before them ids of patches that were set aside, [MaxRecent] in
+// newest last, and before them ids of pending patches, [MaxRecent] in
 // all. The last is the nonce of d's own version.
 func (d *Document) Recent() []string { return d.recent.list() }
 
-// Folded returns the ids of the patches set aside that are in d's fields
+// Folded returns the ids of the pending patches that are in d's fields
 // already, though their files may still be there.
 func (d *Document) Folded() []string { return d.folded.list() }
 
@@ -93,7 +93,7 @@ func (d *Document) HasFolded(id string) bool { return d.folded.has(id) }
 
 // SetFolded makes folded the ids that [Document.Folded] returns, [MaxFolded] of
 // them at most, and remembers those of fresh. They take no place of the last
-// [SureRecent] commits: a commit may take in hundreds of patches, and that it does
+// [SureRecent] commits: a commit may fold hundreds of patches, and that it does
 // not remember the one before must not look as if that had never been.
 func (d *Document) SetFolded(folded, fresh []string) {
 	d.folded = makeIDs(folded[max(0, len(folded)-MaxFolded):])
@@ -109,7 +109,7 @@ func (d *Document) Remembers(nonce string) bool { return d.recent.has(nonce) }
 func (d *Document) Behind(seen Version) bool {
 	v := d.Version
 	switch {
-	case seen.IsZero(), seen.IsAside(): // a patch that is in no version yet
+	case seen.IsZero(), seen.IsPending(): // a patch that is in no version yet
 		return false
 	case seen.Epoch != v.Epoch:
 		return seen.Epoch > v.Epoch

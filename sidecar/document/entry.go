@@ -48,7 +48,7 @@ func (e *entry) write(by Provenance) {
 	set.observed = nil
 	if e.set != nil {
 		set.keys, set.open, set.extra = e.set.keys, e.set.open, e.set.extra
-	} else if _, usual := cutEntry(e.raw); !usual {
+	} else if _, usual := snapshotEntry(e.raw); !usual {
 		set.extra = split(e.raw)
 		for i := range set.extra {
 			if m := &set.extra[i]; slices.ContainsFunc(entryNames, m.is) {
@@ -105,7 +105,7 @@ func (s *scanner) entries(d *Document) {
 			d.fields = make([]entry, 0, 16)
 		}
 		e := entry{key: key, raw: s.value()}
-		if parts, usual := cutEntry(e.raw); usual {
+		if parts, usual := snapshotEntry(e.raw); usual {
 			e.observed = parts.observed
 		} else {
 			s.examine(&e)
@@ -174,10 +174,10 @@ func (p entryParts) provenance() Provenance {
 	return Provenance{p.version.version(), p.at, string(p.program), p.pid}
 }
 
-// cutEntry takes apart the object raw if it is an entry exactly as this release
+// snapshotEntry takes apart the object raw if it is an entry exactly as this release
 // writes it, as nearly all are. It is several times faster than
 // [scanner.provenance].
-func cutEntry(raw []byte) (parts entryParts, ok bool) {
+func snapshotEntry(raw []byte) (parts entryParts, ok bool) {
 	c := cursor{text: raw, ok: true}
 	parts = c.entry()
 	parts.observed = c.observation()

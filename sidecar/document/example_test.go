@@ -11,7 +11,7 @@ import (
 )
 
 // Another hand's edit is told from Freehold's own writing, and its values can
-// be taken in.
+// be folded.
 func Example() {
 	d := document.New("cost", "0123456789abc")
 	v := document.Version{Epoch: 1786439564031000, Revision: 1, Nonce: statedir.NewNonce()}

@@ -8,7 +8,7 @@ import (
 )
 
 // DecodeForeign reads a file that some other hand wrote or edited, so that its
-// values can be taken in. It asks for JSON as strict as [Decode] does and for
+// values can be folded. It asks for JSON as strict as [Decode] does and for
 // an object whose names could be fields, else it returns an error that wraps
 // [ErrInvalid]; whether the values fit a declaration is the caller's business.
 //

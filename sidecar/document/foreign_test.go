@@ -63,7 +63,7 @@ func TestDecodeForeignTakesTheValuesOfWhatHasNoEnvelope(t *testing.T) {
 	}
 }
 
-func TestDecodeForeignRefusesWhatCannotBeTakenIn(t *testing.T) {
+func TestDecodeForeignRefusesWhatCannotBeFolded(t *testing.T) {
 	var got strings.Builder
 	for _, text := range []string{
 		``, `{"turns":`, `[1]`, `{"turns":1,"turns":2}`, `{"turns":1,"Turns":2}`, `{"TURNS":1}`, `{"turns":1} x`, `{"":1}`,

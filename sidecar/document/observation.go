@@ -104,7 +104,7 @@ func parseObservation(object []byte) Observation {
 // observedVersion reads a version that is known to be right: zero for what was not
 // written.
 func observedVersion(value []byte) Version {
-	parts, _ := cutVersion(bytes.Trim(value, `"`))
+	parts, _ := snapshotVersion(bytes.Trim(value, `"`))
 	return parts.version()
 }
 
@@ -122,7 +122,7 @@ func (s *scanner) observation() []byte {
 		if name := unquoteName(key); !schema.ValidName(string(name)) {
 			s.refuse(s.at, "observed names the field %.80q, and a name fits %s", name, schema.NameRule)
 		}
-		if _, ok := cutVersion(bytes.Trim(value, `"`)); value[0] != '"' || !ok && len(value) > 2 {
+		if _, ok := snapshotVersion(bytes.Trim(value, `"`)); value[0] != '"' || !ok && len(value) > 2 {
 			s.refuse(s.at, "the version observed of %.80q must be EPOCH.REVISION.NONCE in quotes, not %s", unquoteName(key), excerpt(value))
 		}
 	})
@@ -141,7 +141,7 @@ func (c *cursor) observation() []byte {
 		name := c.plain()
 		c.skip(`:"`)
 		version := c.plain()
-		_, ok := cutVersion(version)
+		_, ok := snapshotVersion(version)
 		c.ok = c.ok && schema.ValidName(string(name)) && bytes.Compare(last, name) < 0 && (ok || len(version) == 0)
 		if last = name; !c.skipIf(",") {
 			break

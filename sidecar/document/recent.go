@@ -9,10 +9,10 @@ import (
 
 const (
 	// MaxRecent is how many ids a sidecar remembers, of commits and of patches
-	// that were set aside.
+	// that were deferred.
 	MaxRecent = 256
 	// SureRecent is how many of the last commits are among them whatever was
-	// taken in: what a sidecar should remember and does not was never in it.
+	// folded: what a sidecar should remember and does not was never in it.
 	SureRecent = MaxRecent / 2
 	// MaxFolded is how many patches that are in a sidecar may still have files.
 	MaxFolded = 8192

@@ -284,7 +284,7 @@ func TestRecentKeepsTheLast256(t *testing.T) {
 	}
 }
 
-// However many patches a commit takes in, it remembers the commits before: none
+// However many patches a commit folds, it remembers the commits before: none
 // that was seen shortly before looks as if it had never been.
 func TestPatchesTakeNoPlaceOfTheLastCommits(t *testing.T) {
 	for _, patches := range []int{1, 100, 127, 128, 255, 256, 900} {

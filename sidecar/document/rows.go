@@ -55,7 +55,7 @@ func (d *Document) incarnations(name string) map[string]Version {
 	born := make(map[string]Version, bytes.Count(object, []byte{','})+1)
 	var last Version // often many keys in a row were created by one commit
 	pairs(object, func(key, value []byte) {
-		parts, _ := cutVersion(bytes.Trim(value, `"`)) // valid: it was read, or written here
+		parts, _ := snapshotVersion(bytes.Trim(value, `"`)) // valid: it was read, or written here
 		if parts.epoch != last.Epoch || parts.revision != last.Revision || string(parts.nonce) != last.Nonce {
 			last = parts.version()
 		}
@@ -107,7 +107,7 @@ func (s *scanner) incarnations() []byte {
 		return nil
 	}
 	pairs(object, func(key, value []byte) {
-		if _, ok := cutVersion(bytes.Trim(value, `"`)); !ok || value[0] != '"' {
+		if _, ok := snapshotVersion(bytes.Trim(value, `"`)); !ok || value[0] != '"' {
 			s.refuse(s.at, "the incarnation of key %.80q must be EPOCH.REVISION.NONCE in quotes, not %s", unquoteName(key), excerpt(value))
 		}
 	})

@@ -6,25 +6,25 @@ import (
 	"strconv"
 )
 
-// Taken returns the highest number of a patch set aside that was ever taken
-// into d's fields, or kept out of them; 0 if there was none.
+// Taken returns the highest number of a pending patch that was ever taken
+// into d's fields, or rejected of them; 0 if there was none.
 func (d *Document) Taken() uint64 { return d.taken }
 
 // HasPassed reports whether a patch of the number n that is not among
-// [Document.Folded] has missed its turn: a higher number was taken in, and n was
+// [Document.Folded] has missed its turn: a higher number was folded, and n was
 // not one that was left for later. There is no patch of number 0.
 func (d *Document) HasPassed(n uint64) bool {
 	return n != 0 && n <= d.taken && !slices.Contains(d.left, n)
 }
 
 // SetTaken makes taken the number that [Document.Taken] returns. left are lower
-// numbers of patches that are set aside still, [MaxFolded] of them at most.
+// numbers of pending patches still, [MaxFolded] of them at most.
 func (d *Document) SetTaken(taken uint64, left []uint64) {
 	d.taken, d.left = taken, left[max(0, len(left)-MaxFolded):]
 }
 
-// TakeAside gives d what another document says of patches set aside.
-func (d *Document) TakeAside(from *Document) {
+// TakePending gives d what another document says of pending patches.
+func (d *Document) TakePending(from *Document) {
 	d.folded, d.taken, d.left = from.folded, from.taken, from.left
 }
 

@@ -106,7 +106,7 @@ func (c *cursor) entries() []entry {
 func (c *cursor) entry() (parts entryParts) {
 	c.skip(`{"version":"`)
 	var ok bool
-	parts.version, ok = cutVersion(c.plain())
+	parts.version, ok = snapshotVersion(c.plain())
 	c.ok = c.ok && ok
 	c.skip(`,"at":"`)
 	parts.at = c.instant()

@@ -134,7 +134,7 @@ func TestNumbersThatHavePassedSurviveWritingAndReading(t *testing.T) {
 		return got
 	}
 	if diff := cmp.Diff([]bool{false, false}, passed(0, 1)); diff != "" {
-		t.Errorf("where nothing was taken in, passed (-want +got):\n%s", diff)
+		t.Errorf("where nothing was folded, passed (-want +got):\n%s", diff)
 	}
 	for _, left := range [][]uint64{nil, {7}, {7, 9, MaxEpoch - 1}} {
 		d.SetTaken(MaxEpoch, left)

@@ -89,7 +89,7 @@ func (s *scanner) version(name []byte) Version {
 	if s.err != nil {
 		return Version{}
 	}
-	parts, ok := cutVersion(bytes.Trim(v, `"`))
+	parts, ok := snapshotVersion(bytes.Trim(v, `"`))
 	if !ok || v[0] != '"' {
 		s.refuse(s.at, "%s must be EPOCH.REVISION.NONCE in quotes, not %s", name, excerpt(v))
 	}

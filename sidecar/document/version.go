@@ -28,9 +28,9 @@ type Version struct {
 // IsZero reports whether v names no commit.
 func (v Version) IsZero() bool { return v == Version{} }
 
-// IsAside reports whether v is that of no commit but of a patch that is set
-// aside, whose id the nonce is. What has it is newer than every commit.
-func (v Version) IsAside() bool { return v.Epoch == 0 && v.Revision == 0 && v.Nonce != "" }
+// IsPending reports whether v is that of no commit but of a patch that is set
+// pending, whose id the nonce is. What has it is newer than every commit.
+func (v Version) IsPending() bool { return v.Epoch == 0 && v.Revision == 0 && v.Nonce != "" }
 
 // After reports whether v is newer than u, a version of the same owner in the same
 // state. Where neither is, they are equal, or of two histories.
@@ -57,7 +57,7 @@ func (v *Version) UnmarshalText(text []byte) error {
 		*v = Version{}
 		return nil
 	}
-	parts, ok := cutVersion(text)
+	parts, ok := snapshotVersion(text)
 	if !ok {
 		return fmt.Errorf("%.80q is no version: want EPOCH.REVISION.NONCE", text)
 	}
@@ -73,8 +73,8 @@ type versionParts struct {
 
 func (p versionParts) version() Version { return Version{p.epoch, p.revision, string(p.nonce)} }
 
-// cutVersion takes apart what [Version.append] writes.
-func cutVersion(text []byte) (parts versionParts, ok bool) {
+// snapshotVersion takes apart what [Version.append] writes.
+func snapshotVersion(text []byte) (parts versionParts, ok bool) {
 	epoch, rest, _ := bytes.Cut(text, []byte{'.'})
 	revision, nonce, _ := bytes.Cut(rest, []byte{'.'})
 	var ok1, ok2 bool

@@ -134,8 +134,8 @@ func (c *client) tool(in Input) (Output, error) {
 			seen.Tags = mask(tags.All())
 		}
 	})
-	// What a commit finds is as it was when it listed what is set aside. More may
-	// be set aside, and be in views, before the commit itself is.
+	// What a commit finds is as it was when it listed pending patches. More may
+	// be deferred, and be in views, before the commit itself is.
 	if by.Outcome == sidecar.Unchanged {
 		out.Parts, out.Seen = OfTool, seen
 	}
@@ -144,7 +144,7 @@ func (c *client) tool(in Input) (Output, error) {
 
 // ends says what the outcomes of commits are to a history.
 var ends = map[sidecar.Outcome]End{
-	sidecar.NotApplied: Refused, sidecar.Applied: Changed, sidecar.Unchanged: Same, sidecar.SetAside: Aside,
+	sidecar.NotApplied: Refused, sidecar.Applied: Changed, sidecar.Unchanged: Same, sidecar.Deferred: Pending,
 }
 
 // update is an Update.
@@ -154,7 +154,7 @@ func (c *client) update(owner string, in Input, fn func(*sidecar.Tx)) (Output, s
 		time.Sleep(time.Duration(in.Keep) * time.Microsecond)
 		return nil
 	})
-	if by.Outcome == sidecar.Applied || by.Outcome == sidecar.SetAside {
+	if by.Outcome == sidecar.Applied || by.Outcome == sidecar.Deferred {
 		c.last = commit{owner, by}
 	}
 	out := Output{End: ends[by.Outcome]}

@@ -26,7 +26,7 @@ const (
 	Raise   Verb = "raise"       // tool: peak is raised to N
 	Insert  Verb = "insert"      // tool: tags get N
 	Remove  Verb = "remove"      // tool: tags lose N
-	Fold    Verb = "fold"        // tool's fields, under its lock; what is set aside is taken in
+	Fold    Verb = "fold"        // tool's fields, under its lock; pending patches is folded
 	Claim   Verb = "claim"       // hook: the once field Field is claimed, as of moment N
 	View    Verb = "view"        // all fields, with a reader
 	Resolve Verb = "ask resolve" // what became of this process's last commit
@@ -53,7 +53,7 @@ type End string
 const (
 	Changed End = "changed" // it was applied, or has won
 	Same    End = "same"    // it found nothing to change: unchanged, a conflict, a claim lost
-	Aside   End = "aside"   // it was set aside
+	Pending   End = "pending"   // it was deferred
 	Refused End = "refused" // it failed, and changed nothing
 )
 
@@ -66,8 +66,8 @@ type Output struct {
 	// Atomic is whether a view was. One that is not shows each part as it was
 	// at some moment of its own.
 	Atomic bool `json:",omitempty"`
-	// Aside is how many patches a view says are set aside.
-	Aside int `json:",omitempty"`
+	// Pending is how many patches a view says are deferred.
+	Pending int `json:",omitempty"`
 	// Trouble is an error that should not have been, or a wrong answer.
 	Trouble string `json:",omitempty"`
 }

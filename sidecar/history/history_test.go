@@ -80,7 +80,7 @@ func TestHistoriesAreLinearizable(t *testing.T) {
 		for _, trouble := range slices.Concat(history.Troubles(records), history.Backward(records)) {
 			t.Errorf("history of seed %d: %s", g.Seed, trouble)
 		}
-		if last := records[len(records)-1].Output; !last.Atomic || last.Aside > 0 {
+		if last := records[len(records)-1].Output; !last.Atomic || last.Pending > 0 {
 			t.Errorf("history of seed %d: with all at rest, a view says %+v", g.Seed, last)
 		}
 		if result := history.Check(records); result != porcupine.Ok {
@@ -100,7 +100,7 @@ func report(t *testing.T, tally *history.Tally) {
 		t.Logf("%s: %v", verb, ends)
 	}
 	for verb, ends := range map[history.Verb][]history.End{
-		history.Set: {history.Changed}, history.SetIf: {history.Changed, history.Same}, history.Add: {history.Changed, history.Aside},
+		history.Set: {history.Changed}, history.SetIf: {history.Changed, history.Same}, history.Add: {history.Changed, history.Pending},
 		history.Raise: {history.Changed, history.Same}, history.Insert: {history.Changed, history.Same}, history.Remove: {history.Changed, history.Same},
 		history.Claim: {history.Changed, history.Same}, history.Fold: {history.Same}, history.View: {history.Same},
 	} {

@@ -96,7 +96,7 @@ func (s State) step(in Input, out Output) (bool, State) {
 	case Refused:
 		return true, s
 	}
-	return true, next // it was set aside, or its process was killed
+	return true, next // it was deferred, or its process was killed
 }
 
 // model is [State] for porcupine.

@@ -92,7 +92,7 @@ func (p *Players) giveBack(kind string, one *player) {
 }
 
 // Play makes a state in dir, which is not there yet, and a history of it. The
-// history ends with what a last process sees, when all is taken in.
+// history ends with what a last process sees, when all is folded.
 func (p *Players) Play(dir string, g Game) ([]Record, error) {
 	if err := sidecar.Create(dir, Declaration(g.Durability)); err != nil {
 		return nil, err
@@ -203,7 +203,7 @@ func (p *player) dead(wanted bool) error {
 	return p.out.Err()
 }
 
-// take takes in what the process says.
+// take folds what the process says.
 func (s *seat) take(l line) {
 	if l.Input != nil {
 		s.records = append(s.records, Record{Client: s.made.Client, Input: *l.Input, Call: l.At})

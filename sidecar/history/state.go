@@ -10,7 +10,7 @@ import (
 )
 
 // Declaration declares the state that histories are made of: an owner whose
-// commits fail when it is busy, one that sets them aside, and one of claims.
+// commits fail when it is busy, one that defers them, and one of claims.
 func Declaration(d schema.Durability) *schema.Declaration {
 	claims := map[string]schema.Field{}
 	for field := range Claims {
@@ -19,7 +19,7 @@ func Declaration(d schema.Durability) *schema.Declaration {
 	return &schema.Declaration{State: "history", Owners: map[string]schema.Owner{
 		"cost": {Durability: d, Fields: map[string]schema.Field{"note": {Type: schema.TypeUint}}},
 		"hook": {Durability: d, Fields: claims},
-		"tool": {Durability: d, Busy: schema.Busy{Then: schema.Aside}, Fields: map[string]schema.Field{
+		"tool": {Durability: d, Busy: schema.Busy{Then: schema.Defer}, Fields: map[string]schema.Field{
 			"count": {Type: schema.TypeUint, Kind: schema.Counter},
 			"peak":  {Type: schema.TypeUint, Kind: schema.Max},
 			"tags":  {Type: schema.TypeUint, Kind: schema.Set},
@@ -43,9 +43,9 @@ func Decode(text []byte) (Output, error) {
 		Fields map[string]json.RawMessage
 		Owners map[string]struct {
 			Status, Error string
-			AsideError    string `json:"aside_error"`
+			PendingError    string `json:"pending_error"`
 			Revision      uint64
-			Aside         int
+			Pending         int
 		}
 	}
 	out := Output{End: Same, Parts: Everything}
@@ -53,11 +53,11 @@ func Decode(text []byte) (Output, error) {
 		return out, err
 	}
 	out.Atomic = v.Cut.Consistency == "atomic"
-	out.Aside = v.Owners["tool"].Aside
+	out.Pending = v.Owners["tool"].Pending
 	out.Seen.Revision = v.Owners["cost"].Revision
 	for name, o := range v.Owners {
-		if o.Error+o.AsideError != "" {
-			out.Trouble += fmt.Sprintf("owner %s is %s: %s%s; ", name, o.Status, o.Error, o.AsideError)
+		if o.Error+o.PendingError != "" {
+			out.Trouble += fmt.Sprintf("owner %s is %s: %s%s; ", name, o.Status, o.Error, o.PendingError)
 		}
 	}
 	return out, out.Seen.fill(v.Fields)

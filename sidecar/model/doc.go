@@ -7,8 +7,8 @@
 //     handoff, with the lease file or the sidecar lost meanwhile;
 //   - retire.pml: Prepare, Retire and RetireWith, under a supervisor that
 //     restarts at once, with process ids used again and a forged record;
-//   - aside.pml: setting aside, folding and reading, with power losses too;
-//   - order.pml: the numbers that give what is set aside its order.
+//   - pending.pml: deferring, folding and reading, with power losses too;
+//   - order.pml: the numbers that give pending patches its order.
 //
 // The laws are the assertions in them, and that nobody waits for ever. Each
 // model has mutants, with one rule broken each: -DMUTANT_NAME. The tests check

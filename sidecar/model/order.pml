@@ -1,7 +1,7 @@
-/* The order of what is set aside, which no lock protects, with processes killed.
+/* The order of pending patches, which no lock protects, with processes killed.
  *
- * Each of WRITERS sets one patch aside: its file's name is a number. Folds take
- * in what is set aside, under the owner's lock. A reader takes no lock.
+ * Each of WRITERS sets one patch pending: its file's name is a number. Folds take
+ * in pending patches, under the owner's lock. A reader takes no lock.
  *
  * Patches do several things at once, so that nothing but one order of all will
  * do: one in which a patch comes after all that were acknowledged before it
@@ -36,7 +36,7 @@ byte folds = FOLDS, kills = KILLS;
 byte file[MOST + 1] = NOBODY;
 
 /* The sidecar: the patches in its values, in their order; the ids that it lists,
- * and the highest number that was taken in. */
+ * and the highest number that was folded. */
 byte inside = 0, count = 0, folded = 0, taken = 0;
 byte place[WRITERS];
 
@@ -87,7 +87,7 @@ proctype Writer(byte id) {
 		atomic { alive[id] = true; before[id] = before[id] | acknowledged };
 next:
 		atomic { look(number) };
-		atomic {                /* after that: what is gone from there is taken in */
+		atomic {                /* after that: what is gone from there is folded */
 			if
 			:: taken > number -> number = taken
 			:: else
@@ -122,7 +122,7 @@ try:
 			folded = folded & ~BIT(id);     /* it has another id now */
 			number = 0;
 			goto next }
-		:: atomic { file[number] != id -> acknowledge(id) }     /* it was taken in */
+		:: atomic { file[number] != id -> acknowledge(id) }     /* it was folded */
 		fi;
 over:		skip
 	} unless { killed[id] };
@@ -190,7 +190,7 @@ proctype Folder() {
 						:: n <= last -> skip    /* it is judged */
 #endif
 						:: else ->
-							assert(!(inside & BIT(got[n])));        /* no patch is taken in twice */
+							assert(!(inside & BIT(got[n])));        /* no patch is folded twice */
 							inside = inside | BIT(got[n]);
 							place[got[n]] = count;
 							count++;

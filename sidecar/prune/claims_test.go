@@ -175,11 +175,11 @@ func edit(path, old, new string) error {
 	return os.WriteFile(path, bytes.Replace(raw, []byte(old), []byte(new), 1), 0o600)
 }
 
-// newAside makes a state whose instance "a" has nothing but a patch set aside.
-func newAside(t *testing.T) (dir, patch string) {
+// newPending makes a state whose instance "a" has nothing but a pending patch.
+func newPending(t *testing.T) (dir, patch string) {
 	t.Helper()
 	d := &schema.Declaration{State: "session", Instances: schema.Instances{By: "session_id"}, Owners: map[string]schema.Owner{
-		"hook": {Busy: schema.Busy{Then: schema.Aside}, Fields: map[string]schema.Field{"turns": {Type: schema.TypeUint, Kind: schema.Counter}}},
+		"hook": {Busy: schema.Busy{Then: schema.Defer}, Fields: map[string]schema.Field{"turns": {Type: schema.TypeUint, Kind: schema.Counter}}},
 	}}
 	dir = filepath.Join(t.TempDir(), "sessions")
 	if err := sidecar.Create(dir, d); err != nil {
@@ -195,7 +195,7 @@ func newAside(t *testing.T) (dir, patch string) {
 	holder, w := open(), open()
 	add := func(tx *sidecar.Tx) error { sidecar.CounterOf(tx, "turns", schema.Uint{}).Add(1); return nil }
 	_, err := holder.Update(t.Context(), func(*sidecar.Tx) error {
-		if c, err := w.Update(t.Context(), add); err != nil || c.Outcome != sidecar.SetAside {
+		if c, err := w.Update(t.Context(), add); err != nil || c.Outcome != sidecar.Deferred {
 			t.Errorf("%+v (%v)", c, err)
 		}
 		return nil
@@ -203,17 +203,17 @@ func newAside(t *testing.T) (dir, patch string) {
 	if err := errors.Join(err, holder.Close(), w.Close()); err != nil {
 		t.Fatal(err)
 	}
-	found, err := filepath.Glob(filepath.Join(pathOf(t, dir, "a"), ".freehold", statedir.OwnerAside("hook"), "*.json"))
+	found, err := filepath.Glob(filepath.Join(pathOf(t, dir, "a"), ".freehold", statedir.OwnerPending("hook"), "*.json"))
 	if err != nil || len(found) != 1 {
 		t.Fatalf("%v (%v)", found, err)
 	}
 	return dir, found[0]
 }
 
-// What was acknowledged and no commit has taken in has an age as well, by a clock
+// What was acknowledged and no commit has folded has an age as well, by a clock
 // that nobody sets; and what of it cannot be read keeps the instance.
-func TestAPatchSetAsideHasAnAge(t *testing.T) {
-	dir, patch := newAside(t)
+func TestAPatchSetPendingHasAnAge(t *testing.T) {
+	dir, patch := newPending(t)
 	ahead := &Options{OlderThan: 7 * day, Clock: later(10 * 365 * day)}
 	if got := reasons(run(t, dir, ahead))["a"]; got != "kept: young" {
 		t.Errorf("with the clock set forward: %s, want kept: young", got)

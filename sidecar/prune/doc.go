@@ -6,7 +6,7 @@
 //
 // Nothing here goes by a process id. An instance is ended if all its locks are
 // to be had, and while it is removed nobody else gets one. How old it is, the
-// newest date in it says, of a file, a commit, a claim or a patch set aside; so a
+// newest date in it says, of a file, a commit, a claim or a pending patch; so a
 // clock that was set back keeps an instance, and one that was set forward removes
 // none whose last writer or claimant was started after the boot less than that age
 // ago, by a clock that nobody sets.

@@ -44,7 +44,7 @@ func (p *pruning) judge(item Item, d *statedir.Dir) Item {
 	return p.age(item, w)
 }
 
-// A writing is what an instance's sidecars, claims and patches set aside say of
+// A writing is what an instance's sidecars, claims and pending patches say of
 // who wrote last.
 type writing struct {
 	newest time.Time
@@ -54,7 +54,7 @@ type writing struct {
 	known  bool
 }
 
-// note takes in that writer wrote something then.
+// note folds that writer wrote something then.
 func (w *writing) note(at time.Time, writer document.Writer) {
 	if at.After(w.newest) {
 		w.newest = at
@@ -64,7 +64,7 @@ func (w *writing) note(at time.Time, writer document.Writer) {
 	}
 }
 
-// lastWriting reads every sidecar, every claim and every patch set aside. One that
+// lastWriting reads every sidecar, every claim and every pending patch. One that
 // cannot be used keeps the instance: nobody knows what is in it.
 func lastWriting(d *statedir.Dir, m *schema.Manifest) (w writing, err error) {
 	for _, owner := range m.Declaration.OwnerNames() {
@@ -72,8 +72,8 @@ func lastWriting(d *statedir.Dir, m *schema.Manifest) (w writing, err error) {
 			return w, err
 		}
 		o := m.Declaration.Owners[owner]
-		if o.SetsAside() {
-			if err := w.aside(d, m, owner); err != nil {
+		if o.Defers() {
+			if err := w.pending(d, m, owner); err != nil {
 				return w, err
 			}
 		}
@@ -127,8 +127,8 @@ func (w *writing) claim(d *statedir.Dir, m *schema.Manifest, owner, field string
 	return nil
 }
 
-func (w *writing) aside(d *statedir.Dir, m *schema.Manifest, owner string) error {
-	a, err := d.OpenAside(owner)
+func (w *writing) pending(d *statedir.Dir, m *schema.Manifest, owner string) error {
+	a, err := d.OpenPending(owner)
 	if err != nil {
 		return err
 	}
@@ -145,7 +145,7 @@ func (w *writing) aside(d *statedir.Dir, m *schema.Manifest, owner string) error
 		if err != nil {
 			return err
 		}
-		p, err := sidecar.DecodePatchAside(raw, name, owner, m.StateID)
+		p, err := sidecar.DecodePendingPatch(raw, name, owner, m.StateID)
 		if err != nil {
 			return fmt.Errorf("%s: %w", a.Path(name), err)
 		}

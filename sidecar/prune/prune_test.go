@@ -340,9 +340,9 @@ func TestAnInstanceWithARemovedOwnerIsRemoved(t *testing.T) {
 	w.Close()
 	less := declaration()
 	delete(less.Owners, "guard")
-	aside := less.Owners["hook"]
-	aside.Fields = map[string]schema.Field{"turns": aside.Fields["turns"]}
-	less.Owners["hook"] = aside
+	pending := less.Owners["hook"]
+	pending.Fields = map[string]schema.Field{"turns": pending.Fields["turns"]}
+	less.Owners["hook"] = pending
 	if _, err := upgrade.Run(t.Context(), pathOf(t, dir, "S"), less, nil); err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ import (
 func TestDraftGetsANameThatIsFree(t *testing.T) {
 	declared := declaration()
 	cost := declared.Owners["cost"]
-	cost.Busy.Then, cost.Fields = schema.Aside, map[string]schema.Field{"n": {Type: schema.TypeUint, Kind: schema.Counter}}
+	cost.Busy.Then, cost.Fields = schema.Defer, map[string]schema.Field{"n": {Type: schema.TypeUint, Kind: schema.Counter}}
 	declared.Owners["cost"] = cost
 	dir := filepath.Join(t.TempDir(), "state")
 	if err := Create(dir, declared); err != nil {
@@ -26,7 +26,7 @@ func TestDraftGetsANameThatIsFree(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer d.Close()
-	a, err := d.OpenAside("cost")
+	a, err := d.OpenPending("cost")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +96,7 @@ func TestDraftGetsANameThatIsFree(t *testing.T) {
 	}
 }
 
-func patchNames(t *testing.T, a *Aside) []string {
+func patchNames(t *testing.T, a *PendingDir) []string {
 	t.Helper()
 	all, err := a.Names()
 	if err != nil {

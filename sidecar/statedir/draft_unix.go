@@ -4,8 +4,8 @@ package statedir
 
 import "golang.org/x/sys/unix"
 
-// A Draft is a patch that is whole and durable, and not set aside before it has
-// a name. As long as it is open, [Aside.Free] says so. It must not be used
+// A Draft is a patch that is whole and durable, and not deferred before it has
+// a name. As long as it is open, [PendingDir.Free] says so. It must not be used
 // concurrently.
 type Draft struct {
 	draft *draft
@@ -13,7 +13,7 @@ type Draft struct {
 }
 
 // Draft makes a draft of the content raw. The caller closes it.
-func (a *Aside) Draft(raw []byte) (*Draft, error) {
+func (a *PendingDir) Draft(raw []byte) (*Draft, error) {
 	d, err := a.folder.draft("patch", raw)
 	if err != nil {
 		return nil, err
@@ -34,7 +34,7 @@ func (d *draft) lock() error {
 
 // Put gives the draft its name, which must be new: else Put returns
 // [fs.ErrExist], and another may be tried. That the name survives power loss,
-// [Aside.Sync] sees to.
+// [PendingDir.Sync] sees to.
 func (d *Draft) Put(name string) error {
 	err := d.draft.publish(name)
 	if err == nil {
@@ -48,7 +48,7 @@ func (d *Draft) Put(name string) error {
 func (d *Draft) Withdraw() (bool, error) {
 	f := d.draft.folder
 	switch mine, err := bears(d.draft.fd, f.fd, d.name); {
-	case err != nil: // to call it gone would be to call it taken in
+	case err != nil: // to call it gone would be to call it folded
 		return false, f.fail("look at", d.name, err)
 	case !mine:
 		return false, nil

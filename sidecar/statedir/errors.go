@@ -38,12 +38,12 @@ var (
 	// was made with the state; two processes could then both hold "the"
 	// lock. `freehold state repair` makes it anew when nobody uses the state.
 	ErrLock = errors.New("lock file missing or replaced")
-	// ErrAside is returned if the directory of the patches set aside is
+	// ErrPending is returned if the directory of the pending patches is
 	// missing or is another one.
-	ErrAside = errors.New("the directory of patches set aside is lost")
-	// ErrFlooded is returned if the directory of the patches set aside holds
+	ErrPending = errors.New("the directory of pending patches is lost")
+	// ErrFlooded is returned if the directory of the pending patches holds
 	// more than Freehold ever puts there.
-	ErrFlooded = errors.New("the directory of patches set aside is flooded")
+	ErrFlooded = errors.New("the directory of pending patches is flooded")
 	// ErrClaims is returned if the directory of an owner's claims is missing
 	// or is not the one that was made with the state: what was claimed may be
 	// lost, so that nobody wins and nothing reads as unset.

@@ -204,20 +204,20 @@ func TestErrorsSayWhatToDoOfLocks(t *testing.T) {
 
 func TestErrorsSayWhatToDoOfAFlood(t *testing.T) {
 	d := newState(t)
-	if err := os.Mkdir(filepath.Join(d.Path(), ".freehold", OwnerAside("cost")), 0o700); err != nil {
+	if err := os.Mkdir(filepath.Join(d.Path(), ".freehold", OwnerPending("cost")), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	a, err := d.OpenAside("cost")
+	a, err := d.OpenPending("cost")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer a.Close()
-	a.read.Store(MostAsideBytes)
+	a.read.Store(MostPendingBytes)
 	if err := os.WriteFile(a.Path("one"), []byte("1"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	_, err = a.ReadFile("one", nil, 1)
-	said.Same(t, "aside: flooded with bytes", err, d.Path(), "STATE")
+	said.Same(t, "pending: flooded with bytes", err, d.Path(), "STATE")
 }
 
 func TestErrorsSayWhatToDoOfProcesses(t *testing.T) {

@@ -83,7 +83,7 @@ func (i *inventory) note(path, at string, role Role, owner string) {
 }
 
 // Lost returns what is missing of the lock files, of the directories of claims
-// and of those of patches set aside, or is another one.
+// and of those of pending patches, or is another one.
 func (d *Dir) Lost(m *schema.Manifest) (lost []Loss) {
 	add := func(name string, role Role, owner string, err error) {
 		lost = append(lost, Loss{filepath.Join(metaName, name), role, owner, err})
@@ -101,12 +101,12 @@ func (d *Dir) Lost(m *schema.Manifest) (lost []Loss) {
 		add(filepath.Join(claimsName, owner), ClaimsFolder, owner, err)
 	}
 	for _, owner := range m.Declaration.OwnerNames() {
-		if !m.Declaration.Owners[owner].SetsAside() {
+		if !m.Declaration.Owners[owner].Defers() {
 			continue
 		}
-		a, err := d.OpenAside(owner)
+		a, err := d.OpenPending(owner)
 		if err != nil {
-			add(OwnerAside(owner), AsideFolder, owner, err)
+			add(OwnerPending(owner), PendingFolder, owner, err)
 			continue
 		}
 		a.Close()

@@ -74,8 +74,8 @@ func (k *known) inMeta(name string, dir bool) (role Role, owner string, deeper b
 	case name == claimsName:
 		return ClaimsFolder, "", dir
 	}
-	if owner, ok := ownerOf(k.ever, name, OwnerAside); ok && name == OwnerAside(owner) {
-		return AsideFolder, owner, dir
+	if owner, ok := ownerOf(k.ever, name, OwnerPending); ok && name == OwnerPending(owner) {
+		return PendingFolder, owner, dir
 	}
 	owner, ok := ownerOf(k.ever, name, OwnerRecord)
 	switch {
@@ -89,7 +89,7 @@ func (k *known) inMeta(name string, dir bool) (role Role, owner string, deeper b
 
 // inside returns what judges the names in a directory of the role.
 func (k *known) inside(role Role, owner string) func(string, bool) (Role, string, bool) {
-	in := map[Role]Role{AsideFolder: PatchFile, ClaimsFolder: ClaimedFile, QuarantineFolder: QuarantinedFile}[role]
+	in := map[Role]Role{PendingFolder: PatchFile, ClaimsFolder: ClaimedFile, QuarantineFolder: QuarantinedFile}[role]
 	return func(name string, dir bool) (Role, string, bool) {
 		switch {
 		case role == ClaimsFolder && owner == "":

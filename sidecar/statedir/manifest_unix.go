@@ -35,11 +35,11 @@ func lockNames(d *schema.Declaration) []string {
 	return names
 }
 
-// asideNames lists the directories of patches set aside.
-func asideNames(d *schema.Declaration) (names []string) {
+// pendingNames lists the directories of pending patches.
+func pendingNames(d *schema.Declaration) (names []string) {
 	for _, owner := range d.OwnerNames() {
-		if d.Owners[owner].SetsAside() {
-			names = append(names, OwnerAside(owner))
+		if d.Owners[owner].Defers() {
+			names = append(names, OwnerPending(owner))
 		}
 	}
 	return names
@@ -109,7 +109,7 @@ func (d *Dir) Upgrade(ctx context.Context, built *schema.Declaration) (*schema.M
 		return m, d.contradiction(err)
 	}
 	if err := built.Sound(); err != nil {
-		return nil, fmt.Errorf("%s: %w: it was not taken into the manifest; generate the program anew from its owners.yaml", d.path, err)
+		return nil, fmt.Errorf("%s: %w: it was not folded into the manifest; generate the program anew from its owners.yaml", d.path, err)
 	}
 	m, release, err := d.lockState(ctx, stateWait)
 	if errors.Is(err, ErrBusy) { // of many who bring the same, one does the work
@@ -128,9 +128,9 @@ func (d *Dir) Upgrade(ctx context.Context, built *schema.Declaration) (*schema.M
 		return m, d.contradiction(err)
 	}
 	// A directory that was lost is no new one: what was in it is missing.
-	for _, name := range asideNames(&m.Declaration) {
-		if err := d.meta.asideIntact(name); err != nil {
-			return nil, (&Aside{dir: d, name: name}).lost(err)
+	for _, name := range pendingNames(&m.Declaration) {
+		if err := d.meta.pendingIntact(name); err != nil {
+			return nil, (&PendingDir{dir: d, name: name}).lost(err)
 		}
 	}
 	m.Declaration = *merged
@@ -222,8 +222,8 @@ func (d *Dir) WriteManifest(m *schema.Manifest) error {
 	if err := d.makeClaims(m); err != nil {
 		return err
 	}
-	for _, name := range asideNames(&m.Declaration) {
-		if err := d.meta.makeAside(name); err != nil {
+	for _, name := range pendingNames(&m.Declaration) {
+		if err := d.meta.makePending(name); err != nil {
 			return err
 		}
 	}

@@ -45,7 +45,7 @@ func TestLaterDirectoriesArePrivateWhateverTheUmask(t *testing.T) {
 	d := newState(t)
 	old := unix.Umask(0o777)
 	id := NewNonce()
-	_, err := d.KeepOut("patch", []byte("{}"), "no reason")
+	_, err := d.Reject("patch", []byte("{}"), "no reason")
 	err = errors.Join(err, d.Stage(id, map[string][]byte{"cost.json": []byte("{}")}))
 	unix.Umask(old)
 	if err != nil {

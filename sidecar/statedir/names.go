@@ -23,15 +23,15 @@ func OwnerLease(owner string) string { return owner + ".lease" }
 // OwnerFence names the lock that keeps successors from the lease.
 func OwnerFence(owner string) string { return owner + ".fence" }
 
-// OwnerAside names the directory in .freehold of the patches that processes of
-// an owner have set aside.
-func OwnerAside(owner string) string { return owner + ".aside" }
+// OwnerPending names the directory in .freehold of the patches that processes of
+// an owner have deferred.
+func OwnerPending(owner string) string { return owner + ".pending" }
 
 // What is read of one such directory at a time. It is twice what writers may put
 // there, of whom several may look for room at once; the rest is a stranger's.
 const (
-	MostAside      = 8192     // files
-	MostAsideBytes = 16 << 20 // of them together
+	MostPending      = 8192     // files
+	MostPendingBytes = 16 << 20 // of them together
 )
 
 // ClaimFile names the file of a once field, relative to the state directory.
@@ -61,8 +61,8 @@ func Folders(d *schema.Declaration) []string {
 		if d.Owners[owner].Claims() {
 			folders = append(folders, claimDir(owner))
 		}
-		if d.Owners[owner].SetsAside() {
-			folders = append(folders, metaName+"/"+OwnerAside(owner))
+		if d.Owners[owner].Defers() {
+			folders = append(folders, metaName+"/"+OwnerPending(owner))
 		}
 	}
 	return folders

@@ -23,13 +23,13 @@ func put(t *testing.T, d *Dir, raw string) {
 	}
 }
 
-func moveAside(t *testing.T, d *Dir, intact func([]byte) bool) Quarantined {
+func movePending(t *testing.T, d *Dir, intact func([]byte) bool) Quarantined {
 	t.Helper()
-	aside, err := d.Quarantine("cost.json", intact)
+	pending, err := d.Quarantine("cost.json", intact)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return aside
+	return pending
 }
 
 // inQuarantine returns the contents of what is kept, in the order of its names.
@@ -54,15 +54,15 @@ func TestALoopOfQuarantinesKeepsTheSameBytesOnce(t *testing.T) {
 	d := newState(t)
 	for i := range 50 {
 		put(t, d, "broken")
-		aside := moveAside(t, d, nil)
-		if raw, err := os.ReadFile(aside.Path); err != nil || string(raw) != "broken" {
+		pending := movePending(t, d, nil)
+		if raw, err := os.ReadFile(pending.Path); err != nil || string(raw) != "broken" {
 			t.Fatalf("%d: %q (%v) is kept", i, raw, err)
 		}
-		if aside.Sum != sumOf([]byte("broken")) || !strings.HasSuffix(aside.Path, aside.Sum) {
-			t.Fatalf("%d: %+v does not name the sum", i, aside)
+		if pending.Sum != sumOf([]byte("broken")) || !strings.HasSuffix(pending.Path, pending.Sum) {
+			t.Fatalf("%d: %+v does not name the sum", i, pending)
 		}
-		if len(aside.Dropped) > 0 {
-			t.Fatalf("%d: the same bytes were dropped: %v", i, aside.Dropped)
+		if len(pending.Dropped) > 0 {
+			t.Fatalf("%d: the same bytes were dropped: %v", i, pending.Dropped)
 		}
 	}
 	if got := inQuarantine(t, d); len(got) != 1 {
@@ -82,8 +82,8 @@ func TestTheQuarantineKeepsTheFirstTheLastAndTheIntact(t *testing.T) {
 			text = fmt.Sprintf("good %02d", i)
 		}
 		put(t, d, text)
-		aside := moveAside(t, d, intact)
-		for _, gone := range aside.Dropped {
+		pending := movePending(t, d, intact)
+		for _, gone := range pending.Dropped {
 			if _, err := os.Lstat(gone.Path); !errors.Is(err, os.ErrNotExist) {
 				t.Errorf("%s was not dropped: %v", gone.Path, err)
 			}
@@ -103,7 +103,7 @@ func TestTheQuarantineHasAMostOfBytes(t *testing.T) {
 	d := newState(t)
 	for i := range 7 {
 		put(t, d, strings.Repeat(fmt.Sprint(i), mostRead))
-		moveAside(t, d, nil)
+		movePending(t, d, nil)
 	}
 	total := 0
 	for _, text := range inQuarantine(t, d) {
@@ -128,8 +128,8 @@ func TestWhatIsUnreadIsNeverRemoved(t *testing.T) {
 		if err := things[i%len(things)](); err != nil {
 			t.Fatal(err)
 		}
-		if aside := moveAside(t, d, nil); aside.Sum != "" || len(aside.Dropped) > 0 {
-			t.Errorf("%d: %+v", i, aside)
+		if pending := movePending(t, d, nil); pending.Sum != "" || len(pending.Dropped) > 0 {
+			t.Errorf("%d: %+v", i, pending)
 		}
 	}
 	if err := things[0](); err != nil {
@@ -146,7 +146,7 @@ func TestWhatIsUnreadIsNeverRemoved(t *testing.T) {
 	}
 	for i := range 2 * mostKept { // what can be read still comes and goes
 		put(t, d, fmt.Sprint(i))
-		moveAside(t, d, nil)
+		movePending(t, d, nil)
 	}
 	entries, err := os.ReadDir(filepath.Join(d.Path(), metaName, quarantineName))
 	if err != nil || len(entries) != mostUnread+mostKept {
@@ -159,7 +159,7 @@ func TestWhatIsUnreadIsNeverRemoved(t *testing.T) {
 func TestTheQuarantineRemovesOnlyWhatItMade(t *testing.T) {
 	d := newState(t)
 	put(t, d, "zero")
-	edited := moveAside(t, d, nil).Path
+	edited := movePending(t, d, nil).Path
 	dir := filepath.Dir(edited)
 	if err := os.WriteFile(edited, []byte("edited"), 0o600); err != nil {
 		t.Fatal(err)
@@ -176,7 +176,7 @@ func TestTheQuarantineRemovesOnlyWhatItMade(t *testing.T) {
 	}
 	for i := range 3 * mostKept {
 		put(t, d, fmt.Sprint(i))
-		moveAside(t, d, nil)
+		movePending(t, d, nil)
 	}
 	for _, name := range append(foreign, filepath.Base(edited)) {
 		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
@@ -192,7 +192,7 @@ func TestTheQuarantineRemovesOnlyWhatItMade(t *testing.T) {
 func TestAnOddSiblingStopsNoQuarantine(t *testing.T) {
 	d := newState(t)
 	put(t, d, "zero")
-	dir := filepath.Dir(moveAside(t, d, nil).Path)
+	dir := filepath.Dir(movePending(t, d, nil).Path)
 	closed := filepath.Join(dir, entryName("cost.json", 2, sumOf([]byte("closed"))))
 	if err := errors.Join(
 		os.WriteFile(closed, []byte("closed"), 0),
@@ -202,7 +202,7 @@ func TestAnOddSiblingStopsNoQuarantine(t *testing.T) {
 		t.Fatal(err)
 	}
 	put(t, d, "one")
-	if got := filepath.Base(moveAside(t, d, nil).Path); got != entryName("cost.json", 5, sumOf([]byte("one"))) {
+	if got := filepath.Base(movePending(t, d, nil).Path); got != entryName("cost.json", 5, sumOf([]byte("one"))) {
 		t.Errorf("kept as %s", got)
 	}
 }
@@ -211,9 +211,9 @@ func TestKeepLeavesTheFileAlone(t *testing.T) {
 	d := newState(t)
 	put(t, d, "foreign")
 	for range 3 {
-		aside, err := d.Keep("cost.json", []byte("foreign"), nil)
-		if err != nil || aside.Sum != sumOf([]byte("foreign")) {
-			t.Fatalf("%+v (%v)", aside, err)
+		pending, err := d.Keep("cost.json", []byte("foreign"), nil)
+		if err != nil || pending.Sum != sumOf([]byte("foreign")) {
+			t.Fatalf("%+v (%v)", pending, err)
 		}
 	}
 	if diff := cmp.Diff([]string{"foreign"}, inQuarantine(t, d)); diff != "" {

@@ -200,12 +200,12 @@ func (q *quarantine) count(sum string) (n int) {
 // settle makes the new entry's name durable and then removes what is too much.
 func (q *quarantine) settle(kept string, intact func([]byte) bool) (Quarantined, error) {
 	number, sum, _ := parseEntry(kept, q.name)
-	aside := Quarantined{KeptFile: KeptFile{Path: filepath.Join(q.folder.path, kept)}}
+	pending := Quarantined{KeptFile: KeptFile{Path: filepath.Join(q.folder.path, kept)}}
 	if sum != unread {
-		aside.Sum = sum
+		pending.Sum = sum
 	}
 	if err := q.folder.sync(); err != nil {
-		return aside, err
+		return pending, err
 	}
 	q.entries = append(q.entries, entry{kept, number, sum})
 	for _, name := range q.litter {
@@ -215,13 +215,13 @@ func (q *quarantine) settle(kept string, intact func([]byte) bool) (Quarantined,
 	}
 	for _, e := range q.surplus(intact) {
 		if err := unix.Unlinkat(q.folder.fd, e.name, 0); err != nil && err != unix.ENOENT {
-			return aside, q.folder.fail("remove", e.name, err)
+			return pending, q.folder.fail("remove", e.name, err)
 		}
 		if e.sum != sum {
-			aside.Dropped = append(aside.Dropped, KeptFile{filepath.Join(q.folder.path, e.name), e.sum})
+			pending.Dropped = append(pending.Dropped, KeptFile{filepath.Join(q.folder.path, e.name), e.sum})
 		}
 	}
-	return aside, nil
+	return pending, nil
 }
 
 // surplus returns the entries to remove: earlier ones of the last one's bytes,

@@ -14,7 +14,7 @@ import (
 
 // Repair makes the lock files anew that are missing or are not the ones of
 // the manifest, as after a copy or a restore of the directory, and the
-// directories of patches set aside that are missing, and takes the directories
+// directories of pending patches that are missing, and takes the directories
 // of claims that are there, with what is in them, or makes those that are
 // missing. It first takes every lock that is intact and looks for holders of
 // those that are not, and returns an error that wraps [ErrBusy] if anybody uses
@@ -50,8 +50,8 @@ func Repair(ctx context.Context, dir string) (remade []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range asideNames(&m.Declaration) {
-		if d.meta.asideIntact(name) != nil {
+	for _, name := range pendingNames(&m.Declaration) {
+		if d.meta.pendingIntact(name) != nil {
 			remade = append(remade, name)
 		}
 	}

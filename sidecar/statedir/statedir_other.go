@@ -30,8 +30,8 @@ type Lock struct{}
 // A Claim is the file of a once field.
 type Claim struct{}
 
-// An Aside is the directory of the patches that were set aside.
-type Aside struct{}
+// An PendingDir is the directory of the pending patches.
+type PendingDir struct{}
 
 // A Draft is a patch that has no name yet.
 type Draft struct{}
@@ -75,26 +75,26 @@ func (c *Claim) Probe() error                                 { return ErrUnsupp
 func (c *Claim) Read([]byte) ([]byte, error)                  { return nil, ErrUnsupported }
 func (c *Claim) Publish([]byte) (bool, error)                 { return false, ErrUnsupported }
 func (c *Claim) Sync() error                                  { return ErrUnsupported }
-func (d *Dir) OpenAside(string) (*Aside, error)               { return nil, ErrUnsupported }
-func (d *Dir) KeepOut(string, []byte, string) (string, error) { return "", ErrUnsupported }
-func (d *Dir) KeptOut(string) (int, error)                    { return 0, ErrUnsupported }
+func (d *Dir) OpenPending(string) (*PendingDir, error)               { return nil, ErrUnsupported }
+func (d *Dir) Reject(string, []byte, string) (string, error) { return "", ErrUnsupported }
+func (d *Dir) Rejected(string) (int, error)                    { return 0, ErrUnsupported }
 func (d *Dir) Kept(string) (string, error)                    { return "", ErrUnsupported }
-func (a *Aside) Close() error                                 { return ErrUnsupported }
-func (a *Aside) Share() error                                 { return ErrUnsupported }
-func (a *Aside) Seal(context.Context, time.Duration) error    { return ErrUnsupported }
-func (a *Aside) Unshare()                                     {}
-func (a *Aside) Path(string) string                           { return "" }
-func (a *Aside) Names() ([]string, error)                     { return nil, ErrUnsupported }
-func (a *Aside) ReadFile(string, []byte, int) ([]byte, error) { return nil, ErrUnsupported }
-func (a *Aside) Sizes([]string, map[string]int64) (map[string]int64, int64, error) {
+func (a *PendingDir) Close() error                                 { return ErrUnsupported }
+func (a *PendingDir) Share() error                                 { return ErrUnsupported }
+func (a *PendingDir) Seal(context.Context, time.Duration) error    { return ErrUnsupported }
+func (a *PendingDir) Unshare()                                     {}
+func (a *PendingDir) Path(string) string                           { return "" }
+func (a *PendingDir) Names() ([]string, error)                     { return nil, ErrUnsupported }
+func (a *PendingDir) ReadFile(string, []byte, int) ([]byte, error) { return nil, ErrUnsupported }
+func (a *PendingDir) Sizes([]string, map[string]int64) (map[string]int64, int64, error) {
 	return nil, 0, ErrUnsupported
 }
-func (a *Aside) Draft([]byte) (*Draft, error)                { return nil, ErrUnsupported }
-func (a *Aside) Free(string) (bool, error)                   { return false, ErrUnsupported }
-func (a *Aside) Remove(string) error                         { return ErrUnsupported }
-func (a *Aside) RemoveAll([]string) error                    { return ErrUnsupported }
-func (a *Aside) Sync() error                                 { return ErrUnsupported }
-func (a *Aside) Unmoved() error                              { return ErrUnsupported }
+func (a *PendingDir) Draft([]byte) (*Draft, error)                { return nil, ErrUnsupported }
+func (a *PendingDir) Free(string) (bool, error)                   { return false, ErrUnsupported }
+func (a *PendingDir) Remove(string) error                         { return ErrUnsupported }
+func (a *PendingDir) RemoveAll([]string) error                    { return ErrUnsupported }
+func (a *PendingDir) Sync() error                                 { return ErrUnsupported }
+func (a *PendingDir) Unmoved() error                              { return ErrUnsupported }
 func (l *Lock) Acquire(context.Context, time.Duration) error { return ErrUnsupported }
 func (l *Lock) Try() (bool, error)                           { return false, ErrUnsupported }
 func (l *Lock) TryShared() (bool, error)                     { return false, ErrUnsupported }

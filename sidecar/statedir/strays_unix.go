@@ -136,10 +136,10 @@ func (d *Dir) litterUpgrades(m *schema.Manifest, look bool) ([]Litter, error) {
 }
 
 // litterAlone removes what killed processes staged that held no lock of the
-// state: claims, patches set aside, and what was kept out. Each has a lock of
+// state: claims, pending patches, and what was rejected. Each has a lock of
 // its own, see [folder.openStaged].
 func (d *Dir) litterAlone(m *schema.Manifest, look bool) ([]Litter, error) {
-	names := append(asideNames(&m.Declaration), quarantineName)
+	names := append(pendingNames(&m.Declaration), quarantineName)
 	for owner := range m.Claims {
 		names = append(names, filepath.Join(claimsName, owner))
 	}

@@ -91,12 +91,12 @@ func TestWhoWaitsAndIsStoppedIsNotWaitedForEachTime(t *testing.T) {
 	}
 }
 
-// However many set patches aside without pause, a seal comes: who comes after it
+// However many defer without pause, a seal comes: who comes after it
 // was wanted does not keep it waiting.
 func TestASealComesWhileOthersGoOn(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "state")
 	err := Create(dir, &schema.Declaration{State: "agent", Owners: map[string]schema.Owner{
-		"cost": {Busy: schema.Busy{Then: schema.Aside}, Fields: map[string]schema.Field{"n": {Type: schema.TypeUint, Kind: schema.Counter}}},
+		"cost": {Busy: schema.Busy{Then: schema.Defer}, Fields: map[string]schema.Field{"n": {Type: schema.TypeUint, Kind: schema.Counter}}},
 	}})
 	if err != nil {
 		t.Fatal(err)
@@ -127,7 +127,7 @@ func TestASealComesWhileOthersGoOn(t *testing.T) {
 	for range 5 {
 		for before := set.Load(); set.Load() < before+2*setters; time.Sleep(time.Millisecond) {
 		}
-		a, err := d.OpenAside("cost")
+		a, err := d.OpenPending("cost")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -142,7 +142,7 @@ func TestASealComesWhileOthersGoOn(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	a, err := d.OpenAside("cost")
+	a, err := d.OpenPending("cost")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,10 +152,10 @@ func TestASealComesWhileOthersGoOn(t *testing.T) {
 	}
 }
 
-// setOne keeps the directory of patches set aside for as long as it takes to put
+// setOne keeps the directory of pending patches for as long as it takes to put
 // one there, on a slow disk.
 func setOne(d *Dir) error {
-	a, err := d.OpenAside("cost")
+	a, err := d.OpenPending("cost")
 	if err != nil {
 		return err
 	}

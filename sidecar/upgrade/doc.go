@@ -6,12 +6,12 @@
 // versions of the new ones, so that an old one that is put back has regressed.
 //
 // [Run] holds every lock of the state, so that nobody commits meanwhile, or sets
-// a patch aside. Those that are set aside it takes in first; it is refused if one
+// a patch pending. Those that are deferred it folds first; it is refused if one
 // cannot be, or if a sidecar is not as Freehold left it or has regressed. It writes
 // the new sidecars beside the state, then replaces the manifest, which is the moment
 // at which all of it takes effect, and then moves the sidecars to their places. A
 // reader sees the state as it was before that moment or as it is after it. A Run
-// that is killed before it has changed nothing but that patches are taken in; one
+// that is killed before it has changed nothing but that patches are folded; one
 // that is killed after it is finished by the next, and until then nobody commits.
 //
 // What the writer of a dependent field had observed goes along too, of the fields

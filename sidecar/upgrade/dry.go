@@ -27,7 +27,7 @@ func (r *run) dry(ctx context.Context) (*Report, error) {
 	}
 	r.waits(&r.manifest.Declaration)
 	refused := r.dir.Obstructed(ctx, r.manifest, r.options.Wait)
-	if err == nil && refused == nil && (report.Resumed || len(report.TakenIn)+len(report.Changes) > 0 || r.reworded()) {
+	if err == nil && refused == nil && (report.Resumed || len(report.Folded)+len(report.Changes) > 0 || r.reworded()) {
 		refused = r.dir.Writable()
 	}
 	if refused != nil {

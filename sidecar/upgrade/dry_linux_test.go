@@ -26,8 +26,8 @@ type aCase struct {
 	want error // nil, or what both end with
 }
 
-// setAside adds to n and raises peak, while another process has tool's lock.
-func setAside(t *testing.T, dir string, add, peak uint64) {
+// deferUpdate adds to n and raises peak, while another process has tool's lock.
+func deferUpdate(t *testing.T, dir string, add, peak uint64) {
 	t.Helper()
 	w := openAs(t, dir, "tool", nil)
 	defer w.Close()
@@ -37,7 +37,7 @@ func setAside(t *testing.T, dir string, add, peak uint64) {
 			sidecar.MaxOf(tx, "peak", schema.Uint{}).Raise(peak)
 			return nil
 		})
-		if err != nil || c.Outcome != sidecar.SetAside {
+		if err != nil || c.Outcome != sidecar.Deferred {
 			t.Fatalf("%+v (%v)", c, err)
 		}
 	})
@@ -47,7 +47,7 @@ func spooledWith(t *testing.T, adds ...uint64) (dir string) {
 	t.Helper()
 	dir = newSpooled(t)
 	for _, n := range adds {
-		setAside(t, dir, n, n)
+		deferUpdate(t, dir, n, n)
 	}
 	return dir
 }
@@ -113,31 +113,31 @@ func upgradeCases() []aCase {
 	two := changed()["fails now"]
 	return []aCase{
 		{"nothing", newSpooled, spooled(), nil},
-		{"nothing set aside", newSpooled, two, nil},
-		{"set aside", func(t *testing.T) string { return spooledWith(t, 1, 2, 3) }, two, nil},
-		{"set aside on a sidecar", func(t *testing.T) string {
+		{"nothing deferred", newSpooled, two, nil},
+		{"deferred", func(t *testing.T) string { return spooledWith(t, 1, 2, 3) }, two, nil},
+		{"deferred on a sidecar", func(t *testing.T) string {
 			dir := newSpooled(t)
 			commit(t, dir, "tool", sidecar.Op{Field: "n", Verb: sidecar.Add, Value: []byte("5")})
-			setAside(t, dir, 1, 1)
+			deferUpdate(t, dir, 1, 1)
 			return dir
 		}, retyped(schema.TypeInt), nil},
-		{"set aside and misfit", func(t *testing.T) string { return spooledWith(t, 1, 1<<63) }, retyped(schema.TypeInt), sidecar.ErrValue},
-		{"set aside and kept out", func(t *testing.T) string {
+		{"deferred and misfit", func(t *testing.T) string { return spooledWith(t, 1, 1<<63) }, retyped(schema.TypeInt), sidecar.ErrValue},
+		{"deferred and rejected", func(t *testing.T) string {
 			dir := spooledWith(t, 1<<63, 1<<63, 7)
 			statetest.Damaged(dir, doctor.PatchKept)
 			return dir
 		}, two, nil},
-		{"set aside and damaged", func(t *testing.T) string {
+		{"deferred and damaged", func(t *testing.T) string {
 			dir := spooledWith(t, 1)
 			m := manifest(t, dir)
-			put(t, filepath.Join(dir, ".freehold", "tool.aside", m.StateID+".9.json"), "{}")
+			put(t, filepath.Join(dir, ".freehold", "tool.pending", m.StateID+".9.json"), "{}")
 			statetest.Damaged(dir, doctor.PatchStuck)
 			return dir
 		}, two, sidecar.ErrBusy},
-		{"set aside beside a foreign sidecar", func(t *testing.T) string {
+		{"deferred beside a foreign sidecar", func(t *testing.T) string {
 			dir := newSpooled(t)
 			commit(t, dir, "tool", sidecar.Op{Field: "n", Verb: sidecar.Add, Value: []byte("5")})
-			setAside(t, dir, 1, 1)
+			deferUpdate(t, dir, 1, 1)
 			text := sidecars(t, dir)["tool.json"]
 			put(t, filepath.Join(dir, "tool.json"), strings.Replace(text, `"n":5`, `"n":6`, 1))
 			statetest.Damaged(dir, doctor.SidecarForeign)
@@ -247,7 +247,7 @@ func TestADryRunTellsOwnerByOwner(t *testing.T) {
 	owners := []string{"a", "b", "c", "d", "e"}
 	d := &schema.Declaration{State: "usage", Owners: map[string]schema.Owner{}}
 	for _, owner := range owners {
-		d.Owners[owner] = schema.Owner{Busy: schema.Busy{Then: schema.Aside}, Fields: spec{"n_" + owner: {Type: schema.TypeUint, Kind: schema.Counter}}}
+		d.Owners[owner] = schema.Owner{Busy: schema.Busy{Then: schema.Defer}, Fields: spec{"n_" + owner: {Type: schema.TypeUint, Kind: schema.Counter}}}
 	}
 	dir := filepath.Join(t.TempDir(), "state")
 	if err := sidecar.Create(dir, d); err != nil {
@@ -261,7 +261,7 @@ func TestADryRunTellsOwnerByOwner(t *testing.T) {
 				sidecar.CounterOf(tx, "n_"+owner, schema.Uint{}).Add(1 << 63)
 				return nil
 			})
-			if err != nil || c.Outcome != sidecar.SetAside {
+			if err != nil || c.Outcome != sidecar.Deferred {
 				t.Fatalf("%+v (%v)", c, err)
 			}
 		}

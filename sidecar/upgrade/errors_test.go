@@ -127,7 +127,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 	}
 
 	d := &schema.Declaration{State: "agent", Owners: map[string]schema.Owner{
-		"tool": {Busy: schema.Busy{Then: schema.Aside}, Fields: spec{"n": {Type: schema.TypeUint, Kind: schema.Counter}}},
+		"tool": {Busy: schema.Busy{Then: schema.Defer}, Fields: spec{"n": {Type: schema.TypeUint, Kind: schema.Counter}}},
 		"hook": {Fields: spec{"fired": {Type: schema.TypeTime, Kind: schema.Once}, "note": {Type: schema.TypeString}}},
 	}}
 	dir = filepath.Join(t.TempDir(), "state")
@@ -146,15 +146,15 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer sd.Close()
-	aside, err := sd.OpenAside("tool")
+	pending, err := sd.OpenPending("tool")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer aside.Close()
-	if err := os.WriteFile(aside.Path("x.1.json"), []byte("{}"), 0o600); err != nil {
+	defer pending.Close()
+	if err := os.WriteFile(pending.Path("x.1.json"), []byte("{}"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	refused("a patch set aside", dir, &next)
+	refused("a pending patch", dir, &next)
 }
 
 // TestErrorsAreAllTold fails for an error that no test of the package provokes.

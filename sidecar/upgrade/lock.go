@@ -12,8 +12,8 @@ import (
 )
 
 // lock takes every lock of the state, and keeps everybody from setting a patch
-// aside, until release is called. What was set aside before is taken in then, as
-// far as it can be: those who set aside without pause would leave no moment at
+// pending, until release is called. Pending patches before is folded then, as
+// far as it can be: those who deferred without pause would leave no moment at
 // which nothing is.
 func (r *run) lock(ctx context.Context) (release func(), err error) {
 	m, unlock, err := r.dir.LockAll(ctx, r.options.Wait)
@@ -33,7 +33,7 @@ func (r *run) lock(ctx context.Context) (release func(), err error) {
 			unseal()
 			return nil, err
 		}
-		if !bytes.Equal(r.manifest.Text, m.Text) { // somebody else may set aside now
+		if !bytes.Equal(r.manifest.Text, m.Text) { // somebody else may deferred now
 			unseal()
 			unlock()
 			return r.lock(ctx)
@@ -42,22 +42,22 @@ func (r *run) lock(ctx context.Context) (release func(), err error) {
 	return func() { unseal(); unlock() }, nil
 }
 
-// seal keeps everybody from setting a patch aside until release is called. Who
+// seal keeps everybody from setting a patch pending until release is called. Who
 // does so has no lock of the owner's, and would put it where a former owner's
-// are, for nobody to take in.
+// are, for nobody to fold.
 func (r *run) seal(ctx context.Context) (release func(), err error) {
-	var sealed []*statedir.Aside
+	var sealed []*statedir.PendingDir
 	release = func() {
-		for _, aside := range sealed {
-			aside.Unshare()
-			aside.Close()
+		for _, pending := range sealed {
+			pending.Unshare()
+			pending.Close()
 		}
 	}
 	for _, owner := range r.setters() {
-		aside, err := r.dir.OpenAside(owner)
+		pending, err := r.dir.OpenPending(owner)
 		if err == nil {
-			sealed = append(sealed, aside)
-			err = aside.Seal(ctx, r.options.Wait)
+			sealed = append(sealed, pending)
+			err = pending.Seal(ctx, r.options.Wait)
 		}
 		if err != nil {
 			release()
@@ -67,33 +67,33 @@ func (r *run) seal(ctx context.Context) (release func(), err error) {
 	return release, nil
 }
 
-// setters returns the owners of the state that set patches aside.
+// setters returns the owners of the state that defer.
 func (r *run) setters() []string {
 	d := &r.manifest.Declaration
-	return slices.DeleteFunc(d.OwnerNames(), func(owner string) bool { return !d.Owners[owner].SetsAside() })
+	return slices.DeleteFunc(d.OwnerNames(), func(owner string) bool { return !d.Owners[owner].Defers() })
 }
 
-// full returns the owners that have patches set aside.
+// full returns the owners that have pending patches.
 func (r *run) full() (owners []string) {
 	for _, owner := range r.setters() {
-		if names, err := r.aside(owner); err == nil && len(names) > 0 {
+		if names, err := r.patchNames(owner); err == nil && len(names) > 0 {
 			owners = append(owners, owner)
 		}
 	}
 	return owners
 }
 
-// aside returns the names of what owner has set aside.
-func (r *run) aside(owner string) ([]string, error) {
-	aside, err := r.dir.OpenAside(owner)
+// pending returns the names of the pending patches of owner.
+func (r *run) patchNames(owner string) ([]string, error) {
+	pending, err := r.dir.OpenPending(owner)
 	if err != nil {
 		return nil, err
 	}
-	defer aside.Close()
-	return aside.Names()
+	defer pending.Close()
+	return pending.Names()
 }
 
-// takeIn takes in what owners have set aside. What it cannot, noneAside finds.
+// takeIn folds the pending patches of owners. What it cannot, nonePending finds.
 func (r *run) takeIn(ctx context.Context, owners []string) {
 	o := &sidecar.Options{Program: r.options.Program, Wait: r.options.Wait, Clock: r.options.Clock, Notice: r.options.Notice}
 	for _, owner := range owners {
@@ -112,14 +112,14 @@ func (r *run) takeIn(ctx context.Context, owners []string) {
 	}
 }
 
-// takenIn notes how many patches of an owner were taken in.
+// takenIn notes how many patches of an owner were folded.
 func (r *Report) takenIn(owner string, patches int) {
 	if patches == 0 {
 		return
 	}
-	i, found := slices.BinarySearchFunc(r.TakenIn, owner, func(t TakenIn, owner string) int { return strings.Compare(t.Owner, owner) })
+	i, found := slices.BinarySearchFunc(r.Folded, owner, func(t Folded, owner string) int { return strings.Compare(t.Owner, owner) })
 	if !found {
-		r.TakenIn = slices.Insert(r.TakenIn, i, TakenIn{Owner: owner})
+		r.Folded = slices.Insert(r.Folded, i, Folded{Owner: owner})
 	}
-	r.TakenIn[i].Patches += patches
+	r.Folded[i].Patches += patches
 }

@@ -11,39 +11,39 @@ import (
 	"github.com/freehold-dev/freehold/sidecar/statedir"
 )
 
-// A pile is what an owner has set aside, as a dry run finds it.
+// A pile is what an owner has deferred, as a dry run finds it.
 type pile struct {
 	names   []string
-	patches []*sidecar.PatchAside
+	patches []*sidecar.PendingPatch
 	stay    int   // how many of them would stay there
 	err     error // why it could not be read
 }
 
-// findPile lists and reads what owner has set aside. That comes before its
-// sidecar is read: what a commit takes in meanwhile is in that then.
+// findPile lists and reads the pending patches of owner. That comes before its
+// sidecar is read: what a commit folds meanwhile is in that then.
 func (p *plan) findPile(owner string) {
-	if !p.old.Owners[owner].SetsAside() {
+	if !p.old.Owners[owner].Defers() {
 		return
 	}
 	found := &pile{}
 	p.piles[owner] = found
-	aside, err := p.dir.OpenAside(owner)
+	pending, err := p.dir.OpenPending(owner)
 	if err != nil {
 		found.err = err
 		return
 	}
-	defer aside.Close()
-	if found.names, found.err = sidecar.ListAside(aside, p.manifest.StateID); found.err != nil {
+	defer pending.Close()
+	if found.names, found.err = sidecar.ListPending(pending, p.manifest.StateID); found.err != nil {
 		return
 	}
 	for _, name := range found.names {
-		raw, err := aside.ReadFile(name, nil, sidecar.MaxPatch)
+		raw, err := pending.ReadFile(name, nil, sidecar.MaxPatch)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		var patch *sidecar.PatchAside
+		var patch *sidecar.PendingPatch
 		if err == nil {
-			patch, err = sidecar.DecodePatchAside(raw, name, owner, p.manifest.StateID)
+			patch, err = sidecar.DecodePendingPatch(raw, name, owner, p.manifest.StateID)
 		}
 		if err != nil {
 			found.stay++
@@ -55,7 +55,7 @@ func (p *plan) findPile(owner string) {
 }
 
 // confirmPile leaves out what is in the sidecar of owner already. A patch that is
-// gone by now was taken in, perhaps before the sidecar was read and so long ago that
+// gone by now was folded, perhaps before the sidecar was read and so long ago that
 // it says no more of it: then it is read again.
 func (p *plan) confirmPile(owner string) error {
 	found := p.piles[owner]
@@ -65,16 +65,16 @@ func (p *plan) confirmPile(owner string) error {
 			return nil
 		}
 		folded := doc.Folded()
-		found.patches = slices.DeleteFunc(found.patches, func(patch *sidecar.PatchAside) bool {
+		found.patches = slices.DeleteFunc(found.patches, func(patch *sidecar.PendingPatch) bool {
 			return slices.Contains(folded, patch.ID) || doc.HasPassed(patch.Number)
 		})
-		names, err := p.aside(owner)
+		names, err := p.patchNames(owner)
 		if err != nil {
 			found.err = err
 			return nil
 		}
 		there := len(found.patches)
-		found.patches = slices.DeleteFunc(found.patches, func(patch *sidecar.PatchAside) bool { return !slices.Contains(names, patch.Name) })
+		found.patches = slices.DeleteFunc(found.patches, func(patch *sidecar.PendingPatch) bool { return !slices.Contains(names, patch.Name) })
 		if len(found.patches) == there {
 			return nil
 		}
@@ -85,7 +85,7 @@ func (p *plan) confirmPile(owner string) error {
 	return nil
 }
 
-// takePile takes what owner has set aside into its sidecar, as a commit would
+// takePile takes the pending patches of owner into its sidecar, as a commit would
 // before the upgrade. Of a sidecar that cannot be used, or while an upgrade is to
 // be finished, none would be.
 func (p *plan) takePile(owner string, found *pile) {
@@ -104,7 +104,7 @@ func (p *plan) takePile(owner string, found *pile) {
 		switch {
 		case err == nil:
 			continue
-		case errors.Is(err, schema.ErrOverflow): // it would be kept out as a whole
+		case errors.Is(err, schema.ErrOverflow): // it would be rejected as a whole
 			taken--
 		case !errors.Is(err, sidecar.ErrConflict):
 			taken--

@@ -24,7 +24,7 @@ type plan struct {
 	stored  map[string]*document.Document // by owner; empty where there is no file
 	raw     map[string][]byte             // the files as they are, where there are any
 	behind  map[string]error              // by owner, that its sidecar has regressed
-	piles   map[string]*pile              // by owner, what is set aside; of a dry run
+	piles   map[string]*pile              // by owner, pending patches; of a dry run
 	next    map[string]*document.Document // of the owners whose sidecars change
 	gained  map[string]bool               // the owners that get something of another's
 	misfits Misfits
@@ -55,7 +55,7 @@ func (r *run) plan() (*plan, error) {
 		return nil, err
 	}
 	unusable := p.read()
-	if err := p.noneAside(); err != nil { // of a sidecar that is unusable, none was taken in
+	if err := p.nonePending(); err != nil { // of a sidecar that is unusable, none was folded
 		return nil, err
 	}
 	if unusable != nil {
@@ -81,7 +81,7 @@ func (p *plan) owners() []string {
 }
 
 // read reads the sidecars. All of them must be as Freehold left them. A dry run
-// sees in each what would be taken in.
+// sees in each what would be folded.
 func (p *plan) read() error {
 	var errs []error
 	for _, owner := range p.inCausalOrder() {

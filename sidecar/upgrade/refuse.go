@@ -7,27 +7,27 @@ import (
 	"github.com/freehold-dev/freehold/sidecar"
 )
 
-// noneAside refuses an upgrade while patches are set aside that could not be taken
+// nonePending refuses an upgrade while pending patches that could not be taken
 // in: they speak of the fields as they are. A dry run knows which those would be.
-func (p *plan) noneAside() error {
+func (p *plan) nonePending() error {
 	for _, owner := range p.setters() {
 		stay, err := p.staying(owner)
 		if err != nil {
 			return err
 		}
 		if stay > 0 {
-			return fmt.Errorf("%s: %w: owner %s has patches set aside (%d): run %s, which takes them in or says why not, then upgrade", p.dir.Path(), sidecar.ErrBusy, owner, stay, p.command("fold", owner))
+			return fmt.Errorf("%s: %w: owner %s has pending patches (%d): run %s, which folds them or says why not, then upgrade", p.dir.Path(), sidecar.ErrBusy, owner, stay, p.command("fold", owner))
 		}
 	}
 	return nil
 }
 
-// staying returns how many patches of owner stay set aside.
+// staying returns how many patches of owner stay deferred.
 func (p *plan) staying(owner string) (int, error) {
 	if pile := p.piles[owner]; pile != nil {
 		return pile.stay, pile.err
 	}
-	names, err := p.aside(owner)
+	names, err := p.patchNames(owner)
 	return len(names), err
 }
 

@@ -29,7 +29,7 @@ func regressible(t *testing.T) (dir string, older []byte) {
 	return dir, older
 }
 
-// An upgrade takes in no old copy that nobody has accepted, whether it would
+// An upgrade folds no old copy that nobody has accepted, whether it would
 // write that sidecar anew or not.
 func TestARegressedSidecarRefusesTheUpgrade(t *testing.T) {
 	nexts := map[string]*schema.Declaration{

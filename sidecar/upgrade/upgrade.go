@@ -27,8 +27,8 @@ type Options struct {
 	Program string
 	// Clock tells the time for the epoch that begins. If nil, [time.Now].
 	Clock func() time.Time
-	// Notice is told, before Run returns, of a patch set aside that is not
-	// taken in, or not whole, or would not be. If nil, nobody is told.
+	// Notice is told, before Run returns, of a pending patch that is not
+	// folded, or not whole, or would not be. If nil, nobody is told.
 	Notice func(error)
 }
 
@@ -40,9 +40,9 @@ type Report struct {
 	// Resumed reports whether an upgrade that was killed had to be finished
 	// first.
 	Resumed bool
-	// TakenIn lists the owners of whose patches set aside any were taken in
+	// Folded lists the owners of whose pending patches any were folded
 	// first, sorted.
-	TakenIn []TakenIn
+	Folded []Folded
 	// Changes between the state's declaration and the changed one, by owner.
 	Changes []schema.Change
 	// Rewritten lists the owners whose sidecars were written anew, sorted.
@@ -56,8 +56,8 @@ type Report struct {
 	Kept []Kept
 }
 
-// TakenIn says how many patches that an owner had set aside were taken in.
-type TakenIn struct {
+// Folded says how many patches that an owner had deferred were folded.
+type Folded struct {
 	Owner   string `json:"owner"`
 	Patches int    `json:"patches"`
 }
@@ -71,12 +71,12 @@ type Kept struct {
 
 // Run brings the state in dir up to the declaration d. It returns an error that
 // wraps [sidecar.ErrBusy] if an exclusive owner has a live process, somebody
-// commits for too long, or a patch that is set aside cannot be taken in;
+// commits for too long, or a pending patch cannot be folded;
 // [sidecar.ErrForeign], [sidecar.ErrInvalid], [sidecar.ErrRegressed] or
 // [sidecar.ErrUnreadable] if a sidecar is not as Freehold left it; [Misfits] if
 // values cannot be converted exactly; [sidecar.ErrDeclaration] if d is another
 // state's; [schema.ErrUnsound] if no owners.yaml says d. Nothing has changed
-// then, but that what was set aside is taken in, and that an upgrade which was
+// then, but that pending patches is folded, and that an upgrade which was
 // killed is finished; only of that the report tells, which else is nil with an
 // error, but in a dry run that nothing but locks is in the way of. After an error that wraps [sidecar.ErrIndeterminate] the upgrade has, or
 // may have, taken effect: run it again.

@@ -417,8 +417,8 @@ func TestALinkInThePlaceOfAnUpgradeIsNotFollowed(t *testing.T) {
 	if err = errors.Join(err, os.Remove(quarantine)); err != nil || len(found) != 1 {
 		t.Fatalf("found %v (%v)", found, err)
 	}
-	aside := filepath.Join(t.TempDir(), "aside")
-	if err := errors.Join(os.Rename(found[0], aside), os.Symlink(aside, found[0])); err != nil {
+	pending := filepath.Join(t.TempDir(), "pending")
+	if err := errors.Join(os.Rename(found[0], pending), os.Symlink(pending, found[0])); err != nil {
 		t.Fatal(err)
 	}
 	if got := viewed(t, dir)["stamp"]; !strings.Contains(got, "symbolic link") {
@@ -426,7 +426,7 @@ func TestALinkInThePlaceOfAnUpgradeIsNotFollowed(t *testing.T) {
 	}
 	_, err = Run(t.Context(), dir, younger(), nil)
 	wantError(t, err, sidecar.ErrIndeterminate, "symbolic link", "look at it and move it away")
-	if err := errors.Join(os.Remove(found[0]), os.Rename(aside, found[0])); err != nil {
+	if err := errors.Join(os.Remove(found[0]), os.Rename(pending, found[0])); err != nil {
 		t.Fatal(err)
 	}
 	upgraded(t, dir, younger())

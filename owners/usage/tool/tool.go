@@ -45,7 +45,7 @@ func (a *Act) UnmarshalText(text []byte) error {
 // Bump counts one act on a skill at the instant at. Of several instants the
 // latest stays, whatever their order. It returns an error that wraps
 // [sidecar.ErrNoKey] if there is no such skill. It never waits long: while
-// another process holds the owner's lock, the count is set aside, and every
+// another process holds the owner's lock, the count is deferred, and every
 // view shows it all the same.
 func Bump(ctx context.Context, dir, skill string, act Act, at time.Time, o *sidecar.Options) (sidecar.Commit, error) {
 	w, err := toolfile.Open(ctx, dir, o)

@@ -167,7 +167,7 @@ def folded(p, head):
     return passed or p["id"] in head.get("folded", [])
 
 def carry_out(op, f, decides, doc, by):
-    "Carries out one operation of a patch that is set aside."
+    "Carries out one operation of a pending patch."
     name, verb, key, fields = op["field"], op["op"], op.get("key", ""), doc["$sidecar"]["fields"]
     e, old = fields.get(name, {}), doc.get(name)
     born, seen = dict(e.get("keys", {})), e.get("observed")
@@ -214,19 +214,19 @@ def read(path, most=1 << 20):
     finally: os.close(fd)
 
 def listed(path):
-    "Returns the patches that are set aside, by name, or None if they cannot be had."
+    "Returns the pending patches, by name, or None if they cannot be had."
     try: return {name: read(os.path.join(path, name), 64 << 10) for name in sorted(os.listdir(path)) if name[0] != "."}
     except OSError: return None
 
-def aside(owner): return owner.get("busy", {}).get("then") == "aside"
+def pending(owner): return owner.get("busy", {}).get("then") == "pending"
 
 def collect(state):
-    "Reads every file of a state: of each owner the sidecar and what is set aside, and the claims."
+    "Reads every file of a state: of each owner the sidecar and pending patches, and the claims."
     meta, files = os.path.join(state, ".freehold"), {}
     manifest = parse(read(os.path.join(meta, "manifest.json"))[1])
     for owner, o in sorted(manifest["declaration"]["owners"].items()):
         pending = manifest.get("pending", {"sidecars": []})
-        if aside(o): files[owner, "$aside"] = listed(os.path.join(meta, owner + ".aside"))
+        if pending(o): files[owner, "$pending"] = listed(os.path.join(meta, owner + ".pending"))
         files[owner] = ("missing", b"")
         if owner in pending.get("sidecars", []):
             files[owner] = read(os.path.join(meta, "upgrade-" + pending["id"], owner + ".json"))
@@ -257,9 +257,9 @@ class View:
             for field, f in o["fields"].items():  # the owner of the keys first
                 whose = self.fields.setdefault(field, [])
                 whose.insert(0 if f.get("keys") else len(whose), owner)
-        self.by = {owner: self.found(owner, files[owner], files.get((owner, "$aside"), {})) for owner in self.owners}
+        self.by = {owner: self.found(owner, files[owner], files.get((owner, "$pending"), {})) for owner in self.owners}
         self.claims = {at: judge(files[at], decode, CLAIM, owner=at[0], field=at[1], state=self.id)
-                       for at in files if type(at) is tuple and at[1] != "$aside"}
+                       for at in files if type(at) is tuple and at[1] != "$pending"}
         for owner, made in manifest.get("upgraded", {}).items(): behind(self.by.get(owner, {}), made)
         for by in self.by.values(): self.regress(by)
         self.cut = digest((self.id + "".join(self.marks(files))).encode())[:32]
@@ -268,7 +268,7 @@ class View:
         "Yields a line about everything that is there."
         for owner, o in self.by.items():
             if o["status"] != "missing": yield self.mark(owner, o["status"], o["at"], files[owner])
-            if o["aside"] and o["status"] != "regressed": yield " ".join([f"\n{owner} aside"] + o["ids"])
+            if o["pending"] and o["status"] != "regressed": yield " ".join([f"\n{owner} pending"] + o["ids"])
         for at, (status, c) in self.claims.items():
             if status != "missing": yield self.mark("/".join(at), status, status == "ok" and c["nonce"], files[at])
 
@@ -276,9 +276,9 @@ class View:
         return f"\n{name} {status} " + {"ok": at, "regressed": at, "unreadable": ""}.get(status, digest(file[1]))
 
     def found(self, owner, file, pile):
-        "Judges an owner's sidecar and lays what is set aside over it."
+        "Judges an owner's sidecar and lays pending patches over it."
         status, doc = judge(file, decode, SIDECAR, owner=owner, state=self.id)
-        o = {"status": status, "at": "", "saw": [], "doc": None, "aside": 0, "errors": [], "ids": []}
+        o = {"status": status, "at": "", "saw": [], "doc": None, "pending": 0, "errors": [], "ids": []}
         head = NOTHING["$sidecar"]
         if status == "ok":
             head = doc["$sidecar"]
@@ -288,12 +288,12 @@ class View:
         if not pile: return o
         judged = {name: judge(file, patch, name, owner, self.id) for name, file in pile.items() if file[0] != "missing"}
         odd = [name for name, (fit, _) in judged.items() if fit != "ok"]
-        o.update(aside=len(judged), errors=odd[:], ids=odd)
+        o.update(pending=len(judged), errors=odd[:], ids=odd)
         if status in ("ok", "missing"):
             counts = sorted((p for fit, p in judged.values() if fit == "ok" and not folded(p, head)), key=rank)
             counts = [p for i, p in enumerate(counts) if p["id"] not in [q["id"] for q in counts[:i]]]  # no copies
             for p in counts: o["doc"] = self.take_in(owner, o["doc"] or NOTHING, p, o["errors"])
-            o.update(aside=len(counts) + len(odd), ids=[p["id"] for p in counts] + odd)
+            o.update(pending=len(counts) + len(odd), ids=[p["id"] for p in counts] + odd)
         return o
 
     def take_in(self, owner, doc, p, errors):
@@ -384,7 +384,7 @@ class View:
             p.update(file=os.path.join(self.dir, owner + ".json"), status=status)
         if "version" in e:
             p.update(**commit(e["version"]), **by(e, "changed_at"))
-            if e["version"].startswith("0.0."): p["set_aside"] = e["version"][4:]
+            if e["version"].startswith("0.0."): p["pending_patch"] = e["version"][4:]
         if e.get("open"):
             p["open"] = [{"token": f"{self.id}:{field}:{token}", **commit(o["version"]), **by(o, "begun_at")}
                          for token, o in e["open"].items()]
@@ -404,9 +404,9 @@ class View:
             owners[name] = {"status": o["status"], **(commit(o["at"]) if o["at"] else {})}
             if o["status"] in ("ok", "missing", "regressed"): owners[name]["version"] = o["at"]
             if o["status"] not in ("ok", "missing"): owners[name]["error"] = o["status"]
-            if aside(self.owners[name]): owners[name]["aside"] = Number(o["aside"])
-            if o["errors"]: owners[name]["aside_error"] = "; ".join(o["errors"])
-        return {"state": self.name, "dir": self.dir, "cut": {"consistency": "atomic", "id": self.cut},
+            if pending(self.owners[name]): owners[name]["pending"] = Number(o["pending"])
+            if o["errors"]: owners[name]["pending_error"] = "; ".join(o["errors"])
+        return {"state": self.name, "dir": self.dir, "snapshot": {"consistency": "atomic", "id": self.cut},
                 "fields": fields, "provenance": provenance, "owners": owners}
 
 def by(e, at):

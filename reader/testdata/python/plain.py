@@ -9,7 +9,7 @@ SIDECAR = {**CLAIM, "at": "null", "written_at": TIME, "epoch": COUNT, "revision"
 VALUES = {"int": r"0|-?([1-9]\d{0,17}|[1-8]\d{18})", "uint": r"0|[1-9]\d{0,18}|1[0-7]\d{18}", "string": '".{0,16384}"',
           "float": r"-?\d{1,21}(\.\d+)?(e[+-]\d+)?", "decimal": r'"-?(0|[1-9]\d{0,39})(\.\d{1,40})?"', "time": TIME,
           "duration": r'"-?(\d{1,6}h)?(\d{1,6}m)?\d{1,6}(\.\d{1,9})?(ns|µs|ms|s)"', "bool": "true|false", "json": ".*"}
-NEW, USABLE, LIVE = {"fields": {}, "recent": []}, ("ok", "missing"), ("ok", "missing", "set-aside")
+NEW, USABLE, LIVE = {"fields": {}, "recent": []}, ("ok", "missing"), ("ok", "missing", "deferring")
 
 def check(right):
     if not right: raise ValueError
@@ -45,16 +45,16 @@ def load(path, form, whose):  # returns the status of a file and, if it is ok, t
     except OSError as e: return "missing" if type(e) is FileNotFoundError else "unreadable", {}
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError): return "invalid", {}
 
-def collect(state):  # reads what the manifest speaks of; what is set aside, before the sidecar
+def collect(state):  # reads what the manifest speaks of; pending patches, before the sidecar
     manifest, found = json.loads((state / ".freehold/manifest.json").read_bytes()), {}
     if manifest["format"] != 1 or "pending" in manifest: raise RuntimeError("it is newer, or being upgraded")
     for owner, o in manifest["declaration"]["owners"].items():
-        pile, home = state / f".freehold/{owner}.aside", state / f".freehold/claims/{owner}"
-        whose, aside = {"owner": owner, "state": manifest["state_id"]}, o.get("busy", {}).get("then") == "aside"
+        pile, home = state / f".freehold/{owner}.pending", state / f".freehold/claims/{owner}"
+        whose, pending = {"owner": owner, "state": manifest["state_id"]}, o.get("busy", {}).get("then") == "pending"
         listed = pile.is_dir() and not pile.is_symlink() and os.access(pile, os.R_OK)
-        waits = aside and listed and any(name[0] != "." for name in os.listdir(pile))
+        waits = pending and listed and any(name[0] != "." for name in os.listdir(pile))
         status, doc = load(state / f"{owner}.json", SIDECAR, whose)
-        found[owner] = "unreadable" if aside > listed else "set-aside" if waits and status in USABLE else status, doc
+        found[owner] = "unreadable" if pending > listed else "deferring" if waits and status in USABLE else status, doc
         for name in [name for name, f in o["fields"].items() if f.get("kind") == "once"]:
             status, doc = load(home / name, CLAIM, {**whose, "field": name})
             kept = home.is_dir() and home.lstat().st_ino == manifest["claims"][owner]
@@ -110,7 +110,7 @@ def view(directory):
                 each.append(verdict if found[on][0] in USABLE else "5 unknown dependency-unreadable")
             if name not in fields: each = ["1 unknown unreadable" if bad else "1 unknown unset"]
             freshness[name] = dict(zip(("verdict", "reason"), max(each, key=lambda verdict: verdict[0]).split()[1:]))
-    return {"state": manifest["declaration"]["state"], "cut": {"consistency": "atomic"},
+    return {"state": manifest["declaration"]["state"], "snapshot": {"consistency": "atomic"},
             "owners": {o: found[o][0] for o in heads}, "fields": fields, "unknown": unknown, "freshness": freshness}
 
 for directory in sys.argv[1:] if __name__ == "__main__" else []:

@@ -46,22 +46,22 @@ const (
 	RuleDropSync   = "drop-sync"    // an id is dropped when its file never comes back
 	RulePatchSaved = "patch-synced" // a patch is durable before it is acknowledged
 	RulePassed     = "passed"       // a patch whose number has passed counts for nobody
-	RuleOrder      = "order"        // patches are taken in by number
+	RuleOrder      = "order"        // patches are folded by number
 )
 
 // The steps of a fold, with the owner's lock in hand.
 const (
 	FoldPassed    = "fold.passed"    // a patch is read whose number has passed
-	FoldListed    = "fold.listed"    // the patches are read and taken in, in memory
+	FoldListed    = "fold.listed"    // the patches are read and folded, in memory
 	FoldPublished = "fold.published" // the sidecar with their ids is replaced
 	FoldUnlinked  = "fold.unlinked"  // their files are gone
 )
 
-// The steps of setting a patch aside.
+// The steps of setting a patch pending.
 const (
-	AsideBusy     = "aside.busy"     // the lock was not to be had
-	AsideNumbered = "aside.numbered" // its number is chosen
-	AsidePut      = "aside.put"      // the file has its name
+	PendingBusy     = "pending.busy"     // the lock was not to be had
+	PendingNumbered = "pending.numbered" // its number is chosen
+	PendingPut      = "pending.put"      // the file has its name
 )
 
 // The steps of taking a lease, in order. The fence is held from the first to

@@ -39,7 +39,7 @@ func Open(ctx context.Context, dir string, o *sidecar.Options) (*Writer, error) 
 // what it changed, all or nothing. It waits 250ms for other processes, unless
 // the options say otherwise, then returns [sidecar.ErrBusy]. It returns
 // [sidecar.ErrForeign] if another hand has edited the sidecar. What others
-// set aside meanwhile may come between a Get and what fn does then; each Add,
+// deferred meanwhile may come between a Get and what fn does then; each Add,
 // Raise, Lower, Insert and Remove is one step. After an error nothing has
 // changed, unless it is [sidecar.ErrIndeterminate].
 func (w *Writer) Update(ctx context.Context, fn func(Tx) error) (sidecar.Commit, error) {

@@ -12,9 +12,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A program that was open before its owner began to set aside, by a newer build,
-// takes in what others set aside all the same.
-func TestWriterFromBeforeAnOwnerSetsAsideTakesIn(t *testing.T) {
+// A program that was open before its owner began to deferred, by a newer build,
+// folds the pending patches of others all the same.
+func TestWriterFromBeforeAnOwnerSetsPendingFolds(t *testing.T) {
 	dir := t.TempDir() + "/state"
 	before := setters()
 	tool := before.Owners["tool"]
@@ -29,20 +29,20 @@ func TestWriterFromBeforeAnOwnerSetsAsideTakesIn(t *testing.T) {
 	}
 	defer old.Close()
 	update(t, old, ops(op("n", Add, "1")))
-	setAside(t, openSetter(t, dir, "tool", nil), op("n", Add, "10"))
+	deferUpdate(t, openSetter(t, dir, "tool", nil), op("n", Add, "10"))
 	if c := update(t, old, ops(op("n", Add, "100"))); c.Folded != 1 {
 		t.Errorf("the commit is %+v", c)
 	}
 	if diff := cmp.Diff(map[string]string{"n": "111"}, values(t, old, "n")); diff != "" {
 		t.Errorf("values (-want +got):\n%s", diff)
 	}
-	locked(t, old, func() { // it sets nothing aside itself
+	locked(t, old, func() { // it defers nothing itself
 		_, err := old.Update(t.Context(), ops(op("n", Add, "1")))
 		wantError(t, err, ErrBusy)
 	})
 }
 
-// The version of a patch that is set aside is no version of a sidecar: nobody
+// The version of a pending patch is no version of a sidecar: nobody
 // who saw it has seen a later copy of the sidecar than the one that is there.
 func TestNoSidecarIsBehindAPatch(t *testing.T) {
 	patch := Version{Nonce: "0123456789abc"}
@@ -59,15 +59,15 @@ func TestNoSidecarIsBehindAPatch(t *testing.T) {
 	}
 }
 
-// Accept takes in what another hand has edited, and neither loses nor doubles
-// what is set aside: not even a patch that is in the sidecar already and whose
+// Accept folds what another hand has edited, and neither loses nor doubles
+// pending patches: not even a patch that is in the sidecar already and whose
 // file is still there.
-func TestAcceptKeepsWhatIsSetAside(t *testing.T) {
+func TestAcceptKeepsWhatIsSetPending(t *testing.T) {
 	dir, w := newSetters(t)
 	update(t, w, ops(op("n", Add, "1")))
-	setAside(t, w, op("n", Add, "10"))
+	deferUpdate(t, w, op("n", Add, "10"))
 	leaveOver(t, w)
-	setAside(t, w, op("n", Add, "100"))
+	deferUpdate(t, w, op("n", Add, "100"))
 	text := readFile(t, sidecarPath(dir, "tool"))
 	edited := strings.Replace(text, `"n":11`, `"n":21`, 1)
 	if edited == text {
@@ -78,8 +78,8 @@ func TestAcceptKeepsWhatIsSetAside(t *testing.T) {
 	}
 	_, err := w.Update(t.Context(), ops(op("n", Add, "1")))
 	wantError(t, err, ErrForeign)
-	if len(asideNames(t, w)) != 2 {
-		t.Fatalf("set aside: %v", asideNames(t, w))
+	if len(pendingNames(t, w)) != 2 {
+		t.Fatalf("deferred: %v", pendingNames(t, w))
 	}
 	if c, err := Accept(t.Context(), dir, "tool", nil); err != nil || c.Outcome != Applied {
 		t.Fatalf("%+v (%v)", c, err)
@@ -87,23 +87,23 @@ func TestAcceptKeepsWhatIsSetAside(t *testing.T) {
 	if diff := cmp.Diff(map[string]string{"n": "121"}, values(t, w, "n")); diff != "" {
 		t.Errorf("values (-want +got):\n%s", diff)
 	}
-	noneAside(t, w)
+	nonePending(t, w)
 }
 
-// A patch that was kept out as a whole stays out, also if its file is still there
+// A patch that was rejected as a whole stays out, also if its file is still there
 // and by now it would fit: somebody was told to add by hand what is to count.
-func TestPatchThatWasKeptOutStaysOut(t *testing.T) {
+func TestPatchThatWasRejectedStaysOut(t *testing.T) {
 	for name, set := range map[string]func(t *testing.T, w *Writer, ops Patch) Version{
-		"a number that has passed": func(t *testing.T, w *Writer, ops Patch) Version { return setAside(t, w, ops...) },
+		"a number that has passed": func(t *testing.T, w *Writer, ops Patch) Version { return deferUpdate(t, w, ops...) },
 		"no number":                numberless,
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, w := newSetters(t)
 			update(t, w, ops(op("small", Add, "9223372036854775807")))
 			id := set(t, w, Patch{op("n", Add, "1"), op("small", Add, "1")})
-			file := filepath.Join(w.dir.Path(), ".freehold", "tool.aside", asideNames(t, w)[0])
+			file := filepath.Join(w.dir.Path(), ".freehold", "tool.pending", pendingNames(t, w)[0])
 			text := readFile(t, file)
-			update(t, w, ops(op("small", Add, "-5"))) // after it was kept out
+			update(t, w, ops(op("small", Add, "-5"))) // after it was rejected
 			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}
@@ -111,24 +111,24 @@ func TestPatchThatWasKeptOutStaysOut(t *testing.T) {
 			if diff := cmp.Diff(map[string]string{"small": "9223372036854775802"}, values(t, w, "n", "small")); diff != "" {
 				t.Errorf("values (-want +got):\n%s", diff)
 			}
-			noneAside(t, w)
+			nonePending(t, w)
 			got, err := Resolve(t.Context(), w.dir.Path(), "tool", id)
-			if wantError(t, err, ErrKeptOut); got != NotApplied {
+			if wantError(t, err, ErrRejected); got != NotApplied {
 				t.Errorf("resolved as %v", got)
 			}
 		})
 	}
 }
 
-// numberless sets a patch aside as an older release did.
+// numberless sets a patch pending as an older release did.
 func numberless(t *testing.T, w *Writer, ops Patch) Version {
 	t.Helper()
-	p := &PatchAside{Name: "a.1.json", ID: "0000000000001", At: time.Now(), Ops: ops}
+	p := &PendingPatch{Name: "a.1.json", ID: "0000000000001", At: time.Now(), Ops: ops}
 	raw, err := p.encode("tool", w.manifest.StateID)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(w.dir.Path(), ".freehold", "tool.aside", p.Name), raw, 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(w.dir.Path(), ".freehold", "tool.pending", p.Name), raw, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return Version{Nonce: p.ID}
@@ -136,7 +136,7 @@ func numberless(t *testing.T, w *Writer, ops Patch) Version {
 
 // A patch of which a part is to be kept, where nothing can be kept, is not taken
 // in at all, and later once.
-func TestPatchThatCannotBeKeptIsTakenInOnce(t *testing.T) {
+func TestPatchThatCannotBeKeptIsFoldedOnce(t *testing.T) {
 	dir, w := newSetters(t)
 	quarantine := filepath.Join(dir, ".freehold", "quarantine")
 	if err := os.WriteFile(quarantine, nil, 0o600); err != nil {

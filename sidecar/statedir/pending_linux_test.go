@@ -11,16 +11,16 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestRepairMakesALostAsideDirectoryAnew(t *testing.T) {
+func TestRepairMakesALostPendingDirectoryAnew(t *testing.T) {
 	declared := declaration()
 	cost := declared.Owners["cost"]
-	cost.Busy.Then, cost.Fields = schema.Aside, map[string]schema.Field{"n": {Type: schema.TypeUint, Kind: schema.Counter}}
+	cost.Busy.Then, cost.Fields = schema.Defer, map[string]schema.Field{"n": {Type: schema.TypeUint, Kind: schema.Counter}}
 	declared.Owners["cost"] = cost
 	dir := filepath.Join(t.TempDir(), "state")
 	if err := Create(dir, declared); err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(dir, metaName, OwnerAside("cost"))
+	path := filepath.Join(dir, metaName, OwnerPending("cost"))
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
@@ -29,18 +29,18 @@ func TestRepairMakesALostAsideDirectoryAnew(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer d.Close()
-	_, err = d.OpenAside("cost")
-	wantError(t, err, ErrAside)
-	said.Same(t, "set aside: a directory that is gone", err, dir, "STATE")
-	// An upgrade is no repair: what was set aside is missing.
+	_, err = d.OpenPending("cost")
+	wantError(t, err, ErrPending)
+	said.Same(t, "deferred: a directory that is gone", err, dir, "STATE")
+	// An upgrade is no repair: pending patches is missing.
 	cost.Fields["more"] = cost.Fields["n"]
 	_, err = d.Upgrade(t.Context(), declared)
-	wantError(t, err, ErrAside)
+	wantError(t, err, ErrPending)
 	remade, err := Repair(t.Context(), dir)
-	if diff := cmp.Diff([]string{"cost.aside"}, remade); diff != "" || err != nil {
+	if diff := cmp.Diff([]string{"cost.pending"}, remade); diff != "" || err != nil {
 		t.Errorf("remade (%v) (-want +got):\n%s", err, diff)
 	}
-	a, err := d.OpenAside("cost")
+	a, err := d.OpenPending("cost")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +65,7 @@ func TestRepairMakesALostAsideDirectoryAnew(t *testing.T) {
 	if raw, err := a.ReadFile("a.2.json", nil, 10); string(raw) != "z" || err != nil {
 		t.Errorf("read %q (%v)", raw, err)
 	}
-	other, err := d.OpenAside("cost")
+	other, err := d.OpenPending("cost")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,13 +79,13 @@ func TestRepairMakesALostAsideDirectoryAnew(t *testing.T) {
 	if err := other.Seal(t.Context(), 0); err != nil {
 		t.Fatal(err)
 	}
-	said.Same(t, "set aside: while the state is upgraded", a.Share(), dir, "STATE")
+	said.Same(t, "deferred: while the state is upgraded", a.Share(), dir, "STATE")
 	other.Unshare()
 	if err := errors.Join(os.Rename(path, path+".moved"), os.Mkdir(path, 0o777), os.Chmod(path, 0o777)); err != nil {
 		t.Fatal(err)
 	}
-	said.Same(t, "set aside: a directory that was moved while it was used", a.Unmoved(), dir, "STATE")
-	said.Same(t, "set aside: a directory for others", d.meta.asideIntact("cost.aside"), dir, "STATE")
+	said.Same(t, "deferred: a directory that was moved while it was used", a.Unmoved(), dir, "STATE")
+	said.Same(t, "deferred: a directory for others", d.meta.pendingIntact("cost.pending"), dir, "STATE")
 	if err := errors.Join(os.Remove(path), os.Rename(path+".moved", path)); err != nil {
 		t.Fatal(err)
 	}

@@ -14,12 +14,12 @@ import (
 	"github.com/freehold-dev/freehold/sidecar/statedir"
 )
 
-// spool is what a Writer needs to set patches aside.
+// spool is what a Writer needs to defer.
 type spool struct {
 	mu   sync.Mutex
 	last time.Time
 	mine decider // the owner's own sidecar, read without a lock
-	// sizes are those of the files that were there when the last one was set aside.
+	// sizes are those of the files that were there when the last one was deferred.
 	sizes map[string]int64
 }
 
@@ -34,16 +34,16 @@ func (s *spool) next(now time.Time) time.Time {
 	return now
 }
 
-// mayAside reports whether r, which did not get the lock and has not called its
-// function, is to be set aside. Whoever called it off is not.
-func (w *Writer) mayAside(ctx context.Context, r *request) bool {
-	return w.known.SetsAside() && w.declared.SetsAside() && r.tx == nil && !errors.Is(ctx.Err(), context.Canceled)
+// mayDefer reports whether r, which did not get the lock and has not called its
+// function, is to be deferred. Whoever called it off is not.
+func (w *Writer) mayDefer(ctx context.Context, r *request) bool {
+	return w.known.Defers() && w.declared.Defers() && r.tx == nil && !errors.Is(ctx.Err(), context.Canceled)
 }
 
-// setAside calls r's function on a Tx that only writes, and keeps what it did
+// deferUpdate calls r's function on a Tx that only writes, and keeps what it did
 // in a file of its own. busy says why there is no lock.
-func (w *Writer) setAside(r *request, busy error) (Commit, error) {
-	failpoint.Hit(failpoint.AsideBusy)
+func (w *Writer) deferUpdate(r *request, busy error) (Commit, error) {
+	failpoint.Hit(failpoint.PendingBusy)
 	if err := w.dir.Unmoved(); err != nil {
 		return Commit{}, err
 	}
@@ -58,15 +58,15 @@ func (w *Writer) setAside(r *request, busy error) (Commit, error) {
 		return Commit{}, r.tx.err
 	}
 	if len(r.tx.ops) == 0 {
-		return w.nothingAside(others[w.owner], busy)
+		return w.nothingPending(others[w.owner], busy)
 	}
-	return w.putAside(r.tx.ops, busy)
+	return w.putPending(r.tx.ops, busy)
 }
 
-// nothingAside ends an Update that changes nothing of the sidecar mine, which
+// nothingPending ends an Update that changes nothing of the sidecar mine, which
 // was read without the lock: whoever wrote it may have been killed before it was
 // durable.
-func (w *Writer) nothingAside(mine *snapshot, busy error) (Commit, error) {
+func (w *Writer) nothingPending(mine *snapshot, busy error) (Commit, error) {
 	if mine.err != nil {
 		return Commit{}, mine.err
 	}
@@ -78,20 +78,20 @@ func (w *Writer) nothingAside(mine *snapshot, busy error) (Commit, error) {
 	return Commit{Outcome: Unchanged, Version: mine.doc.Version}, nil
 }
 
-// putAside writes the file of a patch. What fails before it has its name for
+// putPending writes the file of a patch. What fails before it has its name for
 // good has changed nothing; after that, nobody knows.
-func (w *Writer) putAside(ops Patch, busy error) (Commit, error) {
-	p := &PatchAside{At: w.spool.next(w.clock()), Writer: document.Writer{Program: w.program, Identity: self()}, Ops: ops}
+func (w *Writer) putPending(ops Patch, busy error) (Commit, error) {
+	p := &PendingPatch{At: w.spool.next(w.clock()), Writer: document.Writer{Program: w.program, Identity: self()}, Ops: ops}
 	if err := w.roomKept(); err != nil {
-		return Commit{}, fmt.Errorf("%w; and the patch cannot be set aside, nothing was changed: %w", busy, err)
+		return Commit{}, fmt.Errorf("%w; and the patch cannot be deferred, nothing was changed: %w", busy, err)
 	}
-	a, err := w.dir.OpenAside(w.owner)
+	a, err := w.dir.OpenPending(w.owner)
 	if err != nil {
-		return Commit{}, fmt.Errorf("%w; and the patch cannot be set aside, nothing was changed: %w", busy, err)
+		return Commit{}, fmt.Errorf("%w; and the patch cannot be deferred, nothing was changed: %w", busy, err)
 	}
 	defer a.Close()
 	if err := a.Share(); err != nil {
-		return Commit{}, fmt.Errorf("%w; and the patch cannot be set aside, nothing was changed: %w", busy, err)
+		return Commit{}, fmt.Errorf("%w; and the patch cannot be deferred, nothing was changed: %w", busy, err)
 	}
 	defer a.Unshare()
 	if err := w.still(); err != nil { // nobody upgrades while the directory is shared
@@ -102,7 +102,7 @@ func (w *Writer) putAside(ops Patch, busy error) (Commit, error) {
 	} else if err != nil {
 		return Commit{}, err
 	}
-	c := Commit{Outcome: SetAside, Version: Version{Nonce: p.ID}}
+	c := Commit{Outcome: Deferred, Version: Version{Nonce: p.ID}}
 	if err := a.Unmoved(); err != nil {
 		return Commit{Version: c.Version}, fmt.Errorf("%w: the patch %s is in a directory that was moved away, where nobody looks, and counts if that is put back: %w", ErrIndeterminate, p.ID, err)
 	}
@@ -110,15 +110,15 @@ func (w *Writer) putAside(ops Patch, busy error) (Commit, error) {
 		return c, nil
 	}
 	if err := a.Sync(); err != nil {
-		return Commit{Version: c.Version}, fmt.Errorf("%w: the patch %s is set aside and may not survive a crash: %w; ask Resolve", ErrIndeterminate, p.ID, err)
+		return Commit{Version: c.Version}, fmt.Errorf("%w: the patch %s is deferred and may not survive a crash: %w; ask Resolve", ErrIndeterminate, p.ID, err)
 	}
 	return c, nil
 }
 
 // room says, as a part of a sentence, why one more patch would be too much. It
 // remembers what the others weigh: to look at thousands of them again would be
-// most of what it costs to set one more aside.
-func (s *spool) room(a *statedir.Aside, names []string, size int) error {
+// most of what it costs to defer one more.
+func (s *spool) room(a *statedir.PendingDir, names []string, size int) error {
 	s.mu.Lock()
 	sizes, bytes, err := a.Sizes(names, s.sizes)
 	s.sizes = sizes
@@ -127,24 +127,24 @@ func (s *spool) room(a *statedir.Aside, names []string, size int) error {
 	case err != nil:
 		return err
 	case size > MaxPatch:
-		return fmt.Errorf("the patch has more than the %d bytes that can be set aside", MaxPatch)
-	case len(names) >= MaxAside:
-		return fmt.Errorf("%d patches are set aside already, no more are allowed", len(names))
-	case bytes+int64(size) > MaxAsideBytes:
-		return fmt.Errorf("with this one, the patches set aside would have more than the %d bytes allowed", MaxAsideBytes)
+		return fmt.Errorf("the patch has more than the %d bytes that can be deferred", MaxPatch)
+	case len(names) >= MaxPending:
+		return fmt.Errorf("%d pending patches already, no more are allowed", len(names))
+	case bytes+int64(size) > MaxPendingBytes:
+		return fmt.Errorf("with this one, the pending patches would have more than the %d bytes allowed", MaxPendingBytes)
 	}
 	return nil
 }
 
 // WriteOnly reports whether the owner's lock was not to be had, so that what is
-// written is set aside: nothing of the owner's own can be read then.
+// written is deferred: nothing of the owner's own can be read then.
 func (tx *Tx) WriteOnly() bool {
 	tx.check()
 	return tx.busy != nil
 }
 
 // Busy returns why the owner's lock was not to be had, if what is written is set
-// aside, else nil. An Update whose function returns it is never set aside.
+// pending, else nil. An Update whose function returns it is never deferred.
 func (tx *Tx) Busy() error {
 	tx.check()
 	return tx.busy
@@ -154,12 +154,12 @@ func (tx *Tx) Busy() error {
 // holder of the lock knows.
 func (tx *Tx) blind() bool {
 	if tx.busy != nil {
-		tx.fail(fmt.Errorf("%w; a patch that is set aside cannot depend on what is stored: read a view before, or write only", tx.busy))
+		tx.fail(fmt.Errorf("%w; a pending patch cannot depend on what is stored: read a view before, or write only", tx.busy))
 	}
 	return tx.busy != nil
 }
 
-// record keeps op for the patch that is set aside, after checking all of it
+// record keeps op for the pending patch, after checking all of it
 // that does not depend on what is stored.
 func (tx *Tx) record(f schema.Field, op Op, carried bool) (err error) {
 	keep := true
@@ -204,7 +204,7 @@ func (tx *Tx) recordKey(f schema.Field, op *Op, carried bool) (keep bool, err er
 		}
 	}
 	switch {
-	case decides && op.At.IsAside(): // nobody has taken it in yet, or somebody has: the fold says
+	case decides && op.At.IsPending(): // nobody has taken it in yet, or somebody has: the fold says
 	case !op.At.IsZero() && (!now.set || !means(op.At, now.born)):
 		return false, fmt.Errorf("%w: it is no longer the incarnation %v: look at the map again", ErrConflict, op.At)
 	case now.set:

@@ -1,8 +1,8 @@
-/* Setting aside, folding and reading, with processes killed and power lost.
+/* deferring, folding and reading, with processes killed and power lost.
  *
  * Each of PATCHES writers has one patch. It commits it under the owner's lock,
- * or, not getting that in time, sets it aside. A commit folds what was set
- * aside, also one that has no patch of its own. A reader takes no lock.
+ * or, not getting that in time, defers it. A commit folds what was set
+ * pending, also one that has no patch of its own. A reader takes no lock.
  *
  * Patches add up; so all that matters of the sidecar is which of them its
  * values contain, and which ids it lists as folded.
@@ -42,9 +42,9 @@ byte commits = COMMITS, kills = KILLS, cuts = CUTS;
 byte values = 0, folded = 0;
 byte diskValues = 0, diskFolded = 0;
 
-/* The aside directory: the patches that have a file. */
-byte aside = 0;
-byte diskAside = 0;
+/* The pending directory: the patches that have a file. */
+byte pending = 0;
+byte diskPending = 0;
 byte whole = 0;         /* patches whose file's contents are on the disk */
 
 /* What only the laws look at. */
@@ -55,8 +55,8 @@ inline sync_sidecar() {
 	atomic { diskValues = values; diskFolded = folded }
 }
 
-inline sync_aside() {
-	diskAside = aside
+inline sync_pending() {
+	diskPending = pending
 }
 
 /* A rename. What it replaces may have reached the disk before. */
@@ -80,10 +80,10 @@ inline unlink(set) {
 		one = LOWEST(set);
 		set = set & ~one;
 		if
-		:: diskAside = diskAside | (aside & one)
-		:: aside & ~diskAside & one
+		:: diskPending = diskPending | (pending & one)
+		:: pending & ~diskPending & one
 		fi;
-		aside = aside & ~one;
+		pending = pending & ~one;
 		one = 0 }
 	:: !set -> break
 	od
@@ -101,17 +101,17 @@ inline commit(me, own) {
 		lock == NOBODY -> lock = me;
 #endif
 		alive[me] = true;
-		files = aside;
+		files = pending;
 #ifdef MUTANT_LEFTOVER_UNLINKED_AT_ONCE
 		one = files & folded;
-		aside = aside & ~one;
+		pending = pending & ~one;
 		files = files & ~one;
-		sync_aside();
+		sync_pending();
 #endif
 #ifndef MUTANT_NO_SYNC_BEFORE_DROP
 		/* An id may go when it is certain that its file never comes back. */
 		if
-		:: folded & ~files -> sync_aside()
+		:: folded & ~files -> sync_pending()
 		:: else
 		fi;
 #endif
@@ -139,7 +139,7 @@ inline commit(me, own) {
 #ifdef MUTANT_NO_SYNC_BEFORE_UNLINK
 		sync_sidecar();
 #endif
-		sync_aside();
+		sync_pending();
 		lock = NOBODY;
 		acknowledged = acknowledged | own
 	}
@@ -155,10 +155,10 @@ proctype Writer(byte id) {
 #ifndef MUTANT_PATCH_NOT_SYNCED
 			whole = whole | BIT(id);
 #endif
-			aside = aside | BIT(id) };      /* the rename */
+			pending = pending | BIT(id) };      /* the rename */
 			atomic {
 #ifndef MUTANT_ACKNOWLEDGED_UNSYNCED
-				sync_aside();
+				sync_pending();
 #endif
 				acknowledged = acknowledged | BIT(id)
 			}
@@ -198,7 +198,7 @@ proctype Reader() {
 			:: atomic { todo ->
 				one = LOWEST(todo);
 				todo = todo & ~one;
-				listed = listed | (aside & one);
+				listed = listed | (pending & one);
 				one = 0 }
 			:: !todo -> break
 			od;
@@ -217,7 +217,7 @@ again:
 				one = LOWEST(todo);
 				todo = todo & ~one;
 				if
-				:: aside & one -> one = 0
+				:: pending & one -> one = 0
 				:: else ->
 					listed = listed & ~one;
 					one = 0;
@@ -275,14 +275,14 @@ end:	do
 		fi;
 		for (i : 0 .. PATCHES - 1) {
 			if
-			:: diskAside = (diskAside & ~BIT(i)) | (aside & BIT(i))
-			:: (aside ^ diskAside) & BIT(i)
+			:: diskPending = (diskPending & ~BIT(i)) | (pending & BIT(i))
+			:: (pending ^ diskPending) & BIT(i)
 			fi
 		};
 		values = diskValues;
 		folded = diskFolded;
-		diskAside = diskAside & whole;
-		aside = diskAside;
+		diskPending = diskPending & whole;
+		pending = diskPending;
 		seen = seen & acknowledged;             /* what was only seen may be lost */
 		i = 0
 	   }

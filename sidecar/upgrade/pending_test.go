@@ -17,17 +17,17 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// spooled declares an owner that sets aside, and claims, beside another one.
+// spooled declares an owner that defers, and claims, beside another one.
 func spooled() *schema.Declaration {
 	return &schema.Declaration{State: "usage", Owners: map[string]schema.Owner{
-		"tool": {Busy: schema.Busy{Then: schema.Aside}, Fields: spec{
+		"tool": {Busy: schema.Busy{Then: schema.Defer}, Fields: spec{
 			"n": {Type: schema.TypeUint, Kind: schema.Counter}, "peak": {Type: schema.TypeUint, Kind: schema.Max},
 		}},
 		"hook": {Fields: spec{"fired": {Type: schema.TypeTime, Kind: schema.Once}, "word": {Type: schema.TypeString}}},
 	}}
 }
 
-// changed are upgrades after which nobody may set n aside, or claim fired.
+// changed are upgrades after which nobody may deferred n, or claim fired.
 func changed() map[string]*schema.Declaration {
 	all := map[string]*schema.Declaration{}
 	for name, change := range map[string]func(*schema.Declaration){
@@ -76,8 +76,8 @@ func busy(t *testing.T, dir string, fn func()) {
 	fn()
 }
 
-// An upgrade leaves no patch behind that nobody will take in: it takes in those
-// that there are, and who was open before sets none aside afterwards, nor claims
+// An upgrade leaves no patch behind that nobody will fold: it folds those
+// that there are, and who was open before defers none afterwards, nor claims
 // what is gone.
 func TestUpgradeLeavesNoPatchBehind(t *testing.T) {
 	for name, next := range changed() {
@@ -86,7 +86,7 @@ func TestUpgradeLeavesNoPatchBehind(t *testing.T) {
 			built, byManifest := openAs(t, dir, "tool", spooled()), openAs(t, dir, "tool", nil)
 			hook := openAs(t, dir, "hook", spooled())
 			busy(t, dir, func() {
-				if c, err := built.Update(t.Context(), addOne); err != nil || c.Outcome != sidecar.SetAside {
+				if c, err := built.Update(t.Context(), addOne); err != nil || c.Outcome != sidecar.Deferred {
 					t.Fatalf("%+v (%v)", c, err)
 				}
 			})
@@ -99,7 +99,7 @@ func TestUpgradeLeavesNoPatchBehind(t *testing.T) {
 			}
 			_, _, err := hook.Claim(t.Context(), "fired")
 			wantError(t, err, sidecar.ErrDeclaration)
-			for _, pattern := range []string{"tool.aside/*", "claims/hook/*"} {
+			for _, pattern := range []string{"tool.pending/*", "claims/hook/*"} {
 				if left, err := filepath.Glob(filepath.Join(dir, ".freehold", pattern)); err != nil || len(left) > 0 {
 					t.Errorf("left: %v (%v)", left, err)
 				}
@@ -112,9 +112,9 @@ func TestUpgradeLeavesNoPatchBehind(t *testing.T) {
 	}
 }
 
-// However many set aside without pause, an upgrade comes through, and what was
+// However many deferred without pause, an upgrade comes through, and what was
 // acknowledged before it is in what it upgrades.
-func TestUpgradeComesWhileOthersSetAside(t *testing.T) {
+func TestUpgradeComesWhileOthersSetPending(t *testing.T) {
 	dir := newSpooled(t)
 	const setters = 8
 	ended := make(chan error, setters)
@@ -147,9 +147,9 @@ func TestUpgradeComesWhileOthersSetAside(t *testing.T) {
 	}
 }
 
-// Whoever is setting a patch aside when an upgrade comes is waited for, and
+// Whoever is setting a patch pending when an upgrade comes is waited for, and
 // whoever comes later is not.
-func TestUpgradeAndSettingAsideExcludeEachOther(t *testing.T) {
+func TestUpgradeAndSettingPendingExcludeEachOther(t *testing.T) {
 	dir := newSpooled(t)
 	w := openAs(t, dir, "tool", spooled())
 	d, err := statedir.Open(dir)
@@ -157,18 +157,18 @@ func TestUpgradeAndSettingAsideExcludeEachOther(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer d.Close()
-	aside, err := d.OpenAside("tool")
+	pending, err := d.OpenPending("tool")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer aside.Close()
-	if err := aside.Share(); err != nil {
+	defer pending.Close()
+	if err := pending.Share(); err != nil {
 		t.Fatal(err)
 	}
 	_, err = Run(t.Context(), dir, changed()["removed"], &Options{Wait: 20 * time.Millisecond})
-	wantError(t, err, sidecar.ErrBusy, "tool.aside")
-	aside.Unshare()
-	if err := aside.Seal(t.Context(), time.Minute); err != nil {
+	wantError(t, err, sidecar.ErrBusy, "tool.pending")
+	pending.Unshare()
+	if err := pending.Seal(t.Context(), time.Minute); err != nil {
 		t.Fatal(err)
 	}
 	busy(t, dir, func() {
@@ -178,26 +178,26 @@ func TestUpgradeAndSettingAsideExcludeEachOther(t *testing.T) {
 			t.Errorf("the commit is %+v", c)
 		}
 	})
-	aside.Unshare()
-	if left, err := filepath.Glob(filepath.Join(dir, ".freehold", "tool.aside", "*")); err != nil || len(left) > 0 {
+	pending.Unshare()
+	if left, err := filepath.Glob(filepath.Join(dir, ".freehold", "tool.pending", "*")); err != nil || len(left) > 0 {
 		t.Errorf("left: %v (%v)", left, err)
 	}
 	upgraded(t, dir, changed()["removed"])
 }
 
-// Who may set aside since the locks were let go for what was set aside before is
+// Who may deferred since the locks were let go for pending patches before is
 // kept from it, too.
-func TestWhoSetsAsideSinceIsSealedToo(t *testing.T) {
+func TestWhoSetsPendingSinceIsSealedToo(t *testing.T) {
 	dir := newSpooled(t)
 	w := openAs(t, dir, "tool", spooled())
 	busy(t, dir, func() {
-		if c, err := w.Update(t.Context(), addOne); err != nil || c.Outcome != sidecar.SetAside {
+		if c, err := w.Update(t.Context(), addOne); err != nil || c.Outcome != sidecar.Deferred {
 			t.Fatalf("%+v (%v)", c, err)
 		}
 	})
 	d, m := openDir(t, dir)
-	m.Declaration.Owners["bell"] = schema.Owner{Busy: schema.Busy{Then: schema.Aside}, Fields: spec{"rung": {Type: schema.TypeUint, Kind: schema.Counter}}}
-	another := sync.OnceFunc(func() { // upgrade, while the patch is taken in
+	m.Declaration.Owners["bell"] = schema.Owner{Busy: schema.Busy{Then: schema.Defer}, Fields: spec{"rung": {Type: schema.TypeUint, Kind: schema.Counter}}}
+	another := sync.OnceFunc(func() { // upgrade, while the patch is folded
 		if err := d.WriteManifest(m); err != nil {
 			t.Error(err)
 		}
@@ -208,12 +208,12 @@ func TestWhoSetsAsideSinceIsSealedToo(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer release()
-	aside, err := d.OpenAside("bell")
+	pending, err := d.OpenPending("bell")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer aside.Close()
-	if err := aside.Share(); !errors.Is(err, statedir.ErrBusy) {
-		t.Errorf("bell may set aside during the upgrade: %v", err)
+	defer pending.Close()
+	if err := pending.Share(); !errors.Is(err, statedir.ErrBusy) {
+		t.Errorf("bell may deferred during the upgrade: %v", err)
 	}
 }

@@ -14,20 +14,20 @@ import (
 	"github.com/freehold-dev/freehold/sidecar/statedir"
 )
 
-// TestErrorsSayWhatToDoAboutWhatIsSetAside provokes what setting aside and
-// taking in can be refused for.
-func TestErrorsSayWhatToDoAboutWhatIsSetAside(t *testing.T) {
+// TestErrorsSayWhatToDoAboutWhatIsSetPending provokes what deferring and
+// folding can be refused for.
+func TestErrorsSayWhatToDoAboutWhatIsSetPending(t *testing.T) {
 	dir, _ := newSetters(t)
 	var told []error
 	w := openSetter(t, dir, "tool", &Options{Notice: func(err error) { told = append(told, err) }})
 	same := func(how string, err error, replace ...string) {
 		t.Helper()
-		said.Same(t, "set aside: "+how, err, append(replace, dir, "STATE", w.manifest.StateID, "STATEID")...)
+		said.Same(t, "deferred: "+how, err, append(replace, dir, "STATE", w.manifest.StateID, "STATEID")...)
 	}
 	at := time.Date(2026, 8, 1, 0, 0, 0, 0, time.UTC)
-	put := func(p PatchAside, change ...string) {
+	put := func(p PendingPatch, change ...string) {
 		t.Helper()
-		a, err := w.dir.OpenAside("tool")
+		a, err := w.dir.OpenPending("tool")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -55,79 +55,79 @@ func TestErrorsSayWhatToDoAboutWhatIsSetAside(t *testing.T) {
 			t.Fatalf("%s: told %v", how, told)
 		}
 		same(how, told[0], replace...)
-		for _, name := range asideNames(t, w) {
-			os.Remove(filepath.Join(dir, ".freehold", "tool.aside", name))
+		for _, name := range pendingNames(t, w) {
+			os.Remove(filepath.Join(dir, ".freehold", "tool.pending", name))
 		}
 	}
 	add := Patch{op("n", Add, "2")}
-	put(PatchAside{Name: "a.1.json", ID: "0000000000001", Ops: add}, `"value":2`, `"value":3`)
+	put(PendingPatch{Name: "a.1.json", ID: "0000000000001", Ops: add}, `"value":2`, `"value":3`)
 	say("an edited patch")
-	put(PatchAside{Name: "a.21.json", ID: "0000000000001", Ops: add}, `"ops":[`, `"ops":`)
+	put(PendingPatch{Name: "a.21.json", ID: "0000000000001", Ops: add}, `"ops":[`, `"ops":`)
 	say("a patch that is no JSON")
-	if err := os.WriteFile(filepath.Join(dir, ".freehold", "tool.aside", "a.22.json"), nil, 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, ".freehold", "tool.pending", "a.22.json"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	say("an empty patch")
-	put(PatchAside{Name: "a.2.json", ID: "0000000000001", Ops: add}, "again", `"op":"add"`, `"op":"add","unless":1`)
+	put(PendingPatch{Name: "a.2.json", ID: "0000000000001", Ops: add}, "again", `"op":"add"`, `"op":"add","unless":1`)
 	say("a member of a newer release")
-	put(PatchAside{Name: "a.3.json", ID: "0000000000001", Ops: add}, "again", `"format":1`, `"format":2`)
+	put(PendingPatch{Name: "a.3.json", ID: "0000000000001", Ops: add}, "again", `"format":1`, `"format":2`)
 	say("a newer format")
-	put(PatchAside{Name: "a.4.json", ID: "0000000000001", Ops: add}, "again", `"a.4.json"`, `"b.4.json"`)
+	put(PendingPatch{Name: "a.4.json", ID: "0000000000001", Ops: add}, "again", `"a.4.json"`, `"b.4.json"`)
 	say("a patch that was copied")
-	put(PatchAside{Name: "a.5.json", ID: "\x1b[2J", Ops: add})
+	put(PendingPatch{Name: "a.5.json", ID: "\x1b[2J", Ops: add})
 	say("no id")
-	put(PatchAside{Name: "a.6.json", ID: "0000000000001", Ops: Patch{op("n", "multiply", "2")}})
+	put(PendingPatch{Name: "a.6.json", ID: "0000000000001", Ops: Patch{op("n", "multiply", "2")}})
 	say("a newer operation")
-	put(PatchAside{Name: "a.a.json", ID: "0000000000001", Ops: add}, "again", `"ops":[`, `"ops":{"list":[`, `}],"sum"`, `}]},"sum"`)
+	put(PendingPatch{Name: "a.a.json", ID: "0000000000001", Ops: add}, "again", `"ops":[`, `"ops":{"list":[`, `}],"sum"`, `}]},"sum"`)
 	say("operations laid out in another way")
-	put(PatchAside{Name: "a.d.json", ID: "0000000000001", Ops: add}, "again", `"value":2`, `"value":`+strings.Repeat("[", 20)+strings.Repeat("]", 20))
+	put(PendingPatch{Name: "a.d.json", ID: "0000000000001", Ops: add}, "again", `"value":2`, `"value":`+strings.Repeat("[", 20)+strings.Repeat("]", 20))
 	say("operations too deep")
-	put(PatchAside{Name: "a.7.json", ID: "0000000000001", Ops: Patch{op("unheard", Add, "2")}})
+	put(PendingPatch{Name: "a.7.json", ID: "0000000000001", Ops: Patch{op("unheard", Add, "2")}})
 	say("an unknown field")
 	update(t, w, ops(op("small", Add, "9223372036854775807")))
-	put(PatchAside{Name: "a.8.json", ID: "0000000000008", Ops: Patch{op("small", Add, "1")}})
+	put(PendingPatch{Name: "a.8.json", ID: "0000000000008", Ops: Patch{op("small", Add, "1")}})
 	say("an overflow")
 	_, err := Resolve(t.Context(), dir, "tool", Version{Nonce: "0000000000008"})
-	same("resolve: kept out", err)
-	put(PatchAside{Name: "a.9.json", ID: "0000000000009", Ops: Patch{op("n", Add, "1"), {Field: "own", Key: "k", Member: "uses", At: Version{Epoch: 7, Revision: 1, Nonce: "0000000000007"}, Verb: Add, Value: []byte("1")}}})
+	same("resolve: rejected", err)
+	put(PendingPatch{Name: "a.9.json", ID: "0000000000009", Ops: Patch{op("n", Add, "1"), {Field: "own", Key: "k", Member: "uses", At: Version{Epoch: 7, Revision: 1, Nonce: "0000000000007"}, Verb: Add, Value: []byte("1")}}})
 	say("an incarnation that is gone")
 	_, err = Resolve(t.Context(), dir, "tool", Version{Nonce: "0000000000009"})
-	same("resolve: a part kept out", err)
+	same("resolve: a part rejected", err)
 	_, err = Resolve(t.Context(), dir, "tool", Version{Nonce: "000000000000a"})
 	same("resolve: unknown", err)
-	_, outs := Overlay(w.manifest, dir, "tool", w.last, []*PatchAside{{ID: "000000000000b", Ops: Patch{op("small", Add, "1")}}})
+	_, outs := Overlay(w.manifest, dir, "tool", w.last, []*PendingPatch{{ID: "000000000000b", Ops: Patch{op("small", Add, "1")}}})
 	same("a view of an overflow", outs["000000000000b"])
-	tooMuchAside(t, w, same)
+	tooMuchPending(t, w, same)
 
 	quarantine := filepath.Join(dir, ".freehold", "quarantine")
 	if err := errors.Join(os.RemoveAll(quarantine), os.WriteFile(quarantine, nil, 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	put(PatchAside{Name: "a.b.json", ID: "000000000000c", Ops: Patch{op("small", Add, "1")}})
+	put(PendingPatch{Name: "a.b.json", ID: "000000000000c", Ops: Patch{op("small", Add, "1")}})
 	say("nowhere to keep it")
 	for n := range 14 {
 		update(t, w, ops(op("tags", Insert, fmt.Sprintf(`"%d%s"`, n, strings.Repeat("x", 60_000)))))
 	}
-	put(PatchAside{Name: "a.c.json", ID: "000000000000d", Ops: add})
+	put(PendingPatch{Name: "a.c.json", ID: "000000000000d", Ops: add})
 	say("a sidecar that is nearly full")
 	locked(t, w, func() {
 		same("a read", failed(t, w, func(tx *Tx) { tx.Get("n") }))
-		if err := os.Remove(filepath.Join(dir, ".freehold", "tool.aside")); err != nil {
+		if err := os.Remove(filepath.Join(dir, ".freehold", "tool.pending")); err != nil {
 			t.Fatal(err)
 		}
 		same("no directory", failed(t, w, func(tx *Tx) { tx.Apply(op("n", Add, "1")) }))
 	})
-	same("no directory to take in from", failed(t, w, func(*Tx) {}))
+	same("no directory to fold from", failed(t, w, func(*Tx) {}))
 }
 
 // TestErrorsSayWhatToDoAboutNumbers provokes what goes wrong with the order of
-// what is set aside.
+// pending patches.
 func TestErrorsSayWhatToDoAboutNumbers(t *testing.T) {
 	dir, w := newSetters(t)
 	id := ""
 	same := func(how string, err error) {
 		t.Helper()
-		said.Same(t, "set aside: "+how, err, dir, "STATE", w.manifest.StateID, "STATEID", id, "ID")
+		said.Same(t, "deferred: "+how, err, dir, "STATE", w.manifest.StateID, "STATEID", id, "ID")
 	}
 	at := func(step string, fn func()) {
 		t.Helper()
@@ -150,16 +150,16 @@ func TestErrorsSayWhatToDoAboutNumbers(t *testing.T) {
 		}
 	}
 	locked(t, w, func() {
-		at(failpoint.AsidePut, func() { put("{") })
+		at(failpoint.PendingPut, func() { put("{") })
 		c, err := w.Update(t.Context(), func(tx *Tx) error { add(tx); return nil })
 		id = c.Version.Nonce
 		same("the sidecar is damaged before its writer knows the number", err)
 		same("a damaged sidecar", failed(t, w, add))
 		put(text)
-		if got, err := Resolve(t.Context(), dir, "tool", c.Version); got != SetAside || err != nil {
+		if got, err := Resolve(t.Context(), dir, "tool", c.Version); got != Deferred || err != nil {
 			t.Errorf("resolved as %v (%v)", got, err)
 		}
-		highest := filepath.Join(dir, ".freehold", "tool.aside", asideName(w.manifest.StateID, document.MaxEpoch))
+		highest := filepath.Join(dir, ".freehold", "tool.pending", pendingName(w.manifest.StateID, document.MaxEpoch))
 		if err := os.WriteFile(highest, nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -168,7 +168,7 @@ func TestErrorsSayWhatToDoAboutNumbers(t *testing.T) {
 			t.Fatal(err)
 		}
 		in := filepath.Dir(highest)
-		at(failpoint.AsidePut, func() { os.Rename(in, in+".moved") })
+		at(failpoint.PendingPut, func() { os.Rename(in, in+".moved") })
 		c, err = w.Update(t.Context(), func(tx *Tx) error { add(tx); return nil })
 		id = c.Version.Nonce
 		same("where nobody looks", err)
@@ -180,7 +180,7 @@ func TestErrorsSayWhatToDoAboutNumbers(t *testing.T) {
 	if err := os.MkdirAll(quarantine, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	for n := range MaxKeptOut {
+	for n := range MaxRejected {
 		for _, name := range []string{keptName("tool", fmt.Sprintf("%013d", n)), keptName("other", fmt.Sprintf("%013d", n))} {
 			if err := errors.Join(os.WriteFile(filepath.Join(quarantine, name), nil, 0o600), os.WriteFile(filepath.Join(quarantine, name+".why"), nil, 0o600)); err != nil {
 				t.Fatal(err)
@@ -188,7 +188,7 @@ func TestErrorsSayWhatToDoAboutNumbers(t *testing.T) {
 		}
 	}
 	locked(t, w, func() {
-		same("as many patches are kept out as may be", failed(t, w, add))
+		same("as many patches are rejected as may be", failed(t, w, add))
 		if err := os.Remove(filepath.Join(quarantine, keptName("tool", fmt.Sprintf("%013d", 0)))); err != nil {
 			t.Fatal(err)
 		}
@@ -199,7 +199,7 @@ func TestErrorsSayWhatToDoAboutNumbers(t *testing.T) {
 	}
 	large := strings.Repeat("x", 20_000)
 	locked(t, w, func() {
-		for n := range 30 { // more than one version takes in
+		for n := range 30 { // more than one version folds
 			update(t, w, ops(op("tags", Insert, fmt.Sprintf(`"%d"`, n)), op("tags", Remove, `"`+large+`"`)))
 		}
 	})
@@ -214,47 +214,47 @@ func TestErrorsSayWhatToDoAboutNumbers(t *testing.T) {
 	}
 	put(text)
 	update(t, w, ops())
-	if got := values(t, w, "n")["n"]; got != "4" || len(asideNames(t, w)) > 0 {
-		t.Errorf("n is %s, and set aside %v", got, asideNames(t, w))
+	if got := values(t, w, "n")["n"]; got != "4" || len(pendingNames(t, w)) > 0 {
+		t.Errorf("n is %s, and deferred %v", got, pendingNames(t, w))
 	}
 }
 
 // reseal gives the text of a patch the sum that it has.
 func reseal(text string) string {
 	end := len(text) - len(sumAfter)
-	blank := []byte(text[:end-len(noAsideSum)] + noAsideSum + text[end:])
-	return string(sealAside(blank))
+	blank := []byte(text[:end-len(noPendingSum)] + noPendingSum + text[end:])
+	return string(sealPending(blank))
 }
 
-// tooMuchAside provokes what the caps refuse.
-func tooMuchAside(t *testing.T, w *Writer, same func(how string, err error, replace ...string)) {
+// tooMuchPending provokes what the caps refuse.
+func tooMuchPending(t *testing.T, w *Writer, same func(how string, err error, replace ...string)) {
 	t.Helper()
-	a := openAside(t, w)
+	a := openPending(t, w)
 	more := func(how string, op Op) {
 		t.Helper()
 		locked(t, w, func() { same(how, failed(t, w, func(tx *Tx) { tx.Apply(op) })) })
 	}
 	more("too large", op("tags", Insert, `"`+strings.Repeat("x", MaxPatch)+`"`))
-	if err := os.WriteFile(a.Path("x.0.json"), make([]byte, MaxAsideBytes), 0o600); err != nil {
+	if err := os.WriteFile(a.Path("x.0.json"), make([]byte, MaxPendingBytes), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	more("too many bytes", op("n", Add, "1"))
-	for n := range MaxAside {
+	for n := range MaxPending {
 		if err := os.WriteFile(a.Path(fmt.Sprintf("x.%d.json", n)), nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	more("too many", op("n", Add, "1"))
-	for n := range statedir.MostAside - MaxAside + 1 {
+	for n := range statedir.MostPending - MaxPending + 1 {
 		if err := os.WriteFile(a.Path(fmt.Sprintf("y.%d.json", n)), nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	same("a flood of files", failed(t, w, func(tx *Tx) { tx.Apply(op("n", Add, "1")) }))
-	for n := range statedir.MostAside - MaxAside + 1 {
+	for n := range statedir.MostPending - MaxPending + 1 {
 		a.Remove(fmt.Sprintf("y.%d.json", n))
 	}
-	for n := range MaxAside {
+	for n := range MaxPending {
 		a.Remove(fmt.Sprintf("x.%d.json", n))
 	}
 }

@@ -23,7 +23,7 @@ func usageState(t *testing.T) (dir string) {
 
 // A count that cannot wait is done all the same: exit status 0, in time, in
 // every view at once, and in the sidecar with the next commit or by fold.
-func TestAWriteThatCannotWaitIsSetAside(t *testing.T) {
+func TestAWriteThatCannotWaitIsSetPending(t *testing.T) {
 	dir := usageState(t)
 	w, err := sidecar.Open(context.Background(), dir, nil, "tool", nil)
 	if err != nil {
@@ -33,11 +33,11 @@ func TestAWriteThatCannotWaitIsSetAside(t *testing.T) {
 	_, err = w.Update(context.Background(), func(*sidecar.Tx) error {
 		start := time.Now()
 		got := must(t, "put", "tool", "skills", "deploy", "use_count=2", "--wait", "0s", "--dir", dir, "--program", "hook")
-		if !regexp.MustCompile(`^tool set aside patch [0-9a-v]{13}: views show it`).MatchString(got) {
+		if !regexp.MustCompile(`^tool deferred patch [0-9a-v]{13}: views show it`).MatchString(got) {
 			t.Errorf("put says %q", got)
 		}
 		got = must(t, "put", "tool", "skills", "deploy", "use_count=3", "--json", "--wait", "10ms", "--dir", dir)
-		if !regexp.MustCompile(`^\{"owner":"tool","outcome":"set aside","changed":false,"version":"","fields":\{\},"patch":"[0-9a-v]{13}"\}\n$`).MatchString(got) {
+		if !regexp.MustCompile(`^\{"owner":"tool","outcome":"deferred","changed":false,"version":"","fields":\{\},"patch":"[0-9a-v]{13}"\}\n$`).MatchString(got) {
 			t.Errorf("put --json says %s", got)
 		}
 		if took := time.Since(start); took > 10*time.Second {
@@ -45,10 +45,10 @@ func TestAWriteThatCannotWaitIsSetAside(t *testing.T) {
 		}
 		conditional := call(t, "", "put", "tool", "skills", "deploy", "use_count=1", "--if-version", "", "--wait", "0s", "--dir", dir)
 		if conditional.Status != exitBusy || conditional.Stdout != "" {
-			t.Errorf("a conditional commit cannot be set aside: %+v", conditional)
+			t.Errorf("a conditional commit cannot be deferred: %+v", conditional)
 		}
 		fold := call(t, "", "fold", "tool", "--wait", "0s", "--dir", dir)
-		if fold.Status != exitBusy || !strings.Contains(fold.Stderr, "tool.lock: busy: ") || strings.Contains(fold.Stderr, "patch") { // it sets none aside
+		if fold.Status != exitBusy || !strings.Contains(fold.Stderr, "tool.lock: busy: ") || strings.Contains(fold.Stderr, "patch") { // it defers none
 			t.Errorf("fold: %+v", fold)
 		}
 		return nil
@@ -59,40 +59,40 @@ func TestAWriteThatCannotWaitIsSetAside(t *testing.T) {
 	if got := must(t, "get", "skills", "deploy", "use_count", "--dir", dir); got != "5\n" {
 		t.Errorf("get says %q", got)
 	}
-	for _, want := range []string{"tool has 2 patches set aside, which the view shows", "SET ASIDE"} {
+	for _, want := range []string{"tool has 2 pending patches, which the view shows", "SET ASIDE"} {
 		if got := must(t, "view", "--dir", dir); !strings.Contains(got, want) {
 			t.Errorf("the view does not say %q:\n%s", want, got)
 		}
 	}
-	if got := must(t, "view", "--json", "--dir", dir); !strings.Contains(got, `"aside":2`) {
+	if got := must(t, "view", "--json", "--dir", dir); !strings.Contains(got, `"pending":2`) {
 		t.Errorf("the view does not count them: %s", got)
 	}
-	if got := must(t, "explain", "skills", "--dir", dir); !strings.Contains(got, "which is set aside and in no commit yet") {
+	if got := must(t, "explain", "skills", "--dir", dir); !strings.Contains(got, "which is deferred and in no commit yet") {
 		t.Errorf("explain does not say it:\n%s", got)
 	}
-	if got := must(t, "fold", "tool", "--dir", dir); !strings.HasPrefix(got, "tool took in 2 patches: version ") {
+	if got := must(t, "fold", "tool", "--dir", dir); !strings.HasPrefix(got, "tool folded 2 patches: version ") {
 		t.Errorf("fold says %q", got)
 	}
 	if got := must(t, "fold", "tool", "--json", "--dir", dir); !strings.HasPrefix(got, `{"owner":"tool","folded":0,"version":"`) {
 		t.Errorf("fold again says %q", got)
 	}
 	if got := must(t, "view", "--dir", dir); strings.Contains(got, "SET ASIDE") {
-		t.Errorf("the view says that something is set aside:\n%s", got)
+		t.Errorf("the view says that something is deferred:\n%s", got)
 	}
 	if got := must(t, "get", "skills", "deploy", "use_count", "--dir", dir); got != "5\n" {
 		t.Errorf("get says %q", got)
 	}
 }
 
-// What cannot be taken in is told, by whoever finds it.
-func TestAPatchThatIsNotTakenInIsTold(t *testing.T) {
+// What cannot be folded is told, by whoever finds it.
+func TestAPatchThatIsNotFoldedIsTold(t *testing.T) {
 	dir := usageState(t)
-	odd := filepath.Join(dir, ".freehold", "tool.aside", "odd.1.json")
+	odd := filepath.Join(dir, ".freehold", "tool.pending", "odd.1.json")
 	if err := os.WriteFile(odd, []byte("{}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	got := call(t, "", "put", "tool", "skills", "deploy", "use_count=1", "--dir", dir)
-	if got.Status != exitDone || !strings.Contains(got.Stderr, odd+": not taken in: ") {
+	if got.Status != exitDone || !strings.Contains(got.Stderr, odd+": not folded: ") {
 		t.Errorf("put: %+v", got)
 	}
 	if got := must(t, "view", "--dir", dir); !strings.Contains(got, "not all of which the view shows") {
@@ -115,9 +115,9 @@ func TestAPatchThatIsNotTakenInIsTold(t *testing.T) {
 	}
 }
 
-// Where too much is set aside already, a write that cannot wait is an error that
+// Where too much is deferred already, a write that cannot wait is an error that
 // says so and what to do, and nothing is lost of what is there.
-func TestAWriteIsRefusedWhereTooMuchIsSetAside(t *testing.T) {
+func TestAWriteIsRefusedWhereTooMuchIsSetPending(t *testing.T) {
 	dir := usageState(t)
 	w, err := sidecar.Open(context.Background(), dir, nil, "tool", nil)
 	if err != nil {
@@ -129,8 +129,8 @@ func TestAWriteIsRefusedWhereTooMuchIsSetAside(t *testing.T) {
 	_, err = w.Update(context.Background(), func(*sidecar.Tx) error {
 		must(t, put...)
 		before = must(t, "get", "skills", "deploy", "use_count", "--dir", dir)
-		big := filepath.Join(dir, ".freehold", "tool.aside", "zzzz.1.json")
-		if err := os.WriteFile(big, make([]byte, sidecar.MaxAsideBytes), 0o600); err != nil {
+		big := filepath.Join(dir, ".freehold", "tool.pending", "zzzz.1.json")
+		if err := os.WriteFile(big, make([]byte, sidecar.MaxPendingBytes), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		defer os.Remove(big)
@@ -148,16 +148,16 @@ func TestAWriteIsRefusedWhereTooMuchIsSetAside(t *testing.T) {
 	}
 }
 
-// However much is set aside, and however short the owner's wait: fold goes on
-// until all is taken in; with --wait, no longer than that, and then what it took
+// However much is deferred, and however short the owner's wait: fold goes on
+// until all is folded; with --wait, no longer than that, and then what it took
 // in stays so.
-func TestFoldGoesOnUntilAllIsTakenIn(t *testing.T) {
+func TestFoldGoesOnUntilAllIsFolded(t *testing.T) {
 	in := t.TempDir()
 	dir, owners := filepath.Join(in, "state"), filepath.Join(in, "owners.yaml")
 	err := os.WriteFile(owners, []byte(`state: pile
 owners:
   tool:
-    busy: {wait: 1ns, then: aside}
+    busy: {wait: 1ns, then: defer}
     fields:
       n: {type: uint, kind: counter, doc: How often.}
       tags: {type: string, kind: set, doc: What.}
@@ -181,13 +181,13 @@ owners:
 				return err
 			}
 			defer other.Close()
-			for range 45 { // more than two versions take in
+			for range 45 { // more than two versions fold
 				c, err := other.Update(context.Background(), func(tx *sidecar.Tx) error {
 					tx.Apply(sidecar.Op{Field: "n", Verb: sidecar.Add, Value: []byte("1")})
 					tx.Apply(sidecar.Op{Field: "tags", Verb: sidecar.Remove, Value: []byte(`"` + strings.Repeat("x", 20_000) + `"`)})
 					return nil
 				})
-				if err != nil || c.Outcome != sidecar.SetAside {
+				if err != nil || c.Outcome != sidecar.Deferred {
 					t.Fatalf("%+v (%v)", c, err)
 				}
 			}
@@ -198,21 +198,21 @@ owners:
 		}
 	}
 	pile()
-	if got := must(t, "fold", "tool", "--dir", dir); !strings.HasPrefix(got, "tool took in 45 patches: version ") {
+	if got := must(t, "fold", "tool", "--dir", dir); !strings.HasPrefix(got, "tool folded 45 patches: version ") {
 		t.Errorf("fold says %q", got)
 	}
 	pile()
 	some := call(t, "", "fold", "tool", "--wait", "0s", "--dir", dir)
-	if some.Status != exitBusy || some.Stdout != "" || !strings.Contains(some.Stderr, "are taken in, and the next commit goes on with the rest") {
+	if some.Status != exitBusy || some.Stdout != "" || !strings.Contains(some.Stderr, "are folded, and the next commit goes on with the rest") {
 		t.Errorf("fold --wait 0s says %+v", some)
 	}
 	if got := must(t, "get", "n", "--dir", dir); got != "90\n" {
 		t.Errorf("get says %q", got)
 	}
-	if got := must(t, "add", "tool", "n", "10", "--dir", dir); !strings.HasPrefix(got, "tool set aside patch ") {
+	if got := must(t, "add", "tool", "n", "10", "--dir", dir); !strings.HasPrefix(got, "tool deferred patch ") {
 		t.Errorf("add says %q", got)
 	}
-	if got := must(t, "fold", "tool", "--dir", dir); !strings.HasPrefix(got, "tool took in ") {
+	if got := must(t, "fold", "tool", "--dir", dir); !strings.HasPrefix(got, "tool folded ") {
 		t.Errorf("fold says %q", got)
 	}
 	if got := must(t, "get", "n", "--dir", dir); got != "100\n" {

@@ -6,8 +6,8 @@ import (
 	"github.com/freehold-dev/freehold/reader/internal/notice"
 )
 
-// A patch set aside changes no sidecar: its own directory gives the notice.
-func TestWatchIsToldOfWhatIsSetAside(t *testing.T) {
+// A pending patch changes no sidecar: its own directory gives the notice.
+func TestWatchIsToldOfWhatIsSetPending(t *testing.T) {
 	s := newSpooling(t)
 	r := s.reader()
 	told, err := notice.New()
@@ -32,13 +32,13 @@ func TestWatchIsToldOfWhatIsSetAside(t *testing.T) {
 				<-told.Rings()
 			})
 		case 2:
-			if o, _ := v.Owner("tool"); o.Aside != 1 || raw(v, "n") != "2" {
-				t.Errorf("%d patches are set aside, n is %s", o.Aside, raw(v, "n"))
+			if o, _ := v.Owner("tool"); o.Pending != 1 || raw(v, "n") != "2" {
+				t.Errorf("%d pending patches, n is %s", o.Pending, raw(v, "n"))
 			}
 			s.commit(s.worker, add("n", "1")) // and takes the patch in
 		default:
-			if o, _ := v.Owner("tool"); o.Aside != 0 || raw(v, "n") != "3" {
-				t.Errorf("%d patches are set aside, n is %s", o.Aside, raw(v, "n"))
+			if o, _ := v.Owner("tool"); o.Pending != 0 || raw(v, "n") != "3" {
+				t.Errorf("%d pending patches, n is %s", o.Pending, raw(v, "n"))
 			}
 			return
 		}

@@ -16,25 +16,25 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestPatchesSetAsideAreTakenInOnceByTheNextCommit(t *testing.T) {
+func TestPatchesSetPendingAreFoldedOnceByTheNextCommit(t *testing.T) {
 	dir, w := newSetters(t)
 	update(t, w, ops(op("n", Add, "1"), op("tags", Insert, `"a"`)))
-	first := setAside(t, w, op("n", Add, "10"), op("peak", Raise, "7"), op("tags", Insert, `"b"`), Op{Field: "own", Verb: Add, Key: "k", Member: "uses", Value: []byte("2")})
-	second := setAside(t, w, op("n", Add, "100"), op("peak", Raise, "5"), op("tags", Remove, `"a"`), Op{Field: "own", Verb: Add, Key: "k", Member: "uses", Value: []byte("3")})
+	first := deferUpdate(t, w, op("n", Add, "10"), op("peak", Raise, "7"), op("tags", Insert, `"b"`), Op{Field: "own", Verb: Add, Key: "k", Member: "uses", Value: []byte("2")})
+	second := deferUpdate(t, w, op("n", Add, "100"), op("peak", Raise, "5"), op("tags", Remove, `"a"`), Op{Field: "own", Verb: Add, Key: "k", Member: "uses", Value: []byte("3")})
 	for _, id := range []Version{first, second} {
-		if got, err := Resolve(t.Context(), dir, "tool", id); got != SetAside || err != nil {
-			t.Errorf("resolved as %v (%v), want set aside", got, err)
+		if got, err := Resolve(t.Context(), dir, "tool", id); got != Deferred || err != nil {
+			t.Errorf("resolved as %v (%v), want deferred", got, err)
 		}
 	}
 	c := update(t, w, ops(op("n", Add, "1000")))
 	if c.Outcome != Applied || c.Folded != 2 {
-		t.Errorf("the next commit is %+v, want it to take in two patches", c)
+		t.Errorf("the next commit is %+v, want it to fold two patches", c)
 	}
 	want := map[string]string{"n": "1111", "peak": "7", "tags": `["b"]`, "own": `{"k":{"uses":5}}`}
 	if diff := cmp.Diff(want, values(t, w, "n", "peak", "tags", "own")); diff != "" {
 		t.Errorf("values (-want +got):\n%s", diff)
 	}
-	noneAside(t, w)
+	nonePending(t, w)
 	for _, id := range []Version{first, second} {
 		if got, err := Resolve(t.Context(), dir, "tool", id); got != Applied || err != nil {
 			t.Errorf("resolved as %v (%v), want applied", got, err)
@@ -46,9 +46,9 @@ func TestPatchesSetAsideAreTakenInOnceByTheNextCommit(t *testing.T) {
 	}
 }
 
-func TestCommitThatChangesNothingTakesIn(t *testing.T) {
+func TestCommitThatChangesNothingFolds(t *testing.T) {
 	_, w := newSetters(t)
-	setAside(t, w, op("n", Add, "3"))
+	deferUpdate(t, w, op("n", Add, "3"))
 	c := update(t, w, ops())
 	if c.Outcome != Unchanged || c.Folded != 1 || c.Version.IsZero() {
 		t.Errorf("the commit is %+v", c)
@@ -58,11 +58,11 @@ func TestCommitThatChangesNothingTakesIn(t *testing.T) {
 	}
 }
 
-// What was set aside by somebody is still that one's after the fold.
-func TestFoldKeepsWhoSetAside(t *testing.T) {
+// Pending patches by somebody is still that one's after the fold.
+func TestFoldKeepsWhoSetPending(t *testing.T) {
 	dir, w := newSetters(t)
 	hook := openSetter(t, dir, "tool", &Options{Program: "hook"})
-	setAside(t, hook, op("n", Add, "3"))
+	deferUpdate(t, hook, op("n", Add, "3"))
 	c := update(t, w, ops(op("peak", Raise, "1")))
 	_, by, _ := w.last.Field("n")
 	if by.Program != "hook" || by.Version != c.Version {
@@ -108,19 +108,19 @@ func TestWriteOnlyTxRefusesToRead(t *testing.T) {
 			})
 		})
 	}
-	if names := asideNames(t, w); len(names) > 0 {
-		t.Errorf("set aside all the same: %v", names)
+	if names := pendingNames(t, w); len(names) > 0 {
+		t.Errorf("deferred all the same: %v", names)
 	}
 	// The keys of others are read without a lock anyway.
 	locked(t, w, func() {
 		c := update(t, w, func(tx *Tx) error { tx.Keys("skills"); tx.Apply(op("n", Add, "1")); return nil })
-		if c.Outcome != SetAside {
+		if c.Outcome != Deferred {
 			t.Errorf("the commit is %+v", c)
 		}
 	})
 }
 
-func TestMistakesAreRefusedWhenSetAside(t *testing.T) {
+func TestMistakesAreRefusedWhenSetPending(t *testing.T) {
 	_, w := newSetters(t)
 	failed := errors.New("the function's own")
 	for name, tc := range map[string]struct {
@@ -156,8 +156,8 @@ func TestMistakesAreRefusedWhenSetAside(t *testing.T) {
 		_, err := w.Update(ctx, ops(op("n", Add, "1")))
 		wantError(t, err, context.Canceled)
 	})
-	if names := asideNames(t, w); len(names) > 0 {
-		t.Errorf("set aside: %v", names)
+	if names := pendingNames(t, w); len(names) > 0 {
+		t.Errorf("deferred: %v", names)
 	}
 	there := Op{Field: "own", Verb: Insert, Key: "k"}
 	c := update(t, w, ops(there))
@@ -170,21 +170,21 @@ func TestMistakesAreRefusedWhenSetAside(t *testing.T) {
 
 func TestFullSpoolIsBusyAndLosesNothing(t *testing.T) {
 	_, w := newSetters(t)
-	setAside(t, w, op("n", Add, "1"))
-	a := openAside(t, w)
-	for n := range MaxAside - 1 {
+	deferUpdate(t, w, op("n", Add, "1"))
+	a := openPending(t, w)
+	for n := range MaxPending - 1 {
 		if err := os.WriteFile(a.Path(fmt.Sprintf("x.%d.json", n)), nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	locked(t, w, func() {
 		c, err := w.Update(t.Context(), ops(op("n", Add, "1")))
-		wantError(t, err, ErrBusy, "4096 patches are set aside already", "freehold fold tool")
+		wantError(t, err, ErrBusy, "4096 pending patches already", "freehold fold tool")
 		if c != (Commit{}) {
 			t.Errorf("the commit is %+v", c)
 		}
 	})
-	for n := range MaxAside - 1 {
+	for n := range MaxPending - 1 {
 		a.Remove(fmt.Sprintf("x.%d.json", n))
 	}
 	locked(t, w, func() {
@@ -196,12 +196,12 @@ func TestFullSpoolIsBusyAndLosesNothing(t *testing.T) {
 	}
 }
 
-func TestOverflowAtTheFoldIsKeptOutAndReported(t *testing.T) {
+func TestOverflowAtTheFoldIsRejectedAndReported(t *testing.T) {
 	dir, _ := newSetters(t)
 	var told []error
 	w := openSetter(t, dir, "tool", &Options{Notice: func(err error) { told = append(told, err) }})
-	id := setAside(t, w, op("n", Add, "5"), op("small", Add, "9223372036854775807"))
-	setAside(t, w, op("n", Add, "1"), op("small", Add, "1"))
+	id := deferUpdate(t, w, op("n", Add, "5"), op("small", Add, "9223372036854775807"))
+	deferUpdate(t, w, op("n", Add, "1"), op("small", Add, "1"))
 	c := update(t, w, ops(op("peak", Raise, "1")))
 	if c.Folded != 1 {
 		t.Errorf("the commit is %+v", c)
@@ -212,31 +212,31 @@ func TestOverflowAtTheFoldIsKeptOutAndReported(t *testing.T) {
 	if len(told) != 1 {
 		t.Fatalf("told %v", told)
 	}
-	wantError(t, told[0], schema.ErrOverflow, "kept out", filepath.Join(dir, ".freehold", "quarantine"))
-	noneAside(t, w)
+	wantError(t, told[0], schema.ErrOverflow, "rejected", filepath.Join(dir, ".freehold", "quarantine"))
+	nonePending(t, w)
 	if got, err := Resolve(t.Context(), dir, "tool", id); got != Applied || err != nil {
 		t.Errorf("the other one resolved as %v (%v)", got, err)
 	}
-	kept, err := filepath.Glob(filepath.Join(dir, ".freehold", "quarantine", "tool.aside.*.json"))
+	kept, err := filepath.Glob(filepath.Join(dir, ".freehold", "quarantine", "tool.pending.*.json"))
 	if err != nil || len(kept) != 1 {
 		t.Fatalf("kept %v (%v)", kept, err)
 	}
-	lost := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(kept[0]), "tool.aside."), ".json")
+	lost := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(kept[0]), "tool.pending."), ".json")
 	got, err := Resolve(t.Context(), dir, "tool", Version{Nonce: lost})
 	if got != NotApplied {
 		t.Errorf("resolved as %v", got)
 	}
-	wantError(t, err, ErrKeptOut, "does not fit")
+	wantError(t, err, ErrRejected, "does not fit")
 }
 
-// A patch that an earlier commit has kept out, and was killed before it was gone,
-// is not taken in though it fits by now: whoever was told may have added by hand
+// A patch that an earlier commit has rejected, and was killed before it was gone,
+// is not folded though it fits by now: whoever was told may have added by hand
 // what is to count.
-func TestWhatWasKeptOutStaysOut(t *testing.T) {
+func TestWhatWasRejectedStaysOut(t *testing.T) {
 	_, w := newSetters(t)
-	id := setAside(t, w, op("n", Add, "5")).Nonce
-	raw := readFile(t, openAside(t, w).Path(asideNames(t, w)[0]))
-	if _, err := w.dir.KeepOut(keptName("tool", id), []byte(raw), "it did not fit"); err != nil {
+	id := deferUpdate(t, w, op("n", Add, "5")).Nonce
+	raw := readFile(t, openPending(t, w).Path(pendingNames(t, w)[0]))
+	if _, err := w.dir.Reject(keptName("tool", id), []byte(raw), "it did not fit"); err != nil {
 		t.Fatal(err)
 	}
 	if c := update(t, w, ops(op("n", Add, "1"))); c.Folded != 0 {
@@ -245,12 +245,12 @@ func TestWhatWasKeptOutStaysOut(t *testing.T) {
 	if diff := cmp.Diff(map[string]string{"n": "1"}, values(t, w, "n")); diff != "" {
 		t.Errorf("values (-want +got):\n%s", diff)
 	}
-	noneAside(t, w)
+	nonePending(t, w)
 }
 
-// A patch that a commit keeps out before its writer has looked whether its number
-// passed is not set aside a second time.
-func TestWhatIsKeptOutAtOnceIsNotSetAsideAgain(t *testing.T) {
+// A patch that a commit rejects before its writer has looked whether its number
+// passed is not deferred a second time.
+func TestWhatIsRejectedAtOnceIsNotSetPendingAgain(t *testing.T) {
 	dir, w := newSetters(t)
 	update(t, w, ops(op("small", Add, "1")))
 	holder, folder := openSetter(t, dir, "tool", nil), openSetter(t, dir, "tool", &Options{Wait: time.Minute})
@@ -260,7 +260,7 @@ func TestWhatIsKeptOutAtOnceIsNotSetAsideAgain(t *testing.T) {
 	puts, published, resume, folded := 0, make(chan struct{}), make(chan struct{}), make(chan error, 1)
 	failpoint.Set(func(step string) {
 		switch step {
-		case failpoint.AsidePut:
+		case failpoint.PendingPut:
 			if puts++; puts > 1 {
 				return
 			}
@@ -271,29 +271,29 @@ func TestWhatIsKeptOutAtOnceIsNotSetAsideAgain(t *testing.T) {
 			}()
 			<-published
 		case failpoint.FoldPublished:
-			close(published) // it is kept out, and its file is there
+			close(published) // it is rejected, and its file is there
 			<-resume
 		}
 	})
 	defer failpoint.Set(nil)
 	c, err := w.Update(t.Context(), ops(op("small", Add, "9223372036854775807")))
 	close(resume)
-	if err != nil || c.Outcome != SetAside || puts != 1 {
-		t.Errorf("set aside %d times: %+v (%v)", puts, c, err)
+	if err != nil || c.Outcome != Deferred || puts != 1 {
+		t.Errorf("deferred %d times: %+v (%v)", puts, c, err)
 	}
 	if err := <-folded; err != nil {
 		t.Fatal(err)
 	}
 	failpoint.Set(nil)
 	update(t, w, ops())
-	if kept, err := w.dir.KeptOut(statedir.OwnerAside("tool")); kept != 1 || err != nil {
-		t.Errorf("%d are kept out (%v), want 1", kept, err)
+	if kept, err := w.dir.Rejected(statedir.OwnerPending("tool")); kept != 1 || err != nil {
+		t.Errorf("%d are rejected (%v), want 1", kept, err)
 	}
 	got, err := Resolve(t.Context(), dir, "tool", c.Version)
 	if got != NotApplied {
 		t.Errorf("resolved as %v", got)
 	}
-	wantError(t, err, ErrKeptOut)
+	wantError(t, err, ErrRejected)
 }
 
 func TestPatchMeansTheIncarnationThatThereWas(t *testing.T) {
@@ -307,10 +307,10 @@ func TestPatchMeansTheIncarnationThatThereWas(t *testing.T) {
 	}
 	create("a")
 	create("b")
-	id := setAside(t, w, use("a"), use("b"))
+	id := deferUpdate(t, w, use("a"), use("b"))
 	update(t, maker, ops(Op{Field: "skills", Verb: Delete, Key: "a"}))
 	create("a")
-	setAside(t, w, use("a"))
+	deferUpdate(t, w, use("a"))
 	update(t, w, ops())
 	update(t, w, func(tx *Tx) error {
 		for key, want := range map[string]string{"a": "1", "b": "1"} {
@@ -324,16 +324,16 @@ func TestPatchMeansTheIncarnationThatThereWas(t *testing.T) {
 	if got != Applied {
 		t.Errorf("resolved as %v", got)
 	}
-	wantError(t, err, ErrKeptOut, `key "a"`)
+	wantError(t, err, ErrRejected, `key "a"`)
 }
 
 // An owner's own keys: patches on one that is absent join the incarnation which
-// the first of them creates; one that means another is kept out.
+// the first of them creates; one that means another is rejected.
 func TestPatchesOnAnAbsentKeyShareItsIncarnation(t *testing.T) {
 	dir, w := newSetters(t)
 	use := Op{Field: "own", Verb: Add, Key: "k", Member: "uses", Value: []byte("1")}
-	first := setAside(t, w, use)
-	setAside(t, w, use)
+	first := deferUpdate(t, w, use)
+	deferUpdate(t, w, use)
 	update(t, w, ops(use))
 	var ref Ref
 	update(t, w, func(tx *Tx) error { ref, _ = tx.Ref("own", "k"); return nil })
@@ -347,10 +347,10 @@ func TestPatchesOnAnAbsentKeyShareItsIncarnation(t *testing.T) {
 	use.At = first
 	update(t, w, ops(use))
 	use.At = Version{}
-	late := setAside(t, w, use)
+	late := deferUpdate(t, w, use)
 	update(t, openSetter(t, dir, "tool", nil), ops(Op{Field: "own", Verb: Delete, Key: "k"}))
 	if got, err := Resolve(t.Context(), dir, "tool", late); got != Applied || err != nil {
-		t.Errorf("what was set aside before the key was deleted: %v (%v)", got, err)
+		t.Errorf("pending patches before the key was deleted: %v (%v)", got, err)
 	}
 	update(t, w, ops(Op{Field: "own", Verb: Insert, Key: "k"}))
 	if diff := cmp.Diff(map[string]string{"own": `{"k":{}}`}, values(t, w, "own")); diff != "" {
@@ -358,21 +358,21 @@ func TestPatchesOnAnAbsentKeyShareItsIncarnation(t *testing.T) {
 	}
 }
 
-func TestLostAsideDirectoryIsRefusedUntilRepaired(t *testing.T) {
+func TestLostPendingDirectoryIsRefusedUntilRepaired(t *testing.T) {
 	dir, w := newSetters(t)
-	path := filepath.Join(dir, ".freehold", "tool.aside")
+	path := filepath.Join(dir, ".freehold", "tool.pending")
 	if err := os.Rename(path, path+".moved"); err != nil {
 		t.Fatal(err)
 	}
 	_, err := w.Update(t.Context(), ops(op("n", Add, "1")))
-	wantError(t, err, ErrUnreadable, "tool.aside", "state repair")
+	wantError(t, err, ErrUnreadable, "tool.pending", "state repair")
 	if c := update(t, openSetter(t, dir, "light", nil), ops(op("ticks", Add, "1"))); c.Outcome != Applied {
 		t.Errorf("another owner's commit: %v", c.Outcome)
 	}
 }
 
 // A patch that was put where nobody looks, since a directory was moved away, and
-// perhaps another one stands there, is not said to be set aside. It counts if that
+// perhaps another one stands there, is not said to be deferred. It counts if that
 // is put back.
 func TestAPatchWhereNobodyLooksIsNotAcknowledged(t *testing.T) {
 	for what, moved := range map[string]struct {
@@ -380,15 +380,15 @@ func TestAPatchWhereNobodyLooksIsNotAcknowledged(t *testing.T) {
 		again func(path string) error // what takes its place
 		want  error
 	}{
-		"lost":                  {".freehold/tool.aside", func(string) error { return nil }, statedir.ErrAside},
-		"replaced":              {".freehold/tool.aside", func(path string) error { return os.Mkdir(path, 0o700) }, statedir.ErrAside},
+		"lost":                  {".freehold/tool.pending", func(string) error { return nil }, statedir.ErrPending},
+		"replaced":              {".freehold/tool.pending", func(path string) error { return os.Mkdir(path, 0o700) }, statedir.ErrPending},
 		"with all of its state": {"", func(path string) error { return Create(path, setters()) }, ErrReplaced},
 	} {
 		dir, w := newSetters(t)
 		path := filepath.Join(dir, moved.name)
 		locked(t, w, func() {
 			failpoint.Set(func(step string) {
-				if step != failpoint.AsidePut {
+				if step != failpoint.PendingPut {
 					return
 				}
 				failpoint.Set(nil)
@@ -400,7 +400,7 @@ func TestAPatchWhereNobodyLooksIsNotAcknowledged(t *testing.T) {
 			c, err := w.Update(t.Context(), ops(op("n", Add, "1")))
 			wantError(t, err, ErrIndeterminate, path)
 			wantError(t, err, moved.want)
-			if c.Outcome != NotApplied || !c.Version.IsAside() {
+			if c.Outcome != NotApplied || !c.Version.IsPending() {
 				t.Errorf("%s: %+v", what, c)
 			}
 		})
@@ -413,7 +413,7 @@ func TestAPatchWhereNobodyLooksIsNotAcknowledged(t *testing.T) {
 	}
 }
 
-func TestWriterClosesAfterWhatIsBeingSetAside(t *testing.T) {
+func TestWriterClosesAfterWhatIsBeingSetPending(t *testing.T) {
 	_, w := newSetters(t)
 	locked(t, w, func() {
 		began, result := make(chan struct{}), make(chan error)

@@ -17,24 +17,24 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// An Aside is the open directory of the patches that processes of one owner
-// have set aside. Its methods are safe for concurrent use, but for Names. It is
+// An PendingDir is the open directory of the patches that processes of one owner
+// have deferred. Its methods are safe for concurrent use, but for Names. It is
 // opened for one purpose and closed again: one that was moved away meanwhile must
 // not be used for long.
-type Aside struct {
+type PendingDir struct {
 	dir    *Dir
 	name   string
 	folder folder
 	read   atomic.Int64 // bytes
 }
 
-// OpenAside opens the directory of owner's patches set aside. It was made with
+// OpenPending opens the directory of owner's pending patches. It was made with
 // the state, and is never made on the fly: an error means that it is not there
-// or not to be trusted, and that what was set aside may be lost.
-func (d *Dir) OpenAside(owner string) (*Aside, error) {
-	name := OwnerAside(owner)
+// or not to be trusted, and that pending patches may be lost.
+func (d *Dir) OpenPending(owner string) (*PendingDir, error) {
+	name := OwnerPending(owner)
 	fd, err := d.meta.openBelow(name, openFlags|unix.O_DIRECTORY)
-	a := &Aside{dir: d, name: name, folder: folder{path: filepath.Join(d.meta.path, name), fd: fd}}
+	a := &PendingDir{dir: d, name: name, folder: folder{path: filepath.Join(d.meta.path, name), fd: fd}}
 	switch {
 	case notThere(err):
 		return nil, a.lost(d.meta.explainAs(unix.S_IFDIR, name, err))
@@ -48,28 +48,28 @@ func (d *Dir) OpenAside(owner string) (*Aside, error) {
 	return a, nil
 }
 
-func (a *Aside) lost(err error) error {
-	return fmt.Errorf("%w: %w: put it back if it was moved, or stop the state's programs and run `freehold state repair --dir %s`", ErrAside, err, ShellWord(a.dir.path))
+func (a *PendingDir) lost(err error) error {
+	return fmt.Errorf("%w: %w: put it back if it was moved, or stop the state's programs and run `freehold state repair --dir %s`", ErrPending, err, ShellWord(a.dir.path))
 }
 
 // Close closes the directory.
-func (a *Aside) Close() error { return unix.Close(a.folder.fd) }
+func (a *PendingDir) Close() error { return unix.Close(a.folder.fd) }
 
-// Share makes sure, until [Aside.Unshare], that nobody seals the directory: what
+// Share makes sure, until [PendingDir.Unshare], that nobody seals the directory: what
 // is put into it by then is seen by whoever does. It waits for nobody, and
 // returns an error that wraps [ErrBusy] if somebody has sealed it, or waits to.
-func (a *Aside) Share() error {
-	if wanted(a.folder.fd) { // else those who set aside without pause keep it from being sealed for ever
+func (a *PendingDir) Share() error {
+	if wanted(a.folder.fd) { // else those who deferred without pause keep it from being sealed for ever
 		return a.busy()
 	}
 	return a.take(unix.LOCK_SH)
 }
 
-// Seal makes sure, until [Aside.Unshare], that nobody puts a patch into the
+// Seal makes sure, until [PendingDir.Unshare], that nobody puts a patch into the
 // directory: those that are there are all. It waits for who is putting one, as
 // long as wait, and then returns an error that wraps [ErrBusy]; nobody begins to
 // put another meanwhile.
-func (a *Aside) Seal(ctx context.Context, wait time.Duration) error {
+func (a *PendingDir) Seal(ctx context.Context, wait time.Duration) error {
 	want(a.folder.fd, true)
 	defer want(a.folder.fd, false)
 	for pace := turnPace(0); ; {
@@ -83,7 +83,7 @@ func (a *Aside) Seal(ctx context.Context, wait time.Duration) error {
 	}
 }
 
-func (a *Aside) take(how int) error {
+func (a *PendingDir) take(how int) error {
 	free, err := a.folder.lock(how)
 	if err == nil && !free {
 		err = a.busy()
@@ -91,21 +91,21 @@ func (a *Aside) take(how int) error {
 	return err
 }
 
-func (a *Aside) busy() error {
-	return fmt.Errorf("%s: %w: an upgrade of the state is under way, or somebody sets a patch aside; try again", a.folder.path, ErrBusy)
+func (a *PendingDir) busy() error {
+	return fmt.Errorf("%s: %w: an upgrade of the state is under way, or somebody sets a patch pending; try again", a.folder.path, ErrBusy)
 }
 
 // Unshare ends what Share or Seal began, also if a child has the descriptor at
 // this moment between fork and exec.
-func (a *Aside) Unshare() { unix.Flock(a.folder.fd, unix.LOCK_UN) }
+func (a *PendingDir) Unshare() { unix.Flock(a.folder.fd, unix.LOCK_UN) }
 
 // Path returns the absolute path of a file in the directory, for messages.
-func (a *Aside) Path(name string) string { return filepath.Join(a.folder.path, name) }
+func (a *PendingDir) Path(name string) string { return filepath.Join(a.folder.path, name) }
 
 // Names lists the patches, sorted by name. What is still being written has
 // other names. It returns an error that wraps [ErrFlooded] if there are more
-// than [MostAside] files.
-func (a *Aside) Names() ([]string, error) {
+// than [MostPending] files.
+func (a *PendingDir) Names() ([]string, error) {
 	if _, err := unix.Seek(a.folder.fd, 0, 0); err != nil {
 		return nil, a.folder.fail("list", ".", err)
 	}
@@ -119,8 +119,8 @@ func (a *Aside) Names() ([]string, error) {
 		if n == 0 {
 			break
 		}
-		if _, _, names = unix.ParseDirent(buf[:n], -1, names); len(names) > MostAside {
-			return nil, a.flooded("%d files", MostAside)
+		if _, _, names = unix.ParseDirent(buf[:n], -1, names); len(names) > MostPending {
+			return nil, a.flooded("%d files", MostPending)
 		}
 	}
 	names = slices.DeleteFunc(names, func(name string) bool { return strings.HasPrefix(name, ".") })
@@ -129,23 +129,23 @@ func (a *Aside) Names() ([]string, error) {
 }
 
 // ReadFile reads the patch name, with the errors of [Dir.ReadFile]. It returns
-// an error that wraps [ErrFlooded] once it has read more than [MostAsideBytes].
-func (a *Aside) ReadFile(name string, buf []byte, most int) ([]byte, error) {
+// an error that wraps [ErrFlooded] once it has read more than [MostPendingBytes].
+func (a *PendingDir) ReadFile(name string, buf []byte, most int) ([]byte, error) {
 	raw, err := a.folder.readFile(name, buf, most)
-	if a.read.Add(int64(len(raw))) > MostAsideBytes {
-		return nil, a.flooded("%d bytes", MostAsideBytes)
+	if a.read.Add(int64(len(raw))) > MostPendingBytes {
+		return nil, a.flooded("%d bytes", MostPendingBytes)
 	}
 	return raw, err
 }
 
-func (a *Aside) flooded(format string, most int) error {
+func (a *PendingDir) flooded(format string, most int) error {
 	return a.folder.fail("list", ".", fmt.Errorf("%w: more than "+format+": move away what is not Freehold's", ErrFlooded, most))
 }
 
 // Sizes returns how many bytes each of the files names has, and all of them. It
 // looks at those only that are not in known, which may be nil: nobody changes a
 // file. One that is gone has none.
-func (a *Aside) Sizes(names []string, known map[string]int64) (sizes map[string]int64, bytes int64, err error) {
+func (a *PendingDir) Sizes(names []string, known map[string]int64) (sizes map[string]int64, bytes int64, err error) {
 	sizes = make(map[string]int64, len(names))
 	for _, name := range names {
 		size, ok := known[name]
@@ -166,23 +166,23 @@ func (a *Aside) Sizes(names []string, known map[string]int64) (sizes map[string]
 }
 
 // Remove removes a patch. One that is gone already is no error.
-func (a *Aside) Remove(name string) error {
+func (a *PendingDir) Remove(name string) error {
 	if err := unix.Unlinkat(a.folder.fd, name, 0); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return a.folder.fail("remove", name, err)
 	}
 	return nil
 }
 
-// hands is how many patches [Aside.RemoveAll] removes at a time, if there are more
+// hands is how many patches [PendingDir.RemoveAll] removes at a time, if there are more
 // than that.
 const hands = 32
 
 // RemoveAll removes patches. Whoever lists the directory holds the kernel's lock
 // on it, and whoever adds or removes a name waits in line for that. With one hand,
-// it would remove one while each process that sets aside adds one, and a large
+// it would remove one while each process that defers adds one, and a large
 // pile would grow for as long as they go on. It returns the first error; the
 // others are removed all the same.
-func (a *Aside) RemoveAll(names []string) error {
+func (a *PendingDir) RemoveAll(names []string) error {
 	var g errgroup.Group
 	g.SetLimit(1)
 	if len(names) > hands {
@@ -195,12 +195,12 @@ func (a *Aside) RemoveAll(names []string) error {
 }
 
 // Sync makes the names in the directory durable, and that names are gone.
-func (a *Aside) Sync() error { return a.folder.sync() }
+func (a *PendingDir) Sync() error { return a.folder.sync() }
 
-// Unmoved returns an error that wraps [ErrAside] if the directory's name is
+// Unmoved returns an error that wraps [ErrPending] if the directory's name is
 // another one's now, and [ErrReplaced] if the state's is: nobody would find what
 // was put into this one.
-func (a *Aside) Unmoved() error {
+func (a *PendingDir) Unmoved() error {
 	if err := a.dir.Unmoved(); err != nil {
 		return err
 	}
@@ -220,7 +220,7 @@ func (a *Aside) Unmoved() error {
 // Free reports whether the patch name is there, and whoever made it has closed
 // its [Draft], or is no more. One that is not there is not free to remove: the
 // next to get the name may be another's.
-func (a *Aside) Free(name string) (bool, error) {
+func (a *PendingDir) Free(name string) (bool, error) {
 	fd, err := a.folder.openRegular(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
@@ -236,19 +236,19 @@ func (a *Aside) Free(name string) (bool, error) {
 	return free && named(fd, a.folder.fd, name), nil
 }
 
-// makeAside makes the directory name, or takes the one that a killed upgrade
+// makePending makes the directory name, or takes the one that a killed upgrade
 // left.
-func (f *folder) makeAside(name string) error {
+func (f *folder) makePending(name string) error {
 	err := f.mkdir(name)
 	if errors.Is(err, fs.ErrExist) {
-		return f.asideIntact(name)
+		return f.pendingIntact(name)
 	}
 	return err
 }
 
-// asideIntact returns an error unless name is a directory of this user, and
+// pendingIntact returns an error unless name is a directory of this user, and
 // nothing is mounted there.
-func (f *folder) asideIntact(name string) error {
+func (f *folder) pendingIntact(name string) error {
 	fd, err := f.openBelow(name, openFlags|unix.O_DIRECTORY)
 	if err != nil {
 		return f.explainAs(unix.S_IFDIR, name, err)
@@ -257,10 +257,10 @@ func (f *folder) asideIntact(name string) error {
 	return private(&folder{path: filepath.Join(f.path, name), fd: fd})
 }
 
-// KeepOut keeps a copy of what was not taken into a sidecar, and why, in
+// Reject keeps a copy of what was not folded into a sidecar, and why, in
 // .freehold/quarantine, durably, and returns its path. Doing so again for the
 // same name changes nothing.
-func (d *Dir) KeepOut(name string, raw []byte, why string) (string, error) {
+func (d *Dir) Reject(name string, raw []byte, why string) (string, error) {
 	into, err := d.openQuarantine()
 	if err != nil {
 		return "", err
@@ -274,9 +274,9 @@ func (d *Dir) KeepOut(name string, raw []byte, why string) (string, error) {
 	return filepath.Join(into.path, name), into.sync()
 }
 
-// KeptOut returns how many files there are of what [Dir.KeepOut] has kept of the
-// directory of patches called aside.
-func (d *Dir) KeptOut(aside string) (int, error) {
+// Rejected returns how many files there are of what [Dir.Reject] has kept of the
+// directory of patches called pending.
+func (d *Dir) Rejected(pending string) (int, error) {
 	into, err := d.meta.openChild(quarantineName)
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, nil
@@ -288,14 +288,14 @@ func (d *Dir) KeptOut(aside string) (int, error) {
 	names, err := into.names()
 	kept := 0
 	for _, name := range names {
-		if strings.HasPrefix(name, aside+".") && !strings.HasSuffix(name, ".why") {
+		if strings.HasPrefix(name, pending+".") && !strings.HasSuffix(name, ".why") {
 			kept++
 		}
 	}
 	return kept, err
 }
 
-// Kept reads back why [Dir.KeepOut] kept name, or returns [fs.ErrNotExist].
+// Kept reads back why [Dir.Reject] kept name, or returns [fs.ErrNotExist].
 func (d *Dir) Kept(name string) (why string, err error) {
 	into, err := d.meta.openChild(quarantineName)
 	if err != nil {

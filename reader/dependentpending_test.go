@@ -10,11 +10,11 @@ import (
 	"github.com/freehold-dev/freehold/sidecar"
 )
 
-// What was seen is kept in a patch that is set aside, too: the view is as fresh
-// before it is taken in as afterwards, and is overtaken by the same.
-func TestWhatIsSetAsideIsAsFreshAsWhatItsWriterSaw(t *testing.T) {
+// What was seen is kept in a pending patch, too: the view is as fresh
+// before it is folded as afterwards, and is overtaken by the same.
+func TestWhatIsSetPendingIsAsFreshAsWhatItsWriterSaw(t *testing.T) {
 	d := &schema.Declaration{State: "usage", Owners: map[string]schema.Owner{
-		"tool":  {Busy: schema.Busy{Wait: "1ms", Then: schema.Aside}, Fields: map[string]schema.Field{"peak": {Type: schema.TypeUint, Kind: schema.Max, DependsOn: []string{"phase"}}}},
+		"tool":  {Busy: schema.Busy{Wait: "1ms", Then: schema.Defer}, Fields: map[string]schema.Field{"peak": {Type: schema.TypeUint, Kind: schema.Max, DependsOn: []string{"phase"}}}},
 		"judge": {Fields: map[string]schema.Field{"phase": {Type: schema.TypeString}}},
 	}}
 	s := &spooling{TB: t, dir: filepath.Join(t.TempDir(), "state")}
@@ -41,36 +41,36 @@ func TestWhatIsSetAsideIsAsFreshAsWhatItsWriterSaw(t *testing.T) {
 		}
 		return sidecar.Op{Field: "peak", Verb: sidecar.Raise, Value: []byte(to), Seen: seen}
 	}
-	want := func(verdict Verdict, why Reason, aside int) {
+	want := func(verdict Verdict, why Reason, pending int) {
 		t.Helper()
 		v := s.view(r)
 		if f := v.Field("peak").Freshness(); f.Verdict != verdict || f.Reason != why {
 			t.Errorf("%s (%s), want %s (%s): %s", f.Verdict, f.Reason, verdict, why, f)
 		}
-		if o, _ := v.Owner("tool"); o.Aside != aside || o.Err != nil || o.AsideErr != nil {
-			t.Errorf("%d patches are set aside (%v, %v), want %d", o.Aside, o.Err, o.AsideErr, aside)
+		if o, _ := v.Owner("tool"); o.Pending != pending || o.Err != nil || o.PendingErr != nil {
+			t.Errorf("%d pending patches (%v, %v), want %d", o.Pending, o.Err, o.PendingErr, pending)
 		}
 	}
 	phase("early")
-	s.aside(raise("1"))
+	s.pending(raise("1"))
 	want(Fresh, ReasonCurrent, 1)
 	phase("late")
 	want(Stale, ReasonOvertaken, 1)
-	s.commit(s.worker) // takes it in
+	s.commit(s.worker) // folds it
 	want(Stale, ReasonOvertaken, 0)
-	s.aside(raise("2"))
+	s.pending(raise("2"))
 	want(Fresh, ReasonCurrent, 1)
 	s.commit(s.worker)
 	want(Fresh, ReasonCurrent, 0)
 	op := raise("3")
 	op.Seen = sidecar.Seen{}
-	s.aside(op)
+	s.pending(op)
 	want(Unknown, ReasonNotObserved, 1)
 
 	// What cannot be shown may be the newest value of peak itself.
 	s.commit(s.worker, raise("1000"))
 	want(Fresh, ReasonCurrent, 0)
-	if err := os.WriteFile(filepath.Join(s.dir, ".freehold", "tool.aside", "zz.1.json"), []byte("half"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(s.dir, ".freehold", "tool.pending", "zz.1.json"), []byte("half"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if f := s.view(r).Field("peak").Freshness(); f.Verdict != Unknown || f.Reason != ReasonUnreadable {

@@ -8,16 +8,16 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A key that only a patch creates which is set aside is none yet for the other
-// owners of the map: they hear so, also when they set aside themselves, and
+// A key that only a patch creates which is deferred is none yet for the other
+// owners of the map: they hear so, also when they deferred themselves, and
 // nothing of theirs is lost or attached to what may never come. Once the patch
-// is taken in, what a view showed of it means the key that there is.
-func TestAPartWaitsForAKeyThatIsSetAside(t *testing.T) {
+// is folded, what a view showed of it means the key that there is.
+func TestAPartWaitsForAKeyThatIsSetPending(t *testing.T) {
 	counter := schema.Field{Type: schema.TypeUint, Kind: schema.Counter}
-	aside := schema.Busy{Wait: "1ms", Then: schema.Aside}
+	pending := schema.Busy{Wait: "1ms", Then: schema.Defer}
 	d := &schema.Declaration{State: "usage", Owners: map[string]schema.Owner{
-		"maker": {Busy: aside, Fields: map[string]schema.Field{"skills": {Kind: schema.Map, Keys: true, Record: map[string]schema.Field{"made": counter}}}},
-		"tool":  {Busy: aside, Fields: map[string]schema.Field{"skills": {Kind: schema.Map, Record: map[string]schema.Field{"uses": counter}}}},
+		"maker": {Busy: pending, Fields: map[string]schema.Field{"skills": {Kind: schema.Map, Keys: true, Record: map[string]schema.Field{"made": counter}}}},
+		"tool":  {Busy: pending, Fields: map[string]schema.Field{"skills": {Kind: schema.Map, Record: map[string]schema.Field{"uses": counter}}}},
 	}}
 	dir := filepath.Join(t.TempDir(), "state")
 	if err := Create(dir, d); err != nil {
@@ -35,7 +35,7 @@ func TestAPartWaitsForAKeyThatIsSetAside(t *testing.T) {
 	maker, tool := writers["maker"], writers["tool"]
 	var created Commit
 	locked(t, maker, func() { created = update(t, maker, ops(Op{Field: "skills", Verb: Insert, Key: "deploy"})) })
-	if created.Outcome != SetAside {
+	if created.Outcome != Deferred {
 		t.Fatalf("the key's creation is %v", created.Outcome)
 	}
 	shown := Ref{"deploy", created.Version} // what a view shows
@@ -51,22 +51,22 @@ func TestAPartWaitsForAKeyThatIsSetAside(t *testing.T) {
 				t.Errorf("%s: %+v", how, c)
 			}
 			if how == "with the lock" && at.IsZero() {
-				said.Same(t, "update: the key is set aside", err, dir, "STATE")
+				said.Same(t, "update: the key is deferred", err, dir, "STATE")
 			}
 		}
 	}
 	refused("with the lock")
-	locked(t, tool, func() { refused("set aside") })
+	locked(t, tool, func() { refused("deferred") })
 
 	if c := update(t, maker, ops()); c.Folded != 1 {
-		t.Fatalf("%d were taken in", c.Folded)
+		t.Fatalf("%d were folded", c.Folded)
 	}
 	for _, at := range []Version{{}, shown.Incarnation} {
 		if c := update(t, tool, use(at)); c.Outcome != Applied {
 			t.Errorf("at %v: %v", at, c.Outcome)
 		}
 		locked(t, tool, func() {
-			if c := update(t, tool, use(at)); c.Outcome != SetAside {
+			if c := update(t, tool, use(at)); c.Outcome != Deferred {
 				t.Errorf("at %v: %v", at, c.Outcome)
 			}
 		})

@@ -28,8 +28,8 @@ func TestAFoldOfManyStoppedAnywhereTakesEachPatchInOnce(t *testing.T) {
 				update(t, impatient, ops(op("n", Add, "1")))
 			}
 		})
-		if got := len(asideNames(t, w)); got != many {
-			t.Fatalf("%d patches are set aside, want %d", got, many)
+		if got := len(pendingNames(t, w)); got != many {
+			t.Fatalf("%d pending patches, want %d", got, many)
 		}
 		impatient.Close()
 		w.Close()

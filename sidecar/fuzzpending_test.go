@@ -25,12 +25,12 @@ var sameText = cmp.FilterValues(
 		return string(v)
 	}))
 
-// FuzzPatchAside holds that the file of a patch that was set aside is read or
+// FuzzPendingPatch holds that the file of a pending patch is read or
 // refused, whatever it says under a sum that is right; and that what is read
 // is written as it was.
-func FuzzPatchAside(f *testing.F) {
+func FuzzPendingPatch(f *testing.F) {
 	const name, owner, state = "x.1.json", "tool", "0000000000000000000000000"
-	p := PatchAside{
+	p := PendingPatch{
 		ID: "0000000000001", Name: name, At: time.Unix(1_800_000_000, 1).UTC(),
 		Writer: document.Writer{Program: "hook", Identity: statedir.Identity{PID: 7, Nonce: "n"}},
 		Ops: Patch{
@@ -43,14 +43,14 @@ func FuzzPatchAside(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	body := whole[:len(whole)-len(sumBefore)-len(noAsideSum)-len(sumAfter)]
+	body := whole[:len(whole)-len(sumBefore)-len(noPendingSum)-len(sumAfter)]
 	f.Add(body)
 	for _, cut := range [][2]string{{`"raise"`, `"set"`}, {`"format":1`, `"format":2`}, {`"ops":[`, `"ops":[{},`}, {`"id":"0000000000001"`, `"id":"../x"`}, {`"value":1`, `"value":{"a":[1]}`}, {`"key":"k"`, `"key":"k","at":"1.1."`}} {
 		f.Add(bytes.Replace(body, []byte(cut[0]), []byte(cut[1]), 1))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		raw := sealAside(bytes.Join([][]byte{body, sumBefore, []byte(noAsideSum), sumAfter}, nil))
-		p, err := DecodePatchAside(raw, name, owner, state)
+		raw := sealPending(bytes.Join([][]byte{body, sumBefore, []byte(noPendingSum), sumAfter}, nil))
+		p, err := DecodePendingPatch(raw, name, owner, state)
 		if err != nil {
 			if !errors.Is(err, ErrForeign) && !errors.Is(err, ErrNewer) {
 				t.Fatalf("the error says neither whose it is nor how new: %v", err)
@@ -61,11 +61,11 @@ func FuzzPatchAside(f *testing.F) {
 		if err != nil {
 			t.Fatalf("what was read cannot be written: %v", err)
 		}
-		q, err := DecodePatchAside(again, name, owner, state)
+		q, err := DecodePendingPatch(again, name, owner, state)
 		if err != nil {
 			t.Fatalf("what was written cannot be read: %v\n%s", err, again)
 		}
-		if diff := cmp.Diff(p, q, cmpopts.IgnoreUnexported(PatchAside{}), cmpopts.EquateEmpty(), sameText); diff != "" {
+		if diff := cmp.Diff(p, q, cmpopts.IgnoreUnexported(PendingPatch{}), cmpopts.EquateEmpty(), sameText); diff != "" {
 			t.Errorf("written and read again (-first +second):\n%s", diff)
 		}
 	})

@@ -157,13 +157,13 @@ func TestIncrementsSurviveRandomKills(t *testing.T) {
 	if c.kills.Load() < kills*3/4 {
 		t.Errorf("only %d were killed", c.kills.Load())
 	}
-	if names := asideNames(t, w); len(names) > 0 {
-		t.Errorf("%d patches are still set aside", len(names))
+	if names := pendingNames(t, w); len(names) > 0 {
+		t.Errorf("%d patches are still deferred", len(names))
 	}
 }
 
 // A pile of patches goes down once nobody is in its way, however many go on
-// setting aside. With one hand that unlinks, each link of theirs came before the
+// deferring. With one hand that unlinks, each link of theirs came before the
 // next unlink, and the pile grew to the most that is allowed, where they fail.
 // FREEHOLD_PILE sets how many patches there are to begin with.
 func TestPileGoesDownWhileOthersGoOn(t *testing.T) {
@@ -194,9 +194,9 @@ func TestPileGoesDownWhileOthersGoOn(t *testing.T) {
 		for n := -1; !enough(n); time.Sleep(10 * time.Millisecond) {
 			select {
 			case err := <-failed:
-				t.Fatalf("a writer ended, with %d patches set aside: %v", n, err)
+				t.Fatalf("a writer ended, with %d pending patches: %v", n, err)
 			default:
-				n = len(asideNames(t, w))
+				n = len(pendingNames(t, w))
 			}
 		}
 	}

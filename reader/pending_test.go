@@ -19,28 +19,28 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestViewShowsWhatIsSetAside(t *testing.T) {
+func TestViewShowsWhatIsSetPending(t *testing.T) {
 	s := newSpooling(t)
 	r := s.reader()
-	first := s.aside(add("n", "5"), use("deploy"))
+	first := s.pending(add("n", "5"), use("deploy"))
 	v := s.view(r)
 	if got := raw(v, "n"); got != "5" {
 		t.Errorf("n is %s before anything was committed", got)
 	}
-	if o, _ := v.Owner("tool"); o.Status != Missing || o.Aside != 1 || o.AsideErr != nil {
+	if o, _ := v.Owner("tool"); o.Status != Missing || o.Pending != 1 || o.PendingErr != nil {
 		t.Errorf("the owner is %+v", o)
 	}
 	s.commit(s.worker, add("n", "10"))
-	id := s.aside(add("n", "100"), use("deploy"))
+	id := s.pending(add("n", "100"), use("deploy"))
 	before := s.view(r)
 	if got := []string{raw(before, "n"), raw(before, "skills")}; !cmp.Equal(got, []string{"115", `{"deploy":{"uses":2}}`}) {
 		t.Errorf("the view shows %v", got)
 	}
-	if o, _ := before.Owner("tool"); o.Status != OK || o.Aside != 1 {
+	if o, _ := before.Owner("tool"); o.Status != OK || o.Pending != 1 {
 		t.Errorf("the owner is %+v", o)
 	}
 	p, ok := before.Field("n").Provenance()
-	if !ok || p.Program != "hook" || !p.Version.IsAside() || p.Version.Nonce != id {
+	if !ok || p.Program != "hook" || !p.Version.IsPending() || p.Version.Nonce != id {
 		t.Errorf("n comes from %+v, want patch %s of hook", p, id)
 	}
 	if again := s.view(r); again != before {
@@ -55,22 +55,22 @@ func TestViewShowsWhatIsSetAside(t *testing.T) {
 	}
 	var got struct {
 		Provenance map[string]struct {
-			SetAside string `json:"set_aside"`
+			Deferred string `json:"pending_patch"`
 		}
-		Owners map[string]struct{ Aside *int }
+		Owners map[string]struct{ Pending *int }
 	}
 	if err := json.Unmarshal(text, &got); err != nil {
 		t.Fatal(err)
 	}
-	if got.Provenance["n"].SetAside != id || got.Owners["tool"].Aside == nil || *got.Owners["tool"].Aside != 1 || got.Owners["maker"].Aside != nil {
-		t.Errorf("the view as JSON does not say what is set aside:\n%s", text)
+	if got.Provenance["n"].Deferred != id || got.Owners["tool"].Pending == nil || *got.Owners["tool"].Pending != 1 || got.Owners["maker"].Pending != nil {
+		t.Errorf("the view as JSON does not say pending patches:\n%s", text)
 	}
 	s.commit(s.worker)
 	after := s.view(r)
 	if raw(after, "n") != "115" || raw(after, "skills") != raw(before, "skills") || after.ID() == before.ID() {
 		t.Errorf("after the fold n is %s, skills %s", raw(after, "n"), raw(after, "skills"))
 	}
-	if p, _ := after.Field("n").Provenance(); p.Program != "hook" || p.Version.IsAside() {
+	if p, _ := after.Field("n").Provenance(); p.Program != "hook" || p.Version.IsPending() {
 		t.Errorf("n comes from %+v", p)
 	}
 	if got, err := sidecar.Resolve(t.Context(), s.dir, "tool", sidecar.Version{Nonce: first}); got != sidecar.Applied || err != nil {
@@ -85,7 +85,7 @@ func TestViewSaysWhichPatchesItDoesNotShow(t *testing.T) {
 		s.busy(add("small", "1"), add("n", "10"))
 		s.busy(add("n", "100"))
 	})
-	path := filepath.Join(s.dir, ".freehold", "tool.aside")
+	path := filepath.Join(s.dir, ".freehold", "tool.pending")
 	if err := os.WriteFile(filepath.Join(path, "zz.1.json"), []byte("half"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -95,14 +95,14 @@ func TestViewSaysWhichPatchesItDoesNotShow(t *testing.T) {
 		t.Errorf("n is %s", got)
 	}
 	o, _ := v.Owner("tool")
-	if o.Aside != 3 || o.Status != OK || o.AsideErr == nil || !strings.Contains(o.AsideErr.Error(), "does not fit") || !strings.Contains(o.AsideErr.Error(), "zz.1.json") {
+	if o.Pending != 3 || o.Status != OK || o.PendingErr == nil || !strings.Contains(o.PendingErr.Error(), "does not fit") || !strings.Contains(o.PendingErr.Error(), "zz.1.json") {
 		t.Errorf("the owner is %+v", o)
 	}
 	if err := os.Rename(path, path+".moved"); err != nil {
 		t.Fatal(err)
 	}
 	v = s.view(r)
-	if o, _ := v.Owner("tool"); o.Status != Unreadable || !strings.Contains(o.Err.Error(), "tool.aside") {
+	if o, _ := v.Owner("tool"); o.Status != Unreadable || !strings.Contains(o.Err.Error(), "tool.pending") {
 		t.Errorf("the owner is %+v", o)
 	}
 	if got := raw(v, "n"); !strings.Contains(got, "unreadable") {
@@ -111,13 +111,13 @@ func TestViewSaysWhichPatchesItDoesNotShow(t *testing.T) {
 }
 
 // interrupted returns what n is in a view during which, after the reader has
-// read what is set aside, one commit takes that in and another one drops the
+// read pending patches, one commit takes that in and another one drops the
 // ids.
 func interrupted(t *testing.T) string {
 	s := newSpooling(t)
 	r := s.reader()
 	s.view(r)
-	s.aside(add("n", "1"))
+	s.pending(add("n", "1"))
 	afterPile = func() {
 		afterPile = nil
 		s.commit(s.worker, add("n", "10"))
@@ -126,7 +126,7 @@ func interrupted(t *testing.T) string {
 	return raw(s.view(r), "n")
 }
 
-func TestViewCountsAPatchOnceThatIsTakenInMeanwhile(t *testing.T) {
+func TestViewCountsAPatchOnceThatIsFoldedMeanwhile(t *testing.T) {
 	if got := interrupted(t); got != "111" {
 		t.Errorf("n is %s, want 111", got)
 	}
@@ -139,7 +139,7 @@ func TestViewCountsAPatchOnceThatIsTakenInMeanwhile(t *testing.T) {
 }
 
 // Two views agree on what came first, a patch or the commit during which it was
-// set aside, whatever happens between the readings of the two.
+// deferred, whatever happens between the readings of the two.
 func TestViewsAgreeOnWhatCameFirst(t *testing.T) {
 	s := newSpooling(t)
 	r, other := s.reader(), s.reader()
@@ -195,7 +195,7 @@ func TestCausalViewCountsAPatchOnce(t *testing.T) {
 		s.commit(s.worker, add("small", "1"))
 		s.commit(s.worker, add("small", "1"))
 		if n++; n < 200 {
-			s.aside(add("n", "1"))
+			s.pending(add("n", "1"))
 		}
 	}
 	defer func() { afterPile = nil }()
@@ -210,7 +210,7 @@ func TestCausalViewCountsAPatchOnce(t *testing.T) {
 			}
 			now, err := FieldOf(v, "n", schema.Uint{}).OrUnset(0)
 			if err != nil || now < last || now > uint64(n) {
-				t.Errorf("n is %d (%v) after it was %d, of %d set aside; the view is %s", now, err, last, n, v.Consistency())
+				t.Errorf("n is %d (%v) after it was %d, of %d deferred; the view is %s", now, err, last, n, v.Consistency())
 			}
 			last = now
 		}
@@ -223,7 +223,7 @@ func TestCausalViewCountsAPatchOnce(t *testing.T) {
 }
 
 // Nobody pays for what is not declared.
-func TestOwnerThatSetsNothingAsideIsReadAsBefore(t *testing.T) {
+func TestOwnerThatSetsNothingPendingIsReadAsBefore(t *testing.T) {
 	s := newSpooling(t)
 	r := s.reader()
 	s.view(r)
@@ -234,13 +234,13 @@ func TestOwnerThatSetsNothingAsideIsReadAsBefore(t *testing.T) {
 	}
 }
 
-// What is set aside has no version that stays, and one that could not be taken in
+// Pending patches has no version that stays, and one that could not be folded
 // may come before it. So nothing that was computed from it counts as
 // fresh, and nobody's sidecar is older than it.
-func TestNothingComputedFromWhatIsSetAsideIsFresh(t *testing.T) {
+func TestNothingComputedFromWhatIsSetPendingIsFresh(t *testing.T) {
 	peak := schema.Field{Type: schema.TypeUint, Kind: schema.Max}
 	d := &schema.Declaration{State: "usage", Owners: map[string]schema.Owner{
-		"tool":  {Busy: schema.Busy{Wait: "1ms", Then: schema.Aside}, Fields: map[string]schema.Field{"n": {Type: schema.TypeUint, Kind: schema.Counter}, "peak": peak}},
+		"tool":  {Busy: schema.Busy{Wait: "1ms", Then: schema.Defer}, Fields: map[string]schema.Field{"n": {Type: schema.TypeUint, Kind: schema.Counter}, "peak": peak}},
 		"judge": {Fields: map[string]schema.Field{"verdict": {Type: schema.TypeString, DependsOn: []string{"n"}}}},
 	}}
 	s := &spooling{TB: t, dir: filepath.Join(t.TempDir(), "state")}
@@ -281,21 +281,21 @@ func TestNothingComputedFromWhatIsSetAsideIsFresh(t *testing.T) {
 			}
 		}
 	}
-	id := s.aside(add("n", "1")) // of an owner that has no sidecar yet
-	want(decide(), Stale, "patch "+id, "set aside")
+	id := s.pending(add("n", "1")) // of an owner that has no sidecar yet
+	want(decide(), Stale, "patch "+id, "deferred")
 	s.hook = open("tool", func() time.Time { return time.Date(2001, 1, 1, 0, 0, 0, 0, time.UTC) })
-	s.aside(add("n", "10")) // by a clock that is behind
+	s.pending(add("n", "10")) // by a clock that is behind
 	if v := s.view(r); raw(v, "n") != "11" {
 		t.Errorf("n is %s", raw(v, "n"))
 	} else {
 		want(v, Stale)
 	}
 	s.commit(s.worker, sidecar.Op{Field: "peak", Verb: sidecar.Raise, Value: []byte("1")})
-	want(s.view(r), Stale, "patch "+id+", which was set aside")
+	want(s.view(r), Stale, "patch "+id+", which was deferred")
 	want(decide(), Fresh)
 
 	// Whoever cannot be shown may be what changes it.
-	lost := filepath.Join(s.dir, ".freehold", "tool.aside", "zz.1.json")
+	lost := filepath.Join(s.dir, ".freehold", "tool.pending", "zz.1.json")
 	if err := os.WriteFile(lost, []byte("half"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -313,12 +313,12 @@ func TestNothingComputedFromWhatIsSetAsideIsFresh(t *testing.T) {
 	want(decide(), Fresh)
 }
 
-// What a stranger puts where patches are set aside is read up to a bound, and
+// What a stranger puts where pending patches is read up to a bound, and
 // hides nothing but this owner's fields.
-func TestFloodOfFilesSetAsideIsNamedAndHidesNobodyElse(t *testing.T) {
+func TestFloodOfFilesSetPendingIsNamedAndHidesNobodyElse(t *testing.T) {
 	for name, flood := range map[string]func(path string) error{
 		"files": func(path string) error {
-			for n := range statedir.MostAside + 1 {
+			for n := range statedir.MostPending + 1 {
 				if err := os.Symlink("nowhere", fmt.Sprintf("%s/.%d", path, n)); err != nil {
 					return err
 				}
@@ -326,7 +326,7 @@ func TestFloodOfFilesSetAsideIsNamedAndHidesNobodyElse(t *testing.T) {
 			return nil
 		},
 		"bytes": func(path string) error {
-			for n := range statedir.MostAsideBytes/sidecar.MaxPatch + 1 {
+			for n := range statedir.MostPendingBytes/sidecar.MaxPatch + 1 {
 				at := fmt.Sprintf("%s/%d", path, n)
 				if err := errors.Join(os.WriteFile(at, nil, 0o600), os.Truncate(at, sidecar.MaxPatch)); err != nil {
 					return err
@@ -337,7 +337,7 @@ func TestFloodOfFilesSetAsideIsNamedAndHidesNobodyElse(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newSpooling(t)
-			if err := flood(filepath.Join(s.dir, ".freehold", "tool.aside")); err != nil {
+			if err := flood(filepath.Join(s.dir, ".freehold", "tool.pending")); err != nil {
 				t.Fatal(err)
 			}
 			v := s.view(s.reader())
@@ -356,13 +356,13 @@ func TestFloodOfFilesSetAsideIsNamedAndHidesNobodyElse(t *testing.T) {
 	}
 }
 
-// numberless makes the only patch that is set aside one of an older release,
+// numberless makes the only pending patch one of an older release,
 // which gave them no numbers.
 func (s *spooling) numberless() {
 	s.Helper()
-	files, err := filepath.Glob(filepath.Join(s.dir, ".freehold", "tool.aside", "*.json"))
+	files, err := filepath.Glob(filepath.Join(s.dir, ".freehold", "tool.pending", "*.json"))
 	if err != nil || len(files) != 1 {
-		s.Fatalf("set aside is %v (%v)", files, err)
+		s.Fatalf("deferred is %v (%v)", files, err)
 	}
 	text, err := os.ReadFile(files[0])
 	if err != nil {
@@ -381,16 +381,16 @@ func (s *spooling) numberless() {
 	}
 }
 
-// Of a patch that has no number, nothing says that it was taken in once its id
+// Of a patch that has no number, nothing says that it was folded once its id
 // is dropped.
 func TestCausalViewCountsAPatchWithoutANumberOnce(t *testing.T) {
 	s := newSpooling(t)
 	r := s.reader()
 	r.rounds = 0
-	s.aside(add("n", "1"))
+	s.pending(add("n", "1"))
 	s.numberless()
 	if v := s.view(r); raw(v, "n") != "1" || v.Consistency() != Causal {
-		t.Fatalf("before it is taken in, n is %s, of a view that is %s", raw(v, "n"), v.Consistency())
+		t.Fatalf("before it is folded, n is %s, of a view that is %s", raw(v, "n"), v.Consistency())
 	}
 	afterPile = func() {
 		afterPile = nil

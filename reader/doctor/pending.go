@@ -13,26 +13,26 @@ import (
 	"github.com/freehold-dev/freehold/sidecar/statedir"
 )
 
-// nearlyFull is the share of what may be set aside at which it is time to act.
+// nearlyFull is the share of what may be deferred at which it is time to act.
 const nearlyFull = 0.9
 
 // patience, a minute, is how long patches may wait for a commit of their owner before
-// somebody should know: whoever set them aside waited for less than that.
+// somebody should know: whoever deferred them waited for less than that.
 const patience = time.Minute
 
-// A pile is what an owner has set aside.
+// A pile is what an owner has deferred.
 type pile struct {
 	path   string
 	names  []string
 	bytes  int64
-	oldest string          // when the first patch of it was set aside
+	oldest string          // when the first patch of it was deferred
 	bad    map[string]bool // the paths of files that are no patches
-	late   int             // patches that could have been taken in and were not
+	late   int             // patches that could have been folded and were not
 }
 
-// aside says how much an owner has set aside, and what of it cannot be taken in
-// or nobody takes in.
-func (p *patient) aside(o reader.OwnerStatus) {
+// pending says how much an owner has deferred, and what of it cannot be folded
+// or nobody folds.
+func (p *patient) pending(o reader.OwnerStatus) {
 	pile, ok := p.pile(o)
 	if !ok {
 		return
@@ -41,23 +41,23 @@ func (p *patient) aside(o reader.OwnerStatus) {
 	if pile.oldest != "" {
 		oldest = ", the oldest since " + pile.oldest
 	}
-	has := fmt.Sprintf("%d of at most %d patches set aside, with %d bytes of at most %d", len(pile.names), sidecar.MaxAside, pile.bytes, sidecar.MaxAsideBytes)
-	p.note("aside", "%s has %s%s; the next commit takes in what is set aside", o.Name, has, oldest)
-	full := float64(len(pile.names)) >= nearlyFull*sidecar.MaxAside || float64(pile.bytes) >= nearlyFull*sidecar.MaxAsideBytes
+	has := fmt.Sprintf("%d of at most %d pending patches, with %d bytes of at most %d", len(pile.names), sidecar.MaxPending, pile.bytes, sidecar.MaxPendingBytes)
+	p.note("pending", "%s has %s%s; the next commit folds pending patches", o.Name, has, oldest)
+	full := float64(len(pile.names)) >= nearlyFull*sidecar.MaxPending || float64(pile.bytes) >= nearlyFull*sidecar.MaxPendingBytes
 	if full {
-		p.find(AsideFull, pile.path, has+": soon no more can be", p.fold(o.Name, "")).Owner = o.Name
+		p.find(PendingFull, pile.path, has+": soon no more can be", p.fold(o.Name, "")).Owner = o.Name
 	}
-	stuck := besides(o.AsideErr, pile.bad)
+	stuck := besides(o.PendingErr, pile.bad)
 	if stuck != nil {
-		p.find(PatchStuck, pile.path, stuck.Error(), p.fold(o.Name, "what cannot be taken in goes to the quarantine")).Owner = o.Name
+		p.find(PatchStuck, pile.path, stuck.Error(), p.fold(o.Name, "what cannot be folded goes to the quarantine")).Owner = o.Name
 	}
 	if pile.late > 0 && !full && stuck == nil { // else the remedy is named already
-		says := fmt.Sprintf("patches that were set aside more than a minute ago and that nobody takes in, though the lock is free: %d", pile.late)
-		p.find(AsideWaiting, pile.path, says, p.fold(o.Name, "each commit of the owner does that too; if there should have been some, look at what became of its programs")).Owner = o.Name
+		says := fmt.Sprintf("pending patches more than a minute ago and that nobody folds, though the lock is free: %d", pile.late)
+		p.find(PendingWaiting, pile.path, says, p.fold(o.Name, "each commit of the owner does that too; if there should have been some, look at what became of its programs")).Owner = o.Name
 	}
 }
 
-// fold has an owner's patches taken in: once somebody can, if a process that does
+// fold has an owner's patches folded: once somebody can, if a process that does
 // not run has the lock.
 func (p *patient) fold(owner, advice string) remedy {
 	fold := p.run("fold", owner)
@@ -71,21 +71,21 @@ func (p *patient) fold(owner, advice string) remedy {
 	return first.but("then " + fold.text + advice)
 }
 
-// pile reads what an owner has set aside, and says which files are no patches.
+// pile reads what an owner has deferred, and says which files are no patches.
 func (p *patient) pile(o reader.OwnerStatus) (pile, bool) {
-	a, err := p.dir.OpenAside(o.Name)
+	a, err := p.dir.OpenPending(o.Name)
 	if err != nil {
 		return pile{}, false // said by the view, which reads it too
 	}
 	defer a.Close()
 	found := pile{path: filepath.Dir(a.Path("x")), bad: map[string]bool{}}
-	idle := o.Err == nil && p.idle(o.Name) // what is there after that, nobody was taking in
+	idle := o.Err == nil && p.idle(o.Name) // what is there after that, nobody was folding
 	found.names, _ = a.Names()
 	_, found.bytes, _ = a.Sizes(found.names, nil)
 	for _, name := range found.names {
 		at, err := p.patch(a, o.Name, name)
 		switch {
-		case errors.Is(err, fs.ErrNotExist): // it was taken in
+		case errors.Is(err, fs.ErrNotExist): // it was folded
 			continue
 		case err != nil:
 			found.bad[a.Path(name)] = true
@@ -107,25 +107,25 @@ func (p *patient) idle(owner string) bool {
 	return err == nil && !busy && p.manifest.Pending == nil
 }
 
-// patch returns when a patch was set aside, or why the file is none.
-func (p *patient) patch(a *statedir.Aside, owner, name string) (at string, err error) {
+// patch returns when a pending patch, or why the file is none.
+func (p *patient) patch(a *statedir.PendingDir, owner, name string) (at string, err error) {
 	raw, err := a.ReadFile(name, nil, sidecar.MaxPatch)
 	if err != nil {
 		return "", err
 	}
-	patch, err := sidecar.DecodePatchAside(raw, name, owner, p.manifest.StateID)
+	patch, err := sidecar.DecodePendingPatch(raw, name, owner, p.manifest.StateID)
 	if err != nil {
 		return "", err
 	}
 	return patch.At.UTC().Format(time.RFC3339), nil
 }
 
-// stuck says that a file among the patches is none that this release takes in.
+// stuck says that a file among the patches is none that this release folds.
 // No fold moves it: it may be a newer release's.
 func (p *patient) stuck(path, owner string, err error) {
 	remedy := shell("mv", "--", path, p.spare(filepath.Base(path))).but("look at it first")
 	if errors.Is(err, sidecar.ErrNewer) {
-		remedy = words("take it in by the newer release that set it aside")
+		remedy = words("fold it by the newer release that deferred it")
 	}
 	p.find(PatchStuck, path, err.Error(), remedy).Owner = owner
 }

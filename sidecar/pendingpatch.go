@@ -19,35 +19,35 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// The bounds of what an owner may have set aside. A commit that would exceed
+// The bounds of what an owner may have deferred. A commit that would exceed
 // them gets [ErrBusy] and changes nothing.
 const (
-	// MaxAside is the most patches that may be set aside at a time.
-	MaxAside = 4096
-	// MaxAsideBytes is the most bytes that their files may have together.
-	MaxAsideBytes = 8 << 20
+	// MaxPending is the most patches that may be deferred at a time.
+	MaxPending = 4096
+	// MaxPendingBytes is the most bytes that their files may have together.
+	MaxPendingBytes = 8 << 20
 	// MaxPatch is the most bytes that one of them may have.
 	MaxPatch = 64 << 10
-	// MaxKeptOut is the most patches that may be kept out, in the quarantine,
-	// before no more are set aside: they were acknowledged, so nobody but who has
+	// MaxRejected is the most patches that may be rejected, in the quarantine,
+	// before no more are deferred: they were acknowledged, so nobody but who has
 	// looked at them may remove them, and they must not fill the disk.
-	MaxKeptOut = 1024
+	MaxRejected = 1024
 )
 
-// A PatchAside is a patch that could not wait for its owner's lock: the content
+// A PendingPatch is a patch that could not wait for its owner's lock: the content
 // of one file that is never changed.
-type PatchAside struct {
+type PendingPatch struct {
 	// ID is drawn at random for each patch.
 	ID string
 	// Name is the name of the file.
 	Name string
 	// Number is its place in the order, in the name. It is 0 for one that an
-	// older release set aside.
+	// older release deferred.
 	Number uint64
-	// At is when it was set aside, by its writer's clock. No process sets
-	// one aside before one that it has set aside earlier.
+	// At is when it was deferred, by its writer's clock. No process sets
+	// one pending before one that it has deferred earlier.
 	At time.Time
-	// Writer is who set it aside.
+	// Writer is who deferred it.
 	Writer document.Writer
 	// Ops is what it changes. Each names the incarnation of the key that it
 	// means, unless there was none.
@@ -56,39 +56,39 @@ type PatchAside struct {
 	raw []byte
 }
 
-// asideFormat is the format number of the files of this release.
-const asideFormat = 1
+// pendingFormat is the format number of the files of this release.
+const pendingFormat = 1
 
-// asideFile is a patch's file. Its members are written in this order.
-type asideFile struct {
+// pendingFile is a patch's file. Its members are written in this order.
+type pendingFile struct {
 	Format int            `json:"format"`
 	Owner  string         `json:"owner"`
 	State  string         `json:"state"`
 	Name   string         `json:"name,omitzero"` // of one without a number
 	ID     string         `json:"id"`
 	At     jsontext.Value `json:"at"`
-	Writer asideWriter    `json:"writer"`
+	Writer pendingWriter    `json:"writer"`
 	Ops    jsontext.Value `json:"ops"`
 	Sum    string         `json:"sum"`
 }
 
-type asideWriter struct {
+type pendingWriter struct {
 	Program  string            `json:"program"`
 	Identity statedir.Identity `json:"identity"`
 }
 
-// asideLimits leave room for every operation that commutes. Its value is scalar.
-var asideLimits = schema.Limits{Depth: 16, Members: 64}
+// pendingLimits leave room for every operation that commutes. Its value is scalar.
+var pendingLimits = schema.Limits{Depth: 16, Members: 64}
 
 var (
-	noAsideSum = strings.Repeat("0", hex.EncodedLen(sha256.Size))
+	noPendingSum = strings.Repeat("0", hex.EncodedLen(sha256.Size))
 	sumBefore  = []byte(`,"sum":"`)
 	sumAfter   = []byte("\"}\n")
 )
 
 // encode returns the text of p's file. The sum is that of the text with the
 // sum's own digits as zeros, as in a sidecar.
-func (p *PatchAside) encode(owner, stateID string) ([]byte, error) {
+func (p *PendingPatch) encode(owner, stateID string) ([]byte, error) {
 	at, err := schema.Time{}.Append(nil, p.At)
 	if err != nil {
 		return nil, err
@@ -98,37 +98,37 @@ func (p *PatchAside) encode(owner, stateID string) ([]byte, error) {
 		return nil, err
 	}
 	name := p.Name
-	if asideNumber(name, stateID) != 0 { // nobody knows it yet
+	if pendingNumber(name, stateID) != 0 { // nobody knows it yet
 		name = ""
 	}
-	text, err := json.Marshal(asideFile{
-		Format: asideFormat, Owner: owner, State: stateID, Name: name, ID: p.ID, At: at,
-		Writer: asideWriter{p.Writer.Program, p.Writer.Identity}, Ops: ops, Sum: noAsideSum,
+	text, err := json.Marshal(pendingFile{
+		Format: pendingFormat, Owner: owner, State: stateID, Name: name, ID: p.ID, At: at,
+		Writer: pendingWriter{p.Writer.Program, p.Writer.Identity}, Ops: ops, Sum: noPendingSum,
 	}, json.Deterministic(true))
 	if err != nil {
 		return nil, err
 	}
-	return sealAside(append(text, '\n')), nil
+	return sealPending(append(text, '\n')), nil
 }
 
-// sealAside puts the sum of text in the place of the zeros at its end.
-func sealAside(text []byte) []byte {
+// sealPending puts the sum of text in the place of the zeros at its end.
+func sealPending(text []byte) []byte {
 	sum := sha256.Sum256(text)
-	hex.Encode(text[len(text)-len(sumAfter)-len(noAsideSum):], sum[:])
+	hex.Encode(text[len(text)-len(sumAfter)-len(noPendingSum):], sum[:])
 	return text
 }
 
-// DecodePatchAside reads the file name in which owner's patch is set aside in
+// DecodePendingPatch reads the file name in which owner's pending patch in
 // the state with the id stateID. It returns an error that wraps [ErrForeign] if
 // Freehold did not write it there, [ErrInvalid] if it is not even JSON, and
 // [ErrNewer] if a newer release wrote it, whose meaning only that knows.
-func DecodePatchAside(raw []byte, name, owner, stateID string) (*PatchAside, error) {
+func DecodePendingPatch(raw []byte, name, owner, stateID string) (*PendingPatch, error) {
 	text := bytes.Clone(raw)
-	if !takeAsideSum(text) {
+	if !takePendingSum(text) {
 		return nil, unsummed(raw)
 	}
-	var f asideFile
-	if err := asideLimits.Check(text); err != nil {
+	var f pendingFile
+	if err := pendingLimits.Check(text); err != nil {
 		return nil, otherLayout("%w", err)
 	}
 	if err := json.Unmarshal(text, &f, json.RejectUnknownMembers(true)); err != nil {
@@ -136,13 +136,13 @@ func DecodePatchAside(raw []byte, name, owner, stateID string) (*PatchAside, err
 	}
 	var at time.Time
 	err := error(nil)
-	if f.Format == asideFormat {
+	if f.Format == pendingFormat {
 		at, err = schema.Time{}.Decode(f.At)
 	}
-	number := asideNumber(name, stateID)
+	number := pendingNumber(name, stateID)
 	switch {
-	case f.Format != asideFormat || err != nil:
-		return nil, fmt.Errorf("%w: it has format %d and this release reads %d: it stays for that release; use it", ErrNewer, f.Format, asideFormat)
+	case f.Format != pendingFormat || err != nil:
+		return nil, fmt.Errorf("%w: it has format %d and this release reads %d: it stays for that release; use it", ErrNewer, f.Format, pendingFormat)
 	case f.Owner != owner || f.State != stateID || f.Name != name && (f.Name != "" || number == 0):
 		return nil, fmt.Errorf("%w: it is the patch %.80q of owner %.80q in the state %.80q: move it to where it belongs", ErrForeign, f.Name, f.Owner, f.State)
 	case !statedir.ValidNonce(f.ID):
@@ -152,7 +152,7 @@ func DecodePatchAside(raw []byte, name, owner, stateID string) (*PatchAside, err
 	if err != nil {
 		return nil, err
 	}
-	return &PatchAside{ID: f.ID, Name: name, Number: number, At: at, Writer: document.Writer{Program: f.Writer.Program, Identity: f.Writer.Identity}, Ops: ops, raw: raw}, nil
+	return &PendingPatch{ID: f.ID, Name: name, Number: number, At: at, Writer: document.Writer{Program: f.Writer.Program, Identity: f.Writer.Identity}, Ops: ops, raw: raw}, nil
 }
 
 // unsummed says what is wrong with a file that does not end in its sum. What was
@@ -203,30 +203,30 @@ func otherLayout(format string, args ...any) error {
 	return fmt.Errorf("%w: %w: it stays for that release; use it", ErrNewer, fmt.Errorf(format, args...))
 }
 
-// commutingVerbs are those that a patch set aside may have.
+// commutingVerbs are those that a pending patch may have.
 var commutingVerbs = []Verb{Add, Raise, Lower, Insert, Remove, Delete}
 
-// takeAsideSum puts zeros in the place of the sum of text and reports whether
+// takePendingSum puts zeros in the place of the sum of text and reports whether
 // it was right.
-func takeAsideSum(text []byte) bool {
+func takePendingSum(text []byte) bool {
 	end := len(text) - len(sumAfter)
-	start := end - len(noAsideSum)
+	start := end - len(noPendingSum)
 	if start < len(sumBefore) || !bytes.Equal(text[end:], sumAfter) || !bytes.Equal(text[start-len(sumBefore):start], sumBefore) {
 		return false
 	}
 	digits := bytes.Clone(text[start:end])
-	copy(text[start:end], noAsideSum)
+	copy(text[start:end], noPendingSum)
 	sum := sha256.Sum256(text)
 	return string(digits) == hex.EncodeToString(sum[:])
 }
 
-// SortAside puts patches in the order in which they are taken in: by number.
-// Those that have none come first, by the time at which they were set aside, and
+// SortPending puts patches in the order in which they are folded: by number.
+// Those that have none come first, by the time at which they were deferred, and
 // where that says nothing, by name. It returns them without copies: of two with
 // one id, the second.
-func SortAside(patches []*PatchAside) []*PatchAside {
+func SortPending(patches []*PendingPatch) []*PendingPatch {
 	byClocks := failpoint.Omitted(failpoint.RuleOrder)
-	slices.SortFunc(patches, func(a, b *PatchAside) int {
+	slices.SortFunc(patches, func(a, b *PendingPatch) int {
 		if a.Number != b.Number && !byClocks {
 			return cmp.Compare(a.Number, b.Number)
 		}
@@ -236,7 +236,7 @@ func SortAside(patches []*PatchAside) []*PatchAside {
 		return strings.Compare(a.Name, b.Name)
 	})
 	ids := make(map[string]bool, len(patches))
-	return slices.DeleteFunc(patches, func(p *PatchAside) bool {
+	return slices.DeleteFunc(patches, func(p *PendingPatch) bool {
 		again := ids[p.ID]
 		ids[p.ID] = true
 		return again

@@ -11,12 +11,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// What is set aside stays so, and counts, whatever the sidecar that is accepted
+// Pending patches stays so, and counts, whatever the sidecar that is accepted
 // says of patches: it may be another state's, or have a number that is forged.
-func TestAcceptLosesNothingThatIsSetAside(t *testing.T) {
+func TestAcceptLosesNothingThatIsSetPending(t *testing.T) {
 	_, other := newSetters(t)
 	for range 3 {
-		setAside(t, other, op("n", Add, "100"))
+		deferUpdate(t, other, op("n", Add, "100"))
 	}
 	update(t, other, ops())
 	for name, forge := range map[string]func(text string) string{
@@ -27,9 +27,9 @@ func TestAcceptLosesNothingThatIsSetAside(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir, w := newSetters(t)
-			setAside(t, w, op("n", Add, "1"))
+			deferUpdate(t, w, op("n", Add, "1"))
 			update(t, w, ops())
-			setAside(t, w, op("peak", Raise, "7"))
+			deferUpdate(t, w, op("peak", Raise, "7"))
 			path := sidecarPath(dir, "tool")
 			text := readFile(t, path)
 			forged := forge(text)
@@ -45,22 +45,22 @@ func TestAcceptLosesNothingThatIsSetAside(t *testing.T) {
 			if got := shown(t, w, "peak"); got != "7" {
 				t.Errorf("a view shows %q, want 7", got)
 			}
-			setAside(t, w, op("peak", Raise, "8"))
+			deferUpdate(t, w, op("peak", Raise, "8"))
 			if diff := cmp.Diff(map[string]string{"peak": "8"}, values(t, w, "peak")); diff != "" {
 				t.Errorf("values (-want +got):\n%s", diff)
 			}
-			noneAside(t, w)
+			nonePending(t, w)
 		})
 	}
 }
 
-// What a sidecar had taken in that another hand has edited since is not taken in
+// What a sidecar had folded that another hand has edited since is not folded
 // again after it was moved aside, though its files may have come back.
-func TestQuarantineOfAnEditedSidecarTakesInNothingTwice(t *testing.T) {
+func TestQuarantineOfAnEditedSidecarFoldsNothingTwice(t *testing.T) {
 	dir, w := newSetters(t)
-	setAside(t, w, op("n", Add, "10"))
-	name := asideNames(t, w)[0]
-	file := filepath.Join(dir, ".freehold", "tool.aside", name)
+	deferUpdate(t, w, op("n", Add, "10"))
+	name := pendingNames(t, w)[0]
+	file := filepath.Join(dir, ".freehold", "tool.pending", name)
 	patch := readFile(t, file)
 	update(t, w, ops())
 	if err := os.WriteFile(file, []byte(patch), 0o600); err != nil { // as after a kill in between
@@ -74,7 +74,7 @@ func TestQuarantineOfAnEditedSidecarTakesInNothingTwice(t *testing.T) {
 	if _, err := Quarantine(t.Context(), dir, "tool", nil); err != nil {
 		t.Fatal(err)
 	}
-	setAside(t, w, op("n", Add, "1"))
+	deferUpdate(t, w, op("n", Add, "1"))
 	if diff := cmp.Diff(map[string]string{"n": "1"}, values(t, w, "n")); diff != "" {
 		t.Errorf("values (-want +got):\n%s", diff)
 	}

@@ -90,7 +90,7 @@ func everySet(t *testing.T, plan inject.Plan, prepare func(w *Writer), check fun
 }
 
 // settles holds the law of all crashes: of what the process was to add, all or
-// nothing is there, and all if it said so; of what others had set aside,
+// nothing is there, and all if it said so; of the pending patches of others,
 // everything is there, once; the next commit works and nothing is left behind.
 func settles(t *testing.T, dir string, before int, r inject.Result) {
 	t.Helper()
@@ -110,8 +110,8 @@ func settles(t *testing.T, dir string, before int, r inject.Result) {
 	if !slices.ContainsFunc(want, func(n int) bool { return got == fmt.Sprint(n) }) {
 		t.Errorf("n is %s, want one of %v", got, want)
 	}
-	if all, err := os.ReadDir(dir + "/.freehold/tool.aside"); err != nil || len(all) > 0 {
-		t.Errorf("still set aside: %v (%v)", all, err)
+	if all, err := os.ReadDir(dir + "/.freehold/tool.pending"); err != nil || len(all) > 0 {
+		t.Errorf("still deferred: %v (%v)", all, err)
 	}
 	if folded := w.last.Folded(); len(folded) > 0 {
 		t.Errorf("still listed: %v", folded)
@@ -153,7 +153,7 @@ func planName(p inject.Plan) string {
 	return fmt.Sprintf("%v/persistent=%v", p.Errno, p.Persistent)
 }
 
-func TestSettingAsideStoppedAtEveryCallIsAllOrNothing(t *testing.T) {
+func TestSettingPendingStoppedAtEveryCallIsAllOrNothing(t *testing.T) {
 	for _, plan := range plans {
 		if plan.Action == inject.Fail && !inject.Thorough() {
 			continue
@@ -162,13 +162,13 @@ func TestSettingAsideStoppedAtEveryCallIsAllOrNothing(t *testing.T) {
 			t.Parallel()
 			var other *Writer
 			everySet(t, plan, func(w *Writer) {
-				setAside(t, w, op("n", Add, "3"))
+				deferUpdate(t, w, op("n", Add, "3"))
 				other = w
 				if err := w.lock.Acquire(t.Context(), time.Minute); err != nil {
 					t.Fatal(err)
 				}
 			}, func(dir string, r inject.Result) {
-				if r.Hit == nil && !strings.HasPrefix(string(r.Stdout), "set aside ") {
+				if r.Hit == nil && !strings.HasPrefix(string(r.Stdout), "deferred ") {
 					t.Errorf("undisturbed, it says %q", r.Stdout)
 				}
 				other.lock.Release()
@@ -181,19 +181,19 @@ func TestSettingAsideStoppedAtEveryCallIsAllOrNothing(t *testing.T) {
 
 // foldStarts are states in which a fold begins.
 var foldStarts = map[string]func(t *testing.T, w *Writer){
-	"three patches": threeAside,
+	"three patches": threePending,
 	"left over": func(t *testing.T, w *Writer) {
-		threeAside(t, w)
+		threePending(t, w)
 		leaveOver(t, w)
 	},
 	"left over, and a new one": func(t *testing.T, w *Writer) {
 		locked(t, w, func() { update(t, w, ops(op("n", Add, "1"))); update(t, w, ops(op("n", Add, "10"))) })
 		leaveOver(t, w)
-		setAside(t, w, op("n", Add, "100"))
+		deferUpdate(t, w, op("n", Add, "100"))
 	},
 }
 
-func threeAside(t *testing.T, w *Writer) {
+func threePending(t *testing.T, w *Writer) {
 	locked(t, w, func() {
 		for _, n := range []string{"1", "10", "100"} {
 			update(t, w, ops(op("n", Add, n)))
@@ -201,17 +201,17 @@ func threeAside(t *testing.T, w *Writer) {
 	})
 }
 
-// leaveOver takes in what is set aside and puts the files back, as if the
+// leaveOver folds pending patches and puts the files back, as if the
 // process had been killed before it unlinked them.
 func leaveOver(t *testing.T, w *Writer) {
 	t.Helper()
 	files := map[string]string{}
-	for _, name := range asideNames(t, w) {
-		files[name] = readFile(t, w.dir.Path()+"/.freehold/tool.aside/"+name)
+	for _, name := range pendingNames(t, w) {
+		files[name] = readFile(t, w.dir.Path()+"/.freehold/tool.pending/"+name)
 	}
 	update(t, w, ops())
 	for name, text := range files {
-		if err := os.WriteFile(w.dir.Path()+"/.freehold/tool.aside/"+name, []byte(text), 0o600); err != nil {
+		if err := os.WriteFile(w.dir.Path()+"/.freehold/tool.pending/"+name, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -250,7 +250,7 @@ func TestFoldAndItsRecoveryMayBothBeKilled(t *testing.T) {
 		ended := false
 		for second := 1; ; second++ {
 			dir, w := newSetters(t)
-			threeAside(t, w)
+			threePending(t, w)
 			w.Close()
 			a, err := inject.Run(t.Context(), command(dir), inject.Plan{Marked: true, Calls: calls, Action: inject.KillBefore, At: first})
 			if err != nil {
@@ -310,7 +310,7 @@ func position(calls []inject.Call, start int, name, path string) int {
 // So the steps of a fold have an order, also for owners whose commits need not
 // survive that.
 func TestStepsAreSyncedInOrder(t *testing.T) {
-	oneAside := func(t *testing.T, dir string) { setAside(t, openSetter(t, dir, "light", nil), op("ticks", Add, "1")) }
+	onePending := func(t *testing.T, dir string) { deferUpdate(t, openSetter(t, dir, "light", nil), op("ticks", Add, "1")) }
 	foldSynced := func(calls []inject.Call) bool {
 		renamed := position(calls, 0, "renameat", "light.json")
 		synced := position(calls, renamed, "fsync", "/state")
@@ -318,19 +318,19 @@ func TestStepsAreSyncedInOrder(t *testing.T) {
 	}
 	unlinkSynced := func(calls []inject.Call) bool {
 		gone := position(calls, position(calls, 0, "renameat", "light.json"), "unlinkat", ".json")
-		return gone >= 0 && position(calls, gone, "fsync", "light.aside") > gone
+		return gone >= 0 && position(calls, gone, "fsync", "light.pending") > gone
 	}
 	folded := func(t *testing.T, dir string) {
-		oneAside(t, dir)
+		onePending(t, dir)
 		update(t, openSetter(t, dir, "light", nil), ops())
 	}
 	dropSynced := func(calls []inject.Call) bool {
-		synced := position(calls, 0, "fsync", "light.aside")
+		synced := position(calls, 0, "fsync", "light.pending")
 		return synced >= 0 && synced < position(calls, 0, "renameat", "light.json")
 	}
 	left := func(t *testing.T, dir string) {
 		w := openSetter(t, dir, "tool", nil)
-		threeAside(t, w)
+		threePending(t, w)
 		leaveOver(t, w)
 	}
 	leftPublished := func(calls []inject.Call) bool {
@@ -342,8 +342,8 @@ func TestStepsAreSyncedInOrder(t *testing.T) {
 		prepare                  func(*testing.T, string)
 		holds                    func([]inject.Call) bool
 	}{
-		{"a fold is synced before it unlinks", "light", "ticks", failpoint.RuleFoldSync, oneAside, foldSynced},
-		{"unlinking is synced", "light", "ticks", "", oneAside, unlinkSynced},
+		{"a fold is synced before it unlinks", "light", "ticks", failpoint.RuleFoldSync, onePending, foldSynced},
+		{"unlinking is synced", "light", "ticks", "", onePending, unlinkSynced},
 		{"an id is dropped when its file cannot come back", "light", "ticks", failpoint.RuleDropSync, folded, dropSynced},
 		{"what is left over is published again before it is unlinked", "tool", "n", failpoint.RuleLeftover, left, leftPublished},
 	} {
@@ -361,7 +361,7 @@ func TestStepsAreSyncedInOrder(t *testing.T) {
 	}
 }
 
-// A process that cannot make sure that the files of what it took in stay gone
+// A process that cannot make sure that the files of what it folded stay gone
 // commits no more: its next sync could say so, and that would be no answer about
 // this one.
 func TestNoCommitFollowsOneWhoseUnlinkingIsNotSynced(t *testing.T) {
@@ -369,17 +369,17 @@ func TestNoCommitFollowsOneWhoseUnlinkingIsNotSynced(t *testing.T) {
 		t.Skipf("system calls cannot be intercepted: %v", err)
 	}
 	dir, w := newSetters(t)
-	setAside(t, w, op("n", Add, "3"))
+	deferUpdate(t, w, op("n", Add, "3"))
 	w.Close()
 	command := inject.Command{Path: os.Args[0], Args: []string{dir}, Env: append(os.Environ(), roleVar+"=settwice")}
 	r, err := inject.Run(t.Context(), command, inject.Plan{Marked: true, Action: inject.Fail, Errno: syscall.EIO, At: 1, Calls: []string{"fsync"}, Only: func(c inject.Call) bool {
-		return slices.ContainsFunc(c.Paths, func(p string) bool { return strings.HasSuffix(p, "tool.aside") })
+		return slices.ContainsFunc(c.Paths, func(p string) bool { return strings.HasSuffix(p, "tool.pending") })
 	}})
 	if err != nil || r.Hit == nil {
 		t.Fatalf("%v (%v); stderr %s", r, err, r.Stderr)
 	}
 	first, second, _ := strings.Cut(string(r.Stdout), "; ")
-	if first != "applied, <nil>" || !strings.Contains(second, "patches that are taken in may come back after a crash") {
+	if first != "applied, <nil>" || !strings.Contains(second, "patches that are folded may come back after a crash") {
 		t.Errorf("it says %q", r.Stdout)
 	}
 	if n := values(t, openSetter(t, dir, "tool", nil), "n")["n"]; n != "1003" {
@@ -388,7 +388,7 @@ func TestNoCommitFollowsOneWhoseUnlinkingIsNotSynced(t *testing.T) {
 }
 
 // A patch is on the disk, with its name, before anybody hears that it is set
-// aside.
+// pending.
 func TestPatchIsSyncedBeforeItIsAcknowledged(t *testing.T) {
 	calls := func(rule string) []inject.Call {
 		var other *Writer
@@ -402,7 +402,7 @@ func TestPatchIsSyncedBeforeItIsAcknowledged(t *testing.T) {
 	}
 	synced := func(calls []inject.Call) bool {
 		linked := slices.IndexFunc(calls, func(c inject.Call) bool { return c.Name == "linkat" || c.Name == "renameat2" })
-		return linked > 0 && calls[linked-1].Name == "fsync" && position(calls, linked, "fsync", "tool.aside") > linked
+		return linked > 0 && calls[linked-1].Name == "fsync" && position(calls, linked, "fsync", "tool.pending") > linked
 	}
 	if c := calls(""); !synced(c) {
 		t.Errorf("it is not so: %v", c)
