@@ -41,9 +41,9 @@ var imports = map[string][]string{
 	"sidecar/adopt":      {"schema", "sidecar", "sidecar/document", "sidecar/statedir", "sidecar/internal/…"},
 	"sidecar/prune":      {"schema", "sidecar", "sidecar/document", "sidecar/statedir", "sidecar/internal/…"},
 	"sidecar/upgrade":    {"schema", "sidecar", "sidecar/document", "sidecar/statedir", "sidecar/internal/…"},
-	"sidecar/statetest":  {"reader", "reader/doctor", "schema", "sidecar"},
+	"reader/statetest":   {"reader", "reader/doctor", "schema", "sidecar"},
 	"sidecar/history":    {"schema", "sidecar", "sidecar/internal/…"},
-	"sidecar/internal/…": {"sidecar/scratch"},
+	"sidecar/internal/…": {"sidecar/internal/…", "sidecar/scratch"},
 	"sidecar/scratch":    {},
 	"sidecar/model":      {},
 	"reader":             {"schema", "sidecar", "sidecar/document", "sidecar/statedir", "reader/internal/…"},
@@ -52,7 +52,7 @@ var imports = map[string][]string{
 	"gen":                {"schema", "schema/declare"},
 	"gen/leak":           {},
 	"gen/tree":           {"gen", "gen/leak", "schema", "schema/declare"},
-	"owners/…":           {"owners/…", "reader", "reader/doctor", "schema", "sidecar", "sidecar/statedir", "sidecar/statetest"},
+	"owners/…":           {"owners/…", "reader", "reader/doctor", "schema", "sidecar", "sidecar/statedir", "reader/statetest"},
 	"cmd/…":              {"…"},
 }
 

@@ -60,7 +60,7 @@ func (s *state) test() (File, error) {
 	name := declare.TestPackage(s.Name)
 	return single("test.tmpl", path.Join(s.folder, name, name+".go"), testDecls(s), goFile{
 		Package: name,
-		Imports: s.imports(s.Fields, "testing", library+"sidecar/statetest"),
+		Imports: s.imports(s.Fields, "testing", library+"reader/statetest"),
 		View:    s.Package,
 		Fields:  from(s.Package, s.Fields),
 		State:   s,

@@ -42,7 +42,7 @@
 //
 //	OWNER.json                               a sidecar
 //	.freehold/manifest.json                  see schema.Manifest
-//	.freehold/OWNER.pending/STATEID.N.json     a pending patch, of an owner whose busy.then is "pending"
+//	.freehold/OWNER.pending/STATEID.N.json     a pending patch, of an owner whose busy.then is "defer"
 //	.freehold/claims/OWNER/FIELD             a once field
 //	.freehold/upgrade-ID/OWNER.json          a sidecar of an upgrade that is under way
 //

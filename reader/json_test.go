@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/freehold-dev/freehold/reader/doctor"
-	"github.com/freehold-dev/freehold/sidecar/statetest"
+	"github.com/freehold-dev/freehold/reader/statetest"
 )
 
 func TestViewJSONGolden(t *testing.T) {

@@ -13,9 +13,9 @@ import (
 
 	"github.com/freehold-dev/freehold/reader"
 	"github.com/freehold-dev/freehold/reader/doctor"
+	"github.com/freehold-dev/freehold/reader/statetest"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
-	"github.com/freehold-dev/freehold/sidecar/statetest"
 	"github.com/google/go-cmp/cmp"
 )
 

@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/reader"
+	"github.com/freehold-dev/freehold/reader/statetest"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/document"
 	"github.com/freehold-dev/freehold/sidecar/statedir"
-	"github.com/freehold-dev/freehold/sidecar/statetest"
 )
 
 var now = time.Date(2026, 8, 11, 9, 12, 44, 31_000_000, time.UTC)

@@ -23,7 +23,7 @@ import (
 // A plainView is what a plain reader shows; see the package documentation.
 type plainView struct {
 	State     string                       `json:"state"`
-	Cut       map[string]string            `json:"snapshot"`
+	Snapshot  map[string]string            `json:"snapshot"`
 	Owners    map[string]string            `json:"owners"`
 	Fields    map[string]any               `json:"fields"`
 	Unknown   map[string]string            `json:"unknown"`
@@ -33,22 +33,22 @@ type plainView struct {
 // A fullView is what of a full view a plain one is made from.
 type fullView struct {
 	State      string
-	Cut        map[string]string
+	Snapshot   map[string]string
 	Fields     map[string]any
 	Provenance map[string]struct {
 		Status, Freshness, Reason string
 		Parts                     map[string]struct{ Status string }
 	}
 	Owners map[string]struct {
-		Status string
-		Pending  int
+		Status  string
+		Pending int
 	}
 }
 
 // plainOf is the definition of a plain view, by the full one.
 func plainOf(full fullView, d *schema.Declaration) plainView {
 	p := plainView{
-		State: full.State, Cut: map[string]string{"consistency": full.Cut["consistency"]}, Owners: map[string]string{},
+		State: full.State, Snapshot: map[string]string{"consistency": full.Snapshot["consistency"]}, Owners: map[string]string{},
 		Fields: map[string]any{}, Unknown: map[string]string{}, Freshness: map[string]map[string]string{},
 	}
 	usable := func(status string) bool { return status == "ok" || status == "missing" }

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/schema"
-	"github.com/freehold-dev/freehold/sidecar/internal/role"
+	"github.com/freehold-dev/freehold/sidecar/internal/testkit/role"
 	"github.com/freehold-dev/freehold/sidecar/statedir"
 	"golang.org/x/sys/unix"
 )

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/freehold-dev/freehold/sidecar/internal/inject"
+	"github.com/freehold-dev/freehold/sidecar/internal/testkit/inject"
 	"github.com/google/go-cmp/cmp"
 )
 

@@ -5,7 +5,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/freehold-dev/freehold/sidecar/internal/inject"
+	"github.com/freehold-dev/freehold/sidecar/internal/testkit/inject"
 )
 
 // Whatever call of a commit fails, or of taking a lease, its error names the file

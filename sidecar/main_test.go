@@ -11,8 +11,8 @@ import (
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/schema/errorstest"
-	"github.com/freehold-dev/freehold/sidecar/internal/inject"
-	"github.com/freehold-dev/freehold/sidecar/internal/role"
+	"github.com/freehold-dev/freehold/sidecar/internal/testkit/inject"
+	"github.com/freehold-dev/freehold/sidecar/internal/testkit/role"
 	"github.com/freehold-dev/freehold/sidecar/statedir"
 )
 

@@ -4,7 +4,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/freehold-dev/freehold/sidecar/internal/inject"
+	"github.com/freehold-dev/freehold/sidecar/internal/testkit/inject"
 )
 
 // Row FA7: a fold of many patches that is killed, after any number of their files

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/freehold-dev/freehold/sidecar/internal/inject"
+	"github.com/freehold-dev/freehold/sidecar/internal/testkit/inject"
 )
 
 // aGroups is a start whose sidecar others may read, so that a commit gives the

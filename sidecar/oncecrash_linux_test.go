@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/freehold-dev/freehold/sidecar/document"
-	"github.com/freehold-dev/freehold/sidecar/internal/inject"
+	"github.com/freehold-dev/freehold/sidecar/internal/testkit/inject"
 )
 
 func init() { roles["claim"] = roleClaim }

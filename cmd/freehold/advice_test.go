@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/freehold-dev/freehold/reader/doctor"
-	"github.com/freehold-dev/freehold/sidecar/statetest"
+	"github.com/freehold-dev/freehold/reader/statetest"
 )
 
 const skillsYAML = `state: usage

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/freehold-dev/freehold/reader/doctor"
-	"github.com/freehold-dev/freehold/sidecar/statetest"
+	"github.com/freehold-dev/freehold/reader/statetest"
 	"github.com/go-json-experiment/json"
 )
 

@@ -11,12 +11,12 @@ import (
 	"testing"
 
 	"github.com/freehold-dev/freehold/reader/doctor"
+	"github.com/freehold-dev/freehold/reader/statetest"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/schema/declare"
 	"github.com/freehold-dev/freehold/schema/errorstest"
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/adopt"
-	"github.com/freehold-dev/freehold/sidecar/statetest"
 )
 
 const script = "is told by a script, with the processes that it takes: "

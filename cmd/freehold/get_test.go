@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/freehold-dev/freehold/reader/doctor"
-	"github.com/freehold-dev/freehold/sidecar/statetest"
+	"github.com/freehold-dev/freehold/reader/statetest"
 )
 
 // Case 146: --default stands in for a field that is unset, and for nothing

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/freehold-dev/freehold/reader/doctor"
+	"github.com/freehold-dev/freehold/reader/statetest"
 	"github.com/freehold-dev/freehold/sidecar"
-	"github.com/freehold-dev/freehold/sidecar/statetest"
 	"github.com/go-json-experiment/json"
 )
 
@@ -68,7 +68,7 @@ var advice = map[string]advised{
 	"another hand, explained":       {args: []string{"explain", "phase"}, before: overwrite("reset.json", `{"phase":"y"}`), want: 3, fill: []string{"VALUE", "x"}},
 	"what writes":                   {args: []string{"explain", "turns"}, want: 1, fill: []string{"VALUE", "-1"}},
 	"what is open":                  {args: []string{"explain", "began"}, before: begunWith("begin", "reset", "began"), want: 2},
-	"deferred":                     {args: []string{"view"}, before: pending, want: 1},
+	"deferred":                      {args: []string{"view"}, before: pending, want: 1},
 	"a lock that was lost": {args: []string{"set", "reset", "phase=x"}, before: func(t *testing.T, dir string) {
 		if err := os.Remove(filepath.Join(dir, ".freehold", "reset.lock")); err != nil {
 			t.Fatal(err)

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/reader/doctor"
-	"github.com/freehold-dev/freehold/sidecar/statetest"
+	"github.com/freehold-dev/freehold/reader/statetest"
 	"github.com/rogpeppe/go-internal/testscript"
 )
 

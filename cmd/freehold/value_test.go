@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/freehold-dev/freehold/reader/doctor"
-	"github.com/freehold-dev/freehold/sidecar/statetest"
+	"github.com/freehold-dev/freehold/reader/statetest"
 )
 
 // Cases 56, 57 and 68: what a type can hold comes back in its own digits; what

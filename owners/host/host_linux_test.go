@@ -18,8 +18,8 @@ import (
 	"github.com/freehold-dev/freehold/owners/host/hosttest"
 	"github.com/freehold-dev/freehold/reader"
 	"github.com/freehold-dev/freehold/reader/doctor"
+	"github.com/freehold-dev/freehold/reader/statetest"
 	"github.com/freehold-dev/freehold/sidecar"
-	"github.com/freehold-dev/freehold/sidecar/statetest"
 )
 
 // programs builds hostd and hostctl and returns their directory.

@@ -13,7 +13,7 @@ import (
 	"github.com/freehold-dev/freehold/owners/runtime"
 	"github.com/freehold-dev/freehold/owners/runtime/runtimetest"
 	"github.com/freehold-dev/freehold/reader/doctor"
-	"github.com/freehold-dev/freehold/sidecar/statetest"
+	"github.com/freehold-dev/freehold/reader/statetest"
 )
 
 // programs builds the state's programs once and returns their directory.

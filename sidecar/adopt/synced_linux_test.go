@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/freehold-dev/freehold/sidecar"
-	"github.com/freehold-dev/freehold/sidecar/internal/inject"
-	"github.com/freehold-dev/freehold/sidecar/internal/role"
+	"github.com/freehold-dev/freehold/sidecar/internal/testkit/inject"
+	"github.com/freehold-dev/freehold/sidecar/internal/testkit/role"
 	"github.com/google/go-cmp/cmp"
 )
 

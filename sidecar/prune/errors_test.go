@@ -10,10 +10,10 @@ import (
 	"testing"
 
 	"github.com/freehold-dev/freehold/reader/doctor"
+	"github.com/freehold-dev/freehold/reader/statetest"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/schema/errorstest"
 	"github.com/freehold-dev/freehold/sidecar"
-	"github.com/freehold-dev/freehold/sidecar/statetest"
 )
 
 var said = errorstest.Golden{Update: flag.Bool("update", false, "write the golden files anew"), Wraps: []string{"../statedir", "../document"}}

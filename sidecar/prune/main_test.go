@@ -13,12 +13,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/freehold-dev/freehold/reader/statetest"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
-	"github.com/freehold-dev/freehold/sidecar/internal/inject"
-	"github.com/freehold-dev/freehold/sidecar/internal/role"
+	"github.com/freehold-dev/freehold/sidecar/internal/testkit/inject"
+	"github.com/freehold-dev/freehold/sidecar/internal/testkit/role"
 	"github.com/freehold-dev/freehold/sidecar/statedir"
-	"github.com/freehold-dev/freehold/sidecar/statetest"
 )
 
 func TestMain(m *testing.M) {

@@ -12,11 +12,11 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/reader/doctor"
+	"github.com/freehold-dev/freehold/reader/statetest"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/document"
 	"github.com/freehold-dev/freehold/sidecar/statedir"
-	"github.com/freehold-dev/freehold/sidecar/statetest"
 	"github.com/freehold-dev/freehold/sidecar/upgrade"
 	"github.com/google/go-cmp/cmp"
 )

@@ -15,8 +15,8 @@ import (
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
-	"github.com/freehold-dev/freehold/sidecar/internal/inject"
-	"github.com/freehold-dev/freehold/sidecar/internal/role"
+	"github.com/freehold-dev/freehold/sidecar/internal/testkit/inject"
+	"github.com/freehold-dev/freehold/sidecar/internal/testkit/role"
 )
 
 // rounds is how many instances each process opens. FREEHOLD_PRUNE_ROUNDS sets

@@ -10,7 +10,7 @@ import (
 
 	"github.com/freehold-dev/freehold/reader"
 	"github.com/freehold-dev/freehold/sidecar"
-	"github.com/freehold-dev/freehold/sidecar/internal/role"
+	"github.com/freehold-dev/freehold/sidecar/internal/testkit/role"
 	"github.com/google/go-cmp/cmp"
 )
 

@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"github.com/freehold-dev/freehold/reader"
+	"github.com/freehold-dev/freehold/reader/statetest"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
-	"github.com/freehold-dev/freehold/sidecar/statetest"
 	"github.com/google/go-cmp/cmp"
 )
 

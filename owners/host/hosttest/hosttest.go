@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/owners/host"
+	"github.com/freehold-dev/freehold/reader/statetest"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
-	"github.com/freehold-dev/freehold/sidecar/statetest"
 )
 
 // If this line does not compile, the file and the library are of different

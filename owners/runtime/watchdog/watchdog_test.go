@@ -10,7 +10,7 @@ import (
 	"github.com/freehold-dev/freehold/owners/runtime/runtimetest"
 	"github.com/freehold-dev/freehold/owners/runtime/watchdog"
 	"github.com/freehold-dev/freehold/reader/doctor"
-	"github.com/freehold-dev/freehold/sidecar/statetest"
+	"github.com/freehold-dev/freehold/reader/statetest"
 )
 
 var reset = time.Date(2026, 8, 11, 9, 12, 44, 31_000_000, time.UTC)

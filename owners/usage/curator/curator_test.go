@@ -16,7 +16,7 @@ import (
 	"github.com/freehold-dev/freehold/owners/usage/usagetest"
 	"github.com/freehold-dev/freehold/owners/usage/user"
 	"github.com/freehold-dev/freehold/reader/doctor"
-	"github.com/freehold-dev/freehold/sidecar/statetest"
+	"github.com/freehold-dev/freehold/reader/statetest"
 )
 
 var (

@@ -2,7 +2,7 @@
 """Prints the view of every state directory that is named, as JSON: freehold.py [--instance ID] STATE...
 
 It needs the standard library alone and was written from the documentation of the Go packages document, schema, sidecar
-and reader. It takes no lock, writes nothing, and shows an atomic cut or none."""
+and reader. It takes no lock, writes nothing, and shows an atomic snapshot or none."""
 import base64, copy, datetime, decimal, hashlib, json, math, os, re, stat, sys
 
 COUNT, NAME, NONCE, TEXT, SOME = "(0|[1-9][0-9]{0,15})", "[a-z][a-z0-9_]{0,47}", "[0-9a-v]{13}", "(?s:.*)", "(?s:.+)"
@@ -218,7 +218,7 @@ def listed(path):
     try: return {name: read(os.path.join(path, name), 64 << 10) for name in sorted(os.listdir(path)) if name[0] != "."}
     except OSError: return None
 
-def pending(owner): return owner.get("busy", {}).get("then") == "pending"
+def defers(owner): return owner.get("busy", {}).get("then") == "defer"
 
 def collect(state):
     "Reads every file of a state: of each owner the sidecar and pending patches, and the claims."
@@ -226,7 +226,7 @@ def collect(state):
     manifest = parse(read(os.path.join(meta, "manifest.json"))[1])
     for owner, o in sorted(manifest["declaration"]["owners"].items()):
         pending = manifest.get("pending", {"sidecars": []})
-        if pending(o): files[owner, "$pending"] = listed(os.path.join(meta, owner + ".pending"))
+        if defers(o): files[owner, "$pending"] = listed(os.path.join(meta, owner + ".pending"))
         files[owner] = ("missing", b"")
         if owner in pending.get("sidecars", []):
             files[owner] = read(os.path.join(meta, "upgrade-" + pending["id"], owner + ".json"))
@@ -262,7 +262,7 @@ class View:
                        for at in files if type(at) is tuple and at[1] != "$pending"}
         for owner, made in manifest.get("upgraded", {}).items(): behind(self.by.get(owner, {}), made)
         for by in self.by.values(): self.regress(by)
-        self.cut = digest((self.id + "".join(self.marks(files))).encode())[:32]
+        self.snapshot = digest((self.id + "".join(self.marks(files))).encode())[:32]
 
     def marks(self, files):
         "Yields a line about everything that is there."
@@ -404,9 +404,9 @@ class View:
             owners[name] = {"status": o["status"], **(commit(o["at"]) if o["at"] else {})}
             if o["status"] in ("ok", "missing", "regressed"): owners[name]["version"] = o["at"]
             if o["status"] not in ("ok", "missing"): owners[name]["error"] = o["status"]
-            if pending(self.owners[name]): owners[name]["pending"] = Number(o["pending"])
+            if defers(self.owners[name]): owners[name]["pending"] = Number(o["pending"])
             if o["errors"]: owners[name]["pending_error"] = "; ".join(o["errors"])
-        return {"state": self.name, "dir": self.dir, "snapshot": {"consistency": "atomic", "id": self.cut},
+        return {"state": self.name, "dir": self.dir, "snapshot": {"consistency": "atomic", "id": self.snapshot},
                 "fields": fields, "provenance": provenance, "owners": owners}
 
 def by(e, at):

@@ -50,7 +50,7 @@ def collect(state):  # reads what the manifest speaks of; pending patches, befor
     if manifest["format"] != 1 or "pending" in manifest: raise RuntimeError("it is newer, or being upgraded")
     for owner, o in manifest["declaration"]["owners"].items():
         pile, home = state / f".freehold/{owner}.pending", state / f".freehold/claims/{owner}"
-        whose, pending = {"owner": owner, "state": manifest["state_id"]}, o.get("busy", {}).get("then") == "pending"
+        whose, pending = {"owner": owner, "state": manifest["state_id"]}, o.get("busy", {}).get("then") == "defer"
         listed = pile.is_dir() and not pile.is_symlink() and os.access(pile, os.R_OK)
         waits = pending and listed and any(name[0] != "." for name in os.listdir(pile))
         status, doc = load(state / f"{owner}.json", SIDECAR, whose)

@@ -5,8 +5,8 @@ import (
 	"flag"
 	"testing"
 
+	"github.com/freehold-dev/freehold/reader/statetest"
 	"github.com/freehold-dev/freehold/schema/errorstest"
-	"github.com/freehold-dev/freehold/sidecar/statetest"
 )
 
 var said = errorstest.Golden{Update: flag.Bool("update", false, "write the golden files anew")}

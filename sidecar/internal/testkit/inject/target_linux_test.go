@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/freehold-dev/freehold/sidecar/internal/inject"
+	"github.com/freehold-dev/freehold/sidecar/internal/testkit/inject"
 )
 
 // targetVariable makes the test binary run one of targets instead of the tests.

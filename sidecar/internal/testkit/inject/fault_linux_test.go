@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/freehold-dev/freehold/sidecar/internal/inject"
+	"github.com/freehold-dev/freehold/sidecar/internal/testkit/inject"
 	"github.com/google/go-cmp/cmp"
 )
 

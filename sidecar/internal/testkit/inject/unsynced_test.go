@@ -3,7 +3,7 @@ package inject_test
 import (
 	"testing"
 
-	"github.com/freehold-dev/freehold/sidecar/internal/inject"
+	"github.com/freehold-dev/freehold/sidecar/internal/testkit/inject"
 )
 
 func TestUnsyncedFindsWhatPowerLossCouldTakeAway(t *testing.T) {
