@@ -31,7 +31,7 @@ type state struct {
 type owner struct {
 	Name, Doc, Mode, Durability, Home string
 	Wait                              string
-	defers                         bool
+	defers                            bool
 	Package                           string // name of the writer package
 	dir                               string // slash path relative to the module root
 	Fields                            []field
@@ -88,7 +88,7 @@ func newOwner(name string, d *schema.Declaration, folder string) owner {
 		Durability: string(declared.EffectiveDurability()),
 		Home:       declared.Home,
 		Wait:       declared.EffectiveWait().String(),
-		defers:  declared.Defers(),
+		defers:     declared.Defers(),
 		Package:    declare.WriterPackage(name),
 	}
 	if o.Home == "" {

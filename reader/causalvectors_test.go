@@ -235,8 +235,8 @@ func makeOrder(m *maker) {
 		d.SetFolded([]string{in}, nil)
 		d.SetTaken(21, []uint64{7, 19})
 	})
-	m.numbered("tool", 7, 30, `[{"field":"log","op":"remove","value":"a"},{"field":"n","op":"add","value":100}]`) // left by a fold
-	m.pending("tool", 99, `[{"field":"log","op":"insert","value":"a"},{"field":"log","op":"remove","value":"b"}]`)  // before all numbers
+	m.numbered("tool", 7, 30, `[{"field":"log","op":"remove","value":"a"},{"field":"n","op":"add","value":100}]`)  // left by a fold
+	m.pending("tool", 99, `[{"field":"log","op":"insert","value":"a"},{"field":"log","op":"remove","value":"b"}]`) // before all numbers
 	m.numbered("tool", 22, 1, `[{"field":"log","op":"insert","value":"b"},{"field":"n","op":"add","value":1000}]`)
 	m.save(fmt.Sprintf(".freehold/tool.pending/%s.23.json", vectorState), m.patch("tool", "", nonce("patch", "tool", uint64(22)), 1, add(1000))) // a copy's id
 	m.save(fmt.Sprintf(".freehold/tool.pending/%s.024.json", vectorState), m.patch("tool", "", nonce("x"), 1, add(10_000)))                      // no number

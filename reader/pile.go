@@ -20,7 +20,7 @@ type pile struct {
 	owner   string
 	stateID string
 	files   []pendingFile // sorted by name
-	err     error       // why it could not be read
+	err     error         // why it could not be read
 }
 
 // An pendingFile is one file of a pile. Nobody changes it, so that what it was

@@ -116,10 +116,10 @@ func TestStoppedHolderStopsNobody(t *testing.T) {
 // lockFates are what may become of the lock or of who holds it, and what a call
 // gets then, in time, from an owner that fails and from one that defers.
 var lockFates = map[string]struct {
-	spoil       func(t *testing.T, lock string, holder *exec.Cmd) error
-	idle        bool // the other process holds no lock
+	spoil         func(t *testing.T, lock string, holder *exec.Cmd) error
+	idle          bool // the other process holds no lock
 	fail, pending error
-	outcome     Outcome // of the owner that defers
+	outcome       Outcome // of the owner that defers
 }{
 	"stopped inside": {func(t *testing.T, _ string, h *exec.Cmd) error { stop(t, h); return nil }, false, ErrBusy, nil, Deferred},
 	"stopped outside": {func(t *testing.T, _ string, h *exec.Cmd) error {

@@ -19,13 +19,13 @@ import (
 // that it is in already. That one publishes once more, for what it found may
 // not have been durable, before it unlinks the file.
 type fold struct {
-	pending  *statedir.PendingDir
-	before int      // how many patches earlier versions of the commit have folded
-	kept   int      // of how many patches something is rejected of the next version
-	listed []string // the ids that the next version lists
-	fresh  []string // those that are new in it
-	done   []string // the files that can go then
-	out    []string // the files of patches that were rejected, which can go now
+	pending *statedir.PendingDir
+	before  int      // how many patches earlier versions of the commit have folded
+	kept    int      // of how many patches something is rejected of the next version
+	listed  []string // the ids that the next version lists
+	fresh   []string // those that are new in it
+	done    []string // the files that can go then
+	out     []string // the files of patches that were rejected, which can go now
 
 	taken    uint64   // the highest number that was folded, or rejected, ever
 	left     []uint64 // the lower ones that were not

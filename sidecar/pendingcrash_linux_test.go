@@ -310,7 +310,9 @@ func position(calls []inject.Call, start int, name, path string) int {
 // So the steps of a fold have an order, also for owners whose commits need not
 // survive that.
 func TestStepsAreSyncedInOrder(t *testing.T) {
-	onePending := func(t *testing.T, dir string) { deferUpdate(t, openSetter(t, dir, "light", nil), op("ticks", Add, "1")) }
+	onePending := func(t *testing.T, dir string) {
+		deferUpdate(t, openSetter(t, dir, "light", nil), op("ticks", Add, "1"))
+	}
 	foldSynced := func(calls []inject.Call) bool {
 		renamed := position(calls, 0, "renameat", "light.json")
 		synced := position(calls, renamed, "fsync", "/state")

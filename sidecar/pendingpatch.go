@@ -67,7 +67,7 @@ type pendingFile struct {
 	Name   string         `json:"name,omitzero"` // of one without a number
 	ID     string         `json:"id"`
 	At     jsontext.Value `json:"at"`
-	Writer pendingWriter    `json:"writer"`
+	Writer pendingWriter  `json:"writer"`
 	Ops    jsontext.Value `json:"ops"`
 	Sum    string         `json:"sum"`
 }
@@ -82,8 +82,8 @@ var pendingLimits = schema.Limits{Depth: 16, Members: 64}
 
 var (
 	noPendingSum = strings.Repeat("0", hex.EncodedLen(sha256.Size))
-	sumBefore  = []byte(`,"sum":"`)
-	sumAfter   = []byte("\"}\n")
+	sumBefore    = []byte(`,"sum":"`)
+	sumAfter     = []byte("\"}\n")
 )
 
 // encode returns the text of p's file. The sum is that of the text with the

@@ -46,7 +46,7 @@ var promises = map[string]struct {
 	"a commit":            {"commit", newState, nil},
 	"a claim":             {"claim", newLatches, nil},
 	"a lease":             {"lease", newState, nil},
-	"an edit folded":    {"accept", spoiledState, nil},
+	"an edit folded":      {"accept", spoiledState, nil},
 	"a file out of place": {"quarantine", spoiledState, nil},
 	"a pending patch": {"set", func(t *testing.T) string {
 		dir, w := newSetters(t)

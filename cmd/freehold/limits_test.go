@@ -42,7 +42,10 @@ func eaters(dir string) map[string]eater {
 	}
 	legacy := func([]byte) error { _, err := adopt.Read(context.Background(), path); return err }
 	claim := func(text []byte) error { _, err := document.DecodeClaim(text); return err }
-	pending := func(text []byte) error { _, err := sidecar.DecodePendingPatch(text, "x.json", "tool", "id"); return err }
+	pending := func(text []byte) error {
+		_, err := sidecar.DecodePendingPatch(text, "x.json", "tool", "id")
+		return err
+	}
 	decode := func(text []byte) error { _, err := document.Decode(text); return err }
 	foreign := func(text []byte) error { _, err := document.DecodeForeign(text); return err }
 	manifest := func(text []byte) error { _, err := schema.ParseManifest(text); return err }
@@ -59,9 +62,9 @@ func eaters(dir string) map[string]eater {
 		// A claim is so small that the decoder's own tables count.
 		"claim": {most: document.MaxClaim, times: 24, open: `{"format":1,"owner":"hook","x":`, eat: claim},
 		// The error of a decoder copies a name ten times.
-		"pending patch":       {most: sidecar.MaxPatch, times: 12, open: `{"format":1,"x":`, eat: pending, seal: sealPending},
-		"operations deferred":  {most: sidecar.MaxPatch, times: 12, open: `{"format":1,"owner":"tool","state":"id","name":"x.json","id":"0000000000001","ops":`, eat: pending, seal: sealPending},
-		"operation deferred":   {most: sidecar.MaxPatch, times: 12, open: `{"format":1,"owner":"tool","state":"id","name":"x.json","id":"0000000000001","ops":[{"field":"a","op":"insert","value":`, eat: pending, seal: sealPending},
+		"pending patch":         {most: sidecar.MaxPatch, times: 12, open: `{"format":1,"x":`, eat: pending, seal: sealPending},
+		"operations deferred":   {most: sidecar.MaxPatch, times: 12, open: `{"format":1,"owner":"tool","state":"id","name":"x.json","id":"0000000000001","ops":`, eat: pending, seal: sealPending},
+		"operation deferred":    {most: sidecar.MaxPatch, times: 12, open: `{"format":1,"owner":"tool","state":"id","name":"x.json","id":"0000000000001","ops":[{"field":"a","op":"insert","value":`, eat: pending, seal: sealPending},
 		"manifest":              {most: schema.MaxManifest, times: 4, open: `{"format":1,"x":`, eat: manifest},
 		"manifest's locks":      {most: schema.MaxManifest, times: 4, open: `{"format":1,"locks":`, eat: manifest},
 		"manifest's owners":     {most: schema.MaxManifest, times: 4, open: `{"format":1,"declaration":{"owners":`, eat: manifest},

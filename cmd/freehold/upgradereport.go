@@ -10,16 +10,16 @@ import (
 
 // An upgradeReport is what state upgrade prints.
 type upgradeReport struct {
-	State     string            `json:"state"`
-	Dir       string            `json:"dir"`
-	DryRun    bool              `json:"dry_run"`
-	Refused   string            `json:"refused,omitzero"` // why what follows would not be done now, or was not
-	Resumed   bool              `json:"resumed"`          // one that was interrupted was, or would be, finished
-	Folded   []upgrade.Folded `json:"taken_in"`
-	Changes   []schema.Change   `json:"changes"`
-	Gone      []upgrade.Gone    `json:"gone"`      // what is stored and has no place any more
-	Rewritten []string          `json:"rewritten"` // owners
-	Kept      []upgradeKept     `json:"kept"`
+	State     string           `json:"state"`
+	Dir       string           `json:"dir"`
+	DryRun    bool             `json:"dry_run"`
+	Refused   string           `json:"refused,omitzero"` // why what follows would not be done now, or was not
+	Resumed   bool             `json:"resumed"`          // one that was interrupted was, or would be, finished
+	Folded    []upgrade.Folded `json:"taken_in"`
+	Changes   []schema.Change  `json:"changes"`
+	Gone      []upgrade.Gone   `json:"gone"`      // what is stored and has no place any more
+	Rewritten []string         `json:"rewritten"` // owners
+	Kept      []upgradeKept    `json:"kept"`
 }
 
 type upgradeKept struct {

@@ -86,7 +86,7 @@ type patient struct {
 	view           *reader.View
 	newest         time.Time // when anything in it was written last
 	lostClaims     map[string]bool
-	lostPending      map[string]bool
+	lostPending    map[string]bool
 	patches        map[string]time.Time // deferred, by OWNER/NAME: when they were written
 	blocked        map[string]remedy    // owners whose lock a process has that does not run, and what to do about it
 }

@@ -41,7 +41,7 @@ const (
 	StateCopied       Code = "state-copied"        // all locks are others: it was copied or restored to where it is
 	LockLost          Code = "lock-lost"           // missing, or another file
 	ClaimsLost        Code = "claims-lost"         // the directory is missing, or another one
-	PendingLost         Code = "pending-lost"          // the directory of pending patches is
+	PendingLost       Code = "pending-lost"        // the directory of pending patches is
 	// Owners and fields.
 	SidecarInvalid    Code = "sidecar-invalid"
 	SidecarNewer      Code = "sidecar-newer" // of a format that this release does not read
@@ -55,10 +55,10 @@ const (
 	FieldInvalid      Code = "field-invalid" // it does not fit its declaration
 	Attributes        Code = "attributes"    // that the next commit loses
 	// pending patches.
-	PatchStuck   Code = "patch-stuck"   // it cannot be folded
+	PatchStuck     Code = "patch-stuck"     // it cannot be folded
 	PendingWaiting Code = "pending-waiting" // patches could be folded, and nobody does
 	PendingFull    Code = "pending-full"    // hardly any more can be deferred
-	PatchKept    Code = "patch-kept"    // it was rejected, in the quarantine
+	PatchKept      Code = "patch-kept"      // it was rejected, in the quarantine
 	// A legacy file that the state was adopted from.
 	LegacyOpen  Code = "legacy-open"  // values that no owner has yet
 	LegacyMoved Code = "legacy-moved" // values that somebody changed since

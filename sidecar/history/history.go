@@ -53,7 +53,7 @@ type End string
 const (
 	Changed End = "changed" // it was applied, or has won
 	Same    End = "same"    // it found nothing to change: unchanged, a conflict, a claim lost
-	Pending   End = "pending"   // it was deferred
+	Pending End = "pending" // it was deferred
 	Refused End = "refused" // it failed, and changed nothing
 )
 

@@ -43,9 +43,9 @@ func Decode(text []byte) (Output, error) {
 		Fields map[string]json.RawMessage
 		Owners map[string]struct {
 			Status, Error string
-			PendingError    string `json:"pending_error"`
+			PendingError  string `json:"pending_error"`
 			Revision      uint64
-			Pending         int
+			Pending       int
 		}
 	}
 	out := Output{End: Same, Parts: Everything}

@@ -17,7 +17,7 @@ const (
 	ManifestFile     Role = "manifest"    // or what says that there are instances
 	LockFile         Role = "lock"        // of the state or of an owner
 	RecordFile       Role = "record"      // of a lease
-	PendingFolder      Role = "pending"       // of an owner's pending patches
+	PendingFolder    Role = "pending"     // of an owner's pending patches
 	PatchFile        Role = "patch"       // in it
 	ClaimsFolder     Role = "claims"      // of all claims, or of an owner's
 	ClaimedFile      Role = "claim"       // in it

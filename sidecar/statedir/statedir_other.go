@@ -52,33 +52,33 @@ func Find(start string) (string, error) { return "", ErrUnsupported }
 // Repair returns [ErrUnsupported].
 func Repair(ctx context.Context, dir string) ([]string, error) { return nil, ErrUnsupported }
 
-func (d *Dir) Close() error                                   { return ErrUnsupported }
-func (d *Dir) Path() string                                   { return "" }
-func (d *Dir) Root() *os.Root                                 { return nil }
-func (d *Dir) Sync() error                                    { return ErrUnsupported }
-func (d *Dir) Unmoved() error                                 { return ErrUnsupported }
-func (d *Dir) Stamp() (Stamp, error)                          { return Stamp{}, ErrUnsupported }
-func (d *Dir) Collect(string) error                           { return ErrUnsupported }
-func (d *Dir) QuarantineRecord(string) (Quarantined, error)   { return Quarantined{}, ErrUnsupported }
-func (d *Dir) Quarantined(string, func(string, []byte)) error { return ErrUnsupported }
-func (d *Dir) Existing(string) (Existing, error)              { return Existing{}, ErrUnsupported }
-func (d *Dir) Manifest() (*schema.Manifest, error)            { return nil, ErrUnsupported }
-func (d *Dir) ManifestText([]byte) ([]byte, error)            { return nil, ErrUnsupported }
-func (d *Dir) ReadFile(string, []byte, int) ([]byte, error)   { return nil, ErrUnsupported }
-func (d *Dir) ReadRecord(string, []byte, int) ([]byte, error) { return nil, ErrUnsupported }
-func (d *Dir) WriteRecord(string, []byte) error               { return ErrUnsupported }
-func (d *Dir) OpenLock(string, uint64) (*Lock, error)         { return nil, ErrUnsupported }
-func (d *Dir) ParseManifest([]byte) (*schema.Manifest, error) { return nil, ErrUnsupported }
-func (d *Dir) Claim(string, string, uint64) *Claim            { return nil }
-func (c *Claim) Path() string                                 { return "" }
-func (c *Claim) Probe() error                                 { return ErrUnsupported }
-func (c *Claim) Read([]byte) ([]byte, error)                  { return nil, ErrUnsupported }
-func (c *Claim) Publish([]byte) (bool, error)                 { return false, ErrUnsupported }
-func (c *Claim) Sync() error                                  { return ErrUnsupported }
-func (d *Dir) OpenPending(string) (*PendingDir, error)               { return nil, ErrUnsupported }
-func (d *Dir) Reject(string, []byte, string) (string, error) { return "", ErrUnsupported }
-func (d *Dir) Rejected(string) (int, error)                    { return 0, ErrUnsupported }
-func (d *Dir) Kept(string) (string, error)                    { return "", ErrUnsupported }
+func (d *Dir) Close() error                                        { return ErrUnsupported }
+func (d *Dir) Path() string                                        { return "" }
+func (d *Dir) Root() *os.Root                                      { return nil }
+func (d *Dir) Sync() error                                         { return ErrUnsupported }
+func (d *Dir) Unmoved() error                                      { return ErrUnsupported }
+func (d *Dir) Stamp() (Stamp, error)                               { return Stamp{}, ErrUnsupported }
+func (d *Dir) Collect(string) error                                { return ErrUnsupported }
+func (d *Dir) QuarantineRecord(string) (Quarantined, error)        { return Quarantined{}, ErrUnsupported }
+func (d *Dir) Quarantined(string, func(string, []byte)) error      { return ErrUnsupported }
+func (d *Dir) Existing(string) (Existing, error)                   { return Existing{}, ErrUnsupported }
+func (d *Dir) Manifest() (*schema.Manifest, error)                 { return nil, ErrUnsupported }
+func (d *Dir) ManifestText([]byte) ([]byte, error)                 { return nil, ErrUnsupported }
+func (d *Dir) ReadFile(string, []byte, int) ([]byte, error)        { return nil, ErrUnsupported }
+func (d *Dir) ReadRecord(string, []byte, int) ([]byte, error)      { return nil, ErrUnsupported }
+func (d *Dir) WriteRecord(string, []byte) error                    { return ErrUnsupported }
+func (d *Dir) OpenLock(string, uint64) (*Lock, error)              { return nil, ErrUnsupported }
+func (d *Dir) ParseManifest([]byte) (*schema.Manifest, error)      { return nil, ErrUnsupported }
+func (d *Dir) Claim(string, string, uint64) *Claim                 { return nil }
+func (c *Claim) Path() string                                      { return "" }
+func (c *Claim) Probe() error                                      { return ErrUnsupported }
+func (c *Claim) Read([]byte) ([]byte, error)                       { return nil, ErrUnsupported }
+func (c *Claim) Publish([]byte) (bool, error)                      { return false, ErrUnsupported }
+func (c *Claim) Sync() error                                       { return ErrUnsupported }
+func (d *Dir) OpenPending(string) (*PendingDir, error)             { return nil, ErrUnsupported }
+func (d *Dir) Reject(string, []byte, string) (string, error)       { return "", ErrUnsupported }
+func (d *Dir) Rejected(string) (int, error)                        { return 0, ErrUnsupported }
+func (d *Dir) Kept(string) (string, error)                         { return "", ErrUnsupported }
 func (a *PendingDir) Close() error                                 { return ErrUnsupported }
 func (a *PendingDir) Share() error                                 { return ErrUnsupported }
 func (a *PendingDir) Seal(context.Context, time.Duration) error    { return ErrUnsupported }
@@ -89,12 +89,12 @@ func (a *PendingDir) ReadFile(string, []byte, int) ([]byte, error) { return nil,
 func (a *PendingDir) Sizes([]string, map[string]int64) (map[string]int64, int64, error) {
 	return nil, 0, ErrUnsupported
 }
-func (a *PendingDir) Draft([]byte) (*Draft, error)                { return nil, ErrUnsupported }
-func (a *PendingDir) Free(string) (bool, error)                   { return false, ErrUnsupported }
-func (a *PendingDir) Remove(string) error                         { return ErrUnsupported }
-func (a *PendingDir) RemoveAll([]string) error                    { return ErrUnsupported }
-func (a *PendingDir) Sync() error                                 { return ErrUnsupported }
-func (a *PendingDir) Unmoved() error                              { return ErrUnsupported }
+func (a *PendingDir) Draft([]byte) (*Draft, error)           { return nil, ErrUnsupported }
+func (a *PendingDir) Free(string) (bool, error)              { return false, ErrUnsupported }
+func (a *PendingDir) Remove(string) error                    { return ErrUnsupported }
+func (a *PendingDir) RemoveAll([]string) error               { return ErrUnsupported }
+func (a *PendingDir) Sync() error                            { return ErrUnsupported }
+func (a *PendingDir) Unmoved() error                         { return ErrUnsupported }
 func (l *Lock) Acquire(context.Context, time.Duration) error { return ErrUnsupported }
 func (l *Lock) Try() (bool, error)                           { return false, ErrUnsupported }
 func (l *Lock) TryShared() (bool, error)                     { return false, ErrUnsupported }
