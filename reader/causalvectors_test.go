@@ -5,7 +5,7 @@ import (
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/document"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // causalVectors are about more than one file each.
@@ -263,5 +263,5 @@ func makeOddPile(m *maker) {
 		m.save(dir+name, text)
 	}
 	m.save(dir+".writing", []byte("{"))
-	m.save(statedir.Sidecar("odd")+".fresh", []byte("{")) // litter
+	m.save(store.Sidecar("odd")+".fresh", []byte("{")) // litter
 }

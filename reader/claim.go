@@ -8,7 +8,7 @@ import (
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/document"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // A claimSource is the file of one once field as it was read last.
@@ -49,9 +49,9 @@ func (s *claimSource) judge(stateID string) *claim {
 	switch {
 	case s.unborn, errors.Is(s.err, fs.ErrNotExist):
 		return &claim{status: Missing}
-	case errors.Is(s.err, statedir.ErrClaims), errors.Is(s.err, statedir.ErrUnsafe): // which say what to do about the directory
+	case errors.Is(s.err, store.ErrClaims), errors.Is(s.err, store.ErrUnsafe): // which say what to do about the directory
 		return &claim{status: Unreadable, err: fmt.Errorf("%w: %w", sidecar.ErrUnreadable, s.err)}
-	case errors.Is(s.err, statedir.ErrTooLarge):
+	case errors.Is(s.err, store.ErrTooLarge):
 		return &claim{status: Invalid, err: fmt.Errorf("%w: %w: %s", sidecar.ErrInvalid, s.err, stands)}
 	case errors.Is(s.err, fs.ErrPermission):
 		return &claim{status: Unreadable, err: fmt.Errorf("%w: %w: %s", sidecar.ErrUnreadable, s.err, unread)}
@@ -103,7 +103,7 @@ func (s *claimSource) appendMark(dst []byte, c *claim) []byte {
 
 // followClaims returns the sources of the once fields that d declares, keeping
 // what old ones have read.
-func followClaims(old []*claimSource, dir *statedir.Dir, d *declared) []*claimSource {
+func followClaims(old []*claimSource, dir *store.Store, d *declared) []*claimSource {
 	known := map[onceField]*claimSource{}
 	for _, s := range old {
 		known[s.onceField] = s

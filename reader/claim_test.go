@@ -14,7 +14,7 @@ import (
 	"github.com/freehold-dev/freehold/reader"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // latches declares once fields of two owners.
@@ -83,7 +83,7 @@ func TestViewShowsAClaimWithItsProvenance(t *testing.T) {
 		t.Errorf("claimed at %v (%v), want %v", at, err, now)
 	}
 	want := reader.Provenance{
-		Owner: "hook", File: filepath.Join(dir, statedir.ClaimFile("hook", "fired")), Claim: by.ID, ChangedAt: now,
+		Owner: "hook", File: filepath.Join(dir, store.ClaimFile("hook", "fired")), Claim: by.ID, ChangedAt: now,
 		Program: "pretool", PID: os.Getpid(), Status: reader.OK,
 	}
 	if got, ok := fired(after).Provenance(); !ok || got != want {
@@ -130,7 +130,7 @@ func TestWhatIsNoClaimStandsAndSaysSo(t *testing.T) {
 	whole := func(t *testing.T, field string) []byte {
 		dir, w := newLatches(t)
 		claim(t, w, field)
-		text, err := os.ReadFile(filepath.Join(dir, statedir.ClaimFile("hook", field)))
+		text, err := os.ReadFile(filepath.Join(dir, store.ClaimFile("hook", field)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -165,7 +165,7 @@ func TestWhatIsNoClaimStandsAndSaysSo(t *testing.T) {
 			dir, w := newLatches(t)
 			r := openReader(t, dir)
 			before := view(t, r)
-			path := filepath.Join(dir, statedir.ClaimFile("hook", "fired"))
+			path := filepath.Join(dir, store.ClaimFile("hook", "fired"))
 			if err := c.put(t, path); err != nil {
 				t.Fatal(err)
 			}

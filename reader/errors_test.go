@@ -15,7 +15,7 @@ import (
 	"github.com/freehold-dev/freehold/schema/errorstest"
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/document"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 var said = errorstest.Golden{
@@ -117,7 +117,7 @@ func TestErrorsSayWhatToDoDuringAnUpgrade(t *testing.T) {
 	s := newState(t, depending())
 	s.commit("reset", "cleared", "true")
 	statetest.Damaged(s.dir, doctor.SidecarForeign, doctor.SidecarInvalid, doctor.SidecarUnreadable, doctor.UpgradeUnfinished)
-	dir, err := statedir.Open(s.dir)
+	dir, err := store.Open(s.dir)
 	if err != nil {
 		t.Fatal(err)
 	}

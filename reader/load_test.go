@@ -16,7 +16,7 @@ import (
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/document"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // cuts is how many cuts are taken under load: by default those of the
@@ -161,7 +161,7 @@ func snapshotOf(v *reader.View) (map[string]held, error) {
 func naiveCut(dir string) (map[string]held, error) {
 	cut := map[string]held{}
 	for _, owner := range links {
-		text, err := os.ReadFile(filepath.Join(dir, statedir.Sidecar(owner)))
+		text, err := os.ReadFile(filepath.Join(dir, store.Sidecar(owner)))
 		if err != nil {
 			return nil, err
 		}
@@ -190,7 +190,7 @@ func naiveCut(dir string) (map[string]held, error) {
 // pass the same check.
 func TestCutsUnderLoadAreCausal(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "state")
-	if err := statedir.Create(dir, chain()); err != nil {
+	if err := store.Create(dir, chain()); err != nil {
 		t.Fatal(err)
 	}
 	ctx := load(t, dir)

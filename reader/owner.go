@@ -10,7 +10,7 @@ import (
 
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/document"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // Status says whether an owner's sidecar could be used.
@@ -80,9 +80,9 @@ func (s *source) judge(d *declared) *owner {
 	case errors.Is(s.err, fs.ErrNotExist):
 		o.Status = Missing
 		return o
-	case errors.Is(s.err, statedir.ErrTooLarge) && d.pending != nil:
+	case errors.Is(s.err, store.ErrTooLarge) && d.pending != nil:
 		return o.bad(Invalid, finishFirst(fmt.Errorf("%w: %w", sidecar.ErrInvalid, s.err)))
-	case errors.Is(s.err, statedir.ErrTooLarge):
+	case errors.Is(s.err, store.ErrTooLarge):
 		return o.bad(Invalid, fmt.Errorf("%w: %w: run `freehold quarantine %s` to move it aside", sidecar.ErrInvalid, s.err, o.Name))
 	case s.err != nil && d.pending != nil:
 		return o.bad(Unreadable, finishFirst(fmt.Errorf("%w: %w", sidecar.ErrUnreadable, s.err)))

@@ -15,7 +15,7 @@ import (
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -318,7 +318,7 @@ func TestNothingComputedFromWhatIsSetPendingIsFresh(t *testing.T) {
 func TestFloodOfFilesSetPendingIsNamedAndHidesNobodyElse(t *testing.T) {
 	for name, flood := range map[string]func(path string) error{
 		"files": func(path string) error {
-			for n := range statedir.MostPending + 1 {
+			for n := range store.MostPending + 1 {
 				if err := os.Symlink("nowhere", fmt.Sprintf("%s/.%d", path, n)); err != nil {
 					return err
 				}
@@ -326,7 +326,7 @@ func TestFloodOfFilesSetPendingIsNamedAndHidesNobodyElse(t *testing.T) {
 			return nil
 		},
 		"bytes": func(path string) error {
-			for n := range statedir.MostPendingBytes/sidecar.MaxPatch + 1 {
+			for n := range store.MostPendingBytes/sidecar.MaxPatch + 1 {
 				at := fmt.Sprintf("%s/%d", path, n)
 				if err := errors.Join(os.WriteFile(at, nil, 0o600), os.Truncate(at, sidecar.MaxPatch)); err != nil {
 					return err
@@ -342,14 +342,14 @@ func TestFloodOfFilesSetPendingIsNamedAndHidesNobodyElse(t *testing.T) {
 			}
 			v := s.view(s.reader())
 			status, _ := v.Owner("tool")
-			if status.Status != Unreadable || !errors.Is(status.Err, statedir.ErrFlooded) {
+			if status.Status != Unreadable || !errors.Is(status.Err, store.ErrFlooded) {
 				t.Errorf("the owner is %v: %v", status.Status, status.Err)
 			}
 			if status, _ := v.Owner("maker"); status.Status != OK {
 				t.Errorf("another owner is %v: %v", status.Status, status.Err)
 			}
 			_, err := s.worker.Update(context.Background(), func(tx *sidecar.Tx) error { return nil })
-			if !errors.Is(err, sidecar.ErrUnreadable) || !errors.Is(err, statedir.ErrFlooded) {
+			if !errors.Is(err, sidecar.ErrUnreadable) || !errors.Is(err, store.ErrFlooded) {
 				t.Errorf("a commit: %v", err)
 			}
 		})

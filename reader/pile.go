@@ -11,12 +11,12 @@ import (
 
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/document"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // A pile is what processes of one owner have deferred, as it was read last.
 type pile struct {
-	dir     *statedir.Dir
+	dir     *store.Store
 	owner   string
 	stateID string
 	files   []pendingFile // sorted by name
@@ -71,7 +71,7 @@ func (p *pile) list() ([]pendingFile, error) {
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // it was folded: it might as well not have been listed
 		}
-		if errors.Is(err, statedir.ErrFlooded) {
+		if errors.Is(err, store.ErrFlooded) {
 			return nil, err
 		}
 		if i, known := p.find(name); known && err == nil && p.files[i].text != nil && bytes.Equal(text, p.files[i].text) {

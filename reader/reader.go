@@ -6,14 +6,14 @@ import (
 	"sync"
 
 	"github.com/freehold-dev/freehold/schema"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // A Reader reads one state directory. It keeps the directory open and, between
 // views, what it has read; of the files in it, it keeps none open. It is safe
 // for concurrent use.
 type Reader struct {
-	dir   *statedir.Dir
+	dir   *store.Store
 	built *schema.Declaration // or nil
 
 	rounds int // mostRounds, but for tests
@@ -47,7 +47,7 @@ func Open(dir string) (*Reader, error) { return OpenAs(dir, nil) }
 // field that only built declares reads as unset: no owner's program of that
 // build has opened the state yet.
 func OpenAs(dir string, built *schema.Declaration) (*Reader, error) {
-	d, err := statedir.Open(dir)
+	d, err := store.Open(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -59,14 +59,14 @@ func OpenAs(dir string, built *schema.Declaration) (*Reader, error) {
 // The Reader does not keep the instance from being removed; then View returns
 // an error that wraps sidecar.ErrReplaced.
 func OpenInstance(dir, id string, built *schema.Declaration) (*Reader, error) {
-	d, err := statedir.OpenInstance(dir, id)
+	d, err := store.OpenInstance(dir, id)
 	if err != nil {
 		return nil, err
 	}
 	return open(d, built)
 }
 
-func open(d *statedir.Dir, built *schema.Declaration) (*Reader, error) {
+func open(d *store.Store, built *schema.Declaration) (*Reader, error) {
 	r := &Reader{dir: d, built: built, rounds: mostRounds, closing: make(chan struct{})}
 	if _, err := r.readManifest(); err != nil {
 		d.Close()
@@ -230,7 +230,7 @@ func (r *Reader) readManifest() (moved bool, err error) {
 	}
 	declared, err := declare(manifest, r.built)
 	if err != nil {
-		return false, fmt.Errorf("%s: %w: if this program is newer than the state, run `freehold state upgrade --dir %s`; if it is older, build it from the present owners.yaml", r.dir.Path(), err, statedir.ShellWord(r.dir.Path()))
+		return false, fmt.Errorf("%s: %w: if this program is newer than the state, run `freehold state upgrade --dir %s`; if it is older, build it from the present owners.yaml", r.dir.Path(), err, store.ShellWord(r.dir.Path()))
 	}
 	r.declared = declared
 	r.sources = follow(r.sources, r.dir, declared)

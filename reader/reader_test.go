@@ -14,7 +14,7 @@ import (
 	"github.com/freehold-dev/freehold/reader/statetest"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -26,7 +26,7 @@ func TestAnOwnerAddedMeanwhileIsSeen(t *testing.T) {
 	more := declaration()
 	more.Owners["extra"] = schema.Owner{Fields: map[string]schema.Field{"added": {Type: schema.TypeInt}}}
 	more.Owners["cost"].Fields["late"] = schema.Field{Type: schema.TypeInt}
-	dir, err := statedir.Open(s.dir)
+	dir, err := store.Open(s.dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func TestAReplacedStateIsNoticed(t *testing.T) {
 	if v, err := r.View(context.Background()); v != nil || !errors.Is(err, sidecar.ErrReplaced) {
 		t.Errorf("moved away: got %v, %v", v, err)
 	}
-	if err := statedir.Create(s.dir, declaration()); err != nil {
+	if err := store.Create(s.dir, declaration()); err != nil {
 		t.Fatal(err)
 	}
 	if v, err := r.View(context.Background()); v != nil || !errors.Is(err, sidecar.ErrReplaced) {
@@ -118,7 +118,7 @@ func TestABrokenManifestIsAnErrorAndHeals(t *testing.T) {
 			t.Fatal(err)
 		}
 		for range 2 {
-			if v, err := r.View(context.Background()); v != nil || !errors.Is(err, statedir.ErrInvalidManifest) {
+			if v, err := r.View(context.Background()); v != nil || !errors.Is(err, store.ErrInvalidManifest) {
 				t.Errorf("manifest %q: got %v, %v", bad, v, err)
 			}
 		}

@@ -8,13 +8,13 @@ import (
 	"slices"
 
 	"github.com/freehold-dev/freehold/sidecar/document"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // A source is one owner's sidecar as it was read last.
 type source struct {
 	owner string
-	dir   *statedir.Dir
+	dir   *store.Store
 	content
 	pile *pile  // of an owner that defers, else nil
 	read *owner // what was found, decoded; nil until a view wants it
@@ -37,7 +37,7 @@ type file interface {
 
 // A sidecarFile is an owner's file.
 type sidecarFile struct {
-	dir  *statedir.Dir
+	dir  *store.Store
 	name string
 	// upgrade is the id of a pending upgrade that has a sidecar of this owner
 	// beside the state's, which counts as long as it stands there; or empty.
@@ -148,14 +148,14 @@ func same(a, b error) bool {
 
 // follow returns the sources of d's owners, keeping what old ones have read. What
 // they found has to be judged anew by another declaration.
-func follow(old []*source, dir *statedir.Dir, d *declared) []*source {
+func follow(old []*source, dir *store.Store, d *declared) []*source {
 	byOwner := map[string]*source{}
 	for _, s := range old {
 		byOwner[s.owner] = s
 	}
 	sources := make([]*source, len(d.owners))
 	for i, owner := range d.owners {
-		name := statedir.Sidecar(owner)
+		name := store.Sidecar(owner)
 		s, ok := byOwner[owner]
 		if !ok {
 			s = &source{owner: owner, content: content{path: filepath.Join(dir.Path(), name)}}

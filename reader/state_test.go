@@ -12,7 +12,7 @@ import (
 	"github.com/freehold-dev/freehold/reader/statetest"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/document"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 var now = time.Date(2026, 8, 11, 9, 12, 44, 31_000_000, time.UTC)
@@ -47,7 +47,7 @@ func declaration() *schema.Declaration {
 func newState(tb testing.TB, d *schema.Declaration) *state {
 	tb.Helper()
 	s := &state{tb, filepath.Join(tb.TempDir(), "state"), "", map[string]*document.Document{}}
-	if err := statedir.Create(s.dir, d); err != nil {
+	if err := store.Create(s.dir, d); err != nil {
 		tb.Fatal(err)
 	}
 	s.id = s.manifest().StateID
@@ -57,7 +57,7 @@ func newState(tb testing.TB, d *schema.Declaration) *state {
 
 func (s *state) manifest() *schema.Manifest {
 	s.Helper()
-	dir, err := statedir.Open(s.dir)
+	dir, err := store.Open(s.dir)
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -80,8 +80,8 @@ func (s *state) text(owner string, fields ...string) []byte {
 		d = document.New(owner, s.id)
 		s.docs[owner] = d
 	}
-	v := document.Version{Epoch: 1786439564031000, Revision: d.Version.Revision + 1, Nonce: statedir.NewNonce()}
-	d.Commit(v, now, document.Writer{Program: owner + "-hook", Identity: statedir.Identity{PID: 4711, Nonce: "n"}})
+	v := document.Version{Epoch: 1786439564031000, Revision: d.Version.Revision + 1, Nonce: store.NewNonce()}
+	d.Commit(v, now, document.Writer{Program: owner + "-hook", Identity: store.Identity{PID: 4711, Nonce: "n"}})
 	by := document.Provenance{Version: v, At: now, Program: owner + "-hook", PID: 4711}
 	for i := 0; i < len(fields); i += 2 {
 		if fields[i+1] == "" {

@@ -14,7 +14,7 @@ import (
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/document"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 const (
@@ -39,7 +39,7 @@ type step func(d *document.Document, by document.Provenance)
 func nonce(of ...any) string {
 	const digits = "0123456789abcdefghijklmnopqrstuv"
 	sum := sha256.Sum256(fmt.Append(nil, of...))
-	id := make([]byte, statedir.NonceLen)
+	id := make([]byte, store.NonceLen)
 	for i := range id {
 		id[i] = digits[sum[i]%32]
 	}
@@ -51,7 +51,7 @@ func versionOf(owner string, epoch, revision uint64) document.Version {
 }
 
 func writerOf(owner string) document.Writer {
-	return document.Writer{Program: owner + "-hook", Identity: statedir.Identity{
+	return document.Writer{Program: owner + "-hook", Identity: store.Identity{
 		Boot: "6f1c7f0e-3a5b-4f0e-9c58-0d6d0c1f2a3b", PIDNamespace: 4026531836, PID: 4711, Start: 81234, Nonce: nonce("identity", owner), PIDFD: 1193,
 	}}
 }
@@ -75,10 +75,10 @@ func (m *maker) settle() {
 	m.manifest.Locks = map[string]uint64{"state.lock": 1}
 	for i, owner := range m.manifest.Declaration.OwnerNames() {
 		o := m.manifest.Declaration.Owners[owner]
-		m.manifest.Locks[statedir.OwnerLock(owner)] = uint64(100*i + 101)
+		m.manifest.Locks[store.OwnerLock(owner)] = uint64(100*i + 101)
 		if o.EffectiveMode() == schema.Exclusive {
-			m.manifest.Locks[statedir.OwnerLease(owner)] = uint64(100*i + 102)
-			m.manifest.Locks[statedir.OwnerFence(owner)] = uint64(100*i + 103)
+			m.manifest.Locks[store.OwnerLease(owner)] = uint64(100*i + 102)
+			m.manifest.Locks[store.OwnerFence(owner)] = uint64(100*i + 103)
 		}
 		if o.Claims() {
 			if m.manifest.Claims == nil {
@@ -87,7 +87,7 @@ func (m *maker) settle() {
 			m.manifest.Claims[owner] = uint64(100*i + 104)
 			m.save(".freehold/claims/"+owner+"/.keep", nil)
 		}
-		if path := ".freehold/" + statedir.OwnerPending(owner); o.Defers() && m.absent(path) {
+		if path := ".freehold/" + store.OwnerPending(owner); o.Defers() && m.absent(path) {
 			m.save(path+"/.keep", nil)
 		}
 	}
@@ -128,7 +128,7 @@ func (m *maker) commitAs(owner string, epoch, revision uint64, steps ...step) []
 	if err != nil {
 		m.Fatal(err)
 	}
-	m.save(statedir.Sidecar(owner), text)
+	m.save(store.Sidecar(owner), text)
 	return text
 }
 
@@ -202,7 +202,7 @@ func (m *maker) claim(owner, field string) []byte {
 	if err != nil {
 		m.Fatal(err)
 	}
-	m.save(statedir.ClaimFile(owner, field), text)
+	m.save(store.ClaimFile(owner, field), text)
 	return text
 }
 

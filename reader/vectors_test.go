@@ -5,7 +5,7 @@ import (
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/document"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // A vector is a state directory in the test data, and the view that it gives.
@@ -125,11 +125,11 @@ func claimsOwners() map[string]schema.Owner {
 
 func makeClaims(m *maker) {
 	won := m.claim("hook", "won")
-	m.save(statedir.ClaimFile("hook", "broken"), won[:len(won)/2])
-	m.save(statedir.ClaimFile("hook", "copied"), won)
-	m.save(statedir.ClaimFile("hook", "changed"), edited(m.claim("hook", "changed"), "4711", "4712"))
-	m.save(statedir.ClaimFile("hook", "folder")+"/.keep", nil)
-	m.save(statedir.ClaimFile("hook", "later"), sealed(edited(m.claim("hook", "later"), `{"format":1,`, `{"format":1,"heirs":["a"],`)))
+	m.save(store.ClaimFile("hook", "broken"), won[:len(won)/2])
+	m.save(store.ClaimFile("hook", "copied"), won)
+	m.save(store.ClaimFile("hook", "changed"), edited(m.claim("hook", "changed"), "4711", "4712"))
+	m.save(store.ClaimFile("hook", "folder")+"/.keep", nil)
+	m.save(store.ClaimFile("hook", "later"), sealed(edited(m.claim("hook", "later"), `{"format":1,`, `{"format":1,"heirs":["a"],`)))
 }
 
 // makeNewer is the work of a newer release and of a newer declaration.

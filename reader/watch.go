@@ -13,7 +13,7 @@ import (
 
 	"github.com/freehold-dev/freehold/reader/internal/notice"
 	"github.com/freehold-dev/freehold/schema"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // Watch yields a view at once and then one after every change, until ctx is
@@ -173,7 +173,7 @@ func (w *watch) stop() {
 // whether to go on.
 func (w *watch) show(v *View, err error) bool {
 	if err != nil {
-		ends := errors.Is(err, statedir.ErrReplaced) || errors.Is(err, ErrClosed)
+		ends := errors.Is(err, store.ErrReplaced) || errors.Is(err, ErrClosed)
 		if err.Error() != w.said && !w.yield(nil, err) {
 			return false
 		}
@@ -228,7 +228,7 @@ func (r *Reader) folders() []string {
 	if r.declared != nil { // else the manifest cannot be used just now
 		d = r.declared.declaration
 	}
-	folders := statedir.Folders(d)
+	folders := store.Folders(d)
 	for i, f := range folders {
 		folders[i] = filepath.Join(r.dir.Path(), f)
 	}

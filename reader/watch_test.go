@@ -16,7 +16,7 @@ import (
 	"github.com/freehold-dev/freehold/reader/statetest"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 )
@@ -149,7 +149,7 @@ func TestWatchEndsWhenTheDirectoryIsReplaced(t *testing.T) {
 				t.Fatal(err)
 			}
 			dir := filepath.Join(top, "state")
-			if err := statedir.Create(dir, declaration()); err != nil {
+			if err := store.Create(dir, declaration()); err != nil {
 				t.Fatal(err)
 			}
 			r, err := reader.Open(dir)
@@ -164,7 +164,7 @@ func TestWatchEndsWhenTheDirectoryIsReplaced(t *testing.T) {
 				t.Fatal(err)
 			}
 			if moved == dir { // another state in its place is not taken for it
-				if err := statedir.Create(dir, declaration()); err != nil {
+				if err := store.Create(dir, declaration()); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -187,7 +187,7 @@ func TestWatchGoesOnAfterAnErrorOfOneView(t *testing.T) {
 	if err := os.WriteFile(manifest, []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	w.fails(statedir.ErrInvalidManifest)
+	w.fails(store.ErrInvalidManifest)
 	s.commit("cost", "turns", "2") // the same error is not said again
 	if err := os.WriteFile(manifest, good, 0o600); err != nil {
 		t.Fatal(err)
@@ -209,7 +209,7 @@ func TestWatchSeesWhatAnUpgradeAdds(t *testing.T) {
 	more := declaration()
 	more.Owners["cost"].Fields["fired"] = schema.Field{Type: schema.TypeTime, Kind: schema.Once}
 	more.Owners["tool"] = schema.Owner{Busy: schema.Busy{Then: schema.Defer}, Fields: map[string]schema.Field{"n": {Type: schema.TypeUint, Kind: schema.Counter}}}
-	dir, err := statedir.Open(s.dir)
+	dir, err := store.Open(s.dir)
 	if err != nil {
 		t.Fatal(err)
 	}

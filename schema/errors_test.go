@@ -26,9 +26,9 @@ var said = errorstest.Golden{
 		"found": "ends a walk early, and is returned by nothing",
 	},
 	Unhelped: map[string]string{
-		"manifest: …": "package statedir, which reads it, says to restore it from a backup",
+		"manifest: …": "package store, which reads it, says to restore it from a backup",
 		"convert: …":  "package upgrade, which lists the values, says what to do about them",
-		"merge: …":    "package statedir, which opens the state, says what to do about each",
+		"merge: …":    "package store, which opens the state, says what to do about each",
 		"limits: …":   "who reads the file says what to do about it",
 	},
 }

@@ -62,7 +62,7 @@ type Manifest struct {
 	Upgraded map[string]string `json:"upgraded,omitempty"`
 	// Unknown keeps the members that a newer release wrote.
 	Unknown jsontext.Value `json:",embed"`
-	// Text is what package statedir has read or written, for comparing.
+	// Text is what package store has read or written, for comparing.
 	Text []byte `json:"-"`
 }
 

@@ -8,7 +8,7 @@ import (
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/document"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // An Advice says what helps where the file in the place of a sidecar is not as
@@ -16,7 +16,7 @@ import (
 // keys of maps that other owners decide it reads their sidecars, without locks.
 type Advice struct {
 	// Dir is the state's directory.
-	Dir *statedir.Dir
+	Dir *store.Store
 	// Manifest is the state's.
 	Manifest *schema.Manifest
 	// Placed has every command name the directory. If false, none does: who
@@ -100,7 +100,7 @@ func (a Advice) keysKnown(owner, field, keeper string, doc *document.Document) e
 // keys returns the keys of a map that the owner who decides them has created.
 func (a Advice) keys(keeper, field string) (map[string]bool, error) {
 	known := map[string]bool{}
-	raw, err := a.Dir.ReadFile(statedir.Sidecar(keeper), nil, document.MaxSize)
+	raw, err := a.Dir.ReadFile(store.Sidecar(keeper), nil, document.MaxSize)
 	if errors.Is(err, fs.ErrNotExist) {
 		return known, nil
 	}
@@ -146,7 +146,7 @@ func (a Advice) command(verb, owner string) string {
 	if !a.Placed {
 		return fmt.Sprintf("`freehold %s %s`", verb, owner)
 	}
-	return fmt.Sprintf("`freehold %s %s --dir %s`", verb, owner, statedir.ShellWord(a.Dir.Path()))
+	return fmt.Sprintf("`freehold %s %s --dir %s`", verb, owner, store.ShellWord(a.Dir.Path()))
 }
 
 // advice is the Advice for the state that the Writer writes in.

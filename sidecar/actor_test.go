@@ -20,7 +20,7 @@ import (
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 func init() { roles["actor"] = roleActor }
@@ -182,7 +182,7 @@ func (a *actor) signal(s syscall.Signal) {
 // stopped waits until the actor is stopped.
 func (a *actor) stopped() {
 	a.t.Helper()
-	eventually(a.t, "the actor is stopped", func() bool { return strings.Contains(statedir.Condition(a.pid()), "is stopped") })
+	eventually(a.t, "the actor is stopped", func() bool { return strings.Contains(store.Condition(a.pid()), "is stopped") })
 }
 
 // kill kills the actor and waits until it has been reaped.
@@ -277,7 +277,7 @@ var verbsOfActors = map[string]func(p *part, rest string) (string, error){
 		if _, err := fmt.Sscan(rest, &pid, (*span)(&timeout)); err != nil {
 			return "", err
 		}
-		to, err := statedir.IdentityOf(pid)
+		to, err := store.IdentityOf(pid)
 		if err != nil {
 			return "", err
 		}
@@ -390,4 +390,4 @@ func leaseState(t *testing.T, dir string) LeaseState {
 
 func metaPath(dir, name string) string { return dir + "/.freehold/" + name }
 
-func recordPath(dir string) string { return metaPath(dir, statedir.OwnerRecord("watchdog")) }
+func recordPath(dir string) string { return metaPath(dir, store.OwnerRecord("watchdog")) }

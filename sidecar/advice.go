@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"syscall"
 
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // advice says what to do about what the operating system refuses.
@@ -28,7 +28,7 @@ var advice = []struct {
 // advised adds to an error of the operating system what to do about it, unless
 // the error says that already.
 func advised(err error) error {
-	for _, said := range []error{ErrIndeterminate, ErrLock, ErrUnreadable, ErrBusy, statedir.ErrInvalidManifest} {
+	for _, said := range []error{ErrIndeterminate, ErrLock, ErrUnreadable, ErrBusy, store.ErrInvalidManifest} {
 		if errors.Is(err, said) {
 			return err
 		}

@@ -11,7 +11,7 @@ import (
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/document"
 	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // begin reads the sidecar under the lock. What was read before does not
@@ -29,7 +29,7 @@ func (b *batch) begin(late func() error) error {
 			return err
 		}
 	}
-	if err := w.publisher.collect(statedir.Sidecar(w.owner)); err != nil {
+	if err := w.publisher.collect(store.Sidecar(w.owner)); err != nil {
 		return advised(err)
 	}
 	base, err := w.read()
@@ -89,11 +89,11 @@ func (w *Writer) still() error {
 
 // read returns the sidecar, or an empty document if there is none.
 func (w *Writer) read() (*document.Document, error) {
-	raw, err := w.dir.ReadFile(statedir.Sidecar(w.owner), w.spare, document.MaxSize)
+	raw, err := w.dir.ReadFile(store.Sidecar(w.owner), w.spare, document.MaxSize)
 	if errors.Is(err, fs.ErrNotExist) {
 		return document.New(w.owner, w.manifest.StateID), nil
 	}
-	if errors.Is(err, statedir.ErrTooLarge) {
+	if errors.Is(err, store.ErrTooLarge) {
 		return nil, fmt.Errorf("%w: %w: nothing was changed; `freehold quarantine %s` moves it aside", ErrInvalid, err, w.owner)
 	}
 	if err != nil {
@@ -153,7 +153,7 @@ func (b *batch) write(power bool) error {
 		return fmt.Errorf("%s: %w: %w", w.file(), ErrValue, err)
 	}
 	failpoint.Hit(failpoint.CommitPublish)
-	err = w.publisher.publish(statedir.Sidecar(w.owner), raw, power)
+	err = w.publisher.publish(store.Sidecar(w.owner), raw, power)
 	if errors.Is(err, ErrIndeterminate) {
 		err = b.unsure(b.next, err)
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/document"
 	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // spool is what a Writer needs to defer.
@@ -118,7 +118,7 @@ func (w *Writer) putPending(ops Patch, busy error) (Commit, error) {
 // room says, as a part of a sentence, why one more patch would be too much. It
 // remembers what the others weigh: to look at thousands of them again would be
 // most of what it costs to defer one more.
-func (s *spool) room(a *statedir.PendingDir, names []string, size int) error {
+func (s *spool) room(a *store.PendingDir, names []string, size int) error {
 	s.mu.Lock()
 	sizes, bytes, err := a.Sizes(names, s.sizes)
 	s.sizes = sizes

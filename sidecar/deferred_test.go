@@ -12,7 +12,7 @@ import (
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -286,7 +286,7 @@ func TestWhatIsRejectedAtOnceIsNotSetPendingAgain(t *testing.T) {
 	}
 	failpoint.Set(nil)
 	update(t, w, ops())
-	if kept, err := w.dir.Rejected(statedir.OwnerPending("tool")); kept != 1 || err != nil {
+	if kept, err := w.dir.Rejected(store.OwnerPending("tool")); kept != 1 || err != nil {
 		t.Errorf("%d are rejected (%v), want 1", kept, err)
 	}
 	got, err := Resolve(t.Context(), dir, "tool", c.Version)
@@ -380,8 +380,8 @@ func TestAPatchWhereNobodyLooksIsNotAcknowledged(t *testing.T) {
 		again func(path string) error // what takes its place
 		want  error
 	}{
-		"lost":                  {".freehold/tool.pending", func(string) error { return nil }, statedir.ErrPending},
-		"replaced":              {".freehold/tool.pending", func(path string) error { return os.Mkdir(path, 0o700) }, statedir.ErrPending},
+		"lost":                  {".freehold/tool.pending", func(string) error { return nil }, store.ErrPending},
+		"replaced":              {".freehold/tool.pending", func(path string) error { return os.Mkdir(path, 0o700) }, store.ErrPending},
 		"with all of its state": {"", func(path string) error { return Create(path, setters()) }, ErrReplaced},
 	} {
 		dir, w := newSetters(t)

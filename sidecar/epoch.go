@@ -4,12 +4,12 @@ import (
 	"fmt"
 
 	"github.com/freehold-dev/freehold/sidecar/document"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // self is the identity of this process, which tests change to that of a
 // process on another boot.
-var self = statedir.Self
+var self = store.Self
 
 // farthestClock is where the clock stops to count for epochs, in the year
 // 2112: a clock that runs wild must not use up the numbers.
@@ -31,8 +31,8 @@ func believed(epoch, vouched uint64) bool {
 
 // vouchedEpoch returns the epoch of owner's sidecar if its sum vouches for it,
 // or 0.
-func vouchedEpoch(d *statedir.Dir, owner, state string) uint64 {
-	raw, err := d.ReadFile(statedir.Sidecar(owner), nil, document.MaxSize)
+func vouchedEpoch(d *store.Store, owner, state string) uint64 {
+	raw, err := d.ReadFile(store.Sidecar(owner), nil, document.MaxSize)
 	if err != nil {
 		return 0
 	}
@@ -67,7 +67,7 @@ func (w *Writer) sidecarEpoch() uint64 {
 		return doc.Version.Epoch
 	}
 	epoch := w.quarantinedEpoch()
-	if raw, err := w.dir.ReadFile(statedir.Sidecar(w.owner), nil, document.MaxSize); err == nil {
+	if raw, err := w.dir.ReadFile(store.Sidecar(w.owner), nil, document.MaxSize); err == nil {
 		epoch = max(epoch, foreignEpoch(raw))
 	}
 	return epoch
@@ -75,7 +75,7 @@ func (w *Writer) sidecarEpoch() uint64 {
 
 func (w *Writer) quarantinedEpoch() (epoch uint64) {
 	// What cannot be read is not visible: the clock and the nonce remain.
-	_ = w.dir.Quarantined(statedir.Sidecar(w.owner), func(_ string, raw []byte) {
+	_ = w.dir.Quarantined(store.Sidecar(w.owner), func(_ string, raw []byte) {
 		epoch = max(epoch, foreignEpoch(raw))
 	})
 	return epoch
@@ -130,7 +130,7 @@ func (w *Writer) follows(base *document.Document, v Version) error {
 
 // nextVersion returns the version of a commit on top of base.
 func (w *Writer) nextVersion(base *document.Document) Version {
-	v := Version{Epoch: base.Version.Epoch, Revision: base.Version.Revision + 1, Nonce: statedir.NewNonce()}
+	v := Version{Epoch: base.Version.Epoch, Revision: base.Version.Revision + 1, Nonce: store.NewNonce()}
 	switch {
 	case w.lease != nil:
 		if v.Epoch != w.epoch {

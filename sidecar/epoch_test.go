@@ -13,15 +13,15 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/sidecar/document"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // onAnotherBoot makes this process one of another boot until the test ends.
 func onAnotherBoot(t *testing.T) {
-	id := statedir.Self()
-	id.Boot = "00000000-0000-4000-8000-" + statedir.NewNonce()[:12]
-	self = func() statedir.Identity { return id }
-	t.Cleanup(func() { self = statedir.Self })
+	id := store.Self()
+	id.Boot = "00000000-0000-4000-8000-" + store.NewNonce()[:12]
+	self = func() store.Identity { return id }
+	t.Cleanup(func() { self = store.Self })
 }
 
 // backThen is a clock of long ago, so that nothing but what is visible keeps
@@ -59,7 +59,7 @@ func TestLeaseBeginsALargerEpoch(t *testing.T) {
 		},
 		"the lock files remade": func(t *testing.T, dir string) {
 			remove(t, metaPath(dir, "watchdog.lease"), metaPath(dir, "watchdog.lock"), metaPath(dir, "watchdog.fence"))
-			if _, err := statedir.Repair(t.Context(), dir); err != nil {
+			if _, err := store.Repair(t.Context(), dir); err != nil {
 				t.Fatal(err)
 			}
 		},
@@ -150,7 +150,7 @@ func TestForgedEpochStopsNobody(t *testing.T) {
 					}
 					last = v
 				}
-				if l := record(t, dir); l.Epoch != w.epoch || !l.heldBy(statedir.Self(), w.epoch) {
+				if l := record(t, dir); l.Epoch != w.epoch || !l.heldBy(store.Self(), w.epoch) {
 					t.Errorf("in epoch %d the record is %+v", w.epoch, l)
 				}
 				if err := w.Close(); err != nil {
@@ -242,7 +242,7 @@ func (h *history) close() {
 		h.w.Close()
 		h.w = nil
 	}
-	self = statedir.Self
+	self = store.Self
 }
 
 func (h *history) step() {
@@ -252,9 +252,9 @@ func (h *history) step() {
 		h.close()
 	case 1:
 		h.close()
-		id := statedir.Self()
+		id := store.Self()
 		id.Boot = fmt.Sprint("boot ", h.random.Uint32())
-		self = func() statedir.Identity { return id }
+		self = func() store.Identity { return id }
 	case 2:
 		h.clock = time.Unix(h.random.Int64N(2e9), 0)
 	case 3:

@@ -5,7 +5,7 @@ import (
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/document"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // The errors that a caller may want to tell apart. Every error of this
@@ -14,7 +14,7 @@ import (
 var (
 	// ErrBusy is returned if another process held the owner's lock, or an
 	// exclusive owner's lease, for longer than the call may wait.
-	ErrBusy = statedir.ErrBusy
+	ErrBusy = store.ErrBusy
 	// ErrCannotJudge is returned if nothing proves which process holds a
 	// lease, as from another PID namespace. Nothing was signalled.
 	ErrCannotJudge = errors.New("cannot judge")
@@ -40,7 +40,7 @@ var (
 	// sidecar, or if it belongs to another owner or state.
 	ErrForeign = document.ErrForeign
 	// ErrGone is returned if a process has ended.
-	ErrGone = statedir.ErrGone
+	ErrGone = store.ErrGone
 	// ErrIdentityChanged is returned if another process than the prepared
 	// one holds the lease. Nothing was signalled.
 	ErrIdentityChanged = errors.New("identity changed")
@@ -52,11 +52,11 @@ var (
 	ErrIndeterminate = errors.New("indeterminate")
 	// ErrInstances is returned if a directory holds the instances of a state
 	// and one of them was wanted.
-	ErrInstances = statedir.ErrInstances
+	ErrInstances = store.ErrInstances
 	// ErrInvalid is returned if the sidecar is not of Freehold's format.
 	ErrInvalid = document.ErrInvalid
 	// ErrLock is returned if the owner's lock file is missing or replaced.
-	ErrLock = statedir.ErrLock
+	ErrLock = store.ErrLock
 	// ErrRejected is returned by [Resolve] if a pending patch could
 	// not be folded; a copy of it is in the quarantine.
 	ErrRejected = errors.New("rejected")
@@ -65,7 +65,7 @@ var (
 	ErrNewer = errors.New("of a newer release")
 	// ErrMisplaced is returned if the directory of an instance holds another
 	// one.
-	ErrMisplaced = statedir.ErrMisplaced
+	ErrMisplaced = store.ErrMisplaced
 	// ErrNoHolder is returned by Prepare if no process is recorded as the
 	// holder of the lease.
 	ErrNoHolder = errors.New("no holder")
@@ -74,7 +74,7 @@ var (
 	ErrNoLease = errors.New("no lease")
 	// ErrNoInstances is returned if an instance was wanted of a state that is
 	// declared without any.
-	ErrNoInstances = statedir.ErrNoInstances
+	ErrNoInstances = store.ErrNoInstances
 	// ErrNoKey is returned if a map has no key such as its owner's part of it
 	// was to be written at.
 	ErrNoKey = errors.New("no such key")
@@ -83,7 +83,7 @@ var (
 	// that does not tell of them.
 	ErrNotObserved = errors.New("not observed")
 	// ErrNoState is returned if the directory is not a state directory.
-	ErrNoState = statedir.ErrNoState
+	ErrNoState = store.ErrNoState
 	// ErrNotOwner is returned if a field belongs to another owner, or to
 	// none, or if the manifest does not know the owner.
 	ErrNotOwner = errors.New("not the owner")
@@ -98,15 +98,15 @@ var (
 	ErrRegressed = errors.New("regressed")
 	// ErrReplaced is returned if the state directory's path now names
 	// another directory.
-	ErrReplaced = statedir.ErrReplaced
+	ErrReplaced = store.ErrReplaced
 	// ErrUnreadable is returned if the sidecar is there and cannot be read:
 	// permission, input/output, or no plain file.
 	ErrUnreadable = errors.New("unreadable")
 	// ErrUnsafe is returned if others may write in the state directory.
-	ErrUnsafe = statedir.ErrUnsafe
+	ErrUnsafe = store.ErrUnsafe
 	// ErrUnsupported is returned on platforms where a promise of the call
 	// cannot be kept.
-	ErrUnsupported = statedir.ErrUnsupported
+	ErrUnsupported = store.ErrUnsupported
 	// ErrValue is returned if a value does not fit its field; the error
 	// names the field.
 	ErrValue = errors.New("invalid value")

@@ -13,7 +13,7 @@ import (
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // failed returns the error of an Update, which must fail.
@@ -88,7 +88,7 @@ func TestErrorsSayWhatToDoOfMaps(t *testing.T) {
 	}
 	var labels []Op
 	for i := range schema.MaxElements + 1 {
-		labels = append(labels, Op{Field: "labels", Verb: Insert, Value: []byte(`"` + strings.Repeat("x", i%8) + statedir.NewNonce() + `"`)})
+		labels = append(labels, Op{Field: "labels", Verb: Insert, Value: []byte(`"` + strings.Repeat("x", i%8) + store.NewNonce() + `"`)})
 	}
 	w := s.open("tool")
 	same("update: too many elements", failed(t, w, func(tx *Tx) {
@@ -171,17 +171,17 @@ func TestErrorsSayWhatToDoOfOwners(t *testing.T) {
 	_, err = Prepare(dir, "watchdog")
 	same("prepare: nobody holds it", err)
 	shared := openOwner(t, dir, "cost", nil)
-	same("handoff: a shared owner", shared.Handoff(t.Context(), statedir.Self()))
+	same("handoff: a shared owner", shared.Handoff(t.Context(), store.Self()))
 
 	w := mustOpen(t, dir)
-	gone := statedir.Self()
+	gone := store.Self()
 	gone.PID, gone.Start, gone.PIDFD = 1<<22-1, 1, 1
 	same("handoff: to a process that is gone", w.Handoff(t.Context(), gone))
 	over, end := context.WithCancel(t.Context())
 	end()
 	same("handoff: given up before", w.Handoff(over, identityOf(t, os.Getppid())))
-	same("handoff: to a number", w.Handoff(t.Context(), statedir.Identity{PID: os.Getpid()}))
-	fence, err := w.openLock(statedir.OwnerFence("watchdog"))
+	same("handoff: to a number", w.Handoff(t.Context(), store.Identity{PID: os.Getpid()}))
+	fence, err := w.openLock(store.OwnerFence("watchdog"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -240,7 +240,7 @@ func TestErrorsSayWhatToDoOfLostLocks(t *testing.T) {
 	dir := newState(t)
 	Damaged(dir, "lock-lost")
 	w := mustOpen(t, dir)
-	lease := filepath.Join(dir, ".freehold", statedir.OwnerLease("watchdog"))
+	lease := filepath.Join(dir, ".freehold", store.OwnerLease("watchdog"))
 	if err := os.Remove(lease); err != nil {
 		t.Fatal(err)
 	}
@@ -272,7 +272,7 @@ func TestErrorsSayWhatToDoOfClaims(t *testing.T) {
 		"another's, and not synced": {nil, false, nil, errors.New("input/output error")},
 		"unreadable":                {errors.New("input/output error"), false, nil, nil},
 		"not to be read":            {fs.ErrPermission, false, nil, nil},
-		"too large":                 {statedir.ErrTooLarge, false, nil, nil},
+		"too large":                 {store.ErrTooLarge, false, nil, nil},
 	} {
 		claimsOf = whole
 		if fake.read == nil {
@@ -280,7 +280,7 @@ func TestErrorsSayWhatToDoOfClaims(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		claimsOf = func(c *statedir.Claim) claimFile { fake := fake; return fakeClaimFile{fake, c} }
+		claimsOf = func(c *store.Claim) claimFile { fake := fake; return fakeClaimFile{fake, c} }
 		_, by, err := w.Claim(t.Context(), "fired")
 		said.Same(t, "claim: "+how, err, dir, "STATE", by.ID, "CLAIM")
 	}
@@ -306,7 +306,7 @@ type fakeClaim struct {
 
 type fakeClaimFile struct {
 	fakeClaim
-	whole *statedir.Claim
+	whole *store.Claim
 }
 
 func (f fakeClaimFile) Read(buf []byte) ([]byte, error) {

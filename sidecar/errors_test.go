@@ -9,7 +9,7 @@ var said = errorstest.Golden{
 	Update: updateGoldens,
 	Also:   []string{"refusals.txt"},
 	Prose:  []string{"proof"},
-	Wraps:  []string{"document", "statedir"},
+	Wraps:  []string{"document", "store"},
 	Untold: map[string]string{
 		"the update's function did not return":                                              "nobody sees it but a deferred function of the one that did not return",
 		"%w; look at what it does":                                                          "wants a process that survives SIGKILL",
@@ -24,7 +24,7 @@ var said = errorstest.Golden{
 		"it does not hold the lease":                                                        "becomes ErrIdentityChanged or ErrCannotJudge, with who does",
 	},
 	Unhelped: map[string]string{
-		"claim: made where nobody looks": "stands for an error of package statedir, which ends with what to do",
+		"claim: made where nobody looks": "stands for an error of package store, which ends with what to do",
 		"quarantine: there is nothing":   "is an answer, from which only the caller knows what follows",
 	},
 }

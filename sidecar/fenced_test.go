@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/sidecar/document"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 	"golang.org/x/sys/unix"
 )
 
@@ -68,7 +68,7 @@ func TestPassedEpochIsFenced(t *testing.T) {
 
 func writeRecord(t *testing.T, dir string, l *Lease) {
 	t.Helper()
-	d, err := statedir.Open(dir)
+	d, err := store.Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,11 +135,11 @@ func TestLostLockFileLetsNobodyIn(t *testing.T) {
 					t.Error("the holder wrote without its lock")
 				}
 				if runtime.GOOS == "linux" || lock != "watchdog.lease" || how == "a second name" {
-					_, err = statedir.Repair(t.Context(), dir)
+					_, err = store.Repair(t.Context(), dir)
 					wantError(t, err, ErrBusy)
 				}
 				a.kill()
-				if _, err := statedir.Repair(t.Context(), dir); err != nil {
+				if _, err := store.Repair(t.Context(), dir); err != nil {
 					t.Fatal(err)
 				}
 				w := mustOpen(t, dir)
@@ -251,7 +251,7 @@ func takeovers(t *testing.T, dir string) {
 			if err := errors.Join(os.Rename(lease, lease+".x"), os.Rename(lock, lock+".x")); err != nil {
 				return err
 			}
-			_, err := statedir.Repair(t.Context(), dir)
+			_, err := store.Repair(t.Context(), dir)
 			return errors.Join(err, os.Rename(lease+".x", lease), os.Rename(lock+".x", lock))
 		},
 	} {

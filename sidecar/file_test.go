@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/sidecar/document"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
 )
@@ -281,7 +281,7 @@ func TestCommitIntoAReplacedDirectoryIsRefused(t *testing.T) {
 }
 
 func TestNewBootBeginsAnEpoch(t *testing.T) {
-	if statedir.Self().Boot == "" {
+	if store.Self().Boot == "" {
 		t.Skip("this system has no boot id")
 	}
 	dir := newState(t)
@@ -333,7 +333,7 @@ func TestLongLivedWriterCollectsWhatOthersLeave(t *testing.T) {
 	w := openOwner(t, dir, "cost", nil)
 	for range 3 {
 		update(t, w, addTurns(1))
-		time.Sleep(40 * time.Millisecond) // let the file system's clock tick: see statedir.Stamp
+		time.Sleep(40 * time.Millisecond) // let the file system's clock tick: see store.Stamp
 		if err := os.WriteFile(filepath.Join(dir, ".cost.json4242"), []byte("{}"), 0o600); err != nil {
 			t.Fatal(err)
 		}

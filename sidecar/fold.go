@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // A fold is what a commit does with the pending patches. It takes
@@ -19,7 +19,7 @@ import (
 // that it is in already. That one publishes once more, for what it found may
 // not have been durable, before it unlinks the file.
 type fold struct {
-	pending *statedir.PendingDir
+	pending *store.PendingDir
 	before  int      // how many patches earlier versions of the commit have folded
 	kept    int      // of how many patches something is rejected of the next version
 	listed  []string // the ids that the next version lists
@@ -91,7 +91,7 @@ func (b *batch) readPending(names []string) (fresh []*PendingPatch, certain bool
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		if errors.Is(err, statedir.ErrFlooded) {
+		if errors.Is(err, store.ErrFlooded) {
 			return nil, false, err
 		}
 		var p *PendingPatch

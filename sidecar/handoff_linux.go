@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // Handoff passes the lease of an exclusive owner to the process to, which has
@@ -21,19 +21,19 @@ import (
 // if it did not take the lease before ctx ended: the lease is this Writer's
 // again then, unless the error wraps ErrFenced too, because the successor got
 // hold of it and stopped there. It returns [ErrNoLease] if the owner is shared, and [ErrCannotJudge] if to
-// could be several processes: it is what [statedir.IdentityOf] says, or what
-// [statedir.Self] said in the successor.
-func (w *Writer) Handoff(ctx context.Context, to statedir.Identity) error {
+// could be several processes: it is what [store.IdentityOf] says, or what
+// [store.Self] said in the successor.
+func (w *Writer) Handoff(ctx context.Context, to store.Identity) error {
 	if w.lease == nil {
 		return fmt.Errorf("%s: %w: owner %s is shared; declare it exclusive", w.file(), ErrNoLease, w.owner)
 	}
-	if verdict, why := to.Judge(); verdict == statedir.Gone {
+	if verdict, why := to.Judge(); verdict == store.Gone {
 		return fmt.Errorf("owner %s: nothing is handed to process %d: %w: %s; name one that runs", w.owner, to.PID, ErrGone, why)
 	}
 	if to.Nonce == "" && (to.Here() != "" || to.Start == 0 && to.PIDFD == 0) {
 		return fmt.Errorf("owner %s: nothing is handed to process %d: %w: its number alone may be another process's; take its identity from IdentityOf, or its own from Self", w.owner, to.PID, ErrCannotJudge)
 	}
-	return w.alone(ctx, statedir.Forever, func() error { return w.handOff(ctx, to) })
+	return w.alone(ctx, store.Forever, func() error { return w.handOff(ctx, to) })
 }
 
 // passTime is how long the door may be in use by those who look whether the
@@ -44,8 +44,8 @@ const passTime = 5 * time.Second
 // shutToPass shuts the fence for a handoff. It is taken against the order of
 // locks: whoever keeps it shut may be waiting for this very process to end, and
 // is not waited for. Those who merely pass the door share it.
-func shutToPass(ctx context.Context, fence *statedir.Lock) error {
-	for pace := statedir.NewPace(longestLeasePause); ; {
+func shutToPass(ctx context.Context, fence *store.Lock) error {
+	for pace := store.NewPace(longestLeasePause); ; {
 		if ok, err := fence.Try(); ok || err != nil {
 			return err
 		}
@@ -65,11 +65,11 @@ func shutToPass(ctx context.Context, fence *statedir.Lock) error {
 	}
 }
 
-func (w *Writer) handOff(ctx context.Context, to statedir.Identity) error {
+func (w *Writer) handOff(ctx context.Context, to store.Identity) error {
 	if err := context.Cause(ctx); err != nil {
 		return fmt.Errorf("owner %s: %w before anything was handed to process %d: %w; try again", w.owner, ErrDeadline, to.PID, err)
 	}
-	fence, err := w.openLock(statedir.OwnerFence(w.owner))
+	fence, err := w.openLock(store.OwnerFence(w.owner))
 	if err != nil {
 		return err
 	}
@@ -112,15 +112,15 @@ func (w *Writer) underLock(ctx context.Context, change func(*Lease)) error {
 
 // awaitSuccessor returns when the successor has begun its epoch. If it does
 // not, it takes the lease back.
-func (w *Writer) awaitSuccessor(ctx context.Context, to statedir.Identity) error {
-	for pace := statedir.NewPace(longestLeasePause); ; {
+func (w *Writer) awaitSuccessor(ctx context.Context, to store.Identity) error {
+	for pace := store.NewPace(longestLeasePause); ; {
 		if w.succeeded(to) {
 			return nil
 		}
-		if _, err := pace.Pause(ctx, statedir.Forever); err != nil {
+		if _, err := pace.Pause(ctx, store.Forever); err != nil {
 			return w.takeBack(to, fmt.Errorf("%w (%w)", ErrDeadline, err))
 		}
-		if verdict, why := to.Judge(); verdict == statedir.Gone {
+		if verdict, why := to.Judge(); verdict == store.Gone {
 			return w.takeBack(to, fmt.Errorf("%w: %s", ErrGone, why))
 		}
 	}
@@ -128,7 +128,7 @@ func (w *Writer) awaitSuccessor(ctx context.Context, to statedir.Identity) error
 
 // succeeded reports whether a later epoch has begun, and ends this Writer for
 // good if so.
-func (w *Writer) succeeded(to statedir.Identity) bool {
+func (w *Writer) succeeded(to store.Identity) bool {
 	lease, err := w.readLease()
 	if err != nil || lease == nil || lease.Epoch <= w.epoch {
 		return false
@@ -139,9 +139,9 @@ func (w *Writer) succeeded(to statedir.Identity) bool {
 
 // takeBack takes the lease back from a successor that did not come, why tells
 // why. One that has the lease already is given a moment to say so.
-func (w *Writer) takeBack(to statedir.Identity, why error) error {
+func (w *Writer) takeBack(to store.Identity, why error) error {
 	ctx := context.Background()
-	for pace := statedir.NewPace(longestLeasePause); ; {
+	for pace := store.NewPace(longestLeasePause); ; {
 		ok, err := w.lease.Try()
 		if w.succeeded(to) {
 			w.lease.Release()

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/sidecar/document"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // beginEpoch begins and records the epoch of the lease that this process has
@@ -82,7 +82,7 @@ func (w *Writer) holds() error {
 	if err := w.leaseFile(); err != nil {
 		return err
 	}
-	raw, err := w.dir.ReadRecord(statedir.OwnerRecord(w.owner), w.recordSpare, maxLease)
+	raw, err := w.dir.ReadRecord(store.OwnerRecord(w.owner), w.recordSpare, maxLease)
 	if err == nil {
 		w.recordSpare = raw
 		if bytes.Equal(raw, w.recordRaw) {
@@ -105,7 +105,7 @@ func (w *Writer) leaseFile() error {
 	err := w.lease.Kept()
 	if errors.Is(err, ErrLock) || errors.Is(err, ErrBusy) {
 		err = fmt.Errorf("owner %s: %w: %w", w.owner, ErrFenced, err)
-		if !errors.Is(err, statedir.ErrIrregular) { // a second name can go away again
+		if !errors.Is(err, store.ErrIrregular) { // a second name can go away again
 			w.queue.poison(err)
 		}
 	}

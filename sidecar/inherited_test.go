@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 	"golang.org/x/sys/unix"
 )
 
@@ -106,7 +106,7 @@ func TestInheritedDescriptorDecidesNothing(t *testing.T) {
 // inContainer reports whether this process is in a PID namespace other than the
 // machine's first, whose inode is the same everywhere. The kernel tells less
 // there of processes that have ended.
-func inContainer() bool { return statedir.Self().PIDNamespace != 0xeffffffc }
+func inContainer() bool { return store.Self().PIDNamespace != 0xeffffffc }
 
 // A lease that outlives its holder, because a child inherited it, is refused
 // with the reason.
@@ -125,10 +125,10 @@ func TestInheritedLeaseIsNamed(t *testing.T) {
 	}
 	_, err := openWatchdog(t, dir, nil)
 	wantError(t, err, ErrBusy, fmt.Sprintf("process %d holds the lock", named), says)
-	if s := leaseState(t, dir); s.PID != named || s.Verdict != statedir.Gone || s.Disagreement == "" {
+	if s := leaseState(t, dir); s.PID != named || s.Verdict != store.Gone || s.Disagreement == "" {
 		t.Errorf("the state of the lease is %+v", s)
 	}
-	d, err := statedir.Open(dir)
+	d, err := store.Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/schema"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // ErrInstance is returned for text that cannot be the id of an instance.
@@ -38,13 +38,13 @@ func OpenInstance(ctx context.Context, dir, id string, d *schema.Declaration, ow
 const mostOpenings = 16
 
 func openInstance(ctx context.Context, dir, id string, d *schema.Declaration, owner string, o *Options) (*Writer, error) {
-	sd, err := statedir.OpenInstance(dir, id)
+	sd, err := store.OpenInstance(dir, id)
 	if o.Create && d != nil && errors.Is(err, ErrNoState) {
 		// Another process may create it at the same moment: then it is there.
-		if err := statedir.CreateInstance(dir, id, d); err != nil && !errors.Is(err, statedir.ErrExists) {
+		if err := store.CreateInstance(dir, id, d); err != nil && !errors.Is(err, store.ErrExists) {
 			return nil, advised(err)
 		}
-		sd, err = statedir.OpenInstance(dir, id)
+		sd, err = store.OpenInstance(dir, id)
 	}
 	if err != nil {
 		return nil, advised(err)
@@ -53,10 +53,10 @@ func openInstance(ctx context.Context, dir, id string, d *schema.Declaration, ow
 }
 
 // CreateInstance makes the instance id of the state in dir, declared by d, and
-// dir too if it is missing. It returns an error that wraps [statedir.ErrExists]
+// dir too if it is missing. It returns an error that wraps [store.ErrExists]
 // if it is there, and [ErrInstance] if id cannot be one.
 func CreateInstance(dir, id string, d *schema.Declaration) error {
-	return advised(statedir.CreateInstance(dir, id, d))
+	return advised(store.CreateInstance(dir, id, d))
 }
 
 // enter returns the manifest under which a program that was built from d, or
@@ -64,7 +64,7 @@ func CreateInstance(dir, id string, d *schema.Declaration) error {
 // nobody removes it from then on until the directory is closed. For somebody
 // who is about to, and for whoever upgrades the manifest, enter waits as long as
 // owner's commits wait for another.
-func enter(ctx context.Context, dir *statedir.Dir, d *schema.Declaration, owner string, wait time.Duration) (*schema.Manifest, error) {
+func enter(ctx context.Context, dir *store.Store, d *schema.Declaration, owner string, wait time.Duration) (*schema.Manifest, error) {
 	known := d
 	if d == nil {
 		m, err := dir.Manifest()

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/schema"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -128,7 +128,7 @@ func TestNoInstanceIsMadeUnasked(t *testing.T) {
 	if err := Create(dir, instanced()); err != nil {
 		t.Fatal(err)
 	}
-	wantError(t, Create(dir, instanced()), statedir.ErrExists)
+	wantError(t, Create(dir, instanced()), store.ErrExists)
 	_, err := OpenInstance(t.Context(), dir, "a", instanced(), "cost", nil)
 	wantError(t, err, ErrNoState, `there is no instance "a"`)
 	for _, id := range []string{"", "a\nb", "\xff"} {

@@ -16,7 +16,7 @@ import (
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/internal/testkit/role"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 	"golang.org/x/sys/unix"
 )
 
@@ -112,11 +112,11 @@ var timedCalls = map[string]map[string]timedCall{
 			return err
 		}),
 		"resolve": asked(func(ctx context.Context, dir string, w map[string]*Writer) error {
-			_, err := Resolve(ctx, dir, "tool", Version{Epoch: 1, Revision: 1, Nonce: statedir.NewNonce()})
+			_, err := Resolve(ctx, dir, "tool", Version{Epoch: 1, Revision: 1, Nonce: store.NewNonce()})
 			return err
 		}),
 		"resolve a claim": asked(func(_ context.Context, dir string, _ map[string]*Writer) error {
-			_, _, err := ResolveClaim(dir, "hook", "fired", statedir.NewNonce())
+			_, _, err := ResolveClaim(dir, "hook", "fired", store.NewNonce())
 			return err
 		}),
 		"accept": asked(func(ctx context.Context, dir string, _ map[string]*Writer) error {

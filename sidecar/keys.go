@@ -11,7 +11,7 @@ import (
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/document"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // A decider is the owner of the keys of a map that this Writer's owner has
@@ -64,11 +64,11 @@ func (w *Writer) look() map[string]*snapshot {
 func (w *Writer) lookAt(owner string, d *decider) *snapshot {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	raw, err := w.dir.ReadFile(statedir.Sidecar(owner), d.spare, document.MaxSize)
+	raw, err := w.dir.ReadFile(store.Sidecar(owner), d.spare, document.MaxSize)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return &snapshot{owner: owner, doc: document.New(owner, w.manifest.StateID)}
-	case errors.Is(err, statedir.ErrTooLarge):
+	case errors.Is(err, store.ErrTooLarge):
 		return &snapshot{owner: owner, err: fmt.Errorf("%w: %w: `freehold quarantine %s` moves it aside", ErrInvalid, err, owner)}
 	case err != nil:
 		return &snapshot{owner: owner, err: fmt.Errorf("%w: %w: mend that, or `freehold quarantine %s` moves it aside", ErrUnreadable, err, owner)}
@@ -80,7 +80,7 @@ func (w *Writer) lookAt(owner string, d *decider) *snapshot {
 	if s.doc, err = document.Decode(raw); err == nil {
 		err = s.doc.Belongs(owner, w.manifest.StateID)
 	}
-	file := statedir.Sidecar(owner)
+	file := store.Sidecar(owner)
 	if owner != w.owner {
 		file += ", whose owner decides the keys"
 	}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/schema"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -40,7 +40,7 @@ const LeaseFormat = 1
 
 // A Holder is a process that holds a lease, in its own words.
 type Holder struct {
-	Identity statedir.Identity `json:"identity"`
+	Identity store.Identity `json:"identity"`
 	// Program is the name that it goes by.
 	Program string `json:"program"`
 	// Since is when it took the lease, by its clock.
@@ -51,16 +51,16 @@ type Holder struct {
 
 // A Successor is the process to which a lease is being handed over.
 type Successor struct {
-	Identity statedir.Identity `json:"identity"`
-	At       time.Time         `json:"at"`
+	Identity store.Identity `json:"identity"`
+	At       time.Time      `json:"at"`
 }
 
 // A Retiree is a process that was retired, or was found gone.
 type Retiree struct {
-	Epoch    uint64            `json:"epoch"`
-	Identity statedir.Identity `json:"identity"`
-	At       time.Time         `json:"at"`
-	Outcome  string            `json:"outcome"`
+	Epoch    uint64         `json:"epoch"`
+	Identity store.Identity `json:"identity"`
+	At       time.Time      `json:"at"`
+	Outcome  string         `json:"outcome"`
 	// By is the program that retired it.
 	By      string         `json:"by,omitempty"`
 	Unknown jsontext.Value `json:",embed"`
@@ -85,13 +85,13 @@ var ErrLeaseRecord = errors.New("the record of the lease is damaged")
 // nil. A damaged one is an error that wraps ErrLeaseRecord, together with what
 // could be read of its epoch; any other error says that the file could not be
 // read now, which says nothing about it.
-func readLease(d *statedir.Dir, owner, state string) (*Lease, error) {
-	name := statedir.OwnerRecord(owner)
+func readLease(d *store.Store, owner, state string) (*Lease, error) {
+	name := store.OwnerRecord(owner)
 	raw, err := d.ReadRecord(name, nil, maxLease)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil
-	case errors.Is(err, statedir.ErrIrregular), errors.Is(err, statedir.ErrTooLarge), errors.Is(err, fs.ErrPermission):
+	case errors.Is(err, store.ErrIrregular), errors.Is(err, store.ErrTooLarge), errors.Is(err, fs.ErrPermission):
 		return new(Lease), fmt.Errorf("%w: %w", ErrLeaseRecord, err)
 	case err != nil:
 		return nil, err
@@ -134,11 +134,11 @@ func (l *Lease) sound(owner, state string) error {
 // readRecord returns the record of owner's lease for a change of it, or a new
 // one. A damaged record is moved to the quarantine, which notice is told, and
 // is no obstacle. The caller holds the owner's lock.
-func readRecord(d *statedir.Dir, owner, state string, notice func(error)) (*Lease, error) {
+func readRecord(d *store.Store, owner, state string, notice func(error)) (*Lease, error) {
 	lease, err := readLease(d, owner, state)
 	fresh := &Lease{Format: LeaseFormat, Owner: owner, State: state}
 	if errors.Is(err, ErrLeaseRecord) {
-		kept, moveErr := d.QuarantineRecord(statedir.OwnerRecord(owner))
+		kept, moveErr := d.QuarantineRecord(store.OwnerRecord(owner))
 		if moveErr != nil {
 			return nil, errors.Join(err, moveErr)
 		}
@@ -158,13 +158,13 @@ func readRecord(d *statedir.Dir, owner, state string, notice func(error)) (*Leas
 
 // write makes l the record, durably, and returns its bytes. The caller holds
 // the owner's lock.
-func (l *Lease) write(d *statedir.Dir) ([]byte, error) {
+func (l *Lease) write(d *store.Store) ([]byte, error) {
 	raw, err := json.Marshal(l, json.Deterministic(true), jsontext.WithIndent("  "))
 	if err != nil {
 		return nil, err
 	}
 	raw = append(raw, '\n')
-	return raw, d.WriteRecord(statedir.OwnerRecord(l.Owner), raw)
+	return raw, d.WriteRecord(store.OwnerRecord(l.Owner), raw)
 }
 
 // epochs returns the epochs that the record says have begun. Of a process that
@@ -180,7 +180,7 @@ func (l *Lease) epochs() []uint64 {
 }
 
 // heldBy reports whether the record names the process as the holder in epoch.
-func (l *Lease) heldBy(id statedir.Identity, epoch uint64) bool {
+func (l *Lease) heldBy(id store.Identity, epoch uint64) bool {
 	return l != nil && l.Holder != nil && l.Epoch == epoch && l.Holder.Identity.Same(id)
 }
 

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/sidecar/internal/testkit/inject"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 func init() {
@@ -191,7 +191,7 @@ func TestRetireSurvivesEveryCall(t *testing.T) {
 				if l := record(t, dir); l.Holder != nil || len(l.Retired) != 1 {
 					t.Errorf("the record is %+v", l)
 				}
-				if verdict, _ := p.Holder.Identity.Judge(); verdict != statedir.Gone {
+				if verdict, _ := p.Holder.Identity.Judge(); verdict != store.Gone {
 					t.Errorf("the process is %v", verdict)
 				}
 			})

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // The record of a lease is read by whoever wants to retire its holder, and
@@ -17,12 +17,12 @@ import (
 func TestNothingIsBuiltOfABombInTheRecord(t *testing.T) {
 	dir := newState(t)
 	Damaged(dir, "lease-record")
-	d, err := statedir.Open(dir)
+	d, err := store.Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer d.Close()
-	path := filepath.Join(dir, ".freehold", statedir.OwnerRecord("watchdog"))
+	path := filepath.Join(dir, ".freehold", store.OwnerRecord("watchdog"))
 	for name, tc := range map[string]struct{ open, unit string }{
 		"retirements": {`{"retired":[`, "{},"},
 		"objects":     {`{"x":[`, "{},"},

@@ -10,18 +10,18 @@ import (
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/document"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // ErrClaims is returned if the directory of an owner's claims was lost, so that
 // nobody can know what was claimed.
-var ErrClaims = statedir.ErrClaims
+var ErrClaims = store.ErrClaims
 
 // A Claimant is who won the claim of a once field.
 type Claimant struct {
 	// Program that claimed, as [Options] named it, and its process.
 	Program  string
-	Identity statedir.Identity
+	Identity store.Identity
 	// At is when, by that process's clock.
 	At time.Time
 	// ID is the claim's own: it was drawn at random, and [ResolveClaim] asks
@@ -126,7 +126,7 @@ func (w *Writer) claimPlace(field string) (claimFile, error) {
 	return claimsOf(w.dir.Claim(w.owner, field, w.manifest.Claims[w.owner])), nil
 }
 
-// A claimFile is the file of a once field. It is [statedir.Claim] but for
+// A claimFile is the file of a once field. It is [store.Claim] but for
 // tests.
 type claimFile interface {
 	Read(buf []byte) ([]byte, error)
@@ -135,7 +135,7 @@ type claimFile interface {
 }
 
 // claimsOf is where tests put other files in the place of claims.
-var claimsOf = func(c *statedir.Claim) claimFile { return c }
+var claimsOf = func(c *store.Claim) claimFile { return c }
 
 // probeClaims says whether the file system can keep the promise of the owner's
 // once fields.
@@ -154,7 +154,7 @@ type claiming struct {
 }
 
 func (c claiming) path() string {
-	return filepath.Join(c.w.dir.Path(), statedir.ClaimFile(c.w.owner, c.field))
+	return filepath.Join(c.w.dir.Path(), store.ClaimFile(c.w.owner, c.field))
 }
 
 // claim is what [Writer.Claim] says. Most calls find the claim made: they write
@@ -171,7 +171,7 @@ func (c claiming) claim(at time.Time) (won bool, by Claimant, err error) {
 	}
 	mine := document.Claim{
 		Owner: c.w.owner, Field: c.field, State: c.w.manifest.StateID,
-		Nonce: statedir.NewNonce(), At: at, Writer: document.Writer{Program: c.w.program, Identity: self()},
+		Nonce: store.NewNonce(), At: at, Writer: document.Writer{Program: c.w.program, Identity: self()},
 	}
 	raw, err := mine.Encode()
 	if err != nil {
@@ -200,7 +200,7 @@ func (c claiming) made() (Claimant, error) {
 	case err == nil:
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, ErrClaims), errors.Is(err, ErrUnsafe):
 		return Claimant{}, err
-	case errors.Is(err, statedir.ErrTooLarge):
+	case errors.Is(err, store.ErrTooLarge):
 		return Claimant{}, fmt.Errorf("%w: %w: %s", ErrInvalid, err, stands)
 	case errors.Is(err, fs.ErrPermission):
 		return Claimant{}, fmt.Errorf("%w: %w: %s", ErrUnreadable, err, unread)
@@ -245,7 +245,7 @@ func claimant(c *document.Claim) Claimant {
 // has otherwise; the zero Claimant means nobody. The answer stays true, unless
 // nobody has won yet.
 func ResolveClaim(dir, owner, field, id string) (won bool, by Claimant, err error) {
-	sd, err := statedir.Open(dir)
+	sd, err := store.Open(dir)
 	if err != nil {
 		return false, by, err
 	}

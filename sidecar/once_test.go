@@ -14,7 +14,7 @@ import (
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/document"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -48,7 +48,7 @@ func openLatches(t *testing.T, dir, owner string, o *Options) *Writer {
 }
 
 // claimPath is where the claim of a field of hook stands.
-func claimPath(dir, field string) string { return dir + "/" + statedir.ClaimFile("hook", field) }
+func claimPath(dir, field string) string { return dir + "/" + store.ClaimFile("hook", field) }
 
 // claimIn returns the claim of a field of hook, which must be whole.
 func claimIn(t *testing.T, dir, field string) *document.Claim {
@@ -68,7 +68,7 @@ func TestFirstClaimWinsAndLaterOnesLearnWhoHas(t *testing.T) {
 	if err != nil || !won {
 		t.Fatalf("the first claim: won %v (%v)", won, err)
 	}
-	if want := (Claimant{"first", statedir.Self(), at, by.ID}); by != want || !statedir.ValidNonce(by.ID) {
+	if want := (Claimant{"first", store.Self(), at, by.ID}); by != want || !store.ValidNonce(by.ID) {
 		t.Errorf("claimed by %+v, want %+v", by, want)
 	}
 	for _, w := range []*Writer{openLatches(t, dir, "hook", &Options{Program: "second"}), first} {
@@ -81,7 +81,7 @@ func TestFirstClaimWinsAndLaterOnesLearnWhoHas(t *testing.T) {
 		t.Errorf("another field: won %v (%v)", won, err)
 	}
 	want := &document.Claim{Owner: "hook", Field: "fired", State: first.manifest.StateID, Nonce: by.ID, At: at,
-		Writer: document.Writer{Program: "first", Identity: statedir.Self()}}
+		Writer: document.Writer{Program: "first", Identity: store.Self()}}
 	if diff := cmp.Diff(want, claimIn(t, dir, "fired")); diff != "" {
 		t.Errorf("the file (-want +got):\n%s", diff)
 	}
@@ -177,7 +177,7 @@ func (s scripted) Publish(raw []byte) (bool, error) {
 func script(t *testing.T, make bool, err error) {
 	t.Helper()
 	before := claimsOf
-	claimsOf = func(c *statedir.Claim) claimFile { return scripted{c, make, err} }
+	claimsOf = func(c *store.Claim) claimFile { return scripted{c, make, err} }
 	t.Cleanup(func() { claimsOf = before })
 }
 
@@ -230,7 +230,7 @@ func TestClaimInAStateThatIsMovedMeanwhileIsNotWon(t *testing.T) {
 	w := openLatches(t, dir, "hook", nil)
 	real := self
 	defer func() { self = real }()
-	self = func() statedir.Identity { // when the field was found free
+	self = func() store.Identity { // when the field was found free
 		self = real
 		if err := errors.Join(os.Rename(dir, dir+".away"), Create(dir, latches())); err != nil {
 			t.Error(err)

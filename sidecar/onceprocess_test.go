@@ -19,7 +19,7 @@ import (
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/document"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 func init() { roles["claimant"] = roleClaimant }
@@ -41,7 +41,7 @@ func roundField(round int) string { return fmt.Sprintf("round_%d", round%fieldsP
 // the field in that state, and to say "won ID", "lost ID" or "error WHAT".
 func roleClaimant(args []string) error {
 	if os.Getenv("FREEHOLD_TEST_TOOTHLESS") != "" {
-		claimsOf = func(c *statedir.Claim) claimFile { return toothless{c, args[0]} }
+		claimsOf = func(c *store.Claim) claimFile { return toothless{c, args[0]} }
 	}
 	var w *Writer
 	dir := ""
@@ -174,7 +174,7 @@ func (c *contest) round(n int) (answers []string) {
 
 // verdict says what is wrong with the answers of a round, or nothing.
 func (c *contest) verdict(n int, answers []string) error {
-	path := c.dir + "/" + statedir.ClaimFile("hook", roundField(n))
+	path := c.dir + "/" + store.ClaimFile("hook", roundField(n))
 	raw, err := os.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) && len(answers) == 0 {
 		return nil // all were killed before
@@ -241,7 +241,7 @@ func TestOneOfManyProcessesWins(t *testing.T) {
 // toothless publishes a claim as one would who knows no rename without
 // replacing: it looks, writes a file, and renames it.
 type toothless struct {
-	*statedir.Claim
+	*store.Claim
 	scratch string
 }
 

@@ -10,7 +10,7 @@ import (
 
 	"github.com/freehold-dev/freehold/sidecar/document"
 	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // The order of an owner's patches is that of their numbers, which is that in
@@ -77,7 +77,7 @@ func pendingNumber(name, stateID string) uint64 {
 
 // ListPending returns the names of the patches in a, sorted, in the state with the
 // id stateID: of those with numbers all up to one, and none above it.
-func ListPending(a *statedir.PendingDir, stateID string) ([]string, error) {
+func ListPending(a *store.PendingDir, stateID string) ([]string, error) {
 	names, err := a.Names()
 	last := lastOf(names, stateID)
 	if err != nil || last == 0 {
@@ -107,7 +107,7 @@ func lastOf(names []string, stateID string) (last uint64) {
 const mostMissed = 8
 
 // putInOrder puts p into a under a number that has not passed.
-func (w *Writer) putInOrder(a *statedir.PendingDir, p *PendingPatch, busy error) error {
+func (w *Writer) putInOrder(a *store.PendingDir, p *PendingPatch, busy error) error {
 	for range mostMissed {
 		if missed, err := w.putOnce(a, p, busy); err != nil || !missed {
 			return err
@@ -118,8 +118,8 @@ func (w *Writer) putInOrder(a *statedir.PendingDir, p *PendingPatch, busy error)
 
 // putOnce puts p into a under a new id and the next number. If it finds that the
 // number has passed, p is not there.
-func (w *Writer) putOnce(a *statedir.PendingDir, p *PendingPatch, busy error) (missed bool, err error) {
-	p.ID = statedir.NewNonce()
+func (w *Writer) putOnce(a *store.PendingDir, p *PendingPatch, busy error) (missed bool, err error) {
+	p.ID = store.NewNonce()
 	raw, err := p.encode(w.owner, w.manifest.StateID)
 	if err != nil {
 		return false, fmt.Errorf("%s: %w: %w", w.file(), ErrValue, err)
@@ -148,7 +148,7 @@ func (w *Writer) unput(err error) error {
 
 // putNext gives draft, which has size bytes, the next number's name. What it
 // returns has changed nothing.
-func (w *Writer) putNext(a *statedir.PendingDir, draft *statedir.Draft, p *PendingPatch, size int, busy error) error {
+func (w *Writer) putNext(a *store.PendingDir, draft *store.Draft, p *PendingPatch, size int, busy error) error {
 	names, err := a.Names()
 	mine := w.lookAt(w.owner, &w.spool.mine) // after the names: what is gone from there is taken here
 	if err = errors.Join(err, mine.err); err != nil {

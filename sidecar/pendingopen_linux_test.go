@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/sidecar/document"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -220,7 +220,7 @@ func lateClaim(t *testing.T, dir string, wait time.Duration) time.Duration {
 		t.Fatal(err)
 	}
 	defer w.Close()
-	other, err := w.openLock(statedir.OwnerLock("boss"))
+	other, err := w.openLock(store.OwnerLock("boss"))
 	if err == nil {
 		defer other.Close()
 		err = other.Acquire(t.Context(), time.Minute)

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // Prepared is a process that is to be retired: the one that held a lease when
@@ -179,7 +179,7 @@ func (p *Prepared) check() error {
 	if p.Dir == "" || p.Owner == "" || p.Holder.Identity.PID <= 0 {
 		return errors.New("an empty Prepared cannot be retired: take it from Prepare, or name a directory, an owner and a process")
 	}
-	if p.Epoch == 0 && p.Holder.Identity == (statedir.Identity{PID: p.Holder.Identity.PID}) {
+	if p.Epoch == 0 && p.Holder.Identity == (store.Identity{PID: p.Holder.Identity.PID}) {
 		return fmt.Errorf("process %d cannot be retired by its number alone, which may be another process's tomorrow: name its epoch too", p.Holder.Identity.PID)
 	}
 	return nil

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/sidecar/document"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // The law of the house: several processes, one owner, nothing lost.
@@ -192,9 +192,9 @@ func TestResolveSaysWhenItCannotKnow(t *testing.T) {
 		update(t, w, setCleared)
 		update(t, w, func(tx *Tx) error { tx.Apply(Op{Field: "cleared", Verb: Clear}); return nil })
 	}
-	_, err := Resolve(t.Context(), dir, "reset", Version{Epoch: 1, Revision: 1, Nonce: statedir.NewNonce()})
+	_, err := Resolve(t.Context(), dir, "reset", Version{Epoch: 1, Revision: 1, Nonce: store.NewNonce()})
 	wantError(t, err, ErrUnknown)
-	lost := Version{Epoch: w.seen.Epoch, Nonce: statedir.NewNonce()}
+	lost := Version{Epoch: w.seen.Epoch, Nonce: store.NewNonce()}
 	for _, lost.Revision = range []uint64{w.seen.Revision + 1, w.seen.Revision, w.seen.Revision - document.SureRecent + 1} {
 		if got, err := Resolve(t.Context(), dir, "reset", lost); got != NotApplied || err != nil {
 			t.Errorf("%v, which never came to be, is %v (%v) at %v", lost, got, err, w.seen)
@@ -285,7 +285,7 @@ func TestWaitIsTheProgramsOwn(t *testing.T) {
 type thief struct {
 	publisher
 	w     *Writer
-	other *statedir.Lock
+	other *store.Lock
 }
 
 var errStolen = errors.New("stolen")
@@ -312,7 +312,7 @@ func lateLead(t *testing.T, wait time.Duration) (took time.Duration) {
 	t.Helper()
 	dir := newState(t)
 	w := openOwner(t, dir, "cost", &Options{Wait: wait})
-	other, err := w.openLock(statedir.OwnerLock("cost"))
+	other, err := w.openLock(store.OwnerLock("cost"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 	"golang.org/x/sys/unix"
 )
 
@@ -66,8 +66,8 @@ func (r *retiring) other(why string) error {
 	case pid == 0 && (current.Epoch == 0 || r.is(current)):
 		return r.unjudged(why + ", and the process that holds the lease cannot be seen from here")
 	case pid != 0 && pid != current.Holder.Identity.PID:
-		current = Holding{Holder: Holder{Identity: statedir.Identity{PID: pid}}}
-		if id, err := statedir.IdentityOf(pid); err == nil {
+		current = Holding{Holder: Holder{Identity: store.Identity{PID: pid}}}
+		if id, err := store.IdentityOf(pid); err == nil {
 			current.Holder.Identity = id
 		}
 		why += fmt.Sprintf("; the kernel names process %d", pid)
@@ -87,7 +87,7 @@ func (r *retiring) unjudged(why string) error {
 // pin opens a pidfd. What is proved after that is proved of one process,
 // whatever becomes of its number.
 func (r *retiring) pin() (err error) {
-	if r.process, err = statedir.OpenProcess(r.Holder.Identity.PID); err != nil {
+	if r.process, err = store.OpenProcess(r.Holder.Identity.PID); err != nil {
 		return err
 	}
 	r.proof(ProofPinned, "a pidfd stands for the process that has the number %d", r.process.PID())
@@ -132,7 +132,7 @@ func (r *retiring) prove() error {
 
 // agreement names what the two have in common that tells processes of one
 // number apart.
-func agreement(a, b statedir.Identity) string {
+func agreement(a, b store.Identity) string {
 	start, pidfd := a.Start != 0 && a.Start == b.Start, a.PIDFD != 0 && a.PIDFD == b.PIDFD
 	switch {
 	case start && pidfd:
@@ -156,7 +156,7 @@ func (r *retiring) permitted() error {
 		return refuse("the first of its PID namespace")
 	case pid == os.Getpid():
 		return refuse("the caller itself")
-	case statedir.Ancestor(pid):
+	case store.Ancestor(pid):
 		return refuse("an ancestor of the caller, as far as its line of parents can be seen")
 	}
 	ruid, euid, err := r.process.Users()
@@ -207,7 +207,7 @@ func (r *retiring) await(ctx context.Context, stopErr error) error {
 		return err
 	}
 	late := fmt.Errorf("owner %s: %w: process %d did not end within %v", r.Owner, ErrDeadline, r.process.PID(), r.o.Grace)
-	if how := statedir.Condition(r.process.PID()); how != "" {
+	if how := store.Condition(r.process.PID()); how != "" {
 		late = fmt.Errorf("%w: it %s", late, how)
 	}
 	if !r.o.Kill {

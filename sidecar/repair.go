@@ -9,7 +9,7 @@ import (
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/document"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // An Accepted is what became of an [Accept].
@@ -17,7 +17,7 @@ type Accepted struct {
 	Commit
 	// Kept is where the file is kept as the other hand left it, and what went
 	// to make room for it.
-	Kept statedir.Quarantined
+	Kept store.Quarantined
 }
 
 // Accept takes the sidecar of owner as some other hand left it, edited or put
@@ -51,7 +51,7 @@ func Accept(ctx context.Context, dir, owner string, o *Options) (Accepted, error
 			return Accepted{Commit: c}, err
 		}
 	}
-	raw, readErr := w.dir.ReadFile(statedir.Sidecar(owner), nil, document.MaxSize)
+	raw, readErr := w.dir.ReadFile(store.Sidecar(owner), nil, document.MaxSize)
 	switch {
 	case readErr != nil && err != nil: // which says what to do
 		return Accepted{}, err
@@ -69,7 +69,7 @@ func Accept(ctx context.Context, dir, owner string, o *Options) (Accepted, error
 	if err := b.takeIn(); err != nil {
 		return Accepted{}, err
 	}
-	kept, err := w.dir.Keep(statedir.Sidecar(owner), raw, intact)
+	kept, err := w.dir.Keep(store.Sidecar(owner), raw, intact)
 	if err != nil {
 		return Accepted{}, fmt.Errorf("%s: nothing was changed, because no copy of it can be kept: %w: mend that, then accept it", w.file(), err)
 	}
@@ -142,7 +142,7 @@ func (w *Writer) forgetPending(foreign *document.Document) {
 // hadFolded returns a document that says of pending patches what the file in
 // the place of the sidecar does, whoever wrote that, as far as it can be read.
 func (w *Writer) hadFolded() *document.Document {
-	raw, err := w.dir.ReadFile(statedir.Sidecar(w.owner), nil, document.MaxSize)
+	raw, err := w.dir.ReadFile(store.Sidecar(w.owner), nil, document.MaxSize)
 	if err == nil {
 		if was, err := document.DecodeForeign(raw); err == nil {
 			w.forgetPending(was)
@@ -174,7 +174,7 @@ func (w *Writer) firstVersion(visible ...uint64) Version {
 	if w.lease == nil {
 		epoch = w.newEpoch(append(visible, w.quarantinedEpoch(), w.observedEpoch())...)
 	}
-	return Version{Epoch: epoch, Revision: 1, Nonce: statedir.NewNonce()}
+	return Version{Epoch: epoch, Revision: 1, Nonce: store.NewNonce()}
 }
 
 // Quarantine moves the file in the place of owner's sidecar pending, whatever it
@@ -182,14 +182,14 @@ func (w *Writer) firstVersion(visible ...uint64) Version {
 // owner's fields are unset afterwards. The
 // quarantine keeps the first such file, the last few and the last one that is
 // as Freehold left it. It returns [fs.ErrNotExist] if there is nothing to move.
-func Quarantine(ctx context.Context, dir, owner string, o *Options) (statedir.Quarantined, error) {
+func Quarantine(ctx context.Context, dir, owner string, o *Options) (store.Quarantined, error) {
 	w, release, err := openLocked(ctx, dir, owner, o)
 	if err != nil {
-		return statedir.Quarantined{}, err
+		return store.Quarantined{}, err
 	}
 	defer release()
 	was := w.hadFolded()
-	pending, err := w.dir.Quarantine(statedir.Sidecar(owner), intact)
+	pending, err := w.dir.Quarantine(store.Sidecar(owner), intact)
 	if errors.Is(err, fs.ErrNotExist) {
 		return pending, fmt.Errorf("%s: nothing to move aside: %w", w.file(), fs.ErrNotExist)
 	}

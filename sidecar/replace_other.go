@@ -2,10 +2,10 @@
 
 package sidecar
 
-import "github.com/freehold-dev/freehold/sidecar/statedir"
+import "github.com/freehold-dev/freehold/sidecar/store"
 
 // replace publishes nothing on this platform, where no state directory opens.
-type replace struct{ dir *statedir.Dir }
+type replace struct{ dir *store.Store }
 
-func (*replace) collect(string) error               { return statedir.ErrUnsupported }
-func (*replace) publish(string, []byte, bool) error { return statedir.ErrUnsupported }
+func (*replace) collect(string) error               { return store.ErrUnsupported }
+func (*replace) publish(string, []byte, bool) error { return store.ErrUnsupported }

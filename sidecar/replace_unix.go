@@ -10,7 +10,7 @@ import (
 	"os"
 
 	"github.com/freehold-dev/freehold/sidecar/document"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 	"github.com/google/renameio/v2"
 )
 
@@ -20,10 +20,10 @@ import (
 // directory, without which 11 of 60 power cuts on ext4 undid an acknowledged
 // rename.
 type replace struct {
-	dir *statedir.Dir
+	dir *store.Store
 	// swept is the directory's stamp when nothing of a dead writer was in
 	// it, and unswept counts the commits that have relied on that.
-	swept   statedir.Stamp
+	swept   store.Stamp
 	unswept int
 }
 
@@ -74,7 +74,7 @@ func (p *replace) publish(name string, raw []byte, durable bool) error {
 func (p *replace) stage(name string, raw []byte) (*renameio.PendingFile, error) {
 	existing, err := p.dir.Existing(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		existing = statedir.Existing{Mode: 0o600, GID: -1}
+		existing = store.Existing{Mode: 0o600, GID: -1}
 	} else if err != nil {
 		return nil, stepLook.failed(err)
 	}
@@ -88,7 +88,7 @@ func (p *replace) stage(name string, raw []byte) (*renameio.PendingFile, error) 
 	return pending, nil
 }
 
-func fill(f *os.File, raw []byte, like statedir.Existing) error {
+func fill(f *os.File, raw []byte, like store.Existing) error {
 	if like.GID >= 0 && like.GID != os.Getegid() {
 		if err := f.Chown(-1, like.GID); err != nil {
 			return err
@@ -114,8 +114,8 @@ func (p *replace) visible(name string, raw []byte) bool {
 	return err == nil && bytes.Equal(have, raw)
 }
 
-// located is [statedir.Located] for the errors of renameio.
-func (p *replace) located(err error) error { return statedir.Located(p.dir.Path(), err) }
+// located is [store.Located] for the errors of renameio.
+func (p *replace) located(err error) error { return store.Located(p.dir.Path(), err) }
 
 // discard removes a staged file that will not be used.
 func discard(pending *renameio.PendingFile) error {

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/freehold-dev/freehold/sidecar/document"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // ErrUnknown is returned by [Resolve] if the sidecar no longer shows what
@@ -25,7 +25,7 @@ var ErrUnknown = errors.New("unknown")
 // [Deferred], or [Applied] if a commit has taken it in, or [NotApplied] with an
 // error that wraps [ErrRejected] if it could not be folded whole.
 func Resolve(ctx context.Context, dir, owner string, v Version) (Outcome, error) {
-	sd, err := statedir.Open(dir)
+	sd, err := store.Open(dir)
 	if err != nil {
 		return NotApplied, err
 	}
@@ -38,11 +38,11 @@ func Resolve(ctx context.Context, dir, owner string, v Version) (Outcome, error)
 	if !ok {
 		return NotApplied, undeclared(sd, manifest, owner)
 	}
-	w := &Writer{dir: sd, path: filepath.Join(sd.Path(), statedir.Sidecar(owner)), manifest: manifest, owner: owner, declared: declared}
+	w := &Writer{dir: sd, path: filepath.Join(sd.Path(), store.Sidecar(owner)), manifest: manifest, owner: owner, declared: declared}
 	if v.IsPending() {
 		return w.resolvePending(ctx, v)
 	}
-	if w.lock, err = w.openLock(statedir.OwnerLock(owner)); err != nil {
+	if w.lock, err = w.openLock(store.OwnerLock(owner)); err != nil {
 		return NotApplied, err
 	}
 	defer w.lock.Close()
@@ -133,7 +133,7 @@ func (w *Writer) findPending(id string) (p *PendingPatch, there bool, err error)
 	}
 	for _, name := range names {
 		raw, err := a.ReadFile(name, nil, MaxPatch)
-		if errors.Is(err, statedir.ErrFlooded) {
+		if errors.Is(err, store.ErrFlooded) {
 			return nil, false, fmt.Errorf("%w: %w", ErrUnreadable, err)
 		}
 		if err != nil {

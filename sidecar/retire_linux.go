@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 	"golang.org/x/sys/unix"
 )
 
@@ -43,7 +43,7 @@ type retiring struct {
 	look    *lookup
 	lease   *Lease // the record, as read behind the fence
 	damage  error  // why there is none
-	process *statedir.Process
+	process *store.Process
 	sent    []unix.Signal
 	others  bool // a stop command sent who knows what
 	result  Retirement
@@ -132,7 +132,7 @@ func (r *retiring) acted() bool { return len(r.sent) > 0 || r.others }
 // shares the fence until the record is written.
 func (r *retiring) shut(ctx context.Context) error {
 	start, noticed := time.Now(), ""
-	pace := statedir.NewPace(longestLeasePause)
+	pace := store.NewPace(longestLeasePause)
 	for {
 		if ok, err := r.look.fence.Try(); err != nil {
 			return err
@@ -145,7 +145,7 @@ func (r *retiring) shut(ctx context.Context) error {
 				r.o.Notice(err)
 			}
 		}
-		if _, err := pace.Pause(ctx, statedir.Forever); err != nil {
+		if _, err := pace.Pause(ctx, store.Forever); err != nil {
 			return fmt.Errorf("owner %s: %w before the fence was free (%w): %w", r.Owner, ErrDeadline, err, r.look.fence.Busy())
 		}
 	}
@@ -182,7 +182,7 @@ func (r *retiring) free(ctx context.Context, wait time.Duration) (bool, error) {
 		r.proof(ProofSuperseded, "epoch %d has begun since, later than %d", r.lease.Epoch, r.Epoch)
 	}
 	if !r.acted() {
-		if verdict, why := r.Holder.Identity.Judge(); verdict == statedir.Gone {
+		if verdict, why := r.Holder.Identity.Judge(); verdict == store.Gone {
 			r.proof(ProofGone, "the prepared process has ended: %s", why)
 		}
 	}
@@ -236,7 +236,7 @@ func (r *retiring) conclude(ctx context.Context) error {
 	if _, err := lease.write(l.dir); err != nil {
 		return r.unwritten(err)
 	}
-	r.proof(ProofRecorded, "%s says so, durably", statedir.OwnerRecord(r.Owner))
+	r.proof(ProofRecorded, "%s says so, durably", store.OwnerRecord(r.Owner))
 	failpoint.Hit(failpoint.RetireRecorded)
 	return nil
 }

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -103,7 +103,7 @@ func TestRetireEndsExactlyTheHolder(t *testing.T) {
 // does that does not look.
 func die(a *actor) {
 	a.t.Helper()
-	p, err := statedir.OpenProcess(a.pid())
+	p, err := store.OpenProcess(a.pid())
 	if err != nil {
 		a.t.Fatal(err)
 	}

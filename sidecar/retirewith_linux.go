@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 	"golang.org/x/sys/unix"
 )
 
@@ -57,7 +57,7 @@ var errNotRun = errors.New("the stop command could not be run; nothing was signa
 // the group can be killed.
 type command struct {
 	cmd     *exec.Cmd
-	process *statedir.Process
+	process *store.Process
 }
 
 // command starts the stop command.
@@ -77,7 +77,7 @@ func (r *retiring) command(cmd *exec.Cmd) (*command, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	process, err := statedir.OpenProcess(cmd.Process.Pid)
+	process, err := store.OpenProcess(cmd.Process.Pid)
 	if err != nil { // nobody could tell when it ends
 		unix.Kill(-cmd.Process.Pid, unix.SIGKILL)
 		return nil, errors.Join(err, cmd.Wait())

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/freehold-dev/freehold/schema"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // A LeaseState says who holds an exclusive owner's lease, by the kernel and
@@ -33,7 +33,7 @@ type LeaseState struct {
 	RecordErr error
 	// Verdict says what became of the process that the record names as the
 	// holder, and Reason why; empty if it names none.
-	Verdict statedir.Verdict
+	Verdict store.Verdict
 	Reason  string
 	// Disagreement says how the record and the kernel differ; empty if they
 	// do not.
@@ -55,10 +55,10 @@ func LeaseStatus(dir, owner string) (LeaseState, error) {
 		s.PID = l.lease.Heir()
 	}
 	if s.PID != 0 {
-		s.Condition = statedir.Condition(s.PID)
+		s.Condition = store.Condition(s.PID)
 	}
 	if s.Fence != 0 {
-		s.FenceCondition = statedir.Condition(s.Fence)
+		s.FenceCondition = store.Condition(s.Fence)
 	}
 	s.Lease, s.RecordErr = readLease(l.dir, owner, l.manifest.StateID)
 	if s.RecordErr != nil {
@@ -79,7 +79,7 @@ func (s *LeaseState) disagree() string {
 	switch {
 	case errors.Is(s.RecordErr, ErrLeaseRecord):
 		return s.RecordErr.Error()
-	case s.PID == 0 && recorded != nil && s.Verdict == statedir.CannotJudge:
+	case s.PID == 0 && recorded != nil && s.Verdict == store.CannotJudge:
 		return fmt.Sprintf("the record names process %d, of which nothing can be said here (%s), and no process that can be seen from here holds the lease", recorded.Identity.PID, s.Reason)
 	case s.PID == 0 && recorded != nil:
 		return fmt.Sprintf("the record names process %d (%s), and no process holds the lease", recorded.Identity.PID, s.Reason)
@@ -87,7 +87,7 @@ func (s *LeaseState) disagree() string {
 		return fmt.Sprintf("process %d holds the lease, and the record names nobody", s.PID)
 	case s.PID != 0 && recorded.Identity.PID != s.PID:
 		return fmt.Sprintf("process %d holds the lease, and the record names process %d (%s)", s.PID, recorded.Identity.PID, s.Reason)
-	case s.PID != 0 && s.Verdict == statedir.Gone:
+	case s.PID != 0 && s.Verdict == store.Gone:
 		return fmt.Sprintf("process %d holds the lease, and the record names an earlier process of that number (%s)", s.PID, s.Reason)
 	}
 	return ""
@@ -96,16 +96,16 @@ func (s *LeaseState) disagree() string {
 // A lookup is an exclusive owner's locks and their directory, opened by
 // somebody who is not the owner's live process.
 type lookup struct {
-	dir                *statedir.Dir
+	dir                *store.Store
 	manifest           *schema.Manifest
 	owner              string
 	declared           schema.Owner
-	fence, lease, lock *statedir.Lock
+	fence, lease, lock *store.Lock
 }
 
 func lookUp(dir, owner string) (_ *lookup, err error) {
 	l := &lookup{owner: owner}
-	if l.dir, err = statedir.Open(dir); err != nil {
+	if l.dir, err = store.Open(dir); err != nil {
 		return nil, err
 	}
 	if err := l.open(); err != nil {
@@ -126,8 +126,8 @@ func (l *lookup) open() (err error) {
 	if l.declared = declared; declared.EffectiveMode() != schema.Exclusive {
 		return fmt.Errorf("%s: %w: owner %s is shared, and only exclusive owners have one; declare it exclusive", l.dir.Path(), ErrNoLease, l.owner)
 	}
-	for name, lock := range map[string]**statedir.Lock{
-		statedir.OwnerFence(l.owner): &l.fence, statedir.OwnerLease(l.owner): &l.lease, statedir.OwnerLock(l.owner): &l.lock,
+	for name, lock := range map[string]**store.Lock{
+		store.OwnerFence(l.owner): &l.fence, store.OwnerLease(l.owner): &l.lease, store.OwnerLock(l.owner): &l.lock,
 	} {
 		if *lock, err = l.dir.OpenLock(name, l.manifest.Locks[name]); err != nil {
 			return err
@@ -138,7 +138,7 @@ func (l *lookup) open() (err error) {
 
 // close lets go whatever is held, the fence last.
 func (l *lookup) close() {
-	for _, lock := range []*statedir.Lock{l.lock, l.lease, l.fence} {
+	for _, lock := range []*store.Lock{l.lock, l.lease, l.fence} {
 		if lock != nil {
 			lock.Close()
 		}
@@ -146,6 +146,6 @@ func (l *lookup) close() {
 	l.dir.Close()
 }
 
-func undeclared(dir *statedir.Dir, m *schema.Manifest, owner string) error {
+func undeclared(dir *store.Store, m *schema.Manifest, owner string) error {
 	return fmt.Errorf("%s: %w: state %s has no owner %q; its owners are %s", dir.Path(), ErrNotOwner, m.Declaration.State, owner, strings.Join(m.Declaration.OwnerNames(), ", "))
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // leases keeps the leases of this process open until they are closed, so that
@@ -19,7 +19,7 @@ var leases sync.Map
 // its tries it holds nothing.
 type taking struct {
 	w       *Writer
-	fence   *statedir.Lock
+	fence   *store.Lock
 	wait    time.Duration // for the lease
 	start   time.Time
 	blocked map[blocker]time.Time // since when
@@ -41,16 +41,16 @@ const longestLeasePause = 20 * time.Millisecond
 
 // takeLease makes this process the owner's live one.
 func (w *Writer) takeLease(ctx context.Context, wait time.Duration) (err error) {
-	if w.lease, err = w.openLock(statedir.OwnerLease(w.owner)); err != nil {
+	if w.lease, err = w.openLock(store.OwnerLease(w.owner)); err != nil {
 		return err
 	}
-	fence, err := w.openLock(statedir.OwnerFence(w.owner))
+	fence, err := w.openLock(store.OwnerFence(w.owner))
 	if err != nil {
 		return err
 	}
 	defer fence.Close()
 	t := &taking{w: w, fence: fence, wait: wait, start: time.Now(), blocked: map[blocker]time.Time{}}
-	pace := statedir.NewPace(longestLeasePause)
+	pace := store.NewPace(longestLeasePause)
 	for {
 		by, err := t.try()
 		if err != nil || by == nobody {
@@ -61,7 +61,7 @@ func (w *Writer) takeLease(ctx context.Context, wait time.Duration) (err error) 
 			return t.refusal(by)
 		}
 		t.notice(by)
-		if _, err := pace.Pause(ctx, statedir.Forever); err != nil {
+		if _, err := pace.Pause(ctx, store.Forever); err != nil {
 			return fmt.Errorf("%w (%w)", t.refusal(by), err)
 		}
 	}
@@ -128,13 +128,13 @@ func (t *taking) named() bool {
 		return true
 	}
 	verdict, _ := from.Judge()
-	return from.PID == t.fence.Keeper() && verdict != statedir.Gone
+	return from.PID == t.fence.Keeper() && verdict != store.Gone
 }
 
 // left returns for how long more this Open may wait for by.
 func (t *taking) left(by blocker) time.Duration {
 	if by == atFence {
-		return statedir.Forever
+		return store.Forever
 	}
 	since, ok := t.blocked[by]
 	if !ok {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/document"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // GeneratedAPI1 is the interface between this release and generated code.
@@ -44,7 +44,7 @@ type Options struct {
 
 // A Writer writes one owner's sidecar. It is safe for concurrent use.
 type Writer struct {
-	dir      *statedir.Dir
+	dir      *store.Store
 	path     string // of the sidecar
 	manifest *schema.Manifest
 	built    *schema.Declaration // that the program goes by
@@ -60,8 +60,8 @@ type Writer struct {
 	clock     func() time.Time
 	notice    func(error)
 
-	lock      *statedir.Lock
-	lease     *statedir.Lock // held if the owner is exclusive, else nil
+	lock      *store.Lock
+	lease     *store.Lock // held if the owner is exclusive, else nil
 	publisher publisher
 
 	// Of the lease: its epoch, what the record says of this process, the
@@ -127,8 +127,8 @@ func Open(ctx context.Context, dir string, d *schema.Declaration, owner string, 
 	return openIn(ctx, sd, d, owner, o)
 }
 
-func openIn(ctx context.Context, sd *statedir.Dir, d *schema.Declaration, owner string, o *Options) (*Writer, error) {
-	w := &Writer{dir: sd, path: filepath.Join(sd.Path(), statedir.Sidecar(owner)), owner: owner, clock: o.Clock, notice: o.Notice, program: program(o.Program), publisher: &replace{dir: sd}}
+func openIn(ctx context.Context, sd *store.Store, d *schema.Declaration, owner string, o *Options) (*Writer, error) {
+	w := &Writer{dir: sd, path: filepath.Join(sd.Path(), store.Sidecar(owner)), owner: owner, clock: o.Clock, notice: o.Notice, program: program(o.Program), publisher: &replace{dir: sd}}
 	if w.clock == nil {
 		w.clock = time.Now
 	}
@@ -141,19 +141,19 @@ func openIn(ctx context.Context, sd *statedir.Dir, d *schema.Declaration, owner 
 
 // Create makes dir a state directory for the declaration d, or if d has
 // instances, the directory that holds them. It returns an
-// error that wraps [statedir.ErrExists] if it is one already.
-func Create(dir string, d *schema.Declaration) error { return advised(statedir.Create(dir, d)) }
+// error that wraps [store.ErrExists] if it is one already.
+func Create(dir string, d *schema.Declaration) error { return advised(store.Create(dir, d)) }
 
-func openDir(dir string, d *schema.Declaration, create bool) (*statedir.Dir, error) {
-	sd, err := statedir.Open(dir)
+func openDir(dir string, d *schema.Declaration, create bool) (*store.Store, error) {
+	sd, err := store.Open(dir)
 	if !create || d == nil || d.Instanced() || !errors.Is(err, ErrNoState) {
 		return sd, err
 	}
 	// Another process may create it at the same moment: then it is there.
-	if err := statedir.Create(dir, d); err != nil && !errors.Is(err, statedir.ErrExists) {
+	if err := store.Create(dir, d); err != nil && !errors.Is(err, store.ErrExists) {
 		return nil, err
 	}
-	return statedir.Open(dir)
+	return store.Open(dir)
 }
 
 func (w *Writer) open(ctx context.Context, d *schema.Declaration, o *Options) (err error) {
@@ -184,7 +184,7 @@ func (w *Writer) open(ctx context.Context, d *schema.Declaration, o *Options) (e
 	if err := w.probeClaims(); err != nil {
 		return err
 	}
-	if w.lock, err = w.openLock(statedir.OwnerLock(w.owner)); err != nil {
+	if w.lock, err = w.openLock(store.OwnerLock(w.owner)); err != nil {
 		return err
 	}
 	if declared.EffectiveMode() == schema.Exclusive {
@@ -193,7 +193,7 @@ func (w *Writer) open(ctx context.Context, d *schema.Declaration, o *Options) (e
 	return nil
 }
 
-func (w *Writer) openLock(name string) (*statedir.Lock, error) {
+func (w *Writer) openLock(name string) (*store.Lock, error) {
 	return w.dir.OpenLock(name, w.manifest.Locks[name])
 }
 
@@ -220,7 +220,7 @@ func (w *Writer) Close() error {
 
 func (w *Writer) shut() error {
 	var errs []error
-	for _, l := range []*statedir.Lock{w.lock, w.lease} {
+	for _, l := range []*store.Lock{w.lock, w.lease} {
 		if l != nil {
 			errs = append(errs, l.Close())
 			leases.Delete(l)

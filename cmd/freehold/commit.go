@@ -9,7 +9,7 @@ import (
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -160,7 +160,7 @@ func suits(owner, field string, f schema.Field, verb string) error {
 func pasted(words ...string) string {
 	quoted := make([]string, len(words))
 	for i, word := range words {
-		quoted[i] = statedir.ShellWord(word)
+		quoted[i] = store.ShellWord(word)
 	}
 	return strings.Join(quoted, " ")
 }

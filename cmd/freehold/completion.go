@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/freehold-dev/freehold/schema"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 	"github.com/spf13/cobra"
 )
 
@@ -73,7 +73,7 @@ func (p *place) manifest() (*schema.Manifest, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := statedir.Open(dir)
+	d, err := store.Open(dir)
 	if err != nil {
 		return nil, err
 	}

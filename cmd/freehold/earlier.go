@@ -6,7 +6,7 @@ import (
 	"github.com/freehold-dev/freehold/reader"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/document"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -24,14 +24,14 @@ type earlier struct {
 // has the field, or else the last that cannot be read; nil if there is none. What
 // is said of it may be missing: the quarantine is for people, and no part of a view.
 func earlierOf(view *reader.View, owner, field string) *earlier {
-	d, err := statedir.Open(view.Dir())
+	d, err := store.Open(view.Dir())
 	if err != nil {
 		return nil
 	}
 	defer d.Close()
 	f := view.Declaration().Owners[owner].Fields[field]
 	var last *earlier
-	_ = d.Quarantined(statedir.Sidecar(owner), func(path string, raw []byte) {
+	_ = d.Quarantined(store.Sidecar(owner), func(path string, raw []byte) {
 		if e := heldIn(f, field, raw); e != nil && (last == nil || last.unread || !e.unread) {
 			last = e
 			last.Path = path

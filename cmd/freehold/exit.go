@@ -8,7 +8,7 @@ import (
 	"github.com/freehold-dev/freehold/schema/declare"
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/adopt"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // The exit statuses. There is no 2: the hook runners of agents read it as
@@ -56,12 +56,12 @@ var statuses = []struct {
 	{sidecar.ErrUnsafe, exitState},
 	{sidecar.ErrReplaced, exitState},
 	{sidecar.ErrMisplaced, exitState},
-	{statedir.ErrInvalidManifest, exitState},
-	{statedir.ErrIrregular, exitState},
-	{statedir.ErrTooLarge, exitState},
+	{store.ErrInvalidManifest, exitState},
+	{store.ErrIrregular, exitState},
+	{store.ErrTooLarge, exitState},
 	{sidecar.ErrLeaseRecord, exitState},
-	{statedir.ErrPending, exitState},
-	{statedir.ErrFlooded, exitState},
+	{store.ErrPending, exitState},
+	{store.ErrFlooded, exitState},
 	{sidecar.ErrNewer, exitState},
 	{sidecar.ErrRejected, exitNegative},
 	{sidecar.ErrNoHolder, exitGone},
@@ -86,8 +86,8 @@ var statuses = []struct {
 	{sidecar.ErrNoInstances, exitUsage},
 	{sidecar.ErrNotObserved, exitUsage},
 	{sidecar.ErrValue, exitUsage},
-	{statedir.ErrExists, exitUsage},
-	{statedir.ErrUnsupported, exitUsage},
+	{store.ErrExists, exitUsage},
+	{store.ErrUnsupported, exitUsage},
 }
 
 // exitStatus returns the exit status for the error that a command ended with.

@@ -16,7 +16,7 @@ import (
 	"github.com/freehold-dev/freehold/schema/declare"
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/adopt"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 func TestEachErrorHasItsExitStatus(t *testing.T) {
@@ -33,7 +33,7 @@ func TestEachErrorHasItsExitStatus(t *testing.T) {
 		{"foreign", sidecar.ErrForeign, 3},
 		{"invalid", sidecar.ErrInvalid, 3},
 		{"unreadable", fmt.Errorf("%w: %w", sidecar.ErrUnreadable, denied), 3},
-		{"invalid manifest", statedir.ErrInvalidManifest, 3},
+		{"invalid manifest", store.ErrInvalidManifest, 3},
 		{"lost lock", sidecar.ErrLock, 3},
 		{"unsafe", sidecar.ErrUnsafe, 3},
 		{"replaced", sidecar.ErrReplaced, 3},
@@ -54,11 +54,11 @@ func TestEachErrorHasItsExitStatus(t *testing.T) {
 		{"it did not end in time", sidecar.ErrDeadline, 5},
 		{"interrupted at the fence", fmt.Errorf("%w (%w): %w", sidecar.ErrDeadline, context.Canceled, sidecar.ErrBusy), 5},
 		{"identity changed", &sidecar.IdentityChangedError{}, 6},
-		{"cannot judge", fmt.Errorf("%w: %w", sidecar.ErrCannotJudge, statedir.ErrTooLarge), 6},
+		{"cannot judge", fmt.Errorf("%w: %w", sidecar.ErrCannotJudge, store.ErrTooLarge), 6},
 		{"a process that has ended", sidecar.ErrGone, 9},
 		{"nobody holds the lease", sidecar.ErrNoHolder, 9},
-		{"patches that are lost", fmt.Errorf("%w: %w", sidecar.ErrUnreadable, statedir.ErrPending), 3},
-		{"too much deferred", fmt.Errorf("%w: %w", sidecar.ErrUnreadable, statedir.ErrFlooded), 3},
+		{"patches that are lost", fmt.Errorf("%w: %w", sidecar.ErrUnreadable, store.ErrPending), 3},
+		{"too much deferred", fmt.Errorf("%w: %w", sidecar.ErrUnreadable, store.ErrFlooded), 3},
 		{"a patch of a newer release", sidecar.ErrNewer, 3},
 		{"a patch that was rejected", sidecar.ErrRejected, 1},
 		{"a damaged record of a lease", fmt.Errorf("%w: %w", sidecar.ErrLeaseRecord, denied), 3},
@@ -73,8 +73,8 @@ func TestEachErrorHasItsExitStatus(t *testing.T) {
 		{"bad value", sidecar.ErrValue, 64},
 		{"bad legacy value", adopt.Misfits{{}}, 64},
 		{"no state", sidecar.ErrNoState, 64},
-		{"a state already", statedir.ErrExists, 64},
-		{"a platform without it", statedir.ErrUnsupported, 64},
+		{"a state already", store.ErrExists, 64},
+		{"a platform without it", store.ErrUnsupported, 64},
 		{"a bad value in a foreign file", unacceptable(sidecar.ErrValue), 3},
 		{"a hint changes nothing", hinted{sidecar.ErrBusy, "wait"}, 5},
 		{"several owners, one of them foreign", errors.Join(sidecar.ErrForeign, sidecar.ErrInvalid), 3},
@@ -116,7 +116,7 @@ func TestEverySentinelHasAStatus(t *testing.T) {
 		}
 		return true
 	})
-	for _, file := range []string{"../../sidecar/errors.go", "../../sidecar/lease.go", "../../sidecar/repair.go", "../../sidecar/resolve.go", "../../sidecar/adopt/errors.go", "../../sidecar/statedir/errors.go", "../../reader/errors.go"} {
+	for _, file := range []string{"../../sidecar/errors.go", "../../sidecar/lease.go", "../../sidecar/repair.go", "../../sidecar/resolve.go", "../../sidecar/adopt/errors.go", "../../sidecar/store/errors.go", "../../reader/errors.go"} {
 		for _, name := range sentinels(t, file) {
 			if !slices.Contains(named, name) && !slices.Contains(unreachable, name) {
 				t.Errorf("%s declares %s, which exit.go does not know", file, name)

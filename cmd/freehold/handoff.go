@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/sidecar"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 	"github.com/spf13/cobra"
 )
 
@@ -50,7 +50,7 @@ type handoffReport struct {
 
 // A handoffRequest is what a holder is asked.
 type handoffRequest struct {
-	to    statedir.Identity
+	to    store.Identity
 	grace time.Duration
 	reply func(error)
 }
@@ -67,11 +67,11 @@ func (h *handing) run(ctx context.Context, owner string) error {
 	if err != nil {
 		return err
 	}
-	to, err := statedir.IdentityOf(h.to)
+	to, err := store.IdentityOf(h.to)
 	if err != nil {
 		return err
 	}
-	if state.PID == 0 && state.Verdict == statedir.CannotJudge && state.Reason != "" {
+	if state.PID == 0 && state.Verdict == store.CannotJudge && state.Reason != "" {
 		return fmt.Errorf("owner %s: %w: %s", owner, sidecar.ErrCannotJudge, state.Disagreement)
 	}
 	if state.PID == 0 {

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/sidecar"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 	"github.com/go-json-experiment/json"
 	"golang.org/x/sys/unix"
 )
@@ -20,8 +20,8 @@ import (
 // who may not read the record is not answered either.
 
 type handoffCall struct {
-	Owner string            `json:"owner"`
-	To    statedir.Identity `json:"to"`
+	Owner string         `json:"owner"`
+	To    store.Identity `json:"to"`
 	// GraceNS is the time that the command may take to end, in nanoseconds.
 	GraceNS int64 `json:"grace_ns"`
 }
@@ -31,14 +31,14 @@ type handoffAnswer struct {
 	Says   string `json:"says,omitempty"`
 }
 
-func handoffAddress(owner string, holder statedir.Identity) string {
+func handoffAddress(owner string, holder store.Identity) string {
 	return fmt.Sprintf("@freehold-%s-%s", holder.Nonce, owner)
 }
 
 // receiveHandoffs returns the requests that this process hands its lease of
 // owner over, until stop is called.
 func receiveHandoffs(owner string) (requests <-chan handoffRequest, stop func(), err error) {
-	listener, err := net.Listen("unix", handoffAddress(owner, statedir.Self()))
+	listener, err := net.Listen("unix", handoffAddress(owner, store.Self()))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -101,7 +101,7 @@ func mine(conn net.Conn) bool {
 }
 
 // requestHandoff asks the holder of owner's lease to hand it to the process to.
-func requestHandoff(ctx context.Context, owner string, holder sidecar.Holder, to statedir.Identity, grace time.Duration) error {
+func requestHandoff(ctx context.Context, owner string, holder sidecar.Holder, to store.Identity, grace time.Duration) error {
 	unanswered := func(why error) error {
 		if cause := context.Cause(ctx); cause != nil {
 			return fmt.Errorf("owner %s: %w: process %d was asked to hand the lease over, and may do so yet: %w; look with `freehold lease %s`", owner, sidecar.ErrDeadline, holder.Identity.PID, cause, owner)

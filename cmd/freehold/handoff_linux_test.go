@@ -15,7 +15,7 @@ import (
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // ownLease makes a state and holds its watchdog's lease.
@@ -70,7 +70,7 @@ func TestHandoffByAHolderThatCannotBeSeen(t *testing.T) {
 
 // Who does not wait for the answer is not told that there is nobody to ask.
 func TestHandoffThatIsInterrupted(t *testing.T) {
-	holder := sidecar.Holder{Identity: statedir.Self()}
+	holder := sidecar.Holder{Identity: store.Self()}
 	listener, err := net.Listen("unix", handoffAddress("watchdog", holder.Identity))
 	if err != nil {
 		t.Fatal(err)
@@ -84,7 +84,7 @@ func TestHandoffThatIsInterrupted(t *testing.T) {
 			<-t.Context().Done()
 		}
 	}()
-	err = requestHandoff(ctx, "watchdog", holder, statedir.Identity{PID: 1}, time.Minute)
+	err = requestHandoff(ctx, "watchdog", holder, store.Identity{PID: 1}, time.Minute)
 	if !errors.Is(err, sidecar.ErrDeadline) || !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "may do so yet") {
 		t.Errorf("got %v", err)
 	}
@@ -130,7 +130,7 @@ func TestHandoffReadsNoEndlessRequest(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer stop()
-	conn, err := net.Dial("unix", handoffAddress("endless", statedir.Self()))
+	conn, err := net.Dial("unix", handoffAddress("endless", store.Self()))
 	if err != nil {
 		t.Fatal(err)
 	}

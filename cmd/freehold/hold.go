@@ -12,7 +12,7 @@ import (
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // hold holds owner's lease while the command runs.
@@ -108,9 +108,9 @@ func (c *charge) pass(s os.Signal) {
 func (c *charge) drain(r handoffRequest, ended chan error) error {
 	// Handoff would say so too, but only when the command has ended.
 	switch verdict, why := r.to.Judge(); verdict {
-	case statedir.Gone:
+	case store.Gone:
 		return fmt.Errorf("nothing is handed to process %d: %w: %s; name one that runs", r.to.PID, sidecar.ErrGone, why)
-	case statedir.CannotJudge:
+	case store.CannotJudge:
 		return fmt.Errorf("nothing is handed to process %d: %w: %s; name one of this machine and user", r.to.PID, sidecar.ErrCannotJudge, why)
 	}
 	if err := c.child.Process.Signal(terminate); err != nil && !errors.Is(err, os.ErrProcessDone) {

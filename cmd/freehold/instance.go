@@ -8,7 +8,7 @@ import (
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // choose returns the directory of the instance that the caller names of the
@@ -29,9 +29,9 @@ func (p *place) choose(dir string) (string, error) {
 		}
 		dir = filepath.Dir(dir)
 	}
-	d, err := statedir.OpenInstance(dir, p.instance)
+	d, err := store.OpenInstance(dir, p.instance)
 	if err != nil {
-		if _, known := statedir.GatheringIn(dir); errors.Is(known, sidecar.ErrNoInstances) {
+		if _, known := store.GatheringIn(dir); errors.Is(known, sidecar.ErrNoInstances) {
 			return "", known
 		}
 		return "", err
@@ -52,7 +52,7 @@ func (p *place) each() (dirs []string, err error) {
 		dir, err = p.choose(dir)
 		return []string{dir}, err
 	}
-	found, err := statedir.Instances(dir)
+	found, err := store.Instances(dir)
 	for _, i := range found {
 		dirs = append(dirs, filepath.Join(dir, i.Name))
 	}
@@ -61,11 +61,11 @@ func (p *place) each() (dirs []string, err error) {
 
 // unchosen refuses a directory of instances, and says which there are.
 func unchosen(dir string) error {
-	g, err := statedir.GatheringIn(dir)
+	g, err := store.GatheringIn(dir)
 	if err != nil && !errors.Is(err, sidecar.ErrNoState) {
 		return nil // one state, or what is wrong shows when it is opened
 	}
-	found, listErr := statedir.Instances(dir)
+	found, listErr := store.Instances(dir)
 	if listErr != nil {
 		return nil
 	}
@@ -79,7 +79,7 @@ func unchosen(dir string) error {
 // mostListed bounds a list of instances in a message.
 const mostListed = 20
 
-func listed(found []statedir.Instance) string {
+func listed(found []store.Instance) string {
 	if len(found) == 0 {
 		return "none yet"
 	}
@@ -97,7 +97,7 @@ func listed(found []statedir.Instance) string {
 
 // instanceOf returns the id of the instance that dir is, or "".
 func instanceOf(dir string) string {
-	d, err := statedir.Open(dir)
+	d, err := store.Open(dir)
 	if err != nil {
 		return ""
 	}
@@ -115,7 +115,7 @@ func (p *place) instances() []string {
 	if err != nil {
 		return nil
 	}
-	found, err := statedir.Instances(dir)
+	found, err := store.Instances(dir)
 	if err != nil {
 		return nil
 	}

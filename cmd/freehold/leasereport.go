@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/sidecar"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // A leaseReport is what lease prints about a lease.
@@ -34,11 +34,11 @@ type lockReport struct {
 
 // A recordReport is the process that the record names as the holder.
 type recordReport struct {
-	Program  string            `json:"program"`
-	Since    time.Time         `json:"since"`
-	Identity statedir.Identity `json:"identity"`
-	Verdict  string            `json:"verdict"`
-	Reason   string            `json:"reason"`
+	Program  string         `json:"program"`
+	Since    time.Time      `json:"since"`
+	Identity store.Identity `json:"identity"`
+	Verdict  string         `json:"verdict"`
+	Reason   string         `json:"reason"`
 }
 
 func newLeaseReport(s sidecar.LeaseState) leaseReport {
@@ -55,7 +55,7 @@ func newLeaseReport(s sidecar.LeaseState) leaseReport {
 	}
 	// A holder in a PID namespace that cannot be seen from here is not
 	// listed by the kernel.
-	r.Held = r.Kernel != nil || r.Record != nil && s.Verdict == statedir.CannotJudge
+	r.Held = r.Kernel != nil || r.Record != nil && s.Verdict == store.CannotJudge
 	return r
 }
 

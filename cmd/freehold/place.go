@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/sidecar"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -83,7 +83,7 @@ func nearest() (string, error) {
 	if physical, err := filepath.EvalSymlinks(here); err == nil {
 		here = physical
 	}
-	return statedir.Find(here)
+	return store.Find(here)
 }
 
 // A hand is who writes: its name for the provenance, and its patience.

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/freehold-dev/freehold/sidecar"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 	"github.com/spf13/cobra"
 )
 
@@ -52,7 +52,7 @@ type keptReport struct {
 	Sum  string `json:"sha256"`
 }
 
-func kept(files []statedir.KeptFile) (reports []keptReport) {
+func kept(files []store.KeptFile) (reports []keptReport) {
 	for _, f := range files {
 		reports = append(reports, keptReport{f.Path, f.Sum})
 	}
@@ -60,7 +60,7 @@ func kept(files []statedir.KeptFile) (reports []keptReport) {
 }
 
 // sayDropped says what went from the quarantine to make room.
-func (c *cli) sayDropped(pending statedir.Quarantined) {
+func (c *cli) sayDropped(pending store.Quarantined) {
 	for _, f := range pending.Dropped {
 		c.hint("dropped from the quarantine to make room: " + f.Path)
 	}

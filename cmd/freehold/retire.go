@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/sidecar"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 	"github.com/spf13/cobra"
 )
 
@@ -70,7 +70,7 @@ func (r *retirement) run(ctx context.Context, owner string) error {
 		return err
 	}
 	prepared := &sidecar.Prepared{Dir: dir, Owner: owner, Holding: sidecar.Holding{
-		Epoch: r.epoch, Holder: sidecar.Holder{Identity: statedir.Identity{PID: r.pid}},
+		Epoch: r.epoch, Holder: sidecar.Holder{Identity: store.Identity{PID: r.pid}},
 	}}
 	result, err := prepared.Retire(ctx, &sidecar.RetireOptions{Grace: r.grace, Kill: r.kill, Program: r.program, Notice: r.notice})
 	report := newRetireReport(prepared, result, err)

@@ -8,7 +8,7 @@ import (
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 	"github.com/spf13/cobra"
 )
 
@@ -67,10 +67,10 @@ that they need themselves.`,
 // occupied returns the error of a Create in dir: of a state whose manifest
 // cannot be used, what is wrong there, because nobody else can work in it either.
 func occupied(dir string, err error) error {
-	if !errors.Is(err, statedir.ErrExists) {
+	if !errors.Is(err, store.ErrExists) {
 		return err
 	}
-	d, openErr := statedir.Open(dir)
+	d, openErr := store.Open(dir)
 	if openErr != nil {
 		return err
 	}
@@ -109,7 +109,7 @@ program that still holds a lost lock would not be seen.`,
 		if err != nil {
 			return err
 		}
-		remade, err := statedir.Repair(ctx, dir)
+		remade, err := store.Repair(ctx, dir)
 		if err != nil {
 			return err
 		}

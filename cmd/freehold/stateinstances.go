@@ -8,7 +8,7 @@ import (
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 	"github.com/spf13/cobra"
 )
 
@@ -44,7 +44,7 @@ func (d *declared) of(dir string, instance bool) (*schema.Declaration, error) {
 // grown apart the one that contains the others. It is nil if there are none that
 // can be read.
 func siblings(dir string) (*schema.Declaration, error) {
-	found, err := statedir.Instances(dir)
+	found, err := store.Instances(dir)
 	if err != nil {
 		return nil, nil // what is wrong shows when the instance is made
 	}
@@ -86,11 +86,11 @@ func containing(a, b *schema.Manifest) (*schema.Manifest, error) {
 	return b, err
 }
 
-func manifestOf(dir string, i statedir.Instance) (*schema.Manifest, error) {
+func manifestOf(dir string, i store.Instance) (*schema.Manifest, error) {
 	if i.Err != nil {
 		return nil, i.Err
 	}
-	d, err := statedir.OpenInstance(dir, i.ID)
+	d, err := store.OpenInstance(dir, i.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +113,7 @@ cannot be used is listed with the reason, and then the exit status is 3.`,
 		if err != nil {
 			return err
 		}
-		found, err := statedir.Instances(dir)
+		found, err := store.Instances(dir)
 		if err != nil {
 			return err
 		}
@@ -131,7 +131,7 @@ type instanceReport struct {
 }
 
 // listInstances prints what was found in dir, in JSON one object on a line.
-func (c *cli) listInstances(dir string, found []statedir.Instance) error {
+func (c *cli) listInstances(dir string, found []store.Instance) error {
 	var damaged error
 	rows := table{{"INSTANCE", "DIRECTORY"}}
 	for _, i := range found {

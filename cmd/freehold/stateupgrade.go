@@ -6,7 +6,7 @@ import (
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 	"github.com/freehold-dev/freehold/sidecar/upgrade"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -102,7 +102,7 @@ func (u *upgrading) begun(dirs []string) map[string]*schema.Declaration {
 		return all
 	}
 	for _, path := range dirs {
-		dir, err := statedir.Open(path)
+		dir, err := store.Open(path)
 		if err != nil {
 			continue
 		}

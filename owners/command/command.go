@@ -15,7 +15,7 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // The exit statuses, which are those of the command freehold.
@@ -69,7 +69,7 @@ func (c Command) Run(ctx context.Context, args []string, stderr io.Writer) int {
 
 func (c Command) run(ctx context.Context, dir string, operands []string) (err error) {
 	if dir == "" {
-		if dir, err = statedir.Find("."); err != nil {
+		if dir, err = store.Find("."); err != nil {
 			return err
 		}
 	}

@@ -16,7 +16,7 @@ import (
 
 var said = errorstest.Golden{
 	Update: flag.Bool("update", false, "write the golden files anew"),
-	Wraps:  []string{"../../sidecar/statedir"},
+	Wraps:  []string{"../../sidecar/store"},
 }
 
 // TestErrorsSayWhatToDo provokes every error of the package.

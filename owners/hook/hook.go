@@ -18,7 +18,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -92,7 +92,7 @@ func (h Hook) run(ctx context.Context, dir string, stdin io.Reader) (err error) 
 		return err
 	}
 	if dir == "" {
-		if dir, err = statedir.Find("."); err != nil {
+		if dir, err = store.Find("."); err != nil {
 			return err
 		}
 	}

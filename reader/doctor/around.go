@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // Bounds of a look around, which must end also in a home directory.
@@ -37,15 +37,15 @@ func (x *examination) around() {
 
 // home reports whether dir is the directory that holds the instance.
 func (p *patient) home(dir string) bool {
-	_, err := statedir.GatheringIn(dir)
+	_, err := store.GatheringIn(dir)
 	return err == nil
 }
 
 // gatheringLost reports whether the directory holds instances, and what says so
 // cannot be used.
 func (p *patient) gatheringLost() bool {
-	_, err := statedir.GatheringIn(p.path)
-	return errors.Is(err, statedir.ErrInvalidManifest)
+	_, err := store.GatheringIn(p.path)
+	return errors.Is(err, store.ErrInvalidManifest)
 }
 
 // other says that there is another state in dir.
@@ -71,7 +71,7 @@ func (p *patient) copies(dir, id string) {
 
 // stateID returns the id of the state in dir, or "".
 func stateID(dir string) string {
-	d, err := statedir.Open(dir)
+	d, err := store.Open(dir)
 	if err != nil {
 		return ""
 	}

@@ -19,7 +19,7 @@ import (
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/document"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // A damage is done to a state in dir, and found.
@@ -69,8 +69,8 @@ func all(do ...func(*testing.T, string)) func(*testing.T, string) {
 	}
 }
 
-// store gives a field of cost's a value as none of its programs would.
-func store(field, value string) func(*testing.T, string) {
+// put gives a field of cost's a value as none of its programs would.
+func put(field, value string) func(*testing.T, string) {
 	return func(t *testing.T, dir string) {
 		path := filepath.Join(dir, "cost.json")
 		text, err := os.ReadFile(path)
@@ -123,7 +123,7 @@ func copied(t *testing.T, dir string) {
 // deferUpdate sets a patch of usage's pending that has the operation op.
 func deferUpdate(op string) func(*testing.T, string) {
 	return func(t *testing.T, dir string) {
-		d, err := statedir.Open(dir)
+		d, err := store.Open(dir)
 		check(t, err)
 		defer d.Close()
 		m, err := d.Manifest()
@@ -149,7 +149,7 @@ var damages = map[string]damage{
 	"another owner's sidecar":                     {all(remove("cost.json"), func(t *testing.T, dir string) { copyFile(t, dir, "usage.json", "cost.json") }), []string{"sidecar-foreign cost.json cost"}},
 	"an object of values":                         {write("cost.json", `{"count":7}`), []string{"sidecar-invalid cost.json cost"}},
 	"an object of values that do not fit":         {write("cost.json", `{"count":-7}`), []string{"sidecar-invalid cost.json cost"}},
-	"a counter of another type":                   {store("count", `"x"`), []string{"field-invalid cost.json cost count"}},
+	"a counter of another type":                   {put("count", `"x"`), []string{"field-invalid cost.json cost count"}},
 	"copied here":                                 {copied, []string{"state-copied ."}},
 	"copied beside": {func(t *testing.T, dir string) {
 		original := dir + ".original"
@@ -209,19 +209,19 @@ var damages = map[string]damage{
 		check(t, errors.Join(os.CopyFS(pending, os.DirFS(dir)), os.Rename(pending, filepath.Join(dir, "a"))))
 	}, []string{"copy a"}},
 	"an upgrade that was killed": {func(t *testing.T, dir string) {
-		d, err := statedir.Open(dir)
+		d, err := store.Open(dir)
 		check(t, err)
 		defer d.Close()
 		m, err := d.Manifest()
 		check(t, err)
-		m.Pending = &schema.Pending{ID: statedir.NewNonce()}
+		m.Pending = &schema.Pending{ID: store.NewNonce()}
 		check(t, d.WriteManifest(m))
 	}, []string{"upgrade-unfinished .freehold/manifest.json"}},
 	"hardly any room to deferred": {func(t *testing.T, dir string) {
 		write(".freehold/usage.pending/0.1.json", "{}")(t, dir)
 		check(t, os.Truncate(filepath.Join(dir, ".freehold/usage.pending/0.1.json"), sidecar.MaxPendingBytes*95/100))
 	}, []string{"pending-full .freehold/usage.pending usage", "patch-stuck .freehold/usage.pending/0.1.json usage"}},
-	"a value of another type": {store("note", "7"), []string{"field-invalid cost.json cost note"}},
+	"a value of another type": {put("note", "7"), []string{"field-invalid cost.json cost note"}},
 	"a sidecar restored": {restored(func(t *testing.T, path string, old []byte) { check(t, os.WriteFile(path, old, 0o600)) }),
 		[]string{"sidecar-regressed reset.json reset"}},
 	"a sidecar removed": {restored(func(t *testing.T, path string, _ []byte) { check(t, os.Remove(path)) }),

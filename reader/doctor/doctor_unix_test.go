@@ -20,7 +20,7 @@ import (
 	"github.com/freehold-dev/freehold/reader/statetest"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 	"github.com/freehold-dev/freehold/sidecar/upgrade"
 )
 
@@ -308,12 +308,12 @@ func TestPatchesThatSomebodyMayFoldAreNoFinding(t *testing.T) {
 		t.Errorf("a fresh patch: %v", found)
 	}
 	aged(t, dir)
-	d, err := statedir.Open(dir)
+	d, err := store.Open(dir)
 	check(t, err)
 	defer d.Close()
 	m, err := d.Manifest()
 	check(t, err)
-	name := statedir.OwnerLock("usage")
+	name := store.OwnerLock("usage")
 	l, err := d.OpenLock(name, m.Locks[name])
 	check(t, err)
 	defer l.Close()

@@ -12,7 +12,7 @@ import (
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/document"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // Options for [Examine]. The zero value, and a nil pointer, look at the state
@@ -37,7 +37,7 @@ type Options struct {
 }
 
 // Examine looks the state in dir over, or all instances in it. It returns an
-// error only if there is nothing to look at, and those of [statedir.Open] then;
+// error only if there is nothing to look at, and those of [store.Open] then;
 // or if ctx ended it.
 func Examine(ctx context.Context, dir string, o *Options) (*Report, error) {
 	if o == nil {
@@ -51,11 +51,11 @@ func Examine(ctx context.Context, dir string, o *Options) (*Report, error) {
 	if x.Clock == nil {
 		x.Clock = time.Now
 	}
-	found, err := statedir.Instances(path)
+	found, err := store.Instances(path)
 	switch {
 	case err == nil:
 		err = x.instances(ctx, found)
-	case errors.Is(err, statedir.ErrNoState):
+	case errors.Is(err, store.ErrNoState):
 		return nil, err
 	default:
 		err = x.state(ctx, path, "")
@@ -81,7 +81,7 @@ type examination struct {
 type patient struct {
 	*examination
 	path, instance string
-	dir            *statedir.Dir
+	dir            *store.Store
 	manifest       *schema.Manifest
 	view           *reader.View
 	newest         time.Time // when anything in it was written last
@@ -120,7 +120,7 @@ func (x *examination) state(ctx context.Context, path, instance string) error {
 
 func (p *patient) look(ctx context.Context) error {
 	err := p.open()
-	if errors.Is(err, statedir.ErrNoState) {
+	if errors.Is(err, store.ErrNoState) {
 		if p.instance == "" {
 			return err
 		}
@@ -151,9 +151,9 @@ func (p *patient) look(ctx context.Context) error {
 
 func (p *patient) open() (err error) {
 	if p.instance != "" {
-		p.dir, err = statedir.OpenInstance(filepath.Dir(p.path), p.instance)
+		p.dir, err = store.OpenInstance(filepath.Dir(p.path), p.instance)
 	} else {
-		p.dir, err = statedir.Open(p.path)
+		p.dir, err = store.Open(p.path)
 	}
 	if err != nil {
 		return err
@@ -166,25 +166,25 @@ func (p *patient) open() (err error) {
 
 // closed says why a state cannot be looked into.
 func (p *patient) closed(err error) {
-	name, refused := statedir.FileSystem(p.path)
+	name, refused := store.FileSystem(p.path)
 	switch {
 	case refused:
 		p.find(NetworkFileSystem, p.path, fmt.Sprintf("it is on %s, where locks do not reach every user of the directory", name), words("keep the state on a local disk"))
-	case errors.Is(err, statedir.ErrMisplaced):
+	case errors.Is(err, store.ErrMisplaced):
 		p.find(Misplaced, p.path, err.Error(), p.renamed())
-	case errors.Is(err, statedir.ErrNoInstances):
+	case errors.Is(err, store.ErrNoInstances):
 		outer := patient{examination: p.examination, path: filepath.Dir(p.path)}
 		p.find(InstanceOdd, p.path, err.Error(), outer.away(filepath.Base(p.path)))
 	case errors.As(err, new(*schema.FormatError)):
 		p.find(ManifestInvalid, p.path, err.Error(), words("use the release that wrote it"))
 	case p.gatheringLost():
 		p.find(ManifestInvalid, filepath.Join(".freehold", "instances.json"), err.Error(), words("restore it from a backup, or remove the directory .freehold if there is none: the next instance that is made makes it anew"))
-	case errors.Is(err, statedir.ErrInvalidManifest):
+	case errors.Is(err, store.ErrInvalidManifest):
 		manifest := filepath.Join(".freehold", "manifest.json")
 		p.find(ManifestInvalid, manifest, err.Error(), p.mended(manifest, err, words("restore .freehold from a backup, or move the sidecars away and create the state anew")))
-	case errors.Is(err, statedir.ErrUnsafe):
+	case errors.Is(err, store.ErrUnsafe):
 		p.find(DirectoryUnsafe, p.path, err.Error(), private(err))
-	case errors.Is(err, statedir.ErrIrregular) && !p.inner():
+	case errors.Is(err, store.ErrIrregular) && !p.inner():
 		p.find(Irregular, ".freehold", err.Error(), p.away(".freehold").but("look at it first: unless the directory comes back that should be there, no state is left here"))
 	default:
 		p.find(p.unusableDirectory(), p.path, err.Error(), p.opened(err, "let its user read it, or move it away"))
@@ -194,7 +194,7 @@ func (p *patient) closed(err error) {
 // opened gives the state's user permission to look at it, if it is his; else otherwise
 // says what to do.
 func (p *patient) opened(err error, otherwise string) remedy {
-	if _, user := namesAndUser(p.path); user != statedir.User() {
+	if _, user := namesAndUser(p.path); user != store.User() {
 		return words(otherwise)
 	}
 	return permitted(err, words(otherwise))
@@ -234,7 +234,7 @@ func (p *patient) about() {
 
 // how notes how this release works in the directory.
 func (p *patient) how() {
-	fileSystem, _ := statedir.FileSystem(p.path)
+	fileSystem, _ := store.FileSystem(p.path)
 	p.usual("file-system", "the file system is %s", fileSystem)
 	p.usual("publisher", "commits are published by replace: a new file, synced, then renamed over the old one")
 	p.usual("format", "manifest format %d, sidecar format %d, generated API %d", schema.ManifestFormat, document.Format, sidecar.GeneratedAPI1)
@@ -270,12 +270,12 @@ func (p *patient) lost() {
 	for _, l := range lost {
 		code := LockLost
 		switch l.Role {
-		case statedir.ClaimsFolder:
+		case store.ClaimsFolder:
 			code, p.lostClaims[l.Owner] = ClaimsLost, true
-		case statedir.PendingFolder:
+		case store.PendingFolder:
 			code, p.lostPending[l.Owner] = PendingLost, true
 		}
-		if copied || errors.Is(l.Err, statedir.ErrUnsafe) { // who may write there is said of each directory
+		if copied || errors.Is(l.Err, store.ErrUnsafe) { // who may write there is said of each directory
 			continue
 		}
 		p.find(code, l.Name, l.Err.Error(), permitted(l.Err, p.run("state", "repair"))).Owner = l.Owner
@@ -285,7 +285,7 @@ func (p *patient) lost() {
 // moved reports whether none of the files and directories is there any more that
 // the manifest knows by their inodes, and others are in their places, and says
 // so once: that is what a copy looks like.
-func (p *patient) moved(lost []statedir.Loss) bool {
+func (p *patient) moved(lost []store.Loss) bool {
 	known, others := 1, 0 // the state's lock
 	for _, o := range p.manifest.Declaration.Owners {
 		known++
@@ -297,7 +297,7 @@ func (p *patient) moved(lost []statedir.Loss) bool {
 		}
 	}
 	for _, l := range lost {
-		if l.Role == statedir.PendingFolder {
+		if l.Role == store.PendingFolder {
 			continue
 		}
 		known--

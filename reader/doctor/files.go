@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/sidecar/document"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // files says what is wrong with files and directories as such.
@@ -21,19 +21,19 @@ func (p *patient) files() {
 	p.patches = map[string]time.Time{}
 	var readable, fixed, strange []string
 	for _, f := range found {
-		if f.Written.After(p.newest) && f.Role != statedir.LockFile {
+		if f.Written.After(p.newest) && f.Role != store.LockFile {
 			p.newest = f.Written
 		}
-		if f.Role == statedir.PatchFile {
+		if f.Role == store.PatchFile {
 			p.patches[f.Owner+"/"+filepath.Base(f.Name)] = f.Written
 		}
-		if f.Role == statedir.Stranger {
+		if f.Role == store.Stranger {
 			if p.stranger(f) {
 				strange = append(strange, f.Name)
 			}
 			continue
 		}
-		if f.Role == statedir.QuarantinedFile {
+		if f.Role == store.QuarantinedFile {
 			continue // kept as it was
 		}
 		p.modes(f)
@@ -68,7 +68,7 @@ func (p *patient) listed(about, what string, names []string) {
 
 // stranger looks at what is none of Freehold's, and reports whether it is a
 // stranger and nothing else.
-func (p *patient) stranger(f statedir.Found) bool {
+func (p *patient) stranger(f store.Found) bool {
 	if filepath.Dir(f.Name) != "." {
 		if f.Name != filepath.Join(".freehold", "instances.json") {
 			p.find(Unknown, f.Name, fmt.Sprintf("the %s is not Freehold's, and .freehold is for nothing else", f.Type), p.away(f.Name))
@@ -76,8 +76,8 @@ func (p *patient) stranger(f statedir.Found) bool {
 		return false
 	}
 	for _, owner := range p.manifest.Declaration.OwnerNames() {
-		if strings.EqualFold(f.Name, statedir.Sidecar(owner)) {
-			p.find(Twin, f.Name, fmt.Sprintf("it is not the sidecar %s of owner %s, and nobody reads it: letters of another case make another name", statedir.Sidecar(owner), owner), p.away(f.Name).but("look at it first"))
+		if strings.EqualFold(f.Name, store.Sidecar(owner)) {
+			p.find(Twin, f.Name, fmt.Sprintf("it is not the sidecar %s of owner %s, and nobody reads it: letters of another case make another name", store.Sidecar(owner), owner), p.away(f.Name).but("look at it first"))
 			return false
 		}
 	}
@@ -94,7 +94,7 @@ func (p *patient) stranger(f statedir.Found) bool {
 
 // sidecarOf returns the owner of a sidecar under a name that is no declared
 // owner's.
-func (p *patient) sidecarOf(f statedir.Found) (owner string, ok bool) {
+func (p *patient) sidecarOf(f store.Found) (owner string, ok bool) {
 	if f.Type != "file" || f.Size == 0 || f.Size > document.MaxSize {
 		return "", false
 	}
@@ -110,13 +110,13 @@ func (p *patient) sidecarOf(f statedir.Found) (owner string, ok bool) {
 }
 
 // modes says who else may write a file, and whether it is one.
-func (p *patient) modes(f statedir.Found) {
-	folders := []statedir.Role{statedir.StateFolder, statedir.MetaFolder, statedir.PendingFolder, statedir.ClaimsFolder, statedir.QuarantineFolder}
+func (p *patient) modes(f store.Found) {
+	folders := []store.Role{store.StateFolder, store.MetaFolder, store.PendingFolder, store.ClaimsFolder, store.QuarantineFolder}
 	want := "file"
 	if slices.Contains(folders, f.Role) {
 		want = "directory"
 	}
-	said := []statedir.Role{statedir.SidecarFile, statedir.LockFile, statedir.ClaimedFile, statedir.PatchFile, statedir.StagedFile}
+	said := []store.Role{store.SidecarFile, store.LockFile, store.ClaimedFile, store.PatchFile, store.StagedFile}
 	who := func(found *Finding) { found.Owner = f.Owner }
 	switch {
 	case f.Type != want && !slices.Contains(said, f.Role): // of the others, whoever reads them says it
@@ -127,8 +127,8 @@ func (p *patient) modes(f statedir.Found) {
 	case f.Type == "symbolic link":
 		return
 	}
-	if f.UID != statedir.User() {
-		who(p.find(OtherUser, f.Name, fmt.Sprintf("it belongs to user %d and this process runs as user %d", f.UID, statedir.User()), p.on(f.Name, "chown", fmt.Sprint(statedir.User()))))
+	if f.UID != store.User() {
+		who(p.find(OtherUser, f.Name, fmt.Sprintf("it belongs to user %d and this process runs as user %d", f.UID, store.User()), p.on(f.Name, "chown", fmt.Sprint(store.User()))))
 	}
 	if f.Mode&0o022 != 0 {
 		who(p.find(OthersWrite, f.Name, fmt.Sprintf("mode %04o lets others write in it", f.Mode.Perm()), p.on(f.Name, "chmod", "go-w")))
@@ -139,7 +139,7 @@ func (p *patient) modes(f statedir.Found) {
 }
 
 // bare returns the command that takes the extended attributes from a file.
-func (p *patient) bare(f statedir.Found) remedy {
+func (p *patient) bare(f store.Found) remedy {
 	if slices.ContainsFunc(f.Attributes, func(name string) bool { return strings.HasPrefix(name, "system.posix_acl") }) {
 		return p.on(f.Name, "setfacl", "-b").but("give access by mode and group instead")
 	}
@@ -166,12 +166,12 @@ func (p *patient) litter() {
 }
 
 // quarantine says what was moved out of the way.
-func (p *patient) quarantine(found []statedir.Found) {
+func (p *patient) quarantine(found []store.Found) {
 	var files, bytes int64
 	var newest time.Time
 	why := map[string]fs.FileMode{}
 	for _, f := range found {
-		if f.Role != statedir.QuarantinedFile {
+		if f.Role != store.QuarantinedFile {
 			continue
 		}
 		files, bytes = files+1, bytes+f.Size
@@ -187,7 +187,7 @@ func (p *patient) quarantine(found []statedir.Found) {
 	}
 	p.note("quarantine", "files that were moved out of the way: %d, with %d bytes, the newest of %s: %s", files, bytes, newest.UTC().Format(time.RFC3339), filepath.Join(p.path, ".freehold", "quarantine"))
 	for _, f := range found {
-		if _, kept := why[f.Name]; !kept || f.Role != statedir.QuarantinedFile {
+		if _, kept := why[f.Name]; !kept || f.Role != store.QuarantinedFile {
 			continue
 		}
 		reason, err := p.dir.Kept(filepath.Base(f.Name))

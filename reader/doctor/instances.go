@@ -6,14 +6,14 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // instances looks at every instance, and at what holds them.
-func (x *examination) instances(ctx context.Context, found []statedir.Instance) error {
+func (x *examination) instances(ctx context.Context, found []store.Instance) error {
 	p := &patient{examination: x, path: x.report.Dir}
 	x.ids = map[string]string{}
-	if g, err := statedir.GatheringIn(p.path); err == nil {
+	if g, err := store.GatheringIn(p.path); err == nil {
 		x.report.State = g.State
 		p.note("state", "state %s in %s, an instance per %s", g.State, p.path, g.By)
 	}
@@ -52,12 +52,12 @@ func (x *examination) one(ctx context.Context, path, id string) (time.Time, erro
 
 // beginnings says what was left of instances in the making, or being removed.
 func (p *patient) beginnings() error {
-	left, err := statedir.Leftovers(p.path)
+	left, err := store.Leftovers(p.path)
 	if err != nil {
 		return err
 	}
 	for _, name := range left {
-		free, err := statedir.RemoveLeftover(p.path, name, true)
+		free, err := store.RemoveLeftover(p.path, name, true)
 		switch {
 		case err != nil:
 			p.find(InstanceOdd, name, err.Error(), p.away(name))

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // locks says which locks of commits are held by processes that do not run, so
@@ -13,7 +13,7 @@ import (
 func (p *patient) locks() {
 	p.blocked = map[string]remedy{}
 	for _, owner := range p.manifest.Declaration.OwnerNames() {
-		lock := statedir.OwnerLock(owner)
+		lock := store.OwnerLock(owner)
 		before, err := p.dir.Holder(p.manifest, lock)
 		if err != nil {
 			continue // said already, if it is lost
@@ -34,13 +34,13 @@ func (p *patient) locks() {
 
 // halted reports whether process pid has the lock and does not run, nor a moment
 // later: one that has just ended may be listed still.
-func (p *patient) halted(pid int, lock string) (h statedir.Holder, ok bool) {
+func (p *patient) halted(pid int, lock string) (h store.Holder, ok bool) {
 	for again := range 2 {
 		if again > 0 {
 			time.Sleep(aMoment)
 		}
 		var err error
-		if h, err = p.dir.Holder(p.manifest, lock); err != nil || pid == 0 || h.PID != pid || h.Halt == statedir.Running {
+		if h, err = p.dir.Holder(p.manifest, lock); err != nil || pid == 0 || h.PID != pid || h.Halt == store.Running {
 			return h, false
 		}
 	}
@@ -48,11 +48,11 @@ func (p *patient) halted(pid int, lock string) (h statedir.Holder, ok bool) {
 }
 
 // goOn says how a process that does not run comes to let go what it has.
-func goOn(h statedir.Holder) remedy {
+func goOn(h store.Holder) remedy {
 	switch {
-	case h.Halt == statedir.Stopped:
+	case h.Halt == store.Stopped:
 		return shell("kill", "-CONT", fmt.Sprint(h.PID)).but("or end it")
-	case h.Halt == statedir.Traced:
+	case h.Halt == store.Traced:
 		return words("let the debugger go on with it, or end it")
 	case len(h.Carriers) == 0:
 		return words("end the processes that inherited its descriptor")

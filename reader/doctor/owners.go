@@ -12,7 +12,7 @@ import (
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/document"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // owners says which sidecars cannot be used, and pending patches.
@@ -59,7 +59,7 @@ func (p *patient) unusable(o reader.OwnerStatus) {
 	case o.Status == reader.Foreign:
 		code, remedy = SidecarForeign, p.accepted(o, "look at it first; "+p.run("quarantine", o.Name).text+" moves it aside instead")
 	case o.Status == reader.Unreadable:
-		code, remedy = SidecarUnreadable, p.mended(statedir.Sidecar(o.Name), o.Err, remedy)
+		code, remedy = SidecarUnreadable, p.mended(store.Sidecar(o.Name), o.Err, remedy)
 	case o.Status == reader.Regressed && o.Version.IsZero():
 		code, remedy = SidecarRegressed, p.run("accept", o.Name).but("or bring the file back")
 	case o.Status == reader.Regressed:
@@ -77,7 +77,7 @@ func (p *patient) unusable(o reader.OwnerStatus) {
 // can be accepted; else it is to move it aside.
 func (p *patient) accepted(o reader.OwnerStatus, advice string) remedy {
 	accept := p.run("accept", o.Name)
-	raw, err := p.dir.ReadFile(statedir.Sidecar(o.Name), nil, document.MaxSize)
+	raw, err := p.dir.ReadFile(store.Sidecar(o.Name), nil, document.MaxSize)
 	if err == nil {
 		err = sidecar.Advice{Dir: p.dir, Manifest: p.manifest, Placed: true}.Acceptable(o.Name, raw)
 	}
@@ -94,7 +94,7 @@ func (p *patient) accepted(o reader.OwnerStatus, advice string) remedy {
 // members looks at what a sidecar has that is not declared, and whether there can
 // be another after it.
 func (p *patient) members(owner string) {
-	raw, err := p.dir.ReadFile(statedir.Sidecar(owner), nil, document.MaxSize)
+	raw, err := p.dir.ReadFile(store.Sidecar(owner), nil, document.MaxSize)
 	if err != nil {
 		return // it was replaced or moved away since
 	}
@@ -110,7 +110,7 @@ func (p *patient) members(owner string) {
 	}
 	p.listed("undeclared", owner+" has members that are not declared, which commits keep", unknown)
 	if err := sidecar.Ends(doc); err != nil {
-		p.find(SidecarInvalid, statedir.Sidecar(owner), err.Error(), words("look at it, move it away, and set anew what is to stay")).Owner = owner
+		p.find(SidecarInvalid, store.Sidecar(owner), err.Error(), words("look at it, move it away, and set anew what is to stay")).Owner = owner
 	}
 }
 
@@ -131,7 +131,7 @@ func (p *patient) fields() {
 			if kind == schema.Once {
 				p.claim(owner, name, e, err)
 			} else if errors.Is(err, sidecar.ErrInvalid) && p.usable(d.OwnersOf(name)) {
-				f := p.find(FieldInvalid, statedir.Sidecar(owner), err.Error(), p.cleared(owner, name, kind))
+				f := p.find(FieldInvalid, store.Sidecar(owner), err.Error(), p.cleared(owner, name, kind))
 				f.Owner, f.Field = owner, name
 			}
 		}
@@ -157,7 +157,7 @@ func (p *patient) usable(owners []string) bool {
 }
 
 func (p *patient) claim(owner, field string, e reader.Entry, err error) {
-	if p.lostClaims[owner] || errors.Is(err, statedir.ErrUnsafe) {
+	if p.lostClaims[owner] || errors.Is(err, store.ErrUnsafe) {
 		return // said already
 	}
 	from, _ := e.Provenance()
@@ -168,7 +168,7 @@ func (p *patient) claim(owner, field string, e reader.Entry, err error) {
 	case reader.Foreign:
 		code = ClaimForeign
 	}
-	name := filepath.FromSlash(statedir.ClaimFile(owner, field))
+	name := filepath.FromSlash(store.ClaimFile(owner, field))
 	cure := p.on(name, "rm")
 	if info, err := os.Lstat(filepath.Join(p.path, name)); err == nil && info.IsDir() {
 		cure = p.away(name)

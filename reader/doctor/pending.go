@@ -10,7 +10,7 @@ import (
 
 	"github.com/freehold-dev/freehold/reader"
 	"github.com/freehold-dev/freehold/sidecar"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // nearlyFull is the share of what may be deferred at which it is time to act.
@@ -108,7 +108,7 @@ func (p *patient) idle(owner string) bool {
 }
 
 // patch returns when a pending patch, or why the file is none.
-func (p *patient) patch(a *statedir.PendingDir, owner, name string) (at string, err error) {
+func (p *patient) patch(a *store.PendingDir, owner, name string) (at string, err error) {
 	raw, err := a.ReadFile(name, nil, sidecar.MaxPatch)
 	if err != nil {
 		return "", err

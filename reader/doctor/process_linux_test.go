@@ -20,7 +20,7 @@ import (
 
 	"github.com/freehold-dev/freehold/reader/doctor"
 	"github.com/freehold-dev/freehold/sidecar"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // roleVar names the part that a re-executed test binary plays.
@@ -32,10 +32,10 @@ var roles = map[string]func(dir string) (taken any, err error){
 	"hold": func(dir string) (any, error) {
 		return sidecar.Open(context.Background(), dir, nil, "watchdog", nil)
 	},
-	"fence": func(dir string) (any, error) { return locked(dir, statedir.OwnerFence("watchdog")) },
-	"lock":  func(dir string) (any, error) { return locked(dir, statedir.OwnerLock("usage")) },
+	"fence": func(dir string) (any, error) { return locked(dir, store.OwnerFence("watchdog")) },
+	"lock":  func(dir string) (any, error) { return locked(dir, store.OwnerLock("usage")) },
 	"heir": func(dir string) (any, error) { // leaves the lock to a child
-		l, err := locked(dir, statedir.OwnerLock("usage"))
+		l, err := locked(dir, store.OwnerLock("usage"))
 		if err != nil {
 			return nil, err
 		}
@@ -46,8 +46,8 @@ var roles = map[string]func(dir string) (taken any, err error){
 }
 
 // locked takes a lock of the state.
-func locked(dir, name string) (*statedir.Lock, error) {
-	d, err := statedir.Open(dir)
+func locked(dir, name string) (*store.Lock, error) {
+	d, err := store.Open(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +113,7 @@ func stopped(t *testing.T, role, dir string) (pid int) {
 
 // awaitStop waits until the process is stopped: a signal takes its time.
 func awaitStop(pid int) {
-	for statedir.Condition(pid) == "" {
+	for store.Condition(pid) == "" {
 		time.Sleep(time.Millisecond)
 	}
 }

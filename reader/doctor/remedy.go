@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/freehold-dev/freehold/schema"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // A remedy is what to do about a finding.
@@ -42,7 +42,7 @@ func (p *patient) run(args ...string) remedy {
 func shell(args ...string) remedy {
 	quoted := make([]string, len(args))
 	for i, arg := range args {
-		quoted[i] = statedir.ShellWord(arg)
+		quoted[i] = store.ShellWord(arg)
 	}
 	return remedy{text: strings.Join(quoted, " "), command: true}
 }
@@ -76,7 +76,7 @@ func unused(path string) string {
 // mended is the remedy of a file that cannot be read for a reason that says
 // nothing about what is in it, which is to stay.
 func (p *patient) mended(name string, err error, otherwise remedy) remedy {
-	if names, _ := namesAndUser(filepath.Join(p.path, name)); names > 1 && errors.Is(err, statedir.ErrIrregular) {
+	if names, _ := namesAndUser(filepath.Join(p.path, name)); names > 1 && errors.Is(err, store.ErrIrregular) {
 		return p.unlinked(name)
 	}
 	return permitted(err, otherwise)
@@ -100,8 +100,8 @@ func permitted(err error, otherwise remedy) remedy {
 	switch {
 	case statErr != nil || user < 0:
 		return otherwise
-	case user != statedir.User():
-		return shell("chown", fmt.Sprint(statedir.User()), path)
+	case user != store.User():
+		return shell("chown", fmt.Sprint(store.User()), path)
 	case info.IsDir():
 		return shell("chmod", "u+rwx", path)
 	}
@@ -144,7 +144,7 @@ func (p *patient) renamed() remedy {
 
 // private says what to do about a directory that is not safe.
 func private(err error) remedy {
-	if writable := new(statedir.WritableError); errors.As(err, &writable) {
+	if writable := new(store.WritableError); errors.As(err, &writable) {
 		return shell("chmod", "go-w", writable.Path)
 	}
 	return words("let the directory, and those above it, belong to the state's user or root, with no one else to write there")

@@ -9,7 +9,7 @@ import (
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/document"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // txSource is what an Update sees.
@@ -96,12 +96,12 @@ type claims map[string]sidecar.Claimant
 
 // A directory reads sidecars without locks.
 type directory struct {
-	dir      *statedir.Dir
+	dir      *store.Store
 	manifest *schema.Manifest
 }
 
 func openDirectory(path string) (*directory, error) {
-	dir, err := statedir.Open(path)
+	dir, err := store.Open(path)
 	if err != nil {
 		return nil, err
 	}
@@ -115,7 +115,7 @@ func openDirectory(path string) (*directory, error) {
 
 // sidecar reads the sidecar of owner; there may be none.
 func (d *directory) sidecar(owner string) (*document.Document, error) {
-	name := statedir.Sidecar(owner)
+	name := store.Sidecar(owner)
 	raw, err := d.dir.ReadFile(name, nil, document.MaxSize)
 	if errors.Is(err, fs.ErrNotExist) {
 		return document.New(owner, d.manifest.StateID), nil

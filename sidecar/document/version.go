@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // MaxEpoch is the largest epoch and the largest revision: the integers up to
@@ -114,9 +114,9 @@ func parseCount(text []byte) (uint64, bool) {
 	return n, n <= MaxEpoch
 }
 
-// validNonce is [statedir.ValidNonce] for bytes, without copying them.
+// validNonce is [store.ValidNonce] for bytes, without copying them.
 func validNonce(text []byte) bool {
-	if len(text) != statedir.NonceLen {
+	if len(text) != store.NonceLen {
 		return false
 	}
 	for _, c := range text {

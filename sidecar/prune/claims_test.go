@@ -16,7 +16,7 @@ import (
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/document"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
 )
@@ -35,7 +35,7 @@ func newClaimed(t *testing.T) (dir, claim string) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	return dir, filepath.Join(pathOf(t, dir, "a"), statedir.ClaimFile("hook", "fired"))
+	return dir, filepath.Join(pathOf(t, dir, "a"), store.ClaimFile("hook", "fired"))
 }
 
 // restampClaim rewrites a claim as a process of another boot would have left it.
@@ -123,7 +123,7 @@ func TestOnlyDeadClaimantsLeaveLitter(t *testing.T) {
 	dir, claim := newClaimed(t)
 	statetest.Damaged(dir, doctor.ClaimInvalid)
 	folder := filepath.Dir(claim)
-	name := func() string { return filepath.Join(folder, ".fired."+statedir.NewNonce()) }
+	name := func() string { return filepath.Join(folder, ".fired."+store.NewNonce()) }
 	dead, live := name(), name()
 	for _, path := range []string{dead, live} {
 		if err := os.WriteFile(path, []byte("half"), 0o600); err != nil {
@@ -203,7 +203,7 @@ func newPending(t *testing.T) (dir, patch string) {
 	if err := errors.Join(err, holder.Close(), w.Close()); err != nil {
 		t.Fatal(err)
 	}
-	found, err := filepath.Glob(filepath.Join(pathOf(t, dir, "a"), ".freehold", statedir.OwnerPending("hook"), "*.json"))
+	found, err := filepath.Glob(filepath.Join(pathOf(t, dir, "a"), ".freehold", store.OwnerPending("hook"), "*.json"))
 	if err != nil || len(found) != 1 {
 		t.Fatalf("%v (%v)", found, err)
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/freehold-dev/freehold/sidecar"
 )
 
-var said = errorstest.Golden{Update: flag.Bool("update", false, "write the golden files anew"), Wraps: []string{"../statedir", "../document"}}
+var said = errorstest.Golden{Update: flag.Bool("update", false, "write the golden files anew"), Wraps: []string{"../store", "../document"}}
 
 // TestErrorsSayWhatToDo holds what is said of instances that somebody has to
 // look at.

@@ -10,12 +10,12 @@ import (
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/document"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // judge returns the item with its reason: [Old] if the instance may go as far
 // as its files say.
-func (p *pruning) judge(item Item, d *statedir.Dir) Item {
+func (p *pruning) judge(item Item, d *store.Store) Item {
 	item.Action = Kept
 	m, err := d.Manifest()
 	if err != nil {
@@ -66,7 +66,7 @@ func (w *writing) note(at time.Time, writer document.Writer) {
 
 // lastWriting reads every sidecar, every claim and every pending patch. One that
 // cannot be used keeps the instance: nobody knows what is in it.
-func lastWriting(d *statedir.Dir, m *schema.Manifest) (w writing, err error) {
+func lastWriting(d *store.Store, m *schema.Manifest) (w writing, err error) {
 	for _, owner := range m.Declaration.OwnerNames() {
 		if err := w.sidecar(d, m, owner); err != nil {
 			return w, err
@@ -89,8 +89,8 @@ func lastWriting(d *statedir.Dir, m *schema.Manifest) (w writing, err error) {
 	return w, nil
 }
 
-func (w *writing) sidecar(d *statedir.Dir, m *schema.Manifest, owner string) error {
-	raw, err := d.ReadFile(statedir.Sidecar(owner), nil, document.MaxSize)
+func (w *writing) sidecar(d *store.Store, m *schema.Manifest, owner string) error {
+	raw, err := d.ReadFile(store.Sidecar(owner), nil, document.MaxSize)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -102,13 +102,13 @@ func (w *writing) sidecar(d *statedir.Dir, m *schema.Manifest, owner string) err
 		err = doc.Belongs(owner, m.StateID)
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w: `freehold doctor` says what to do", statedir.Sidecar(owner), err)
+		return fmt.Errorf("%s: %w: `freehold doctor` says what to do", store.Sidecar(owner), err)
 	}
 	w.note(doc.WrittenAt, doc.Writer)
 	return nil
 }
 
-func (w *writing) claim(d *statedir.Dir, m *schema.Manifest, owner, field string) error {
+func (w *writing) claim(d *store.Store, m *schema.Manifest, owner, field string) error {
 	raw, err := d.Claim(owner, field, m.Claims[owner]).Read(nil)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -121,13 +121,13 @@ func (w *writing) claim(d *statedir.Dir, m *schema.Manifest, owner, field string
 		err = claim.Belongs(owner, field, m.StateID)
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w: look at it, and remove it by hand if the instance is to go", statedir.ClaimFile(owner, field), err)
+		return fmt.Errorf("%s: %w: look at it, and remove it by hand if the instance is to go", store.ClaimFile(owner, field), err)
 	}
 	w.note(claim.At, claim.Writer)
 	return nil
 }
 
-func (w *writing) pending(d *statedir.Dir, m *schema.Manifest, owner string) error {
+func (w *writing) pending(d *store.Store, m *schema.Manifest, owner string) error {
 	a, err := d.OpenPending(owner)
 	if err != nil {
 		return err

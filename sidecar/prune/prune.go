@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/schema"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // Options for [Run]. The zero value, and a nil pointer, remove no instance.
@@ -35,7 +35,7 @@ type Options struct {
 // number may run at once.
 //
 // The report is nil only if there is nothing to look at: Run returns the errors
-// of [statedir.Instances] then. Otherwise the error says that ctx ended it.
+// of [store.Instances] then. Otherwise the error says that ctx ended it.
 func Run(ctx context.Context, dir string, o *Options) (*Report, error) {
 	if o == nil {
 		o = &Options{}
@@ -48,15 +48,15 @@ func Run(ctx context.Context, dir string, o *Options) (*Report, error) {
 	if p.Clock == nil {
 		p.Clock = time.Now
 	}
-	found, err := statedir.Instances(path)
-	if errors.Is(err, statedir.ErrNoInstances) {
+	found, err := store.Instances(path)
+	if errors.Is(err, store.ErrNoInstances) {
 		return p.report, p.state(path)
 	}
 	if err != nil {
 		return nil, err
 	}
 	if p.Instance != "" {
-		found = slices.DeleteFunc(found, func(i statedir.Instance) bool { return i.ID != p.Instance })
+		found = slices.DeleteFunc(found, func(i store.Instance) bool { return i.ID != p.Instance })
 	} else if err := p.beside(found); err != nil {
 		return nil, err
 	}
@@ -88,7 +88,7 @@ func (p *pruning) removed() Action {
 
 // state looks at one state and removes what killed writers left in it.
 func (p *pruning) state(path string) error {
-	d, err := statedir.Open(path)
+	d, err := store.Open(path)
 	if err != nil {
 		return err
 	}
@@ -97,7 +97,7 @@ func (p *pruning) state(path string) error {
 }
 
 // litter removes what killed writers left in a state that lives on.
-func (p *pruning) litter(d *statedir.Dir, id string) error {
+func (p *pruning) litter(d *store.Store, id string) error {
 	m, err := d.Manifest()
 	if err != nil {
 		return err
@@ -114,15 +114,15 @@ func (p *pruning) litter(d *statedir.Dir, id string) error {
 }
 
 // beside looks at everything in the directory but the instances.
-func (p *pruning) beside(found []statedir.Instance) error {
+func (p *pruning) beside(found []store.Instance) error {
 	dir := p.report.Dir
-	left, err := statedir.Leftovers(dir)
+	left, err := store.Leftovers(dir)
 	if err != nil {
 		return err
 	}
 	for _, name := range left {
 		item := Item{Kind: Litter, Path: filepath.Join(dir, name), Action: p.removed(), Reason: Left, Says: "a killed process left it"}
-		done, err := statedir.RemoveLeftover(dir, name, p.DryRun)
+		done, err := store.RemoveLeftover(dir, name, p.DryRun)
 		switch {
 		case err != nil:
 			item.Action, item.Reason, item.Says = Failed, why(err), err.Error()
@@ -164,14 +164,14 @@ func (p *pruning) came(name string) bool {
 
 // instance looks at one instance: first without a lock, so that those in use
 // are not disturbed, and then again with all of them.
-func (p *pruning) instance(i statedir.Instance) {
+func (p *pruning) instance(i store.Instance) {
 	item := Item{Kind: Instance, Path: filepath.Join(p.report.Dir, i.Name), Instance: i.ID, Action: Kept}
 	if i.Err != nil {
 		p.note(item.because(i.Err))
 		return
 	}
-	d, err := statedir.OpenInstance(p.report.Dir, i.ID)
-	if errors.Is(err, statedir.ErrNoState) {
+	d, err := store.OpenInstance(p.report.Dir, i.ID)
+	if errors.Is(err, store.ErrNoState) {
 		return // somebody else was faster
 	}
 	if err != nil {
@@ -182,7 +182,7 @@ func (p *pruning) instance(i statedir.Instance) {
 	if item = p.judge(item, d); item.Reason == Old {
 		item = p.seize(item, d)
 	}
-	if moved := d.Unmoved(); item.WantsALook() && errors.Is(moved, statedir.ErrReplaced) {
+	if moved := d.Unmoved(); item.WantsALook() && errors.Is(moved, store.ErrReplaced) {
 		item = item.because(moved) // what was wrong with it is that somebody was removing it
 	}
 	p.note(item)
@@ -195,7 +195,7 @@ func (p *pruning) instance(i statedir.Instance) {
 }
 
 // seize takes all locks of an instance that is old, looks again, and removes it.
-func (p *pruning) seize(item Item, d *statedir.Dir) Item {
+func (p *pruning) seize(item Item, d *store.Store) Item {
 	s, err := d.Seize()
 	if err != nil {
 		return item.because(err)
@@ -228,13 +228,13 @@ func (i Item) because(err error) Item {
 // why returns the reason that an error is.
 func why(err error) Reason {
 	switch {
-	case errors.Is(err, statedir.ErrBusy):
+	case errors.Is(err, store.ErrBusy):
 		return Busy
-	case errors.Is(err, statedir.ErrUnsafe), errors.Is(err, fs.ErrPermission):
+	case errors.Is(err, store.ErrUnsafe), errors.Is(err, fs.ErrPermission):
 		return Unsafe
-	case errors.Is(err, statedir.ErrReplaced), errors.Is(err, fs.ErrNotExist) && !errors.Is(err, statedir.ErrInvalidManifest):
+	case errors.Is(err, store.ErrReplaced), errors.Is(err, fs.ErrNotExist) && !errors.Is(err, store.ErrInvalidManifest):
 		return Active
-	case errors.As(err, new(*fs.PathError)) && !errors.Is(err, statedir.ErrInvalidManifest) && !errors.Is(err, statedir.ErrLock) && !errors.Is(err, statedir.ErrIrregular):
+	case errors.As(err, new(*fs.PathError)) && !errors.Is(err, store.ErrInvalidManifest) && !errors.Is(err, store.ErrLock) && !errors.Is(err, store.ErrIrregular):
 		return IOFailed
 	}
 	return Damaged

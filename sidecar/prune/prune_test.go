@@ -16,7 +16,7 @@ import (
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/document"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 	"github.com/freehold-dev/freehold/sidecar/upgrade"
 	"github.com/google/go-cmp/cmp"
 )
@@ -39,7 +39,7 @@ func stamp(t *testing.T, path string, at time.Time) {
 	writer.Identity.Boot = "another boot"
 	v := doc.Version
 	v.Revision++
-	v.Nonce = statedir.NewNonce()
+	v.Nonce = store.NewNonce()
 	doc.Commit(v, at, writer)
 	if raw, err = doc.Encode(); err != nil {
 		t.Fatal(err)
@@ -117,7 +117,7 @@ func TestALiveInstanceIsNeverRemoved(t *testing.T) {
 			return w.Close, err
 		},
 		"a lock alone": func(dir string) (func() error, error) {
-			d, err := statedir.OpenInstance(dir, "a")
+			d, err := store.OpenInstance(dir, "a")
 			if err != nil {
 				return nil, err
 			}
@@ -197,7 +197,7 @@ func TestNoClockMakesAnInstanceOld(t *testing.T) {
 // Who has an instance open when it goes hears so, and writes nothing.
 func TestARemovedInstanceIsWrittenNoMore(t *testing.T) {
 	dir := newInstances(t, "a")
-	d, err := statedir.OpenInstance(dir, "a")
+	d, err := store.OpenInstance(dir, "a")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,10 +218,10 @@ func TestARemovedInstanceIsWrittenNoMore(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := d.Attend(t.Context(), time.Minute); !errors.Is(err, statedir.ErrReplaced) {
+	if err := d.Attend(t.Context(), time.Minute); !errors.Is(err, store.ErrReplaced) {
 		t.Errorf("who comes too late hears %v", err)
 	}
-	if _, err := d.Manifest(); !errors.Is(err, statedir.ErrReplaced) {
+	if _, err := d.Manifest(); !errors.Is(err, store.ErrReplaced) {
 		t.Errorf("who has it open hears %v", err)
 	}
 	_, err = sidecar.OpenInstance(t.Context(), dir, "a", declaration(), "hook", nil)
@@ -249,7 +249,7 @@ func TestARemovedInstanceIsWrittenNoMore(t *testing.T) {
 func TestOnlyWhatWasLookedAtIsRemoved(t *testing.T) {
 	dir := newInstances(t, "a")
 	statetest.Damaged(dir, doctor.Misplaced)
-	d, err := statedir.OpenInstance(dir, "a")
+	d, err := store.OpenInstance(dir, "a")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -346,7 +346,7 @@ func TestAnInstanceWithARemovedOwnerIsRemoved(t *testing.T) {
 	if _, err := upgrade.Run(t.Context(), pathOf(t, dir, "S"), less, nil); err != nil {
 		t.Fatal(err)
 	}
-	left := filepath.Join(pathOf(t, dir, "S"), ".freehold", "upgrade-"+statedir.NewNonce())
+	left := filepath.Join(pathOf(t, dir, "S"), ".freehold", "upgrade-"+store.NewNonce())
 	if err := os.Mkdir(left, 0o700); err != nil { // and one that was killed
 		t.Fatal(err)
 	}

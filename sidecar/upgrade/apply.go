@@ -11,7 +11,7 @@ import (
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/document"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // apply carries a plan out. Until the manifest is replaced nothing has changed;
@@ -84,12 +84,12 @@ func (r *run) finish(p *schema.Pending) error {
 func (r *run) install(m *schema.Manifest) error {
 	p := m.Pending
 	for _, owner := range p.Kept {
-		if err := r.dir.Install(p.ID, statedir.Kept(owner, p.ID), true); err != nil {
+		if err := r.dir.Install(p.ID, store.Kept(owner, p.ID), true); err != nil {
 			return err
 		}
 	}
 	for _, owner := range p.Sidecars {
-		if err := r.dir.Install(p.ID, statedir.Sidecar(owner), false); err != nil {
+		if err := r.dir.Install(p.ID, store.Sidecar(owner), false); err != nil {
 			return err
 		}
 		there, err := r.installed(p, owner)
@@ -101,7 +101,7 @@ func (r *run) install(m *schema.Manifest) error {
 		}
 	}
 	for _, owner := range p.Dropped {
-		if err := r.dir.Drop(statedir.Sidecar(owner), statedir.Kept(owner, p.ID)); err != nil {
+		if err := r.dir.Drop(store.Sidecar(owner), store.Kept(owner, p.ID)); err != nil {
 			return err
 		}
 	}
@@ -114,11 +114,11 @@ func (r *run) install(m *schema.Manifest) error {
 // damaged, which is found later; and whoever moves it away too, so that nothing
 // is there, goes on without.
 func (r *run) installed(p *schema.Pending, owner string) (there bool, err error) {
-	raw, err := r.dir.ReadFile(statedir.Sidecar(owner), nil, document.MaxSize)
+	raw, err := r.dir.ReadFile(store.Sidecar(owner), nil, document.MaxSize)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
-	if errors.Is(err, statedir.ErrTooLarge) { // damaged too
+	if errors.Is(err, store.ErrTooLarge) { // damaged too
 		return true, nil
 	}
 	if err != nil {
@@ -129,7 +129,7 @@ func (r *run) installed(p *schema.Pending, owner string) (there bool, err error)
 		return true, nil
 	}
 	return false, fmt.Errorf("%w: the new sidecar of owner %s is gone and the old one in its place: put %s back, or move %s away to go on with neither",
-		sidecar.ErrUnreadable, owner, r.dir.StagedPath(p.ID, statedir.Sidecar(owner)), r.sidecarPath(owner))
+		sidecar.ErrUnreadable, owner, r.dir.StagedPath(p.ID, store.Sidecar(owner)), r.sidecarPath(owner))
 }
 
 // finished reports an upgrade that an earlier Run had begun.
@@ -144,7 +144,7 @@ func (r *run) keep(p *schema.Pending) {
 	for _, owner := range slices.Sorted(slices.Values(slices.Concat(p.Kept, p.Dropped))) {
 		kept := Kept{Owner: owner}
 		if !r.options.DryRun {
-			kept.Path = r.dir.QuarantinePath(statedir.Kept(owner, p.ID))
+			kept.Path = r.dir.QuarantinePath(store.Kept(owner, p.ID))
 		}
 		r.report.Kept = append(r.report.Kept, kept)
 	}

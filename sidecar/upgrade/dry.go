@@ -11,7 +11,7 @@ import (
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/document"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // dry finds out what would be done, and what is in the way of it.
@@ -90,15 +90,15 @@ func (r *run) foreseeFinish(m *schema.Manifest) error {
 // installable reports whether the sidecar of owner, which p has made, would be
 // there once p is finished.
 func (r *run) installable(p *schema.Pending, owner string) (bool, error) {
-	name := statedir.Sidecar(owner)
+	name := store.Sidecar(owner)
 	_, err := r.dir.ReadStaged(p.ID, name, nil, document.MaxSize)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return r.installed(p, owner)
-	case errors.Is(err, statedir.ErrIrregular):
+	case errors.Is(err, store.ErrIrregular):
 		return false, fmt.Errorf("%w: move it away", err)
 	}
-	if _, err := r.dir.Existing(name); errors.Is(err, statedir.ErrIrregular) {
+	if _, err := r.dir.Existing(name); errors.Is(err, store.ErrIrregular) {
 		return false, fmt.Errorf("%w: move it away", err)
 	}
 	return true, nil
@@ -107,7 +107,7 @@ func (r *run) installable(p *schema.Pending, owner string) (bool, error) {
 // file returns the sidecar of owner as it is, or as it would be once the pending
 // upgrade is finished.
 func (r *run) file(owner string) ([]byte, error) {
-	name := statedir.Sidecar(owner)
+	name := store.Sidecar(owner)
 	if p := r.pending; p != nil && slices.Contains(p.Dropped, owner) {
 		return nil, fs.ErrNotExist
 	} else if p != nil && slices.Contains(p.Sidecars, owner) {

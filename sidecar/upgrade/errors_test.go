@@ -16,7 +16,7 @@ import (
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/schema/errorstest"
 	"github.com/freehold-dev/freehold/sidecar"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -28,7 +28,7 @@ var said = errorstest.Golden{
 		"%w: nothing was changed; mend that and run it again":                                                 "wants a disk that fails: TestFailedAtEveryCallItSaysSoAndResumes",
 		"%s: %w: %w: nothing was changed; store less in it, then upgrade":                                     "wants two owners whose files together have more than one may have",
 	},
-	Wraps: []string{"../document", "../statedir"},
+	Wraps: []string{"../document", "../store"},
 }
 
 // TestErrorsSayWhatToDo provokes the errors of an upgrade.
@@ -141,7 +141,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 	refused("a once field that is a value now", dir, &next)
 	next.Owners["hook"] = schema.Owner{Fields: spec{"fired": {Type: schema.TypeTime, Kind: schema.Once}, "note": {Type: schema.TypeString, Kind: schema.Value}}}
 	commit(t, dir, "hook", sidecar.Op{Field: "note", Verb: sidecar.Set, Value: []byte(`"` + strings.Repeat("x", 100) + `"`)})
-	sd, err := statedir.Open(dir)
+	sd, err := store.Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}

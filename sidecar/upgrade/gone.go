@@ -9,7 +9,7 @@ import (
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/document"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -45,7 +45,7 @@ type Gone struct {
 func (p *plan) lose(g Gone) {
 	g.File = p.sidecarPath(g.Owner)
 	if g.Claimed {
-		g.File = filepath.Join(p.dir.Path(), filepath.FromSlash(statedir.ClaimFile(g.Owner, g.Field)))
+		g.File = filepath.Join(p.dir.Path(), filepath.FromSlash(store.ClaimFile(g.Owner, g.Field)))
 	}
 	p.gone = append(p.gone, g)
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/freehold-dev/freehold/sidecar"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // lock takes every lock of the state, and keeps everybody from setting a patch
@@ -46,7 +46,7 @@ func (r *run) lock(ctx context.Context) (release func(), err error) {
 // does so has no lock of the owner's, and would put it where a former owner's
 // are, for nobody to fold.
 func (r *run) seal(ctx context.Context) (release func(), err error) {
-	var sealed []*statedir.PendingDir
+	var sealed []*store.PendingDir
 	release = func() {
 		for _, pending := range sealed {
 			pending.Unshare()

@@ -13,7 +13,7 @@ import (
 	"github.com/freehold-dev/freehold/reader/statetest"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -72,7 +72,7 @@ func addOne(tx *sidecar.Tx) error {
 // holds it.
 func busy(t *testing.T, dir string, fn func()) {
 	t.Helper()
-	defer holding(t, dir, statedir.OwnerLock("tool"))()
+	defer holding(t, dir, store.OwnerLock("tool"))()
 	fn()
 }
 
@@ -152,7 +152,7 @@ func TestUpgradeComesWhileOthersSetPending(t *testing.T) {
 func TestUpgradeAndSettingPendingExcludeEachOther(t *testing.T) {
 	dir := newSpooled(t)
 	w := openAs(t, dir, "tool", spooled())
-	d, err := statedir.Open(dir)
+	d, err := store.Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -213,7 +213,7 @@ func TestWhoSetsPendingSinceIsSealedToo(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer pending.Close()
-	if err := pending.Share(); !errors.Is(err, statedir.ErrBusy) {
+	if err := pending.Share(); !errors.Is(err, store.ErrBusy) {
 		t.Errorf("bell may deferred during the upgrade: %v", err)
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/document"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // A plan is what an upgrade will have written.
@@ -42,7 +42,7 @@ func (r *run) plan() (*plan, error) {
 	p := &plan{
 		run: r, old: &r.manifest.Declaration, stored: map[string]*document.Document{}, raw: map[string][]byte{},
 		behind: map[string]error{}, piles: map[string]*pile{}, next: map[string]*document.Document{}, gained: map[string]bool{}, at: r.options.Clock(),
-		pending: &schema.Pending{ID: statedir.NewNonce()},
+		pending: &schema.Pending{ID: store.NewNonce()},
 	}
 	r.report.State = p.old.State
 	if p.old.State != r.next.State {
@@ -116,12 +116,12 @@ func (p *plan) readSidecar(owner string) (err error) {
 
 // sidecarPath returns the path of the sidecar of owner.
 func (r *run) sidecarPath(owner string) string {
-	return filepath.Join(r.dir.Path(), statedir.Sidecar(owner))
+	return filepath.Join(r.dir.Path(), store.Sidecar(owner))
 }
 
 func (p *plan) unreadable(owner string, err error) error {
 	kind := sidecar.ErrUnreadable
-	if errors.Is(err, statedir.ErrTooLarge) {
+	if errors.Is(err, store.ErrTooLarge) {
 		kind = sidecar.ErrInvalid
 	}
 	if !p.declared(owner) {
@@ -242,9 +242,9 @@ func (p *plan) files() (map[string][]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		files[statedir.Sidecar(owner)] = raw
+		files[store.Sidecar(owner)] = raw
 		if p.raw[owner] != nil {
-			files[statedir.Kept(owner, p.pending.ID)] = p.raw[owner]
+			files[store.Kept(owner, p.pending.ID)] = p.raw[owner]
 		}
 	}
 	return files, nil

@@ -7,7 +7,7 @@ import (
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // Options for Run. The zero value, and a nil pointer, are ready to use.
@@ -87,7 +87,7 @@ func Run(ctx context.Context, dir string, d *schema.Declaration, o *Options) (*R
 	if err := d.Sound(); err != nil {
 		return nil, fmt.Errorf("%s: %w: mend the declaration", dir, err)
 	}
-	sd, err := statedir.Open(dir)
+	sd, err := store.Open(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +110,7 @@ func Run(ctx context.Context, dir string, d *schema.Declaration, o *Options) (*R
 
 // A run is one call of Run.
 type run struct {
-	dir      *statedir.Dir
+	dir      *store.Store
 	next     *schema.Declaration
 	options  Options
 	manifest *schema.Manifest
@@ -177,10 +177,10 @@ func (r *run) wet() (*Report, error) {
 // command returns the command, in quotes, that runs verb on an owner of this
 // state, wherever the caller stands.
 func (r *run) command(verb, owner string) string {
-	return fmt.Sprintf("`freehold %s %s --dir %s`", verb, owner, statedir.ShellWord(r.dir.Path()))
+	return fmt.Sprintf("`freehold %s %s --dir %s`", verb, owner, store.ShellWord(r.dir.Path()))
 }
 
 // unfinished says of an error that it came after the upgrade took effect.
 func (r *run) unfinished(err error) error {
-	return fmt.Errorf("%s: %w: the upgrade has taken effect and is not finished: %w: run `freehold state upgrade --dir %s` again", r.dir.Path(), sidecar.ErrIndeterminate, err, statedir.ShellWord(r.dir.Path()))
+	return fmt.Errorf("%s: %w: the upgrade has taken effect and is not finished: %w: run `freehold state upgrade --dir %s` again", r.dir.Path(), sidecar.ErrIndeterminate, err, store.ShellWord(r.dir.Path()))
 }

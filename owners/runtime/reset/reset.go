@@ -10,7 +10,7 @@ import (
 
 	"github.com/freehold-dev/freehold/owners/runtime/reset/internal/resetfile"
 	"github.com/freehold-dev/freehold/sidecar"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // Begin records in the state directory dir that a session is about to have its
@@ -77,7 +77,7 @@ func begun(ctx context.Context, w *resetfile.Writer, session string) (sidecar.Ev
 	}
 	var token sidecar.EventToken
 	if err := token.UnmarshalText([]byte(text)); err != nil {
-		return token, fmt.Errorf("what session %.80q has begun: %w; run `freehold delete reset begun %s`", session, err, statedir.ShellWord(session))
+		return token, fmt.Errorf("what session %.80q has begun: %w; run `freehold delete reset begun %s`", session, err, store.ShellWord(session))
 	}
 	return token, nil
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/freehold-dev/freehold/owners/session/hook/internal/hookfile"
 	"github.com/freehold-dev/freehold/reader"
 	"github.com/freehold-dev/freehold/sidecar"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // An Item is something that can be put into a session: a fact, a rule.
@@ -128,7 +128,7 @@ func (c Call) due(ctx context.Context, dir string, by sidecar.Claimant) (bool, e
 	switch _, err = v.LookedUp().Get(); {
 	case errors.Is(err, reader.ErrUnset) && len(seen) == 0:
 		verdict, _ := by.Identity.Judge()
-		return verdict == statedir.Gone, nil
+		return verdict == store.Gone, nil
 	case err != nil && !errors.Is(err, reader.ErrUnset):
 		return false, err
 	}

@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // A trespass is a program that writes a field of reset's, and what the
@@ -114,7 +114,7 @@ func (s *stage) compile(ctx context.Context, t trespass) (*Refusal, error) {
 	output, err := s.goBuild(ctx, "-overlay", overlay, "-o", program, "./"+t.folder())
 	r := &Refusal{
 		Line:    t.shown,
-		Command: "go build -overlay " + statedir.ShellWord(overlay) + " ./" + t.folder(),
+		Command: "go build -overlay " + store.ShellWord(overlay) + " ./" + t.folder(),
 		Output:  output,
 	}
 	exit, refused := errors.AsType[*exec.ExitError](err)

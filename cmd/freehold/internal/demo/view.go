@@ -9,7 +9,7 @@ import (
 
 	"github.com/freehold-dev/freehold/reader"
 	"github.com/freehold-dev/freehold/schema"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // playView shows what every reader of the state sees now.
@@ -31,7 +31,7 @@ func playView(ctx context.Context, s *stage) error {
 	if err != nil {
 		return err
 	}
-	s.report.Next = "cd " + statedir.ShellWord(s.dir) + " && bin/freehold view --dir state"
+	s.report.Next = "cd " + store.ShellWord(s.dir) + " && bin/freehold view --dir state"
 	s.screen.tell(tellView(unset)...)
 	s.screen.table(table)
 	s.screen.tell(tellExplanation(explained)...)

@@ -24,7 +24,7 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/sidecar"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 func main() {
@@ -79,7 +79,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 // retire retires the host and prints what became of it.
 func retire(ctx context.Context, dir string, o *sidecar.RetireOptions, stdout io.Writer) (_ sidecar.RetireOutcome, err error) {
 	if dir == "" {
-		if dir, err = statedir.Find("."); err != nil {
+		if dir, err = store.Find("."); err != nil {
 			return sidecar.NotRetired, err
 		}
 	}

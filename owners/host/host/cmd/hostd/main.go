@@ -26,7 +26,7 @@ import (
 
 	"github.com/freehold-dev/freehold/owners/host/host/internal/hostfile"
 	"github.com/freehold-dev/freehold/sidecar"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 func main() {
@@ -76,7 +76,7 @@ func run(ctx context.Context, args []string, stderr io.Writer) int {
 // host is the host until ctx ends.
 func host(ctx context.Context, dir string, beat, wait time.Duration, notice func(error)) (err error) {
 	if dir == "" {
-		if dir, err = statedir.Find("."); err != nil {
+		if dir, err = store.Find("."); err != nil {
 			return err
 		}
 	}

@@ -18,7 +18,7 @@ import (
 
 	"github.com/freehold-dev/freehold/owners/runtime/watchdog"
 	"github.com/freehold-dev/freehold/sidecar"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 func main() {
@@ -46,7 +46,7 @@ func run(args []string) int {
 
 func tick(ctx context.Context, dir string, threshold uint64) (err error) {
 	if dir == "" {
-		if dir, err = statedir.Find("."); err != nil {
+		if dir, err = store.Find("."); err != nil {
 			return err
 		}
 	}

@@ -1,0 +1,111 @@
+//go:build unix
+
+package store
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// A layout is a state directory and what is above it.
+type layout struct {
+	make  func(base string) (state string, err error)
+	names string // the directory that is refused, below base; "" if the state is safe
+	root  bool   // it takes root to make it
+}
+
+func mkdir(path string, mode os.FileMode) error {
+	return errors.Join(os.MkdirAll(path, 0o700), os.Chmod(path, mode))
+}
+
+var layouts = map[string]layout{
+	"all private":  {make: func(b string) (string, error) { return b + "/a/state", mkdir(b+"/a", 0o700) }},
+	"all may read": {make: func(b string) (string, error) { return b + "/a/state", mkdir(b+"/a", 0o755) }},
+	"all may write and it is sticky": {make: func(b string) (string, error) {
+		return b + "/tmp/a/state", errors.Join(mkdir(b+"/tmp/a", 0o700), os.Chmod(b+"/tmp", 0o777|os.ModeSticky))
+	}},
+	"all may write": {names: "a", make: func(b string) (string, error) {
+		return b + "/a/b/state", errors.Join(mkdir(b+"/a/b", 0o700), os.Chmod(b+"/a", 0o777))
+	}},
+	"a group may write": {names: "a", root: true, make: func(b string) (string, error) {
+		return b + "/a/state", errors.Join(mkdir(b+"/a", 0o770), os.Chown(b+"/a", 0, 65534))
+	}},
+	"the owner's private group may write":          {root: true, make: func(b string) (string, error) { return b + "/a/state", mkdir(b+"/a", 0o775) }},
+	"the owner's private group may write, and all": {names: "a", root: true, make: func(b string) (string, error) { return b + "/a/state", mkdir(b+"/a", 0o777) }},
+	"through a link": {make: func(b string) (string, error) {
+		return b + "/link/state", errors.Join(mkdir(b+"/a", 0o700), os.Symlink("a", b+"/link"))
+	}},
+	"through an absolute link": {make: func(b string) (string, error) {
+		return b + "/link/state", errors.Join(mkdir(b+"/a", 0o700), os.Symlink(b+"/a", b+"/link"))
+	}},
+	"through a link and back up": {make: func(b string) (string, error) {
+		return b + "/a/link/state", errors.Join(mkdir(b+"/a", 0o700), mkdir(b+"/c/d", 0o700), os.Symlink("../c/./d//", b+"/a/link"))
+	}},
+	"a link leads through what all may write": {names: "open", make: func(b string) (string, error) {
+		return b + "/link/state", errors.Join(mkdir(b+"/open/a", 0o700), os.Chmod(b+"/open", 0o777), os.Symlink("open/a", b+"/link"))
+	}},
+	"a link lies in what all may write": {names: "open", make: func(b string) (string, error) {
+		return b + "/open/link/state", errors.Join(mkdir(b+"/a", 0o700), mkdir(b+"/open", 0o777), os.Symlink("../a", b+"/open/link"))
+	}},
+	"another user's link in a sticky directory": {root: true, names: "tmp/link", make: func(b string) (string, error) {
+		return b + "/tmp/link/state", errors.Join(mkdir(b+"/a", 0o700), mkdir(b+"/tmp", 0o777|os.ModeSticky),
+			os.Symlink("../a", b+"/tmp/link"), os.Lchown(b+"/tmp/link", 65534, 65534))
+	}},
+	"below another user's directory": {root: true, names: "a", make: func(b string) (string, error) {
+		return b + "/a/b/state", errors.Join(mkdir(b+"/a/b", 0o700), os.Chown(b+"/a", 65534, 65534))
+	}},
+	"below another user's sticky directory": {root: true, names: "a", make: func(b string) (string, error) {
+		return b + "/a/b/state", errors.Join(mkdir(b+"/a/b", 0o700), os.Chmod(b+"/a", 0o777|os.ModeSticky), os.Chown(b+"/a", 65534, 65534))
+	}},
+}
+
+// Whoever can rename what is above the state directory can put another one in
+// its place.
+func TestNobodyElseCanReplaceAStateDirectory(t *testing.T) {
+	for name, l := range layouts {
+		t.Run(name, func(t *testing.T) {
+			if l.root && os.Geteuid() != 0 {
+				t.Skip("needs root to give files away")
+			}
+			base, err := filepath.EvalSymlinks(t.TempDir())
+			if err != nil {
+				t.Fatal(err)
+			}
+			state, err := l.make(base)
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = Create(state, declaration())
+			if l.names == "" {
+				if err != nil {
+					t.Fatal(err)
+				}
+				openState(t, state)
+				return
+			}
+			wantError(t, err, ErrUnsafe, base+"/"+l.names+", on the way to it", "keep")
+			if _, err := os.Stat(filepath.Join(state, metaName)); !errors.Is(err, os.ErrNotExist) {
+				t.Errorf("a state was created all the same: %v", err)
+			}
+			if err := os.Mkdir(filepath.Join(state, metaName), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			_, err = Open(state)
+			wantError(t, err, ErrUnsafe, base+"/"+l.names)
+		})
+	}
+}
+
+func TestLinksInACircleEnd(t *testing.T) {
+	base := t.TempDir()
+	if err := errors.Join(os.Symlink("b", base+"/a"), os.Symlink("a", base+"/b")); err != nil {
+		t.Fatal(err)
+	}
+	if err := ancestors(base + "/a/state"); !errors.Is(err, unix.ELOOP) {
+		t.Errorf("got %v, want ELOOP", err)
+	}
+}

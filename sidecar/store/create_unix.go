@@ -1,0 +1,136 @@
+//go:build unix
+
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/freehold-dev/freehold/schema"
+)
+
+// Create makes dir, and the directories above it that are missing, a state
+// directory for the declaration d; if d has instances, the directory that
+// holds them. It returns an error that wraps [ErrExists] if it is one already.
+// Of many processes that create one state at once, exactly one does; a killed
+// one leaves nothing that another takes for a state.
+func Create(dir string, d *schema.Declaration) error {
+	if err := d.Sound(); err != nil {
+		return fmt.Errorf("%s: %w: the state was not made; mend the declaration", dir, err)
+	}
+	path, err := filepath.Abs(dir)
+	if err != nil {
+		return err
+	}
+	if d.Instanced() {
+		f, made, err := gather(path, d)
+		if err != nil {
+			return err
+		}
+		defer f.close()
+		if !made {
+			return fmt.Errorf("%s: %w: open it, or name another directory", path, ErrExists)
+		}
+		return nil
+	}
+	if info, err := os.Lstat(filepath.Join(path, metaName)); err == nil && !info.IsDir() {
+		return fmt.Errorf("%s: %w: it should be a directory of Freehold's: look at it and move it away", filepath.Join(path, metaName), ErrIrregular)
+	} else if err == nil {
+		return fmt.Errorf("%s: %w: open it, or name another directory", path, ErrExists)
+	}
+	return withFolder(path, func(f *folder) error {
+		names, err := f.leftovers()
+		if err != nil {
+			return err
+		}
+		for _, name := range names {
+			_, _ = f.removeLeftover(name, false) // what cannot be removed is in nobody's way
+		}
+		return f.stage(metaName, func(meta *folder) error {
+			return (&Store{path: path, state: f, meta: meta}).WriteManifest(newManifest(d, ""))
+		})
+	})
+}
+
+// withFolder makes the directory path and those above it that are missing,
+// calls work with it, and then makes their names durable.
+func withFolder(path string, work func(*folder) error) error {
+	made, err := makeAll(path)
+	if err != nil {
+		return err
+	}
+	f, err := openSafe(path)
+	if err != nil {
+		return err
+	}
+	defer f.close()
+	if err := work(f); err != nil {
+		return err
+	}
+	for _, dir := range append(made, path) {
+		if err := syncParent(dir); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func newManifest(d *schema.Declaration, id string) *schema.Manifest {
+	return &schema.Manifest{
+		Format:      schema.ManifestFormat,
+		StateID:     NewNonce() + NewNonce(),
+		Instance:    id,
+		Locks:       map[string]uint64{},
+		Declaration: *d,
+	}
+}
+
+// makeAll makes path and the directories above it that are missing, each for
+// this user alone whatever the umask, and returns what it made.
+func makeAll(path string) (made []string, err error) {
+	if _, err := os.Stat(path); err == nil || !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	if made, err = makeAll(filepath.Dir(path)); err != nil {
+		return made, err
+	}
+	if err := os.Mkdir(path, 0o700); errors.Is(err, fs.ErrExist) {
+		return made, nil // somebody else did at this moment, or it is no directory, which shows later
+	} else if err != nil {
+		return made, err
+	}
+	return append(made, path), os.Chmod(path, 0o700)
+}
+
+// syncParent makes the name of a directory that may be new durable.
+func syncParent(path string) error {
+	parent, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		if errors.Is(err, fs.ErrPermission) {
+			return nil // then it was not made by us either
+		}
+		return err
+	}
+	defer parent.Close()
+	return parent.Sync()
+}
+
+// Find returns the nearest state directory from start upward. It returns an
+// error that wraps [ErrNoState] if there is none.
+func Find(start string) (string, error) {
+	start, err := filepath.Abs(start)
+	if err != nil {
+		return "", err
+	}
+	for dir := start; ; dir = filepath.Dir(dir) {
+		if info, err := os.Lstat(filepath.Join(dir, metaName)); err == nil && info.IsDir() {
+			return dir, nil
+		}
+		if dir == filepath.Dir(dir) {
+			return "", fmt.Errorf("%w in %s or above it: name one with --dir or FREEHOLD_DIR, or create it with `freehold state init --dir DIR`", ErrNoState, start)
+		}
+	}
+}

@@ -1,0 +1,51 @@
+package store
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// What somebody has put in the place of a sidecar of an upgrade is named, and
+// takes the place of nothing.
+func TestNothingButAPlainFileIsInstalled(t *testing.T) {
+	for kind, put := range map[string]func(path string) error{
+		"pipe":      func(path string) error { return unix.Mkfifo(path, 0o600) },
+		"link":      func(path string) error { return os.Symlink("../../manifest.json", path) },
+		"directory": func(path string) error { return os.Mkdir(path, 0o700) },
+		"hard link": func(path string) error { return os.Link(filepath.Join(path, "../../manifest.json"), path) },
+	} {
+		t.Run(kind, func(t *testing.T) {
+			d := newState(t)
+			good := filepath.Join(d.Path(), "cost.json")
+			if err := os.WriteFile(good, []byte("good"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			id := NewNonce()
+			if err := d.Stage(id, map[string][]byte{"cost.json": []byte("{}")}); err != nil {
+				t.Fatal(err)
+			}
+			staged := filepath.Join(d.Path(), ".freehold", upgradePrefix+id, "cost.json")
+			if err := errors.Join(os.Remove(staged), put(staged)); err != nil {
+				t.Fatal(err)
+			}
+			for _, keep := range []bool{false, true} {
+				err := d.Install(id, "cost.json", keep)
+				wantError(t, err, ErrIrregular, staged)
+				said.Same(t, "install: a "+kind, err, d.Path(), "STATE", id, "UPGRADE")
+			}
+			if text, err := os.ReadFile(good); string(text) != "good" {
+				t.Errorf("in place is %q (%v)", text, err)
+			}
+			if _, err := os.Lstat(staged); err != nil {
+				t.Error(err)
+			}
+			if err := d.Unstage(); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+}

@@ -1,0 +1,260 @@
+//go:build unix
+
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"time"
+
+	"github.com/freehold-dev/freehold/schema"
+	"golang.org/x/sys/unix"
+)
+
+const (
+	manifestName = "manifest.json"
+	stateLock    = "state.lock"
+	// stateWait is how long a program that opens the state waits for one that
+	// upgrades or repairs it; both take milliseconds.
+	stateWait = 5 * time.Second
+)
+
+// lockNames lists the lock files of a state that is declared as d, in the
+// order in which whoever needs several takes them.
+func lockNames(d *schema.Declaration) []string {
+	names := []string{stateLock}
+	for _, owner := range d.OwnerNames() {
+		if d.Owners[owner].EffectiveMode() == schema.Exclusive {
+			names = append(names, OwnerFence(owner), OwnerLease(owner))
+		}
+		names = append(names, OwnerLock(owner))
+	}
+	return names
+}
+
+// pendingNames lists the directories of pending patches.
+func pendingNames(d *schema.Declaration) (names []string) {
+	for _, owner := range d.OwnerNames() {
+		if d.Owners[owner].Defers() {
+			names = append(names, OwnerPending(owner))
+		}
+	}
+	return names
+}
+
+// ManifestText reads the manifest's bytes into buf, growing it if needed, so
+// that readers can tell cheaply whether it changed.
+func (d *Store) ManifestText(buf []byte) ([]byte, error) {
+	text, err := d.meta.readFile(manifestName, buf, schema.MaxManifest)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err := d.Unmoved(); err != nil { // removed as a whole, and nothing to restore
+			return nil, err
+		}
+		switch g, lost := d.gathering(); {
+		case lost == nil:
+			return nil, fmt.Errorf("%s: %w: the state %s has an instance per %s: name one with --instance ID", d.path, ErrInstances, g.State, g.By)
+		case !errors.Is(lost, ErrNoInstances):
+			return nil, lost
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w: restore .freehold from a backup, or move the sidecars away and create the state anew", ErrInvalidManifest, err)
+	}
+	return text, nil
+}
+
+// Manifest reads the state's manifest. It returns an error that wraps
+// [ErrInvalidManifest] if it cannot be read.
+func (d *Store) Manifest() (*schema.Manifest, error) {
+	text, err := d.ManifestText(nil)
+	if err != nil {
+		return nil, err
+	}
+	m, err := d.ParseManifest(text)
+	if err != nil {
+		return nil, err
+	}
+	m.Text = text
+	return m, nil
+}
+
+// ParseManifest is [schema.ParseManifest] with the file's name in its errors.
+// It returns an error that wraps [ErrMisplaced] if the manifest is of another
+// instance than the directory is for.
+func (d *Store) ParseManifest(text []byte) (*schema.Manifest, error) {
+	m, err := schema.ParseManifest(text)
+	if newer, ok := errors.AsType[*schema.FormatError](err); ok {
+		return nil, fmt.Errorf("%s: %w: %w", filepath.Join(d.meta.path, manifestName), ErrInvalidManifest, newer)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w: %w: restore it from a backup", filepath.Join(d.meta.path, manifestName), ErrInvalidManifest, err)
+	}
+	return m, d.owned(m)
+}
+
+// Upgrade returns the manifest under which a program built from the
+// declaration built works in this directory. If built declares more than the
+// manifest, the manifest grows, under the state's lock. It returns an error
+// that wraps [schema.ErrDeclaration] if the two contradict each other, and
+// [schema.ErrUnsound] if built is one that no owners.yaml makes.
+func (d *Store) Upgrade(ctx context.Context, built *schema.Declaration) (*schema.Manifest, error) {
+	m, err := d.Settled(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if _, more, err := m.Merge(built); err != nil || !more {
+		return m, d.contradiction(err)
+	}
+	if err := built.Sound(); err != nil {
+		return nil, fmt.Errorf("%s: %w: it was not folded into the manifest; generate the program anew from its owners.yaml", d.path, err)
+	}
+	m, release, err := d.lockState(ctx, stateWait)
+	if errors.Is(err, ErrBusy) { // of many who bring the same, one does the work
+		if now, lost := d.Manifest(); lost == nil && now.Pending == nil {
+			if _, more, clash := now.Merge(built); clash == nil && !more {
+				return now, nil
+			}
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	merged, more, err := m.Merge(built)
+	if err != nil || !more {
+		return m, d.contradiction(err)
+	}
+	// A directory that was lost is no new one: what was in it is missing.
+	for _, name := range pendingNames(&m.Declaration) {
+		if err := d.meta.pendingIntact(name); err != nil {
+			return nil, (&PendingDir{dir: d, name: name}).lost(err)
+		}
+	}
+	m.Declaration = *merged
+	return m, d.WriteManifest(m)
+}
+
+// Settled is [Store.Manifest], once no upgrade is under way. It returns an error
+// that wraps [schema.ErrDeclaration] if one was begun and never finished.
+func (d *Store) Settled(ctx context.Context) (*schema.Manifest, error) {
+	m, err := d.Manifest()
+	if err != nil || m.Pending == nil {
+		return m, err
+	}
+	m, release, err := d.lockState(ctx, stateWait)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	return m, d.settled(m)
+}
+
+// settled refuses a manifest whose upgrade is not finished.
+func (d *Store) settled(m *schema.Manifest) error {
+	if m.Pending == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w: an upgrade of the state was begun and not finished; run `freehold state upgrade --dir %s` again", d.path, schema.ErrDeclaration, ShellWord(d.path))
+}
+
+// lockState takes the state's lock within wait and reads the manifest: what was
+// read before does not count.
+func (d *Store) lockState(ctx context.Context, wait time.Duration) (m *schema.Manifest, release func(), err error) {
+	if m, err = d.Manifest(); err != nil {
+		return nil, nil, err
+	}
+	lock, err := d.OpenLock(stateLock, m.Locks[stateLock])
+	if err != nil {
+		return nil, nil, err
+	}
+	err = lock.Acquire(ctx, wait)
+	if err == nil {
+		m, err = d.Manifest()
+	}
+	if err != nil {
+		lock.Close()
+		return nil, nil, err
+	}
+	return m, func() { lock.Close() }, nil
+}
+
+// Still says whether a program that opened the state when its manifest was
+// opened may go on, now that the manifest is another: it returns an error that
+// wraps [schema.ErrDeclaration] if built, what the program was built from,
+// contradicts it or is not all in it, or if an upgrade is under way.
+func (d *Store) Still(opened, now *schema.Manifest, built *schema.Declaration) error {
+	if err := d.settled(now); err != nil {
+		return err
+	}
+	if opened.StateID != now.StateID {
+		return fmt.Errorf("%s: %w: another state was put in its place; open it again", d.path, ErrReplaced)
+	}
+	_, more, err := now.Merge(built)
+	if err == nil && more {
+		err = fmt.Errorf("%w: the manifest has lost some of what it declared", schema.ErrDeclaration)
+	}
+	return d.contradiction(err)
+}
+
+func (d *Store) contradiction(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w: if the program is the newer one, run `freehold state upgrade --dir %s`; if it is older, build it from the present owners.yaml", d.path, err, ShellWord(d.path))
+}
+
+// WriteManifest makes the lock files and directories of claims that m's declaration needs and lacks,
+// then replaces the manifest. The caller holds the state's lock.
+func (d *Store) WriteManifest(m *schema.Manifest) error {
+	for _, name := range lockNames(&m.Declaration) {
+		if _, ok := m.Locks[name]; ok {
+			continue
+		}
+		ino, err := d.meta.makeLock(name)
+		if err != nil {
+			return err
+		}
+		m.Locks[name] = ino
+	}
+	if err := d.makeClaims(m); err != nil {
+		return err
+	}
+	for _, name := range pendingNames(&m.Declaration) {
+		if err := d.meta.makePending(name); err != nil {
+			return err
+		}
+	}
+	text, err := m.Marshal()
+	if err != nil {
+		return fmt.Errorf("%s: %w: %w", filepath.Join(d.path, metaName, manifestName), ErrTooLarge, err)
+	}
+	m.Text = text
+	return d.WriteRecord(manifestName, text)
+}
+
+// makeLock makes the lock file name, or takes the one that a killed upgrade
+// left: it was never in a manifest, so nobody can have locked it.
+func (f *folder) makeLock(name string) (ino uint64, err error) {
+	fd, err := unix.Openat(f.fd, name, unix.O_RDWR|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		fd, err = f.openRegular(name)
+	}
+	if err != nil {
+		return 0, f.fail("create", name, err)
+	}
+	defer unix.Close(fd)
+	var st unix.Stat_t
+	if err := unix.Fchmod(fd, 0o600); err != nil {
+		return 0, f.fail("chmod", name, err)
+	}
+	if err := unix.Fstat(fd, &st); err != nil {
+		return 0, f.fail("stat", name, err)
+	}
+	if err := f.plain(name, &st); err != nil {
+		return 0, err
+	}
+	return st.Ino, nil
+}

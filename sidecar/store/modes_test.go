@@ -1,0 +1,95 @@
+//go:build unix
+
+package store
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+func TestOpenRefusesWhenOthersMayWriteInFreehold(t *testing.T) {
+	d := newState(t)
+	if err := os.Chmod(filepath.Join(d.Path(), metaName), 0o770); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Open(d.Path())
+	wantError(t, err, ErrUnsafe, metaName, "chmod go-w")
+}
+
+func TestCreateMakesAUsableDirectoryWhateverTheUmask(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "a", "b", "state")
+	old := unix.Umask(0o777)
+	err := Create(dir, declaration())
+	unix.Umask(old)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path := dir; filepath.Base(path) != "001"; path = filepath.Dir(path) {
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if mode := info.Mode().Perm(); mode != 0o700 {
+			t.Errorf("%s has mode %04o", path, mode)
+		}
+	}
+}
+
+// What is made later in .freehold is this user's alone too, and usable.
+func TestLaterDirectoriesArePrivateWhateverTheUmask(t *testing.T) {
+	d := newState(t)
+	old := unix.Umask(0o777)
+	id := NewNonce()
+	_, err := d.Reject("patch", []byte("{}"), "no reason")
+	err = errors.Join(err, d.Stage(id, map[string][]byte{"cost.json": []byte("{}")}))
+	unix.Umask(old)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{quarantineName, upgradePrefix + id} {
+		info, err := os.Stat(filepath.Join(d.Path(), metaName, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if mode := info.Mode().Perm(); mode != 0o700 {
+			t.Errorf("%s has mode %04o", name, mode)
+		}
+	}
+}
+
+func TestCreateMakesPrivateFilesWhateverTheUmask(t *testing.T) {
+	for _, umask := range []int{0o000, 0o022, 0o077, 0o277} {
+		dir := filepath.Join(t.TempDir(), "state")
+		old := unix.Umask(umask)
+		err := os.Mkdir(dir, 0o700)
+		if err == nil {
+			err = errors.Join(os.Chmod(dir, 0o700), Create(dir, declaration()))
+		}
+		unix.Umask(old)
+		if err != nil {
+			t.Fatalf("umask %03o: %v", umask, err)
+		}
+		filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+			if err != nil {
+				t.Fatal(err)
+			}
+			info, err := e.Info()
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := fs.FileMode(0o600)
+			if e.IsDir() {
+				want = 0o700
+			}
+			if got := info.Mode().Perm(); got != want {
+				t.Errorf("umask %03o: %s has mode %04o, want %04o", umask, path, got, want)
+			}
+			return nil
+		})
+	}
+}

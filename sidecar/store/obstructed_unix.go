@@ -1,0 +1,82 @@
+//go:build unix
+
+package store
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/freehold-dev/freehold/schema"
+	"golang.org/x/sys/unix"
+)
+
+// Obstructed returns the errors that [Store.LockAll] would return with one after
+// the other of the state's locks, of which m says what they are, or nil. It takes
+// none of them. A lock that commits hold it watches as long as wait: only one that
+// the same process has all that time would be refused. Where the kernel does not
+// tell who holds a lock, nobody does as far as this goes.
+func (d *Store) Obstructed(ctx context.Context, m *schema.Manifest, wait time.Duration) error {
+	var errs []error
+	for _, name := range lockNames(&m.Declaration) {
+		patience := wait
+		if !strings.HasSuffix(name, commitLock) {
+			patience = 0
+		}
+		errs = append(errs, d.obstructed(ctx, name, m.Locks[name], patience))
+	}
+	return errors.Join(errs...)
+}
+
+// OwnerObstructed is [Store.Obstructed] for the locks that a process of owner takes,
+// each of which it waits for as long as wait.
+func (d *Store) OwnerObstructed(ctx context.Context, m *schema.Manifest, owner string, wait time.Duration) error {
+	names := []string{OwnerLock(owner)}
+	if m.Declaration.Owners[owner].EffectiveMode() == schema.Exclusive {
+		names = []string{OwnerFence(owner), OwnerLease(owner), OwnerLock(owner)}
+	}
+	for _, name := range names {
+		if err := d.obstructed(ctx, name, m.Locks[name], wait); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *Store) obstructed(ctx context.Context, name string, ino uint64, wait time.Duration) error {
+	l, err := d.OpenLock(name, ino)
+	if err != nil {
+		return err
+	}
+	defer l.file.Close() // it was never taken
+	first := l.Holder()
+	if first == 0 && l.passedOn() != 0 {
+		return l.Busy()
+	}
+	for pace := NewPace(longestLook); first != 0; {
+		if more, err := pace.Pause(ctx, wait); err != nil || !more {
+			return l.held(first)
+		}
+		if l.Holder() != first {
+			return nil
+		}
+	}
+	return nil
+}
+
+// Writable returns the error that whoever makes a file in the state's directories
+// would get for what they are: read-only, or somebody else's. It makes none, and
+// says nothing of a disk that is full.
+func (d *Store) Writable() error {
+	for _, f := range []*folder{d.state, d.meta} {
+		if err := unix.Faccessat(f.fd, ".", unix.W_OK|unix.X_OK, unix.AT_EACCESS); err != nil {
+			return f.fail("write in", ".", err)
+		}
+	}
+	return nil
+}
+
+// longestLook is the longest pause between two looks at the kernel's list of locks,
+// which is long where there are many.
+const longestLook = 10 * time.Millisecond

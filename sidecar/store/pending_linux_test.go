@@ -1,0 +1,95 @@
+package store
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/freehold-dev/freehold/schema"
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestRepairMakesALostPendingDirectoryAnew(t *testing.T) {
+	declared := declaration()
+	cost := declared.Owners["cost"]
+	cost.Busy.Then, cost.Fields = schema.Defer, map[string]schema.Field{"n": {Type: schema.TypeUint, Kind: schema.Counter}}
+	declared.Owners["cost"] = cost
+	dir := filepath.Join(t.TempDir(), "state")
+	if err := Create(dir, declared); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, metaName, OwnerPending("cost"))
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	d, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	_, err = d.OpenPending("cost")
+	wantError(t, err, ErrPending)
+	said.Same(t, "deferred: a directory that is gone", err, dir, "STATE")
+	// An upgrade is no repair: pending patches is missing.
+	cost.Fields["more"] = cost.Fields["n"]
+	_, err = d.Upgrade(t.Context(), declared)
+	wantError(t, err, ErrPending)
+	remade, err := Repair(t.Context(), dir)
+	if diff := cmp.Diff([]string{"cost.pending"}, remade); diff != "" || err != nil {
+		t.Errorf("remade (%v) (-want +got):\n%s", err, diff)
+	}
+	a, err := d.OpenPending("cost")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	if err := os.WriteFile(a.Path("a.1.json"), []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if names, err := a.Names(); err != nil || len(names) != 1 {
+		t.Errorf("names %v (%v)", names, err)
+	}
+	known := map[string]int64{"a.0.json": 7, "a.1.json": 5} // what is known is not looked at again
+	if sizes, bytes, err := a.Sizes([]string{"a.1.json"}, known); err != nil || bytes != 5 || len(sizes) != 1 {
+		t.Errorf("the files have %d bytes, of %v (%v)", bytes, sizes, err)
+	}
+	if sizes, bytes, err := a.Sizes([]string{"a.1.json", "gone"}, nil); err != nil || bytes != 1 || len(sizes) != 1 {
+		t.Errorf("the files have %d bytes, of %v (%v)", bytes, sizes, err)
+	}
+	if err := a.folder.createStaged("a.2.json", []byte("z")); err != nil {
+		t.Fatal(err)
+	}
+	wantError(t, a.folder.createStaged("a.2.json", []byte("z")), fs.ErrExist)
+	if raw, err := a.ReadFile("a.2.json", nil, 10); string(raw) != "z" || err != nil {
+		t.Errorf("read %q (%v)", raw, err)
+	}
+	other, err := d.OpenPending("cost")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	if err := errors.Join(a.Share(), other.Share()); err != nil { // as many as want to
+		t.Fatal(err)
+	}
+	wantError(t, other.Seal(t.Context(), 0), ErrBusy)
+	a.Unshare()
+	other.Unshare()
+	if err := other.Seal(t.Context(), 0); err != nil {
+		t.Fatal(err)
+	}
+	said.Same(t, "deferred: while the state is upgraded", a.Share(), dir, "STATE")
+	other.Unshare()
+	if err := errors.Join(os.Rename(path, path+".moved"), os.Mkdir(path, 0o777), os.Chmod(path, 0o777)); err != nil {
+		t.Fatal(err)
+	}
+	said.Same(t, "deferred: a directory that was moved while it was used", a.Unmoved(), dir, "STATE")
+	said.Same(t, "deferred: a directory for others", d.meta.pendingIntact("cost.pending"), dir, "STATE")
+	if err := errors.Join(os.Remove(path), os.Rename(path+".moved", path)); err != nil {
+		t.Fatal(err)
+	}
+	if all, err := os.ReadDir(path); err != nil || len(all) != 2 {
+		t.Errorf("left behind: %v (%v)", all, err)
+	}
+}

@@ -1,0 +1,309 @@
+//go:build unix
+
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	"golang.org/x/sys/unix"
+)
+
+// An PendingDir is the open directory of the patches that processes of one owner
+// have deferred. Its methods are safe for concurrent use, but for Names. It is
+// opened for one purpose and closed again: one that was moved away meanwhile must
+// not be used for long.
+type PendingDir struct {
+	dir    *Store
+	name   string
+	folder folder
+	read   atomic.Int64 // bytes
+}
+
+// OpenPending opens the directory of owner's pending patches. It was made with
+// the state, and is never made on the fly: an error means that it is not there
+// or not to be trusted, and that pending patches may be lost.
+func (d *Store) OpenPending(owner string) (*PendingDir, error) {
+	name := OwnerPending(owner)
+	fd, err := d.meta.openBelow(name, openFlags|unix.O_DIRECTORY)
+	a := &PendingDir{dir: d, name: name, folder: folder{path: filepath.Join(d.meta.path, name), fd: fd}}
+	switch {
+	case notThere(err):
+		return nil, a.lost(d.meta.explainAs(unix.S_IFDIR, name, err))
+	case err != nil:
+		return nil, d.meta.fail("open", name, err)
+	}
+	if err := private(&a.folder); err != nil {
+		a.Close()
+		return nil, err
+	}
+	return a, nil
+}
+
+func (a *PendingDir) lost(err error) error {
+	return fmt.Errorf("%w: %w: put it back if it was moved, or stop the state's programs and run `freehold state repair --dir %s`", ErrPending, err, ShellWord(a.dir.path))
+}
+
+// Close closes the directory.
+func (a *PendingDir) Close() error { return unix.Close(a.folder.fd) }
+
+// Share makes sure, until [PendingDir.Unshare], that nobody seals the directory: what
+// is put into it by then is seen by whoever does. It waits for nobody, and
+// returns an error that wraps [ErrBusy] if somebody has sealed it, or waits to.
+func (a *PendingDir) Share() error {
+	if wanted(a.folder.fd) { // else those who deferred without pause keep it from being sealed for ever
+		return a.busy()
+	}
+	return a.take(unix.LOCK_SH)
+}
+
+// Seal makes sure, until [PendingDir.Unshare], that nobody puts a patch into the
+// directory: those that are there are all. It waits for who is putting one, as
+// long as wait, and then returns an error that wraps [ErrBusy]; nobody begins to
+// put another meanwhile.
+func (a *PendingDir) Seal(ctx context.Context, wait time.Duration) error {
+	want(a.folder.fd, true)
+	defer want(a.folder.fd, false)
+	for pace := turnPace(0); ; {
+		err := a.take(unix.LOCK_EX)
+		if !errors.Is(err, ErrBusy) {
+			return err
+		}
+		if more, ended := pace.Pause(ctx, wait); ended != nil || !more {
+			return errors.Join(err, ended)
+		}
+	}
+}
+
+func (a *PendingDir) take(how int) error {
+	free, err := a.folder.lock(how)
+	if err == nil && !free {
+		err = a.busy()
+	}
+	return err
+}
+
+func (a *PendingDir) busy() error {
+	return fmt.Errorf("%s: %w: an upgrade of the state is under way, or somebody sets a patch pending; try again", a.folder.path, ErrBusy)
+}
+
+// Unshare ends what Share or Seal began, also if a child has the descriptor at
+// this moment between fork and exec.
+func (a *PendingDir) Unshare() { unix.Flock(a.folder.fd, unix.LOCK_UN) }
+
+// Path returns the absolute path of a file in the directory, for messages.
+func (a *PendingDir) Path(name string) string { return filepath.Join(a.folder.path, name) }
+
+// Names lists the patches, sorted by name. What is still being written has
+// other names. It returns an error that wraps [ErrFlooded] if there are more
+// than [MostPending] files.
+func (a *PendingDir) Names() ([]string, error) {
+	if _, err := unix.Seek(a.folder.fd, 0, 0); err != nil {
+		return nil, a.folder.fail("list", ".", err)
+	}
+	var names []string
+	buf := make([]byte, 32<<10)
+	for {
+		n, err := retry(func() (int, error) { return unix.ReadDirent(a.folder.fd, buf) })
+		if err != nil {
+			return nil, a.folder.fail("list", ".", err)
+		}
+		if n == 0 {
+			break
+		}
+		if _, _, names = unix.ParseDirent(buf[:n], -1, names); len(names) > MostPending {
+			return nil, a.flooded("%d files", MostPending)
+		}
+	}
+	names = slices.DeleteFunc(names, func(name string) bool { return strings.HasPrefix(name, ".") })
+	slices.Sort(names)
+	return names, nil
+}
+
+// ReadFile reads the patch name, with the errors of [Store.ReadFile]. It returns
+// an error that wraps [ErrFlooded] once it has read more than [MostPendingBytes].
+func (a *PendingDir) ReadFile(name string, buf []byte, most int) ([]byte, error) {
+	raw, err := a.folder.readFile(name, buf, most)
+	if a.read.Add(int64(len(raw))) > MostPendingBytes {
+		return nil, a.flooded("%d bytes", MostPendingBytes)
+	}
+	return raw, err
+}
+
+func (a *PendingDir) flooded(format string, most int) error {
+	return a.folder.fail("list", ".", fmt.Errorf("%w: more than "+format+": move away what is not Freehold's", ErrFlooded, most))
+}
+
+// Sizes returns how many bytes each of the files names has, and all of them. It
+// looks at those only that are not in known, which may be nil: nobody changes a
+// file. One that is gone has none.
+func (a *PendingDir) Sizes(names []string, known map[string]int64) (sizes map[string]int64, bytes int64, err error) {
+	sizes = make(map[string]int64, len(names))
+	for _, name := range names {
+		size, ok := known[name]
+		if !ok {
+			var st unix.Stat_t
+			switch err := unix.Fstatat(a.folder.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW); {
+			case errors.Is(err, fs.ErrNotExist):
+				continue
+			case err != nil:
+				return nil, 0, a.folder.fail("stat", name, err)
+			}
+			size = st.Size
+		}
+		sizes[name] = size
+		bytes += size
+	}
+	return sizes, bytes, nil
+}
+
+// Remove removes a patch. One that is gone already is no error.
+func (a *PendingDir) Remove(name string) error {
+	if err := unix.Unlinkat(a.folder.fd, name, 0); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return a.folder.fail("remove", name, err)
+	}
+	return nil
+}
+
+// hands is how many patches [PendingDir.RemoveAll] removes at a time, if there are more
+// than that.
+const hands = 32
+
+// RemoveAll removes patches. Whoever lists the directory holds the kernel's lock
+// on it, and whoever adds or removes a name waits in line for that. With one hand,
+// it would remove one while each process that defers adds one, and a large
+// pile would grow for as long as they go on. It returns the first error; the
+// others are removed all the same.
+func (a *PendingDir) RemoveAll(names []string) error {
+	var g errgroup.Group
+	g.SetLimit(1)
+	if len(names) > hands {
+		g.SetLimit(hands)
+	}
+	for _, name := range names {
+		g.Go(func() error { return a.Remove(name) })
+	}
+	return g.Wait()
+}
+
+// Sync makes the names in the directory durable, and that names are gone.
+func (a *PendingDir) Sync() error { return a.folder.sync() }
+
+// Unmoved returns an error that wraps [ErrPending] if the directory's name is
+// another one's now, and [ErrReplaced] if the state's is: nobody would find what
+// was put into this one.
+func (a *PendingDir) Unmoved() error {
+	if err := a.dir.Unmoved(); err != nil {
+		return err
+	}
+	var open, named unix.Stat_t
+	if err := unix.Fstat(a.folder.fd, &open); err != nil {
+		return a.folder.fail("stat", ".", err)
+	}
+	if err := unix.Fstatat(a.dir.state.fd, metaName+"/"+a.name, &named, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+		return a.lost(a.folder.fail("look", ".", err))
+	}
+	if open.Ino != named.Ino || open.Dev != named.Dev {
+		return a.lost(a.folder.fail("look", ".", errors.New("it was moved or replaced")))
+	}
+	return nil
+}
+
+// Free reports whether the patch name is there, and whoever made it has closed
+// its [Draft], or is no more. One that is not there is not free to remove: the
+// next to get the name may be another's.
+func (a *PendingDir) Free(name string) (bool, error) {
+	fd, err := a.folder.openRegular(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	defer unix.Close(fd)
+	free, err := flock(fd, unix.LOCK_EX)
+	if err != nil {
+		return false, a.folder.fail("flock", name, err)
+	}
+	return free && named(fd, a.folder.fd, name), nil
+}
+
+// makePending makes the directory name, or takes the one that a killed upgrade
+// left.
+func (f *folder) makePending(name string) error {
+	err := f.mkdir(name)
+	if errors.Is(err, fs.ErrExist) {
+		return f.pendingIntact(name)
+	}
+	return err
+}
+
+// pendingIntact returns an error unless name is a directory of this user, and
+// nothing is mounted there.
+func (f *folder) pendingIntact(name string) error {
+	fd, err := f.openBelow(name, openFlags|unix.O_DIRECTORY)
+	if err != nil {
+		return f.explainAs(unix.S_IFDIR, name, err)
+	}
+	defer unix.Close(fd)
+	return private(&folder{path: filepath.Join(f.path, name), fd: fd})
+}
+
+// Reject keeps a copy of what was not folded into a sidecar, and why, in
+// .freehold/quarantine, durably, and returns its path. Doing so again for the
+// same name changes nothing.
+func (d *Store) Reject(name string, raw []byte, why string) (string, error) {
+	into, err := d.openQuarantine()
+	if err != nil {
+		return "", err
+	}
+	defer into.close()
+	for file, text := range map[string][]byte{name: raw, name + ".why": []byte(why + "\n")} {
+		if err := into.createExclusive(file, text); err != nil && !errors.Is(err, fs.ErrExist) {
+			return "", err
+		}
+	}
+	return filepath.Join(into.path, name), into.sync()
+}
+
+// Rejected returns how many files there are of what [Store.Reject] has kept of the
+// directory of patches called pending.
+func (d *Store) Rejected(pending string) (int, error) {
+	into, err := d.meta.openChild(quarantineName)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	defer into.close()
+	names, err := into.names()
+	kept := 0
+	for _, name := range names {
+		if strings.HasPrefix(name, pending+".") && !strings.HasSuffix(name, ".why") {
+			kept++
+		}
+	}
+	return kept, err
+}
+
+// Kept reads back why [Store.Reject] kept name, or returns [fs.ErrNotExist].
+func (d *Store) Kept(name string) (why string, err error) {
+	into, err := d.meta.openChild(quarantineName)
+	if err != nil {
+		return "", err
+	}
+	defer into.close()
+	text, err := into.readFile(name+".why", nil, maxWhy)
+	return strings.TrimSuffix(string(text), "\n"), err
+}
+
+const maxWhy = 64 << 10

@@ -1,0 +1,76 @@
+//go:build unix
+
+package store
+
+import (
+	"errors"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// ReadRecord reads the file name in .freehold, with the errors of
+// [Store.ReadFile].
+func (d *Store) ReadRecord(name string, buf []byte, most int) ([]byte, error) {
+	return d.meta.readFile(name, buf, most)
+}
+
+// WriteRecord replaces the file name in .freehold, whole and durably. Nobody
+// else may be writing it: what killed writers of it left is removed.
+func (d *Store) WriteRecord(name string, raw []byte) error {
+	if err := d.meta.collect(name); err != nil {
+		return err
+	}
+	if err := d.meta.writeFile(name, raw); err != nil {
+		return err
+	}
+	return d.meta.sync()
+}
+
+// QuarantineRecord is [Store.Quarantine] for a file in .freehold.
+func (d *Store) QuarantineRecord(name string) (Quarantined, error) {
+	return d.quarantine(d.meta, name, nil)
+}
+
+// Collect removes what killed writers of the file name in the state directory
+// left behind. Nobody else may be writing it.
+func (d *Store) Collect(name string) error { return d.state.collect(name) }
+
+func (f *folder) collect(target string) error {
+	names, err := f.staged(target)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if err := f.root.Remove(name); errors.Is(err, unix.EBUSY) {
+			continue // something is mounted over it, so no commit made it
+		} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return f.located(err)
+		}
+	}
+	return nil
+}
+
+// staged lists what writers of the file target have staged, by the names that
+// renameio gives its files: a dot, the name of the target, and a decimal number.
+func (f *folder) staged(target string) ([]string, error) {
+	names, err := f.names()
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(names, func(name string) bool {
+		if !stages(name, target) {
+			return true
+		}
+		info, err := f.root.Lstat(name)
+		return err != nil || !info.Mode().IsRegular() // gone, or something that no commit made
+	}), nil
+}
+
+// stages reports whether a writer of target could have staged name.
+func stages(name, target string) bool {
+	number, ok := strings.CutPrefix(name, "."+target)
+	return ok && number != "" && strings.Trim(number, "0123456789") == ""
+}

@@ -1,0 +1,107 @@
+//go:build unix
+
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/freehold-dev/freehold/schema"
+	"golang.org/x/sys/unix"
+)
+
+// Repair makes the lock files anew that are missing or are not the ones of
+// the manifest, as after a copy or a restore of the directory, and the
+// directories of pending patches that are missing, and takes the directories
+// of claims that are there, with what is in them, or makes those that are
+// missing. It first takes every lock that is intact and looks for holders of
+// those that are not, and returns an error that wraps [ErrBusy] if anybody uses
+// the state. It returns the names of the files and directories that it made or
+// took.
+func Repair(ctx context.Context, dir string) (remade []string, err error) {
+	d, err := Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	// The lock of the directory itself keeps two repairs apart: the state's
+	// own lock may be what is lost.
+	if err := unix.Flock(d.meta.fd, unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		return nil, fmt.Errorf("%s: %w (%w): another repair is under way; wait for it", d.meta.path, ErrBusy, err)
+	}
+	defer unix.Flock(d.meta.fd, unix.LOCK_UN) // not left to a child that is between fork and exec
+	m, err := d.Manifest()
+	if err != nil {
+		return nil, err
+	}
+	if m.Instance != "" {
+		if err := d.Attend(ctx, stateWait); err != nil {
+			return nil, err
+		}
+	}
+	remade, held, err := d.lockIntact(ctx, m)
+	defer func() {
+		for _, l := range held {
+			l.Close()
+		}
+	}()
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range pendingNames(&m.Declaration) {
+		if d.meta.pendingIntact(name) != nil {
+			remade = append(remade, name)
+		}
+	}
+	lost := d.lostClaims(m)
+	if len(remade)+len(lost) == 0 {
+		return nil, nil
+	}
+	for _, owner := range lost {
+		delete(m.Claims, owner) // so that what is there is taken
+	}
+	if err := d.remake(m, remade); err != nil {
+		return nil, err
+	}
+	for _, owner := range lost {
+		remade = append(remade, claimsName+"/"+owner)
+	}
+	return remade, nil
+}
+
+// lockIntact takes the locks that are those of the manifest. It returns the names
+// of the others, which nobody holds, and those that it has, also with an error.
+func (d *Store) lockIntact(ctx context.Context, m *schema.Manifest) (lost []string, held []*Lock, err error) {
+	for _, name := range lockNames(&m.Declaration) {
+		l, err := d.OpenLock(name, m.Locks[name])
+		if errors.Is(err, ErrLock) {
+			lost = append(lost, name)
+			if pid := d.lostHolder(m, name); pid != 0 {
+				return nil, held, fmt.Errorf("%s: %w: process %d holds the lost lock; stop it first", filepath.Join(d.meta.path, name), ErrBusy, pid)
+			}
+			continue
+		}
+		if err != nil {
+			return nil, held, err
+		}
+		held = append(held, l)
+		if err := l.Acquire(ctx, 0); err != nil {
+			return nil, held, err
+		}
+	}
+	return lost, held, nil
+}
+
+// remake puts new lock files in the place of the lost ones. What stood there
+// is moved to the quarantine, whatever it was: nothing is deleted unread.
+func (d *Store) remake(m *schema.Manifest, names []string) error {
+	for _, name := range names {
+		delete(m.Locks, name)
+		if _, err := d.quarantine(d.meta, name, nil); err != nil && !errors.Is(err, unix.ENOENT) {
+			return err
+		}
+	}
+	return d.WriteManifest(m)
+}

@@ -1,0 +1,95 @@
+//go:build unix
+
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+)
+
+// gonePrefix begins the names of instances that are being removed. Like
+// newPrefix it is no instance's.
+const gonePrefix = ".freehold-gone-"
+
+// A Seizure holds an instance so that no process works in it.
+type Seizure struct {
+	dir   *Store
+	locks []*Lock
+}
+
+// Seize takes everything that a process could hold in the instance, in the
+// order in which all take it, without waiting: what [Store.Attend] takes, the
+// state's lock, and of each owner by name the fence, the lease and the lock. It
+// returns an error that wraps [ErrBusy] if somebody holds one of them.
+func (d *Store) Seize() (*Seizure, error) {
+	s := &Seizure{dir: d}
+	if ok, err := d.state.lock(unix.LOCK_EX); err != nil {
+		return nil, err
+	} else if !ok {
+		return nil, fmt.Errorf("%s: %w: a process has it open; try again when it has ended", d.path, ErrBusy)
+	}
+	if err := s.takeAll(); err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *Seizure) takeAll() error {
+	if err := s.dir.Unmoved(); err != nil {
+		return err
+	}
+	m, err := s.dir.Manifest()
+	if err != nil {
+		return err
+	}
+	s.locks, err = s.dir.acquireAll(context.Background(), m, lockNames(&m.Declaration), 0)
+	return err
+}
+
+// Close lets everything go. The directory stays open.
+func (s *Seizure) Close() error {
+	var errs []error
+	for _, l := range s.locks {
+		errs = append(errs, l.Close())
+	}
+	return errors.Join(append(errs, unix.Flock(s.dir.state.fd, unix.LOCK_UN))...)
+}
+
+// Discard removes the instance. It first gives the directory a name that
+// nobody takes for an instance's, so that it is there as a whole or gone: what
+// it does not get to delete, [RemoveLeftover] does. It returns an error that
+// wraps [ErrReplaced], and removes nothing, if another directory has taken the
+// instance's place.
+func (s *Seizure) Discard() error {
+	d := s.dir
+	parent, err := openFolder(filepath.Dir(d.path))
+	if err != nil {
+		return err
+	}
+	defer parent.close()
+	if err := d.Unmoved(); err != nil {
+		return err
+	}
+	name, gone := filepath.Base(d.path), gonePrefix+NewNonce()
+	if err := renameNew(parent.fd, name, gone); err != nil {
+		return parent.fail("rename", name, err)
+	}
+	// Somebody who knows nothing of locks may have moved something else
+	// there since the last look. It is put back, onto nothing.
+	var st unix.Stat_t
+	if err := unix.Fstatat(parent.fd, gone, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil || st.Ino != d.ino {
+		return errors.Join(fmt.Errorf("%s: %w: nothing was removed; try again", d.path, ErrReplaced), err, renameNew(parent.fd, gone, name))
+	}
+	if err := parent.sync(); err != nil { // else a crash could leave half of it under its own name
+		return err
+	}
+	if err := parent.root.RemoveAll(gone); err != nil {
+		return parent.located(err)
+	}
+	return parent.sync()
+}

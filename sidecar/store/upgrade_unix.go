@@ -1,0 +1,219 @@
+//go:build unix
+
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/freehold-dev/freehold/schema"
+	"golang.org/x/sys/unix"
+)
+
+// upgradePrefix begins the names of the directories in .freehold in which
+// upgrades put sidecars before they take effect.
+const upgradePrefix = "upgrade-"
+
+// LockAll takes every lock of the state in the order of all who need several:
+// the state's, then for each owner its fence, its lease, and its lock. For the
+// state's, and for each that commits hold, it waits as long as wait; a lease that
+// is held, or a fence that is shut, is an error that wraps [ErrBusy] at once. It
+// returns the manifest as it stands under the locks, and what lets them go.
+func (d *Store) LockAll(ctx context.Context, wait time.Duration) (m *schema.Manifest, release func(), err error) {
+	m, unlock, err := d.lockState(ctx, wait)
+	if err != nil {
+		return nil, nil, err
+	}
+	var held []*Lock
+	release = func() {
+		for _, l := range slices.Backward(held) {
+			l.Close()
+		}
+		unlock()
+	}
+	if held, err = d.acquireAll(ctx, m, lockNames(&m.Declaration)[1:], wait); err != nil {
+		release()
+		return nil, nil, err
+	}
+	return m, release, nil
+}
+
+// acquireAll takes locks in the order of names: one that commits hold within
+// wait, a lease or a fence without waiting. It returns those that it has, also
+// with an error.
+func (d *Store) acquireAll(ctx context.Context, m *schema.Manifest, names []string, wait time.Duration) (held []*Lock, err error) {
+	for _, name := range names {
+		l, err := d.OpenLock(name, m.Locks[name])
+		if err != nil {
+			return held, err
+		}
+		held = append(held, l)
+		patience := wait
+		if !strings.HasSuffix(name, commitLock) {
+			patience = 0
+		}
+		if err := l.Acquire(ctx, patience); err != nil {
+			return held, err
+		}
+	}
+	return held, nil
+}
+
+// Stage puts files, by name, into the directory of the upgrade id, durably.
+// The caller holds the state's lock. What earlier upgrades left that never took
+// effect is removed, and so is this one's if it fails.
+func (d *Store) Stage(id string, files map[string][]byte) error {
+	if err := d.Unstage(); err != nil {
+		return err
+	}
+	err := d.stage(id, files)
+	if err != nil {
+		err = errors.Join(err, d.Unstage())
+	}
+	return err
+}
+
+func (d *Store) stage(id string, files map[string][]byte) error {
+	name := upgradePrefix + id
+	if err := d.meta.mkdir(name); err != nil {
+		return err
+	}
+	into, err := d.meta.openChild(name)
+	if err != nil {
+		return err
+	}
+	defer into.close()
+	for name, raw := range files {
+		if err := into.writeFile(name, raw); err != nil {
+			return err
+		}
+	}
+	if err := into.sync(); err != nil {
+		return err
+	}
+	return d.meta.sync()
+}
+
+// Unstage removes the directories of all upgrades. The caller holds the state's
+// lock, and none of them is pending.
+func (d *Store) Unstage() error {
+	names, err := d.meta.names()
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if _, ok := nonceAfter(upgradePrefix, name); !ok {
+			continue
+		}
+		if err := d.meta.root.RemoveAll(name); err != nil {
+			return d.meta.located(err)
+		}
+	}
+	return nil
+}
+
+// ReadStaged is [Store.ReadFile] for a file of the upgrade id.
+func (d *Store) ReadStaged(id, name string, buf []byte, most int) ([]byte, error) {
+	from, err := d.meta.openChild(upgradePrefix + id)
+	if err != nil {
+		return nil, err
+	}
+	defer from.close()
+	return from.readFile(name, buf, most)
+}
+
+// StagedPath returns the path of the file name of the upgrade id.
+func (d *Store) StagedPath(id, name string) string {
+	return filepath.Join(d.meta.path, upgradePrefix+id, name)
+}
+
+// Install moves a file of the upgrade id into the state directory, where it
+// takes the place of the one of that name; or, with keep, into the quarantine.
+// It is no error if the file has gone there already.
+func (d *Store) Install(id, name string, keep bool) error {
+	from, err := d.meta.openChild(upgradePrefix + id)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return inTheWay(err)
+	}
+	defer from.close()
+	if err := from.installable(name); err != nil {
+		return err
+	}
+	to := d.state
+	if keep {
+		if to, err = d.openQuarantine(); err != nil {
+			return err
+		}
+		defer to.close()
+	} else if err := d.replaceable(name); err != nil {
+		return err
+	}
+	if err := unix.Renameat(from.fd, name, to.fd, name); err != nil && err != unix.ENOENT {
+		return from.fail("rename", name, err)
+	}
+	if err := to.sync(); err != nil {
+		return err
+	}
+	return from.sync()
+}
+
+// installable refuses to put anything but a plain file in the place of a
+// sidecar. If name is not there any more, all is well.
+func (f *folder) installable(name string) error {
+	var st unix.Stat_t
+	if err := unix.Fstatat(f.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+		if err == unix.ENOENT {
+			return nil
+		}
+		return f.fail("stat", name, err)
+	}
+	return inTheWay(f.plain(name, &st))
+}
+
+// inTheWay adds to err what to do about something that is no file of ours.
+func inTheWay(err error) error {
+	if errors.Is(err, ErrIrregular) {
+		return fmt.Errorf("%w: move it away", err)
+	}
+	return err
+}
+
+// replaceable refuses to put a file in the place of a link, a pipe, or another
+// user's file.
+func (d *Store) replaceable(name string) error {
+	if _, err := d.Existing(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return inTheWay(err)
+	}
+	return nil
+}
+
+// Drop moves the file name in the state directory to the quarantine as kept. It
+// is no error if there is none any more.
+func (d *Store) Drop(name, kept string) error {
+	into, err := d.openQuarantine()
+	if err != nil {
+		return err
+	}
+	defer into.close()
+	if err := unix.Renameat(d.state.fd, name, into.fd, kept); err != nil && err != unix.ENOENT {
+		return d.state.fail("quarantine", name, err)
+	}
+	if err := into.sync(); err != nil {
+		return err
+	}
+	return d.state.sync()
+}
+
+// QuarantinePath returns the path of the file name in the quarantine.
+func (d *Store) QuarantinePath(name string) string {
+	return filepath.Join(d.meta.path, quarantineName, name)
+}
