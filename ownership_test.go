@@ -11,11 +11,15 @@ import (
 	"go/parser"
 	"go/token"
 	"go/types"
+	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -443,4 +447,240 @@ func TestNoExportedAPIMentionsAWriter(t *testing.T) {
 	for _, f := range found {
 		t.Errorf("%v", f)
 	}
+}
+
+// A tally is the size of one package, without tests and generated code.
+type tally struct {
+	files, lines int
+	exported     int // functions, types, methods of exported types, variables, constants
+	words        int // of comments
+	relative     int // who, what and their kin among them
+	it           int
+	methods      map[string]int // by type
+}
+
+// testKit holds the packages that only tests use; they are no product.
+var testKit = []string{"sidecar/bench", "sidecar/history", "sidecar/internal/testkit/…", "sidecar/model", "sidecar/scratch", "schema/errorstest"}
+
+var (
+	generatedLine = regexp.MustCompile(`(?m)^// Code generated .* DO NOT EDIT\.$`)
+	word          = regexp.MustCompile(`[\p{L}$']+`)
+	relativeWord  = regexp.MustCompile(`(?i)\b(who|whom|whose|whoever|what|whatever)\b`)
+	pronounIt     = regexp.MustCompile(`(?i)\bit\b`)
+)
+
+// eachFile calls fn with every source file of the module, tests apart, that
+// nobody generated.
+func eachFile(t *testing.T, fn func(pkg, name, text string, fset *token.FileSet, file *ast.File)) {
+	t.Helper()
+	fset := token.NewFileSet()
+	err := filepath.WalkDir(".", func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && name != "." && (d.Name() == "testdata" || d.Name()[0] == '.'):
+			return filepath.SkipDir
+		case d.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go"):
+			return nil
+		}
+		text, err := os.ReadFile(name)
+		if err != nil || generatedLine.Match(text) {
+			return err
+		}
+		file, err := parser.ParseFile(fset, name, text, parser.ParseComments)
+		if err != nil {
+			return err
+		}
+		fn(filepath.ToSlash(filepath.Dir(name)), name, string(text), fset, file)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// tallies measures every package.
+func tallies(t *testing.T) map[string]*tally {
+	t.Helper()
+	all := map[string]*tally{}
+	eachFile(t, func(pkg, _, text string, _ *token.FileSet, file *ast.File) {
+		s := all[pkg]
+		if s == nil {
+			s = &tally{methods: map[string]int{}}
+			all[pkg] = s
+		}
+		s.files++
+		s.lines += strings.Count(text, "\n")
+		for _, group := range file.Comments {
+			comment := group.Text()
+			s.words += len(word.FindAllString(comment, -1))
+			s.relative += len(relativeWord.FindAllString(comment, -1))
+			s.it += len(pronounIt.FindAllString(comment, -1))
+		}
+		for _, decl := range file.Decls {
+			s.count(decl)
+		}
+	})
+	return all
+}
+
+// count adds the names that decl exports and the methods that it gives a type.
+func (s *tally) count(decl ast.Decl) {
+	exports := func(name string) {
+		if ast.IsExported(name) {
+			s.exported++
+		}
+	}
+	switch d := decl.(type) {
+	case *ast.FuncDecl:
+		if d.Recv == nil {
+			exports(d.Name.Name)
+			return
+		}
+		typ := receiver(d.Recv.List[0].Type)
+		s.methods[typ]++
+		if ast.IsExported(typ) {
+			exports(d.Name.Name)
+		}
+	case *ast.GenDecl:
+		for _, spec := range d.Specs {
+			switch spec := spec.(type) {
+			case *ast.TypeSpec:
+				exports(spec.Name.Name)
+			case *ast.ValueSpec:
+				for _, name := range spec.Names {
+					exports(name.Name)
+				}
+			}
+		}
+	}
+}
+
+// receiver returns the name of a method's type.
+func receiver(expr ast.Expr) string {
+	switch e := expr.(type) {
+	case *ast.StarExpr:
+		return receiver(e.X)
+	case *ast.IndexExpr:
+		return receiver(e.X)
+	case *ast.IndexListExpr:
+		return receiver(e.X)
+	case *ast.Ident:
+		return e.Name
+	}
+	return ""
+}
+
+// public reports whether another module can import pkg.
+func public(pkg string) bool {
+	return !slices.Contains(strings.Split(pkg, "/"), "internal") && !strings.HasPrefix(pkg, "cmd/") && !strings.HasPrefix(pkg, "owners/")
+}
+
+func inTestKit(pkg string) bool {
+	return slices.ContainsFunc(testKit, func(pattern string) bool { return matches(pattern, pkg) })
+}
+
+// limits returns a check of a figure against the ceiling of that name in
+// .ci/limits.txt.
+func limits(t *testing.T) func(figure string, got int, limit string) {
+	t.Helper()
+	text, err := os.ReadFile(".ci/limits.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ceilings := map[string]int{}
+	for line := range strings.Lines(string(text)) {
+		line, _, _ = strings.Cut(line, "#")
+		if f := strings.Fields(line); len(f) > 0 {
+			if ceilings[f[0]], err = strconv.Atoi(f[1]); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return func(figure string, got int, limit string) {
+		t.Helper()
+		if bound, ok := ceilings[limit]; !ok || got > bound {
+			t.Errorf("%s: %d, and .ci/limits.txt allows %d as %s", figure, got, bound, limit)
+		}
+	}
+}
+
+// The figures of .ci/limits.txt are the tree's at the last change of shape. A
+// change that needs more raises a figure and gives its reason there.
+func TestPackagesKeepTheirLimits(t *testing.T) {
+	most := limits(t)
+	all := tallies(t)
+	var sum, kit tally
+	names := 0
+	for _, pkg := range slices.Sorted(maps.Keys(all)) {
+		s := all[pkg]
+		t.Logf("%-40s %3d files %6d lines %4d exported", pkg, s.files, s.lines, s.exported)
+		most(pkg+": files", s.files, "files-of-a-package")
+		most(pkg+": lines", s.lines, "lines-of-a-package")
+		for typ, n := range s.methods {
+			most(pkg+"."+typ+": methods", n, "methods-of-a-type")
+		}
+		total := &sum
+		if inTestKit(pkg) {
+			total = &kit
+		}
+		if public(pkg) {
+			most(pkg+": exported names", s.exported, pkg)
+			names += s.exported
+		}
+		total.files += s.files
+		total.lines += s.lines
+		sum.words, sum.relative, sum.it = sum.words+s.words, sum.relative+s.relative, sum.it+s.it
+	}
+	t.Logf("product: %d files, %d lines, %d public names; test kit: %d files, %d lines", sum.files, sum.lines, names, kit.files, kit.lines)
+	t.Logf("comments: %d words; in 1,000 words %.1f who and what, %.1f it", sum.words, 1000*float64(sum.relative)/float64(sum.words), 1000*float64(sum.it)/float64(sum.words))
+	most("lines of the product", sum.lines, "lines")
+	most("files of source", sum.files+kit.files, "files")
+	most("public names", names, "names")
+	most("who and what in 10,000 words of comment", 10000*sum.relative/sum.words, "relative-words")
+	most("it in 10,000 words of comment", 10000*sum.it/sum.words, "it-words")
+}
+
+// A library gives remedies as data. Only a command knows its own name and flags.
+func TestOnlyCommandsNameCommands(t *testing.T) {
+	command := regexp.MustCompile("`freehold |freehold (" + strings.Join([]string{"accept", "quarantine", "fold", "doctor", "prune", "state", "adopt", "set", "clear", "explain", "view", "lease", "done", "observe", "gen"}, "|") + `)\b`)
+	found := 0
+	eachFile(t, func(pkg, name, _ string, fset *token.FileSet, file *ast.File) {
+		if strings.HasPrefix(pkg, "cmd/") || inTestKit(pkg) {
+			return
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING && command.MatchString(lit.Value) {
+				t.Logf("%v: a command line in a string outside cmd: return a store.Remedy", fset.Position(lit.Pos()))
+				found++
+			}
+			return true
+		})
+	})
+	limits(t)("command lines in strings outside cmd", found, "command-lines-outside-cmd")
+}
+
+// Comments and messages name the thing: see the English of the house.
+func TestTextsNameTheThing(t *testing.T) {
+	const most = 2 // in a file
+	over := 0
+	eachFile(t, func(_, name, _ string, _ *token.FileSet, file *ast.File) {
+		found := 0
+		for _, group := range file.Comments {
+			found += len(relativeWord.FindAllString(group.Text(), -1))
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			if call, ok := n.(*ast.CallExpr); ok && len(call.Args) > 0 {
+				if lit, ok := call.Args[0].(*ast.BasicLit); ok && lit.Kind == token.STRING {
+					found += len(relativeWord.FindAllString(lit.Value, -1))
+				}
+			}
+			return true
+		})
+		if found > most {
+			over++
+			t.Logf("%s has %d of who, what and their kin, and may have %d: name the process, the owner, the file", name, found, most)
+		}
+	})
+	limits(t)("files with more who and what than that", over, "files-with-relative-words")
 }
