@@ -460,7 +460,7 @@ type tally struct {
 }
 
 // testKit holds the packages that only tests use; they are no product.
-var testKit = []string{"sidecar/bench", "sidecar/history", "sidecar/internal/testkit/…", "sidecar/model", "sidecar/scratch", "schema/errorstest"}
+var testKit = []string{"sidecar/bench", "sidecar/history", "sidecar/internal/failpoint", "sidecar/internal/testkit/…", "sidecar/model", "sidecar/scratch", "schema/errorstest"}
 
 var (
 	generatedLine = regexp.MustCompile(`(?m)^// Code generated .* DO NOT EDIT\.$`)
