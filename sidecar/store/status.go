@@ -1,0 +1,105 @@
+package store
+
+import "github.com/freehold-dev/freehold/sidecar/internal/status"
+
+// A Status says in one word how a file, a lock or an operation was found. It
+// is an error, so that errors.Is(err, store.Foreign) works on every error
+// that wraps one.
+type Status = status.Status
+
+// An Error is a status with its place, cause and remedy.
+type Error = status.Error
+
+// A Remedy says how to mend a fault. Libraries return remedies; a command
+// makes sentences of them.
+type Remedy = status.Remedy
+
+// A Verb is the part of Freehold that mends a fault.
+type Verb = status.Verb
+
+// The statuses of a sidecar, a claim or another file of a state.
+const (
+	OK         = status.OK
+	Missing    = status.Missing
+	Invalid    = status.Invalid
+	Newer      = status.Newer
+	Foreign    = status.Foreign
+	Unreadable = status.Unreadable
+	Regressed  = status.Regressed
+	Lost       = status.Lost
+	Rejected   = status.Rejected
+)
+
+// The statuses of a state directory. HasInstances says that a directory holds
+// instances, and one of them was wanted.
+const (
+	NoState      = status.NoState
+	Exists       = status.Exists
+	Unsafe       = status.Unsafe
+	Moved        = status.Moved
+	Misplaced    = status.Misplaced
+	HasInstances = status.Instances
+	NoInstances  = status.NoInstances
+	Unsupported  = status.Unsupported
+)
+
+// The statuses of an operation. BadDeclaration says that program and manifest
+// contradict each other, BadValue that a value does not fit its field.
+const (
+	Busy           = status.Busy
+	Closed         = status.Closed
+	Conflict       = status.Conflict
+	BadDeclaration = status.Declaration
+	Fenced         = status.Fenced
+	Indeterminate  = status.Indeterminate
+	NoKey          = status.NoKey
+	NotObserved    = status.NotObserved
+	NotOpen        = status.NotOpen
+	NotOwner       = status.NotOwner
+	BadValue       = status.Value
+	Unknown        = status.Unknown
+	Unset          = status.Unset
+	DamagedRecord  = status.Damaged
+)
+
+// The statuses of a process that holds a lease. NotJudged says that nothing
+// proves which process holds it.
+const (
+	NotJudged       = status.CannotJudge
+	IdentityChanged = status.IdentityChanged
+	DeadlinePassed  = status.DeadlinePassed
+	ProcessGone     = status.Gone
+	NoHolder        = status.NoHolder
+	NoLease         = status.NoLease
+	Protected       = status.Protected
+)
+
+// The verbs of remedies.
+const (
+	VerbAbandon    = status.Abandon
+	VerbAccept     = status.Accept
+	VerbClear      = status.Clear
+	VerbDoctor     = status.Doctor
+	VerbExplain    = status.Explain
+	VerbFold       = status.Fold
+	VerbInit       = status.Init
+	VerbLease      = status.Lease
+	VerbPrune      = status.Prune
+	VerbQuarantine = status.Quarantine
+	VerbRepair     = status.Repair
+	VerbUpgrade    = status.Upgrade
+)
+
+// StatusOf returns the status of err: that of the outermost error that has
+// one, OK for nil, Missing for fs.ErrNotExist, and "" for any other error.
+func StatusOf(err error) Status { return status.Of(err) }
+
+// RemedyOf returns the remedy of the outermost error in err that has one, or
+// the zero Remedy.
+func RemedyOf(err error) Remedy { return status.RemedyOf(err) }
+
+// WithRemedy returns err with the remedy. The text of err stays the same.
+func WithRemedy(err error, r Remedy) error { return status.With(err, r) }
+
+// By returns the remedy that runs verb on args.
+func By(verb Verb, args ...string) Remedy { return status.By(verb, args...) }
