@@ -17,8 +17,9 @@ import (
 	"golang.org/x/mod/zip"
 )
 
-// A readme is README.md taken apart: the files that it shows, the commands
-// that it has a reader type, in blocks, and its other texts in fences.
+// A readme is README.md, and the how-to pages that go on from there, taken
+// apart: the files that they show, their commands in blocks, and their other
+// texts in fences.
 type readme struct {
 	files    map[string]string
 	commands [][]string
@@ -28,16 +29,19 @@ type readme struct {
 
 var (
 	fence  = regexp.MustCompile("(?ms)(?:^`([^`\n]+)`:\n\n)?^```(\\w*)\n(.*?)^```$")
-	inline = regexp.MustCompile("`(?:go tool )?freehold ([^`]+)`")
+	inline = regexp.MustCompile("`(?:go tool )?freehold ([a-z][^`]*)`")
 )
 
 func parseReadme(t *testing.T) readme {
 	t.Helper()
-	text, err := os.ReadFile("../../README.md")
-	if err != nil {
-		t.Fatal(err)
+	r := readme{files: map[string]string{}}
+	for _, page := range []string{"../../README.md", "../../owners/README.md"} {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.text += string(text)
 	}
-	r := readme{files: map[string]string{}, text: string(text)}
 	for _, m := range fence.FindAllStringSubmatch(r.text, -1) {
 		file, language, body := m[1], m[2], m[3]
 		switch {
@@ -161,15 +165,14 @@ func TestReadmeIsTrueOfARelease(t *testing.T) {
 	r := parseReadme(t)
 	proxy := t.TempDir()
 	publish(t, filepath.Join(proxy, filepath.FromSlash(ownModule), "@v"), "v0.9.0")
-	var cache string
+	value := map[string]string{}
 	for _, variable := range goEnvironment(t) {
-		if dir, ok := strings.CutPrefix(variable, "GOMODCACHE="); ok {
-			cache = dir
-		}
+		name, text, _ := strings.Cut(variable, "=")
+		value[name] = text
 	}
 	_, shell := r.newReader(t, "GOFLAGS=-modcacherw -trimpath", // so that what was compiled elsewhere serves
 		"GOMODCACHE="+t.TempDir(),
-		"GOPROXY=file://"+proxy+",file://"+filepath.Join(cache, "cache/download"))
+		"GOPROXY=file://"+proxy+",file://"+filepath.Join(value["GOMODCACHE"], "cache/download")+","+value["GOPROXY"], "GONOSUMDB="+ownModule)
 	for _, command := range slices.Concat(r.commands[fromRelease], r.commands[first]) {
 		shell(command)
 	}
@@ -226,15 +229,14 @@ func TestReadmeNamesCommandsThatExist(t *testing.T) {
 	}
 }
 
-// The README's table of budgets has every variable that a test reads, and no
-// other one, and names tests that are there.
-func TestReadmeNamesEveryBudget(t *testing.T) {
-	text := parseReadme(t).text
-	from, to := strings.Index(text, "\n## How long the tests try"), strings.Index(text, "\nSo a million increments")
-	if from < 0 || to < from {
-		t.Fatal("the README has no table of budgets")
+// The table of .ci/TESTS.md has every variable that a test reads, and no other
+// one, and names tests that are there.
+func TestTestsPageNamesEveryBudget(t *testing.T) {
+	text, err := os.ReadFile("../../.ci/TESTS.md")
+	if err != nil {
+		t.Fatal(err)
 	}
-	table := text[from:to]
+	table, _, _ := strings.Cut(string(text), "\nA million increments")
 	named := map[string]bool{}
 	for _, name := range regexp.MustCompile("`(FREEHOLD_[A-Z_]+)`").FindAllStringSubmatch(table, -1) {
 		named[name[1]] = true
@@ -242,8 +244,8 @@ func TestReadmeNamesEveryBudget(t *testing.T) {
 	read, tests := map[string]bool{}, map[string]bool{}
 	variable := regexp.MustCompile(`"(FREEHOLD_[A-Z_]+)"`)
 	of := regexp.MustCompile(`(?m)^func (Test[A-Za-z0-9]+)\(`)
-	err := filepath.WalkDir("../..", func(path string, e fs.DirEntry, err error) error {
-		support := strings.Contains(path, "/internal/inject/") || strings.Contains(path, "/scratch/") // what tests alone import
+	err = filepath.WalkDir("../..", func(path string, e fs.DirEntry, err error) error {
+		support := strings.Contains(path, "/testkit/") || strings.Contains(path, "/scratch/") // what tests alone import
 		if err != nil || e.IsDir() || !strings.HasSuffix(path, "_test.go") && !support {
 			return err
 		}
@@ -263,7 +265,7 @@ func TestReadmeNamesEveryBudget(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(slices.Sorted(maps.Keys(read)), slices.Sorted(maps.Keys(named))); diff != "" {
-		t.Errorf("variables that tests read, and that the README names (-want +got):\n%s", diff)
+		t.Errorf("variables that tests read, and that .ci/TESTS.md names (-want +got):\n%s", diff)
 	}
 	for _, name := range regexp.MustCompile("`(Test[A-Za-z0-9]+)`").FindAllStringSubmatch(table, -1) {
 		if !tests[name[1]] {

@@ -63,14 +63,15 @@ func TestScripts(t *testing.T) {
 // goEnvironment returns what the go command needs in a script to work without
 // the network: the caches of this machine, which building this test has filled.
 func goEnvironment(t *testing.T) []string {
-	out, err := exec.Command("go", "env", "GOMODCACHE", "GOCACHE").Output()
+	out, err := exec.Command("go", "env", "GOMODCACHE", "GOCACHE", "GOPROXY", "GOSUMDB").Output()
 	if err != nil {
 		t.Skipf("the go command is needed: %v", err)
 	}
 	lines := strings.Split(string(out), "\n")
 	return []string{
 		"GOMODCACHE=" + lines[0], "GOCACHE=" + lines[1],
-		"GOPROXY=off", "GOSUMDB=off", "GOTOOLCHAIN=local", "GOFLAGS=", "GOWORK=off", "GOENV=off",
+		// go mod tidy wants the modules of other modules' tests, which a new machine has not.
+		"GOPROXY=" + lines[2], "GOSUMDB=" + lines[3], "GOTOOLCHAIN=local", "GOFLAGS=", "GOWORK=off", "GOENV=off",
 	}
 }
 
