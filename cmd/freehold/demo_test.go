@@ -2,11 +2,8 @@ package main
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,255 +11,145 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 	"unicode/utf8"
 
 	"github.com/freehold-dev/freehold/cmd/freehold/internal/demo"
-	"github.com/freehold-dev/freehold/sidecar/scratch"
-	"github.com/google/go-cmp/cmp"
 )
 
-// An audience is where a demo is played; what it leaves is removed.
+// An audience is the place where a demo is played.
 type audience struct {
 	temp   string // $TMPDIR
 	stdout bytes.Buffer
 	stderr bytes.Buffer
 }
 
-// demoCommand returns the demo, not yet begun, played in memory if that can be.
+// demoCommand returns the demo, not yet begun.
 func demoCommand(t *testing.T, args ...string) (*exec.Cmd, *audience) {
 	t.Helper()
-	return demoBelow(t, scratch.Dir(scratch.Use{Room: 512 << 20, Programs: true}), args...)
-}
-
-// demoBelow returns the demo, not yet begun, played in a directory below parent,
-// or if that is empty, where temporary files go.
-func demoBelow(t *testing.T, parent string, args ...string) (*exec.Cmd, *audience) {
-	t.Helper()
-	a := &audience{}
-	// Not t.TempDir: its long name would make the lines of the story wrap.
-	var err error
-	if a.temp, err = os.MkdirTemp(parent, "d"); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(a.temp) })
+	a := &audience{temp: t.TempDir()}
 	cmd := exec.CommandContext(t.Context(), "freehold", append([]string{"demo"}, args...)...)
-	cmd.Env = append(os.Environ(), "TMPDIR="+a.temp, "FREEHOLD_DIR=/nowhere")
+	cmd.Env = append(os.Environ(), "TMPDIR="+a.temp, "FREEHOLD_DIR=/nowhere", "FREEHOLD_SEEN=nonsense")
+	cmd.Dir = a.temp // neither a module nor a clone of Freehold
 	cmd.Stdout, cmd.Stderr = &a.stdout, &a.stderr
 	return cmd, a
 }
 
-// The real thing, from the command in the README to the pasted last line.
-func TestDemoTellsItsWholeStory(t *testing.T) {
-	before := sourceSums(t)
-	compile := exec.Command("go", "run", "./cmd/freehold", "version")
-	compile.Dir = "../.."
-	if out, err := compile.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	cmd, a := demoBelow(t, "") // the name of one in memory would make lines wrap
-	// As the README has it.
-	cmd.Path, cmd.Args, cmd.Dir = compile.Path, []string{"go", "run", "./cmd/freehold", "demo"}, "../.."
-	err := cmd.Run()
-	if err != nil || a.stderr.Len() > 0 {
-		t.Fatalf("%v, stderr %q, stdout:\n%s", err, &a.stderr, &a.stdout)
-	}
-	story := a.stdout.String()
-	t.Run("fits one screen", func(t *testing.T) { fitsOneScreen(t, story) })
-	t.Run("counts", func(t *testing.T) { countsLosses(t, story) })
-	t.Run("counts within one owner", func(t *testing.T) { countsWithinOneOwner(t, story) })
-	t.Run("refusals", func(t *testing.T) { showsRefusals(t, story) })
-	t.Run("view", func(t *testing.T) { showsTheView(t, story) })
-	t.Run("next command", func(t *testing.T) { nextCommandWorks(t, story) })
-	if diff := cmp.Diff(before, sourceSums(t)); diff != "" {
-		t.Errorf("the demo touched the source (-before +after):\n%s", diff)
+// nothingLeft checks that the directory of the demo is gone.
+func (a *audience) nothingLeft(t *testing.T) {
+	t.Helper()
+	if left, err := os.ReadDir(a.temp); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v (%v)", left, err)
 	}
 }
 
-func fitsOneScreen(t *testing.T, story string) {
+func TestDemoTellsItsWholeStory(t *testing.T) {
+	cmd, a := demoCommand(t)
+	if err := cmd.Run(); err != nil || a.stderr.Len() > 0 {
+		t.Fatalf("%v, stderr %q, stdout:\n%s", err, &a.stderr, &a.stdout)
+	}
+	a.nothingLeft(t)
+	story := a.stdout.String()
 	if n := strings.Count(story, "\n"); n > 40 {
 		t.Errorf("%d lines", n)
 	}
 	for line := range strings.Lines(story) {
 		line = strings.TrimSuffix(line, "\n")
-		if utf8.RuneCountInString(line) > 80 || strings.ContainsAny(line, "\t\x1b") {
-			t.Errorf("%d columns: %q", utf8.RuneCountInString(line), line)
+		if utf8.RuneCountInString(line) > 80 || strings.ContainsAny(line, "\t\x1b") || line != strings.TrimRight(line, " ") {
+			t.Errorf("line %q", line)
 		}
+	}
+	lost := find(t, story, `acknowledged, (\d+) on record: (\d+) LOST\n`)
+	if lost[1]+lost[2] != 200 {
+		t.Errorf("%d on record and %d lost", lost[1], lost[2])
+	}
+	find(t, story, `\n +200 of 200 runs acknowledged, 200 on record: none lost\n`)
+	find(t, story, `\n +acts on 1200 words, and the context has 3: WRONG\n`)
+	find(t, story, `\n +refused, exit status 1\n +measured again: acts on 3 words, and the context has 3\n`)
+	old := find(t, story, `\n +meant process (\d+), exit status 0: successor (\d+) was HIT\n`)
+	crashed := find(t, story, `\n +meant process (\d+), exit status 6: successor (\d+) lives\n`)
+	own := find(t, story, `\n +meant process (\d+), exit status 0: (\d+) ended, (\d+) is next\n`)
+	if old[1] == old[2] || crashed[1] == crashed[2] || own[1] != crashed[2] || own[1] != own[2] || own[2] == own[3] {
+		t.Errorf("processes %d, %d and %d", old[1:], crashed[1:], own[1:])
 	}
 }
 
-// countsLosses checks the table of losses.
-func countsLosses(t *testing.T, story string) {
-	var sum, all [3]int
-	for _, name := range []string{"sessionstart", "stop", "tick", "all"} {
-		match := find(t, story, `\n +`+name+` +(\d+) +(\d+) +(\d+)\n`)
-		var row [3]int
-		for i := range row {
-			row[i], _ = strconv.Atoi(match[i+1])
-		}
-		if row[0] == 0 || row[1] > row[0] || row[2] != 0 {
-			t.Errorf("%s: %d of %d updates lost the old way and %d with Freehold", name, row[1], row[0], row[2])
-		}
-		if name == "all" {
-			all = row
-			break
-		}
-		for i := range sum {
-			sum[i] += row[i]
-		}
-	}
-	if sum != all || all[0] != 100 {
-		t.Errorf("the hooks sum up to %d, and all are %d", sum, all)
-	}
-	if all[1] == 0 {
-		t.Error("the old way lost nothing")
-	}
-	total := find(t, story, `Freehold: ([0-9.]+), the sum of all 40 rows; in (\d+) views nothing moved back\.`)
-	if total[1] != "16.558197" {
-		t.Errorf("total %s, and the log sums up to 16.558197", total[1])
-	}
-	if views, _ := strconv.Atoi(total[2]); views < 10 {
-		t.Errorf("only %d views were checked", views)
-	}
-}
-
-// countsWithinOneOwner checks what many processes did with one owner's fields.
-func countsWithinOneOwner(t *testing.T, story string) {
-	old := find(t, story, `Old way, check a latch, look up \(200ms\), set it: (\d) of 4 looked things up\.`)
-	if n, _ := strconv.Atoi(old[1]); n < 2 {
-		t.Errorf("%d copies of one hook looked things up the old way", n)
-	}
-	find(t, story, `Freehold, with a claim: 1 looked up, process \d+; the others were told so\.`)
-	lost := find(t, story, `Old way, read, add 1 and rename: (\d+) of 4000 are LOST\.`)
-	if n, _ := strconv.Atoi(lost[1]); n == 0 {
-		t.Error("the old way lost no count")
-	}
-	find(t, story, `Freehold: 4000 of 4000 are counted, 0 are lost\.`)
-}
-
-func showsRefusals(t *testing.T, story string) {
-	text := strings.Join(strings.Fields(story), " ")
-	for _, want := range []string{
-		"tx.ContextCleared().Set(true)",
-		"field.go:19:6: tx.ContextCleared undefined (type costfile.Tx has no field or method ContextCleared)",
-		"main.go:8:2: use of internal package github.com/freehold-dev/freehold/owners/runtime/reset/internal/resetfile not allowed",
-	} {
-		if !strings.Contains(text, want) {
-			t.Errorf("the story does not show %q", want)
-		}
-	}
-}
-
-func showsTheView(t *testing.T, story string) {
-	find(t, story, `\n +total_usd +16\.558197 +cost +stop \d+\n`)
-	find(t, story, `\n +last_context_reset_at +\S+Z +reset +sessionstart \d+\n`)
-	find(t, story, `\n +last_decision +\S+ +watchdog +tick \d+\n`)
-	find(t, strings.Join(strings.Fields(story), " "), `\$ freehold explain last_context_reset_at last_context_reset_at is \S+Z\. Owner reset last ended it at`)
-}
-
-// nextCommandWorks pastes the last line into a shell.
-func nextCommandWorks(t *testing.T, story string) {
-	lines := strings.Split(strings.TrimSpace(story), "\n")
-	shell := exec.Command("sh", "-c", lines[len(lines)-1])
-	shell.Dir = t.TempDir()
-	shell.Env = []string{"PATH=/bin:/usr/bin"}
-	out, err := shell.CombinedOutput()
-	if err != nil || !strings.Contains(string(out), "16.558197") {
-		t.Errorf("%s\n%s%v", lines[len(lines)-1], out, err)
-	}
-}
-
-func find(t *testing.T, text, pattern string) []string {
+// find returns the numbers that a pattern matches.
+func find(t *testing.T, text, pattern string) []int {
 	t.Helper()
 	match := regexp.MustCompile(pattern).FindStringSubmatch(text)
 	if match == nil {
 		t.Fatalf("nothing matches %s in:\n%s", pattern, text)
 	}
-	return match
-}
-
-// sourceSums returns the sum of every file of this module.
-func sourceSums(t *testing.T) map[string]string {
-	t.Helper()
-	files := map[string]string{}
-	err := filepath.WalkDir("../..", func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
-			if err == nil && entry.Name() == ".git" {
-				return fs.SkipDir
-			}
-			return err
-		}
-		text, err := os.ReadFile(path)
-		files[path] = fmt.Sprintf("%x", sha256.Sum256(text))
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
+	numbers := make([]int, len(match))
+	for i := range match[1:] {
+		numbers[i+1], _ = strconv.Atoi(match[i+1])
 	}
-	return files
+	return numbers
 }
 
-func TestDemoAsJSONIsOneObjectWithCommandsThatWork(t *testing.T) {
+func TestDemoAsJSONIsOneReport(t *testing.T) {
 	cmd, a := demoCommand(t, "--json")
 	if err := cmd.Run(); err != nil || a.stderr.Len() > 0 {
 		t.Fatalf("%v, stderr %q", err, &a.stderr)
 	}
-	var report demo.Report
-	if err := json.Unmarshal(a.stdout.Bytes(), &report); err != nil || bytes.Count(a.stdout.Bytes(), []byte("\n")) != 1 {
+	a.nothingLeft(t)
+	var r demo.Report
+	if err := json.Unmarshal(a.stdout.Bytes(), &r); err != nil || bytes.Count(a.stdout.Bytes(), []byte("\n")) != 1 {
 		t.Fatalf("%v: %s", err, &a.stdout)
 	}
-	if report.OldWay.Lost == 0 || report.Freehold.Lost != 0 || report.Freehold.Updates != 100 {
-		t.Errorf("report: %+v", report)
+	if old := r.Updates.OldWay; old.Lost == 0 || old.Lost != old.Acknowledged-old.Recorded {
+		t.Errorf("old way: %+v", old)
 	}
-	if report.OldWay.TotalUSD == report.OldWay.SpentUSD || report.Freehold.TotalUSD != report.Freehold.SpentUSD {
-		t.Errorf("money: %+v", report)
+	if want := (demo.Tally{Started: 200, Acknowledged: 200, Recorded: 200}); r.Updates.Freehold != want {
+		t.Errorf("updates %+v, want %+v", r.Updates.Freehold, want)
 	}
-	if l := report.Latch; l.Copies != 4 || l.Freehold != 1 || l.Winner == 0 || l.Winner != l.Claimant {
-		t.Errorf("latch: %+v", l)
+	if want := (demo.Guard{Measured: 1200, Now: 3, OldWay: demo.Answer{Words: 1200},
+		Freehold: demo.Answer{Status: 1}, Again: demo.Answer{Words: 3}}); r.Guard != want {
+		t.Errorf("guard %+v, want %+v", r.Guard, want)
 	}
-	if c := report.Count; c.OldWay.Lost == 0 || c.OldWay.Lost != c.OldWay.Acknowledged-c.OldWay.Counted || c.Freehold != (demo.CountTally{Acknowledged: 4000, Counted: 4000}) {
-		t.Errorf("count: %+v", c)
-	}
-	for _, r := range report.Refusals {
-		shell := exec.Command("sh", "-c", r.Command)
-		shell.Dir = "../.."
-		out, err := shell.CombinedOutput()
-		if got := strings.TrimSpace(string(out)); err == nil || got != r.Output {
-			t.Errorf("%s: %v\n%s\nwant:\n%s", r.Command, err, got, r.Output)
-		}
-	}
-	if len(report.Refusals) != 2 {
-		t.Errorf("%d refusals", len(report.Refusals))
+	if e := r.Retire.Freehold; e.Status != exitIdentity || e.Meant == e.Before || e.Before != e.After {
+		t.Errorf("retire: %+v", e)
 	}
 }
 
-// Whoever takes the file of an owner away while its programs are at work makes
-// the demo fail, and aloud.
-func TestDemoExitsNonZeroIfAnythingIsLost(t *testing.T) {
-	cmd, a := demoCommand(t)
-	if err := cmd.Start(); err != nil {
+// A freehold that breaks a promise makes the demo fail, in words that come from
+// the measurement.
+func TestDemoFailsIfAPromiseIsBroken(t *testing.T) {
+	real, err := exec.LookPath("freehold")
+	if err != nil {
 		t.Fatal(err)
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
-	theft := time.NewTicker(time.Millisecond)
-	defer theft.Stop()
-	for {
-		select {
-		case err := <-ended:
-			exit, ok := errors.AsType[*exec.ExitError](err)
-			if !ok || exit.ExitCode() != exitNegative {
-				t.Errorf("it ended with %v, want status %d:\n%s", err, exitNegative, &a.stdout)
+	for name, test := range map[string]struct{ broken, want string }{
+		"updates are lost":           {`[ "$1 $2" != "add tick" ] || exit 0`, "200 of 200 runs acknowledged, 180 on record: 20 LOST"},
+		"updates are refused":        {`[ "$1 $2" != "add tick" ] || exit 5`, "180 of 200 runs acknowledged, 180 on record: none lost"},
+		"what is stale passes":       {`[ $1 != get ] || set -- get words`, "acts on 1200 words, and the context has 3: WRONG"},
+		"what is fresh is refused":   {`[ $1 != get ] || exit 1`, "measured again: refused, exit status 1"},
+		"retire hits the successor":  {`[ $1 != retire ] || { kill $(cat pid); while kill -0 $(cat pid); do :; done 2>&-; exit 6; }`, "was HIT"},
+		"retire says nobody is that": {`[ $1 != retire ] || exit 9`, "exit status 9: successor"},
+		"retire refuses everything":  {`[ $1 != retire ] || exit 6`, "exit status 6: successor"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Setenv("TMPDIR", t.TempDir())
+			self := filepath.Join(t.TempDir(), "freehold")
+			script := "#!/bin/sh\n[ \"$1 $3\" != 'lease --' ] || echo $$ >pid\n" + test.broken + "\nexec '" + real + "' \"$@\"\n"
+			if err := os.WriteFile(self, []byte(script), 0o700); err != nil {
+				t.Fatal(err)
 			}
-			if !strings.HasPrefix(a.stderr.String(), "freehold: error: a promise is broken: ") {
-				t.Errorf("stderr %q", &a.stderr)
+			var told strings.Builder
+			_, err := demo.Play(t.Context(), demo.Options{Self: self, Print: func(text string) error {
+				told.WriteString(text)
+				return nil
+			}})
+			if !errors.Is(err, demo.ErrBroken) || exitStatus(classDemo(err)) != exitNegative || !strings.Contains(err.Error(), test.want) {
+				t.Fatalf("the demo ended with %v, want %v and %q", err, demo.ErrBroken, test.want)
 			}
-			return
-		case <-theft.C:
-			sidecars, _ := filepath.Glob(filepath.Join(a.temp, "freehold-demo-*", "state", "reset.json"))
-			for _, sidecar := range sidecars {
-				os.Remove(sidecar)
+			if !strings.Contains(told.String(), test.want) || strings.Contains(told.String(), "measured just now") {
+				t.Errorf("the story is not that of a failure:\n%s", &told)
 			}
-		}
+			kept, _ := filepath.Glob(filepath.Join(os.TempDir(), "freehold-demo-*"))
+			if len(kept) != 1 || !strings.Contains(err.Error(), kept[0]) {
+				t.Errorf("kept %q, and the error is %v", kept, err)
+			}
+		})
 	}
 }

@@ -14,17 +14,12 @@ import (
 	"os/signal"
 	"runtime/debug"
 	"syscall"
-
-	"github.com/freehold-dev/freehold/cmd/freehold/internal/demo"
 )
 
 func main() {
 	// A panic exits 2 unless it crashes, and the hook runners of agents read
 	// 2 as "block".
 	debug.SetTraceback("crash")
-	if status, ok := demo.OldHook(os.Args[1:], os.Stdin, os.Stdout, os.Stderr); ok {
-		os.Exit(status)
-	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	context.AfterFunc(ctx, stop) // a second interrupt ends what does not heed the first
 	status := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)

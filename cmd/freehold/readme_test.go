@@ -108,8 +108,8 @@ func (r readme) newReader(t *testing.T, more ...string) (dir string, shell func(
 func TestReadmeIsTrue(t *testing.T) {
 	r := parseReadme(t)
 	dir, shell := r.newReader(t)
-	// The first block is for a clone of the repository. TestDemo runs the
-	// demo, and the tests are what runs now.
+	// The first block is for a clone of the repository. TestDemoTellsItsWholeStory
+	// runs the demo, and this run is one of the tests.
 	if diff := cmp.Diff([]string{"go run ./cmd/freehold demo", "go test ./..."}, r.commands[inClone]); diff != "" {
 		t.Errorf("the first commands (-want +got):\n%s", diff)
 	}

@@ -1,78 +1,73 @@
-// Package demo is the story that `freehold demo` tells: it runs an agent's
-// real hooks as concurrent processes, first as everybody writes them and then
-// through Freehold, and counts what is lost; it lets the Go toolchain refuse a
-// trespasser; and it shows the view that is left. It is no benchmark, and what
-// it counts the old way differs from run to run.
-//
-// Each act is a file of mechanics that fills its part of the [Report]; what
-// the audience reads is in story.go.
+// Package demo plays the three scenes of `freehold demo`: lost updates, an
+// overtaken measurement, and the successor of a daemon. Each scene runs real
+// processes, first on shared files and then with Freehold, and every figure is
+// measured in that run. The demo is no benchmark, and the losses of the old way
+// differ from run to run.
 package demo
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"time"
 )
 
-var (
-	// ErrBroken is returned if Freehold has not kept a promise: an update is
-	// lost, or the toolchain let a trespasser in.
-	ErrBroken = errors.New("a promise is broken")
-	// ErrElsewhere is returned if the demo cannot be played here: it needs the
-	// source of Freehold and the Go toolchain.
-	ErrElsewhere = errors.New("the demo cannot be played here")
-)
+// ErrBroken is returned if Freehold has not kept a promise that a scene shows.
+var ErrBroken = errors.New("a promise is broken")
 
-// Options say how to play. Only Self is needed.
+// Options say how to play.
 type Options struct {
-	// Self is the file of the freehold program. The demo starts copies of it.
+	// Self is the file of the freehold program.
 	Self string
-	// From is a directory in the module of Freehold. If empty, it is the
-	// working directory.
-	From string
-	// Print writes the next lines of the story. If nil, nobody reads it.
+	// Print prints lines of the story, with colours. If nil, nothing is printed.
 	Print func(text string) error
-	// Visible makes text harmless to a terminal. If nil, text stays as it is.
-	Visible func(text string) string
-	// Colour allows Print's text to have colours.
-	Colour bool
-	// Width is how many columns a line has at most, of those that have blanks
-	// to break them at. If zero, or more than 80, it is 80.
-	Width int
-
-	// For the tests of the demo itself: tamper spoils the state of the hooks
-	// after so many waves of calls, and spoil another state before the demo
-	// looks what is in it.
-	tamper func(waves int, state string) error
-	spoil  func(state string) error
 }
 
-// An act is one part of the story. It returns an error that wraps [ErrBroken]
-// if Freehold has not done what the act is there to show.
-type act func(ctx context.Context, s *stage) error
+// A Report holds the measurements of all scenes.
+type Report struct {
+	Updates Updates `json:"updates"`
+	Guard   Guard   `json:"guard"`
+	Retire  Retire  `json:"retire"`
+}
 
-var acts = []act{playOldWay, playFreehold, playLatch, playCount, playRefusals, playView}
+var scenes = []func(context.Context, *stage, *Report){playUpdates, playGuard, playRetire}
 
-// Play plays all acts. The report holds what was found so far, also after an
-// error. The directory that it names is kept; the module is not touched.
+// patience bounds a scene, which takes about a second.
+const patience = time.Minute
+
+// Play plays all scenes in a temporary directory and removes the directory. It
+// returns an error that wraps [ErrBroken] after the first scene in which
+// Freehold did not keep its promise; the directory then stays, and the error
+// names the directory. The report is never nil.
 func Play(ctx context.Context, o Options) (*Report, error) {
-	s, err := setUp(ctx, o)
+	report := &Report{}
+	dir, err := os.MkdirTemp("", "freehold-demo-")
 	if err != nil {
-		return &Report{}, interrupted(ctx, err)
+		return report, err
 	}
-	for _, play := range acts {
-		if err := play(ctx, s); err != nil {
-			return s.report, fmt.Errorf("%w; everything is kept in %s", interrupted(ctx, err), s.dir)
-		}
+	err = play(ctx, newStage(dir, o), report)
+	switch {
+	case ctx.Err() != nil:
+		err = fmt.Errorf("interrupted: %w", context.Cause(ctx))
+	case errors.Is(err, ErrBroken):
+		return report, fmt.Errorf("%w; the files are kept in %s", err, dir)
 	}
-	return s.report, nil
+	return report, errors.Join(err, os.RemoveAll(dir))
 }
 
-// interrupted returns why the demo ended: if it was told to, what went wrong
-// then is no news.
-func interrupted(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return fmt.Errorf("interrupted: %w", context.Cause(ctx))
+func play(ctx context.Context, s *stage, report *Report) error {
+	began := time.Now()
+	s.tell(tellOpening())
+	s.furnish(ctx)
+	for _, scene := range scenes {
+		ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("a scene took longer than %v", patience))
+		scene(ctx, s, report)
+		if s.err != nil && ctx.Err() != nil {
+			s.err = context.Cause(ctx)
+		}
+		cancel()
 	}
-	return err
+	s.tell(tellEnd(time.Since(began)))
+	return s.err
 }

@@ -8,145 +8,146 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
-
-	"github.com/freehold-dev/freehold/gen/tree"
-	"github.com/freehold-dev/freehold/sidecar"
+	"time"
 )
 
-const (
-	modulePath = "github.com/freehold-dev/freehold"
-	// stateFolder is the folder of the state that the demo is about;
-	// sessionFolder and usageFolder are those of the others.
-	stateFolder   = "owners/runtime"
-	sessionFolder = "owners/session"
-	usageFolder   = "owners/usage"
-)
-
-// packages are the hooks' programs, by their names.
-var packages = map[string]string{
-	sessionstart: stateFolder + "/reset/cmd/sessionstart",
-	stop:         stateFolder + "/cost/cmd/stop",
-	tick:         stateFolder + "/watchdog/cmd/tick",
-	pretool:      sessionFolder + "/hook/cmd/pretool",
-	bump:         usageFolder + "/tool/cmd/bump",
-	"skill":      usageFolder + "/creator/cmd/skill",
-}
-
-// A stage is what the acts play on.
+// A stage is the directory of one run of the demo, with a state in it. A stage
+// keeps the first error, and after that nothing more is run or printed. A stage
+// is for one goroutine, except for output.
 type stage struct {
-	Options
-	screen *screen
-	report *Report
-
-	module *tree.Module
-	dir    string // everything is in here
-	input  *input
+	dir   string
+	env   []string
+	print func(text string) error
+	err   error
 }
 
-// setUp finds everything, and makes the kept directory with the programs and a
-// fresh state in it. If it fails, it leaves nothing behind.
-func setUp(ctx context.Context, o Options) (*stage, error) {
-	s := &stage{Options: o, screen: newScreen(o), report: &Report{}}
-	if err := s.find(); err != nil {
-		return nil, err
-	}
-	made, err := os.MkdirTemp("", "freehold-demo-")
-	if err != nil {
-		return nil, err
-	}
-	if s.dir, err = filepath.Abs(made); err == nil {
-		err = s.furnish(ctx)
-	}
-	if err != nil {
-		return nil, errors.Join(err, os.RemoveAll(made))
-	}
-	s.report.Dir = s.dir
-	return s, nil
+// newStage returns a stage whose scripts find o.Self as the program freehold.
+func newStage(dir string, o Options) *stage {
+	s := &stage{dir: dir, print: o.Print}
+	bin := s.path("bin")
+	s.env = append(os.Environ(), "PATH="+bin+string(filepath.ListSeparator)+os.Getenv("PATH"),
+		"FREEHOLD_DIR="+s.path("state"), "FREEHOLD_SEEN=")
+	s.fail(errors.Join(os.Mkdir(bin, 0o700), os.Symlink(o.Self, filepath.Join(bin, "freehold"))))
+	return s
 }
 
-func (s *stage) furnish(ctx context.Context) (err error) {
-	if s.input, err = readInput(s.module.Dir); err != nil {
-		return err
+// furnish looks for the programs that the scripts run, and makes the state.
+func (s *stage) furnish(ctx context.Context) {
+	for _, name := range []string{"sh", "awk", "cat", "mv", "sleep", "wc"} {
+		_, err := exec.LookPath(name)
+		s.fail(err)
 	}
-	for folder, dir := range map[string]string{stateFolder: s.state(), usageFolder: s.usage()} {
-		source, err := s.module.Load(filepath.Join(s.module.Dir, folder, tree.Declaration))
-		if err != nil {
-			return err
-		}
-		if err := sidecar.Create(dir, source.Declaration); err != nil {
-			return err
-		}
-	}
-	s.screen.tell(tellOpening()...)
-	return s.programs(ctx)
+	s.write("owners.yaml", declaration())
+	s.sh(ctx, "freehold state init --dir state --owners owners.yaml")
 }
 
-// find finds the module and makes sure that it and the toolchain are those
-// that the demo needs.
-func (s *stage) find() (err error) {
-	const remedy = "run `go run ./cmd/freehold demo` in a clone of " + modulePath
-	from := s.From
-	if from == "" {
-		from = "."
+// declaration returns an owners.yaml with an owner for each program.
+func declaration() string {
+	var b strings.Builder
+	b.WriteString(`state: demo
+owners:
+  reset:
+    doc: Clears the context.
+    fields: {clears: {type: uint, kind: counter, doc: How often the context was cleared.}}
+  meter:
+    doc: Measures the context.
+    fields: {words: {type: uint, depends_on: [clears], doc: Length of the context., unit: words}}
+  daemon:
+    doc: Watches the agent.
+    mode: exclusive
+    fields: {beats: {type: uint, kind: counter, doc: Signs of life.}}
+`)
+	for _, p := range programs {
+		fmt.Fprintf(&b, "  %s:\n    doc: The program %[1]s.\n", p)
+		fmt.Fprintf(&b, "    fields: {%s_runs: {type: uint, kind: counter, doc: Runs of %[1]s.}}\n", p)
 	}
-	if s.module, err = tree.Find(from); err != nil {
-		return fmt.Errorf("%w: it builds Freehold's own hooks, and %w; %s", ErrElsewhere, err, remedy)
-	}
-	if s.module.Path != modulePath {
-		return fmt.Errorf("%w: it builds Freehold's own hooks, and this is the module %s; %s", ErrElsewhere, s.module.Path, remedy)
-	}
-	if _, err := exec.LookPath("go"); err != nil {
-		return fmt.Errorf("%w: it needs the Go toolchain (%w); install Go from https://go.dev/dl", ErrElsewhere, err)
-	}
-	return nil
+	return b.String()
 }
 
-func (s *stage) state() string              { return filepath.Join(s.dir, "state") }
-func (s *stage) sessions() string           { return filepath.Join(s.dir, "sessions") }
-func (s *stage) usage() string              { return filepath.Join(s.dir, "usage") }
-func (s *stage) program(name string) string { return filepath.Join(s.dir, "bin", name) }
+func (s *stage) path(name string) string { return filepath.Join(s.dir, name) }
 
-// programs puts the hooks' programs and this one into the kept directory.
-func (s *stage) programs(ctx context.Context) error {
-	// Nobody debugs them: linking takes a third less without the debugger's tables.
-	args := []string{"-ldflags=-w", "-o", filepath.Join(s.dir, "bin") + string(filepath.Separator)}
-	for _, folder := range packages {
-		args = append(args, "./"+folder)
+// fail keeps err if err is the first error.
+func (s *stage) fail(err error) {
+	if s.err == nil {
+		s.err = err
 	}
-	if out, err := s.goBuild(ctx, args...); err != nil {
-		return fmt.Errorf("build the hooks: %w\n%s", err, out)
-	}
-	self, err := os.ReadFile(s.Self)
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(s.program("freehold"), self, 0o700)
 }
 
-// run runs a program and returns what it prints.
-func (s *stage) run(ctx context.Context, name string, args ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, s.program(name), args...)
-	cmd.WaitDelay = patience
-	out, err := cmd.Output()
+func (s *stage) write(name, text string) {
+	if s.err == nil {
+		s.fail(os.WriteFile(s.path(name), []byte(text), 0o600))
+	}
+}
+
+// tell prints lines.
+func (s *stage) tell(lines ...string) {
+	if s.err == nil && s.print != nil {
+		s.fail(s.print(strings.Join(lines, "\n") + "\n"))
+	}
+}
+
+// judge prints the result of Freehold's part of a scene, which fails unless the
+// promise was kept.
+func (s *stage) judge(kept bool, result string) {
+	s.tell(verdict(kept, result))
+	if !kept {
+		s.fail(fmt.Errorf("%w: %s", ErrBroken, result))
+	}
+}
+
+// command returns a shell with a script, not yet started. The script has args
+// as $1, $2 and so on.
+func (s *stage) command(ctx context.Context, script string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, "sh", append([]string{"-c", script, "sh"}, args...)...)
+	cmd.Dir, cmd.Env, cmd.WaitDelay = s.dir, s.env, 10*time.Second
+	return cmd
+}
+
+// output runs a script and returns its output, without blanks around it. An
+// error holds the messages of the script.
+func (s *stage) output(ctx context.Context, script string, args ...string) (string, error) {
+	out, err := s.command(ctx, script, args...).Output()
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
-		err = fmt.Errorf("%w: %s", err, bytes.TrimSpace(exit.Stderr))
+		err = fmt.Errorf("%s: %w: %s", script, exit, bytes.TrimSpace(exit.Stderr))
 	}
-	if err != nil {
-		return "", fmt.Errorf("%s %s: %w", name, strings.Join(args, " "), err)
-	}
-	return strings.TrimSpace(string(out)), nil
+	return strings.TrimSpace(string(out)), err
 }
 
-// goBuild runs go build in the module root and returns all that it said. It
-// neither changes go.mod nor asks Git, whatever the user's settings are.
-func (s *stage) goBuild(ctx context.Context, args ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, "go", append([]string{"build", "-buildvcs=false"}, args...)...)
-	cmd.Dir = s.module.Dir
-	cmd.Env = append(os.Environ(), "GOFLAGS=-mod=readonly", "GOWORK=off")
-	// Killed at once, the go command would leave its compilers behind.
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
-	cmd.WaitDelay = patience
-	out, err := cmd.CombinedOutput()
-	return strings.TrimRight(string(out), "\n"), err
+// sh runs a script that must end with status 0 and returns its output.
+func (s *stage) sh(ctx context.Context, script string, args ...string) string {
+	if s.err != nil {
+		return ""
+	}
+	out, err := s.output(ctx, script, args...)
+	s.fail(err)
+	return out
+}
+
+// ask runs a script that may end with any status.
+func (s *stage) ask(ctx context.Context, script string, args ...string) (out string, status int) {
+	if s.err != nil {
+		return "", 0
+	}
+	out, err := s.output(ctx, script, args...)
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.Exited() {
+		return out, exit.ExitCode()
+	}
+	s.fail(err)
+	return out, 0
+}
+
+// number runs a script that prints a number.
+func (s *stage) number(ctx context.Context, script string, args ...string) int {
+	return s.parse(s.sh(ctx, script, args...))
+}
+
+func (s *stage) parse(text string) int {
+	if s.err != nil {
+		return 0
+	}
+	n, err := strconv.Atoi(text)
+	s.fail(err)
+	return n
 }
