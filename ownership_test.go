@@ -51,6 +51,7 @@ var imports = map[string][]string{
 	"sidecar/scratch":    {},
 	"sidecar/model":      {},
 	"reader":             {"schema", "sidecar", "sidecar/document", "sidecar/store", "reader/internal/…"},
+	"reader/explain":     {"reader", "schema", "sidecar", "sidecar/document", "sidecar/store"},
 	"reader/internal/…":  {},
 	"reader/doctor":      {"reader", "schema", "sidecar", "sidecar/adopt", "sidecar/document", "sidecar/store"},
 	"gen":                {"schema", "schema/declare"},

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/freehold-dev/freehold/reader"
+	"github.com/freehold-dev/freehold/reader/explain"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/spf13/cobra"
@@ -98,9 +98,9 @@ func (a *acting) with(ctx context.Context, owner, field, verb string, do func(si
 }
 
 // begun says what of an event is open, and how to end it.
-func (t *sentences) begun(owner, field string, open []reader.Opening) {
+func (t *sentences) begun(owner, field string, open []explain.Opening) {
 	for _, o := range open {
 		t.say("It began at %s: %s, process %d, and is not done: `freehold done %s %s %s` ends it, with --abandon if it failed or nobody knows.",
-			exactly(o.BegunAt), visible(o.Program), o.PID, owner, field, o.Token)
+			o.BegunAt, visible(o.Program), o.PID, owner, field, o.Token)
 	}
 }

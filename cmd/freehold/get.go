@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/freehold-dev/freehold/reader"
+	"github.com/freehold-dev/freehold/reader/explain"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
@@ -94,8 +95,8 @@ func (g *get) show(ctx context.Context, path []string) error {
 			return err
 		}
 	}
-	for _, says := range unshown(view, path[0]) {
-		g.say("warning", says)
+	for _, p := range explain.Unshown(view, path[0]) {
+		g.say("warning", unshown(path[0], p))
 	}
 	if g.json {
 		return g.print(string(visibleJSON(raw)) + "\n")
@@ -104,16 +105,10 @@ func (g *get) show(ctx context.Context, path []string) error {
 	return g.print(typed(f, raw, eyes) + "\n")
 }
 
-// unshown says of each owner of the field of which a view does not show all that
-// is deferred that the field may have another value.
-func unshown(view *reader.View, field string) (each []string) {
-	for _, owner := range view.Declaration().OwnersOf(field) {
-		if o, _ := view.Owner(owner); o.PendingErr != nil {
-			each = append(each, fmt.Sprintf("%s may have another value: owner %s has %s deferred, not all of which can be shown: %s",
-				field, o.Name, count(o.Pending, "patch", "patches"), onOneLine(o.PendingErr.Error())))
-		}
-	}
-	return each
+// unshown returns the warning about pending patches that a view does not show.
+func unshown(field string, p explain.PendingProblem) string {
+	return fmt.Sprintf("%s may have another value: owner %s has %s, not all of which can be shown: %s",
+		field, p.Owner, count(p.Patches, "pending patch", "pending patches"), onOneLine(p.Error))
 }
 
 // fresh is the negative answer if a field is not fresh.

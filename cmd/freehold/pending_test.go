@@ -59,7 +59,7 @@ func TestAWriteThatCannotWaitIsSetPending(t *testing.T) {
 	if got := must(t, "get", "skills", "deploy", "use_count", "--dir", dir); got != "5\n" {
 		t.Errorf("get says %q", got)
 	}
-	for _, want := range []string{"tool has 2 pending patches, which the view shows", "SET ASIDE"} {
+	for _, want := range []string{"tool has 2 pending patches, which the view shows", " PENDING"} {
 		if got := must(t, "view", "--dir", dir); !strings.Contains(got, want) {
 			t.Errorf("the view does not say %q:\n%s", want, got)
 		}
@@ -76,7 +76,7 @@ func TestAWriteThatCannotWaitIsSetPending(t *testing.T) {
 	if got := must(t, "fold", "tool", "--json", "--dir", dir); !strings.HasPrefix(got, `{"owner":"tool","folded":0,"version":"`) {
 		t.Errorf("fold again says %q", got)
 	}
-	if got := must(t, "view", "--dir", dir); strings.Contains(got, "SET ASIDE") {
+	if got := must(t, "view", "--dir", dir); strings.Contains(got, " PENDING") {
 		t.Errorf("the view says that something is deferred:\n%s", got)
 	}
 	if got := must(t, "get", "skills", "deploy", "use_count", "--dir", dir); got != "5\n" {

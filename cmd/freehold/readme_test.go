@@ -88,7 +88,9 @@ func (r readme) newReader(t *testing.T, more ...string) (dir string, shell func(
 	if !strings.Contains(r.text, "`go mod init example.com/demo`") {
 		t.Error("the README does not say how its module was made")
 	}
-	dir, env := t.TempDir(), slices.Concat(os.Environ(), goEnvironment(t), more)
+	own := goEnvironment(t)
+	proxies := []string{"GOPROXY=" + valueOf(own, "USERPROXY"), "GOSUMDB=" + valueOf(own, "USERSUMDB")}
+	dir, env := t.TempDir(), slices.Concat(os.Environ(), own, proxies, more)
 	shell = func(command string) string {
 		t.Helper()
 		cmd := exec.CommandContext(t.Context(), "sh", "-c", command)
@@ -101,6 +103,16 @@ func (r readme) newReader(t *testing.T, more ...string) (dir string, shell func(
 	}
 	shell("go mod init example.com/demo")
 	return dir, shell
+}
+
+// valueOf returns the value of a variable in env.
+func valueOf(env []string, name string) string {
+	for _, variable := range env {
+		if value, ok := strings.CutPrefix(variable, name+"="); ok {
+			return value
+		}
+	}
+	return ""
 }
 
 // Every command that the README prints works, in the order and the place that
@@ -165,14 +177,10 @@ func TestReadmeIsTrueOfARelease(t *testing.T) {
 	r := parseReadme(t)
 	proxy := t.TempDir()
 	publish(t, filepath.Join(proxy, filepath.FromSlash(ownModule), "@v"), "v0.9.0")
-	value := map[string]string{}
-	for _, variable := range goEnvironment(t) {
-		name, text, _ := strings.Cut(variable, "=")
-		value[name] = text
-	}
+	own := goEnvironment(t)
 	_, shell := r.newReader(t, "GOFLAGS=-modcacherw -trimpath", // so that what was compiled elsewhere serves
 		"GOMODCACHE="+t.TempDir(),
-		"GOPROXY=file://"+proxy+",file://"+filepath.Join(value["GOMODCACHE"], "cache/download")+","+value["GOPROXY"], "GONOSUMDB="+ownModule)
+		"GOPROXY=file://"+proxy+",file://"+filepath.Join(valueOf(own, "GOMODCACHE"), "cache/download")+","+valueOf(own, "USERPROXY"), "GONOSUMDB="+ownModule)
 	for _, command := range slices.Concat(r.commands[fromRelease], r.commands[first]) {
 		shell(command)
 	}

@@ -70,8 +70,9 @@ func goEnvironment(t *testing.T) []string {
 	lines := strings.Split(string(out), "\n")
 	return []string{
 		"GOMODCACHE=" + lines[0], "GOCACHE=" + lines[1],
-		// go mod tidy wants the modules of other modules' tests, which a new machine has not.
-		"GOPROXY=" + lines[2], "GOSUMDB=" + lines[3], "GOTOOLCHAIN=local", "GOFLAGS=", "GOWORK=off", "GOENV=off",
+		// For go mod tidy, which wants the modules of other modules' tests, too.
+		"USERPROXY=" + lines[2], "USERSUMDB=" + lines[3],
+		"GOPROXY=off", "GOSUMDB=off", "GOTOOLCHAIN=local", "GOFLAGS=", "GOWORK=off", "GOENV=off",
 	}
 }
 

@@ -58,8 +58,8 @@ func (s selection) owners() []reader.OwnerStatus {
 
 // fields returns the names of the fields that are asked for.
 func (s selection) fields() []string {
-	return slices.DeleteFunc(fieldNames(s.view), func(field string) bool {
-		return s.owner != "" && !slices.Contains(ownersOf(s.view.Declaration(), field), s.owner) ||
+	return slices.DeleteFunc(s.view.FieldNames(), func(field string) bool {
+		return s.owner != "" && !slices.Contains(s.view.Field(field).Owners(), s.owner) ||
 			s.stale && s.view.Field(field).Freshness().Fresh()
 	})
 }
@@ -75,7 +75,7 @@ func (s selection) broken() error {
 	}
 	for _, field := range s.fields() {
 		_, err := s.view.Field(field).Raw()
-		if err != nil && !errors.Is(err, reader.ErrUnset) && !ofOwner(s.view, err) {
+		if err != nil && !errors.Is(err, reader.ErrUnset) && !s.view.IsOwnerError(err) {
 			errs = append(errs, err)
 		}
 	}

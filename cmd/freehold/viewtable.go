@@ -68,9 +68,9 @@ func (s selection) fieldTable(d detail, now time.Time) table {
 		t[0] = append(t[0], "WRITTEN BY")
 	}
 	for _, name := range s.fields() {
-		owners := ownersOf(s.view.Declaration(), name)
+		owners := s.view.Field(name).Owners()
 		row := []string{strings.Join(owners, ", "), name, valueCell(s.view, name), none, none, freshnessCell(s.view, name, d)}
-		by, ok := lastWriter(s.view, name)
+		by, ok := s.view.Field(name).LastChange()
 		if ok {
 			row[3], row[4] = age(now.Sub(by.ChangedAt)), versionCell(by.Version, d)
 			if by.Claim != "" {
@@ -97,8 +97,8 @@ func valueCell(view *reader.View, name string) string {
 	case err == nil:
 		text = shownValue(f, raw)
 	case !errors.Is(err, reader.ErrUnset):
-		bad, status := culprit(view, name)
-		if text = alarm + string(status); len(ownersOf(view.Declaration(), name)) > 1 {
+		bad, status := view.Field(name).Obstacle()
+		if text = alarm + string(status); len(view.Field(name).Owners()) > 1 {
 			text += ": " + bad
 		}
 	}
@@ -139,7 +139,7 @@ func (s selection) ownerTable(d detail) table {
 	all := s.owners()
 	pending := slices.ContainsFunc(all, func(o reader.OwnerStatus) bool { return o.Pending > 0 })
 	if pending {
-		t[0] = append(t[0], "SET ASIDE")
+		t[0] = append(t[0], "PENDING")
 	}
 	for _, o := range all {
 		row := []string{o.Name, string(o.Status), versionCell(o.Version, d), none}
@@ -177,11 +177,11 @@ func pendingLines(owners []reader.OwnerStatus) string {
 		switch {
 		case o.Pending == 0:
 		case o.Err != nil:
-			fmt.Fprintf(&b, "%s has %s deferred, which the view does not show\n", o.Name, count(o.Pending, "patch", "patches"))
+			fmt.Fprintf(&b, "%s has %s, which the view does not show\n", o.Name, count(o.Pending, "pending patch", "pending patches"))
 		case o.PendingErr != nil:
-			fmt.Fprintf(&b, "%s has %s deferred, not all of which the view shows: %s\n", o.Name, count(o.Pending, "patch", "patches"), visible(onOneLine(o.PendingErr.Error())))
+			fmt.Fprintf(&b, "%s has %s, not all of which the view shows: %s\n", o.Name, count(o.Pending, "pending patch", "pending patches"), visible(onOneLine(o.PendingErr.Error())))
 		default:
-			fmt.Fprintf(&b, "%s has %s deferred, which the view shows; to fold pending patches, run `freehold fold %s`\n", o.Name, count(o.Pending, "patch", "patches"), o.Name)
+			fmt.Fprintf(&b, "%s has %s, which the view shows; to fold them, run `freehold fold %s`\n", o.Name, count(o.Pending, "pending patch", "pending patches"), o.Name)
 		}
 	}
 	return b.String()

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/freehold-dev/freehold/reader/doctor"
+	"github.com/freehold-dev/freehold/reader/explain"
 	"github.com/freehold-dev/freehold/reader/statetest"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/go-json-experiment/json"
@@ -118,7 +119,7 @@ func rewriteManifest(t *testing.T, dir string, change func(*schema.Declaration))
 
 // Should a home get past the manifest's check, it is still shown and not obeyed.
 func TestExplainShowsAnyHome(t *testing.T) {
-	text := (&explanation{Field: "f", origin: origin{Owner: "o", home: "\x1b]0;pwn\a"}, Type: schema.TypeInt, Kind: schema.Value}).text()
+	text := explaining{&explain.Explanation{Field: "f", Origin: explain.Origin{Owner: "o", Home: "\x1b]0;pwn\a"}, Type: schema.TypeInt, Kind: schema.Value}}.text()
 	if strings.Contains(text, "\x1b") || !strings.Contains(text, `below \x1b]0;pwn\a.`) {
 		t.Errorf("%q", text)
 	}

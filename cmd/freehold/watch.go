@@ -9,6 +9,7 @@ import (
 	"syscall"
 
 	"github.com/freehold-dev/freehold/reader"
+	"github.com/freehold-dev/freehold/reader/explain"
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -79,7 +80,7 @@ type watching struct {
 	dir    string          // of the state
 	chosen map[string]bool // the fields; empty for all
 	owner  string          // whose fields; empty for everybody's
-	differ
+	differ explain.Differ
 	failed bool // the last thing said was an error
 }
 
@@ -89,7 +90,7 @@ func (w *watching) choose(view *reader.View, fields []string) error {
 		if _, err := declaredField(view, field); err != nil {
 			return err
 		}
-		if owners := ownersOf(view.Declaration(), field); w.owner != "" && !slices.Contains(owners, w.owner) { // of which there never is news
+		if owners := view.Field(field).Owners(); w.owner != "" && !slices.Contains(owners, w.owner) { // of which there never is news
 			return usage("field %s belongs to %s, and --owner says %s: leave one of them out", field, enumerate(owners), w.owner)
 		}
 		w.chosen[field] = true
@@ -100,9 +101,9 @@ func (w *watching) choose(view *reader.View, fields []string) error {
 // The lines of JSON: one for each view, and one for each message.
 type (
 	viewLine struct {
-		Type    string `json:"type"`
-		Changes []news `json:"changes"`
-		View    record `json:"view"`
+		Type    string           `json:"type"`
+		Changes []explain.Change `json:"changes"`
+		View    record           `json:"view"`
 	}
 	messageLine struct {
 		Type    string `json:"type"`
@@ -163,9 +164,9 @@ func (w *watching) complainOf(err error) error {
 
 // show prints what is new in a view.
 func (w *watching) show(view *reader.View) error {
-	first, again := w.known == nil, w.failed
+	first, again := !w.differ.Begun(), w.failed
 	w.failed = false
-	all := w.between(view, func(owner, field string) bool {
+	all := w.differ.Next(view, func(owner, field string) bool {
 		return (w.owner == "" || w.owner == owner) && (len(w.chosen) == 0 || w.chosen[field])
 	})
 	switch {
@@ -185,7 +186,7 @@ func (w *watching) show(view *reader.View) error {
 	}
 	for _, n := range all {
 		n.Error = w.runnable(n.Error)
-		text += n.line()
+		text += changeLine{n}.line()
 	}
 	return w.styled(text)
 }
