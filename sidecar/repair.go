@@ -69,7 +69,7 @@ func Accept(ctx context.Context, dir, owner string, o *Options) (Accepted, error
 	if err := b.takeIn(); err != nil {
 		return Accepted{}, err
 	}
-	kept, err := w.dir.Keep(store.Sidecar(owner), raw, intact)
+	kept, err := w.dir.Keep(store.Sidecar(owner), raw)
 	if err != nil {
 		return Accepted{}, fmt.Errorf("%s: nothing was changed, because no copy of it can be kept: %w: mend that, then accept it", w.file(), err)
 	}
@@ -86,12 +86,6 @@ const accepting = " accept"
 // folded: then nobody set it, added to it or raised it in that version.
 func WasAccepted(program string, v Version) bool {
 	return v.Revision == 1 && strings.HasSuffix(program, accepting)
-}
-
-// intact reports whether raw is a sidecar as Freehold left it.
-func intact(raw []byte) bool {
-	_, err := document.Decode(raw)
-	return err == nil
 }
 
 // takeIn makes every declared field of the foreign base a change of this
@@ -180,8 +174,7 @@ func (w *Writer) firstVersion(visible ...uint64) Version {
 // Quarantine moves the file in the place of owner's sidecar pending, whatever it
 // is, says where to, and puts an empty one of a new epoch in its place. The
 // owner's fields are unset afterwards. The
-// quarantine keeps the first such file, the last few and the last one that is
-// as Freehold left it. It returns [fs.ErrNotExist] if there is nothing to move.
+// quarantine keeps the newest 16 of them. It returns [fs.ErrNotExist] if there is nothing to move.
 func Quarantine(ctx context.Context, dir, owner string, o *Options) (store.Quarantined, error) {
 	w, release, err := openLocked(ctx, dir, owner, o)
 	if err != nil {
@@ -189,7 +182,7 @@ func Quarantine(ctx context.Context, dir, owner string, o *Options) (store.Quara
 	}
 	defer release()
 	was := w.hadFolded()
-	pending, err := w.dir.Quarantine(store.Sidecar(owner), intact)
+	pending, err := w.dir.Quarantine(store.Sidecar(owner))
 	if errors.Is(err, fs.ErrNotExist) {
 		return pending, fmt.Errorf("%s: nothing to move aside: %w", w.file(), fs.ErrNotExist)
 	}

@@ -144,7 +144,7 @@ func TestQuarantinedAreFoundByName(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(d.Path(), name), fmt.Append(nil, i, name), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := d.Quarantine(name, nil); err != nil {
+		if _, err := d.Quarantine(name); err != nil {
 			t.Fatal(err)
 		}
 	}

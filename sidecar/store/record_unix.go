@@ -29,11 +29,6 @@ func (d *Store) WriteRecord(name string, raw []byte) error {
 	return d.meta.sync()
 }
 
-// QuarantineRecord is [Store.Quarantine] for a file in .freehold.
-func (d *Store) QuarantineRecord(name string) (Quarantined, error) {
-	return d.quarantine(d.meta, name, nil)
-}
-
 // Collect removes what killed writers of the file name in the state directory
 // left behind. Nobody else may be writing it.
 func (d *Store) Collect(name string) error { return d.state.collect(name) }

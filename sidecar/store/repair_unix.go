@@ -99,7 +99,7 @@ func (d *Store) lockIntact(ctx context.Context, m *schema.Manifest) (lost []stri
 func (d *Store) remake(m *schema.Manifest, names []string) error {
 	for _, name := range names {
 		delete(m.Locks, name)
-		if _, err := d.quarantine(d.meta, name, nil); err != nil && !errors.Is(err, unix.ENOENT) {
+		if _, err := d.quarantine(d.meta, name); err != nil && !errors.Is(err, unix.ENOENT) {
 			return err
 		}
 	}

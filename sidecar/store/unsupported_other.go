@@ -134,10 +134,10 @@ func (d *Store) OwnerObstructed(context.Context, *schema.Manifest, string, time.
 }
 func (c *Claim) Same([]byte, []byte) (bool, []byte) { return false, nil }
 func (c *Claim) Absent() bool                       { return true }
-func (d *Store) Quarantine(string, func([]byte) bool) (Quarantined, error) {
+func (d *Store) Quarantine(string) (Quarantined, error) {
 	return Quarantined{}, ErrUnsupported
 }
-func (d *Store) Keep(string, []byte, func([]byte) bool) (Quarantined, error) {
+func (d *Store) Keep(string, []byte) (Quarantined, error) {
 	return Quarantined{}, ErrUnsupported
 }
 func (d *Store) Upgrade(context.Context, *schema.Declaration) (*schema.Manifest, error) {

@@ -212,8 +212,3 @@ func (d *Store) Drop(name, kept string) error {
 	}
 	return d.state.sync()
 }
-
-// QuarantinePath returns the path of the file name in the quarantine.
-func (d *Store) QuarantinePath(name string) string {
-	return filepath.Join(d.meta.path, quarantineName, name)
-}
