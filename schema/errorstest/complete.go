@@ -67,8 +67,8 @@ func excuses(excused, how string) bool {
 	return how == excused || many && strings.HasPrefix(how, prefix)
 }
 
-// Helps reports whether an error ends with what to do.
-func Helps(says string) bool { return remedy().MatchString(says) }
+// Helps reports whether an error ends with what to do, or carries a remedy.
+func Helps(says string) bool { return strings.Contains(says, arrow) || remedy().MatchString(says) }
 
 // told fails t for each site that no line shows and that has no excuse.
 func (g *Golden) told(t *testing.T, found []site, lines []string) {

@@ -53,6 +53,10 @@ type Golden struct {
 	// Parts says why the package's errors need not end with what to do: who
 	// puts them into a sentence that does. If empty, they must.
 	Parts string
+	// Remedy returns the remedy that an error carries beside its text, or "". The
+	// golden file holds it in a line of its own, after an arrow. If nil, errors
+	// carry none.
+	Remedy func(error) string
 	// Untold maps a text, as the source writes it, to why no line holds it.
 	Untold map[string]string
 	// Unhelped maps a line's how, or what several begin with and "…", to why
@@ -80,6 +84,11 @@ func (g *Golden) Same(t testing.TB, how string, err error, words ...string) {
 		}
 	}
 	said := err.Error()
+	if g.Remedy != nil {
+		if r := g.Remedy(err); r != "" {
+			said += arrow + r
+		}
+	}
 	for _, r := range said {
 		if !unicode.IsPrint(r) && r != '\n' && r != '\t' {
 			t.Errorf("%s: the error holds %U, which is not for a terminal: %q", how, r, said)
@@ -100,6 +109,9 @@ func (g *Golden) Same(t testing.TB, how string, err error, words ...string) {
 	//freehold:allow readmodifywrite tests of one package bring their own golden file up to date, under the lock
 	write(t, want)
 }
+
+// arrow stands between an error and its remedy.
+const arrow = "\n-> "
 
 // command is what brings the golden file up to date.
 func command() string {

@@ -22,7 +22,7 @@ type site struct {
 // sites returns every place of the package in dir, as it is built on this
 // platform, that makes the text of an error: what fmt.Errorf, errors.New and
 // the package's own functions that take a format are given, what the values of
-// its error types are made of, and what their Error methods say. What names the
+// its error types and maps by them are made of, and what their Error methods say. What names the
 // place of another error and nothing else is left out.
 func sites(dir string, prose []string) ([]site, error) {
 	pkg, err := build.ImportDir(dir, 0)
@@ -136,7 +136,11 @@ func (f *finder) visit(n ast.Node) bool {
 			f.add(n.Args[at])
 		}
 	case *ast.CompositeLit:
-		if f.errorTypes[baseName(n.Type)] {
+		of := n.Type
+		if m, ok := of.(*ast.MapType); ok {
+			of = m.Key
+		}
+		if f.errorTypes[baseName(of)] {
 			for _, e := range n.Elts {
 				if pair, ok := e.(*ast.KeyValueExpr); ok {
 					e = pair.Value

@@ -20,15 +20,16 @@ const (
 
 var said = errorstest.Golden{
 	Update: flag.Bool("update", false, "write the golden files anew"),
-	Wraps:  []string{"../../schema"},
+	Wraps:  []string{"../../schema", "../internal/status"},
+	Remedy: func(err error) string { return RemedyOf(err).String() },
 	Untold: map[string]string{
-		"%s: %w: nothing was removed; try again": race,
-		"%s: %w while it was opened; try again":  race,
-		"%w: it grew past %d bytes":              race,
+		"nothing was removed":                   race,
+		"%w: look at it and move it away":       "is said of .freehold and its folders, which package sidecar's tests replace",
+		"%s: %w while it was opened; try again": race,
+		"%w: it grew past %d bytes":             race,
 		"%w: this file system cannot rename without replacing (%w), so that two processes could both win a claim: keep the state on another one": "wants such a file system",
 		"%s: %w: process %d holds the lock, inherited from one that has ended; end it, or look at what it does":                                  "is for containers: package sidecar's tests run in one and see it",
-		"not supported on this platform":                     "no part of it is built here",
-		"name a lock: %w":                                    kernel,
+		"name a lock: %w": kernel,
 		"name a lock: /proc/self/fdinfo/%d does not list it": kernel,
 		"process %d: pidfd_open: %w":                         kernel,
 		"process %d: poll: %w":                               kernel,

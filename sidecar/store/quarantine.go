@@ -1,5 +1,3 @@
-//go:build unix
-
 package store
 
 import (
@@ -86,7 +84,7 @@ func (d *Store) quarantine(from *folder, name string) (Quarantined, error) {
 	}
 	kept := q.next(sum)
 	if err := unix.Renameat(from.fd, name, q.fd, kept.name); err == unix.EBUSY {
-		return Quarantined{}, from.fail("quarantine", name, fmt.Errorf("%w: a file system is mounted there", ErrIrregular))
+		return Quarantined{}, WithRemedy(from.fail("quarantine", name, fmt.Errorf("%w: a file system is mounted there", ErrIrregular)), byHand("remove the mount"))
 	} else if err != nil {
 		return Quarantined{}, from.fail("quarantine", name, err)
 	}

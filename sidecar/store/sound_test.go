@@ -20,7 +20,7 @@ func TestUnsoundDeclarationsAreNotWritten(t *testing.T) {
 	unsound := declaration()
 	unsound.Owners["cost"].Fields["worse"] = schema.Field{Type: "money"}
 	dir := filepath.Join(t.TempDir(), "state")
-	wantError(t, Create(dir, unsound), schema.ErrUnsound, "field worse", "mend the declaration")
+	wantError(t, Create(dir, unsound), schema.ErrUnsound, "field worse")
 	if _, err := os.Lstat(dir); !os.IsNotExist(err) {
 		t.Errorf("something was made: %v", err)
 	}
@@ -73,14 +73,16 @@ func TestCreateCollectsWhatIsProvablyDead(t *testing.T) {
 	}
 }
 
-// A declaration that contradicts the state says what to run.
-func TestContradictionSaysWhatToRun(t *testing.T) {
+func TestContradictionIsMendedByUpgrade(t *testing.T) {
 	d := newState(t)
 	built := declaration()
 	built.Owners["cost"].Fields["count"] = schema.Field{Type: schema.TypeUint, Kind: schema.Counter, Was: "turns"}
 	delete(built.Owners["cost"].Fields, "turns")
 	_, err := d.Upgrade(t.Context(), built)
-	wantError(t, err, schema.ErrDeclaration, "field count is still called turns there", "run `freehold state upgrade --dir "+d.Path()+"`")
+	wantError(t, err, schema.ErrDeclaration, "field count is still called turns there")
+	if StatusOf(err) != BadDeclaration || RemedyOf(err).Verb != VerbUpgrade {
+		t.Errorf("got %q with the remedy %v", StatusOf(err), RemedyOf(err))
+	}
 }
 
 // While an upgrade is pending nobody goes on, and nobody takes a directory that
@@ -104,7 +106,7 @@ func TestPendingUpgradeStopsEverybody(t *testing.T) {
 	}
 	release()
 	_, err = d.Settled(t.Context())
-	wantError(t, err, schema.ErrDeclaration, "run `freehold state upgrade")
+	wantError(t, err, BadDeclaration, "not finished")
 	_, err = d.Upgrade(t.Context(), declaration())
 	wantError(t, err, schema.ErrDeclaration, "not finished")
 	for range 2 { // it may have gone there already

@@ -238,7 +238,7 @@ func TestUnmovedNoticesAReplacedDirectory(t *testing.T) {
 	if err := Create(d.Path(), declaration()); err != nil {
 		t.Fatal(err)
 	}
-	wantError(t, d.Unmoved(), ErrReplaced, "open it again")
+	wantError(t, d.Unmoved(), ErrReplaced)
 }
 
 func TestFindGoesUpward(t *testing.T) {
@@ -253,7 +253,7 @@ func TestFindGoesUpward(t *testing.T) {
 		}
 	}
 	_, err := Find(filepath.Dir(d.Path()))
-	wantError(t, err, ErrNoState, "--dir")
+	wantError(t, err, ErrNoState)
 }
 
 func TestUpgradeAddsAndNeverTakesAway(t *testing.T) {

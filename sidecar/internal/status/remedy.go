@@ -1,5 +1,7 @@
 package status
 
+import "strings"
+
 // A Verb is the part of Freehold that mends a fault. The command line has a
 // command of that name; a Go program calls the function.
 type Verb string
@@ -38,6 +40,20 @@ type Remedy struct {
 
 // IsZero reports whether there is nothing to do.
 func (r Remedy) IsZero() bool { return r.Verb == "" && len(r.Tool) == 0 && r.Note == "" }
+
+// String returns the remedy for logs and tests: the note, then the verb or the
+// tool with its arguments, unquoted.
+func (r Remedy) String() string {
+	run := r.Tool
+	if r.Verb != "" {
+		run = append([]string{string(r.Verb)}, r.Args...)
+	}
+	text := strings.Join(run, " ")
+	if r.Note != "" && text != "" {
+		return r.Note + "; or " + text
+	}
+	return r.Note + text
+}
 
 // By returns the remedy that runs verb on args.
 func By(verb Verb, args ...string) Remedy { return Remedy{Verb: verb, Args: args} }

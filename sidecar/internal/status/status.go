@@ -6,6 +6,7 @@ package status
 import (
 	"errors"
 	"io/fs"
+	"strings"
 )
 
 // A Status says in one word how a file, a lock or an operation was found. It
@@ -116,17 +117,26 @@ type Error struct {
 	Err    error // the cause; or nil
 }
 
-// Error returns "<path>: <status>: <cause>". The remedy is not part of the
-// text.
+// Error returns "<path>: <status>: <cause>". A cause that begins with the
+// words of the status does not repeat them, nor one about Path the path. The
+// remedy is not part of the text.
 func (e *Error) Error() string {
 	text := e.Status.Error()
-	if e.Path != "" {
-		text = e.Path + ": " + text
-	}
 	if e.Err != nil {
-		text += ": " + e.Err.Error()
+		cause := e.Err.Error()
+		if p, ok := e.Err.(*fs.PathError); ok && p.Path == e.Path {
+			cause = p.Op + ": " + p.Err.Error()
+		}
+		if strings.HasPrefix(cause, text) {
+			text = cause
+		} else {
+			text += ": " + cause
+		}
 	}
-	return text
+	if e.Path == "" {
+		return text
+	}
+	return e.Path + ": " + text
 }
 
 // Unwrap returns the status and the cause.

@@ -19,6 +19,18 @@ func TestErrorWrapsStatusAndCause(t *testing.T) {
 	}
 }
 
+func TestErrorRepeatsNeitherStatusNorPath(t *testing.T) {
+	for want, err := range map[string]error{
+		"/s/a: invalid: byte 7":                          &Error{Status: Invalid, Path: "/s/a", Err: errors.New("invalid: byte 7")},
+		"/s/a: unreadable: open: file already exists":    &Error{Status: Unreadable, Path: "/s/a", Err: &fs.PathError{Op: "open", Path: "/s/a", Err: fs.ErrExist}},
+		"/s/a: unreadable: open /s: file already exists": &Error{Status: Unreadable, Path: "/s/a", Err: &fs.PathError{Op: "open", Path: "/s", Err: fs.ErrExist}},
+	} {
+		if got := err.Error(); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
 func TestOutermostStatusAndRemedyCount(t *testing.T) {
 	inner := &Error{Status: Unreadable, Remedy: By(Quarantine, "cost")}
 	for _, c := range []struct {
@@ -40,6 +52,20 @@ func TestOutermostStatusAndRemedyCount(t *testing.T) {
 		}
 		if got := RemedyOf(c.err); !reflect.DeepEqual(got, c.remedy) {
 			t.Errorf("remedy of %v is %+v, want %+v", c.err, got, c.remedy)
+		}
+	}
+}
+
+func TestRemedyIsReadable(t *testing.T) {
+	for want, r := range map[string]Remedy{
+		"":                           {},
+		"accept cost":                By(Accept, "cost"),
+		"look at it; or accept cost": By(Accept, "cost").Or("look at it"),
+		"restore it from a backup":   {Note: "restore it from a backup"},
+		"chmod go-w /s":              {Tool: []string{"chmod", "go-w", "/s"}},
+	} {
+		if got := r.String(); got != want {
+			t.Errorf("got %q, want %q", got, want)
 		}
 	}
 }

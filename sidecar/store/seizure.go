@@ -1,11 +1,8 @@
-//go:build unix
-
 package store
 
 import (
 	"context"
 	"errors"
-	"fmt"
 	"path/filepath"
 
 	"golang.org/x/sys/unix"
@@ -30,7 +27,7 @@ func (d *Store) Seize() (*Seizure, error) {
 	if ok, err := d.state.lock(unix.LOCK_EX); err != nil {
 		return nil, err
 	} else if !ok {
-		return nil, fmt.Errorf("%s: %w: a process has it open; try again when it has ended", d.path, ErrBusy)
+		return nil, fault(Busy, d.path, byHand("try again when the process has ended"), errors.New("a process has the instance open"))
 	}
 	if err := s.takeAll(); err != nil {
 		s.Close()
@@ -83,7 +80,7 @@ func (s *Seizure) Discard() error {
 	// there since the last look. It is put back, onto nothing.
 	var st unix.Stat_t
 	if err := unix.Fstatat(parent.fd, gone, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil || st.Ino != d.ino {
-		return errors.Join(fmt.Errorf("%s: %w: nothing was removed; try again", d.path, ErrReplaced), err, renameNew(parent.fd, gone, name))
+		return errors.Join(fault(Moved, d.path, byHand("try again"), errors.New("nothing was removed")), err, renameNew(parent.fd, gone, name))
 	}
 	if err := parent.sync(); err != nil { // else a crash could leave half of it under its own name
 		return err

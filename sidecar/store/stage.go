@@ -1,10 +1,7 @@
-//go:build unix
-
 package store
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"path/filepath"
 
@@ -37,7 +34,7 @@ func (f *folder) stage(name string, fill func(*folder) error) error {
 		return f.sync()
 	}
 	if errors.Is(err, fs.ErrExist) || errors.Is(err, unix.ENOTEMPTY) {
-		return fmt.Errorf("%s: %w: open it, or name another directory", filepath.Join(f.path, name), ErrExists)
+		return exists(filepath.Join(f.path, name))
 	}
 	if _, bare := err.(unix.Errno); bare {
 		return f.fail("rename", name, err)

@@ -1,5 +1,3 @@
-//go:build unix
-
 package store
 
 import (
@@ -55,15 +53,29 @@ func (d *Store) ManifestText(buf []byte) ([]byte, error) {
 		}
 		switch g, lost := d.gathering(); {
 		case lost == nil:
-			return nil, fmt.Errorf("%s: %w: the state %s has an instance per %s: name one with --instance ID", d.path, ErrInstances, g.State, g.By)
+			return nil, fault(HasInstances, d.path, byHand("name the instance"), fmt.Errorf("the state %s has an instance per %s", g.State, g.By))
 		case !errors.Is(lost, ErrNoInstances):
 			return nil, lost
 		}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w: restore .freehold from a backup, or move the sidecars away and create the state anew", ErrInvalidManifest, err)
+		return nil, fault(manifestStatus(err), d.manifestPath(), byHand("restore .freehold from a backup, or move the sidecars away and create the state anew"), fmt.Errorf("%w: %w", ErrInvalidManifest, err))
 	}
 	return text, nil
+}
+
+// useNewer is the remedy of a file that a newer release wrote.
+const useNewer = "use the release that wrote it, or a newer one"
+
+func (d *Store) manifestPath() string { return filepath.Join(d.meta.path, manifestName) }
+
+// manifestStatus returns the status of a manifest that cannot be read. A
+// state without one is invalid.
+func manifestStatus(err error) Status {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrTooLarge) {
+		return Invalid
+	}
+	return Unreadable
 }
 
 // Manifest reads the state's manifest. It returns an error that wraps
@@ -87,10 +99,10 @@ func (d *Store) Manifest() (*schema.Manifest, error) {
 func (d *Store) ParseManifest(text []byte) (*schema.Manifest, error) {
 	m, err := schema.ParseManifest(text)
 	if newer, ok := errors.AsType[*schema.FormatError](err); ok {
-		return nil, fmt.Errorf("%s: %w: %w", filepath.Join(d.meta.path, manifestName), ErrInvalidManifest, newer)
+		return nil, fault(Newer, d.manifestPath(), byHand(useNewer), fmt.Errorf("%w: %w", ErrInvalidManifest, newer))
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w: %w: restore it from a backup", filepath.Join(d.meta.path, manifestName), ErrInvalidManifest, err)
+		return nil, fault(Invalid, d.manifestPath(), byHand("restore it from a backup"), fmt.Errorf("%w: %w", ErrInvalidManifest, err))
 	}
 	return m, d.owned(m)
 }
@@ -109,7 +121,7 @@ func (d *Store) Upgrade(ctx context.Context, built *schema.Declaration) (*schema
 		return m, d.contradiction(err)
 	}
 	if err := built.Sound(); err != nil {
-		return nil, fmt.Errorf("%s: %w: it was not folded into the manifest; generate the program anew from its owners.yaml", d.path, err)
+		return nil, WithRemedy(fmt.Errorf("%s: the manifest was not changed: %w", d.path, err), byHand("generate the program anew from its owners.yaml"))
 	}
 	m, release, err := d.lockState(ctx, stateWait)
 	if errors.Is(err, ErrBusy) { // of many who bring the same, one does the work
@@ -157,7 +169,7 @@ func (d *Store) settled(m *schema.Manifest) error {
 	if m.Pending == nil {
 		return nil
 	}
-	return fmt.Errorf("%s: %w: an upgrade of the state was begun and not finished; run `freehold state upgrade --dir %s` again", d.path, schema.ErrDeclaration, ShellWord(d.path))
+	return fault(BadDeclaration, d.path, By(VerbUpgrade), fmt.Errorf("%w: an upgrade of the state was begun and not finished", schema.ErrDeclaration))
 }
 
 // lockState takes the state's lock within wait and reads the manifest: what was
@@ -190,7 +202,7 @@ func (d *Store) Still(opened, now *schema.Manifest, built *schema.Declaration) e
 		return err
 	}
 	if opened.StateID != now.StateID {
-		return fmt.Errorf("%s: %w: another state was put in its place; open it again", d.path, ErrReplaced)
+		return fault(Moved, d.path, byHand("open it again"), errors.New("another state was put in its place"))
 	}
 	_, more, err := now.Merge(built)
 	if err == nil && more {
@@ -203,7 +215,7 @@ func (d *Store) contradiction(err error) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("%s: %w: if the program is the newer one, run `freehold state upgrade --dir %s`; if it is older, build it from the present owners.yaml", d.path, err, ShellWord(d.path))
+	return fault(BadDeclaration, d.path, By(VerbUpgrade).Or("build the program from the present owners.yaml if it is the older one"), err)
 }
 
 // WriteManifest makes the lock files and directories of claims that m's declaration needs and lacks,
@@ -229,7 +241,7 @@ func (d *Store) WriteManifest(m *schema.Manifest) error {
 	}
 	text, err := m.Marshal()
 	if err != nil {
-		return fmt.Errorf("%s: %w: %w", filepath.Join(d.path, metaName, manifestName), ErrTooLarge, err)
+		return fault(BadDeclaration, filepath.Join(d.path, metaName, manifestName), byHand("divide the state into several"), fmt.Errorf("%w: %w", ErrTooLarge, err))
 	}
 	m.Text = text
 	return d.WriteRecord(manifestName, text)

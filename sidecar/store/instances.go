@@ -1,5 +1,3 @@
-//go:build unix
-
 package store
 
 import (
@@ -17,6 +15,28 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// gatherName is the file in the .freehold of a directory that holds instances.
+const gatherName = "instances.json"
+
+// A Gathering is the record of a directory that holds the instances of a
+// state, .freehold/instances.json. There is no manifest beside it, so that no
+// program takes the directory for one state.
+type Gathering struct {
+	Format int    `json:"format"`
+	State  string `json:"state"`
+	By     string `json:"by"` // there is an instance for each of these
+}
+
+// An Instance is a directory that has the name of an instance.
+type Instance struct {
+	// Name of the directory.
+	Name string
+	// ID of the instance, by its manifest.
+	ID string
+	// Err says why it cannot be used; then ID is empty.
+	Err error
+}
+
 // OpenInstance is [Open] for the instance id of the state in dir. It returns an
 // error that wraps [schema.ErrInstance] if id cannot be one, and [ErrNoState]
 // if there is no such instance.
@@ -27,8 +47,7 @@ func OpenInstance(dir, id string) (*Store, error) {
 	}
 	d, err := Open(path)
 	if errors.Is(err, ErrNoState) {
-		at := ShellWord(filepath.Dir(path))
-		return nil, fmt.Errorf("%s: %w: there is no instance %.80q: make it with `freehold state init --dir %s --instance %s`, with --owners FILE if it is the first; `freehold state instances --dir %[4]s` lists those that are", path, ErrNoState, id, at, ShellWord(id))
+		return nil, fault(NoState, path, By(VerbInit, id), fmt.Errorf("there is no instance %.80q", id))
 	}
 	if err != nil {
 		return nil, err
@@ -53,7 +72,7 @@ func instancePath(dir, id string) (string, error) {
 // process leaves, nobody takes for an instance.
 func CreateInstance(dir, id string, d *schema.Declaration) error {
 	if err := d.Sound(); err != nil {
-		return fmt.Errorf("%s: %w: the instance was not made; mend the declaration", dir, err)
+		return WithRemedy(fmt.Errorf("%s: the instance was not made: %w", dir, err), byHand("mend the declaration"))
 	}
 	path, err := instancePath(dir, id)
 	if err != nil {
@@ -67,7 +86,7 @@ func CreateInstance(dir, id string, d *schema.Declaration) error {
 	err = f.stage(filepath.Base(path), func(fresh *folder) error { return fresh.fill(d, id) })
 	if errors.Is(err, ErrExists) {
 		if _, lost := os.Lstat(filepath.Join(path, metaName)); errors.Is(lost, fs.ErrNotExist) {
-			return fmt.Errorf("%s: %w: something else has the name of the instance %.80q: move it away", path, ErrNoState, id)
+			return fault(NoState, path, byHand("move it away"), fmt.Errorf("a file or directory has the name of the instance %.80q", id))
 		}
 	}
 	return err
@@ -93,7 +112,7 @@ func (f *folder) fill(d *schema.Declaration, id string) error {
 // declared by d, and reports whether it made it.
 func gather(path string, d *schema.Declaration) (f *folder, made bool, err error) {
 	if !d.Instanced() {
-		return nil, false, fmt.Errorf("%s: %w: the state %s is declared so; leave the instance out", path, ErrNoInstances, d.State)
+		return nil, false, fault(NoInstances, path, byHand("leave the instance out"), fmt.Errorf("the state %s is declared so", d.State))
 	}
 	want := Gathering{schema.ManifestFormat, d.State, d.Instances.By}
 	have, err := GatheringIn(path)
@@ -107,8 +126,8 @@ func gather(path string, d *schema.Declaration) (f *folder, made bool, err error
 		return nil, false, err
 	}
 	if have.State != want.State || have.By != want.By {
-		return nil, false, fmt.Errorf("%s: %w: it has the state %s, an instance per %s; here it is %s, an instance per %s: use another directory",
-			path, schema.ErrDeclaration, have.State, have.By, want.State, want.By)
+		return nil, false, fault(BadDeclaration, path, byHand("use another directory"), fmt.Errorf("%w: the directory has the state %s, an instance per %s; declared is %s, an instance per %s",
+			schema.ErrDeclaration, have.State, have.By, want.State, want.By))
 	}
 	f, err = openSafe(path)
 	return f, made, err
@@ -144,7 +163,7 @@ const maxGathering = 4 << 10
 func (d *Store) gathering() (g Gathering, err error) {
 	text, err := d.meta.readFile(gatherName, nil, maxGathering)
 	if errors.Is(err, fs.ErrNotExist) && !d.gathers() {
-		return g, fmt.Errorf("%s: %w: use another directory, or leave the instance out", d.path, ErrNoInstances)
+		return g, fault(NoInstances, d.path, byHand("use another directory, or leave the instance out"), nil)
 	}
 	if err == nil {
 		err = json.Unmarshal(text, &g)
@@ -155,12 +174,12 @@ func (d *Store) gathering() (g Gathering, err error) {
 		err = named.Err
 	case err != nil:
 	case g.Format > schema.ManifestFormat:
-		return g, fmt.Errorf("%s: %w: %w", path, ErrInvalidManifest, &schema.FormatError{Found: g.Format})
+		return g, fault(Newer, path, byHand(useNewer), fmt.Errorf("%w: %w", ErrInvalidManifest, &schema.FormatError{Found: g.Format}))
 	case g.Format < schema.ManifestFormat || !schema.ValidName(g.State) || !schema.ValidName(g.By):
 		err = errors.New("it has no format, no state or no names of instances")
 	}
-	if err != nil {
-		return g, fmt.Errorf("%s: %w (%v): it says of what the instances beside it are; restore it from a backup, or remove the directory %s if there is none", path, ErrInvalidManifest, err, d.meta.path)
+	if err != nil { // the cause is not wrapped: no missing state is said
+		return g, fault(Invalid, path, byHand(fmt.Sprintf("restore it from a backup, or remove the directory %s if there are no instances beside it", d.meta.path)), fmt.Errorf("%w (%v): it describes the instances beside it", ErrInvalidManifest, err))
 	}
 	return g, nil
 }
@@ -249,7 +268,7 @@ func instanceID(path string) (string, error) {
 		return "", err
 	}
 	if m.Instance == "" {
-		return "", fmt.Errorf("%s: %w: move it out of the directory, which holds instances", path, ErrNoInstances)
+		return "", fault(NoInstances, path, byHand("move it out of the directory, which holds instances"), nil)
 	}
 	return m.Instance, nil
 }
@@ -265,9 +284,9 @@ func (d *Store) owned(m *schema.Manifest) error {
 		return nil
 	}
 	if m.Instance == "" {
-		return fmt.Errorf("%s: %w: it is a state without instances, where the instance %.80q was to be; move it away", d.path, ErrMisplaced, d.instance)
+		return fault(Misplaced, d.path, byHand("move it away"), fmt.Errorf("it is a state without instances in the place of the instance %.80q", d.instance))
 	}
-	return fmt.Errorf("%s: %w: it holds the instance %.80q, whose directory is called %s: rename it back", d.path, ErrMisplaced, m.Instance, name)
+	return fault(Misplaced, d.path, byHand("rename it back"), fmt.Errorf("it holds the instance %.80q, whose directory is called %s", m.Instance, name))
 }
 
 // Attend says, until d is closed, that this process works in the instance, so
@@ -284,7 +303,7 @@ func (d *Store) Attend(ctx context.Context, wait time.Duration) error {
 			return d.Unmoved()
 		}
 		if more, err := pace.Pause(ctx, wait); err != nil || !more {
-			return errors.Join(fmt.Errorf("%s: %w: somebody is about to remove the instance; try again", d.path, ErrBusy), err)
+			return errors.Join(fault(Busy, d.path, byHand("try again"), errors.New("another process is about to remove the instance")), err)
 		}
 	}
 }

@@ -1,5 +1,3 @@
-//go:build unix
-
 package store
 
 import (
@@ -19,7 +17,7 @@ import (
 // one leaves nothing that another takes for a state.
 func Create(dir string, d *schema.Declaration) error {
 	if err := d.Sound(); err != nil {
-		return fmt.Errorf("%s: %w: the state was not made; mend the declaration", dir, err)
+		return WithRemedy(fmt.Errorf("%s: the state was not made: %w", dir, err), byHand("mend the declaration"))
 	}
 	path, err := filepath.Abs(dir)
 	if err != nil {
@@ -32,14 +30,14 @@ func Create(dir string, d *schema.Declaration) error {
 		}
 		defer f.close()
 		if !made {
-			return fmt.Errorf("%s: %w: open it, or name another directory", path, ErrExists)
+			return exists(path)
 		}
 		return nil
 	}
 	if info, err := os.Lstat(filepath.Join(path, metaName)); err == nil && !info.IsDir() {
-		return fmt.Errorf("%s: %w: it should be a directory of Freehold's: look at it and move it away", filepath.Join(path, metaName), ErrIrregular)
+		return fault(Unreadable, filepath.Join(path, metaName), byHand("look at it and move it away"), fmt.Errorf("%w: it should be a directory of Freehold's", ErrIrregular))
 	} else if err == nil {
-		return fmt.Errorf("%s: %w: open it, or name another directory", path, ErrExists)
+		return exists(path)
 	}
 	return withFolder(path, func(f *folder) error {
 		names, err := f.leftovers()
@@ -53,6 +51,10 @@ func Create(dir string, d *schema.Declaration) error {
 			return (&Store{path: path, state: f, meta: meta}).WriteManifest(newManifest(d, ""))
 		})
 	})
+}
+
+func exists(path string) error {
+	return fault(Exists, path, byHand("open it, or name another directory"), nil)
 }
 
 // withFolder makes the directory path and those above it that are missing,
@@ -130,7 +132,7 @@ func Find(start string) (string, error) {
 			return dir, nil
 		}
 		if dir == filepath.Dir(dir) {
-			return "", fmt.Errorf("%w in %s or above it: name one with --dir or FREEHOLD_DIR, or create it with `freehold state init --dir DIR`", ErrNoState, start)
+			return "", fault(NoState, start, By(VerbInit).Or("name a state directory"), errors.New("nor is a directory above it"))
 		}
 	}
 }

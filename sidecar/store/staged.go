@@ -1,11 +1,8 @@
-//go:build unix
-
 package store
 
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"path/filepath"
 	"slices"
@@ -182,7 +179,7 @@ func (f *folder) installable(name string) error {
 // inTheWay adds to err what to do about something that is no file of ours.
 func inTheWay(err error) error {
 	if errors.Is(err, ErrIrregular) {
-		return fmt.Errorf("%w: move it away", err)
+		return WithRemedy(err, byHand("move it away"))
 	}
 	return err
 }
