@@ -127,7 +127,7 @@ func TestLostLockFileLetsNobodyIn(t *testing.T) {
 				}
 				_, err := openWatchdog(t, dir, nil)
 				wantError(t, err, ErrLock, lock, "state repair")
-				want := map[string]string{"watchdog.lease": "fenced", "watchdog.lock": "lock file missing", "watchdog.fence": "applied"}[lock]
+				want := map[string]string{"watchdog.lease": "fenced", "watchdog.lock": "missing or replaced", "watchdog.fence": "applied"}[lock]
 				if said := a.ask("commit"); !strings.Contains(said, want) {
 					t.Errorf("the holder said %q, want %s", said, want)
 				}

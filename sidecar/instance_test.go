@@ -136,7 +136,7 @@ func TestNoInstanceIsMadeUnasked(t *testing.T) {
 		wantError(t, err, ErrInstance)
 	}
 	_, err = Open(t.Context(), dir, instanced(), "cost", &Options{Create: true})
-	wantError(t, err, ErrInstances, "--instance ID")
+	wantError(t, err, ErrInstances, "name the instance")
 	_, err = OpenInstance(t.Context(), newState(t), "a", instanced(), "cost", &Options{Create: true})
 	wantError(t, err, ErrNoInstances, "use another directory")
 	other := instanced()

@@ -43,7 +43,7 @@ func TestFailuresAreSaidAndShowInTheStatus(t *testing.T) {
 		{[]string{"-nope"}, 64, "flag provided but not defined: -nope\n" + usage},
 		{nil, 64, usage},
 		{[]string{"you", "me"}, 64, usage},
-		{[]string{"you"}, 1, "greet: not a state directory in / or above it: name one with --dir or FREEHOLD_DIR, or create it with `freehold state init --dir DIR`\n"},
+		{[]string{"you"}, 1, "greet: /: not a state directory: nor is a directory above it\n"},
 		{[]string{"-dir", "state", "nobody"}, 1, "greet: nobody is there: try again\n"},
 	} {
 		var stderr bytes.Buffer

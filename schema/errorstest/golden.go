@@ -53,10 +53,6 @@ type Golden struct {
 	// Parts says why the package's errors need not end with what to do: who
 	// puts them into a sentence that does. If empty, they must.
 	Parts string
-	// Remedy returns the remedy that an error carries beside its text, or "". The
-	// golden file holds it in a line of its own, after an arrow. If nil, errors
-	// carry none.
-	Remedy func(error) string
 	// Untold maps a text, as the source writes it, to why no line holds it.
 	Untold map[string]string
 	// Unhelped maps a line's how, or what several begin with and "…", to why
@@ -83,12 +79,7 @@ func (g *Golden) Same(t testing.TB, how string, err error, words ...string) {
 			t.Errorf("%s: the number %s may stand in the error by chance, too: it is no word for %s", how, pair[0], pair[1])
 		}
 	}
-	said := err.Error()
-	if g.Remedy != nil {
-		if r := g.Remedy(err); r != "" {
-			said += arrow + r
-		}
-	}
+	said := text(err)
 	for _, r := range said {
 		if !unicode.IsPrint(r) && r != '\n' && r != '\t' {
 			t.Errorf("%s: the error holds %U, which is not for a terminal: %q", how, r, said)
@@ -112,6 +103,17 @@ func (g *Golden) Same(t testing.TB, how string, err error, words ...string) {
 
 // arrow stands between an error and its remedy.
 const arrow = "\n-> "
+
+// text returns the text of err, and its remedy in a line of its own.
+func text(err error) string {
+	if r, ok := errors.AsType[interface {
+		error
+		Advice() string
+	}](err); ok && r.Advice() != "" {
+		return err.Error() + arrow + r.Advice()
+	}
+	return err.Error()
+}
 
 // command is what brings the golden file up to date.
 func command() string {
@@ -176,12 +178,12 @@ var varying = sync.OnceValue(func() []variable {
 // read returns what each line of the golden file says, by how it came about.
 func read(t testing.TB) map[string]string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(home, file))
+	golden, err := os.ReadFile(filepath.Join(home, file))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		t.Fatal(err)
 	}
 	said, how := map[string]string{}, ""
-	for line := range strings.Lines(string(text)) {
+	for line := range strings.Lines(string(golden)) {
 		line = strings.TrimSuffix(line, "\n")
 		if more, ok := strings.CutPrefix(line, "\t"); ok {
 			said[how] += "\n" + more
@@ -196,14 +198,14 @@ func read(t testing.TB) map[string]string {
 
 func write(t testing.TB, said map[string]string) {
 	t.Helper()
-	var text strings.Builder
+	var golden strings.Builder
 	for _, how := range slices.Sorted(maps.Keys(said)) {
-		fmt.Fprintf(&text, "%s => %s\n", how, strings.ReplaceAll(said[how], "\n", "\n\t"))
+		fmt.Fprintf(&golden, "%s => %s\n", how, strings.ReplaceAll(said[how], "\n", "\n\t"))
 	}
 	if err := os.MkdirAll(filepath.Join(home, "testdata"), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(home, file), []byte(text.String()), 0o666); err != nil {
+	if err := os.WriteFile(filepath.Join(home, file), []byte(golden.String()), 0o666); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -21,7 +21,6 @@ const (
 var said = errorstest.Golden{
 	Update: flag.Bool("update", false, "write the golden files anew"),
 	Wraps:  []string{"../../schema", "../internal/status"},
-	Remedy: func(err error) string { return RemedyOf(err).String() },
 	Untold: map[string]string{
 		"nothing was removed":                   race,
 		"%w: look at it and move it away":       "is said of .freehold and its folders, which package sidecar's tests replace",

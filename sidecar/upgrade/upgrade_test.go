@@ -349,7 +349,7 @@ func TestOlderBuildsWriteNothingAfterwards(t *testing.T) {
 	}
 	for owner := range older().Owners {
 		_, err := sidecar.Open(t.Context(), dir, older(), owner, nil)
-		wantError(t, err, sidecar.ErrDeclaration, "freehold state upgrade")
+		wantError(t, err, sidecar.ErrDeclaration, "state upgrade")
 	}
 	if _, err := reader.OpenAs(dir, older()); !errors.Is(err, sidecar.ErrDeclaration) {
 		t.Errorf("a reader of the older build: %v", err)

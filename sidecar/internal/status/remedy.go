@@ -78,4 +78,7 @@ type remedied struct {
 	remedy Remedy
 }
 
+// Advice returns the remedy in words, for tests.
+func (r *remedied) Advice() string { return r.remedy.String() }
+
 func (r *remedied) Unwrap() error { return r.error }

@@ -139,6 +139,9 @@ func (e *Error) Error() string {
 	return e.Path + ": " + text
 }
 
+// Advice returns the remedy in words, for tests.
+func (e *Error) Advice() string { return RemedyOf(e).String() }
+
 // Unwrap returns the status and the cause.
 func (e *Error) Unwrap() []error {
 	if e.Err == nil {
