@@ -207,7 +207,7 @@ func TestGeneratedCodeIsUsedAsDocumented(t *testing.T) {
 		{"another record", `var tx managerfile.Tx; tx.Wares().Key("a").Supplier().Set(shop.Coupon{})`, "as shop.WaresSupplier value"},
 		{"another map's entry", `var tx managerfile.Tx; _ = managerfile.WaresEntry(tx.EmptyDrawers().Key("a"))`, "cannot convert"},
 		{"a map that a view writes", `var v shop.View; v.Wares().Key("a").Taken().Add(1)`, "Add undefined"},
-		{"a set as a value", `var tx tillfile.Tx; tx.OpenTills().Set([]uint64{1})`, "tx.OpenTills().Set undefined (type sidecar.Elements[uint64] has no field or method Set)"},
+		{"a set as a value", `var tx tillfile.Tx; tx.OpenTills().Set([]uint64{1})`, "tx.OpenTills().Set undefined (type sidecar.Set[uint64] has no field or method Set)"},
 		{"another owner's field", `var tx managerfile.Tx; tx.Customers()`, "tx.Customers undefined (type managerfile.Tx has no field or method Customers)"},
 		{"another verb", `var tx managerfile.Tx; tx.LastSeen().Set(time.Now())`, "tx.LastSeen().Set undefined (type sidecar.Max[time.Time] has no field or method Set)"},
 		{"a literal for an enum", `var tx managerfile.Tx; tx.ShopCondition().Set("open")`, `cannot use "open" (untyped string constant) as shop.ShopCondition value`},

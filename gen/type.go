@@ -36,7 +36,7 @@ var handles = map[schema.Kind]string{
 	schema.Counter: "Counter",
 	schema.Once:    "Once",
 	schema.Event:   "Event",
-	schema.Set:     "Elements",
+	schema.Set:     "Set",
 }
 
 // refuses says which values fail an Update. A sentence that would say "none"

@@ -261,7 +261,7 @@ func TestNothingComputedFromWhatIsSetPendingIsFresh(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.commit(judge, sidecar.Op{Field: "verdict", Verb: sidecar.Set, Value: []byte(`"ok"`), Seen: seen})
+		s.commit(judge, sidecar.Op{Field: "verdict", Verb: sidecar.VerbSet, Value: []byte(`"ok"`), Seen: seen})
 		return s.view(r)
 	}
 	want := func(v *View, verdict Verdict, says ...string) {
@@ -290,7 +290,7 @@ func TestNothingComputedFromWhatIsSetPendingIsFresh(t *testing.T) {
 	} else {
 		want(v, Stale)
 	}
-	s.commit(s.worker, sidecar.Op{Field: "peak", Verb: sidecar.Raise, Value: []byte("1")})
+	s.commit(s.worker, sidecar.Op{Field: "peak", Verb: sidecar.VerbRaise, Value: []byte("1")})
 	want(s.view(r), Stale, "patch "+id+", which was deferred")
 	want(decide(), Fresh)
 

@@ -53,7 +53,7 @@ func TestAcceptAttachesWhatAnotherHandAdded(t *testing.T) {
 
 func TestAcceptPutsValuesInOrder(t *testing.T) {
 	s := newUsage(t)
-	s.update("tool", func(tx *Tx) { tx.Apply(Op{Field: "labels", Verb: Insert, Value: []byte(`"x"`)}) })
+	s.update("tool", func(tx *Tx) { tx.Apply(Op{Field: "labels", Verb: VerbInsert, Value: []byte(`"x"`)}) })
 	s.edit("tool", `"labels":["x"]`, `"labels":["b", "a","b"],"target":{"port":1, "host":"h","zone":[ 1 ]},"seen":{"b":1,"a":2}`)
 	s.accept("tool")
 	s.wantStored("tool", map[string]string{"labels": `["a","b"]`, "target": `{"host":"h","port":1,"zone":[1]}`, "seen": `{"a":2,"b":1}`})
@@ -92,8 +92,8 @@ func TestAcceptChangesWhatAnotherHandTookAway(t *testing.T) {
 	s.update("creator", create)
 	s.update("tool", use)
 	s.update("tool", func(tx *Tx) {
-		tx.Apply(Op{Field: "labels", Verb: Insert, Value: []byte(`"x"`)})
-		tx.Apply(Op{Field: "target", Verb: Set, Value: []byte(`{"host":"h","port":1}`)})
+		tx.Apply(Op{Field: "labels", Verb: VerbInsert, Value: []byte(`"x"`)})
+		tx.Apply(Op{Field: "target", Verb: VerbSet, Value: []byte(`{"host":"h","port":1}`)})
 	})
 	for owner, fields := range map[string][]string{"creator": {"skills"}, "tool": {"labels", "target", "skills"}} {
 		before := s.doc(owner).Version

@@ -16,7 +16,7 @@ import (
 func TestAcceptLosesNothingThatIsSetPending(t *testing.T) {
 	_, other := newSetters(t)
 	for range 3 {
-		deferUpdate(t, other, op("n", Add, "100"))
+		deferUpdate(t, other, op("n", VerbAdd, "100"))
 	}
 	update(t, other, ops())
 	for name, forge := range map[string]func(text string) string{
@@ -27,9 +27,9 @@ func TestAcceptLosesNothingThatIsSetPending(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir, w := newSetters(t)
-			deferUpdate(t, w, op("n", Add, "1"))
+			deferUpdate(t, w, op("n", VerbAdd, "1"))
 			update(t, w, ops())
-			deferUpdate(t, w, op("peak", Raise, "7"))
+			deferUpdate(t, w, op("peak", VerbRaise, "7"))
 			path := sidecarPath(dir, "tool")
 			text := readFile(t, path)
 			forged := forge(text)
@@ -45,7 +45,7 @@ func TestAcceptLosesNothingThatIsSetPending(t *testing.T) {
 			if got := shown(t, w, "peak"); got != "7" {
 				t.Errorf("a view shows %q, want 7", got)
 			}
-			deferUpdate(t, w, op("peak", Raise, "8"))
+			deferUpdate(t, w, op("peak", VerbRaise, "8"))
 			if diff := cmp.Diff(map[string]string{"peak": "8"}, values(t, w, "peak")); diff != "" {
 				t.Errorf("values (-want +got):\n%s", diff)
 			}
@@ -58,7 +58,7 @@ func TestAcceptLosesNothingThatIsSetPending(t *testing.T) {
 // again after it was moved aside, though its files may have come back.
 func TestQuarantineOfAnEditedSidecarFoldsNothingTwice(t *testing.T) {
 	dir, w := newSetters(t)
-	deferUpdate(t, w, op("n", Add, "10"))
+	deferUpdate(t, w, op("n", VerbAdd, "10"))
 	name := pendingNames(t, w)[0]
 	file := filepath.Join(dir, ".freehold", "tool.pending", name)
 	patch := readFile(t, file)
@@ -74,7 +74,7 @@ func TestQuarantineOfAnEditedSidecarFoldsNothingTwice(t *testing.T) {
 	if _, err := Quarantine(t.Context(), dir, "tool", nil); err != nil {
 		t.Fatal(err)
 	}
-	deferUpdate(t, w, op("n", Add, "1"))
+	deferUpdate(t, w, op("n", VerbAdd, "1"))
 	if diff := cmp.Diff(map[string]string{"n": "1"}, values(t, w, "n")); diff != "" {
 		t.Errorf("values (-want +got):\n%s", diff)
 	}

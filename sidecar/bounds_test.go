@@ -51,7 +51,7 @@ func TestADeletedStateIsNotMadeAgain(t *testing.T) {
 	if won, _, err := w.Claim(t.Context(), "fired"); !won {
 		t.Fatal(err)
 	}
-	raise := func(tx *Tx) error { tx.Apply(op("turn", Raise, "1")); return nil }
+	raise := func(tx *Tx) error { tx.Apply(op("turn", VerbRaise, "1")); return nil }
 	update(t, w, raise)
 	if err := os.RemoveAll(dir); err != nil {
 		t.Fatal(err)

@@ -20,11 +20,11 @@ func TestErrorsSayWhatToDoOfObservations(t *testing.T) {
 	set := func(field string, verb Verb, value string, seen Seen) func(*Tx) {
 		return func(tx *Tx) { tx.Apply(Op{Field: field, Verb: verb, Value: []byte(value), Seen: seen}) }
 	}
-	same("of a field that depends on nothing", failed(t, s.w, set("free", Set, "1", s.at(1).seen)))
-	same("of a set", failed(t, s.w, set("names", Insert, `"a"`, s.at(1).seen)))
-	same("to clear", failed(t, s.w, set("tokens", Clear, "", s.at(1).seen)))
-	same("of another state", failed(t, s.w, set("tokens", Set, "1", SeenOf(strings.Repeat("0", 26), map[string]Version{"at": {}}))))
-	same("of other fields", failed(t, s.w, set("tokens", Set, "1", SeenOf(s.id, map[string]Version{"b": {}}))))
+	same("of a field that depends on nothing", failed(t, s.w, set("free", VerbSet, "1", s.at(1).seen)))
+	same("of a set", failed(t, s.w, set("names", VerbInsert, `"a"`, s.at(1).seen)))
+	same("to clear", failed(t, s.w, set("tokens", VerbClear, "", s.at(1).seen)))
+	same("of another state", failed(t, s.w, set("tokens", VerbSet, "1", SeenOf(strings.Repeat("0", 26), map[string]Version{"at": {}}))))
+	same("of other fields", failed(t, s.w, set("tokens", VerbSet, "1", SeenOf(s.id, map[string]Version{"b": {}}))))
 	for how, text := range map[string]string{
 		"hostile": "\x1b[2J\u202e", "in no order": s.id + ":b=,a=", "no pair": s.id + ":a", "no version": s.id + ":a=1.2", "an epoch beyond belief": s.id + ":a=9007199254740991.1.0000000000000",
 	} {
@@ -48,7 +48,7 @@ func TestErrorsSayWhatToDoOfEvents(t *testing.T) {
 	same("what never began", err)
 	_, err = EventOf(w, "cleared").Begin(t.Context())
 	same("no event", err)
-	same("another verb", failed(t, w, func(tx *Tx) { tx.Apply(Op{Field: "at", Verb: Set, Value: []byte("1")}) }))
+	same("another verb", failed(t, w, func(tx *Tx) { tx.Apply(Op{Field: "at", Verb: VerbSet, Value: []byte("1")}) }))
 	var token EventToken
 	for range MaxOpen {
 		token = begin(t, w, "at")

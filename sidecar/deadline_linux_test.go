@@ -41,7 +41,7 @@ func roleAdds(args []string) error {
 	var longest time.Duration
 	for range n {
 		start := time.Now()
-		c, err := w.Update(context.Background(), ops(op(args[2], Add, "1")))
+		c, err := w.Update(context.Background(), ops(op(args[2], VerbAdd, "1")))
 		longest = max(longest, time.Since(start))
 		if err != nil {
 			return err
@@ -168,9 +168,9 @@ func TestNoCallWaitsLonger(t *testing.T) {
 				if err := fate.spoil(t, filepath.Join(dir, ".freehold", owner+".lock"), holder); err != nil {
 					t.Fatal(err)
 				}
-				want, change := fate.fail, Op{Field: "skills", Verb: Insert, Key: "k"}
+				want, change := fate.fail, Op{Field: "skills", Verb: VerbInsert, Key: "k"}
 				if owner == "tool" {
-					want, change = fate.pending, op("n", Add, "1")
+					want, change = fate.pending, op("n", VerbAdd, "1")
 				}
 				start := time.Now()
 				c, err := w.Update(t.Context(), ops(change))
@@ -225,7 +225,7 @@ func TestUpdatesThatOverlapLoseNothing(t *testing.T) {
 			failpoint.Omit(rule)
 			defer failpoint.Omit("")
 			update(t, w, func(tx *Tx) error {
-				tx.Apply(op("n", Add, "1"))
+				tx.Apply(op("n", VerbAdd, "1"))
 				out, err := process(t, "set", dir, "tool", "n", rule).Output()
 				if err != nil {
 					t.Fatalf("%v: %s", err, out)

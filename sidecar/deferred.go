@@ -210,11 +210,11 @@ func (tx *Tx) recordKey(f schema.Field, op *Op, carried bool) (keep bool, err er
 	case now.set:
 		op.At = now.born
 	}
-	if op.Verb == Delete || op.Verb == Insert && op.Member == "" {
+	if op.Verb == VerbDelete || op.Verb == VerbInsert && op.Member == "" {
 		if err := tx.mayWhole(f, *op); err != nil {
 			return false, err
 		}
-		return op.Verb == Delete || !now.set, nil
+		return op.Verb == VerbDelete || !now.set, nil
 	}
 	spec, err := tx.member(f, *op)
 	if err != nil {

@@ -18,15 +18,15 @@ import (
 
 func TestPatchesSetPendingAreFoldedOnceByTheNextCommit(t *testing.T) {
 	dir, w := newSetters(t)
-	update(t, w, ops(op("n", Add, "1"), op("tags", Insert, `"a"`)))
-	first := deferUpdate(t, w, op("n", Add, "10"), op("peak", Raise, "7"), op("tags", Insert, `"b"`), Op{Field: "own", Verb: Add, Key: "k", Member: "uses", Value: []byte("2")})
-	second := deferUpdate(t, w, op("n", Add, "100"), op("peak", Raise, "5"), op("tags", Remove, `"a"`), Op{Field: "own", Verb: Add, Key: "k", Member: "uses", Value: []byte("3")})
+	update(t, w, ops(op("n", VerbAdd, "1"), op("tags", VerbInsert, `"a"`)))
+	first := deferUpdate(t, w, op("n", VerbAdd, "10"), op("peak", VerbRaise, "7"), op("tags", VerbInsert, `"b"`), Op{Field: "own", Verb: VerbAdd, Key: "k", Member: "uses", Value: []byte("2")})
+	second := deferUpdate(t, w, op("n", VerbAdd, "100"), op("peak", VerbRaise, "5"), op("tags", VerbRemove, `"a"`), Op{Field: "own", Verb: VerbAdd, Key: "k", Member: "uses", Value: []byte("3")})
 	for _, id := range []Version{first, second} {
 		if got, err := Resolve(t.Context(), dir, "tool", id); got != Deferred || err != nil {
 			t.Errorf("resolved as %v (%v), want deferred", got, err)
 		}
 	}
-	c := update(t, w, ops(op("n", Add, "1000")))
+	c := update(t, w, ops(op("n", VerbAdd, "1000")))
 	if c.Outcome != Applied || c.Folded != 2 {
 		t.Errorf("the next commit is %+v, want it to fold two patches", c)
 	}
@@ -40,7 +40,7 @@ func TestPatchesSetPendingAreFoldedOnceByTheNextCommit(t *testing.T) {
 			t.Errorf("resolved as %v (%v), want applied", got, err)
 		}
 	}
-	update(t, w, ops(op("n", Add, "1")))
+	update(t, w, ops(op("n", VerbAdd, "1")))
 	if folded := w.last.Folded(); len(folded) > 0 {
 		t.Errorf("the ids of files that are gone for good are still listed: %v", folded)
 	}
@@ -48,7 +48,7 @@ func TestPatchesSetPendingAreFoldedOnceByTheNextCommit(t *testing.T) {
 
 func TestCommitThatChangesNothingFolds(t *testing.T) {
 	_, w := newSetters(t)
-	deferUpdate(t, w, op("n", Add, "3"))
+	deferUpdate(t, w, op("n", VerbAdd, "3"))
 	c := update(t, w, ops())
 	if c.Outcome != Unchanged || c.Folded != 1 || c.Version.IsZero() {
 		t.Errorf("the commit is %+v", c)
@@ -62,8 +62,8 @@ func TestCommitThatChangesNothingFolds(t *testing.T) {
 func TestFoldKeepsWhoSetPending(t *testing.T) {
 	dir, w := newSetters(t)
 	hook := openSetter(t, dir, "tool", &Options{Program: "hook"})
-	deferUpdate(t, hook, op("n", Add, "3"))
-	c := update(t, w, ops(op("peak", Raise, "1")))
+	deferUpdate(t, hook, op("n", VerbAdd, "3"))
+	c := update(t, w, ops(op("peak", VerbRaise, "1")))
 	_, by, _ := w.last.Field("n")
 	if by.Program != "hook" || by.Version != c.Version {
 		t.Errorf("n was written by %+v", by)
@@ -81,8 +81,8 @@ func TestWriteOnlyTxRefusesToRead(t *testing.T) {
 		"GetKey":    func(tx *Tx) { tx.GetKey("own", "k", "uses") },
 		"Keys":      func(tx *Tx) { tx.Keys("own") },
 		"Ref":       func(tx *Tx) { tx.Ref("own", "k") },
-		"Has":       func(tx *Tx) { ElementsOf(tx, "tags", schema.String{}).Has("a") },
-		"All":       func(tx *Tx) { ElementsOf(tx, "tags", schema.String{}).All() },
+		"Has":       func(tx *Tx) { SetOf(tx, "tags", schema.String{}).Has("a") },
+		"All":       func(tx *Tx) { SetOf(tx, "tags", schema.String{}).All() },
 		"Version":   func(tx *Tx) { tx.Version() },
 		"IfVersion": func(tx *Tx) { tx.IfVersion(Version{}) },
 		"Adopted":   func(tx *Tx) { tx.Adopted("n") },
@@ -97,7 +97,7 @@ func TestWriteOnlyTxRefusesToRead(t *testing.T) {
 					if !tx.WriteOnly() {
 						t.Error("the Tx does not say that it only writes")
 					}
-					tx.Apply(op("n", Add, "1"))
+					tx.Apply(op("n", VerbAdd, "1"))
 					read(tx)
 					return nil
 				})
@@ -113,7 +113,7 @@ func TestWriteOnlyTxRefusesToRead(t *testing.T) {
 	}
 	// The keys of others are read without a lock anyway.
 	locked(t, w, func() {
-		c := update(t, w, func(tx *Tx) error { tx.Keys("skills"); tx.Apply(op("n", Add, "1")); return nil })
+		c := update(t, w, func(tx *Tx) error { tx.Keys("skills"); tx.Apply(op("n", VerbAdd, "1")); return nil })
 		if c.Outcome != Deferred {
 			t.Errorf("the commit is %+v", c)
 		}
@@ -127,14 +127,14 @@ func TestMistakesAreRefusedWhenSetPending(t *testing.T) {
 		fn   func(*Tx) error
 		want error
 	}{
-		"value":    {ops(op("n", Add, "-1")), ErrValue},
-		"verb":     {ops(op("n", Raise, "1")), ErrValue},
-		"type":     {ops(op("tags", Insert, "1")), ErrValue},
-		"foreign":  {ops(op("by", Add, "1")), ErrNotOwner},
-		"no key":   {ops(Op{Field: "skills", Verb: Add, Key: "gone", Member: "uses", Value: []byte("1")}), ErrNoKey},
-		"the keys": {ops(Op{Field: "skills", Verb: Delete, Key: "gone"}), ErrNoKey},
-		"member":   {ops(Op{Field: "own", Verb: Add, Key: "k", Member: "by", Value: []byte("1")}), ErrNotOwner},
-		"gone":     {ops(Op{Field: "own", Verb: Add, Key: "k", Member: "uses", At: Version{Epoch: 1, Revision: 1, Nonce: "0123456789abc"}, Value: []byte("1")}), ErrConflict},
+		"value":    {ops(op("n", VerbAdd, "-1")), ErrValue},
+		"verb":     {ops(op("n", VerbRaise, "1")), ErrValue},
+		"type":     {ops(op("tags", VerbInsert, "1")), ErrValue},
+		"foreign":  {ops(op("by", VerbAdd, "1")), ErrNotOwner},
+		"no key":   {ops(Op{Field: "skills", Verb: VerbAdd, Key: "gone", Member: "uses", Value: []byte("1")}), ErrNoKey},
+		"the keys": {ops(Op{Field: "skills", Verb: VerbDelete, Key: "gone"}), ErrNoKey},
+		"member":   {ops(Op{Field: "own", Verb: VerbAdd, Key: "k", Member: "by", Value: []byte("1")}), ErrNotOwner},
+		"gone":     {ops(Op{Field: "own", Verb: VerbAdd, Key: "k", Member: "uses", At: Version{Epoch: 1, Revision: 1, Nonce: "0123456789abc"}, Value: []byte("1")}), ErrConflict},
 		"own":      {func(*Tx) error { return failed }, failed},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -153,13 +153,13 @@ func TestMistakesAreRefusedWhenSetPending(t *testing.T) {
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(time.Millisecond, cancel)
-		_, err := w.Update(ctx, ops(op("n", Add, "1")))
+		_, err := w.Update(ctx, ops(op("n", VerbAdd, "1")))
 		wantError(t, err, context.Canceled)
 	})
 	if names := pendingNames(t, w); len(names) > 0 {
 		t.Errorf("deferred: %v", names)
 	}
-	there := Op{Field: "own", Verb: Insert, Key: "k"}
+	there := Op{Field: "own", Verb: VerbInsert, Key: "k"}
 	c := update(t, w, ops(there))
 	locked(t, w, func() { // a key that is there need not be created
 		if again := update(t, w, ops(there)); again != (Commit{Outcome: Unchanged, Version: c.Version}) {
@@ -170,7 +170,7 @@ func TestMistakesAreRefusedWhenSetPending(t *testing.T) {
 
 func TestFullSpoolIsBusyAndLosesNothing(t *testing.T) {
 	_, w := newSetters(t)
-	deferUpdate(t, w, op("n", Add, "1"))
+	deferUpdate(t, w, op("n", VerbAdd, "1"))
 	a := openPending(t, w)
 	for n := range MaxPending - 1 {
 		if err := os.WriteFile(a.Path(fmt.Sprintf("x.%d.json", n)), nil, 0o600); err != nil {
@@ -178,7 +178,7 @@ func TestFullSpoolIsBusyAndLosesNothing(t *testing.T) {
 		}
 	}
 	locked(t, w, func() {
-		c, err := w.Update(t.Context(), ops(op("n", Add, "1")))
+		c, err := w.Update(t.Context(), ops(op("n", VerbAdd, "1")))
 		wantError(t, err, ErrBusy, "4096 pending patches already", "freehold fold tool")
 		if c != (Commit{}) {
 			t.Errorf("the commit is %+v", c)
@@ -188,7 +188,7 @@ func TestFullSpoolIsBusyAndLosesNothing(t *testing.T) {
 		a.Remove(fmt.Sprintf("x.%d.json", n))
 	}
 	locked(t, w, func() {
-		_, err := w.Update(t.Context(), ops(op("tags", Insert, `"`+strings.Repeat("x", MaxPatch)+`"`)))
+		_, err := w.Update(t.Context(), ops(op("tags", VerbInsert, `"`+strings.Repeat("x", MaxPatch)+`"`)))
 		wantError(t, err, ErrBusy, "more than the 65536 bytes")
 	})
 	if diff := cmp.Diff(map[string]string{"n": "1"}, values(t, w, "n")); diff != "" {
@@ -200,9 +200,9 @@ func TestOverflowAtTheFoldIsRejectedAndReported(t *testing.T) {
 	dir, _ := newSetters(t)
 	var told []error
 	w := openSetter(t, dir, "tool", &Options{Notice: func(err error) { told = append(told, err) }})
-	id := deferUpdate(t, w, op("n", Add, "5"), op("small", Add, "9223372036854775807"))
-	deferUpdate(t, w, op("n", Add, "1"), op("small", Add, "1"))
-	c := update(t, w, ops(op("peak", Raise, "1")))
+	id := deferUpdate(t, w, op("n", VerbAdd, "5"), op("small", VerbAdd, "9223372036854775807"))
+	deferUpdate(t, w, op("n", VerbAdd, "1"), op("small", VerbAdd, "1"))
+	c := update(t, w, ops(op("peak", VerbRaise, "1")))
 	if c.Folded != 1 {
 		t.Errorf("the commit is %+v", c)
 	}
@@ -234,12 +234,12 @@ func TestOverflowAtTheFoldIsRejectedAndReported(t *testing.T) {
 // what is to count.
 func TestWhatWasRejectedStaysOut(t *testing.T) {
 	_, w := newSetters(t)
-	id := deferUpdate(t, w, op("n", Add, "5")).Nonce
+	id := deferUpdate(t, w, op("n", VerbAdd, "5")).Nonce
 	raw := readFile(t, openPending(t, w).Path(pendingNames(t, w)[0]))
 	if _, err := w.dir.Reject(keptName("tool", id), []byte(raw), "it did not fit"); err != nil {
 		t.Fatal(err)
 	}
-	if c := update(t, w, ops(op("n", Add, "1"))); c.Folded != 0 {
+	if c := update(t, w, ops(op("n", VerbAdd, "1"))); c.Folded != 0 {
 		t.Errorf("the commit is %+v", c)
 	}
 	if diff := cmp.Diff(map[string]string{"n": "1"}, values(t, w, "n")); diff != "" {
@@ -252,7 +252,7 @@ func TestWhatWasRejectedStaysOut(t *testing.T) {
 // passed is not deferred a second time.
 func TestWhatIsRejectedAtOnceIsNotSetPendingAgain(t *testing.T) {
 	dir, w := newSetters(t)
-	update(t, w, ops(op("small", Add, "1")))
+	update(t, w, ops(op("small", VerbAdd, "1")))
 	holder, folder := openSetter(t, dir, "tool", nil), openSetter(t, dir, "tool", &Options{Wait: time.Minute})
 	if err := holder.lock.Acquire(t.Context(), time.Minute); err != nil {
 		t.Fatal(err)
@@ -276,7 +276,7 @@ func TestWhatIsRejectedAtOnceIsNotSetPendingAgain(t *testing.T) {
 		}
 	})
 	defer failpoint.Set(nil)
-	c, err := w.Update(t.Context(), ops(op("small", Add, "9223372036854775807")))
+	c, err := w.Update(t.Context(), ops(op("small", VerbAdd, "9223372036854775807")))
 	close(resume)
 	if err != nil || c.Outcome != Deferred || puts != 1 {
 		t.Errorf("deferred %d times: %+v (%v)", puts, c, err)
@@ -300,15 +300,15 @@ func TestPatchMeansTheIncarnationThatThereWas(t *testing.T) {
 	dir, w := newSetters(t)
 	maker := openSetter(t, dir, "maker", nil)
 	create := func(key string) {
-		update(t, maker, ops(Op{Field: "skills", Verb: Set, Key: key, Member: "by", Value: []byte(`"me"`)}))
+		update(t, maker, ops(Op{Field: "skills", Verb: VerbSet, Key: key, Member: "by", Value: []byte(`"me"`)}))
 	}
 	use := func(key string) Op {
-		return Op{Field: "skills", Verb: Add, Key: key, Member: "uses", Value: []byte("1")}
+		return Op{Field: "skills", Verb: VerbAdd, Key: key, Member: "uses", Value: []byte("1")}
 	}
 	create("a")
 	create("b")
 	id := deferUpdate(t, w, use("a"), use("b"))
-	update(t, maker, ops(Op{Field: "skills", Verb: Delete, Key: "a"}))
+	update(t, maker, ops(Op{Field: "skills", Verb: VerbDelete, Key: "a"}))
 	create("a")
 	deferUpdate(t, w, use("a"))
 	update(t, w, ops())
@@ -331,7 +331,7 @@ func TestPatchMeansTheIncarnationThatThereWas(t *testing.T) {
 // the first of them creates; one that means another is rejected.
 func TestPatchesOnAnAbsentKeyShareItsIncarnation(t *testing.T) {
 	dir, w := newSetters(t)
-	use := Op{Field: "own", Verb: Add, Key: "k", Member: "uses", Value: []byte("1")}
+	use := Op{Field: "own", Verb: VerbAdd, Key: "k", Member: "uses", Value: []byte("1")}
 	first := deferUpdate(t, w, use)
 	deferUpdate(t, w, use)
 	update(t, w, ops(use))
@@ -348,11 +348,11 @@ func TestPatchesOnAnAbsentKeyShareItsIncarnation(t *testing.T) {
 	update(t, w, ops(use))
 	use.At = Version{}
 	late := deferUpdate(t, w, use)
-	update(t, openSetter(t, dir, "tool", nil), ops(Op{Field: "own", Verb: Delete, Key: "k"}))
+	update(t, openSetter(t, dir, "tool", nil), ops(Op{Field: "own", Verb: VerbDelete, Key: "k"}))
 	if got, err := Resolve(t.Context(), dir, "tool", late); got != Applied || err != nil {
 		t.Errorf("pending patches before the key was deleted: %v (%v)", got, err)
 	}
-	update(t, w, ops(Op{Field: "own", Verb: Insert, Key: "k"}))
+	update(t, w, ops(Op{Field: "own", Verb: VerbInsert, Key: "k"}))
 	if diff := cmp.Diff(map[string]string{"own": `{"k":{}}`}, values(t, w, "own")); diff != "" {
 		t.Errorf("values (-want +got):\n%s", diff)
 	}
@@ -364,9 +364,9 @@ func TestLostPendingDirectoryIsRefusedUntilRepaired(t *testing.T) {
 	if err := os.Rename(path, path+".moved"); err != nil {
 		t.Fatal(err)
 	}
-	_, err := w.Update(t.Context(), ops(op("n", Add, "1")))
+	_, err := w.Update(t.Context(), ops(op("n", VerbAdd, "1")))
 	wantError(t, err, ErrUnreadable, "tool.pending", "state repair")
-	if c := update(t, openSetter(t, dir, "light", nil), ops(op("ticks", Add, "1"))); c.Outcome != Applied {
+	if c := update(t, openSetter(t, dir, "light", nil), ops(op("ticks", VerbAdd, "1"))); c.Outcome != Applied {
 		t.Errorf("another owner's commit: %v", c.Outcome)
 	}
 }
@@ -397,7 +397,7 @@ func TestAPatchWhereNobodyLooksIsNotAcknowledged(t *testing.T) {
 				}
 			})
 			defer failpoint.Set(nil)
-			c, err := w.Update(t.Context(), ops(op("n", Add, "1")))
+			c, err := w.Update(t.Context(), ops(op("n", VerbAdd, "1")))
 			wantError(t, err, ErrIndeterminate, path)
 			wantError(t, err, moved.want)
 			if c.Outcome != NotApplied || !c.Version.IsPending() {
@@ -420,7 +420,7 @@ func TestWriterClosesAfterWhatIsBeingSetPending(t *testing.T) {
 		go func() {
 			_, err := w.Update(t.Context(), func(tx *Tx) error {
 				close(began)
-				tx.Apply(op("n", Add, "1"))
+				tx.Apply(op("n", VerbAdd, "1"))
 				return nil
 			})
 			result <- err

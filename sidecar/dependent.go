@@ -46,7 +46,7 @@ func (v DependentValue[S, T]) Get() (value T, ok bool) { return v.dependentValue
 // Set gives the field a value that was produced after seen was observed. The
 // zero S fails the Update with [ErrNotObserved], and so does one of another
 // state; a value that the field cannot hold with [ErrValue].
-func (v DependentValue[S, T]) Set(seen S, value T) { v.dependentValue.apply(Set, seen, value) }
+func (v DependentValue[S, T]) Set(seen S, value T) { v.dependentValue.apply(VerbSet, seen, value) }
 
 // Clear makes the field unset, which is computed from nothing.
 func (v DependentValue[S, T]) Clear() { v.dependentValue.clear() }
@@ -65,7 +65,7 @@ func (m DependentMax[S, T]) Get() (value T, ok bool) { return m.dependentMax.get
 // Raise moves the field up to value, which was produced after seen was
 // observed; where it is beyond, nothing changes, and where it is there already
 // seen replaces what had been observed. It fails like [DependentValue.Set].
-func (m DependentMax[S, T]) Raise(seen S, value T) { m.dependentMax.apply(Raise, seen, value) }
+func (m DependentMax[S, T]) Raise(seen S, value T) { m.dependentMax.apply(VerbRaise, seen, value) }
 
 // A DependentMin is a [Min] that is computed from fields of other owners.
 type DependentMin[S Sighting, T any] struct{ dependentMin dependentCell[S, T] }
@@ -79,7 +79,7 @@ func DependentMinOf[S Sighting, T any](tx *Tx, field string, codec schema.Codec[
 func (m DependentMin[S, T]) Get() (value T, ok bool) { return m.dependentMin.get() }
 
 // Lower moves the field down to value, as [DependentMax.Raise] moves up.
-func (m DependentMin[S, T]) Lower(seen S, value T) { m.dependentMin.apply(Lower, seen, value) }
+func (m DependentMin[S, T]) Lower(seen S, value T) { m.dependentMin.apply(VerbLower, seen, value) }
 
 // A DependentCounter is a [Counter] of what is computed from fields of other
 // owners. What was observed is that of the last Add.
@@ -96,7 +96,7 @@ func (c DependentCounter[S, T]) Get() (value T, ok bool) { return c.dependentCou
 
 // Add adds n, which was produced after seen was observed. It fails like
 // [DependentValue.Set], and with [schema.ErrOverflow] like [Counter.Add].
-func (c DependentCounter[S, T]) Add(seen S, n T) { c.dependentCounter.apply(Add, seen, n) }
+func (c DependentCounter[S, T]) Add(seen S, n T) { c.dependentCounter.apply(VerbAdd, seen, n) }
 
 // Observed returns what the writer of a field of this owner had observed, as it
 // stands under the lock; nil if that is not known.
@@ -122,7 +122,7 @@ func (w *Writer) observe(f schema.Field, op Op, now slot) (slot, error) {
 	if !f.Dependent() {
 		return slot{}, invalid(fmt.Errorf("it depends on nothing: leave out what was seen"))
 	}
-	if op.Verb == Clear {
+	if op.Verb == VerbClear {
 		return slot{}, invalid(fmt.Errorf("clear takes nothing that was seen"))
 	}
 	if state := op.Seen.state(); state != w.manifest.StateID {
@@ -132,7 +132,7 @@ func (w *Writer) observe(f schema.Field, op Op, now slot) (slot, error) {
 	if err != nil {
 		return slot{}, err
 	}
-	if op.Verb == Raise || op.Verb == Lower {
+	if op.Verb == VerbRaise || op.Verb == VerbLower {
 		// If the value lies beyond op's, it still is whoever's moved it there.
 		if operand, err := f.Normalize(op.Value); err != nil || !bytes.Equal(operand, now.raw) {
 			return now, nil

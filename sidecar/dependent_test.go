@@ -95,7 +95,7 @@ func TestUnchangedMeansTheSameValueAndObservation(t *testing.T) {
 	s.do("tokens", tokens(1, 5), Applied, "5", 1)
 	s.do("tokens", tokens(1, 6), Applied, "6", 1)
 	s.do("tokens", tokens(0, 6), Applied, "6", 0) // an older one is another one too
-	s.do("tokens", func(tx *Tx) { tx.Apply(Op{Field: "tokens", Verb: Set, Value: []byte("6")}) }, Applied, "6", -1)
+	s.do("tokens", func(tx *Tx) { tx.Apply(Op{Field: "tokens", Verb: VerbSet, Value: []byte("6")}) }, Applied, "6", -1)
 	s.do("tokens", tokens(2, 6), Applied, "6", 2)
 	s.do("tokens", func(tx *Tx) { DependentValueOf[sight](tx, "tokens", schema.Uint{}).Clear() }, Applied, "", -1)
 }
@@ -110,7 +110,7 @@ func TestMaxKeepsTheObservationOfWhoMovedIt(t *testing.T) {
 	s.do("peak", raise(2, 5), Applied, "5", 2)   // now it was seen after
 	s.do("peak", raise(1, 7), Applied, "7", 1)
 	unsaid := func(v string) func(*Tx) {
-		return func(tx *Tx) { tx.Apply(Op{Field: "peak", Verb: Raise, Value: []byte(v)}) }
+		return func(tx *Tx) { tx.Apply(Op{Field: "peak", Verb: VerbRaise, Value: []byte(v)}) }
 	}
 	s.do("peak", unsaid("7"), Unchanged, "7", 1)
 	s.do("peak", unsaid("8"), Applied, "8", -1)
@@ -147,9 +147,9 @@ func TestNothingIsWrittenWithoutASoundToken(t *testing.T) {
 		"of other fields": {func(tx *Tx) {
 			DependentCounterOf[sight](tx, "sum", schema.Uint{}).Add(sight{SeenOf(s.id, map[string]Version{"b": {}})}, 1)
 		}, ErrNotObserved, "does not tell of at"},
-		"a field that depends on nothing": {func(tx *Tx) { tx.Apply(Op{Field: "free", Verb: Set, Value: []byte("1"), Seen: s.at(1).seen}) }, ErrValue, "it depends on nothing"},
-		"a set":                           {func(tx *Tx) { tx.Apply(Op{Field: "names", Verb: Insert, Value: []byte(`"a"`), Seen: s.at(1).seen}) }, ErrValue, "a set depends on nothing"},
-		"to clear":                        {func(tx *Tx) { tx.Apply(Op{Field: "tokens", Verb: Clear, Seen: s.at(1).seen}) }, ErrValue, "clear takes nothing"},
+		"a field that depends on nothing": {func(tx *Tx) { tx.Apply(Op{Field: "free", Verb: VerbSet, Value: []byte("1"), Seen: s.at(1).seen}) }, ErrValue, "it depends on nothing"},
+		"a set":                           {func(tx *Tx) { tx.Apply(Op{Field: "names", Verb: VerbInsert, Value: []byte(`"a"`), Seen: s.at(1).seen}) }, ErrValue, "a set depends on nothing"},
+		"to clear":                        {func(tx *Tx) { tx.Apply(Op{Field: "tokens", Verb: VerbClear, Seen: s.at(1).seen}) }, ErrValue, "clear takes nothing"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := s.w.Update(t.Context(), func(tx *Tx) error { tc.fn(tx); return nil })

@@ -36,11 +36,11 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		said.Same(t, how, err, dir, "STATE")
 	}
 	same("update: a condition", failed(t, w, func(tx *Tx) { tx.IfVersion(Version{Epoch: 1, Revision: 1, Nonce: "0000000000000"}) }))
-	same("update: another owner's field", failed(t, w, func(tx *Tx) { tx.Apply(Op{Field: "cleared", Verb: Set, Value: []byte("true")}) }))
-	same("update: a hostile value", failed(t, w, func(tx *Tx) { tx.Apply(Op{Field: "ratio", Verb: Set, Value: []byte("\x1b[2J")}) }))
+	same("update: another owner's field", failed(t, w, func(tx *Tx) { tx.Apply(Op{Field: "cleared", Verb: VerbSet, Value: []byte("true")}) }))
+	same("update: a hostile value", failed(t, w, func(tx *Tx) { tx.Apply(Op{Field: "ratio", Verb: VerbSet, Value: []byte("\x1b[2J")}) }))
 	same("update: a key of no map", failed(t, w, func(tx *Tx) { tx.GetKey("note", "k", "") }))
 	same("update: keys of no map", failed(t, w, func(tx *Tx) { tx.Keys("note") }))
-	same("update: no set", failed(t, w, func(tx *Tx) { ElementsOf(tx, "note", schema.String{}).Has("x") }))
+	same("update: no set", failed(t, w, func(tx *Tx) { SetOf(tx, "note", schema.String{}).Has("x") }))
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(errors.New("enough"))
 	_, err := w.Update(ctx, addTurns(1))
@@ -88,7 +88,7 @@ func TestErrorsSayWhatToDoOfMaps(t *testing.T) {
 	}
 	var labels []Op
 	for i := range schema.MaxElements + 1 {
-		labels = append(labels, Op{Field: "labels", Verb: Insert, Value: []byte(`"` + strings.Repeat("x", i%8) + store.NewNonce() + `"`)})
+		labels = append(labels, Op{Field: "labels", Verb: VerbInsert, Value: []byte(`"` + strings.Repeat("x", i%8) + store.NewNonce() + `"`)})
 	}
 	w := s.open("tool")
 	same("update: too many elements", failed(t, w, func(tx *Tx) {
@@ -98,7 +98,7 @@ func TestErrorsSayWhatToDoOfMaps(t *testing.T) {
 	}))
 	same("update: too many keys", failed(t, w, func(tx *Tx) {
 		for i := range schema.MaxKeys + 1 {
-			tx.Apply(Op{Field: "seen", Verb: Raise, Key: fmt.Sprint("k", i), Value: []byte("1")})
+			tx.Apply(Op{Field: "seen", Verb: VerbRaise, Key: fmt.Sprint("k", i), Value: []byte("1")})
 		}
 	}))
 	text := s.text("tool")

@@ -164,7 +164,7 @@ func (tx *Tx) happened(name string, at time.Time) error {
 // applyEvent carries out an operation on an event: one that is over already, as
 // those know who take it from elsewhere.
 func (tx *Tx) applyEvent(f schema.Field, op Op) error {
-	if op.Verb != Done {
+	if op.Verb != VerbDone {
 		return invalid(wrongVerb(f, op.Verb))
 	}
 	raw, err := f.Normalize(op.Value)

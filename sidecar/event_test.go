@@ -132,7 +132,7 @@ func TestTokensOfOtherEventsAreRefused(t *testing.T) {
 	wantError(t, err, ErrValue, "it is a value, and only an event")
 	_, err = EventOf(w, "tokens").Begin(t.Context())
 	wantError(t, err, ErrNotOwner, "it belongs to owner cost")
-	for _, verb := range []Verb{Set, Clear, Raise, Insert, Delete} {
+	for _, verb := range []Verb{VerbSet, VerbClear, VerbRaise, VerbInsert, VerbDelete} {
 		_, err := w.Update(t.Context(), func(tx *Tx) error {
 			tx.Apply(Op{Field: "at", Verb: verb, Value: []byte(`"2026-08-11T09:00:00Z"`)})
 			return nil
@@ -187,7 +187,7 @@ func TestWhatIsOverIsFolded(t *testing.T) {
 	var last Version
 	for range 2 {
 		c := update(t, w, func(tx *Tx) error {
-			tx.Apply(Op{Field: "at", Verb: Done, Value: []byte(`"2026-08-11T11:00:00+02:00"`)})
+			tx.Apply(Op{Field: "at", Verb: VerbDone, Value: []byte(`"2026-08-11T11:00:00+02:00"`)})
 			return nil
 		})
 		if now := fieldVersion(resetFile(t, dir), "at"); c.Outcome != Applied || now != c.Version || now == last {
@@ -242,7 +242,7 @@ func TestEventOfADeadProcessStaysOpenUntilAbandoned(t *testing.T) {
 	if err := token.UnmarshalText([]byte(text)); err != nil {
 		t.Fatal(err)
 	}
-	update(t, w, func(tx *Tx) error { tx.Apply(Op{Field: "cleared", Verb: Set, Value: []byte("true")}); return nil })
+	update(t, w, func(tx *Tx) error { tx.Apply(Op{Field: "cleared", Verb: VerbSet, Value: []byte("true")}); return nil })
 	if open := resetFile(t, dir).Open("at"); len(open) != 1 || open[0].PID != cmd.Process.Pid || open[0].Token != token.nonce {
 		t.Fatalf("open are %+v, want what process %d began", open, cmd.Process.Pid)
 	}

@@ -82,7 +82,7 @@ func TestCommitRefusesWhatItCannotTrust(t *testing.T) {
 			}
 			// One bad sidecar is no trouble of another owner's.
 			if c := update(t, openOwner(t, dir, "reset", nil), func(tx *Tx) error {
-				tx.Apply(Op{Field: "cleared", Verb: Clear})
+				tx.Apply(Op{Field: "cleared", Verb: VerbClear})
 				return nil
 			}); c.Outcome != Applied {
 				t.Errorf("another owner's commit: %v", c.Outcome)

@@ -134,7 +134,7 @@ func repeats(w *Writer, patch Patch) bool {
 	written := map[place]bool{}
 	for _, op := range patch {
 		p := place{op.Field, op.Key + "\x00" + op.Member}
-		if op.Verb == Add || op.Verb == Delete || op.Verb == Remove || op.Verb == Insert && len(op.Value) > 0 || written[p] {
+		if op.Verb == VerbAdd || op.Verb == VerbDelete || op.Verb == VerbRemove || op.Verb == VerbInsert && len(op.Value) > 0 || written[p] {
 			return false
 		}
 		written[p] = true

@@ -34,9 +34,9 @@ func FuzzPendingPatch(f *testing.F) {
 		ID: "0000000000001", Name: name, At: time.Unix(1_800_000_000, 1).UTC(),
 		Writer: document.Writer{Program: "hook", Identity: store.Identity{PID: 7, Nonce: "n"}},
 		Ops: Patch{
-			{Field: "seen", Verb: Raise, Key: "k", Value: []byte("1")},
-			{Field: "skills", Verb: Add, Key: "deploy", Member: "use_count", At: Version{Epoch: 1, Revision: 1, Nonce: "0000000000001"}, Value: []byte("1")},
-			{Field: "labels", Verb: Insert, Value: []byte(`"a"`)},
+			{Field: "seen", Verb: VerbRaise, Key: "k", Value: []byte("1")},
+			{Field: "skills", Verb: VerbAdd, Key: "deploy", Member: "use_count", At: Version{Epoch: 1, Revision: 1, Nonce: "0000000000001"}, Value: []byte("1")},
+			{Field: "labels", Verb: VerbInsert, Value: []byte(`"a"`)},
 		},
 	}
 	whole, err := p.encode(owner, state)

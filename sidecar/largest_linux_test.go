@@ -143,10 +143,10 @@ func TestNoRevisionFollowsTheLargest(t *testing.T) {
 // numbers begin again.
 func TestNoPatchFollowsTheLargestNumber(t *testing.T) {
 	dir, w := newSetters(t)
-	update(t, w, ops(op("n", Add, "1")))
-	deferUpdate(t, w, op("n", Add, "10"))
+	update(t, w, ops(op("n", VerbAdd, "1")))
+	deferUpdate(t, w, op("n", VerbAdd, "10"))
 	text := readFile(t, sidecarPath(dir, "tool"))
-	last := PendingPatch{ID: "0000000000001", At: time.Now(), Ops: Patch{op("n", Add, "100")}, Name: pendingName(w.manifest.StateID, document.MaxEpoch)}
+	last := PendingPatch{ID: "0000000000001", At: time.Now(), Ops: Patch{op("n", VerbAdd, "100")}, Name: pendingName(w.manifest.StateID, document.MaxEpoch)}
 	raw, err := last.encode("tool", w.manifest.StateID)
 	if err != nil {
 		t.Fatal(err)
@@ -154,11 +154,11 @@ func TestNoPatchFollowsTheLargestNumber(t *testing.T) {
 	if err := os.WriteFile(metaPath(dir, "tool.pending/"+last.Name), raw, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if c := update(t, w, ops(op("n", Add, "1000"))); c.Folded != 2 {
+	if c := update(t, w, ops(op("n", VerbAdd, "1000"))); c.Folded != 2 {
 		t.Errorf("the commit is %+v", c)
 	}
 	locked(t, w, func() {
-		c, err := w.Update(t.Context(), ops(op("n", Add, "1")))
+		c, err := w.Update(t.Context(), ops(op("n", VerbAdd, "1")))
 		wantError(t, err, ErrBusy, "the largest number of a pending patch", "move it away")
 		wantError(t, err, ErrInvalid)
 		said.Same(t, "deferred: the last number was folded", err, dir, "STATE")
@@ -176,7 +176,7 @@ func TestNoPatchFollowsTheLargestNumber(t *testing.T) {
 	if _, err := Quarantine(t.Context(), dir, "tool", nil); err != nil {
 		t.Fatal(err)
 	}
-	deferUpdate(t, w, op("n", Add, "10"))
+	deferUpdate(t, w, op("n", VerbAdd, "10"))
 	if diff := cmp.Diff(map[string]string{"n": "10"}, values(t, w, "n")); diff != "" {
 		t.Errorf("values (-want +got):\n%s", diff)
 	}

@@ -36,6 +36,6 @@ func TestErrorAtEveryCallNamesItsFile(t *testing.T) {
 	})
 	t.Run("deferring", func(t *testing.T) {
 		t.Parallel()
-		everySet(t, plan, func(w *Writer) { deferUpdate(t, w, op("n", Add, "3")) }, func(dir string, r inject.Result) { names(t, dir, r) })
+		everySet(t, plan, func(w *Writer) { deferUpdate(t, w, op("n", VerbAdd, "3")) }, func(dir string, r inject.Result) { names(t, dir, r) })
 	})
 }

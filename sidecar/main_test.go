@@ -136,7 +136,7 @@ func setNote(text string) func(*Tx) error {
 }
 
 func setCleared(tx *Tx) error {
-	tx.Apply(Op{Field: "cleared", Verb: Set, Value: []byte("true")})
+	tx.Apply(Op{Field: "cleared", Verb: VerbSet, Value: []byte("true")})
 	return nil
 }
 

@@ -25,7 +25,7 @@ func TestAFoldOfManyStoppedAnywhereTakesEachPatchInOnce(t *testing.T) {
 		impatient := openSetter(t, dir, "tool", &Options{Wait: -1})
 		locked(t, w, func() {
 			for range many {
-				update(t, impatient, ops(op("n", Add, "1")))
+				update(t, impatient, ops(op("n", VerbAdd, "1")))
 			}
 		})
 		if got := len(pendingNames(t, w)); got != many {

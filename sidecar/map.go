@@ -118,7 +118,7 @@ func (tx *Tx) applyKey(f schema.Field, op Op, carried bool) error {
 	if err != nil {
 		return err
 	}
-	if op.Verb == Delete || op.Verb == Insert && op.Member == "" {
+	if op.Verb == VerbDelete || op.Verb == VerbInsert && op.Member == "" {
 		return tx.applyWhole(f, op, entry)
 	}
 	spec, err := tx.member(f, op)
@@ -169,7 +169,7 @@ func (tx *Tx) applyWhole(f schema.Field, op Op, entry slot) error {
 	switch err := tx.mayWhole(f, op); {
 	case err != nil:
 		return err
-	case op.Verb == Delete:
+	case op.Verb == VerbDelete:
 		tx.change(place{op.Field, op.Key}, slot{})
 		return nil
 	case entry.set:
@@ -186,7 +186,7 @@ func (tx *Tx) mayWhole(f schema.Field, op Op) error {
 		return fmt.Errorf("%w: owner %s decides which keys the map has: let it %s the key", ErrNotOwner, owner, op.Verb)
 	case len(op.Value) > 0 || op.Member != "":
 		return invalid(fmt.Errorf("%s is for the whole key: leave out the member and the value", op.Verb))
-	case op.Verb == Insert && f.Value != nil:
+	case op.Verb == VerbInsert && f.Value != nil:
 		return invalid(fmt.Errorf("a key of this map has a value: use %s", verbsOf[f.Value.EffectiveKind()]))
 	}
 	return nil

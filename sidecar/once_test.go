@@ -118,7 +118,7 @@ func TestOneOfManyGoroutinesWins(t *testing.T) {
 
 func TestOnceFieldIsNoPartOfACommit(t *testing.T) {
 	w := openLatches(t, newLatches(t), "hook", nil)
-	for _, verb := range []Verb{Set, Clear, Raise, Lower, Add, Insert} {
+	for _, verb := range []Verb{VerbSet, VerbClear, VerbRaise, VerbLower, VerbAdd, VerbInsert} {
 		_, err := w.Update(t.Context(), func(tx *Tx) error {
 			tx.Apply(Op{Field: "fired", Verb: verb, Value: []byte(`"2026-08-11T09:12:44Z"`)})
 			return nil

@@ -80,8 +80,8 @@ func TestLaterUpdateWinsWhateverClocksSay(t *testing.T) {
 	dir, w := newSetters(t)
 	there := map[string]bool{}
 	for range 40 {
-		element, verb := fmt.Sprintf(`"%d"`, rng.IntN(3)), []Verb{Insert, Remove}[rng.IntN(2)]
-		there[element] = verb == Insert
+		element, verb := fmt.Sprintf(`"%d"`, rng.IntN(3)), []Verb{VerbInsert, VerbRemove}[rng.IntN(2)]
+		there[element] = verb == VerbInsert
 		play := func(want Outcome) {
 			t.Helper()
 			ahead := time.Duration(rng.IntN(7)-3) * time.Hour
@@ -120,7 +120,7 @@ func TestLaterUpdateWinsWhateverClocksSay(t *testing.T) {
 func TestCommitComesAfterWhatWasSetPendingBefore(t *testing.T) {
 	dir, _ := newPile(t)
 	w := openSetter(t, dir, "tool", &Options{Wait: time.Minute})
-	c := update(t, w, ops(op("tags", Remove, `"last"`)))
+	c := update(t, w, ops(op("tags", VerbRemove, `"last"`)))
 	if c.Outcome != Applied || c.Folded != severalVersions {
 		t.Errorf("the commit is %+v", c)
 	}
@@ -133,7 +133,7 @@ func TestCommitComesAfterWhatWasSetPendingBefore(t *testing.T) {
 // came later, when one does; and nothing of it is lost when they are folded.
 func TestPatchThatWasLeftIsFoldedOnceLater(t *testing.T) {
 	dir, w := newSetters(t)
-	p := &PendingPatch{ID: "0000000000001", At: time.Now(), Ops: Patch{op("more", Add, "3"), op("tags", Insert, `"x"`)}, Name: pendingName(w.manifest.StateID, 1)}
+	p := &PendingPatch{ID: "0000000000001", At: time.Now(), Ops: Patch{op("more", VerbAdd, "3"), op("tags", VerbInsert, `"x"`)}, Name: pendingName(w.manifest.StateID, 1)}
 	raw, err := p.encode("tool", w.manifest.StateID)
 	if err == nil {
 		err = os.WriteFile(filepath.Join(dir, ".freehold", "tool.pending", p.Name), raw, 0o600)
@@ -141,10 +141,10 @@ func TestPatchThatWasLeftIsFoldedOnceLater(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	deferUpdate(t, w, op("n", Add, "1"), op("tags", Remove, `"x"`))
+	deferUpdate(t, w, op("n", VerbAdd, "1"), op("tags", VerbRemove, `"x"`))
 	for range 2 {
-		update(t, w, ops(op("n", Add, "10")))
-		deferUpdate(t, w, op("n", Add, "100"))
+		update(t, w, ops(op("n", VerbAdd, "10")))
+		deferUpdate(t, w, op("n", VerbAdd, "100"))
 	}
 	update(t, w, ops())
 	if diff := cmp.Diff([]string{p.Name}, pendingNames(t, w)); diff != "" {
@@ -169,8 +169,8 @@ func TestPatchThatWasLeftIsFoldedOnceLater(t *testing.T) {
 // clocks of its processes.
 func TestPatchesWithoutNumbersComeFirst(t *testing.T) {
 	dir, w := newSetters(t)
-	deferUpdate(t, w, op("tags", Insert, `"a"`), op("tags", Remove, `"b"`))
-	for i, op := range []Op{op("tags", Remove, `"a"`), op("tags", Insert, `"b"`), op("tags", Insert, `"c"`), op("tags", Remove, `"c"`)} {
+	deferUpdate(t, w, op("tags", VerbInsert, `"a"`), op("tags", VerbRemove, `"b"`))
+	for i, op := range []Op{op("tags", VerbRemove, `"a"`), op("tags", VerbInsert, `"b"`), op("tags", VerbInsert, `"c"`), op("tags", VerbRemove, `"c"`)} {
 		p := &PendingPatch{ID: fmt.Sprintf("%013d", i), At: time.Now().Add(time.Duration(-i) * time.Hour), Ops: Patch{op}, Name: fmt.Sprintf("00000000000ab.%d.json", i)}
 		raw, err := p.encode("tool", w.manifest.StateID)
 		if err == nil {
@@ -235,18 +235,18 @@ func putBack(t *testing.T) (w *Writer, id string, told error) {
 	t.Helper()
 	dir, _ := newSetters(t)
 	w = openSetter(t, dir, "tool", &Options{Notice: func(err error) { told = errors.Join(told, err) }})
-	first := deferUpdate(t, w, op("n", Add, "1"))
+	first := deferUpdate(t, w, op("n", VerbAdd, "1"))
 	file := filepath.Join(dir, ".freehold", "tool.pending", pendingNames(t, w)[0])
 	moved := filepath.Join(t.TempDir(), "moved")
 	if err := os.Rename(file, moved); err != nil {
 		t.Fatal(err)
 	}
 	text := readFile(t, moved)
-	update(t, w, ops(op("n", Add, "100"))) // nothing is there: no number passes
+	update(t, w, ops(op("n", VerbAdd, "100"))) // nothing is there: no number passes
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	deferUpdate(t, w, op("n", Add, "10"))
+	deferUpdate(t, w, op("n", VerbAdd, "10"))
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
 	}
@@ -308,7 +308,7 @@ func TestFoldRemovesNoPatchThatFollowsAWithdrawnOne(t *testing.T) {
 		numbered, ended = newMeet(), make(chan error, 1)
 		atStep(failpoint.PendingNumbered, numbered.wait)
 		go func() {
-			_, err := w.Update(context.Background(), ops(op("n", Add, value)))
+			_, err := w.Update(context.Background(), ops(op("n", VerbAdd, value)))
 			ended <- err
 		}()
 		<-numbered.came
@@ -316,7 +316,7 @@ func TestFoldRemovesNoPatchThatFollowsAWithdrawnOne(t *testing.T) {
 	}
 	first, firstEnded := late("1000")
 	second, secondEnded := late("5000")
-	update(t, openSetter(t, dir, "tool", &Options{Wait: -1}), ops(op("n", Add, "10")))
+	update(t, openSetter(t, dir, "tool", &Options{Wait: -1}), ops(op("n", VerbAdd, "10")))
 	if err := holder.lock.Release(); err != nil {
 		t.Fatal(err)
 	}

@@ -35,7 +35,7 @@ func overtake(ctx context.Context, w *Writer, after func()) error {
 			return
 		}
 		failpoint.Set(nil)
-		_, err := other.Update(ctx, ops(op("n", Add, "10")))
+		_, err := other.Update(ctx, ops(op("n", VerbAdd, "10")))
 		holder.lock.Release()
 		_, folded := other.Update(ctx, ops())
 		if err = errors.Join(err, folded, holder.lock.Acquire(ctx, time.Minute), other.Close()); err != nil {
@@ -56,7 +56,7 @@ func roleOvertaken(args []string) error {
 	if err != nil {
 		return err
 	}
-	c, err := w.Update(context.Background(), ops(op("n", Add, "1000")))
+	c, err := w.Update(context.Background(), ops(op("n", VerbAdd, "1000")))
 	inject.End()
 	return printOutcome(c, err)
 }
@@ -73,7 +73,7 @@ func TestPatchWhoseNumberHasPassedIsSetPendingAgain(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer failpoint.Set(nil)
-			c := update(t, w, ops(op("n", Add, "1000")))
+			c := update(t, w, ops(op("n", VerbAdd, "1000")))
 			if c.Outcome != Deferred {
 				t.Fatalf("the commit is %+v", c)
 			}
@@ -111,7 +111,7 @@ func TestWriterMissesItsNumberOnlySoOften(t *testing.T) {
 		}
 		failpoint.Set(nil)
 		missed++
-		update(t, other, ops(op("n", Add, "1")))
+		update(t, other, ops(op("n", VerbAdd, "1")))
 		if err := holder.lock.Release(); err != nil {
 			t.Error(err)
 		}
@@ -123,7 +123,7 @@ func TestWriterMissesItsNumberOnlySoOften(t *testing.T) {
 	}
 	failpoint.Set(overtakes)
 	defer failpoint.Set(nil)
-	c, err := late.Update(t.Context(), ops(op("n", Add, "1000")))
+	c, err := late.Update(t.Context(), ops(op("n", VerbAdd, "1000")))
 	failpoint.Set(nil)
 	wantError(t, err, ErrBusy, "nothing was changed", "try again")
 	said.Same(t, "deferred: a writer that misses its number each time", err, dir, "STATE")
@@ -139,7 +139,7 @@ func TestWriterMissesItsNumberOnlySoOften(t *testing.T) {
 	if diff := cmp.Diff(map[string]string{"n": fmt.Sprint(mostMissed)}, values(t, w, "n")); diff != "" {
 		t.Errorf("values (-want +got):\n%s", diff)
 	}
-	deferUpdate(t, late, op("n", Add, "1000")) // who tries again gets on
+	deferUpdate(t, late, op("n", VerbAdd, "1000")) // who tries again gets on
 }
 
 // A writer that finds each number given, since others are faster, gives up, too.
@@ -158,7 +158,7 @@ func TestWriterFindsItsNumberGivenOnlySoOften(t *testing.T) {
 	})
 	defer failpoint.Set(nil)
 	locked(t, w, func() {
-		c, err := late.Update(t.Context(), ops(op("n", Add, "1")))
+		c, err := late.Update(t.Context(), ops(op("n", VerbAdd, "1")))
 		wantError(t, err, ErrBusy, "nothing was changed", "try again")
 		said.Same(t, "deferred: a writer that finds each number given", err, dir, "STATE")
 		if given != MaxPending || c != (Commit{}) {
@@ -217,12 +217,12 @@ func manyPassed(t *testing.T, w *Writer, several int) {
 	t.Helper()
 	locked(t, w, func() {
 		for range several {
-			update(t, w, ops(op("n", Add, "10")))
+			update(t, w, ops(op("n", VerbAdd, "10")))
 		}
 	})
 	update(t, w, ops())
 	for i := range several {
-		p := &PendingPatch{ID: fmt.Sprintf("%013d", i+1), At: time.Now(), Ops: Patch{op("n", Add, "1000")}, Name: pendingName(w.manifest.StateID, uint64(i+1))}
+		p := &PendingPatch{ID: fmt.Sprintf("%013d", i+1), At: time.Now(), Ops: Patch{op("n", VerbAdd, "1000")}, Name: pendingName(w.manifest.StateID, uint64(i+1))}
 		raw, err := p.encode("tool", w.manifest.StateID)
 		if err == nil {
 			err = os.WriteFile(filepath.Join(w.dir.Path(), ".freehold", "tool.pending", p.Name), raw, 0o600)
@@ -239,7 +239,7 @@ func TestCommitMovesAwayOnlySoManyPassedPatches(t *testing.T) {
 	_, w := newSetters(t)
 	const more = 3
 	manyPassed(t, w, mostKept+more)
-	deferUpdate(t, w, op("peak", Raise, "7"))
+	deferUpdate(t, w, op("peak", VerbRaise, "7"))
 	for _, left := range []int{more, 0} {
 		if diff := cmp.Diff(map[string]string{"n": fmt.Sprint(10 * (mostKept + more)), "peak": "7"}, values(t, w, "n", "peak")); diff != "" {
 			t.Errorf("values (-want +got):\n%s", diff)
@@ -272,7 +272,7 @@ func TestPassedPatchCountsForNobody(t *testing.T) {
 	t.Run("quarantine", func(t *testing.T) {
 		dir, w := newSetters(t)
 		passedJunk(t, w)
-		deferUpdate(t, w, op("peak", Raise, "7"))
+		deferUpdate(t, w, op("peak", VerbRaise, "7"))
 		if _, err := Quarantine(t.Context(), dir, "tool", nil); err != nil {
 			t.Fatal(err)
 		}
@@ -300,7 +300,7 @@ func TestPassedPatchStaysWhileItsWriterLives(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	update(t, w, ops(op("peak", Raise, "1")))
+	update(t, w, ops(op("peak", VerbRaise, "1")))
 	if diff := cmp.Diff([]string{name}, pendingNames(t, w)); diff != "" {
 		t.Errorf("deferred (-want +got):\n%s", diff)
 	}
@@ -318,8 +318,8 @@ func TestPassedPatchStaysWhileItsWriterLives(t *testing.T) {
 // is rejected. One whose writer saw none means the one that there is then, or
 // creates it.
 func TestPatchMeansTheIncarnationThatItsWriterSaw(t *testing.T) {
-	use := Op{Field: "own", Verb: Add, Key: "k", Member: "uses", Value: []byte("1")}
-	create, remove := Op{Field: "own", Verb: Add, Key: "k", Member: "uses", Value: []byte("10")}, Op{Field: "own", Verb: Delete, Key: "k"}
+	use := Op{Field: "own", Verb: VerbAdd, Key: "k", Member: "uses", Value: []byte("1")}
+	create, remove := Op{Field: "own", Verb: VerbAdd, Key: "k", Member: "uses", Value: []byte("10")}, Op{Field: "own", Verb: VerbDelete, Key: "k"}
 	for name, tc := range map[string]struct {
 		before, meanwhile []Op // commits
 		want              string

@@ -12,15 +12,15 @@ type Verb string
 
 // The verbs, each for the kinds of field named after it.
 const (
-	Set    Verb = "set"    // value
-	Clear  Verb = "clear"  // value
-	Add    Verb = "add"    // counter
-	Raise  Verb = "raise"  // max
-	Lower  Verb = "lower"  // min
-	Insert Verb = "insert" // set: an element; map: a key without members
-	Remove Verb = "remove" // set
-	Delete Verb = "delete" // map
-	Done   Verb = "done"   // event: one that is over already; see [Event] for others
+	VerbSet    Verb = "set"    // value
+	VerbClear  Verb = "clear"  // value
+	VerbAdd    Verb = "add"    // counter
+	VerbRaise  Verb = "raise"  // max
+	VerbLower  Verb = "lower"  // min
+	VerbInsert Verb = "insert" // set: an element; map: a key without members
+	VerbRemove Verb = "remove" // set
+	VerbDelete Verb = "delete" // map
+	VerbDone   Verb = "done"   // event: one that is over already; see [Event] for others
 )
 
 // An Op is one operation on one field, as data.
@@ -58,7 +58,7 @@ func (op Op) where() string {
 
 // kindOf maps each verb of a value to the kind that has it.
 var kindOf = map[Verb]schema.Kind{
-	Set: schema.Value, Clear: schema.Value, Add: schema.Counter, Raise: schema.Max, Lower: schema.Min,
+	VerbSet: schema.Value, VerbClear: schema.Value, VerbAdd: schema.Counter, VerbRaise: schema.Max, VerbLower: schema.Min,
 }
 
 // verbsOf lists a kind's verbs for messages.
@@ -75,7 +75,7 @@ func wrongVerb(f schema.Field, verb Verb) error {
 		what = "field of kind event"
 	}
 	switch verb {
-	case Set, Clear, Add, Raise, Lower, Insert, Remove, Delete, Done:
+	case VerbSet, VerbClear, VerbAdd, VerbRaise, VerbLower, VerbInsert, VerbRemove, VerbDelete, VerbDone:
 		return fmt.Errorf("%s is not for a %s: use %s", verb, what, verbsOf[kind])
 	}
 	return fmt.Errorf("there is no operation %q: use %s", verb, verbsOf[kind])
@@ -96,7 +96,7 @@ func (s subject) apply(op Op) (slot, error) {
 	if kind, ok := kindOf[op.Verb]; !ok || kind != s.spec.EffectiveKind() {
 		return slot{}, wrongVerb(s.spec, op.Verb)
 	}
-	if op.Verb == Clear {
+	if op.Verb == VerbClear {
 		if len(op.Value) > 0 {
 			return slot{}, fmt.Errorf("clear takes no value")
 		}
@@ -107,9 +107,9 @@ func (s subject) apply(op Op) (slot, error) {
 		return slot{}, err
 	}
 	switch op.Verb {
-	case Add:
+	case VerbAdd:
 		return add(s.spec, s.old, operand)
-	case Raise, Lower:
+	case VerbRaise, VerbLower:
 		return move(s.spec, op.Verb, s.old, operand)
 	}
 	if at, ok := s.spec.Undeclared(operand); ok && !s.carried {
@@ -135,7 +135,7 @@ func move(f schema.Field, verb Verb, old slot, operand []byte) (slot, error) {
 	if err != nil {
 		return slot{}, err
 	}
-	if (verb == Raise && order > 0) || (verb == Lower && order < 0) {
+	if (verb == VerbRaise && order > 0) || (verb == VerbLower && order < 0) {
 		return slot{raw: operand, set: true}, nil
 	}
 	return old, nil

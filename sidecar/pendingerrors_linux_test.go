@@ -59,7 +59,7 @@ func TestErrorsSayWhatToDoAboutWhatIsSetPending(t *testing.T) {
 			os.Remove(filepath.Join(dir, ".freehold", "tool.pending", name))
 		}
 	}
-	add := Patch{op("n", Add, "2")}
+	add := Patch{op("n", VerbAdd, "2")}
 	put(PendingPatch{Name: "a.1.json", ID: "0000000000001", Ops: add}, `"value":2`, `"value":3`)
 	say("an edited patch")
 	put(PendingPatch{Name: "a.21.json", ID: "0000000000001", Ops: add}, `"ops":[`, `"ops":`)
@@ -82,20 +82,20 @@ func TestErrorsSayWhatToDoAboutWhatIsSetPending(t *testing.T) {
 	say("operations laid out in another way")
 	put(PendingPatch{Name: "a.d.json", ID: "0000000000001", Ops: add}, "again", `"value":2`, `"value":`+strings.Repeat("[", 20)+strings.Repeat("]", 20))
 	say("operations too deep")
-	put(PendingPatch{Name: "a.7.json", ID: "0000000000001", Ops: Patch{op("unheard", Add, "2")}})
+	put(PendingPatch{Name: "a.7.json", ID: "0000000000001", Ops: Patch{op("unheard", VerbAdd, "2")}})
 	say("an unknown field")
-	update(t, w, ops(op("small", Add, "9223372036854775807")))
-	put(PendingPatch{Name: "a.8.json", ID: "0000000000008", Ops: Patch{op("small", Add, "1")}})
+	update(t, w, ops(op("small", VerbAdd, "9223372036854775807")))
+	put(PendingPatch{Name: "a.8.json", ID: "0000000000008", Ops: Patch{op("small", VerbAdd, "1")}})
 	say("an overflow")
 	_, err := Resolve(t.Context(), dir, "tool", Version{Nonce: "0000000000008"})
 	same("resolve: rejected", err)
-	put(PendingPatch{Name: "a.9.json", ID: "0000000000009", Ops: Patch{op("n", Add, "1"), {Field: "own", Key: "k", Member: "uses", At: Version{Epoch: 7, Revision: 1, Nonce: "0000000000007"}, Verb: Add, Value: []byte("1")}}})
+	put(PendingPatch{Name: "a.9.json", ID: "0000000000009", Ops: Patch{op("n", VerbAdd, "1"), {Field: "own", Key: "k", Member: "uses", At: Version{Epoch: 7, Revision: 1, Nonce: "0000000000007"}, Verb: VerbAdd, Value: []byte("1")}}})
 	say("an incarnation that is gone")
 	_, err = Resolve(t.Context(), dir, "tool", Version{Nonce: "0000000000009"})
 	same("resolve: a part rejected", err)
 	_, err = Resolve(t.Context(), dir, "tool", Version{Nonce: "000000000000a"})
 	same("resolve: unknown", err)
-	_, outs := Overlay(w.manifest, dir, "tool", w.last, []*PendingPatch{{ID: "000000000000b", Ops: Patch{op("small", Add, "1")}}})
+	_, outs := Overlay(w.manifest, dir, "tool", w.last, []*PendingPatch{{ID: "000000000000b", Ops: Patch{op("small", VerbAdd, "1")}}})
 	same("a view of an overflow", outs["000000000000b"])
 	tooMuchPending(t, w, same)
 
@@ -103,10 +103,10 @@ func TestErrorsSayWhatToDoAboutWhatIsSetPending(t *testing.T) {
 	if err := errors.Join(os.RemoveAll(quarantine), os.WriteFile(quarantine, nil, 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	put(PendingPatch{Name: "a.b.json", ID: "000000000000c", Ops: Patch{op("small", Add, "1")}})
+	put(PendingPatch{Name: "a.b.json", ID: "000000000000c", Ops: Patch{op("small", VerbAdd, "1")}})
 	say("nowhere to keep it")
 	for n := range 14 {
-		update(t, w, ops(op("tags", Insert, fmt.Sprintf(`"%d%s"`, n, strings.Repeat("x", 60_000)))))
+		update(t, w, ops(op("tags", VerbInsert, fmt.Sprintf(`"%d%s"`, n, strings.Repeat("x", 60_000)))))
 	}
 	put(PendingPatch{Name: "a.c.json", ID: "000000000000d", Ops: add})
 	say("a sidecar that is nearly full")
@@ -115,7 +115,7 @@ func TestErrorsSayWhatToDoAboutWhatIsSetPending(t *testing.T) {
 		if err := os.Remove(filepath.Join(dir, ".freehold", "tool.pending")); err != nil {
 			t.Fatal(err)
 		}
-		same("no directory", failed(t, w, func(tx *Tx) { tx.Apply(op("n", Add, "1")) }))
+		same("no directory", failed(t, w, func(tx *Tx) { tx.Apply(op("n", VerbAdd, "1")) }))
 	})
 	same("no directory to fold from", failed(t, w, func(*Tx) {}))
 }
@@ -139,8 +139,8 @@ func TestErrorsSayWhatToDoAboutNumbers(t *testing.T) {
 		})
 	}
 	defer failpoint.Set(nil)
-	add := func(tx *Tx) { tx.Apply(op("n", Add, "1")) }
-	update(t, w, ops(op("n", Add, "1")))
+	add := func(tx *Tx) { tx.Apply(op("n", VerbAdd, "1")) }
+	update(t, w, ops(op("n", VerbAdd, "1")))
 	path := sidecarPath(dir, "tool")
 	text := readFile(t, path)
 	put := func(text string) {
@@ -192,7 +192,7 @@ func TestErrorsSayWhatToDoAboutNumbers(t *testing.T) {
 		if err := os.Remove(filepath.Join(quarantine, keptName("tool", fmt.Sprintf("%013d", 0)))); err != nil {
 			t.Fatal(err)
 		}
-		update(t, w, ops(op("n", Add, "1")))
+		update(t, w, ops(op("n", VerbAdd, "1")))
 	})
 	if err := os.RemoveAll(quarantine); err != nil {
 		t.Fatal(err)
@@ -200,7 +200,7 @@ func TestErrorsSayWhatToDoAboutNumbers(t *testing.T) {
 	large := strings.Repeat("x", 20_000)
 	locked(t, w, func() {
 		for n := range 30 { // more than one version folds
-			update(t, w, ops(op("tags", Insert, fmt.Sprintf(`"%d"`, n)), op("tags", Remove, `"`+large+`"`)))
+			update(t, w, ops(op("tags", VerbInsert, fmt.Sprintf(`"%d"`, n)), op("tags", VerbRemove, `"`+large+`"`)))
 		}
 	})
 	at(failpoint.FoldListed, func() {
@@ -234,23 +234,23 @@ func tooMuchPending(t *testing.T, w *Writer, same func(how string, err error, re
 		t.Helper()
 		locked(t, w, func() { same(how, failed(t, w, func(tx *Tx) { tx.Apply(op) })) })
 	}
-	more("too large", op("tags", Insert, `"`+strings.Repeat("x", MaxPatch)+`"`))
+	more("too large", op("tags", VerbInsert, `"`+strings.Repeat("x", MaxPatch)+`"`))
 	if err := os.WriteFile(a.Path("x.0.json"), make([]byte, MaxPendingBytes), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	more("too many bytes", op("n", Add, "1"))
+	more("too many bytes", op("n", VerbAdd, "1"))
 	for n := range MaxPending {
 		if err := os.WriteFile(a.Path(fmt.Sprintf("x.%d.json", n)), nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	more("too many", op("n", Add, "1"))
+	more("too many", op("n", VerbAdd, "1"))
 	for n := range store.MostPending - MaxPending + 1 {
 		if err := os.WriteFile(a.Path(fmt.Sprintf("y.%d.json", n)), nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	same("a flood of files", failed(t, w, func(tx *Tx) { tx.Apply(op("n", Add, "1")) }))
+	same("a flood of files", failed(t, w, func(tx *Tx) { tx.Apply(op("n", VerbAdd, "1")) }))
 	for n := range store.MostPending - MaxPending + 1 {
 		a.Remove(fmt.Sprintf("y.%d.json", n))
 	}

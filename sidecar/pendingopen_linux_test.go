@@ -28,16 +28,16 @@ func TestWriterFromBeforeAnOwnerSetsPendingFolds(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer old.Close()
-	update(t, old, ops(op("n", Add, "1")))
-	deferUpdate(t, openSetter(t, dir, "tool", nil), op("n", Add, "10"))
-	if c := update(t, old, ops(op("n", Add, "100"))); c.Folded != 1 {
+	update(t, old, ops(op("n", VerbAdd, "1")))
+	deferUpdate(t, openSetter(t, dir, "tool", nil), op("n", VerbAdd, "10"))
+	if c := update(t, old, ops(op("n", VerbAdd, "100"))); c.Folded != 1 {
 		t.Errorf("the commit is %+v", c)
 	}
 	if diff := cmp.Diff(map[string]string{"n": "111"}, values(t, old, "n")); diff != "" {
 		t.Errorf("values (-want +got):\n%s", diff)
 	}
 	locked(t, old, func() { // it defers nothing itself
-		_, err := old.Update(t.Context(), ops(op("n", Add, "1")))
+		_, err := old.Update(t.Context(), ops(op("n", VerbAdd, "1")))
 		wantError(t, err, ErrBusy)
 	})
 }
@@ -50,7 +50,7 @@ func TestNoSidecarIsBehindAPatch(t *testing.T) {
 		t.Error("a sidecar that nobody wrote is")
 	}
 	dir, w := newSetters(t)
-	update(t, w, ops(op("n", Add, "1")))
+	update(t, w, ops(op("n", VerbAdd, "1")))
 	if w.last.Behind(patch) {
 		t.Error("one that was written is")
 	}
@@ -64,10 +64,10 @@ func TestNoSidecarIsBehindAPatch(t *testing.T) {
 // file is still there.
 func TestAcceptKeepsWhatIsSetPending(t *testing.T) {
 	dir, w := newSetters(t)
-	update(t, w, ops(op("n", Add, "1")))
-	deferUpdate(t, w, op("n", Add, "10"))
+	update(t, w, ops(op("n", VerbAdd, "1")))
+	deferUpdate(t, w, op("n", VerbAdd, "10"))
 	leaveOver(t, w)
-	deferUpdate(t, w, op("n", Add, "100"))
+	deferUpdate(t, w, op("n", VerbAdd, "100"))
 	text := readFile(t, sidecarPath(dir, "tool"))
 	edited := strings.Replace(text, `"n":11`, `"n":21`, 1)
 	if edited == text {
@@ -76,7 +76,7 @@ func TestAcceptKeepsWhatIsSetPending(t *testing.T) {
 	if err := os.WriteFile(sidecarPath(dir, "tool"), []byte(edited), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, err := w.Update(t.Context(), ops(op("n", Add, "1")))
+	_, err := w.Update(t.Context(), ops(op("n", VerbAdd, "1")))
 	wantError(t, err, ErrForeign)
 	if len(pendingNames(t, w)) != 2 {
 		t.Fatalf("deferred: %v", pendingNames(t, w))
@@ -99,11 +99,11 @@ func TestPatchThatWasRejectedStaysOut(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, w := newSetters(t)
-			update(t, w, ops(op("small", Add, "9223372036854775807")))
-			id := set(t, w, Patch{op("n", Add, "1"), op("small", Add, "1")})
+			update(t, w, ops(op("small", VerbAdd, "9223372036854775807")))
+			id := set(t, w, Patch{op("n", VerbAdd, "1"), op("small", VerbAdd, "1")})
 			file := filepath.Join(w.dir.Path(), ".freehold", "tool.pending", pendingNames(t, w)[0])
 			text := readFile(t, file)
-			update(t, w, ops(op("small", Add, "-5"))) // after it was rejected
+			update(t, w, ops(op("small", VerbAdd, "-5"))) // after it was rejected
 			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}
@@ -142,11 +142,11 @@ func TestPatchThatCannotBeKeptIsFoldedOnce(t *testing.T) {
 	if err := os.WriteFile(quarantine, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	numberless(t, w, Patch{op("n", Add, "1"), {
-		Field: "own", Key: "gone", Member: "uses", At: Version{Epoch: 1, Revision: 1, Nonce: "0000000000002"}, Verb: Add, Value: []byte("1"),
+	numberless(t, w, Patch{op("n", VerbAdd, "1"), {
+		Field: "own", Key: "gone", Member: "uses", At: Version{Epoch: 1, Revision: 1, Nonce: "0000000000002"}, Verb: VerbAdd, Value: []byte("1"),
 	}})
 	for range 2 {
-		if c := update(t, w, ops(op("n", Add, "10"))); c.Folded != 0 {
+		if c := update(t, w, ops(op("n", VerbAdd, "10"))); c.Folded != 0 {
 			t.Errorf("the commit is %+v", c)
 		}
 	}
@@ -231,7 +231,7 @@ func lateClaim(t *testing.T, dir string, wait time.Duration) time.Duration {
 	start := time.Now()
 	leads := make(chan error)
 	go func() {
-		_, err := w.Update(t.Context(), ops(op("beats", Add, "1")))
+		_, err := w.Update(t.Context(), ops(op("beats", VerbAdd, "1")))
 		leads <- err
 	}()
 	for led := false; !led; time.Sleep(time.Millisecond) {

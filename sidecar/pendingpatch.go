@@ -204,7 +204,7 @@ func otherLayout(format string, args ...any) error {
 }
 
 // commutingVerbs are those that a pending patch may have.
-var commutingVerbs = []Verb{Add, Raise, Lower, Insert, Remove, Delete}
+var commutingVerbs = []Verb{VerbAdd, VerbRaise, VerbLower, VerbInsert, VerbRemove, VerbDelete}
 
 // takePendingSum puts zeros in the place of the sum of text and reports whether
 // it was right.

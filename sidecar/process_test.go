@@ -134,7 +134,7 @@ func TestExclusiveOwnerHasOneLiveProcess(t *testing.T) {
 
 func setReason(reason string) func(*Tx) error {
 	return func(tx *Tx) error {
-		tx.Apply(Op{Field: "reason", Verb: Set, Value: []byte(`"` + reason + `"`)})
+		tx.Apply(Op{Field: "reason", Verb: VerbSet, Value: []byte(`"` + reason + `"`)})
 		return nil
 	}
 }
@@ -190,7 +190,7 @@ func TestResolveSaysWhenItCannotKnow(t *testing.T) {
 	w := openOwner(t, dir, "reset", nil) // not durable, so quick
 	for range document.MaxRecent / 2 {
 		update(t, w, setCleared)
-		update(t, w, func(tx *Tx) error { tx.Apply(Op{Field: "cleared", Verb: Clear}); return nil })
+		update(t, w, func(tx *Tx) error { tx.Apply(Op{Field: "cleared", Verb: VerbClear}); return nil })
 	}
 	_, err := Resolve(t.Context(), dir, "reset", Version{Epoch: 1, Revision: 1, Nonce: store.NewNonce()})
 	wantError(t, err, ErrUnknown)

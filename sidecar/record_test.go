@@ -127,8 +127,8 @@ func (s usageState) accept(owner string) {
 
 func TestASetHasEachElementOnceInOrder(t *testing.T) {
 	s := newUsage(t)
-	labels := func(tx *Tx) Elements[string] { return ElementsOf(tx, "labels", schema.String{}) }
-	ports := func(tx *Tx) Elements[int64] { return ElementsOf(tx, "ports", schema.Int{}) }
+	labels := func(tx *Tx) Set[string] { return SetOf(tx, "labels", schema.String{}) }
+	ports := func(tx *Tx) Set[int64] { return SetOf(tx, "ports", schema.Int{}) }
 	s.update("tool", func(tx *Tx) {
 		for _, label := range []string{"b", "a", "é", "b", "B", "e\u0301", "\u2028"} {
 			labels(tx).Insert(label)

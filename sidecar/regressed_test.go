@@ -22,7 +22,7 @@ func observeAt(t *testing.T, dir string, v Version) {
 	defer w.Close()
 	seen := SeenOf(w.manifest.StateID, map[string]Version{"at": v})
 	update(t, w, func(tx *Tx) error {
-		tx.Apply(Op{Field: "tokens", Verb: Set, Value: []byte("5"), Seen: seen})
+		tx.Apply(Op{Field: "tokens", Verb: VerbSet, Value: []byte("5"), Seen: seen})
 		return nil
 	})
 }
@@ -30,13 +30,13 @@ func observeAt(t *testing.T, dir string, v Version) {
 func happen(t *testing.T, w *Writer) Version {
 	t.Helper()
 	return update(t, w, func(tx *Tx) error {
-		tx.Apply(Op{Field: "at", Verb: Done, Value: []byte(`"2026-08-11T09:00:00Z"`)})
+		tx.Apply(Op{Field: "at", Verb: VerbDone, Value: []byte(`"2026-08-11T09:00:00Z"`)})
 		return nil
 	}).Version
 }
 
 func clearIt(tx *Tx) error {
-	tx.Apply(Op{Field: "cleared", Verb: Set, Value: []byte("true")})
+	tx.Apply(Op{Field: "cleared", Verb: VerbSet, Value: []byte("true")})
 	return nil
 }
 
@@ -91,10 +91,10 @@ func TestManyPatchesFoldedHideNoCommit(t *testing.T) {
 		return w
 	}
 	tool, after := open("tool"), open("after")
-	add := func(tx *Tx) error { tx.Apply(Op{Field: "n", Verb: Add, Value: []byte("1")}); return nil }
+	add := func(tx *Tx) error { tx.Apply(Op{Field: "n", Verb: VerbAdd, Value: []byte("1")}); return nil }
 	seen := SeenOf(tool.manifest.StateID, map[string]Version{"n": update(t, tool, add).Version})
 	update(t, after, func(tx *Tx) error {
-		tx.Apply(Op{Field: "of", Verb: Set, Value: []byte("1"), Seen: seen})
+		tx.Apply(Op{Field: "of", Verb: VerbSet, Value: []byte("1"), Seen: seen})
 		return nil
 	})
 	locked(t, tool, func() {

@@ -16,17 +16,17 @@ func (tx *Tx) applyElement(f schema.Field, op Op) error {
 		return invalid(err)
 	}
 	p := place{op.Field, string(element)}
-	if op.Verb == Insert && !tx.slot(p).set && !tx.room(op.Field, schema.MaxElements) {
+	if op.Verb == VerbInsert && !tx.slot(p).set && !tx.room(op.Field, schema.MaxElements) {
 		return invalid(fmt.Errorf("more than the %d elements allowed: remove some", schema.MaxElements))
 	}
-	tx.change(p, slot{set: op.Verb == Insert})
+	tx.change(p, slot{set: op.Verb == VerbInsert})
 	return nil
 }
 
 // elementOf returns the element that op inserts into the set f or removes from
 // it.
 func elementOf(f schema.Field, op Op) ([]byte, error) {
-	if op.Verb != Insert && op.Verb != Remove {
+	if op.Verb != VerbInsert && op.Verb != VerbRemove {
 		return nil, invalid(wrongVerb(f, op.Verb))
 	}
 	of, _ := f.Element()
@@ -35,24 +35,24 @@ func elementOf(f schema.Field, op Op) ([]byte, error) {
 }
 
 // Elements is a set, whose elements come and go one by one.
-type Elements[T any] struct{ elements cell[T] }
+type Set[T any] struct{ elements cell[T] }
 
 // ElementsOf returns the handle of a set in tx; codec is that of an element.
 // It is for generated code.
-func ElementsOf[T any](tx *Tx, field string, codec schema.Codec[T]) Elements[T] {
-	return Elements[T]{cell[T]{spot{tx: tx, field: field}, codec}}
+func SetOf[T any](tx *Tx, field string, codec schema.Codec[T]) Set[T] {
+	return Set[T]{cell[T]{spot{tx: tx, field: field}, codec}}
 }
 
 // Insert puts element into the set. Where it is there already, nothing
 // changes. An element that the set cannot hold fails the Update with
 // [ErrValue].
-func (e Elements[T]) Insert(element T) { e.elements.apply(Insert, element) }
+func (e Set[T]) Insert(element T) { e.elements.apply(VerbInsert, element) }
 
 // Remove takes element out of the set. Where it is not there, nothing changes.
-func (e Elements[T]) Remove(element T) { e.elements.apply(Remove, element) }
+func (e Set[T]) Remove(element T) { e.elements.apply(VerbRemove, element) }
 
 // Has reports whether element is in the set under the owner's lock.
-func (e Elements[T]) Has(element T) bool {
+func (e Set[T]) Has(element T) bool {
 	e.elements.tx.check()
 	if e.elements.tx.blind() {
 		return false
@@ -87,7 +87,7 @@ func (tx *Tx) has(field string, raw []byte) (bool, error) {
 
 // All returns the elements under the owner's lock: numbers, instants and
 // durations by size, others by the bytes of their text.
-func (e Elements[T]) All() []T {
+func (e Set[T]) All() []T {
 	raw, ok := e.elements.tx.Get(e.elements.field)
 	if !ok {
 		return nil

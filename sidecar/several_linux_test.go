@@ -21,7 +21,7 @@ const severalVersions = 45
 
 // large is an operation that changes nothing, and that few have room for in one
 // version.
-var large = op("tags", Remove, `"`+strings.Repeat("x", 20_000)+`"`)
+var large = op("tags", VerbRemove, `"`+strings.Repeat("x", 20_000)+`"`)
 
 // newPile makes a state in which tool has deferred more than one version takes
 // in: severalVersions patches that add 1 to n and insert last into its tags.
@@ -31,7 +31,7 @@ func newPile(t *testing.T) (dir string, w *Writer) {
 	quick := openSetter(t, dir, "tool", &Options{Wait: -1})
 	locked(t, w, func() {
 		for range severalVersions {
-			update(t, quick, ops(op("n", Add, "1"), large, op("tags", Insert, `"last"`)))
+			update(t, quick, ops(op("n", VerbAdd, "1"), large, op("tags", VerbInsert, `"last"`)))
 		}
 	})
 	return dir, w
@@ -48,7 +48,7 @@ func TestCommitFoldsNoLongerThanItsTime(t *testing.T) {
 		before := len(pendingNames(t, w))
 		c, err := w.Update(t.Context(), func(tx *Tx) error {
 			tx.Get("n") // which cannot be deferred
-			tx.Apply(op("n", Add, "1000"))
+			tx.Apply(op("n", VerbAdd, "1000"))
 			return nil
 		})
 		if folded += c.Folded; c.Folded == 0 || len(pendingNames(t, w)) != before-c.Folded {
@@ -78,7 +78,7 @@ func TestCommitFoldsNoLongerThanItsTime(t *testing.T) {
 // comes after what it could not fold.
 func TestCommitThatFoldsTooLongIsSetPendingItself(t *testing.T) {
 	dir, w := newPile(t)
-	c := update(t, openSetter(t, dir, "tool", &Options{Wait: -1}), ops(op("tags", Remove, `"last"`)))
+	c := update(t, openSetter(t, dir, "tool", &Options{Wait: -1}), ops(op("tags", VerbRemove, `"last"`)))
 	if c.Outcome != Deferred || !c.Version.IsPending() || c.Folded == 0 || c.Folded == severalVersions {
 		t.Errorf("the commit is %+v", c)
 	}
@@ -113,7 +113,7 @@ func TestOthersGoOnWhenACommitIsCalledOff(t *testing.T) {
 		for i, said := range []chan answer{first, second} {
 			ctx := map[int]context.Context{0: ctx, 1: t.Context()}[i]
 			go func() {
-				c, err := long.Update(ctx, ops(op("n", Add, "1000"), op("tags", Remove, `"last"`)))
+				c, err := long.Update(ctx, ops(op("n", VerbAdd, "1000"), op("tags", VerbRemove, `"last"`)))
 				said <- answer{c, err}
 			}()
 			for in := 0; in != i+1; time.Sleep(time.Millisecond) {
@@ -150,13 +150,13 @@ func TestCommitKeepsOutNoLongerThanItsTime(t *testing.T) {
 	dir, w := newSetters(t)
 	var told []error
 	quick := openSetter(t, dir, "tool", &Options{Wait: -1, Notice: func(err error) { told = append(told, err) }})
-	update(t, w, ops(op("small", Add, "9223372036854775807")))
+	update(t, w, ops(op("small", VerbAdd, "9223372036854775807")))
 	locked(t, w, func() {
 		for range mostKept + 3 {
-			update(t, quick, ops(op("small", Add, "1")))
+			update(t, quick, ops(op("small", VerbAdd, "1")))
 		}
 	})
-	c := update(t, quick, ops(op("n", Add, "1")))
+	c := update(t, quick, ops(op("n", VerbAdd, "1")))
 	if left := len(pendingNames(t, w)); c.Outcome != Deferred || left != 4 || len(told) != mostKept {
 		t.Errorf("the commit is %+v; %d are deferred, and %d were told", c, left, len(told))
 	}
@@ -174,7 +174,7 @@ func TestCommitKeepsOutNoLongerThanItsTime(t *testing.T) {
 func TestUnknownPatchesTakeNoTime(t *testing.T) {
 	dir, w := newSetters(t)
 	for n := range uint64(severalVersions) {
-		p := &PendingPatch{ID: fmt.Sprintf("%013d", n), At: time.Now(), Ops: Patch{op("more", Add, "3"), large}, Name: pendingName(w.manifest.StateID, n+1)}
+		p := &PendingPatch{ID: fmt.Sprintf("%013d", n), At: time.Now(), Ops: Patch{op("more", VerbAdd, "3"), large}, Name: pendingName(w.manifest.StateID, n+1)}
 		raw, err := p.encode("tool", w.manifest.StateID)
 		if err == nil {
 			err = os.WriteFile(filepath.Join(dir, ".freehold", "tool.pending", p.Name), raw, 0o600)
@@ -183,9 +183,9 @@ func TestUnknownPatchesTakeNoTime(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	deferUpdate(t, w, op("n", Add, "1"))
+	deferUpdate(t, w, op("n", VerbAdd, "1"))
 	quick := openSetter(t, dir, "tool", &Options{Wait: -1})
-	if c := update(t, quick, ops(op("n", Add, "10"))); c.Outcome != Applied || c.Folded != 1 {
+	if c := update(t, quick, ops(op("n", VerbAdd, "10"))); c.Outcome != Applied || c.Folded != 1 {
 		t.Errorf("the commit is %+v", c)
 	}
 	more := setters()
@@ -217,7 +217,7 @@ func TestPatchesThatCannotBeRemovedAreListedByEachVersion(t *testing.T) {
 		}
 	})
 	defer failpoint.Set(nil)
-	c := update(t, w, ops(op("n", Add, "1000")))
+	c := update(t, w, ops(op("n", VerbAdd, "1000")))
 	if c.Folded != severalVersions || len(told) == 0 {
 		t.Errorf("the commit is %+v, and told %v", c, told)
 	}

@@ -35,12 +35,12 @@ func TestUnknownPatchesStay(t *testing.T) {
 	at := time.Date(2026, 8, 1, 0, 0, 0, 0, time.UTC)
 	same := func(raw []byte) []byte { return raw }
 	put(&PendingPatch{Name: "a.1.json", ID: "0000000000001", At: at, Ops: Patch{op("n", "multiply", "2")}}, same)
-	put(&PendingPatch{Name: "a.2.json", ID: "0000000000002", At: at, Ops: Patch{op("unheard_of", Add, "2")}}, same)
-	put(&PendingPatch{Name: "a.3.json", ID: "0000000000003", At: at, Ops: Patch{op("n", Add, "2")}}, func(raw []byte) []byte { return []byte(strings.Replace(string(raw), `"value":2`, `"value":3`, 1)) })
-	put(&PendingPatch{Name: "a.4.json", ID: "0000000000004", At: at, Ops: Patch{op("n", Add, "2")}}, func(raw []byte) []byte { return raw[:len(raw)/2] })
-	deferUpdate(t, w, op("n", Add, "1"))
+	put(&PendingPatch{Name: "a.2.json", ID: "0000000000002", At: at, Ops: Patch{op("unheard_of", VerbAdd, "2")}}, same)
+	put(&PendingPatch{Name: "a.3.json", ID: "0000000000003", At: at, Ops: Patch{op("n", VerbAdd, "2")}}, func(raw []byte) []byte { return []byte(strings.Replace(string(raw), `"value":2`, `"value":3`, 1)) })
+	put(&PendingPatch{Name: "a.4.json", ID: "0000000000004", At: at, Ops: Patch{op("n", VerbAdd, "2")}}, func(raw []byte) []byte { return raw[:len(raw)/2] })
+	deferUpdate(t, w, op("n", VerbAdd, "1"))
 	update(t, w, ops())
-	update(t, w, ops(op("n", Add, "1")))
+	update(t, w, ops(op("n", VerbAdd, "1")))
 	if diff := cmp.Diff(map[string]string{"n": "2"}, values(t, w, "n")); diff != "" {
 		t.Errorf("values (-want +got):\n%s", diff)
 	}
@@ -69,7 +69,7 @@ func TestAPatchThatWaitsKeepsNoIDsOfOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	for n := range 4 {
-		deferUpdate(t, w, op("n", Add, "1"))
+		deferUpdate(t, w, op("n", VerbAdd, "1"))
 		if c := update(t, w, ops()); c.Folded != 1 || len(w.last.Folded()) != 1 {
 			t.Errorf("fold %d: %+v, and the sidecar lists %d ids", n, c, len(w.last.Folded()))
 		}
@@ -82,7 +82,7 @@ func TestAPatchThatWaitsKeepsNoIDsOfOthers(t *testing.T) {
 // A copy under another name is no second patch.
 func TestCopiedPatchIsNotFoldedTwice(t *testing.T) {
 	_, w := newSetters(t)
-	deferUpdate(t, w, op("n", Add, "1"))
+	deferUpdate(t, w, op("n", VerbAdd, "1"))
 	a := openPending(t, w)
 	name := pendingNames(t, w)[0]
 	raw := readFile(t, a.Path(name))

@@ -126,7 +126,7 @@ func TestACommitThatFoldsWhereNobodyLooksSaysSo(t *testing.T) {
 	dir, _ := newPile(t)
 	w := openSetter(t, dir, "tool", &Options{Wait: time.Minute})
 	moveAway(t, dir, setters())
-	c, err := w.Update(t.Context(), ops(op("n", Add, "1000")))
+	c, err := w.Update(t.Context(), ops(op("n", VerbAdd, "1000")))
 	wantError(t, err, ErrReplaced, "not applied", dir)
 	if errors.Is(err, ErrIndeterminate) || c.Outcome != NotApplied || !c.Version.IsZero() {
 		t.Errorf("the commit is %+v (%v)", c, err)

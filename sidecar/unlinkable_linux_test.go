@@ -33,7 +33,7 @@ func roleUnlinkable(args []string) error {
 	inject.Begin()
 	var said []string
 	for range 2 {
-		c, err := tool.Update(ctx, ops(op("n", Add, "1")))
+		c, err := tool.Update(ctx, ops(op("n", VerbAdd, "1")))
 		if err != nil {
 			return err
 		}

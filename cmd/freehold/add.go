@@ -8,7 +8,7 @@ import (
 
 func newAdd(c *cli) *cobra.Command {
 	return newOperation(c, operation{
-		verb:    sidecar.Add,
+		verb:    sidecar.VerbAdd,
 		kind:    schema.Counter,
 		operand: "N",
 		short:   "add to a counter",

@@ -151,9 +151,9 @@ func checkPatch(d *schema.Declaration, owner string, patch sidecar.Patch) error 
 // wantsOperand reports whether op has no meaning without a value.
 func wantsOperand(op sidecar.Op) bool {
 	switch op.Verb {
-	case sidecar.Clear, sidecar.Delete:
+	case sidecar.VerbClear, sidecar.VerbDelete:
 		return false
-	case sidecar.Insert:
+	case sidecar.VerbInsert:
 		return op.Key == ""
 	}
 	return true

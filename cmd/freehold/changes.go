@@ -88,7 +88,7 @@ func (r *commitReport) carryOut(tx *sidecar.Tx, o schema.Owner, patch sidecar.Pa
 			observed[at.field] = tx.Observed(at.field)
 		}
 		tx.Apply(op)
-		deleted[at] = deleted[at] || op.Verb == sidecar.Delete
+		deleted[at] = deleted[at] || op.Verb == sidecar.VerbDelete
 	}
 	for at, old := range before {
 		now := valueAt(tx, at)

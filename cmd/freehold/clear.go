@@ -26,7 +26,7 @@ differs from zero, false and the empty text. What a map has at a key is cleared 
 				if _, err := lookup(d, owner, field, "clear", field); err != nil {
 					return nil, err
 				}
-				patch = append(patch, sidecar.Op{Field: field, Verb: sidecar.Clear})
+				patch = append(patch, sidecar.Op{Field: field, Verb: sidecar.VerbClear})
 			}
 			return patch, nil
 		})

@@ -27,7 +27,7 @@ anew. Where none of the keys is there the answer is "unchanged".`,
 			if _, err := lookup(d, owner, field, "delete", args[1:]...); err != nil {
 				return nil, err
 			}
-			return onKeys(d, owner, field, sidecar.Delete, keys)
+			return onKeys(d, owner, field, sidecar.VerbDelete, keys)
 		})
 	})
 	w.flags(cmd)

@@ -9,7 +9,7 @@ import (
 )
 
 func newInsert(c *cli) *cobra.Command {
-	return newElements(c, sidecar.Insert, &cobra.Command{
+	return newElements(c, sidecar.VerbInsert, &cobra.Command{
 		Short: "put elements into a set, or keys into a map",
 		Long: `Put elements into a field of kind set, as its owner and all in one commit. What
 is in the set already stays, and where nothing is new the answer is

@@ -8,7 +8,7 @@ import (
 
 func newLower(c *cli) *cobra.Command {
 	return newOperation(c, operation{
-		verb:    sidecar.Lower,
+		verb:    sidecar.VerbLower,
 		kind:    schema.Min,
 		operand: "VALUE",
 		short:   "move a min field down",

@@ -116,7 +116,7 @@ func (s *sight) into(patch sidecar.Patch, o schema.Owner) (unobserved []string, 
 	}
 	var dependent []int
 	for i, op := range patch {
-		if o.Fields[op.Field].Dependent() && op.Verb != sidecar.Clear {
+		if o.Fields[op.Field].Dependent() && op.Verb != sidecar.VerbClear {
 			dependent = append(dependent, i)
 		}
 	}

@@ -183,8 +183,8 @@ owners:
 			defer other.Close()
 			for range 45 { // more than two versions fold
 				c, err := other.Update(context.Background(), func(tx *sidecar.Tx) error {
-					tx.Apply(sidecar.Op{Field: "n", Verb: sidecar.Add, Value: []byte("1")})
-					tx.Apply(sidecar.Op{Field: "tags", Verb: sidecar.Remove, Value: []byte(`"` + strings.Repeat("x", 20_000) + `"`)})
+					tx.Apply(sidecar.Op{Field: "n", Verb: sidecar.VerbAdd, Value: []byte("1")})
+					tx.Apply(sidecar.Op{Field: "tags", Verb: sidecar.VerbRemove, Value: []byte(`"` + strings.Repeat("x", 20_000) + `"`)})
 					return nil
 				})
 				if err != nil || c.Outcome != sidecar.Deferred {

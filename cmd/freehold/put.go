@@ -113,7 +113,7 @@ func (p putting) member(d *schema.Declaration, member, assignment string) (schem
 
 // puts maps the kind of a member to the verb by which put writes it.
 var puts = map[schema.Kind]sidecar.Verb{
-	schema.Value: sidecar.Set, schema.Counter: sidecar.Add, schema.Max: sidecar.Raise, schema.Min: sidecar.Lower,
+	schema.Value: sidecar.VerbSet, schema.Counter: sidecar.VerbAdd, schema.Max: sidecar.VerbRaise, schema.Min: sidecar.VerbLower,
 }
 
 func (p putting) op(spec schema.Field, member, text string) (sidecar.Op, error) {

@@ -8,7 +8,7 @@ import (
 
 func newRaise(c *cli) *cobra.Command {
 	return newOperation(c, operation{
-		verb:    sidecar.Raise,
+		verb:    sidecar.VerbRaise,
 		kind:    schema.Max,
 		operand: "VALUE",
 		short:   "move a max field up",

@@ -6,7 +6,7 @@ import (
 )
 
 func newRemove(c *cli) *cobra.Command {
-	return newElements(c, sidecar.Remove, &cobra.Command{
+	return newElements(c, sidecar.VerbRemove, &cobra.Command{
 		Short: "take elements out of a set",
 		Long: `Take elements out of a field of kind set, as its owner and all in one commit.
 Where none of them is there the answer is "unchanged".`,

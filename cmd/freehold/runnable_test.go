@@ -93,7 +93,7 @@ func pending(t *testing.T, dir string) {
 	defer holder.Close()
 	_, err = holder.Update(t.Context(), func(*sidecar.Tx) error {
 		_, err := w.Update(t.Context(), func(tx *sidecar.Tx) error {
-			tx.Apply(sidecar.Op{Field: "runs", Verb: sidecar.Add, Value: []byte("1")})
+			tx.Apply(sidecar.Op{Field: "runs", Verb: sidecar.VerbAdd, Value: []byte("1")})
 			return nil
 		})
 		return err

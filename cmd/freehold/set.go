@@ -75,7 +75,7 @@ func assign(d *schema.Declaration, owner string, assignments []string) (sidecar.
 		if err != nil {
 			return nil, err
 		}
-		patch = append(patch, sidecar.Op{Field: field, Verb: sidecar.Set, Value: raw})
+		patch = append(patch, sidecar.Op{Field: field, Verb: sidecar.VerbSet, Value: raw})
 	}
 	return patch, nil
 }

@@ -148,7 +148,7 @@ func TestAKeyThatNobodyCreatedIsMovedPending(t *testing.T) {
 			t.Errorf("the findings are %+v, want one and the remedy %s", f, command)
 		}
 		cure(t, dir, nil)
-		commit(t, dir, "creator", sidecar.Op{Field: "skills", Verb: sidecar.Insert, Key: "deploy"})
+		commit(t, dir, "creator", sidecar.Op{Field: "skills", Verb: sidecar.VerbInsert, Key: "deploy"})
 	}
 }
 

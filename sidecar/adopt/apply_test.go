@@ -74,10 +74,10 @@ func TestAdoptingAgainNeedsNoLease(t *testing.T) {
 // both are reported; its neighbours are imported.
 func TestWhatTheStateKnowsIsKept(t *testing.T) {
 	dir := newState(t, flat())
-	commit(t, dir, "reset", sidecar.Op{Field: "cleared", Verb: sidecar.Set, Value: []byte("true")}, sidecar.Op{Field: "labels", Verb: sidecar.Insert, Value: []byte(`"new"`)})
-	commit(t, dir, "cost", sidecar.Op{Field: "total", Verb: sidecar.Add, Value: []byte(`"1"`)})
-	commit(t, dir, "watchdog", sidecar.Op{Field: "reason", Verb: sidecar.Set, Value: []byte(`"dead"`)})
-	commit(t, dir, "watchdog", sidecar.Op{Field: "reason", Verb: sidecar.Clear})
+	commit(t, dir, "reset", sidecar.Op{Field: "cleared", Verb: sidecar.VerbSet, Value: []byte("true")}, sidecar.Op{Field: "labels", Verb: sidecar.VerbInsert, Value: []byte(`"new"`)})
+	commit(t, dir, "cost", sidecar.Op{Field: "total", Verb: sidecar.VerbAdd, Value: []byte(`"1"`)})
+	commit(t, dir, "watchdog", sidecar.Op{Field: "reason", Verb: sidecar.VerbSet, Value: []byte(`"dead"`)})
+	commit(t, dir, "watchdog", sidecar.Op{Field: "reason", Verb: sidecar.VerbClear})
 	r := apply(t, planned(t, flat(), flatFile), dir)
 	want := map[string]string{"/cleared": `true / false`, "/cost_total": `"1" / "12.5"`, "/watchdog_reason": ` / "frozen"`}
 	if diff := cmp.Diff(want, kept(r)); diff != "" {
@@ -102,10 +102,10 @@ func TestMaxAndMinCombineWithWhatIsThere(t *testing.T) {
 	const old, now = `"2026-01-01T00:00:00Z"`, `"2026-02-01T00:00:00Z"`
 	dir := newState(t, d)
 	raise := func(field string, v string) sidecar.Op {
-		return sidecar.Op{Field: field, Verb: sidecar.Raise, Value: []byte(v)}
+		return sidecar.Op{Field: field, Verb: sidecar.VerbRaise, Value: []byte(v)}
 	}
 	lower := func(field string, v string) sidecar.Op {
-		return sidecar.Op{Field: field, Verb: sidecar.Lower, Value: []byte(v)}
+		return sidecar.Op{Field: field, Verb: sidecar.VerbLower, Value: []byte(v)}
 	}
 	inMap := raise("m", old)
 	inMap.Key = "k"

@@ -79,7 +79,7 @@ func (p *Plan) decide(part Part, have source, keys *keyring) *decision {
 
 // verbs give a value its first content.
 var verbs = map[schema.Kind]sidecar.Verb{
-	schema.Value: sidecar.Set, schema.Max: sidecar.Raise, schema.Min: sidecar.Lower, schema.Counter: sidecar.Add, schema.Event: sidecar.Done,
+	schema.Value: sidecar.VerbSet, schema.Max: sidecar.VerbRaise, schema.Min: sidecar.VerbLower, schema.Counter: sidecar.VerbAdd, schema.Event: sidecar.VerbDone,
 }
 
 func (d *decision) field(f schema.Field, v Value, s stored) {
@@ -150,7 +150,7 @@ func (d *decision) set(f schema.Field, v Value, s stored) {
 		return
 	}
 	for _, element := range absent {
-		d.ops = append(d.ops, sidecar.Op{Field: v.Field, Verb: sidecar.Insert, Value: element})
+		d.ops = append(d.ops, sidecar.Op{Field: v.Field, Verb: sidecar.VerbInsert, Value: element})
 	}
 	item.Value = schema.JoinElements(absent)
 	d.imports(item)
@@ -187,7 +187,7 @@ func (d *entryDecision) decide() {
 		case d.keys != nil && !attached, d.stored.adopted && !ok:
 			d.gone(e)
 		case !ok && len(e.Members) == 0:
-			d.ops = append(d.ops, sidecar.Op{Field: d.v.Field, Key: e.Key, Verb: sidecar.Insert})
+			d.ops = append(d.ops, sidecar.Op{Field: d.v.Field, Key: e.Key, Verb: sidecar.VerbInsert})
 			d.imports(Item{e.Pointer, d.v.Field, e.Key, "", jsontext.Value("{}")})
 		default:
 			d.members(e, old, at)

@@ -116,7 +116,7 @@ func (c *client) tool(in Input) (Output, error) {
 	var seen State
 	out, by, err := c.update("tool", in, func(tx *sidecar.Tx) {
 		count, peak := sidecar.CounterOf(tx, "count", schema.Uint{}), sidecar.MaxOf(tx, "peak", schema.Uint{})
-		tags := sidecar.ElementsOf(tx, "tags", schema.Uint{})
+		tags := sidecar.SetOf(tx, "tags", schema.Uint{})
 		switch in.Verb {
 		case Add:
 			count.Add(in.N)

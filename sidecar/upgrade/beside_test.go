@@ -47,8 +47,8 @@ func TestReadersSeeBeforeOrAfter(t *testing.T) {
 	for range 10 {
 		upgraded(t, dir, younger())
 		upgraded(t, dir, older())
-		commit(t, dir, "cost", sidecar.Op{Field: "turns", Verb: sidecar.Add, Value: []byte("7")},
-			sidecar.Op{Field: "target", Verb: sidecar.Set, Value: []byte(`{"host":"h","port":80}`)})
+		commit(t, dir, "cost", sidecar.Op{Field: "turns", Verb: sidecar.VerbAdd, Value: []byte("7")},
+			sidecar.Op{Field: "target", Verb: sidecar.VerbSet, Value: []byte(`{"host":"h","port":80}`)})
 		if ctx.Err() != nil {
 			break
 		}

@@ -85,7 +85,7 @@ func resumes(t *testing.T, dir string, r inject.Result) {
 	if err != nil || len(files) != 6 {
 		t.Errorf("the quarantine holds %v (%v), want one file of each owner", files, err)
 	}
-	commit(t, dir, "clock", sidecar.Op{Field: "cleared", Verb: sidecar.Set, Value: []byte("false")})
+	commit(t, dir, "clock", sidecar.Op{Field: "cleared", Verb: sidecar.VerbSet, Value: []byte("false")})
 }
 
 // failing are the calls whose failure is not one of the next in disguise.

@@ -42,7 +42,7 @@ func newDependent(t *testing.T) (dir string) {
 		t.Fatal(err)
 	}
 	statetest.Healthy(t, dir)
-	commit(t, dir, "reset", sidecar.Op{Field: "at", Verb: sidecar.Set, Value: []byte(`"2026-08-11T09:12:44Z"`)})
+	commit(t, dir, "reset", sidecar.Op{Field: "at", Verb: sidecar.VerbSet, Value: []byte(`"2026-08-11T09:12:44Z"`)})
 	observing(t, dir, "cost", "tokens", "5")
 	return dir
 }
@@ -55,7 +55,7 @@ func observing(t testing.TB, dir, owner, field, value string) {
 		seen, err = v.ObserveFor(field)
 		return err
 	})
-	commit(t, dir, owner, sidecar.Op{Field: field, Verb: sidecar.Set, Value: []byte(value), Seen: seen})
+	commit(t, dir, owner, sidecar.Op{Field: field, Verb: sidecar.VerbSet, Value: []byte(value), Seen: seen})
 }
 
 func look(t testing.TB, dir string, at func(*reader.View) error) {
@@ -118,7 +118,7 @@ func TestWhatIsDeclaredAgainIsNotMissed(t *testing.T) {
 				if got := fresh(t, dir); got != reader.ReasonNotObserved {
 					t.Errorf("tokens: %s, want %s", got, reader.ReasonNotObserved)
 				}
-				commit(t, dir, owner, sidecar.Op{Field: "at", Verb: sidecar.Set, Value: []byte(`"2026-08-12T09:12:44Z"`)})
+				commit(t, dir, owner, sidecar.Op{Field: "at", Verb: sidecar.VerbSet, Value: []byte(`"2026-08-12T09:12:44Z"`)})
 			})
 		}
 	}
@@ -163,5 +163,5 @@ func TestWhatMovesWithoutItsValueIsNotMissed(t *testing.T) {
 		}
 		return nil
 	})
-	commit(t, dir, "clock", sidecar.Op{Field: "at", Verb: sidecar.Set, Value: []byte(`"2026-08-12T09:12:44Z"`)})
+	commit(t, dir, "clock", sidecar.Op{Field: "at", Verb: sidecar.VerbSet, Value: []byte(`"2026-08-12T09:12:44Z"`)})
 }

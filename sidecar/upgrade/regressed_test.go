@@ -23,7 +23,7 @@ func regressible(t *testing.T) (dir string, older []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	commit(t, dir, "reset", sidecar.Op{Field: "at", Verb: sidecar.Set, Value: []byte(`"2026-08-12T09:12:44Z"`)})
+	commit(t, dir, "reset", sidecar.Op{Field: "at", Verb: sidecar.VerbSet, Value: []byte(`"2026-08-12T09:12:44Z"`)})
 	observing(t, dir, "cost", "tokens", "5")
 	statetest.Damaged(dir, doctor.SidecarRegressed)
 	return dir, older
@@ -82,8 +82,8 @@ func TestEveryRegressedSidecarIsNamed(t *testing.T) {
 		t.Fatal(err)
 	}
 	statetest.Healthy(t, dir)
-	commit(t, dir, "reset", sidecar.Op{Field: "at", Verb: sidecar.Set, Value: []byte(`"2026-08-11T09:12:44Z"`)})
-	commit(t, dir, "clock", sidecar.Op{Field: "on", Verb: sidecar.Set, Value: []byte("true")})
+	commit(t, dir, "reset", sidecar.Op{Field: "at", Verb: sidecar.VerbSet, Value: []byte(`"2026-08-11T09:12:44Z"`)})
+	commit(t, dir, "clock", sidecar.Op{Field: "on", Verb: sidecar.VerbSet, Value: []byte("true")})
 	observing(t, dir, "cost", "tokens", "5")
 	statetest.Damaged(dir, doctor.SidecarRegressed)
 	if err := errors.Join(os.Remove(filepath.Join(dir, "reset.json")), os.Remove(filepath.Join(dir, "clock.json"))); err != nil {
@@ -115,7 +115,7 @@ func TestSidecarOfBeforeAnUpgradeHasRegressed(t *testing.T) {
 		next := declared("when", schema.Field{Type: schema.TypeTime, Was: "at"})
 		last := declared("since", schema.Field{Type: schema.TypeTime, Was: "when"})
 		set := func(field string) sidecar.Op {
-			return sidecar.Op{Field: field, Verb: sidecar.Set, Value: []byte(`"2026-08-11T09:12:44Z"`)}
+			return sidecar.Op{Field: field, Verb: sidecar.VerbSet, Value: []byte(`"2026-08-11T09:12:44Z"`)}
 		}
 		for how, damage := range map[string]func(file string, older []byte) error{
 			"put back": func(file string, older []byte) error { return os.WriteFile(file, older, 0o600) },
@@ -175,13 +175,13 @@ func TestOwnerThatComesAgainHasNotRegressed(t *testing.T) {
 		t.Fatal(err)
 	}
 	statetest.Healthy(t, dir)
-	commit(t, dir, "reset", sidecar.Op{Field: "reset", Verb: sidecar.Set, Value: []byte(`"2026-08-11T09:12:44Z"`)})
+	commit(t, dir, "reset", sidecar.Op{Field: "reset", Verb: sidecar.VerbSet, Value: []byte(`"2026-08-11T09:12:44Z"`)})
 	text := schema.Field{Type: schema.TypeString}
 	for _, d := range []*schema.Declaration{declared("reset", text), declared("clock", text), declared("reset", text)} {
 		upgraded(t, dir, d)
 	}
 	wantStatus(t, dir, reader.Missing)
-	commit(t, dir, "reset", sidecar.Op{Field: "reset", Verb: sidecar.Set, Value: []byte(`"a"`)})
+	commit(t, dir, "reset", sidecar.Op{Field: "reset", Verb: sidecar.VerbSet, Value: []byte(`"a"`)})
 	wantStatus(t, dir, reader.OK)
 }
 
