@@ -40,7 +40,7 @@ var imports = map[string][]string{
 	"schema/declare":     {"schema"},
 	"schema/errorstest":  {},
 	"sidecar/store":      {"schema", "sidecar/internal/…"},
-	"sidecar/document":   {"schema", "sidecar/store"},
+	"sidecar/document":   {"schema", "sidecar/internal/process"},
 	"sidecar":            {"schema", "sidecar/document", "sidecar/store", "sidecar/internal/…"},
 	"sidecar/adopt":      {"schema", "sidecar", "sidecar/document", "sidecar/store", "sidecar/internal/…"},
 	"sidecar/prune":      {"schema", "sidecar", "sidecar/document", "sidecar/store", "sidecar/internal/…"},
@@ -59,6 +59,9 @@ var imports = map[string][]string{
 	"gen/tree":           {"gen", "gen/leak", "schema", "schema/declare"},
 	"owners/…":           {"owners/…", "reader", "reader/doctor", "schema", "sidecar", "sidecar/store", "reader/statetest"},
 	"cmd/…":              {"…"},
+
+	// Kernel and bytes, from the bottom.
+	"sidecar/internal/process": {"sidecar/internal/status"},
 }
 
 // hookModules are the only modules that a program of an owner may link: a hook

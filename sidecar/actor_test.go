@@ -20,6 +20,7 @@ import (
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
+	"github.com/freehold-dev/freehold/sidecar/internal/process"
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
@@ -182,7 +183,7 @@ func (a *actor) signal(s syscall.Signal) {
 // stopped waits until the actor is stopped.
 func (a *actor) stopped() {
 	a.t.Helper()
-	eventually(a.t, "the actor is stopped", func() bool { return strings.Contains(store.Condition(a.pid()), "is stopped") })
+	eventually(a.t, "the actor is stopped", func() bool { return strings.Contains(process.Condition(a.pid()), "is stopped") })
 }
 
 // kill kills the actor and waits until it has been reaped.
@@ -277,7 +278,7 @@ var verbsOfActors = map[string]func(p *part, rest string) (string, error){
 		if _, err := fmt.Sscan(rest, &pid, (*span)(&timeout)); err != nil {
 			return "", err
 		}
-		to, err := store.IdentityOf(pid)
+		to, err := process.IdentityOf(pid)
 		if err != nil {
 			return "", err
 		}

@@ -40,7 +40,7 @@ func TestTwoBuildsOfProcessesLoseNothing(t *testing.T) {
 	s.update("tool", use)
 	for i := range 10 {
 		build := [2]string{"younger", "older"}[i%2]
-		if out, err := process(t, "build", s.dir, build, strconv.Itoa(i)).Output(); err != nil {
+		if out, err := roleProcess(t, "build", s.dir, build, strconv.Itoa(i)).Output(); err != nil {
 			t.Fatalf("the %s build: %v %s", build, err, out)
 		}
 	}

@@ -91,7 +91,7 @@ func TestStoppedHolderStopsNobody(t *testing.T) {
 	var wg sync.WaitGroup
 	for range processes {
 		wg.Go(func() {
-			out, err := process(t, "adds", dir, "tool", "n", fmt.Sprint(each)).Output()
+			out, err := roleProcess(t, "adds", dir, "tool", "n", fmt.Sprint(each)).Output()
 			if err != nil {
 				t.Error(err)
 			}
@@ -198,7 +198,7 @@ func TestNoCallWaitsLonger(t *testing.T) {
 // holdAs starts a process of a role that says "held".
 func holdAs(t *testing.T, role, dir, owner string) (cmd *exec.Cmd, release func()) {
 	t.Helper()
-	cmd = process(t, role, dir, owner)
+	cmd = roleProcess(t, role, dir, owner)
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -226,7 +226,7 @@ func TestUpdatesThatOverlapLoseNothing(t *testing.T) {
 			defer failpoint.Omit("")
 			update(t, w, func(tx *Tx) error {
 				tx.Apply(op("n", VerbAdd, "1"))
-				out, err := process(t, "set", dir, "tool", "n", rule).Output()
+				out, err := roleProcess(t, "set", dir, "tool", "n", rule).Output()
 				if err != nil {
 					t.Fatalf("%v: %s", err, out)
 				}

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
-	"github.com/freehold-dev/freehold/sidecar/store"
+	"github.com/freehold-dev/freehold/sidecar/internal/process"
 )
 
 // A dead holder leaves a record that many may find at once. Nobody has to break
@@ -65,7 +65,7 @@ func TestRecordPutBackWhileALeaseIsTaken(t *testing.T) {
 		}
 	})
 	w := mustOpen(t, dir)
-	if l := record(t, dir); w.epoch <= epoch || !l.heldBy(store.Self(), w.epoch) {
+	if l := record(t, dir); w.epoch <= epoch || !l.heldBy(process.Self(), w.epoch) {
 		t.Errorf("in epoch %d after %d the record is %+v", w.epoch, epoch, l)
 	}
 	// Put back once more, it takes nothing from the live holder.
@@ -73,7 +73,7 @@ func TestRecordPutBackWhileALeaseIsTaken(t *testing.T) {
 		t.Fatal(err)
 	}
 	update(t, w, beat)
-	if l := record(t, dir); !l.heldBy(store.Self(), w.epoch) {
+	if l := record(t, dir); !l.heldBy(process.Self(), w.epoch) {
 		t.Errorf("the record is %+v", l)
 	}
 }
@@ -116,7 +116,7 @@ func asStrangersState(t *testing.T, dir string, own bool, fn func() error) error
 			t.Fatal(err)
 		}
 	}
-	store.Self() // before this process becomes somebody who may not look
+	process.Self() // before this process becomes somebody who may not look
 	return asStranger(fn)
 }
 

@@ -4,12 +4,13 @@ import (
 	"fmt"
 
 	"github.com/freehold-dev/freehold/sidecar/document"
+	"github.com/freehold-dev/freehold/sidecar/internal/process"
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // self is the identity of this process, which tests change to that of a
 // process on another boot.
-var self = store.Self
+var self = process.Self
 
 // farthestClock is where the clock stops to count for epochs, in the year
 // 2112: a clock that runs wild must not use up the numbers.
@@ -130,7 +131,7 @@ func (w *Writer) follows(base *document.Document, v Version) error {
 
 // nextVersion returns the version of a commit on top of base.
 func (w *Writer) nextVersion(base *document.Document) Version {
-	v := Version{Epoch: base.Version.Epoch, Revision: base.Version.Revision + 1, Nonce: store.NewNonce()}
+	v := Version{Epoch: base.Version.Epoch, Revision: base.Version.Revision + 1, Nonce: process.NewNonce()}
 	switch {
 	case w.lease != nil:
 		if v.Epoch != w.epoch {

@@ -13,15 +13,16 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/sidecar/document"
+	"github.com/freehold-dev/freehold/sidecar/internal/process"
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // onAnotherBoot makes this process one of another boot until the test ends.
 func onAnotherBoot(t *testing.T) {
-	id := store.Self()
-	id.Boot = "00000000-0000-4000-8000-" + store.NewNonce()[:12]
-	self = func() store.Identity { return id }
-	t.Cleanup(func() { self = store.Self })
+	id := process.Self()
+	id.Boot = "00000000-0000-4000-8000-" + process.NewNonce()[:12]
+	self = func() process.Identity { return id }
+	t.Cleanup(func() { self = process.Self })
 }
 
 // backThen is a clock of long ago, so that nothing but what is visible keeps
@@ -150,7 +151,7 @@ func TestForgedEpochStopsNobody(t *testing.T) {
 					}
 					last = v
 				}
-				if l := record(t, dir); l.Epoch != w.epoch || !l.heldBy(store.Self(), w.epoch) {
+				if l := record(t, dir); l.Epoch != w.epoch || !l.heldBy(process.Self(), w.epoch) {
 					t.Errorf("in epoch %d the record is %+v", w.epoch, l)
 				}
 				if err := w.Close(); err != nil {
@@ -242,7 +243,7 @@ func (h *history) close() {
 		h.w.Close()
 		h.w = nil
 	}
-	self = store.Self
+	self = process.Self
 }
 
 func (h *history) step() {
@@ -252,9 +253,9 @@ func (h *history) step() {
 		h.close()
 	case 1:
 		h.close()
-		id := store.Self()
+		id := process.Self()
 		id.Boot = fmt.Sprint("boot ", h.random.Uint32())
-		self = func() store.Identity { return id }
+		self = func() process.Identity { return id }
 	case 2:
 		h.clock = time.Unix(h.random.Int64N(2e9), 0)
 	case 3:

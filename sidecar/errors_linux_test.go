@@ -13,6 +13,7 @@ import (
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
+	"github.com/freehold-dev/freehold/sidecar/internal/process"
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
@@ -88,7 +89,7 @@ func TestErrorsSayWhatToDoOfMaps(t *testing.T) {
 	}
 	var labels []Op
 	for i := range schema.MaxElements + 1 {
-		labels = append(labels, Op{Field: "labels", Verb: VerbInsert, Value: []byte(`"` + strings.Repeat("x", i%8) + store.NewNonce() + `"`)})
+		labels = append(labels, Op{Field: "labels", Verb: VerbInsert, Value: []byte(`"` + strings.Repeat("x", i%8) + process.NewNonce() + `"`)})
 	}
 	w := s.open("tool")
 	same("update: too many elements", failed(t, w, func(tx *Tx) {
@@ -171,16 +172,16 @@ func TestErrorsSayWhatToDoOfOwners(t *testing.T) {
 	_, err = Prepare(dir, "watchdog")
 	same("prepare: nobody holds it", err)
 	shared := openOwner(t, dir, "cost", nil)
-	same("handoff: a shared owner", shared.Handoff(t.Context(), store.Self()))
+	same("handoff: a shared owner", shared.Handoff(t.Context(), process.Self()))
 
 	w := mustOpen(t, dir)
-	gone := store.Self()
+	gone := process.Self()
 	gone.PID, gone.Start, gone.PIDFD = 1<<22-1, 1, 1
 	same("handoff: to a process that is gone", w.Handoff(t.Context(), gone))
 	over, end := context.WithCancel(t.Context())
 	end()
 	same("handoff: given up before", w.Handoff(over, identityOf(t, os.Getppid())))
-	same("handoff: to a number", w.Handoff(t.Context(), store.Identity{PID: os.Getpid()}))
+	same("handoff: to a number", w.Handoff(t.Context(), process.Identity{PID: os.Getpid()}))
 	fence, err := w.openLock(store.OwnerFence("watchdog"))
 	if err != nil {
 		t.Fatal(err)

@@ -16,7 +16,7 @@ var said = errorstest.Golden{
 		"%w: the new version is visible and may not survive a crash: %w":                    "wants a directory that cannot be synced, as the injector makes it for the crash tests",
 		"remove what was staged: %w":                                                        "wants a disk that fails twice",
 		"process %d: %w: its number was used again, by another process":                     "becomes the outcome AlreadyGone",
-		"nobody knows how the stop command ended":                                           "wants a kernel that forgets it",
+		"exit status of the stop command: %w":                                               "wants a broken /proc",
 		"the stop command failed: signal %d (%v)":                                           "differs from an exit status, which is told, in that word",
 		"%w: patches that are folded may come back after a crash: %w; open the owner again": "wants a directory that cannot be synced, as the injector makes it for the crash tests",
 		"%w: the patch %s is deferred and may not survive a crash: %w; ask Resolve":         "wants the same",

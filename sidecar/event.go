@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/schema"
-	"github.com/freehold-dev/freehold/sidecar/store"
+	"github.com/freehold-dev/freehold/sidecar/internal/process"
 )
 
 // MaxOpen is how often an event may have begun without being done. Whoever
@@ -48,7 +48,7 @@ func (t *EventToken) UnmarshalText(text []byte) error {
 	}
 	state, rest, _ := strings.Cut(string(text), ":")
 	field, nonce, _ := strings.Cut(rest, ":")
-	if !schema.ValidStateID(state) || !schema.ValidName(field) || !store.ValidNonce(nonce) {
+	if !schema.ValidStateID(state) || !schema.ValidName(field) || !process.ValidNonce(nonce) {
 		return fmt.Errorf("%w: %.80q is no token of an event: give the one that its beginning returned", ErrNotOpen, text)
 	}
 	*t = EventToken{state, field, nonce}
@@ -81,7 +81,7 @@ func EventOf(w *Writer, field string) Event { return Event{&eventField{w, field}
 // that wraps [ErrIndeterminate] the token may be open and is returned all the
 // same. It returns an error that wraps [ErrValue] if [MaxOpen] are open.
 func (e Event) Begin(ctx context.Context) (EventToken, error) {
-	w, nonce := e.event.w, store.NewNonce()
+	w, nonce := e.event.w, process.NewNonce()
 	token := EventToken{w.manifest.StateID, e.event.name, nonce}
 	_, err := w.Update(ctx, func(tx *Tx) error { return tx.begin(e.event.name, nonce) })
 	if err != nil && !errors.Is(err, ErrIndeterminate) {

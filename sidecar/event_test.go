@@ -219,7 +219,7 @@ func roleBegin(args []string) error {
 
 func TestEventOfADeadProcessStaysOpenUntilAbandoned(t *testing.T) {
 	dir, w := newHappening(t, nil)
-	cmd := process(t, "begin", dir)
+	cmd := roleProcess(t, "begin", dir)
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)

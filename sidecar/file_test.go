@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/sidecar/document"
-	"github.com/freehold-dev/freehold/sidecar/store"
+	"github.com/freehold-dev/freehold/sidecar/internal/process"
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
 )
@@ -281,7 +281,7 @@ func TestCommitIntoAReplacedDirectoryIsRefused(t *testing.T) {
 }
 
 func TestNewBootBeginsAnEpoch(t *testing.T) {
-	if store.Self().Boot == "" {
+	if process.Self().Boot == "" {
 		t.Skip("this system has no boot id")
 	}
 	dir := newState(t)

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/freehold-dev/freehold/sidecar/store"
+	"github.com/freehold-dev/freehold/sidecar/internal/process"
 	"golang.org/x/sys/unix"
 )
 
@@ -42,11 +42,11 @@ func TestForgedRecordSignalsNobody(t *testing.T) {
 				a.must("ignore", "ready")
 				l := record(t, dir)
 				var err error
-				if l.Holder.Identity, err = store.IdentityOf(pid); err != nil {
+				if l.Holder.Identity, err = process.IdentityOf(pid); err != nil {
 					t.Fatal(err)
 				}
 				l.Holder.Identity.Nonce = "forged"
-				l.Holder.Identity.PIDNamespace = store.Self().PIDNamespace // which not everybody may look up
+				l.Holder.Identity.PIDNamespace = process.Self().PIDNamespace // which not everybody may look up
 				writeRecord(t, dir, l)
 				if lease == "free" {
 					a.kill()
@@ -116,7 +116,7 @@ func TestRecordOfElsewhereIsNotJudged(t *testing.T) {
 // A record that says nothing does not protect a process that the kernel proves
 // to be the prepared one and to hold the lease.
 func TestRetireWithoutARecord(t *testing.T) {
-	if store.Self().PIDFD == 0 {
+	if process.Self().PIDFD == 0 {
 		t.Skip("this kernel has no pidfd inodes")
 	}
 	for _, how := range []string{"removed", "garbage", "a pipe"} {
@@ -142,7 +142,7 @@ func TestRetireNamesWhoInheritedTheLease(t *testing.T) {
 	dir := newState(t)
 	a := newActor(t, dir)
 	a.open()
-	child, err := store.IdentityOf(mustAtoi(t, a.must("leak", "leaked")))
+	child, err := process.IdentityOf(mustAtoi(t, a.must("leak", "leaked")))
 	if err != nil {
 		t.Fatal(err)
 	}

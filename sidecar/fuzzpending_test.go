@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/sidecar/document"
-	"github.com/freehold-dev/freehold/sidecar/store"
+	"github.com/freehold-dev/freehold/sidecar/internal/process"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -32,7 +32,7 @@ func FuzzPendingPatch(f *testing.F) {
 	const name, owner, state = "x.1.json", "tool", "0000000000000000000000000"
 	p := PendingPatch{
 		ID: "0000000000001", Name: name, At: time.Unix(1_800_000_000, 1).UTC(),
-		Writer: document.Writer{Program: "hook", Identity: store.Identity{PID: 7, Nonce: "n"}},
+		Writer: document.Writer{Program: "hook", Identity: process.Identity{PID: 7, Nonce: "n"}},
 		Ops: Patch{
 			{Field: "seen", Verb: VerbRaise, Key: "k", Value: []byte("1")},
 			{Field: "skills", Verb: VerbAdd, Key: "deploy", Member: "use_count", At: Version{Epoch: 1, Revision: 1, Nonce: "0000000000001"}, Value: []byte("1")},

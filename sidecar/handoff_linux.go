@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
+	"github.com/freehold-dev/freehold/sidecar/internal/process"
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
@@ -21,13 +22,13 @@ import (
 // if it did not take the lease before ctx ended: the lease is this Writer's
 // again then, unless the error wraps ErrFenced too, because the successor got
 // hold of it and stopped there. It returns [ErrNoLease] if the owner is shared, and [ErrCannotJudge] if to
-// could be several processes: it is what [store.IdentityOf] says, or what
-// [store.Self] said in the successor.
-func (w *Writer) Handoff(ctx context.Context, to store.Identity) error {
+// could be several processes: it is what [process.IdentityOf] says, or what
+// [process.Self] said in the successor.
+func (w *Writer) Handoff(ctx context.Context, to process.Identity) error {
 	if w.lease == nil {
 		return fmt.Errorf("%s: %w: owner %s is shared; declare it exclusive", w.file(), ErrNoLease, w.owner)
 	}
-	if verdict, why := to.Judge(); verdict == store.Gone {
+	if verdict, why := to.Judge(); verdict == process.Gone {
 		return fmt.Errorf("owner %s: nothing is handed to process %d: %w: %s; name one that runs", w.owner, to.PID, ErrGone, why)
 	}
 	if to.Nonce == "" && (to.Here() != "" || to.Start == 0 && to.PIDFD == 0) {
@@ -65,7 +66,7 @@ func shutToPass(ctx context.Context, fence *store.Lock) error {
 	}
 }
 
-func (w *Writer) handOff(ctx context.Context, to store.Identity) error {
+func (w *Writer) handOff(ctx context.Context, to process.Identity) error {
 	if err := context.Cause(ctx); err != nil {
 		return fmt.Errorf("owner %s: %w before anything was handed to process %d: %w; try again", w.owner, ErrDeadline, to.PID, err)
 	}
@@ -112,7 +113,7 @@ func (w *Writer) underLock(ctx context.Context, change func(*Lease)) error {
 
 // awaitSuccessor returns when the successor has begun its epoch. If it does
 // not, it takes the lease back.
-func (w *Writer) awaitSuccessor(ctx context.Context, to store.Identity) error {
+func (w *Writer) awaitSuccessor(ctx context.Context, to process.Identity) error {
 	for pace := store.NewPace(longestLeasePause); ; {
 		if w.succeeded(to) {
 			return nil
@@ -120,7 +121,7 @@ func (w *Writer) awaitSuccessor(ctx context.Context, to store.Identity) error {
 		if _, err := pace.Pause(ctx, store.Forever); err != nil {
 			return w.takeBack(to, fmt.Errorf("%w (%w)", ErrDeadline, err))
 		}
-		if verdict, why := to.Judge(); verdict == store.Gone {
+		if verdict, why := to.Judge(); verdict == process.Gone {
 			return w.takeBack(to, fmt.Errorf("%w: %s", ErrGone, why))
 		}
 	}
@@ -128,7 +129,7 @@ func (w *Writer) awaitSuccessor(ctx context.Context, to store.Identity) error {
 
 // succeeded reports whether a later epoch has begun, and ends this Writer for
 // good if so.
-func (w *Writer) succeeded(to store.Identity) bool {
+func (w *Writer) succeeded(to process.Identity) bool {
 	lease, err := w.readLease()
 	if err != nil || lease == nil || lease.Epoch <= w.epoch {
 		return false
@@ -139,7 +140,7 @@ func (w *Writer) succeeded(to store.Identity) bool {
 
 // takeBack takes the lease back from a successor that did not come, why tells
 // why. One that has the lease already is given a moment to say so.
-func (w *Writer) takeBack(to store.Identity, why error) error {
+func (w *Writer) takeBack(to process.Identity, why error) error {
 	ctx := context.Background()
 	for pace := store.NewPace(longestLeasePause); ; {
 		ok, err := w.lease.Try()

@@ -10,13 +10,13 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
-	"github.com/freehold-dev/freehold/sidecar/store"
+	"github.com/freehold-dev/freehold/sidecar/internal/process"
 	"golang.org/x/sys/unix"
 )
 
-func identityOf(t *testing.T, pid int) store.Identity {
+func identityOf(t *testing.T, pid int) process.Identity {
 	t.Helper()
-	id, err := store.IdentityOf(pid)
+	id, err := process.IdentityOf(pid)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +132,7 @@ func TestHandoffToNobodyTakesTheLeaseBack(t *testing.T) {
 	if v := update(t, w, beat).Version; v.Epoch != w.epoch || v.Revision != 3 {
 		t.Errorf("version %v after the lease was taken back in epoch %d", v, w.epoch)
 	}
-	if l := record(t, dir); l.Handoff != nil || l.Epoch != w.epoch || !l.heldBy(store.Self(), w.epoch) {
+	if l := record(t, dir); l.Handoff != nil || l.Epoch != w.epoch || !l.heldBy(process.Self(), w.epoch) {
 		t.Errorf("the record is %+v", l)
 	}
 	at(t, failpoint.HandoffReleased, func() { sleeper.Process.Kill(); sleeper.Wait() })
@@ -192,7 +192,7 @@ func TestHandoffToAProcessThatStops(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	go func() { // until it is stopped with the lease in its hands
-		for ctx.Err() == nil && !strings.Contains(store.Condition(next.pid()), "is stopped") {
+		for ctx.Err() == nil && !strings.Contains(process.Condition(next.pid()), "is stopped") {
 			time.Sleep(time.Millisecond)
 		}
 		cancel()
@@ -296,5 +296,5 @@ func TestReusedNumberOpensNoFence(t *testing.T) {
 
 func TestHandoffIsForLeases(t *testing.T) {
 	w := openOwner(t, newState(t), "cost", nil)
-	wantError(t, w.Handoff(t.Context(), store.Self()), ErrNoLease)
+	wantError(t, w.Handoff(t.Context(), process.Self()), ErrNoLease)
 }

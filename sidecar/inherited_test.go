@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/freehold-dev/freehold/sidecar/internal/process"
 	"github.com/freehold-dev/freehold/sidecar/store"
 	"golang.org/x/sys/unix"
 )
@@ -106,7 +107,7 @@ func TestInheritedDescriptorDecidesNothing(t *testing.T) {
 // inContainer reports whether this process is in a PID namespace other than the
 // machine's first, whose inode is the same everywhere. The kernel tells less
 // there of processes that have ended.
-func inContainer() bool { return store.Self().PIDNamespace != 0xeffffffc }
+func inContainer() bool { return process.Self().PIDNamespace != 0xeffffffc }
 
 // A lease that outlives its holder, because a child inherited it, is refused
 // with the reason.
@@ -125,7 +126,7 @@ func TestInheritedLeaseIsNamed(t *testing.T) {
 	}
 	_, err := openWatchdog(t, dir, nil)
 	wantError(t, err, ErrBusy, fmt.Sprintf("process %d holds the lock", named), says)
-	if s := leaseState(t, dir); s.PID != named || s.Verdict != store.Gone || s.Disagreement == "" {
+	if s := leaseState(t, dir); s.PID != named || s.Verdict != process.Gone || s.Disagreement == "" {
 		t.Errorf("the state of the lease is %+v", s)
 	}
 	d, err := store.Open(dir)

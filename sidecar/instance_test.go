@@ -68,7 +68,7 @@ func TestProcessesMakeOneInstance(t *testing.T) {
 	var mu sync.Mutex
 	states := map[string]int{}
 	for range processes {
-		cmd := process(t, "instance", dir, id)
+		cmd := roleProcess(t, "instance", dir, id)
 		wg.Go(func() {
 			out, err := cmd.Output()
 			if err != nil {

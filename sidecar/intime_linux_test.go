@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar/internal/process"
 	"github.com/freehold-dev/freehold/sidecar/internal/testkit/role"
-	"github.com/freehold-dev/freehold/sidecar/store"
 	"golang.org/x/sys/unix"
 )
 
@@ -112,11 +112,11 @@ var timedCalls = map[string]map[string]timedCall{
 			return err
 		}),
 		"resolve": asked(func(ctx context.Context, dir string, w map[string]*Writer) error {
-			_, err := Resolve(ctx, dir, "tool", Version{Epoch: 1, Revision: 1, Nonce: store.NewNonce()})
+			_, err := Resolve(ctx, dir, "tool", Version{Epoch: 1, Revision: 1, Nonce: process.NewNonce()})
 			return err
 		}),
 		"resolve a claim": asked(func(_ context.Context, dir string, _ map[string]*Writer) error {
-			_, _, err := ResolveClaim(dir, "hook", "fired", store.NewNonce())
+			_, _, err := ResolveClaim(dir, "hook", "fired", process.NewNonce())
 			return err
 		}),
 		"accept": asked(func(ctx context.Context, dir string, _ map[string]*Writer) error {

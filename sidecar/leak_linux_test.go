@@ -97,7 +97,7 @@ func TestNothingIsLeftOfManyRounds(t *testing.T) {
 		t.Fatal(err)
 	}
 	const rounds = 120
-	out, err := process(t, "forks", dir, fmt.Sprint(rounds)).Output()
+	out, err := roleProcess(t, "forks", dir, fmt.Sprint(rounds)).Output()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar/internal/process"
 	"github.com/freehold-dev/freehold/sidecar/store"
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -40,7 +41,7 @@ const LeaseFormat = 1
 
 // A Holder is a process that holds a lease, in its own words.
 type Holder struct {
-	Identity store.Identity `json:"identity"`
+	Identity process.Identity `json:"identity"`
 	// Program is the name that it goes by.
 	Program string `json:"program"`
 	// Since is when it took the lease, by its clock.
@@ -51,16 +52,16 @@ type Holder struct {
 
 // A Successor is the process to which a lease is being handed over.
 type Successor struct {
-	Identity store.Identity `json:"identity"`
-	At       time.Time      `json:"at"`
+	Identity process.Identity `json:"identity"`
+	At       time.Time        `json:"at"`
 }
 
 // A Retiree is a process that was retired, or was found gone.
 type Retiree struct {
-	Epoch    uint64         `json:"epoch"`
-	Identity store.Identity `json:"identity"`
-	At       time.Time      `json:"at"`
-	Outcome  string         `json:"outcome"`
+	Epoch    uint64           `json:"epoch"`
+	Identity process.Identity `json:"identity"`
+	At       time.Time        `json:"at"`
+	Outcome  string           `json:"outcome"`
 	// By is the program that retired it.
 	By      string         `json:"by,omitempty"`
 	Unknown jsontext.Value `json:",embed"`
@@ -180,7 +181,7 @@ func (l *Lease) epochs() []uint64 {
 }
 
 // heldBy reports whether the record names the process as the holder in epoch.
-func (l *Lease) heldBy(id store.Identity, epoch uint64) bool {
+func (l *Lease) heldBy(id process.Identity, epoch uint64) bool {
 	return l != nil && l.Holder != nil && l.Epoch == epoch && l.Holder.Identity.Same(id)
 }
 

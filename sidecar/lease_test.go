@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
-	"github.com/freehold-dev/freehold/sidecar/store"
+	"github.com/freehold-dev/freehold/sidecar/internal/process"
 	"golang.org/x/sys/unix"
 )
 
@@ -162,7 +162,7 @@ func TestRecordNeitherGivesNorKeepsALease(t *testing.T) {
 			if w.epoch <= epoch {
 				t.Errorf("the successor got epoch %d after %d", w.epoch, epoch)
 			}
-			if l := record(t, dir); l.Epoch != w.epoch || l.Holder.Identity != store.Self() {
+			if l := record(t, dir); l.Epoch != w.epoch || l.Holder.Identity != process.Self() {
 				t.Errorf("the record does not name the successor: %+v", l)
 			}
 		})
@@ -223,7 +223,7 @@ func TestStoppedTakerComesSecond(t *testing.T) {
 			if got := slow.hear(); !strings.HasPrefix(got, "busy") {
 				t.Errorf("it said %q while process %d held the lease", got, os.Getpid())
 			}
-			if l := record(t, dir); l.Epoch != second.epoch || !l.heldBy(store.Self(), second.epoch) {
+			if l := record(t, dir); l.Epoch != second.epoch || !l.heldBy(process.Self(), second.epoch) {
 				t.Errorf("the record is %+v", l)
 			}
 		})

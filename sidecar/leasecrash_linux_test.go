@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/freehold-dev/freehold/sidecar/internal/process"
 	"github.com/freehold-dev/freehold/sidecar/internal/testkit/inject"
-	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 func init() {
@@ -191,7 +191,7 @@ func TestRetireSurvivesEveryCall(t *testing.T) {
 				if l := record(t, dir); l.Holder != nil || len(l.Retired) != 1 {
 					t.Errorf("the record is %+v", l)
 				}
-				if verdict, _ := p.Holder.Identity.Judge(); verdict != store.Gone {
+				if verdict, _ := p.Holder.Identity.Judge(); verdict != process.Gone {
 					t.Errorf("the process is %v", verdict)
 				}
 			})

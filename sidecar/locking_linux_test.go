@@ -147,7 +147,7 @@ func TestLookingAtALockLosesNone(t *testing.T) {
 		}
 		_, err := second.Update(t.Context(), addTurns(1)) // in the same process
 		wantError(t, err, ErrBusy, "this process")
-		out, err := process(t, "late", dir, "1ns").Output() // and in another
+		out, err := roleProcess(t, "late", dir, "1ns").Output() // and in another
 		if err != nil || !strings.Contains(string(out), ErrBusy.Error()) {
 			t.Errorf("another process said %q (%v)", out, err)
 		}
@@ -185,7 +185,7 @@ func TestAWaitForALockIsNoSpin(t *testing.T) {
 	}
 	const wait = time.Second
 	late := func(wait time.Duration) (said []byte, took, busy time.Duration) {
-		cmd := process(t, "late", dir, wait.String())
+		cmd := roleProcess(t, "late", dir, wait.String())
 		start := time.Now()
 		said, err := cmd.Output()
 		if err != nil {

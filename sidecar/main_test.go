@@ -32,8 +32,8 @@ var roles = role.Roles{
 	"begin": roleBegin,
 }
 
-// process is [role.Process].
-var process = role.Process
+// roleProcess is [role.Process].
+var roleProcess = role.Process
 
 // roleAdd adds 1 to cost's turns, n times, one commit each.
 func roleAdd(args []string) error {

@@ -91,7 +91,7 @@ func atOnce(t *testing.T, n int, role string, args func(i int) []string) (all []
 	t.Helper()
 	var gates []io.Closer
 	for i := range n {
-		e := &entrant{Cmd: process(t, role, args(i)...), read: make(chan struct{})}
+		e := &entrant{Cmd: roleProcess(t, role, args(i)...), read: make(chan struct{})}
 		in, err := e.StdinPipe()
 		out, read := e.StdoutPipe()
 		if err != nil || read != nil {
@@ -249,7 +249,7 @@ func TestManyProcessesLoseNoKey(t *testing.T) {
 			const processes = 12
 			var all []*exec.Cmd
 			for i := range processes {
-				cmd := process(t, "keys", dir, fmt.Sprint(i%owners), fmt.Sprint(i))
+				cmd := roleProcess(t, "keys", dir, fmt.Sprint(i%owners), fmt.Sprint(i))
 				if i%2 == 0 {
 					cmd.Env = append(cmd.Env, "GOMAXPROCS=1")
 				}
@@ -344,7 +344,7 @@ func TestCountsThatTheOldWayLosesAreExact(t *testing.T) {
 	dir := newState(t)
 	var all []*exec.Cmd
 	for range processes {
-		cmd := process(t, "add", dir, fmt.Sprint(each))
+		cmd := roleProcess(t, "add", dir, fmt.Sprint(each))
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}

@@ -91,7 +91,7 @@ func TestAWriteCutShortAnywhereChangesNothing(t *testing.T) {
 	before := readFile(t, sidecarPath(dir, "cost"))
 	limits := []int{0, 1, 2, len(before) / 3, len(before) / 2, len(before) - 1}
 	for _, limit := range limits {
-		cmd := process(t, "cut short", dir, fmt.Sprint(limit))
+		cmd := roleProcess(t, "cut short", dir, fmt.Sprint(limit))
 		if out, err := cmd.Output(); err != nil || !strings.Contains(string(out), syscall.EFBIG.Error()) {
 			t.Errorf("at %d bytes it said %q (%v)", limit, out, err)
 		}
@@ -131,7 +131,7 @@ func roleCutShort(args []string) error {
 // fail, and none twice.
 func TestAFloodOfSignalsLosesNothing(t *testing.T) {
 	dir := newState(t)
-	cmd := process(t, "add", dir, "50")
+	cmd := roleProcess(t, "add", dir, "50")
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/document"
+	"github.com/freehold-dev/freehold/sidecar/internal/process"
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
@@ -21,7 +22,7 @@ var ErrClaims = store.ErrClaims
 type Claimant struct {
 	// Program that claimed, as [Options] named it, and its process.
 	Program  string
-	Identity store.Identity
+	Identity process.Identity
 	// At is when, by that process's clock.
 	At time.Time
 	// ID is the claim's own: it was drawn at random, and [ResolveClaim] asks
@@ -171,7 +172,7 @@ func (c claiming) claim(at time.Time) (won bool, by Claimant, err error) {
 	}
 	mine := document.Claim{
 		Owner: c.w.owner, Field: c.field, State: c.w.manifest.StateID,
-		Nonce: store.NewNonce(), At: at, Writer: document.Writer{Program: c.w.program, Identity: self()},
+		Nonce: process.NewNonce(), At: at, Writer: document.Writer{Program: c.w.program, Identity: self()},
 	}
 	raw, err := mine.Encode()
 	if err != nil {

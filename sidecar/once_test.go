@@ -14,6 +14,7 @@ import (
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/document"
+	"github.com/freehold-dev/freehold/sidecar/internal/process"
 	"github.com/freehold-dev/freehold/sidecar/store"
 	"github.com/google/go-cmp/cmp"
 )
@@ -68,7 +69,7 @@ func TestFirstClaimWinsAndLaterOnesLearnWhoHas(t *testing.T) {
 	if err != nil || !won {
 		t.Fatalf("the first claim: won %v (%v)", won, err)
 	}
-	if want := (Claimant{"first", store.Self(), at, by.ID}); by != want || !store.ValidNonce(by.ID) {
+	if want := (Claimant{"first", process.Self(), at, by.ID}); by != want || !process.ValidNonce(by.ID) {
 		t.Errorf("claimed by %+v, want %+v", by, want)
 	}
 	for _, w := range []*Writer{openLatches(t, dir, "hook", &Options{Program: "second"}), first} {
@@ -81,7 +82,7 @@ func TestFirstClaimWinsAndLaterOnesLearnWhoHas(t *testing.T) {
 		t.Errorf("another field: won %v (%v)", won, err)
 	}
 	want := &document.Claim{Owner: "hook", Field: "fired", State: first.manifest.StateID, Nonce: by.ID, At: at,
-		Writer: document.Writer{Program: "first", Identity: store.Self()}}
+		Writer: document.Writer{Program: "first", Identity: process.Self()}}
 	if diff := cmp.Diff(want, claimIn(t, dir, "fired")); diff != "" {
 		t.Errorf("the file (-want +got):\n%s", diff)
 	}
@@ -230,7 +231,7 @@ func TestClaimInAStateThatIsMovedMeanwhileIsNotWon(t *testing.T) {
 	w := openLatches(t, dir, "hook", nil)
 	real := self
 	defer func() { self = real }()
-	self = func() store.Identity { // when the field was found free
+	self = func() process.Identity { // when the field was found free
 		self = real
 		if err := errors.Join(os.Rename(dir, dir+".away"), Create(dir, latches())); err != nil {
 			t.Error(err)

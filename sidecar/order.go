@@ -10,6 +10,7 @@ import (
 
 	"github.com/freehold-dev/freehold/sidecar/document"
 	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
+	"github.com/freehold-dev/freehold/sidecar/internal/process"
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
@@ -119,7 +120,7 @@ func (w *Writer) putInOrder(a *store.PendingDir, p *PendingPatch, busy error) er
 // putOnce puts p into a under a new id and the next number. If it finds that the
 // number has passed, p is not there.
 func (w *Writer) putOnce(a *store.PendingDir, p *PendingPatch, busy error) (missed bool, err error) {
-	p.ID = store.NewNonce()
+	p.ID = process.NewNonce()
 	raw, err := p.encode(w.owner, w.manifest.StateID)
 	if err != nil {
 		return false, fmt.Errorf("%s: %w: %w", w.file(), ErrValue, err)

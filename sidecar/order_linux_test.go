@@ -85,7 +85,7 @@ func TestLaterUpdateWinsWhateverClocksSay(t *testing.T) {
 		play := func(want Outcome) {
 			t.Helper()
 			ahead := time.Duration(rng.IntN(7)-3) * time.Hour
-			out, err := process(t, "tag", dir, ahead.String(), string(verb), element).Output()
+			out, err := roleProcess(t, "tag", dir, ahead.String(), string(verb), element).Output()
 			if err != nil || string(out) != want.String() && string(out) != Unchanged.String() {
 				t.Fatalf("%s %s: %q (%v), want %v", verb, element, out, err, want)
 			}

@@ -72,7 +72,7 @@ func TestWriterWithoutMemoryLosesNothing(t *testing.T) {
 	}
 	var begun, acknowledged int
 	for range 6 {
-		cmd := process(t, "starve", dir)
+		cmd := roleProcess(t, "starve", dir)
 		cmd.Env = append(cmd.Env, "GOTRACEBACK=none")
 		var said, complaint bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &said, &complaint

@@ -14,7 +14,7 @@ import (
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/document"
 	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
-	"github.com/freehold-dev/freehold/sidecar/store"
+	"github.com/freehold-dev/freehold/sidecar/internal/process"
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -73,8 +73,8 @@ type pendingFile struct {
 }
 
 type pendingWriter struct {
-	Program  string         `json:"program"`
-	Identity store.Identity `json:"identity"`
+	Program  string           `json:"program"`
+	Identity process.Identity `json:"identity"`
 }
 
 // pendingLimits leave room for every operation that commutes. Its value is scalar.
@@ -145,7 +145,7 @@ func DecodePendingPatch(raw []byte, name, owner, stateID string) (*PendingPatch,
 		return nil, fmt.Errorf("%w: it has format %d and this release reads %d: it stays for that release; use it", ErrNewer, f.Format, pendingFormat)
 	case f.Owner != owner || f.State != stateID || f.Name != name && (f.Name != "" || number == 0):
 		return nil, fmt.Errorf("%w: it is the patch %.80q of owner %.80q in the state %.80q: move it to where it belongs", ErrForeign, f.Name, f.Owner, f.State)
-	case !store.ValidNonce(f.ID):
+	case !process.ValidNonce(f.ID):
 		return nil, fmt.Errorf("%w: %.80q is no id: look at it, and move it away", ErrForeign, f.ID)
 	}
 	ops, err := decodeOps(f.Ops)

@@ -180,7 +180,7 @@ func TestPileGoesDownWhileOthersGoOn(t *testing.T) {
 	var all []*exec.Cmd
 	failed := make(chan error, 16)
 	for range cap(failed) {
-		cmd := process(t, "count", dir, "1ms")
+		cmd := roleProcess(t, "count", dir, "1ms")
 		in, err := cmd.StdinPipe()
 		if err := errors.Join(err, cmd.Start()); err != nil {
 			t.Fatal(err)
@@ -244,7 +244,7 @@ func TestManyWritersAllGetOn(t *testing.T) {
 	var all []*exec.Cmd
 	var wg sync.WaitGroup
 	for i := range counts {
-		cmd := process(t, "count", dir, "1m")
+		cmd := roleProcess(t, "count", dir, "1m")
 		in, err1 := cmd.StdinPipe()
 		out, err2 := cmd.StdoutPipe()
 		if err := cmd.Start(); err != nil || err1 != nil || err2 != nil {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/freehold-dev/freehold/sidecar/store"
+	"github.com/freehold-dev/freehold/sidecar/internal/process"
 )
 
 // Prepared is a process that is to be retired: the one that held a lease when
@@ -140,7 +140,6 @@ const (
 	ProofKilled     = "kill_sent"          // SIGKILL went to exactly that process
 	ProofExited     = "exit_seen"          // its end was seen while the fence was shut
 	ProofGone       = "process_gone"       // it had ended before anything was sent
-	ProofOtherwise  = "ended_otherwise"    // it ended by a signal that was not sent
 	ProofSuperseded = "epoch_passed"       // the record speaks of a later epoch
 	ProofFree       = "lease_free"         // no process holds the lease now
 	ProofRecorded   = "retirement_written" // the record says so, durably
@@ -179,7 +178,7 @@ func (p *Prepared) check() error {
 	if p.Dir == "" || p.Owner == "" || p.Holder.Identity.PID <= 0 {
 		return errors.New("an empty Prepared cannot be retired: take it from Prepare, or name a directory, an owner and a process")
 	}
-	if p.Epoch == 0 && p.Holder.Identity == (store.Identity{PID: p.Holder.Identity.PID}) {
+	if p.Epoch == 0 && p.Holder.Identity == (process.Identity{PID: p.Holder.Identity.PID}) {
 		return fmt.Errorf("process %d cannot be retired by its number alone, which may be another process's tomorrow: name its epoch too", p.Holder.Identity.PID)
 	}
 	return nil

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/sidecar/document"
+	"github.com/freehold-dev/freehold/sidecar/internal/process"
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
@@ -32,7 +33,7 @@ func addTogether(t *testing.T, dir string, processes, each int) {
 	t.Helper()
 	var wg sync.WaitGroup
 	for range processes {
-		cmd := process(t, "add", dir, fmt.Sprint(each))
+		cmd := roleProcess(t, "add", dir, fmt.Sprint(each))
 		wg.Go(func() {
 			if err := cmd.Run(); err != nil {
 				t.Error(err)
@@ -45,7 +46,7 @@ func addTogether(t *testing.T, dir string, processes, each int) {
 // hold starts a process that holds owner's lock until release is called.
 func hold(t *testing.T, dir, owner string) (cmd *exec.Cmd, release func()) {
 	t.Helper()
-	cmd = process(t, "hold", dir, owner)
+	cmd = roleProcess(t, "hold", dir, owner)
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -192,9 +193,9 @@ func TestResolveSaysWhenItCannotKnow(t *testing.T) {
 		update(t, w, setCleared)
 		update(t, w, func(tx *Tx) error { tx.Apply(Op{Field: "cleared", Verb: VerbClear}); return nil })
 	}
-	_, err := Resolve(t.Context(), dir, "reset", Version{Epoch: 1, Revision: 1, Nonce: store.NewNonce()})
+	_, err := Resolve(t.Context(), dir, "reset", Version{Epoch: 1, Revision: 1, Nonce: process.NewNonce()})
 	wantError(t, err, ErrUnknown)
-	lost := Version{Epoch: w.seen.Epoch, Nonce: store.NewNonce()}
+	lost := Version{Epoch: w.seen.Epoch, Nonce: process.NewNonce()}
 	for _, lost.Revision = range []uint64{w.seen.Revision + 1, w.seen.Revision, w.seen.Revision - document.SureRecent + 1} {
 		if got, err := Resolve(t.Context(), dir, "reset", lost); got != NotApplied || err != nil {
 			t.Errorf("%v, which never came to be, is %v (%v) at %v", lost, got, err, w.seen)

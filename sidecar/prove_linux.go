@@ -5,12 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
-	"syscall"
 	"time"
 
 	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
-	"github.com/freehold-dev/freehold/sidecar/store"
+	"github.com/freehold-dev/freehold/sidecar/internal/process"
 	"golang.org/x/sys/unix"
 )
 
@@ -66,8 +64,8 @@ func (r *retiring) other(why string) error {
 	case pid == 0 && (current.Epoch == 0 || r.is(current)):
 		return r.unjudged(why + ", and the process that holds the lease cannot be seen from here")
 	case pid != 0 && pid != current.Holder.Identity.PID:
-		current = Holding{Holder: Holder{Identity: store.Identity{PID: pid}}}
-		if id, err := store.IdentityOf(pid); err == nil {
+		current = Holding{Holder: Holder{Identity: process.Identity{PID: pid}}}
+		if id, err := process.IdentityOf(pid); err == nil {
 			current.Holder.Identity = id
 		}
 		why += fmt.Sprintf("; the kernel names process %d", pid)
@@ -87,7 +85,7 @@ func (r *retiring) unjudged(why string) error {
 // pin opens a pidfd. What is proved after that is proved of one process,
 // whatever becomes of its number.
 func (r *retiring) pin() (err error) {
-	if r.process, err = store.OpenProcess(r.Holder.Identity.PID); err != nil {
+	if r.process, err = process.Open(r.Holder.Identity.PID); err != nil {
 		return err
 	}
 	r.proof(ProofPinned, "a pidfd stands for the process that has the number %d", r.process.PID())
@@ -116,7 +114,7 @@ func (r *retiring) prove() error {
 	if err := r.permitted(); err != nil {
 		return err
 	}
-	holds, err := r.process.Holds(r.look.lease)
+	holds, err := r.look.lease.HeldBy(r.process)
 	switch {
 	case errors.Is(err, ErrGone):
 		return err
@@ -132,7 +130,7 @@ func (r *retiring) prove() error {
 
 // agreement names what the two have in common that tells processes of one
 // number apart.
-func agreement(a, b store.Identity) string {
+func agreement(a, b process.Identity) string {
 	start, pidfd := a.Start != 0 && a.Start == b.Start, a.PIDFD != 0 && a.PIDFD == b.PIDFD
 	switch {
 	case start && pidfd:
@@ -156,7 +154,7 @@ func (r *retiring) permitted() error {
 		return refuse("the first of its PID namespace")
 	case pid == os.Getpid():
 		return refuse("the caller itself")
-	case store.Ancestor(pid):
+	case process.Ancestor(pid):
 		return refuse("an ancestor of the caller, as far as its line of parents can be seen")
 	}
 	ruid, euid, err := r.process.Users()
@@ -182,12 +180,10 @@ func (r *retiring) signal(s unix.Signal, code string) error {
 	if err := r.process.Signal(s); err != nil {
 		return err
 	}
-	r.sent = append(r.sent, s)
+	r.acted = true
 	r.proof(code, "%s was sent to exactly process %d", unix.SignalName(s), r.process.PID())
 	return nil
 }
-
-func (r *retiring) has(s syscall.Signal) bool { return slices.Contains(r.sent, s) }
 
 // dying is how long a killed process may take to end at least: it may have much
 // to give back.
@@ -207,7 +203,7 @@ func (r *retiring) await(ctx context.Context, stopErr error) error {
 		return err
 	}
 	late := fmt.Errorf("owner %s: %w: process %d did not end within %v", r.Owner, ErrDeadline, r.process.PID(), r.o.Grace)
-	if how := store.Condition(r.process.PID()); how != "" {
+	if how := process.Condition(r.process.PID()); how != "" {
 		late = fmt.Errorf("%w: it %s", late, how)
 	}
 	if !r.o.Kill {

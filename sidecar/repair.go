@@ -9,6 +9,7 @@ import (
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/document"
+	"github.com/freehold-dev/freehold/sidecar/internal/process"
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
@@ -168,7 +169,7 @@ func (w *Writer) firstVersion(visible ...uint64) Version {
 	if w.lease == nil {
 		epoch = w.newEpoch(append(visible, w.quarantinedEpoch(), w.observedEpoch())...)
 	}
-	return Version{Epoch: epoch, Revision: 1, Nonce: store.NewNonce()}
+	return Version{Epoch: epoch, Revision: 1, Nonce: process.NewNonce()}
 }
 
 // Quarantine moves the file in the place of owner's sidecar pending, whatever it

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
+	"github.com/freehold-dev/freehold/sidecar/internal/process"
 	"github.com/freehold-dev/freehold/sidecar/store"
-	"golang.org/x/sys/unix"
 )
 
 // Retire ends the prepared process, and no other, and returns when the lease
@@ -27,10 +27,7 @@ import (
 // unless [Retirement.Proofs] say so. If only the record could not be written,
 // the error comes with the outcome.
 //
-// A process that ends by itself in the instant between the last look and the
-// signal cannot be told from one that obeyed, unless it was killed and the
-// kernel says by which signal: Linux 6.15 does, and earlier ones while the
-// process's parent has not looked.
+// A process that ends in another way after the last look counts as [Retired].
 func (p *Prepared) Retire(ctx context.Context, o *RetireOptions) (Retirement, error) {
 	r := newRetiring(p, o)
 	return r.run(ctx, r.terminate)
@@ -43,9 +40,8 @@ type retiring struct {
 	look    *lookup
 	lease   *Lease // the record, as read behind the fence
 	damage  error  // why there is none
-	process *store.Process
-	sent    []unix.Signal
-	others  bool // a stop command sent who knows what
+	process *process.Process
+	acted   bool // a signal was sent, or the stop command run
 	result  Retirement
 }
 
@@ -107,7 +103,7 @@ func (r *retiring) retire(ctx context.Context, stop stopper) (RetireOutcome, err
 	if err == nil {
 		err = stop(ctx)
 	}
-	if !r.acted() && (errors.Is(err, errNotHolder) || errors.Is(err, ErrGone)) {
+	if !r.acted && (errors.Is(err, errNotHolder) || errors.Is(err, ErrGone)) {
 		return AlreadyGone, r.gone(ctx, err)
 	}
 	if err != nil {
@@ -124,9 +120,6 @@ func (r *retiring) last(ctx context.Context) error {
 	}
 	return r.process.There()
 }
-
-// acted reports whether anything was sent, by us or by a stop command.
-func (r *retiring) acted() bool { return len(r.sent) > 0 || r.others }
 
 // shut shuts the fence and reads the record behind it: whoever takes the lease
 // shares the fence until the record is written.
@@ -181,8 +174,8 @@ func (r *retiring) free(ctx context.Context, wait time.Duration) (bool, error) {
 	if r.lease != nil && r.Epoch != 0 && r.lease.Epoch > r.Epoch {
 		r.proof(ProofSuperseded, "epoch %d has begun since, later than %d", r.lease.Epoch, r.Epoch)
 	}
-	if !r.acted() {
-		if verdict, why := r.Holder.Identity.Judge(); verdict == store.Gone {
+	if !r.acted {
+		if verdict, why := r.Holder.Identity.Judge(); verdict == process.Gone {
 			r.proof(ProofGone, "the prepared process has ended: %s", why)
 		}
 	}
@@ -206,16 +199,11 @@ func (r *retiring) gone(ctx context.Context, why error) error {
 // ended concludes once the process has ended.
 func (r *retiring) ended(ctx context.Context) (RetireOutcome, error) {
 	r.proof(ProofExited, "the end of process %d was seen on its pidfd, with the fence shut", r.process.PID())
-	outcome := Retired
-	if status, ok := r.process.ExitStatus(); ok && status.Signaled() && !r.others && !r.has(status.Signal()) {
-		outcome = AlreadyGone
-		r.proof(ProofOtherwise, "it ended by signal %d (%v), which this retirement did not send", int(status.Signal()), status.Signal())
-	}
 	free, err := r.free(context.WithoutCancel(ctx), settle)
 	if err == nil && !free {
 		err = fmt.Errorf("owner %s: %w: process %d has ended, and the lease is still held, by processes %v: they inherited its descriptor; end them", r.Owner, ErrDeadline, r.process.PID(), r.look.lease.Carriers())
 	}
-	return outcome, err
+	return Retired, err
 }
 
 // conclude writes down what became of the process.

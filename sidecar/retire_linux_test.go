@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
-	"github.com/freehold-dev/freehold/sidecar/store"
+	"github.com/freehold-dev/freehold/sidecar/internal/process"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -103,7 +103,7 @@ func TestRetireEndsExactlyTheHolder(t *testing.T) {
 // does that does not look.
 func die(a *actor) {
 	a.t.Helper()
-	p, err := store.OpenProcess(a.pid())
+	p, err := process.Open(a.pid())
 	if err != nil {
 		a.t.Fatal(err)
 	}
@@ -152,7 +152,7 @@ func TestDeathAtEveryStepNeverHitsTheSuccessor(t *testing.T) {
 					}
 				case err != nil:
 					t.Error(err)
-				case r.Outcome != AlreadyGone || !has(r, ProofFree):
+				case signalled(r) != (r.Outcome == Retired) || !has(r, ProofFree):
 					t.Errorf("%v: %v", r.Outcome, r.Proofs)
 				}
 				if signalled(r) && step != failpoint.RetireAfterSignal {

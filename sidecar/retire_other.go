@@ -6,7 +6,7 @@ import (
 	"context"
 	"os/exec"
 
-	"github.com/freehold-dev/freehold/sidecar/store"
+	"github.com/freehold-dev/freehold/sidecar/internal/process"
 )
 
 // FenceVariable is the environment variable that tells a stop command which of
@@ -25,4 +25,4 @@ func (p *Prepared) RetireWith(ctx context.Context, stop *exec.Cmd, o *RetireOpti
 }
 
 // Handoff returns [ErrUnsupported] outside Linux.
-func (w *Writer) Handoff(ctx context.Context, to store.Identity) error { return ErrUnsupported }
+func (w *Writer) Handoff(ctx context.Context, to process.Identity) error { return ErrUnsupported }

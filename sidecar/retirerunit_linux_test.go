@@ -179,7 +179,9 @@ func (s *service) retire(step string) (o outcome) {
 	if err != nil {
 		return fail(err)
 	}
-	return outcome{hit: hit || late, said: a.Said, falseReport: a.Said == Retired.String() || s.recordedAsRetired(old)}
+	// Once signalled, a process that dies in another way counts as retired too.
+	retired := a.Said == Retired.String() || s.recordedAsRetired(old)
+	return outcome{hit: hit || late, said: a.Said, falseReport: retired && !slices.Contains(a.Proofs, ProofSignalled)}
 }
 
 // An answer is what a retirer says at the end.

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/freehold-dev/freehold/sidecar/store"
+	"github.com/freehold-dev/freehold/sidecar/internal/process"
 	"golang.org/x/sys/unix"
 )
 
@@ -81,7 +81,7 @@ func TestRetireByEpochAndNumber(t *testing.T) {
 	a := newActor(t, dir)
 	epoch := a.open()
 	given := func(epoch uint64, pid int) *Prepared {
-		return &Prepared{Dir: dir, Owner: "watchdog", Holding: Holding{Epoch: epoch, Holder: Holder{Identity: store.Identity{PID: pid}}}}
+		return &Prepared{Dir: dir, Owner: "watchdog", Holding: Holding{Epoch: epoch, Holder: Holder{Identity: process.Identity{PID: pid}}}}
 	}
 	for _, p := range []*Prepared{given(epoch-1, a.pid()), given(epoch, os.Getpid())} {
 		_, err := p.Retire(t.Context(), brief())
@@ -107,7 +107,7 @@ func TestRetireByNumberNeedsARecord(t *testing.T) {
 	epoch := a.open()
 	a.must("ignore", "ready")
 	remove(t, recordPath(dir))
-	p := &Prepared{Dir: dir, Owner: "watchdog", Holding: Holding{Epoch: epoch, Holder: Holder{Identity: store.Identity{PID: a.pid()}}}}
+	p := &Prepared{Dir: dir, Owner: "watchdog", Holding: Holding{Epoch: epoch, Holder: Holder{Identity: process.Identity{PID: a.pid()}}}}
 	r, err := p.Retire(t.Context(), brief())
 	wantError(t, err, ErrCannotJudge, "the record of the lease names nobody", fmt.Sprintf("the kernel names process %d", a.pid()))
 	said.Same(t, "retire: the record names nobody", err, dir, "STATE")
@@ -120,7 +120,7 @@ func TestRetireByNumberNeedsARecord(t *testing.T) {
 func TestRetireOfAWrongEpochUsesNoneUp(t *testing.T) {
 	dir := newState(t)
 	const wrong = farthestClock + 1
-	p := &Prepared{Dir: dir, Owner: "watchdog", Holding: Holding{Epoch: wrong, Holder: Holder{Identity: store.Identity{PID: 4242}}}}
+	p := &Prepared{Dir: dir, Owner: "watchdog", Holding: Holding{Epoch: wrong, Holder: Holder{Identity: process.Identity{PID: 4242}}}}
 	if r, err := p.Retire(t.Context(), brief()); err != nil || r.Outcome != AlreadyGone || has(r, ProofGone) {
 		t.Errorf("%v (%v)", r, err)
 	}

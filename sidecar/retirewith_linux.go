@@ -4,13 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"slices"
+	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
 	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
-	"github.com/freehold-dev/freehold/sidecar/store"
+	"github.com/freehold-dev/freehold/sidecar/internal/process"
 	"golang.org/x/sys/unix"
 )
 
@@ -39,7 +42,7 @@ func (p *Prepared) RetireWith(ctx context.Context, stop *exec.Cmd, o *RetireOpti
 			return fmt.Errorf("owner %s: %w: %w; check the command", r.Owner, errNotRun, err)
 		}
 		defer func() { c.close(err != nil) }()
-		r.others = true
+		r.acted = true
 		stopErr, said := c.runOut(ctx, r.o.Grace), "it succeeded"
 		if stopErr != nil {
 			said = stopErr.Error()
@@ -57,7 +60,7 @@ var errNotRun = errors.New("the stop command could not be run; nothing was signa
 // the group can be killed.
 type command struct {
 	cmd     *exec.Cmd
-	process *store.Process
+	process *process.Process
 }
 
 // command starts the stop command.
@@ -77,7 +80,7 @@ func (r *retiring) command(cmd *exec.Cmd) (*command, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	process, err := store.OpenProcess(cmd.Process.Pid)
+	process, err := process.Open(cmd.Process.Pid)
 	if err != nil { // nobody could tell when it ends
 		unix.Kill(-cmd.Process.Pid, unix.SIGKILL)
 		return nil, errors.Join(err, cmd.Wait())
@@ -93,15 +96,27 @@ func (c *command) runOut(ctx context.Context, grace time.Duration) error {
 		c.kill()
 		return errors.Join(fmt.Errorf("the stop command did not end within %v and was killed", grace), err, context.Cause(ctx))
 	}
-	switch status, ok := c.process.ExitStatus(); {
-	case !ok:
-		return errors.New("nobody knows how the stop command ended")
+	switch status, err := unreaped(c.cmd.Process.Pid); {
+	case err != nil:
+		return fmt.Errorf("exit status of the stop command: %w", err)
 	case status.Signaled():
 		return fmt.Errorf("the stop command failed: signal %d (%v)", int(status.Signal()), status.Signal())
 	case status.ExitStatus() != 0:
 		return fmt.Errorf("the stop command failed: exit status %d", status.ExitStatus())
 	}
 	return nil
+}
+
+// unreaped returns how a child ended that was not waited for, from the last
+// field of its /proc/PID/stat.
+func unreaped(pid int) (syscall.WaitStatus, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0, err
+	}
+	fields := strings.Fields(string(text))
+	code, err := strconv.Atoi(fields[len(fields)-1])
+	return syscall.WaitStatus(code), err
 }
 
 func (c *command) kill() {

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
-	"github.com/freehold-dev/freehold/sidecar/store"
+	"github.com/freehold-dev/freehold/sidecar/internal/process"
 	"golang.org/x/sys/unix"
 )
 
@@ -64,7 +64,7 @@ func TestRetireWithKillsTheGroupOfALateStopCommand(t *testing.T) {
 	}
 	for _, pid := range strings.Fields(readFile(t, pids)) {
 		eventually(t, "the stop command's processes are gone", func() bool {
-			return unix.Kill(mustAtoi(t, pid), 0) != nil || strings.Contains(store.Condition(mustAtoi(t, pid)), "ended")
+			return unix.Kill(mustAtoi(t, pid), 0) != nil || strings.Contains(process.Condition(mustAtoi(t, pid)), "ended")
 		})
 	}
 	_, err = openWatchdog(t, dir, nil)
@@ -95,7 +95,7 @@ func TestRetireWithKillsWhatACommandLeft(t *testing.T) {
 	}
 	if text := strings.TrimSpace(left.String()); text != "" { // else the machine is so slow that nothing was left
 		eventually(t, "what the stop command left is gone", func() bool {
-			return unix.Kill(mustAtoi(t, text), 0) != nil || strings.Contains(store.Condition(mustAtoi(t, text)), "ended")
+			return unix.Kill(mustAtoi(t, text), 0) != nil || strings.Contains(process.Condition(mustAtoi(t, text)), "ended")
 		})
 	}
 }

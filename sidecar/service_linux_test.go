@@ -77,7 +77,7 @@ func newService(t *testing.T, runsv string) *service {
 // hire starts the process that retires.
 func (s *service) hire(t *testing.T) {
 	t.Helper()
-	cmd := process(t, "retirer", s.dir)
+	cmd := roleProcess(t, "retirer", s.dir)
 	var err error
 	if s.tells, err = cmd.StdinPipe(); err != nil {
 		t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar/internal/process"
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
@@ -33,7 +34,7 @@ type LeaseState struct {
 	RecordErr error
 	// Verdict says what became of the process that the record names as the
 	// holder, and Reason why; empty if it names none.
-	Verdict store.Verdict
+	Verdict process.Verdict
 	Reason  string
 	// Disagreement says how the record and the kernel differ; empty if they
 	// do not.
@@ -55,10 +56,10 @@ func LeaseStatus(dir, owner string) (LeaseState, error) {
 		s.PID = l.lease.Heir()
 	}
 	if s.PID != 0 {
-		s.Condition = store.Condition(s.PID)
+		s.Condition = process.Condition(s.PID)
 	}
 	if s.Fence != 0 {
-		s.FenceCondition = store.Condition(s.Fence)
+		s.FenceCondition = process.Condition(s.Fence)
 	}
 	s.Lease, s.RecordErr = readLease(l.dir, owner, l.manifest.StateID)
 	if s.RecordErr != nil {
@@ -79,7 +80,7 @@ func (s *LeaseState) disagree() string {
 	switch {
 	case errors.Is(s.RecordErr, ErrLeaseRecord):
 		return s.RecordErr.Error()
-	case s.PID == 0 && recorded != nil && s.Verdict == store.CannotJudge:
+	case s.PID == 0 && recorded != nil && s.Verdict == process.CannotJudge:
 		return fmt.Sprintf("the record names process %d, of which nothing can be said here (%s), and no process that can be seen from here holds the lease", recorded.Identity.PID, s.Reason)
 	case s.PID == 0 && recorded != nil:
 		return fmt.Sprintf("the record names process %d (%s), and no process holds the lease", recorded.Identity.PID, s.Reason)
@@ -87,7 +88,7 @@ func (s *LeaseState) disagree() string {
 		return fmt.Sprintf("process %d holds the lease, and the record names nobody", s.PID)
 	case s.PID != 0 && recorded.Identity.PID != s.PID:
 		return fmt.Sprintf("process %d holds the lease, and the record names process %d (%s)", s.PID, recorded.Identity.PID, s.Reason)
-	case s.PID != 0 && s.Verdict == store.Gone:
+	case s.PID != 0 && s.Verdict == process.Gone:
 		return fmt.Sprintf("process %d holds the lease, and the record names an earlier process of that number (%s)", s.PID, s.Reason)
 	}
 	return ""

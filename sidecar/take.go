@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
+	"github.com/freehold-dev/freehold/sidecar/internal/process"
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
@@ -128,7 +129,7 @@ func (t *taking) named() bool {
 		return true
 	}
 	verdict, _ := from.Judge()
-	return from.PID == t.fence.Keeper() && verdict != store.Gone
+	return from.PID == t.fence.Keeper() && verdict != process.Gone
 }
 
 // left returns for how long more this Open may wait for by.

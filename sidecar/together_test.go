@@ -48,7 +48,7 @@ func TestProcessesLoseNothingOfAMap(t *testing.T) {
 	})
 	var running []*exec.Cmd
 	for i := range processes {
-		cmd := process(t, "use", s.dir, fmt.Sprint(commits), string(rune('a'+i)))
+		cmd := roleProcess(t, "use", s.dir, fmt.Sprint(commits), string(rune('a'+i)))
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}

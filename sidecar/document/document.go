@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/freehold-dev/freehold/sidecar/store"
+	"github.com/freehold-dev/freehold/sidecar/internal/process"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -45,7 +45,7 @@ type Writer struct {
 	// Program is the name that it goes by.
 	Program string
 	// Identity of its process.
-	Identity store.Identity
+	Identity process.Identity
 }
 
 // A member is one member of an object in the bytes in which it stood.

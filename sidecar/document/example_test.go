@@ -7,17 +7,17 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/sidecar/document"
-	"github.com/freehold-dev/freehold/sidecar/store"
+	"github.com/freehold-dev/freehold/sidecar/internal/process"
 )
 
 // Another hand's edit is told from Freehold's own writing, and its values can
 // be folded.
 func Example() {
 	d := document.New("cost", "0123456789abc")
-	v := document.Version{Epoch: 1786439564031000, Revision: 1, Nonce: store.NewNonce()}
+	v := document.Version{Epoch: 1786439564031000, Revision: 1, Nonce: process.NewNonce()}
 	at := time.Date(2026, 8, 11, 9, 12, 44, 0, time.UTC)
-	d.Commit(v, at, document.Writer{Program: "stop-hook", Identity: store.Self()})
-	d.Set("turns", []byte("12"), document.Provenance{Version: v, At: at, Program: "stop-hook", PID: store.Self().PID})
+	d.Commit(v, at, document.Writer{Program: "stop-hook", Identity: process.Self()})
+	d.Set("turns", []byte("12"), document.Provenance{Version: v, At: at, Program: "stop-hook", PID: process.Self().PID})
 	text, err := d.Encode()
 	if err != nil {
 		fmt.Println(err)

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/freehold-dev/freehold/sidecar/store"
+	"github.com/freehold-dev/freehold/sidecar/internal/process"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -34,7 +34,7 @@ func golden(t *testing.T, name, got string) {
 
 var (
 	testTime   = time.Date(2026, 8, 11, 9, 12, 44, 31_000_000, time.UTC)
-	testWriter = Writer{"stop-hook", store.Identity{Boot: "3f0e", PIDNamespace: 4026531836, PID: 4711, Start: 88, Nonce: "n", PIDFD: 9}}
+	testWriter = Writer{"stop-hook", process.Identity{Boot: "3f0e", PIDNamespace: 4026531836, PID: 4711, Start: 88, Nonce: "n", PIDFD: 9}}
 )
 
 func testVersion(revision uint64) Version {

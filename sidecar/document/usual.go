@@ -4,7 +4,7 @@ import (
 	"bytes"
 
 	"github.com/freehold-dev/freehold/schema"
-	"github.com/freehold-dev/freehold/sidecar/store"
+	"github.com/freehold-dev/freehold/sidecar/internal/process"
 )
 
 // usual reads text if it stands there byte for byte as this release lays a
@@ -53,7 +53,7 @@ func usual(text []byte) (d *Document, sum int, ok bool) {
 }
 
 // identity reads what [Document.appendIdentity] writes.
-func (c *cursor) identity() (id store.Identity) {
+func (c *cursor) identity() (id process.Identity) {
 	if c.skipIf(`"boot":"`) {
 		id.Boot = string(c.plain())
 		c.ok = c.ok && id.Boot != ""

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/freehold-dev/freehold/sidecar/store"
+	"github.com/freehold-dev/freehold/sidecar/internal/process"
 )
 
 // MaxEpoch is the largest epoch and the largest revision: the integers up to
@@ -114,9 +114,9 @@ func parseCount(text []byte) (uint64, bool) {
 	return n, n <= MaxEpoch
 }
 
-// validNonce is [store.ValidNonce] for bytes, without copying them.
+// validNonce is [process.ValidNonce] for bytes, without copying them.
 func validNonce(text []byte) bool {
-	if len(text) != store.NonceLen {
+	if len(text) != process.NonceLen {
 		return false
 	}
 	for _, c := range text {

@@ -16,6 +16,7 @@ import (
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/document"
+	"github.com/freehold-dev/freehold/sidecar/internal/process"
 	"github.com/freehold-dev/freehold/sidecar/store"
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
@@ -123,7 +124,7 @@ func TestOnlyDeadClaimantsLeaveLitter(t *testing.T) {
 	dir, claim := newClaimed(t)
 	statetest.Damaged(dir, doctor.ClaimInvalid)
 	folder := filepath.Dir(claim)
-	name := func() string { return filepath.Join(folder, ".fired."+store.NewNonce()) }
+	name := func() string { return filepath.Join(folder, ".fired."+process.NewNonce()) }
 	dead, live := name(), name()
 	for _, path := range []string{dead, live} {
 		if err := os.WriteFile(path, []byte("half"), 0o600); err != nil {

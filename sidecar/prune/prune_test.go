@@ -16,6 +16,7 @@ import (
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/document"
+	"github.com/freehold-dev/freehold/sidecar/internal/process"
 	"github.com/freehold-dev/freehold/sidecar/store"
 	"github.com/freehold-dev/freehold/sidecar/upgrade"
 	"github.com/google/go-cmp/cmp"
@@ -39,7 +40,7 @@ func stamp(t *testing.T, path string, at time.Time) {
 	writer.Identity.Boot = "another boot"
 	v := doc.Version
 	v.Revision++
-	v.Nonce = store.NewNonce()
+	v.Nonce = process.NewNonce()
 	doc.Commit(v, at, writer)
 	if raw, err = doc.Encode(); err != nil {
 		t.Fatal(err)
@@ -346,7 +347,7 @@ func TestAnInstanceWithARemovedOwnerIsRemoved(t *testing.T) {
 	if _, err := upgrade.Run(t.Context(), pathOf(t, dir, "S"), less, nil); err != nil {
 		t.Fatal(err)
 	}
-	left := filepath.Join(pathOf(t, dir, "S"), ".freehold", "upgrade-"+store.NewNonce())
+	left := filepath.Join(pathOf(t, dir, "S"), ".freehold", "upgrade-"+process.NewNonce())
 	if err := os.Mkdir(left, 0o700); err != nil { // and one that was killed
 		t.Fatal(err)
 	}

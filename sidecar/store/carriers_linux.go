@@ -6,17 +6,19 @@ import (
 	"os"
 	"strconv"
 	"strings"
+
+	"github.com/freehold-dev/freehold/sidecar/internal/process"
 )
 
-// Holds reports whether the process took the lock and has it: one of its
+// HeldBy reports whether the process p took the lock and has it: one of its
 // descriptors carries the lock, and the lock is in its name. A child that
 // inherited the descriptor carries it too, in its parent's name.
-func (p *Process) Holds(l *Lock) (bool, error) {
+func (l *Lock) HeldBy(p *process.Process) (bool, error) {
 	name, err := kernelName(int(l.file.Fd()))
 	if err != nil {
 		return false, err
 	}
-	holds, err := carries(p.pid, name, func(l listed) bool { return l.pid == p.pid && l.access == "WRITE" })
+	holds, err := carries(p.PID(), name, func(l listed) bool { return l.pid == p.PID() && l.access == "WRITE" })
 	if err != nil {
 		return false, errors.Join(err, p.There())
 	}
@@ -56,7 +58,7 @@ func (l *Lock) Carriers() []int { return l.carriers(func(listed) bool { return t
 
 func (l *Lock) carriers(want func(listed) bool) []int {
 	name, err := kernelName(int(l.file.Fd()))
-	if err != nil || !ownProc() {
+	if err != nil || !process.OwnProc() {
 		return nil
 	}
 	entries, err := os.ReadDir("/proc")
@@ -76,17 +78,13 @@ func (l *Lock) carriers(want func(listed) bool) []int {
 	return pids
 }
 
-// firstPIDNamespace is the inode of the PID namespace that the machine starts
-// with, on every machine.
-const firstPIDNamespace = 0xeffffffc
-
 // Heir returns a process that inherited the lock from one that has ended, where
 // [Lock.Holder] cannot tell, or 0. In a PID namespace of its own, as in a
 // container, the kernel leaves a lock out of its list once the process is gone
 // that took it, as if it were free. A descriptor that carries the lock still
 // shows it, in the name of process 0.
 func (l *Lock) Heir() int {
-	if namespace("/proc/self/ns/pid") == firstPIDNamespace {
+	if process.InFirstNamespace() {
 		return 0
 	}
 	if heirs := l.carriers(func(l listed) bool { return l.pid == 0 }); len(heirs) > 0 {

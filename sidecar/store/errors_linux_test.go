@@ -10,6 +10,7 @@ import (
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/schema/errorstest"
+	"github.com/freehold-dev/freehold/sidecar/internal/process"
 	"golang.org/x/sys/unix"
 )
 
@@ -19,8 +20,9 @@ const (
 )
 
 var said = errorstest.Golden{
-	Update: flag.Bool("update", false, "write the golden files anew"),
-	Wraps:  []string{"../../schema", "../internal/status"},
+	Update:  flag.Bool("update", false, "write the golden files anew"),
+	Folders: []string{"../internal/process"},
+	Wraps:   []string{"../../schema", "../internal/status"},
 	Untold: map[string]string{
 		"nothing was removed":                   race,
 		"%w: look at it and move it away":       "is said of .freehold and its folders, which package sidecar's tests replace",
@@ -213,10 +215,10 @@ func TestErrorsSayWhatToDoOfAFlood(t *testing.T) {
 }
 
 func TestErrorsSayWhatToDoOfProcesses(t *testing.T) {
-	_, err := OpenProcess(-1)
+	_, err := process.Open(-1)
 	said.Same(t, "process: no number", err)
 	cmd := sleeper(t)
-	p, err := OpenProcess(cmd.Process.Pid)
+	p, err := process.Open(cmd.Process.Pid)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -226,7 +228,7 @@ func TestErrorsSayWhatToDoOfProcesses(t *testing.T) {
 	cmd.Wait()
 	said.Same(t, "process: ended", p.There())
 	said.Same(t, "process: signalled when it had ended", p.Signal(unix.SIGTERM))
-	_, err = OpenProcess(1 << 30)
+	_, err = process.Open(1 << 30)
 	said.Same(t, "process: none has the number", err)
 }
 

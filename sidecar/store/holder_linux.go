@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar/internal/process"
 	"golang.org/x/sys/unix"
 )
 
@@ -33,8 +34,7 @@ func (d *Store) Holder(m *schema.Manifest, name string) (Holder, error) {
 	if h.PID == 0 {
 		return l.inherited(), nil
 	}
-	state := runs(h.PID)
-	if h.Halt, h.Condition = halt(state), inWords(state); h.Halt == Ended {
+	if h.Halt, h.Condition = process.HaltOf(h.PID); h.Halt == Ended {
 		h.Carriers = l.Carriers()
 	}
 	return h, nil
@@ -52,7 +52,7 @@ func (l *Lock) inherited() Holder {
 
 func (l *Lock) holder(want func(listed) bool) int {
 	name, err := kernelName(int(l.file.Fd()))
-	if err != nil || !ownProc() {
+	if err != nil || !process.OwnProc() {
 		return 0
 	}
 	// The kernel lists locks a page at a time, and counts on from the last

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar/internal/process"
 	"golang.org/x/sys/unix"
 )
 
@@ -42,7 +43,7 @@ func leftover(name string) bool {
 // of the two.
 func nonceAfter(prefix, name string) (nonce string, ok bool) {
 	nonce, ok = strings.CutPrefix(name, prefix)
-	return nonce, ok && ValidNonce(nonce)
+	return nonce, ok && process.ValidNonce(nonce)
 }
 
 // RemoveLeftover removes one of the [Leftovers] and reports whether it did. It

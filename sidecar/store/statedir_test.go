@@ -334,16 +334,6 @@ func TestManifestOfAStrangerIsRefused(t *testing.T) {
 	}
 }
 
-func TestIdentityIsStableAndItsOwn(t *testing.T) {
-	id := Self()
-	if id != Self() {
-		t.Error("a process has two identities")
-	}
-	if id.PID != os.Getpid() || len(id.Nonce) != 2*NonceLen {
-		t.Errorf("identity %+v", id)
-	}
-}
-
 func TestLockKeepsOneHolder(t *testing.T) {
 	d := newState(t)
 	m, err := d.Manifest()

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar/internal/process"
 	"golang.org/x/sys/unix"
 )
 
@@ -215,7 +216,7 @@ func (f *folder) removeStaged(name string, look bool) (there, busy bool, err err
 // have staged name: a dot, what it is to be, another dot, and a nonce.
 func stagedAlone(name string) bool {
 	at := strings.LastIndexByte(name, '.')
-	return at > 1 && name[0] == '.' && ValidNonce(name[at+1:])
+	return at > 1 && name[0] == '.' && process.ValidNonce(name[at+1:])
 }
 
 // openStaged makes a new file that is to get the name later, and locks it for

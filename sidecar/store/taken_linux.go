@@ -1,5 +1,7 @@
 package store
 
+import "github.com/freehold-dev/freehold/sidecar/internal/process"
+
 // taken reports whether a process has the lock. In a PID namespace of its own,
 // as in a container, the kernel does not list what is held in others, so that
 // there is no other way than to try, as on other systems.
@@ -7,7 +9,7 @@ func (l *Lock) taken() (bool, error) {
 	if l.Holder() != 0 {
 		return true, nil
 	}
-	if namespace("/proc/self/ns/pid") == firstPIDNamespace && ownProc() {
+	if process.InFirstNamespace() && process.OwnProc() {
 		return false, nil
 	}
 	free, err := l.TryShared()

@@ -5,7 +5,7 @@ import (
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/document"
-	"github.com/freehold-dev/freehold/sidecar/store"
+	"github.com/freehold-dev/freehold/sidecar/internal/process"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -13,8 +13,8 @@ import (
 // reads only what was stored, so that fields may change places.
 func (p *plan) document(owner string) *document.Document {
 	before := p.stored[owner].Clone()
-	version := document.Version{Epoch: p.epoch, Revision: 1, Nonce: store.NewNonce()}
-	writer := document.Writer{Program: p.options.Program, Identity: store.Self()}
+	version := document.Version{Epoch: p.epoch, Revision: 1, Nonce: process.NewNonce()}
+	writer := document.Writer{Program: p.options.Program, Identity: process.Self()}
 	before.Commit(version, p.at, writer)
 	b := builder{plan: p, owner: owner, doc: before.Clone()}
 	b.by = document.Provenance{Version: version, At: p.at, Program: writer.Program, PID: writer.Identity.PID}

@@ -8,7 +8,7 @@ import (
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/document"
-	"github.com/freehold-dev/freehold/sidecar/store"
+	"github.com/freehold-dev/freehold/sidecar/internal/process"
 )
 
 // A pile is what an owner has deferred, as a dry run finds it.
@@ -113,7 +113,7 @@ func (p *plan) takePile(owner string, found *pile) {
 		p.run.notes = append(p.run.notes, err)
 	}
 	if doc.Version.IsZero() {
-		whole.Commit(document.Version{Epoch: 1, Revision: 1, Nonce: store.NewNonce()}, p.at, document.Writer{Program: p.options.Program, Identity: store.Self()})
+		whole.Commit(document.Version{Epoch: 1, Revision: 1, Nonce: process.NewNonce()}, p.at, document.Writer{Program: p.options.Program, Identity: process.Self()})
 	}
 	raw, err := whole.Encode()
 	if err != nil { // there is no room

@@ -14,6 +14,7 @@ import (
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/document"
+	"github.com/freehold-dev/freehold/sidecar/internal/process"
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
@@ -42,7 +43,7 @@ func (r *run) plan() (*plan, error) {
 	p := &plan{
 		run: r, old: &r.manifest.Declaration, stored: map[string]*document.Document{}, raw: map[string][]byte{},
 		behind: map[string]error{}, piles: map[string]*pile{}, next: map[string]*document.Document{}, gained: map[string]bool{}, at: r.options.Clock(),
-		pending: &schema.Pending{ID: store.NewNonce()},
+		pending: &schema.Pending{ID: process.NewNonce()},
 	}
 	r.report.State = p.old.State
 	if p.old.State != r.next.State {

@@ -1,6 +1,6 @@
-package store
+package process
 
-// A Verdict says what became of the process that an [Identity] names.
+// A Verdict says whether the process of an [Identity] lives.
 type Verdict int
 
 // The verdicts.
@@ -26,18 +26,18 @@ func (v Verdict) String() string {
 	return "cannot judge"
 }
 
-// Same reports whether the two can be one process: it compares what both
-// know. It is no proof of being alive, see [Identity.Judge].
+// Same reports whether the two can be one process: no member that both know
+// differs. It is no proof of being alive, see [Identity.Judge].
 func (id Identity) Same(other Identity) bool {
 	return id.PID == other.PID &&
 		agree(id.Boot, other.Boot) && agree(id.PIDNamespace, other.PIDNamespace) &&
-		agree(id.Nonce, other.Nonce) && id.began(other)
+		agree(id.Nonce, other.Nonce) && id.sameStart(other)
 }
 
-// began compares what tells processes of one number apart: the inodes of their
-// pidfds if both are known, else the start times, which look different from
-// another time namespace.
-func (id Identity) began(other Identity) bool {
+// sameStart compares the members that differ between processes of one number:
+// the inodes of their pidfds if both are known, else the start times, which
+// look different from another time namespace.
+func (id Identity) sameStart(other Identity) bool {
 	if id.PIDFD != 0 && other.PIDFD != 0 {
 		return id.PIDFD == other.PIDFD
 	}
@@ -52,7 +52,7 @@ func agree[T comparable](a, b T) bool {
 // Here returns why process ids in id mean nothing to this process, or "".
 func (id Identity) Here() string {
 	switch me := Self(); {
-	case !ownProc():
+	case !OwnProc():
 		return "the /proc here is not that of this process's PID namespace"
 	case id.Boot == "" || me.Boot == "":
 		return "it is not known on which boot it ran"
@@ -64,4 +64,22 @@ func (id Identity) Here() string {
 		return "it ran in another PID namespace"
 	}
 	return ""
+}
+
+// A Halt is why a process does not run and will not by itself.
+type Halt int
+
+// The reasons. A process that waits for a device counts as running, since
+// every commit waits for one.
+const (
+	Running Halt = iota
+	Stopped      // by SIGSTOP, SIGTSTP or the like; SIGCONT lets it go on
+	Traced       // by a debugger
+	Ended
+)
+
+// Condition returns [HaltOf]'s words: why process pid does not run, or "".
+func Condition(pid int) string {
+	_, words := HaltOf(pid)
+	return words
 }

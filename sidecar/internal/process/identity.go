@@ -1,4 +1,8 @@
-package store
+// Package process tells which process is which: it names processes, judges
+// whether a recorded one lives, and signals exactly the one that was named. It
+// makes no promise where the kernel tells nothing, as outside Linux: processes
+// there are named, and never judged.
+package process
 
 import (
 	"crypto/rand"
@@ -22,7 +26,7 @@ type Identity struct {
 	// Nonce is drawn at random once in a process's life.
 	Nonce string `json:"nonce"`
 	// PIDFD is the inode of the process's pidfd, unique until the next boot
-	// where the kernel has it (Linux 6.9), else 0.
+	// where the kernel has such inodes (Linux 6.9), else 0.
 	PIDFD uint64 `json:"pidfd,omitzero"`
 }
 
@@ -36,7 +40,9 @@ var self = sync.OnceValue(func() Identity {
 	return id
 })
 
-var nonceText = base32.NewEncoding("0123456789abcdefghijklmnopqrstuv").WithPadding(base32.NoPadding)
+const nonceDigits = "0123456789abcdefghijklmnopqrstuv"
+
+var nonceText = base32.NewEncoding(nonceDigits).WithPadding(base32.NoPadding)
 
 // NonceLen is the length of the text that [NewNonce] returns.
 const NonceLen = 13
@@ -51,5 +57,5 @@ func NewNonce() string {
 
 // ValidNonce reports whether s could have come from [NewNonce].
 func ValidNonce(s string) bool {
-	return len(s) == NonceLen && strings.Trim(s, "0123456789abcdefghijklmnopqrstuv") == ""
+	return len(s) == NonceLen && strings.Trim(s, nonceDigits) == ""
 }
