@@ -5,7 +5,6 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"iter"
 	"strings"
 
 	"github.com/freehold-dev/freehold/gen"
@@ -21,10 +20,11 @@ type Pass struct {
 // New returns the check name. doc is the text of its package's doc.go, of
 // which the package comment, without the words "Package name", becomes the
 // help. It panics if there is no such comment.
-func New(name, doc string, run func(*Pass)) *analysis.Analyzer {
+func New(name, doc string, run func(*Pass), requires ...*analysis.Analyzer) *analysis.Analyzer {
 	return &analysis.Analyzer{
-		Name: name,
-		Doc:  help(name, doc),
+		Name:     name,
+		Doc:      help(name, doc),
+		Requires: requires,
 		Run: func(pass *analysis.Pass) (any, error) {
 			p := &Pass{Pass: pass, allowed: allowances(pass, name)}
 			run(p)
@@ -60,16 +60,15 @@ func (p *Pass) Find(d analysis.Diagnostic) {
 	}
 }
 
-// ByHand yields the files that people wrote for use and not for a test: what a
-// test does to files it does on purpose, and to its own.
-func (p *Pass) ByHand() iter.Seq[*ast.File] {
-	return func(yield func(*ast.File) bool) {
-		for _, file := range p.Files {
-			if !p.IsTest(file.Package) && !p.IsGenerated(file) && !yield(file) {
-				return
-			}
+// ByHand reports whether pos is in a file that a person wrote for use and not
+// for a test: a test damages files on purpose, and its own.
+func (p *Pass) ByHand(pos token.Pos) bool {
+	for _, file := range p.Files {
+		if file.FileStart <= pos && pos <= file.FileEnd {
+			return !p.IsTest(pos) && !p.IsGenerated(file)
 		}
 	}
+	return false
 }
 
 // IsTest reports whether pos is in a test's file.

@@ -14,13 +14,13 @@ const doc = "// Package toy reports bad calls\n//\n// They are bad.\npackage toy
 
 // toy reports calls of a function bad.
 var toy = check.New("toy", doc, func(pass *check.Pass) {
-	for file := range pass.ByHand() {
+	for _, file := range pass.Files {
 		for n := range ast.Preorder(file) {
 			call, ok := n.(*ast.CallExpr)
 			if !ok {
 				continue
 			}
-			if id, ok := call.Fun.(*ast.Ident); ok && id.Name == "bad" {
+			if id, ok := call.Fun.(*ast.Ident); ok && id.Name == "bad" && pass.ByHand(call.Pos()) {
 				pass.Findf(call, "a %s call: make none", id.Name)
 			}
 		}

@@ -1,45 +1,35 @@
 package fileio
 
 import (
-	"go/ast"
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/freehold-dev/freehold/cmd/freeholdvet/internal/program"
+	"golang.org/x/tools/go/ssa"
 )
 
-// Commands returns the files that the command which call makes, with os/exec,
-// writes, moves or removes, as far as its words and the script of its shell tell.
-func (t *Tracer) Commands(call *ast.CallExpr, env Env) (written []Path) {
-	for _, turn := range t.Turns(t.join(t.paths(call.Args, env)...), env) {
-		for _, word := range changed(t.words(call, turn)) {
-			written = append(written, Path{Text: path.Clean(word)})
-		}
-	}
-	return written
-}
-
-// words returns the words of the command that call makes, or nil if it makes none.
-func (t *Tracer) words(call *ast.CallExpr, env Env) (words []string) {
-	fn, _ := t.Callee(call)
-	if fn == nil {
-		return nil
-	}
-	args := call.Args
-	switch fn.FullName() {
+// Commands returns the files that a command of os/exec writes, moves or
+// removes, as far as the arguments of the call that makes it, and the script of
+// its shell, tell.
+func (t *Tracer) Commands(call ssa.CallInstruction, env Env) (written []Path) {
+	fn, args := t.Callee(call.Common())
+	switch program.Name(fn) {
 	case "os/exec.Command":
 	case "os/exec.CommandContext":
-		args = args[min(1, len(args)):]
+		args = args[1:]
 	default:
 		return nil
 	}
-	if call.Ellipsis.IsValid() {
-		rest, _ := t.list(args[len(args)-1])
-		args = slices.Concat(args[:len(args)-1], rest)
-	}
-	for _, p := range t.paths(args, env) {
+	words := []string{t.Path(args[0], env).Text}
+	rest, _ := t.List(args[1])
+	for _, p := range t.paths(rest, env) {
 		words = append(words, p.Text)
 	}
-	return words
+	for _, word := range changed(words) {
+		written = append(written, Path{Text: path.Clean(word)})
+	}
+	return written
 }
 
 // The commands that change the files which they name: all of them, or the last; the

@@ -2,31 +2,34 @@ package fileio
 
 import (
 	"fmt"
-	"go/ast"
 	"go/constant"
 	"go/token"
 	"go/types"
+	"maps"
 	"path"
 	"slices"
 	"strings"
 
-	"golang.org/x/tools/go/types/typeutil"
+	"github.com/freehold-dev/freehold/cmd/freeholdvet/internal/generated"
+	"github.com/freehold-dev/freehold/cmd/freeholdvet/internal/program"
+	"golang.org/x/tools/go/ssa"
 )
 
-// A Path is what can be told of a path. Two expressions with equal texts name
-// one file as long as none of Vars is assigned to in between.
+// A Path is the text of a path as far as the code tells it. Two paths with
+// equal texts are the same file.
 type Path struct {
-	// Text is the path, with a mark in place of each part that is not
-	// constant: equal parts have equal marks.
+	// Text has a mark in place of each part that is not constant: equal parts
+	// have equal marks.
 	Text string
-	// Vars are the variables and fields that Text depends on.
-	Vars []types.Object
-	// Local says that a part means something only in one call of the
-	// function that the expression is in.
-	Local bool
+	// Opaque says that Text is one mark, for a value that may be another one
+	// each time that it is computed.
+	Opaque bool
 
-	called bool // a part may differ each time that it is computed
+	in []*ssa.Function // functions of whose calls a part is the affair
 }
+
+// mark encloses the number of a part that is not constant.
+const mark = "\x00"
 
 // Elements returns the elements of the path that are wholly constant, and the
 // last one, which is empty if it is not.
@@ -41,92 +44,143 @@ func (p Path) Elements() (constant []string, last string) {
 	return constant, last
 }
 
-// mark encloses the number of a part that is not constant.
-const mark = "\x00"
+// Within reports whether a part of the path has a meaning only in one call of fn.
+func (p Path) Within(fn *ssa.Function) bool { return slices.Contains(p.in, fn) }
 
-// An Env holds what is known of the parameters and the receiver of a function
-// in one call; nil means any call.
-type Env map[types.Object]Path
+// An Env holds the known values of parameters in one call, and of values,
+// variables and fields at one moment. Other values are marks.
+type Env map[any]Path
 
-// Of returns what can be told of the path x under root, which may be nil.
-func (t *Tracer) Of(root, x ast.Expr, env Env) Path {
-	p := t.path(x, env)
+// A Tracer tells the paths of one package. It is not safe for concurrent use.
+type Tracer struct {
+	*program.Package
+	marks map[string]int
+	depth int
+}
+
+// NewTracer returns a Tracer for a package.
+func NewTracer(p *program.Package) *Tracer {
+	return &Tracer{Package: p, marks: map[string]int{}}
+}
+
+// deepest bounds how far an expression is followed; a call counts for perCall.
+const (
+	deepest = 50
+	perCall = 16
+)
+
+// Path returns the text of the string v, or of the file, directory or structure that v is.
+func (t *Tracer) Path(v ssa.Value, env Env) Path {
+	if p, ok := env[v]; ok {
+		return p
+	}
+	if t.depth >= deepest {
+		return t.unknown(v)
+	}
+	t.depth++
+	defer func() { t.depth-- }()
+	if origin := t.Origin(v); origin != v {
+		return t.Path(origin, env)
+	}
+	switch v := v.(type) {
+	case *ssa.Const:
+		if v.Value != nil && v.Value.Kind() == constant.String {
+			return Path{Text: strings.ReplaceAll(constant.StringVal(v.Value), `\`, "/")}
+		}
+		return Path{Text: v.Name()}
+	case *ssa.Alloc, *ssa.Global, *ssa.FreeVar:
+		return t.variable(v, env)
+	case *ssa.BinOp:
+		x, y := t.Path(v.X, env), t.Path(v.Y, env)
+		if v.Op == token.ADD && v.Type().Underlying().(*types.Basic).Info()&types.IsString != 0 {
+			return concat(x, y)
+		}
+		return t.part(v.Op.String(), x, y)
+	case *ssa.UnOp:
+		if v.Op == token.MUL {
+			return t.Path(v.X, env)
+		}
+	case *ssa.FieldAddr:
+		return t.field(v, v.X, env)
+	case *ssa.Field:
+		return t.field(v, v.X, env)
+	case *ssa.IndexAddr:
+		return t.element(v.X, v.Index, env)
+	case *ssa.Index:
+		return t.element(v.X, v.Index, env)
+	case *ssa.Lookup:
+		return t.element(v.X, v.Index, env)
+	case *ssa.Convert:
+		return t.Path(v.X, env)
+	case *ssa.MakeInterface:
+		return t.Path(v.X, env)
+	case *ssa.ChangeInterface:
+		return t.Path(v.X, env)
+	case *ssa.Slice:
+		if list, ok := t.List(v); ok {
+			return t.part("list", t.paths(list, env)...)
+		}
+	case *ssa.Extract:
+		return t.first(v, env)
+	case *ssa.Call:
+		return t.call(v, env)
+	}
+	return t.unknown(v)
+}
+
+func (t *Tracer) paths(values []ssa.Value, env Env) []Path {
+	var paths []Path
+	for _, v := range values {
+		paths = append(paths, t.Path(v, env))
+	}
+	return paths
+}
+
+// Of returns the path of a file under root, which may be nil.
+func (t *Tracer) Of(root, file ssa.Value, env Env) Path {
+	p := t.Path(file, env)
 	if root != nil {
-		p = t.join(t.path(root, env), p)
+		p = join(t.Path(root, env), p)
 	}
 	p.Text = strings.TrimPrefix(path.Clean(p.Text), "./")
 	return p
 }
 
-// path returns what can be told of the value of x, a string or what a path is
-// computed from.
-func (t *Tracer) path(x ast.Expr, env Env) Path {
-	x = ast.Unparen(x)
-	if v := t.info.Types[x].Value; v != nil && v.Kind() == constant.String {
-		return Path{Text: strings.ReplaceAll(constant.StringVal(v), `\`, "/")}
+// unknown returns a mark for v alone.
+func (t *Tracer) unknown(v ssa.Value) Path {
+	p := t.part(fmt.Sprintf("value %p", v))
+	p.Opaque = true
+	if fn := v.Parent(); fn != nil {
+		p.in = []*ssa.Function{fn}
 	}
-	switch x := x.(type) {
-	case *ast.Ident:
-		if v, ok := t.info.Uses[x].(*types.Var); ok && t.often[v] {
-			if p, ok := t.reaching(x, v, env); ok {
-				return p
-			}
-			return t.whatever(v)
-		}
-		return t.variable(t.info.ObjectOf(x), env)
-	case *ast.SelectorExpr:
-		return t.selected(x, env)
-	case *ast.StarExpr:
-		return t.part("*", t.path(x.X, env))
-	case *ast.IndexExpr:
-		if element := t.element(x); element != nil {
-			return t.path(element, env)
-		}
-		return t.part("index", t.path(x.X, env), t.path(x.Index, env))
-	case *ast.BinaryExpr:
-		if x.Op == token.ADD {
-			return concat(t.path(x.X, env), t.path(x.Y, env))
-		}
-	case *ast.BasicLit: // an index
-		return Path{Text: x.Value}
-	case *ast.CallExpr:
-		return t.call(x, env)
-	}
-	return t.unknown(x)
-}
-
-// unknown is a value of its own.
-func (t *Tracer) unknown(x ast.Expr) Path {
-	p := t.part(fmt.Sprint("at ", x.Pos()))
-	p.Local, p.called = true, true
 	return p
 }
 
-// part returns a mark: the same for the same what and of.
-func (t *Tracer) part(what string, of ...Path) Path {
+// part returns a mark: the same one for the same kind and paths.
+func (t *Tracer) part(kind string, of ...Path) Path {
 	var p Path
 	for _, o := range of {
-		what += " (" + o.Text + ")"
-		p = concat(p, o)
+		kind += " (" + o.Text + ")"
+		p.in = append(p.in, o.in...)
 	}
-	n, ok := t.parts[what]
+	n, ok := t.marks[kind]
 	if !ok {
-		n = len(t.parts)
-		t.parts[what] = n
+		n = len(t.marks)
+		t.marks[kind] = n
 	}
 	p.Text = fmt.Sprint(mark, n, mark)
 	return p
 }
 
-func concat(a, b Path) Path {
-	return Path{a.Text + b.Text, slices.Concat(a.Vars, b.Vars), a.Local || b.Local, a.called || b.called}
-}
+// Anew returns a mark for the value that v gets when v is computed again.
+func (t *Tracer) Anew(v any) Path { return t.part(fmt.Sprintf("anew %p", v)) }
 
-func (t *Tracer) join(elements ...Path) Path { return between(elements, Path{Text: "/"}) }
+func concat(a, b Path) Path { return Path{Text: a.Text + b.Text, in: slices.Concat(a.in, b.in)} }
+
+func join(elements ...Path) Path { return between(elements, Path{Text: "/"}) }
 
 // between returns the elements with a separator between them.
-func between(elements []Path, separator Path) Path {
-	var p Path
+func between(elements []Path, separator Path) (p Path) {
 	for i, e := range elements {
 		if i > 0 {
 			p = concat(p, separator)
@@ -136,154 +190,136 @@ func between(elements []Path, separator Path) Path {
 	return p
 }
 
-func (t *Tracer) paths(all []ast.Expr, env Env) []Path {
-	var paths []Path
-	for _, x := range all {
-		paths = append(paths, t.path(x, env))
-	}
-	return paths
-}
-
-// variable returns the path that obj holds: what it was set to, if that
-// happens once, else whatever it holds.
-func (t *Tracer) variable(obj types.Object, env Env) Path {
-	if p, ok := env[obj]; ok {
+// variable returns the path that a variable holds.
+func (t *Tracer) variable(v ssa.Value, env Env) Path {
+	variable := t.Variable(v)
+	if p, ok := env[variable]; ok {
 		return p
 	}
-	v, ok := obj.(*types.Var)
-	if !ok {
-		return t.part(fmt.Sprintf("object %p", obj))
+	if variable == nil {
+		return t.unknown(v)
 	}
-	if init := t.once[v]; init != nil && !t.within[v] {
-		t.within[v] = true
-		p := t.path(init, env)
-		t.within[v] = false
-		if p.called {
-			p.Vars = append(slices.Clip(p.Vars), v)
-		}
-		return p
+	if value := t.Value(variable); value != nil {
+		return t.Path(value, env)
 	}
-	return t.whatever(v)
+	return t.unknown(variable)
 }
 
-// whatever returns the path that v holds, of which no more is told.
-func (t *Tracer) whatever(v *types.Var) Path {
-	p := t.part(fmt.Sprintf("variable %p", v))
-	p.Vars = []types.Object{v}
-	p.Local = v.Parent() != nil && v.Parent() != v.Pkg().Scope()
-	return p
+func (t *Tracer) field(v, of ssa.Value, env Env) Path {
+	field := program.Field(v)
+	return t.part(fmt.Sprintf("field %p %s", field, env[field].Text), t.Path(of, env))
 }
 
-func (t *Tracer) selected(x *ast.SelectorExpr, env Env) Path {
-	obj := t.info.ObjectOf(x.Sel)
-	if s := t.info.Selections[x]; s == nil || s.Kind() != types.FieldVal {
-		return t.variable(obj, env) // of another package
+func (t *Tracer) element(of, index ssa.Value, env Env) Path {
+	if element := t.Element(of, index); element != nil {
+		return t.Path(element, env)
 	}
-	p := t.part(fmt.Sprintf("field %p", obj), t.path(x.X, env))
-	return concat(p, Path{Vars: []types.Object{obj}})
+	return t.part("index", t.Path(of, env), t.Path(index, env))
 }
 
-// fresh names functions that return another path each time.
+// first returns the path that is the first of several results.
+func (t *Tracer) first(v *ssa.Extract, env Env) Path {
+	call, ok := v.Tuple.(*ssa.Call)
+	if !ok || v.Index > 0 {
+		return t.unknown(v)
+	}
+	fn, args := t.Callee(&call.Call)
+	switch program.Name(fn) {
+	case "path/filepath.Abs", "path/filepath.EvalSymlinks", "os.OpenRoot":
+		return t.Path(args[0], env)
+	case "(*os.Root).OpenRoot":
+		return join(t.paths(args, env)...)
+	}
+	return t.unknown(v)
+}
+
+// fresh lists functions that return another path each time.
 var fresh = []string{"TempDir", "MkdirTemp", "CreateTemp", "TempFile"}
 
 // call returns the path that a call returns.
-func (t *Tracer) call(x *ast.CallExpr, env Env) Path {
-	if tv := t.info.Types[x.Fun]; tv.IsType() && len(x.Args) == 1 {
-		return t.path(x.Args[0], env)
+func (t *Tracer) call(v *ssa.Call, env Env) Path {
+	fn, args := t.Callee(&v.Call)
+	if fn == nil || slices.Contains(fresh, fn.Name()) {
+		return t.unknown(v)
 	}
-	fn, ok := typeutil.Callee(t.info, x).(*types.Func)
-	if !ok || slices.Contains(fresh, fn.Name()) {
-		return t.unknown(x)
-	}
-	args := t.paths(x.Args, env)
-	switch fn.FullName() {
+	switch name := program.Name(fn); name {
 	case "path/filepath.Join", "path.Join":
-		if !x.Ellipsis.IsValid() {
-			return t.join(args...)
-		}
-		if elements, ok := t.list(x.Args[0]); ok && len(x.Args) == 1 {
-			return t.join(t.paths(elements, env)...)
+		if elements, ok := t.List(args[0]); ok {
+			return join(t.paths(elements, env)...)
 		}
 	case "strings.Join":
-		if elements, ok := t.list(x.Args[0]); ok {
-			return between(t.paths(elements, env), args[1])
+		if elements, ok := t.List(args[0]); ok {
+			return between(t.paths(elements, env), t.Path(args[1], env))
 		}
-	case "(*os.Root).OpenRoot":
-		if recv, rest := t.receiver(fn, ast.Unparen(x.Fun), x); recv != nil && len(rest) == 1 {
-			return t.join(t.path(recv, env), t.path(rest[0], env))
-		}
-	case "github.com/freehold-dev/freehold/sidecar/statedir.Sidecar":
-		return concat(args[0], Path{Text: ".json"})
-	case "path/filepath.Clean", "path.Clean", "path/filepath.FromSlash", "path/filepath.ToSlash", "os.DirFS":
-		return args[0]
-	case "(*os.Root).FS":
-		if recv, _ := t.receiver(fn, ast.Unparen(x.Fun), x); recv != nil {
-			return t.path(recv, env)
-		}
+	case generated.SidecarName:
+		return concat(t.Path(args[0], env), Path{Text: ".json"})
+	case "path/filepath.Clean", "path.Clean", "path/filepath.FromSlash", "path/filepath.ToSlash", "os.DirFS", "(*os.Root).FS":
+		return t.Path(args[0], env)
 	case "fmt.Sprintf":
-		return t.sprintf(x, args)
+		if rest, ok := t.List(args[1]); ok {
+			return t.sprintf(v, t.Path(args[0], env).Text, t.paths(rest, env))
+		}
 	}
-	if result, ok := t.result(x, fn, env); ok {
-		return result
+	if p, ok := t.result(fn, args, env); ok {
+		return p
 	}
-	if recv, _ := t.receiver(fn, ast.Unparen(x.Fun), x); recv != nil {
-		args = append(args, t.path(recv, env))
-	}
-	p := t.part(fmt.Sprintf("call %p", fn), args...)
-	p.called = true
+	p := t.part(fmt.Sprintf("call %p", fn), t.paths(args, env)...)
+	p.Opaque = true
 	return p
 }
 
-// result returns what a function of this package returns, if there is one place
-// where it does.
-func (t *Tracer) result(x *ast.CallExpr, fn *types.Func, env Env) (Path, bool) {
-	decl := t.Decl(fn)
-	if decl == nil || len(decl.Body.List) == 0 || t.depth > 3 {
-		return Path{}, false
-	}
-	ret, ok := decl.Body.List[len(decl.Body.List)-1].(*ast.ReturnStmt)
-	if !ok || len(ret.Results) != 1 || returns(decl.Body) > 1 {
-		return Path{}, false
-	}
-	t.depth++
-	defer func() { t.depth-- }()
-	p := t.path(ret.Results[0], t.Bind(fn, x, env))
-	if len(decl.Body.List) > 1 {
-		p.called = true // it may do something else, and return something else then
-	}
-	return p, len(decl.Body.List) == 1 || !p.Local
-}
-
-// returns counts the return statements in a function, those of function literals
-// included.
-func returns(body *ast.BlockStmt) (n int) {
-	for node := range ast.Preorder(body) {
-		if _, ok := node.(*ast.ReturnStmt); ok {
-			n++
+// Bind returns env for a call of fn, a function of this package.
+func (t *Tracer) Bind(fn *ssa.Function, args []ssa.Value, env Env) Env {
+	bound := Env{}
+	maps.Copy(bound, env)
+	for i, param := range fn.Params {
+		if i < len(args) {
+			bound[param] = t.Path(args[i], env)
 		}
 	}
-	return n
+	return bound
+}
+
+// result returns the path that a function of this package returns, if one
+// place returns it and its parameters decide it.
+func (t *Tracer) result(fn *ssa.Function, args []ssa.Value, env Env) (Path, bool) {
+	var found *ssa.Return
+	for _, block := range fn.Blocks {
+		ret, ok := block.Instrs[len(block.Instrs)-1].(*ssa.Return)
+		if ok && block != fn.Recover {
+			if found != nil {
+				return Path{}, false
+			}
+			found = ret
+		}
+	}
+	if found == nil || len(found.Results) != 1 {
+		return Path{}, false
+	}
+	t.depth += perCall
+	defer func() { t.depth -= perCall }()
+	p := t.Path(found.Results[0], t.Bind(fn, args, env))
+	return p, !p.Within(fn)
 }
 
 // sprintf puts the arguments into the format as far as they are strings.
-func (t *Tracer) sprintf(x *ast.CallExpr, args []Path) Path {
-	rest, p, next := args[0].Text, args[0], 1
-	p.Text = ""
+func (t *Tracer) sprintf(v *ssa.Call, format string, args []Path) Path {
+	var p Path
 	for {
-		text, after, found := strings.Cut(rest, "%")
+		text, after, found := strings.Cut(format, "%")
 		p.Text += text
 		if !found {
 			return p
 		}
 		verb := after[:min(1, len(after))]
-		switch rest = after[len(verb):]; {
+		switch format = after[len(verb):]; {
 		case verb == "%":
 			p.Text += "%"
-		case (verb == "s" || verb == "v" || verb == "d") && next < len(args):
-			p = concat(p, args[next])
-			next++
-		default: // widths and other verbs: the rest is not to be told
-			return concat(p, t.unknown(x))
+		case (verb == "s" || verb == "v" || verb == "d") && len(args) > 0:
+			p = concat(p, args[0])
+			args = args[1:]
+		default: // widths and other verbs: the code does not tell the rest
+			return concat(p, t.unknown(v))
 		}
 	}
 }

@@ -15,7 +15,11 @@ import (
 const (
 	Library  = "github.com/freehold-dev/freehold"
 	Sidecar  = Library + "/sidecar"
+	Reader   = Library + "/reader"
 	StateDir = Sidecar + "/statedir"
+
+	// SidecarName is the function that makes the name of a sidecar.
+	SidecarName = StateDir + ".Sidecar"
 )
 
 // Imports returns the packages by which pkg comes by others' types, pkg

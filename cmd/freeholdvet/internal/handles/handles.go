@@ -8,33 +8,34 @@ import (
 	"strings"
 
 	"github.com/freehold-dev/freehold/cmd/freeholdvet/internal/check"
-	"github.com/freehold-dev/freehold/cmd/freeholdvet/internal/fileio"
 	"github.com/freehold-dev/freehold/cmd/freeholdvet/internal/generated"
+	"github.com/freehold-dev/freehold/cmd/freeholdvet/internal/program"
 	"golang.org/x/tools/go/analysis"
-	"golang.org/x/tools/go/types/typeutil"
+	"golang.org/x/tools/go/ssa"
 )
 
 //go:embed doc.go
 var doc string
 
 // Analyzer is the check.
-var Analyzer = check.New("handles", doc, run)
+var Analyzer = check.New("handles", doc, run, program.Analyzer)
 
 func run(pass *check.Pass) {
 	if !slices.ContainsFunc(pass.Pkg.Imports(), func(p *types.Package) bool { return p.Path() == "unsafe" || p.Path() == "reflect" }) {
 		return
 	}
-	prying := prying(pass)
-	c := &checker{Pass: pass, tracer: fileio.NewTracer(pass.TypesInfo, pass.Files)}
 	for _, file := range pass.Files {
 		linknames(pass, file)
-		for n := range ast.Preorder(file) {
-			switch n := n.(type) {
-			case *ast.CallExpr:
-				c.calls(n)
-			case *ast.Ident:
-				if how := prying[pass.TypesInfo.Uses[n]]; how != "" {
-					instance(pass, n, how)
+	}
+	c := &checker{pass, pass.ResultOf[program.Analyzer].(*program.Package)}
+	for _, fn := range c.Functions {
+		for _, block := range fn.Blocks {
+			for _, instr := range block.Instrs {
+				switch instr := instr.(type) {
+				case *ssa.Convert:
+					c.conversion(instr)
+				case ssa.CallInstruction:
+					c.call(instr)
 				}
 			}
 		}
@@ -43,147 +44,115 @@ func run(pass *check.Pass) {
 
 type checker struct {
 	*check.Pass
-	tracer *fileio.Tracer
+	*program.Package
 }
 
-// prying returns the generic functions of the package that use unsafe or
-// reflect, and which: they may use it on a type that they are given.
-func prying(pass *check.Pass) map[types.Object]string {
-	all := map[types.Object]string{}
-	for _, file := range pass.Files {
-		for _, decl := range file.Decls {
-			if fn, ok := decl.(*ast.FuncDecl); ok && fn.Type.TypeParams != nil && fn.Body != nil {
-				all[pass.TypesInfo.Defs[fn.Name]] = pries(pass.TypesInfo, fn.Body)
+// conversion reports a conversion from or to a handle by unsafe.Pointer.
+func (c *checker) conversion(v *ssa.Convert) {
+	at := c.SyntaxAt(v.Pos())
+	switch from, to := v.X.Type(), v.Type(); {
+	case at == nil:
+	case isUnsafe(from):
+		report(c.Pass, at, "unsafe", to)
+	case isUnsafe(to):
+		report(c.Pass, at, "unsafe", from)
+	}
+}
+
+func isUnsafe(t types.Type) bool { return t == types.Typ[types.UnsafePointer] }
+
+// call reports a handle that is passed to reflect, or to a function of this
+// package that passes its argument on to reflect, or to unsafe.
+func (c *checker) call(call ssa.CallInstruction) {
+	at := c.Syntax(call)
+	fn, args := c.Callee(call.Common())
+	if fn == nil || at == nil {
+		return
+	}
+	if how := c.pries(fn); how != "" && fn.TypeParams().Len() > 0 {
+		for _, t := range typeArgs(c.Origin(call.Common().Value)) {
+			report(c.Pass, at, how, t)
+		}
+		return
+	}
+	switch name := program.Name(fn); {
+	case name == "reflect.ValueOf":
+		report(c.Pass, at, "reflect", c.held(args[0]).Type())
+	case slices.Contains(reflecting, name):
+		report(c.Pass, at, "reflect", c.reflected(args[0]))
+	default:
+		for inner := range program.Calls(fn) {
+			if by, values := c.Callee(inner.Common()); program.Name(by) == "reflect.ValueOf" {
+				if param, ok := c.held(values[0]).(*ssa.Parameter); ok && param.Parent() == fn {
+					report(c.Pass, at, "reflect", c.held(args[slices.Index(fn.Params, param)]).Type())
+				}
 			}
 		}
 	}
-	return all
 }
 
-// pries returns by which of unsafe and reflect the function gets at values, or
-// "".
-func pries(info *types.Info, body *ast.BlockStmt) string {
-	for n := range ast.Preorder(body) {
-		id, ok := n.(*ast.Ident)
-		if !ok {
-			continue
+// held returns the value in an interface, as far as the code tells it.
+func (c *checker) held(v ssa.Value) ssa.Value {
+	v = c.Origin(v)
+	if made, ok := v.(*ssa.MakeInterface); ok {
+		return c.Origin(made.X)
+	}
+	return v
+}
+
+// reflecting lists the functions by which reflect gets at the value in a variable.
+var reflecting = []string{"reflect.ValueOf", "reflect.New", "reflect.NewAt", "reflect.Zero"}
+
+// pries returns by which of unsafe and reflect a function of this package gets
+// at values, or "".
+func (c *checker) pries(fn *ssa.Function) string {
+	for _, block := range fn.Blocks {
+		for _, instr := range block.Instrs {
+			switch instr := instr.(type) {
+			case *ssa.Convert:
+				if isUnsafe(instr.X.Type()) || isUnsafe(instr.Type()) {
+					return "unsafe"
+				}
+			case ssa.CallInstruction:
+				if by, _ := c.Callee(instr.Common()); slices.Contains(reflecting, program.Name(by)) {
+					return "reflect"
+				}
+			}
 		}
-		switch obj := info.Uses[id].(type) {
-		case *types.TypeName:
-			if isUnsafe(obj.Type()) {
-				return "unsafe"
-			}
-		case *types.Func:
-			if slices.Contains(reflecting, obj.FullName()) {
-				return "reflect"
-			}
+	}
+	for _, literal := range fn.AnonFuncs {
+		if how := c.pries(literal); how != "" {
+			return how
 		}
 	}
 	return ""
 }
 
-// reflecting names the functions by which reflect gets at what a value holds.
-var reflecting = []string{"reflect.ValueOf", "reflect.Indirect", "reflect.New", "reflect.NewAt", "reflect.Zero"}
-
-// instance reports that a function which pries is used on a handle.
-func instance(pass *check.Pass, id *ast.Ident, how string) {
-	args := pass.TypesInfo.Instances[id].TypeArgs
-	for t := range args.Types() {
-		report(pass, id, how, t)
+// typeArgs returns the type arguments of the instance of a generic function.
+func typeArgs(v ssa.Value) []types.Type {
+	if fn, ok := v.(*ssa.Function); ok {
+		return fn.TypeArgs()
 	}
+	return nil
 }
 
-// calls reports a conversion from or to a handle by way of unsafe.Pointer, and
-// a handle given to reflect.
-func (c *checker) calls(call *ast.CallExpr) {
-	if tv := c.TypesInfo.Types[call.Fun]; tv.IsType() && len(call.Args) == 1 {
-		from, to := c.TypesInfo.TypeOf(call.Args[0]), tv.Type
-		if isUnsafe(from) {
-			report(c.Pass, call, "unsafe", to)
-		} else if isUnsafe(to) {
-			report(c.Pass, call, "unsafe", from)
-		}
-		return
-	}
-	fn, _ := c.tracer.Callee(call)
-	switch {
-	case fn == nil:
-	case valueOf(fn):
-		c.given(call, call.Args[0])
-	case slices.Contains(reflecting, fn.FullName()):
-		report(c.Pass, call, "reflect", reflected(c.TypesInfo, c.tracer.Value(call.Args[0])))
-	default:
-		for _, i := range c.reflected(fn) {
-			if i < len(call.Args) {
-				c.given(call, call.Args[i])
-			}
-		}
-	}
-}
-
-// given reports that x, which is given to reflect, is a handle.
-func (c *checker) given(call *ast.CallExpr, x ast.Expr) {
-	t := c.TypesInfo.TypeOf(x)
-	if types.IsInterface(t) {
-		t = c.TypesInfo.TypeOf(c.tracer.Value(x))
-	}
-	report(c.Pass, call, "reflect", t)
-}
-
-// valueOf reports whether fn makes a reflect.Value of what it is given.
-func valueOf(fn *types.Func) bool {
-	return fn.FullName() == "reflect.ValueOf" || fn.FullName() == "reflect.Indirect"
-}
-
-// reflected returns which parameters of a function of this package it gives to
-// reflect as they are.
-func (c *checker) reflected(fn *types.Func) (params []int) {
-	decl := c.tracer.Decl(fn)
-	if decl == nil || decl.Type.TypeParams != nil { // which prying knows
-		return nil
-	}
-	for n := range ast.Preorder(decl.Body) {
-		call, ok := n.(*ast.CallExpr)
-		if !ok {
-			continue
-		}
-		if by, _ := c.tracer.Callee(call); by == nil || !valueOf(by) {
-			continue
-		}
-		for i := range fn.Signature().Params().Len() {
-			if c.tracer.Object(call.Args[0]) == fn.Signature().Params().At(i) {
-				params = append(params, i)
-			}
-		}
-	}
-	return params
-}
-
-func isUnsafe(t types.Type) bool { return t == types.Typ[types.UnsafePointer] }
-
-// reflected returns the type of which the call x makes a reflect.Type, or nil.
-func reflected(info *types.Info, x ast.Expr) types.Type {
-	call, ok := ast.Unparen(x).(*ast.CallExpr)
+// reflected returns the type of which v is the reflect.Type, or nil.
+func (c *checker) reflected(v ssa.Value) types.Type {
+	call, ok := c.Origin(v).(*ssa.Call)
 	if !ok {
 		return nil
 	}
-	fn, ok := typeutil.Callee(info, call).(*types.Func)
-	if !ok {
-		return nil
-	}
-	switch fn.FullName() {
+	switch fn, args := c.Callee(&call.Call); program.Name(fn) {
 	case "reflect.TypeOf":
-		return info.TypeOf(call.Args[0])
+		return c.held(args[0]).Type()
 	case "reflect.TypeFor":
-		if index, ok := ast.Unparen(call.Fun).(*ast.IndexExpr); ok {
-			return info.TypeOf(index.Index)
-		}
+		return typeArgs(call.Call.Value)[0]
 	}
 	return nil
 }
 
 func report(pass *check.Pass, at analysis.Range, how string, t types.Type) {
-	if name, ok := handle(pass, t, 3); ok {
+	if name, ok := handle(pass, t, 5); ok {
 		pass.Findf(at, "%s goes around the methods of %s, which are all that its holder may do: call them instead", how, name)
 	}
 }
@@ -199,7 +168,7 @@ func handle(pass *check.Pass, t types.Type, depth int) (string, bool) {
 	}
 	switch t := t.Underlying().(type) {
 	case *types.Pointer:
-		return handle(pass, t.Elem(), depth)
+		return handle(pass, t.Elem(), depth-1)
 	case *types.Array:
 		return handle(pass, t.Elem(), depth-1)
 	case *types.Slice:

@@ -18,7 +18,7 @@ var Analyzer = check.New("rawsidecar", doc, run)
 
 // mayUse lists the packages that are made to use the raw library: itself, and
 // the program for people and shells.
-var mayUse = []string{generated.Sidecar, generated.Library + "/reader", generated.Library + "/cmd/freehold"}
+var mayUse = []string{generated.Sidecar, generated.Reader, generated.Library + "/cmd/freehold"}
 
 // rawNames lists what is raw although its types do not show it.
 var rawNames = map[string][]string{
@@ -36,7 +36,10 @@ func run(pass *check.Pass) {
 	if !imports(pass.Pkg) || slices.ContainsFunc(mayUse, func(root string) bool { return generated.Within(pass.Pkg.Path(), root) }) {
 		return
 	}
-	for file := range pass.ByHand() {
+	for _, file := range pass.Files {
+		if !pass.ByHand(file.Package) {
+			continue
+		}
 		for n := range ast.Preorder(file) {
 			id, ok := n.(*ast.Ident)
 			if !ok {

@@ -1,130 +1,81 @@
 package readmodifywrite
 
 import (
-	"go/ast"
+	"fmt"
+	"go/token"
 	"go/types"
+	"maps"
 	"slices"
 
 	"github.com/freehold-dev/freehold/cmd/freeholdvet/internal/fileio"
-	"golang.org/x/tools/go/cfg"
-	"golang.org/x/tools/go/types/typeutil"
+	"github.com/freehold-dev/freehold/cmd/freeholdvet/internal/program"
+	"golang.org/x/tools/go/ssa"
 )
 
-// reaches reports whether control may go on from the read to the write while
-// the path still means the same file. Of function literals, it knows that they
-// run where they stand: two beside each other are two functions.
-func (c *checker) reaches(body *ast.BlockStmt, read, write event) bool {
-	body, ok := c.common(body, read, write)
-	if !ok || c.deferred(body, read) {
+// reaches reports whether control may go on from the read to a write of the
+// same file, by a way on which the read has not failed. Of function literals, it
+// knows that they are called where they stand: two beside each other are two
+// functions.
+func (c *checker) reaches(read, write event) bool {
+	if read.deferred || read.literal && write.literal {
 		return false
 	}
-	if c.deferred(body, write) {
-		return true
+	want := read.path(nil).Text
+	if write.deferred || read.at == write.at {
+		return write.path(nil).Text == want
 	}
-	f := &flow{checker: c, write: write, err: c.failure(read.call), seen: map[step]bool{}}
-	for _, block := range cfg.New(body, c.mayReturn).Blocks {
-		for i, node := range block.Nodes {
-			if !contains(node, read.call) {
-				continue
-			}
-			if contains(node, write.call) {
-				return contains(write.call, read.call) || read.call.Pos() < write.call.Pos()
-			}
-			return f.from(block, i+1, f.err != nil)
+	f := &flow{
+		checker: c, read: read, write: write, want: want,
+		err:     failure(read.at),
+		again:   map[ssa.Value]bool{},
+		matters: map[any]bool{},
+		seen:    map[string]bool{},
+	}
+	for v := range c.Sources(read.from...) {
+		f.again[v] = c.Path(v, nil).Opaque
+	}
+	for v := range c.Sources(write.from...) {
+		f.matters[v] = true
+		if field := program.Field(v); field != nil {
+			f.matters[field] = true
 		}
 	}
-	return false
+	block := read.at.Block()
+	return f.from(block, slices.Index(block.Instrs, read.at)+1, fileio.Env{})
 }
 
-// contains reports whether m is n or in it.
-func contains(n, m ast.Node) bool { return n.Pos() <= m.Pos() && m.End() <= n.End() }
-
-// common returns the innermost function body that has both events in it, and
-// whether one of them is in no function literal there.
-func (c *checker) common(body *ast.BlockStmt, read, write event) (*ast.BlockStmt, bool) {
-	for {
-		var readIn, writeIn *ast.FuncLit
-		ast.Inspect(body, func(n ast.Node) bool {
-			lit, ok := n.(*ast.FuncLit)
-			if !ok {
-				return true
-			}
-			if contains(lit, read.call) {
-				readIn = lit
-			}
-			if contains(lit, write.call) {
-				writeIn = lit
-			}
-			return false
-		})
-		if readIn == nil || readIn != writeIn {
-			return body, readIn == nil || writeIn == nil
-		}
-		body = readIn.Body
-	}
-}
-
-// deferred reports whether the event happens when the function of this body
-// ends.
-func (c *checker) deferred(body *ast.BlockStmt, e event) bool {
-	cur, ok := c.root.FindNode(e.call)
-	if !ok {
-		return false
-	}
-	for around := range cur.Enclosing((*ast.DeferStmt)(nil)) {
-		return contains(body, around.Node())
-	}
-	return false
-}
-
-// mayReturn reports whether control goes on after call.
-func (c *checker) mayReturn(call *ast.CallExpr) bool {
-	switch fn := typeutil.Callee(c.TypesInfo, call).(type) {
-	case *types.Builtin:
-		return fn.Name() != "panic"
-	case *types.Func:
-		return !slices.Contains([]string{"os.Exit", "runtime.Goexit", "log.Fatal", "log.Fatalf", "log.Fatalln", "log.Panic", "log.Panicf", "log.Panicln"}, fn.FullName())
-	}
-	return true
-}
-
-// A flow follows control from a read to a write.
+// A flow follows control from a read to a write, and the path that the write
+// would have. The values of an Env are as they were at the read; it has those
+// that changed since.
 type flow struct {
 	*checker
-	write event
-	err   types.Object // the error of the read, or nil
-	seen  map[step]bool
+	read, write event
+	want        string             // the path that was read
+	err         ssa.Value          // the error of the read, or nil
+	again       map[ssa.Value]bool // values of the read's path that may be others if computed again
+	matters     map[any]bool       // values, variables and fields that the write's path depends on
+	seen        map[string]bool    // blocks, each with an Env
 }
 
-// A step is that control enters a block, while the variable still holds the
-// error of the read or not.
-type step struct {
-	block *cfg.Block
-	fresh bool
-}
-
-// from reports whether the write is reached from the i-th node of the block by
-// a way on which the read has not failed.
-func (f *flow) from(block *cfg.Block, i int, fresh bool) bool {
-	for _, node := range block.Nodes[i:] {
-		if contains(node, f.write.call) {
+// from reports whether the write is reached from the i-th instruction of block.
+func (f *flow) from(block *ssa.BasicBlock, i int, env fileio.Env) bool {
+	for _, instr := range block.Instrs[i:] {
+		switch {
+		case instr == f.write.at && f.write.path(env).Text == f.want:
 			return true
-		}
-		if f.assigns(node, f.write.path.Vars...) {
+		case instr == f.read.at:
 			return false
 		}
-		fresh = fresh && !f.assigns(node, f.err)
+		env = f.after(instr, env)
 	}
 	for i, next := range block.Succs {
-		if fresh && len(block.Succs) == 2 && f.failed(block.Nodes, i == 0) {
+		if f.failed(block, i == 0) {
 			continue
 		}
-		if next.Kind == cfg.KindRangeLoop && f.sets(next.Stmt, f.write.path.Vars) {
-			continue
-		}
-		if to := (step{next, fresh}); !f.seen[to] {
-			f.seen[to] = true
-			if f.from(next, 0, fresh) {
+		entered := f.enter(next, block, env)
+		if step := fmt.Sprint(next.Index, entered); !f.seen[step] && len(f.seen) < 1000 {
+			f.seen[step] = true
+			if f.from(next, 0, entered) {
 				return true
 			}
 		}
@@ -132,17 +83,82 @@ func (f *flow) from(block *cfg.Block, i int, fresh bool) bool {
 	return false
 }
 
-// assigns reports whether node gives one of the variables another value.
-func (f *flow) assigns(node ast.Node, vars ...types.Object) bool {
-	for n := range ast.Preorder(node) {
-		if f.sets(n, vars) {
-			return true
+// after returns env after an instruction.
+func (f *flow) after(instr ssa.Instruction, env fileio.Env) fileio.Env {
+	if store, ok := instr.(*ssa.Store); ok {
+		if variable := f.Variable(store.Addr); f.matters[variable] {
+			return with(env, variable, f.Path(store.Val, env))
+		}
+		if field := program.Field(store.Addr); field != nil && f.matters[field] {
+			return with(env, field, f.Anew(field))
 		}
 	}
-	return false
+	if v, ok := instr.(ssa.Value); ok && f.again[v] {
+		return with(env, v, f.Anew(v))
+	}
+	return env
 }
 
-func (f *flow) sets(n ast.Node, vars []types.Object) bool {
-	lhs, _ := fileio.Assigned(n)
-	return slices.ContainsFunc(lhs, func(x ast.Expr) bool { return slices.Contains(vars, f.tracer.Object(x)) })
+// enter returns env after control has gone from one block to another.
+func (f *flow) enter(block, from *ssa.BasicBlock, env fileio.Env) fileio.Env {
+	entered := env
+	for _, instr := range block.Instrs {
+		phi, ok := instr.(*ssa.Phi)
+		if !ok {
+			break
+		}
+		if f.matters[phi] {
+			entered = with(entered, phi, f.Path(phi.Edges[slices.Index(block.Preds, from)], env))
+		}
+	}
+	return entered
+}
+
+func with(env fileio.Env, key any, p fileio.Path) fileio.Env {
+	env = maps.Clone(env)
+	env[key] = p
+	return env
+}
+
+// failure returns the error of a call, or nil.
+func failure(instr ssa.Instruction) ssa.Value {
+	call, ok := instr.(*ssa.Call)
+	if !ok {
+		return nil
+	}
+	err := result(call, -1)
+	if err == nil || !types.Identical(err.Type(), errorType) {
+		return nil
+	}
+	return err
+}
+
+// failed reports whether the read has failed if the condition at the end of
+// block turns out as it does: then the write has nothing of the file.
+func (f *flow) failed(block *ssa.BasicBlock, condition bool) bool {
+	branch, ok := block.Instrs[len(block.Instrs)-1].(*ssa.If)
+	return ok && f.err != nil && f.implies(branch.Cond, condition)
+}
+
+// kinds lists functions that compare the kind of an error, the first argument.
+var kinds = []string{"errors.Is", "errors.As", "os.IsNotExist", "os.IsExist", "os.IsPermission"}
+
+// implies reports whether the read has failed if x is condition.
+func (f *flow) implies(x ssa.Value, condition bool) bool {
+	switch x := x.(type) {
+	case *ssa.UnOp:
+		return x.Op == token.NOT && f.implies(x.X, !condition)
+	case *ssa.Call:
+		fn, args := f.Callee(&x.Call)
+		return condition && slices.Contains(kinds, program.Name(fn)) && f.Origin(args[0]) == f.err
+	case *ssa.BinOp:
+		if f.Origin(x.X) != f.err {
+			return false
+		}
+		if y, ok := x.Y.(*ssa.Const); ok && y.IsNil() {
+			return condition == (x.Op == token.NEQ)
+		}
+		return condition && x.Op == token.EQL // err == fs.ErrNotExist
+	}
+	return false
 }

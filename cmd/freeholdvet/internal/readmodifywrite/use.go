@@ -1,95 +1,152 @@
 package readmodifywrite
 
 import (
-	"go/ast"
 	"go/token"
 	"go/types"
 	"slices"
 	"strings"
 
-	"golang.org/x/tools/go/ast/inspector"
-	"golang.org/x/tools/go/types/typeutil"
+	"github.com/freehold-dev/freehold/cmd/freeholdvet/internal/fileio"
+	"github.com/freehold-dev/freehold/cmd/freeholdvet/internal/program"
+	"golang.org/x/tools/go/ssa"
 )
 
-// result returns the variable that the call's first result is assigned to, or
-// nil.
-func (c *checker) result(call *ast.CallExpr) types.Object {
-	cur, ok := c.root.FindNode(call)
-	if !ok {
+// result returns the i-th result of a call, counting from the end if i is
+// negative; nil if the code does not use it.
+func result(call ssa.CallInstruction, i int) ssa.Value {
+	value := call.Value()
+	if value == nil {
 		return nil
 	}
-	assign, ok := cur.Parent().Node().(*ast.AssignStmt)
-	if !ok || len(assign.Rhs) != 1 {
-		return nil
+	results := call.Common().Signature().Results()
+	if i < 0 {
+		i += results.Len()
 	}
-	return c.tracer.Object(assign.Lhs[0])
-}
-
-// uses yields every place at which obj is used in the function around call,
-// except where it is assigned to.
-func (c *checker) uses(call *ast.CallExpr, obj types.Object) func(yield func(inspector.Cursor) bool) {
-	return func(yield func(inspector.Cursor) bool) {
-		cur, _ := c.root.FindNode(call)
-		for decl := range cur.Enclosing((*ast.FuncDecl)(nil), (*ast.GenDecl)(nil)) {
-			for use := range decl.Preorder((*ast.Ident)(nil)) {
-				assign, ok := use.Parent().Node().(*ast.AssignStmt)
-				assigned := ok && slices.Contains(assign.Lhs, ast.Expr(use.Node().(*ast.Ident)))
-				if !assigned && c.TypesInfo.Uses[use.Node().(*ast.Ident)] == obj && !yield(use) {
-					return
-				}
-			}
+	if results.Len() == 1 {
+		return value
+	}
+	for _, use := range *value.Referrers() {
+		if extract, ok := use.(*ssa.Extract); ok && extract.Index == i {
+			return extract
 		}
 	}
+	return nil
 }
 
-// comparing names functions that tell whether a content is the right one, or is
-// one at all.
+// The methods of a file that write it, and those that neither read nor write
+// it; the functions that write to their first argument, and the names of those
+// that make a writer of it.
+var (
+	writing  = []string{"Write", "WriteString", "WriteAt", "ReadFrom"}
+	harmless = []string{"Close", "Stat", "Name", "Sync", "Chmod", "Chown", "Chtimes", "Fd", "Truncate", "Seek", "ReadDir", "Readdir", "Readdirnames", "SyscallConn"}
+	writesTo = []string{"fmt.Fprint", "fmt.Fprintf", "fmt.Fprintln", "io.WriteString", "io.Copy", "io.CopyN", "io.CopyBuffer"}
+	writers  = []string{"NewEncoder", "NewWriter", "NewWriterSize"}
+)
+
+// throughHandle returns the events of the calls that read or write the file
+// which e opens. The first call that may read it stands for all.
+func (c *checker) throughHandle(e event) (events []event) {
+	file := result(e.call, 0)
+	if file == nil {
+		return nil
+	}
+	read := event{op: fileio.Read}
+	for use, alias := range c.Uses(file) {
+		reads, writes, cuts := c.handleUse(use, alias)
+		at := c.Place(use, e.call.Parent())
+		by, ok := use.(ssa.CallInstruction)
+		if !ok || at == nil || c.Syntax(by) == nil {
+			by, at = e.call, e.call
+		}
+		u := e
+		u.call, u.at = by, at
+		if reads && (read.call == nil || by.Pos() < read.call.Pos()) {
+			read = u
+			read.op = fileio.Read
+		}
+		if cuts || writes && e.op == fileio.Update {
+			u.op = fileio.Replace
+			events = append(events, u)
+		}
+	}
+	if read.call != nil {
+		events = append(events, read)
+	}
+	return events
+}
+
+// handleUse reports whether an instruction may read the file that it uses as
+// alias, writes it, or cuts it.
+func (c *checker) handleUse(use ssa.Instruction, alias ssa.Value) (reads, writes, cuts bool) {
+	call, ok := use.(ssa.CallInstruction)
+	if !ok {
+		_, compares := use.(*ssa.BinOp)
+		return !compares, false, false
+	}
+	fn, args := c.Callee(call.Common())
+	name := program.Name(fn)
+	method, isMethod := strings.CutPrefix(name, "(*os.File).")
+	if call.Common().IsInvoke() {
+		method, isMethod, args = call.Common().Method.Name(), true, []ssa.Value{call.Common().Value}
+	}
+	if len(args) == 0 || args[0] != alias {
+		return true, false, false
+	}
+	if isMethod {
+		writes = slices.Contains(writing, method)
+		return !writes && !slices.Contains(harmless, method), writes, method == "Truncate"
+	}
+	writes = slices.Contains(writesTo, name) || fn != nil && fn.Signature.Recv() == nil && slices.Contains(writers, fn.Name())
+	return !writes, writes, false
+}
+
+// comparing lists functions that report whether a content is the right one, or
+// is a valid one.
 var comparing = []string{"bytes.Equal", "bytes.Compare", "reflect.DeepEqual", "slices.Equal", "maps.Equal", "encoding/json.Valid", "unicode/utf8.Valid"}
 
-// digesting names the packages whose functions return a digest of a content, or
-// write one in another way: from them the content cannot be had.
+// digesting lists the packages whose functions return a digest of a content, or
+// spell one: the content cannot be had from a digest.
 var digesting = []string{"crypto/", "hash/", "encoding/hex", "encoding/base64"}
 
-// onlyCompared reports whether the content that the call returns serves for
-// nothing but to see if it is equal to something, or is not used at all.
-func (c *checker) onlyCompared(call *ast.CallExpr) bool {
-	if !c.returnsContent(call) {
-		return false
+// onlyCompared reports whether the content that the call returns is compared
+// and serves for nothing else.
+func (c *checker) onlyCompared(call ssa.CallInstruction) bool {
+	results := call.Common().Signature().Results()
+	if results.Len() == 0 || !isContent(results.At(0).Type()) {
+		return false // the call may have put the content into an argument
 	}
-	cur, ok := c.root.FindNode(call)
-	return ok && (c.onlyCompares(cur) || c.discarded(cur))
+	content := result(call, 0)
+	return content == nil || c.compared(content)
 }
 
-// digests reports whether what fn returns is made of a content and does not hold
-// it.
-func digests(fn *types.Func) bool {
-	return fn.Pkg() != nil && fn.Signature().Recv() == nil &&
-		slices.ContainsFunc(digesting, func(prefix string) bool { return strings.HasPrefix(fn.Pkg().Path()+"/", prefix) })
-}
-
-// onlyCompares reports whether the value of the call at cur, or of the variable
-// that it is assigned to, is an operand of comparisons and nothing else.
-func (c *checker) onlyCompares(cur inspector.Cursor) bool {
-	call := cur.Node().(*ast.CallExpr)
-	obj := c.result(call)
-	if obj == nil {
-		return c.compared(cur)
-	}
-	for use := range c.uses(call, obj) {
-		if !c.compared(use) {
+// compared reports whether all uses of a content are comparisons.
+func (c *checker) compared(content ssa.Value) bool {
+	for use := range c.Uses(content) {
+		switch use := use.(type) {
+		case *ssa.BinOp:
+			if use.Op != token.EQL && use.Op != token.NEQ {
+				return false
+			}
+		case *ssa.Call:
+			fn, _ := c.Callee(&use.Call)
+			if !slices.Contains(comparing, program.Name(fn)) && (!digests(fn) || !c.compared(use)) {
+				return false
+			}
+		default:
 			return false
 		}
 	}
 	return true
 }
 
-// returnsContent reports whether the call's first result is text or bytes;
-// otherwise it may have put them into what it was given.
-func (c *checker) returnsContent(call *ast.CallExpr) bool {
-	t := c.TypesInfo.TypeOf(call)
-	if results, ok := t.(*types.Tuple); ok && results.Len() > 0 {
-		t = results.At(0).Type()
-	}
+// digests reports whether fn returns a digest.
+func digests(fn *ssa.Function) bool {
+	return fn != nil && fn.Pkg != nil && fn.Signature.Recv() == nil &&
+		slices.ContainsFunc(digesting, func(prefix string) bool { return strings.HasPrefix(fn.Pkg.Pkg.Path()+"/", prefix) })
+}
+
+// isContent reports whether t is text or bytes.
+func isContent(t types.Type) bool {
 	switch t := t.Underlying().(type) {
 	case *types.Basic:
 		return t.Info()&types.IsString != 0
@@ -99,8 +156,8 @@ func (c *checker) returnsContent(call *ast.CallExpr) bool {
 	return false
 }
 
-// keeps reports whether a function has no way to hand on what it reads, except
-// whether it was right.
+// keeps reports whether a function has no way to hand on the content that it
+// reads, except whether that was right.
 func keeps(sig *types.Signature) bool {
 	for result := range sig.Results().Variables() {
 		if b, ok := result.Type().Underlying().(*types.Basic); !types.Identical(result.Type(), errorType) && (!ok || b.Kind() != types.Bool) {
@@ -115,29 +172,4 @@ func keeps(sig *types.Signature) bool {
 	return sig.Recv() == nil
 }
 
-// discarded reports whether the value at cur is assigned to nothing.
-func (c *checker) discarded(cur inspector.Cursor) bool {
-	assign, ok := cur.Parent().Node().(*ast.AssignStmt)
-	if !ok {
-		return false
-	}
-	id, ok := assign.Lhs[0].(*ast.Ident)
-	return ok && id.Name == "_"
-}
-
-// compared reports whether the value at cur is an operand of a comparison.
-func (c *checker) compared(cur inspector.Cursor) bool {
-	switch parent := cur.Parent().Node().(type) {
-	case *ast.BinaryExpr:
-		return parent.Op == token.EQL || parent.Op == token.NEQ
-	case *ast.ParenExpr, *ast.SliceExpr:
-		return c.compared(cur.Parent())
-	case *ast.CallExpr:
-		if c.TypesInfo.Types[parent.Fun].IsType() { // string(text) == …
-			return c.compared(cur.Parent())
-		}
-		fn, ok := typeutil.Callee(c.TypesInfo, parent).(*types.Func)
-		return ok && (slices.Contains(comparing, fn.FullName()) || digests(fn) && c.onlyCompares(cur.Parent()))
-	}
-	return false
-}
+var errorType = types.Universe.Lookup("error").Type()

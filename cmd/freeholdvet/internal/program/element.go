@@ -1,0 +1,219 @@
+package program
+
+import (
+	"cmp"
+	"go/constant"
+	"go/token"
+	"go/types"
+	"iter"
+	"slices"
+
+	"golang.org/x/tools/go/ssa"
+)
+
+// container returns the map or array that v is, or is a slice of, if the code
+// makes it here; or nil.
+func (p *Package) container(v ssa.Value) ssa.Value {
+	switch v := p.Origin(v).(type) {
+	case *ssa.MakeMap, *ssa.Alloc:
+		return v
+	case *ssa.Slice:
+		if v.Low == nil && v.High == nil {
+			return p.container(v.X)
+		}
+	case *ssa.UnOp:
+		if alloc, ok := v.X.(*ssa.Alloc); ok && v.Op == token.MUL {
+			return alloc
+		}
+	}
+	return nil
+}
+
+// Element returns the element of v, a map or slice that the code spells out,
+// at a constant key; nil if the code does not tell it or sets it twice.
+func (p *Package) Element(v, key ssa.Value) ssa.Value {
+	want, ok := key.(*ssa.Const)
+	if !ok || want.Value == nil {
+		return nil
+	}
+	var found ssa.Value
+	for _, e := range p.entries[p.container(v)] {
+		have, ok := e.key.(*ssa.Const)
+		if !ok || have.Value == nil {
+			return nil
+		}
+		if have.Value.Kind() == want.Value.Kind() && constant.Compare(have.Value, token.EQL, want.Value) {
+			if found != nil {
+				return nil
+			}
+			found = e.value
+		}
+	}
+	return found
+}
+
+// List returns the elements of a slice that the code spells out, and whether
+// it does.
+func (p *Package) List(v ssa.Value) (list []ssa.Value, ok bool) {
+	if c, ok := v.(*ssa.Const); ok {
+		return nil, c.IsNil()
+	}
+	entries := slices.Clone(p.entries[p.container(v)])
+	index := func(e entry) int64 {
+		if c, ok := e.key.(*ssa.Const); ok && c.Value != nil && c.Value.Kind() == constant.Int {
+			return c.Int64()
+		}
+		return -1
+	}
+	slices.SortStableFunc(entries, func(a, b entry) int { return cmp.Compare(index(a), index(b)) })
+	for i, e := range entries {
+		if index(e) != int64(i) {
+			return nil, false
+		}
+		list = append(list, e.value)
+	}
+	return list, list != nil
+}
+
+// Turns returns the values that v has in the turns of a loop over a map or
+// slice that the code spells out; nil if v is no variable of such a loop.
+func (p *Package) Turns(v ssa.Value) (turns []ssa.Value) {
+	over, keys := loop(v)
+	if over == nil {
+		return nil
+	}
+	for _, e := range p.entries[p.container(over)] {
+		if keys {
+			turns = append(turns, e.key)
+		} else {
+			turns = append(turns, e.value)
+		}
+	}
+	return turns
+}
+
+// loop returns the map or slice of whose loop v is the key or the element.
+func loop(v ssa.Value) (over ssa.Value, keys bool) {
+	var index ssa.Value
+	switch v := v.(type) {
+	case *ssa.Extract:
+		if next, ok := v.Tuple.(*ssa.Next); ok && !next.IsString {
+			return next.Iter.(*ssa.Range).X, v.Index == 1
+		}
+	case *ssa.UnOp:
+		if at, ok := v.X.(*ssa.IndexAddr); ok {
+			over, index = at.X, at.Index
+		}
+	case *ssa.Index:
+		over, index = v.X, v.Index
+	}
+	if sum, ok := index.(*ssa.BinOp); ok {
+		if counter, ok := sum.X.(*ssa.Phi); ok && counter.Comment == "rangeindex" {
+			return over, false
+		}
+	}
+	return nil, false
+}
+
+// Sources yields v and all values that it is computed from, in the function of
+// v and the functions around it, as far as Origin and the lists of the code
+// lead.
+func (p *Package) Sources(values ...ssa.Value) iter.Seq[ssa.Value] {
+	return func(yield func(ssa.Value) bool) {
+		seen := map[ssa.Value]bool{}
+		for len(values) > 0 {
+			v := values[0]
+			values = values[1:]
+			if v == nil || seen[v] {
+				continue
+			}
+			seen[v] = true
+			if !yield(v) {
+				return
+			}
+			if origin := p.Origin(v); origin != v {
+				values = append(values, origin)
+				continue
+			}
+			list, _ := p.List(v)
+			values = append(append(values, p.Variable(v), p.Value(v)), list...)
+			if instr, ok := v.(ssa.Instruction); ok {
+				for _, operand := range instr.Operands(nil) {
+					values = append(values, *operand)
+				}
+			}
+		}
+	}
+}
+
+// Uses yields the instructions that use v, also in another type, out of a
+// variable or by an embedded field, each with the operand that stands for v.
+func (p *Package) Uses(v ssa.Value) iter.Seq2[ssa.Instruction, ssa.Value] {
+	return func(yield func(ssa.Instruction, ssa.Value) bool) {
+		seen := map[ssa.Value]bool{}
+		var visit func(v ssa.Value) bool
+		visit = func(v ssa.Value) bool {
+			if seen[v] || v.Referrers() == nil {
+				return true
+			}
+			seen[v] = true
+			for _, use := range *v.Referrers() {
+				next, passes := passed(use, v)
+				if !passes && !yield(use, v) {
+					return false
+				}
+				for _, alias := range next {
+					if !visit(alias) {
+						return false
+					}
+				}
+			}
+			return true
+		}
+		visit(v)
+	}
+}
+
+// passed returns the values by which v goes on after use, and whether use does
+// no more than to pass v on.
+func passed(use ssa.Instruction, v ssa.Value) (next []ssa.Value, passes bool) {
+	switch use := use.(type) {
+	case *ssa.Store:
+		if alloc, ok := use.Addr.(*ssa.Alloc); ok && use.Val == v {
+			return []ssa.Value{alloc}, true
+		}
+		return nil, use.Addr == v
+	case *ssa.MakeClosure:
+		fn := use.Fn.(*ssa.Function)
+		for i, bound := range use.Bindings {
+			if bound == v && fn.Object() == nil {
+				next = append(next, fn.FreeVars[i])
+			}
+		}
+		return next, next != nil
+	case *ssa.FieldAddr:
+		if Field(use).Embedded() {
+			return []ssa.Value{use}, true
+		}
+	case *ssa.UnOp:
+		return []ssa.Value{use}, use.Op == token.MUL
+	case *ssa.Phi, *ssa.ChangeType, *ssa.ChangeInterface, *ssa.MakeInterface, *ssa.Convert, *ssa.Slice:
+		return []ssa.Value{use.(ssa.Value)}, true
+	}
+	return nil, false
+}
+
+// Field returns the field that v is, points to or is read from, or nil.
+func Field(v ssa.Value) *types.Var {
+	switch v := v.(type) {
+	case *ssa.Field:
+		return v.X.Type().Underlying().(*types.Struct).Field(v.Field)
+	case *ssa.FieldAddr:
+		return v.X.Type().Underlying().(*types.Pointer).Elem().Underlying().(*types.Struct).Field(v.Field)
+	case *ssa.UnOp:
+		if at, ok := v.X.(*ssa.FieldAddr); ok && v.Op == token.MUL {
+			return Field(at)
+		}
+	}
+	return nil
+}

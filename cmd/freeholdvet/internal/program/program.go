@@ -1,0 +1,297 @@
+// Package program holds the code of one package in SSA form and answers from
+// it which function a call calls and which value a variable holds. It does not
+// follow values through the heap or into other packages.
+package program
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+	"iter"
+	"reflect"
+	"slices"
+
+	"golang.org/x/tools/go/analysis"
+	"golang.org/x/tools/go/ssa"
+)
+
+// Analyzer builds a [Package] for other checks. passes/buildssa would do, but
+// it needs facts on every imported package: go vet would have to type-check the
+// standard library first.
+var Analyzer = &analysis.Analyzer{
+	Name:       "program",
+	Doc:        "builds the SSA form that other checks share",
+	Run:        build,
+	ResultType: reflect.TypeFor[*Package](),
+}
+
+// noReturn lists the functions that end the process or the goroutine.
+var noReturn = []string{"os.Exit", "runtime.Goexit", "log.Fatal", "log.Fatalf", "log.Fatalln", "log.Panic", "log.Panicf", "log.Panicln"}
+
+// A Package is one package in SSA form. Its methods only read it.
+type Package struct {
+	Types     *types.Package
+	Functions []*ssa.Function // declared functions, literals and the initializer
+
+	calls    map[token.Pos]*ast.CallExpr        // by the position of the parenthesis
+	closures map[*ssa.Function]*ssa.MakeClosure // by literal
+	stores   map[ssa.Value][]*ssa.Store         // by variable
+	escaped  map[ssa.Value]bool                 // variables whose address is passed on
+	entries  map[ssa.Value][]entry              // by map or array
+}
+
+// An entry is one element that a statement puts into a map or an array.
+type entry struct{ key, value ssa.Value }
+
+func build(pass *analysis.Pass) (any, error) {
+	prog := ssa.NewProgram(pass.Fset, 0)
+	prog.SetNoReturn(func(fn *types.Func) bool { return slices.Contains(noReturn, fn.FullName()) })
+	for _, imported := range pass.Pkg.Imports() {
+		prog.CreatePackage(imported, nil, nil, true)
+	}
+	built := prog.CreatePackage(pass.Pkg, pass.Files, pass.TypesInfo, false)
+	built.Build()
+
+	p := &Package{
+		Types:    pass.Pkg,
+		calls:    map[token.Pos]*ast.CallExpr{},
+		closures: map[*ssa.Function]*ssa.MakeClosure{},
+		stores:   map[ssa.Value][]*ssa.Store{},
+		escaped:  map[ssa.Value]bool{},
+		entries:  map[ssa.Value][]entry{},
+	}
+	p.add(built.Func("init"))
+	for _, file := range pass.Files {
+		for n := range ast.Preorder(file) {
+			switch n := n.(type) {
+			case *ast.CallExpr:
+				p.calls[n.Lparen] = n
+			case *ast.FuncDecl:
+				if fn, ok := pass.TypesInfo.Defs[n.Name].(*types.Func); ok {
+					p.add(prog.FuncValue(fn))
+				}
+			}
+		}
+	}
+	p.index()
+	return p, nil
+}
+
+// add appends fn and the literals in it to the functions.
+func (p *Package) add(fn *ssa.Function) {
+	p.Functions = append(p.Functions, fn)
+	for _, literal := range fn.AnonFuncs {
+		p.add(literal)
+	}
+}
+
+// index notes closures, then stores, then elements: each needs those before.
+func (p *Package) index() {
+	p.each(func(instr ssa.Instruction) {
+		if closure, ok := instr.(*ssa.MakeClosure); ok {
+			p.closures[closure.Fn.(*ssa.Function)] = closure
+		}
+	})
+	p.each(func(instr ssa.Instruction) {
+		store, isStore := instr.(*ssa.Store)
+		if isStore {
+			if v := p.Variable(store.Addr); v != nil {
+				p.stores[v] = append(p.stores[v], store)
+			}
+		}
+		for _, operand := range instr.Operands(nil) {
+			if v := p.Variable(*operand); v != nil && (!usesOnly(instr) || isStore && store.Val == *operand) {
+				p.escaped[v] = true
+			}
+		}
+	})
+	p.each(func(instr ssa.Instruction) {
+		switch instr := instr.(type) {
+		case *ssa.MapUpdate:
+			p.enter(instr.Map, instr.Key, instr.Value)
+		case *ssa.Store:
+			if at, ok := instr.Addr.(*ssa.IndexAddr); ok {
+				p.enter(at.X, at.Index, instr.Val)
+			}
+		}
+	})
+}
+
+func (p *Package) enter(into, key, value ssa.Value) {
+	if c := p.container(into); c != nil {
+		p.entries[c] = append(p.entries[c], entry{key, value})
+	}
+}
+
+// each calls do for every instruction of the package.
+func (p *Package) each(do func(ssa.Instruction)) {
+	for _, fn := range p.Functions {
+		for _, block := range fn.Blocks {
+			for _, instr := range block.Instrs {
+				do(instr)
+			}
+		}
+	}
+}
+
+// Calls yields the calls in a function, in its literals not.
+func Calls(fn *ssa.Function) iter.Seq[ssa.CallInstruction] {
+	return func(yield func(ssa.CallInstruction) bool) {
+		for _, block := range fn.Blocks {
+			for _, instr := range block.Instrs {
+				if call, ok := instr.(ssa.CallInstruction); ok && !yield(call) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// usesOnly reports whether instr reads or writes a variable and does not pass
+// its address on.
+func usesOnly(instr ssa.Instruction) bool {
+	switch instr.(type) {
+	case *ssa.Store, *ssa.UnOp, *ssa.MakeClosure, *ssa.FieldAddr, *ssa.IndexAddr, *ssa.Slice:
+		return true
+	}
+	return false
+}
+
+// Variable returns the variable whose address v is, a [ssa.Alloc] or a
+// [ssa.Global], also where v is that variable in a function literal; or nil.
+func (p *Package) Variable(v ssa.Value) ssa.Value {
+	switch v := v.(type) {
+	case *ssa.Alloc, *ssa.Global:
+		return v
+	case *ssa.FreeVar:
+		fn := v.Parent()
+		if closure := p.closures[fn]; closure != nil {
+			return p.Variable(closure.Bindings[slices.Index(fn.FreeVars, v)])
+		}
+	}
+	return nil
+}
+
+// Value returns the only value that the variable v ever holds, or nil.
+func (p *Package) Value(v ssa.Value) ssa.Value {
+	if stores := p.stores[v]; len(stores) == 1 && !p.escaped[v] {
+		return stores[0].Val
+	}
+	return nil
+}
+
+// Origin returns v or, if v is read from a variable, the value that the
+// variable was set to, as far as one assignment decides it.
+func (p *Package) Origin(v ssa.Value) ssa.Value {
+	for range 100 { // x = x would go on for ever
+		var from ssa.Value
+		switch v := v.(type) {
+		case *ssa.ChangeType:
+			from = v.X
+		case *ssa.UnOp:
+			if variable := p.Variable(v.X); variable != nil && v.Op == token.MUL {
+				if from = p.Value(variable); from == nil {
+					from = p.decided(v, variable)
+				}
+			}
+		}
+		if from == nil {
+			break
+		}
+		v = from
+	}
+	return v
+}
+
+// decided returns the value of the one assignment that decides which value
+// load reads, whatever way control has taken, or nil.
+func (p *Package) decided(load *ssa.UnOp, variable ssa.Value) ssa.Value {
+	alloc, ok := load.X.(*ssa.Alloc)
+	inLiteral := func(s *ssa.Store) bool { return s.Addr != ssa.Value(alloc) }
+	if !ok || p.escaped[variable] || slices.ContainsFunc(p.stores[variable], inLiteral) {
+		return nil
+	}
+	found := map[ssa.Value]bool{}
+	seen := map[*ssa.BasicBlock]bool{}
+	var before func(block *ssa.BasicBlock, end int)
+	before = func(block *ssa.BasicBlock, end int) {
+		for _, instr := range slices.Backward(block.Instrs[:end]) {
+			if store, ok := instr.(*ssa.Store); ok && store.Addr == load.X {
+				found[store.Val] = true
+				return
+			}
+			if instr == ssa.Instruction(alloc) {
+				found[nil] = true
+				return
+			}
+		}
+		for _, earlier := range block.Preds {
+			if !seen[earlier] {
+				seen[earlier] = true
+				before(earlier, len(earlier.Instrs))
+			}
+		}
+	}
+	before(load.Block(), slices.Index(load.Block().Instrs, ssa.Instruction(load)))
+	if len(found) != 1 {
+		return nil
+	}
+	for value := range found {
+		return value
+	}
+	return nil
+}
+
+// Callee returns the function that a call calls, also where a variable holds
+// it, and the arguments, a receiver first. It returns nil if the code does not
+// tell.
+func (p *Package) Callee(call *ssa.CallCommon) (fn *ssa.Function, args []ssa.Value) {
+	if call.IsInvoke() {
+		return nil, nil
+	}
+	switch callee := p.Origin(call.Value).(type) {
+	case *ssa.Function:
+		fn, args = callee, call.Args
+	case *ssa.MakeClosure:
+		fn, args = callee.Fn.(*ssa.Function), call.Args
+		if fn.Object() != nil { // a method value, which binds the receiver
+			args = slices.Concat(callee.Bindings, args)
+		}
+	default:
+		return nil, nil
+	}
+	if generic := fn.Origin(); generic != nil {
+		fn = generic
+	}
+	return fn, args
+}
+
+// Name returns the full name of a declared function, or "".
+func Name(fn *ssa.Function) string {
+	if fn != nil {
+		if obj, ok := fn.Object().(*types.Func); ok {
+			return obj.FullName()
+		}
+	}
+	return ""
+}
+
+// Syntax returns the expression of a call, or nil if the compiler added it.
+func (p *Package) Syntax(call ssa.CallInstruction) *ast.CallExpr { return p.calls[call.Common().Pos()] }
+
+// SyntaxAt returns the expression of the call or conversion whose parenthesis
+// is at pos, or nil.
+func (p *Package) SyntaxAt(pos token.Pos) *ast.CallExpr { return p.calls[pos] }
+
+// Place returns instr if it is in fn, or else the instruction of fn that makes
+// the literal around it; nil if there is none.
+func (p *Package) Place(instr ssa.Instruction, fn *ssa.Function) ssa.Instruction {
+	for instr.Parent() != fn {
+		closure := p.closures[instr.Parent()]
+		if closure == nil {
+			return nil
+		}
+		instr = closure
+	}
+	return instr
+}
