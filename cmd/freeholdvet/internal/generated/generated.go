@@ -11,15 +11,19 @@ import (
 	"github.com/freehold-dev/freehold/schema/declare"
 )
 
-// The paths of the library's packages.
+// The import paths of the library that the checks know, and the function that
+// makes the name of a sidecar.
 const (
-	Library  = "github.com/freehold-dev/freehold"
-	Sidecar  = Library + "/sidecar"
-	Reader   = Library + "/reader"
-	StateDir = Sidecar + "/statedir"
+	Library = "github.com/freehold-dev/freehold"
+	Sidecar = Library + "/sidecar"
+	Store   = Sidecar + "/store"
+	Adopt   = Sidecar + "/adopt"
+	Prune   = Sidecar + "/prune"
+	Upgrade = Sidecar + "/upgrade"
+	Reader  = Library + "/reader"
+	Command = Library + "/cmd/freehold"
 
-	// SidecarName is the function that makes the name of a sidecar.
-	SidecarName = StateDir + ".Sidecar"
+	SidecarName = Store + ".Sidecar"
 )
 
 // Imports returns the packages by which pkg comes by others' types, pkg

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/freehold-dev/freehold/sidecar"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 
 	"m/cost/internal/costfile"
 )
@@ -23,14 +23,14 @@ func Wrong(ctx context.Context, dir string) error {
 	accept := sidecar.Accept // want `sidecar.Accept writes`
 	_, _ = accept(ctx, dir, "cost", nil)
 	_, err = sidecar.Quarantine(ctx, dir, "cost", nil) // want `sidecar.Quarantine writes`
-	if err := statedir.Create(dir); err != nil {       // want `statedir.Create writes`
+	if err := store.Create(dir); err != nil {          // want `store.Create writes`
 		return err
 	}
-	d, err := statedir.Open(dir)
+	d, err := store.Open(dir)
 	if err != nil {
 		return err
 	}
-	_, err = d.Quarantine("cost.json") // want `statedir.Quarantine writes`
+	_, err = d.Quarantine("cost.json") // want `store.Quarantine writes`
 	return err
 }
 
@@ -39,7 +39,7 @@ func part(e sidecar.Entry) {
 }
 
 func Right(ctx context.Context, dir string) (sidecar.Commit, error) {
-	dir, err := statedir.Find(dir)
+	dir, err := store.Find(dir)
 	if err != nil {
 		return sidecar.Commit{}, err
 	}

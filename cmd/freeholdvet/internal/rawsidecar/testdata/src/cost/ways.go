@@ -4,7 +4,7 @@ import (
 	"context"
 
 	raw "github.com/freehold-dev/freehold/sidecar"
-	. "github.com/freehold-dev/freehold/sidecar/statedir"
+	. "github.com/freehold-dev/freehold/sidecar/store"
 
 	"m/cost/internal/costfile"
 )
@@ -22,7 +22,7 @@ func Ways(ctx context.Context, dir string, m mine, u updater) {
 	update := m.Writer.Update // want `sidecar.Update writes`
 	_, _ = update(ctx, nil)
 	(*raw.Writer).Update(m.Writer, ctx, nil) // want `sidecar.Update writes`
-	each(dir, Create)                        // want `statedir.Create writes`
+	each(dir, Create)                        // want `store.Create writes`
 	set := raw.ValueOf[uint64]               // want `sidecar.ValueOf writes`
 	_ = set
 	_, _ = open(ctx, dir, "cost", nil)

@@ -2,16 +2,16 @@ package whole
 
 import (
 	"github.com/freehold-dev/freehold/sidecar"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 func Make(dir string) error {
 	if err := sidecar.Create(dir); err != nil { // want `sidecar.Create writes`
 		return err
 	}
-	d, err := statedir.Open(dir)
+	d, err := store.Open(dir)
 	if err != nil {
 		return err
 	}
-	return d.Drop("cost.json") // want `statedir.Drop writes`
+	return d.Drop("cost.json") // want `store.Drop writes`
 }

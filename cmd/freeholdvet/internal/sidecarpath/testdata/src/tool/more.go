@@ -8,7 +8,7 @@ import (
 	"syscall"
 
 	"github.com/freehold-dev/freehold/reader"
-	"github.com/freehold-dev/freehold/sidecar/statedir"
+	library "github.com/freehold-dev/freehold/sidecar/store"
 	"github.com/rogpeppe/go-internal/lockedfile"
 )
 
@@ -21,8 +21,8 @@ func flagsInVariable(dir string) {
 }
 
 func named(dir string) {
-	os.Remove(filepath.Join(dir, statedir.Sidecar("cost"))) // want `cost.json is the sidecar`
-	os.Remove(filepath.Join(dir, statedir.Sidecar("report")))
+	os.Remove(filepath.Join(dir, library.Sidecar("cost"))) // want `cost.json is the sidecar`
+	os.Remove(filepath.Join(dir, library.Sidecar("report")))
 	os.Remove(strings.Join([]string{dir, "cost.json"}, "/")) // want `cost.json is the sidecar`
 	elements := []string{dir, "cost.json"}
 	os.Remove(filepath.Join(elements...)) // want `cost.json is the sidecar`
