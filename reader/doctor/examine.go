@@ -285,7 +285,7 @@ func (p *patient) lost() {
 // moved reports whether none of the files and directories is there any more that
 // the manifest knows by their inodes, and others are in their places, and says
 // so once: that is what a copy looks like.
-func (p *patient) moved(lost []store.Loss) bool {
+func (p *patient) moved(lost []store.Entry) bool {
 	known, others := 1, 0 // the state's lock
 	for _, o := range p.manifest.Declaration.Owners {
 		known++

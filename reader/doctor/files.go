@@ -14,7 +14,7 @@ import (
 
 // files says what is wrong with files and directories as such.
 func (p *patient) files() {
-	found, err := p.dir.Inventory(p.manifest)
+	found, err := p.dir.Scan(p.manifest)
 	if err != nil {
 		p.find(p.unusableDirectory(), p.path, "not all of it could be looked at: "+err.Error(), p.opened(err, "let its user read it"))
 	}
@@ -48,7 +48,7 @@ func (p *patient) files() {
 	p.listed("readable", "other users may read", readable)
 	p.listed("read-only", "the state's user may not write", fixed)
 	p.listed("strangers", "not Freehold's", strange)
-	p.litter()
+	p.litter(found)
 	p.quarantine(found)
 }
 
@@ -68,7 +68,7 @@ func (p *patient) listed(about, what string, names []string) {
 
 // stranger looks at what is none of Freehold's, and reports whether it is a
 // stranger and nothing else.
-func (p *patient) stranger(f store.Found) bool {
+func (p *patient) stranger(f store.Entry) bool {
 	if filepath.Dir(f.Name) != "." {
 		if f.Name != filepath.Join(".freehold", "instances.json") {
 			p.find(Unknown, f.Name, fmt.Sprintf("the %s is not Freehold's, and .freehold is for nothing else", f.Type), p.away(f.Name))
@@ -94,7 +94,7 @@ func (p *patient) stranger(f store.Found) bool {
 
 // sidecarOf returns the owner of a sidecar under a name that is no declared
 // owner's.
-func (p *patient) sidecarOf(f store.Found) (owner string, ok bool) {
+func (p *patient) sidecarOf(f store.Entry) (owner string, ok bool) {
 	if f.Type != "file" || f.Size == 0 || f.Size > document.MaxSize {
 		return "", false
 	}
@@ -110,8 +110,8 @@ func (p *patient) sidecarOf(f store.Found) (owner string, ok bool) {
 }
 
 // modes says who else may write a file, and whether it is one.
-func (p *patient) modes(f store.Found) {
-	folders := []store.Role{store.StateFolder, store.MetaFolder, store.PendingFolder, store.ClaimsFolder, store.QuarantineFolder}
+func (p *patient) modes(f store.Entry) {
+	folders := []store.Role{store.StateFolder, store.MetaFolder, store.PendingFolder, store.ClaimsFolder, store.QuarantineFolder, store.UpgradeFolder}
 	want := "file"
 	if slices.Contains(folders, f.Role) {
 		want = "directory"
@@ -139,7 +139,7 @@ func (p *patient) modes(f store.Found) {
 }
 
 // bare returns the command that takes the extended attributes from a file.
-func (p *patient) bare(f store.Found) remedy {
+func (p *patient) bare(f store.Entry) remedy {
 	if slices.ContainsFunc(f.Attributes, func(name string) bool { return strings.HasPrefix(name, "system.posix_acl") }) {
 		return p.on(f.Name, "setfacl", "-b").but("give access by mode and group instead")
 	}
@@ -151,22 +151,22 @@ func (p *patient) bare(f store.Found) remedy {
 }
 
 // litter says what killed processes left.
-func (p *patient) litter() {
-	left, err := p.dir.Strays(p.manifest)
-	if err != nil {
-		p.find(p.unusableDirectory(), p.path, "it could not be told what killed processes left: "+err.Error(), p.opened(err, "let its user read it"))
-	}
-	for _, l := range left {
-		if l.Busy {
-			p.note("staged", "%s is being written, or a process holds the lock that its writer held", l.Name)
-			continue
+func (p *patient) litter(found []store.Entry) {
+	for _, e := range found {
+		switch {
+		case e.Role != store.StagedFile:
+		case e.Err != nil:
+			p.find(p.unusableDirectory(), p.path, "it could not be told what killed processes left: "+e.Err.Error(), p.opened(e.Err, "let its user read it"))
+		case e.Orphaned:
+			p.find(Litter, e.Name, "a killed process left it; it counts for nothing", p.run("prune"))
+		default:
+			p.note("staged", "%s is being written, or a process holds the lock that its writer held", e.Name)
 		}
-		p.find(Litter, l.Name, "a killed process left it; it counts for nothing", p.run("prune"))
 	}
 }
 
 // quarantine says what was moved out of the way.
-func (p *patient) quarantine(found []store.Found) {
+func (p *patient) quarantine(found []store.Entry) {
 	var files, bytes int64
 	var newest time.Time
 	why := map[string]fs.FileMode{}

@@ -56,15 +56,14 @@ func (p *patient) beginnings() error {
 	if err != nil {
 		return err
 	}
-	for _, name := range left {
-		free, err := store.RemoveLeftover(p.path, name, true)
+	for _, e := range left {
 		switch {
-		case err != nil:
-			p.find(InstanceOdd, name, err.Error(), p.away(name))
-		case free:
-			p.find(Litter, name, "a killed process left it; it counts for nothing", p.run("prune"))
+		case e.Err != nil:
+			p.find(InstanceOdd, e.Name, e.Err.Error(), p.away(e.Name))
+		case e.Orphaned:
+			p.find(Litter, e.Name, "a killed process left it; it counts for nothing", p.run("prune"))
 		default:
-			p.note("staged", "%s is being made or removed", name)
+			p.note("staged", "%s is being made or removed", e.Name)
 		}
 	}
 	return nil

@@ -101,8 +101,8 @@ func TestADamagedClaimKeepsItsInstance(t *testing.T) {
 	}{
 		"torn":           {func(claim string) error { return os.Truncate(claim, 9) }, "kept: damaged"},
 		"edited":         {func(claim string) error { return edit(claim, `"field":"fired"`, `"field":"firet"`) }, "kept: foreign"},
-		"its folder":     {func(claim string) error { return os.Rename(filepath.Dir(claim), filepath.Dir(claim)+".away") }, "kept: damaged"},
-		"a pipe instead": {func(claim string) error { os.Remove(claim); return unix.Mkfifo(claim, 0o600) }, "kept: damaged"},
+		"its folder":     {func(claim string) error { return os.Rename(filepath.Dir(claim), filepath.Dir(claim)+".away") }, "kept: foreign"},
+		"a pipe instead": {func(claim string) error { os.Remove(claim); return unix.Mkfifo(claim, 0o600) }, "kept: foreign"},
 	} {
 		t.Run(what, func(t *testing.T) {
 			dir, claim := newClaimed(t)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,13 +22,20 @@ func (p *pruning) judge(item Item, d *store.Store) Item {
 	if err != nil {
 		return item.because(err)
 	}
-	found, err := d.Survey(m)
+	entries, err := d.Scan(m)
 	if err != nil {
 		return item.because(err)
 	}
-	if len(found.Foreign) > 0 {
+	var foreign []string
+	for _, e := range entries {
+		if e.Foreign() {
+			foreign = append(foreign, e.Name)
+		}
+	}
+	if len(foreign) > 0 {
+		slices.Sort(foreign)
 		item.Reason = Foreign
-		item.Says = fmt.Sprintf("not Freehold's, so move it away first: %s", strings.Join(found.Foreign, ", "))
+		item.Says = fmt.Sprintf("not Freehold's, so move it away first: %s", strings.Join(foreign, ", "))
 		return item
 	}
 	w, err := lastWriting(d, m)
@@ -38,8 +46,11 @@ func (p *pruning) judge(item Item, d *store.Store) Item {
 		}
 		return item
 	}
-	if item.Newest = found.Newest; w.newest.After(item.Newest) {
-		item.Newest = w.newest
+	item.Newest = w.newest
+	for _, e := range entries {
+		if e.Dated() && e.Written.After(item.Newest) {
+			item.Newest = e.Written
+		}
 	}
 	return p.age(item, w)
 }

@@ -102,15 +102,35 @@ func (p *pruning) litter(d *store.Store, id string) error {
 	if err != nil {
 		return err
 	}
-	found, err := d.Litter(m, p.DryRun)
-	for _, l := range found {
-		item := Item{Kind: Litter, Path: filepath.Join(d.Path(), l.Name), Instance: id, Action: p.removed(), Reason: Left, Says: "a killed process left it"}
-		if l.Busy {
-			item.Action, item.Reason, item.Says = Kept, Busy, "a process that lives may be writing it"
-		}
-		p.note(item)
+	entries, err := d.Scan(m)
+	if err != nil {
+		return err
 	}
-	return err
+	for _, e := range entries {
+		if e.Role == store.StagedFile {
+			p.remove(e, d.Path(), id, func() (bool, error) { return d.RemoveOrphan(m, e) })
+		}
+	}
+	return nil
+}
+
+// remove removes a staged file or directory of a killed process, and notes it.
+func (p *pruning) remove(e store.Entry, dir, id string, remove func() (bool, error)) {
+	item := Item{Kind: Litter, Path: filepath.Join(dir, e.Name), Instance: id, Action: p.removed(), Reason: Left, Says: "a killed process left it"}
+	removed, err := e.Orphaned, e.Err
+	if removed && !p.DryRun {
+		removed, err = remove()
+	}
+	switch {
+	case err != nil:
+		item.Action, item.Reason, item.Says = Failed, why(err), err.Error()
+	case !removed:
+		if _, err := os.Lstat(item.Path); errors.Is(err, fs.ErrNotExist) {
+			return // finished, or removed by another process
+		}
+		item.Action, item.Reason, item.Says = Kept, Busy, "a live process may be writing it"
+	}
+	p.note(item)
 }
 
 // beside looks at everything in the directory but the instances.
@@ -120,19 +140,8 @@ func (p *pruning) beside(found []store.Instance) error {
 	if err != nil {
 		return err
 	}
-	for _, name := range left {
-		item := Item{Kind: Litter, Path: filepath.Join(dir, name), Action: p.removed(), Reason: Left, Says: "a killed process left it"}
-		done, err := store.RemoveLeftover(dir, name, p.DryRun)
-		switch {
-		case err != nil:
-			item.Action, item.Reason, item.Says = Failed, why(err), err.Error()
-		case !done:
-			if _, err := os.Lstat(item.Path); errors.Is(err, fs.ErrNotExist) {
-				continue // what was making it has finished
-			}
-			item.Action, item.Reason, item.Says = Kept, Busy, "a process that lives is making or removing it"
-		}
-		p.note(item)
+	for _, e := range left {
+		p.remove(e, dir, "", func() (bool, error) { return store.RemoveLeftover(dir, e.Name) })
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {

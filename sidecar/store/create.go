@@ -45,7 +45,7 @@ func Create(dir string, d *schema.Declaration) error {
 			return err
 		}
 		for _, name := range names {
-			_, _ = f.removeLeftover(name, false) // what cannot be removed is in nobody's way
+			_, _ = f.removeLeftover(name) // what cannot be removed is in nobody's way
 		}
 		return f.stage(metaName, func(meta *folder) error {
 			return (&Store{path: path, state: f, meta: meta}).WriteManifest(newManifest(d, ""))

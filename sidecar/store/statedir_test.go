@@ -86,7 +86,7 @@ func TestWhoMakesADirectoryIsInNobodysWay(t *testing.T) {
 	}
 	defer f.close()
 	err = f.stage("made", func(fresh *folder) error {
-		if removed, err := f.removeLeftover(filepath.Base(fresh.path), false); removed || err != nil {
+		if removed, err := f.removeLeftover(filepath.Base(fresh.path)); removed || err != nil {
 			t.Errorf("what is being made was removed: %v (%v)", removed, err)
 		}
 		other, err := openFolder(fresh.path)

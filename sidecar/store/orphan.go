@@ -1,0 +1,245 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar/internal/process"
+	"golang.org/x/sys/unix"
+)
+
+// judge tells which staged files are orphaned. A name that is there before and
+// after a moment at which no process had the lock was there at that moment: its
+// writer is gone, since no name is used twice.
+func (d *Store) judge(m *schema.Manifest, entries []Entry) {
+	busy := map[string]bool{}
+	failed := map[string]error{}
+	for i := range entries {
+		e := &entries[i]
+		if !e.removable() {
+			continue
+		}
+		if e.lock == "" {
+			e.Orphaned, e.Err = d.state.orphaned(e.Name)
+			continue
+		}
+		if _, known := busy[e.lock]; !known {
+			busy[e.lock], failed[e.lock] = d.inUse(e.lock, m.Locks[e.lock])
+		}
+		e.Err = failed[e.lock]
+		e.Orphaned = e.Err == nil && !busy[e.lock] && d.state.has(e.Name)
+	}
+}
+
+// removable reports whether the entry is of the type that processes stage under
+// its name.
+func (e *Entry) removable() bool {
+	base := filepath.Base(e.Name)
+	if _, upgrade := nonceAfter(upgradePrefix, base); upgrade || leftover(base) {
+		return e.Role == StagedFile && e.Type == "directory"
+	}
+	return e.Role == StagedFile && e.Type == "file"
+}
+
+func (f *folder) has(name string) bool {
+	var st unix.Stat_t
+	return unix.Fstatat(f.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW) == nil
+}
+
+// RemoveOrphan removes an orphaned entry of [Store.Scan] and reports whether it
+// did. It takes the lock of the writer first, without waiting, so that it never
+// takes a file from a live process.
+func (d *Store) RemoveOrphan(m *schema.Manifest, e Entry) (bool, error) {
+	if e.lock == "" {
+		return d.state.withOrphan(e.Name, func() error { return d.state.located(d.state.root.RemoveAll(e.Name)) })
+	}
+	l, err := d.OpenLock(e.lock, m.Locks[e.lock])
+	if err != nil {
+		return false, err
+	}
+	defer l.Close()
+	free, err := l.Try()
+	if err != nil || !free || !d.state.has(e.Name) {
+		return false, err
+	}
+	if m, err = d.Manifest(); err != nil { // the one from before the lock does not count
+		return false, err
+	}
+	if m.Pending != nil && e.Name == filepath.Join(metaName, upgradePrefix+m.Pending.ID) {
+		return false, nil
+	}
+	return true, d.state.located(d.state.root.RemoveAll(e.Name))
+}
+
+// Locked reports whether a process has, or may have, the commit lock of owner.
+// As [Store.Scan] does, it asks the kernel. It returns an error that wraps
+// [Lost] if the lock is lost, so that no process gets it.
+func (d *Store) Locked(m *schema.Manifest, owner string) (bool, error) {
+	l, err := d.OpenLock(OwnerLock(owner), m.Locks[OwnerLock(owner)])
+	if err != nil {
+		return false, err
+	}
+	defer l.file.Close()
+	return l.taken()
+}
+
+// inUse reports whether a process has, or may have, the lock. A lost one no
+// process can have.
+func (d *Store) inUse(name string, ino uint64) (bool, error) {
+	l, err := d.OpenLock(name, ino)
+	if errors.Is(err, Lost) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	defer l.file.Close()
+	return l.taken()
+}
+
+// Leftovers lists the directories in dir, sorted by name, in which processes
+// make or remove a state. Those of killed processes are orphaned.
+func Leftovers(dir string) ([]Entry, error) {
+	f, err := openOwn(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer f.close()
+	names, err := f.leftovers()
+	var all []Entry
+	for _, name := range names {
+		e := Entry{Name: name, Role: StagedFile, Type: "directory"}
+		if e.Orphaned, e.Err = f.orphaned(name); e.Orphaned || e.Err != nil || f.has(name) {
+			all = append(all, e)
+		}
+	}
+	return all, err
+}
+
+// RemoveLeftover removes one of the [Leftovers] and reports whether it did. It
+// leaves the directory of a live process alone.
+func RemoveLeftover(dir, name string) (bool, error) {
+	f, err := openOwn(dir)
+	if err != nil {
+		return false, err
+	}
+	defer f.close()
+	return f.removeLeftover(name)
+}
+
+func openOwn(dir string) (*folder, error) {
+	path, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	return openSafe(path)
+}
+
+func (f *folder) leftovers() ([]string, error) {
+	names, err := f.names()
+	slices.Sort(names)
+	return slices.DeleteFunc(names, func(name string) bool { return !leftover(name) }), err
+}
+
+func (f *folder) removeLeftover(name string) (bool, error) {
+	return f.withOrphan(name, func() error { return f.located(f.root.RemoveAll(name)) })
+}
+
+// leftover reports whether a process could have made the directory name to make
+// a state, or to remove one.
+func leftover(name string) bool {
+	_, unborn := nonceAfter(newPrefix, name)
+	_, gone := nonceAfter(gonePrefix, name)
+	return unborn || gone
+}
+
+// nonceAfter returns the nonce that follows prefix in a name that Freehold made
+// of the two.
+func nonceAfter(prefix, name string) (nonce string, ok bool) {
+	nonce, ok = strings.CutPrefix(name, prefix)
+	return nonce, ok && process.ValidNonce(nonce)
+}
+
+// orphaned reports whether no process has the lock on the staged file or
+// directory itself.
+func (f *folder) orphaned(name string) (bool, error) {
+	return f.withOrphan(name, func() error { return nil })
+}
+
+// withOrphan calls work while it holds the lock on the staged file or directory
+// name, and reports whether it did: a live process holds that lock.
+func (f *folder) withOrphan(name string, work func() error) (bool, error) {
+	fd, err := f.openOrphan(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil // removed, or finished
+	}
+	if err != nil {
+		return false, err
+	}
+	defer unix.Close(fd)
+	free, err := flock(fd, unix.LOCK_EX)
+	if err != nil {
+		return false, f.fail("flock", name, err)
+	}
+	if !free {
+		return false, nil
+	}
+	defer unix.Flock(fd, unix.LOCK_UN) // not left to a child that is between fork and exec
+	if !named(fd, f.fd, name) {
+		return false, nil
+	}
+	return true, work()
+}
+
+// openOrphan opens a staged file, or a directory that is private.
+func (f *folder) openOrphan(name string) (int, error) {
+	fd, err := f.openRegular(name)
+	if err != nil {
+		return -1, err
+	}
+	var st unix.Stat_t
+	if err = unix.Fstat(fd, &st); err == nil && st.Mode&unix.S_IFMT == unix.S_IFDIR {
+		err = private(&folder{path: filepath.Join(f.path, name), fd: fd})
+	}
+	if err != nil {
+		unix.Close(fd)
+		return -1, err
+	}
+	return fd, nil
+}
+
+// stagedAlone reports whether a process that held no lock of the state could
+// have staged name: a dot, the final name, another dot, and a nonce.
+func stagedAlone(name string) bool {
+	at := strings.LastIndexByte(name, '.')
+	return at > 1 && name[0] == '.' && process.ValidNonce(name[at+1:])
+}
+
+// openStaged makes a new file that is to get the name later, and locks it for
+// as long as it is open, so that one without a lock is orphaned. The remover of
+// an orphan may come between the making and the locking; then there is another
+// try.
+func (f *folder) openStaged(name string) (staged string, fd int, err error) {
+	for {
+		staged = fmt.Sprintf(".%s.%s", name, process.NewNonce())
+		fd, err = retry(func() (int, error) {
+			return unix.Openat(f.fd, staged, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
+		})
+		if err != nil {
+			return "", -1, f.fail("create", staged, err)
+		}
+		free, err := flock(fd, unix.LOCK_EX)
+		if err == nil && free && named(fd, f.fd, staged) {
+			return staged, fd, nil
+		}
+		unix.Close(fd)
+		if gone := unix.Unlinkat(f.fd, staged, 0); err != nil || gone != nil && gone != unix.ENOENT {
+			return "", -1, f.fail("lock", staged, errors.Join(err, gone))
+		}
+	}
+}
