@@ -271,21 +271,6 @@ var verbsOfActors = map[string]func(p *part, rest string) (string, error){
 		return fmt.Sprintf("%v %v", c.Outcome, c.Version), err
 	},
 	"close": func(p *part, _ string) (string, error) { return "closed", p.w.Close() },
-	// handoff PID TIMEOUT
-	"handoff": func(p *part, rest string) (string, error) {
-		var pid int
-		var timeout time.Duration
-		if _, err := fmt.Sscan(rest, &pid, (*span)(&timeout)); err != nil {
-			return "", err
-		}
-		to, err := process.IdentityOf(pid)
-		if err != nil {
-			return "", err
-		}
-		ctx, cancel := context.WithTimeout(context.Background(), timeout)
-		defer cancel()
-		return "handed over", p.w.Handoff(ctx, to)
-	},
 	// stop STEP: stop, as by SIGSTOP, when the process comes to STEP.
 	"stop": func(p *part, step string) (string, error) {
 		failpoint.Set(func(at string) {

@@ -200,3 +200,12 @@ func TestAnotherUsersNumberKeepsNoLease(t *testing.T) {
 		})
 	}
 }
+
+func identityOf(t *testing.T, pid int) process.Identity {
+	t.Helper()
+	id, err := process.IdentityOf(pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
+}

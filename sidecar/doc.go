@@ -90,6 +90,5 @@
 //
 // [Prepare] and [Prepared.Retire] end exactly the process that held the lease,
 // and never its successor: Retire keeps the fence shut, which whoever takes the
-// lease has to pass. [Writer.Handoff] passes a lease to a named process.
-// [LeaseStatus] says who holds one.
+// lease has to pass. [LeaseStatus] says who holds one.
 package sidecar

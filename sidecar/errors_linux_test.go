@@ -172,27 +172,8 @@ func TestErrorsSayWhatToDoOfOwners(t *testing.T) {
 	_, err = Prepare(dir, "watchdog")
 	same("prepare: nobody holds it", err)
 	shared := openOwner(t, dir, "cost", nil)
-	same("handoff: a shared owner", shared.Handoff(t.Context(), process.Self()))
 
 	w := mustOpen(t, dir)
-	gone := process.Self()
-	gone.PID, gone.Start, gone.PIDFD = 1<<22-1, 1, 1
-	same("handoff: to a process that is gone", w.Handoff(t.Context(), gone))
-	over, end := context.WithCancel(t.Context())
-	end()
-	same("handoff: given up before", w.Handoff(over, identityOf(t, os.Getppid())))
-	same("handoff: to a number", w.Handoff(t.Context(), process.Identity{PID: os.Getpid()}))
-	fence, err := w.openLock(store.OwnerFence("watchdog"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if ok, err := fence.Try(); !ok || err != nil {
-		t.Fatal(ok, err)
-	}
-	same("handoff: the fence is shut", w.Handoff(t.Context(), identityOf(t, os.Getppid())))
-	if err := fence.Close(); err != nil {
-		t.Fatal(err)
-	}
 	p := prepare(t, dir)
 	_, err = p.Retire(t.Context(), brief())
 	same("retire: oneself", err)

@@ -39,7 +39,6 @@ func (w *Writer) beginEpoch() error {
 		return w.follows(doc, Version{Epoch: w.epoch})
 	}
 	w.holder = &Holder{Identity: self(), Program: w.program, Since: w.clock().UTC(), Invocation: invocation()}
-	lease.Handoff = nil
 	return w.record(lease)
 }
 
@@ -184,6 +183,6 @@ func (w *Writer) giveBack(ctx context.Context) error {
 	if lease.Epoch > w.epoch || lease.Holder != nil && !lease.heldBy(w.holder.Identity, w.epoch) {
 		return nil
 	}
-	w.holder, lease.Handoff = nil, nil
+	w.holder = nil
 	return w.record(lease)
 }

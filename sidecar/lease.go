@@ -28,8 +28,6 @@ type Lease struct {
 	Epoch uint64 `json:"epoch"`
 	// Holder is the process that took it, until it gives it back.
 	Holder *Holder `json:"holder,omitempty"`
-	// Handoff names the successor while a lease is handed over.
-	Handoff *Successor `json:"handoff,omitempty"`
 	// Retired lists the last processes that were retired, newest last.
 	Retired []Retiree `json:"retired,omitempty"`
 	// Unknown keeps the members that a newer release wrote.
@@ -48,12 +46,6 @@ type Holder struct {
 	Since time.Time `json:"since"`
 	// Invocation is systemd's id of this start of the service, if there is one.
 	Invocation string `json:"invocation,omitempty"`
-}
-
-// A Successor is the process to which a lease is being handed over.
-type Successor struct {
-	Identity process.Identity `json:"identity"`
-	At       time.Time        `json:"at"`
 }
 
 // A Retiree is a process that was retired, or was found gone.
@@ -188,7 +180,7 @@ func (l *Lease) heldBy(id process.Identity, epoch uint64) bool {
 // retire takes the holder out, whoever it is, since nobody holds the lease,
 // and remembers who was retired. Doing so twice is harmless.
 func (l *Lease) retire(r Retiree) {
-	l.Holder, l.Handoff = nil, nil
+	l.Holder = nil
 	for _, before := range l.Retired {
 		if before.Epoch == r.Epoch && before.Identity.Same(r.Identity) {
 			return

@@ -23,6 +23,3 @@ func (p *Prepared) Retire(ctx context.Context, o *RetireOptions) (Retirement, er
 func (p *Prepared) RetireWith(ctx context.Context, stop *exec.Cmd, o *RetireOptions) (Retirement, error) {
 	return Retirement{}, ErrUnsupported
 }
-
-// Handoff returns [ErrUnsupported] outside Linux.
-func (w *Writer) Handoff(ctx context.Context, to process.Identity) error { return ErrUnsupported }

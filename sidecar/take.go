@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
-	"github.com/freehold-dev/freehold/sidecar/internal/process"
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
@@ -76,20 +75,16 @@ func (t *taking) try() (blocker, error) {
 	if err != nil {
 		return atFence, err
 	}
-	if open {
-		defer t.fence.Release()
-	} else if !t.named() {
+	if !open {
 		return atFence, nil
 	}
+	defer t.fence.Release()
 	failpoint.Hit(failpoint.TakeFence)
 	if ok, err := w.lease.Try(); !ok {
-		if !open {
-			return atFence, err // the lease is about to be handed over
-		}
 		return atLease, err
 	}
 	failpoint.Hit(failpoint.TakeLease)
-	by, err := t.begin(open)
+	by, err := t.begin()
 	if by != nobody || err != nil {
 		w.lease.Release()
 		return by, err
@@ -100,36 +95,13 @@ func (t *taking) try() (blocker, error) {
 }
 
 // begin begins the epoch, under the owner's lock.
-func (t *taking) begin(open bool) (blocker, error) {
+func (t *taking) begin() (blocker, error) {
 	w := t.w
 	if ok, err := w.lock.Try(); !ok {
 		return atCommit, err
 	}
 	defer w.lock.Release()
-	if !open && !t.named() { // what was read before the lock does not count
-		return atFence, nil
-	}
 	return nobody, w.beginEpoch()
-}
-
-// named reports whether the lease is being handed over to this process: then
-// the fence, which the holder keeps shut meanwhile, is no obstacle. That it is
-// the holder who does is looked up, because the record may be a leftover.
-func (t *taking) named() bool {
-	w := t.w
-	lease, err := w.readLease()
-	if err != nil || lease == nil || lease.Handoff == nil || lease.Holder == nil {
-		return false
-	}
-	from := lease.Holder.Identity
-	if !lease.Handoff.Identity.Same(self()) {
-		return false
-	}
-	if from.Here() != "" {
-		return true
-	}
-	verdict, _ := from.Judge()
-	return from.PID == t.fence.Keeper() && verdict != process.Gone
 }
 
 // left returns for how long more this Open may wait for by.

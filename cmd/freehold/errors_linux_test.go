@@ -30,19 +30,13 @@ var said = errorstest.Golden{
 		"%s was changed meanwhile: it stays as it is now":              "wants an editor that saves between two system calls",
 		"run the command again":                                        "belongs to the one before",
 		"some files may be new and some old: run `freehold gen` again": "wants a disk that fails between two files",
-		"the lease is free, and its record could not say so: %w; the next holder writes it anew: nothing to do":                                                             "wants a disk that fails when a process ends",
-		"if %v is newer than the state, `freehold state upgrade` brings the state up to it":                                                                                 "is told with the flag --owners in it",
-		"%s out what only an owner's programs may have: give other packages verbs of the home instead":                                                                      script + "gen_leak",
-		"field %s has one value at a key, and no members: give one VALUE":                                                                                                   script + "put_value",
-		"%s: the instances %s and %s are declared in different ways: %w":                                                                                                    script + "instances_choose",
-		"name the owners.yaml that the new one is to have with --owners FILE":                                                                                               script + "instances_choose",
-		"%w: each declares what the other does not":                                                                                                                         script + "instances_choose",
-		"owner %s: %w: process %d was asked to hand the lease over, and may do so yet: %w; look with `freehold lease %s`":                                                   script + "handoff_refused",
-		"owner %s: %w: process %d holds the lease, and the record does not say how to ask it: %s; see `freehold lease %s`":                                                  script + "lease_show",
-		"owner %s: %w: process %d, program %.64q, holds the lease and does not answer (%w): only `freehold lease` can be asked; let other programs hand over by themselves": script + "handoff_refused",
-		"nothing is handed to process %d: %w: %s; name one that runs":                                                                                                       script + "handoff_refused",
-		"nothing is handed to process %d: %w: %s; name one of this machine and user":                                                                                        script + "handoff_refused",
-		"%w: the command of process %d was asked to end and did not within %v; the lease stays there; give it longer with --grace":                                          script + "handoff_refused",
+		"the lease is free, and its record could not say so: %w; the next holder writes it anew: nothing to do":            "wants a disk that fails when a process ends",
+		"if %v is newer than the state, `freehold state upgrade` brings the state up to it":                                "is told with the flag --owners in it",
+		"%s out what only an owner's programs may have: give other packages verbs of the home instead":                     script + "gen_leak",
+		"field %s has one value at a key, and no members: give one VALUE":                                                  script + "put_value",
+		"%s: the instances %s and %s are declared in different ways: %w":                                                   script + "instances_choose",
+		"name the owners.yaml that the new one is to have with --owners FILE":                                              script + "instances_choose",
+		"%w: each declares what the other does not":                                                                        script + "instances_choose",
 	},
 	Unhelped: map[string]string{
 		"in a module: freehold gen owners/odd": "sums up lines that each end with what to do",
@@ -121,7 +115,6 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		utterance{"apply reset", `[{"field":"f","op":"set"}]`},
 		utterance{"apply reset", `[{"field":"n","op":"set","value":1}]`},
 		utterance{"apply reset", strings.Repeat(" ", maxPatch+1)},
-		utterance{"handoff watchdog --to -1", ""},
 		utterance{"retire watchdog --epoch 0 --pid 1", ""},
 		utterance{"adopt absent.json --state runtime", ""},
 		utterance{"set reset f=1 --seen token", ""},
@@ -135,7 +128,6 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		tell(t, line, dir, "", call(t, "", strings.Fields(line)...))
 	}
 	tell(t, "get ''", dir, "", call(t, "", "get", ""))
-	tell(t, "handoff watchdog --to PID", dir, "", call(t, "", "handoff", "watchdog", "--to", fmt.Sprint(os.Getpid()), "--dir", dir))
 	t.Setenv(dirVariable, "here")
 	tell(t, "view with a relative "+dirVariable, dir, "", call(t, "", "view"))
 	os.Unsetenv(dirVariable)

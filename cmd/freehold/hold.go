@@ -2,17 +2,14 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"os/signal"
 	"runtime"
-	"time"
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
-	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // hold holds owner's lease while the command runs.
@@ -35,12 +32,11 @@ func (h *holding) hold(ctx context.Context, owner string, command []string) (err
 	if err != nil {
 		return err
 	}
-	c := &charge{writer: w, signals: signals, answer: func() {}}
+	c := &charge{signals: signals}
 	defer func() {
 		if closeErr := w.Close(); closeErr != nil {
 			h.complain(fmt.Errorf("the lease is free, and its record could not say so: %w; the next holder writes it anew: nothing to do", closeErr))
 		}
-		c.answer()
 	}()
 	if w.Declaration().Owners[owner].EffectiveMode() != schema.Exclusive {
 		return fmt.Errorf("owner %s is shared: %w: only exclusive owners have one; run the command without it", owner, sidecar.ErrNoLease)
@@ -49,12 +45,7 @@ func (h *holding) hold(ctx context.Context, owner string, command []string) (err
 	child.Args[0] = command[0]
 	child.Stdin, child.Stdout, child.Stderr = h.stdin, h.stdout, h.stderr
 	child.SysProcAttr = dyingWithParent()
-	requests, stop, err := receiveHandoffs(owner)
-	if err != nil {
-		return err
-	}
-	defer stop()
-	c.child, c.requests = child, requests
+	c.child = child
 	return c.run()
 }
 
@@ -63,11 +54,8 @@ func (c *cli) notice(err error) { c.hint(err.Error()) }
 
 // A charge is a command that runs under a lease, and what may come meanwhile.
 type charge struct {
-	writer   *sidecar.Writer
-	child    *exec.Cmd
-	signals  <-chan os.Signal
-	requests <-chan handoffRequest
-	answer   func() // to whoever asked, once the lease is where the answer says
+	child   *exec.Cmd
+	signals <-chan os.Signal
 }
 
 // run runs the command to its end and returns how it ended.
@@ -83,14 +71,6 @@ func (c *charge) run() error {
 		select {
 		case s := <-c.signals:
 			c.pass(s)
-		case r := <-c.requests:
-			if err := c.drain(r, ended); err != nil {
-				r.reply(err)
-				continue
-			}
-			err := c.handOff(r)
-			c.answer = func() { r.reply(err) }
-			return c.outcome(nil)
 		case err := <-ended:
 			return c.outcome(err)
 		}
@@ -102,37 +82,6 @@ func (c *charge) pass(s os.Signal) {
 	if !fromTerminal(s) {
 		c.child.Process.Signal(s) // an error says that it has ended
 	}
-}
-
-// drain asks the command to end, so that it has when its successor begins.
-func (c *charge) drain(r handoffRequest, ended chan error) error {
-	// Handoff would say so too, but only when the command has ended.
-	switch verdict, why := r.to.Judge(); verdict {
-	case store.Gone:
-		return fmt.Errorf("nothing is handed to process %d: %w: %s; name one that runs", r.to.PID, sidecar.ErrGone, why)
-	case store.CannotJudge:
-		return fmt.Errorf("nothing is handed to process %d: %w: %s; name one of this machine and user", r.to.PID, sidecar.ErrCannotJudge, why)
-	}
-	if err := c.child.Process.Signal(terminate); err != nil && !errors.Is(err, os.ErrProcessDone) {
-		return err
-	}
-	late := time.After(r.grace)
-	for {
-		select {
-		case <-ended:
-			return nil
-		case s := <-c.signals:
-			c.pass(s)
-		case <-late:
-			return fmt.Errorf("%w: the command of process %d was asked to end and did not within %v; the lease stays there; give it longer with --grace", sidecar.ErrDeadline, os.Getpid(), r.grace)
-		}
-	}
-}
-
-func (c *charge) handOff(r handoffRequest) error {
-	ctx, cancel := context.WithTimeout(context.Background(), r.grace)
-	defer cancel()
-	return c.writer.Handoff(ctx, r.to)
 }
 
 // outcome passes the command's exit status on.

@@ -14,8 +14,6 @@ var passedOn = []os.Signal{
 	syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGALRM, syscall.SIGWINCH,
 }
 
-const terminate = syscall.SIGTERM
-
 // fromTerminal reports whether s is one that a terminal sends to all processes
 // in its foreground, the command too.
 func fromTerminal(s os.Signal) bool {

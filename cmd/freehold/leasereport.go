@@ -18,12 +18,11 @@ type leaseReport struct {
 	Kernel *lockReport `json:"kernel,omitempty"` // who has the lock
 	Fence  *lockReport `json:"fence,omitempty"`  // who keeps the fence shut
 	// Epoch of the last process that took the lease.
-	Epoch        uint64             `json:"epoch,omitzero"`
-	Record       *recordReport      `json:"record,omitempty"`
-	Handoff      *sidecar.Successor `json:"handoff,omitempty"`
-	Agree        bool               `json:"agree"`
-	Disagreement string             `json:"disagreement,omitempty"`
-	Retired      []sidecar.Retiree  `json:"retired"`
+	Epoch        uint64            `json:"epoch,omitzero"`
+	Record       *recordReport     `json:"record,omitempty"`
+	Agree        bool              `json:"agree"`
+	Disagreement string            `json:"disagreement,omitempty"`
+	Retired      []sidecar.Retiree `json:"retired"`
 }
 
 // A lockReport is a process that has a kernel lock.
@@ -47,7 +46,7 @@ func newLeaseReport(s sidecar.LeaseState) leaseReport {
 		Agree: s.Disagreement == "", Disagreement: s.Disagreement, Retired: []sidecar.Retiree{},
 	}
 	if l := s.Lease; l != nil {
-		r.Epoch, r.Handoff = l.Epoch, l.Handoff
+		r.Epoch = l.Epoch
 		r.Retired = append(r.Retired, l.Retired...)
 		if h := l.Holder; h != nil {
 			r.Record = &recordReport{h.Program, h.Since, h.Identity, s.Verdict.String(), s.Reason}
@@ -80,9 +79,6 @@ func (r leaseReport) text() string {
 	}
 	if r.Fence != nil {
 		line("  the fence is shut by process %d%s: nobody can take the lease", r.Fence.PID, r.Fence.but())
-	}
-	if r.Handoff != nil {
-		line("  it is being handed over to process %d", r.Handoff.Identity.PID)
 	}
 	if !r.Agree {
 		line("  the record and the kernel differ, and the kernel counts: %s", visible(r.Disagreement))

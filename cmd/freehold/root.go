@@ -72,7 +72,7 @@ func newRoot(c *cli) *cobra.Command {
 	add(groupRead, newView(c), newGet(c), newExplain(c), newWatch(c), newObserve(c))
 	add(groupWrite, newSet(c), newClear(c), newAdd(c), newRaise(c), newLower(c),
 		newInsert(c), newRemove(c), newPut(c), newDelete(c), newApply(c), newClaim(c), newBegin(c), newDone(c))
-	add(groupLease, newLease(c), newRetire(c), newHandoff(c))
+	add(groupLease, newLease(c), newRetire(c))
 	add(groupRepair, newState(c), newAdopt(c), newAccept(c), newQuarantine(c), newDoctor(c), newPrune(c), newFold(c))
 	root.AddCommand(newDemo(c), newVersion(c), newCompletion(c))
 	return root

@@ -3,12 +3,11 @@
 // step. It holds no Go code; that the code does what the models do is for
 // people to see, and for the tests of package sidecar to try.
 //
-//   - lease.pml: an exclusive owner's commit lock, lease, epoch, fence and
-//     handoff, with the lease file or the sidecar lost meanwhile;
+//   - lease.pml: an exclusive owner's commit lock, lease, epoch and fence,
+//     with the lease file or the sidecar lost meanwhile;
 //   - retire.pml: Prepare, Retire and RetireWith, under a supervisor that
 //     restarts at once, with process ids used again and a forged record;
-//   - pending.pml: deferring, folding and reading, with power losses too;
-//   - order.pml: the numbers that give pending patches its order.
+//   - pending.pml: deferring, folding and reading, with power losses too.
 //
 // The laws are the assertions in them, and that nobody waits for ever. Each
 // model has mutants, with one rule broken each: -DMUTANT_NAME. The tests check
@@ -19,7 +18,7 @@
 //
 // By hand, in a copy of this directory, for a short counterexample step by step:
 //
-//	mutant="-DMUTANT_NO_EPOCH_CHECK -DHANDOFFS=0 -DFENCES=0 -DLOSSES=0 -DKILLS=0"
+//	mutant="-DMUTANT_NO_EPOCH_CHECK -DFENCES=0 -DLOSSES=0 -DKILLS=0"
 //	spin -a $mutant lease.pml && gcc -O2 -DSAFETY -DREACH -w -o pan pan.c
 //	./pan -i && spin -t -p -g $mutant lease.pml
 //

@@ -1,8 +1,7 @@
-/* One exclusive owner: commit lock, lease, epoch, fence and handoff.
+/* One exclusive owner: commit lock, lease, epoch and fence.
  *
  * Each of PROCS places runs one process after another. A process opens the
- * owner, commits, perhaps hands its lease to the process in another place,
- * closes, and may be killed at any step. Being stopped is no step: a process
+ * owner, commits, closes, and may be killed at any step. Being stopped is no step: a process
  * that is never chosen is stopped.
  *
  * Kernel locks are variables, and the kernel frees those of a process that
@@ -14,8 +13,6 @@
  *   - the sidecar is removed.
  *
  * The clock is left out, as if it had been set back: epochs must grow even so.
- * A commit may run beside a handoff of its own process, which the code, on top
- * of all this, does not let it.
  */
 
 #ifndef PROCS
@@ -26,9 +23,6 @@
 #endif
 #ifndef COMMITS
 #define COMMITS 2
-#endif
-#ifndef HANDOFFS
-#define HANDOFFS 1
 #endif
 #ifndef FENCES
 #define FENCES 1        /* by the third one */
@@ -59,7 +53,6 @@ byte inode = 0;         /* of OWNER.lease, by the manifest */
 bool lost = false;      /* OWNER.lease has no name */
 byte recEpoch = 1;      /* OWNER.lease.json */
 byte recHolder = NOBODY;
-byte recNext = NOBODY;  /* whom a handoff names */
 byte sideEpoch = 1;     /* OWNER.json; 0 if there is none */
 byte sideRevision = 1;
 
@@ -71,15 +64,13 @@ bool fenced[PROCS];     /* it got ErrFenced, and commits no more */
 bool commit[PROCS];     /* a commit is under way */
 bool alive[PROCS + 1], killed[PROCS + 1];
 
-byte opens = OPENS, commits = COMMITS, handoffs = HANDOFFS, kills = KILLS;
+byte opens = OPENS, commits = COMMITS, kills = KILLS;
 
 /* What only the laws look at. */
 byte newest = 1;        /* the newest epoch that has begun */
 byte issued = 1;        /* the newest revision in it */
 byte inside = 0;        /* who has the commit lock: a set */
 byte holding = 0;       /* who has the lease by the state's inode: a set */
-byte promised = NOBODY; /* to whom the handoff under way is to pass the lease */
-byte door[PROCS];       /* who kept the fence shut when each got the lease */
 
 inline took_lock(i) {
 	assert(inside == 0);                            /* never two writers inside */
@@ -97,7 +88,6 @@ inline free_lock() {
 
 inline took_lease(i) {
 	lease[handle[i]] = i;
-	door[i] = shut;
 	if
 	:: handle[i] == inode ->
 		assert(holding == 0);                   /* at most one holder */
@@ -118,13 +108,8 @@ inline free_lease(i) {
 
 /* An epoch larger than all that is visible begins, and is recorded. */
 inline begin_epoch(i) {
-#ifdef MUTANT_EPOCH_BEGUN_OUTSIDE_LOCK
-	free_lock();
-#endif
 	atomic {
-		/* It came through the open door, or its predecessor let it in. */
-		assert(opening & BIT(i) || door[i] == recHolder);
-		assert(promised == NOBODY || promised == i);    /* a handoff reaches whom it names */
+		assert(opening & BIT(i));               /* it came through the open door */
 #ifdef MUTANT_EPOCH_FROM_SIDECAR_ALONE
 		epoch[i] = sideEpoch + 1;
 #else
@@ -134,13 +119,8 @@ inline begin_epoch(i) {
 		newest = epoch[i];
 		issued = 0;
 		recEpoch = epoch[i];
-		recHolder = i;
-		recNext = NOBODY
+		recHolder = i
 	}
-#ifdef MUTANT_EPOCH_BEGUN_OUTSIDE_LOCK
-	;
-	take_lock(i)
-#endif
 }
 
 /* Is the lease of i the state's, and its epoch not passed? */
@@ -190,14 +170,6 @@ end:	do
 	od
 }
 
-/* The handoff under way names the one in place i, and it is the recorded
- * holder itself who keeps the fence shut. */
-#ifdef MUTANT_STALE_NAME_BELIEVED
-#define NAMED(i) (shut != NOBODY && recNext == i)
-#else
-#define NAMED(i) (shut != NOBODY && recNext == i && recHolder == shut)
-#endif
-
 /* The processes in a place, one after another. */
 proctype Place(byte id) {
 born:	if
@@ -208,10 +180,7 @@ born:	if
 		atomic { !lost -> handle[id] = inode };
 
 open:		/* One try, in the order of the locks. Between tries it holds nothing. */
-		if
-		:: atomic { shut == NOBODY -> opening = opening | BIT(id) }
-		:: NAMED(id)
-		fi;
+		atomic { shut == NOBODY -> opening = opening | BIT(id) };
 		if
 #ifdef MUTANT_LEASE_BROKEN_BY_AGE
 		:: atomic { true -> took_lease(id) }
@@ -235,69 +204,14 @@ open:		/* One try, in the order of the locks. Between tries it holds nothing. */
 			opening = opening & ~BIT(id);
 			lock == NOBODY -> goto open
 		fi;
-		if
-#ifdef MUTANT_NAME_NOT_READ_AGAIN
-		:: true
-#else
-		:: opening & BIT(id) || NAMED(id)
-		:: else ->
-			free_lock();
-			free_lease(id);
-			goto open
-#endif
-		fi;
 		begin_epoch(id);
 		free_lock();
 		opening = opening & ~BIT(id);
 
 serve:		if
 		:: atomic { commits > 0 && !commit[id] && !fenced[id] -> commits--; commit[id] = true }; goto serve
-		:: atomic { handoffs > 0 && !fenced[id] -> handoffs-- }
 		:: !commit[id] -> goto close            /* Close waits for commits under way */
 		fi;
-
-		/* The handoff. Holding the lease, it may not wait for the fence. */
-#ifndef MUTANT_HANDOFF_WITHOUT_FENCE
-		if
-		:: atomic { shut == NOBODY && opening == 0 -> shut = id }
-		:: shut != NOBODY || opening != 0 -> goto serve         /* ErrBusy */
-		fi;
-#endif
-		take_lock(id);
-		if
-		:: atomic { OWN(id) ->
-			if
-			:: recNext = (id + 1) % PROCS
-			:: recNext = (id + PROCS - 1) % PROCS
-			fi;
-			promised = recNext;
-			recHolder = id };
-			free_lock();
-			free_lease(id);
-			if
-			:: recEpoch > epoch[id]         /* the named one has come */
-			:: lease[handle[id]] != NOBODY  /* it has the lease and stops there */
-			:: atomic { lease[handle[id]] == NOBODY -> took_lease(id) };
-				if
-				:: recEpoch > epoch[id] -> free_lease(id)       /* it came and went */
-				:: else ->              /* the lease is taken back */
-					take_lock(id);
-					atomic { recNext = NOBODY; promised = NOBODY };
-					free_lock();
-					atomic { shut = NOBODY; goto serve }
-				fi
-			fi
-		:: else -> free_lock()                  /* ErrFenced */
-		fi;
-		atomic {
-			fenced[id] = true;
-			promised = NOBODY;
-			if
-			:: shut == id -> shut = NOBODY
-			:: else
-			fi
-		};
-		!commit[id];
 
 close:		/* Closing takes the process out of the record. */
 		if
@@ -332,7 +246,6 @@ ended:		skip
 		epoch[id] = 0;
 		written[id] = 0;
 		handle[id] = 0;
-		door[id] = 0;
 		goto born
 	};
 done:	skip
@@ -376,7 +289,7 @@ end:	do
 			if :: lock == i -> lock = NOBODY; inside = 0 :: else fi;
 			if :: lease[0] == i -> lease[0] = NOBODY :: else fi;
 			if :: lease[1] == i -> lease[1] = NOBODY :: else fi;
-			if :: shut == i -> shut = NOBODY; promised = NOBODY :: else fi;
+			if :: shut == i -> shut = NOBODY :: else fi;
 			opening = opening & ~BIT(i);
 			holding = holding & ~BIT(i)
 		:: else

@@ -21,11 +21,11 @@ type bound struct {
 
 // bounds are small, each with another choice of what happens.
 var bounds = []bound{
-	{run{"lease.pml", "REPAIRS=0 LOSSES=0 COMMITS=1"}, 700_000},
-	{run{"lease.pml", "HANDOFFS=0 FENCES=0 COMMITS=1"}, 600_000},
-	{run{"lease.pml", "HANDOFFS=0 FENCES=0 KILLS=0"}, 220_000},
-	{run{"lease.pml", "HANDOFFS=0 FENCES=0 REPAIRS=0"}, 140_000},
-	{run{"lease.pml", "FENCES=0 LOSSES=0 KILLS=0 COMMITS=1 OPENS=2"}, 80_000},
+	{run{"lease.pml", "REPAIRS=0 LOSSES=0 COMMITS=1"}, 90_000},
+	{run{"lease.pml", "FENCES=0 COMMITS=1"}, 600_000},
+	{run{"lease.pml", "FENCES=0 KILLS=0"}, 220_000},
+	{run{"lease.pml", "FENCES=0 REPAIRS=0"}, 140_000},
+	{run{"lease.pml", "FENCES=0 LOSSES=0 KILLS=0 COMMITS=1 OPENS=2"}, 13_000},
 	{run{"retire.pml", "FORGERIES=0"}, 1_600_000},
 	{run{"retire.pml", "KILLS=0 RUNS=1 IDS=2"}, 600_000},
 	{run{"retire.pml", "KILLS=0 CRASHES=0"}, 240_000},
@@ -33,9 +33,6 @@ var bounds = []bound{
 	{run{"pending.pml", "KILLS=0 VIEWS=1 COMMITS=1"}, 900_000},
 	{run{"pending.pml", "CUTS=0 VIEWS=1"}, 1_200_000},
 	{run{"pending.pml", "KILLS=0 CUTS=0"}, 500_000},
-	{run{"order.pml", "WRITERS=2 MOST=2 VIEWS=0"}, 100_000},
-	{run{"order.pml", "WRITERS=2 MOST=3 FOLDS=1 KILLS=0"}, 310_000},
-	{run{"order.pml", "MOST=1 FOLDS=3 VIEWS=0 KILLS=0"}, 550_000},
 }
 
 // large are the bounds to be checked, too, if FREEHOLD_TORTURE is set, one after
@@ -48,10 +45,6 @@ var large = []bound{
 	{run{"pending.pml", ""}, 25_000_000},
 	{run{"pending.pml", "PATCHES=3 CUTS=0 VIEWS=1"}, 70_000_000},
 	{run{"pending.pml", "PATCHES=1 COMMITS=4 KILLS=2 CUTS=2"}, 1_500_000},
-	{run{"order.pml", "WRITERS=2 MOST=3"}, 6_500_000},
-	{run{"order.pml", "MOST=1 FOLDS=3 VIEWS=0"}, 3_500_000},
-	{run{"order.pml", "MOST=3 FOLDS=0 KILLS=0"}, 900_000},
-	{run{"order.pml", "MOST=3 VIEWS=1 FOLDS=1 KILLS=0"}, 4_000_000},
 }
 
 func TestNoInterleavingBreaksALaw(t *testing.T) {
@@ -117,14 +110,10 @@ func both(a, b map[string]bool) map[string]bool {
 var mutants = []struct{ file, name, defines, law string }{
 	{"lease.pml", "CHECK_OUTSIDE_LOCK", repaired, "epoch[id]==newest"},
 	{"lease.pml", "NO_EPOCH_CHECK", repaired, "epoch[id]==newest"},
-	{"lease.pml", "EPOCH_BEGUN_OUTSIDE_LOCK", handed, "epoch[id]==newest"},
 	{"lease.pml", "RELEASE_OTHERS_EPOCH", repaired, "recEpoch<=epoch[id]"},
-	{"lease.pml", "LEASE_BROKEN_BY_AGE", handed, "holding==0"},
-	{"lease.pml", "EPOCH_FROM_SIDECAR_ALONE", handed, "epoch[id]>newest"},
-	{"lease.pml", "REVISION_FROM_SIDECAR_ALONE", "HANDOFFS=0 FENCES=0 REPAIRS=0 KILLS=0", "revision>issued"},
-	{"lease.pml", "HANDOFF_WITHOUT_FENCE", "COMMITS=0 PROCS=3 " + handed, "promised==id"},
-	{"lease.pml", "NAME_NOT_READ_AGAIN", "COMMITS=0 REPAIRS=0 LOSSES=0 KILLS=0", "door[id]==recHolder"},
-	{"lease.pml", "STALE_NAME_BELIEVED", "COMMITS=0 REPAIRS=0 LOSSES=0", "door[id]==recHolder"},
+	{"lease.pml", "LEASE_BROKEN_BY_AGE", unrepaired, "holding==0"},
+	{"lease.pml", "EPOCH_FROM_SIDECAR_ALONE", unrepaired, "epoch[id]>newest"},
+	{"lease.pml", "REVISION_FROM_SIDECAR_ALONE", "FENCES=0 REPAIRS=0 KILLS=0", "revision>issued"},
 
 	{"retire.pml", "FENCE_NOT_HELD_ACROSS_STOP", once, "(shut&(1<<r))!=0"},
 	{"retire.pml", "FENCE_OPENED_UNDER_COMMAND", once, "serving&(1<<who[0])"},
@@ -150,23 +139,13 @@ var mutants = []struct{ file, name, defines, law string }{
 	{"pending.pml", "NO_SYNC_BEFORE_UNLINK", "KILLS=0 VIEWS=1 PATCHES=1 COMMITS=1", "must&"},
 	{"pending.pml", "NO_SYNC_BEFORE_DROP", "VIEWS=1 PATCHES=1 COMMITS=3", "values&"},
 	{"pending.pml", "LEFTOVER_UNLINKED_AT_ONCE", "VIEWS=1 PATCHES=1", "must&"},
-
-	{"order.pml", "LISTED_ONCE", "KILLS=0 WRITERS=2 FOLDS=0", "before[w]&"},
-	{"order.pml", "NAME_REPLACES", "KILLS=0 WRITERS=2 FOLDS=0 VIEWS=1", "must&"},
-	{"order.pml", "PASSED_ACKNOWLEDGED", "KILLS=0 WRITERS=2 FOLDS=1 VIEWS=1", "must&"},
-	{"order.pml", "PASSED_COUNTED", "KILLS=0 WRITERS=2 FOLDS=1", "must&"},
-	{"order.pml", "PASSED_TAKEN_IN", "KILLS=0 WRITERS=2 VIEWS=1", "shown&"},
-	{"order.pml", "PASSED_REMOVED_FROM_THE_LIVING", "KILLS=0 WRITERS=2 VIEWS=1", "must&"},
-	{"order.pml", "GONE_CALLED_FREE", "KILLS=0 MOST=1 FOLDS=3 VIEWS=0", "must&"},
-	{"order.pml", "JUDGED_WITHOUT_ITS_NAME", "MOST=1 FOLDS=3 VIEWS=0", "must&"},
-	{"order.pml", "TAKEN_NOT_PUBLISHED", "KILLS=0 WRITERS=1 VIEWS=1", "shown&"},
 }
 
 // Bounds that are enough for a counterexample.
 const (
-	repaired = "HANDOFFS=0 FENCES=0 LOSSES=0 KILLS=0"
-	handed   = "REPAIRS=0 FENCES=0 LOSSES=0 KILLS=0"
-	once     = "FORGERIES=0 KILLS=0 RUNS=1 IDS=2"
+	repaired   = "FENCES=0 LOSSES=0 KILLS=0"
+	unrepaired = "REPAIRS=0 FENCES=0 LOSSES=0 KILLS=0"
+	once       = "FORGERIES=0 KILLS=0 RUNS=1 IDS=2"
 )
 
 func TestEachMutantBreaksItsLaw(t *testing.T) {

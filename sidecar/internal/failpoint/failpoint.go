@@ -79,12 +79,6 @@ const (
 	CommitPublish = "commit.publish" // the file is about to be replaced
 )
 
-// The steps of a handoff.
-const (
-	HandoffMarked   = "handoff.marked"   // the record names the successor
-	HandoffReleased = "handoff.released" // the lease is free for it
-)
-
 // The steps of a retirement.
 const (
 	RetireBeforeFence  = "retire.before-fence"
