@@ -7,6 +7,7 @@ import (
 
 	"github.com/freehold-dev/freehold/cmd/freeholdvet/internal/check"
 	"github.com/freehold-dev/freehold/cmd/freeholdvet/internal/generated"
+	"github.com/freehold-dev/freehold/cmd/freeholdvet/internal/program"
 	"golang.org/x/tools/go/types/typeutil"
 )
 
@@ -14,105 +15,24 @@ import (
 var doc string
 
 // Analyzer is the check.
-var Analyzer = check.New("droppedresult", doc, run)
+var Analyzer = check.New("droppedresult", doc, run, program.Analyzer)
 
 func run(pass *check.Pass) {
 	if generated.Imports(pass.Pkg)[generated.Sidecar] == nil || generated.Within(pass.Pkg.Path(), generated.Sidecar) {
 		return
 	}
-	for _, file := range pass.Files {
-		silenced := silenced(pass.TypesInfo, file)
-		for n := range ast.Preorder(file) {
-			call := dropped(n)
-			if call == nil {
-				call = silencedCall(pass.TypesInfo, n, silenced)
-			}
-			if call != nil && commits(pass.TypesInfo, call) {
-				pass.Findf(call, "the error of %s is dropped, and it alone tells whether anything was done: handle it", name(pass.TypesInfo, call))
+	p := pass.ResultOf[program.Analyzer].(*program.Package)
+	for _, fn := range p.Functions {
+		for call := range program.Calls(fn) {
+			at := p.Syntax(call)
+			if at != nil && program.Result(call, -1) == nil && commits(pass.TypesInfo, at) {
+				pass.Findf(at, "the error of %s is dropped, and it alone tells whether anything was done: handle it", name(pass.TypesInfo, at))
 			}
 		}
 	}
 }
 
-// dropped returns the call whose error n drops, or nil. Errors come last.
-func dropped(n ast.Node) *ast.CallExpr {
-	var x ast.Expr
-	switch n := n.(type) {
-	case *ast.ExprStmt:
-		x = n.X
-	case *ast.GoStmt:
-		return n.Call
-	case *ast.DeferStmt:
-		return n.Call
-	case *ast.AssignStmt:
-		if len(n.Rhs) == 1 && blank(n.Lhs[len(n.Lhs)-1]) {
-			x = n.Rhs[0]
-		}
-	case *ast.ValueSpec:
-		if len(n.Values) == 1 && blank(n.Names[len(n.Names)-1]) {
-			x = n.Values[0]
-		}
-	}
-	if x == nil {
-		return nil
-	}
-	call, _ := ast.Unparen(x).(*ast.CallExpr)
-	return call
-}
-
-func blank(x ast.Expr) bool {
-	id, ok := x.(*ast.Ident)
-	return ok && id.Name == "_"
-}
-
-// silenced returns the variables of a file's functions that are set, and used in
-// nothing but "_ = err", by which the compiler lets an error drop.
-func silenced(info *types.Info, file *ast.File) map[types.Object]bool {
-	uses := map[types.Object]int{}
-	unused := func(x ast.Expr) {
-		if id, ok := x.(*ast.Ident); ok && info.Uses[id] != nil {
-			uses[info.Uses[id]]--
-		}
-	}
-	for n := range ast.Preorder(file) {
-		switch n := n.(type) {
-		case *ast.Ident:
-			if obj := info.Uses[n]; obj != nil {
-				uses[obj]++
-			}
-		case *ast.AssignStmt:
-			for _, x := range n.Lhs {
-				unused(x)
-			}
-			if len(n.Lhs) == 1 && len(n.Rhs) == 1 && blank(n.Lhs[0]) {
-				unused(n.Rhs[0])
-			}
-		}
-	}
-	dropped := map[types.Object]bool{}
-	for obj, n := range uses {
-		v, ok := obj.(*types.Var)
-		dropped[obj] = n == 0 && ok && v.Kind() == types.LocalVar && types.Identical(v.Type(), errorType)
-	}
-	return dropped
-}
-
-// silencedCall returns the call whose error n puts into a variable that is
-// silenced, or nil.
-func silencedCall(info *types.Info, n ast.Node, silenced map[types.Object]bool) *ast.CallExpr {
-	assign, ok := n.(*ast.AssignStmt)
-	if !ok || len(assign.Rhs) != 1 {
-		return nil
-	}
-	id, ok := assign.Lhs[len(assign.Lhs)-1].(*ast.Ident)
-	if !ok || !silenced[info.ObjectOf(id)] {
-		return nil
-	}
-	call, _ := ast.Unparen(assign.Rhs[0]).(*ast.CallExpr)
-	return call
-}
-
-// commits reports whether the call's error tells what became of a commit.
+// commits reports whether the call's error is the outcome of a commit.
 func commits(info *types.Info, call *ast.CallExpr) bool {
 	sig, ok := info.TypeOf(call.Fun).(*types.Signature)
 	if !ok || sig.Results().Len() == 0 || !types.Identical(sig.Results().At(sig.Results().Len()-1).Type(), errorType) {
@@ -161,7 +81,7 @@ func holdsCommit(t types.Type) bool {
 	return false
 }
 
-// name returns the name of what is called.
+// name returns the name of the function that is called.
 func name(info *types.Info, call *ast.CallExpr) string {
 	fn, ok := typeutil.Callee(info, call).(*types.Func)
 	if !ok {

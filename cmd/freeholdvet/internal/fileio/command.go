@@ -2,6 +2,7 @@ package fileio
 
 import (
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -78,83 +79,38 @@ func changed(words []string) []string {
 	return nil
 }
 
-// inScript returns the words in a shell's script that name files which it changes:
-// those of its commands, and where output goes. It knows words, quotes and where a
-// command ends, and no more of the language: a script that says so in another way
-// says nothing here.
+// A script is taken as words, with quotes, and operators.
+var (
+	lexeme = regexp.MustCompile(`(?:'[^']*'|"[^"]*"|\\(?s:.)|[^\s'"\\<>|&;()])+|[<>|&;()]+|\n`)
+	quoted = regexp.MustCompile(`'([^']*)'|"([^"]*)"|\\(?s:(.))`)
+)
+
+// inScript returns the words in a shell's script that name files which it
+// changes: those of its commands, and files that output goes to. It knows
+// words, quotes and where a command ends, and no more of the language, and
+// stops where the input of a command is in the script.
 func inScript(script string) (files []string) {
+	script, _, _ = strings.Cut(script, "<<")
 	var command []string
-	into := false // the next word is where output goes
-	for _, l := range lexemes(script) {
-		switch {
-		case l.operator && strings.Contains(l.text, ">"):
-			into = !strings.HasSuffix(l.text, "&")
-		case l.operator:
-			files = append(files, changed(command)...)
-			command, into = nil, false
-		case into:
-			files = append(files, l.text)
-			into = false
-		case len(command) == 0 && slices.Contains(keywords, l.text):
+	output := false // whether the next word is a file that output goes to
+	for _, text := range append(lexeme.FindAllString(script, -1), "\n") {
+		switch word := quoted.ReplaceAllString(text, "$1$2$3"); {
+		case strings.Contains("<>|&;()\n", text[:1]):
+			output = strings.Contains(text, ">") && !strings.HasSuffix(text, "&")
+			if !strings.Contains(text, ">") {
+				files = append(files, changed(command)...)
+				command = nil
+			}
+		case output:
+			files = append(files, word)
+			output = false
+		case len(command) == 0 && slices.Contains(keywords, word):
 		default:
-			command = append(command, l.text)
+			command = append(command, word)
 		}
 	}
-	return append(files, changed(command)...)
+	return files
 }
 
 // keywords of the shell after which a command may begin.
 var keywords = []string{"if", "then", "else", "elif", "while", "until", "do", "!", "{", "time"}
-
-// A lexeme is a word of a script, without its quotes, or an operator.
-type lexeme struct {
-	text     string
-	operator bool
-}
-
-// lexemes takes a script apart, up to a text that is input of a command.
-func lexemes(script string) (all []lexeme) {
-	script, _, _ = strings.Cut(script, "<<")
-	const operators = "<>|&;()\n"
-	var word strings.Builder
-	begun := false
-	end := func() {
-		if begun {
-			all = append(all, lexeme{text: word.String()})
-		}
-		word.Reset()
-		begun = false
-	}
-	for i := 0; i < len(script); i++ {
-		c := script[i]
-		switch {
-		case c == '\'' || c == '"':
-			length := strings.IndexByte(script[i+1:], c)
-			if length < 0 {
-				length = len(script) - i - 1
-			}
-			word.WriteString(script[i+1 : i+1+length])
-			begun = true
-			i += length + 1
-		case c == '\\' && i+1 < len(script):
-			i++
-			word.WriteByte(script[i])
-			begun = true
-		case c == ' ' || c == '\t':
-			end()
-		case strings.IndexByte(operators, c) >= 0:
-			end()
-			length := len(script[i:]) - len(strings.TrimLeft(script[i:], string(c)+"&|"))
-			if c == '\n' || c == '(' || c == ')' {
-				length = 1
-			}
-			all = append(all, lexeme{text: script[i : i+length], operator: true})
-			i += length - 1
-		default:
-			word.WriteByte(c)
-			begun = true
-		}
-	}
-	end()
-	return all
-}

@@ -1,3 +1,6 @@
+// Package fileio knows which calls read and write files, and tells the path of
+// a file from the values that make it: enough to say that two paths are one
+// file, or that a path ends in a certain name.
 package fileio
 
 import (
@@ -51,6 +54,17 @@ func (p Path) Within(fn *ssa.Function) bool { return slices.Contains(p.in, fn) }
 // variables and fields at one moment. Other values are marks.
 type Env map[any]Path
 
+// With returns env with one more value.
+func (env Env) With(key any, p Path) Env {
+	more := Env{key: p}
+	for k, v := range env {
+		if k != key {
+			more[k] = v
+		}
+	}
+	return more
+}
+
 // A Tracer tells the paths of one package. It is not safe for concurrent use.
 type Tracer struct {
 	*program.Package
@@ -92,7 +106,7 @@ func (t *Tracer) Path(v ssa.Value, env Env) Path {
 		return t.variable(v, env)
 	case *ssa.BinOp:
 		x, y := t.Path(v.X, env), t.Path(v.Y, env)
-		if v.Op == token.ADD && v.Type().Underlying().(*types.Basic).Info()&types.IsString != 0 {
+		if v.Op == token.ADD && types.Identical(v.Type().Underlying(), types.Typ[types.String]) {
 			return concat(x, y)
 		}
 		return t.part(v.Op.String(), x, y)
@@ -100,22 +114,15 @@ func (t *Tracer) Path(v ssa.Value, env Env) Path {
 		if v.Op == token.MUL {
 			return t.Path(v.X, env)
 		}
-	case *ssa.FieldAddr:
-		return t.field(v, v.X, env)
-	case *ssa.Field:
-		return t.field(v, v.X, env)
-	case *ssa.IndexAddr:
-		return t.element(v.X, v.Index, env)
-	case *ssa.Index:
-		return t.element(v.X, v.Index, env)
-	case *ssa.Lookup:
-		return t.element(v.X, v.Index, env)
-	case *ssa.Convert:
-		return t.Path(v.X, env)
-	case *ssa.MakeInterface:
-		return t.Path(v.X, env)
-	case *ssa.ChangeInterface:
-		return t.Path(v.X, env)
+	case *ssa.FieldAddr, *ssa.Field:
+		field, of := program.Field(v), *v.(ssa.Instruction).Operands(nil)[0]
+		return t.part(fmt.Sprintf("field %p %s", field, env[field].Text), t.Path(of, env))
+	case *ssa.IndexAddr, *ssa.Index, *ssa.Lookup:
+		operands := v.(ssa.Instruction).Operands(nil)
+		if element := t.Element(*operands[0], *operands[1]); element != nil {
+			return t.Path(element, env)
+		}
+		return t.part("index", t.Path(*operands[0], env), t.Path(*operands[1], env))
 	case *ssa.Slice:
 		if list, ok := t.List(v); ok {
 			return t.part("list", t.paths(list, env)...)
@@ -203,18 +210,6 @@ func (t *Tracer) variable(v ssa.Value, env Env) Path {
 		return t.Path(value, env)
 	}
 	return t.unknown(variable)
-}
-
-func (t *Tracer) field(v, of ssa.Value, env Env) Path {
-	field := program.Field(v)
-	return t.part(fmt.Sprintf("field %p %s", field, env[field].Text), t.Path(of, env))
-}
-
-func (t *Tracer) element(of, index ssa.Value, env Env) Path {
-	if element := t.Element(of, index); element != nil {
-		return t.Path(element, env)
-	}
-	return t.part("index", t.Path(of, env), t.Path(index, env))
 }
 
 // first returns the path that is the first of several results.

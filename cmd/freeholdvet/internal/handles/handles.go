@@ -77,27 +77,18 @@ func (c *checker) call(call ssa.CallInstruction) {
 	}
 	switch name := program.Name(fn); {
 	case name == "reflect.ValueOf":
-		report(c.Pass, at, "reflect", c.held(args[0]).Type())
+		report(c.Pass, at, "reflect", c.Origin(args[0]).Type())
 	case slices.Contains(reflecting, name):
 		report(c.Pass, at, "reflect", c.reflected(args[0]))
 	default:
 		for inner := range program.Calls(fn) {
 			if by, values := c.Callee(inner.Common()); program.Name(by) == "reflect.ValueOf" {
-				if param, ok := c.held(values[0]).(*ssa.Parameter); ok && param.Parent() == fn {
-					report(c.Pass, at, "reflect", c.held(args[slices.Index(fn.Params, param)]).Type())
+				if param, ok := c.Origin(values[0]).(*ssa.Parameter); ok && param.Parent() == fn {
+					report(c.Pass, at, "reflect", c.Origin(args[slices.Index(fn.Params, param)]).Type())
 				}
 			}
 		}
 	}
-}
-
-// held returns the value in an interface, as far as the code tells it.
-func (c *checker) held(v ssa.Value) ssa.Value {
-	v = c.Origin(v)
-	if made, ok := v.(*ssa.MakeInterface); ok {
-		return c.Origin(made.X)
-	}
-	return v
 }
 
 // reflecting lists the functions by which reflect gets at the value in a variable.
@@ -144,7 +135,7 @@ func (c *checker) reflected(v ssa.Value) types.Type {
 	}
 	switch fn, args := c.Callee(&call.Call); program.Name(fn) {
 	case "reflect.TypeOf":
-		return c.held(args[0]).Type()
+		return c.Origin(args[0]).Type()
 	case "reflect.TypeFor":
 		return typeArgs(call.Call.Value)[0]
 	}

@@ -180,14 +180,14 @@ func (p *Package) Value(v ssa.Value) ssa.Value {
 	return nil
 }
 
-// Origin returns v or, if v is read from a variable, the value that the
-// variable was set to, as far as one assignment decides it.
+// Origin returns v before it was converted, put in an interface, and set to a
+// variable, as far as one assignment decides the variable's value.
 func (p *Package) Origin(v ssa.Value) ssa.Value {
 	for range 100 { // x = x would go on for ever
 		var from ssa.Value
 		switch v := v.(type) {
-		case *ssa.ChangeType:
-			from = v.X
+		case *ssa.ChangeType, *ssa.ChangeInterface, *ssa.MakeInterface, *ssa.Convert:
+			from = *v.(ssa.Instruction).Operands(nil)[0]
 		case *ssa.UnOp:
 			if variable := p.Variable(v.X); variable != nil && v.Op == token.MUL {
 				if from = p.Value(variable); from == nil {
@@ -294,4 +294,23 @@ func (p *Package) Place(instr ssa.Instruction, fn *ssa.Function) ssa.Instruction
 		instr = closure
 	}
 	return instr
+}
+
+// Result returns the i-th result of a call, counting from the end if i is
+// negative; nil if no instruction uses it.
+func Result(call ssa.CallInstruction, i int) ssa.Value {
+	results := call.Common().Signature().Results()
+	if call.Value() == nil || results.Len() == 0 {
+		return nil
+	}
+	for _, use := range *call.Value().Referrers() {
+		extract, ok := use.(*ssa.Extract)
+		if !ok {
+			return call.Value()
+		}
+		if extract.Index == (i+results.Len())%results.Len() && len(*extract.Referrers()) > 0 {
+			return extract
+		}
+	}
+	return nil
 }

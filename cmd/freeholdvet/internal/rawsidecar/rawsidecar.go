@@ -28,8 +28,8 @@ var harmless = map[string][]string{
 		"DecodePendingPatch", "Ends", "LeaseStatus", "ListPending", "Overlay", "Prepare", "Resolve", "ResolveClaim", "SeenOf", "SortPending", "TokenOf", "Upgraded", "WasAccepted",
 	},
 	generated.Store: {
-		"Ancestor", "By", "ClaimFile", "Condition", "FileSystem", "Find", "Folders", "GatheringIn", "IdentityOf", "Instances", "Kept", "Leftovers", "Located", "NewNonce", "NewPace",
-		"Open", "OpenInstance", "OpenProcess", "OwnerFence", "OwnerLease", "OwnerLock", "OwnerPending", "OwnerRecord", "RemedyOf", "Self", "ShellWord", "Sidecar", "StatusOf", "User", "ValidNonce", "WithRemedy",
+		"By", "ClaimFile", "Condition", "FileSystem", "Find", "Folders", "GatheringIn", "IdentityOf", "Instances", "Kept", "Leftovers", "Located", "NewNonce", "NewPace",
+		"Open", "OpenInstance", "OwnerFence", "OwnerLease", "OwnerLock", "OwnerPending", "OwnerRecord", "RemedyOf", "Self", "ShellWord", "Sidecar", "StatusOf", "User", "WithRemedy",
 
 		"Absent", "Existing", "Holder", "Inventory", "Litter", "Locked", "Lost", "Manifest", "ManifestText", "Obstructed", "OwnerObstructed", "ParseManifest", "Path", "QuarantinePath", "Quarantined",
 		"ReadFile", "ReadRecord", "ReadStaged", "Rejected", "Same", "SameManifest", "Settled", "StagedPath", "Stamp", "Still", "Strays", "Survey", "Sync", "Unmoved", "Writable",

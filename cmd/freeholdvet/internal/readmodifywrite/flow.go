@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"go/token"
 	"go/types"
-	"maps"
 	"slices"
 
 	"github.com/freehold-dev/freehold/cmd/freeholdvet/internal/fileio"
@@ -87,14 +86,14 @@ func (f *flow) from(block *ssa.BasicBlock, i int, env fileio.Env) bool {
 func (f *flow) after(instr ssa.Instruction, env fileio.Env) fileio.Env {
 	if store, ok := instr.(*ssa.Store); ok {
 		if variable := f.Variable(store.Addr); f.matters[variable] {
-			return with(env, variable, f.Path(store.Val, env))
+			return env.With(variable, f.Path(store.Val, env))
 		}
 		if field := program.Field(store.Addr); field != nil && f.matters[field] {
-			return with(env, field, f.Anew(field))
+			return env.With(field, f.Anew(field))
 		}
 	}
 	if v, ok := instr.(ssa.Value); ok && f.again[v] {
-		return with(env, v, f.Anew(v))
+		return env.With(v, f.Anew(v))
 	}
 	return env
 }
@@ -108,16 +107,10 @@ func (f *flow) enter(block, from *ssa.BasicBlock, env fileio.Env) fileio.Env {
 			break
 		}
 		if f.matters[phi] {
-			entered = with(entered, phi, f.Path(phi.Edges[slices.Index(block.Preds, from)], env))
+			entered = entered.With(phi, f.Path(phi.Edges[slices.Index(block.Preds, from)], env))
 		}
 	}
 	return entered
-}
-
-func with(env fileio.Env, key any, p fileio.Path) fileio.Env {
-	env = maps.Clone(env)
-	env[key] = p
-	return env
 }
 
 // failure returns the error of a call, or nil.
@@ -126,7 +119,7 @@ func failure(instr ssa.Instruction) ssa.Value {
 	if !ok {
 		return nil
 	}
-	err := result(call, -1)
+	err := program.Result(call, -1)
 	if err == nil || !types.Identical(err.Type(), errorType) {
 		return nil
 	}

@@ -11,28 +11,6 @@ import (
 	"golang.org/x/tools/go/ssa"
 )
 
-// result returns the i-th result of a call, counting from the end if i is
-// negative; nil if the code does not use it.
-func result(call ssa.CallInstruction, i int) ssa.Value {
-	value := call.Value()
-	if value == nil {
-		return nil
-	}
-	results := call.Common().Signature().Results()
-	if i < 0 {
-		i += results.Len()
-	}
-	if results.Len() == 1 {
-		return value
-	}
-	for _, use := range *value.Referrers() {
-		if extract, ok := use.(*ssa.Extract); ok && extract.Index == i {
-			return extract
-		}
-	}
-	return nil
-}
-
 // The methods of a file that write it, and those that neither read nor write
 // it; the functions that write to their first argument, and the names of those
 // that make a writer of it.
@@ -46,7 +24,7 @@ var (
 // throughHandle returns the events of the calls that read or write the file
 // which e opens. The first call that may read it stands for all.
 func (c *checker) throughHandle(e event) (events []event) {
-	file := result(e.call, 0)
+	file := program.Result(e.call, 0)
 	if file == nil {
 		return nil
 	}
@@ -115,7 +93,7 @@ func (c *checker) onlyCompared(call ssa.CallInstruction) bool {
 	if results.Len() == 0 || !isContent(results.At(0).Type()) {
 		return false // the call may have put the content into an argument
 	}
-	content := result(call, 0)
+	content := program.Result(call, 0)
 	return content == nil || c.compared(content)
 }
 

@@ -4,8 +4,7 @@ import (
 	_ "embed"
 	"go/token"
 	"go/types"
-	"iter"
-	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -13,6 +12,7 @@ import (
 	"github.com/freehold-dev/freehold/cmd/freeholdvet/internal/fileio"
 	"github.com/freehold-dev/freehold/cmd/freeholdvet/internal/generated"
 	"github.com/freehold-dev/freehold/cmd/freeholdvet/internal/program"
+	"github.com/freehold-dev/freehold/gen/tree"
 	"golang.org/x/tools/go/ssa"
 )
 
@@ -53,18 +53,14 @@ type finding struct {
 	message string
 }
 
-// call reports the files that a call writes although only their owners may, by
-// itself or in functions of this package.
+// call reports the files that a call writes although only their owners may.
 func (c *checker) call(call ssa.CallInstruction) {
-	for path, file := range c.changes(call, nil) {
-		if file != nil && shown(c.Origin(file)) {
+	for _, w := range c.writes(call, nil, 0) {
+		if w.file != nil && shown(c.Origin(w.file)) {
 			c.report(call, "the view says where the sidecar of an owner is, and writing it makes it foreign: call a verb that the owner's home exports, or run `freehold quarantine`")
 			continue
 		}
-		c.check(path, call)
-	}
-	for path := range c.within(call, nil, 0) {
-		c.check(path, call)
+		c.check(w.path, call)
 	}
 }
 
@@ -94,109 +90,73 @@ func shown(v ssa.Value) bool {
 	return field != nil && field.Name() == "File" && field.Pkg().Path() == generated.Reader
 }
 
-// changes yields the paths that the call itself writes, each with the argument
-// that names it, if one argument does.
-func (c *checker) changes(call ssa.CallInstruction, env fileio.Env) iter.Seq2[fileio.Path, ssa.Value] {
-	return func(yield func(fileio.Path, ssa.Value) bool) {
-		accesses := slices.DeleteFunc(c.Accesses(call), func(a fileio.Access) bool { return a.Op == fileio.Read || a.Op == fileio.Open })
-		for turn := range c.turns(call, env) {
-			for _, a := range accesses {
-				if !yield(c.Of(a.Root, a.Path, turn), a.Path) {
-					return
-				}
-			}
-			for _, path := range c.Commands(call, turn) {
-				if !yield(path, nil) {
-					return
-				}
-			}
-		}
-	}
-}
-
-// turns yields env for each turn of a loop, over elements that the code spells
-// out, that an argument of the call depends on; env alone if there is none.
-func (c *checker) turns(call ssa.CallInstruction, env fileio.Env) iter.Seq[fileio.Env] {
-	return func(yield func(fileio.Env) bool) {
-		for v := range c.Sources(call.Common().Args...) {
-			elements := c.Turns(v)
-			for _, element := range elements {
-				turn := fileio.Env{}
-				maps.Copy(turn, env)
-				turn[v] = c.Path(element, env)
-				if !yield(turn) {
-					return
-				}
-			}
-			if elements != nil {
-				return
-			}
-		}
-		yield(env)
-	}
-}
-
-// names reports whether an argument of the call tells something of a file's
-// name, which the function that is called may write.
-func (c *checker) names(args []ssa.Value, env fileio.Env) bool {
-	return slices.ContainsFunc(args, func(arg ssa.Value) bool {
-		t, ok := arg.Type().Underlying().(*types.Basic)
-		if !ok || t.Info()&types.IsString == 0 {
-			return false
-		}
-		constant, _ := c.Path(arg, env).Elements()
-		return len(constant) > 0
-	})
+// A write is a path that a call writes, and the argument that names it, if one
+// argument of the call does.
+type write struct {
+	path fileio.Path
+	file ssa.Value
 }
 
 // deepest bounds how far calls of functions of the package are followed.
 const deepest = 3
 
-// within yields the paths that a function of this package, and those that it
-// calls, write because of the arguments of a call. A file that they write
-// whatever the arguments are is reported where they write it.
-func (c *checker) within(call ssa.CallInstruction, env fileio.Env, depth int) iter.Seq[fileio.Path] {
-	return func(yield func(fileio.Path) bool) {
-		fn, args := c.Callee(call.Common())
-		if fn == nil || fn.Blocks == nil || depth == deepest {
-			return
-		}
-		for turn := range c.turns(call, env) {
-			if !c.names(args, turn) {
-				continue
+// writes returns the writes of a call, and those of the function that it calls
+// which its arguments decide: a file that the function writes whatever the
+// arguments are is reported in the function.
+func (c *checker) writes(call ssa.CallInstruction, env fileio.Env, depth int) (all []write) {
+	fn, args := c.Callee(call.Common())
+	for _, turn := range c.turns(call, env) {
+		for _, a := range c.Accesses(call) {
+			if a.Op != fileio.Read && a.Op != fileio.Open {
+				all = append(all, write{c.Of(a.Root, a.Path, turn), a.Path})
 			}
-			bound := c.Bind(fn, args, turn)
-			for inner := range program.Calls(fn) {
-				for path := range c.because(inner, bound) {
-					if !yield(path) {
-						return
-					}
-				}
-				for path := range c.within(inner, bound, depth+1) {
-					if !yield(path) {
-						return
-					}
+		}
+		for _, path := range c.Commands(call, turn) {
+			all = append(all, write{path: path})
+		}
+		if fn == nil || depth == deepest || !c.names(args, turn) {
+			continue
+		}
+		bound := c.Bind(fn, args, turn)
+		for inner := range program.Calls(fn) {
+			always := c.writes(inner, nil, deepest)
+			for _, w := range c.writes(inner, bound, depth+1) {
+				if !slices.ContainsFunc(always, w.sameName) {
+					all = append(all, write{path: w.path})
 				}
 			}
 		}
 	}
+	return all
 }
 
-// because yields the paths that a call itself writes by env alone.
-func (c *checker) because(call ssa.CallInstruction, env fileio.Env) iter.Seq[fileio.Path] {
-	return func(yield func(fileio.Path) bool) {
-		var always []string
-		for path := range c.changes(call, nil) {
-			if _, name := path.Elements(); name != "" {
-				always = append(always, name)
-			}
+// sameName reports whether two writes are of files with the same constant name.
+func (w write) sameName(other write) bool {
+	_, name := w.path.Elements()
+	_, otherName := other.path.Elements()
+	return name != "" && name == otherName
+}
+
+// turns returns env for each turn of a loop, over elements that the code spells
+// out, that an argument of the call depends on; env alone if there is none.
+func (c *checker) turns(call ssa.CallInstruction, env fileio.Env) (all []fileio.Env) {
+	for v := range c.Sources(call.Common().Args...) {
+		for _, element := range c.Turns(v) {
+			all = append(all, env.With(v, c.Path(element, env)))
 		}
-		for path := range c.changes(call, env) {
-			if _, name := path.Elements(); !slices.Contains(always, name) && !yield(path) {
-				return
-			}
+		if all != nil {
+			return all
 		}
 	}
+	return []fileio.Env{env}
+}
+
+// names reports whether an argument of a call has a constant part of a file's name.
+func (c *checker) names(args []ssa.Value, env fileio.Env) bool {
+	return slices.ContainsFunc(args, func(arg ssa.Value) bool {
+		constant, _ := c.Path(arg, env).Elements()
+		return types.Identical(arg.Type().Underlying(), types.Typ[types.String]) && len(constant) > 0
+	})
 }
 
 // owner returns the owner of the sidecar of this name. The declarations are
@@ -210,4 +170,32 @@ func (c *checker) owner(sidecar string) (owner, bool) {
 	}
 	o, ok := c.owners[sidecar]
 	return o, ok
+}
+
+// An owner is an owner that an owners.yaml of the module declares.
+type owner struct {
+	name, home string
+	file       string // the declaration, relative to the module root
+}
+
+// declared returns the owners that are declared in the module of the Go file
+// named, by the names of their sidecars. A declaration with mistakes declares
+// nothing here: generating reports the mistakes.
+func declared(goFile string) map[string]owner {
+	owners := map[string]owner{}
+	module, err := tree.Find(filepath.Dir(goFile))
+	if err != nil {
+		return owners
+	}
+	files, _ := module.States()
+	for _, file := range files {
+		src, err := module.Load(filepath.Join(module.Dir, filepath.FromSlash(file)))
+		if err != nil {
+			continue
+		}
+		for name, o := range src.Declaration.Owners {
+			owners[name+".json"] = owner{name, o.Home, file}
+		}
+	}
+	return owners
 }

@@ -43,7 +43,7 @@ var last error
 
 func named(ctx context.Context, w *costfile.Writer, given error) (err error) {
 	_, last = w.Update(ctx, stamp)
-	_, given = w.Update(ctx, stamp)
+	_, given = w.Update(ctx, stamp) // want `Update is dropped`
 	_, err = w.Update(ctx, stamp)
 	return
 }
