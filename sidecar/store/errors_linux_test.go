@@ -22,7 +22,7 @@ const (
 var said = errorstest.Golden{
 	Update:  flag.Bool("update", false, "write the golden files anew"),
 	Folders: []string{"../internal/process"},
-	Wraps:   []string{"../../schema", "../internal/status"},
+	Wraps:   []string{"../../schema", "../internal/status", "../document"},
 	Untold: map[string]string{
 		"nothing was removed":                   race,
 		"%w: look at it and move it away":       "is said of .freehold and its folders, which package sidecar's tests replace",

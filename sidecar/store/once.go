@@ -1,0 +1,124 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"sync"
+	"time"
+
+	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar/document"
+)
+
+// A Once is a once field, as its claim stood when it was read. It is immutable.
+type Once struct {
+	Owner, Field string
+	// Path is the absolute path of the claim.
+	Path string
+	// Status is [OK], [Missing] if no process has claimed the field, [Invalid],
+	// [Foreign], [Newer] or [Unreadable].
+	Status Status
+	// Err is an [*Error] with the status and the remedy; nil if Status is OK
+	// or Missing. It wraps [Lost] or [Unsafe] if the directory of the claims
+	// is that. The field then counts as claimed by an unknown process.
+	Err error
+	// ID is the nonce of the claim, At its time, and Writer the process that
+	// won. Zero unless Status is OK.
+	ID     string
+	At     time.Time
+	Writer Writer
+}
+
+// Once reads a once field of owner in the state with the manifest m. It takes
+// no lock. To read a field again and again, use a [OnceSource].
+func (d *Store) Once(m *schema.Manifest, owner, field string) *Once {
+	s := d.OnceSource(m, owner, field)
+	s.Look()
+	return s.Once()
+}
+
+// A OnceSource reads one once field again and again. It decodes the claim only
+// if its bytes have changed. It is safe for concurrent use.
+type OnceSource struct {
+	claim        *Claim
+	owner, field string
+
+	mu       sync.Mutex
+	manifest *schema.Manifest
+	memory
+	once *Once // nil until it is wanted
+}
+
+// OnceSource returns a source of a once field of owner in the state with the
+// manifest m.
+func (d *Store) OnceSource(m *schema.Manifest, owner, field string) *OnceSource {
+	return &OnceSource{claim: d.Claim(owner, field, m.Claims[owner]), owner: owner, field: field, manifest: m}
+}
+
+// Look reads the claim and reports whether it differs from the last time. It
+// allocates nothing if it does not.
+func (s *OnceSource) Look() (moved bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.known {
+		var same bool
+		if same, s.spare = s.claim.Same(s.text, s.spare); same {
+			return false
+		}
+	} else if errors.Is(s.err, fs.ErrNotExist) && s.claim.Absent() {
+		return false
+	}
+	if moved = s.update(s.claim.Read(s.spare)); moved {
+		s.once = nil
+	}
+	return moved
+}
+
+// Text returns the bytes of the claim, which are valid until the next Look.
+func (s *OnceSource) Text() []byte { return s.text }
+
+// Once returns the field as the claim was when it was read last.
+func (s *OnceSource) Once() *Once {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.once == nil {
+		s.once = s.judge()
+	}
+	return s.once
+}
+
+func (s *OnceSource) judge() *Once {
+	o := &Once{Owner: s.owner, Field: s.field, Path: s.claim.Path()}
+	remove := byHand("look at it, and remove it by hand if the field is to be claimed anew")
+	switch _, made := s.manifest.Claims[s.owner]; {
+	case !made, errors.Is(s.err, fs.ErrNotExist): // the state may have no claims yet
+		o.Status = Missing
+		return o
+	case errors.Is(s.err, Lost), errors.Is(s.err, Unsafe):
+		return o.unusable(Unreadable, RemedyOf(s.err), s.err)
+	case errors.Is(s.err, ErrTooLarge):
+		return o.unusable(Invalid, remove, s.err)
+	case s.err != nil:
+		return o.unusable(Unreadable, accessRemedy(s.err, remove), s.err)
+	}
+	claim, err := document.DecodeClaim(s.text)
+	if err == nil {
+		err = claim.Belongs(s.owner, s.field, s.manifest.StateID)
+	}
+	switch s := decodeStatus(err); {
+	case err == nil:
+	case s == Newer:
+		return o.unusable(s, byHand(useNewer), err)
+	default:
+		return o.unusable(s, remove, err)
+	}
+	o.Status, o.ID, o.At, o.Writer = OK, claim.Nonce, claim.At, claim.Writer
+	return o
+}
+
+func (o *Once) unusable(s Status, r Remedy, err error) *Once {
+	o.Status = s
+	o.Err = &Error{Status: s, Path: o.Path, Owner: o.Owner, Field: o.Field, Remedy: r, Err: fmt.Errorf("%w: it counts as claimed, by an unknown process", err)}
+	return o
+}

@@ -1,0 +1,304 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar/document"
+)
+
+// A Version names one commit of one owner within one state.
+type Version = document.Version
+
+// A Provenance says which commit wrote a value, when, and by which program.
+type Provenance = document.Provenance
+
+// A Writer is the program that wrote a file, and its process.
+type Writer = document.Writer
+
+// An Observation maps fields of other owners to the versions that a writer had
+// seen before it wrote.
+type Observation = document.Observation
+
+// A Sighting is a version of a field that an owner, or an upgrade, has seen.
+type Sighting = document.Sighting
+
+// A Row is the value and the incarnation of one key of a map.
+type Row = document.Row
+
+// An Opening is an event that has begun and is neither done nor abandoned.
+type Opening = document.Opening
+
+// An Owner is one owner of a state, as its sidecar stood when it was read. It
+// is safe for concurrent use.
+type Owner struct {
+	Name string
+	// Path is the absolute path of the file that was read: the sidecar or,
+	// while an upgrade is not finished, the one that the upgrade has staged.
+	Path string
+	// Status is [OK], [Missing], [Invalid], [Foreign], [Newer], [Unreadable] or,
+	// after [Owner.Against], [Regressed].
+	Status Status
+	// Err is an [*Error] with the status and the remedy; nil if Status is OK
+	// or Missing.
+	Err error
+	// Version, WrittenAt and Writer of the last commit; zero unless Status is
+	// OK or Regressed.
+	Version   Version
+	WrittenAt time.Time
+	Writer    Writer
+
+	doc       *document.Document // nil if it cannot be used
+	sightings *document.Document // doc, or what it was before it regressed
+	text      []byte
+
+	mu   sync.Mutex
+	maps map[string]*rows
+}
+
+// rows is a map of a sidecar taken apart.
+type rows struct {
+	all []Row
+	err error
+}
+
+// Owner reads the sidecar of the owner name in the state with the manifest m.
+// It takes no lock. To read an owner again and again, use a [Source].
+func (d *Store) Owner(m *schema.Manifest, name string) *Owner {
+	s := d.Source(m, name)
+	return s.Read()
+}
+
+// newOwner returns the owner whose file was read as text, or not, with err.
+func (d *Store) newOwner(m *schema.Manifest, name, path string, text []byte, err error) *Owner {
+	o := &Owner{Name: name, Path: path, text: text}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		o.Status, o.doc = Missing, document.New(name, m.StateID)
+		return o
+	case err != nil:
+		s := Unreadable
+		if errors.Is(err, ErrTooLarge) {
+			s = Invalid
+		}
+		return o.unusable(s, whenReadable(m, name, accessRemedy(err, By(VerbQuarantine, name))), err)
+	}
+	doc, err := document.Decode(text)
+	if err == nil {
+		err = doc.Belongs(name, m.StateID)
+	}
+	if err != nil {
+		s, remedy, err := d.diagnose(m, name, text, err)
+		return o.unusable(s, remedy, err)
+	}
+	return o.whole(doc)
+}
+
+func (o *Owner) whole(doc *document.Document) *Owner {
+	o.Status, o.doc, o.sightings = OK, doc, doc
+	o.Version, o.WrittenAt, o.Writer = doc.Version, doc.WrittenAt, doc.Writer
+	return o
+}
+
+func (o *Owner) unusable(s Status, r Remedy, err error) *Owner {
+	o.Status, o.doc = s, nil
+	o.Err = &Error{Status: s, Path: o.Path, Owner: o.Name, Remedy: r, Err: err}
+	return o
+}
+
+// diagnose returns the status and the remedy of text, which is not owner's
+// sidecar because of err.
+func (d *Store) diagnose(m *schema.Manifest, owner string, text []byte, err error) (Status, Remedy, error) {
+	s := decodeStatus(err)
+	if s == Newer {
+		return s, byHand(useNewer), err
+	}
+	quarantine := By(VerbQuarantine, owner)
+	doc, torn := document.DecodeForeign(text)
+	if torn != nil {
+		return s, whenReadable(m, owner, quarantine.Or("mend the file")), err
+	}
+	if _, refused := d.Acceptable(m, owner, doc); refused != nil {
+		return s, whenReadable(m, owner, quarantine.Or("mend the file, then accept it")), fmt.Errorf("%w; it cannot be accepted: %v", err, refused)
+	}
+	return s, whenReadable(m, owner, By(VerbAccept, owner).Or("look at it first")), err
+}
+
+// decodeStatus returns the status of a file that could not be decoded.
+func decodeStatus(err error) Status {
+	switch {
+	case errors.As(err, new(*document.FormatError)):
+		return Newer
+	case errors.Is(err, document.ErrForeign):
+		return Foreign
+	}
+	return Invalid
+}
+
+// whenReadable returns the remedy of owner's file, unless an upgrade has to be
+// finished first, or the state has no such owner: then nothing can repair it.
+func whenReadable(m *schema.Manifest, owner string, r Remedy) Remedy {
+	if m.Pending != nil {
+		return By(VerbUpgrade)
+	}
+	if _, declared := m.Declaration.Owners[owner]; !declared {
+		return byHand("move the file away")
+	}
+	return r
+}
+
+// Document returns the sidecar, which must not be changed: an empty one if
+// Status is [Missing], and nil if it cannot be used. It is for packages below
+// sidecar.
+func (o *Owner) Document() *document.Document { return o.doc }
+
+// Text returns the bytes of the file, nil if it could not be read. They are
+// valid until its [Source] looks at the file again.
+func (o *Owner) Text() []byte { return o.text }
+
+// Field returns the value of a field as JSON, which must not be changed, and
+// its provenance. raw is nil if the field was cleared, or is an event that was
+// never done; written is false if no commit has written it.
+func (o *Owner) Field(name string) (raw []byte, by Provenance, written bool) {
+	if o.doc == nil {
+		return nil, by, false
+	}
+	return o.doc.Field(name)
+}
+
+// Value returns the value of a field as JSON, which must not be changed, or
+// nil.
+func (o *Owner) Value(name string) []byte {
+	if o.doc == nil {
+		return nil
+	}
+	return o.doc.Value(name)
+}
+
+// Observed returns the versions that the writer of a field had seen before it
+// wrote; nil if that is not known.
+func (o *Owner) Observed(field string) Observation {
+	if o.doc == nil {
+		return nil
+	}
+	return o.doc.Observed(field)
+}
+
+// Open returns what has begun of an event and is not done, in the order of its
+// beginning.
+func (o *Owner) Open(event string) []Opening {
+	if o.doc == nil {
+		return nil
+	}
+	return o.doc.Open(event)
+}
+
+// Undeclared returns the members of the sidecar that d does not declare for
+// the owner, in file order. Commits keep them.
+func (o *Owner) Undeclared(d *schema.Declaration) []string {
+	if o.doc == nil {
+		return nil
+	}
+	return slices.DeleteFunc(o.doc.Names(), func(name string) bool {
+		_, declared := d.Owners[o.Name].Fields[name]
+		return declared
+	})
+}
+
+// Rows returns the rows of a map, sorted by key, which must not be changed;
+// none if it was never written. It returns an error that wraps [Invalid] if
+// the value is no object. A map is taken apart once.
+func (o *Owner) Rows(field string) ([]Row, error) {
+	if o.doc == nil {
+		return nil, nil
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	t, known := o.maps[field]
+	if !known {
+		t = new(rows)
+		if t.all, t.err = o.doc.Rows(field); o.maps == nil {
+			o.maps = map[string]*rows{}
+		}
+		o.maps[field] = t
+	}
+	return t.all, t.err
+}
+
+// Row returns the row of a key of a map.
+func (o *Owner) Row(field, key string) (row Row, ok bool) {
+	all, err := o.Rows(field)
+	if err != nil {
+		return row, false
+	}
+	i, ok := slices.BinarySearchFunc(all, key, func(r Row, key string) int { return strings.Compare(r.Key, key) })
+	if !ok {
+		return row, false
+	}
+	return all[i], true
+}
+
+// Sightings returns what the writers of the owner's fields had observed of
+// others' fields.
+func (o *Owner) Sightings() iter.Seq[Sighting] {
+	if o.sightings == nil {
+		return func(func(Sighting) bool) {}
+	}
+	return o.sightings.Sightings()
+}
+
+// Against returns the owner if it can have followed the version that was seen of
+// it, and else an owner whose status is [Regressed]: an older copy of the sidecar
+// was put back, or the file was removed. That has no fields, but keeps its
+// sightings, which were true once.
+func (o *Owner) Against(seen Sighting) *Owner {
+	if o.Status != OK && o.Status != Missing || !o.doc.Behind(seen.Version) {
+		return o
+	}
+	now := &Owner{Name: o.Name, Path: o.Path, Version: o.Version, WrittenAt: o.WrittenAt, Writer: o.Writer, text: o.text, sightings: o.sightings}
+	err, note := fmt.Errorf("it is gone, and %v", seen), "bring the file back"
+	if o.Status == OK {
+		err, note = fmt.Errorf("it is at version %v, and %v: an older copy was put back", o.Version, seen), "bring the newer file back"
+	}
+	return now.unusable(Regressed, By(VerbAccept, o.Name).Or(note), err)
+}
+
+// Observers returns the owners whose fields depend on those of owner, sorted.
+func Observers(d *schema.Declaration, owner string) []string {
+	return slices.DeleteFunc(d.OwnerNames(), func(other string) bool { return !slices.Contains(d.OwnersBelow(other), owner) })
+}
+
+// SightingsOf yields what the manifest remembers of owner's sidecar, and what
+// its observers have seen of it. An observer that cannot be used vouches for
+// nothing.
+func SightingsOf(m *schema.Manifest, owner string, observers iter.Seq[*Owner]) iter.Seq[Sighting] {
+	return func(yield func(Sighting) bool) {
+		if v := Upgraded(m, owner); !v.IsZero() && !yield(Sighting{Version: v}) {
+			return
+		}
+		for o := range observers {
+			for s := range o.Sightings() {
+				if of, _ := m.Declaration.OwnerOf(s.Of); of == owner && !yield(s) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Upgraded returns the version of owner's sidecar that an upgrade of the state
+// has written last, as the manifest remembers it; zero if it remembers none.
+func Upgraded(m *schema.Manifest, owner string) (v Version) {
+	_ = v.UnmarshalText([]byte(m.Upgraded[owner])) // a manifest holds none that are wrong
+	return v
+}
+
+func (d *Store) sidecarPath(owner string) string { return filepath.Join(d.path, Sidecar(owner)) }

@@ -1,0 +1,173 @@
+package store
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"slices"
+	"sync"
+
+	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar/document"
+)
+
+// A Source reads one owner again and again. It decodes the sidecar only if its
+// bytes have changed: a file system gives a replaced file its old inode number
+// back and stamps two writes in one tick with one time, so that nothing less
+// than the bytes tells. It is safe for concurrent use.
+type Source struct {
+	dir  *Store
+	name string
+
+	mu       sync.Mutex
+	manifest *schema.Manifest
+	// upgrade is the id of an upgrade that is not finished and has staged a
+	// sidecar of this owner, which counts as long as it is there; or empty.
+	upgrade string
+	staged  bool // whether that one was read last
+	memory
+	owner *Owner // nil until it is wanted
+}
+
+// Source returns a source of the owner name in the state with the manifest m.
+func (d *Store) Source(m *schema.Manifest, name string) *Source {
+	s := &Source{dir: d, name: name}
+	s.Follow(m)
+	return s
+}
+
+// Follow makes the source judge the file by the manifest m from now on.
+func (s *Source) Follow(m *schema.Manifest) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.manifest, s.owner, s.upgrade = m, nil, ""
+	if m.Pending != nil && slices.Contains(m.Pending.Sidecars, s.name) {
+		s.upgrade = m.Pending.ID
+	}
+}
+
+// Look reads the file and reports whether it differs from the last time. It
+// decodes nothing, and allocates nothing if the file has not changed.
+func (s *Source) Look() (moved bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.upgrade == "" {
+		if s.known {
+			var same bool
+			if same, s.spare = s.dir.Same(Sidecar(s.name), s.text, s.spare); same {
+				return false
+			}
+		} else if errors.Is(s.err, fs.ErrNotExist) && s.dir.Absent(Sidecar(s.name)) {
+			return false
+		}
+	}
+	return s.look()
+}
+
+// Owner returns the owner as the file was when it was read last. It returns the
+// same one until the bytes change, unless that cannot be used: the remedy may
+// depend on other files.
+func (s *Source) Owner() *Owner {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.known && s.err == nil {
+		s.look()
+	}
+	return s.judge()
+}
+
+// Read reads the file, once, and returns the owner.
+func (s *Source) Read() *Owner {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.look()
+	return s.judge()
+}
+
+// Wrote tells the source that doc was written as text, so that the next Read
+// need not decode it. Neither may be changed any more. It returns a buffer that
+// the caller may use for the next text.
+func (s *Source) Wrote(doc *document.Document, text []byte) (buffer []byte) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	buffer, s.text, s.known, s.err = s.text, text, true, nil
+	s.owner = (&Owner{Name: s.name, Path: s.dir.sidecarPath(s.name), text: text}).whole(doc)
+	return buffer
+}
+
+// Forget makes the next Read decode the file, whatever its bytes.
+func (s *Source) Forget() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.owner, s.known = nil, false
+}
+
+func (s *Source) look() (moved bool) {
+	text, err := s.read()
+	if moved = s.update(text, err); moved {
+		s.owner = nil
+	}
+	return moved
+}
+
+func (s *Source) read() (text []byte, err error) {
+	if s.upgrade != "" {
+		text, err = s.dir.ReadStaged(s.upgrade, Sidecar(s.name), s.spare, document.MaxSize)
+		if s.staged = !errors.Is(err, fs.ErrNotExist); s.staged {
+			return text, err
+		} // it has gone to its place
+	}
+	s.staged = false
+	return s.dir.ReadFile(Sidecar(s.name), s.spare, document.MaxSize)
+}
+
+func (s *Source) judge() *Owner {
+	if s.owner == nil || s.owner.Err != nil {
+		path := s.dir.sidecarPath(s.name)
+		if s.staged {
+			path = s.dir.StagedPath(s.upgrade, Sidecar(s.name))
+		}
+		s.owner = s.dir.newOwner(s.manifest, s.name, path, s.text, s.err)
+	}
+	return s.owner
+}
+
+// A memory holds the bytes of a file as it was read last.
+type memory struct {
+	text  []byte
+	spare []byte // for the next read
+	known bool   // text is the file
+	err   error  // why it could not be read
+}
+
+// update remembers the outcome of a read into spare, and reports whether it
+// differs from the last one.
+func (m *memory) update(text []byte, err error) (moved bool) {
+	if err == nil {
+		return m.take(text)
+	}
+	if m.err != nil && sameError(m.err, err) {
+		return false
+	}
+	// The bytes before are no part of what was found: two readers agree,
+	// whatever they have seen of the past.
+	m.err, m.known, m.text = err, false, m.text[:0]
+	return true
+}
+
+func (m *memory) take(text []byte) (moved bool) {
+	if m.known && bytes.Equal(m.text, text) {
+		m.spare = text
+		return false
+	}
+	m.text, m.spare, m.known, m.err = text, m.text, true, nil
+	return true
+}
+
+// sameError reports whether two reads failed alike.
+func sameError(a, b error) bool {
+	if errors.Is(a, fs.ErrNotExist) {
+		return errors.Is(b, fs.ErrNotExist)
+	}
+	return a.Error() == b.Error()
+}
