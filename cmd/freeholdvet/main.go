@@ -1,21 +1,21 @@
-// Command freeholdvet is an analyzer for go vet. It finds what the toolchain
-// cannot: ways around the rule that every field has one owner.
+// Command freeholdvet is an analyzer for go vet. It finds ways around the rule
+// that every field has one owner, which the toolchain cannot find.
 //
 //	go vet -vettool=$(which freeholdvet) ./...
 //
-// It also runs by itself, with packages as arguments; `freeholdvet help` lists
-// the checks and `freeholdvet help CHECK` says what one is about. What is right
-// where it stands is allowed there, by a comment with the reason:
+// The command also runs by itself, with packages as arguments; `freeholdvet help`
+// lists the checks and `freeholdvet help CHECK` explains one. A comment with the
+// reason allows a finding where the code is right:
 //
 //	//freehold:allow readmodifywrite only the installer runs, and only once
 //
-// It looks at one package at a time. go vet remembers which were clean until
-// their code changes, but the check sidecarpath also reads owners.yaml: after
-// adding an owner, run freeholdvet by itself, which remembers nothing.
+// Packages are checked one at a time. go vet remembers clean packages until their
+// code changes, but the check sidecarpath also reads owners.yaml: after adding an
+// owner, run freeholdvet by itself, which remembers nothing.
 //
-// Under go vet the exit status is go vet's: 1 for findings. By itself it exits
-// with 0 if it found nothing, 3 if it found something, 1 if it could not look
-// and 64 if it was called wrongly.
+// Under go vet the exit status is go vet's: 1 for findings. By itself freeholdvet
+// exits with 0 without findings, with 3 for findings, with 1 if packages cannot be
+// loaded and with 64 for wrong arguments.
 package main
 
 import (

@@ -15,12 +15,12 @@ type allowance struct {
 	check   string
 	reason  string
 	file    string
-	lines   [2]int // that it is for, the first and the last
+	lines   [2]int // the first and the last line that the allowance covers
 	used    bool
 }
 
-// allowances returns those in the package's files that name check, or all if
-// check is empty.
+// allowances returns the allowances in the package's files that name check, or
+// all if check is empty.
 func allowances(pass *analysis.Pass, check string) []*allowance {
 	var all []*allowance
 	for _, file := range pass.Files {
@@ -42,8 +42,7 @@ func allowances(pass *analysis.Pass, check string) []*allowance {
 	return all
 }
 
-// parse reads "//freehold:allow CHECK REASON". What follows another "//" is
-// not part of the reason.
+// parse reads "//freehold:allow CHECK REASON". The reason ends before another "//".
 func parse(comment *ast.Comment) (*allowance, bool) {
 	d, ok := ast.ParseDirective(comment.Pos(), comment.Text)
 	if !ok || d.Tool != "freehold" || d.Name != "allow" {
@@ -54,7 +53,7 @@ func parse(comment *ast.Comment) (*allowance, bool) {
 	return &allowance{comment: comment, check: check, reason: strings.TrimSpace(reason)}, true
 }
 
-// alone reports whether nothing but blanks is before the comment in its line.
+// alone reports whether only blanks stand before the comment in its line.
 func alone(pass *analysis.Pass, at token.Position) bool {
 	text, err := pass.ReadFile(at.Filename)
 	if err != nil || at.Offset > len(text) {
@@ -65,8 +64,8 @@ func alone(pass *analysis.Pass, at token.Position) bool {
 	return strings.TrimSpace(string(line)) == ""
 }
 
-// allows reports whether a finding at pos is allowed. Without a reason it is
-// not: then there are two things to mend.
+// allows reports whether a comment with a reason allows a finding at pos.
+// Without a reason, the finding and the comment are both to be mended.
 func (p *Pass) allows(pos token.Pos) bool {
 	at := p.Fset.Position(pos)
 	for _, a := range p.allowed {
@@ -91,7 +90,7 @@ func (p *Pass) reportUnused() {
 }
 
 // Allow returns a check that every allowance names one of the given checks and
-// says why.
+// has a reason.
 func Allow(checks []*analysis.Analyzer) *analysis.Analyzer {
 	var names []string
 	for _, c := range checks {

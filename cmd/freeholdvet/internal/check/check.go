@@ -1,7 +1,6 @@
-// Package check is what the checks of freeholdvet have in common: a check's
-// documentation is its package's doc.go, and a finding that is right where it
-// stands can be allowed there, with a reason. It knows nothing of what any
-// check looks for.
+// Package check holds the common part of freeholdvet's checks: a check's help is
+// the doc.go of its package, and a comment with a reason allows a finding. The
+// package does not know any check.
 //
 // # Allowing
 //
@@ -32,9 +31,9 @@ type Pass struct {
 	allowed []*allowance
 }
 
-// New returns the check name. doc is the text of its package's doc.go, of
-// which the package comment, without the words "Package name", becomes the
-// help. It panics if there is no such comment.
+// New returns the check of this name. The package comment in doc, the text of
+// the package's doc.go, becomes the help, without the words "Package name". New
+// panics if there is no such comment.
 func New(name, doc string, run func(*Pass), requires ...*analysis.Analyzer) *analysis.Analyzer {
 	return &analysis.Analyzer{
 		Name:     name,
@@ -62,8 +61,8 @@ func help(name, doc string) string {
 	return text
 }
 
-// Findf reports a finding at n unless it is allowed there. The message ends
-// with what to do.
+// Findf reports a finding at n unless a comment allows the finding. The message
+// ends with the remedy.
 func (p *Pass) Findf(n analysis.Range, format string, args ...any) {
 	p.Find(analysis.Diagnostic{Pos: n.Pos(), End: n.End(), Message: fmt.Sprintf(format, args...)})
 }
@@ -91,9 +90,8 @@ func (p *Pass) IsTest(pos token.Pos) bool {
 	return strings.HasSuffix(p.Fset.Position(pos).Filename, "_test.go")
 }
 
-// IsGenerated reports whether Freehold generated the file. It goes by the mark
-// in the first line; `freehold gen --check` tells marks that are true from
-// others.
+// IsGenerated reports whether the mark in the first line says that Freehold
+// generated the file. `freehold gen --check` tells true marks from others.
 func (p *Pass) IsGenerated(file *ast.File) bool {
 	if len(file.Comments) == 0 || file.Comments[0].Pos() != file.FileStart {
 		return false

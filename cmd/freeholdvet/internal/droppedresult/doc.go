@@ -1,4 +1,4 @@
-// Package droppedresult reports commits whose outcome nobody looks at
+// Package droppedresult reports commits whose outcome is ignored
 //
 // An Update that could not take the owner's lock, or met a foreign sidecar,
 // has changed nothing and says so in its error alone:

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/tools/go/ssa"
 )
 
-// An Op is what a call does to a file.
+// An Op is the operation of a call on a file.
 type Op int
 
 const (

@@ -28,7 +28,7 @@ type Path struct {
 	// each time that it is computed.
 	Opaque bool
 
-	in []*ssa.Function // functions of whose calls a part is the affair
+	in []*ssa.Function // a part has a meaning only in one call of these
 }
 
 // mark encloses the number of a part that is not constant.

@@ -1,7 +1,7 @@
-// Package generated knows Freehold's library and generated code when it sees
-// their types. It goes by shape and place and needs no declaration, so that
-// checks work on one package at a time; code that a person wrote in the same
-// shape at the same place counts as generated.
+// Package generated recognizes Freehold's library and generated code by the
+// shape and the place of their types. No declaration is needed, so that checks
+// work on one package at a time; code that a person wrote in the same shape at
+// the same place counts as generated.
 package generated
 
 import (
@@ -30,8 +30,7 @@ const (
 	SidecarName = Store + ".Sidecar"
 )
 
-// Imports returns the packages by which pkg comes by others' types, pkg
-// included, by path.
+// Imports returns pkg and all packages that pkg imports, also indirectly, by path.
 func Imports(pkg *types.Package) map[string]*types.Package {
 	all := map[string]*types.Package{}
 	var visit func(p *types.Package)
@@ -47,8 +46,8 @@ func Imports(pkg *types.Package) map[string]*types.Package {
 	return all
 }
 
-// Writer reports whether pkg is an owner's writer package. Of a package that
-// is imported by others alone, only the types that they mention need be there.
+// Writer reports whether pkg is an owner's writer package. Of a package that is
+// imported indirectly, only the types that the importers mention need be there.
 func Writer(pkg *types.Package) bool {
 	return writerPath(pkg.Path()) && (wraps(pkg, "Writer") || wraps(pkg, "Tx"))
 }
@@ -70,9 +69,9 @@ func Within(importPath, root string) bool {
 	return importPath == root || strings.HasPrefix(importPath, root+"/")
 }
 
-// Private reports whether the package at importPath has what only generated
-// code or a home may call: it is of the library that writes, or is named as a
-// writer package is.
+// Private reports whether only generated code or a home may call the package at
+// importPath: the part of the library that writes, or a path as writer packages
+// have.
 func Private(importPath string) bool { return Within(importPath, Sidecar) || writerPath(importPath) }
 
 // writerPath reports whether importPath is where a writer package would be.
@@ -82,8 +81,8 @@ func writerPath(importPath string) bool {
 	return ok && owner != "" && path.Base(dir) == "internal"
 }
 
-// wraps reports whether pkg has a type name that is a struct with nothing in
-// it but the library's type of this name.
+// wraps reports whether pkg has a type name that is a struct of one field, a
+// pointer to the library's type of this name.
 func wraps(pkg *types.Package, name string) bool {
 	obj, ok := pkg.Scope().Lookup(name).(*types.TypeName)
 	if !ok {
@@ -113,9 +112,9 @@ func Is(t types.Type, importPath, name string) bool {
 	return obj.Name() == name && obj.Pkg() != nil && obj.Pkg().Path() == importPath
 }
 
-// Handle returns the name of the type t if it is one that only generated code
-// and the library may make or take apart: an owner's Writer or Tx, a field's
-// handle, or a generated enum.
+// Handle returns the name of the type t if only generated code and the library
+// may make or take apart its values: an owner's Writer or Tx, a field's handle,
+// or a generated enum.
 func Handle(fset *token.FileSet, t types.Type) (name string, ok bool) {
 	named, ok := types.Unalias(t).(*types.Named)
 	if !ok || named.Obj().Pkg() == nil {
@@ -145,7 +144,7 @@ func opaque(s *types.Struct) bool {
 	return s.NumFields() > 0
 }
 
-// enum reports whether s is what an enum is made of.
+// enum reports whether s has the shape of a generated enum.
 func enum(s *types.Struct) bool {
 	return s.NumFields() == 1 && types.Identical(s.Field(0).Type(), types.Typ[types.String])
 }

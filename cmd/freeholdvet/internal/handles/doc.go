@@ -1,7 +1,7 @@
 // Package handles reports unsafe, reflect and linkname on generated handles
 //
-// A Tx, a field's handle and an enum keep what is in them unexported, so that
-// whoever has one can do no more than its methods. These go around that:
+// A Tx, a field's handle and an enum export no field, so that their methods are
+// all that a holder can do. These go around the methods:
 //
 //	raw := *(**sidecar.Tx)(unsafe.Pointer(&tx))             // WRONG
 //	v := reflect.ValueOf(&reason).Elem().Field(0)           // WRONG

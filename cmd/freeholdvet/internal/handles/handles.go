@@ -28,15 +28,15 @@ func run(pass *check.Pass) {
 		linknames(pass, file)
 	}
 	c := &checker{pass, pass.ResultOf[program.Analyzer].(*program.Package)}
-	for _, fn := range c.Functions {
-		for _, block := range fn.Blocks {
-			for _, instr := range block.Instrs {
-				switch instr := instr.(type) {
-				case *ssa.Convert:
-					c.conversion(instr)
-				case ssa.CallInstruction:
-					c.call(instr)
-				}
+	for instr := range c.Instructions() {
+		switch at := c.Syntax(instr); instr := instr.(type) {
+		case *ssa.Convert:
+			if at != nil {
+				c.conversion(at, instr.X.Type(), instr.Type())
+			}
+		case ssa.CallInstruction:
+			if at != nil {
+				c.call(at, instr.Common())
 			}
 		}
 	}
@@ -48,13 +48,10 @@ type checker struct {
 }
 
 // conversion reports a conversion from or to a handle by unsafe.Pointer.
-func (c *checker) conversion(v *ssa.Convert) {
-	at := c.SyntaxAt(v.Pos())
-	switch from, to := v.X.Type(), v.Type(); {
-	case at == nil:
-	case isUnsafe(from):
+func (c *checker) conversion(at *ast.CallExpr, from, to types.Type) {
+	if isUnsafe(from) {
 		report(c.Pass, at, "unsafe", to)
-	case isUnsafe(to):
+	} else if isUnsafe(to) {
 		report(c.Pass, at, "unsafe", from)
 	}
 }
@@ -63,14 +60,13 @@ func isUnsafe(t types.Type) bool { return t == types.Typ[types.UnsafePointer] }
 
 // call reports a handle that is passed to reflect, or to a function of this
 // package that passes its argument on to reflect, or to unsafe.
-func (c *checker) call(call ssa.CallInstruction) {
-	at := c.Syntax(call)
-	fn, args := c.Callee(call.Common())
-	if fn == nil || at == nil {
+func (c *checker) call(at *ast.CallExpr, call *ssa.CallCommon) {
+	fn, args := c.Callee(call)
+	if fn == nil {
 		return
 	}
 	if how := c.pries(fn); how != "" && fn.TypeParams().Len() > 0 {
-		for _, t := range typeArgs(c.Origin(call.Common().Value)) {
+		for _, t := range typeArgs(c.Origin(call.Value)) {
 			report(c.Pass, at, how, t)
 		}
 		return
@@ -158,18 +154,12 @@ func handle(pass *check.Pass, t types.Type, depth int) (string, bool) {
 		return name, true
 	}
 	switch t := t.Underlying().(type) {
-	case *types.Pointer:
-		return handle(pass, t.Elem(), depth-1)
-	case *types.Array:
-		return handle(pass, t.Elem(), depth-1)
-	case *types.Slice:
-		return handle(pass, t.Elem(), depth-1)
-	case *types.Chan:
-		return handle(pass, t.Elem(), depth-1)
 	case *types.Map:
 		if name, ok := handle(pass, t.Key(), depth-1); ok {
 			return name, true
 		}
+		return handle(pass, t.Elem(), depth-1)
+	case interface{ Elem() types.Type }: // a pointer, array, slice or channel
 		return handle(pass, t.Elem(), depth-1)
 	case *types.Struct:
 		for f := range t.Fields() {

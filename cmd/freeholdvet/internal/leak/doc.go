@@ -9,15 +9,15 @@
 //		return resetfile.Open(ctx, dir, nil)
 //	}
 //
-//	package reset // RIGHT: a verb, which writes what it is for
+//	package reset // RIGHT: a verb, which writes its own fields
 //
 //	func Stamp(ctx context.Context, dir string) error
 //
-// What a writer package is made of is no better: an interface whose methods
-// return it has room for the writer's Tx without naming it:
+// An interface is no better whose methods return the parts of a writer package:
+// a Tx fits in without being named:
 //
 //	type Tx interface{ LastResetAt() sidecar.Max[time.Time] } // WRONG
 //
 // Programs, and packages that can be imported from within the home alone, may
-// mention its writer. One inside of an any is not found.
+// mention the home's writer. A writer inside of an any is not found.
 package leak

@@ -18,7 +18,7 @@ var Analyzer = check.New("leak", doc, run)
 
 func run(pass *check.Pass) {
 	imports := generated.Imports(pass.Pkg)
-	if imports[generated.Sidecar] == nil { // writers are made of it
+	if imports[generated.Sidecar] == nil { // writers wrap its types
 		return
 	}
 	writers := map[string]bool{}
@@ -28,14 +28,14 @@ func run(pass *check.Pass) {
 		}
 	}
 	for _, l := range leak.Check(pass.Pkg, module(pass), func(path string) bool { return writers[path] }) {
-		if !pass.IsTest(l.Pos) { // nobody imports what a test exports
+		if !pass.IsTest(l.Pos) { // a test's exports are not imported
 			pass.Find(analysis.Diagnostic{Pos: l.Pos, Message: l.String()})
 		}
 	}
 }
 
-// module returns the path of the package's module. Outside of module mode it
-// is the tree that the first element of the path names.
+// module returns the path of the package's module or, outside of module mode,
+// the first element of the package's path.
 func module(pass *check.Pass) string {
 	if pass.Module != nil && pass.Module.Path != "" {
 		return pass.Module.Path

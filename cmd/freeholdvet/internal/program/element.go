@@ -1,12 +1,10 @@
 package program
 
 import (
-	"cmp"
-	"go/constant"
 	"go/token"
 	"go/types"
 	"iter"
-	"slices"
+	"strconv"
 
 	"golang.org/x/tools/go/ssa"
 )
@@ -29,27 +27,48 @@ func (p *Package) container(v ssa.Value) ssa.Value {
 	return nil
 }
 
+// elements are those that statements put into a map or an array.
+type elements struct {
+	keys, values []ssa.Value
+	at           map[string]ssa.Value // by constant key; nil if two have it
+	unknown      bool                 // a key is not constant
+}
+
+// add notes an element that a statement puts into a map, slice or array.
+func (p *Package) add(into, key, value ssa.Value) {
+	c := p.container(into)
+	if c == nil {
+		return
+	}
+	e := p.elements[c]
+	if e == nil {
+		e = &elements{at: map[string]ssa.Value{}}
+		p.elements[c] = e
+	}
+	e.keys, e.values = append(e.keys, key), append(e.values, value)
+	text := exact(key)
+	if _, twice := e.at[text]; twice {
+		value = nil
+	}
+	e.at[text] = value
+	e.unknown = e.unknown || text == ""
+}
+
+// exact returns the text of a constant, or "".
+func exact(v ssa.Value) string {
+	if c, ok := v.(*ssa.Const); ok && c.Value != nil {
+		return c.Value.ExactString()
+	}
+	return ""
+}
+
 // Element returns the element of v, a map or slice that the code spells out,
 // at a constant key; nil if the code does not tell it or sets it twice.
 func (p *Package) Element(v, key ssa.Value) ssa.Value {
-	want, ok := key.(*ssa.Const)
-	if !ok || want.Value == nil {
-		return nil
+	if e := p.elements[p.container(v)]; e != nil && !e.unknown {
+		return e.at[exact(key)]
 	}
-	var found ssa.Value
-	for _, e := range p.entries[p.container(v)] {
-		have, ok := e.key.(*ssa.Const)
-		if !ok || have.Value == nil {
-			return nil
-		}
-		if have.Value.Kind() == want.Value.Kind() && constant.Compare(have.Value, token.EQL, want.Value) {
-			if found != nil {
-				return nil
-			}
-			found = e.value
-		}
-	}
-	return found
+	return nil
 }
 
 // List returns the elements of a slice that the code spells out, and whether
@@ -58,41 +77,38 @@ func (p *Package) List(v ssa.Value) (list []ssa.Value, ok bool) {
 	if c, ok := v.(*ssa.Const); ok {
 		return nil, c.IsNil()
 	}
-	entries := slices.Clone(p.entries[p.container(v)])
-	index := func(e entry) int64 {
-		if c, ok := e.key.(*ssa.Const); ok && c.Value != nil && c.Value.Kind() == constant.Int {
-			return c.Int64()
-		}
-		return -1
+	e := p.elements[p.container(v)]
+	if e == nil || e.unknown {
+		return nil, false
 	}
-	slices.SortStableFunc(entries, func(a, b entry) int { return cmp.Compare(index(a), index(b)) })
-	for i, e := range entries {
-		if index(e) != int64(i) {
+	for i := range e.keys {
+		element := e.at[strconv.Itoa(i)]
+		if element == nil {
 			return nil, false
 		}
-		list = append(list, e.value)
+		list = append(list, element)
 	}
-	return list, list != nil
+	return list, true
 }
 
 // Turns returns the values that v has in the turns of a loop over a map or
 // slice that the code spells out; nil if v is no variable of such a loop.
-func (p *Package) Turns(v ssa.Value) (turns []ssa.Value) {
+func (p *Package) Turns(v ssa.Value) []ssa.Value {
 	over, keys := loop(v)
 	if over == nil {
 		return nil
 	}
-	for _, e := range p.entries[p.container(over)] {
-		if keys {
-			turns = append(turns, e.key)
-		} else {
-			turns = append(turns, e.value)
-		}
+	e := p.elements[p.container(over)]
+	switch {
+	case e == nil:
+		return nil
+	case keys:
+		return e.keys
 	}
-	return turns
+	return e.values
 }
 
-// loop returns the map or slice of whose loop v is the key or the element.
+// loop returns the map or slice if v is the key or the element in a loop over one.
 func loop(v ssa.Value) (over ssa.Value, keys bool) {
 	var index ssa.Value
 	switch v := v.(type) {

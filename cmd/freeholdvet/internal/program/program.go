@@ -37,11 +37,8 @@ type Package struct {
 	closures map[*ssa.Function]*ssa.MakeClosure // by literal
 	stores   map[ssa.Value][]*ssa.Store         // by variable
 	escaped  map[ssa.Value]bool                 // variables whose address is passed on
-	entries  map[ssa.Value][]entry              // by map or array
+	elements map[ssa.Value]*elements            // by map or array
 }
-
-// An entry is one element that a statement puts into a map or an array.
-type entry struct{ key, value ssa.Value }
 
 func build(pass *analysis.Pass) (any, error) {
 	prog := ssa.NewProgram(pass.Fset, 0)
@@ -58,9 +55,9 @@ func build(pass *analysis.Pass) (any, error) {
 		closures: map[*ssa.Function]*ssa.MakeClosure{},
 		stores:   map[ssa.Value][]*ssa.Store{},
 		escaped:  map[ssa.Value]bool{},
-		entries:  map[ssa.Value][]entry{},
+		elements: map[ssa.Value]*elements{},
 	}
-	p.add(built.Func("init"))
+	p.declare(built.Func("init"))
 	for _, file := range pass.Files {
 		for n := range ast.Preorder(file) {
 			switch n := n.(type) {
@@ -68,7 +65,7 @@ func build(pass *analysis.Pass) (any, error) {
 				p.calls[n.Lparen] = n
 			case *ast.FuncDecl:
 				if fn, ok := pass.TypesInfo.Defs[n.Name].(*types.Func); ok {
-					p.add(prog.FuncValue(fn))
+					p.declare(prog.FuncValue(fn))
 				}
 			}
 		}
@@ -77,58 +74,66 @@ func build(pass *analysis.Pass) (any, error) {
 	return p, nil
 }
 
-// add appends fn and the literals in it to the functions.
-func (p *Package) add(fn *ssa.Function) {
+// declare adds fn and the literals in it to the functions.
+func (p *Package) declare(fn *ssa.Function) {
 	p.Functions = append(p.Functions, fn)
 	for _, literal := range fn.AnonFuncs {
-		p.add(literal)
+		p.declare(literal)
 	}
 }
 
 // index notes closures, then stores, then elements: each needs those before.
 func (p *Package) index() {
-	p.each(func(instr ssa.Instruction) {
+	for instr := range p.Instructions() {
 		if closure, ok := instr.(*ssa.MakeClosure); ok {
 			p.closures[closure.Fn.(*ssa.Function)] = closure
 		}
-	})
-	p.each(func(instr ssa.Instruction) {
+	}
+	for instr := range p.Instructions() {
 		store, isStore := instr.(*ssa.Store)
-		if isStore {
-			if v := p.Variable(store.Addr); v != nil {
-				p.stores[v] = append(p.stores[v], store)
-			}
-		}
 		for _, operand := range instr.Operands(nil) {
-			if v := p.Variable(*operand); v != nil && (!usesOnly(instr) || isStore && store.Val == *operand) {
-				p.escaped[v] = true
+			variable := p.Variable(*operand)
+			switch {
+			case variable == nil:
+			case isStore && store.Addr == *operand:
+				p.stores[variable] = append(p.stores[variable], store)
+			case isStore || !accesses(instr):
+				p.escaped[variable] = true
 			}
 		}
-	})
-	p.each(func(instr ssa.Instruction) {
+	}
+	for instr := range p.Instructions() {
 		switch instr := instr.(type) {
 		case *ssa.MapUpdate:
-			p.enter(instr.Map, instr.Key, instr.Value)
+			p.add(instr.Map, instr.Key, instr.Value)
 		case *ssa.Store:
 			if at, ok := instr.Addr.(*ssa.IndexAddr); ok {
-				p.enter(at.X, at.Index, instr.Val)
+				p.add(at.X, at.Index, instr.Val)
 			}
 		}
-	})
-}
-
-func (p *Package) enter(into, key, value ssa.Value) {
-	if c := p.container(into); c != nil {
-		p.entries[c] = append(p.entries[c], entry{key, value})
 	}
 }
 
-// each calls do for every instruction of the package.
-func (p *Package) each(do func(ssa.Instruction)) {
-	for _, fn := range p.Functions {
-		for _, block := range fn.Blocks {
-			for _, instr := range block.Instrs {
-				do(instr)
+// accesses reports whether instr reads or writes a variable, or a part of it,
+// and does not pass its address on.
+func accesses(instr ssa.Instruction) bool {
+	switch instr.(type) {
+	case *ssa.UnOp, *ssa.MakeClosure, *ssa.FieldAddr, *ssa.IndexAddr, *ssa.Slice:
+		return true
+	}
+	return false
+}
+
+// Instructions yields the instructions of all functions.
+func (p *Package) Instructions() iter.Seq[ssa.Instruction] {
+	return func(yield func(ssa.Instruction) bool) {
+		for _, fn := range p.Functions {
+			for _, block := range fn.Blocks {
+				for _, instr := range block.Instrs {
+					if !yield(instr) {
+						return
+					}
+				}
 			}
 		}
 	}
@@ -147,18 +152,8 @@ func Calls(fn *ssa.Function) iter.Seq[ssa.CallInstruction] {
 	}
 }
 
-// usesOnly reports whether instr reads or writes a variable and does not pass
-// its address on.
-func usesOnly(instr ssa.Instruction) bool {
-	switch instr.(type) {
-	case *ssa.Store, *ssa.UnOp, *ssa.MakeClosure, *ssa.FieldAddr, *ssa.IndexAddr, *ssa.Slice:
-		return true
-	}
-	return false
-}
-
-// Variable returns the variable whose address v is, a [ssa.Alloc] or a
-// [ssa.Global], also where v is that variable in a function literal; or nil.
+// Variable returns the variable that v is the address of, a [ssa.Alloc] or a
+// [ssa.Global], also where v is a reference in a function literal; or nil.
 func (p *Package) Variable(v ssa.Value) ssa.Value {
 	switch v := v.(type) {
 	case *ssa.Alloc, *ssa.Global:
@@ -204,7 +199,7 @@ func (p *Package) Origin(v ssa.Value) ssa.Value {
 }
 
 // decided returns the value of the one assignment that decides which value
-// load reads, whatever way control has taken, or nil.
+// load reads, by all ways of control, or nil.
 func (p *Package) decided(load *ssa.UnOp, variable ssa.Value) ssa.Value {
 	alloc, ok := load.X.(*ssa.Alloc)
 	inLiteral := func(s *ssa.Store) bool { return s.Addr != ssa.Value(alloc) }
@@ -276,12 +271,14 @@ func Name(fn *ssa.Function) string {
 	return ""
 }
 
-// Syntax returns the expression of a call, or nil if the compiler added it.
-func (p *Package) Syntax(call ssa.CallInstruction) *ast.CallExpr { return p.calls[call.Common().Pos()] }
-
-// SyntaxAt returns the expression of the call or conversion whose parenthesis
-// is at pos, or nil.
-func (p *Package) SyntaxAt(pos token.Pos) *ast.CallExpr { return p.calls[pos] }
+// Syntax returns the expression of a call or a conversion, or nil if the
+// compiler added it.
+func (p *Package) Syntax(instr ssa.Instruction) *ast.CallExpr {
+	if call, ok := instr.(ssa.CallInstruction); ok {
+		return p.calls[call.Common().Pos()]
+	}
+	return p.calls[instr.Pos()]
+}
 
 // Place returns instr if it is in fn, or else the instruction of fn that makes
 // the literal around it; nil if there is none.

@@ -20,9 +20,9 @@ var Analyzer = check.New("rawsidecar", doc, run)
 // itself, and the program for people and shells.
 var mayUse = []string{generated.Sidecar, generated.Reader, generated.Command}
 
-// harmless lists, by package, the functions that read, compute or end a
-// process, which is no owner's business alone. All others open, change or lock a
-// state, or may: a new function is reported until a reader of it lists it here.
+// harmless lists, by package, the functions that only read, compute or end a
+// process. All others open, change or lock a state: a new function is reported
+// until this list has its name.
 var harmless = map[string][]string{
 	generated.Sidecar: {
 		"DecodePendingPatch", "Ends", "LeaseStatus", "ListPending", "Overlay", "Prepare", "Resolve", "ResolveClaim", "SeenOf", "SortPending", "TokenOf", "Upgraded", "WasAccepted",
@@ -39,8 +39,8 @@ var harmless = map[string][]string{
 	generated.Upgrade: nil,
 }
 
-// rawTypes lists, by package, the types whose methods are judged as functions
-// are. Other types have methods on what these gave them.
+// rawTypes lists, by package, the types with methods that are judged as functions
+// are. Values of other types come from these.
 var rawTypes = map[string][]string{
 	generated.Sidecar: {"Writer", "Tx", "Entry"},
 	generated.Store:   {"Store"},
@@ -61,14 +61,14 @@ func run(pass *check.Pass) {
 				continue
 			}
 			if fn, ok := pass.TypesInfo.Uses[id].(*types.Func); ok && raw(fn) {
-				pass.Findf(id, "%s.%s writes for whatever owner it is told: call the writer package below that owner's home, or a verb that the home exports", fn.Pkg().Name(), fn.Name())
+				pass.Findf(id, "%s.%s writes past the owner's writer package: call that package below the owner's home, or a verb that the home exports", fn.Pkg().Name(), fn.Name())
 			}
 		}
 	}
 }
 
-// imports reports whether pkg itself imports the raw library. Without that it
-// has no function of it, and a method only of a value that it was given.
+// imports reports whether pkg itself imports the raw library. Otherwise pkg can
+// only call methods of values that other packages pass in.
 func imports(pkg *types.Package) bool {
 	return slices.ContainsFunc(pkg.Imports(), func(p *types.Package) bool { return judged(p.Path()) })
 }

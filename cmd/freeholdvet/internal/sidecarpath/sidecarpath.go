@@ -2,7 +2,6 @@ package sidecarpath
 
 import (
 	_ "embed"
-	"go/token"
 	"go/types"
 	"path/filepath"
 	"slices"
@@ -30,7 +29,7 @@ func run(pass *check.Pass) {
 		return
 	}
 	p := pass.ResultOf[program.Analyzer].(*program.Package)
-	c := &checker{Pass: pass, Tracer: fileio.NewTracer(p), reported: map[finding]bool{}}
+	c := &checker{Pass: pass, Tracer: fileio.NewTracer(p)}
 	for _, fn := range p.Functions {
 		for call := range program.Calls(fn) {
 			if pass.ByHand(call.Pos()) && p.Syntax(call) != nil {
@@ -43,45 +42,33 @@ func run(pass *check.Pass) {
 type checker struct {
 	*check.Pass
 	*fileio.Tracer
-	owners   map[string]owner // by the name of the sidecar; nil until needed
-	reported map[finding]bool
+	owners map[string]owner // by the name of the sidecar; nil until needed
 }
 
-// A finding is a message at a place.
-type finding struct {
-	at      token.Pos
-	message string
-}
-
-// call reports the files that a call writes although only their owners may.
+// call reports once each file that a call writes although only its owner may.
 func (c *checker) call(call ssa.CallInstruction) {
+	reported := map[string]bool{}
 	for _, w := range c.writes(call, nil, 0) {
-		if w.file != nil && shown(c.Origin(w.file)) {
-			c.report(call, "the view says where the sidecar of an owner is, and writing it makes it foreign: call a verb that the owner's home exports, or run `freehold quarantine`")
-			continue
+		if message := c.message(w); message != "" && !reported[message] {
+			reported[message] = true
+			c.Findf(c.Syntax(call), "%s", message)
 		}
-		c.check(w.path, call)
 	}
 }
 
-// check reports that a call writes the file of a path, if only its owner may.
-func (c *checker) check(path fileio.Path, call ssa.CallInstruction) {
-	elements, last := path.Elements()
-	if slices.Contains(elements, private) {
-		c.report(call, "only the library may write in "+private+": call `freehold state repair` or the verbs of an owner's home")
-		return
+// message returns the finding that a write is, or "".
+func (c *checker) message(w write) string {
+	elements, last := w.path.Elements()
+	o, owned := c.owner(last)
+	switch {
+	case w.file != nil && shown(c.Origin(w.file)):
+		return "the view says where the sidecar of an owner is, and writing it makes it foreign: call a verb that the owner's home exports, or run `freehold quarantine`"
+	case slices.Contains(elements, private):
+		return "only the library may write in " + private + ": call `freehold state repair` or the verbs of an owner's home"
+	case owned:
+		return last + " is the sidecar of owner " + o.name + ", as " + o.file + " declares, and writing it makes it foreign: call a verb that " + o.home + " exports, or allow it if this is another file"
 	}
-	if o, ok := c.owner(last); ok {
-		c.report(call, last+" is the sidecar of owner "+o.name+", as "+o.file+" declares, and writing it makes it foreign: call a verb that "+o.home+" exports, or allow it if this is another file")
-	}
-}
-
-// report reports a message once at a call.
-func (c *checker) report(call ssa.CallInstruction, message string) {
-	if f := (finding{call.Pos(), message}); !c.reported[f] {
-		c.reported[f] = true
-		c.Findf(c.Syntax(call), "%s", message)
-	}
+	return ""
 }
 
 // shown reports whether v is the path of a sidecar in a value of package reader.
@@ -100,9 +87,9 @@ type write struct {
 // deepest bounds how far calls of functions of the package are followed.
 const deepest = 3
 
-// writes returns the writes of a call, and those of the function that it calls
-// which its arguments decide: a file that the function writes whatever the
-// arguments are is reported in the function.
+// writes returns the writes of a call by itself, and the writes of the function
+// called that depend on the arguments: a file that the function writes in any
+// case is reported in the function.
 func (c *checker) writes(call ssa.CallInstruction, env fileio.Env, depth int) (all []write) {
 	fn, args := c.Callee(call.Common())
 	for _, turn := range c.turns(call, env) {

@@ -10,7 +10,7 @@ import (
 )
 
 func Wrong(ctx context.Context, dir string) error {
-	w, err := sidecar.Open(ctx, dir, "reset", nil) // want `sidecar.Open writes for whatever owner it is told: call the writer package below that owner's home, or a verb that the home exports`
+	w, err := sidecar.Open(ctx, dir, "reset", nil) // want `sidecar.Open writes past the owner's writer package: call that package below the owner's home, or a verb that the home exports`
 	if err != nil {
 		return err
 	}

@@ -14,9 +14,9 @@ func Fill(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	return p.Apply(ctx, dir) // want `adopt.Apply writes for whatever owner it is told`
+	return p.Apply(ctx, dir) // want `adopt.Apply writes past the owner's writer package`
 }
 
 func Move(ctx context.Context, dir string) error {
-	return upgrade.Run(ctx, dir) // want `upgrade.Run writes for whatever owner it is told`
+	return upgrade.Run(ctx, dir) // want `upgrade.Run writes past the owner's writer package`
 }
