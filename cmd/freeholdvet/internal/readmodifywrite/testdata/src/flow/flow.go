@@ -4,15 +4,10 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"iter"
 	"log"
 	"os"
 )
-
-func verifies(path string, text []byte) bool {
-	os.WriteFile(path, text, 0o600)
-	got, _ := os.ReadFile(path)
-	return len(got) == len(text)
-}
 
 func branches(path string, reads bool) []byte {
 	if reads {
@@ -50,14 +45,14 @@ func perFile(paths []string) {
 func eachFile(paths []string) {
 	for _, path := range paths {
 		text, _ := os.ReadFile(path)
-		os.WriteFile(path, append(text, '\n'), 0o600) // want `read at flow.go:52`
+		os.WriteFile(path, append(text, '\n'), 0o600) // want `read at flow.go:47`
 	}
 }
 
 func around(path string) {
 	var text []byte
 	for range 2 {
-		os.WriteFile(path, append(text, '\n'), 0o600) // want `read at flow.go:61`
+		os.WriteFile(path, append(text, '\n'), 0o600) // want `read at flow.go:56`
 		text, _ = os.ReadFile(path)
 	}
 }
@@ -79,18 +74,18 @@ func cleaned(path string) {
 	if path[0] == '~' {
 		path = os.Getenv("HOME") + path[1:]
 	}
-	os.WriteFile(path, text, 0o600) // want `read at flow.go:78`
+	os.WriteFile(path, text, 0o600) // want `read at flow.go:73`
 }
 
 func restores(path string) {
 	text, _ := os.ReadFile(path)
-	defer os.WriteFile(path, text, 0o600) // want `read at flow.go:86`
+	defer os.WriteFile(path, text, 0o600) // want `read at flow.go:81`
 }
 
 func inClosure(path string, with func(func())) {
 	text, _ := os.ReadFile(path)
 	with(func() {
-		os.WriteFile(path, append(text, '\n'), 0o600) // want `read at flow.go:91`
+		os.WriteFile(path, append(text, '\n'), 0o600) // want `read at flow.go:86`
 	})
 }
 
@@ -107,7 +102,7 @@ func siblings(path string) (get func() []byte, set func([]byte)) {
 func nested(path string) {
 	func() {
 		text, _ := os.ReadFile(path)
-		os.WriteFile(path, text, 0o600) // want `read at flow.go:109`
+		os.WriteFile(path, text, 0o600) // want `read at flow.go:104`
 	}()
 }
 
@@ -142,7 +137,7 @@ func anotherError(path string) {
 	}
 	err = os.Remove("x")
 	if err != nil {
-		os.WriteFile(path, append(text, '\n'), 0o600) // want `read at flow.go:139`
+		os.WriteFile(path, append(text, '\n'), 0o600) // want `read at flow.go:134`
 	}
 }
 
@@ -160,5 +155,48 @@ func anotherEachTime(next func() string) {
 func laterNamed(dir string) {
 	text, _ := os.ReadFile(dir + "/x")
 	path := dir + "/x"
-	os.WriteFile(path, append(text, '\n'), 0o600) // want `read at flow.go:161`
+	os.WriteFile(path, append(text, '\n'), 0o600) // want `read at flow.go:156`
+}
+
+func oneOfTwo(path, other string, elsewhere bool) {
+	text, _ := os.ReadFile(path)
+	if elsewhere {
+		path = other
+	}
+	os.WriteFile(path, append(text, '\n'), 0o600) // want `read at flow.go:162`
+}
+
+func readsOrGoesOn(path, other string, first bool) {
+	var text []byte
+	if first {
+		text, _ = os.ReadFile(path)
+		path = other
+	}
+	os.WriteFile(path, text, 0o600)
+}
+
+// The deferred call makes a variable in memory of the result.
+func namedError(path string) (err error) {
+	defer func() { log.Print(err) }()
+	_, err = os.Open("lock")
+	if err != nil {
+		return err
+	}
+	var text []byte
+	text, err = os.ReadFile(path)
+	if err != nil {
+		return os.WriteFile(path, []byte("{}"), 0o600)
+	}
+	log.Print(text)
+	return nil
+}
+
+func overFunctions(paths iter.Seq[string], path string) {
+	for range paths {
+		text, _ := os.ReadFile(path)
+		log.Print(text)
+	}
+	for range paths {
+		os.WriteFile(path, nil, 0o600) // want `read at flow.go:196`
+	}
 }

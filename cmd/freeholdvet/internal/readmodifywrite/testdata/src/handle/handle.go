@@ -44,12 +44,6 @@ func truncates(path string) {
 	f.Close()
 }
 
-func copies(from, to string) {
-	f, _ := os.Open(from)
-	out, _ := os.Create(to)
-	io.Copy(out, f)
-}
-
 func onlyLooks(path string) {
 	f, err := os.Open(path)
 	if err != nil {

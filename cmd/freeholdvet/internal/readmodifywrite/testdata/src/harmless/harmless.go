@@ -12,20 +12,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
-	"text/template"
 )
-
-func templateOf(dir string) {
-	b, _ := os.ReadFile(filepath.Join(dir, "in.tmpl"))
-	os.WriteFile(filepath.Join(dir, "out.txt"), b, 0o600)
-}
-
-func log(p string) {
-	f, _ := os.OpenFile(p, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-	defer f.Close()
-	f.WriteString("x")
-}
 
 func initialises(p string) error {
 	if _, err := os.Stat(p); errors.Is(err, fs.ErrNotExist) {
@@ -60,11 +47,6 @@ func copies(a, b string) error {
 	return dst.Close()
 }
 
-func pid(p string) {
-	os.WriteFile(p, []byte("1"), 0o600)
-	defer os.Remove(p)
-}
-
 func golden(p string, got []byte, update bool) bool {
 	if update {
 		os.WriteFile(p, got, 0o600)
@@ -87,33 +69,6 @@ func elsewhere(a, b string) {
 	os.WriteFile(filepath.Join(b, "x"), t, 0o600)
 }
 
-func backup(p string) {
-	t, _ := os.ReadFile(p)
-	os.WriteFile(p+".bak", t, 0o600)
-}
-
-func each(in, out string) {
-	es, _ := os.ReadDir(in)
-	for _, e := range es {
-		b, _ := os.ReadFile(filepath.Join(in, e.Name()))
-		os.WriteFile(filepath.Join(out, e.Name()), b, 0o600)
-	}
-}
-
-func parsed(p string) {
-	t := template.Must(template.ParseFiles(p))
-	f, _ := os.Create(strings.TrimSuffix(p, ".tmpl"))
-	t.Execute(f, nil)
-}
-
-func size(p string) {
-	f, _ := os.Open(p)
-	defer f.Close()
-	st, _ := f.Stat()
-	_ = st.Size()
-	os.WriteFile(p+".size", nil, 0o600)
-}
-
 func orElse(p string) []byte {
 	if b, err := os.ReadFile(p); err == nil {
 		return b
@@ -121,10 +76,6 @@ func orElse(p string) []byte {
 	b := []byte("default")
 	os.WriteFile(p, b, 0o600)
 	return b
-}
-
-func opens(p string) (*os.File, error) {
-	return os.OpenFile(p, os.O_RDWR|os.O_CREATE, 0o600)
 }
 
 func pidInLock(p string) {

@@ -48,5 +48,7 @@ func inRoot(dir string, text []byte) {
 	}
 	root.WriteFile("manifest.json", text, 0o600)             // want `only the library may write in .freehold`
 	(*os.Root).WriteFile(root, "manifest.json", text, 0o600) // want `only the library may write in .freehold`
+	write := root.WriteFile
+	write("manifest.json", text, 0o600) // want `only the library may write in .freehold`
 	root.ReadFile("manifest.json")
 }

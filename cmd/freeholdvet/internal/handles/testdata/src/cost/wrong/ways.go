@@ -38,3 +38,7 @@ func generically(tx costfile.Tx, mood owners.Mood, s string, a alias) {
 	_ = reflect.DeepEqual(tx, tx)
 	_ = mood == owners.Mood{}
 }
+
+type ring *ring
+
+func around(r ring) { _ = unsafe.Pointer(r) }
