@@ -22,12 +22,10 @@ func run(pass *check.Pass) {
 		return
 	}
 	p := pass.ResultOf[program.Analyzer].(*program.Package)
-	for _, fn := range p.Functions {
-		for call := range program.Calls(fn) {
-			at := p.Syntax(call)
-			if at != nil && program.Result(call, -1) == nil && commits(pass.TypesInfo, at) {
-				pass.Findf(at, "the error of %s is dropped, and it alone tells whether anything was done: handle it", name(pass.TypesInfo, at))
-			}
+	for call := range program.Calls(p.Functions...) {
+		at := p.Syntax(call)
+		if at != nil && program.Result(call, -1) == nil && commits(pass.TypesInfo, at) {
+			pass.Findf(at, "the error of %s is dropped, and it alone tells whether anything was done: handle it", name(pass.TypesInfo, at))
 		}
 	}
 }

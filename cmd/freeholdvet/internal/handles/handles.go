@@ -28,7 +28,7 @@ func run(pass *check.Pass) {
 		linknames(pass, file)
 	}
 	c := &checker{pass, pass.ResultOf[program.Analyzer].(*program.Package)}
-	for instr := range c.Instructions() {
+	for instr := range program.Instructions(c.Functions...) {
 		switch at := c.Syntax(instr); instr := instr.(type) {
 		case *ssa.Convert:
 			if at != nil {
@@ -93,17 +93,15 @@ var reflecting = []string{"reflect.ValueOf", "reflect.New", "reflect.NewAt", "re
 // pries returns by which of unsafe and reflect a function of this package gets
 // at values, or "".
 func (c *checker) pries(fn *ssa.Function) string {
-	for _, block := range fn.Blocks {
-		for _, instr := range block.Instrs {
-			switch instr := instr.(type) {
-			case *ssa.Convert:
-				if isUnsafe(instr.X.Type()) || isUnsafe(instr.Type()) {
-					return "unsafe"
-				}
-			case ssa.CallInstruction:
-				if by, _ := c.Callee(instr.Common()); slices.Contains(reflecting, program.Name(by)) {
-					return "reflect"
-				}
+	for instr := range program.Instructions(fn) {
+		switch instr := instr.(type) {
+		case *ssa.Convert:
+			if isUnsafe(instr.X.Type()) || isUnsafe(instr.Type()) {
+				return "unsafe"
+			}
+		case ssa.CallInstruction:
+			if by, _ := c.Callee(instr.Common()); slices.Contains(reflecting, program.Name(by)) {
+				return "reflect"
 			}
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"go/token"
 	"go/types"
 	"iter"
+	"slices"
 	"strconv"
 
 	"golang.org/x/tools/go/ssa"
@@ -131,62 +132,56 @@ func loop(v ssa.Value) (over ssa.Value, keys bool) {
 	return nil, false
 }
 
-// Sources yields v and all values that it is computed from, in the function of
-// v and the functions around it, as far as Origin and the lists of the code
-// lead.
-func (p *Package) Sources(values ...ssa.Value) iter.Seq[ssa.Value] {
-	return func(yield func(ssa.Value) bool) {
-		seen := map[ssa.Value]bool{}
-		for len(values) > 0 {
-			v := values[0]
-			values = values[1:]
-			if v == nil || seen[v] {
-				continue
-			}
-			seen[v] = true
-			if !yield(v) {
-				return
-			}
-			if origin := p.Origin(v); origin != v {
-				values = append(values, origin)
-				continue
-			}
-			list, _ := p.List(v)
-			values = append(append(values, p.Variable(v), p.Value(v)), list...)
-			if instr, ok := v.(ssa.Instruction); ok {
-				for _, operand := range instr.Operands(nil) {
-					values = append(values, *operand)
-				}
+// Sources returns the values and all values that they are computed from, in
+// their function and the functions around it, as far as Origin and the lists of
+// the code lead.
+func (p *Package) Sources(values ...ssa.Value) []ssa.Value {
+	seen := map[ssa.Value]bool{nil: true}
+	var sources []ssa.Value
+	for len(values) > 0 {
+		v := values[0]
+		values = values[1:]
+		if seen[v] {
+			continue
+		}
+		seen[v] = true
+		sources = append(sources, v)
+		if origin := p.Origin(v); origin != v {
+			values = append(values, origin)
+			continue
+		}
+		list, _ := p.List(v)
+		values = append(append(values, p.Variable(v), p.Value(v)), list...)
+		if instr, ok := v.(ssa.Instruction); ok {
+			for _, operand := range instr.Operands(nil) {
+				values = append(values, *operand)
 			}
 		}
 	}
+	return sources
 }
 
 // Uses yields the instructions that use v, also in another type, out of a
 // variable or by an embedded field, each with the operand that stands for v.
 func (p *Package) Uses(v ssa.Value) iter.Seq2[ssa.Instruction, ssa.Value] {
 	return func(yield func(ssa.Instruction, ssa.Value) bool) {
-		seen := map[ssa.Value]bool{}
-		var visit func(v ssa.Value) bool
-		visit = func(v ssa.Value) bool {
-			if seen[v] || v.Referrers() == nil {
-				return true
+		aliases := []ssa.Value{v}
+		for i := 0; i < len(aliases); i++ {
+			if aliases[i].Referrers() == nil {
+				continue
 			}
-			seen[v] = true
-			for _, use := range *v.Referrers() {
-				next, passes := passed(use, v)
-				if !passes && !yield(use, v) {
-					return false
-				}
+			for _, use := range *aliases[i].Referrers() {
+				next, passes := passed(use, aliases[i])
 				for _, alias := range next {
-					if !visit(alias) {
-						return false
+					if !slices.Contains(aliases, alias) {
+						aliases = append(aliases, alias)
 					}
 				}
+				if !passes && !yield(use, aliases[i]) {
+					return
+				}
 			}
-			return true
 		}
-		visit(v)
 	}
 }
 

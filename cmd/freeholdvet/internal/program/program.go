@@ -84,12 +84,12 @@ func (p *Package) declare(fn *ssa.Function) {
 
 // index notes closures, then stores, then elements: each needs those before.
 func (p *Package) index() {
-	for instr := range p.Instructions() {
+	for instr := range Instructions(p.Functions...) {
 		if closure, ok := instr.(*ssa.MakeClosure); ok {
 			p.closures[closure.Fn.(*ssa.Function)] = closure
 		}
 	}
-	for instr := range p.Instructions() {
+	for instr := range Instructions(p.Functions...) {
 		store, isStore := instr.(*ssa.Store)
 		for _, operand := range instr.Operands(nil) {
 			variable := p.Variable(*operand)
@@ -102,7 +102,7 @@ func (p *Package) index() {
 			}
 		}
 	}
-	for instr := range p.Instructions() {
+	for instr := range Instructions(p.Functions...) {
 		switch instr := instr.(type) {
 		case *ssa.MapUpdate:
 			p.add(instr.Map, instr.Key, instr.Value)
@@ -124,10 +124,10 @@ func accesses(instr ssa.Instruction) bool {
 	return false
 }
 
-// Instructions yields the instructions of all functions.
-func (p *Package) Instructions() iter.Seq[ssa.Instruction] {
+// Instructions yields the instructions of functions, of literals in them not.
+func Instructions(functions ...*ssa.Function) iter.Seq[ssa.Instruction] {
 	return func(yield func(ssa.Instruction) bool) {
-		for _, fn := range p.Functions {
+		for _, fn := range functions {
 			for _, block := range fn.Blocks {
 				for _, instr := range block.Instrs {
 					if !yield(instr) {
@@ -139,14 +139,12 @@ func (p *Package) Instructions() iter.Seq[ssa.Instruction] {
 	}
 }
 
-// Calls yields the calls in a function, in its literals not.
-func Calls(fn *ssa.Function) iter.Seq[ssa.CallInstruction] {
+// Calls yields the calls among the instructions of functions.
+func Calls(functions ...*ssa.Function) iter.Seq[ssa.CallInstruction] {
 	return func(yield func(ssa.CallInstruction) bool) {
-		for _, block := range fn.Blocks {
-			for _, instr := range block.Instrs {
-				if call, ok := instr.(ssa.CallInstruction); ok && !yield(call) {
-					return
-				}
+		for instr := range Instructions(functions...) {
+			if call, ok := instr.(ssa.CallInstruction); ok && !yield(call) {
+				return
 			}
 		}
 	}
@@ -215,10 +213,9 @@ func (p *Package) decided(load *ssa.UnOp, variable ssa.Value) ssa.Value {
 				found[store.Val] = true
 				return
 			}
-			if instr == ssa.Instruction(alloc) {
-				found[nil] = true
-				return
-			}
+		}
+		if block == alloc.Block() {
+			found[nil] = true
 		}
 		for _, earlier := range block.Preds {
 			if !seen[earlier] {
@@ -228,11 +225,10 @@ func (p *Package) decided(load *ssa.UnOp, variable ssa.Value) ssa.Value {
 		}
 	}
 	before(load.Block(), slices.Index(load.Block().Instrs, ssa.Instruction(load)))
-	if len(found) != 1 {
-		return nil
-	}
-	for value := range found {
-		return value
+	if len(found) == 1 {
+		for value := range found {
+			return value
+		}
 	}
 	return nil
 }

@@ -30,10 +30,10 @@ func (c *checker) reaches(read, write event) bool {
 		matters: map[any]bool{},
 		seen:    map[string]bool{},
 	}
-	for v := range c.Sources(read.from...) {
+	for _, v := range c.Sources(read.from...) {
 		f.again[v] = c.Path(v, nil).Opaque
 	}
-	for v := range c.Sources(write.from...) {
+	for _, v := range c.Sources(write.from...) {
 		f.matters[v] = true
 		if field := program.Field(v); field != nil {
 			f.matters[field] = true

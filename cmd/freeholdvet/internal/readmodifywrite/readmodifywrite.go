@@ -90,14 +90,12 @@ const deepest = 3
 
 // events returns those of a function, in the order of the text.
 func (c *checker) events(fn *ssa.Function, depth int) (events []event) {
-	for _, block := range fn.Blocks {
-		for _, instr := range block.Instrs {
-			if call, ok := instr.(ssa.CallInstruction); ok && c.Syntax(call) != nil {
-				events = append(events, c.direct(call)...)
-				events = append(events, c.called(call, depth)...)
-			}
-			events = append(events, c.inLiterals(instr, depth)...)
+	for instr := range program.Instructions(fn) {
+		if call, ok := instr.(ssa.CallInstruction); ok && c.Syntax(call) != nil {
+			events = append(events, c.direct(call)...)
+			events = append(events, c.called(call, depth)...)
 		}
+		events = append(events, c.inLiterals(instr, depth)...)
 	}
 	slices.SortStableFunc(events, func(a, b event) int { return cmp.Compare(a.call.Pos(), b.call.Pos()) })
 	return events
@@ -108,19 +106,12 @@ func (c *checker) events(fn *ssa.Function, depth int) (events []event) {
 func (c *checker) direct(call ssa.CallInstruction) (events []event) {
 	for _, access := range c.Accesses(call) {
 		_, deferred := call.(*ssa.Defer)
-		e := event{op: access.Op, call: call, at: call, deferred: deferred, from: []ssa.Value{access.Path}}
-		if access.Root != nil {
-			e.from = append(e.from, access.Root)
-		}
+		e := event{op: access.Op, call: call, at: call, deferred: deferred, from: []ssa.Value{access.Path, access.Root}}
 		e.path = func(env fileio.Env) fileio.Path { return c.Of(access.Root, access.Path, env) }
-		switch e.op {
-		case fileio.Open, fileio.Update:
+		switch {
+		case e.op == fileio.Open, e.op == fileio.Update:
 			events = append(events, c.throughHandle(e)...)
-		case fileio.Read:
-			if !c.onlyCompared(call) {
-				events = append(events, e)
-			}
-		case fileio.Replace:
+		case e.op == fileio.Replace, e.op == fileio.Read && !c.onlyCompared(call):
 			events = append(events, e)
 		}
 	}
@@ -204,16 +195,11 @@ func (c *checker) accesses(fn *ssa.Function) bool {
 		return known
 	}
 	c.touches[fn] = false // while the answer is not known
-	for _, block := range fn.Blocks {
-		for _, instr := range block.Instrs {
-			if call, ok := instr.(ssa.CallInstruction); ok {
-				if callee, _ := c.Callee(call.Common()); len(c.Accesses(call)) > 0 || callee != nil && c.accesses(callee) {
-					c.touches[fn] = true
-					return true
-				}
-			}
-		}
+	touches := slices.ContainsFunc(fn.AnonFuncs, c.accesses)
+	for call := range program.Calls(fn) {
+		callee, _ := c.Callee(call.Common())
+		touches = touches || len(c.Accesses(call)) > 0 || callee != nil && c.accesses(callee)
 	}
-	c.touches[fn] = slices.ContainsFunc(fn.AnonFuncs, c.accesses)
-	return c.touches[fn]
+	c.touches[fn] = touches
+	return touches
 }

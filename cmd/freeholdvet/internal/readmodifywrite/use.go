@@ -97,21 +97,29 @@ func (c *checker) onlyCompared(call ssa.CallInstruction) bool {
 	return content == nil || c.compared(content)
 }
 
-// compared reports whether all uses of a content are comparisons.
+// compared reports whether all uses of a content, and of its digests, are
+// comparisons.
 func (c *checker) compared(content ssa.Value) bool {
-	for use := range c.Uses(content) {
-		switch use := use.(type) {
-		case *ssa.BinOp:
-			if use.Op != token.EQL && use.Op != token.NEQ {
+	values := []ssa.Value{content} // with digests of digests
+	for i := 0; i < len(values); i++ {
+		for use := range c.Uses(values[i]) {
+			switch use := use.(type) {
+			case *ssa.BinOp:
+				if use.Op != token.EQL && use.Op != token.NEQ {
+					return false
+				}
+			case *ssa.Call:
+				fn, _ := c.Callee(&use.Call)
+				switch {
+				case slices.Contains(comparing, program.Name(fn)), slices.Contains(values, ssa.Value(use)):
+				case digests(fn):
+					values = append(values, use)
+				default:
+					return false
+				}
+			default:
 				return false
 			}
-		case *ssa.Call:
-			fn, _ := c.Callee(&use.Call)
-			if !slices.Contains(comparing, program.Name(fn)) && (!digests(fn) || !c.compared(use)) {
-				return false
-			}
-		default:
-			return false
 		}
 	}
 	return true

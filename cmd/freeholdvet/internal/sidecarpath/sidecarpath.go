@@ -30,11 +30,9 @@ func run(pass *check.Pass) {
 	}
 	p := pass.ResultOf[program.Analyzer].(*program.Package)
 	c := &checker{Pass: pass, Tracer: fileio.NewTracer(p)}
-	for _, fn := range p.Functions {
-		for call := range program.Calls(fn) {
-			if pass.ByHand(call.Pos()) && p.Syntax(call) != nil {
-				c.call(call)
-			}
+	for call := range program.Calls(p.Functions...) {
+		if pass.ByHand(call.Pos()) && p.Syntax(call) != nil {
+			c.call(call)
 		}
 	}
 }
@@ -127,7 +125,7 @@ func (w write) sameName(other write) bool {
 // turns returns env for each turn of a loop, over elements that the code spells
 // out, that an argument of the call depends on; env alone if there is none.
 func (c *checker) turns(call ssa.CallInstruction, env fileio.Env) (all []fileio.Env) {
-	for v := range c.Sources(call.Common().Args...) {
+	for _, v := range c.Sources(call.Common().Args...) {
 		for _, element := range c.Turns(v) {
 			all = append(all, env.With(v, c.Path(element, env)))
 		}

@@ -141,3 +141,14 @@ func source(dir string) {
 		os.WriteFile(filepath.Join(dir, "dst", n), b, 0o600)
 	}
 }
+
+func chain(p string, want [32]byte) {
+	b, _ := os.ReadFile(p)
+	sum := sha256.Sum256(b)
+	for range 3 {
+		sum = sha256.Sum256(sum[:])
+	}
+	if sum != want {
+		os.WriteFile(p, nil, 0o600)
+	}
+}
