@@ -95,13 +95,13 @@ var (
 	// observed of it or an upgrade of the state has written, is gone since, or
 	// has another history: a backup was restored, a volume rolled back, or the
 	// file removed.
-	ErrRegressed = errors.New("regressed")
+	ErrRegressed = store.Regressed
 	// ErrReplaced is returned if the state directory's path now names
 	// another directory.
 	ErrReplaced = store.ErrReplaced
 	// ErrUnreadable is returned if the sidecar is there and cannot be read:
 	// permission, input/output, or no plain file.
-	ErrUnreadable = errors.New("unreadable")
+	ErrUnreadable = store.Unreadable
 	// ErrUnsafe is returned if others may write in the state directory.
 	ErrUnsafe = store.ErrUnsafe
 	// ErrUnsupported is returned on platforms where a promise of the call

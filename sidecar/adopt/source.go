@@ -1,11 +1,6 @@
 package adopt
 
 import (
-	"errors"
-	"fmt"
-	"io/fs"
-	"path/filepath"
-
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/document"
@@ -115,21 +110,6 @@ func openDirectory(path string) (*directory, error) {
 
 // sidecar reads the sidecar of owner; there may be none.
 func (d *directory) sidecar(owner string) (*document.Document, error) {
-	name := store.Sidecar(owner)
-	raw, err := d.dir.ReadFile(name, nil, document.MaxSize)
-	if errors.Is(err, fs.ErrNotExist) {
-		return document.New(owner, d.manifest.StateID), nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w: `freehold quarantine %s` moves it aside", sidecar.ErrUnreadable, err, owner)
-	}
-	doc, err := document.Decode(raw)
-	if err == nil {
-		err = doc.Belongs(owner, d.manifest.StateID)
-	}
-	if err != nil {
-		advice := sidecar.Advice{Dir: d.dir, Manifest: d.manifest}
-		return nil, fmt.Errorf("%s: %w", filepath.Join(d.dir.Path(), name), advice.Unusable(owner, raw, err))
-	}
-	return doc, nil
+	o := d.dir.Owner(d.manifest, owner)
+	return o.Document(), o.Err
 }

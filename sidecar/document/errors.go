@@ -1,18 +1,19 @@
 package document
 
 import (
-	"errors"
 	"fmt"
+
+	"github.com/freehold-dev/freehold/sidecar/internal/status"
 )
 
 var (
 	// ErrInvalid is wrapped by every error that says that bytes are not a
 	// sidecar: a [*SyntaxError] names the byte, a [*FormatError] the release.
-	ErrInvalid = errors.New("invalid")
+	ErrInvalid = status.Invalid
 
 	// ErrForeign is returned for bytes that have the shape of a sidecar but
 	// were not written by Freehold, or not for this owner and this state.
-	ErrForeign = errors.New("changed by a hand other than Freehold's")
+	ErrForeign = status.Foreign
 )
 
 // A SyntaxError says which byte of a file makes it no sidecar. It wraps

@@ -14,9 +14,10 @@ import (
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/schema/errorstest"
 	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
-var said = errorstest.Golden{Update: flag.Bool("update", false, "write the golden files anew"), Wraps: []string{"../store", "../document"}}
+var said = errorstest.Golden{Update: flag.Bool("update", false, "write the golden files anew"), Wraps: []string{"../store", "../document", "../internal/status"}}
 
 // TestErrorsSayWhatToDo holds what is said of instances that somebody has to
 // look at.
@@ -39,7 +40,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		if i.Action != Kept || !i.WantsALook() {
 			t.Errorf("%+v", i)
 		}
-		said.Same(t, "an instance that was "+filepath.Base(i.Path), errors.New(i.Says), dir, "SESSIONS")
+		said.Same(t, "an instance that was "+filepath.Base(i.Path), store.WithRemedy(errors.New(i.Says), i.Remedy), dir, "SESSIONS")
 	}
 	whole := filepath.Join(t.TempDir(), "state")
 	d := declaration()

@@ -10,7 +10,6 @@ import (
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
-	"github.com/freehold-dev/freehold/sidecar/document"
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
@@ -40,8 +39,8 @@ func (p *pruning) judge(item Item, d *store.Store) Item {
 	}
 	w, err := lastWriting(d, m)
 	if err != nil {
-		item.Reason, item.Says = Damaged, err.Error()
-		if errors.Is(err, document.ErrForeign) {
+		item = item.because(err)
+		if item.Reason = Damaged; errors.Is(err, store.Foreign) || errors.Is(err, sidecar.ErrForeign) {
 			item.Reason = Foreign
 		}
 		return item
@@ -66,7 +65,7 @@ type writing struct {
 }
 
 // note folds that writer wrote something then.
-func (w *writing) note(at time.Time, writer document.Writer) {
+func (w *writing) note(at time.Time, writer store.Writer) {
 	if at.After(w.newest) {
 		w.newest = at
 	}
@@ -101,41 +100,19 @@ func lastWriting(d *store.Store, m *schema.Manifest) (w writing, err error) {
 }
 
 func (w *writing) sidecar(d *store.Store, m *schema.Manifest, owner string) error {
-	raw, err := d.ReadFile(store.Sidecar(owner), nil, document.MaxSize)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+	o := d.Owner(m, owner)
+	if o.Status == store.OK {
+		w.note(o.WrittenAt, o.Writer)
 	}
-	if err != nil {
-		return err
-	}
-	doc, err := document.Decode(raw)
-	if err == nil {
-		err = doc.Belongs(owner, m.StateID)
-	}
-	if err != nil {
-		return fmt.Errorf("%s: %w: `freehold doctor` says what to do", store.Sidecar(owner), err)
-	}
-	w.note(doc.WrittenAt, doc.Writer)
-	return nil
+	return o.Err
 }
 
 func (w *writing) claim(d *store.Store, m *schema.Manifest, owner, field string) error {
-	raw, err := d.Claim(owner, field, m.Claims[owner]).Read(nil)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+	o := d.Once(m, owner, field)
+	if o.Status == store.OK {
+		w.note(o.At, o.Writer)
 	}
-	if err != nil {
-		return err
-	}
-	claim, err := document.DecodeClaim(raw)
-	if err == nil {
-		err = claim.Belongs(owner, field, m.StateID)
-	}
-	if err != nil {
-		return fmt.Errorf("%s: %w: look at it, and remove it by hand if the instance is to go", store.ClaimFile(owner, field), err)
-	}
-	w.note(claim.At, claim.Writer)
-	return nil
+	return o.Err
 }
 
 func (w *writing) pending(d *store.Store, m *schema.Manifest, owner string) error {

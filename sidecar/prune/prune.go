@@ -123,7 +123,8 @@ func (p *pruning) remove(e store.Entry, dir, id string, remove func() (bool, err
 	}
 	switch {
 	case err != nil:
-		item.Action, item.Reason, item.Says = Failed, why(err), err.Error()
+		item = item.because(err)
+		item.Action = Failed
 	case !removed:
 		if _, err := os.Lstat(item.Path); errors.Is(err, fs.ErrNotExist) {
 			return // finished, or removed by another process
@@ -199,7 +200,9 @@ func (p *pruning) instance(i store.Instance) {
 		return
 	}
 	if err := p.litter(d, i.ID); err != nil {
-		p.note(Item{Kind: Litter, Path: item.Path, Instance: i.ID, Action: Failed, Reason: why(err), Says: err.Error()})
+		failed := Item{Kind: Litter, Path: item.Path, Instance: i.ID}.because(err)
+		failed.Action = Failed
+		p.note(failed)
 	}
 }
 
@@ -223,14 +226,15 @@ func (p *pruning) seize(item Item, d *store.Store) Item {
 		return again
 	}
 	if err := s.Discard(); err != nil {
-		again.Action, again.Reason, again.Says = Failed, why(err), err.Error()
+		again = again.because(err)
+		again.Action = Failed
 	}
 	return again
 }
 
 // because returns the item, kept for the error.
 func (i Item) because(err error) Item {
-	i.Action, i.Reason, i.Says = Kept, why(err), err.Error()
+	i.Action, i.Reason, i.Says, i.Remedy = Kept, why(err), err.Error(), store.RemedyOf(err)
 	return i
 }
 

@@ -3,6 +3,8 @@ package prune
 import (
 	"slices"
 	"time"
+
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // A Report says what became of everything that prune looked at.
@@ -26,6 +28,8 @@ type Item struct {
 	Reason   Reason `json:"reason"`
 	// Says is the reason in words.
 	Says string `json:"says"`
+	// Remedy of the reason, if there is one.
+	Remedy store.Remedy `json:"-"`
 	// Newest is the newest date in an instance; zero if it was not looked at.
 	Newest time.Time `json:"newest,omitzero"`
 }

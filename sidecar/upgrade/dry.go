@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"slices"
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/document"
@@ -96,25 +95,10 @@ func (r *run) installable(p *schema.Pending, owner string) (bool, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return r.installed(p, owner)
 	case errors.Is(err, store.ErrIrregular):
-		return false, fmt.Errorf("%w: move it away", err)
+		return false, store.WithRemedy(err, store.Remedy{Note: "move it away"})
 	}
 	if _, err := r.dir.Existing(name); errors.Is(err, store.ErrIrregular) {
-		return false, fmt.Errorf("%w: move it away", err)
+		return false, store.WithRemedy(err, store.Remedy{Note: "move it away"})
 	}
 	return true, nil
-}
-
-// file returns the sidecar of owner as it is, or as it would be once the pending
-// upgrade is finished.
-func (r *run) file(owner string) ([]byte, error) {
-	name := store.Sidecar(owner)
-	if p := r.pending; p != nil && slices.Contains(p.Dropped, owner) {
-		return nil, fs.ErrNotExist
-	} else if p != nil && slices.Contains(p.Sidecars, owner) {
-		raw, err := r.dir.ReadStaged(p.ID, name, nil, document.MaxSize)
-		if !errors.Is(err, fs.ErrNotExist) {
-			return raw, err
-		}
-	}
-	return r.dir.ReadFile(name, nil, document.MaxSize)
 }

@@ -84,7 +84,7 @@ func TestNewSidecarThatIsTooLargeGoesToItsPlace(t *testing.T) {
 		t.Fatal(err)
 	}
 	report, err := Run(t.Context(), dir, younger(), nil)
-	wantError(t, err, sidecar.ErrInvalid, "freehold quarantine cost")
+	wantError(t, err, sidecar.ErrInvalid, "quarantine cost")
 	if report == nil || !report.Resumed {
 		t.Error("it was not finished")
 	}

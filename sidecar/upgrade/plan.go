@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -21,18 +20,20 @@ import (
 // A plan is what an upgrade will have written.
 type plan struct {
 	*run
-	old     *schema.Declaration
-	stored  map[string]*document.Document // by owner; empty where there is no file
-	raw     map[string][]byte             // the files as they are, where there are any
-	behind  map[string]error              // by owner, that its sidecar has regressed
-	piles   map[string]*pile              // by owner, pending patches; of a dry run
-	next    map[string]*document.Document // of the owners whose sidecars change
-	gained  map[string]bool               // the owners that get something of another's
-	misfits Misfits
-	gone    []Gone
-	pending *schema.Pending
-	at      time.Time
-	epoch   uint64
+	old *schema.Declaration
+	// sidecars are the owners as their files are.
+	sidecars map[string]*store.Owner
+	stored   map[string]*document.Document // by owner; empty where there is no file
+	raw      map[string][]byte             // the files as they are, where there are any
+	behind   map[string]error              // by owner, that its sidecar has regressed
+	piles    map[string]*pile              // by owner, pending patches; of a dry run
+	next     map[string]*document.Document // of the owners whose sidecars change
+	gained   map[string]bool               // the owners that get something of another's
+	misfits  Misfits
+	gone     []Gone
+	pending  *schema.Pending
+	at       time.Time
+	epoch    uint64
 }
 
 // nothing reports whether no sidecar changes.
@@ -41,7 +42,7 @@ func (p *plan) nothing() bool { return len(p.pending.Sidecars)+len(p.pending.Dro
 // plan reads every sidecar and works out what becomes of it.
 func (r *run) plan() (*plan, error) {
 	p := &plan{
-		run: r, old: &r.manifest.Declaration, stored: map[string]*document.Document{}, raw: map[string][]byte{},
+		run: r, old: &r.manifest.Declaration, sidecars: map[string]*store.Owner{}, stored: map[string]*document.Document{}, raw: map[string][]byte{},
 		behind: map[string]error{}, piles: map[string]*pile{}, next: map[string]*document.Document{}, gained: map[string]bool{}, at: r.options.Clock(),
 		pending: &schema.Pending{ID: process.NewNonce()},
 	}
@@ -98,60 +99,25 @@ func (p *plan) read() error {
 	return errors.Join(errs...)
 }
 
-// readSidecar reads the sidecar of owner.
-func (p *plan) readSidecar(owner string) (err error) {
-	raw, err := p.file(owner)
-	if errors.Is(err, fs.ErrNotExist) {
-		p.stored[owner], p.raw[owner] = document.New(owner, p.manifest.StateID), nil
+// readSidecar reads the sidecar of owner as it is or, in a dry run, as it would
+// be once the pending upgrade is finished.
+func (p *plan) readSidecar(owner string) error {
+	m := *p.manifest
+	if m.Pending = p.run.pending; m.Pending != nil && slices.Contains(m.Pending.Dropped, owner) {
+		p.stored[owner], p.raw[owner] = document.New(owner, m.StateID), nil
 		return nil
 	}
-	var doc *document.Document
-	if err == nil {
-		doc, err = p.decode(owner, raw)
-	} else {
-		err = p.unreadable(owner, err)
+	o := p.dir.Owner(&m, owner)
+	p.sidecars[owner], p.stored[owner], p.raw[owner] = o, o.Document(), nil
+	if o.Status != store.Missing {
+		p.raw[owner] = o.Text()
 	}
-	p.stored[owner], p.raw[owner] = doc, raw
-	return err
+	return o.Err
 }
 
 // sidecarPath returns the path of the sidecar of owner.
 func (r *run) sidecarPath(owner string) string {
 	return filepath.Join(r.dir.Path(), store.Sidecar(owner))
-}
-
-func (p *plan) unreadable(owner string, err error) error {
-	kind := sidecar.ErrUnreadable
-	if errors.Is(err, store.ErrTooLarge) {
-		kind = sidecar.ErrInvalid
-	}
-	if !p.declared(owner) {
-		return fmt.Errorf("%w: %w: nothing was changed; owner %s is not in the state yet, so that is nobody's: move it away", kind, err, owner)
-	}
-	return fmt.Errorf("%w: %w: nothing was changed; mend that, or %s moves it aside", kind, err, p.command("quarantine", owner))
-}
-
-// declared reports whether the state has owner now: the commands that repair
-// know no other.
-func (p *plan) declared(owner string) bool {
-	_, ok := p.old.Owners[owner]
-	return ok
-}
-
-func (p *plan) decode(owner string, raw []byte) (*document.Document, error) {
-	doc, err := document.Decode(raw)
-	if err == nil {
-		err = doc.Belongs(owner, p.manifest.StateID)
-	}
-	file := p.sidecarPath(owner)
-	switch {
-	case err == nil:
-		return doc, nil
-	case !p.declared(owner) && !errors.As(err, new(*document.FormatError)): // which says what to do
-		return nil, fmt.Errorf("%s: %w: nothing was changed; owner %s is not in the state yet, so that is nobody's: move it away", file, err, owner)
-	}
-	advice := sidecar.Advice{Dir: p.dir, Manifest: p.manifest, Placed: true}
-	return nil, fmt.Errorf("%s: %w", file, advice.Unusable(owner, raw, fmt.Errorf("%w: nothing was changed", err)))
 }
 
 // newEpoch returns the epoch of the new sidecars: above every epoch that is

@@ -2,12 +2,9 @@ package upgrade
 
 import (
 	"errors"
-	"fmt"
-	"maps"
 	"slices"
 
-	"github.com/freehold-dev/freehold/sidecar"
-	"github.com/freehold-dev/freehold/sidecar/document"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // inCausalOrder returns the owners before and after, dependents before what
@@ -36,36 +33,31 @@ func (p *plan) inCausalOrder() []string {
 // wrote it or somebody in the state has observed it, or gone. Written anew it would
 // be of a new epoch, and so pass for one that its people have accepted.
 func (p *plan) unregressed() error {
-	behind := p.behind
-	for _, owner := range p.old.OwnerNames() {
-		if made := sidecar.Upgraded(p.manifest, owner); p.stored[owner] != nil && p.stored[owner].Behind(made) {
-			behind[owner] = p.regressed(owner, document.Sighting{Version: made})
+	against := func(owner string, seen store.Sighting) {
+		if o := p.sidecars[owner]; o != nil {
+			p.sidecars[owner] = o.Against(seen)
 		}
 	}
+	for _, owner := range p.old.OwnerNames() {
+		against(owner, store.Sighting{Version: store.Upgraded(p.manifest, owner)})
+	}
 	for _, owner := range p.owners() {
-		if p.stored[owner] == nil { // it could not be read, which is said
+		o := p.sidecars[owner]
+		if o == nil { // it is dropped
 			continue
 		}
-		for s := range p.stored[owner].Sightings() {
-			whose, ok := p.old.OwnerOf(s.Of)
-			if ok && behind[whose] == nil && p.stored[whose] != nil && p.stored[whose].Behind(s.Version) {
-				behind[whose] = p.regressed(whose, s)
+		for s := range o.Sightings() {
+			if whose, ok := p.old.OwnerOf(s.Of); ok {
+				against(whose, s)
 			}
 		}
 	}
 	var errs []error
-	for _, owner := range slices.Sorted(maps.Keys(behind)) {
-		errs = append(errs, behind[owner])
+	for _, owner := range p.owners() {
+		if o := p.sidecars[owner]; o != nil && o.Status == store.Regressed {
+			p.behind[owner] = o.Err
+			errs = append(errs, o.Err)
+		}
 	}
 	return errors.Join(errs...)
-}
-
-func (p *plan) regressed(owner string, seen document.Sighting) error {
-	file, version := p.sidecarPath(owner), p.stored[owner].Version
-	if version == (document.Version{}) {
-		return fmt.Errorf("%s: %w: it is gone, and %v: nothing was changed; bring it back, or run %s to go on without it, then upgrade",
-			file, sidecar.ErrRegressed, seen, p.command("accept", owner))
-	}
-	return fmt.Errorf("%s: %w: it is at version %v, and %v: an older copy was put back; nothing was changed; bring the newer one back, or run %s to go on from the old one, then upgrade",
-		file, sidecar.ErrRegressed, version, seen, p.command("accept", owner))
 }

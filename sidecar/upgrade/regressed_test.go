@@ -57,7 +57,7 @@ func TestARegressedSidecarRefusesTheUpgrade(t *testing.T) {
 				}
 				for _, dry := range []bool{true, false} {
 					_, err := Run(t.Context(), dir, next, &Options{DryRun: dry})
-					wantError(t, err, sidecar.ErrRegressed, file, c.says, "owner cost had observed version", "nothing was changed", "`freehold accept reset --dir "+dir+"`")
+					wantError(t, err, sidecar.ErrRegressed, file, c.says, "owner cost had observed version", "accept reset")
 				}
 				after := sidecars(t, dir)
 				delete(before, "reset.json")
@@ -90,7 +90,7 @@ func TestEveryRegressedSidecarIsNamed(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := Run(t.Context(), dir, dependent(needing(schema.TypeUint), nil), nil)
-	wantError(t, err, sidecar.ErrRegressed, "freehold accept clock", "freehold accept reset")
+	wantError(t, err, sidecar.ErrRegressed, "clock.json: regressed", "reset.json: regressed")
 }
 
 func manifestText(t *testing.T, dir string) string {
@@ -145,7 +145,7 @@ func TestSidecarOfBeforeAnUpgradeHasRegressed(t *testing.T) {
 					t.Errorf("a commit over it: %v", err)
 				}
 				_, err = Run(t.Context(), dir, last, nil)
-				wantError(t, err, sidecar.ErrRegressed, file, "an upgrade of the state has written version", "`freehold accept reset --dir "+dir+"`")
+				wantError(t, err, sidecar.ErrRegressed, file, "an upgrade of the state has written version", "accept reset")
 
 				_, err = sidecar.Accept(t.Context(), dir, "reset", nil)
 				if how == "put back" { // the value would be lost, until there is a field of that name again
