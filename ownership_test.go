@@ -39,8 +39,8 @@ var imports = map[string][]string{
 	"schema":             {},
 	"schema/declare":     {"schema"},
 	"schema/errorstest":  {},
-	"sidecar/store":      {"schema", "sidecar/internal/…"},
-	"sidecar/document":   {"schema", "sidecar/internal/process"},
+	"sidecar/store":      {"schema", "sidecar/document", "sidecar/internal/…"},
+	"sidecar/document":   {"schema", "sidecar/internal/process", "sidecar/internal/status"},
 	"sidecar":            {"schema", "sidecar/document", "sidecar/store", "sidecar/internal/…"},
 	"sidecar/adopt":      {"schema", "sidecar", "sidecar/document", "sidecar/store", "sidecar/internal/…"},
 	"sidecar/prune":      {"schema", "sidecar", "sidecar/document", "sidecar/store", "sidecar/internal/…"},
@@ -62,6 +62,8 @@ var imports = map[string][]string{
 
 	// Kernel and bytes, from the bottom.
 	"sidecar/internal/process": {"sidecar/internal/status"},
+	"sidecar/internal/dir":     {"sidecar/internal/process", "sidecar/internal/status"},
+	"sidecar/internal/claims":  {"sidecar/internal/dir", "sidecar/internal/status"},
 }
 
 // hookModules are the only modules that a program of an owner may link: a hook

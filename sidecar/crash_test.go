@@ -192,8 +192,8 @@ func TestErrorAtEveryCallHasItsOutcome(t *testing.T) {
 	}
 }
 
-// keepsTheTable holds that an error at a step of publishing has the outcome
-// that the table gives it, says what to do, and leaves nothing staged.
+// keepsTheTable holds that an error at a step of publishing leaves the commit
+// indeterminate only if the directory could not be synced, says what to do, and leaves nothing staged.
 func keepsTheTable(t *testing.T, dir string, errno syscall.Errno, r inject.Result) {
 	t.Helper()
 	s := publishStep(dir, r)
@@ -205,7 +205,7 @@ func keepsTheTable(t *testing.T, dir string, errno syscall.Errno, r inject.Resul
 		}
 	}
 	indeterminate := strings.HasPrefix(string(r.Stdout), "indeterminate")
-	if want := errors.Is(outcomes[s], ErrIndeterminate); indeterminate != want {
+	if want := s == "sync"; indeterminate != want {
 		t.Errorf("step %q: indeterminate is %v, want %v", s, indeterminate, want)
 	}
 	retried := errno == syscall.EINTR // as the standard library does
@@ -229,7 +229,7 @@ func keepsTheTable(t *testing.T, dir string, errno syscall.Errno, r inject.Resul
 
 // publishStep returns the step of publishing that a call belongs to, if its
 // failure must be one of the step.
-func publishStep(dir string, r inject.Result) step {
+func publishStep(dir string, r inject.Result) string {
 	c := *r.Hit
 	renamed := func(c inject.Call) bool {
 		return c.Name == "renameat" && filepath.Base(c.Paths[len(c.Paths)-1]) == "cost.json"
@@ -237,13 +237,13 @@ func publishStep(dir string, r inject.Result) step {
 	staged := strings.HasPrefix(filepath.Base(c.Paths[0]), ".cost.json")
 	switch {
 	case c.Name == "fsync" && c.Paths[0] == dir && slices.ContainsFunc(r.Calls, renamed):
-		return stepSync
+		return "sync"
 	case c.Name == "renameat" && staged, c.Name == "fsync" && staged:
-		return stepReplace
+		return "replace"
 	case c.Name == "openat" && staged:
-		return stepCreate
+		return "create"
 	case (c.Name == "write" || c.Name == "fchmod") && staged:
-		return stepFill
+		return "fill"
 	}
 	return ""
 }

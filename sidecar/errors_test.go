@@ -14,7 +14,6 @@ var said = errorstest.Golden{
 		"the update's function did not return":                                              "nobody sees it but a deferred function of the one that did not return",
 		"%w; look at what it does":                                                          "wants a process that survives SIGKILL",
 		"%w: the new version is visible and may not survive a crash: %w":                    "wants a directory that cannot be synced, as the injector makes it for the crash tests",
-		"remove what was staged: %w":                                                        "wants a disk that fails twice",
 		"process %d: %w: its number was used again, by another process":                     "becomes the outcome AlreadyGone",
 		"exit status of the stop command: %w":                                               "wants a broken /proc",
 		"the stop command failed: signal %d (%v)":                                           "differs from an exit status, which is told, in that word",

@@ -98,7 +98,7 @@ func (b *batch) readPending(names []string) (fresh []*PendingPatch, certain bool
 		if err == nil {
 			p, err = DecodePendingPatch(raw, name, w.owner, w.manifest.StateID)
 		} else {
-			err = fmt.Errorf("%w: look at it and move it away", err)
+			err = store.WithRemedy(err, store.Remedy{Note: "look at it and move it away"})
 		}
 		switch {
 		case err != nil:

@@ -1,46 +1,70 @@
 package sidecar
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/freehold-dev/freehold/sidecar/store"
+)
 
 // A publisher makes a file's next version visible, whole, in one step. Its
 // callers hold the file's lock.
 type publisher interface {
-	// collect removes what writers of the file name left behind when they
-	// were killed. Nobody else can be writing: the caller holds the lock.
+	// collect removes the files that writers of the file name left behind
+	// when they were killed. No other process can be writing: the caller
+	// holds the lock.
 	collect(name string) error
 	// publish replaces the file name by raw. If durable, it returns once
 	// the replacement survives power loss. An error means that the file is
-	// as it was, unless it wraps ErrIndeterminate.
+	// as it was, unless it wraps ErrIndeterminate. What has been staged is
+	// removed, and where that fails too, the next commit collects it.
 	publish(name string, raw []byte, durable bool) error
 }
 
-// A step of publishing a version is one that can fail.
-type step string
-
-const (
-	stepLook    step = "look at what is to be replaced"
-	stepCreate  step = "create a file beside it"
-	stepFill    step = "write, chown and chmod that"
-	stepReplace step = "sync, close and rename it"
-	stepSync    step = "sync the directory"
-)
-
-// outcomes is the table of outcomes: what an error at a step makes of the
-// commit. Nil means that nothing has changed, and so does a failure before the
-// first step. What has been staged is removed, and where that fails too, or the
-// process was killed, the next commit collects it.
-var outcomes = map[step]error{
-	stepLook:    nil,
-	stepCreate:  nil,
-	stepFill:    nil,
-	stepReplace: nil, // unless the file is the new one all the same, which counts as no error
-	stepSync:    ErrIndeterminate,
+// A replace publishes by writing a file beside the target and renaming it over
+// the target.
+type replace struct {
+	dir *store.Store
+	// swept is the directory's stamp when nothing of a dead writer was in
+	// it, and unswept counts the commits that have relied on that.
+	swept   store.Stamp
+	unswept int
 }
 
-// failed returns the error of a step with what it makes of the commit.
-func (s step) failed(err error) error {
-	if outcome := outcomes[s]; outcome != nil {
-		return fmt.Errorf("%w: the new version is visible and may not survive a crash: %w", outcome, err)
+// sweepEvery is how many commits in a row may rely on the directory's stamp:
+// on older kernels a file that a writer left in the very tick in which this one
+// committed does not show in it.
+const sweepEvery = 64
+
+// collect implements publisher. Listing a directory costs as much as all else
+// that a commit computes, so that it is done only if names have come or gone
+// since this writer looked or committed.
+func (p *replace) collect(name string) error {
+	stamp, err := p.dir.Stamp()
+	if err != nil {
+		return err
 	}
-	return err
+	if p.unswept++; stamp == p.swept && p.unswept < sweepEvery {
+		return nil
+	}
+	if err := p.dir.Collect(name); err != nil {
+		return err
+	}
+	p.swept, p.unswept = stamp, 0
+	return nil
+}
+
+// publish implements publisher. Of its two steps only the second, which syncs
+// the directory, can fail with the new version visible.
+func (p *replace) publish(name string, raw []byte, durable bool) error {
+	if err := p.dir.Replace(name, raw); err != nil {
+		return err
+	}
+	p.swept, _ = p.dir.Stamp() // the zero stamp means to look next time
+	if !durable {
+		return nil
+	}
+	if err := p.dir.Sync(); err != nil {
+		return fmt.Errorf("%w: the new version is visible and may not survive a crash: %w", ErrIndeterminate, err)
+	}
+	return nil
 }

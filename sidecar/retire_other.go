@@ -5,8 +5,6 @@ package sidecar
 import (
 	"context"
 	"os/exec"
-
-	"github.com/freehold-dev/freehold/sidecar/internal/process"
 )
 
 // FenceVariable is the environment variable that tells a stop command which of

@@ -144,8 +144,8 @@ func (p *patient) renamed() remedy {
 
 // private says what to do about a directory that is not safe.
 func private(err error) remedy {
-	if writable := new(store.WritableError); errors.As(err, &writable) {
-		return shell("chmod", "go-w", writable.Path)
+	if r := store.RemedyOf(err); len(r.Tool) > 0 {
+		return shell(r.Tool...)
 	}
 	return words("let the directory, and those above it, belong to the state's user or root, with no one else to write there")
 }

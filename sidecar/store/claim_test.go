@@ -1,5 +1,3 @@
-//go:build unix
-
 package store
 
 import (
@@ -7,12 +5,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"sync"
 	"testing"
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/google/go-cmp/cmp"
-	"golang.org/x/sys/unix"
 )
 
 func latches() *schema.Declaration {
@@ -41,148 +37,7 @@ func claimOf(t *testing.T, d *Store) *Claim {
 	return d.Claim("hook", "fired", m.Claims["hook"])
 }
 
-func claims(t *testing.T, d *Store) (names []string) {
-	t.Helper()
-	entries, err := os.ReadDir(claimFolder(d))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, e := range entries {
-		names = append(names, e.Name())
-	}
-	return names
-}
-
 func claimFolder(d *Store) string { return filepath.Join(d.Path(), claimDir("hook")) }
-
-// Both ways to make a file keep one promise: of many at once, one makes it,
-// whole; the others are told so; nothing else is left.
-func TestOneOfManyMakesTheFile(t *testing.T) {
-	for name, create := range map[string]func(*folder, string, []byte) error{
-		"without a name first":     (*folder).createExclusive,
-		"under another name first": (*folder).createStaged,
-	} {
-		t.Run(name, func(t *testing.T) {
-			d, c := newClaim(t)
-			f, err := c.open()
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer f.close()
-			var made []string
-			var mu sync.Mutex
-			var wg sync.WaitGroup
-			for i := range 16 {
-				raw := []byte{'a' + byte(i)}
-				wg.Go(func() {
-					err := create(f, "fired", raw)
-					mu.Lock()
-					defer mu.Unlock()
-					if err == nil {
-						made = append(made, string(raw))
-					} else if !errors.Is(err, fs.ErrExist) {
-						t.Error(err)
-					}
-				})
-			}
-			wg.Wait()
-			raw, err := c.Read(nil)
-			if err != nil || len(made) != 1 || made[0] != string(raw) {
-				t.Errorf("made by %v, and it holds %q (%v)", made, raw, err)
-			}
-			if diff := cmp.Diff([]string{"fired"}, claims(t, d)); diff != "" {
-				t.Errorf("names (-want +got):\n%s", diff)
-			}
-		})
-	}
-}
-
-func TestProbeLeavesNothing(t *testing.T) {
-	d, c := newClaim(t)
-	f, err := c.open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.close()
-	if err := errors.Join(c.Probe(), f.probeStaged()); err != nil {
-		t.Error(err)
-	}
-	if names := claims(t, d); names != nil {
-		t.Errorf("left: %v", names)
-	}
-	if err := os.Remove(claimFolder(d)); err != nil {
-		t.Fatal(err)
-	}
-	wantError(t, c.Probe(), ErrClaims, "state repair")
-}
-
-// Case 31: a claim counts only where every other process looks for it.
-func TestClaimInAMovedDirectoryIsNotInPlace(t *testing.T) {
-	for name, c := range map[string]struct {
-		move func(d *Store) error
-		want error
-	}{
-		"the state": {func(d *Store) error { return os.Rename(d.Path(), d.Path()+".away") }, ErrReplaced},
-		"the state, with another in its place": {func(d *Store) error {
-			return errors.Join(os.Rename(d.Path(), d.Path()+".away"), Create(d.Path(), latches()))
-		}, ErrReplaced},
-		"the directory of the claims": {func(d *Store) error { return os.Rename(claimFolder(d), claimFolder(d)+".away") }, ErrClaims},
-		"the directory, with another in its place": {func(d *Store) error {
-			return errors.Join(os.Rename(claimFolder(d), claimFolder(d)+".away"), os.Mkdir(claimFolder(d), 0o700))
-		}, ErrClaims},
-		"the directory above, with a link in its place": {func(d *Store) error {
-			above := filepath.Dir(claimFolder(d))
-			return errors.Join(os.Rename(above, above+".away"), os.Symlink(above+".away", above))
-		}, ErrClaims},
-		"the file": {func(d *Store) error { return os.Remove(filepath.Join(claimFolder(d), "fired")) }, ErrClaims},
-	} {
-		t.Run(name, func(t *testing.T) {
-			d, claim := newClaim(t)
-			if made, err := claim.Publish([]byte("x")); !made || err != nil {
-				t.Fatalf("made %v (%v)", made, err)
-			}
-			if err := c.move(d); err != nil {
-				t.Fatal(err)
-			}
-			wantError(t, claim.inPlace(), c.want)
-			wantError(t, claim.Sync(), c.want)
-		})
-	}
-}
-
-// The two ways to open what is below agree, and follow no link.
-func TestOpenBelowFollowsNoLink(t *testing.T) {
-	d, c := newClaim(t)
-	if _, err := c.Publish([]byte("x")); err != nil {
-		t.Fatal(err)
-	}
-	open := map[string]func(string, int) (int, error){"at once": d.state.openBelow, "by steps": d.state.openStepwise}
-	check := func(what, path string, want error) {
-		t.Helper()
-		for how, open := range open {
-			fd, err := open(path, openFlags)
-			if err == nil {
-				unix.Close(fd)
-			}
-			if !errors.Is(err, want) && !(want == unix.ELOOP && err == unix.ENOTDIR) {
-				t.Errorf("%s, %s: %v, want %v", what, how, err, want)
-			}
-		}
-	}
-	check("a file", c.path, nil)
-	check("no file", c.folder+"/nothing", unix.ENOENT)
-	check("no directory", claimDir("nobody")+"/fired", unix.ENOENT)
-	for _, at := range []string{c.path, c.folder, metaName + "/" + claimsName, metaName} {
-		path := filepath.Join(d.Path(), at)
-		if err := errors.Join(os.Rename(path, path+".away"), os.Symlink(path+".away", path)); err != nil {
-			t.Fatal(err)
-		}
-		check("through the link "+at, c.path, unix.ELOOP)
-		if err := errors.Join(os.Remove(path), os.Rename(path+".away", path)); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
 
 // A copy has other inodes: the repair goes by the claims that came with it, and
 // makes what is missing.

@@ -28,7 +28,7 @@ func Create(dir string, d *schema.Declaration) error {
 		if err != nil {
 			return err
 		}
-		defer f.close()
+		defer f.Close()
 		if !made {
 			return exists(path)
 		}
@@ -48,7 +48,7 @@ func Create(dir string, d *schema.Declaration) error {
 			_, _ = f.removeLeftover(name) // what cannot be removed is in nobody's way
 		}
 		return f.stage(metaName, func(meta *folder) error {
-			return (&Store{path: path, state: f, meta: meta}).WriteManifest(newManifest(d, ""))
+			return (&Store{state: f, meta: meta}).WriteManifest(newManifest(d, ""))
 		})
 	})
 }
@@ -68,7 +68,7 @@ func withFolder(path string, work func(*folder) error) error {
 	if err != nil {
 		return err
 	}
-	defer f.close()
+	defer f.Close()
 	if err := work(f); err != nil {
 		return err
 	}

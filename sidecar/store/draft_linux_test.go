@@ -31,68 +31,57 @@ func TestDraftGetsANameThatIsFree(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer a.Close()
-	drafts := map[string]func(raw []byte) (*Draft, error){
-		"without a name first": a.Draft,
-		"under another name first": func(raw []byte) (*Draft, error) {
-			d, err := a.folder.draftStaged("patch", raw)
-			return &Draft{draft: d}, err
-		},
+	if err := os.WriteFile(a.Path("1.json"), []byte("other"), 0o600); err != nil {
+		t.Fatal(err)
 	}
-	for name, draft := range drafts {
-		t.Run(name, func(t *testing.T) {
-			if err := os.WriteFile(a.Path("1.json"), []byte("other"), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			d, err := draft([]byte("mine"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			is := func(what string, have func() (bool, error), want bool) {
-				t.Helper()
-				if got, err := have(); got != want || err != nil {
-					t.Errorf("%s: %t (%v), want %t", what, got, err, want)
-				}
-			}
-			free := func(name string) func() (bool, error) { return func() (bool, error) { return a.Free(name) } }
-			wantError(t, d.Put("1.json"), fs.ErrExist)
-			if err := d.Put("2.json"); err != nil {
-				t.Fatal(err)
-			}
-			is("the other is free", free("1.json"), true)
-			is("it is free", free("2.json"), false)
-			is("what is not there is free", free("3.json"), false)
-			if raw, err := a.ReadFile("2.json", nil, 10); string(raw) != "mine" || err != nil {
-				t.Errorf("read %q (%v)", raw, err)
-			}
-			if err := os.Rename(a.Path("1.json"), a.Path("2.json")); err != nil {
-				t.Fatal(err)
-			}
-			is("another's file is withdrawn", d.Withdraw, false)
-			if diff := cmp.Diff([]string{"2.json"}, patchNames(t, a)); diff != "" {
-				t.Errorf("another's file is withdrawn (-want +got):\n%s", diff)
-			}
-			if err := d.Close(); err != nil {
-				t.Error(err)
-			}
-			if d, err = draft([]byte("mine")); err != nil {
-				t.Fatal(err)
-			}
-			if err := d.Put("3.json"); err != nil {
-				t.Fatal(err)
-			}
-			is("it is withdrawn", d.Withdraw, true)
-			is("it is withdrawn again", d.Withdraw, false)
-			if err := d.Close(); err != nil {
-				t.Error(err)
-			}
-			is("closed, the other is free", free("2.json"), true)
-			if err := a.Remove("2.json"); err != nil {
-				t.Fatal(err)
-			}
-			if all, err := os.ReadDir(a.Path("")); err != nil || len(all) > 0 {
-				t.Errorf("left behind: %v (%v)", all, err)
-			}
-		})
+	draft, err := a.Draft([]byte("mine"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	is := func(what string, have func() (bool, error), want bool) {
+		t.Helper()
+		if got, err := have(); got != want || err != nil {
+			t.Errorf("%s: %t (%v), want %t", what, got, err, want)
+		}
+	}
+	free := func(name string) func() (bool, error) { return func() (bool, error) { return a.Free(name) } }
+	wantError(t, draft.Put("1.json"), fs.ErrExist)
+	if err := draft.Put("2.json"); err != nil {
+		t.Fatal(err)
+	}
+	is("the other is free", free("1.json"), true)
+	is("it is free", free("2.json"), false)
+	is("what is not there is free", free("3.json"), false)
+	if raw, err := a.ReadFile("2.json", nil, 10); string(raw) != "mine" || err != nil {
+		t.Errorf("read %q (%v)", raw, err)
+	}
+	if err := os.Rename(a.Path("1.json"), a.Path("2.json")); err != nil {
+		t.Fatal(err)
+	}
+	is("another's file is withdrawn", draft.Withdraw, false)
+	if diff := cmp.Diff([]string{"2.json"}, patchNames(t, a)); diff != "" {
+		t.Errorf("another's file is withdrawn (-want +got):\n%s", diff)
+	}
+	if err := draft.Close(); err != nil {
+		t.Error(err)
+	}
+	if draft, err = a.Draft([]byte("mine")); err != nil {
+		t.Fatal(err)
+	}
+	if err := draft.Put("3.json"); err != nil {
+		t.Fatal(err)
+	}
+	is("it is withdrawn", draft.Withdraw, true)
+	is("it is withdrawn again", draft.Withdraw, false)
+	if err := draft.Close(); err != nil {
+		t.Error(err)
+	}
+	is("closed, the other is free", free("2.json"), true)
+	if err := a.Remove("2.json"); err != nil {
+		t.Fatal(err)
+	}
+	if all, err := os.ReadDir(a.Path("")); err != nil || len(all) > 0 {
+		t.Errorf("left behind: %v (%v)", all, err)
 	}
 }
 

@@ -2,19 +2,6 @@ package store
 
 import "errors"
 
-// A WritableError wraps [Unsafe]: others may write in a directory.
-type WritableError struct {
-	// Path of the directory, which is the state's or one above it.
-	Path string
-	err  error
-}
-
-// Error names the directory and its mode.
-func (e *WritableError) Error() string { return e.err.Error() }
-
-// Unwrap returns an error that wraps Unsafe.
-func (e *WritableError) Unwrap() error { return e.err }
-
 // Former names of statuses.
 const (
 	ErrNoState     = NoState
@@ -33,11 +20,6 @@ const (
 )
 
 var (
-	// ErrIrregular is the cause if a file of the state is no regular file or
-	// has a second name.
-	ErrIrregular = errors.New("not a plain file")
-	// ErrTooLarge is the cause if a file of the state is larger than it may be.
-	ErrTooLarge = errors.New("file too large")
 	// ErrFlooded is the cause if the directory of the pending patches holds
 	// more than Freehold ever puts there.
 	ErrFlooded = errors.New("the directory of pending patches is flooded")

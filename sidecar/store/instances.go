@@ -82,7 +82,7 @@ func CreateInstance(dir, id string, d *schema.Declaration) error {
 	if err != nil {
 		return err
 	}
-	defer f.close()
+	defer f.Close()
 	err = f.stage(filepath.Base(path), func(fresh *folder) error { return fresh.fill(d, id) })
 	if errors.Is(err, ErrExists) {
 		if _, lost := os.Lstat(filepath.Join(path, metaName)); errors.Is(lost, fs.ErrNotExist) {
@@ -94,18 +94,18 @@ func CreateInstance(dir, id string, d *schema.Declaration) error {
 
 // fill makes f, which is an instance in the making, a state.
 func (f *folder) fill(d *schema.Declaration, id string) error {
-	if err := f.mkdir(metaName); err != nil {
+	if err := f.Mkdir(metaName); err != nil {
 		return err
 	}
 	meta, err := f.openChild(metaName)
 	if err != nil {
 		return err
 	}
-	defer meta.close()
-	if err := (&Store{path: f.path, state: f, meta: meta}).WriteManifest(newManifest(d, id)); err != nil {
+	defer meta.Close()
+	if err := (&Store{state: f, meta: meta}).WriteManifest(newManifest(d, id)); err != nil {
 		return err
 	}
-	return f.sync()
+	return f.Sync()
 }
 
 // gather opens the directory path that holds the instances of the state
@@ -138,10 +138,10 @@ func (g Gathering) write(meta *folder) error {
 	if err != nil {
 		return err
 	}
-	if err := meta.writeFile(gatherName, append(text, '\n')); err != nil {
+	if err := meta.WriteFile(gatherName, append(text, '\n')); err != nil {
 		return err
 	}
-	return meta.sync()
+	return meta.Sync()
 }
 
 // GatheringIn returns what the directory dir says of the instances in it. It
@@ -161,14 +161,14 @@ func GatheringIn(dir string) (Gathering, error) {
 const maxGathering = 4 << 10
 
 func (d *Store) gathering() (g Gathering, err error) {
-	text, err := d.meta.readFile(gatherName, nil, maxGathering)
+	text, err := d.meta.ReadFile(gatherName, nil, maxGathering)
 	if errors.Is(err, fs.ErrNotExist) && !d.gathers() {
-		return g, fault(NoInstances, d.path, byHand("use another directory, or leave the instance out"), nil)
+		return g, fault(NoInstances, d.Path(), byHand("use another directory, or leave the instance out"), nil)
 	}
 	if err == nil {
 		err = json.Unmarshal(text, &g)
 	}
-	path := filepath.Join(d.meta.path, gatherName)
+	path := filepath.Join(d.meta.Path(), gatherName)
 	switch named, ok := errors.AsType[*fs.PathError](err); {
 	case ok:
 		err = named.Err
@@ -179,7 +179,7 @@ func (d *Store) gathering() (g Gathering, err error) {
 		err = errors.New("it has no format, no state or no names of instances")
 	}
 	if err != nil { // the cause is not wrapped: no missing state is said
-		return g, fault(Invalid, path, byHand(fmt.Sprintf("restore it from a backup, or remove the directory %s if there are no instances beside it", d.meta.path)), fmt.Errorf("%w (%v): it describes the instances beside it", ErrInvalidManifest, err))
+		return g, fault(Invalid, path, byHand(fmt.Sprintf("restore it from a backup, or remove the directory %s if there are no instances beside it", d.meta.Path())), fmt.Errorf("%w (%v): it describes the instances beside it", ErrInvalidManifest, err))
 	}
 	return g, nil
 }
@@ -187,10 +187,10 @@ func (d *Store) gathering() (g Gathering, err error) {
 // gathers reports whether d has no manifest, and holds an instance: then the file
 // that says so was lost.
 func (d *Store) gathers() bool {
-	if _, err := d.meta.readFile(manifestName, nil, schema.MaxManifest); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := d.meta.ReadFile(manifestName, nil, schema.MaxManifest); !errors.Is(err, fs.ErrNotExist) {
 		return false
 	}
-	found, err := instancesIn(d.path)
+	found, err := instancesIn(d.Path())
 	return err == nil && slices.ContainsFunc(found, func(i Instance) bool { return i.Err == nil })
 }
 
@@ -280,13 +280,13 @@ func (d *Store) owned(m *schema.Manifest) error {
 		return nil
 	}
 	name, _ := schema.InstanceDir(m.Instance)
-	if m.Instance != "" && (d.instance == "" || d.instance == m.Instance) && name == filepath.Base(d.path) {
+	if m.Instance != "" && (d.instance == "" || d.instance == m.Instance) && name == filepath.Base(d.Path()) {
 		return nil
 	}
 	if m.Instance == "" {
-		return fault(Misplaced, d.path, byHand("move it away"), fmt.Errorf("it is a state without instances in the place of the instance %.80q", d.instance))
+		return fault(Misplaced, d.Path(), byHand("move it away"), fmt.Errorf("it is a state without instances in the place of the instance %.80q", d.instance))
 	}
-	return fault(Misplaced, d.path, byHand("rename it back"), fmt.Errorf("it holds the instance %.80q, whose directory is called %s", m.Instance, name))
+	return fault(Misplaced, d.Path(), byHand("rename it back"), fmt.Errorf("it holds the instance %.80q, whose directory is called %s", m.Instance, name))
 }
 
 // Attend says, until d is closed, that this process works in the instance, so
@@ -295,7 +295,7 @@ func (d *Store) owned(m *schema.Manifest) error {
 // returns one that wraps [ErrReplaced] if it was removed.
 func (d *Store) Attend(ctx context.Context, wait time.Duration) error {
 	for pace := turnPace(0); ; {
-		ok, err := d.state.lock(unix.LOCK_SH)
+		ok, err := d.state.Lock(unix.LOCK_SH)
 		if err != nil {
 			return err
 		}
@@ -303,7 +303,7 @@ func (d *Store) Attend(ctx context.Context, wait time.Duration) error {
 			return d.Unmoved()
 		}
 		if more, err := pace.Pause(ctx, wait); err != nil || !more {
-			return errors.Join(fault(Busy, d.path, byHand("try again"), errors.New("another process is about to remove the instance")), err)
+			return errors.Join(fault(Busy, d.Path(), byHand("try again"), errors.New("another process is about to remove the instance")), err)
 		}
 	}
 }

@@ -93,7 +93,7 @@ func TestLockInAMovedDirectoryIsLost(t *testing.T) {
 func TestRecordIsReplacedWhole(t *testing.T) {
 	d := newState(t)
 	name := OwnerRecord("watchdog")
-	litter := filepath.Join(d.meta.path, "."+name+"4242")
+	litter := filepath.Join(d.meta.Path(), "."+name+"4242")
 	if err := os.WriteFile(litter, []byte("half"), 0o600); err != nil {
 		t.Fatal(err)
 	}

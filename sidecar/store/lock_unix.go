@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/freehold-dev/freehold/sidecar/internal/dir"
 	"golang.org/x/sys/unix"
 )
 
@@ -34,11 +35,11 @@ type Lock struct {
 // returns an error that wraps [ErrLock] if the file is missing, is no plain
 // file or is another one.
 func (d *Store) OpenLock(name string, ino uint64) (*Lock, error) {
-	fd, err := d.meta.openRegular(name)
+	fd, err := d.meta.OpenRegular(name)
 	if err != nil {
 		return nil, d.lockError(name, err)
 	}
-	l := &Lock{dir: d, name: name, ino: ino, file: os.NewFile(uintptr(fd), filepath.Join(d.meta.path, name))}
+	l := &Lock{dir: d, name: name, ino: ino, file: os.NewFile(uintptr(fd), filepath.Join(d.meta.Path(), name))}
 	if err := l.Held(); err != nil {
 		l.file.Close()
 		return nil, err
@@ -53,14 +54,14 @@ func (d *Store) OpenLock(name string, ino uint64) (*Lock, error) {
 func (d *Store) lockError(name string, err error) error {
 	for _, passing := range []error{unix.EMFILE, unix.ENFILE, unix.ENOMEM, unix.EIO} {
 		if errors.Is(err, passing) {
-			return d.meta.fail("look at the lock", name, err)
+			return d.meta.Fail("look at the lock", name, err)
 		}
 	}
 	if moved := d.Unmoved(); errors.Is(moved, ErrReplaced) {
-		return fmt.Errorf("%s: %w with its state: %w", filepath.Join(d.meta.path, name), ErrLock, moved)
+		return fmt.Errorf("%s: %w with its state: %w", filepath.Join(d.meta.Path(), name), ErrLock, moved)
 	}
 	return fmt.Errorf("%s: %w (%w): stop the state's programs and run `freehold state repair --dir %s`",
-		filepath.Join(d.meta.path, name), ErrLock, err, ShellWord(d.path))
+		filepath.Join(d.meta.Path(), name), ErrLock, err, ShellWord(d.Path()))
 }
 
 // Held returns an error that wraps [ErrLock] if this is not, or no longer, the
@@ -73,10 +74,10 @@ func (l *Lock) Held() error {
 	if err := unix.Fstat(int(l.file.Fd()), &open); err != nil {
 		return l.dir.lockError(l.name, err)
 	}
-	if err := unix.Fstatat(l.dir.state.fd, metaName+"/"+l.name, &named, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+	if err := unix.Fstatat(l.dir.state.FD(), metaName+"/"+l.name, &named, unix.AT_SYMLINK_NOFOLLOW); err != nil {
 		return l.dir.lockError(l.name, err)
 	}
-	if err := l.dir.meta.plain(l.name, &named); err != nil {
+	if err := l.dir.meta.Plain(l.name, &named); err != nil {
 		return l.dir.lockError(l.name, err)
 	}
 	if open.Ino != l.ino || named.Ino != l.ino || named.Dev != open.Dev {
@@ -168,20 +169,11 @@ func (l *Lock) try(how int) (bool, error) {
 }
 
 func (l *Lock) flock(how int) (bool, error) {
-	free, err := flock(int(l.file.Fd()), how)
+	free, err := dir.Flock(int(l.file.Fd()), how)
 	if err != nil {
 		return false, &os.PathError{Op: "flock", Path: l.file.Name(), Err: err}
 	}
 	return free, nil
-}
-
-// flock takes the kernel's lock on an open file, if it is to be had.
-func flock(fd, how int) (bool, error) {
-	_, err := retry(func() (int, error) { return 0, unix.Flock(fd, how|unix.LOCK_NB) })
-	if err == unix.EWOULDBLOCK {
-		return false, nil
-	}
-	return err == nil, err
 }
 
 // Kept is [Lock.Held] for a lock that this process took exclusively, and makes

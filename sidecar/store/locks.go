@@ -68,8 +68,8 @@ func (d *Store) obstructed(ctx context.Context, name string, ino uint64, wait ti
 // says nothing of a disk that is full.
 func (d *Store) Writable() error {
 	for _, f := range []*folder{d.state, d.meta} {
-		if err := unix.Faccessat(f.fd, ".", unix.W_OK|unix.X_OK, unix.AT_EACCESS); err != nil {
-			return f.fail("write in", ".", err)
+		if err := unix.Faccessat(f.FD(), ".", unix.W_OK|unix.X_OK, unix.AT_EACCESS); err != nil {
+			return f.Fail("write in", ".", err)
 		}
 	}
 	return nil

@@ -13,7 +13,7 @@ import (
 // lostHolder returns the process that holds the lost lock file name, which may
 // have no name any more, or 0.
 func (d *Store) lostHolder(m *schema.Manifest, name string) int {
-	fd, err := d.meta.openRegular(manifestName)
+	fd, err := d.meta.OpenRegular(manifestName)
 	if err != nil {
 		return 0
 	}
@@ -72,8 +72,8 @@ func manifestIn(path string) (*schema.Manifest, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer f.close()
-	text, err := f.readFile(manifestName, nil, schema.MaxManifest)
+	defer f.Close()
+	text, err := f.ReadFile(manifestName, nil, schema.MaxManifest)
 	if err != nil {
 		return nil, err
 	}

@@ -46,14 +46,14 @@ func pendingNames(d *schema.Declaration) (names []string) {
 // ManifestText reads the manifest's bytes into buf, growing it if needed, so
 // that readers can tell cheaply whether it changed.
 func (d *Store) ManifestText(buf []byte) ([]byte, error) {
-	text, err := d.meta.readFile(manifestName, buf, schema.MaxManifest)
+	text, err := d.meta.ReadFile(manifestName, buf, schema.MaxManifest)
 	if errors.Is(err, fs.ErrNotExist) {
 		if err := d.Unmoved(); err != nil { // removed as a whole, and nothing to restore
 			return nil, err
 		}
 		switch g, lost := d.gathering(); {
 		case lost == nil:
-			return nil, fault(HasInstances, d.path, byHand("name the instance"), fmt.Errorf("the state %s has an instance per %s", g.State, g.By))
+			return nil, fault(HasInstances, d.Path(), byHand("name the instance"), fmt.Errorf("the state %s has an instance per %s", g.State, g.By))
 		case !errors.Is(lost, ErrNoInstances):
 			return nil, lost
 		}
@@ -67,7 +67,7 @@ func (d *Store) ManifestText(buf []byte) ([]byte, error) {
 // useNewer is the remedy of a file that a newer release wrote.
 const useNewer = "use the release that wrote it, or a newer one"
 
-func (d *Store) manifestPath() string { return filepath.Join(d.meta.path, manifestName) }
+func (d *Store) manifestPath() string { return filepath.Join(d.meta.Path(), manifestName) }
 
 // manifestStatus returns the status of a manifest that cannot be read. A
 // state without one is invalid.
@@ -121,7 +121,7 @@ func (d *Store) Upgrade(ctx context.Context, built *schema.Declaration) (*schema
 		return m, d.contradiction(err)
 	}
 	if err := built.Sound(); err != nil {
-		return nil, WithRemedy(fmt.Errorf("%s: the manifest was not changed: %w", d.path, err), byHand("generate the program anew from its owners.yaml"))
+		return nil, WithRemedy(fmt.Errorf("%s: the manifest was not changed: %w", d.Path(), err), byHand("generate the program anew from its owners.yaml"))
 	}
 	m, release, err := d.lockState(ctx, stateWait)
 	if errors.Is(err, ErrBusy) { // of many who bring the same, one does the work
@@ -169,7 +169,7 @@ func (d *Store) settled(m *schema.Manifest) error {
 	if m.Pending == nil {
 		return nil
 	}
-	return fault(BadDeclaration, d.path, By(VerbUpgrade), fmt.Errorf("%w: an upgrade of the state was begun and not finished", schema.ErrDeclaration))
+	return fault(BadDeclaration, d.Path(), By(VerbUpgrade), fmt.Errorf("%w: an upgrade of the state was begun and not finished", schema.ErrDeclaration))
 }
 
 // lockState takes the state's lock within wait and reads the manifest: what was
@@ -202,7 +202,7 @@ func (d *Store) Still(opened, now *schema.Manifest, built *schema.Declaration) e
 		return err
 	}
 	if opened.StateID != now.StateID {
-		return fault(Moved, d.path, byHand("open it again"), errors.New("another state was put in its place"))
+		return fault(Moved, d.Path(), byHand("open it again"), errors.New("another state was put in its place"))
 	}
 	_, more, err := now.Merge(built)
 	if err == nil && more {
@@ -215,7 +215,7 @@ func (d *Store) contradiction(err error) error {
 	if err == nil {
 		return nil
 	}
-	return fault(BadDeclaration, d.path, By(VerbUpgrade).Or("build the program from the present owners.yaml if it is the older one"), err)
+	return fault(BadDeclaration, d.Path(), By(VerbUpgrade).Or("build the program from the present owners.yaml if it is the older one"), err)
 }
 
 // WriteManifest makes the lock files and directories of claims that m's declaration needs and lacks,
@@ -241,7 +241,7 @@ func (d *Store) WriteManifest(m *schema.Manifest) error {
 	}
 	text, err := m.Marshal()
 	if err != nil {
-		return fault(BadDeclaration, filepath.Join(d.path, metaName, manifestName), byHand("divide the state into several"), fmt.Errorf("%w: %w", ErrTooLarge, err))
+		return fault(BadDeclaration, filepath.Join(d.Path(), metaName, manifestName), byHand("divide the state into several"), fmt.Errorf("%w: %w", ErrTooLarge, err))
 	}
 	m.Text = text
 	return d.WriteRecord(manifestName, text)
@@ -250,22 +250,22 @@ func (d *Store) WriteManifest(m *schema.Manifest) error {
 // makeLock makes the lock file name, or takes the one that a killed upgrade
 // left: it was never in a manifest, so nobody can have locked it.
 func (f *folder) makeLock(name string) (ino uint64, err error) {
-	fd, err := unix.Openat(f.fd, name, unix.O_RDWR|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
+	fd, err := unix.Openat(f.FD(), name, unix.O_RDWR|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
 	if errors.Is(err, fs.ErrExist) {
-		fd, err = f.openRegular(name)
+		fd, err = f.OpenRegular(name)
 	}
 	if err != nil {
-		return 0, f.fail("create", name, err)
+		return 0, f.Fail("create", name, err)
 	}
 	defer unix.Close(fd)
 	var st unix.Stat_t
 	if err := unix.Fchmod(fd, 0o600); err != nil {
-		return 0, f.fail("chmod", name, err)
+		return 0, f.Fail("chmod", name, err)
 	}
 	if err := unix.Fstat(fd, &st); err != nil {
-		return 0, f.fail("stat", name, err)
+		return 0, f.Fail("stat", name, err)
 	}
-	if err := f.plain(name, &st); err != nil {
+	if err := f.Plain(name, &st); err != nil {
 		return 0, err
 	}
 	return st.Ino, nil

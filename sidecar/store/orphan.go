@@ -2,13 +2,13 @@ package store
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar/internal/dir"
 	"github.com/freehold-dev/freehold/sidecar/internal/process"
 	"golang.org/x/sys/unix"
 )
@@ -48,7 +48,7 @@ func (e *Entry) removable() bool {
 
 func (f *folder) has(name string) bool {
 	var st unix.Stat_t
-	return unix.Fstatat(f.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW) == nil
+	return unix.Fstatat(f.FD(), name, &st, unix.AT_SYMLINK_NOFOLLOW) == nil
 }
 
 // RemoveOrphan removes an orphaned entry of [Store.Scan] and reports whether it
@@ -56,7 +56,7 @@ func (f *folder) has(name string) bool {
 // takes a file from a live process.
 func (d *Store) RemoveOrphan(m *schema.Manifest, e Entry) (bool, error) {
 	if e.lock == "" {
-		return d.state.withOrphan(e.Name, func() error { return d.state.located(d.state.root.RemoveAll(e.Name)) })
+		return d.state.withOrphan(e.Name, func() error { return d.state.Located(d.state.Root().RemoveAll(e.Name)) })
 	}
 	l, err := d.OpenLock(e.lock, m.Locks[e.lock])
 	if err != nil {
@@ -73,7 +73,7 @@ func (d *Store) RemoveOrphan(m *schema.Manifest, e Entry) (bool, error) {
 	if m.Pending != nil && e.Name == filepath.Join(metaName, upgradePrefix+m.Pending.ID) {
 		return false, nil
 	}
-	return true, d.state.located(d.state.root.RemoveAll(e.Name))
+	return true, d.state.Located(d.state.Root().RemoveAll(e.Name))
 }
 
 // Locked reports whether a process has, or may have, the commit lock of owner.
@@ -102,14 +102,14 @@ func (d *Store) inUse(name string, ino uint64) (bool, error) {
 	return l.taken()
 }
 
-// Leftovers lists the directories in dir, sorted by name, in which processes
+// Leftovers lists the directories in path, sorted by name, in which processes
 // make or remove a state. Those of killed processes are orphaned.
-func Leftovers(dir string) ([]Entry, error) {
-	f, err := openOwn(dir)
+func Leftovers(path string) ([]Entry, error) {
+	f, err := openOwn(path)
 	if err != nil {
 		return nil, err
 	}
-	defer f.close()
+	defer f.Close()
 	names, err := f.leftovers()
 	var all []Entry
 	for _, name := range names {
@@ -123,17 +123,17 @@ func Leftovers(dir string) ([]Entry, error) {
 
 // RemoveLeftover removes one of the [Leftovers] and reports whether it did. It
 // leaves the directory of a live process alone.
-func RemoveLeftover(dir, name string) (bool, error) {
-	f, err := openOwn(dir)
+func RemoveLeftover(path, name string) (bool, error) {
+	f, err := openOwn(path)
 	if err != nil {
 		return false, err
 	}
-	defer f.close()
+	defer f.Close()
 	return f.removeLeftover(name)
 }
 
-func openOwn(dir string) (*folder, error) {
-	path, err := filepath.Abs(dir)
+func openOwn(path string) (*folder, error) {
+	path, err := filepath.Abs(path)
 	if err != nil {
 		return nil, err
 	}
@@ -141,13 +141,13 @@ func openOwn(dir string) (*folder, error) {
 }
 
 func (f *folder) leftovers() ([]string, error) {
-	names, err := f.names()
+	names, err := f.Names()
 	slices.Sort(names)
 	return slices.DeleteFunc(names, func(name string) bool { return !leftover(name) }), err
 }
 
 func (f *folder) removeLeftover(name string) (bool, error) {
-	return f.withOrphan(name, func() error { return f.located(f.root.RemoveAll(name)) })
+	return f.withOrphan(name, func() error { return f.Located(f.Root().RemoveAll(name)) })
 }
 
 // leftover reports whether a process could have made the directory name to make
@@ -182,15 +182,15 @@ func (f *folder) withOrphan(name string, work func() error) (bool, error) {
 		return false, err
 	}
 	defer unix.Close(fd)
-	free, err := flock(fd, unix.LOCK_EX)
+	free, err := dir.Flock(fd, unix.LOCK_EX)
 	if err != nil {
-		return false, f.fail("flock", name, err)
+		return false, f.Fail("flock", name, err)
 	}
 	if !free {
 		return false, nil
 	}
 	defer unix.Flock(fd, unix.LOCK_UN) // not left to a child that is between fork and exec
-	if !named(fd, f.fd, name) {
+	if is, err := f.Bears(fd, name); !is || err != nil {
 		return false, nil
 	}
 	return true, work()
@@ -198,13 +198,13 @@ func (f *folder) withOrphan(name string, work func() error) (bool, error) {
 
 // openOrphan opens a staged file, or a directory that is private.
 func (f *folder) openOrphan(name string) (int, error) {
-	fd, err := f.openRegular(name)
+	fd, err := f.OpenRegular(name)
 	if err != nil {
 		return -1, err
 	}
 	var st unix.Stat_t
 	if err = unix.Fstat(fd, &st); err == nil && st.Mode&unix.S_IFMT == unix.S_IFDIR {
-		err = private(&folder{path: filepath.Join(f.path, name), fd: fd})
+		err = dir.Private(fd, f.Join(name))
 	}
 	if err != nil {
 		unix.Close(fd)
@@ -218,28 +218,4 @@ func (f *folder) openOrphan(name string) (int, error) {
 func stagedAlone(name string) bool {
 	at := strings.LastIndexByte(name, '.')
 	return at > 1 && name[0] == '.' && process.ValidNonce(name[at+1:])
-}
-
-// openStaged makes a new file that is to get the name later, and locks it for
-// as long as it is open, so that one without a lock is orphaned. The remover of
-// an orphan may come between the making and the locking; then there is another
-// try.
-func (f *folder) openStaged(name string) (staged string, fd int, err error) {
-	for {
-		staged = fmt.Sprintf(".%s.%s", name, process.NewNonce())
-		fd, err = retry(func() (int, error) {
-			return unix.Openat(f.fd, staged, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
-		})
-		if err != nil {
-			return "", -1, f.fail("create", staged, err)
-		}
-		free, err := flock(fd, unix.LOCK_EX)
-		if err == nil && free && named(fd, f.fd, staged) {
-			return staged, fd, nil
-		}
-		unix.Close(fd)
-		if gone := unix.Unlinkat(f.fd, staged, 0); err != nil || gone != nil && gone != unix.ENOENT {
-			return "", -1, f.fail("lock", staged, errors.Join(err, gone))
-		}
-	}
 }

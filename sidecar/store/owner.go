@@ -301,4 +301,4 @@ func Upgraded(m *schema.Manifest, owner string) (v Version) {
 	return v
 }
 
-func (d *Store) sidecarPath(owner string) string { return filepath.Join(d.path, Sidecar(owner)) }
+func (d *Store) sidecarPath(owner string) string { return filepath.Join(d.Path(), Sidecar(owner)) }

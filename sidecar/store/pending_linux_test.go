@@ -58,10 +58,10 @@ func TestRepairMakesALostPendingDirectoryAnew(t *testing.T) {
 	if sizes, bytes, err := a.Sizes([]string{"a.1.json", "gone"}, nil); err != nil || bytes != 1 || len(sizes) != 1 {
 		t.Errorf("the files have %d bytes, of %v (%v)", bytes, sizes, err)
 	}
-	if err := a.folder.createStaged("a.2.json", []byte("z")); err != nil {
+	if err := a.folder.CreateExclusive("a.2.json", []byte("z")); err != nil {
 		t.Fatal(err)
 	}
-	wantError(t, a.folder.createStaged("a.2.json", []byte("z")), fs.ErrExist)
+	wantError(t, a.folder.CreateExclusive("a.2.json", []byte("z")), fs.ErrExist)
 	if raw, err := a.ReadFile("a.2.json", nil, 10); string(raw) != "z" || err != nil {
 		t.Errorf("read %q (%v)", raw, err)
 	}

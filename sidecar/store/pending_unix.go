@@ -1,5 +1,3 @@
-//go:build unix
-
 package store
 
 import (
@@ -7,24 +5,24 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
 
+	"github.com/freehold-dev/freehold/sidecar/internal/dir"
 	"golang.org/x/sync/errgroup"
 	"golang.org/x/sys/unix"
 )
 
 // An PendingDir is the open directory of the patches that processes of one owner
-// have deferred. Its methods are safe for concurrent use, but for Names. It is
+// have deferred. Its methods are safe for concurrent use. It is
 // opened for one purpose and closed again: one that was moved away meanwhile must
 // not be used for long.
 type PendingDir struct {
 	dir    *Store
 	name   string
-	folder folder
+	folder *dir.Dir
 	read   atomic.Int64 // bytes
 }
 
@@ -33,15 +31,15 @@ type PendingDir struct {
 // or not to be trusted, and that pending patches may be lost.
 func (d *Store) OpenPending(owner string) (*PendingDir, error) {
 	name := OwnerPending(owner)
-	fd, err := d.meta.openBelow(name, openFlags|unix.O_DIRECTORY)
-	a := &PendingDir{dir: d, name: name, folder: folder{path: filepath.Join(d.meta.path, name), fd: fd}}
+	folder, err := d.meta.OpenDir(name)
+	a := &PendingDir{dir: d, name: name, folder: folder}
 	switch {
-	case notThere(err):
-		return nil, a.lost(d.meta.explainAs(unix.S_IFDIR, name, err))
+	case dir.NotThere(err):
+		return nil, a.lost(d.meta.NoDir(name, err))
 	case err != nil:
-		return nil, d.meta.fail("open", name, err)
+		return nil, d.meta.Fail("open", name, err)
 	}
-	if err := private(&a.folder); err != nil {
+	if err := folder.Private(); err != nil {
 		a.Close()
 		return nil, err
 	}
@@ -49,17 +47,20 @@ func (d *Store) OpenPending(owner string) (*PendingDir, error) {
 }
 
 func (a *PendingDir) lost(err error) error {
-	return fmt.Errorf("%w: %w: put it back if it was moved, or stop the state's programs and run `freehold state repair --dir %s`", ErrPending, err, ShellWord(a.dir.path))
+	return fmt.Errorf("%w: %w: put it back if it was moved, or stop the state's programs and run `freehold state repair --dir %s`", ErrPending, err, ShellWord(a.dir.Path()))
 }
 
 // Close closes the directory.
-func (a *PendingDir) Close() error { return unix.Close(a.folder.fd) }
+func (a *PendingDir) Close() error {
+	a.folder.Close()
+	return nil
+}
 
 // Share makes sure, until [PendingDir.Unshare], that nobody seals the directory: what
 // is put into it by then is seen by whoever does. It waits for nobody, and
 // returns an error that wraps [ErrBusy] if somebody has sealed it, or waits to.
 func (a *PendingDir) Share() error {
-	if wanted(a.folder.fd) { // else those who deferred without pause keep it from being sealed for ever
+	if wanted(a.folder.FD()) { // else those who deferred without pause keep it from being sealed for ever
 		return a.busy()
 	}
 	return a.take(unix.LOCK_SH)
@@ -70,8 +71,8 @@ func (a *PendingDir) Share() error {
 // long as wait, and then returns an error that wraps [ErrBusy]; nobody begins to
 // put another meanwhile.
 func (a *PendingDir) Seal(ctx context.Context, wait time.Duration) error {
-	want(a.folder.fd, true)
-	defer want(a.folder.fd, false)
+	want(a.folder.FD(), true)
+	defer want(a.folder.FD(), false)
 	for pace := turnPace(0); ; {
 		err := a.take(unix.LOCK_EX)
 		if !errors.Is(err, ErrBusy) {
@@ -84,7 +85,7 @@ func (a *PendingDir) Seal(ctx context.Context, wait time.Duration) error {
 }
 
 func (a *PendingDir) take(how int) error {
-	free, err := a.folder.lock(how)
+	free, err := a.folder.Lock(how)
 	if err == nil && !free {
 		err = a.busy()
 	}
@@ -92,36 +93,26 @@ func (a *PendingDir) take(how int) error {
 }
 
 func (a *PendingDir) busy() error {
-	return fmt.Errorf("%s: %w: an upgrade of the state is under way, or somebody sets a patch pending; try again", a.folder.path, ErrBusy)
+	return fmt.Errorf("%s: %w: an upgrade of the state is under way, or somebody sets a patch pending; try again", a.folder.Path(), ErrBusy)
 }
 
 // Unshare ends what Share or Seal began, also if a child has the descriptor at
 // this moment between fork and exec.
-func (a *PendingDir) Unshare() { unix.Flock(a.folder.fd, unix.LOCK_UN) }
+func (a *PendingDir) Unshare() { unix.Flock(a.folder.FD(), unix.LOCK_UN) }
 
 // Path returns the absolute path of a file in the directory, for messages.
-func (a *PendingDir) Path(name string) string { return filepath.Join(a.folder.path, name) }
+func (a *PendingDir) Path(name string) string { return a.folder.Join(name) }
 
 // Names lists the patches, sorted by name. What is still being written has
 // other names. It returns an error that wraps [ErrFlooded] if there are more
 // than [MostPending] files.
 func (a *PendingDir) Names() ([]string, error) {
-	if _, err := unix.Seek(a.folder.fd, 0, 0); err != nil {
-		return nil, a.folder.fail("list", ".", err)
+	names, err := a.folder.NamesUpTo(MostPending)
+	if err != nil {
+		return nil, err
 	}
-	var names []string
-	buf := make([]byte, 32<<10)
-	for {
-		n, err := retry(func() (int, error) { return unix.ReadDirent(a.folder.fd, buf) })
-		if err != nil {
-			return nil, a.folder.fail("list", ".", err)
-		}
-		if n == 0 {
-			break
-		}
-		if _, _, names = unix.ParseDirent(buf[:n], -1, names); len(names) > MostPending {
-			return nil, a.flooded("%d files", MostPending)
-		}
+	if len(names) > MostPending {
+		return nil, a.flooded("%d files", MostPending)
 	}
 	names = slices.DeleteFunc(names, func(name string) bool { return strings.HasPrefix(name, ".") })
 	slices.Sort(names)
@@ -131,7 +122,7 @@ func (a *PendingDir) Names() ([]string, error) {
 // ReadFile reads the patch name, with the errors of [Store.ReadFile]. It returns
 // an error that wraps [ErrFlooded] once it has read more than [MostPendingBytes].
 func (a *PendingDir) ReadFile(name string, buf []byte, most int) ([]byte, error) {
-	raw, err := a.folder.readFile(name, buf, most)
+	raw, err := a.folder.ReadFile(name, buf, most)
 	if a.read.Add(int64(len(raw))) > MostPendingBytes {
 		return nil, a.flooded("%d bytes", MostPendingBytes)
 	}
@@ -139,7 +130,7 @@ func (a *PendingDir) ReadFile(name string, buf []byte, most int) ([]byte, error)
 }
 
 func (a *PendingDir) flooded(format string, most int) error {
-	return a.folder.fail("list", ".", fmt.Errorf("%w: more than "+format+": move away what is not Freehold's", ErrFlooded, most))
+	return a.folder.Fail("list", ".", fmt.Errorf("%w: more than "+format+": move away what is not Freehold's", ErrFlooded, most))
 }
 
 // Sizes returns how many bytes each of the files names has, and all of them. It
@@ -151,11 +142,11 @@ func (a *PendingDir) Sizes(names []string, known map[string]int64) (sizes map[st
 		size, ok := known[name]
 		if !ok {
 			var st unix.Stat_t
-			switch err := unix.Fstatat(a.folder.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW); {
+			switch err := unix.Fstatat(a.folder.FD(), name, &st, unix.AT_SYMLINK_NOFOLLOW); {
 			case errors.Is(err, fs.ErrNotExist):
 				continue
 			case err != nil:
-				return nil, 0, a.folder.fail("stat", name, err)
+				return nil, 0, a.folder.Fail("stat", name, err)
 			}
 			size = st.Size
 		}
@@ -167,8 +158,8 @@ func (a *PendingDir) Sizes(names []string, known map[string]int64) (sizes map[st
 
 // Remove removes a patch. One that is gone already is no error.
 func (a *PendingDir) Remove(name string) error {
-	if err := unix.Unlinkat(a.folder.fd, name, 0); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return a.folder.fail("remove", name, err)
+	if err := unix.Unlinkat(a.folder.FD(), name, 0); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return a.folder.Fail("remove", name, err)
 	}
 	return nil
 }
@@ -195,7 +186,7 @@ func (a *PendingDir) RemoveAll(names []string) error {
 }
 
 // Sync makes the names in the directory durable, and that names are gone.
-func (a *PendingDir) Sync() error { return a.folder.sync() }
+func (a *PendingDir) Sync() error { return a.folder.Sync() }
 
 // Unmoved returns an error that wraps [ErrPending] if the directory's name is
 // another one's now, and [ErrReplaced] if the state's is: nobody would find what
@@ -205,14 +196,14 @@ func (a *PendingDir) Unmoved() error {
 		return err
 	}
 	var open, named unix.Stat_t
-	if err := unix.Fstat(a.folder.fd, &open); err != nil {
-		return a.folder.fail("stat", ".", err)
+	if err := unix.Fstat(a.folder.FD(), &open); err != nil {
+		return a.folder.Fail("stat", ".", err)
 	}
-	if err := unix.Fstatat(a.dir.state.fd, metaName+"/"+a.name, &named, unix.AT_SYMLINK_NOFOLLOW); err != nil {
-		return a.lost(a.folder.fail("look", ".", err))
+	if err := unix.Fstatat(a.dir.state.FD(), metaName+"/"+a.name, &named, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+		return a.lost(a.folder.Fail("look", ".", err))
 	}
 	if open.Ino != named.Ino || open.Dev != named.Dev {
-		return a.lost(a.folder.fail("look", ".", errors.New("it was moved or replaced")))
+		return a.lost(a.folder.Fail("look", ".", errors.New("it was moved or replaced")))
 	}
 	return nil
 }
@@ -221,7 +212,7 @@ func (a *PendingDir) Unmoved() error {
 // its [Draft], or is no more. One that is not there is not free to remove: the
 // next to get the name may be another's.
 func (a *PendingDir) Free(name string) (bool, error) {
-	fd, err := a.folder.openRegular(name)
+	fd, err := a.folder.OpenRegular(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
@@ -229,17 +220,18 @@ func (a *PendingDir) Free(name string) (bool, error) {
 		return false, err
 	}
 	defer unix.Close(fd)
-	free, err := flock(fd, unix.LOCK_EX)
+	free, err := dir.Flock(fd, unix.LOCK_EX)
 	if err != nil {
-		return false, a.folder.fail("flock", name, err)
+		return false, a.folder.Fail("flock", name, err)
 	}
-	return free && named(fd, a.folder.fd, name), nil
+	is, err := a.folder.Bears(fd, name)
+	return free && is && err == nil, nil
 }
 
 // makePending makes the directory name, or takes the one that a killed upgrade
 // left.
 func (f *folder) makePending(name string) error {
-	err := f.mkdir(name)
+	err := f.Mkdir(name)
 	if errors.Is(err, fs.ErrExist) {
 		return f.pendingIntact(name)
 	}
@@ -249,10 +241,10 @@ func (f *folder) makePending(name string) error {
 // pendingIntact returns an error unless name is a directory of this user, and
 // nothing is mounted there.
 func (f *folder) pendingIntact(name string) error {
-	fd, err := f.openBelow(name, openFlags|unix.O_DIRECTORY)
+	d, err := f.OpenDir(name)
 	if err != nil {
-		return f.explainAs(unix.S_IFDIR, name, err)
+		return f.NoDir(name, err)
 	}
-	defer unix.Close(fd)
-	return private(&folder{path: filepath.Join(f.path, name), fd: fd})
+	defer d.Close()
+	return d.Private()
 }

@@ -64,9 +64,9 @@ func (d *Store) Keep(name string, raw []byte) (Quarantined, error) {
 	if err != nil {
 		return Quarantined{}, err
 	}
-	defer q.close()
+	defer q.Close()
 	kept := q.next(sumOf(raw))
-	if err := q.createExclusive(kept.name, raw); err != nil {
+	if err := q.CreateExclusive(kept.name, raw); err != nil {
 		return Quarantined{}, err
 	}
 	return q.settle(kept)
@@ -77,21 +77,21 @@ func (d *Store) quarantine(from *folder, name string) (Quarantined, error) {
 	if err != nil {
 		return Quarantined{}, err
 	}
-	defer q.close()
+	defer q.Close()
 	sum := unread
-	if raw, err := from.readFile(name, nil, maxRead); err == nil {
+	if raw, err := from.ReadFile(name, nil, maxRead); err == nil {
 		sum = sumOf(raw)
 	}
 	kept := q.next(sum)
-	if err := unix.Renameat(from.fd, name, q.fd, kept.name); err == unix.EBUSY {
-		return Quarantined{}, WithRemedy(from.fail("quarantine", name, fmt.Errorf("%w: a file system is mounted there", ErrIrregular)), byHand("remove the mount"))
+	if err := unix.Renameat(from.FD(), name, q.FD(), kept.name); err == unix.EBUSY {
+		return Quarantined{}, WithRemedy(from.Fail("quarantine", name, fmt.Errorf("%w: a file system is mounted there", ErrIrregular)), byHand("remove the mount"))
 	} else if err != nil {
-		return Quarantined{}, from.fail("quarantine", name, err)
+		return Quarantined{}, from.Fail("quarantine", name, err)
 	}
-	if err := q.sync(); err != nil {
+	if err := q.Sync(); err != nil {
 		return Quarantined{}, err
 	}
-	if err := from.sync(); err != nil {
+	if err := from.Sync(); err != nil {
 		return Quarantined{}, err
 	}
 	return q.settle(kept)
@@ -108,32 +108,32 @@ func (d *Store) Quarantined(name string, look func(path string, raw []byte)) err
 	if err != nil {
 		return err
 	}
-	defer into.close()
+	defer into.Close()
 	q := &entries{folder: into, of: name}
 	if err := q.list(); err != nil {
 		return err
 	}
 	for _, name := range q.names() {
-		raw, err := into.readFile(name, nil, maxRead)
+		raw, err := into.ReadFile(name, nil, maxRead)
 		if err != nil {
 			raw = nil
 		}
-		look(filepath.Join(into.path, name), raw)
+		look(filepath.Join(into.Path(), name), raw)
 	}
 	return nil
 }
 
 // QuarantinePath returns the path of the file name in the quarantine.
 func (d *Store) QuarantinePath(name string) string {
-	return filepath.Join(d.meta.path, quarantineName, name)
+	return filepath.Join(d.meta.Path(), quarantineName, name)
 }
 
 // openQuarantine opens the quarantine, and makes it if it is missing. It is
 // synced before anything in it counts as kept.
 func (d *Store) openQuarantine() (*folder, error) {
-	err := d.meta.mkdir(quarantineName)
+	err := d.meta.Mkdir(quarantineName)
 	if err == nil {
-		err = d.meta.sync()
+		err = d.meta.Sync()
 	}
 	if err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, err
@@ -182,7 +182,7 @@ func parseEntry(name, of string) (entry, bool) {
 }
 
 func (e entry) in(f *folder) KeptFile {
-	kept := KeptFile{Path: filepath.Join(f.path, e.name), Sum: e.sum}
+	kept := KeptFile{Path: filepath.Join(f.Path(), e.name), Sum: e.sum}
 	if e.sum == unread {
 		kept.Sum = ""
 	}
@@ -196,14 +196,14 @@ func (d *Store) openEntries(name string) (*entries, error) {
 	}
 	q := &entries{folder: into, of: name}
 	if err := q.list(); err != nil {
-		into.close()
+		into.Close()
 		return nil, err
 	}
 	return q, nil
 }
 
 func (q *entries) list() error {
-	names, err := q.folder.names()
+	names, err := q.folder.Names()
 	if err != nil {
 		return err
 	}
@@ -245,20 +245,20 @@ func (q *entries) next(sum string) entry {
 // the same bytes and all but the newest.
 func (q *entries) settle(kept entry) (Quarantined, error) {
 	done := Quarantined{KeptFile: kept.in(q.folder)}
-	if err := q.sync(); err != nil {
+	if err := q.Sync(); err != nil {
 		return done, err
 	}
 	older := slices.DeleteFunc(q.all, func(e entry) bool {
 		same := e.sum == kept.sum && e.sum != unread
-		return same && unix.Unlinkat(q.fd, e.name, 0) == nil
+		return same && unix.Unlinkat(q.FD(), e.name, 0) == nil
 	})
 	for _, e := range older[:max(0, len(older)+1-maxQuarantined)] {
-		switch err := unix.Unlinkat(q.fd, e.name, 0); err {
+		switch err := unix.Unlinkat(q.FD(), e.name, 0); err {
 		case nil:
 			done.Dropped = append(done.Dropped, e.in(q.folder))
 		case unix.ENOENT, unix.EISDIR, unix.EPERM: // a directory stays
 		default:
-			return done, q.fail("remove", e.name, err)
+			return done, q.Fail("remove", e.name, err)
 		}
 	}
 	return done, nil
@@ -272,13 +272,13 @@ func (d *Store) Reject(name string, raw []byte, why string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	defer into.close()
+	defer into.Close()
 	for file, text := range map[string][]byte{name: raw, name + ".why": []byte(why + "\n")} {
-		if err := into.createExclusive(file, text); err != nil && !errors.Is(err, fs.ErrExist) {
+		if err := into.CreateExclusive(file, text); err != nil && !errors.Is(err, fs.ErrExist) {
 			return "", err
 		}
 	}
-	return filepath.Join(into.path, name), into.sync()
+	return filepath.Join(into.Path(), name), into.Sync()
 }
 
 // Rejected returns how many rejected patches are kept of the directory of
@@ -291,8 +291,8 @@ func (d *Store) Rejected(pending string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	defer into.close()
-	names, err := into.names()
+	defer into.Close()
+	names, err := into.Names()
 	kept := 0
 	for _, name := range names {
 		if strings.HasPrefix(name, pending+".") && !strings.HasSuffix(name, ".why") {
@@ -309,7 +309,7 @@ func (d *Store) Kept(name string) (why string, err error) {
 	if err != nil {
 		return "", err
 	}
-	defer into.close()
-	text, err := into.readFile(name+".why", nil, maxReason)
+	defer into.Close()
+	text, err := into.ReadFile(name+".why", nil, maxReason)
 	return strings.TrimSuffix(string(text), "\n"), err
 }

@@ -12,7 +12,7 @@ import (
 // ReadRecord reads the file name in .freehold, with the errors of
 // [Store.ReadFile].
 func (d *Store) ReadRecord(name string, buf []byte, most int) ([]byte, error) {
-	return d.meta.readFile(name, buf, most)
+	return d.meta.ReadFile(name, buf, most)
 }
 
 // WriteRecord replaces the file name in .freehold, whole and durably. Nobody
@@ -21,10 +21,10 @@ func (d *Store) WriteRecord(name string, raw []byte) error {
 	if err := d.meta.collect(name); err != nil {
 		return err
 	}
-	if err := d.meta.writeFile(name, raw); err != nil {
+	if err := d.meta.WriteFile(name, raw); err != nil {
 		return err
 	}
-	return d.meta.sync()
+	return d.meta.Sync()
 }
 
 // Collect removes what killed writers of the file name in the state directory
@@ -37,10 +37,10 @@ func (f *folder) collect(target string) error {
 		return err
 	}
 	for _, name := range names {
-		if err := f.root.Remove(name); errors.Is(err, unix.EBUSY) {
+		if err := f.Root().Remove(name); errors.Is(err, unix.EBUSY) {
 			continue // something is mounted over it, so no commit made it
 		} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return f.located(err)
+			return f.Located(err)
 		}
 	}
 	return nil
@@ -49,7 +49,7 @@ func (f *folder) collect(target string) error {
 // staged lists what writers of the file target have staged, by the names that
 // renameio gives its files: a dot, the name of the target, and a decimal number.
 func (f *folder) staged(target string) ([]string, error) {
-	names, err := f.names()
+	names, err := f.Names()
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +57,7 @@ func (f *folder) staged(target string) ([]string, error) {
 		if !stages(name, target) {
 			return true
 		}
-		info, err := f.root.Lstat(name)
+		info, err := f.Root().Lstat(name)
 		return err != nil || !info.Mode().IsRegular() // gone, or something that no commit made
 	}), nil
 }

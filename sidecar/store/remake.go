@@ -26,10 +26,10 @@ func Repair(ctx context.Context, dir string) (remade []string, err error) {
 	defer d.Close()
 	// The lock of the directory itself keeps two repairs apart: the state's
 	// own lock may be what is lost.
-	if err := unix.Flock(d.meta.fd, unix.LOCK_EX|unix.LOCK_NB); err != nil {
-		return nil, fault(Busy, d.meta.path, byHand("wait for it"), fmt.Errorf("another repair is under way: %w", err))
+	if err := unix.Flock(d.meta.FD(), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		return nil, fault(Busy, d.meta.Path(), byHand("wait for it"), fmt.Errorf("another repair is under way: %w", err))
 	}
-	defer unix.Flock(d.meta.fd, unix.LOCK_UN) // not left to a child that is between fork and exec
+	defer unix.Flock(d.meta.FD(), unix.LOCK_UN) // not left to a child that is between fork and exec
 	m, err := d.Manifest()
 	if err != nil {
 		return nil, err
@@ -77,7 +77,7 @@ func (d *Store) lockIntact(ctx context.Context, m *schema.Manifest) (lost []stri
 		if errors.Is(err, ErrLock) {
 			lost = append(lost, name)
 			if pid := d.lostHolder(m, name); pid != 0 {
-				return nil, held, fault(Busy, filepath.Join(d.meta.path, name), byHand("stop the process first"), fmt.Errorf("process %d holds the lost lock", pid))
+				return nil, held, fault(Busy, filepath.Join(d.meta.Path(), name), byHand("stop the process first"), fmt.Errorf("process %d holds the lost lock", pid))
 			}
 			continue
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar/internal/dir"
 	"golang.org/x/sys/unix"
 )
 
@@ -69,7 +70,7 @@ func (e Entry) Dated() bool { return e.Role != LockFile && !e.Role.folder() }
 // reads no file, and takes no lock that a program could want at the moment:
 // it asks the kernel for the holders, where the kernel tells of all.
 func (d *Store) Scan(m *schema.Manifest) ([]Entry, error) {
-	s := &scan{names: namesOf(m), dev: d.dev}
+	s := &scan{names: namesOf(m), dev: d.state.Device()}
 	s.note(d.state, ".", ".", StateFolder, "")
 	s.list(d.state, "", s.names.inState)
 	s.list(d.meta, metaName, s.names.inMeta)
@@ -88,7 +89,7 @@ type scan struct {
 // list notes the names in f, and lists the directories that hold files of
 // known roles.
 func (s *scan) list(f *folder, prefix string, roleOf func(name string) (Role, string)) {
-	all, err := f.names()
+	all, err := f.Names()
 	if err != nil {
 		s.err = errors.Join(s.err, err)
 		return
@@ -101,9 +102,9 @@ func (s *scan) list(f *folder, prefix string, roleOf func(name string) (Role, st
 		if !ok || e.Type != "directory" {
 			continue
 		}
-		path := filepath.Join(f.path, name)
+		path := filepath.Join(f.Path(), name)
 		switch {
-		case role == StagedFile && f.dir() != metaName, role == MetaFolder, role == Stranger, role == SidecarFile:
+		case role == StagedFile && f.base() != metaName, role == MetaFolder, role == Stranger, role == SidecarFile:
 			continue
 		case !role.folder():
 			s.sum(path, e)
@@ -114,18 +115,18 @@ func (s *scan) list(f *folder, prefix string, roleOf func(name string) (Role, st
 			continue // its mode, or the reader of its files, says what is wrong
 		}
 		s.list(below, at, s.names.inside(role, owner))
-		below.close()
+		below.Close()
 	}
 }
 
-func (f *folder) dir() string { return filepath.Base(f.path) }
+func (f *folder) base() string { return filepath.Base(f.Path()) }
 
 // note adds the entry of a name in f, unless it is gone.
 func (s *scan) note(f *folder, name, at string, role Role, owner string) (*Entry, bool) {
 	var st unix.Stat_t
-	if err := unix.Fstatat(f.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+	if err := unix.Fstatat(f.FD(), name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
-			s.err = errors.Join(s.err, f.fail("stat", name, err))
+			s.err = errors.Join(s.err, f.Fail("stat", name, err))
 		}
 		return nil, false
 	}
@@ -134,13 +135,13 @@ func (s *scan) note(f *folder, name, at string, role Role, owner string) (*Entry
 		Size: st.Size, Written: modified(&st), Mounted: uint64(st.Dev) != s.dev,
 	}
 	if uint32(st.Mode)&unix.S_IFMT != unix.S_IFREG {
-		e.Type = typeName(uint32(st.Mode))
+		e.Type = dir.TypeName(uint32(st.Mode))
 	}
 	if role == SidecarFile && e.Type == "file" {
-		e.Attributes = attributes(filepath.Join(f.path, name))
+		e.Attributes = dir.Attributes(filepath.Join(f.Path(), name))
 	}
 	if role == StagedFile {
-		e.lock = s.names.lockOf(name, f.dir() == metaName)
+		e.lock = s.names.lockOf(name, f.base() == metaName)
 	}
 	s.entries = append(s.entries, e)
 	return &s.entries[len(s.entries)-1], true
@@ -190,7 +191,7 @@ func (d *Store) Lost(m *schema.Manifest) (lost []Entry) {
 		l.file.Close()
 	}
 	for _, owner := range d.lostClaims(m) {
-		_, err := d.Claim(owner, "", m.Claims[owner]).open()
+		err := d.Claim(owner, "", m.Claims[owner]).Check()
 		add(filepath.Join(claimsName, owner), ClaimsFolder, owner, err)
 	}
 	for _, owner := range m.Declaration.OwnerNames() {

@@ -24,10 +24,10 @@ type Seizure struct {
 // returns an error that wraps [ErrBusy] if somebody holds one of them.
 func (d *Store) Seize() (*Seizure, error) {
 	s := &Seizure{dir: d}
-	if ok, err := d.state.lock(unix.LOCK_EX); err != nil {
+	if ok, err := d.state.Lock(unix.LOCK_EX); err != nil {
 		return nil, err
 	} else if !ok {
-		return nil, fault(Busy, d.path, byHand("try again when the process has ended"), errors.New("a process has the instance open"))
+		return nil, fault(Busy, d.Path(), byHand("try again when the process has ended"), errors.New("a process has the instance open"))
 	}
 	if err := s.takeAll(); err != nil {
 		s.Close()
@@ -54,7 +54,7 @@ func (s *Seizure) Close() error {
 	for _, l := range s.locks {
 		errs = append(errs, l.Close())
 	}
-	return errors.Join(append(errs, unix.Flock(s.dir.state.fd, unix.LOCK_UN))...)
+	return errors.Join(append(errs, unix.Flock(s.dir.state.FD(), unix.LOCK_UN))...)
 }
 
 // Discard removes the instance. It first gives the directory a name that
@@ -64,29 +64,29 @@ func (s *Seizure) Close() error {
 // instance's place.
 func (s *Seizure) Discard() error {
 	d := s.dir
-	parent, err := openFolder(filepath.Dir(d.path))
+	parent, err := openFolder(filepath.Dir(d.Path()))
 	if err != nil {
 		return err
 	}
-	defer parent.close()
+	defer parent.Close()
 	if err := d.Unmoved(); err != nil {
 		return err
 	}
-	name, gone := filepath.Base(d.path), gonePrefix+NewNonce()
-	if err := renameNew(parent.fd, name, gone); err != nil {
-		return parent.fail("rename", name, err)
+	name, gone := filepath.Base(d.Path()), gonePrefix+NewNonce()
+	if err := parent.RenameNew(name, gone); err != nil {
+		return err
 	}
 	// Somebody who knows nothing of locks may have moved something else
 	// there since the last look. It is put back, onto nothing.
 	var st unix.Stat_t
-	if err := unix.Fstatat(parent.fd, gone, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil || st.Ino != d.ino {
-		return errors.Join(fault(Moved, d.path, byHand("try again"), errors.New("nothing was removed")), err, renameNew(parent.fd, gone, name))
+	if err := unix.Fstatat(parent.FD(), gone, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil || st.Ino != d.state.Inode() {
+		return errors.Join(fault(Moved, d.Path(), byHand("try again"), errors.New("nothing was removed")), err, parent.RenameNew(gone, name))
 	}
-	if err := parent.sync(); err != nil { // else a crash could leave half of it under its own name
+	if err := parent.Sync(); err != nil { // else a crash could leave half of it under its own name
 		return err
 	}
-	if err := parent.root.RemoveAll(gone); err != nil {
-		return parent.located(err)
+	if err := parent.Root().RemoveAll(gone); err != nil {
+		return parent.Located(err)
 	}
-	return parent.sync()
+	return parent.Sync()
 }

@@ -120,7 +120,7 @@ func TestPendingUpgradeStopsEverybody(t *testing.T) {
 	if err := d.Unstage(); err != nil {
 		t.Fatal(err)
 	}
-	names, err := d.meta.names()
+	names, err := d.meta.Names()
 	if err != nil || slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(name, upgradePrefix) }) {
 		t.Errorf("left %v (%v)", names, err)
 	}

@@ -21,23 +21,23 @@ func (f *folder) stage(name string, fill func(*folder) error) error {
 	if err != nil {
 		return err
 	}
-	defer fresh.close()
-	base := filepath.Base(fresh.path)
+	defer fresh.Close()
+	base := filepath.Base(fresh.Path())
 	if err = fill(fresh); err == nil {
-		err = unix.Renameat(f.fd, base, f.fd, name)
+		err = unix.Renameat(f.FD(), base, f.FD(), name)
 	}
 	if err != nil {
-		f.root.RemoveAll(base)
+		f.Root().RemoveAll(base)
 	}
-	unix.Flock(fresh.fd, unix.LOCK_UN) // not left to a child that is between fork and exec
+	unix.Flock(fresh.FD(), unix.LOCK_UN) // not left to a child that is between fork and exec
 	if err == nil {
-		return f.sync()
+		return f.Sync()
 	}
 	if errors.Is(err, fs.ErrExist) || errors.Is(err, unix.ENOTEMPTY) {
-		return exists(filepath.Join(f.path, name))
+		return exists(filepath.Join(f.Path(), name))
 	}
 	if _, bare := err.(unix.Errno); bare {
-		return f.fail("rename", name, err)
+		return f.Fail("rename", name, err)
 	}
 	return err
 }
@@ -51,58 +51,25 @@ func (f *folder) begin() (*folder, error) {
 	for {
 		name := newPrefix + NewNonce()
 		var fresh *folder
-		err := f.mkdir(name)
+		err := f.Mkdir(name)
 		if err == nil {
 			fresh, err = f.openChild(name)
 		}
-		if errors.Is(err, fs.ErrNotExist) && f.named() {
+		if errors.Is(err, fs.ErrNotExist) && f.Named() {
 			continue
 		}
 		if err != nil {
-			f.root.Remove(name)
+			f.Root().Remove(name)
 			return nil, err
 		}
-		locked, err := fresh.lock(unix.LOCK_SH)
-		if locked && fresh.named() {
+		locked, err := fresh.Lock(unix.LOCK_SH)
+		if locked && fresh.Named() {
 			return fresh, nil
 		}
-		fresh.close()
-		f.root.Remove(name) // whether it has the name could not be said, or it has it no more
+		fresh.Close()
+		f.Root().Remove(name) // whether it has the name could not be said, or it has it no more
 		if err != nil {
 			return nil, err
 		}
 	}
-}
-
-// lock takes the kernel's lock on the directory itself, if it is to be had.
-func (f *folder) lock(how int) (bool, error) {
-	free, err := flock(f.fd, how)
-	if err != nil {
-		return false, &fs.PathError{Op: "flock", Path: f.path, Err: err}
-	}
-	return free, nil
-}
-
-// named reports whether the directory still has its name.
-func (f *folder) named() bool { return named(f.fd, unix.AT_FDCWD, f.path) }
-
-// named reports whether the open file fd has the name in the directory at, as far
-// as that can be said: [bears] tells no from nobody knows.
-func named(fd, at int, name string) bool {
-	is, err := bears(fd, at, name)
-	return is && err == nil
-}
-
-// bears reports whether the open file fd has the name in the directory at.
-func bears(fd, at int, name string) (bool, error) {
-	var held, there unix.Stat_t
-	if err := unix.Fstat(fd, &held); err != nil {
-		return false, err
-	}
-	if err := unix.Fstatat(at, name, &there, unix.AT_SYMLINK_NOFOLLOW); err == unix.ENOENT {
-		return false, nil
-	} else if err != nil {
-		return false, err
-	}
-	return held.Ino == there.Ino && held.Dev == there.Dev, nil
 }

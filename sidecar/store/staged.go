@@ -78,29 +78,29 @@ func (d *Store) Stage(id string, files map[string][]byte) error {
 
 func (d *Store) stage(id string, files map[string][]byte) error {
 	name := upgradePrefix + id
-	if err := d.meta.mkdir(name); err != nil {
+	if err := d.meta.Mkdir(name); err != nil {
 		return err
 	}
 	into, err := d.meta.openChild(name)
 	if err != nil {
 		return err
 	}
-	defer into.close()
+	defer into.Close()
 	for name, raw := range files {
-		if err := into.writeFile(name, raw); err != nil {
+		if err := into.WriteFile(name, raw); err != nil {
 			return err
 		}
 	}
-	if err := into.sync(); err != nil {
+	if err := into.Sync(); err != nil {
 		return err
 	}
-	return d.meta.sync()
+	return d.meta.Sync()
 }
 
 // Unstage removes the directories of all upgrades. The caller holds the state's
 // lock, and none of them is pending.
 func (d *Store) Unstage() error {
-	names, err := d.meta.names()
+	names, err := d.meta.Names()
 	if err != nil {
 		return err
 	}
@@ -108,8 +108,8 @@ func (d *Store) Unstage() error {
 		if _, ok := nonceAfter(upgradePrefix, name); !ok {
 			continue
 		}
-		if err := d.meta.root.RemoveAll(name); err != nil {
-			return d.meta.located(err)
+		if err := d.meta.Root().RemoveAll(name); err != nil {
+			return d.meta.Located(err)
 		}
 	}
 	return nil
@@ -121,13 +121,13 @@ func (d *Store) ReadStaged(id, name string, buf []byte, most int) ([]byte, error
 	if err != nil {
 		return nil, err
 	}
-	defer from.close()
-	return from.readFile(name, buf, most)
+	defer from.Close()
+	return from.ReadFile(name, buf, most)
 }
 
 // StagedPath returns the path of the file name of the upgrade id.
 func (d *Store) StagedPath(id, name string) string {
-	return filepath.Join(d.meta.path, upgradePrefix+id, name)
+	return filepath.Join(d.meta.Path(), upgradePrefix+id, name)
 }
 
 // Install moves a file of the upgrade id into the state directory, where it
@@ -141,7 +141,7 @@ func (d *Store) Install(id, name string, keep bool) error {
 	if err != nil {
 		return inTheWay(err)
 	}
-	defer from.close()
+	defer from.Close()
 	if err := from.installable(name); err != nil {
 		return err
 	}
@@ -150,30 +150,30 @@ func (d *Store) Install(id, name string, keep bool) error {
 		if to, err = d.openQuarantine(); err != nil {
 			return err
 		}
-		defer to.close()
+		defer to.Close()
 	} else if err := d.replaceable(name); err != nil {
 		return err
 	}
-	if err := unix.Renameat(from.fd, name, to.fd, name); err != nil && err != unix.ENOENT {
-		return from.fail("rename", name, err)
+	if err := unix.Renameat(from.FD(), name, to.FD(), name); err != nil && err != unix.ENOENT {
+		return from.Fail("rename", name, err)
 	}
-	if err := to.sync(); err != nil {
+	if err := to.Sync(); err != nil {
 		return err
 	}
-	return from.sync()
+	return from.Sync()
 }
 
 // installable refuses to put anything but a plain file in the place of a
 // sidecar. If name is not there any more, all is well.
 func (f *folder) installable(name string) error {
 	var st unix.Stat_t
-	if err := unix.Fstatat(f.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+	if err := unix.Fstatat(f.FD(), name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
 		if err == unix.ENOENT {
 			return nil
 		}
-		return f.fail("stat", name, err)
+		return f.Fail("stat", name, err)
 	}
-	return inTheWay(f.plain(name, &st))
+	return inTheWay(f.Plain(name, &st))
 }
 
 // inTheWay adds to err what to do about something that is no file of ours.
@@ -200,12 +200,12 @@ func (d *Store) Drop(name, kept string) error {
 	if err != nil {
 		return err
 	}
-	defer into.close()
-	if err := unix.Renameat(d.state.fd, name, into.fd, kept); err != nil && err != unix.ENOENT {
-		return d.state.fail("quarantine", name, err)
+	defer into.Close()
+	if err := unix.Renameat(d.state.FD(), name, into.FD(), kept); err != nil && err != unix.ENOENT {
+		return d.state.Fail("quarantine", name, err)
 	}
-	if err := into.sync(); err != nil {
+	if err := into.Sync(); err != nil {
 		return err
 	}
-	return d.state.sync()
+	return d.state.Sync()
 }

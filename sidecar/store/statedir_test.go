@@ -84,18 +84,18 @@ func TestWhoMakesADirectoryIsInNobodysWay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.close()
+	defer f.Close()
 	err = f.stage("made", func(fresh *folder) error {
-		if removed, err := f.removeLeftover(filepath.Base(fresh.path)); removed || err != nil {
+		if removed, err := f.removeLeftover(filepath.Base(fresh.Path())); removed || err != nil {
 			t.Errorf("what is being made was removed: %v (%v)", removed, err)
 		}
-		other, err := openFolder(fresh.path)
+		other, err := openFolder(fresh.Path())
 		if err != nil {
 			return err
 		}
-		defer other.close()
+		defer other.Close()
 		// What Attend takes: the maker has its lock until after the rename.
-		if free, err := other.lock(unix.LOCK_SH); !free || err != nil {
+		if free, err := other.Lock(unix.LOCK_SH); !free || err != nil {
 			t.Errorf("another could work in it: %v (%v), want true", free, err)
 		}
 		return nil
@@ -111,7 +111,7 @@ func TestWhoMakesADirectoryIsInNobodysWay(t *testing.T) {
 func TestOpenRefusesWhatIsNoState(t *testing.T) {
 	dir := t.TempDir()
 	_, err := Open(dir)
-	wantError(t, err, ErrNoState, dir, "freehold state init --dir")
+	wantError(t, err, ErrNoState, dir, "state init")
 	_, err = Open(filepath.Join(dir, "absent"))
 	wantError(t, err, ErrNoState)
 	file := filepath.Join(dir, "file")

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar/internal/dir"
 	"golang.org/x/sys/unix"
 )
 
@@ -180,7 +181,7 @@ func TestWhoWaitsIsNoHolder(t *testing.T) {
 	if name, err := kernelName(int(other.file.Fd())); name == "" || err != nil {
 		t.Errorf("%q (%v)", name, err)
 	}
-	if free, err := flock(int(other.file.Fd()), unix.LOCK_EX); !free || err != nil {
+	if free, err := dir.Flock(int(other.file.Fd()), unix.LOCK_EX); !free || err != nil {
 		t.Errorf("free %v (%v)", free, err)
 	}
 }

@@ -28,7 +28,7 @@ var said = errorstest.Golden{
 		"%w: nothing was changed; mend that and run it again":                                                 "wants a disk that fails: TestFailedAtEveryCallItSaysSoAndResumes",
 		"%s: %w: %w: nothing was changed; store less in it, then upgrade":                                     "wants two owners whose files together have more than one may have",
 	},
-	Wraps: []string{"../document", "../store", "../internal/status"},
+	Wraps: []string{"../document", "../internal/dir", "../internal/status", "../store"},
 }
 
 // TestErrorsSayWhatToDo provokes the errors of an upgrade.

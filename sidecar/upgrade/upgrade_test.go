@@ -425,7 +425,7 @@ func TestALinkInThePlaceOfAnUpgradeIsNotFollowed(t *testing.T) {
 		t.Errorf("a reader reads through the link: %q", got)
 	}
 	_, err = Run(t.Context(), dir, younger(), nil)
-	wantError(t, err, sidecar.ErrIndeterminate, "symbolic link", "look at it and move it away")
+	wantError(t, err, sidecar.ErrIndeterminate, "symbolic link", "move it away")
 	if err := errors.Join(os.Remove(found[0]), os.Rename(pending, found[0])); err != nil {
 		t.Fatal(err)
 	}

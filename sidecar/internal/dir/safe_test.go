@@ -1,15 +1,37 @@
-//go:build unix
-
-package store
+package dir
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
+	"github.com/freehold-dev/freehold/sidecar/internal/status"
 	"golang.org/x/sys/unix"
 )
+
+// wantUnsafe wants an error that wraps [status.Unsafe] and says, with its
+// remedy, all texts.
+func wantUnsafe(t *testing.T, err error, texts ...string) {
+	t.Helper()
+	said := fmt.Sprint(err, " ", status.RemedyOf(err))
+	if !errors.Is(err, status.Unsafe) || slices.ContainsFunc(texts, func(text string) bool { return !strings.Contains(said, text) }) {
+		t.Errorf("got %s, want an unsafe directory and %q", said, texts)
+	}
+}
+
+func open(t *testing.T, path string) *Dir {
+	t.Helper()
+	d, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(d.Close)
+	return d
+}
 
 // A layout is a state directory and what is above it.
 type layout struct {
@@ -79,23 +101,17 @@ func TestNobodyElseCanReplaceAStateDirectory(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			err = Create(state, declaration())
-			if l.names == "" {
-				if err != nil {
-					t.Fatal(err)
-				}
-				openState(t, state)
-				return
-			}
-			wantError(t, err, ErrUnsafe, base+"/"+l.names+", on the way to it", "keep")
-			if _, err := os.Stat(filepath.Join(state, metaName)); !errors.Is(err, os.ErrNotExist) {
-				t.Errorf("a state was created all the same: %v", err)
-			}
-			if err := os.Mkdir(filepath.Join(state, metaName), 0o700); err != nil {
+			if err := os.Mkdir(state, 0o700); err != nil {
 				t.Fatal(err)
 			}
-			_, err = Open(state)
-			wantError(t, err, ErrUnsafe, base+"/"+l.names)
+			d, err := OpenSafe(state)
+			if l.names != "" {
+				wantUnsafe(t, err, base+"/"+l.names+", on the way to it", "keep")
+			} else if err != nil {
+				t.Fatal(err)
+			} else {
+				d.Close()
+			}
 		})
 	}
 }
@@ -107,5 +123,36 @@ func TestLinksInACircleEnd(t *testing.T) {
 	}
 	if err := ancestors(base + "/a/state"); !errors.Is(err, unix.ELOOP) {
 		t.Errorf("got %v, want ELOOP", err)
+	}
+}
+
+func TestPrivateGroupHasNobodyElse(t *testing.T) {
+	const ann = "ann:x:1000:1000:Ann:/home/ann:/bin/sh\n"
+	for name, c := range map[string]struct {
+		passwd, group string
+		want          bool
+	}{
+		"its user's alone":           {ann, "ann:x:1000:\n", true},
+		"its user is listed":         {ann, "ann:x:1000:ann\n", true},
+		"no final newline":           {ann, "ann:x:1000:", true},
+		"another member":             {ann, "ann:x:1000:ann,bob\n", false},
+		"another user's own too":     {ann + "bob:x:1001:1000::/:/bin/sh\n", "ann:x:1000:\n", false},
+		"another name":               {ann, "users:x:1000:\n", false},
+		"two groups of one number":   {ann, "ann:x:1000:\nfriends:x:1000:bob\n", false},
+		"not the user's own":         {"ann:x:1000:100::/:/bin/sh\n", "ann:x:1000:\n", false},
+		"a user whom no file knows":  {"", "ann:x:1000:\n", false},
+		"a group that no file knows": {ann, "", false},
+		"half a line":                {ann, "ann:x:1000", false},
+	} {
+		dir := t.TempDir()
+		if err := errors.Join(os.WriteFile(dir+"/passwd", []byte(c.passwd), 0o600), os.WriteFile(dir+"/group", []byte(c.group), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		if got := privateGroup(dir, 1000, 1000); got != c.want {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+	if privateGroup(t.TempDir(), 1000, 1000) {
+		t.Error("without any file there is one")
 	}
 }

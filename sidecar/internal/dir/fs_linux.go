@@ -1,11 +1,15 @@
-package store
+package dir
 
 import (
+	"bytes"
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/freehold-dev/freehold/sidecar/internal/status"
 	"golang.org/x/sys/unix"
 )
 
@@ -81,12 +85,14 @@ func FileSystem(dir string) (name string, refused bool) {
 
 func unknownName(magic int64) string { return fmt.Sprintf("0x%08x", magic) }
 
-func localFileSystem(f *folder) error {
+// localFileSystem returns an error that wraps [status.Unsafe] if locks on the
+// file system do not reach every user of the directory.
+func (d *Dir) localFileSystem() error {
 	var st unix.Statfs_t
-	if _, err := retry(func() (int, error) { return 0, unix.Fstatfs(f.fd, &st) }); err != nil {
-		return &fs.PathError{Op: "statfs", Path: f.path, Err: err}
+	if _, err := retry(func() (int, error) { return 0, unix.Fstatfs(d.fd, &st) }); err != nil {
+		return &fs.PathError{Op: "statfs", Path: d.path, Err: err}
 	}
-	return carriesLocks(f.path, int64(st.Type)&0xffffffff, os.Getenv(allowFS))
+	return carriesLocks(d.path, int64(st.Type)&0xffffffff, os.Getenv(allowFS))
 }
 
 // carriesLocks refuses a file system by its magic number unless it is local or
@@ -108,6 +114,35 @@ func carriesLocks(path string, magic int64, allowed string) error {
 	if !known {
 		why = "a kind that is not known to carry locks"
 	}
-	return fmt.Errorf("%s: %w: it is on %s, %s; keep it on a local disk, or set %s=%s if this machine alone uses it, by this one mount",
-		path, ErrUnsafe, name, why, allowFS, name)
+	return unsafeError(path, status.Remedy{Note: fmt.Sprintf("keep it on a local disk, or set %s=%s if this machine alone uses it, by this one mount", allowFS, name)},
+		"it is on %s, %s", name, why)
+}
+
+// unmapped reports whether uid is what the kernel shows, in a user namespace
+// such as a sandbox is, in the place of every user who is not of it: root of
+// the machine too. Who really owns the file cannot be told then.
+func unmapped(uid uint32) bool {
+	overflow, err := os.ReadFile("/proc/sys/kernel/overflowuid")
+	if err != nil || strings.TrimSpace(string(overflow)) != strconv.FormatUint(uint64(uid), 10) {
+		return false
+	}
+	ids, err := os.ReadFile("/proc/self/uid_map")
+	return err == nil && strings.Join(strings.Fields(string(ids)), " ") != "0 0 4294967295" // all users, as outside of sandboxes
+}
+
+// Attributes lists the extended attributes of the file path, access lists among
+// them, but for the system's own labels, which every new file gets again.
+func Attributes(path string) (names []string) {
+	buf := make([]byte, 4<<10)
+	n, err := retry(func() (int, error) { return unix.Llistxattr(path, buf) })
+	if err != nil {
+		return nil // the file system has none, or more than anybody reads
+	}
+	for name := range bytes.SplitSeq(buf[:n], []byte{0}) {
+		if len(name) > 0 && !strings.HasPrefix(string(name), "security.") {
+			names = append(names, string(name))
+		}
+	}
+	slices.Sort(names)
+	return names
 }
