@@ -31,8 +31,8 @@ var harmless = map[string][]string{
 		"By", "ClaimFile", "Condition", "FileSystem", "Find", "Folders", "GatheringIn", "IdentityOf", "Instances", "Kept", "Leftovers", "Located", "NewNonce", "NewPace",
 		"Open", "OpenInstance", "OwnerFence", "OwnerLease", "OwnerLock", "OwnerPending", "OwnerRecord", "RemedyOf", "Self", "ShellWord", "Sidecar", "StatusOf", "User", "WithRemedy",
 
-		"Absent", "Existing", "Holder", "Inventory", "Litter", "Locked", "Lost", "Manifest", "ManifestText", "Obstructed", "OwnerObstructed", "ParseManifest", "Path", "QuarantinePath", "Quarantined",
-		"ReadFile", "ReadRecord", "ReadStaged", "Rejected", "Same", "SameManifest", "Settled", "StagedPath", "Stamp", "Still", "Strays", "Survey", "Sync", "Unmoved", "Writable",
+		"Absent", "Existing", "Holder", "Locked", "Lost", "Manifest", "ManifestText", "Obstructed", "OwnerObstructed", "ParseManifest", "Path", "QuarantinePath", "Quarantined",
+		"ReadFile", "ReadRecord", "ReadStaged", "Rejected", "Same", "SameManifest", "Settled", "StagedPath", "Stamp", "Still", "Sync", "Unmoved", "Writable",
 	},
 	generated.Adopt:   {"Extend", "Infer", "Parse", "Read", "Source"},
 	generated.Prune:   nil,
