@@ -16,7 +16,6 @@ func causalVectors() []vector {
 		{name: "maps", owners: mapsOwners(), make: makeMaps},
 		{name: "joined", owners: joinedOwners(), make: makeJoined},
 		{name: "pending", owners: pendingOwners(), make: makePending},
-		{name: "order", owners: orderOwners(), make: makeOrder},
 	}
 }
 
@@ -91,7 +90,6 @@ func makeRegressed(m *maker) {
 	}
 	m.commit("piled", set("piled", "2"), func(d *document.Document, _ document.Provenance) {
 		d.SetFolded(nil, in)
-		d.SetTaken(document.MaxRecent, nil)
 	})
 }
 
@@ -192,12 +190,12 @@ func makePending(m *maker) {
 	m.commit("tool", func(d *document.Document, _ document.Provenance) { d.SetFolded([]string{in}, nil) })
 	m.pending("tool", 1, `[{"field":"n","op":"add","value":2},{"field":"money","op":"add","value":"1.90"},{"field":"spent","op":"add","value":"1h0m0.5s"},`+
 		`{"field":"high","op":"raise","value":"2026-08-11T09:12:44.49Z"},{"field":"low","op":"lower","value":-1e-7},`+
-		`{"field":"tags","op":"insert","value":"c"},{"field":"tags","op":"remove","value":"a"},{"field":"ints","op":"insert","value":-3},{"field":"ints","op":"insert","value":9}]`)
+		`{"field":"tags","op":"insert","value":"c"},{"field":"ints","op":"insert","value":-3},{"field":"ints","op":"insert","value":9}]`)
 	made := m.pending("tool", 3, fmt.Sprintf(`[{"field":"skills","op":"add","key":"deploy","member":"uses","at":%q,"value":2},{"field":"skills","op":"raise","key":"test","member":"last","at":%q,"value":"2026-08-11T09:12:44Z"},`+
-		`{"field":"own","op":"add","key":"new","member":"hits","value":4},{"field":"own","op":"insert","key":"bare"},{"field":"own","op":"delete","key":"old","at":%q}]`, born, born, own))
+		`{"field":"own","op":"add","key":"new","member":"hits","value":4},{"field":"own","op":"insert","key":"bare"}]`, born, born))
 	m.pending("tool", 4, `[{"field":"n","op":"add","value":1000},{"field":"small","op":"add","value":9223372036854775807}]`)
 	m.pending("tool", 5, fmt.Sprintf(`[{"field":"n","op":"add","value":10},{"field":"own","op":"add","key":"old","member":"hits","at":%q,"value":1},{"field":"seen","op":"add","value":1,"seen":"%s:mode=%s"}]`,
-		own, vectorState, versionOf("reset", 0, 1)))
+		born, vectorState, versionOf("reset", 0, 1)))
 	m.pending("tool", 10, fmt.Sprintf(`[{"field":"own","op":"add","key":"new","member":"hits","at":"0.0.%s","value":1},{"field":"own","op":"add","key":"keep","member":"hits","value":1}]`, made))
 	m.commit("after", saw("of_n", document.Observation{"n": own}), saw("of_patch", document.Observation{"n": {Nonce: nonce("patch", "tool", 5)}}),
 		saw("of_tags", document.Observation{"tags": {Nonce: in}}), saw("of_fresh", document.Observation{"fresh": {}}), saw("of_small", document.Observation{"small": own}))
@@ -209,59 +207,24 @@ func makePending(m *maker) {
 	makeOddPile(m)
 }
 
-func orderOwners() map[string]schema.Owner {
-	pending := func(fields map[string]schema.Field) schema.Owner {
-		return schema.Owner{Busy: schema.Busy{Wait: "1ms", Then: schema.Defer}, Fields: fields}
-	}
-	return map[string]schema.Owner{
-		"first": pending(map[string]schema.Field{"tags": kind(schema.Set, schema.TypeString)}),
-		"tool":  pending(map[string]schema.Field{"log": kind(schema.Set, schema.TypeString), "n": kind(schema.Counter, schema.TypeUint)}),
-	}
-}
-
-// makeOrder defers whose clocks and whose names, as text, contradict
-// their numbers.
-func makeOrder(m *maker) {
-	op := func(field, verb, element string) string {
-		return fmt.Sprintf(`[{"field":%q,"op":%q,"value":%s}]`, field, verb, element)
-	}
-	m.numbered("first", 9, 20, op("tags", "insert", `"gone"`))
-	m.numbered("first", 10, 10, op("tags", "remove", `"gone"`))
-	m.numbered("first", 11, 9, op("tags", "insert", `"here"`))
-	add := func(n int) string { return op("n", "add", fmt.Sprint(n)) }
-	in := m.numbered("tool", 21, 30, add(1)) // in the sidecar already
-	m.numbered("tool", 20, 30, add(10))      // it had passed when it got its name
-	m.commit("tool", set("n", "1", "log", `["a","b","c"]`), func(d *document.Document, _ document.Provenance) {
-		d.SetFolded([]string{in}, nil)
-		d.SetTaken(21, []uint64{7, 19})
-	})
-	m.numbered("tool", 7, 30, `[{"field":"log","op":"remove","value":"a"},{"field":"n","op":"add","value":100}]`)  // left by a fold
-	m.pending("tool", 99, `[{"field":"log","op":"insert","value":"a"},{"field":"log","op":"remove","value":"b"}]`) // before all numbers
-	m.numbered("tool", 22, 1, `[{"field":"log","op":"insert","value":"b"},{"field":"n","op":"add","value":1000}]`)
-	m.save(fmt.Sprintf(".freehold/tool.pending/%s.23.json", vectorState), m.patch("tool", "", nonce("patch", "tool", uint64(22)), 1, add(1000))) // a copy's id
-	m.save(fmt.Sprintf(".freehold/tool.pending/%s.024.json", vectorState), m.patch("tool", "", nonce("x"), 1, add(10_000)))                      // no number
-	m.save(fmt.Sprintf(".freehold/tool.pending/%s.24.json", vectorState), m.patch("tool", "other.json", nonce("y"), 1, add(10_000)))
-}
-
-// makeOddPile sets one patch pending, and puts files beside it that are none.
+// makeOddPile defers one patch, and puts files beside it that are none.
 func makeOddPile(m *maker) {
 	const dir, add = ".freehold/odd.pending/", `[{"field":"odd","op":"add","value":1}]`
 	m.commit("odd", set("odd", "1"))
 	m.pending("odd", 1, add)
-	whole := m.patch("odd", "x", nonce("x"), 1, add)
-	for name, text := range map[string][]byte{
-		"torn.1.json":    whole[:len(whole)/2],
-		"edited.1.json":  edited(m.patch("odd", "edited.1.json", nonce("e"), 1, add), `"value":1`, `"value":2`),
-		"renamed.1.json": whole,
-		"others.1.json":  m.patch("sick", "others.1.json", nonce("o"), 1, add),
-		"verb.1.json":    m.patch("odd", "verb.1.json", nonce("v"), 1, `[{"field":"odd","op":"halve","value":1}]`),
-		"member.1.json":  m.patch("odd", "member.1.json", nonce("m"), 1, `[{"field":"odd","op":"add","value":1,"late":true}]`),
-		"format.1.json":  sealed(edited(m.patch("odd", "format.1.json", nonce("f"), 1, add), `{"format":1`, `{"format":2`)),
-		"field.1.json":   m.patch("odd", "field.1.json", nonce("d"), 1, `[{"field":"fresh","op":"add","value":1}]`),
-		"negative.json":  m.patch("odd", "negative.json", nonce("n"), 1, `[{"field":"odd","op":"add","value":-1}]`),
-	} {
-		m.save(dir+name, text)
-	}
+	save := func(what string, text []byte) { m.save(dir+nonce(what)+".json", text) }
+	patch := func(what, ops string) []byte { return m.patch("odd", nonce(what), 1, ops) }
+	save("torn", patch("torn", add)[:100])
+	save("edited", edited(patch("edited", add), `"value":1`, `"value":2`))
+	save("renamed", patch("another", add))
+	save("others", m.patch("sick", nonce("others"), 1, add))
+	save("verb", patch("verb", `[{"field":"odd","op":"halve","value":1}]`))
+	save("removal", patch("removal", `[{"field":"odd","op":"remove","value":1}]`))
+	save("member", patch("member", `[{"field":"odd","op":"add","value":1,"late":true}]`))
+	save("format", sealed(edited(patch("format", add), `{"format":1`, `{"format":2`)))
+	save("field", patch("field", `[{"field":"fresh","op":"add","value":1}]`))
+	save("negative", patch("negative", `[{"field":"odd","op":"add","value":-1}]`))
+	m.save(dir+"negative.json", patch("negative", add))
 	m.save(dir+".writing", []byte("{"))
-	m.save(store.Sidecar("odd")+".fresh", []byte("{")) // litter
+	m.save(store.Sidecar("odd")+".fresh", []byte("{")) // a killed writer's
 }

@@ -1,9 +1,7 @@
 package reader
 
 import (
-	"bytes"
 	"context"
-	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -356,39 +354,13 @@ func TestFloodOfFilesSetPendingIsNamedAndHidesNobodyElse(t *testing.T) {
 	}
 }
 
-// numberless makes the only pending patch one of an older release,
-// which gave them no numbers.
-func (s *spooling) numberless() {
-	s.Helper()
-	files, err := filepath.Glob(filepath.Join(s.dir, ".freehold", "tool.pending", "*.json"))
-	if err != nil || len(files) != 1 {
-		s.Fatalf("deferred is %v (%v)", files, err)
-	}
-	text, err := os.ReadFile(files[0])
-	if err != nil {
-		s.Fatal(err)
-	}
-	const name = "old.json"
-	text = bytes.Replace(text, []byte(`"id":`), []byte(`"name":"`+name+`","id":`), 1)
-	digits := text[len(text)-len("\"}\n")-64 : len(text)-len("\"}\n")]
-	copy(digits, bytes.Repeat([]byte("0"), 64))
-	copy(digits, fmt.Sprintf("%x", sha256.Sum256(text)))
-	if err := os.WriteFile(files[0], text, 0o600); err != nil {
-		s.Fatal(err)
-	}
-	if err := os.Rename(files[0], filepath.Join(filepath.Dir(files[0]), name)); err != nil {
-		s.Fatal(err)
-	}
-}
-
-// Of a patch that has no number, nothing says that it was folded once its id
-// is dropped.
-func TestCausalViewCountsAPatchWithoutANumberOnce(t *testing.T) {
+// A patch that a commit folds while a causal view is read counts once, though the
+// sidecar has dropped its id by then.
+func TestCausalViewCountsAPatchThatIsFoldedMeanwhileOnce(t *testing.T) {
 	s := newSpooling(t)
 	r := s.reader()
 	r.rounds = 0
 	s.pending(add("n", "1"))
-	s.numberless()
 	if v := s.view(r); raw(v, "n") != "1" || v.Consistency() != Causal {
 		t.Fatalf("before it is folded, n is %s, of a view that is %s", raw(v, "n"), v.Consistency())
 	}

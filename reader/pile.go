@@ -61,7 +61,7 @@ func (p *pile) list() ([]pendingFile, error) {
 		return nil, err
 	}
 	defer a.Close()
-	names, err := sidecar.ListPending(a, p.stateID)
+	names, err := a.Names()
 	if err != nil || len(names) == 0 {
 		return nil, err
 	}
@@ -96,19 +96,19 @@ func (p *pile) find(name string) (int, bool) {
 	return slices.BinarySearchFunc(p.files, name, func(f pendingFile, name string) int { return strings.Compare(f.name, name) })
 }
 
-// counted returns the patches that are not in doc yet, in their order. One whose
-// number has passed is, or counts for nobody.
+// counted returns the patches that are not in doc yet, sorted by id, as their
+// files are.
 func (p *pile) counted(doc *document.Document) (patches []*sidecar.PendingPatch) {
 	folded := map[string]bool{}
 	for _, id := range doc.Folded() {
 		folded[id] = true
 	}
 	for _, f := range p.files {
-		if f.patch != nil && !folded[f.patch.ID] && !(rechecked && doc.HasPassed(f.patch.Number)) {
+		if f.patch != nil && !folded[f.patch.ID] {
 			patches = append(patches, f.patch)
 		}
 	}
-	return sidecar.SortPending(patches)
+	return patches
 }
 
 // errs returns what is wrong with files of the pile.
@@ -164,8 +164,8 @@ func (p *pile) gone(patches []*sidecar.PendingPatch) (map[string]bool, error) {
 	}
 	gone := map[string]bool{}
 	for _, patch := range patches {
-		if _, ok := slices.BinarySearch(names, patch.Name); !ok {
-			gone[patch.Name] = true
+		if _, ok := slices.BinarySearch(names, sidecar.PatchName(patch.ID)); !ok {
+			gone[sidecar.PatchName(patch.ID)] = true
 		}
 	}
 	return gone, nil

@@ -166,32 +166,19 @@ func end(field, token string) step {
 	return func(d *document.Document, _ document.Provenance) { d.End(field, token) }
 }
 
-// pending sets a patch of owner pending, some seconds after the vectors' time, as a
-// release did that gave patches no numbers.
+// pending defers a patch of owner, some seconds after the vectors' time.
 func (m *maker) pending(owner string, seq int, ops string) (id string) {
 	m.Helper()
-	name, id := fmt.Sprintf("%s.%d.json", nonce("instance", owner), seq), nonce("patch", owner, seq)
-	m.save(".freehold/"+owner+".pending/"+name, m.patch(owner, name, id, seq, ops))
+	id = nonce("patch", owner, seq)
+	m.save(".freehold/"+owner+".pending/"+id+".json", m.patch(owner, id, seq, ops))
 	return id
 }
 
-// numbered sets a patch of owner pending under a number, some seconds after the
-// vectors' time.
-func (m *maker) numbered(owner string, number uint64, seconds int, ops string) (id string) {
-	m.Helper()
-	id = nonce("patch", owner, number)
-	m.save(fmt.Sprintf(".freehold/%s.pending/%s.%d.json", owner, vectorState, number), m.patch(owner, "", id, seconds, ops))
-	return id
-}
-
-func (m *maker) patch(owner, name, id string, seq int, ops string) []byte {
+func (m *maker) patch(owner, id string, seq int, ops string) []byte {
 	at := now.Add(time.Hour + time.Duration(seq)*time.Second).Format(time.RFC3339Nano)
 	w := writerOf(owner).Identity
-	if name != "" {
-		name = fmt.Sprintf(`"name":%q,`, name)
-	}
-	return sealed(fmt.Appendf(nil, `{"format":1,"owner":%q,"state":%q,%s"id":%q,"at":%q,"writer":{"program":"late-hook","identity":{"boot":%q,"pid_ns":%d,"pid":%d,"start":%d,"nonce":%q}},"ops":%s,"sum":%q}`+"\n",
-		owner, vectorState, name, id, at, w.Boot, w.PIDNamespace, w.PID, w.Start, w.Nonce, ops, strings.Repeat("0", 64)))
+	return sealed(fmt.Appendf(nil, `{"format":1,"owner":%q,"state":%q,"id":%q,"at":%q,"writer":{"program":"late-hook","identity":{"boot":%q,"pid_ns":%d,"pid":%d,"start":%d,"nonce":%q}},"ops":%s,"sum":%q}`+"\n",
+		owner, vectorState, id, at, w.Boot, w.PIDNamespace, w.PID, w.Start, w.Nonce, ops, strings.Repeat("0", 64)))
 }
 
 // claim makes the claim of a field.

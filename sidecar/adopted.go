@@ -60,5 +60,5 @@ func (b *batch) adopt(r *request) {
 
 // idle reports whether there is nothing to publish.
 func (b *batch) idle() bool {
-	return len(b.changes)+len(b.adopted)+len(b.fold.done) == 0 && !b.fold.advances
+	return len(b.changes)+len(b.adopted)+len(b.fold.done) == 0
 }

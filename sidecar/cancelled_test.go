@@ -15,7 +15,7 @@ import (
 func TestUpdateCancelledAtEveryStep(t *testing.T) {
 	for _, step := range []string{
 		failpoint.CommitChecked, failpoint.FoldListed, failpoint.CommitPublish, failpoint.FoldPublished, failpoint.FoldUnlinked,
-		failpoint.PendingBusy, failpoint.PendingNumbered, failpoint.PendingPut,
+		failpoint.PendingBusy, failpoint.PendingPut,
 	} {
 		t.Run(step, func(t *testing.T) {
 			dir, w := newSetters(t)

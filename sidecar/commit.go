@@ -121,7 +121,7 @@ func (b *batch) publish() error {
 	w := b.w
 	power := w.declared.EffectiveDurability() == schema.Power
 	if !b.idle() {
-		folds := len(b.fold.done)+len(b.fold.out) > 0 && !failpoint.Omitted(failpoint.RuleFoldSync)
+		folds := len(b.fold.done)+len(b.fold.out) > 0
 		return b.write(power || folds)
 	}
 	if !power {
@@ -145,7 +145,7 @@ func (b *batch) unsure(v Version, err error) error {
 // write publishes the batch's document.
 func (b *batch) write(power bool) error {
 	w, doc := b.w, b.document()
-	if err := w.follows(b.base, b.next); err != nil {
+	if err := w.checkVersion(b.next); err != nil {
 		return err
 	}
 	raw, err := doc.AppendEncode(w.fresh[:0])
@@ -176,7 +176,6 @@ func (b *batch) document() *document.Document {
 	doc.Commit(b.next, at, document.Writer{Program: w.program, Identity: self()})
 	if b.fold.pending != nil { // else the ids that are there stay
 		doc.SetFolded(b.fold.listed, b.fold.fresh)
-		doc.SetTaken(b.fold.taken, b.fold.left)
 	}
 	b.takeChanges(doc, document.Provenance{Version: b.next, At: at, Program: w.program, PID: self().PID})
 	return doc

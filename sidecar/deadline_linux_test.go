@@ -18,7 +18,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
 	"golang.org/x/sys/unix"
 )
 
@@ -216,45 +215,28 @@ func holdAs(t *testing.T, role, dir, owner string) (cmd *exec.Cmd, release func(
 	return cmd, sync.OnceFunc(func() { in.Close(); cmd.Wait() })
 }
 
-// The rule of the lock has teeth: of two processes that overlap without it, one
-// loses what the other has done.
+// A process that another one's commit keeps waiting defers; neither is lost.
 func TestUpdatesThatOverlapLoseNothing(t *testing.T) {
-	for _, rule := range []string{"", failpoint.RuleLock} {
-		t.Run("without "+rule, func(t *testing.T) {
-			dir, w := newSetters(t)
-			failpoint.Omit(rule)
-			defer failpoint.Omit("")
-			update(t, w, func(tx *Tx) error {
-				tx.Apply(op("n", VerbAdd, "1"))
-				out, err := roleProcess(t, "set", dir, "tool", "n", rule).Output()
-				if err != nil {
-					t.Fatalf("%v: %s", err, out)
-				}
-				return nil
-			})
-			got := values(t, w, "n")["n"]
-			if lost := got != "1001"; lost != (rule != "") {
-				t.Errorf("without the rule %q n is %s of 1001", rule, got)
-			}
-		})
+	dir, w := newSetters(t)
+	update(t, w, func(tx *Tx) error {
+		tx.Apply(op("n", VerbAdd, "1"))
+		if out, err := roleProcess(t, "set", dir, "tool", "n").Output(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		return nil
+	})
+	if got := values(t, w, "n")["n"]; got != "1001" {
+		t.Errorf("n is %s of 1001", got)
 	}
 }
 
-// The rule of the ids has teeth: a patch whose file was left over is folded
-// twice without them.
+// A patch whose file was left over is folded once: the sidecar lists its id.
 func TestLeftOverPatchIsFoldedOnce(t *testing.T) {
-	for _, rule := range []string{"", failpoint.RuleFoldedIDs} {
-		t.Run("without "+rule, func(t *testing.T) {
-			_, w := newSetters(t)
-			threePending(t, w)
-			leaveOver(t, w)
-			failpoint.Omit(rule)
-			defer failpoint.Omit("")
-			update(t, w, ops())
-			got := values(t, w, "n")["n"]
-			if twice := got != "111"; twice != (rule != "") {
-				t.Errorf("without the rule %q n is %s, of 111", rule, got)
-			}
-		})
+	_, w := newSetters(t)
+	threePending(t, w)
+	leaveOver(t, w)
+	update(t, w, ops())
+	if got := values(t, w, "n")["n"]; got != "111" {
+		t.Errorf("n is %s, of 111", got)
 	}
 }

@@ -6,32 +6,20 @@ import (
 	"fmt"
 	"maps"
 	"sync"
-	"time"
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/document"
 	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
+	"github.com/freehold-dev/freehold/sidecar/internal/process"
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
-// spool is what a Writer needs to defer.
+// A spool is the state of a Writer that defers.
 type spool struct {
 	mu   sync.Mutex
-	last time.Time
 	mine decider // the owner's own sidecar, read without a lock
-	// sizes are those of the files that were there when the last one was deferred.
+	// sizes are those of the files that were there at the last deferral.
 	sizes map[string]int64
-}
-
-// next returns the time of the next patch.
-func (s *spool) next(now time.Time) time.Time {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !now.After(s.last) { // the clock went back, or stands
-		now = s.last.Add(1)
-	}
-	s.last = now
-	return now
 }
 
 // mayDefer reports whether r, which did not get the lock and has not called its
@@ -78,41 +66,63 @@ func (w *Writer) nothingPending(mine *snapshot, busy error) (Commit, error) {
 	return Commit{Outcome: Unchanged, Version: mine.doc.Version}, nil
 }
 
-// putPending writes the file of a patch. What fails before it has its name for
-// good has changed nothing; after that, nobody knows.
+// putPending writes the file of a patch. An error before the file has its name
+// means that nothing changed; after that, the error is indeterminate.
 func (w *Writer) putPending(ops Patch, busy error) (Commit, error) {
-	p := &PendingPatch{At: w.spool.next(w.clock()), Writer: document.Writer{Program: w.program, Identity: self()}, Ops: ops}
+	p := &PendingPatch{ID: process.NewNonce(), At: w.clock(), Writer: document.Writer{Program: w.program, Identity: self()}, Ops: ops}
+	raw, err := p.encode(w.owner, w.manifest.StateID)
+	if err != nil {
+		return Commit{}, fmt.Errorf("%s: %w: %w", w.file(), ErrValue, err)
+	}
 	if err := w.roomKept(); err != nil {
-		return Commit{}, fmt.Errorf("%w; and the patch cannot be deferred, nothing was changed: %w", busy, err)
+		return Commit{}, undeferred(busy, err)
 	}
 	a, err := w.dir.OpenPending(w.owner)
 	if err != nil {
-		return Commit{}, fmt.Errorf("%w; and the patch cannot be deferred, nothing was changed: %w", busy, err)
+		return Commit{}, undeferred(busy, err)
 	}
 	defer a.Close()
 	if err := a.Share(); err != nil {
-		return Commit{}, fmt.Errorf("%w; and the patch cannot be deferred, nothing was changed: %w", busy, err)
+		return Commit{}, undeferred(busy, err)
 	}
 	defer a.Unshare()
 	if err := w.still(); err != nil { // nobody upgrades while the directory is shared
 		return Commit{}, err
 	}
-	if err := w.putInOrder(a, p, busy); errors.Is(err, ErrIndeterminate) {
-		return Commit{Version: Version{Nonce: p.ID}}, err
-	} else if err != nil {
-		return Commit{}, err
+	names, err := a.Names()
+	if err != nil {
+		return Commit{}, undeferred(busy, err)
 	}
-	c := Commit{Outcome: Deferred, Version: Version{Nonce: p.ID}}
+	if err := w.spool.room(a, names, len(raw)); err != nil { // concurrent writers may exceed a bound by one patch each
+		return Commit{}, fmt.Errorf("%w; and %s: nothing was changed; end who holds the lock, or let it go on, and run `freehold fold %s`", busy, err, w.owner)
+	}
+	if err := a.Put(PatchName(p.ID), raw); err != nil {
+		return Commit{}, fmt.Errorf("%s: nothing was changed: %w; mend that and try again", w.file(), err)
+	}
+	failpoint.Hit(failpoint.PendingPut)
+	return w.acknowledge(a, p.ID)
+}
+
+// acknowledge returns the outcome of the patch id once its file is durable and
+// in the directory that everybody reads.
+func (w *Writer) acknowledge(a *store.PendingDir, id string) (Commit, error) {
+	c := Commit{Outcome: Deferred, Version: Version{Nonce: id}}
 	if err := a.Unmoved(); err != nil {
-		return Commit{Version: c.Version}, fmt.Errorf("%w: the patch %s is in a directory that was moved away, where nobody looks, and counts if that is put back: %w", ErrIndeterminate, p.ID, err)
+		return Commit{Version: c.Version}, fmt.Errorf("%w: the patch %s is in a directory that was moved away, where nobody looks, and counts if that is put back: %w", ErrIndeterminate, id, err)
 	}
-	if w.declared.EffectiveDurability() != schema.Power || failpoint.Omitted(failpoint.RulePatchSaved) {
+	if w.declared.EffectiveDurability() != schema.Power {
 		return c, nil
 	}
 	if err := a.Sync(); err != nil {
-		return Commit{Version: c.Version}, fmt.Errorf("%w: the patch %s is deferred and may not survive a crash: %w; ask Resolve", ErrIndeterminate, p.ID, err)
+		return Commit{Version: c.Version}, fmt.Errorf("%w: the patch %s is deferred and may not survive a crash: %w; ask Resolve", ErrIndeterminate, id, err)
 	}
 	return c, nil
+}
+
+// undeferred returns the error of a commit that could neither get the lock nor
+// be deferred.
+func undeferred(busy, err error) error {
+	return fmt.Errorf("%w; and the patch could not be stored for later, nothing was changed: %w", busy, err)
 }
 
 // room says, as a part of a sentence, why one more patch would be too much. It
@@ -162,6 +172,9 @@ func (tx *Tx) blind() bool {
 // record keeps op for the pending patch, after checking all of it
 // that does not depend on what is stored.
 func (tx *Tx) record(f schema.Field, op Op, carried bool) (err error) {
+	if op.Verb == VerbRemove || op.Verb == VerbDelete {
+		return fmt.Errorf("%w; %s cannot be deferred, nothing was changed", tx.busy, op.Verb)
+	}
 	keep := true
 	switch f.EffectiveKind() {
 	case schema.Map:
@@ -204,17 +217,15 @@ func (tx *Tx) recordKey(f schema.Field, op *Op, carried bool) (keep bool, err er
 		}
 	}
 	switch {
-	case decides && op.At.IsPending(): // nobody has taken it in yet, or somebody has: the fold says
+	case decides && op.At.IsPending() && !now.set: // pending patches alone have created it: absent
+		op.At = Version{}
 	case !op.At.IsZero() && (!now.set || !means(op.At, now.born)):
 		return false, fmt.Errorf("%w: it is no longer the incarnation %v: look at the map again", ErrConflict, op.At)
 	case now.set:
 		op.At = now.born
 	}
-	if op.Verb == VerbDelete || op.Verb == VerbInsert && op.Member == "" {
-		if err := tx.mayWhole(f, *op); err != nil {
-			return false, err
-		}
-		return op.Verb == VerbDelete || !now.set, nil
+	if op.Verb == VerbInsert && op.Member == "" {
+		return !now.set, tx.mayWhole(f, *op)
 	}
 	spec, err := tx.member(f, *op)
 	if err != nil {

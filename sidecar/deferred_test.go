@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar/document"
 	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
 	"github.com/freehold-dev/freehold/sidecar/store"
 	"github.com/google/go-cmp/cmp"
@@ -20,7 +21,7 @@ func TestPatchesSetPendingAreFoldedOnceByTheNextCommit(t *testing.T) {
 	dir, w := newSetters(t)
 	update(t, w, ops(op("n", VerbAdd, "1"), op("tags", VerbInsert, `"a"`)))
 	first := deferUpdate(t, w, op("n", VerbAdd, "10"), op("peak", VerbRaise, "7"), op("tags", VerbInsert, `"b"`), Op{Field: "own", Verb: VerbAdd, Key: "k", Member: "uses", Value: []byte("2")})
-	second := deferUpdate(t, w, op("n", VerbAdd, "100"), op("peak", VerbRaise, "5"), op("tags", VerbRemove, `"a"`), Op{Field: "own", Verb: VerbAdd, Key: "k", Member: "uses", Value: []byte("3")})
+	second := deferUpdate(t, w, op("n", VerbAdd, "100"), op("peak", VerbRaise, "5"), op("tags", VerbInsert, `"c"`), Op{Field: "own", Verb: VerbAdd, Key: "k", Member: "uses", Value: []byte("3")})
 	for _, id := range []Version{first, second} {
 		if got, err := Resolve(t.Context(), dir, "tool", id); got != Deferred || err != nil {
 			t.Errorf("resolved as %v (%v), want deferred", got, err)
@@ -30,7 +31,7 @@ func TestPatchesSetPendingAreFoldedOnceByTheNextCommit(t *testing.T) {
 	if c.Outcome != Applied || c.Folded != 2 {
 		t.Errorf("the next commit is %+v, want it to fold two patches", c)
 	}
-	want := map[string]string{"n": "1111", "peak": "7", "tags": `["b"]`, "own": `{"k":{"uses":5}}`}
+	want := map[string]string{"n": "1111", "peak": "7", "tags": `["a","b","c"]`, "own": `{"k":{"uses":5}}`}
 	if diff := cmp.Diff(want, values(t, w, "n", "peak", "tags", "own")); diff != "" {
 		t.Errorf("values (-want +got):\n%s", diff)
 	}
@@ -127,15 +128,17 @@ func TestMistakesAreRefusedWhenSetPending(t *testing.T) {
 		fn   func(*Tx) error
 		want error
 	}{
-		"value":    {ops(op("n", VerbAdd, "-1")), ErrValue},
-		"verb":     {ops(op("n", VerbRaise, "1")), ErrValue},
-		"type":     {ops(op("tags", VerbInsert, "1")), ErrValue},
-		"foreign":  {ops(op("by", VerbAdd, "1")), ErrNotOwner},
-		"no key":   {ops(Op{Field: "skills", Verb: VerbAdd, Key: "gone", Member: "uses", Value: []byte("1")}), ErrNoKey},
-		"the keys": {ops(Op{Field: "skills", Verb: VerbDelete, Key: "gone"}), ErrNoKey},
-		"member":   {ops(Op{Field: "own", Verb: VerbAdd, Key: "k", Member: "by", Value: []byte("1")}), ErrNotOwner},
-		"gone":     {ops(Op{Field: "own", Verb: VerbAdd, Key: "k", Member: "uses", At: Version{Epoch: 1, Revision: 1, Nonce: "0123456789abc"}, Value: []byte("1")}), ErrConflict},
-		"own":      {func(*Tx) error { return failed }, failed},
+		"value":      {ops(op("n", VerbAdd, "-1")), ErrValue},
+		"verb":       {ops(op("n", VerbRaise, "1")), ErrValue},
+		"type":       {ops(op("tags", VerbInsert, "1")), ErrValue},
+		"foreign":    {ops(op("by", VerbAdd, "1")), ErrNotOwner},
+		"no key":     {ops(Op{Field: "skills", Verb: VerbAdd, Key: "gone", Member: "uses", Value: []byte("1")}), ErrNoKey},
+		"a deletion": {ops(Op{Field: "own", Verb: VerbDelete, Key: "k"}), ErrBusy},
+		"a removal":  {ops(op("tags", VerbRemove, `"a"`)), ErrBusy},
+		"a version":  {func(tx *Tx) error { tx.Apply(op("n", VerbAdd, "1")); tx.IfVersion(Version{}); return nil }, ErrBusy},
+		"member":     {ops(Op{Field: "own", Verb: VerbAdd, Key: "k", Member: "by", Value: []byte("1")}), ErrNotOwner},
+		"gone":       {ops(Op{Field: "own", Verb: VerbAdd, Key: "k", Member: "uses", At: Version{Epoch: 1, Revision: 1, Nonce: "0123456789abc"}, Value: []byte("1")}), ErrConflict},
+		"own":        {func(*Tx) error { return failed }, failed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			locked(t, w, func() {
@@ -248,56 +251,12 @@ func TestWhatWasRejectedStaysOut(t *testing.T) {
 	nonePending(t, w)
 }
 
-// A patch that a commit rejects before its writer has looked whether its number
-// passed is not deferred a second time.
-func TestWhatIsRejectedAtOnceIsNotSetPendingAgain(t *testing.T) {
-	dir, w := newSetters(t)
-	update(t, w, ops(op("small", VerbAdd, "1")))
-	holder, folder := openSetter(t, dir, "tool", nil), openSetter(t, dir, "tool", &Options{Wait: time.Minute})
-	if err := holder.lock.Acquire(t.Context(), time.Minute); err != nil {
-		t.Fatal(err)
-	}
-	puts, published, resume, folded := 0, make(chan struct{}), make(chan struct{}), make(chan error, 1)
-	failpoint.Set(func(step string) {
-		switch step {
-		case failpoint.PendingPut:
-			if puts++; puts > 1 {
-				return
-			}
-			holder.lock.Release()
-			go func() {
-				_, err := folder.Update(t.Context(), ops())
-				folded <- err
-			}()
-			<-published
-		case failpoint.FoldPublished:
-			close(published) // it is rejected, and its file is there
-			<-resume
-		}
-	})
-	defer failpoint.Set(nil)
-	c, err := w.Update(t.Context(), ops(op("small", VerbAdd, "9223372036854775807")))
-	close(resume)
-	if err != nil || c.Outcome != Deferred || puts != 1 {
-		t.Errorf("deferred %d times: %+v (%v)", puts, c, err)
-	}
-	if err := <-folded; err != nil {
-		t.Fatal(err)
-	}
-	failpoint.Set(nil)
-	update(t, w, ops())
-	if kept, err := w.dir.Rejected(store.OwnerPending("tool")); kept != 1 || err != nil {
-		t.Errorf("%d are rejected (%v), want 1", kept, err)
-	}
-	got, err := Resolve(t.Context(), dir, "tool", c.Version)
-	if got != NotApplied {
-		t.Errorf("resolved as %v", got)
-	}
-	wantError(t, err, ErrRejected)
-}
-
+// An operation on an incarnation that was deleted meanwhile is left out: it came
+// before the deletion. The others of its patch count.
 func TestPatchMeansTheIncarnationThatThereWas(t *testing.T) {
-	dir, w := newSetters(t)
+	dir, _ := newSetters(t)
+	var told []error
+	w := openSetter(t, dir, "tool", &Options{Notice: func(err error) { told = append(told, err) }})
 	maker := openSetter(t, dir, "maker", nil)
 	create := func(key string) {
 		update(t, maker, ops(Op{Field: "skills", Verb: VerbSet, Key: key, Member: "by", Value: []byte(`"me"`)}))
@@ -320,20 +279,27 @@ func TestPatchMeansTheIncarnationThatThereWas(t *testing.T) {
 		}
 		return nil
 	})
-	got, err := Resolve(t.Context(), dir, "tool", id)
-	if got != Applied {
-		t.Errorf("resolved as %v", got)
+	if got, err := Resolve(t.Context(), dir, "tool", id); got != Applied || err != nil {
+		t.Errorf("resolved as %v (%v)", got, err)
 	}
-	wantError(t, err, ErrRejected, `key "a"`)
+	if kept, err := w.dir.Rejected(store.OwnerPending("tool")); kept != 0 || err != nil {
+		t.Errorf("%d patches are rejected (%v)", kept, err)
+	}
+	if len(told) != 1 {
+		t.Fatalf("told %v, want the operation that was left out", told)
+	}
+	wantError(t, told[0], ErrConflict, `key "a"`, "before the deletion")
 }
 
 // An owner's own keys: patches on one that is absent join the incarnation which
-// the first of them creates; one that means another is rejected.
+// the first of them, by id, creates.
 func TestPatchesOnAnAbsentKeyShareItsIncarnation(t *testing.T) {
 	dir, w := newSetters(t)
 	use := Op{Field: "own", Verb: VerbAdd, Key: "k", Member: "uses", Value: []byte("1")}
-	first := deferUpdate(t, w, use)
-	deferUpdate(t, w, use)
+	first, second := deferUpdate(t, w, use), deferUpdate(t, w, use)
+	if second.Nonce < first.Nonce { // patches are folded in the order of their ids
+		first = second
+	}
 	update(t, w, ops(use))
 	var ref Ref
 	update(t, w, func(tx *Tx) error { ref, _ = tx.Ref("own", "k"); return nil })
@@ -431,4 +397,59 @@ func TestWriterClosesAfterWhatIsBeingSetPending(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// While the sidecar of the keys' owner cannot be used, a patch on one of its keys
+// stays where it is; removals and deletions wait for it.
+func TestPatchStaysWhileItsKeysCannotBeRead(t *testing.T) {
+	dir, w := newSetters(t)
+	maker := openSetter(t, dir, "maker", nil)
+	update(t, maker, ops(Op{Field: "skills", Verb: VerbSet, Key: "a", Member: "by", Value: []byte(`"me"`)}))
+	update(t, w, ops(op("tags", VerbInsert, `"x"`), Op{Field: "own", Verb: VerbInsert, Key: "k"}))
+	deferUpdate(t, w, Op{Field: "skills", Verb: VerbAdd, Key: "a", Member: "uses", Value: []byte("1")})
+	path := sidecarPath(dir, "maker")
+	text := readFile(t, path)
+	if err := os.WriteFile(path, []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	update(t, w, ops(op("n", VerbAdd, "1")))
+	name := pendingNames(t, w)[0]
+	for _, waits := range []Op{op("tags", VerbRemove, `"x"`), {Field: "own", Verb: VerbDelete, Key: "k"}} {
+		_, err := w.Update(t.Context(), ops(waits))
+		wantError(t, err, ErrUnreadable, name)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	update(t, w, ops(op("tags", VerbRemove, `"x"`)))
+	nonePending(t, w)
+	if diff := cmp.Diff(map[string]string{"skills": `{"a":{"uses":1}}`, "tags": "[]"}, values(t, w, "skills", "tags")); diff != "" {
+		t.Errorf("values (-want +got):\n%s", diff)
+	}
+}
+
+// A fold and a view go by the ids of patches, so that both reject the same one.
+func TestFoldAndViewRejectTheSamePatch(t *testing.T) {
+	for range 8 { // ids are random
+		dir, w := newSetters(t)
+		var patches []*PendingPatch
+		for range 3 {
+			deferUpdate(t, w, op("small", VerbAdd, "9223372036854775807"))
+		}
+		for _, name := range pendingNames(t, w) {
+			p, err := DecodePendingPatch([]byte(readFile(t, openPending(t, w).Path(name))), name, "tool", w.manifest.StateID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			patches = append(patches, p)
+		}
+		_, outs := Overlay(w.manifest, dir, "tool", document.New("tool", w.manifest.StateID), patches)
+		update(t, w, ops())
+		for _, p := range patches {
+			outcome, _ := Resolve(t.Context(), dir, "tool", Version{Nonce: p.ID})
+			if out := outs[p.ID] != nil; out != (outcome == NotApplied) {
+				t.Errorf("patch %s: a view rejects it: %t, and it resolved as %v", p.ID, out, outcome)
+			}
+		}
+	}
 }

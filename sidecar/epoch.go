@@ -12,38 +12,6 @@ import (
 // process on another boot.
 var self = process.Self
 
-// farthestClock is where the clock stops to count for epochs, in the year
-// 2112: a clock that runs wild must not use up the numbers.
-const farthestClock = 1 << 52
-
-// mostBelieved is the largest epoch that is believed where no sum vouches for
-// it: it leaves more epochs above than anybody will begin, so that a forged
-// number cannot use them up. Epochs that follow a forged one may pass it; then
-// a sidecar vouches for them.
-const mostBelieved = document.MaxEpoch - 1<<32
-
-// believed reports whether an epoch that a record names counts, though nothing
-// vouches for a record, where the sidecar vouches for the epoch vouched. Leases
-// that end without a commit leave the sidecar behind, by less than a slack.
-func believed(epoch, vouched uint64) bool {
-	const slack = 1 << 31
-	return epoch < mostBelieved || epoch <= vouched+slack && vouched >= mostBelieved
-}
-
-// vouchedEpoch returns the epoch of owner's sidecar if its sum vouches for it,
-// or 0.
-func vouchedEpoch(d *store.Store, owner, state string) uint64 {
-	raw, err := d.ReadFile(store.Sidecar(owner), nil, document.MaxSize)
-	if err != nil {
-		return 0
-	}
-	doc, err := document.Decode(raw)
-	if err != nil || doc.Belongs(owner, state) != nil {
-		return 0
-	}
-	return doc.Version.Epoch
-}
-
 // newEpoch returns an epoch that is larger than those given, than every other
 // epoch of this owner that is visible from here, and than the clock in
 // microseconds. So no version that anybody has seen is ever issued again, even
@@ -54,8 +22,9 @@ func (w *Writer) newEpoch(visible ...uint64) uint64 {
 	for _, epoch := range visible {
 		top = max(top, epoch)
 	}
+	const farthest = document.MaxEpoch - 1<<32 // a clock that runs wild must not use up the epochs
 	clock := uint64(max(w.clock().UnixMicro(), 0))
-	return max(top+1, min(clock, farthestClock))
+	return max(top+1, min(clock, farthest))
 }
 
 // sidecarEpoch returns the largest epoch that owner's sidecar shows, whatever
@@ -82,51 +51,23 @@ func (w *Writer) quarantinedEpoch() (epoch uint64) {
 	return epoch
 }
 
-// foreignEpoch returns the epoch of a sidecar that nothing vouches for, or 0.
+// foreignEpoch returns the epoch of a sidecar that nothing vouches for, or 0 if
+// it cannot have been begun.
 func foreignEpoch(raw []byte) uint64 {
 	doc, err := document.DecodeForeign(raw)
-	if err != nil {
+	if err != nil || doc.Version.Epoch >= document.MaxEpoch {
 		return 0
 	}
-	return believable(doc.Version.Epoch)
+	return doc.Version.Epoch
 }
 
-// believable returns an epoch for which nothing vouches, or 0 if it cannot have
-// been begun.
-func believable(epoch uint64) uint64 {
-	if epoch > mostBelieved {
-		return 0
-	}
-	return epoch
-}
-
-// Ends returns an error that wraps [ErrInvalid] if doc, which Freehold could have
-// written, has the largest epoch, or the largest number of a pending patch.
-// Nobody gets there by counting: another hand has written that, and the sum, too.
-// Nothing is lost, and no number begins again at the bottom; but sooner or later
-// nobody can write, or deferred.
-func Ends(doc *document.Document) error {
-	what := ""
-	switch {
-	case doc.Version.Epoch >= document.MaxEpoch:
-		what = "epoch"
-	case doc.Taken() >= document.MaxEpoch:
-		what = "number of a pending patch"
-	default:
+// checkVersion returns an error if no file can hold the version v: another hand
+// has written the largest epoch or revision there is.
+func (w *Writer) checkVersion(v Version) error {
+	if v.Epoch <= document.MaxEpoch && v.Revision <= document.MaxEpoch {
 		return nil
 	}
-	return fmt.Errorf("%w: it has the largest %s there is, %d, which only another hand can have written, so that none can follow: look at it, move it away, and set anew what is to stay", ErrInvalid, what, uint64(document.MaxEpoch))
-}
-
-// follows returns an error if there is no version v to follow base.
-func (w *Writer) follows(base *document.Document, v Version) error {
-	switch {
-	case v.Epoch > document.MaxEpoch:
-		return fmt.Errorf("%s: nothing was changed: %w", w.file(), Ends(base))
-	case v.Revision > document.MaxEpoch:
-		return fmt.Errorf("%s: %w: nothing was changed: it has the largest revision there is: open the owner again, which begins another epoch", w.file(), ErrInvalid)
-	}
-	return nil
+	return fmt.Errorf("%s: %w: nothing was changed: no version can follow the epoch and revision that another hand has written: move the file away", w.file(), ErrInvalid)
 }
 
 // nextVersion returns the version of a commit on top of base.

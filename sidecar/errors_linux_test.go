@@ -316,11 +316,5 @@ func TestErrorsSayWhatToDoOfQueues(t *testing.T) {
 	<-done
 }
 
-// TestErrorsSayWhatToDoOfWhatIsPutBack is about a patch whose number has passed.
-func TestErrorsSayWhatToDoOfWhatIsPutBack(t *testing.T) {
-	w, id, told := putBack(t)
-	said.Same(t, "deferred: a number that has passed", told, w.dir.Path(), "STATE", id, "PATCH")
-}
-
 // TestErrorsAreAllTold fails for an error that no test of the package provokes.
 func TestErrorsAreAllTold(t *testing.T) { said.Complete(t) }

@@ -21,21 +21,17 @@ import (
 type fold struct {
 	pending *store.PendingDir
 	before  int      // how many patches earlier versions of the commit have folded
-	kept    int      // of how many patches something is rejected of the next version
+	kept    int      // how many patches the next version rejects
 	listed  []string // the ids that the next version lists
 	fresh   []string // those that are new in it
 	done    []string // the files that can go then
-	out     []string // the files of patches that were rejected, which can go now
-
-	taken    uint64   // the highest number that was folded, or rejected, ever
-	left     []uint64 // the lower ones that were not
-	advances bool     // whether taken is new
+	out     []string // the files of rejected patches, which can go now
+	stuck   error    // why a patch cannot be folded, naming its file
 }
 
-// takePending takes the pending patches into the batch, before its own
-// changes: all of them, for those may be meant to come after. What is too much
-// for one version of the sidecar, it publishes in several, as long as late finds
-// nothing against one more.
+// takePending folds pending patches into the batch, before its own changes: all
+// that were there when the commit began. If they are too much for one version of
+// the sidecar, it publishes several, as long as late returns no error.
 func (b *batch) takePending(late func() error) error {
 	w := b.w
 	a, err := w.dir.OpenPending(w.owner)
@@ -43,29 +39,21 @@ func (b *batch) takePending(late func() error) error {
 		return fmt.Errorf("%w: nothing was changed: %w", ErrUnreadable, err)
 	}
 	b.fold.pending = a
-	names, err := ListPending(a, w.manifest.StateID)
+	names, err := a.Names()
 	if err != nil {
 		return fmt.Errorf("%w: nothing was changed: %w", ErrUnreadable, err)
 	}
-	if b.fold.taken = b.base.Taken(); len(names)+len(b.base.Folded()) == 0 {
+	if len(names)+len(b.base.Folded()) == 0 {
 		return nil
 	}
-	rest, certain, err := b.readPending(names)
+	rest, err := b.readPending(names)
 	if err != nil {
 		return fmt.Errorf("%w: nothing was changed: %w", ErrUnreadable, err)
 	}
-	for rest = SortPending(rest); ; {
+	for {
 		rest = b.takeSome(rest)
-		b.pass(names)
-		before := b.base.Folded()
-		if !certain {
-			// One of them may be a file that could not be read.
-			b.fold.listed = append(b.fold.listed, before...)
-			slices.Sort(b.fold.listed)
-			b.fold.listed = slices.Compact(b.fold.listed)
-		}
 		failpoint.Hit(failpoint.FoldListed)
-		if err := b.settleDropped(before); err != nil || len(rest) == 0 {
+		if err := b.settleDropped(b.base.Folded()); err != nil || len(rest) == 0 {
 			return err
 		}
 		if err := b.another(); err != nil {
@@ -77,63 +65,48 @@ func (b *batch) takePending(late func() error) error {
 	}
 }
 
-// readPending reads the patches called names. It returns those that are not in
-// the sidecar yet; certain is false if there are others that may be in it.
-func (b *batch) readPending(names []string) (fresh []*PendingPatch, certain bool, err error) {
-	w := b.w
+// readPending reads the patches called names, which are sorted, and returns those
+// that are not in the sidecar yet. The others go after the next publication.
+func (b *batch) readPending(names []string) (fresh []*PendingPatch, err error) {
 	folded := map[string]bool{}
 	for _, id := range b.base.Folded() {
-		folded[id] = !failpoint.Omitted(failpoint.RuleFoldedIDs)
+		folded[id] = true
 	}
-	certain = true
 	for _, name := range names {
+		if id, ok := patchID(name); ok && folded[id] {
+			b.fold.listed = append(b.fold.listed, id)
+			b.fold.done = append(b.fold.done, name)
+			continue
+		}
 		raw, err := b.fold.pending.ReadFile(name, nil, MaxPatch)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
 		if errors.Is(err, store.ErrFlooded) {
-			return nil, false, err
+			return nil, err
 		}
 		var p *PendingPatch
 		if err == nil {
-			p, err = DecodePendingPatch(raw, name, w.owner, w.manifest.StateID)
+			p, err = DecodePendingPatch(raw, name, b.w.owner, b.w.manifest.StateID)
 		} else {
 			err = store.WithRemedy(err, store.Remedy{Note: "look at it and move it away"})
 		}
-		switch {
-		case err != nil:
-			certain = certain && !b.mayBeIn(name)
-			w.tell(name, fmt.Errorf("%s: not folded: %w", b.fold.pending.Path(name), err))
-		case folded[p.ID]:
-			b.fold.listed = append(b.fold.listed, p.ID)
-			b.fold.done = append(b.fold.done, name)
-		case b.passed(p):
-			failpoint.Hit(failpoint.FoldPassed)
-			if b.fold.kept >= mostKept { // it counts for nobody, and the next commit goes on
-				continue
-			}
-			if dead, err := b.fold.pending.Free(name); err == nil && dead && (b.base.Remembers(p.ID) || b.reject(p, errPassed)) {
-				b.fold.out = append(b.fold.out, name)
-			}
-		default:
-			fresh = append(fresh, p)
+		if err != nil {
+			b.stick(name, err)
+			continue
 		}
+		fresh = append(fresh, p)
 	}
-	b.fold.kept = 0 // what the version folds has a bound of its own
-	if failpoint.Omitted(failpoint.RuleLeftover) {
-		b.fold.pending.RemoveAll(b.fold.done)
-		b.fold.pending.Sync()
-		b.fold.listed, b.fold.done = nil, nil
-	}
-	return fresh, certain, nil
+	return fresh, nil
 }
 
-// mayBeIn reports whether the sidecar could have the patch called name, which
-// cannot be read: if its number has passed, or it has none. Else it is one that
-// waits, for another release or declaration perhaps, and needs no id kept.
-func (b *batch) mayBeIn(name string) bool {
-	n := pendingNumber(name, b.w.manifest.StateID)
-	return n == 0 || b.base.HasPassed(n)
+// stick notes that the patch in the file name stays where it is.
+func (b *batch) stick(name string, err error) {
+	err = fmt.Errorf("%s: not folded: %w", b.fold.pending.Path(name), err)
+	if b.fold.stuck == nil {
+		b.fold.stuck = err
+	}
+	b.w.tell(name, err)
 }
 
 // settleDropped makes sure that the files of the ids in before that the next
@@ -144,7 +117,7 @@ func (b *batch) settleDropped(before []string) error {
 		listed[id] = true
 	}
 	drops := slices.ContainsFunc(before, func(id string) bool { return !listed[id] })
-	if !drops || b.w.cleared == b.base.Version || failpoint.Omitted(failpoint.RuleDropSync) {
+	if !drops || b.w.cleared == b.base.Version {
 		return nil
 	}
 	if err := b.fold.pending.Sync(); err != nil {

@@ -29,9 +29,9 @@ var sameText = cmp.FilterValues(
 // refused, whatever it says under a sum that is right; and that what is read
 // is written as it was.
 func FuzzPendingPatch(f *testing.F) {
-	const name, owner, state = "x.1.json", "tool", "0000000000000000000000000"
+	const name, owner, state = "0000000000001.json", "tool", "0000000000000000000000000"
 	p := PendingPatch{
-		ID: "0000000000001", Name: name, At: time.Unix(1_800_000_000, 1).UTC(),
+		ID: "0000000000001", At: time.Unix(1_800_000_000, 1).UTC(),
 		Writer: document.Writer{Program: "hook", Identity: process.Identity{PID: 7, Nonce: "n"}},
 		Ops: Patch{
 			{Field: "seen", Verb: VerbRaise, Key: "k", Value: []byte("1")},

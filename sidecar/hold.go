@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/freehold-dev/freehold/sidecar/document"
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
@@ -24,19 +23,9 @@ func (w *Writer) beginEpoch() error {
 	if err != nil {
 		return err
 	}
-	sidecar := w.sidecarEpoch()
-	visible := []uint64{sidecar, w.observedEpoch()}
-	for _, recorded := range lease.epochs() {
-		if believed(recorded, sidecar) {
-			visible = append(visible, recorded)
-		}
-	}
-	if w.epoch = w.newEpoch(visible...); w.epoch > document.MaxEpoch {
-		doc, err := w.read()
-		if err != nil {
-			return err
-		}
-		return w.follows(doc, Version{Epoch: w.epoch})
+	w.epoch = w.newEpoch(append(lease.epochs(), w.sidecarEpoch(), w.observedEpoch())...)
+	if err := w.checkVersion(Version{Epoch: w.epoch}); err != nil {
+		return err
 	}
 	w.holder = &Holder{Identity: self(), Program: w.program, Since: w.clock().UTC(), Invocation: invocation()}
 	return w.record(lease)

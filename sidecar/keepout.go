@@ -11,11 +11,11 @@ import (
 func (b *batch) reject(p *PendingPatch, why error) bool {
 	path, err := b.w.dir.Reject(keptName(b.w.owner, p.ID), p.raw, why.Error())
 	if err != nil {
-		b.w.tell(p.Name, fmt.Errorf("%s: not folded: %w; and it cannot be kept elsewhere: %w: mend that", b.fold.pending.Path(p.Name), why, err))
+		b.w.tell(PatchName(p.ID), fmt.Errorf("%s: not folded: %w; and it cannot be kept elsewhere: %w: mend that", b.fold.pending.Path(PatchName(p.ID)), why, err))
 		return false
 	}
 	b.fold.kept++
-	b.w.tell(p.Name, fmt.Errorf("%s: rejected of %s: %w: look at it there, and add by hand what is to count", path, b.w.file(), why))
+	b.w.tell(PatchName(p.ID), fmt.Errorf("%s: rejected of %s: %w: look at it there, and add by hand what is to count", path, b.w.file(), why))
 	return true
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar/document"
 	"github.com/freehold-dev/freehold/sidecar/internal/process"
 	"github.com/freehold-dev/freehold/sidecar/store"
 	"github.com/go-json-experiment/json"
@@ -96,9 +97,6 @@ func readLease(d *store.Store, owner, state string) (*Lease, error) {
 	if err = json.Unmarshal(raw, lease); err == nil {
 		err = lease.sound(owner, state)
 	}
-	if err == nil && lease.Epoch > mostBelieved && !believed(lease.Epoch, vouchedEpoch(d, owner, state)) {
-		err = fmt.Errorf("no clock and no sidecar ever led to the epoch %d", lease.Epoch)
-	}
 	if err != nil {
 		var head struct {
 			Epoch uint64 `json:"epoch"`
@@ -118,6 +116,8 @@ func (l *Lease) sound(owner, state string) error {
 		return fmt.Errorf("it is the record of owner %.80q", l.Owner)
 	case l.State != state:
 		return fmt.Errorf("it belongs to the state with the id %.80q, this one is %q", l.State, state)
+	case l.Epoch >= document.MaxEpoch:
+		return fmt.Errorf("no clock ever led to the epoch %d", l.Epoch)
 	case l.Holder != nil && l.Holder.Identity.PID <= 0:
 		return fmt.Errorf("its holder has the process id %d", l.Holder.Identity.PID)
 	}
@@ -138,7 +138,7 @@ func readRecord(d *store.Store, owner, state string, notice func(error)) (*Lease
 		if notice != nil {
 			notice(fmt.Errorf("%w: it was moved to %s and is written anew: nothing to do", err, kept.Path))
 		}
-		if lease.Epoch <= mostBelieved {
+		if lease.Epoch < document.MaxEpoch {
 			fresh.Epoch = lease.Epoch
 		}
 		return fresh, nil

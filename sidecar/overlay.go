@@ -10,20 +10,20 @@ import (
 )
 
 // Overlay returns doc, the sidecar of owner in the state directory dir, with
-// pending patches folded, as the next commit will take them in.
-// What a patch has written has its id for a version, and so has the incarnation
-// of a key that it creates; see [Version.IsPending]. outs says, by the patches'
-// ids, which are not in it, or not whole, and why.
+// patches folded, which are sorted by id, as the next commit will fold them. The
+// version of a field that a patch has changed, and of a key that it creates, is
+// the patch's id; see [Version.IsPending]. outs has, by id, the reasons why
+// patches are not folded.
 func Overlay(m *schema.Manifest, dir, owner string, doc *document.Document, patches []*PendingPatch) (whole *document.Document, outs map[string]error) {
 	declared := m.Declaration.Owners[owner]
 	b := &batch{w: &Writer{path: filepath.Join(dir, owner+".json"), manifest: m, owner: owner, declared: declared, known: declared}, base: doc}
 	outs = map[string]error{}
-	for _, p := range SortPending(patches) {
+	for _, p := range patches {
 		born := Version{Nonce: p.ID}
-		tx, kept, err := b.combine(p, nil, born)
+		tx, _, err := b.combine(p, nil, born)
 		b.takeOf(p, tx, born)
-		if err := errors.Join(err, errors.Join(kept...)); err != nil {
-			outs[p.ID] = fmt.Errorf("patch %s: %w: run `freehold fold %s`, which folds what it can and says where it keeps the rest", p.ID, err, owner)
+		if err != nil {
+			outs[p.ID] = fmt.Errorf("patch %s: %w: run `freehold fold %s`, which folds it or says where it keeps it", p.ID, err, owner)
 		}
 	}
 	whole = doc.Clone()
@@ -31,23 +31,23 @@ func Overlay(m *schema.Manifest, dir, owner string, doc *document.Document, patc
 	return whole, outs
 }
 
-// combine carries p's operations out on top of the batch. kept are the reasons
-// why some of them are left out: the incarnation that they mean is gone. If any
-// other cannot be carried out, err says why and none is.
-func (b *batch) combine(p *PendingPatch, others map[string]*snapshot, born Version) (tx *Tx, kept []error, err error) {
+// combine carries p's operations out on top of the batch. gone are the reasons
+// why some of them are left out: the incarnation that they mean was deleted. If
+// any other cannot be carried out, combine returns err and carries out none.
+func (b *batch) combine(p *PendingPatch, others map[string]*snapshot, born Version) (tx *Tx, gone []error, err error) {
 	tx = &Tx{batch: b, others: others, born: born}
 	for _, op := range p.Ops {
 		tx.Apply(op)
 		switch {
 		case errors.Is(tx.err, ErrConflict):
-			kept = append(kept, tx.err)
+			gone = append(gone, tx.err)
 			tx.err = nil
 		case tx.err != nil:
 			return nil, nil, tx.err
 		}
 	}
 	tx.done = true
-	return tx, kept, nil
+	return tx, gone, nil
 }
 
 // takeOf takes into the batch what combine carried out.
@@ -59,9 +59,9 @@ func (b *batch) takeOf(p *PendingPatch, tx *Tx, version Version) {
 	b.take(tx, &by)
 }
 
-// joined is entry for an operation of a pending patch. It joins the
-// incarnation of the key that it means; one that meant none joins the one that
-// there is, or creates it.
+// joined is entry for an operation of a pending patch. The operation joins the
+// incarnation of the key that it means; one that means an absent key joins the
+// present incarnation, or creates one.
 func (tx *Tx) joined(field, key string, at Version) (slot, error) {
 	own := tx.slot(place{field, key})
 	decider, decides := tx.decides(field)
@@ -72,9 +72,12 @@ func (tx *Tx) joined(field, key string, at Version) (slot, error) {
 		}
 		return slot{}, gone
 	}
-	if seen := tx.others[decider]; seen != nil && seen.err == nil {
+	if seen := tx.others[decider]; seen != nil { // a view has none: its join leaves out what is gone
 		keys, err := seen.keys(field)
-		if err == nil && seen.outlived(keys.slot(key), at) {
+		if err != nil {
+			return slot{}, err
+		}
+		if seen.outlived(keys.slot(key), at) {
 			return slot{}, gone
 		}
 	}

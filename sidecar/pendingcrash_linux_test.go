@@ -13,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
 	"github.com/freehold-dev/freehold/sidecar/internal/testkit/inject"
 	"github.com/google/go-cmp/cmp"
 )
@@ -21,11 +20,8 @@ import (
 func init() { roles["set"], roles["settwice"] = roleSet, roleSetTwice }
 
 // roleSet opens an owner of a state of setters and adds to a counter of it. It
-// prints the outcome and the id. A fourth argument is a rule to do without.
+// prints the outcome and the id.
 func roleSet(args []string) error {
-	if len(args) > 3 {
-		failpoint.Omit(args[3])
-	}
 	return printOutcome(setOnce(args[0], args[1], op(args[2], VerbAdd, "1000")))
 }
 
@@ -277,9 +273,8 @@ func TestFoldAndItsRecoveryMayBothBeKilled(t *testing.T) {
 	}
 }
 
-// ordered is the order of the calls of a fold by a process under the rules but
-// one.
-func ordered(t *testing.T, owner, field, rule string, prepare func(t *testing.T, dir string)) (calls []inject.Call) {
+// ordered returns the calls of a fold by another process, in order.
+func ordered(t *testing.T, owner, field string, prepare func(t *testing.T, dir string)) (calls []inject.Call) {
 	t.Helper()
 	if err := inject.Available(); err != nil {
 		t.Skipf("system calls cannot be intercepted: %v", err)
@@ -287,7 +282,7 @@ func ordered(t *testing.T, owner, field, rule string, prepare func(t *testing.T,
 	dir, w := newSetters(t)
 	w.Close()
 	prepare(t, dir)
-	command := inject.Command{Path: os.Args[0], Args: []string{dir, owner, field, rule}, Env: append(os.Environ(), roleVar+"=set")}
+	command := inject.Command{Path: os.Args[0], Args: []string{dir, owner, field}, Env: append(os.Environ(), roleVar+"=set")}
 	r, err := inject.Run(t.Context(), command, inject.Plan{Marked: true, Calls: []string{"renameat", "renameat2", "unlinkat", "fsync", "linkat"}})
 	if err != nil || len(r.Stdout) == 0 {
 		t.Fatalf("%v; stderr %s", err, r.Stderr)
@@ -340,24 +335,18 @@ func TestStepsAreSyncedInOrder(t *testing.T) {
 		return renamed >= 0 && renamed < position(calls, 0, "unlinkat", ".json")
 	}
 	for _, law := range []struct {
-		name, owner, field, rule string
-		prepare                  func(*testing.T, string)
-		holds                    func([]inject.Call) bool
+		name, owner, field string
+		prepare            func(*testing.T, string)
+		holds              func([]inject.Call) bool
 	}{
-		{"a fold is synced before it unlinks", "light", "ticks", failpoint.RuleFoldSync, onePending, foldSynced},
-		{"unlinking is synced", "light", "ticks", "", onePending, unlinkSynced},
-		{"an id is dropped when its file cannot come back", "light", "ticks", failpoint.RuleDropSync, folded, dropSynced},
-		{"what is left over is published again before it is unlinked", "tool", "n", failpoint.RuleLeftover, left, leftPublished},
+		{"a fold is synced before it unlinks", "light", "ticks", onePending, foldSynced},
+		{"unlinking is synced", "light", "ticks", onePending, unlinkSynced},
+		{"an id is dropped when its file cannot come back", "light", "ticks", folded, dropSynced},
+		{"what is left over is published again before it is unlinked", "tool", "n", left, leftPublished},
 	} {
 		t.Run(law.name, func(t *testing.T) {
-			if calls := ordered(t, law.owner, law.field, "", law.prepare); !law.holds(calls) {
+			if calls := ordered(t, law.owner, law.field, law.prepare); !law.holds(calls) {
 				t.Errorf("it is not so: %v", calls)
-			}
-			if law.rule == "" {
-				return
-			}
-			if calls := ordered(t, law.owner, law.field, law.rule, law.prepare); law.holds(calls) {
-				t.Errorf("without the rule %s it is so too: %v", law.rule, calls)
 			}
 		})
 	}
@@ -392,24 +381,16 @@ func TestNoCommitFollowsOneWhoseUnlinkingIsNotSynced(t *testing.T) {
 // A patch is on the disk, with its name, before anybody hears that it is set
 // pending.
 func TestPatchIsSyncedBeforeItIsAcknowledged(t *testing.T) {
-	calls := func(rule string) []inject.Call {
-		var other *Writer
-		defer func() { other.lock.Release() }()
-		return ordered(t, "tool", "n", rule, func(t *testing.T, dir string) {
-			other = openSetter(t, dir, "tool", nil)
-			if err := other.lock.Acquire(t.Context(), time.Minute); err != nil {
-				t.Fatal(err)
-			}
-		})
-	}
-	synced := func(calls []inject.Call) bool {
-		linked := slices.IndexFunc(calls, func(c inject.Call) bool { return c.Name == "linkat" || c.Name == "renameat2" })
-		return linked > 0 && calls[linked-1].Name == "fsync" && position(calls, linked, "fsync", "tool.pending") > linked
-	}
-	if c := calls(""); !synced(c) {
-		t.Errorf("it is not so: %v", c)
-	}
-	if c := calls(failpoint.RulePatchSaved); synced(c) {
-		t.Errorf("without the rule it is so too: %v", c)
+	var other *Writer
+	defer func() { other.lock.Release() }()
+	calls := ordered(t, "tool", "n", func(t *testing.T, dir string) {
+		other = openSetter(t, dir, "tool", nil)
+		if err := other.lock.Acquire(t.Context(), time.Minute); err != nil {
+			t.Fatal(err)
+		}
+	})
+	linked := slices.IndexFunc(calls, func(c inject.Call) bool { return c.Name == "linkat" || c.Name == "renameat2" })
+	if linked <= 0 || calls[linked-1].Name != "fsync" || position(calls, linked, "fsync", "tool.pending") < linked {
+		t.Errorf("it is not so: %v", calls)
 	}
 }

@@ -90,72 +90,50 @@ func TestAcceptKeepsWhatIsSetPending(t *testing.T) {
 	nonePending(t, w)
 }
 
-// A patch that was rejected as a whole stays out, also if its file is still there
-// and by now it would fit: somebody was told to add by hand what is to count.
+// A patch that was rejected stays out, also if its file came back and by now it
+// would fit: somebody was told to add by hand what is to count.
 func TestPatchThatWasRejectedStaysOut(t *testing.T) {
-	for name, set := range map[string]func(t *testing.T, w *Writer, ops Patch) Version{
-		"a number that has passed": func(t *testing.T, w *Writer, ops Patch) Version { return deferUpdate(t, w, ops...) },
-		"no number":                numberless,
-	} {
-		t.Run(name, func(t *testing.T) {
-			_, w := newSetters(t)
-			update(t, w, ops(op("small", VerbAdd, "9223372036854775807")))
-			id := set(t, w, Patch{op("n", VerbAdd, "1"), op("small", VerbAdd, "1")})
-			file := filepath.Join(w.dir.Path(), ".freehold", "tool.pending", pendingNames(t, w)[0])
-			text := readFile(t, file)
-			update(t, w, ops(op("small", VerbAdd, "-5"))) // after it was rejected
-			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			update(t, w, ops())
-			if diff := cmp.Diff(map[string]string{"small": "9223372036854775802"}, values(t, w, "n", "small")); diff != "" {
-				t.Errorf("values (-want +got):\n%s", diff)
-			}
-			nonePending(t, w)
-			got, err := Resolve(t.Context(), w.dir.Path(), "tool", id)
-			if wantError(t, err, ErrRejected); got != NotApplied {
-				t.Errorf("resolved as %v", got)
-			}
-		})
+	_, w := newSetters(t)
+	update(t, w, ops(op("small", VerbAdd, "9223372036854775807")))
+	id := deferUpdate(t, w, op("n", VerbAdd, "1"), op("small", VerbAdd, "1"))
+	file := filepath.Join(w.dir.Path(), ".freehold", "tool.pending", pendingNames(t, w)[0])
+	text := readFile(t, file)
+	update(t, w, ops(op("small", VerbAdd, "-5"))) // after it was rejected
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	update(t, w, ops())
+	if diff := cmp.Diff(map[string]string{"small": "9223372036854775802"}, values(t, w, "n", "small")); diff != "" {
+		t.Errorf("values (-want +got):\n%s", diff)
+	}
+	nonePending(t, w)
+	got, err := Resolve(t.Context(), w.dir.Path(), "tool", id)
+	if wantError(t, err, ErrRejected); got != NotApplied {
+		t.Errorf("resolved as %v", got)
 	}
 }
 
-// numberless sets a patch pending as an older release did.
-func numberless(t *testing.T, w *Writer, ops Patch) Version {
-	t.Helper()
-	p := &PendingPatch{Name: "a.1.json", ID: "0000000000001", At: time.Now(), Ops: ops}
-	raw, err := p.encode("tool", w.manifest.StateID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(w.dir.Path(), ".freehold", "tool.pending", p.Name), raw, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return Version{Nonce: p.ID}
-}
-
-// A patch of which a part is to be kept, where nothing can be kept, is not taken
-// in at all, and later once.
-func TestPatchThatCannotBeKeptIsFoldedOnce(t *testing.T) {
+// A patch that is to be rejected, where nothing can be kept, stays pending.
+func TestPatchThatCannotBeKeptStays(t *testing.T) {
 	dir, w := newSetters(t)
+	update(t, w, ops(op("small", VerbAdd, "9223372036854775807")))
 	quarantine := filepath.Join(dir, ".freehold", "quarantine")
 	if err := os.WriteFile(quarantine, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	numberless(t, w, Patch{op("n", VerbAdd, "1"), {
-		Field: "own", Key: "gone", Member: "uses", At: Version{Epoch: 1, Revision: 1, Nonce: "0000000000002"}, Verb: VerbAdd, Value: []byte("1"),
-	}})
+	deferUpdate(t, w, op("n", VerbAdd, "1"), op("small", VerbAdd, "1"))
 	for range 2 {
-		if c := update(t, w, ops(op("n", VerbAdd, "10"))); c.Folded != 0 {
+		if c := update(t, w, ops(op("n", VerbAdd, "10"))); c.Folded != 0 || len(pendingNames(t, w)) != 1 {
 			t.Errorf("the commit is %+v", c)
 		}
 	}
 	if err := os.Remove(quarantine); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(map[string]string{"n": "21"}, values(t, w, "n")); diff != "" {
+	if diff := cmp.Diff(map[string]string{"n": "20"}, values(t, w, "n")); diff != "" {
 		t.Errorf("values (-want +got):\n%s", diff)
 	}
+	nonePending(t, w)
 }
 
 // An Open that has to bring the manifest up waits for another that does no

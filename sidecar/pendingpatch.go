@@ -2,7 +2,6 @@ package sidecar
 
 import (
 	"bytes"
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -13,7 +12,6 @@ import (
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/document"
-	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
 	"github.com/freehold-dev/freehold/sidecar/internal/process"
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -37,20 +35,14 @@ const (
 // A PendingPatch is a patch that could not wait for its owner's lock: the content
 // of one file that is never changed.
 type PendingPatch struct {
-	// ID is drawn at random for each patch.
+	// ID is drawn at random. The file is called after it.
 	ID string
-	// Name is the name of the file.
-	Name string
-	// Number is its place in the order, in the name. It is 0 for one that an
-	// older release deferred.
-	Number uint64
-	// At is when it was deferred, by its writer's clock. No process sets
-	// one pending before one that it has deferred earlier.
+	// At is the time of the deferral, by the writer's clock.
 	At time.Time
-	// Writer is who deferred it.
+	// Writer is the process that deferred the patch.
 	Writer document.Writer
-	// Ops is what it changes. Each names the incarnation of the key that it
-	// means, unless there was none.
+	// Ops are its operations. Each names the incarnation of the key that it
+	// means; without one it means a key that was absent.
 	Ops Patch
 
 	raw []byte
@@ -64,7 +56,6 @@ type pendingFile struct {
 	Format int            `json:"format"`
 	Owner  string         `json:"owner"`
 	State  string         `json:"state"`
-	Name   string         `json:"name,omitzero"` // of one without a number
 	ID     string         `json:"id"`
 	At     jsontext.Value `json:"at"`
 	Writer pendingWriter  `json:"writer"`
@@ -97,12 +88,8 @@ func (p *PendingPatch) encode(owner, stateID string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	name := p.Name
-	if pendingNumber(name, stateID) != 0 { // nobody knows it yet
-		name = ""
-	}
 	text, err := json.Marshal(pendingFile{
-		Format: pendingFormat, Owner: owner, State: stateID, Name: name, ID: p.ID, At: at,
+		Format: pendingFormat, Owner: owner, State: stateID, ID: p.ID, At: at,
 		Writer: pendingWriter{p.Writer.Program, p.Writer.Identity}, Ops: ops, Sum: noPendingSum,
 	}, json.Deterministic(true))
 	if err != nil {
@@ -139,20 +126,17 @@ func DecodePendingPatch(raw []byte, name, owner, stateID string) (*PendingPatch,
 	if f.Format == pendingFormat {
 		at, err = schema.Time{}.Decode(f.At)
 	}
-	number := pendingNumber(name, stateID)
 	switch {
 	case f.Format != pendingFormat || err != nil:
 		return nil, fmt.Errorf("%w: it has format %d and this release reads %d: it stays for that release; use it", ErrNewer, f.Format, pendingFormat)
-	case f.Owner != owner || f.State != stateID || f.Name != name && (f.Name != "" || number == 0):
-		return nil, fmt.Errorf("%w: it is the patch %.80q of owner %.80q in the state %.80q: move it to where it belongs", ErrForeign, f.Name, f.Owner, f.State)
-	case !process.ValidNonce(f.ID):
-		return nil, fmt.Errorf("%w: %.80q is no id: look at it, and move it away", ErrForeign, f.ID)
+	case f.Owner != owner || f.State != stateID || PatchName(f.ID) != name || !process.ValidNonce(f.ID):
+		return nil, fmt.Errorf("%w: it is the patch %.80q of owner %.80q in the state %.80q: move it to where it belongs", ErrForeign, f.ID, f.Owner, f.State)
 	}
 	ops, err := decodeOps(f.Ops)
 	if err != nil {
 		return nil, err
 	}
-	return &PendingPatch{ID: f.ID, Name: name, Number: number, At: at, Writer: document.Writer{Program: f.Writer.Program, Identity: f.Writer.Identity}, Ops: ops, raw: raw}, nil
+	return &PendingPatch{ID: f.ID, At: at, Writer: document.Writer{Program: f.Writer.Program, Identity: f.Writer.Identity}, Ops: ops, raw: raw}, nil
 }
 
 // unsummed says what is wrong with a file that does not end in its sum. What was
@@ -203,8 +187,21 @@ func otherLayout(format string, args ...any) error {
 	return fmt.Errorf("%w: %w: it stays for that release; use it", ErrNewer, fmt.Errorf(format, args...))
 }
 
-// commutingVerbs are those that a pending patch may have.
-var commutingVerbs = []Verb{VerbAdd, VerbRaise, VerbLower, VerbInsert, VerbRemove, VerbDelete}
+// commutingVerbs are the verbs of a pending patch: in every order they have the
+// same effect. A removal has not, so it waits for the lock or fails.
+var commutingVerbs = []Verb{VerbAdd, VerbRaise, VerbLower, VerbInsert}
+
+// PatchName returns the name of the file of the patch id.
+func PatchName(id string) string { return id + patchSuffix }
+
+const patchSuffix = ".json"
+
+// patchID returns the id in the name of a patch's file, or false if there is
+// none.
+func patchID(name string) (string, bool) {
+	id, ok := strings.CutSuffix(name, patchSuffix)
+	return id, ok && process.ValidNonce(id)
+}
 
 // takePendingSum puts zeros in the place of the sum of text and reports whether
 // it was right.
@@ -218,27 +215,4 @@ func takePendingSum(text []byte) bool {
 	copy(text[start:end], noPendingSum)
 	sum := sha256.Sum256(text)
 	return string(digits) == hex.EncodeToString(sum[:])
-}
-
-// SortPending puts patches in the order in which they are folded: by number.
-// Those that have none come first, by the time at which they were deferred, and
-// where that says nothing, by name. It returns them without copies: of two with
-// one id, the second.
-func SortPending(patches []*PendingPatch) []*PendingPatch {
-	byClocks := failpoint.Omitted(failpoint.RuleOrder)
-	slices.SortFunc(patches, func(a, b *PendingPatch) int {
-		if a.Number != b.Number && !byClocks {
-			return cmp.Compare(a.Number, b.Number)
-		}
-		if order := a.At.Compare(b.At); order != 0 {
-			return order
-		}
-		return strings.Compare(a.Name, b.Name)
-	})
-	ids := make(map[string]bool, len(patches))
-	return slices.DeleteFunc(patches, func(p *PendingPatch) bool {
-		again := ids[p.ID]
-		ids[p.ID] = true
-		return again
-	})
 }

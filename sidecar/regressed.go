@@ -88,9 +88,7 @@ func after(version Version) string {
 // an upgrade has begun.
 func (w *Writer) observedEpoch() (epoch uint64) {
 	for s := range w.sightings() {
-		if s.Owner == "" || s.Version.Epoch <= mostBelieved {
-			epoch = max(epoch, s.Version.Epoch)
-		}
+		epoch = max(epoch, s.Version.Epoch)
 	}
 	return epoch
 }

@@ -48,7 +48,7 @@ func Accept(ctx context.Context, dir, owner string, o *Options) (Accepted, error
 		case !gone && !regressed:
 			return Accepted{Commit: Commit{Outcome: Unchanged, Version: doc.Version}}, nil
 		case gone && regressed:
-			c, err := w.beginAnew(doc)
+			c, err := w.beginAnew(doc.Folded())
 			return Accepted{Commit: c}, err
 		}
 	}
@@ -94,9 +94,11 @@ func WasAccepted(program string, v Version) bool {
 // that no owner declares stay as they are.
 func (b *batch) takeIn() error {
 	w := b.w
-	w.forgetPending(b.base)
+	if b.base.Owner != w.owner || b.base.State != w.manifest.StateID {
+		b.base.SetFolded(nil, nil) // those are patches of another owner or state
+	}
 	b.base.Owner, b.base.State = w.owner, w.manifest.StateID
-	b.next = w.firstVersion(believable(b.base.Version.Epoch))
+	b.next = w.firstVersion(b.base.Version.Epoch)
 	b.changes = map[place]slot{}
 	for _, name := range b.base.Names() {
 		value, err := w.advice().acceptable(w.owner, name, b.base)
@@ -121,41 +123,26 @@ func (b *batch) takeIn() error {
 	return nil
 }
 
-// forgetPending takes out of foreign, which another hand wrote, what it says of
-// pending patches if that is not about those of this owner, or cannot be: by
-// the numbers of another state, those that wait here would have passed, and be
-// lost.
-func (w *Writer) forgetPending(foreign *document.Document) {
-	switch {
-	case foreign.Owner != w.owner || foreign.State != w.manifest.StateID:
-		foreign.TakePending(document.New(w.owner, w.manifest.StateID))
-	case foreign.Taken() > mostBelieved: // and nobody could deferred a patch
-		foreign.SetTaken(0, nil)
-	}
-}
-
-// hadFolded returns a document that says of pending patches what the file in
-// the place of the sidecar does, whoever wrote that, as far as it can be read.
-func (w *Writer) hadFolded() *document.Document {
+// folded returns the ids of patches that the file in the place of the sidecar
+// lists as folded, as far as it can be read.
+func (w *Writer) folded() []string {
 	raw, err := w.dir.ReadFile(store.Sidecar(w.owner), nil, document.MaxSize)
-	if err == nil {
-		if was, err := document.DecodeForeign(raw); err == nil {
-			w.forgetPending(was)
-			return was
-		}
+	if err != nil {
+		return nil
 	}
-	return document.New(w.owner, w.manifest.StateID)
+	was, err := document.DecodeForeign(raw)
+	if err != nil || was.Owner != w.owner || was.State != w.manifest.StateID {
+		return nil
+	}
+	return was.Folded()
 }
 
 // beginAnew puts an empty sidecar in the place of none, so that whoever has
-// observed the one that was there sees that this was meant. What was had taken
-// in, as far as that can be read, stays so, and is not folded again.
-func (w *Writer) beginAnew(was *document.Document) (Commit, error) {
+// observed the one that was there sees that this was meant. The patches folded
+// are not folded again.
+func (w *Writer) beginAnew(folded []string) (Commit, error) {
 	b := &batch{w: w, base: document.New(w.owner, w.manifest.StateID), next: w.firstVersion()}
-	b.base.TakePending(was)
-	if was.Taken() > mostBelieved { // no number could follow: see Ends
-		b.base.SetTaken(0, nil)
-	}
+	b.base.SetFolded(folded, nil)
 	if err := b.write(true); err != nil {
 		return Commit{}, err
 	}
@@ -182,7 +169,7 @@ func Quarantine(ctx context.Context, dir, owner string, o *Options) (store.Quara
 		return store.Quarantined{}, err
 	}
 	defer release()
-	was := w.hadFolded()
+	folded := w.folded()
 	pending, err := w.dir.Quarantine(store.Sidecar(owner))
 	if errors.Is(err, fs.ErrNotExist) {
 		return pending, fmt.Errorf("%s: nothing to move aside: %w", w.file(), fs.ErrNotExist)
@@ -190,7 +177,7 @@ func Quarantine(ctx context.Context, dir, owner string, o *Options) (store.Quara
 	if err != nil {
 		return pending, advised(err)
 	}
-	if _, err := w.beginAnew(was); err != nil {
+	if _, err := w.beginAnew(folded); err != nil {
 		return pending, fmt.Errorf("it was moved to %s, and no empty one took its place: %w", pending.Path, err)
 	}
 	return pending, nil

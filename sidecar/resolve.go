@@ -22,8 +22,8 @@ var ErrUnknown = errors.New("unknown")
 // forgotten v.
 //
 // Of a pending patch it says, without a lock, whether it still is:
-// [Deferred], or [Applied] if a commit has taken it in, or [NotApplied] with an
-// error that wraps [ErrRejected] if it could not be folded whole.
+// [Deferred], or [Applied] if a commit has folded it, or [NotApplied] with an
+// error that wraps [ErrRejected] if a commit has rejected it.
 func Resolve(ctx context.Context, dir, owner string, v Version) (Outcome, error) {
 	sd, err := store.Open(dir)
 	if err != nil {
@@ -74,7 +74,7 @@ func (w *Writer) resolve(doc *document.Document, v Version) (Outcome, error) {
 // only when the sidecar has the patch.
 func (w *Writer) resolvePending(ctx context.Context, v Version) (Outcome, error) {
 	for ctx.Err() == nil {
-		_, there, err := w.findPending(v.Nonce)
+		there, err := w.hasPending(v.Nonce)
 		if err != nil {
 			return NotApplied, err
 		}
@@ -83,30 +83,16 @@ func (w *Writer) resolvePending(ctx context.Context, v Version) (Outcome, error)
 		case err != nil:
 			return NotApplied, err
 		case doc.HasFolded(v.Nonce) || doc.Remembers(v.Nonce):
-			return w.takenIn(v)
+			return Applied, w.dir.Sync()
 		case !there:
 			return w.gonePending(v)
 		}
-		p, there, err := w.findPending(v.Nonce)
-		switch {
-		case err != nil:
-			return NotApplied, err
-		case there && doc.HasPassed(p.Number):
-			return NotApplied, nil
-		case there:
-			return Deferred, nil
+		if there, err = w.hasPending(v.Nonce); err != nil || there {
+			return Deferred, err
 		}
-		// It was folded between.
+		// A commit folded it between.
 	}
 	return NotApplied, fmt.Errorf("%s: %w", w.file(), context.Cause(ctx))
-}
-
-// takenIn answers for a patch that the sidecar has, all of it or a part.
-func (w *Writer) takenIn(v Version) (Outcome, error) {
-	if why, err := w.dir.Kept(keptName(w.owner, v.Nonce)); err == nil {
-		return Applied, fmt.Errorf("%s: a part of patch %s is %w: %s: look at it in .freehold/quarantine", w.file(), v.Nonce, ErrRejected, why)
-	}
-	return Applied, w.dir.Sync()
 }
 
 func (w *Writer) gonePending(v Version) (Outcome, error) {
@@ -120,28 +106,20 @@ func (w *Writer) gonePending(v Version) (Outcome, error) {
 	return NotApplied, fmt.Errorf("%s: %w: patch %s is not deferred, and of those that were folded the sidecar remembers %d at most: look in a view whether what it changed is there", w.file(), ErrUnknown, v.Nonce, document.MaxRecent)
 }
 
-// findPending returns the patch with the id, if it is deferred.
-func (w *Writer) findPending(id string) (p *PendingPatch, there bool, err error) {
+// hasPending reports whether the patch id is pending.
+func (w *Writer) hasPending(id string) (bool, error) {
 	a, err := w.dir.OpenPending(w.owner)
 	if err != nil {
-		return nil, false, fmt.Errorf("%w: %w", ErrUnreadable, err)
+		return false, fmt.Errorf("%w: %w", ErrUnreadable, err)
 	}
 	defer a.Close()
-	names, err := a.Names()
+	raw, err := a.ReadFile(PatchName(id), nil, MaxPatch)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
 	if err != nil {
-		return nil, false, fmt.Errorf("%w: %w", ErrUnreadable, err)
+		return false, fmt.Errorf("%w: %w", ErrUnreadable, err)
 	}
-	for _, name := range names {
-		raw, err := a.ReadFile(name, nil, MaxPatch)
-		if errors.Is(err, store.ErrFlooded) {
-			return nil, false, fmt.Errorf("%w: %w", ErrUnreadable, err)
-		}
-		if err != nil {
-			continue // gone, or none that this release has deferred
-		}
-		if p, err := DecodePendingPatch(raw, name, w.owner, w.manifest.StateID); err == nil && p.ID == id {
-			return p, true, nil
-		}
-	}
-	return nil, false, nil
+	_, err = DecodePendingPatch(raw, PatchName(id), w.owner, w.manifest.StateID)
+	return err == nil, nil
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/freehold-dev/freehold/sidecar/document"
 	"github.com/freehold-dev/freehold/sidecar/internal/process"
 	"golang.org/x/sys/unix"
 )
@@ -119,7 +120,7 @@ func TestRetireByNumberNeedsARecord(t *testing.T) {
 // An epoch that somebody got wrong is no epoch that has begun.
 func TestRetireOfAWrongEpochUsesNoneUp(t *testing.T) {
 	dir := newState(t)
-	const wrong = farthestClock + 1
+	const wrong = document.MaxEpoch
 	p := &Prepared{Dir: dir, Owner: "watchdog", Holding: Holding{Epoch: wrong, Holder: Holder{Identity: process.Identity{PID: 4242}}}}
 	if r, err := p.Retire(t.Context(), brief()); err != nil || r.Outcome != AlreadyGone || has(r, ProofGone) {
 		t.Errorf("%v (%v)", r, err)

@@ -135,7 +135,7 @@ func parseSeen(text string) (state string, versions map[string]Version, err erro
 		if err := v.UnmarshalText([]byte(version)); err != nil {
 			return "", nil, err
 		}
-		if v.Epoch > mostBelieved {
+		if v.Epoch >= document.MaxEpoch {
 			return "", nil, fmt.Errorf("no epoch is as large as %d", v.Epoch)
 		}
 		versions[name] = v

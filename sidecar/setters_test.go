@@ -135,3 +135,28 @@ func nonePending(t *testing.T, w *Writer) {
 		t.Errorf("still deferred: %v", names)
 	}
 }
+
+// shown returns the value of w's field in a view: with pending patches folded.
+func shown(t *testing.T, w *Writer, field string) string {
+	t.Helper()
+	a := openPending(t, w)
+	mine := w.lookAt(w.owner, new(decider))
+	if mine.err != nil {
+		t.Fatal(mine.err)
+	}
+	var patches []*PendingPatch
+	for _, name := range pendingNames(t, w) {
+		p, err := DecodePendingPatch([]byte(readFile(t, a.Path(name))), name, w.owner, w.manifest.StateID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !mine.doc.HasFolded(p.ID) {
+			patches = append(patches, p)
+		}
+	}
+	whole, outs := Overlay(w.manifest, w.dir.Path(), w.owner, mine.doc, patches)
+	if len(outs) > 0 {
+		t.Error(outs)
+	}
+	return string(whole.Value(field))
+}

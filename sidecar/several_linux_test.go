@@ -19,9 +19,12 @@ import (
 // sidecar fold.
 const severalVersions = 45
 
-// large is an operation that changes nothing, and that few have room for in one
-// version.
-var large = op("tags", VerbRemove, `"`+strings.Repeat("x", 20_000)+`"`)
+// large is an operation of which one version has room for few; only the first
+// changes anything.
+var large = op("tags", VerbInsert, `"`+strings.Repeat("x", 20_000)+`"`)
+
+// inserted is the value of tags with last and the element of large.
+var inserted = `["last",` + string(large.Value) + `]`
 
 // newPile makes a state in which tool has deferred more than one version takes
 // in: severalVersions patches that add 1 to n and insert last into its tags.
@@ -69,23 +72,22 @@ func TestCommitFoldsNoLongerThanItsTime(t *testing.T) {
 	if folded != severalVersions || busy < 2 {
 		t.Errorf("%d patches were folded, and %d calls were busy", folded, busy)
 	}
-	if diff := cmp.Diff(map[string]string{"n": fmt.Sprint(1000 + severalVersions), "tags": `["last"]`}, values(t, w, "n", "tags")); diff != "" {
+	if diff := cmp.Diff(map[string]string{"n": fmt.Sprint(1000 + severalVersions), "tags": inserted}, values(t, w, "n", "tags")); diff != "" {
 		t.Errorf("values (-want +got):\n%s", diff)
 	}
 }
 
 // Of an owner that defers, a commit whose time is over is deferred, and
-// comes after what it could not fold.
 func TestCommitThatFoldsTooLongIsSetPendingItself(t *testing.T) {
 	dir, w := newPile(t)
-	c := update(t, openSetter(t, dir, "tool", &Options{Wait: -1}), ops(op("tags", VerbRemove, `"last"`)))
+	c := update(t, openSetter(t, dir, "tool", &Options{Wait: -1}), ops(op("tags", VerbInsert, `"last"`)))
 	if c.Outcome != Deferred || !c.Version.IsPending() || c.Folded == 0 || c.Folded == severalVersions {
 		t.Errorf("the commit is %+v", c)
 	}
 	if left := len(pendingNames(t, w)); left != severalVersions-c.Folded+1 {
 		t.Errorf("%d are deferred after %+v", left, c)
 	}
-	want := map[string]string{"n": fmt.Sprint(severalVersions), "tags": "[]"}
+	want := map[string]string{"n": fmt.Sprint(severalVersions), "tags": inserted}
 	if diff := cmp.Diff(want, map[string]string{"n": shown(t, w, "n"), "tags": shown(t, w, "tags")}); diff != "" {
 		t.Errorf("a view (-want +got):\n%s", diff)
 	}
@@ -113,7 +115,7 @@ func TestOthersGoOnWhenACommitIsCalledOff(t *testing.T) {
 		for i, said := range []chan answer{first, second} {
 			ctx := map[int]context.Context{0: ctx, 1: t.Context()}[i]
 			go func() {
-				c, err := long.Update(ctx, ops(op("n", VerbAdd, "1000"), op("tags", VerbRemove, `"last"`)))
+				c, err := long.Update(ctx, ops(op("n", VerbAdd, "1000"), op("tags", VerbInsert, `"last"`)))
 				said <- answer{c, err}
 			}()
 			for in := 0; in != i+1; time.Sleep(time.Millisecond) {
@@ -139,7 +141,7 @@ func TestOthersGoOnWhenACommitIsCalledOff(t *testing.T) {
 	if on.err != nil || on.Outcome != Applied || on.Folded != severalVersions-off.Folded {
 		t.Errorf("the other is %+v (%v), after %+v", on.Commit, on.err, off.Commit)
 	}
-	if diff := cmp.Diff(map[string]string{"n": fmt.Sprint(1000 + severalVersions), "tags": "[]"}, values(t, w, "n", "tags")); diff != "" {
+	if diff := cmp.Diff(map[string]string{"n": fmt.Sprint(1000 + severalVersions), "tags": inserted}, values(t, w, "n", "tags")); diff != "" {
 		t.Errorf("values (-want +got):\n%s", diff)
 	}
 }
@@ -174,10 +176,10 @@ func TestCommitKeepsOutNoLongerThanItsTime(t *testing.T) {
 func TestUnknownPatchesTakeNoTime(t *testing.T) {
 	dir, w := newSetters(t)
 	for n := range uint64(severalVersions) {
-		p := &PendingPatch{ID: fmt.Sprintf("%013d", n), At: time.Now(), Ops: Patch{op("more", VerbAdd, "3"), large}, Name: pendingName(w.manifest.StateID, n+1)}
+		p := &PendingPatch{ID: fmt.Sprintf("%013d", n), At: time.Now(), Ops: Patch{op("more", VerbAdd, "3"), large}}
 		raw, err := p.encode("tool", w.manifest.StateID)
 		if err == nil {
-			err = os.WriteFile(filepath.Join(dir, ".freehold", "tool.pending", p.Name), raw, 0o600)
+			err = os.WriteFile(filepath.Join(dir, ".freehold", "tool.pending", PatchName(p.ID)), raw, 0o600)
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -201,12 +203,12 @@ func TestUnknownPatchesTakeNoTime(t *testing.T) {
 }
 
 // Where files of the first version's patches cannot be removed, the next says
-// still that it has them: what stays is not taken for one that came too late.
+// still that it has them.
 func TestPatchesThatCannotBeRemovedAreListedByEachVersion(t *testing.T) {
 	dir, _ := newPile(t)
 	var told []error
 	w := openSetter(t, dir, "tool", &Options{Wait: time.Minute, Notice: func(err error) { told = append(told, err) }})
-	file := filepath.Join(dir, ".freehold", "tool.pending", pendingName(w.manifest.StateID, 1))
+	file := filepath.Join(dir, ".freehold", "tool.pending", pendingNames(t, w)[0])
 	text := readFile(t, file)
 	failpoint.Set(func(step string) {
 		if step == failpoint.FoldPublished {

@@ -26,7 +26,7 @@ func TestUnknownPatchesStay(t *testing.T) {
 		defer a.Close()
 		raw, err := p.encode("tool", w.manifest.StateID)
 		if err == nil {
-			err = os.WriteFile(a.Path(p.Name), damage(raw), 0o600)
+			err = os.WriteFile(a.Path(PatchName(p.ID)), damage(raw), 0o600)
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -34,17 +34,17 @@ func TestUnknownPatchesStay(t *testing.T) {
 	}
 	at := time.Date(2026, 8, 1, 0, 0, 0, 0, time.UTC)
 	same := func(raw []byte) []byte { return raw }
-	put(&PendingPatch{Name: "a.1.json", ID: "0000000000001", At: at, Ops: Patch{op("n", "multiply", "2")}}, same)
-	put(&PendingPatch{Name: "a.2.json", ID: "0000000000002", At: at, Ops: Patch{op("unheard_of", VerbAdd, "2")}}, same)
-	put(&PendingPatch{Name: "a.3.json", ID: "0000000000003", At: at, Ops: Patch{op("n", VerbAdd, "2")}}, func(raw []byte) []byte { return []byte(strings.Replace(string(raw), `"value":2`, `"value":3`, 1)) })
-	put(&PendingPatch{Name: "a.4.json", ID: "0000000000004", At: at, Ops: Patch{op("n", VerbAdd, "2")}}, func(raw []byte) []byte { return raw[:len(raw)/2] })
+	put(&PendingPatch{ID: "0000000000001", At: at, Ops: Patch{op("n", "multiply", "2")}}, same)
+	put(&PendingPatch{ID: "0000000000002", At: at, Ops: Patch{op("unheard_of", VerbAdd, "2")}}, same)
+	put(&PendingPatch{ID: "0000000000003", At: at, Ops: Patch{op("n", VerbAdd, "2")}}, func(raw []byte) []byte { return []byte(strings.Replace(string(raw), `"value":2`, `"value":3`, 1)) })
+	put(&PendingPatch{ID: "0000000000004", At: at, Ops: Patch{op("n", VerbAdd, "2")}}, func(raw []byte) []byte { return raw[:len(raw)/2] })
 	deferUpdate(t, w, op("n", VerbAdd, "1"))
 	update(t, w, ops())
 	update(t, w, ops(op("n", VerbAdd, "1")))
 	if diff := cmp.Diff(map[string]string{"n": "2"}, values(t, w, "n")); diff != "" {
 		t.Errorf("values (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{"a.1.json", "a.2.json", "a.3.json", "a.4.json"}, pendingNames(t, w)); diff != "" {
+	if diff := cmp.Diff([]string{"0000000000001.json", "0000000000002.json", "0000000000003.json", "0000000000004.json"}, pendingNames(t, w)); diff != "" {
 		t.Errorf("deferred (-want +got):\n%s", diff)
 	}
 	if len(told) != 4 {
@@ -61,11 +61,7 @@ func TestAPatchThatWaitsKeepsNoIDsOfOthers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	draft, err := openPending(t, w).Draft(raw)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(draft.Put(pendingName(w.manifest.StateID, 1)), draft.Close()); err != nil {
+	if err := openPending(t, w).Put(PatchName(waiting.ID), raw); err != nil {
 		t.Fatal(err)
 	}
 	for n := range 4 {
@@ -74,7 +70,7 @@ func TestAPatchThatWaitsKeepsNoIDsOfOthers(t *testing.T) {
 			t.Errorf("fold %d: %+v, and the sidecar lists %d ids", n, c, len(w.last.Folded()))
 		}
 	}
-	if diff := cmp.Diff([]string{pendingName(w.manifest.StateID, 1)}, pendingNames(t, w)); diff != "" {
+	if diff := cmp.Diff([]string{PatchName(waiting.ID)}, pendingNames(t, w)); diff != "" {
 		t.Errorf("deferred (-want +got):\n%s", diff)
 	}
 }
@@ -86,16 +82,8 @@ func TestCopiedPatchIsNotFoldedTwice(t *testing.T) {
 	a := openPending(t, w)
 	name := pendingNames(t, w)[0]
 	raw := readFile(t, a.Path(name))
-	draft, err := a.Draft([]byte(raw))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer draft.Close()
-	wantError(t, draft.Put(name), fs.ErrExist)
-	if err := draft.Put(pendingName(w.manifest.StateID, 2)); err != nil { // whose number could be its own
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(a.Path("copy.1.json"), []byte(raw), 0o600); err != nil {
+	wantError(t, a.Put(name, []byte(raw)), fs.ErrExist)
+	if err := os.WriteFile(a.Path("0000000000009.json"), []byte(raw), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for range 3 {
@@ -103,7 +91,7 @@ func TestCopiedPatchIsNotFoldedTwice(t *testing.T) {
 			t.Errorf("values (-want +got):\n%s", diff)
 		}
 	}
-	if diff := cmp.Diff([]string{"copy.1.json"}, pendingNames(t, w)); diff != "" {
+	if diff := cmp.Diff([]string{"0000000000009.json"}, pendingNames(t, w)); diff != "" {
 		t.Errorf("deferred (-want +got):\n%s", diff)
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/freehold-dev/freehold/sidecar/document"
 )
 
-// mostKept is of how many patches one version may keep something out, and how many
-// one commit moves away whose numbers have passed: each is kept durably by itself.
+// mostKept bounds the patches that one version rejects: each is kept durably by
+// itself.
 const mostKept = 64
 
 // takeSome takes as many of patches into the batch as one version has room for,
@@ -26,7 +26,7 @@ func (b *batch) takeSome(patches []*PendingPatch) (rest []*PendingPatch) {
 			continue
 		}
 		if b.size+b.fold.kept == 0 {
-			w.tell(p.Name, fmt.Errorf("%s: not folded yet: %w: the sidecar is nearly full; store less in it", b.fold.pending.Path(p.Name), ErrValue))
+			b.stick(PatchName(p.ID), fmt.Errorf("%w: the sidecar is nearly full; store less in it", ErrValue))
 			return nil
 		}
 		return patches[i:]
@@ -53,7 +53,7 @@ func (b *batch) another() error {
 	if !b.idle() {
 		base = b.w.last
 	}
-	f := fold{pending: b.fold.pending, taken: base.Taken(), before: b.fold.before + len(b.fold.fresh)}
+	f := fold{pending: b.fold.pending, before: b.fold.before + len(b.fold.fresh), stuck: b.fold.stuck}
 	if !cleared { // their files may be there: the next version has to say that it has them
 		f.listed, f.done, f.out = b.fold.listed, b.fold.done, b.fold.out
 	}
@@ -71,30 +71,31 @@ func (b *batch) unfinished(left int, why error) error {
 		b.w.file(), ErrBusy, why, b.fold.before+left, b.fold.before, b.w.owner)
 }
 
-// takePatch takes p into the batch, or all of it that fits, and reports whether
-// it did.
+// takePatch folds p into the batch and reports whether it did.
 func (b *batch) takePatch(p *PendingPatch) bool {
-	w := b.w
-	born := Version{Epoch: b.next.Epoch, Revision: b.next.Revision, Nonce: p.ID}
-	tx, kept, err := b.combine(p, b.seen(), born)
-	if err == nil && len(kept) == 0 && b.wasRejected(p) {
+	name := PatchName(p.ID)
+	tx, gone, err := b.combine(p, b.seen(), Version{Epoch: b.next.Epoch, Revision: b.next.Revision, Nonce: p.ID})
+	if err == nil && b.wasRejected(p) {
 		err = schema.ErrOverflow
 	}
 	switch {
 	case errors.Is(err, schema.ErrOverflow):
 		if b.reject(p, err) {
-			b.fold.out = append(b.fold.out, p.Name)
+			b.fold.out = append(b.fold.out, name)
 		}
-	case err != nil: // this build, or this declaration, does not know what it is
-		w.tell(p.Name, fmt.Errorf("%s: not folded: %w: it stays for a release, or a declaration, that can; use that", b.fold.pending.Path(p.Name), err))
-	case len(kept) == 0 || b.reject(p, errors.Join(kept...)):
-		b.takeOf(p, tx, b.next)
-		b.fold.listed = append(b.fold.listed, p.ID)
-		b.fold.fresh = append(b.fold.fresh, p.ID)
-		b.fold.done = append(b.fold.done, p.Name)
-		return true
+		return false
+	case err != nil: // of a newer release or declaration, or of a map whose keys cannot be read
+		b.stick(name, fmt.Errorf("%w: it stays until it can be", err))
+		return false
 	}
-	return false
+	for _, err := range gone {
+		b.w.tell(name, fmt.Errorf("%s: left out: %w: it came before the deletion of the key: nothing to do", b.fold.pending.Path(name), err))
+	}
+	b.takeOf(p, tx, b.next)
+	b.fold.listed = append(b.fold.listed, p.ID)
+	b.fold.fresh = append(b.fold.fresh, p.ID)
+	b.fold.done = append(b.fold.done, name)
+	return true
 }
 
 // seen returns the deciders as this batch knows them.

@@ -131,6 +131,9 @@ func (tx *Tx) apply(op Op, carried bool) {
 		err = invalid(fmt.Errorf("a %s depends on nothing: leave out what was seen", f.EffectiveKind()))
 	case tx.busy != nil:
 		err = tx.record(f, op, carried)
+	case tx.batch.fold.stuck != nil && (op.Verb == VerbRemove || op.Verb == VerbDelete):
+		// The patch was acknowledged before this removal, and would undo it later.
+		err = fmt.Errorf("%w: %s has to wait for a pending patch that cannot be folded: %w", ErrUnreadable, op.Verb, tx.batch.fold.stuck)
 	case f.EffectiveKind() == schema.Map:
 		err = tx.applyKey(f, op, carried)
 	case f.EffectiveKind() == schema.Set:

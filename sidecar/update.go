@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"time"
-
-	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
 )
 
 // An Outcome says how a commit that did not fail ended. The zero Outcome
@@ -146,7 +144,7 @@ func (r *request) run() {
 // lead commits for r and for the others in line.
 func (w *Writer) lead(ctx context.Context, r *request, wait time.Duration) {
 	end := time.Now().Add(wait)
-	if err := w.takeLock(ctx, wait); err != nil {
+	if err := w.acquire(ctx, wait); err != nil {
 		w.queue.leave(r)
 		r.err = err
 		w.queue.pass()
@@ -181,14 +179,6 @@ func overdue(ctx context.Context, end time.Time) error {
 		return nil
 	}
 	return errUnfinished
-}
-
-// takeLock takes the owner's lock.
-func (w *Writer) takeLock(ctx context.Context, wait time.Duration) error {
-	if failpoint.Omitted(failpoint.RuleLock) {
-		return nil
-	}
-	return w.acquire(ctx, wait)
 }
 
 // alone runs fn while no Update does, each of which waits its turn meanwhile. It

@@ -63,8 +63,8 @@ func eaters(dir string) map[string]eater {
 		"claim": {most: document.MaxClaim, times: 24, open: `{"format":1,"owner":"hook","x":`, eat: claim},
 		// The error of a decoder copies a name ten times.
 		"pending patch":         {most: sidecar.MaxPatch, times: 12, open: `{"format":1,"x":`, eat: pending, seal: sealPending},
-		"operations deferred":   {most: sidecar.MaxPatch, times: 12, open: `{"format":1,"owner":"tool","state":"id","name":"x.json","id":"0000000000001","ops":`, eat: pending, seal: sealPending},
-		"operation deferred":    {most: sidecar.MaxPatch, times: 12, open: `{"format":1,"owner":"tool","state":"id","name":"x.json","id":"0000000000001","ops":[{"field":"a","op":"insert","value":`, eat: pending, seal: sealPending},
+		"operations deferred":   {most: sidecar.MaxPatch, times: 12, open: `{"format":1,"owner":"tool","state":"id","id":"0000000000001","ops":`, eat: pending, seal: sealPending},
+		"operation deferred":    {most: sidecar.MaxPatch, times: 12, open: `{"format":1,"owner":"tool","state":"id","id":"0000000000001","ops":[{"field":"a","op":"insert","value":`, eat: pending, seal: sealPending},
 		"manifest":              {most: schema.MaxManifest, times: 4, open: `{"format":1,"x":`, eat: manifest},
 		"manifest's locks":      {most: schema.MaxManifest, times: 4, open: `{"format":1,"locks":`, eat: manifest},
 		"manifest's owners":     {most: schema.MaxManifest, times: 4, open: `{"format":1,"declaration":{"owners":`, eat: manifest},

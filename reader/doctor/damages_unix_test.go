@@ -128,17 +128,17 @@ func deferUpdate(op string) func(*testing.T, string) {
 		defer d.Close()
 		m, err := d.Manifest()
 		check(t, err)
-		text := fmt.Sprintf(`{"format":1,"owner":"usage","state":%q,"name":"0.1.json","id":"0123456789abc","at":"2026-08-11T09:12:44Z",`+
+		text := fmt.Sprintf(`{"format":1,"owner":"usage","state":%q,"id":"0123456789abc","at":"2026-08-11T09:12:44Z",`+
 			`"writer":{"program":"x","identity":{"boot":"b","pid_ns":1,"pid":1,"start":1,"nonce":"n"}},"ops":[%s],"sum":"%064d"}`+"\n", m.StateID, op, 0)
 		sum := sha256.Sum256([]byte(text))
-		write(".freehold/usage.pending/0.1.json", strings.Replace(text, fmt.Sprintf("%064d", 0), hex.EncodeToString(sum[:]), 1))(t, dir)
+		write(".freehold/usage.pending/0123456789abc.json", strings.Replace(text, fmt.Sprintf("%064d", 0), hex.EncodeToString(sum[:]), 1))(t, dir)
 	}
 }
 
 // aged makes the patch that deferUpdate has deferred one of some minutes ago.
 func aged(t *testing.T, dir string) {
 	long := time.Now().Add(-2 * time.Minute)
-	check(t, os.Chtimes(filepath.Join(dir, ".freehold/usage.pending/0.1.json"), long, long))
+	check(t, os.Chtimes(filepath.Join(dir, ".freehold/usage.pending/0123456789abc.json"), long, long))
 }
 
 var damages = map[string]damage{
@@ -171,8 +171,8 @@ var damages = map[string]damage{
 	"a directory for a claim":    {all(remove(".freehold/claims/cost/fired"), write(".freehold/claims/cost/fired/x", "")), []string{"claim-unreadable .freehold/claims/cost/fired cost fired"}},
 	"claims moved":               {link(".freehold/claims/cost", "away", os.Rename), []string{"claims-lost .freehold/claims/cost cost"}},
 	"no place to deferred":       {remove(".freehold/usage.pending"), []string{"pending-lost .freehold/usage.pending usage"}},
-	"a patch by hand":            {write(".freehold/usage.pending/0.1.json", "{}"), []string{"patch-stuck .freehold/usage.pending/0.1.json usage"}},
-	"a patch of a newer release": {deferUpdate(`{"field":"turns","op":"halve","value":2}`), []string{"patch-stuck .freehold/usage.pending/0.1.json usage"}},
+	"a patch by hand":            {write(".freehold/usage.pending/0123456789abc.json", "{}"), []string{"patch-stuck .freehold/usage.pending/0123456789abc.json usage"}},
+	"a patch of a newer release": {deferUpdate(`{"field":"turns","op":"halve","value":2}`), []string{"patch-stuck .freehold/usage.pending/0123456789abc.json usage"}},
 	"a patch that does not fit":  {deferUpdate(`{"field":"turns","op":"add","value":18446744073709551615}`), []string{"patch-stuck .freehold/usage.pending usage"}},
 	"a patch that nobody folds":  {all(deferUpdate(`{"field":"turns","op":"add","value":2}`), aged), []string{"pending-waiting .freehold/usage.pending usage"}},
 	"no lock":                    {remove(".freehold/cost.lock"), []string{"lock-lost .freehold/cost.lock cost"}},
@@ -218,9 +218,9 @@ var damages = map[string]damage{
 		check(t, d.WriteManifest(m))
 	}, []string{"upgrade-unfinished .freehold/manifest.json"}},
 	"hardly any room to deferred": {func(t *testing.T, dir string) {
-		write(".freehold/usage.pending/0.1.json", "{}")(t, dir)
-		check(t, os.Truncate(filepath.Join(dir, ".freehold/usage.pending/0.1.json"), sidecar.MaxPendingBytes*95/100))
-	}, []string{"pending-full .freehold/usage.pending usage", "patch-stuck .freehold/usage.pending/0.1.json usage"}},
+		write(".freehold/usage.pending/0123456789abc.json", "{}")(t, dir)
+		check(t, os.Truncate(filepath.Join(dir, ".freehold/usage.pending/0123456789abc.json"), sidecar.MaxPendingBytes*95/100))
+	}, []string{"pending-full .freehold/usage.pending usage", "patch-stuck .freehold/usage.pending/0123456789abc.json usage"}},
 	"a value of another type": {put("note", "7"), []string{"field-invalid cost.json cost note"}},
 	"a sidecar restored": {restored(func(t *testing.T, path string, old []byte) { check(t, os.WriteFile(path, old, 0o600)) }),
 		[]string{"sidecar-regressed reset.json reset"}},

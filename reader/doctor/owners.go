@@ -109,9 +109,6 @@ func (p *patient) members(owner string) {
 		}
 	}
 	p.listed("undeclared", owner+" has members that are not declared, which commits keep", unknown)
-	if err := sidecar.Ends(doc); err != nil {
-		p.find(SidecarInvalid, store.Sidecar(owner), err.Error(), words("look at it, move it away, and set anew what is to stay")).Owner = owner
-	}
 }
 
 // fields says which fields and claims of usable owners cannot be used.

@@ -13,8 +13,8 @@ const envelopeName = "$sidecar"
 
 // The members that this release knows, in the order in which it writes them.
 var (
-	envelopeNames = []string{"format", "owner", "state", "epoch", "nonce", "revision", "written_at", "writer", "fields", "folded", "taken", "left", "recent", "sum"}
-	envelopeNeeds = slices.DeleteFunc(slices.Clone(envelopeNames), func(name string) bool { return name == "folded" || name == "taken" || name == "left" })
+	envelopeNames = []string{"format", "owner", "state", "epoch", "nonce", "revision", "written_at", "writer", "fields", "folded", "recent", "sum"}
+	envelopeNeeds = slices.DeleteFunc(slices.Clone(envelopeNames), func(name string) bool { return name == "folded" })
 	writerNames   = []string{"program", "identity"}
 	identityNames = []string{"boot", "pid_ns", "pid", "start", "nonce", "pidfd"}
 	entryNames    = []string{"version", "at", "program", "pid", "keys", "observed", "open"}
@@ -116,12 +116,6 @@ func (s *scanner) envelope(d *Document) (sum int) {
 		case "folded":
 			known--
 			d.folded = s.ids(name, MaxFolded)
-		case "taken":
-			known--
-			d.taken = s.count(name)
-		case "left":
-			known--
-			d.left = s.counts(name, MaxFolded)
 		case "sum":
 			sum = s.sum(name)
 		default:

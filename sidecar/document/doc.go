@@ -24,7 +24,7 @@
 // (The envelope is one line in the file.) That is how it is written. Read, the
 // layout and the order of members say nothing.
 //
-// The members of "$sidecar" are all there, but for folded, taken and left:
+// The members of "$sidecar" are all there, but for folded:
 //
 //	format      the number 1
 //	owner       whose file it is: ^[a-z][a-z0-9_]{0,47}$
@@ -34,12 +34,10 @@
 //	writer      {program, identity:{boot, pid_ns, pid, start, nonce, pidfd}}; of the identity, pid and nonce are always there; boot and its nonce are texts, the others than pid integers from 0 to 2^64-1
 //	fields      by name, the entry of every field that was ever written or begun
 //	folded      ids of pending patches that are in the fields already, though their files may still be there; at most 8192
-//	taken       the highest number of a pending patch that was folded or rejected, ever, if there was one
-//	left        the lower numbers whose patches were neither, and are deferred still; at most 8192
 //	recent      nonces of the last commits, newest last, this one's included, 128 or as many as there were, and before those older ones and ids of patches folded; at most 256
 //	sum         64 hexadecimal digits, lower case
 //
-// Epochs, revisions and numbers are JSON integers from 0 to 2^53-1, a nonce or an id 13
+// Epochs and revisions are JSON integers from 0 to 2^53-1, a nonce or an id 13
 // characters of 0-9a-v, a version in text EPOCH.REVISION.NONCE with no leading
 // zeros, a pid an integer from 0 to 2^31-1. An instant in "$sidecar" has one
 // form, RFC 3339 in UTC with Z, upper-case T, and a fraction of up to nine

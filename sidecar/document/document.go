@@ -30,8 +30,6 @@ type Document struct {
 
 	recent   ids
 	folded   ids      // pending patches that are in the fields
-	taken    uint64   // the highest number of one of them
-	left     []uint64 // lower numbers of patches that are not
 	named    bool     // whether names were added since it was decoded
 	fields   []entry  // who wrote each field, in file order
 	members  []member // the members beside $sidecar, in file order

@@ -67,13 +67,6 @@ func (d *Document) appendEnvelope(dst []byte, name string) []byte {
 			return dst
 		}
 		return append(append(append(dst, '['), d.folded...), ']')
-	case "taken":
-		return appendNonzero(dst, d.taken)
-	case "left":
-		if len(d.left) == 0 {
-			return dst
-		}
-		return append(appendCounts(append(dst, '['), d.left), ']')
 	case "recent":
 		return append(append(append(dst, '['), d.recent...), ']')
 	default: // "sum"; seal fills it in

@@ -43,10 +43,6 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		_, err := Decode([]byte(strings.Replace(encode(t, sample(2)), entry, strings.TrimSuffix(entry, "}")+","+more+"}", 1)))
 		said.Same(t, "decode: "+how, err)
 	}
-	for how, left := range map[string]string{"is no list": "7", "has what is no number": `[1,"\u001b[2J"]`} {
-		_, err := Decode([]byte(strings.Replace(encode(t, sample(2)), `"recent"`, `"left":`+left+`,"recent"`, 1)))
-		said.Same(t, "decode: a list of what was left that "+how, err)
-	}
 	d = sample(1)
 	d.Begin("note", "\x1b[2J", by(d.Version))
 	_, err = d.Encode()

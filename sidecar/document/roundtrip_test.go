@@ -33,12 +33,10 @@ type content struct {
 	Observed     []Sighting
 	Open         map[string][]Opening
 	Folded       []string
-	Taken        uint64
-	Left         []uint64
 }
 
 func contentOf(d *Document) content {
-	c := content{d.Owner, d.State, d.Version, d.WrittenAt, d.Writer, d.Recent(), d.Names(), map[string]string{}, map[string]Provenance{}, map[string][]Row{}, slices.Collect(d.Sightings()), map[string][]Opening{}, d.Folded(), d.taken, d.left}
+	c := content{d.Owner, d.State, d.Version, d.WrittenAt, d.Writer, d.Recent(), d.Names(), map[string]string{}, map[string]Provenance{}, map[string][]Row{}, slices.Collect(d.Sightings()), map[string][]Opening{}, d.Folded()}
 	for _, name := range append(d.Names(), fieldNames...) {
 		raw, by, ok := d.Field(name)
 		if raw != nil {

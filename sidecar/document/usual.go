@@ -40,7 +40,6 @@ func usual(text []byte) (d *Document, sum int, ok bool) {
 		c.skip("],")
 		c.ok = c.ok && len(d.folded) > 0
 	}
-	d.taken, d.left = c.passed()
 	c.skip(`"recent":[`)
 	d.recent = c.ids(MaxRecent)
 	c.skip(`],"sum":"`)

@@ -62,7 +62,6 @@ func TestUsualTakesNothingThatIsWrong(t *testing.T) {
 	d := sample(2)
 	d.Observe("turns", observed(2))
 	d.SetFolded([]string{nonceOf(9)}, nil)
-	d.SetTaken(30, []uint64{7, 21})
 	text := []byte(encode(t, d))
 	for i := range text {
 		for bit := range 8 {
@@ -101,7 +100,6 @@ func FuzzUsualAgrees(f *testing.F) {
 	d.Observe("turns", observed(2))
 	d.Begin("note", nonceOf(7), by(d.Version))
 	d.SetFolded([]string{nonceOf(9)}, nil)
-	d.SetTaken(30, []uint64{7, 21})
 	text, err := d.Encode()
 	if err != nil {
 		f.Fatal(err)
@@ -122,49 +120,6 @@ func TestIsASCII(t *testing.T) {
 			}
 			text[i] = ' '
 		}
-	}
-}
-
-func TestNumbersThatHavePassedSurviveWritingAndReading(t *testing.T) {
-	d := sample(3)
-	passed := func(numbers ...uint64) (got []bool) {
-		for _, n := range numbers {
-			got = append(got, d.HasPassed(n))
-		}
-		return got
-	}
-	if diff := cmp.Diff([]bool{false, false}, passed(0, 1)); diff != "" {
-		t.Errorf("where nothing was folded, passed (-want +got):\n%s", diff)
-	}
-	for _, left := range [][]uint64{nil, {7}, {7, 9, MaxEpoch - 1}} {
-		d.SetTaken(MaxEpoch, left)
-		text := []byte(encode(t, d))
-		if _, _, ok := usual(text); !ok {
-			t.Errorf("the fast reader does not read\n%s", text)
-		}
-		agree(t, text)
-		var err error
-		if d, err = Decode(text); err != nil {
-			t.Fatal(err)
-		}
-		if d.Taken() != MaxEpoch {
-			t.Errorf("taken is %d", d.Taken())
-		}
-		if diff := cmp.Diff([]bool{false, true, left == nil, true, len(left) < 2, true}, passed(0, 1, 7, 8, 9, MaxEpoch)); diff != "" {
-			t.Errorf("with %v left, passed (-want +got):\n%s", left, diff)
-		}
-	}
-	many := make([]uint64, MaxFolded+3)
-	for i := range many {
-		many[i] = uint64(i) + 1
-	}
-	d.SetTaken(MaxEpoch, many)
-	if diff := cmp.Diff([]bool{true, false}, passed(3, 4)); diff != "" { // who has so many loses those at most
-		t.Errorf("of too many, passed (-want +got):\n%s", diff)
-	}
-	d.SetTaken(0, nil)
-	if text := encode(t, d); bytes.Contains([]byte(text), []byte(`"taken"`)) || bytes.Contains([]byte(text), []byte(`"left"`)) {
-		t.Errorf("no number is written:\n%s", text)
 	}
 }
 

@@ -8,22 +8,12 @@ import (
 
 	"github.com/freehold-dev/freehold/reader"
 	"github.com/freehold-dev/freehold/sidecar/history"
-	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
 	"github.com/freehold-dev/freehold/sidecar/scratch"
 )
 
 func TestMain(m *testing.M) {
 	history.Main(history.Kinds{
-		"sound":    openViews,
-		"unlocked": func(dir string) (history.Viewer, error) { failpoint.Omit(failpoint.RuleLock); return openViews(dir) },
-		"unlisted": func(dir string) (history.Viewer, error) {
-			failpoint.Omit(failpoint.RuleFoldedIDs)
-			return openViews(dir)
-		},
-		"clocked": func(dir string) (history.Viewer, error) {
-			failpoint.Omit(failpoint.RuleOrder)
-			return openViews(dir)
-		},
+		"sound": openViews,
 		"naive": func(dir string) (history.Viewer, error) {
 			v, err := openViews(dir)
 			return naive{v}, err

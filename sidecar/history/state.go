@@ -39,9 +39,9 @@ type Viewer interface {
 // the view does not have all of an owner.
 func Decode(text []byte) (Output, error) {
 	var v struct {
-		Cut    struct{ Consistency string }
-		Fields map[string]json.RawMessage
-		Owners map[string]struct {
+		Snapshot struct{ Consistency string }
+		Fields   map[string]json.RawMessage
+		Owners   map[string]struct {
 			Status, Error string
 			PendingError  string `json:"pending_error"`
 			Revision      uint64
@@ -52,7 +52,7 @@ func Decode(text []byte) (Output, error) {
 	if err := json.Unmarshal(text, &v); err != nil {
 		return out, err
 	}
-	out.Atomic = v.Cut.Consistency == "atomic"
+	out.Atomic = v.Snapshot.Consistency == "atomic"
 	out.Pending = v.Owners["tool"].Pending
 	out.Seen.Revision = v.Owners["cost"].Revision
 	for name, o := range v.Owners {

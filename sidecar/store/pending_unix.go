@@ -156,6 +156,17 @@ func (a *PendingDir) Sizes(names []string, known map[string]int64) (sizes map[st
 	return sizes, bytes, nil
 }
 
+// Put makes raw the patch name, whole and durable. The name must be new; its own
+// durability is the task of [PendingDir.Sync].
+func (a *PendingDir) Put(name string, raw []byte) error {
+	d, err := a.folder.Draft("patch", raw)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	return d.Publish(name)
+}
+
 // Remove removes a patch. One that is gone already is no error.
 func (a *PendingDir) Remove(name string) error {
 	if err := unix.Unlinkat(a.folder.FD(), name, 0); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -206,26 +217,6 @@ func (a *PendingDir) Unmoved() error {
 		return a.lost(a.folder.Fail("look", ".", errors.New("it was moved or replaced")))
 	}
 	return nil
-}
-
-// Free reports whether the patch name is there, and whoever made it has closed
-// its [Draft], or is no more. One that is not there is not free to remove: the
-// next to get the name may be another's.
-func (a *PendingDir) Free(name string) (bool, error) {
-	fd, err := a.folder.OpenRegular(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	defer unix.Close(fd)
-	free, err := dir.Flock(fd, unix.LOCK_EX)
-	if err != nil {
-		return false, a.folder.Fail("flock", name, err)
-	}
-	is, err := a.folder.Bears(fd, name)
-	return free && is && err == nil, nil
 }
 
 // makePending makes the directory name, or takes the one that a killed upgrade

@@ -33,7 +33,7 @@ func (p *plan) findPile(owner string) {
 		return
 	}
 	defer pending.Close()
-	if found.names, found.err = sidecar.ListPending(pending, p.manifest.StateID); found.err != nil {
+	if found.names, found.err = pending.Names(); found.err != nil {
 		return
 	}
 	for _, name := range found.names {
@@ -66,7 +66,7 @@ func (p *plan) confirmPile(owner string) error {
 		}
 		folded := doc.Folded()
 		found.patches = slices.DeleteFunc(found.patches, func(patch *sidecar.PendingPatch) bool {
-			return slices.Contains(folded, patch.ID) || doc.HasPassed(patch.Number)
+			return slices.Contains(folded, patch.ID)
 		})
 		names, err := p.patchNames(owner)
 		if err != nil {
@@ -74,7 +74,7 @@ func (p *plan) confirmPile(owner string) error {
 			return nil
 		}
 		there := len(found.patches)
-		found.patches = slices.DeleteFunc(found.patches, func(patch *sidecar.PendingPatch) bool { return !slices.Contains(names, patch.Name) })
+		found.patches = slices.DeleteFunc(found.patches, func(patch *sidecar.PendingPatch) bool { return !slices.Contains(names, sidecar.PatchName(patch.ID)) })
 		if len(found.patches) == there {
 			return nil
 		}

@@ -65,7 +65,7 @@ func (r *run) plan() (*plan, error) {
 	}
 	r.report.Changes = p.old.Changes(r.next)
 	if p.epoch = p.newEpoch(); p.epoch > document.MaxEpoch {
-		return nil, p.usedUp()
+		return nil, fmt.Errorf("%s: %w: nothing was changed: no epoch can follow the one that another hand has written: move that sidecar away", p.dir.Path(), sidecar.ErrInvalid)
 	}
 	p.pending.Epoch = p.epoch
 	if err := p.build(); err != nil {
@@ -137,18 +137,6 @@ func (p *plan) newEpoch() uint64 {
 	}
 	clock := min(uint64(max(p.at.UnixMicro(), 0)), document.MaxEpoch/2)
 	return max(top+1, clock)
-}
-
-// usedUp says whose sidecar leaves no epoch for the new ones. Nobody begins so
-// many: somebody made the number up.
-func (p *plan) usedUp() error {
-	for _, owner := range p.owners() {
-		if p.stored[owner].Newest() == document.MaxEpoch {
-			return fmt.Errorf("%s: %w: no epoch comes after that of version %v: nothing was changed; run %s, which begins anew, then upgrade",
-				p.sidecarPath(owner), sidecar.ErrValue, p.stored[owner].Version, p.command("quarantine", owner))
-		}
-	}
-	return fmt.Errorf("%s: %w: the lease of an owner leaves no epoch: nothing was changed; restore .freehold from a backup", p.dir.Path(), sidecar.ErrValue)
 }
 
 // build makes the new sidecars.

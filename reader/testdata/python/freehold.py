@@ -67,9 +67,8 @@ COMMON = {"format": lambda v: check(type(v) is Number and v == "1", "another for
           "writer": {"program": TEXT, "identity": {"pid": PID, "nonce": TEXT, "boot?": TEXT, **dict.fromkeys(("pid_ns?", "start?", "pidfd?"), LONG)}}, "sum": "[0-9a-f]{64}"}
 CLAIM = {**COMMON, "field": SOME, "nonce": NONCE, "at": moment}
 SIDECAR = {"$sidecar": {**COMMON, "owner": NAME, "epoch": COMMIT, "revision": COMMIT, "nonce": NONCE, "fields": entries,
-                        "written_at": moment, "recent": several(256, NONCE), "folded?": several(8192, NONCE),
-                        "taken?": COMMIT, "left?": several(8192, COMMIT)}}
-PATCH = {**COMMON, "id": NONCE, "at": moment, "ops": [{"field": NAME, "op": "add|raise|lower|insert|remove|delete"}]}
+                        "written_at": moment, "recent": several(256, NONCE), "folded?": several(8192, NONCE)}}
+PATCH = {**COMMON, "id": NONCE, "at": moment, "ops": [{"field": NAME, "op": "add|raise|lower|insert"}]}
 WRITER, PROCESS = {"program", "identity"}, {"boot", "pid_ns", "pid", "start", "nonce", "pidfd"}
 OP = {"field", "op", "key", "member", "at", "value", "seen"}
 
@@ -83,16 +82,14 @@ def decode(data, shape, **whose):
     check(once and digest(zeroed) == head["sum"], "its sum is wrong", "foreign")
     check(all(head[name] == value for name, value in whose.items()), "it belongs elsewhere", "foreign")
     if shape is PATCH:
-        ours = re.fullmatch(rb'(?s).*,"sum":"\w{64}"}\n', data) and doc.keys() - {"name"} == PATCH.keys()
+        ours = re.fullmatch(rb'(?s).*,"sum":"\w{64}"}\n', data) and doc.keys() == PATCH.keys()
         ours = ours and doc["writer"].keys() <= WRITER and doc["writer"]["identity"].keys() <= PROCESS and depth(doc) <= 16
         check(ours and all(op.keys() <= OP for op in doc["ops"]), "a newer release's")
     return doc
 
 def patch(data, name, owner, state):
     p = decode(data, PATCH, owner=owner, state=state)
-    numbered = re.fullmatch(rf"{state}\.([1-9][0-9]{{0,15}})\.json", name)
-    p["number"] = int(numbered[1]) if numbered and int(numbered[1]) < 2**53 else 0
-    check(p.setdefault("name", name if p["number"] else "") == name, "it belongs elsewhere")
+    check(name == p["id"] + ".json", "it belongs elsewhere")
     return p
 
 def judge(found, decode, *whose, **names):
@@ -159,21 +156,14 @@ def combined(f, old, op):
 
 def version(text): return (tuple(map(int, text.split(".")[:2])), text[-13:]) if text else ((0, 0), "")
 
-def rank(p): return p["number"], order({"type": "time"}, p["at"]), p["name"]
-
-def folded(p, head):
-    "Whether the sidecar has a patch already."
-    passed = 0 < p["number"] <= int(head.get("taken", 0)) and Number(p["number"]) not in head.get("left", [])
-    return passed or p["id"] in head.get("folded", [])
-
 def carry_out(op, f, decides, doc, by):
     "Carries out one operation of a pending patch."
     name, verb, key, fields = op["field"], op["op"], op.get("key", ""), doc["$sidecar"]["fields"]
     e, old = fields.get(name, {}), doc.get(name)
     born, seen = dict(e.get("keys", {})), e.get("observed")
     if f.get("kind") == "set":
-        check(verb in ("insert", "remove"), verb)
-        new = [v for v in old or [] if v != op["value"]] + [op["value"]] * (verb == "insert")
+        check(verb == "insert", verb)
+        new = [v for v in old or [] if v != op["value"]] + [op["value"]]
         new.sort(key=lambda v: order({**f, "kind": "value"}, v))
         if new == (old or []): return
     elif f.get("kind") == "map":
@@ -183,9 +173,9 @@ def carry_out(op, f, decides, doc, by):
         if newer and not means: raise Gone(key)
         if not decides and not means: new.pop(key, None), born.update({key: at})
         row, member = new.get(key, {}), op.get("member")
-        if verb == "delete" or verb == "insert" and not member:
+        if verb == "insert" and not member:
             check(decides, "not the owner of the keys")
-            new.pop(key, None) if verb == "delete" else new.setdefault(key, {})
+            new.setdefault(key, {})
         elif "value" in f: new[key] = combined(f["value"], new.get(key), op)
         else: new[key] = {**row, member: combined(f["record"][member], row.get(member), op)}
         if new == (old or {}): return
@@ -290,20 +280,19 @@ class View:
         odd = [name for name, (fit, _) in judged.items() if fit != "ok"]
         o.update(pending=len(judged), errors=odd[:], ids=odd)
         if status in ("ok", "missing"):
-            counts = sorted((p for fit, p in judged.values() if fit == "ok" and not folded(p, head)), key=rank)
-            counts = [p for i, p in enumerate(counts) if p["id"] not in [q["id"] for q in counts[:i]]]  # no copies
+            counts = [p for fit, p in judged.values() if fit == "ok" and p["id"] not in head.get("folded", [])]
             for p in counts: o["doc"] = self.take_in(owner, o["doc"] or NOTHING, p, o["errors"])
             o.update(pending=len(counts) + len(odd), ids=[p["id"] for p in counts] + odd)
         return o
 
     def take_in(self, owner, doc, p, errors):
-        "Returns the document with a patch in it. What is left out is among the errors."
+        "Returns the document with a patch in it. A patch that is rejected is among the errors."
         trial, fields = copy.deepcopy(doc), self.owners[owner]["fields"]
         writer = {"version": "0.0." + p["id"], **by(p, "at")}
         try:
             for op in p["ops"]:
                 try: carry_out(op, fields[op["field"]], self.fields[op["field"]][0] == owner, trial, writer)
-                except Gone as gone: errors.append(f"{p['id']}: gone: {gone}")
+                except Gone: pass  # it came before the deletion of the key
             return trial
         except (ValueError, LookupError, TypeError) as e: errors.append(f"{p['id']}: {e}")
         return doc

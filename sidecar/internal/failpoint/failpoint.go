@@ -25,43 +25,17 @@ func Set(f func(step string)) {
 	hook.Store(&f)
 }
 
-var omitted atomic.Pointer[string]
-
-// Omit takes a rule out of the protocols of this process, or none if rule is
-// empty, so that a test can see that another one notices.
-func Omit(rule string) { omitted.Store(&rule) }
-
-// Omitted reports whether a test has taken the rule out.
-func Omitted(rule string) bool {
-	r := omitted.Load()
-	return r != nil && *r == rule
-}
-
-// The rules that a test may take out.
-const (
-	RuleLock       = "lock"         // a commit holds the owner's lock
-	RuleFoldedIDs  = "folded-ids"   // a sidecar lists the patches in it whose files may be there
-	RuleFoldSync   = "fold-sync"    // a fold is durable before it unlinks
-	RuleLeftover   = "leftover"     // what a killed folder left is unlinked after another publication
-	RuleDropSync   = "drop-sync"    // an id is dropped when its file never comes back
-	RulePatchSaved = "patch-synced" // a patch is durable before it is acknowledged
-	RulePassed     = "passed"       // a patch whose number has passed counts for nobody
-	RuleOrder      = "order"        // patches are folded by number
-)
-
 // The steps of a fold, with the owner's lock in hand.
 const (
-	FoldPassed    = "fold.passed"    // a patch is read whose number has passed
 	FoldListed    = "fold.listed"    // the patches are read and folded, in memory
 	FoldPublished = "fold.published" // the sidecar with their ids is replaced
 	FoldUnlinked  = "fold.unlinked"  // their files are gone
 )
 
-// The steps of setting a patch pending.
+// The steps of deferring a patch.
 const (
-	PendingBusy     = "pending.busy"     // the lock was not to be had
-	PendingNumbered = "pending.numbered" // its number is chosen
-	PendingPut      = "pending.put"      // the file has its name
+	PendingBusy = "pending.busy" // the lock was not to be had
+	PendingPut  = "pending.put"  // the file has its name
 )
 
 // The steps of taking a lease, in order. The fence is held from the first to
