@@ -203,7 +203,8 @@ func TestOverflowAtTheFoldIsRejectedAndReported(t *testing.T) {
 	dir, _ := newSetters(t)
 	var told []error
 	w := openSetter(t, dir, "tool", &Options{Notice: func(err error) { told = append(told, err) }})
-	id := deferUpdate(t, w, op("n", VerbAdd, "5"), op("small", VerbAdd, "9223372036854775807"))
+	update(t, w, ops(op("small", VerbAdd, "9223372036854775807")))
+	id := deferUpdate(t, w, op("n", VerbAdd, "5"))
 	deferUpdate(t, w, op("n", VerbAdd, "1"), op("small", VerbAdd, "1"))
 	c := update(t, w, ops(op("peak", VerbRaise, "1")))
 	if c.Folded != 1 {
