@@ -1,9 +1,6 @@
 package reader
 
 import (
-	"errors"
-	"fmt"
-	"io/fs"
 	"slices"
 	"sync"
 	"time"
@@ -75,45 +72,17 @@ func (s *source) found(d *declared, dir string) *owner {
 }
 
 func (s *source) judge(d *declared) *owner {
-	o := &owner{OwnerStatus: OwnerStatus{Name: s.owner, File: s.path}}
-	switch {
-	case errors.Is(s.err, fs.ErrNotExist):
-		o.Status = Missing
-		return o
-	case errors.Is(s.err, store.ErrTooLarge) && d.pending != nil:
-		return o.bad(Invalid, finishFirst(fmt.Errorf("%w: %w", sidecar.ErrInvalid, s.err)))
-	case errors.Is(s.err, store.ErrTooLarge):
-		return o.bad(Invalid, fmt.Errorf("%w: %w: run `freehold quarantine %s` to move it aside", sidecar.ErrInvalid, s.err, o.Name))
-	case s.err != nil && d.pending != nil:
-		return o.bad(Unreadable, finishFirst(fmt.Errorf("%w: %w", sidecar.ErrUnreadable, s.err)))
-	case s.err != nil: // it names the file
-		return o.bad(Unreadable, fmt.Errorf("%w: %w: mend that, or run `freehold quarantine %s` to move it aside", sidecar.ErrUnreadable, s.err, o.Name))
+	m := d.manifest()
+	m.Pending = d.pending
+	from := s.dir.NewOwner(m, s.owner, s.where(), s.text, s.err)
+	o := &owner{OwnerStatus: OwnerStatus{Name: s.owner, File: s.path, Status: Status(from.Status), Version: from.Version, WrittenAt: from.WrittenAt, Err: from.Err}}
+	if from.Status == store.Newer {
+		o.Status = Invalid
 	}
-	doc, err := document.Decode(s.text)
-	if err == nil {
-		err = doc.Belongs(s.owner, d.stateID)
+	if from.Status == store.OK {
+		o.doc, o.saw = from.Document(), slices.Collect(from.Sightings())
 	}
-	if err != nil {
-		status := Invalid
-		if errors.Is(err, sidecar.ErrForeign) {
-			status = Foreign
-		}
-		if d.pending != nil {
-			return o.bad(status, finishFirst(fmt.Errorf("%s: %w", s.where(), err)))
-		}
-		advice := sidecar.Advice{Dir: s.dir, Manifest: d.manifest()}
-		return o.bad(status, fmt.Errorf("%s: %w", o.File, advice.Unusable(o.Name, s.text, err)))
-	}
-	o.Status, o.Version, o.WrittenAt, o.doc = OK, doc.Version, doc.WrittenAt, doc
-	o.saw = slices.Collect(doc.Sightings())
 	return o
-}
-
-// finishFirst says what to do about anything while an upgrade is not finished:
-// until then no sidecar can be repaired, and the one to be repaired may stand
-// beside the state's yet.
-func finishFirst(err error) error {
-	return fmt.Errorf("%w: an upgrade of the state was begun and not finished: run `freehold state upgrade`, which goes on with it and then says what is to do", err)
 }
 
 func (o *owner) bad(status Status, err error) *owner {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"slices"
 
@@ -89,29 +88,12 @@ func (w *Writer) still() error {
 
 // read returns the sidecar, or an empty document if there is none.
 func (w *Writer) read() (*document.Document, error) {
-	raw, err := w.dir.ReadFile(store.Sidecar(w.owner), w.spare, document.MaxSize)
-	if errors.Is(err, fs.ErrNotExist) {
-		return document.New(w.owner, w.manifest.StateID), nil
+	if w.source == nil {
+		w.source = w.dir.Source(w.manifest, w.owner)
 	}
-	if errors.Is(err, store.ErrTooLarge) {
-		return nil, fmt.Errorf("%w: %w: nothing was changed; `freehold quarantine %s` moves it aside", ErrInvalid, err, w.owner)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w: nothing was changed; mend that, or `freehold quarantine %s` moves it aside", ErrUnreadable, err, w.owner)
-	}
-	if w.last != nil && bytes.Equal(raw, w.lastRaw) {
-		w.spare = raw
-		return w.last, nil
-	}
-	doc, err := document.Decode(raw)
-	if err == nil {
-		err = doc.Belongs(w.owner, w.manifest.StateID)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", w.file(), w.advice().Unusable(w.owner, raw, fmt.Errorf("%w: nothing was changed", err)))
-	}
-	w.last, w.lastRaw, w.spare = doc, raw, w.lastRaw
-	return doc, nil
+	o := w.source.Read()
+	w.last, w.lastRaw = o.Document(), o.Text()
+	return o.Document(), o.Err
 }
 
 // publish makes the batch's changes the sidecar's next version. With no
@@ -159,9 +141,11 @@ func (b *batch) write(power bool) error {
 	}
 	if err != nil {
 		w.last = nil
+		w.source.Forget()
 		return advised(err)
 	}
-	w.last, w.lastRaw, w.fresh = doc, raw, w.lastRaw
+	w.fresh = w.source.Wrote(doc, raw)
+	w.last, w.lastRaw = doc, raw
 	w.see(b.next)
 	if err := w.unmoved(); errors.Is(err, ErrReplaced) { // another error says nothing
 		return fmt.Errorf("%w: version %v is in a directory that was moved away, where nobody looks, and counts if that is put back: %w", ErrIndeterminate, b.next, err)

@@ -61,11 +61,6 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 			same("accept: the sidecar is "+how, err)
 		}
 	}
-	upgraded := w.advice()
-	removed := *upgraded.Manifest
-	removed.Removed = []string{"field old"}
-	upgraded.Manifest = &removed
-	same("accept: the sidecar is of before an upgrade", upgraded.Acceptable("cost", []byte(`{"old":1}`)))
 	if err := errors.Join(os.Remove(sidecarPath(dir, "cost")), os.Mkdir(sidecarPath(dir, "cost"), 0o700)); err != nil {
 		t.Fatal(err)
 	}

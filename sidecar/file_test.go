@@ -43,8 +43,8 @@ func TestCommitRefusesWhatItCannotTrust(t *testing.T) {
 	}{
 		"edited": {func(p, s string) error {
 			return os.WriteFile(p, []byte(strings.Replace(s, "first", "fir5t", 1)), 0o600)
-		}, ErrForeign, "freehold accept cost"},
-		"empty":     {func(p, s string) error { return os.WriteFile(p, nil, 0o600) }, ErrInvalid, "freehold quarantine cost"},
+		}, ErrForeign, "accept cost"},
+		"empty":     {func(p, s string) error { return os.WriteFile(p, nil, 0o600) }, ErrInvalid, "quarantine cost"},
 		"truncated": {func(p, s string) error { return os.WriteFile(p, []byte(s[:len(s)/2]), 0o600) }, ErrInvalid, "byte"},
 		"zeros":     {func(p, s string) error { return os.WriteFile(p, make([]byte, 480), 0o600) }, ErrInvalid, "NUL"},
 		"a tail":    {func(p, s string) error { return os.WriteFile(p, []byte(s+"}"), 0o600) }, ErrInvalid, ""},
@@ -128,7 +128,7 @@ func TestAcceptRefusesWhatDoesNotFit(t *testing.T) {
 	}{
 		"a wrong type":          {`"first"`, `17`, ErrValue, "field note"},
 		"another owner's field": {`"note"`, `"cleared"`, ErrNotOwner, "owner reset"},
-		"no JSON":               {`"first"`, `first`, ErrInvalid, "freehold quarantine cost"},
+		"no JSON":               {`"first"`, `first`, ErrInvalid, "quarantine cost"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := newState(t)

@@ -1,10 +1,7 @@
 package sidecar
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
-	"io/fs"
 	"slices"
 	"strings"
 	"sync"
@@ -17,15 +14,16 @@ import (
 // A decider is the owner of the keys of a map that this Writer's owner has
 // members of. Its sidecar is read without a lock when an Update begins.
 type decider struct {
-	mu         sync.Mutex
-	raw, spare []byte // as read last, and a buffer for the next time
-	last       *snapshot
+	mu     sync.Mutex
+	source *store.Source
+	last   *snapshot
 }
 
 // A snapshot is a decider's sidecar at one moment. It is safe for concurrent
 // use.
 type snapshot struct {
 	owner string
+	of    *store.Owner
 	doc   *document.Document
 	err   error // why it cannot be used
 
@@ -64,33 +62,18 @@ func (w *Writer) look() map[string]*snapshot {
 func (w *Writer) lookAt(owner string, d *decider) *snapshot {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	raw, err := w.dir.ReadFile(store.Sidecar(owner), d.spare, document.MaxSize)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return &snapshot{owner: owner, doc: document.New(owner, w.manifest.StateID)}
-	case errors.Is(err, store.ErrTooLarge):
-		return &snapshot{owner: owner, err: fmt.Errorf("%w: %w: `freehold quarantine %s` moves it aside", ErrInvalid, err, owner)}
-	case err != nil:
-		return &snapshot{owner: owner, err: fmt.Errorf("%w: %w: mend that, or `freehold quarantine %s` moves it aside", ErrUnreadable, err, owner)}
-	case d.last != nil && bytes.Equal(raw, d.raw):
-		d.spare = raw
+	if d.source == nil {
+		d.source = w.dir.Source(w.manifest, owner)
+	}
+	o := d.source.Read()
+	if d.last != nil && d.last.of == o {
 		return d.last
 	}
-	s := &snapshot{owner: owner}
-	if s.doc, err = document.Decode(raw); err == nil {
-		err = s.doc.Belongs(owner, w.manifest.StateID)
+	d.last = &snapshot{owner: owner, of: o, doc: o.Document(), err: o.Err}
+	if o.Err != nil && owner != w.owner {
+		d.last.err = fmt.Errorf("owner %s, which decides the keys: %w", owner, o.Err)
 	}
-	file := store.Sidecar(owner)
-	if owner != w.owner {
-		file += ", whose owner decides the keys"
-	}
-	if err != nil { // what helps depends on other files, so it is not kept
-		d.spare = raw
-		s.err = fmt.Errorf("%s: %w", file, w.advice().Unusable(owner, raw, err))
-		return s
-	}
-	d.last, d.raw, d.spare = s, raw, d.raw
-	return s
+	return d.last
 }
 
 // keys returns the keys of the map field, whose order is that of its rows.
@@ -166,7 +149,7 @@ func (b *batch) foldKeys(field string, value []byte) error {
 			}
 			now := keys.slot(row.Key)
 			if !now.set {
-				return fmt.Errorf("%s: %w", b.w.file(), b.w.advice().noSuchKey(b.w.owner, field, row.Key, owner))
+				return fmt.Errorf("%s: field %s, key %q: %w: owner %s, which decides the keys, has not created it", b.w.file(), field, row.Key, ErrNoKey, owner)
 			}
 			row.Born = now.born
 		}

@@ -194,36 +194,18 @@ func (c claiming) claim(at time.Time) (won bool, by Claimant, err error) {
 	return false, Claimant{}, fmt.Errorf("%s: field %s: not claimed: %w: nobody has won; mend that and try again", c.w.dir.Path(), c.field, err)
 }
 
-// made returns who has claimed the field, or [fs.ErrNotExist].
+// made returns the process that has claimed the field, or [fs.ErrNotExist].
 func (c claiming) made() (Claimant, error) {
 	raw, err := c.place.Read(nil)
-	switch {
-	case err == nil:
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, ErrClaims), errors.Is(err, ErrUnsafe):
-		return Claimant{}, err
-	case errors.Is(err, store.ErrTooLarge):
-		return Claimant{}, fmt.Errorf("%w: %w: %s", ErrInvalid, err, stands)
-	case errors.Is(err, fs.ErrPermission):
-		return Claimant{}, fmt.Errorf("%w: %w: %s", ErrUnreadable, err, unread)
+	switch o := store.NewOnce(c.w.manifest, c.w.owner, c.field, c.path(), raw, err); o.Status {
+	case store.OK:
+		return Claimant{Program: o.Writer.Program, Identity: o.Writer.Identity, At: o.At, ID: o.ID}, nil
+	case store.Missing:
+		return Claimant{}, fs.ErrNotExist
 	default:
-		return Claimant{}, fmt.Errorf("%w: %w: %s", ErrUnreadable, err, stands)
+		return Claimant{}, o.Err
 	}
-	claim, err := document.DecodeClaim(raw)
-	if err == nil {
-		err = claim.Belongs(c.w.owner, c.field, c.w.manifest.StateID)
-	}
-	if err != nil {
-		return Claimant{}, fmt.Errorf("%s: %w: %s", c.path(), err, stands)
-	}
-	return claimant(claim), nil
 }
-
-// stands is what to do about a file that is no claim, and unread about one that
-// may well be one.
-const (
-	stands = "what is there counts as claimed and nobody wins; look at it, and remove it by hand if the field is to be claimed anew"
-	unread = "what is there counts as claimed and nobody wins; see to it that this user may read it"
-)
 
 // lose is what is left to do for who finds the field claimed: to make sure that
 // the answer survives power loss, since the winner may have been killed before.

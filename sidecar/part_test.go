@@ -171,7 +171,7 @@ func TestADamagedOwnerOfTheKeysStopsOnlyTheMap(t *testing.T) {
 	s := newUsage(t)
 	s.update("creator", create)
 	s.edit("creator", `"skills":{"deploy":{}}`, `"skills":{"deplay":{}}`)
-	s.fails("tool", ErrForeign, use, "creator.json, whose owner decides the keys", "freehold accept creator")
+	s.fails("tool", ErrForeign, use, "owner creator, which decides the keys", "accept creator")
 	s.fails("tool", ErrForeign, func(tx *Tx) { skillsPart(tx).Keys() })
 	s.update("tool", func(tx *Tx) { tx.Apply(Op{Field: "turns", Verb: VerbAdd, Value: []byte("1")}) })
 	s.wantStored("tool", map[string]string{"turns": "1"})

@@ -1,7 +1,6 @@
 package sidecar
 
 import (
-	"fmt"
 	"iter"
 	"maps"
 	"slices"
@@ -56,32 +55,16 @@ func (w *Writer) sightings() iter.Seq[document.Sighting] {
 	}
 }
 
-// regressed says that base is older than somebody has seen it, or gone though
-// somebody has seen it: nothing of Freehold removes a sidecar without putting
-// another one in its place.
+// regressed returns an error that wraps [ErrRegressed] if base, which was read
+// last, is older than a sighting of it, or gone: nothing of Freehold removes a
+// sidecar without putting another one in its place.
 func (w *Writer) regressed(base *document.Document) error {
 	for s := range w.sightings() {
 		if base.Behind(s.Version) {
-			return fmt.Errorf("%s: %w: %s, and nothing was changed; bring the newer one back, or run `freehold accept %s` to go on %s",
-				w.file(), ErrRegressed, against(base.Version, s), w.owner, after(base.Version))
+			return w.source.Owner().Against(s).Err
 		}
 	}
 	return nil
-}
-
-// against says what a sighting of something newer than version means.
-func against(version Version, s document.Sighting) string {
-	if version.IsZero() {
-		return fmt.Sprintf("it is gone, and %v", s)
-	}
-	return fmt.Sprintf("it is at version %v, and %v: an older copy was put back", version, s)
-}
-
-func after(version Version) string {
-	if version.IsZero() {
-		return "without it"
-	}
-	return "from the old one"
 }
 
 // observedEpoch returns the largest epoch of this owner that others have seen or

@@ -54,7 +54,7 @@ func TestRestoredBackupTakesNoCommit(t *testing.T) {
 	}
 	for _, w := range []*Writer{w, openReset(t, dir, nil)} {
 		_, err := w.Update(t.Context(), clearIt)
-		wantError(t, err, ErrRegressed, "reset.json: regressed: it is at version", "owner cost had observed version "+seen.String(), "freehold accept reset")
+		wantError(t, err, ErrRegressed, "reset.json: regressed: it is at version", "owner cost had observed version "+seen.String(), "accept reset")
 		_, err = EventOf(w, "at").Begin(t.Context())
 		wantError(t, err, ErrRegressed)
 	}
@@ -122,7 +122,7 @@ func TestRemovedSidecarIsNotBegunAnewUnasked(t *testing.T) {
 	back := &Options{Clock: backThen}
 	for _, w := range []*Writer{w, openReset(t, dir, back)} {
 		_, err := w.Update(t.Context(), clearIt)
-		wantError(t, err, ErrRegressed, "reset.json: regressed: it is gone, and owner cost had observed version "+seen.String(), "freehold accept reset")
+		wantError(t, err, ErrRegressed, "reset.json: regressed: it is gone, and owner cost had observed version "+seen.String(), "accept reset")
 	}
 	if _, err := Quarantine(t.Context(), dir, "reset", back); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("there was nothing to move aside: %v", err)

@@ -100,14 +100,11 @@ func (b *batch) takeIn() error {
 	b.base.Owner, b.base.State = w.owner, w.manifest.StateID
 	b.next = w.firstVersion(b.base.Version.Epoch)
 	b.changes = map[place]slot{}
-	for _, name := range b.base.Names() {
-		value, err := w.advice().acceptable(w.owner, name, b.base)
-		if err != nil {
-			return fmt.Errorf("%s: %w", w.file(), err)
-		}
-		if value == nil {
-			continue
-		}
+	values, err := w.dir.Acceptable(w.manifest, w.owner, b.base)
+	if err != nil {
+		return store.WithRemedy(fmt.Errorf("%s: %w", w.file(), err), store.By(store.VerbQuarantine, w.owner).Or("mend the file, then accept it"))
+	}
+	for name, value := range values {
 		b.changes[place{field: name}] = slot{raw: value, set: true}
 		if w.declared.Fields[name].EffectiveKind() == schema.Map {
 			if err := b.foldKeys(name, value); err != nil {

@@ -81,9 +81,9 @@ type Writer struct {
 	// last is the sidecar as this Writer last read or wrote it. It spares a
 	// decoding when the bytes are still the same, and is never a reason not
 	// to read them.
+	source  *store.Source
 	last    *document.Document
 	lastRaw []byte
-	spare   []byte // buffer for the next read
 	fresh   []byte // buffer for the next encoding
 	// seen is the newest version that this Writer has read or written.
 	seen Version
@@ -172,6 +172,7 @@ func (w *Writer) open(ctx context.Context, d *schema.Declaration, o *Options) (e
 	if d != nil {
 		w.known = d.Owners[w.owner]
 	}
+	w.source = w.dir.Source(w.manifest, w.owner)
 	w.deciders = deciders(&w.manifest.Declaration, w.owner)
 	w.observers = observers(&w.manifest.Declaration, w.owner)
 	w.upgraded = Upgraded(w.manifest, w.owner)

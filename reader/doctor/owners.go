@@ -78,8 +78,12 @@ func (p *patient) unusable(o reader.OwnerStatus) {
 func (p *patient) accepted(o reader.OwnerStatus, advice string) remedy {
 	accept := p.run("accept", o.Name)
 	raw, err := p.dir.ReadFile(store.Sidecar(o.Name), nil, document.MaxSize)
+	var doc *document.Document
 	if err == nil {
-		err = sidecar.Advice{Dir: p.dir, Manifest: p.manifest, Placed: true}.Acceptable(o.Name, raw)
+		doc, err = document.DecodeForeign(raw)
+	}
+	if err == nil {
+		_, err = p.dir.Acceptable(p.manifest, o.Name, doc)
 	}
 	if err == nil {
 		return accept.but(advice)

@@ -89,22 +89,31 @@ func (s *OnceSource) Once() *Once {
 }
 
 func (s *OnceSource) judge() *Once {
-	o := &Once{Owner: s.owner, Field: s.field, Path: s.claim.Path()}
+	if _, made := s.manifest.Claims[s.owner]; !made { // the state has no claims of the owner yet
+		return NewOnce(s.manifest, s.owner, s.field, s.claim.Path(), nil, fs.ErrNotExist)
+	}
+	return NewOnce(s.manifest, s.owner, s.field, s.claim.Path(), s.text, s.err)
+}
+
+// NewOnce returns the once field of owner whose claim, in the file path, was read
+// as text, or not, with err.
+func NewOnce(m *schema.Manifest, owner, field, path string, text []byte, err error) *Once {
+	o := &Once{Owner: owner, Field: field, Path: path}
 	remove := byHand("look at it, and remove it by hand if the field is to be claimed anew")
-	switch _, made := s.manifest.Claims[s.owner]; {
-	case !made, errors.Is(s.err, fs.ErrNotExist): // the state may have no claims yet
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		o.Status = Missing
 		return o
-	case errors.Is(s.err, Lost), errors.Is(s.err, Unsafe):
-		return o.unusable(Unreadable, RemedyOf(s.err), s.err)
-	case errors.Is(s.err, ErrTooLarge):
-		return o.unusable(Invalid, remove, s.err)
-	case s.err != nil:
-		return o.unusable(Unreadable, accessRemedy(s.err, remove), s.err)
+	case errors.Is(err, Lost), errors.Is(err, Unsafe):
+		return o.unusable(Unreadable, RemedyOf(err), err)
+	case errors.Is(err, ErrTooLarge):
+		return o.unusable(Invalid, remove, err)
+	case err != nil:
+		return o.unusable(Unreadable, accessRemedy(err, remove), err)
 	}
-	claim, err := document.DecodeClaim(s.text)
+	claim, err := document.DecodeClaim(text)
 	if err == nil {
-		err = claim.Belongs(s.owner, s.field, s.manifest.StateID)
+		err = claim.Belongs(owner, field, m.StateID)
 	}
 	switch s := decodeStatus(err); {
 	case err == nil:

@@ -77,8 +77,8 @@ func (d *Store) Owner(m *schema.Manifest, name string) *Owner {
 	return s.Read()
 }
 
-// newOwner returns the owner whose file was read as text, or not, with err.
-func (d *Store) newOwner(m *schema.Manifest, name, path string, text []byte, err error) *Owner {
+// NewOwner returns the owner whose file was read as text, or not, with err.
+func (d *Store) NewOwner(m *schema.Manifest, name, path string, text []byte, err error) *Owner {
 	o := &Owner{Name: name, Path: path, text: text}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

@@ -127,7 +127,7 @@ func (s *Source) judge() *Owner {
 		if s.staged {
 			path = s.dir.StagedPath(s.upgrade, Sidecar(s.name))
 		}
-		s.owner = s.dir.newOwner(s.manifest, s.name, path, s.text, s.err)
+		s.owner = s.dir.NewOwner(s.manifest, s.name, path, s.text, s.err)
 	}
 	return s.owner
 }
