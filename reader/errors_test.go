@@ -21,7 +21,7 @@ import (
 var said = errorstest.Golden{
 	Update: update,
 	Also:   []string{"*errors.txt"},
-	Wraps:  []string{"../sidecar/store", "../sidecar/document", "../sidecar/internal/dir", "../sidecar/internal/claims"},
+	Wraps:  []string{"../sidecar/store", "../sidecar/document", "../sidecar/internal/dir", "../sidecar/internal/claims", "../sidecar/internal/status"},
 	Unhelped: map[string]string{
 		"unset: …": "that a field is unset is an answer; what to make of it the caller knows",
 	},

@@ -38,7 +38,7 @@ func TestAcceptAttachesWhatAnotherHandAdded(t *testing.T) {
 	s.update("tool", use)
 	s.edit("tool", `{"deploy":{"use_count":1}}`, `{"deploy":{"use_count":2},"review":{"use_count":5},"absent":{"use_count":5}}`)
 	_, err := Accept(t.Context(), s.dir, "tool", nil)
-	wantError(t, err, ErrNoKey, `key "absent"`, "take it out of the file, let that owner create it, or run `freehold quarantine tool`")
+	wantError(t, err, ErrNoKey, `key "absent"`, "quarantine tool")
 	// It was refused, so that the file is as the other hand left it.
 	text := readFile(t, sidecarPath(s.dir, "tool"))
 	s.overwrite("tool", strings.Replace(text, `,"absent":{"use_count":5}`, "", 1))

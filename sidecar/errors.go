@@ -17,14 +17,14 @@ var (
 	ErrBusy = store.ErrBusy
 	// ErrCannotJudge is returned if nothing proves which process holds a
 	// lease, as from another PID namespace. Nothing was signalled.
-	ErrCannotJudge = errors.New("cannot judge")
+	ErrCannotJudge = store.NotJudged
 	// ErrClosed is returned by an Update on a closed Writer, and on one of which
 	// an earlier Update was indeterminate. Nothing was changed.
 	ErrClosed = errors.New("the writer is closed: open another")
 	// ErrConflict is returned if the sidecar is not at the version that
 	// [Tx.IfVersion] asked for, or a key of a map no longer in the
 	// incarnation that was meant.
-	ErrConflict = errors.New("conflict")
+	ErrConflict = store.Conflict
 	// ErrDeclaration is returned by Open if the program was built from a
 	// declaration that contradicts the state's manifest, and by Update if
 	// the state was upgraded to one since. `freehold state upgrade` brings a
@@ -32,10 +32,10 @@ var (
 	ErrDeclaration = schema.ErrDeclaration
 	// ErrDeadline is returned if a process did not end, or did not take a
 	// lease that was handed to it, in the time given.
-	ErrDeadline = errors.New("deadline passed")
+	ErrDeadline = store.DeadlinePassed
 	// ErrFenced is returned if this process is no longer the owner's live
 	// process.
-	ErrFenced = errors.New("fenced")
+	ErrFenced = store.Fenced
 	// ErrForeign is returned if another hand than Freehold's has edited the
 	// sidecar, or if it belongs to another owner or state.
 	ErrForeign = document.ErrForeign
@@ -43,13 +43,13 @@ var (
 	ErrGone = store.ErrGone
 	// ErrIdentityChanged is returned if another process than the prepared
 	// one holds the lease. Nothing was signalled.
-	ErrIdentityChanged = errors.New("identity changed")
+	ErrIdentityChanged = store.IdentityChanged
 	// ErrIndeterminate is returned if the operating system did not say
 	// whether the commit is durable. The Writer refuses further Updates, with
 	// [ErrClosed]; open a new one, and ask [Resolve]. It is also returned, and
 	// [ErrReplaced] with it, if the state directory was moved away in the middle
 	// of the commit, which counts if that is put back.
-	ErrIndeterminate = errors.New("indeterminate")
+	ErrIndeterminate = store.Indeterminate
 	// ErrInstances is returned if a directory holds the instances of a state
 	// and one of them was wanted.
 	ErrInstances = store.ErrInstances
@@ -59,38 +59,38 @@ var (
 	ErrLock = store.ErrLock
 	// ErrRejected is returned by [Resolve] if a pending patch could
 	// not be folded; a copy of it is in the quarantine.
-	ErrRejected = errors.New("rejected")
+	ErrRejected = store.Rejected
 	// ErrNewer is returned if a newer release deferred a patch. It stays
 	// there for that one.
-	ErrNewer = errors.New("of a newer release")
+	ErrNewer = store.Newer
 	// ErrMisplaced is returned if the directory of an instance holds another
 	// one.
 	ErrMisplaced = store.ErrMisplaced
 	// ErrNoHolder is returned by Prepare if no process is recorded as the
 	// holder of the lease.
-	ErrNoHolder = errors.New("no holder")
+	ErrNoHolder = store.NoHolder
 	// ErrNoLease is returned if an owner is shared, so that there is no lease
 	// of it.
-	ErrNoLease = errors.New("no lease")
+	ErrNoLease = store.NoLease
 	// ErrNoInstances is returned if an instance was wanted of a state that is
 	// declared without any.
 	ErrNoInstances = store.ErrNoInstances
 	// ErrNoKey is returned if a map has no key such as its owner's part of it
 	// was to be written at.
-	ErrNoKey = errors.New("no such key")
+	ErrNoKey = store.NoKey
 	// ErrNotObserved is returned if a value that depends on other owners'
 	// fields is written with no token of what was seen of them, or with one
 	// that does not tell of them.
-	ErrNotObserved = errors.New("not observed")
+	ErrNotObserved = store.NotObserved
 	// ErrNoState is returned if the directory is not a state directory.
 	ErrNoState = store.ErrNoState
 	// ErrNotOwner is returned if a field belongs to another owner, or to
 	// none, or if the manifest does not know the owner.
-	ErrNotOwner = errors.New("not the owner")
+	ErrNotOwner = store.NotOwner
 	// ErrProtected is returned by Retire for a process that it never
 	// signals: the first of a PID namespace, the caller, an ancestor of it,
 	// or another user's.
-	ErrProtected = errors.New("never signalled")
+	ErrProtected = store.Protected
 	// ErrRegressed is returned if the sidecar is older than what somebody has
 	// observed of it or an upgrade of the state has written, is gone since, or
 	// has another history: a backup was restored, a volume rolled back, or the
@@ -109,5 +109,5 @@ var (
 	ErrUnsupported = store.ErrUnsupported
 	// ErrValue is returned if a value does not fit its field; the error
 	// names the field.
-	ErrValue = errors.New("invalid value")
+	ErrValue = store.BadValue
 )

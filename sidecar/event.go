@@ -9,6 +9,7 @@ import (
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/internal/process"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // MaxOpen is how often an event may have begun without being done. Whoever
@@ -17,7 +18,7 @@ const MaxOpen = 64
 
 // ErrNotOpen is returned if an event is ended with a token under which nothing
 // is open: it was done or abandoned already, or never began there.
-var ErrNotOpen = errors.New("not open")
+var ErrNotOpen = store.NotOpen
 
 // An EventToken names one beginning of an event. Its text travels in files,
 // environment variables and arguments, and needs no quotes in a shell. The zero

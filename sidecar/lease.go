@@ -73,7 +73,7 @@ var leaseLimits = schema.Limits{Depth: 16, Values: mostOfLease, Text: 4 << 10}
 
 // ErrLeaseRecord is wrapped by the error that says that the record of a lease
 // is damaged. It stops nothing: see [Lease].
-var ErrLeaseRecord = errors.New("the record of the lease is damaged")
+var ErrLeaseRecord = store.DamagedRecord
 
 // readLease reads the record of owner's lease. Without a record the lease is
 // nil. A damaged one is an error that wraps ErrLeaseRecord, together with what

@@ -325,5 +325,5 @@ func TestOnceFieldInASidecarIsNotAccepted(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := Accept(t.Context(), dir, "hook", nil)
-	wantError(t, err, ErrValue, "fired", "take it out of the file")
+	wantError(t, err, ErrValue, "fired", "mend the file")
 }

@@ -13,7 +13,7 @@ import (
 
 // ErrUnknown is returned by [Resolve] if the sidecar no longer shows what
 // became of a commit.
-var ErrUnknown = errors.New("unknown")
+var ErrUnknown = store.Unknown
 
 // Resolve says what became of the commit of version v after an error that
 // wrapped [ErrIndeterminate]: [Applied], and it is durable now, or
