@@ -62,6 +62,7 @@ var imports = map[string][]string{
 
 	// Kernel and bytes, from the bottom.
 	"sidecar/internal/process": {"sidecar/internal/status"},
+	"sidecar/internal/lock":    {"sidecar/internal/dir", "sidecar/internal/process", "sidecar/internal/status"},
 	"sidecar/internal/dir":     {"sidecar/internal/process", "sidecar/internal/status"},
 	"sidecar/internal/claims":  {"sidecar/internal/dir", "sidecar/internal/status"},
 }

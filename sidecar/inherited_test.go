@@ -109,8 +109,9 @@ func TestInheritedDescriptorDecidesNothing(t *testing.T) {
 // there of processes that have ended.
 func inContainer() bool { return process.Self().PIDNamespace != 0xeffffffc }
 
-// A lease that outlives its holder, because a child inherited it, is refused
-// with the reason.
+// A lease that outlives its holder, because a child inherited it, is refused,
+// with the reason where the kernel's list of locks tells it. Its state names the
+// child in a container too.
 func TestInheritedLeaseIsNamed(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("needs /proc/locks")
@@ -120,12 +121,12 @@ func TestInheritedLeaseIsNamed(t *testing.T) {
 	a.open()
 	child := mustAtoi(t, a.must("leak", "leaked"))
 	a.kill()
-	named, says := a.pid(), "and has ended; a process that inherited the descriptor keeps the lock"
+	named, says := a.pid(), fmt.Sprintf("process %d holds the lock and has ended; a process that inherited the descriptor keeps the lock", a.pid())
 	if inContainer() {
-		named, says = child, "inherited from one that has ended"
+		named, says = child, "another process holds the lock"
 	}
 	_, err := openWatchdog(t, dir, nil)
-	wantError(t, err, ErrBusy, fmt.Sprintf("process %d holds the lock", named), says)
+	wantError(t, err, ErrBusy, says)
 	if s := leaseState(t, dir); s.PID != named || s.Verdict != process.Gone || s.Disagreement == "" {
 		t.Errorf("the state of the lease is %+v", s)
 	}

@@ -217,7 +217,7 @@ func TestNobodyPutsALockFileBack(t *testing.T) {
 	Damaged(dir, "lock-lost")
 	remove(t, metaPath(dir, store.OwnerLock("cost")))
 	_, err := w.Update(t.Context(), addTurns(1))
-	wantError(t, err, ErrLock, "freehold state repair")
+	wantError(t, err, ErrLock, "state repair")
 	_, err = Open(t.Context(), dir, declaration(), "cost", nil)
 	wantError(t, err, ErrLock)
 	if _, err := os.Lstat(metaPath(dir, store.OwnerLock("cost"))); err == nil {

@@ -73,7 +73,7 @@ func (r *retiring) other(why string) error {
 			return r.unjudged(why) // of an epoch that nobody knows
 		}
 	case pid != 0 && r.is(current):
-		return r.unjudged(fmt.Sprintf("%s, and the lock is in the name of process %d and carried by processes %v", why, pid, r.look.lease.Carriers()))
+		return r.unjudged(fmt.Sprintf("%s, and the lock is in the name of process %d and carried by processes %v", why, pid, r.look.lease.Inheritors()))
 	}
 	return r.changed(current, why)
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
+	"github.com/freehold-dev/freehold/sidecar/internal/lock"
 	"github.com/freehold-dev/freehold/sidecar/internal/process"
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
@@ -124,21 +125,18 @@ func (r *retiring) last(ctx context.Context) error {
 // shut shuts the fence and reads the record behind it: whoever takes the lease
 // shares the fence until the record is written.
 func (r *retiring) shut(ctx context.Context) error {
-	start, noticed := time.Now(), ""
-	pace := store.NewPace(longestLeasePause)
+	notices := waitNotice{looked: time.Now()}
+	backoff := lock.NewBackoff(longestLeasePause)
 	for {
 		if ok, err := r.look.fence.Try(); err != nil {
 			return err
 		} else if ok {
 			break
 		}
-		if r.o.Notice != nil && time.Since(start) > noticeAfter {
-			if err := r.look.fence.Busy(); err.Error() != noticed {
-				noticed = err.Error()
-				r.o.Notice(err)
-			}
+		if r.o.Notice != nil {
+			notices.tell(atFence, r.o.Notice, r.look.fence.Busy)
 		}
-		if _, err := pace.Pause(ctx, store.Forever); err != nil {
+		if _, err := backoff.Pause(ctx, lock.Forever); err != nil {
 			return fmt.Errorf("owner %s: %w before the fence was free (%w): %w", r.Owner, ErrDeadline, err, r.look.fence.Busy())
 		}
 	}
@@ -201,7 +199,7 @@ func (r *retiring) ended(ctx context.Context) (RetireOutcome, error) {
 	r.proof(ProofExited, "the end of process %d was seen on its pidfd, with the fence shut", r.process.PID())
 	free, err := r.free(context.WithoutCancel(ctx), settle)
 	if err == nil && !free {
-		err = fmt.Errorf("owner %s: %w: process %d has ended, and the lease is still held, by processes %v: they inherited its descriptor; end them", r.Owner, ErrDeadline, r.process.PID(), r.look.lease.Carriers())
+		err = fmt.Errorf("owner %s: %w: process %d has ended, and the lease is still held, by processes %v: they inherited its descriptor; end them", r.Owner, ErrDeadline, r.process.PID(), r.look.lease.Inheritors())
 	}
 	return Retired, err
 }

@@ -51,9 +51,9 @@ func LeaseStatus(dir, owner string) (LeaseState, error) {
 		return LeaseState{}, err
 	}
 	defer l.close()
-	s := LeaseState{Owner: owner, PID: l.lease.Holder(), Fence: l.fence.Keeper()}
+	s := LeaseState{Owner: owner, PID: l.lease.Holder(), Fence: l.fence.ExclusiveHolder()}
 	if s.PID == 0 {
-		s.PID = l.lease.Heir()
+		s.PID = l.lease.InheritedBy()
 	}
 	if s.PID != 0 {
 		s.Condition = process.Condition(s.PID)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
+	"github.com/freehold-dev/freehold/sidecar/internal/lock"
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
@@ -19,11 +20,10 @@ var leases sync.Map
 // its tries it holds nothing.
 type taking struct {
 	w       *Writer
-	fence   *store.Lock
-	wait    time.Duration // for the lease
-	start   time.Time
+	fence   *lock.Lock
+	wait    time.Duration         // for the lease
 	blocked map[blocker]time.Time // since when
-	noticed string
+	notices waitNotice
 }
 
 // A blocker is what keeps an Open waiting.
@@ -49,8 +49,8 @@ func (w *Writer) takeLease(ctx context.Context, wait time.Duration) (err error) 
 		return err
 	}
 	defer fence.Close()
-	t := &taking{w: w, fence: fence, wait: wait, start: time.Now(), blocked: map[blocker]time.Time{}}
-	pace := store.NewPace(longestLeasePause)
+	t := &taking{w: w, fence: fence, wait: wait, notices: waitNotice{looked: time.Now()}, blocked: map[blocker]time.Time{}}
+	backoff := lock.NewBackoff(longestLeasePause)
 	for {
 		by, err := t.try()
 		if err != nil || by == nobody {
@@ -61,7 +61,7 @@ func (w *Writer) takeLease(ctx context.Context, wait time.Duration) (err error) 
 			return t.refusal(by)
 		}
 		t.notice(by)
-		if _, err := pace.Pause(ctx, store.Forever); err != nil {
+		if _, err := backoff.Pause(ctx, lock.Forever); err != nil {
 			return fmt.Errorf("%w (%w)", t.refusal(by), err)
 		}
 	}
@@ -107,7 +107,7 @@ func (t *taking) begin() (blocker, error) {
 // left returns for how long more this Open may wait for by.
 func (t *taking) left(by blocker) time.Duration {
 	if by == atFence {
-		return store.Forever
+		return lock.Forever
 	}
 	since, ok := t.blocked[by]
 	if !ok {
@@ -146,16 +146,35 @@ func (w *Writer) introduce() string {
 	return fmt.Sprintf(", program %.64q since %s in epoch %d", h.Program, h.Since.UTC().Format(time.RFC3339), lease.Epoch)
 }
 
-// noticeAfter is how long an Open waits in silence.
+// noticeAfter is how long an Open waits in silence, and then between two looks at
+// the process that it waits for.
 const noticeAfter = time.Second
 
-// notice tells who is in the way, once, and again when that changes.
+// notice tells why the Open waits, once, and again when that changes.
 func (t *taking) notice(by blocker) {
-	if t.w.notice == nil || time.Since(t.start) < noticeAfter {
+	if t.w.notice == nil {
 		return
 	}
-	if err := t.refusal(by); err.Error() != t.noticed {
-		t.noticed = err.Error()
-		t.w.notice(err)
+	t.notices.tell(by, t.w.notice, func() error { return t.refusal(by) })
+}
+
+// A waitNotice tells why a call waits. It does not ask at every try: the answer
+// reads the record of the lease and the kernel's list of locks.
+type waitNotice struct {
+	by     blocker
+	looked time.Time // last, or when the wait began
+	told   string
+}
+
+// tell calls notice with the error that why returns, if that says another thing
+// than before. It asks when by changes, else once a noticeAfter.
+func (n *waitNotice) tell(by blocker, notice func(error), why func() error) {
+	if again := n.told == "" || by == n.by; again && time.Since(n.looked) < noticeAfter {
+		return
+	}
+	n.by, n.looked = by, time.Now()
+	if err := why(); err.Error() != n.told {
+		n.told = err.Error()
+		notice(err)
 	}
 }

@@ -54,11 +54,11 @@ func goOn(h store.Holder) remedy {
 		return shell("kill", "-CONT", fmt.Sprint(h.PID)).but("or end it")
 	case h.Halt == store.Traced:
 		return words("let the debugger go on with it, or end it")
-	case len(h.Carriers) == 0:
+	case len(h.Inheritors) == 0:
 		return words("end the processes that inherited its descriptor")
 	}
 	var pids []string
-	for _, pid := range h.Carriers {
+	for _, pid := range h.Inheritors {
 		pids = append(pids, fmt.Sprint(pid))
 	}
 	// No command: they may be at work, as a daemon is that began by forking.

@@ -21,21 +21,20 @@ const (
 
 var said = errorstest.Golden{
 	Update:  flag.Bool("update", false, "write the golden files anew"),
-	Folders: []string{"../internal/claims", "../internal/dir", "../internal/process"},
+	Folders: []string{"../internal/claims", "../internal/dir", "../internal/lock", "../internal/process"},
 	Wraps:   []string{"../../schema", "../internal/status", "../document"},
 	Untold: map[string]string{
 		"this file system cannot rename without replacing (%w), so that two processes could both win a claim": "wants such a file system",
-		"remove what was staged: %w":      "wants a disk that fails twice",
-		"a symbolic link is in its place": "package sidecar's tests replace the directory and see it",
-		"something else is in its place":  "likewise",
-		"nothing was removed":             race,
-		"%w: it grew past %d bytes":       race,
-		"%s: %w: process %d holds the lock, inherited from one that has ended; end it, or look at what it does": "is for containers: package sidecar's tests run in one and see it",
-		"name a lock: %w": kernel,
-		"name a lock: /proc/self/fdinfo/%d does not list it": kernel,
-		"process %d: pidfd_open: %w":                         kernel,
-		"process %d: poll: %w":                               kernel,
-		"%s names no user":                                   kernel,
+		"remove what was staged: %w":       "wants a disk that fails twice",
+		"a symbolic link is in its place":  "package sidecar's tests replace the directory and see it",
+		"something else is in its place":   "likewise",
+		"nothing was removed":              race,
+		"%w: it grew past %d bytes":        race,
+		"name a lock: %w":                  kernel,
+		"name a lock: %s does not list it": kernel,
+		"process %d: pidfd_open: %w":       kernel,
+		"process %d: poll: %w":             kernel,
+		"%s names no user":                 kernel,
 	},
 	Unhelped: map[string]string{
 		"file: …":    "packages sidecar and reader add which command moves the file aside",
@@ -342,3 +341,14 @@ func TestErrorsSayWhatToDoOfClaims(t *testing.T) {
 
 // TestErrorsAreAllTold fails for an error that no test of the package provokes.
 func TestErrorsAreAllTold(t *testing.T) { said.Complete(t) }
+
+// sleeper starts a process that does nothing until the test ends.
+func sleeper(t *testing.T) *exec.Cmd {
+	t.Helper()
+	cmd := exec.Command("sleep", "600")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
+	return cmd
+}

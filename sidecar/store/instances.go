@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar/internal/lock"
 	"github.com/go-json-experiment/json"
 	"golang.org/x/sys/unix"
 )
@@ -294,7 +295,7 @@ func (d *Store) owned(m *schema.Manifest) error {
 // it, at most for wait, and then returns an error that wraps [ErrBusy]; it
 // returns one that wraps [ErrReplaced] if it was removed.
 func (d *Store) Attend(ctx context.Context, wait time.Duration) error {
-	for pace := turnPace(0); ; {
+	for backoff := lock.NewFairBackoff(0); ; {
 		ok, err := d.state.Lock(unix.LOCK_SH)
 		if err != nil {
 			return err
@@ -302,7 +303,7 @@ func (d *Store) Attend(ctx context.Context, wait time.Duration) error {
 		if ok {
 			return d.Unmoved()
 		}
-		if more, err := pace.Pause(ctx, wait); err != nil || !more {
+		if more, err := backoff.Pause(ctx, wait); err != nil || !more {
 			return errors.Join(fault(Busy, d.Path(), byHand("try again"), errors.New("another process is about to remove the instance")), err)
 		}
 	}

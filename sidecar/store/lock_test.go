@@ -1,15 +1,11 @@
-//go:build unix
-
 package store
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -26,50 +22,6 @@ func openLock(t *testing.T, d *Store, name string) *Lock {
 	}
 	t.Cleanup(func() { l.Close() })
 	return l
-}
-
-func TestSharedLockExcludesExclusive(t *testing.T) {
-	d := newState(t)
-	name := OwnerFence("watchdog")
-	a, b, c := openLock(t, d, name), openLock(t, d, name), openLock(t, d, name)
-	try := func(f func() (bool, error)) bool {
-		t.Helper()
-		ok, err := f()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return ok
-	}
-	if !try(a.TryShared) || !try(b.TryShared) {
-		t.Error("two cannot share")
-	}
-	if try(c.Try) {
-		t.Error("a shared lock was taken exclusively")
-	}
-	a.Release()
-	b.Release()
-	if !try(c.Try) || try(a.TryShared) || try(b.Try) {
-		t.Error("an exclusive lock does not exclude")
-	}
-}
-
-func TestForeverEndsWithTheContext(t *testing.T) {
-	d := newState(t)
-	name := OwnerFence("watchdog")
-	a, b := openLock(t, d, name), openLock(t, d, name)
-	if err := a.Acquire(t.Context(), 0); err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
-	defer cancel()
-	err := b.Acquire(ctx, Forever)
-	wantError(t, err, context.DeadlineExceeded)
-	wantError(t, err, ErrBusy)
-	released := make(chan error)
-	go func() { time.Sleep(20 * time.Millisecond); released <- a.Release() }()
-	if err := errors.Join(b.Acquire(t.Context(), Forever), <-released); err != nil {
-		t.Error(err)
-	}
 }
 
 // The lock files of a directory that was moved away are intact, and hold

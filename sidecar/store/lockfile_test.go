@@ -1,5 +1,3 @@
-//go:build unix
-
 package store
 
 import (
@@ -48,7 +46,7 @@ func TestDamagedLockFileIsRefusedAndRepaired(t *testing.T) {
 			}
 			// Neither one that comes now nor one that had it open goes on.
 			_, err = d.OpenLock(file, m.Locks[file])
-			wantError(t, err, ErrLock, file, "freehold state repair")
+			wantError(t, err, ErrLock, file, "state repair")
 			wantError(t, open.Acquire(t.Context(), 0), ErrLock)
 
 			remade, err := Repair(t.Context(), d.Path())
@@ -185,7 +183,11 @@ func TestRepairIsNotMistakenByAReusedInode(t *testing.T) {
 	if err := os.Remove(filepath.Join(d.Path(), metaName, OwnerLock("cost"))); err != nil {
 		t.Fatal(err)
 	}
-	m.Locks[OwnerLock("cost")] = held.ino // as if it had been that one's
+	taken, err := other.Manifest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Locks[OwnerLock("cost")] = taken.Locks[OwnerLock("cost")] // as if it had been that one's
 	if err := d.WriteManifest(m); err != nil {
 		t.Fatal(err)
 	}

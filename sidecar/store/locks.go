@@ -7,8 +7,35 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar/internal/lock"
 	"golang.org/x/sys/unix"
 )
+
+// A Lock is a kernel lock on one lock file of a state.
+type Lock = lock.Lock
+
+// A Holder is the process that has a lock for itself, as far as the kernel tells.
+type Holder = lock.Holder
+
+// OpenLock opens the lock file name, whose inode the manifest gives as ino. It
+// returns an error that wraps [Lost] if the file is missing, is no plain file or
+// is another one.
+func (d *Store) OpenLock(name string, ino uint64) (*Lock, error) {
+	return lock.Open(d.state.Dir, metaName+"/"+name, ino)
+}
+
+// Holder returns the process that has the lock of the state that is called name,
+// such as [OwnerLock]. It does not try the lock, and may look at every process of
+// the machine. By the time the caller looks at the answer, it may be wrong. It
+// returns an error that wraps [Lost] if the lock is lost.
+func (d *Store) Holder(m *schema.Manifest, name string) (Holder, error) {
+	l, err := d.OpenLock(name, m.Locks[name])
+	if err != nil {
+		return Holder{}, err
+	}
+	defer l.File().Close() // it was never taken
+	return l.Examine(), nil
+}
 
 // Obstructed returns the errors that [Store.LockAll] would return with one after
 // the other of the state's locks, of which m says what they are, or nil. It takes
@@ -47,14 +74,16 @@ func (d *Store) obstructed(ctx context.Context, name string, ino uint64, wait ti
 	if err != nil {
 		return err
 	}
-	defer l.file.Close() // it was never taken
+	defer l.File().Close() // it was never taken
 	first := l.Holder()
-	if first == 0 && l.passedOn() != 0 {
-		return l.Busy()
+	if first == 0 && !strings.HasSuffix(name, commitLock) { // children inherit no lock of commits
+		if pid := l.InheritedBy(); pid != 0 {
+			return l.BusyBy(pid)
+		}
 	}
-	for pace := NewPace(longestLook); first != 0; {
-		if more, err := pace.Pause(ctx, wait); err != nil || !more {
-			return l.held(first)
+	for backoff := lock.NewBackoff(longestLook); first != 0; {
+		if more, err := backoff.Pause(ctx, wait); err != nil || !more {
+			return l.BusyBy(first)
 		}
 		if l.Holder() != first {
 			return nil

@@ -84,8 +84,8 @@ func (d *Store) Locked(m *schema.Manifest, owner string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	defer l.file.Close()
-	return l.taken()
+	defer l.File().Close()
+	return l.Taken()
 }
 
 // inUse reports whether a process has, or may have, the lock. A lost one no
@@ -98,8 +98,8 @@ func (d *Store) inUse(name string, ino uint64) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	defer l.file.Close()
-	return l.taken()
+	defer l.File().Close()
+	return l.Taken()
 }
 
 // Leftovers lists the directories in path, sorted by name, in which processes

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/sidecar/internal/dir"
+	"github.com/freehold-dev/freehold/sidecar/internal/lock"
 	"golang.org/x/sync/errgroup"
 	"golang.org/x/sys/unix"
 )
@@ -60,7 +61,7 @@ func (a *PendingDir) Close() error {
 // is put into it by then is seen by whoever does. It waits for nobody, and
 // returns an error that wraps [ErrBusy] if somebody has sealed it, or waits to.
 func (a *PendingDir) Share() error {
-	if wanted(a.folder.FD()) { // else those who deferred without pause keep it from being sealed for ever
+	if lock.HasWaiters(a.folder.FD()) { // else those who deferred without pause keep it from being sealed for ever
 		return a.busy()
 	}
 	return a.take(unix.LOCK_SH)
@@ -71,14 +72,14 @@ func (a *PendingDir) Share() error {
 // long as wait, and then returns an error that wraps [ErrBusy]; nobody begins to
 // put another meanwhile.
 func (a *PendingDir) Seal(ctx context.Context, wait time.Duration) error {
-	want(a.folder.FD(), true)
-	defer want(a.folder.FD(), false)
-	for pace := turnPace(0); ; {
+	lock.SetWaiting(a.folder.FD(), true)
+	defer lock.SetWaiting(a.folder.FD(), false)
+	for backoff := lock.NewFairBackoff(0); ; {
 		err := a.take(unix.LOCK_EX)
 		if !errors.Is(err, ErrBusy) {
 			return err
 		}
-		if more, ended := pace.Pause(ctx, wait); ended != nil || !more {
+		if more, ended := backoff.Pause(ctx, wait); ended != nil || !more {
 			return errors.Join(err, ended)
 		}
 	}

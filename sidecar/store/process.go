@@ -40,16 +40,3 @@ func IdentityOf(pid int) (Identity, error) { return process.IdentityOf(pid) }
 // Condition says in words why process pid does not run, or "" if it does or
 // the kernel does not tell.
 func Condition(pid int) string { return process.Condition(pid) }
-
-// A Holder is the process that has a lock for itself, as far as the kernel tells.
-type Holder struct {
-	// PID is 0 if no process has the lock, or one that cannot be seen from here.
-	PID int
-	// Halt is why the process does not run, and Condition says so in words,
-	// as [Condition] does.
-	Halt      process.Halt
-	Condition string
-	// Carriers are the processes that keep the lock of one that has ended,
-	// since they inherited its descriptor.
-	Carriers []int
-}

@@ -188,7 +188,7 @@ func (d *Store) Lost(m *schema.Manifest) (lost []Entry) {
 			add(name, LockFile, lockOwner(name), err)
 			continue
 		}
-		l.file.Close()
+		l.File().Close()
 	}
 	for _, owner := range d.lostClaims(m) {
 		err := d.Claim(owner, "", m.Claims[owner]).Check()

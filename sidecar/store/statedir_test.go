@@ -11,7 +11,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/schema/errorstest"
@@ -332,33 +331,4 @@ func TestManifestOfAStrangerIsRefused(t *testing.T) {
 			wantError(t, err, ErrInvalidManifest, manifestName)
 		})
 	}
-}
-
-func TestLockKeepsOneHolder(t *testing.T) {
-	d := newState(t)
-	m, err := d.Manifest()
-	if err != nil {
-		t.Fatal(err)
-	}
-	open := func() *Lock {
-		t.Helper()
-		l, err := d.OpenLock(OwnerLock("cost"), m.Locks[OwnerLock("cost")])
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { l.Close() })
-		return l
-	}
-	a, b := open(), open()
-	if err := a.Acquire(t.Context(), 0); err != nil {
-		t.Fatal(err)
-	}
-	wantError(t, b.Acquire(t.Context(), time.Millisecond), ErrBusy, OwnerLock("cost"))
-	if err := a.Release(); err != nil {
-		t.Fatal(err)
-	}
-	if err := b.Acquire(t.Context(), 0); err != nil {
-		t.Fatal(err)
-	}
-	wantError(t, a.Acquire(t.Context(), 0), ErrBusy)
 }

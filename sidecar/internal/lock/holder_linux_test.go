@@ -1,27 +1,17 @@
-package store
+package lock
 
 import (
 	"os"
 	"os/exec"
 	"testing"
 
+	"github.com/freehold-dev/freehold/sidecar/internal/dir"
 	"github.com/freehold-dev/freehold/sidecar/internal/process"
+	"golang.org/x/sys/unix"
 )
 
-// sleeper starts a process that does nothing until the test ends.
-func sleeper(t *testing.T) *exec.Cmd {
-	t.Helper()
-	cmd := exec.Command("sleep", "600")
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
-	return cmd
-}
-
-func TestHoldsIsTrueOfTheHolderAlone(t *testing.T) {
-	d := newState(t)
-	lock := openLock(t, d, OwnerLease("watchdog"))
+func TestLockIsHeldByTheProcessThatTookIt(t *testing.T) {
+	lock := opener(t)()
 	me, err := process.Open(os.Getpid())
 	if err != nil {
 		t.Fatal(err)
@@ -67,7 +57,24 @@ func TestHoldsIsTrueOfTheHolderAlone(t *testing.T) {
 	if holds(heir) || !holds(me) {
 		t.Error("an heir counts as the holder")
 	}
-	if got := lock.Carriers(); len(got) != 2 {
+	if got := lock.Inheritors(); len(got) != 2 {
 		t.Errorf("carried by %v, want %d and %d", got, os.Getpid(), child.Process.Pid)
+	}
+}
+
+// The name that the kernel has for a lock is asked for in the same way, and says
+// nothing of the waiters.
+func TestAWaiterIsNoHolder(t *testing.T) {
+	open := opener(t)
+	l, other := open(), open()
+	SetWaiting(l.fd(), true)
+	if pid := other.Holder(); pid != 0 {
+		t.Errorf("process %d is said to hold a lock that a process waits for", pid)
+	}
+	if name, err := kernelName(int(other.file.Fd())); name == "" || err != nil {
+		t.Errorf("%q (%v)", name, err)
+	}
+	if free, err := dir.Flock(int(other.file.Fd()), unix.LOCK_EX); !free || err != nil {
+		t.Errorf("free %v (%v)", free, err)
 	}
 }

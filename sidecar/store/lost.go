@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar/internal/lock"
 	"golang.org/x/sys/unix"
 )
 
@@ -18,11 +19,7 @@ func (d *Store) lostHolder(m *schema.Manifest, name string) int {
 		return 0
 	}
 	defer unix.Close(fd)
-	manifest, err := kernelName(fd) // of the same device
-	if err != nil {
-		return 0
-	}
-	pid := lockHolder(fmt.Sprintf("%s%d", manifest[:strings.LastIndexByte(manifest, ':')+1], m.Locks[name]), func(listed) bool { return true })
+	pid := lock.HolderOfInode(fd, m.Locks[name]) // of the same device
 	var lost unix.Stat_t
 	if pid == 0 || unix.Fstat(fd, &lost) != nil {
 		return pid

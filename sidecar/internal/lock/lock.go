@@ -1,0 +1,268 @@
+// Package lock takes kernel locks on the lock files of a state, with a deadline
+// and in fair turns, and says which process holds one. It makes no lock file: one
+// that is missing or is not the one that was made with the state is an error.
+package lock
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/freehold-dev/freehold/sidecar/internal/dir"
+	"github.com/freehold-dev/freehold/sidecar/internal/process"
+	"github.com/freehold-dev/freehold/sidecar/internal/status"
+	"golang.org/x/sys/unix"
+)
+
+// A Lock is a kernel lock on one lock file of a state, open but not
+// necessarily held. It is not safe for concurrent use: the kernel sees one
+// open file, however many goroutines stand behind it.
+//
+// The lock is flock(2). Its descriptor is close-on-exec and stays in the Lock
+// for its whole life, so that no child and no garbage collection can let it
+// go. gofrs/flock opens by path and follows links, which is why this is not
+// that library.
+type Lock struct {
+	state *dir.Dir
+	path  string // relative to state
+	ino   uint64
+	file  *os.File
+	turn  turn
+}
+
+// Open opens the lock file path, relative to the state directory, whose inode
+// the manifest gives as ino. It returns an error that wraps [status.Lost] if the
+// file is missing, is no plain file or is another one.
+func Open(state *dir.Dir, path string, ino uint64) (*Lock, error) {
+	l := &Lock{state: state, path: path, ino: ino}
+	fd, err := state.OpenRegular(path)
+	if err != nil {
+		return nil, l.lost(err)
+	}
+	l.file = os.NewFile(uintptr(fd), state.Join(path))
+	if err := l.Held(); err != nil {
+		l.file.Close()
+		return nil, err
+	}
+	return l, nil
+}
+
+// lost returns an error that wraps [status.Lost], unless the system call failed
+// for a reason that says nothing about the file: no lease is lost because a
+// process has too many files open. A lock that is lost with its whole state no
+// repair brings back.
+func (l *Lock) lost(err error) error {
+	for _, passing := range []error{unix.EMFILE, unix.ENFILE, unix.ENOMEM, unix.EIO} {
+		if errors.Is(err, passing) {
+			return l.state.Fail("look at the lock", l.path, err)
+		}
+	}
+	remedy := status.By(status.Repair)
+	if moved := l.state.Unmoved(); errors.Is(moved, status.Moved) {
+		err, remedy = moved, status.RemedyOf(moved)
+	}
+	return &status.Error{Status: status.Lost, Path: l.state.Join(l.path), Remedy: remedy, Err: err}
+}
+
+// Held returns an error that wraps [status.Lost] if this is not, or no longer,
+// the lock that the state's other processes use: its file was removed or
+// replaced, or the directory in which it lies was. The file is looked up by its
+// path from the state directory, because a .freehold that was moved away still
+// has all its files.
+func (l *Lock) Held() error {
+	var open, named unix.Stat_t
+	err := unix.Fstat(l.fd(), &open)
+	if err == nil {
+		err = unix.Fstatat(l.state.FD(), l.path, &named, unix.AT_SYMLINK_NOFOLLOW)
+	}
+	if err == nil {
+		err = l.state.Plain(l.path, &named)
+	}
+	if err == nil && (open.Ino != l.ino || named.Ino != l.ino || named.Dev != open.Dev) {
+		err = fmt.Errorf("inode %d was made with the state, inode %d is there", l.ino, named.Ino)
+	}
+	if err != nil {
+		return l.lost(err)
+	}
+	return nil
+}
+
+// Acquire takes the lock, exclusively, and then makes sure that it is still
+// the state's lock. It polls, because flock(2) has no deadline, for at most
+// wait and no longer than ctx allows; then it returns an error that wraps
+// [status.Busy], and ctx's own if that ended it. With a wait of zero or less it
+// tries once; with [Forever] ctx alone counts. A process that has had the lock
+// for a turn lets the waiters have it first, for a moment, whatever wait is.
+func (l *Lock) Acquire(ctx context.Context, wait time.Duration) error {
+	backoff := NewFairBackoff(l.turn.waited)
+	long := l.turn.long()
+	gave := wait > 0 && l.turn.over()
+	if gave {
+		if _, err := backoff.Pause(ctx, wait); err != nil {
+			return fmt.Errorf("%w (%w)", l.Busy(), err)
+		}
+	}
+	asked := time.Now()
+	for tries := 1; ; tries++ {
+		ok, err := l.Try()
+		if ok && tries == 1 && long && HasWaiters(l.fd()) {
+			ok, err = l.yield(ctx, wait)
+			gave, asked = false, time.Now()
+		}
+		if ok && (gave || tries > 1) {
+			l.turn.begin(asked, tries)
+		}
+		if ok || err != nil {
+			return err
+		}
+		if tries == 1 && wait > 0 {
+			SetWaiting(l.fd(), true)
+			defer SetWaiting(l.fd(), false)
+		}
+		if more, err := backoff.Pause(ctx, wait); err != nil {
+			return fmt.Errorf("%w (%w)", l.Busy(), err)
+		} else if !more {
+			return l.Busy()
+		}
+	}
+}
+
+func (l *Lock) fd() int { return int(l.file.Fd()) }
+
+// yield lets the lock go for the waiters, until they have it or have had time
+// enough, and tries it again.
+func (l *Lock) yield(ctx context.Context, wait time.Duration) (bool, error) {
+	if err := l.Release(); err != nil {
+		return false, err
+	}
+	most := timeToTake
+	if wait > 0 {
+		most = min(most, wait)
+	}
+	for start := time.Now(); HasWaiters(l.fd()) && time.Since(start) < most && ctx.Err() == nil; {
+		nanosleep(firstPause)
+	}
+	ok, err := l.Try()
+	if ok {
+		l.turn.yielded(HasWaiters(l.fd()))
+	}
+	return ok, err
+}
+
+// Try takes the lock, exclusively, if no process holds it, and reports whether
+// it did.
+func (l *Lock) Try() (bool, error) { return l.try(unix.LOCK_EX) }
+
+// TryShared takes the lock together with others that share it, if no process
+// holds it exclusively, and reports whether it did.
+func (l *Lock) TryShared() (bool, error) { return l.try(unix.LOCK_SH) }
+
+func (l *Lock) try(how int) (bool, error) {
+	free, err := l.flock(how)
+	if err != nil || !free {
+		return false, err
+	}
+	if err := l.Held(); err != nil {
+		l.Release()
+		return false, err
+	}
+	return true, nil
+}
+
+func (l *Lock) flock(how int) (bool, error) {
+	free, err := dir.Flock(l.fd(), how)
+	if err != nil {
+		return false, &os.PathError{Op: "flock", Path: l.file.Name(), Err: err}
+	}
+	return free, nil
+}
+
+// Kept is [Lock.Held] for a lock that this process took exclusively, and makes
+// sure that it has it still: a process that was passed the descriptor can let
+// the lock go. If no process took it since, it is taken again; else the error
+// wraps [status.Busy].
+func (l *Lock) Kept() error {
+	free, err := l.flock(unix.LOCK_EX)
+	if err == nil && !free {
+		err = l.Busy()
+	}
+	if err != nil {
+		return err
+	}
+	return l.Held()
+}
+
+// Busy returns an error that wraps [status.Busy] and names the process that
+// holds the lock, if the kernel's list of locks has it. It does not look at
+// other processes: hundreds that wait would hold each other up.
+func (l *Lock) Busy() error { return l.BusyBy(l.Holder()) }
+
+// BusyBy returns an error that wraps [status.Busy] and names the process pid,
+// which holds the lock. pid 0 means that the kernel did not report one.
+func (l *Lock) BusyBy(pid int) error {
+	note, err := "try again", errors.New("another process holds the lock")
+	switch pid {
+	case 0:
+	case os.Getpid():
+		note, err = "use the handle that it has, or close that", fmt.Errorf("this process %d holds the lock itself", pid)
+	default:
+		note, err = "try again, or look at what it does", fmt.Errorf("process %d holds the lock", pid)
+		if how := process.Condition(pid); how != "" {
+			err = fmt.Errorf("%w and %s", err, how)
+		}
+	}
+	return &status.Error{Status: status.Busy, Path: l.file.Name(), Remedy: status.Remedy{Note: note}, Err: err}
+}
+
+// Release lets the lock go and keeps the file open. It lets it go for all
+// processes that inherited the descriptor.
+func (l *Lock) Release() error {
+	l.turn.released = time.Now()
+	if err := unix.Flock(l.fd(), unix.LOCK_UN); err != nil {
+		return &os.PathError{Op: "unlock", Path: l.file.Name(), Err: err}
+	}
+	return nil
+}
+
+// File returns the open lock file, for a child that is to hold the lock
+// together with this process. It must not be closed.
+func (l *Lock) File() *os.File { return l.file }
+
+// Close lets the lock go, also if a child has the descriptor at this moment
+// between fork and exec, and closes the lock file.
+func (l *Lock) Close() error { return errors.Join(l.Release(), l.file.Close()) }
+
+// A Holder is the process that has a lock for itself, as far as the kernel tells.
+type Holder struct {
+	// PID is 0 if no process has the lock, or one that cannot be seen from here.
+	PID int
+	// Halt is why the process does not run, and Condition says so in words,
+	// as [process.HaltOf] does.
+	Halt      process.Halt
+	Condition string
+	// Inheritors are the processes that keep the lock of one that has ended,
+	// since they inherited its descriptor.
+	Inheritors []int
+}
+
+// Examine returns the process that has the lock exclusively, or that inherited
+// it. It does not try the lock. It may look at every process of the machine, so
+// that it is for a person who asks, never for a refusal. By the time the caller
+// looks at the answer, it may be wrong.
+func (l *Lock) Examine() Holder {
+	h := Holder{PID: l.ExclusiveHolder()}
+	if h.PID == 0 {
+		if h.PID = l.InheritedBy(); h.PID == 0 {
+			return Holder{}
+		}
+		h.Halt, h.Condition = process.Ended, "inherited it from one that has ended"
+	} else {
+		h.Halt, h.Condition = process.HaltOf(h.PID)
+	}
+	if h.Halt == process.Ended {
+		h.Inheritors = l.Inheritors()
+	}
+	return h
+}
