@@ -18,8 +18,8 @@ var notes = map[syscall.Errno]string{
 	syscall.EDQUOT: "free some of the quota, then try again",
 	syscall.EFBIG:  "raise the limit on file sizes (ulimit -f), then try again",
 	syscall.EMFILE: "close files or raise the limit on open ones (ulimit -n), then try again",
-	syscall.ENFILE: "the machine has too many files open: end what holds them, then try again",
-	syscall.ENOLCK: "the kernel has no more locks: end what holds them, then try again",
+	syscall.ENFILE: "close files of other processes, since the machine has too many open, then try again",
+	syscall.ENOLCK: "end processes that hold locks, since the kernel has no more, then try again",
 	syscall.EIO:    "look at the disk, and at the kernel's log (dmesg), then try again",
 }
 

@@ -45,7 +45,7 @@ func Create(dir string, d *schema.Declaration) error {
 			return err
 		}
 		for _, name := range names {
-			_, _ = f.removeLeftover(name) // what cannot be removed is in nobody's way
+			_, _ = f.removeLeftover(name) // one that stays is in no process's way
 		}
 		return f.stage(metaName, func(meta *folder) error {
 			return (&Store{state: f, meta: meta}).WriteManifest(newManifest(d, ""))
@@ -91,7 +91,7 @@ func newManifest(d *schema.Declaration, id string) *schema.Manifest {
 }
 
 // makeAll makes path and the directories above it that are missing, each for
-// this user alone whatever the umask, and returns what it made.
+// this user alone despite the umask, and returns those that it made.
 func makeAll(path string) (made []string, err error) {
 	if _, err := os.Stat(path); err == nil || !errors.Is(err, fs.ErrNotExist) {
 		return nil, err

@@ -1,13 +1,13 @@
-// Package store opens a state directory so that what is read and locked
-// there is what it seems to be: never through a symbolic link, never a named
-// pipe or a device, never what is mounted over a file, never a directory that
-// was put in the place of another, nor one that others could replace.
-// It does not protect the state from other programs of the same user: those
-// can do anything, and are detected by package document.
+// Package store reads one state directory, one way: the manifest, the owners
+// with their pending patches, the claims, and the files with their roles. An
+// error is an [Error]: a status, a place, and a remedy as a value.
 //
-// Everything below .freehold belongs to this package: the manifest, the lock
-// files and their identities, and the records. So do the directories of
-// instances, and those in the making or being removed, which begin with
-// ".freehold-" and are locked by whoever is at it. So do the identities of
-// processes, which tell the holder of a lock from its successor.
+// It does not protect the state from other programs of the same user: those
+// can do anything, and are detected by the sums in the files.
+//
+// A file is never read through a symbolic link, from a named pipe or a device,
+// or from a file system mounted over it, and a directory only if no other user
+// could replace it. Everything below .freehold belongs to this package, and so
+// do the directories of instances and those in the making or being removed,
+// which begin with ".freehold-" and are locked by their process.
 package store

@@ -69,8 +69,8 @@ func instancePath(dir, id string) (string, error) {
 // CreateInstance makes the instance id of the state in dir, which is declared
 // by d, and dir too if it is missing. It returns an error that wraps
 // [ErrExists] if the instance is there. Of many processes that create one at
-// once, exactly one does. It is there complete or not at all: what a killed
-// process leaves, nobody takes for an instance.
+// once, exactly one does. It is there complete or not at all: no process
+// takes the directory of a killed one for an instance.
 func CreateInstance(dir, id string, d *schema.Declaration) error {
 	if err := d.Sound(); err != nil {
 		return WithRemedy(fmt.Errorf("%s: the instance was not made: %w", dir, err), byHand("mend the declaration"))
@@ -145,7 +145,7 @@ func (g Gathering) write(meta *folder) error {
 	return meta.Sync()
 }
 
-// GatheringIn returns what the directory dir says of the instances in it. It
+// GatheringIn returns the record of the directory dir that holds instances. It
 // returns an error that wraps [ErrNoState] if there is no state in dir, and
 // [ErrNoInstances] if it is a state without any.
 func GatheringIn(dir string) (Gathering, error) {
@@ -157,8 +157,7 @@ func GatheringIn(dir string) (Gathering, error) {
 	return d.gathering()
 }
 
-// maxGathering is the most bytes of the file that says of what the instances
-// are; it has three short members.
+// maxGathering bounds the file; it has three short members.
 const maxGathering = 4 << 10
 
 func (d *Store) gathering() (g Gathering, err error) {
@@ -212,7 +211,7 @@ func Instances(dir string) ([]Instance, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Without the file that says so, only instances themselves show what dir is.
+	// Without the record, only an instance shows that dir holds instances.
 	if known != nil && !slices.ContainsFunc(found, func(i Instance) bool { return i.Err == nil }) {
 		return nil, known
 	}

@@ -21,7 +21,7 @@ const (
 )
 
 // lockNames lists the lock files of a state that is declared as d, in the
-// order in which whoever needs several takes them.
+// order in which a process takes several.
 func lockNames(d *schema.Declaration) []string {
 	names := []string{stateLock}
 	for _, owner := range d.OwnerNames() {
@@ -124,7 +124,7 @@ func (d *Store) Upgrade(ctx context.Context, built *schema.Declaration) (*schema
 		return nil, WithRemedy(fmt.Errorf("%s: the manifest was not changed: %w", d.Path(), err), byHand("generate the program anew from its owners.yaml"))
 	}
 	m, release, err := d.lockState(ctx, stateWait)
-	if errors.Is(err, ErrBusy) { // of many who bring the same, one does the work
+	if errors.Is(err, ErrBusy) { // of many programs that bring the same, one does the work
 		if now, lost := d.Manifest(); lost == nil && now.Pending == nil {
 			if _, more, clash := now.Merge(built); clash == nil && !more {
 				return now, nil
@@ -139,7 +139,7 @@ func (d *Store) Upgrade(ctx context.Context, built *schema.Declaration) (*schema
 	if err != nil || !more {
 		return m, d.contradiction(err)
 	}
-	// A directory that was lost is no new one: what was in it is missing.
+	// A directory that was lost is not made anew: its patches are missing.
 	for _, name := range pendingNames(&m.Declaration) {
 		if err := d.meta.pendingIntact(name); err != nil {
 			return nil, (&PendingDir{dir: d, name: name}).lost(err)
@@ -164,7 +164,7 @@ func (d *Store) Settled(ctx context.Context) (*schema.Manifest, error) {
 	return m, d.settled(m)
 }
 
-// settled refuses a manifest whose upgrade is not finished.
+// settled returns an error if an upgrade is not finished.
 func (d *Store) settled(m *schema.Manifest) error {
 	if m.Pending == nil {
 		return nil
@@ -172,8 +172,8 @@ func (d *Store) settled(m *schema.Manifest) error {
 	return fault(BadDeclaration, d.Path(), By(VerbUpgrade), fmt.Errorf("%w: an upgrade of the state was begun and not finished", schema.ErrDeclaration))
 }
 
-// lockState takes the state's lock within wait and reads the manifest: what was
-// read before does not count.
+// lockState takes the state's lock within wait and reads the manifest: an
+// earlier reading does not count.
 func (d *Store) lockState(ctx context.Context, wait time.Duration) (m *schema.Manifest, release func(), err error) {
 	if m, err = d.Manifest(); err != nil {
 		return nil, nil, err
@@ -195,7 +195,7 @@ func (d *Store) lockState(ctx context.Context, wait time.Duration) (m *schema.Ma
 
 // Still says whether a program that opened the state when its manifest was
 // opened may go on, now that the manifest is another: it returns an error that
-// wraps [schema.ErrDeclaration] if built, what the program was built from,
+// wraps [schema.ErrDeclaration] if built, the declaration of the program,
 // contradicts it or is not all in it, or if an upgrade is under way.
 func (d *Store) Still(opened, now *schema.Manifest, built *schema.Declaration) error {
 	if err := d.settled(now); err != nil {

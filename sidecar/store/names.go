@@ -27,8 +27,8 @@ func OwnerFence(owner string) string { return owner + ".fence" }
 // an owner have deferred.
 func OwnerPending(owner string) string { return owner + ".pending" }
 
-// What is read of one such directory at a time. It is twice what writers may put
-// there, of whom several may look for room at once; the rest is a stranger's.
+// The most that is read of one such directory at a time: twice the bounds of
+// writers, since several may look for room at once. The rest is foreign.
 const (
 	MostPending      = 8192     // files
 	MostPendingBytes = 16 << 20 // of them together
@@ -45,8 +45,8 @@ const (
 	claimsName = "claims"
 )
 
-// OwnerRecord names the file in .freehold that says who holds the lease of an
-// exclusive owner. It is for people and for retiring, never a lock.
+// OwnerRecord names the file in .freehold that describes the holder of the lease
+// of an exclusive owner. It is for people and for retiring, never a lock.
 func OwnerRecord(owner string) string { return owner + ".lease.json" }
 
 // Kept names the copy of owner's sidecar that the upgrade id leaves in the

@@ -57,7 +57,7 @@ type Owner struct {
 	Writer    Writer
 
 	doc       *document.Document // nil if it cannot be used
-	sightings *document.Document // doc, or what it was before it regressed
+	sightings *document.Document // doc, or the one that regressed
 	text      []byte
 
 	mu   sync.Mutex
@@ -192,8 +192,7 @@ func (o *Owner) Observed(field string) Observation {
 	return o.doc.Observed(field)
 }
 
-// Open returns what has begun of an event and is not done, in the order of its
-// beginning.
+// Open returns the beginnings of an event that are not done, in their order.
 func (o *Owner) Open(event string) []Opening {
 	if o.doc == nil {
 		return nil
@@ -246,8 +245,8 @@ func (o *Owner) Row(field, key string) (row Row, ok bool) {
 	return all[i], true
 }
 
-// Sightings returns what the writers of the owner's fields had observed of
-// others' fields.
+// Sightings returns the versions of others' fields that the writers of the
+// owner's fields had observed.
 func (o *Owner) Sightings() iter.Seq[Sighting] {
 	if o.sightings == nil {
 		return func(func(Sighting) bool) {}
@@ -276,8 +275,8 @@ func Observers(d *schema.Declaration, owner string) []string {
 	return slices.DeleteFunc(d.OwnerNames(), func(other string) bool { return !slices.Contains(d.OwnersBelow(other), owner) })
 }
 
-// SightingsOf yields what the manifest remembers of owner's sidecar, and what
-// its observers have seen of it. An observer that cannot be used vouches for
+// SightingsOf yields the version of owner's sidecar that the manifest remembers,
+// and those that its observers have seen. An observer that cannot be used vouches for
 // nothing.
 func SightingsOf(m *schema.Manifest, owner string, observers iter.Seq[*Owner]) iter.Seq[Sighting] {
 	return func(yield func(Sighting) bool) {

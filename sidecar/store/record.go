@@ -15,8 +15,8 @@ func (d *Store) ReadRecord(name string, buf []byte, most int) ([]byte, error) {
 	return d.meta.ReadFile(name, buf, most)
 }
 
-// WriteRecord replaces the file name in .freehold, whole and durably. Nobody
-// else may be writing it: what killed writers of it left is removed.
+// WriteRecord replaces the file name in .freehold, whole and durably. No other
+// process may be writing it: files of killed writers are removed.
 func (d *Store) WriteRecord(name string, raw []byte) error {
 	if err := d.meta.collect(name); err != nil {
 		return err
@@ -27,8 +27,8 @@ func (d *Store) WriteRecord(name string, raw []byte) error {
 	return d.meta.Sync()
 }
 
-// Collect removes what killed writers of the file name in the state directory
-// left behind. Nobody else may be writing it.
+// Collect removes the staged files of killed writers of the file name in the
+// state directory. No other process may be writing it.
 func (d *Store) Collect(name string) error { return d.state.collect(name) }
 
 func (f *folder) collect(target string) error {
@@ -46,8 +46,8 @@ func (f *folder) collect(target string) error {
 	return nil
 }
 
-// staged lists what writers of the file target have staged, by the names that
-// renameio gives its files: a dot, the name of the target, and a decimal number.
+// staged lists the files that writers of the file target have staged, by the
+// names of renameio: a dot, the name of the target, and a decimal number.
 func (f *folder) staged(target string) ([]string, error) {
 	names, err := f.Names()
 	if err != nil {

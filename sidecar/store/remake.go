@@ -25,7 +25,7 @@ func Repair(ctx context.Context, dir string) (remade []string, err error) {
 	}
 	defer d.Close()
 	// The lock of the directory itself keeps two repairs apart: the state's
-	// own lock may be what is lost.
+	// own lock may be lost.
 	if err := unix.Flock(d.meta.FD(), unix.LOCK_EX|unix.LOCK_NB); err != nil {
 		return nil, fault(Busy, d.meta.Path(), byHand("wait for it"), fmt.Errorf("another repair is under way: %w", err))
 	}
@@ -58,7 +58,7 @@ func Repair(ctx context.Context, dir string) (remade []string, err error) {
 		return nil, nil
 	}
 	for _, owner := range lost {
-		delete(m.Claims, owner) // so that what is there is taken
+		delete(m.Claims, owner) // so that the present one is taken
 	}
 	if err := d.remake(m, remade); err != nil {
 		return nil, err
@@ -92,8 +92,8 @@ func (d *Store) lockIntact(ctx context.Context, m *schema.Manifest) (lost []stri
 	return lost, held, nil
 }
 
-// remake puts new lock files in the place of the lost ones. What stood there
-// is moved to the quarantine, whatever it was: nothing is deleted unread.
+// remake puts new lock files in the place of the lost ones. Files in their place
+// are moved to the quarantine: nothing is deleted unread.
 func (d *Store) remake(m *schema.Manifest, names []string) error {
 	for _, name := range names {
 		delete(m.Locks, name)

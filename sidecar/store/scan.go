@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// An Entry is a name in a state directory, and what the system says of it.
+// An Entry is a name in a state directory, and its attributes.
 type Entry struct {
 	// Name relative to the state directory.
 	Name string
@@ -38,8 +38,8 @@ type Entry struct {
 	// Orphaned says that a killed process left a [StagedFile]: no process
 	// holds the lock of its writer.
 	Orphaned bool
-	// Err says why it could not be told whether the entry is orphaned or, of
-	// [Store.Lost], what is lost.
+	// Err is the reason why the entry could not be judged or, of [Store.Lost],
+	// the loss.
 	Err error
 
 	lock string // of the writer of a staged file; empty if the file is its own lock
@@ -112,7 +112,7 @@ func (s *scan) list(f *folder, prefix string, roleOf func(name string) (Role, st
 		}
 		below, err := openFolder(path)
 		if err != nil {
-			continue // its mode, or the reader of its files, says what is wrong
+			continue // its mode shows the reason, or the reader of its files reports it
 		}
 		s.list(below, at, s.names.inside(role, owner))
 		below.Close()

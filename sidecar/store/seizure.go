@@ -18,9 +18,9 @@ type Seizure struct {
 	locks []*Lock
 }
 
-// Seize takes everything that a process could hold in the instance, in the
-// order in which all take it, without waiting: what [Store.Attend] takes, the
-// state's lock, and of each owner by name the fence, the lease and the lock. It
+// Seize takes every lock in the instance without waiting, in the order of all
+// processes: that of [Store.Attend], the state's lock, and of each owner by name
+// the fence, the lease and the lock. It
 // returns an error that wraps [ErrBusy] if somebody holds one of them.
 func (d *Store) Seize() (*Seizure, error) {
 	s := &Seizure{dir: d}
@@ -76,8 +76,8 @@ func (s *Seizure) Discard() error {
 	if err := parent.RenameNew(name, gone); err != nil {
 		return err
 	}
-	// Somebody who knows nothing of locks may have moved something else
-	// there since the last look. It is put back, onto nothing.
+	// A program without locks may have moved another directory there since the
+	// last look. That is put back, onto nothing.
 	var st unix.Stat_t
 	if err := unix.Fstatat(parent.FD(), gone, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil || st.Ino != d.state.Inode() {
 		return errors.Join(fault(Moved, d.Path(), byHand("try again"), errors.New("nothing was removed")), err, parent.RenameNew(gone, name))

@@ -95,7 +95,7 @@ func (s *Source) Wrote(doc *document.Document, text []byte) (buffer []byte) {
 	return buffer
 }
 
-// Forget makes the next Read decode the file, whatever its bytes.
+// Forget makes the next Read decode the file, even if its bytes are the same.
 func (s *Source) Forget() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -149,8 +149,8 @@ func (m *memory) update(text []byte, err error) (moved bool) {
 	if m.err != nil && sameError(m.err, err) {
 		return false
 	}
-	// The bytes before are no part of what was found: two readers agree,
-	// whatever they have seen of the past.
+	// The former bytes are dropped, so that two readers agree even if they have
+	// seen other bytes before.
 	m.err, m.known, m.text = err, false, m.text[:0]
 	return true
 }

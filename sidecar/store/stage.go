@@ -43,10 +43,10 @@ func (f *folder) stage(name string, fill func(*folder) error) error {
 }
 
 // begin makes a new directory with a name of its own and locks it for as long
-// as it is open: what is so called and is not locked was left by a process
-// that is no more. Whoever removes such a thing may come between the making
-// and the locking; then there is another try. The lock is one that all may have
-// who work in the directory: its maker may be stopped when it has its last name.
+// as it is open, so that one without a lock is orphaned. The remover of an
+// orphan may come between the making and the locking; then there is another try.
+// The lock is shared, so that other processes may work in the directory under
+// its final name while its maker is stopped.
 func (f *folder) begin() (*folder, error) {
 	for {
 		name := newPrefix + NewNonce()

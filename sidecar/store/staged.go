@@ -17,11 +17,11 @@ import (
 // upgrades put sidecars before they take effect.
 const upgradePrefix = "upgrade-"
 
-// LockAll takes every lock of the state in the order of all who need several:
+// LockAll takes every lock of the state in the order of all processes:
 // the state's, then for each owner its fence, its lease, and its lock. For the
 // state's, and for each that commits hold, it waits as long as wait; a lease that
 // is held, or a fence that is shut, is an error that wraps [ErrBusy] at once. It
-// returns the manifest as it stands under the locks, and what lets them go.
+// returns the manifest as it stands under the locks, and a function that releases them.
 func (d *Store) LockAll(ctx context.Context, wait time.Duration) (m *schema.Manifest, release func(), err error) {
 	m, unlock, err := d.lockState(ctx, wait)
 	if err != nil {
@@ -63,8 +63,8 @@ func (d *Store) acquireAll(ctx context.Context, m *schema.Manifest, names []stri
 }
 
 // Stage puts files, by name, into the directory of the upgrade id, durably.
-// The caller holds the state's lock. What earlier upgrades left that never took
-// effect is removed, and so is this one's if it fails.
+// The caller holds the state's lock. The directories of upgrades that never took
+// effect are removed, and so is this one's if it fails.
 func (d *Store) Stage(id string, files map[string][]byte) error {
 	if err := d.Unstage(); err != nil {
 		return err
@@ -176,7 +176,7 @@ func (f *folder) installable(name string) error {
 	return inTheWay(f.Plain(name, &st))
 }
 
-// inTheWay adds to err what to do about something that is no file of ours.
+// inTheWay adds to err the remedy of a file that is not plain.
 func inTheWay(err error) error {
 	if errors.Is(err, ErrIrregular) {
 		return WithRemedy(err, byHand("move it away"))
