@@ -49,7 +49,7 @@ func (s *claimSource) judge(stateID string) *claim {
 	switch {
 	case s.unborn, errors.Is(s.err, fs.ErrNotExist):
 		return &claim{status: Missing}
-	case errors.Is(s.err, store.ErrClaims), errors.Is(s.err, store.ErrUnsafe): // which say what to do about the directory
+	case errors.Is(s.err, store.Lost), errors.Is(s.err, store.Unsafe): // which say what to do about the directory
 		return &claim{status: Unreadable, err: fmt.Errorf("%w: %w", sidecar.ErrUnreadable, s.err)}
 	case errors.Is(s.err, store.ErrTooLarge):
 		return &claim{status: Invalid, err: fmt.Errorf("%w: %w: %s", sidecar.ErrInvalid, s.err, stands)}

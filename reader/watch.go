@@ -173,7 +173,7 @@ func (w *watch) stop() {
 // whether to go on.
 func (w *watch) show(v *View, err error) bool {
 	if err != nil {
-		ends := errors.Is(err, store.ErrReplaced) || errors.Is(err, ErrClosed)
+		ends := errors.Is(err, store.Moved) || errors.Is(err, ErrClosed)
 		if err.Error() != w.said && !w.yield(nil, err) {
 			return false
 		}

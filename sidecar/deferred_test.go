@@ -347,8 +347,8 @@ func TestAPatchWhereNobodyLooksIsNotAcknowledged(t *testing.T) {
 		again func(path string) error // what takes its place
 		want  error
 	}{
-		"lost":                  {".freehold/tool.pending", func(string) error { return nil }, store.ErrPending},
-		"replaced":              {".freehold/tool.pending", func(path string) error { return os.Mkdir(path, 0o700) }, store.ErrPending},
+		"lost":                  {".freehold/tool.pending", func(string) error { return nil }, store.Lost},
+		"replaced":              {".freehold/tool.pending", func(path string) error { return os.Mkdir(path, 0o700) }, store.Lost},
 		"with all of its state": {"", func(path string) error { return Create(path, setters()) }, ErrReplaced},
 	} {
 		dir, w := newSetters(t)

@@ -14,7 +14,7 @@ import (
 var (
 	// ErrBusy is returned if another process held the owner's lock, or an
 	// exclusive owner's lease, for longer than the call may wait.
-	ErrBusy = store.ErrBusy
+	ErrBusy = store.Busy
 	// ErrCannotJudge is returned if nothing proves which process holds a
 	// lease, as from another PID namespace. Nothing was signalled.
 	ErrCannotJudge = store.NotJudged
@@ -40,7 +40,7 @@ var (
 	// sidecar, or if it belongs to another owner or state.
 	ErrForeign = document.ErrForeign
 	// ErrGone is returned if a process has ended.
-	ErrGone = store.ErrGone
+	ErrGone = store.ProcessGone
 	// ErrIdentityChanged is returned if another process than the prepared
 	// one holds the lease. Nothing was signalled.
 	ErrIdentityChanged = store.IdentityChanged
@@ -52,11 +52,11 @@ var (
 	ErrIndeterminate = store.Indeterminate
 	// ErrInstances is returned if a directory holds the instances of a state
 	// and one of them was wanted.
-	ErrInstances = store.ErrInstances
+	ErrInstances = store.HasInstances
 	// ErrInvalid is returned if the sidecar is not of Freehold's format.
 	ErrInvalid = document.ErrInvalid
 	// ErrLock is returned if the owner's lock file is missing or replaced.
-	ErrLock = store.ErrLock
+	ErrLock = store.Lost
 	// ErrRejected is returned by [Resolve] if a pending patch could
 	// not be folded; a copy of it is in the quarantine.
 	ErrRejected = store.Rejected
@@ -65,7 +65,7 @@ var (
 	ErrNewer = store.Newer
 	// ErrMisplaced is returned if the directory of an instance holds another
 	// one.
-	ErrMisplaced = store.ErrMisplaced
+	ErrMisplaced = store.Misplaced
 	// ErrNoHolder is returned by Prepare if no process is recorded as the
 	// holder of the lease.
 	ErrNoHolder = store.NoHolder
@@ -74,7 +74,7 @@ var (
 	ErrNoLease = store.NoLease
 	// ErrNoInstances is returned if an instance was wanted of a state that is
 	// declared without any.
-	ErrNoInstances = store.ErrNoInstances
+	ErrNoInstances = store.NoInstances
 	// ErrNoKey is returned if a map has no key such as its owner's part of it
 	// was to be written at.
 	ErrNoKey = store.NoKey
@@ -83,7 +83,7 @@ var (
 	// that does not tell of them.
 	ErrNotObserved = store.NotObserved
 	// ErrNoState is returned if the directory is not a state directory.
-	ErrNoState = store.ErrNoState
+	ErrNoState = store.NoState
 	// ErrNotOwner is returned if a field belongs to another owner, or to
 	// none, or if the manifest does not know the owner.
 	ErrNotOwner = store.NotOwner
@@ -98,15 +98,15 @@ var (
 	ErrRegressed = store.Regressed
 	// ErrReplaced is returned if the state directory's path now names
 	// another directory.
-	ErrReplaced = store.ErrReplaced
+	ErrReplaced = store.Moved
 	// ErrUnreadable is returned if the sidecar is there and cannot be read:
 	// permission, input/output, or no plain file.
 	ErrUnreadable = store.Unreadable
 	// ErrUnsafe is returned if others may write in the state directory.
-	ErrUnsafe = store.ErrUnsafe
+	ErrUnsafe = store.Unsafe
 	// ErrUnsupported is returned on platforms where a promise of the call
 	// cannot be kept.
-	ErrUnsupported = store.ErrUnsupported
+	ErrUnsupported = store.Unsupported
 	// ErrValue is returned if a value does not fit its field; the error
 	// names the field.
 	ErrValue = store.BadValue

@@ -41,7 +41,7 @@ func openInstance(ctx context.Context, dir, id string, d *schema.Declaration, ow
 	sd, err := store.OpenInstance(dir, id)
 	if o.Create && d != nil && errors.Is(err, ErrNoState) {
 		// Another process may create it at the same moment: then it is there.
-		if err := store.CreateInstance(dir, id, d); err != nil && !errors.Is(err, store.ErrExists) {
+		if err := store.CreateInstance(dir, id, d); err != nil && !errors.Is(err, store.Exists) {
 			return nil, advised(err)
 		}
 		sd, err = store.OpenInstance(dir, id)
@@ -53,7 +53,7 @@ func openInstance(ctx context.Context, dir, id string, d *schema.Declaration, ow
 }
 
 // CreateInstance makes the instance id of the state in dir, declared by d, and
-// dir too if it is missing. It returns an error that wraps [store.ErrExists]
+// dir too if it is missing. It returns an error that wraps [store.Exists]
 // if it is there, and [ErrInstance] if id cannot be one.
 func CreateInstance(dir, id string, d *schema.Declaration) error {
 	return advised(store.CreateInstance(dir, id, d))

@@ -128,7 +128,7 @@ func TestNoInstanceIsMadeUnasked(t *testing.T) {
 	if err := Create(dir, instanced()); err != nil {
 		t.Fatal(err)
 	}
-	wantError(t, Create(dir, instanced()), store.ErrExists)
+	wantError(t, Create(dir, instanced()), store.Exists)
 	_, err := OpenInstance(t.Context(), dir, "a", instanced(), "cost", nil)
 	wantError(t, err, ErrNoState, `there is no instance "a"`)
 	for _, id := range []string{"", "a\nb", "\xff"} {

@@ -16,7 +16,7 @@ import (
 
 // ErrClaims is returned if the directory of an owner's claims was lost, so that
 // nobody can know what was claimed.
-var ErrClaims = store.ErrClaims
+var ErrClaims = store.Lost
 
 // A Claimant is who won the claim of a once field.
 type Claimant struct {

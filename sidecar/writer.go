@@ -141,7 +141,7 @@ func openIn(ctx context.Context, sd *store.Store, d *schema.Declaration, owner s
 
 // Create makes dir a state directory for the declaration d, or if d has
 // instances, the directory that holds them. It returns an
-// error that wraps [store.ErrExists] if it is one already.
+// error that wraps [store.Exists] if it is one already.
 func Create(dir string, d *schema.Declaration) error { return advised(store.Create(dir, d)) }
 
 func openDir(dir string, d *schema.Declaration, create bool) (*store.Store, error) {
@@ -150,7 +150,7 @@ func openDir(dir string, d *schema.Declaration, create bool) (*store.Store, erro
 		return sd, err
 	}
 	// Another process may create it at the same moment: then it is there.
-	if err := store.Create(dir, d); err != nil && !errors.Is(err, store.ErrExists) {
+	if err := store.Create(dir, d); err != nil && !errors.Is(err, store.Exists) {
 		return nil, err
 	}
 	return store.Open(dir)

@@ -60,7 +60,6 @@ var statuses = []struct {
 	{store.ErrIrregular, exitState},
 	{store.ErrTooLarge, exitState},
 	{sidecar.ErrLeaseRecord, exitState},
-	{store.ErrPending, exitState},
 	{store.ErrFlooded, exitState},
 	{sidecar.ErrNewer, exitState},
 	{sidecar.ErrRejected, exitNegative},
@@ -86,8 +85,8 @@ var statuses = []struct {
 	{sidecar.ErrNoInstances, exitUsage},
 	{sidecar.ErrNotObserved, exitUsage},
 	{sidecar.ErrValue, exitUsage},
-	{store.ErrExists, exitUsage},
-	{store.ErrUnsupported, exitUsage},
+	{store.Exists, exitUsage},
+	{store.Unsupported, exitUsage},
 }
 
 // exitStatus returns the exit status for the error that a command ended with.

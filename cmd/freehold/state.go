@@ -67,7 +67,7 @@ that they need themselves.`,
 // occupied returns the error of a Create in dir: of a state whose manifest
 // cannot be used, what is wrong there, because nobody else can work in it either.
 func occupied(dir string, err error) error {
-	if !errors.Is(err, store.ErrExists) {
+	if !errors.Is(err, store.Exists) {
 		return err
 	}
 	d, openErr := store.Open(dir)

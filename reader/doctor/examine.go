@@ -55,7 +55,7 @@ func Examine(ctx context.Context, dir string, o *Options) (*Report, error) {
 	switch {
 	case err == nil:
 		err = x.instances(ctx, found)
-	case errors.Is(err, store.ErrNoState):
+	case errors.Is(err, store.NoState):
 		return nil, err
 	default:
 		err = x.state(ctx, path, "")
@@ -120,7 +120,7 @@ func (x *examination) state(ctx context.Context, path, instance string) error {
 
 func (p *patient) look(ctx context.Context) error {
 	err := p.open()
-	if errors.Is(err, store.ErrNoState) {
+	if errors.Is(err, store.NoState) {
 		if p.instance == "" {
 			return err
 		}
@@ -170,9 +170,9 @@ func (p *patient) closed(err error) {
 	switch {
 	case refused:
 		p.find(NetworkFileSystem, p.path, fmt.Sprintf("it is on %s, where locks do not reach every user of the directory", name), words("keep the state on a local disk"))
-	case errors.Is(err, store.ErrMisplaced):
+	case errors.Is(err, store.Misplaced):
 		p.find(Misplaced, p.path, err.Error(), p.renamed())
-	case errors.Is(err, store.ErrNoInstances):
+	case errors.Is(err, store.NoInstances):
 		outer := patient{examination: p.examination, path: filepath.Dir(p.path)}
 		p.find(InstanceOdd, p.path, err.Error(), outer.away(filepath.Base(p.path)))
 	case errors.As(err, new(*schema.FormatError)):
@@ -182,7 +182,7 @@ func (p *patient) closed(err error) {
 	case errors.Is(err, store.ErrInvalidManifest):
 		manifest := filepath.Join(".freehold", "manifest.json")
 		p.find(ManifestInvalid, manifest, err.Error(), p.mended(manifest, err, words("restore .freehold from a backup, or move the sidecars away and create the state anew")))
-	case errors.Is(err, store.ErrUnsafe):
+	case errors.Is(err, store.Unsafe):
 		p.find(DirectoryUnsafe, p.path, err.Error(), private(err))
 	case errors.Is(err, store.ErrIrregular) && !p.inner():
 		p.find(Irregular, ".freehold", err.Error(), p.away(".freehold").but("look at it first: unless the directory comes back that should be there, no state is left here"))
@@ -275,7 +275,7 @@ func (p *patient) lost() {
 		case store.PendingFolder:
 			code, p.lostPending[l.Owner] = PendingLost, true
 		}
-		if copied || errors.Is(l.Err, store.ErrUnsafe) { // who may write there is said of each directory
+		if copied || errors.Is(l.Err, store.Unsafe) { // who may write there is said of each directory
 			continue
 		}
 		p.find(code, l.Name, l.Err.Error(), permitted(l.Err, p.run("state", "repair"))).Owner = l.Owner

@@ -158,7 +158,7 @@ func (p *patient) usable(owners []string) bool {
 }
 
 func (p *patient) claim(owner, field string, e reader.Entry, err error) {
-	if p.lostClaims[owner] || errors.Is(err, store.ErrUnsafe) {
+	if p.lostClaims[owner] || errors.Is(err, store.Unsafe) {
 		return // said already
 	}
 	from, _ := e.Provenance()

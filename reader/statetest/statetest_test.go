@@ -250,8 +250,8 @@ func TestNoStateThatExistsIsWritten(t *testing.T) {
 	with := panics(func() {
 		statetest.State(stubborn{t, filepath.Dir(dir)}, declaration(), []setting{open(false), customers(1), best(1)})
 	})
-	if err, ok := with.(error); !ok || !errors.Is(err, store.ErrExists) {
-		t.Errorf("panicked with %v, want %v", with, store.ErrExists)
+	if err, ok := with.(error); !ok || !errors.Is(err, store.Exists) {
+		t.Errorf("panicked with %v, want %v", with, store.Exists)
 	}
 	if diff := cmp.Diff(map[string]string{"open": "true", "customers": "1"}, stored(t, dir, "till")); diff != "" {
 		t.Errorf("the state was written (-want +got)\n%s", diff)

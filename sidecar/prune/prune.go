@@ -49,7 +49,7 @@ func Run(ctx context.Context, dir string, o *Options) (*Report, error) {
 		p.Clock = time.Now
 	}
 	found, err := store.Instances(path)
-	if errors.Is(err, store.ErrNoInstances) {
+	if errors.Is(err, store.NoInstances) {
 		return p.report, p.state(path)
 	}
 	if err != nil {
@@ -181,7 +181,7 @@ func (p *pruning) instance(i store.Instance) {
 		return
 	}
 	d, err := store.OpenInstance(p.report.Dir, i.ID)
-	if errors.Is(err, store.ErrNoState) {
+	if errors.Is(err, store.NoState) {
 		return // somebody else was faster
 	}
 	if err != nil {
@@ -192,7 +192,7 @@ func (p *pruning) instance(i store.Instance) {
 	if item = p.judge(item, d); item.Reason == Old {
 		item = p.seize(item, d)
 	}
-	if moved := d.Unmoved(); item.WantsALook() && errors.Is(moved, store.ErrReplaced) {
+	if moved := d.Unmoved(); item.WantsALook() && errors.Is(moved, store.Moved) {
 		item = item.because(moved) // what was wrong with it is that somebody was removing it
 	}
 	p.note(item)
@@ -241,13 +241,13 @@ func (i Item) because(err error) Item {
 // why returns the reason that an error is.
 func why(err error) Reason {
 	switch {
-	case errors.Is(err, store.ErrBusy):
+	case errors.Is(err, store.Busy):
 		return Busy
-	case errors.Is(err, store.ErrUnsafe), errors.Is(err, fs.ErrPermission):
+	case errors.Is(err, store.Unsafe), errors.Is(err, fs.ErrPermission):
 		return Unsafe
-	case errors.Is(err, store.ErrReplaced), errors.Is(err, fs.ErrNotExist) && !errors.Is(err, store.ErrInvalidManifest):
+	case errors.Is(err, store.Moved), errors.Is(err, fs.ErrNotExist) && !errors.Is(err, store.ErrInvalidManifest):
 		return Active
-	case errors.As(err, new(*fs.PathError)) && !errors.Is(err, store.ErrInvalidManifest) && !errors.Is(err, store.ErrLock) && !errors.Is(err, store.ErrIrregular):
+	case errors.As(err, new(*fs.PathError)) && !errors.Is(err, store.ErrInvalidManifest) && !errors.Is(err, store.Lost) && !errors.Is(err, store.ErrIrregular):
 		return IOFailed
 	}
 	return Damaged

@@ -219,10 +219,10 @@ func TestARemovedInstanceIsWrittenNoMore(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := d.Attend(t.Context(), time.Minute); !errors.Is(err, store.ErrReplaced) {
+	if err := d.Attend(t.Context(), time.Minute); !errors.Is(err, store.Moved) {
 		t.Errorf("who comes too late hears %v", err)
 	}
-	if _, err := d.Manifest(); !errors.Is(err, store.ErrReplaced) {
+	if _, err := d.Manifest(); !errors.Is(err, store.Moved) {
 		t.Errorf("who has it open hears %v", err)
 	}
 	_, err = sidecar.OpenInstance(t.Context(), dir, "a", declaration(), "hook", nil)

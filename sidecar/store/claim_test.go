@@ -55,7 +55,7 @@ func TestRepairTakesTheClaimsThatAreThere(t *testing.T) {
 	}
 	d = openState(t, copied)
 	_, err := claimOf(t, d).Read(nil)
-	wantError(t, err, ErrClaims)
+	wantError(t, err, Lost)
 	if remade, err := Repair(t.Context(), copied); err != nil || len(remade) == 0 || remade[len(remade)-1] != "claims/hook" {
 		t.Fatalf("repaired %v (%v)", remade, err)
 	}

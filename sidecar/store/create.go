@@ -12,7 +12,7 @@ import (
 
 // Create makes dir, and the directories above it that are missing, a state
 // directory for the declaration d; if d has instances, the directory that
-// holds them. It returns an error that wraps [ErrExists] if it is one already.
+// holds them. It returns an error that wraps [Exists] if it is one already.
 // Of many processes that create one state at once, exactly one does; a killed
 // one leaves nothing that another takes for a state.
 func Create(dir string, d *schema.Declaration) error {
@@ -121,7 +121,7 @@ func syncParent(path string) error {
 }
 
 // Find returns the nearest state directory from start upward. It returns an
-// error that wraps [ErrNoState] if there is none.
+// error that wraps [NoState] if there is none.
 func Find(start string) (string, error) {
 	start, err := filepath.Abs(start)
 	if err != nil {

@@ -2,23 +2,6 @@ package store
 
 import "errors"
 
-// Former names of statuses.
-const (
-	ErrNoState     = NoState
-	ErrExists      = Exists
-	ErrReplaced    = Moved
-	ErrUnsafe      = Unsafe
-	ErrBusy        = Busy
-	ErrLock        = Lost
-	ErrPending     = Lost
-	ErrClaims      = Lost
-	ErrGone        = ProcessGone
-	ErrInstances   = HasInstances
-	ErrNoInstances = NoInstances
-	ErrMisplaced   = Misplaced
-	ErrUnsupported = Unsupported
-)
-
 var (
 	// ErrFlooded is the cause if the directory of the pending patches holds
 	// more than Freehold ever puts there.

@@ -39,7 +39,7 @@ type Instance struct {
 }
 
 // OpenInstance is [Open] for the instance id of the state in dir. It returns an
-// error that wraps [schema.ErrInstance] if id cannot be one, and [ErrNoState]
+// error that wraps [schema.ErrInstance] if id cannot be one, and [NoState]
 // if there is no such instance.
 func OpenInstance(dir, id string) (*Store, error) {
 	path, err := instancePath(dir, id)
@@ -47,7 +47,7 @@ func OpenInstance(dir, id string) (*Store, error) {
 		return nil, err
 	}
 	d, err := Open(path)
-	if errors.Is(err, ErrNoState) {
+	if errors.Is(err, NoState) {
 		return nil, fault(NoState, path, By(VerbInit, id), fmt.Errorf("there is no instance %.80q", id))
 	}
 	if err != nil {
@@ -68,7 +68,7 @@ func instancePath(dir, id string) (string, error) {
 
 // CreateInstance makes the instance id of the state in dir, which is declared
 // by d, and dir too if it is missing. It returns an error that wraps
-// [ErrExists] if the instance is there. Of many processes that create one at
+// [Exists] if the instance is there. Of many processes that create one at
 // once, exactly one does. It is there complete or not at all: no process
 // takes the directory of a killed one for an instance.
 func CreateInstance(dir, id string, d *schema.Declaration) error {
@@ -85,7 +85,7 @@ func CreateInstance(dir, id string, d *schema.Declaration) error {
 	}
 	defer f.Close()
 	err = f.stage(filepath.Base(path), func(fresh *folder) error { return fresh.fill(d, id) })
-	if errors.Is(err, ErrExists) {
+	if errors.Is(err, Exists) {
 		if _, lost := os.Lstat(filepath.Join(path, metaName)); errors.Is(lost, fs.ErrNotExist) {
 			return fault(NoState, path, byHand("move it away"), fmt.Errorf("a file or directory has the name of the instance %.80q", id))
 		}
@@ -117,9 +117,9 @@ func gather(path string, d *schema.Declaration) (f *folder, made bool, err error
 	}
 	want := Gathering{schema.ManifestFormat, d.State, d.Instances.By}
 	have, err := GatheringIn(path)
-	if errors.Is(err, ErrNoState) {
+	if errors.Is(err, NoState) {
 		err = withFolder(path, func(f *folder) error { return f.stage(metaName, want.write) })
-		if made = err == nil; made || errors.Is(err, ErrExists) {
+		if made = err == nil; made || errors.Is(err, Exists) {
 			have, err = GatheringIn(path)
 		}
 	}
@@ -146,8 +146,8 @@ func (g Gathering) write(meta *folder) error {
 }
 
 // GatheringIn returns the record of the directory dir that holds instances. It
-// returns an error that wraps [ErrNoState] if there is no state in dir, and
-// [ErrNoInstances] if it is a state without any.
+// returns an error that wraps [NoState] if there is no state in dir, and
+// [NoInstances] if it is a state without any.
 func GatheringIn(dir string) (Gathering, error) {
 	d, err := Open(dir)
 	if err != nil {
@@ -196,7 +196,7 @@ func (d *Store) gathers() bool {
 
 // Instances lists the instances in the directory dir, by the names of their
 // directories. Directories without a .freehold are none. It returns an error
-// that wraps [ErrNoState] if nothing in dir, nor dir itself, says that there
+// that wraps [NoState] if nothing in dir, nor dir itself, says that there
 // are instances.
 func Instances(dir string) ([]Instance, error) {
 	path, err := filepath.Abs(dir)
@@ -204,7 +204,7 @@ func Instances(dir string) ([]Instance, error) {
 		return nil, err
 	}
 	_, known := GatheringIn(path)
-	if known != nil && !errors.Is(known, ErrNoState) {
+	if known != nil && !errors.Is(known, NoState) {
 		return nil, known
 	}
 	found, err := instancesIn(path)
@@ -247,7 +247,7 @@ func instanceIn(path, name string) (i Instance, ok bool) {
 		}
 		id, err := instanceID(filepath.Join(path, name))
 		i = Instance{name, id, err}
-		if !errors.Is(err, ErrReplaced) && !errors.Is(err, ErrNoState) {
+		if !errors.Is(err, Moved) && !errors.Is(err, NoState) {
 			break
 		}
 	}
@@ -261,7 +261,7 @@ func instanceID(path string) (string, error) {
 	}
 	defer d.Close()
 	m, err := d.Manifest()
-	if moved := d.Unmoved(); err != nil && errors.Is(moved, ErrReplaced) {
+	if moved := d.Unmoved(); err != nil && errors.Is(moved, Moved) {
 		return "", moved
 	}
 	if err != nil {
@@ -291,8 +291,8 @@ func (d *Store) owned(m *schema.Manifest) error {
 
 // Attend says, until d is closed, that this process works in the instance, so
 // that nobody removes it. It waits as long as somebody else is about to remove
-// it, at most for wait, and then returns an error that wraps [ErrBusy]; it
-// returns one that wraps [ErrReplaced] if it was removed.
+// it, at most for wait, and then returns an error that wraps [Busy]; it
+// returns one that wraps [Moved] if it was removed.
 func (d *Store) Attend(ctx context.Context, wait time.Duration) error {
 	for backoff := lock.NewFairBackoff(0); ; {
 		ok, err := d.state.Lock(unix.LOCK_SH)

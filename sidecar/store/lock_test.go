@@ -35,11 +35,11 @@ func TestLockInAMovedDirectoryIsLost(t *testing.T) {
 	if err := os.Rename(filepath.Join(d.Path(), metaName), filepath.Join(d.Path(), "elsewhere")); err != nil {
 		t.Fatal(err)
 	}
-	wantError(t, l.Held(), ErrLock)
+	wantError(t, l.Held(), Lost)
 	if err := Create(d.Path(), declaration()); err != nil {
 		t.Fatal(err)
 	}
-	wantError(t, l.Held(), ErrLock)
+	wantError(t, l.Held(), Lost)
 }
 
 func TestRecordIsReplacedWhole(t *testing.T) {

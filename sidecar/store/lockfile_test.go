@@ -46,8 +46,8 @@ func TestDamagedLockFileIsRefusedAndRepaired(t *testing.T) {
 			}
 			// Neither one that comes now nor one that had it open goes on.
 			_, err = d.OpenLock(file, m.Locks[file])
-			wantError(t, err, ErrLock, file, "state repair")
-			wantError(t, open.Acquire(t.Context(), 0), ErrLock)
+			wantError(t, err, Lost, file, "state repair")
+			wantError(t, open.Acquire(t.Context(), 0), Lost)
 
 			remade, err := Repair(t.Context(), d.Path())
 			if err != nil {
@@ -90,7 +90,7 @@ func TestRepairLeavesAStateInUseAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = Repair(t.Context(), d.Path())
-	wantError(t, err, ErrBusy)
+	wantError(t, err, Busy)
 	if _, err := os.Lstat(lost); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a refused repair made the file: %v", err)
 	}
@@ -117,7 +117,7 @@ func TestRepairLeavesALostButHeldLockAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = Repair(t.Context(), d.Path())
-	wantError(t, err, ErrBusy, "holds the lost lock")
+	wantError(t, err, Busy, "holds the lost lock")
 }
 
 func TestRepairOfASoundStateDoesNothing(t *testing.T) {

@@ -54,7 +54,7 @@ func (d *Store) ManifestText(buf []byte) ([]byte, error) {
 		switch g, lost := d.gathering(); {
 		case lost == nil:
 			return nil, fault(HasInstances, d.Path(), byHand("name the instance"), fmt.Errorf("the state %s has an instance per %s", g.State, g.By))
-		case !errors.Is(lost, ErrNoInstances):
+		case !errors.Is(lost, NoInstances):
 			return nil, lost
 		}
 	}
@@ -94,7 +94,7 @@ func (d *Store) Manifest() (*schema.Manifest, error) {
 }
 
 // ParseManifest is [schema.ParseManifest] with the file's name in its errors.
-// It returns an error that wraps [ErrMisplaced] if the manifest is of another
+// It returns an error that wraps [Misplaced] if the manifest is of another
 // instance than the directory is for.
 func (d *Store) ParseManifest(text []byte) (*schema.Manifest, error) {
 	m, err := schema.ParseManifest(text)
@@ -124,7 +124,7 @@ func (d *Store) Upgrade(ctx context.Context, built *schema.Declaration) (*schema
 		return nil, WithRemedy(fmt.Errorf("%s: the manifest was not changed: %w", d.Path(), err), byHand("generate the program anew from its owners.yaml"))
 	}
 	m, release, err := d.lockState(ctx, stateWait)
-	if errors.Is(err, ErrBusy) { // of many programs that bring the same, one does the work
+	if errors.Is(err, Busy) { // of many programs that bring the same, one does the work
 		if now, lost := d.Manifest(); lost == nil && now.Pending == nil {
 			if _, more, clash := now.Merge(built); clash == nil && !more {
 				return now, nil

@@ -18,7 +18,7 @@ func TestOpenRefusesWhenOthersMayWriteInFreehold(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := Open(d.Path())
-	wantError(t, err, ErrUnsafe, metaName, "chmod go-w")
+	wantError(t, err, Unsafe, metaName, "chmod go-w")
 }
 
 func TestCreateMakesAUsableDirectoryWhateverTheUmask(t *testing.T) {

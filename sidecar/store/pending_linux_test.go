@@ -30,12 +30,12 @@ func TestRepairMakesALostPendingDirectoryAnew(t *testing.T) {
 	}
 	defer d.Close()
 	_, err = d.OpenPending("cost")
-	wantError(t, err, ErrPending)
+	wantError(t, err, Lost)
 	said.Same(t, "deferred: a directory that is gone", err, dir, "STATE")
 	// An upgrade is no repair: pending patches is missing.
 	cost.Fields["more"] = cost.Fields["n"]
 	_, err = d.Upgrade(t.Context(), declared)
-	wantError(t, err, ErrPending)
+	wantError(t, err, Lost)
 	remade, err := Repair(t.Context(), dir)
 	if diff := cmp.Diff([]string{"cost.pending"}, remade); diff != "" || err != nil {
 		t.Errorf("remade (%v) (-want +got):\n%s", err, diff)
@@ -73,7 +73,7 @@ func TestRepairMakesALostPendingDirectoryAnew(t *testing.T) {
 	if err := errors.Join(a.Share(), other.Share()); err != nil { // as many as want to
 		t.Fatal(err)
 	}
-	wantError(t, other.Seal(t.Context(), 0), ErrBusy)
+	wantError(t, other.Seal(t.Context(), 0), Busy)
 	a.Unshare()
 	other.Unshare()
 	if err := other.Seal(t.Context(), 0); err != nil {

@@ -48,7 +48,7 @@ func (d *Store) OpenPending(owner string) (*PendingDir, error) {
 }
 
 func (a *PendingDir) lost(err error) error {
-	return fmt.Errorf("%w: %w: put it back if it was moved, or stop the state's programs and run `freehold state repair --dir %s`", ErrPending, err, ShellWord(a.dir.Path()))
+	return fmt.Errorf("%w: %w: put it back if it was moved, or stop the state's programs and run `freehold state repair --dir %s`", Lost, err, ShellWord(a.dir.Path()))
 }
 
 // Close closes the directory.
@@ -59,7 +59,7 @@ func (a *PendingDir) Close() error {
 
 // Share makes sure, until [PendingDir.Unshare], that nobody seals the directory: what
 // is put into it by then is seen by whoever does. It waits for nobody, and
-// returns an error that wraps [ErrBusy] if somebody has sealed it, or waits to.
+// returns an error that wraps [Busy] if somebody has sealed it, or waits to.
 func (a *PendingDir) Share() error {
 	if lock.HasWaiters(a.folder.FD()) { // else those who deferred without pause keep it from being sealed for ever
 		return a.busy()
@@ -69,14 +69,14 @@ func (a *PendingDir) Share() error {
 
 // Seal makes sure, until [PendingDir.Unshare], that nobody puts a patch into the
 // directory: those that are there are all. It waits for who is putting one, as
-// long as wait, and then returns an error that wraps [ErrBusy]; nobody begins to
+// long as wait, and then returns an error that wraps [Busy]; nobody begins to
 // put another meanwhile.
 func (a *PendingDir) Seal(ctx context.Context, wait time.Duration) error {
 	lock.SetWaiting(a.folder.FD(), true)
 	defer lock.SetWaiting(a.folder.FD(), false)
 	for backoff := lock.NewFairBackoff(0); ; {
 		err := a.take(unix.LOCK_EX)
-		if !errors.Is(err, ErrBusy) {
+		if !errors.Is(err, Busy) {
 			return err
 		}
 		if more, ended := backoff.Pause(ctx, wait); ended != nil || !more {
@@ -94,7 +94,7 @@ func (a *PendingDir) take(how int) error {
 }
 
 func (a *PendingDir) busy() error {
-	return fmt.Errorf("%s: %w: an upgrade of the state is under way, or somebody sets a patch pending; try again", a.folder.Path(), ErrBusy)
+	return fmt.Errorf("%s: %w: an upgrade of the state is under way, or somebody sets a patch pending; try again", a.folder.Path(), Busy)
 }
 
 // Unshare ends what Share or Seal began, also if a child has the descriptor at
@@ -200,8 +200,8 @@ func (a *PendingDir) RemoveAll(names []string) error {
 // Sync makes the names in the directory durable, and that names are gone.
 func (a *PendingDir) Sync() error { return a.folder.Sync() }
 
-// Unmoved returns an error that wraps [ErrPending] if the directory's name is
-// another one's now, and [ErrReplaced] if the state's is: nobody would find what
+// Unmoved returns an error that wraps [Lost] if the directory's name is
+// another one's now, and [Moved] if the state's is: nobody would find what
 // was put into this one.
 func (a *PendingDir) Unmoved() error {
 	if err := a.dir.Unmoved(); err != nil {

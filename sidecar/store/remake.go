@@ -15,7 +15,7 @@ import (
 // directories of pending patches that are missing, and takes the directories
 // of claims that are there, with what is in them, or makes those that are
 // missing. It first takes every lock that is intact and looks for holders of
-// those that are not, and returns an error that wraps [ErrBusy] if anybody uses
+// those that are not, and returns an error that wraps [Busy] if anybody uses
 // the state. It returns the names of the files and directories that it made or
 // took.
 func Repair(ctx context.Context, dir string) (remade []string, err error) {
@@ -74,7 +74,7 @@ func Repair(ctx context.Context, dir string) (remade []string, err error) {
 func (d *Store) lockIntact(ctx context.Context, m *schema.Manifest) (lost []string, held []*Lock, err error) {
 	for _, name := range lockNames(&m.Declaration) {
 		l, err := d.OpenLock(name, m.Locks[name])
-		if errors.Is(err, ErrLock) {
+		if errors.Is(err, Lost) {
 			lost = append(lost, name)
 			if pid := d.lostHolder(m, name); pid != 0 {
 				return nil, held, fault(Busy, filepath.Join(d.meta.Path(), name), byHand("stop the process first"), fmt.Errorf("process %d holds the lost lock", pid))

@@ -36,7 +36,7 @@ func TestASealComesWhileOthersGoOn(t *testing.T) {
 				switch err := setOne(d); {
 				case err == nil:
 					set.Add(1)
-				case !errors.Is(err, ErrBusy):
+				case !errors.Is(err, Busy):
 					ended <- err
 					return
 				}

@@ -21,7 +21,7 @@ type Seizure struct {
 // Seize takes every lock in the instance without waiting, in the order of all
 // processes: that of [Store.Attend], the state's lock, and of each owner by name
 // the fence, the lease and the lock. It
-// returns an error that wraps [ErrBusy] if somebody holds one of them.
+// returns an error that wraps [Busy] if somebody holds one of them.
 func (d *Store) Seize() (*Seizure, error) {
 	s := &Seizure{dir: d}
 	if ok, err := d.state.Lock(unix.LOCK_EX); err != nil {
@@ -60,7 +60,7 @@ func (s *Seizure) Close() error {
 // Discard removes the instance. It first gives the directory a name that
 // nobody takes for an instance's, so that it is there as a whole or gone: what
 // it does not get to delete, [RemoveLeftover] does. It returns an error that
-// wraps [ErrReplaced], and removes nothing, if another directory has taken the
+// wraps [Moved], and removes nothing, if another directory has taken the
 // instance's place.
 func (s *Seizure) Discard() error {
 	d := s.dir

@@ -14,7 +14,7 @@ const newPrefix = ".freehold-new-"
 
 // stage makes the directory name: it prepares the whole of it under another
 // name and then renames it, so that it is there complete or not at all. It
-// returns an error that wraps [ErrExists] if name is a directory that has
+// returns an error that wraps [Exists] if name is a directory that has
 // something in it: a directory never takes the place of such a one.
 func (f *folder) stage(name string, fill func(*folder) error) error {
 	fresh, err := f.begin()

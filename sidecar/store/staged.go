@@ -20,7 +20,7 @@ const upgradePrefix = "upgrade-"
 // LockAll takes every lock of the state in the order of all processes:
 // the state's, then for each owner its fence, its lease, and its lock. For the
 // state's, and for each that commits hold, it waits as long as wait; a lease that
-// is held, or a fence that is shut, is an error that wraps [ErrBusy] at once. It
+// is held, or a fence that is shut, is an error that wraps [Busy] at once. It
 // returns the manifest as it stands under the locks, and a function that releases them.
 func (d *Store) LockAll(ctx context.Context, wait time.Duration) (m *schema.Manifest, release func(), err error) {
 	m, unlock, err := d.lockState(ctx, wait)

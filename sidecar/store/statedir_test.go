@@ -62,8 +62,8 @@ func TestCreateOfOneStateByManyHasOneWinner(t *testing.T) {
 		switch {
 		case err == nil:
 			won++
-		case !errors.Is(err, ErrExists):
-			t.Errorf("a loser got %v, want ErrExists", err)
+		case !errors.Is(err, Exists):
+			t.Errorf("a loser got %v, want Exists", err)
 		}
 	}
 	if won != 1 {
@@ -110,15 +110,15 @@ func TestWhoMakesADirectoryIsInNobodysWay(t *testing.T) {
 func TestOpenRefusesWhatIsNoState(t *testing.T) {
 	dir := t.TempDir()
 	_, err := Open(dir)
-	wantError(t, err, ErrNoState, dir, "state init")
+	wantError(t, err, NoState, dir, "state init")
 	_, err = Open(filepath.Join(dir, "absent"))
-	wantError(t, err, ErrNoState)
+	wantError(t, err, NoState)
 	file := filepath.Join(dir, "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	_, err = Open(file)
-	wantError(t, err, ErrNoState)
+	wantError(t, err, NoState)
 }
 
 func TestOpenRefusesADirectoryThatOthersMayWrite(t *testing.T) {
@@ -128,7 +128,7 @@ func TestOpenRefusesADirectoryThatOthersMayWrite(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err := Open(d.Path())
-		wantError(t, err, ErrUnsafe, "chmod go-w")
+		wantError(t, err, Unsafe, "chmod go-w")
 	}
 }
 
@@ -139,7 +139,7 @@ func TestOpenRefusesALink(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := Open(link)
-	wantError(t, err, ErrUnsafe, "symbolic link")
+	wantError(t, err, Unsafe, "symbolic link")
 }
 
 func TestOpenRefusesAnotherUsersDirectory(t *testing.T) {
@@ -151,7 +151,7 @@ func TestOpenRefusesAnotherUsersDirectory(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := Open(d.Path())
-	wantError(t, err, ErrUnsafe, "user 65534")
+	wantError(t, err, Unsafe, "user 65534")
 }
 
 func TestReadFileNeverFollowsNeverWaits(t *testing.T) {
@@ -233,11 +233,11 @@ func TestUnmovedNoticesAReplacedDirectory(t *testing.T) {
 	if err := os.Rename(d.Path(), d.Path()+".old"); err != nil {
 		t.Fatal(err)
 	}
-	wantError(t, d.Unmoved(), ErrReplaced)
+	wantError(t, d.Unmoved(), Moved)
 	if err := Create(d.Path(), declaration()); err != nil {
 		t.Fatal(err)
 	}
-	wantError(t, d.Unmoved(), ErrReplaced)
+	wantError(t, d.Unmoved(), Moved)
 }
 
 func TestFindGoesUpward(t *testing.T) {
@@ -252,7 +252,7 @@ func TestFindGoesUpward(t *testing.T) {
 		}
 	}
 	_, err := Find(filepath.Dir(d.Path()))
-	wantError(t, err, ErrNoState)
+	wantError(t, err, NoState)
 }
 
 func TestUpgradeAddsAndNeverTakesAway(t *testing.T) {

@@ -213,7 +213,7 @@ func TestWhoSetsPendingSinceIsSealedToo(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer pending.Close()
-	if err := pending.Share(); !errors.Is(err, store.ErrBusy) {
+	if err := pending.Share(); !errors.Is(err, store.Busy) {
 		t.Errorf("bell may deferred during the upgrade: %v", err)
 	}
 }

@@ -28,8 +28,9 @@ var harmless = map[string][]string{
 		"DecodePendingPatch", "Ends", "LeaseStatus", "ListPending", "Overlay", "Prepare", "Resolve", "ResolveClaim", "SeenOf", "SortPending", "TokenOf", "Upgraded", "WasAccepted",
 	},
 	generated.Store: {
-		"By", "ClaimFile", "Condition", "FileSystem", "Find", "Folders", "GatheringIn", "IdentityOf", "Instances", "Kept", "Leftovers", "Located", "NewNonce", "NewPace",
-		"Open", "OpenInstance", "OwnerFence", "OwnerLease", "OwnerLock", "OwnerPending", "OwnerRecord", "RemedyOf", "Self", "ShellWord", "Sidecar", "StatusOf", "User", "WithRemedy",
+		"Acceptable", "Advise", "By", "ClaimFile", "Condition", "FileSystem", "Find", "Folders", "GatheringIn", "IdentityOf", "Instances", "Kept", "Leftovers", "Located", "NewNonce", "NewOnce", "NewOwner", "NewPace",
+		"Observers", "Once", "OnceSource", "Open", "OpenInstance", "Owner", "OwnerFence", "OwnerLease", "OwnerLock", "OwnerPending", "OwnerRecord", "RemedyOf", "Scan", "Self", "ShellWord", "Sidecar", "SightingsOf",
+		"Source", "StatusOf", "Upgraded", "User", "WithRemedy",
 
 		"Absent", "Existing", "Holder", "Locked", "Lost", "Manifest", "ManifestText", "Obstructed", "OwnerObstructed", "ParseManifest", "Path", "QuarantinePath", "Quarantined",
 		"ReadFile", "ReadRecord", "ReadStaged", "Rejected", "Same", "SameManifest", "Settled", "StagedPath", "Stamp", "Still", "Sync", "Unmoved", "Writable",
