@@ -36,7 +36,7 @@ func TestARemovedInstanceDoesNotReadAsEmpty(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer held.Close()
-	s, err := held.Seize()
+	s, err := held.LockExclusive()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -79,7 +79,7 @@ func enter(ctx context.Context, dir *store.Store, d *schema.Declaration, owner s
 	ctx, cancel := context.WithTimeout(ctx, max(wait, 0))
 	defer cancel()
 	if known.Instanced() {
-		if err := dir.Attend(ctx, wait); err != nil {
+		if err := dir.LockShared(ctx, wait); err != nil {
 			return nil, err
 		}
 	}

@@ -208,7 +208,7 @@ func (p *pruning) instance(i store.Instance) {
 
 // seize takes all locks of an instance that is old, looks again, and removes it.
 func (p *pruning) seize(item Item, d *store.Store) Item {
-	s, err := d.Seize()
+	s, err := d.LockExclusive()
 	if err != nil {
 		return item.because(err)
 	}

@@ -1,5 +1,3 @@
-//go:build unix
-
 package prune
 
 import (
@@ -203,7 +201,7 @@ func TestARemovedInstanceIsWrittenNoMore(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer d.Close()
-	s, err := d.Seize()
+	s, err := d.LockExclusive()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -219,7 +217,7 @@ func TestARemovedInstanceIsWrittenNoMore(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := d.Attend(t.Context(), time.Minute); !errors.Is(err, store.Moved) {
+	if err := d.LockShared(t.Context(), time.Minute); !errors.Is(err, store.Moved) {
 		t.Errorf("who comes too late hears %v", err)
 	}
 	if _, err := d.Manifest(); !errors.Is(err, store.Moved) {
@@ -255,7 +253,7 @@ func TestOnlyWhatWasLookedAtIsRemoved(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer d.Close()
-	s, err := d.Seize()
+	s, err := d.LockExclusive()
 	if err != nil {
 		t.Fatal(err)
 	}

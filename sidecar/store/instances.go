@@ -289,11 +289,11 @@ func (d *Store) owned(m *schema.Manifest) error {
 	return fault(Misplaced, d.Path(), byHand("rename it back"), fmt.Errorf("it holds the instance %.80q, whose directory is called %s", m.Instance, name))
 }
 
-// Attend says, until d is closed, that this process works in the instance, so
+// LockShared says, until d is closed, that this process works in the instance, so
 // that nobody removes it. It waits as long as somebody else is about to remove
 // it, at most for wait, and then returns an error that wraps [Busy]; it
 // returns one that wraps [Moved] if it was removed.
-func (d *Store) Attend(ctx context.Context, wait time.Duration) error {
+func (d *Store) LockShared(ctx context.Context, wait time.Duration) error {
 	for backoff := lock.NewFairBackoff(0); ; {
 		ok, err := d.state.Lock(unix.LOCK_SH)
 		if err != nil {

@@ -35,7 +35,7 @@ func Repair(ctx context.Context, dir string) (remade []string, err error) {
 		return nil, err
 	}
 	if m.Instance != "" {
-		if err := d.Attend(ctx, stateWait); err != nil {
+		if err := d.LockShared(ctx, stateWait); err != nil {
 			return nil, err
 		}
 	}

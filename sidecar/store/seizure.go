@@ -18,11 +18,11 @@ type Seizure struct {
 	locks []*Lock
 }
 
-// Seize takes every lock in the instance without waiting, in the order of all
-// processes: that of [Store.Attend], the state's lock, and of each owner by name
+// LockExclusive takes every lock in the instance without waiting, in the order of all
+// processes: that of [Store.LockShared], the state's lock, and of each owner by name
 // the fence, the lease and the lock. It
 // returns an error that wraps [Busy] if somebody holds one of them.
-func (d *Store) Seize() (*Seizure, error) {
+func (d *Store) LockExclusive() (*Seizure, error) {
 	s := &Seizure{dir: d}
 	if ok, err := d.state.Lock(unix.LOCK_EX); err != nil {
 		return nil, err

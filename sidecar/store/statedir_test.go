@@ -1,5 +1,3 @@
-//go:build unix
-
 package store
 
 import (
@@ -93,7 +91,7 @@ func TestWhoMakesADirectoryIsInNobodysWay(t *testing.T) {
 			return err
 		}
 		defer other.Close()
-		// What Attend takes: the maker has its lock until after the rename.
+		// As LockShared does: the maker has its lock until after the rename.
 		if free, err := other.Lock(unix.LOCK_SH); !free || err != nil {
 			t.Errorf("another could work in it: %v (%v), want true", free, err)
 		}

@@ -3,7 +3,6 @@ package store
 import (
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
 
 	"github.com/freehold-dev/freehold/sidecar/internal/dir"
@@ -22,9 +21,6 @@ type folder struct{ *dir.Dir }
 
 // A Stamp says when names were last added to a directory or taken from it.
 type Stamp = dir.Stamp
-
-// An Existing is the mode and group of a file that is about to be replaced.
-type Existing = dir.Existing
 
 var (
 	// ErrIrregular is the cause if a file of the state is no regular file or
@@ -97,7 +93,7 @@ func wrap(d *dir.Dir, err error) (*folder, error) {
 // Close closes the directory. Files and locks that were opened through it
 // stay open.
 func (d *Store) Close() error {
-	d.state.Unlock() // of Attend
+	d.state.Unlock() // of LockShared
 	d.meta.Close()
 	d.state.Close()
 	return nil
@@ -105,10 +101,6 @@ func (d *Store) Close() error {
 
 // Path returns the directory's absolute path.
 func (d *Store) Path() string { return d.state.Path() }
-
-// Root returns the state directory for renameio. It follows links within the
-// directory: callers check names with [Store.ReadFile] first.
-func (d *Store) Root() *os.Root { return d.state.Root() }
 
 // Sync makes the names in the state directory durable.
 func (d *Store) Sync() error { return d.state.Sync() }
@@ -150,7 +142,7 @@ func (d *Store) Absent(name string) bool { return d.state.Absent(name) }
 // Existing looks at the file name in the state directory, which a commit is
 // about to replace. It returns [fs.ErrNotExist] if there is none, [ErrIrregular]
 // if it is not one plain file, and [Unsafe] if it belongs to another user.
-func (d *Store) Existing(name string) (Existing, error) { return d.state.Existing(name) }
+func (d *Store) Existing(name string) (dir.Existing, error) { return d.state.Existing(name) }
 
 // Replace replaces the file name in the state directory by raw. An error means
 // that the file is as it was. [Store.Sync] makes the new one survive power loss.

@@ -139,7 +139,7 @@ func (r *run) ready(ctx context.Context) error {
 	if m.Instance == "" {
 		return nil
 	}
-	return r.dir.Attend(ctx, r.options.Wait)
+	return r.dir.LockShared(ctx, r.options.Wait)
 }
 
 // waits settles how long a run waits in a state that d declares.

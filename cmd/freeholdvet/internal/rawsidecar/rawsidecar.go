@@ -28,7 +28,7 @@ var harmless = map[string][]string{
 		"DecodePendingPatch", "Ends", "LeaseStatus", "ListPending", "Overlay", "Prepare", "Resolve", "ResolveClaim", "SeenOf", "SortPending", "TokenOf", "Upgraded", "WasAccepted",
 	},
 	generated.Store: {
-		"Acceptable", "Advise", "By", "ClaimFile", "Condition", "FileSystem", "Find", "Folders", "GatheringIn", "IdentityOf", "Instances", "Kept", "Leftovers", "Located", "NewNonce", "NewOnce", "NewOwner", "NewPace",
+		"Acceptable", "Advise", "By", "ClaimFile", "Condition", "FileSystem", "Find", "Folders", "GatheringIn", "IdentityOf", "Instances", "Kept", "Leftovers", "NewNonce", "NewOnce", "NewOwner",
 		"Observers", "Once", "OnceSource", "Open", "OpenInstance", "Owner", "OwnerFence", "OwnerLease", "OwnerLock", "OwnerPending", "OwnerRecord", "RemedyOf", "Scan", "Self", "ShellWord", "Sidecar", "SightingsOf",
 		"Source", "StatusOf", "Upgraded", "User", "WithRemedy",
 

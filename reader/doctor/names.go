@@ -1,5 +1,3 @@
-//go:build unix
-
 package doctor
 
 import "golang.org/x/sys/unix"
