@@ -25,7 +25,7 @@ var said = errorstest.Golden{
 	Wraps:   []string{"../../schema", "../internal/status", "../document"},
 	Untold: map[string]string{
 		"this file system cannot rename without replacing (%w), so that two processes could both win a claim": "wants such a file system",
-		"remove what was staged: %w":       "wants a disk that fails twice",
+		"remove the staged file: %w":       "wants a disk that fails twice",
 		"a symbolic link is in its place":  "package sidecar's tests replace the directory and see it",
 		"something else is in its place":   "likewise",
 		"nothing was removed":              race,

@@ -1,6 +1,6 @@
 // Package claims makes the file of a once field: complete or absent, with one
-// name, and never changed. Of all processes that make one, exactly one does. It
-// does not know the file's content.
+// name, and never changed. Of all processes that make one, exactly one does. The
+// content of the file is the caller's.
 package claims
 
 import (
@@ -37,7 +37,7 @@ func New(state *dir.Dir, folder string, ino uint64, name string) *Claim {
 
 // MakeDir makes the directory of owner's claims below the directory name, and
 // that, or takes those that a killed upgrade left or that came back with a
-// copy. It returns its inode number. The caller syncs meta.
+// copy, and returns its inode number. The caller syncs meta.
 func MakeDir(meta *dir.Dir, name, owner string) (ino uint64, err error) {
 	above, err := meta.MakeDir(name)
 	if err != nil {
@@ -85,9 +85,9 @@ func (c *Claim) Check() error {
 	return err
 }
 
-// Read reads the file into buf, which it grows if needed. It returns
-// [fs.ErrNotExist] if the field is not claimed, an error that wraps
-// [status.Lost] if the directory is lost, and those of [dir.Dir.ReadFile].
+// Read reads the file into buf, grown if needed. The error is [fs.ErrNotExist] if
+// the field is not claimed, wraps [status.Lost] if the directory is lost, or is
+// one of [dir.Dir.ReadFile].
 func (c *Claim) Read(buf []byte) ([]byte, error) {
 	d, err := c.open()
 	if err != nil {
@@ -97,10 +97,10 @@ func (c *Claim) Read(buf []byte) ([]byte, error) {
 	return d.ReadFile(c.name, buf, maxSize)
 }
 
-// Publish makes raw the file, whole and durable, unless there is one. It reports
-// whether it made the name. Then an error that wraps [status.Lost] or
+// Publish makes raw the file, whole and durable, unless there is one, and reports
+// whether it made the name. If so, an error that wraps [status.Lost] or
 // [status.Moved] means that the file is where no process looks, and any other
-// that it may not survive power loss. If it did not, nothing has changed, and
+// that the file may not survive power loss. If not, nothing has changed, and
 // [fs.ErrExist] means that the field was claimed before.
 func (c *Claim) Publish(raw []byte) (made bool, err error) {
 	d, err := c.open()
@@ -151,7 +151,7 @@ func (c *Claim) inPlace() error {
 // Same is [dir.Dir.Same] for the claim.
 func (c *Claim) Same(known, spare []byte) (bool, []byte) { return c.state.Same(c.path, known, spare) }
 
-// Absent reports whether the field is not claimed. It allocates nothing.
+// Absent reports whether the field is not claimed, without allocating.
 func (c *Claim) Absent() bool { return c.state.Absent(c.path) && c.state.InodeOf(c.folder) == c.ino }
 
 // open opens the directory of the claim.

@@ -2,8 +2,8 @@
 // that they are the files that they seem to be: never through a symbolic link,
 // never a named pipe or a device, never a file that is mounted over another,
 // never in a directory that was put in the place of another, nor in one that
-// other users could replace. It does not protect the files from other programs
-// of the same user.
+// other users could replace. The files are not protected from other programs of
+// the same user.
 package dir
 
 import (
@@ -57,9 +57,9 @@ func (d *Dir) OpenChild(name string) (*Dir, error) {
 	})
 }
 
-// OpenDir opens the directory path below d for a single purpose: it has no
-// [Dir.Root]. It returns the bare error of the system, which [Dir.NoDir]
-// explains and [NotThere] classifies.
+// OpenDir opens the directory path below d for a single purpose, without a
+// [Dir.Root]. The error is the bare one of the system, which [Dir.NoDir] explains
+// and [NotThere] classifies.
 func (d *Dir) OpenDir(path string) (*Dir, error) {
 	fd, err := d.openBelow(path, openFlags|unix.O_DIRECTORY)
 	if err != nil {
@@ -68,8 +68,8 @@ func (d *Dir) OpenDir(path string) (*Dir, error) {
 	return of(fd, d.Join(path)), nil
 }
 
-// MakeDir makes the directory name, for this user alone, unless it is there,
-// and opens it as [Dir.OpenDir] does.
+// MakeDir makes the directory name, for this user alone, if it is missing, and
+// opens it as [Dir.OpenDir] does.
 func (d *Dir) MakeDir(name string) (*Dir, error) {
 	if err := d.Mkdir(name); err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, err
@@ -99,7 +99,7 @@ func (d *Dir) NoDir(name string, err error) error {
 }
 
 // NotThere reports whether the error of [Dir.OpenDir] means that there is no
-// directory of Freehold's, whatever stands in its place.
+// directory of Freehold's, even if another thing stands in its place.
 func NotThere(err error) bool {
 	return slices.ContainsFunc([]error{unix.ENOENT, unix.ENOTDIR, unix.ELOOP, unix.EXDEV}, func(gone error) bool { return errors.Is(err, gone) })
 }
@@ -164,20 +164,20 @@ func (d *Dir) Join(name string) string { return filepath.Join(d.path, name) }
 // FD returns the directory's descriptor, which stays open until Close.
 func (d *Dir) FD() int { return d.fd }
 
-// Root returns the directory for packages that want an [os.Root]. It follows
+// Root returns the directory for packages that want an [os.Root], which follows
 // links within the directory: callers check names first.
 func (d *Dir) Root() *os.Root { return d.root }
 
-// Device returns the number of the device that the directory is on, and Inode
-// its own, as they were at [Dir.Remember].
+// Device returns the number of the directory's device at the time of
+// [Dir.Remember].
 func (d *Dir) Device() uint64 { return d.dev }
 
-// Inode returns the directory's inode number, as it was at [Dir.Remember].
+// Inode returns the directory's inode number at the time of [Dir.Remember].
 func (d *Dir) Inode() uint64 { return d.ino }
 
-// Sync makes the names in the directory durable. It does not retry: after an
+// Sync makes the names in the directory durable, and does not retry: after an
 // error the kernel may have dropped the data, and a second call would report
-// success for it. See https://wiki.postgresql.org/wiki/Fsync_Errors.
+// success. See https://wiki.postgresql.org/wiki/Fsync_Errors.
 func (d *Dir) Sync() error {
 	if err := unix.Fsync(d.fd); err != nil {
 		return &fs.PathError{Op: "fsync", Path: d.path, Err: err}
@@ -186,7 +186,7 @@ func (d *Dir) Sync() error {
 }
 
 // Lock takes the kernel's lock on the directory itself, unix.LOCK_EX or
-// unix.LOCK_SH, if it is to be had.
+// unix.LOCK_SH, without waiting, and reports whether it did.
 func (d *Dir) Lock(how int) (bool, error) {
 	free, err := Flock(d.fd, how)
 	if err != nil {
@@ -199,7 +199,7 @@ func (d *Dir) Lock(how int) (bool, error) {
 func (d *Dir) Unlock() error { return unix.Flock(d.fd, unix.LOCK_UN) }
 
 // Flock takes the kernel's lock on an open file, unix.LOCK_EX or unix.LOCK_SH,
-// if it is to be had, and reports whether it was.
+// without waiting, and reports whether it did.
 func Flock(fd, how int) (bool, error) {
 	_, err := retry(func() (int, error) { return 0, unix.Flock(fd, how|unix.LOCK_NB) })
 	if err == unix.EWOULDBLOCK {
@@ -266,8 +266,7 @@ func (d *Dir) openStepwise(path string, flags int) (int, error) {
 	}
 }
 
-// Located returns an error, as a call has returned it that names files relative
-// to dir, with their whole paths.
+// Located returns err, which names files relative to dir, with their whole paths.
 func Located(dir string, err error) error {
 	place := func(path *string) {
 		if !filepath.IsAbs(*path) {

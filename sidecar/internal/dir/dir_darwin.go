@@ -9,8 +9,8 @@ import (
 // openBelow opens path, relative to d, if none of its parts is a symbolic link.
 func (d *Dir) openBelow(path string, flags int) (int, error) { return d.openStepwise(path, flags) }
 
-// Remember notes which directory this is, for [Dir.Unmoved]. It returns an error
-// that wraps [status.Moved] if its path names another already.
+// Remember notes which directory this is, for [Dir.Unmoved]. The error wraps
+// [status.Moved] if the path names another already.
 func (d *Dir) Remember() error {
 	var st unix.Stat_t
 	if err := unix.Fstat(d.fd, &st); err != nil {

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A Draft is a new file that is whole and durable, and has no name that counts.
-// It must not be used concurrently.
+// A Draft is a new file that is whole and durable, and has no name that counts,
+// for one goroutine at a time.
 type Draft struct {
 	dir    *Dir
 	fd     int
@@ -25,9 +25,9 @@ func (d *Draft) FD() int { return d.fd }
 // Dir returns the directory of the file.
 func (d *Draft) Dir() *Dir { return d.dir }
 
-// CreateExclusive makes raw the file name, whole, unless there is one: then it
-// returns [fs.ErrExist]. A process that is killed at any moment leaves the whole
-// of it, or nothing that counts. [Dir.Sync] makes the name survive power loss.
+// CreateExclusive makes raw the file name, whole, unless there is one: then the
+// error is [fs.ErrExist]. A process that is killed at any moment leaves the whole
+// file, or nothing that counts. [Dir.Sync] makes the name survive power loss.
 func (d *Dir) CreateExclusive(name string, raw []byte) error {
 	draft, err := d.Draft(name, raw)
 	if err != nil {
@@ -47,7 +47,7 @@ func (d *Draft) publishAndClose(name string) error {
 	return err
 }
 
-// draftStaged makes a draft with a private name, which it loses when it gets
+// draftStaged makes a draft with a private name, until Publish gives the draft
 // another.
 func (d *Dir) draftStaged(name string, raw []byte) (*Draft, error) {
 	staged, fd, err := d.openStaged(name)
@@ -57,9 +57,8 @@ func (d *Dir) draftStaged(name string, raw []byte) (*Draft, error) {
 	return (&Draft{dir: d, fd: fd, staged: staged, raw: raw}).fill(name)
 }
 
-// openStaged makes a new file that is to get the name later, and locks it for
-// as long as it is open: a file that is so called and is not locked was left by
-// a process that is no more. [Dir.RemoveStaged] may come between the making and
+// openStaged makes a new file that is to get the name later, locked while open:
+// a file that is so called and is not locked was left by a dead process. [Dir.RemoveStaged] may come between the making and
 // the locking; then there is another try.
 func (d *Dir) openStaged(name string) (staged string, fd int, err error) {
 	for {
@@ -81,8 +80,8 @@ func (d *Dir) openStaged(name string) (staged string, fd int, err error) {
 	}
 }
 
-// fill writes the draft, which is to be called name, and makes it durable. An
-// fsync that failed is not tried again.
+// fill writes the draft, which is to be called name, durably. An fsync that
+// failed is not tried again.
 func (d *Draft) fill(name string) (*Draft, error) {
 	err := d.write(name)
 	if err == nil {
@@ -130,7 +129,7 @@ func (d *Draft) publishStaged(name string) error {
 	return d.dir.Fail("rename", name, err)
 }
 
-// Close ends the draft. If it has no name, it is gone.
+// Close ends the draft. One without a name is gone.
 func (d *Draft) Close() error {
 	defer unix.Close(d.fd) // and with it the lock, which says that this process lives
 	if d.staged == "" {
@@ -142,7 +141,7 @@ func (d *Draft) Close() error {
 	return nil
 }
 
-// probeStaged makes a file by way of a private name, and removes it.
+// probeStaged makes and removes a file by way of a private name.
 func (d *Dir) probeStaged() error {
 	name := ".probe." + process.NewNonce()
 	draft, err := d.draftStaged(name, nil)

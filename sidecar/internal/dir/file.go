@@ -22,11 +22,11 @@ var (
 	ErrTooLarge = errors.New("file too large")
 )
 
-// ReadFile reads the file name into buf, which it grows if needed, and returns
-// its content. It allocates nothing if buf is large enough. A missing file is
+// ReadFile reads the file name into buf, grown if needed, and returns its
+// content. Nothing is allocated if buf is large enough. A missing file is
 // [fs.ErrNotExist]; a symbolic link, a file that is not regular and one with a
 // second name are [ErrIrregular]; one of more than most bytes is [ErrTooLarge]
-// and is not read. It never waits for a named pipe.
+// and is not read. There is no waiting for a named pipe.
 func (d *Dir) ReadFile(name string, buf []byte, most int) ([]byte, error) {
 	fd, err := d.OpenRegular(name)
 	if err != nil {
@@ -62,9 +62,9 @@ func (d *Dir) ReadFile(name string, buf []byte, most int) ([]byte, error) {
 }
 
 // Same reports whether the file name holds exactly the bytes known, which are
-// those that [Dir.ReadFile] once read. It uses spare, which it grows if needed
-// and returns, and allocates nothing otherwise. It is for readers that look
-// often: any other answer than true means to call ReadFile, which says why.
+// those that [Dir.ReadFile] once read. It returns spare, used and grown if needed,
+// and allocates nothing otherwise. Readers that look often call it: any other
+// answer than true means to call ReadFile, which says why.
 func (d *Dir) Same(name string, known, spare []byte) (bool, []byte) {
 	fd, err := d.openBelow(name, openFlags)
 	if err != nil {
@@ -81,7 +81,7 @@ func (d *Dir) Same(name string, known, spare []byte) (bool, []byte) {
 	return bytes.Equal(spare, known), spare
 }
 
-// Absent reports whether no file has the name. It allocates nothing.
+// Absent reports whether no file has the name, without allocating.
 func (d *Dir) Absent(name string) bool {
 	fd, err := d.openBelow(name, openFlags)
 	if err == nil {
@@ -118,7 +118,7 @@ func (d *Dir) Plain(name string, st *unix.Stat_t) error {
 }
 
 // explain returns the error of opening name, which should be of the kind want,
-// with what stands there instead.
+// with the kind of the file that stands there instead.
 func (d *Dir) explain(want uint32, name string, err error) error {
 	if err == unix.EXDEV {
 		return status.With(d.Fail("open", name, fmt.Errorf("%w: something is mounted there", ErrIrregular)), status.Remedy{Note: "remove the mount"})
@@ -182,7 +182,7 @@ func (d *Dir) NamesUpTo(most int) ([]string, error) {
 	}
 }
 
-// Mkdir makes the directory name, for this user alone whatever the umask.
+// Mkdir makes the directory name, for this user alone under any umask.
 func (d *Dir) Mkdir(name string) error {
 	if err := unix.Mkdirat(d.fd, name, 0o700); err != nil {
 		return d.Fail("mkdir", name, err)
@@ -207,11 +207,10 @@ type Existing struct {
 	GID  int
 }
 
-// Existing looks at the file name, which a commit is about to replace. It
-// returns [fs.ErrNotExist] if there is none, [ErrIrregular] if it is not one
-// plain file, so that a rename never takes the place of a link or a pipe, and
-// [status.Unsafe] if it belongs to another user, from whom the rename would
-// take it.
+// Existing looks at the file name, which a commit is about to replace. The error
+// is [fs.ErrNotExist] if there is none, [ErrIrregular] if that is not one plain
+// file, so that a rename never takes the place of a link or a pipe, and
+// [status.Unsafe] if another user, who would lose the file, owns it.
 func (d *Dir) Existing(name string) (Existing, error) {
 	var st unix.Stat_t
 	if err := unix.Fstatat(d.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {

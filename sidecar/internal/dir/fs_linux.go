@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The file systems on which a lock reaches everybody who uses the directory,
+// The file systems on which a lock reaches every user of the directory,
 // and a rename is one step. See statfs(2) for the numbers.
 var local = map[int64]string{
 	unix.EXT4_SUPER_MAGIC:      "ext", // ext2 and ext3 too
@@ -58,13 +58,11 @@ var remote = map[int64]string{
 
 // allowFS is the environment variable that names, between commas, the file
 // systems that are to be used although their locks are not known to reach
-// everybody: as the error that refuses one spells it, in either case. It is a
-// matter of the machine, which knows who else mounts the directory, and not of
-// the state.
+// everybody: as the error that refuses one spells it, in either case. The
+// machine knows which others mount the directory, and the state does not.
 const allowFS = "FREEHOLD_ALLOW_FS"
 
-// FileSystem returns what the file system of dir is called, and whether no state
-// is kept on it.
+// FileSystem returns the name of dir's file system, and whether that is refused.
 func FileSystem(dir string) (name string, refused bool) {
 	var st unix.Statfs_t
 	if _, err := retry(func() (int, error) { return 0, unix.Statfs(dir, &st) }); err != nil {
@@ -118,9 +116,9 @@ func carriesLocks(path string, magic int64, allowed string) error {
 		"it is on %s, %s", name, why)
 }
 
-// unmapped reports whether uid is what the kernel shows, in a user namespace
-// such as a sandbox is, in the place of every user who is not of it: root of
-// the machine too. Who really owns the file cannot be told then.
+// unmapped reports whether uid is the number that the kernel shows, in a user
+// namespace such as a sandbox, in the place of every user outside: root of the
+// machine too. The true owner of the file cannot be told then.
 func unmapped(uid uint32) bool {
 	overflow, err := os.ReadFile("/proc/sys/kernel/overflowuid")
 	if err != nil || strings.TrimSpace(string(overflow)) != strconv.FormatUint(uint64(uid), 10) {

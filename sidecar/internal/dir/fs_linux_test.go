@@ -14,7 +14,7 @@ func TestFileSystemsAreAllowedByName(t *testing.T) {
 	for _, tc := range []struct {
 		magic   int64
 		allowed string
-		refused string // what the refusal says; "" if there is none
+		refused string // a part of the refusal; "" if there is none
 	}{
 		{unix.EXT4_SUPER_MAGIC, "", ""},
 		{unix.XFS_SUPER_MAGIC, "NFS", ""},
@@ -83,7 +83,7 @@ func TestASandboxedUserHasStates(t *testing.T) {
 	base := t.TempDir()
 	home, binary := filepath.Join(base, "home"), filepath.Join(base, "test")
 	for _, err := range []error{
-		os.Chmod(filepath.Dir(base), 0o755), // whatever the umask
+		os.Chmod(filepath.Dir(base), 0o755), // under any umask
 		os.Chmod(base, 0o755),
 		os.Mkdir(home, 0o700),
 		os.Chown(home, 1000, 1000),

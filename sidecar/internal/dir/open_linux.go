@@ -12,8 +12,8 @@ import (
 const mostMoved = 4
 
 // openBelow opens path, relative to d, if none of its parts is a symbolic link
-// or something that was mounted there. It calls the kernel itself because
-// unix.Openat2 allocates.
+// or something that was mounted there. unix.Openat2 would
+// allocate.
 func (d *Dir) openBelow(path string, flags int) (int, error) {
 	var name [128]byte
 	if len(path) >= len(name) {
@@ -31,7 +31,7 @@ func (d *Dir) openBelow(path string, flags int) (int, error) {
 		case unix.ENOSYS, unix.EPERM: // an old kernel, or a filter that does not know the call
 			return d.openStepwise(path, flags)
 		case unix.EINTR, unix.EAGAIN: // something above was renamed meanwhile
-		case unix.EXDEV: // also if what was found was moved out of d meanwhile, as an upgrade does
+		case unix.EXDEV: // also if the file was moved out of d meanwhile, as by an upgrade
 			if moved++; moved > mostMoved {
 				return -1, errno
 			}
@@ -41,9 +41,8 @@ func (d *Dir) openBelow(path string, flags int) (int, error) {
 	}
 }
 
-// statx looks at the file that the NUL-terminated path names. It calls the
-// kernel itself because unix.Statx allocates, and readers call it for every
-// view.
+// statx looks at the file that the NUL-terminated path names. unix.Statx
+// would allocate, and readers call this for every view.
 func statx(path []byte, st *unix.Statx_t) error { return statxAt(unix.AT_FDCWD, path, st) }
 
 func statxAt(at int, path []byte, st *unix.Statx_t) error {
@@ -59,8 +58,8 @@ func statxAt(at int, path []byte, st *unix.Statx_t) error {
 	}
 }
 
-// Remember notes which directory this is, for [Dir.Unmoved]. It returns an error
-// that wraps [status.Moved] if its path names another already.
+// Remember notes which directory this is, for [Dir.Unmoved]. The error wraps
+// [status.Moved] if the path names another already.
 func (d *Dir) Remember() error {
 	d.cpath = append([]byte(d.path), 0)
 	var st unix.Statx_t
@@ -94,8 +93,8 @@ func (d *Dir) Unmoved() error {
 	return d.moved("", "open it again")
 }
 
-// InodeOf returns the inode number of the file at path, relative to d, or 0. It
-// allocates nothing.
+// InodeOf returns the inode number of the file at path, relative to d, or 0,
+// without allocating.
 func (d *Dir) InodeOf(path string) uint64 {
 	var name [128]byte
 	var st unix.Statx_t

@@ -11,7 +11,7 @@ import (
 )
 
 // A file that is moved out of the directory while it is opened, as an upgrade
-// does with what it has staged, is no mount.
+// does with a staged file, is no mount.
 func TestAFileThatIsMovedAwayIsNoMount(t *testing.T) {
 	dir := t.TempDir()
 	below := filepath.Join(dir, "meta")
@@ -121,7 +121,7 @@ func TestOpenBelowFollowsNoLink(t *testing.T) {
 	if err := errors.Join(os.MkdirAll(d.Join(filepath.Dir(file)), 0o700), os.WriteFile(d.Join(file), []byte("x"), 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	check := func(what, path string, want error) {
+	check := func(which, path string, want error) {
 		t.Helper()
 		for how, open := range map[string]func(string, int) (int, error){"at once": d.openBelow, "by steps": d.openStepwise} {
 			fd, err := open(path, openFlags)
@@ -129,7 +129,7 @@ func TestOpenBelowFollowsNoLink(t *testing.T) {
 				unix.Close(fd)
 			}
 			if !errors.Is(err, want) && !(want == unix.ELOOP && err == unix.ENOTDIR) {
-				t.Errorf("%s, %s: %v, want %v", what, how, err, want)
+				t.Errorf("%s, %s: %v, want %v", which, how, err, want)
 			}
 		}
 	}

@@ -10,11 +10,11 @@ import (
 	"github.com/google/renameio/v2"
 )
 
-// Replace replaces the file name by raw: it writes a file beside it, syncs that
-// and renames it over the other. An error means that the file is as it was.
-// renameio does the renaming, and needs WithRoot for it: without, it stages in
-// $TMPDIR. It does not sync the directory, without which 11 of 60 power cuts on
-// ext4 undid an acknowledged rename: see [Dir.Sync].
+// Replace replaces the file name by raw: a new file is written beside the old
+// one, synced, and renamed over the other. An error means that nothing changed.
+// renameio does the renaming; without WithRoot it would stage in $TMPDIR. The
+// directory is not synced, without which 11 of 60 power cuts on ext4 undid an
+// acknowledged rename: see [Dir.Sync].
 func (d *Dir) Replace(name string, raw []byte) error {
 	pending, err := d.stage(name, raw)
 	if err != nil {
@@ -74,7 +74,7 @@ func (d *Dir) holds(name string, raw []byte) bool {
 // discard removes a staged file that will not be used.
 func discard(pending *renameio.PendingFile) error {
 	if err := pending.Cleanup(); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("remove what was staged: %w", err)
+		return fmt.Errorf("remove the staged file: %w", err)
 	}
 	return nil
 }

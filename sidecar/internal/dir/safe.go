@@ -115,7 +115,7 @@ func (w *way) enter(next string) error {
 		return nil
 	case st.Uid != 0 && int(st.Uid) != euid && !unmapped(st.Uid):
 		return unsafeError(w.state, status.Remedy{Note: "keep the state below directories of user " + strconv.Itoa(euid) + " or root"},
-			"%s, on the way to it, belongs to user %d, who could put another directory in its place", next, st.Uid)
+			"%s, on the way to it, belongs to user %d and could be replaced by that user", next, st.Uid)
 	case !link && st.Mode&0o022 != 0 && st.Mode&unix.S_ISVTX == 0 && (st.Mode&0o002 != 0 || !privateGroup(etc, st.Uid, st.Gid)):
 		return unsafeError(w.state, closed(next).Or("keep the state elsewhere"),
 			"%s, on the way to it, has mode %04o, so that others could put another directory in its place", next, st.Mode&0o7777)
@@ -145,11 +145,11 @@ func (w *way) follow(link string) error {
 // etc is where a system keeps its users and groups.
 const etc = "/etc"
 
-// mostAccounts bounds what is read of such a file.
+// mostAccounts bounds the bytes that are read of such a file.
 const mostAccounts = 4 << 20
 
 // privateGroup reports whether the group gid is the private one of the user
-// uid, in which nobody else is. Where each user has such a group, it may write
+// uid, of which no other user is a member. Where each user has such a group, it may write
 // by default (umask 002), and a home's directories would otherwise all be
 // refused. It counts as private if the files in dir say that the user's own
 // group has the user's name, no other member, and is nobody else's own group.

@@ -33,7 +33,7 @@ func open(t *testing.T, path string) *Dir {
 	return d
 }
 
-// A layout is a state directory and what is above it.
+// A layout is a state directory and the directories above it.
 type layout struct {
 	make  func(base string) (state string, err error)
 	names string // the directory that is refused, below base; "" if the state is safe
@@ -67,10 +67,10 @@ var layouts = map[string]layout{
 	"through a link and back up": {make: func(b string) (string, error) {
 		return b + "/a/link/state", errors.Join(mkdir(b+"/a", 0o700), mkdir(b+"/c/d", 0o700), os.Symlink("../c/./d//", b+"/a/link"))
 	}},
-	"a link leads through what all may write": {names: "open", make: func(b string) (string, error) {
+	"a link leads through a directory that all may write": {names: "open", make: func(b string) (string, error) {
 		return b + "/link/state", errors.Join(mkdir(b+"/open/a", 0o700), os.Chmod(b+"/open", 0o777), os.Symlink("open/a", b+"/link"))
 	}},
-	"a link lies in what all may write": {names: "open", make: func(b string) (string, error) {
+	"a link lies in a directory that all may write": {names: "open", make: func(b string) (string, error) {
 		return b + "/open/link/state", errors.Join(mkdir(b+"/a", 0o700), mkdir(b+"/open", 0o777), os.Symlink("../a", b+"/open/link"))
 	}},
 	"another user's link in a sticky directory": {root: true, names: "tmp/link", make: func(b string) (string, error) {
@@ -85,8 +85,8 @@ var layouts = map[string]layout{
 	}},
 }
 
-// Whoever can rename what is above the state directory can put another one in
-// its place.
+// A user that can rename a directory above the state directory can put another
+// state in its place.
 func TestNobodyElseCanReplaceAStateDirectory(t *testing.T) {
 	for name, l := range layouts {
 		t.Run(name, func(t *testing.T) {
@@ -140,7 +140,7 @@ func TestPrivateGroupHasNobodyElse(t *testing.T) {
 		"another name":               {ann, "users:x:1000:\n", false},
 		"two groups of one number":   {ann, "ann:x:1000:\nfriends:x:1000:bob\n", false},
 		"not the user's own":         {"ann:x:1000:100::/:/bin/sh\n", "ann:x:1000:\n", false},
-		"a user whom no file knows":  {"", "ann:x:1000:\n", false},
+		"a user that no file knows":  {"", "ann:x:1000:\n", false},
 		"a group that no file knows": {ann, "", false},
 		"half a line":                {ann, "ann:x:1000", false},
 	} {

@@ -90,7 +90,7 @@ func TestAStoppedWaiterIsNotWaitedForEachTime(t *testing.T) {
 }
 
 // A pause that is shorter than a commit takes is no longer than that, also in a
-// process that has nothing else to do, whose timers are a millisecond late. A
+// process that has nothing else to do and has timers a millisecond late. A
 // busy machine may be late too, but not each time.
 func TestAShortPauseIsShort(t *testing.T) {
 	fastest := time.Hour

@@ -15,8 +15,8 @@ import (
 
 // Holder returns the id of the process that holds the lock, or 0 if this
 // process cannot see one: no process does, or one in a PID namespace that is
-// not visible from here. It does not try the lock. By the time the caller looks
-// at the answer, it may be wrong.
+// not visible from here. The lock is not tried, and the answer may be wrong by the
+// time of its use.
 func (l *Lock) Holder() int { return l.holder(func(listed) bool { return true }) }
 
 // ExclusiveHolder is Holder for a lock that is held exclusively, and 0 if it is
@@ -85,15 +85,15 @@ func (l *Lock) HeldBy(p *process.Process) (bool, error) {
 }
 
 // Inheritors returns the processes that have a descriptor which carries the
-// lock, as far as this process may look. It looks at every process of the
-// machine: it is for a lock that outlived its holder.
+// lock, as far as this process may look: at every process of the machine. Callers
+// have a lock that outlived its holder.
 func (l *Lock) Inheritors() []int { return l.carriers(func(listed) bool { return true }) }
 
 // InheritedBy returns a process that inherited the lock from one that has ended,
 // where [Lock.Holder] cannot tell, or 0. In a PID namespace of its own, as in a
 // container, the kernel leaves a lock out of its list once the process is gone
-// that took it, as if it were free. A descriptor that carries the lock still
-// shows it, in the name of process 0. It looks at every process that can be seen.
+// that took the lock, as if that were free. A descriptor that carries the lock
+// still shows it, in the name of process 0. Every visible process is looked at.
 func (l *Lock) InheritedBy() int {
 	if process.InFirstNamespace() {
 		return 0

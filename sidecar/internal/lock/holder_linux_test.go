@@ -41,21 +41,21 @@ func TestLockIsHeldByTheProcessThatTookIt(t *testing.T) {
 	if ok, err := lock.Try(); !ok || err != nil {
 		t.Fatal(err)
 	}
-	// A child that inherited the descriptor carries the lock, and is not who
-	// took it.
+	// A child that inherited the descriptor carries the lock, and is not the
+	// process that took it.
 	child := exec.Command("sleep", "600")
 	child.ExtraFiles = []*os.File{lock.File()}
 	if err := child.Start(); err != nil {
 		t.Fatal(err)
 	}
 	defer func() { child.Process.Kill(); child.Wait() }()
-	heir, err := process.Open(child.Process.Pid)
+	inheritor, err := process.Open(child.Process.Pid)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer heir.Close()
-	if holds(heir) || !holds(me) {
-		t.Error("an heir counts as the holder")
+	defer inheritor.Close()
+	if holds(inheritor) || !holds(me) {
+		t.Error("an inheritor counts as the holder")
 	}
 	if got := lock.Inheritors(); len(got) != 2 {
 		t.Errorf("carried by %v, want %d and %d", got, os.Getpid(), child.Process.Pid)

@@ -1,6 +1,6 @@
 // Package lock takes kernel locks on the lock files of a state, with a deadline
-// and in fair turns, and says which process holds one. It makes no lock file: one
-// that is missing or is not the one that was made with the state is an error.
+// and in fair turns, and says which process holds one. No lock file is made here:
+// one that is missing or was not made with the state is an error.
 package lock
 
 import (
@@ -17,8 +17,8 @@ import (
 )
 
 // A Lock is a kernel lock on one lock file of a state, open but not
-// necessarily held. It is not safe for concurrent use: the kernel sees one
-// open file, however many goroutines stand behind it.
+// necessarily held, for one goroutine at a time: the kernel sees one open file,
+// however many goroutines stand behind.
 //
 // The lock is flock(2). Its descriptor is close-on-exec and stays in the Lock
 // for its whole life, so that no child and no garbage collection can let it
@@ -32,9 +32,9 @@ type Lock struct {
 	turn  turn
 }
 
-// Open opens the lock file path, relative to the state directory, whose inode
-// the manifest gives as ino. It returns an error that wraps [status.Lost] if the
-// file is missing, is no plain file or is another one.
+// Open opens the lock file path, relative to the state directory, with the inode
+// ino of the manifest. The error wraps [status.Lost] if the file is missing, is no
+// plain file or is another one.
 func Open(state *dir.Dir, path string, ino uint64) (*Lock, error) {
 	l := &Lock{state: state, path: path, ino: ino}
 	fd, err := state.OpenRegular(path)
@@ -67,8 +67,8 @@ func (l *Lock) lost(err error) error {
 }
 
 // Held returns an error that wraps [status.Lost] if this is not, or no longer,
-// the lock that the state's other processes use: its file was removed or
-// replaced, or the directory in which it lies was. The file is looked up by its
+// the lock that the state's other processes use: its file or the directory above
+// was removed or replaced. The file is looked up by its
 // path from the state directory, because a .freehold that was moved away still
 // has all its files.
 func (l *Lock) Held() error {
@@ -91,10 +91,10 @@ func (l *Lock) Held() error {
 
 // Acquire takes the lock, exclusively, and then makes sure that it is still
 // the state's lock. It polls, because flock(2) has no deadline, for at most
-// wait and no longer than ctx allows; then it returns an error that wraps
-// [status.Busy], and ctx's own if that ended it. With a wait of zero or less it
-// tries once; with [Forever] ctx alone counts. A process that has had the lock
-// for a turn lets the waiters have it first, for a moment, whatever wait is.
+// wait and no longer than ctx allows; then the error wraps [status.Busy], and
+// ctx's own if that ended the wait. A wait of zero or less means one try;
+// with [Forever] ctx alone counts. A process that has had the lock for a turn
+// lets the waiters have a turn first, for a moment, under every wait.
 func (l *Lock) Acquire(ctx context.Context, wait time.Duration) error {
 	backoff := NewFairBackoff(l.turn.waited)
 	long := l.turn.long()
@@ -131,8 +131,8 @@ func (l *Lock) Acquire(ctx context.Context, wait time.Duration) error {
 
 func (l *Lock) fd() int { return int(l.file.Fd()) }
 
-// yield lets the lock go for the waiters, until they have it or have had time
-// enough, and tries it again.
+// yield lets the lock go for the waiters, until one has taken the lock or all had
+// time enough, and tries again.
 func (l *Lock) yield(ctx context.Context, wait time.Duration) (bool, error) {
 	if err := l.Release(); err != nil {
 		return false, err
@@ -179,10 +179,10 @@ func (l *Lock) flock(how int) (bool, error) {
 	return free, nil
 }
 
-// Kept is [Lock.Held] for a lock that this process took exclusively, and makes
-// sure that it has it still: a process that was passed the descriptor can let
-// the lock go. If no process took it since, it is taken again; else the error
-// wraps [status.Busy].
+// Kept is [Lock.Held] for a lock that this process took exclusively, and has to
+// have still: a process that was passed the descriptor can let the lock go. If no
+// process took the lock since, Kept takes it again; else the error wraps
+// [status.Busy].
 func (l *Lock) Kept() error {
 	free, err := l.flock(unix.LOCK_EX)
 	if err == nil && !free {
@@ -195,8 +195,8 @@ func (l *Lock) Kept() error {
 }
 
 // Busy returns an error that wraps [status.Busy] and names the process that
-// holds the lock, if the kernel's list of locks has it. It does not look at
-// other processes: hundreds that wait would hold each other up.
+// holds the lock, if the kernel's list of locks has one. Other processes are not
+// looked at: hundreds that wait would hold each other up.
 func (l *Lock) Busy() error { return l.BusyBy(l.Holder()) }
 
 // BusyBy returns an error that wraps [status.Busy] and names the process pid,
@@ -208,7 +208,7 @@ func (l *Lock) BusyBy(pid int) error {
 	case os.Getpid():
 		note, err = "use the handle that it has, or close that", fmt.Errorf("this process %d holds the lock itself", pid)
 	default:
-		note, err = "try again, or look at what it does", fmt.Errorf("process %d holds the lock", pid)
+		note, err = "try again, or look at that process", fmt.Errorf("process %d holds the lock", pid)
 		if how := process.Condition(pid); how != "" {
 			err = fmt.Errorf("%w and %s", err, how)
 		}
@@ -216,8 +216,8 @@ func (l *Lock) BusyBy(pid int) error {
 	return &status.Error{Status: status.Busy, Path: l.file.Name(), Remedy: status.Remedy{Note: note}, Err: err}
 }
 
-// Release lets the lock go and keeps the file open. It lets it go for all
-// processes that inherited the descriptor.
+// Release lets the lock go, also for all processes that inherited the descriptor,
+// and keeps the file open.
 func (l *Lock) Release() error {
 	l.turn.released = time.Now()
 	if err := unix.Flock(l.fd(), unix.LOCK_UN); err != nil {
@@ -227,7 +227,7 @@ func (l *Lock) Release() error {
 }
 
 // File returns the open lock file, for a child that is to hold the lock
-// together with this process. It must not be closed.
+// together with this process. The caller must not close the file.
 func (l *Lock) File() *os.File { return l.file }
 
 // Close lets the lock go, also if a child has the descriptor at this moment
@@ -248,9 +248,9 @@ type Holder struct {
 }
 
 // Examine returns the process that has the lock exclusively, or that inherited
-// it. It does not try the lock. It may look at every process of the machine, so
-// that it is for a person who asks, never for a refusal. By the time the caller
-// looks at the answer, it may be wrong.
+// the lock, without trying to take it. Examine may look at every process of the
+// machine: it is for reports, never for a refusal. The answer may be wrong by the
+// time of its use.
 func (l *Lock) Examine() Holder {
 	h := Holder{PID: l.ExclusiveHolder()}
 	if h.PID == 0 {

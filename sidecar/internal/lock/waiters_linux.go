@@ -9,9 +9,9 @@ import (
 
 // SetWaiting says, until it is called with false, that this process waits for
 // the kernel's lock on the open file fd. The kernel shows that to other
-// processes, and forgets it when this one ends. It is a lock of another type,
-// which has nothing to do with flock(2), on a byte that the file does not have.
-// It is a hint: a process that cannot give it waits all the same. With it 64
+// processes, and forgets it when this one ends. The sign is a lock of another
+// type, which has nothing to do with flock(2), on a byte that the file does not
+// have. A process that cannot give this hint waits all the same. With the hint 64
 // writers all get on.
 func SetWaiting(fd int, yes bool) {
 	hint := waiting(unix.F_UNLCK)

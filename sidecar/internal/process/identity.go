@@ -1,7 +1,7 @@
 // Package process tells which process is which: it names processes, judges
-// whether a recorded one lives, and signals exactly the one that was named. It
-// makes no promise where the kernel tells nothing, as outside Linux: processes
-// there are named, and never judged.
+// whether a recorded one lives, and signals exactly the one that was named. There
+// is no promise where the kernel tells nothing, as outside Linux: processes there
+// are named, and never judged.
 package process
 
 import (
@@ -30,7 +30,7 @@ type Identity struct {
 	PIDFD uint64 `json:"pidfd,omitzero"`
 }
 
-// Self returns the identity of the calling process. It is safe for concurrent
+// Self returns the identity of the calling process, and is safe for concurrent
 // use.
 func Self() Identity { return self() }
 

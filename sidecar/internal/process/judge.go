@@ -6,8 +6,8 @@ type Verdict int
 // The verdicts.
 const (
 	// CannotJudge: the identity is of another boot or another PID
-	// namespace, where its process id means nothing here, or it lacks what
-	// could be compared. Only a kernel lock can tell.
+	// namespace, where its process id means nothing here, or has nothing
+	// that could be compared. Only a kernel lock can tell.
 	CannotJudge Verdict = iota
 	// Alive: the process exists.
 	Alive

@@ -13,15 +13,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A Process is one process, pinned by a pidfd: whatever becomes of its number,
+// A Process is one process, pinned by a pidfd: even when its number is used again,
 // the Process stays the same one. A fact that /proc tells of the number is true
 // of the Process if [Process.There] finds it afterwards.
 type Process struct {
 	pid, fd int
 }
 
-// Open pins the process that has the number pid now. It returns an error that
-// wraps [status.Gone] if there is none.
+// Open pins the process that has the number pid now. The error wraps
+// [status.Gone] if there is none.
 func Open(pid int) (*Process, error) {
 	if pid <= 0 {
 		return nil, fmt.Errorf("%d is no process id: name a positive one", pid)
@@ -42,8 +42,8 @@ func (p *Process) Close() error { return unix.Close(p.fd) }
 // PID returns the process id.
 func (p *Process) PID() int { return p.pid }
 
-// Identity returns what the kernel knows of the process: all but the nonce. It
-// returns an error that wraps [status.Gone] if the process has ended.
+// Identity returns the process's identity from the kernel, without the nonce. The
+// error wraps [status.Gone] if the process has ended.
 func (p *Process) Identity() (Identity, error) {
 	id := Identity{Boot: bootID(), PID: p.pid, PIDFD: pidfdInode(p.fd)}
 	if OwnProc() {
@@ -90,9 +90,8 @@ func (p *Process) poll(wait time.Duration) (bool, error) {
 	return n > 0, nil
 }
 
-// Signal sends a signal to exactly this process. It returns an error that
-// wraps [status.Gone] if the process is no more, and none if it has ended and
-// waits for its parent.
+// Signal sends a signal to exactly this process. The error wraps [status.Gone] if
+// the process is no more, and is nil for one that waits for its parent.
 func (p *Process) Signal(s unix.Signal) error {
 	_, err := retry(func() (int, error) { return 0, unix.PidfdSendSignal(p.fd, s, nil, 0) })
 	if err == unix.ESRCH {
@@ -120,8 +119,8 @@ func (p *Process) Users() (real, effective int, err error) {
 	return 0, 0, fmt.Errorf("%s names no user", p.proc("status"))
 }
 
-// IdentityOf returns what the kernel knows of process pid: all but the nonce.
-// It returns an error that wraps [status.Gone] if there is none.
+// IdentityOf returns the identity of process pid from the kernel, without the
+// nonce. The error wraps [status.Gone] if there is none.
 func IdentityOf(pid int) (Identity, error) {
 	p, err := Open(pid)
 	if err != nil {
@@ -131,7 +130,7 @@ func IdentityOf(pid int) (Identity, error) {
 	return p.Identity()
 }
 
-// Judge returns whether the process is alive, with the reason. It goes by the
+// Judge returns whether the process is alive, with the reason, by the
 // inode of the pidfd where both sides have one, else by the start time; a
 // process id alone proves that some process has the number, no more. That this
 // process may not signal the other proves nothing either way.

@@ -114,7 +114,7 @@ func TestOtherUsersProcessIsJudged(t *testing.T) {
 	}
 	id := identityOf(t, sleeper(t).Process.Pid)
 	verdicts := make(chan [2]Verdict)
-	Self() // before this process becomes somebody who may not look
+	Self() // before this process becomes a user that may not look
 	asStranger(func() {
 		wrong := id
 		wrong.Start++
