@@ -65,6 +65,8 @@ var imports = map[string][]string{
 	"sidecar/internal/lock":    {"sidecar/internal/dir", "sidecar/internal/process", "sidecar/internal/status"},
 	"sidecar/internal/dir":     {"sidecar/internal/process", "sidecar/internal/status"},
 	"sidecar/internal/claims":  {"sidecar/internal/dir", "sidecar/internal/status"},
+	"sidecar/internal/apply":   {"schema", "sidecar/document", "sidecar/internal/process", "sidecar/internal/status"},
+	"sidecar/internal/pending": {"schema", "sidecar/document", "sidecar/internal/apply", "sidecar/internal/process", "sidecar/internal/status"},
 }
 
 // hookModules are the only modules that a program of an owner may link: a hook

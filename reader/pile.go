@@ -191,7 +191,7 @@ func (o *owner) overlay(p *pile, d *declared, dir string) {
 	patches, errs := p.counted(doc), p.errs()
 	o.Pending = len(patches) + len(errs)
 	if len(patches) > 0 {
-		whole, outs := sidecar.Overlay(d.manifest(), dir, o.Name, doc, patches)
+		whole, outs := sidecar.Overlay(d.manifest(), o.Name, doc, patches)
 		for _, patch := range patches {
 			if err, out := outs[patch.ID]; out {
 				errs = append(errs, err)

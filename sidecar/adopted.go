@@ -9,7 +9,7 @@ func (tx *Tx) Provenance(field string) (by document.Provenance, ok bool) {
 	if tx.blind() {
 		return by, false
 	}
-	if _, err := tx.batch.w.field(field); err != nil {
+	if _, err := tx.batch.w.rules.Field(field); err != nil {
 		tx.fail(err)
 		return by, false
 	}
@@ -25,7 +25,7 @@ func (tx *Tx) Adopt(field string) {
 	if tx.blind() {
 		return
 	}
-	if _, err := tx.batch.w.field(field); err != nil {
+	if _, err := tx.batch.w.rules.Field(field); err != nil {
 		tx.fail(err)
 		return
 	}
@@ -60,5 +60,5 @@ func (b *batch) adopt(r *request) {
 
 // idle reports whether there is nothing to publish.
 func (b *batch) idle() bool {
-	return len(b.changes)+len(b.adopted)+len(b.fold.done) == 0
+	return b.layer.Idle() && len(b.adopted)+len(b.fold.done) == 0
 }

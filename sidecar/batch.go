@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/freehold-dev/freehold/sidecar/document"
+	"github.com/freehold-dev/freehold/sidecar/internal/apply"
 )
 
 // A batch is the Updates that share one commit.
@@ -11,15 +12,11 @@ type batch struct {
 	w        *Writer
 	requests []*request
 	base     *document.Document
-	next     Version // of the commit, once anything changed
-	changes  map[place]slot
-	tables   map[string]*table // of base
-	grown    map[string]int    // by field, how many parts the changes add
-	adopted  map[string]bool   // the fields that Adopt marks
+	next     Version         // of the commit, once anything changed
+	layer    *apply.Layer    // the changes of all
+	adopted  map[string]bool // the fields that Adopt marks
 	fold     fold
-	size     int                            // of the patches that the fold folds, about
-	others   map[string]*snapshot           // the deciders, for the fold
-	by       map[string]document.Provenance // by field, whose patch changed it last
+	size     int // of the patches that the fold takes, about
 	err      error
 }
 
@@ -31,7 +28,9 @@ func (b *batch) version() Version {
 	return b.base.Version
 }
 
-func (b *batch) admit(r *request) { r.tx = &Tx{batch: b, others: r.others} }
+func (b *batch) admit(r *request) {
+	r.tx = &Tx{batch: b, layer: b.layer.On(r.others), others: r.others}
+}
 
 // settle takes r's changes into the batch, or leaves them out if r failed.
 func (b *batch) settle(r *request) {
@@ -40,40 +39,11 @@ func (b *batch) settle(r *request) {
 		return
 	}
 	r.commit.Outcome = Unchanged
-	if b.take(r.tx, nil) {
+	if b.layer.Merge(r.tx.layer, nil) {
 		r.commit.Outcome = Applied
 	}
 	b.adopt(r)
 	r.commit.Version = b.version()
-}
-
-// take takes tx's changes into the batch and reports whether there are any. by
-// is who made them, if that is not this process.
-func (b *batch) take(tx *Tx, by *document.Provenance) (changed bool) {
-	for p, s := range tx.changes {
-		if s.equal(b.slot(p)) {
-			continue
-		}
-		if b.changes == nil {
-			b.changes = map[place]slot{}
-		}
-		b.changes[p], changed = s, true
-		if by == nil {
-			delete(b.by, p.field)
-			continue
-		}
-		if b.by == nil {
-			b.by = map[string]document.Provenance{}
-		}
-		b.by[p.field] = *by
-	}
-	for field, n := range tx.grown {
-		if b.grown == nil {
-			b.grown = map[string]int{}
-		}
-		b.grown[field] += n
-	}
-	return changed
 }
 
 // finish publishes, lets the lock go and tells everybody.

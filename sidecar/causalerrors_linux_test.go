@@ -44,7 +44,7 @@ func TestErrorsSayWhatToDoOfEvents(t *testing.T) {
 	event := EventOf(w, "at")
 	_, err := event.Done(t.Context(), EventToken{})
 	same("the zero token", err)
-	_, err = event.Done(t.Context(), EventToken{w.manifest.StateID, "at", "0000000000000"})
+	_, err = event.Done(t.Context(), TokenOf(w.manifest.StateID, "at", "0000000000000"))
 	same("what never began", err)
 	_, err = EventOf(w, "cleared").Begin(t.Context())
 	same("no event", err)

@@ -4,11 +4,10 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/document"
+	"github.com/freehold-dev/freehold/sidecar/internal/apply"
 	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
@@ -42,6 +41,7 @@ func (b *batch) begin(late func() error) error {
 		return err
 	}
 	b.base, b.next = base, w.nextVersion(base)
+	b.layer = apply.NewLayer(w.rules, base, b.next)
 	w.see(base.Version)
 	failpoint.Hit(failpoint.CommitChecked)
 	if w.folds {
@@ -161,63 +161,10 @@ func (b *batch) document() *document.Document {
 	if b.fold.pending != nil { // else the ids that are there stay
 		doc.SetFolded(b.fold.listed, b.fold.fresh)
 	}
-	b.takeChanges(doc, document.Provenance{Version: b.next, At: at, Program: w.program, PID: self().PID})
-	return doc
-}
-
-// takeChanges takes the batch's changes into doc. They are those of own, but
-// for what came with patches of others.
-func (b *batch) takeChanges(doc *document.Document, own document.Provenance) {
-	for _, field := range b.touched() {
-		by, ok := b.by[field]
-		if !ok {
-			by = own
-		}
-		s, ok := b.changes[place{field: field}]
-		switch {
-		case !ok:
-		case s.set:
-			doc.Set(field, s.raw, by)
-			doc.Observe(field, s.seen)
-		default:
-			doc.Clear(field, by)
-		}
-		if parts := partsOf(field, b.changes); len(parts) > 0 {
-			b.setParts(doc, field, parts, by)
-		}
-	}
+	own := document.Provenance{Version: b.next, At: at, Program: w.program, PID: self().PID}
+	b.layer.Write(doc, own, b.gone)
 	for field := range b.adopted {
 		doc.Adopt(field)
 	}
-}
-
-// touched returns the fields in which the batch changes something, sorted, so
-// that one commit looks like the next.
-func (b *batch) touched() []string {
-	fields := make([]string, 0, len(b.changes))
-	for p := range b.changes {
-		fields = append(fields, p.field)
-	}
-	slices.Sort(fields)
-	return slices.Compact(fields)
-}
-
-// setParts takes changes to the parts of a field into doc.
-func (b *batch) setParts(doc *document.Document, field string, changes map[string]slot, by document.Provenance) {
-	if b.w.declared.Fields[field].EffectiveKind() == schema.Event {
-		for _, token := range slices.Sorted(maps.Keys(changes)) {
-			if changes[token].set {
-				doc.Begin(field, token, by)
-			} else {
-				doc.End(field, token)
-			}
-		}
-		return
-	}
-	rows := b.table(field).with(changes)
-	if b.w.declared.Fields[field].EffectiveKind() == schema.Set {
-		doc.Set(field, renderSet(rows), by)
-		return
-	}
-	doc.SetRows(field, b.collect(field, rows), by)
+	return doc
 }

@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"sync"
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/document"
+	"github.com/freehold-dev/freehold/sidecar/internal/apply"
 	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
 	"github.com/freehold-dev/freehold/sidecar/internal/process"
 	"github.com/freehold-dev/freehold/sidecar/store"
@@ -17,7 +17,7 @@ import (
 // A spool is the state of a Writer that defers.
 type spool struct {
 	mu   sync.Mutex
-	mine decider // the owner's own sidecar, read without a lock
+	mine neighbour // the owner's own sidecar, read without a lock
 	// sizes are those of the files that were there at the last deferral.
 	sizes map[string]int64
 }
@@ -35,18 +35,15 @@ func (w *Writer) deferUpdate(r *request, busy error) (Commit, error) {
 	if err := w.dir.Unmoved(); err != nil {
 		return Commit{}, err
 	}
-	others := maps.Clone(r.others)
-	if others == nil {
-		others = map[string]*snapshot{}
-	}
-	others[w.owner] = w.lookAt(w.owner, &w.spool.mine)
-	r.tx = &Tx{batch: &batch{w: w}, others: others, busy: busy}
+	mine := w.lookAt(w.owner, &w.spool.mine)
+	layer := apply.NewLayer(w.rules, document.New(w.owner, w.manifest.StateID), Version{}).On(r.others)
+	r.tx = &Tx{batch: &batch{w: w}, layer: layer, others: r.others, mine: mine, busy: busy}
 	r.run()
 	if r.tx.err != nil {
 		return Commit{}, r.tx.err
 	}
 	if len(r.tx.ops) == 0 {
-		return w.nothingPending(others[w.owner], busy)
+		return w.nothingPending(mine, busy)
 	}
 	return w.putPending(r.tx.ops, busy)
 }
@@ -54,23 +51,24 @@ func (w *Writer) deferUpdate(r *request, busy error) (Commit, error) {
 // nothingPending ends an Update that changes nothing of the sidecar mine, which
 // was read without the lock: whoever wrote it may have been killed before it was
 // durable.
-func (w *Writer) nothingPending(mine *snapshot, busy error) (Commit, error) {
-	if mine.err != nil {
-		return Commit{}, mine.err
+func (w *Writer) nothingPending(mine *apply.Keys, busy error) (Commit, error) {
+	doc, err := mine.Doc()
+	if err != nil {
+		return Commit{}, err
 	}
 	if w.declared.EffectiveDurability() == schema.Power {
 		if err := w.dir.Sync(); err != nil {
 			return Commit{}, errors.Join(busy, err)
 		}
 	}
-	return Commit{Outcome: Unchanged, Version: mine.doc.Version}, nil
+	return Commit{Outcome: Unchanged, Version: doc.Version}, nil
 }
 
 // putPending writes the file of a patch. An error before the file has its name
 // means that nothing changed; after that, the error is indeterminate.
 func (w *Writer) putPending(ops Patch, busy error) (Commit, error) {
 	p := &PendingPatch{ID: process.NewNonce(), At: w.clock(), Writer: document.Writer{Program: w.program, Identity: self()}, Ops: ops}
-	raw, err := p.encode(w.owner, w.manifest.StateID)
+	raw, err := p.Encode(w.owner, w.manifest.StateID)
 	if err != nil {
 		return Commit{}, fmt.Errorf("%s: %w: %w", w.file(), ErrValue, err)
 	}
@@ -167,74 +165,4 @@ func (tx *Tx) blind() bool {
 		tx.fail(fmt.Errorf("%w; a pending patch cannot depend on what is stored: read a view before, or write only", tx.busy))
 	}
 	return tx.busy != nil
-}
-
-// record keeps op for the pending patch, after checking all of it
-// that does not depend on what is stored.
-func (tx *Tx) record(f schema.Field, op Op, carried bool) (err error) {
-	if op.Verb == VerbRemove || op.Verb == VerbDelete {
-		return fmt.Errorf("%w; %s cannot be deferred, nothing was changed", tx.busy, op.Verb)
-	}
-	keep := true
-	switch f.EffectiveKind() {
-	case schema.Map:
-		keep, err = tx.recordKey(f, &op, carried)
-	case schema.Set:
-		op.Value, err = elementOf(f, op)
-	default:
-		op.Value, err = tx.recordValue(f, tx.batch.w.knows(op.Field, f), op, carried)
-		if err == nil { // whoever folds it in cannot ask for another token
-			_, err = tx.batch.w.observe(f, op, slot{raw: op.Value, set: true})
-		}
-	}
-	if err == nil && keep {
-		tx.ops = append(tx.ops, op)
-	}
-	return err
-}
-
-// recordValue returns the operand of op, normalized.
-func (tx *Tx) recordValue(spec, known schema.Field, op Op, carried bool) ([]byte, error) {
-	value, err := subject{spec, known, slot{}, carried}.apply(op)
-	return value.raw, invalid(err)
-}
-
-// recordKey checks op on a map and gives it the incarnation that it means. It
-// returns false if op changes nothing.
-func (tx *Tx) recordKey(f schema.Field, op *Op, carried bool) (keep bool, err error) {
-	if err := schema.CheckKey(op.Key); err != nil {
-		return false, invalid(err)
-	}
-	decider, decides := tx.decides(op.Field)
-	keys, err := tx.others[decider].keys(op.Field)
-	if err != nil {
-		return false, err
-	}
-	now := keys.slot(op.Key)
-	if !decides {
-		if err := tx.attaches(decider, now, op.At); err != nil {
-			return false, err
-		}
-	}
-	switch {
-	case decides && op.At.IsPending() && !now.set: // pending patches alone have created it: absent
-		op.At = Version{}
-	case !op.At.IsZero() && (!now.set || !means(op.At, now.born)):
-		return false, fmt.Errorf("%w: it is no longer the incarnation %v: look at the map again", ErrConflict, op.At)
-	case now.set:
-		op.At = now.born
-	}
-	if op.Verb == VerbInsert && op.Member == "" {
-		return !now.set, tx.mayWhole(f, *op)
-	}
-	spec, err := tx.member(f, *op)
-	if err != nil {
-		return false, err
-	}
-	known := spec
-	if member, ok := tx.batch.w.knows(op.Field, f).Member(op.Member); ok {
-		known = member
-	}
-	op.Value, err = tx.recordValue(spec, known, *op, carried)
-	return true, err
 }

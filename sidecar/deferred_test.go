@@ -444,7 +444,7 @@ func TestFoldAndViewRejectTheSamePatch(t *testing.T) {
 			}
 			patches = append(patches, p)
 		}
-		_, outs := Overlay(w.manifest, dir, "tool", document.New("tool", w.manifest.StateID), patches)
+		_, outs := Overlay(w.manifest, "tool", document.New("tool", w.manifest.StateID), patches)
 		update(t, w, ops())
 		for _, p := range patches {
 			outcome, _ := Resolve(t.Context(), dir, "tool", Version{Nonce: p.ID})

@@ -1,7 +1,6 @@
 package sidecar
 
 import (
-	"bytes"
 	"fmt"
 
 	"github.com/freehold-dev/freehold/schema"
@@ -19,7 +18,7 @@ type dependentCell[S Sighting, T any] struct{ cell[T] }
 func (c dependentCell[S, T]) apply(verb Verb, seen S, v T) {
 	c.tx.check()
 	if seen.Seen().IsZero() {
-		c.tx.fail(fmt.Errorf("%s: %s: %w: the zero token was given: take one from a view before the data is produced", c.tx.batch.w.file(), c.op("", nil).where(), ErrNotObserved))
+		c.tx.fail(fmt.Errorf("%s: %s: %w: the zero token was given: take one from a view before the data is produced", c.tx.batch.w.file(), c.op("", nil).Where(), ErrNotObserved))
 		return
 	}
 	raw, err := c.codec.Append(nil, v)
@@ -105,39 +104,9 @@ func (tx *Tx) Observed(field string) map[string]Version {
 	if tx.blind() {
 		return nil
 	}
-	if _, err := tx.batch.w.field(field); err != nil {
-		tx.fail(err)
-		return nil
-	}
-	return tx.slot(place{field: field}).seen
-}
-
-// observe returns what stands at a field after op, which made it now: the value
-// with what was seen before it was produced. Where op has no token, what op
-// wrote has none, and what it left alone keeps its own.
-func (w *Writer) observe(f schema.Field, op Op, now slot) (slot, error) {
-	if op.Seen.IsZero() {
-		return now, nil
-	}
-	if !f.Dependent() {
-		return slot{}, invalid(fmt.Errorf("it depends on nothing: leave out what was seen"))
-	}
-	if op.Verb == VerbClear {
-		return slot{}, invalid(fmt.Errorf("clear takes nothing that was seen"))
-	}
-	if state := op.Seen.state(); state != w.manifest.StateID {
-		return slot{}, fmt.Errorf("%w: the token is of the state with the id %.40q, this one is %q: take one of this state", ErrNotObserved, state, w.manifest.StateID)
-	}
-	seen, err := op.Seen.of(w.knows(op.Field, f).DependsOn)
+	seen, err := tx.layer.Observed(field)
 	if err != nil {
-		return slot{}, err
+		tx.fail(err)
 	}
-	if op.Verb == VerbRaise || op.Verb == VerbLower {
-		// If the value lies beyond op's, it still is whoever's moved it there.
-		if operand, err := f.Normalize(op.Value); err != nil || !bytes.Equal(operand, now.raw) {
-			return now, nil
-		}
-	}
-	now.seen = seen
-	return now, nil
+	return seen
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
+	"github.com/freehold-dev/freehold/sidecar/internal/pending"
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
@@ -73,7 +74,7 @@ func (b *batch) readPending(names []string) (fresh []*PendingPatch, err error) {
 		folded[id] = true
 	}
 	for _, name := range names {
-		if id, ok := patchID(name); ok && folded[id] {
+		if id, ok := pending.ID(name); ok && folded[id] {
 			b.fold.listed = append(b.fold.listed, id)
 			b.fold.done = append(b.fold.done, name)
 			continue

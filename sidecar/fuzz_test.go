@@ -10,6 +10,7 @@ import (
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/document"
+	"github.com/freehold-dev/freehold/sidecar/internal/apply"
 	"github.com/go-json-experiment/json"
 )
 
@@ -62,11 +63,11 @@ func FuzzPatch(f *testing.F) {
 }
 
 // keysSeen is what an Update of the tool finds of the creator's sidecar.
-func keysSeen() map[string]*snapshot {
+func keysSeen() map[string]*apply.Keys {
 	doc := document.New("creator", "x")
 	v := Version{Epoch: 1, Revision: 1, Nonce: "0000000000001"}
 	doc.SetRows("skills", []document.Row{{Key: "", Value: []byte("{}"), Born: v}, {Key: "deploy", Value: []byte("{}"), Born: v}}, document.Provenance{Version: v, At: time.Unix(1, 0)})
-	return map[string]*snapshot{"creator": {owner: "creator", doc: doc}}
+	return map[string]*apply.Keys{"creator": apply.NewKeys("creator", doc, nil)}
 }
 
 // carryOut returns base with the patch in it, base itself if that changes
@@ -74,7 +75,8 @@ func keysSeen() map[string]*snapshot {
 func carryOut(w *Writer, base *document.Document, patch Patch) *document.Document {
 	r := newRequest(nil)
 	r.others = keysSeen()
-	b := &batch{w: w, requests: []*request{r}, base: base, next: Version{Epoch: 1, Revision: base.Version.Revision + 1, Nonce: "0000000000002"}}
+	next := Version{Epoch: 1, Revision: base.Version.Revision + 1, Nonce: "0000000000002"}
+	b := &batch{w: w, requests: []*request{r}, base: base, next: next, layer: apply.NewLayer(w.rules, base, next)}
 	b.admit(r)
 	for _, op := range patch {
 		r.tx.Apply(op)
@@ -83,7 +85,7 @@ func carryOut(w *Writer, base *document.Document, patch Patch) *document.Documen
 	switch {
 	case r.err != nil:
 		return nil
-	case len(b.changes) == 0:
+	case b.layer.Idle():
 		return base
 	}
 	doc := b.document()
@@ -131,9 +133,9 @@ func checkForm(t *testing.T, w *Writer, doc *document.Document) {
 // repeats reports whether a patch does the same a second time: nothing in it
 // adds up or comes and goes.
 func repeats(w *Writer, patch Patch) bool {
-	written := map[place]bool{}
+	written := map[string]bool{}
 	for _, op := range patch {
-		p := place{op.Field, op.Key + "\x00" + op.Member}
+		p := op.Field + "\x00" + op.Key + "\x00" + op.Member
 		if op.Verb == VerbAdd || op.Verb == VerbDelete || op.Verb == VerbRemove || op.Verb == VerbInsert && len(op.Value) > 0 || written[p] {
 			return false
 		}

@@ -9,7 +9,7 @@ import (
 // reject keeps a copy of a patch that is not folded, or not whole, and says
 // why. If it cannot, the patch stays where it is.
 func (b *batch) reject(p *PendingPatch, why error) bool {
-	path, err := b.w.dir.Reject(keptName(b.w.owner, p.ID), p.raw, why.Error())
+	path, err := b.w.dir.Reject(keptName(b.w.owner, p.ID), p.Raw, why.Error())
 	if err != nil {
 		b.w.tell(PatchName(p.ID), fmt.Errorf("%s: not folded: %w; and it cannot be kept elsewhere: %w: mend that", b.fold.pending.Path(PatchName(p.ID)), why, err))
 		return false

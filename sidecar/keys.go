@@ -2,133 +2,89 @@ package sidecar
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 	"sync"
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/document"
+	"github.com/freehold-dev/freehold/sidecar/internal/apply"
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
-// A decider is the owner of the keys of a map that this Writer's owner has
-// members of. Its sidecar is read without a lock when an Update begins.
-type decider struct {
+// A neighbour is an owner whose sidecar this Writer reads without a lock: the
+// owner of the keys of a map, or an owner that depends on this one's fields.
+type neighbour struct {
 	mu     sync.Mutex
 	source *store.Source
-	last   *snapshot
+	owner  *store.Owner // as it was read last
+	keys   *apply.Keys  // of owner
 }
 
-// A snapshot is a decider's sidecar at one moment. It is safe for concurrent
-// use.
-type snapshot struct {
-	owner string
-	of    *store.Owner
-	doc   *document.Document
-	err   error // why it cannot be used
-
-	mu   sync.Mutex
-	maps map[string]*table
-}
-
-// deciders returns the owners of the keys of o's maps, o's own apart.
-func deciders(d *schema.Declaration, owner string) map[string]*decider {
-	var all map[string]*decider
+// keysOwners returns the owners of the keys of owner's maps, its own apart.
+func keysOwners(d *schema.Declaration, owner string) map[string]*neighbour {
+	all := map[string]*neighbour{}
 	for _, field := range d.Owners[owner].FieldNames() {
-		other, _ := d.OwnerOf(field)
-		if other == owner {
-			continue
+		if other, _ := d.OwnerOf(field); other != owner {
+			all[other] = new(neighbour)
 		}
-		if all == nil {
-			all = map[string]*decider{}
-		}
-		all[other] = new(decider)
 	}
 	return all
 }
 
-// look reads the sidecars of the deciders, if there are any.
-func (w *Writer) look() map[string]*snapshot {
-	if len(w.deciders) == 0 {
+// look reads the sidecars of the owners of keys, if there are any.
+func (w *Writer) look() map[string]*apply.Keys {
+	if len(w.keysOwners) == 0 {
 		return nil
 	}
-	seen := make(map[string]*snapshot, len(w.deciders))
-	for owner, d := range w.deciders {
-		seen[owner] = w.lookAt(owner, d)
+	seen := make(map[string]*apply.Keys, len(w.keysOwners))
+	for owner, n := range w.keysOwners {
+		seen[owner] = w.lookAt(owner, n)
 	}
 	return seen
 }
 
-func (w *Writer) lookAt(owner string, d *decider) *snapshot {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.source == nil {
-		d.source = w.dir.Source(w.manifest, owner)
+func (w *Writer) lookAt(owner string, n *neighbour) *apply.Keys {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.source == nil {
+		n.source = w.dir.Source(w.manifest, owner)
 	}
-	o := d.source.Read()
-	if d.last != nil && d.last.of == o {
-		return d.last
+	o := n.source.Read()
+	if n.keys != nil && n.owner == o {
+		return n.keys
 	}
-	d.last = &snapshot{owner: owner, of: o, doc: o.Document(), err: o.Err}
-	if o.Err != nil && owner != w.owner {
-		d.last.err = fmt.Errorf("owner %s, which decides the keys: %w", owner, o.Err)
+	err := o.Err
+	if err != nil && owner != w.owner {
+		err = fmt.Errorf("owner %s, which decides the keys: %w", owner, err)
 	}
-	return d.last
+	n.owner, n.keys = o, apply.NewKeys(owner, o.Document(), err)
+	return n.keys
 }
 
-// keys returns the keys of the map field, whose order is that of its rows.
-func (s *snapshot) keys(field string) (*table, error) {
-	if s.err != nil {
-		return nil, s.err
+// gone reports whether a row of a map is attached to an incarnation that was
+// deleted, as the newest of the requests has seen: no view shows it any more.
+func (b *batch) gone(field string, row document.Row) bool {
+	owner, own := b.w.rules.KeysOwner(field)
+	if own {
+		return false
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	t, ok := s.maps[field]
-	if !ok {
-		t = &table{order: strings.Compare}
-		t.rows, t.err = s.doc.Rows(field)
-		if s.maps == nil {
-			s.maps = map[string]*table{}
-		}
-		s.maps[field] = t
-	}
-	return t, t.err
-}
-
-// outlived reports whether a key that is attached to the incarnation born, or
-// that was, is gone for the snapshot: it has none, or another one, and born
-// is not too new for it to know.
-func (s *snapshot) outlived(now slot, born Version) bool {
-	return !(now.set && now.born == born) && !born.After(s.doc.Version)
-}
-
-// collect returns rows without those that are attached to incarnations which
-// are gone: no view shows them any more.
-func (b *batch) collect(field string, rows []document.Row) []document.Row {
-	owner, ok := b.w.manifest.Declaration.OwnerOf(field)
-	if !ok || owner == b.w.owner {
-		return rows
-	}
-	var latest *snapshot
+	var latest *apply.Keys
+	var version Version
 	for _, r := range b.requests {
-		if s := r.others[owner]; s != nil && s.err == nil && (latest == nil || s.doc.Version.After(latest.doc.Version)) {
-			latest = s
+		keys := r.others[owner]
+		if keys == nil {
+			continue
+		}
+		if doc, err := keys.Doc(); err == nil && (latest == nil || doc.Version.After(version)) {
+			latest, version = keys, doc.Version
 		}
 	}
-	if latest == nil {
-		return rows
-	}
-	keys, err := latest.keys(field)
-	if err != nil {
-		return rows
-	}
-	return slices.DeleteFunc(rows, func(row document.Row) bool { return latest.outlived(keys.slot(row.Key), row.Born) })
+	return latest != nil && latest.Gone(field, row)
 }
 
 // foldKeys makes every key of a map that another hand has edited a change of
-// the batch. A key that the file gives an incarnation keeps it, and with it
-// what other owners have there; one that is new is created, or attached to the
-// incarnation that there is.
+// the batch. A key that the file gives an incarnation keeps it, and with it the
+// parts of other owners; a new one is created, or attached to the present
+// incarnation.
 func (b *batch) foldKeys(field string, value []byte) error {
 	doc := b.base.Clone()
 	doc.Set(field, value, document.Provenance{})
@@ -136,24 +92,23 @@ func (b *batch) foldKeys(field string, value []byte) error {
 	if err != nil {
 		return fmt.Errorf("%s: field %s: %w", b.w.file(), field, err)
 	}
-	owner, _ := b.w.manifest.Declaration.OwnerOf(field)
+	owner, own := b.w.rules.KeysOwner(field)
 	for _, row := range rows {
 		switch {
 		case !row.Born.IsZero():
-		case owner == b.w.owner:
+		case own:
 			row.Born = b.next
 		default:
-			keys, err := b.w.look()[owner].keys(field)
+			born, there, err := b.w.look()[owner].Incarnation(field, row.Key)
 			if err != nil {
 				return err
 			}
-			now := keys.slot(row.Key)
-			if !now.set {
+			if !there {
 				return fmt.Errorf("%s: field %s, key %q: %w: owner %s, which decides the keys, has not created it", b.w.file(), field, row.Key, ErrNoKey, owner)
 			}
-			row.Born = now.born
+			row.Born = born
 		}
-		b.changes[place{field, row.Key}] = slot{raw: row.Value, set: true, born: row.Born}
+		b.layer.PutRow(field, row)
 	}
 	return nil
 }

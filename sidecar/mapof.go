@@ -1,12 +1,5 @@
 package sidecar
 
-import (
-	"fmt"
-
-	"github.com/freehold-dev/freehold/schema"
-	"github.com/freehold-dev/freehold/sidecar/document"
-)
-
 // An Entry is what a map has at one key, in one transaction. Generated types
 // wrap it.
 type Entry struct{ entry spot }
@@ -103,67 +96,3 @@ func (p Part[E]) Keys() []string { return p.part.tx.Keys(p.part.field) }
 // Ref returns the incarnation of key that there was when the Update began, or
 // false if there was none.
 func (p Part[E]) Ref(key string) (ref Ref, ok bool) { return p.part.tx.Ref(p.part.field, key) }
-
-// Keys returns the keys of the map field, sorted by their bytes: as they stand
-// if this owner decides them, else as they were when the Update began.
-func (tx *Tx) Keys(field string) []string {
-	if !tx.mapped(field) {
-		return nil
-	}
-	var rows []document.Row
-	if owner, decides := tx.decides(field); decides {
-		rows = tx.rows(field)
-	} else {
-		keys, err := tx.others[owner].keys(field)
-		if err != nil {
-			tx.fail(fmt.Errorf("%s: field %s: %w", tx.batch.w.file(), field, err))
-			return nil
-		}
-		rows = keys.rows
-	}
-	names := make([]string, len(rows))
-	for i, row := range rows {
-		names[i] = row.Key
-	}
-	return names
-}
-
-// Ref returns the incarnation of a key of the map field, or false if there is
-// none; it is of the same moment as [Tx.Keys].
-func (tx *Tx) Ref(field, key string) (ref Ref, ok bool) {
-	if !tx.mapped(field) {
-		return Ref{}, false
-	}
-	var s slot
-	if owner, decides := tx.decides(field); decides {
-		s = tx.slot(place{field, key})
-	} else {
-		keys, err := tx.others[owner].keys(field)
-		if err != nil {
-			tx.fail(fmt.Errorf("%s: field %s: %w", tx.batch.w.file(), field, err))
-			return Ref{}, false
-		}
-		s = keys.slot(key)
-	}
-	return Ref{key, s.born}, s.set
-}
-
-// mapped reports whether the field is a map of this owner, and fails if not.
-func (tx *Tx) mapped(field string) bool {
-	tx.check()
-	f, err := tx.batch.w.field(field)
-	switch {
-	case err != nil:
-		tx.fail(err)
-	case f.EffectiveKind() != schema.Map:
-		tx.fail(fmt.Errorf("%s: field %s: %w", tx.batch.w.file(), field, invalid(fmt.Errorf("it is no map: read it with Get"))))
-	case tx.busy != nil:
-		_, decides := tx.decides(field)
-		return !decides || !tx.blind() // others' keys are read without a lock anyway
-	case tx.batch.table(field).err != nil:
-		tx.fail(fmt.Errorf("%s: field %s: %w", tx.batch.w.file(), field, invalid(tx.batch.table(field).err)))
-	default:
-		return true
-	}
-	return false
-}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/document"
+	"github.com/freehold-dev/freehold/sidecar/internal/apply"
 	"github.com/freehold-dev/freehold/sidecar/internal/process"
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
@@ -117,12 +118,12 @@ func (w *Writer) leased(ctx context.Context, wait time.Duration, fn func() error
 
 // claimPlace returns the file of a once field of this owner.
 func (w *Writer) claimPlace(field string) (claimFile, error) {
-	f, err := w.field(field)
+	f, err := w.rules.Field(field)
 	if err != nil {
 		return nil, err
 	}
 	if kind := f.EffectiveKind(); kind != schema.Once {
-		return nil, fmt.Errorf("field %s: %w: it is a %s and cannot be claimed: use %s", field, ErrValue, kind, verbsOf[kind])
+		return nil, fmt.Errorf("field %s: %w: it is a %s and cannot be claimed: use %s", field, ErrValue, kind, apply.Verbs(kind))
 	}
 	return claimsOf(w.dir.Claim(w.owner, field, w.manifest.Claims[w.owner])), nil
 }
@@ -237,7 +238,8 @@ func ResolveClaim(dir, owner, field, id string) (won bool, by Claimant, err erro
 	if err != nil {
 		return false, by, err
 	}
-	w := &Writer{dir: sd, manifest: manifest, owner: owner, declared: manifest.Declaration.Owners[owner]}
+	declared := manifest.Declaration.Owners[owner]
+	w := &Writer{dir: sd, manifest: manifest, owner: owner, declared: declared, rules: rulesOf(manifest, owner, declared)}
 	place, err := w.claimPlace(field)
 	if err != nil {
 		return false, by, err

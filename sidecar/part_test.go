@@ -107,7 +107,7 @@ func TestAPartMeansTheKeyThatThereWasWhenItsUpdateBegan(t *testing.T) {
 	}
 	before := s.text("tool")
 	_, err := w.Update(t.Context(), func(tx *Tx) error {
-		tx.others = late
+		tx.layer.Others = late
 		use(tx)
 		return nil
 	})

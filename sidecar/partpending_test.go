@@ -46,7 +46,7 @@ func TestAPartWaitsForAKeyThatIsSetPending(t *testing.T) {
 		t.Helper()
 		for _, at := range []Version{{}, shown.Incarnation} {
 			c, err := tool.Update(t.Context(), use(at))
-			wantError(t, err, ErrNoKey, "freehold fold maker")
+			wantError(t, err, ErrNoKey, "does not have it")
 			if c != (Commit{}) {
 				t.Errorf("%s: %+v", how, c)
 			}

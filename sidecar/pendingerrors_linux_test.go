@@ -1,6 +1,7 @@
 package sidecar
 
 import (
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"os"
@@ -32,7 +33,7 @@ func TestErrorsSayWhatToDoAboutWhatIsSetPending(t *testing.T) {
 		}
 		defer a.Close()
 		p.At = at
-		raw, err := p.encode("tool", w.manifest.StateID)
+		raw, err := p.Encode("tool", w.manifest.StateID)
 		text := string(raw)
 		if len(change) > 0 && change[0] == "again" { // sealed by a newer release
 			text = reseal(strings.NewReplacer(change[1:]...).Replace(text))
@@ -93,7 +94,7 @@ func TestErrorsSayWhatToDoAboutWhatIsSetPending(t *testing.T) {
 	put(PendingPatch{ID: "0000000000007", Ops: Patch{op("unheard", VerbAdd, "2")}})
 	same("a removal behind a patch that cannot be folded", failed(t, w, func(tx *Tx) { tx.Apply(op("tags", VerbRemove, `"x"`)) }))
 	os.Remove(filepath.Join(dir, ".freehold", "tool.pending", "0000000000007.json"))
-	_, outs := Overlay(w.manifest, dir, "tool", w.last, []*PendingPatch{{ID: "000000000000b", Ops: Patch{op("small", VerbAdd, "1")}}})
+	_, outs := Overlay(w.manifest, "tool", w.last, []*PendingPatch{{ID: "000000000000b", Ops: Patch{op("small", VerbAdd, "1")}}})
 	same("a view of an overflow", outs["000000000000b"])
 	tooMuchPending(t, w, same)
 
@@ -198,9 +199,10 @@ func TestErrorsSayWhatToDoAboutAcknowledging(t *testing.T) {
 
 // reseal gives the text of a patch the sum that it has.
 func reseal(text string) string {
-	end := len(text) - len(sumAfter)
-	blank := []byte(text[:end-len(noPendingSum)] + noPendingSum + text[end:])
-	return string(sealPending(blank))
+	const after = "\"}\n"
+	end := len(text) - len(after) - sha256.Size*2
+	zeros := text[:end] + strings.Repeat("0", sha256.Size*2) + after
+	return fmt.Sprintf("%s%x%s", text[:end], sha256.Sum256([]byte(zeros)), after)
 }
 
 // tooMuchPending provokes what the caps refuse.

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/freehold-dev/freehold/sidecar/internal/apply"
 )
 
 // mostShared bounds how many Updates share one commit, so that the first one
@@ -30,9 +32,9 @@ type queue struct {
 // A request is one Update, or, without a function, a wish to lead alone.
 type request struct {
 	fn     func(*Tx) error
-	others map[string]*snapshot // of the owners of keys, when the Update began
-	signal chan signal          // of capacity 1; what to do next
-	ran    chan struct{}        // closed when fn is over, however it ended
+	others map[string]*apply.Keys // of the owners of keys, when the Update began
+	signal chan signal            // of capacity 1; what to do next
+	ran    chan struct{}          // closed when fn is over, however it ended
 	tx     *Tx
 	commit Commit
 	err    error

@@ -11,14 +11,14 @@ import (
 
 // observers returns the owners whose fields depend on those of owner. What they
 // have observed shows whether owner's sidecar was put back.
-func observers(d *schema.Declaration, owner string) map[string]*decider {
-	var all map[string]*decider
+func observers(d *schema.Declaration, owner string) map[string]*neighbour {
+	var all map[string]*neighbour
 	for _, other := range d.OwnerNames() {
 		if slices.Contains(d.OwnersBelow(other), owner) {
 			if all == nil {
-				all = map[string]*decider{}
+				all = map[string]*neighbour{}
 			}
-			all[other] = new(decider)
+			all[other] = new(neighbour)
 		}
 	}
 	return all
@@ -42,11 +42,11 @@ func (w *Writer) sightings() iter.Seq[document.Sighting] {
 			return
 		}
 		for _, owner := range slices.Sorted(maps.Keys(w.observers)) {
-			look := w.lookAt(owner, w.observers[owner])
-			if look.err != nil {
+			doc, err := w.lookAt(owner, w.observers[owner]).Doc()
+			if err != nil {
 				continue
 			}
-			for s := range look.doc.Sightings() {
+			for s := range doc.Sightings() {
 				if whose, _ := w.manifest.Declaration.OwnerOf(s.Of); whose == w.owner && !yield(s) {
 					return
 				}

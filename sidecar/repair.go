@@ -9,6 +9,7 @@ import (
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/document"
+	"github.com/freehold-dev/freehold/sidecar/internal/apply"
 	"github.com/freehold-dev/freehold/sidecar/internal/process"
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
@@ -99,13 +100,13 @@ func (b *batch) takeIn() error {
 	}
 	b.base.Owner, b.base.State = w.owner, w.manifest.StateID
 	b.next = w.firstVersion(b.base.Version.Epoch)
-	b.changes = map[place]slot{}
+	b.layer = apply.NewLayer(w.rules, b.base, b.next)
 	values, err := w.dir.Acceptable(w.manifest, w.owner, b.base)
 	if err != nil {
 		return store.WithRemedy(fmt.Errorf("%s: %w", w.file(), err), store.By(store.VerbQuarantine, w.owner).Or("mend the file, then accept it"))
 	}
 	for name, value := range values {
-		b.changes[place{field: name}] = slot{raw: value, set: true}
+		b.layer.Put(name, value)
 		if w.declared.Fields[name].EffectiveKind() == schema.Map {
 			if err := b.foldKeys(name, value); err != nil {
 				return err
@@ -114,7 +115,7 @@ func (b *batch) takeIn() error {
 	}
 	for name := range w.declared.Fields {
 		if raw, _, written := b.base.Field(name); written && raw == nil {
-			b.changes[place{field: name}] = slot{}
+			b.layer.Put(name, nil)
 		}
 	}
 	return nil
@@ -140,6 +141,7 @@ func (w *Writer) folded() []string {
 func (w *Writer) beginAnew(folded []string) (Commit, error) {
 	b := &batch{w: w, base: document.New(w.owner, w.manifest.StateID), next: w.firstVersion()}
 	b.base.SetFolded(folded, nil)
+	b.layer = apply.NewLayer(w.rules, b.base, b.next)
 	if err := b.write(true); err != nil {
 		return Commit{}, err
 	}

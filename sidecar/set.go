@@ -1,38 +1,8 @@
 package sidecar
 
 import (
-	"fmt"
-
 	"github.com/freehold-dev/freehold/schema"
 )
-
-// applyElement carries out op on a set.
-func (tx *Tx) applyElement(f schema.Field, op Op) error {
-	element, err := elementOf(f, op)
-	if err != nil {
-		return err
-	}
-	if err := tx.batch.table(op.Field).err; err != nil {
-		return invalid(err)
-	}
-	p := place{op.Field, string(element)}
-	if op.Verb == VerbInsert && !tx.slot(p).set && !tx.room(op.Field, schema.MaxElements) {
-		return invalid(fmt.Errorf("more than the %d elements allowed: remove some", schema.MaxElements))
-	}
-	tx.change(p, slot{set: op.Verb == VerbInsert})
-	return nil
-}
-
-// elementOf returns the element that op inserts into the set f or removes from
-// it.
-func elementOf(f schema.Field, op Op) ([]byte, error) {
-	if op.Verb != VerbInsert && op.Verb != VerbRemove {
-		return nil, invalid(wrongVerb(f, op.Verb))
-	}
-	of, _ := f.Element()
-	element, err := of.Normalize(op.Value)
-	return element, invalid(err)
-}
 
 // Elements is a set, whose elements come and go one by one.
 type Set[T any] struct{ elements cell[T] }
@@ -69,21 +39,7 @@ func (e Set[T]) Has(element T) bool {
 	return has
 }
 
-func (tx *Tx) has(field string, raw []byte) (bool, error) {
-	f, err := tx.batch.w.field(field)
-	if err != nil {
-		return false, err
-	}
-	of, ok := f.Element()
-	if !ok {
-		return false, fmt.Errorf("it is no set: read it with Get")
-	}
-	element, err := of.Normalize(raw)
-	if err != nil {
-		return false, err
-	}
-	return tx.slot(place{field, string(element)}).set, tx.batch.table(field).err
-}
+func (tx *Tx) has(field string, raw []byte) (bool, error) { return tx.layer.Has(field, raw) }
 
 // All returns the elements under the owner's lock: numbers, instants and
 // durations by size, others by the bytes of their text.

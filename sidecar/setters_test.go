@@ -140,9 +140,9 @@ func nonePending(t *testing.T, w *Writer) {
 func shown(t *testing.T, w *Writer, field string) string {
 	t.Helper()
 	a := openPending(t, w)
-	mine := w.lookAt(w.owner, new(decider))
-	if mine.err != nil {
-		t.Fatal(mine.err)
+	mine, err := w.lookAt(w.owner, new(neighbour)).Doc()
+	if err != nil {
+		t.Fatal(err)
 	}
 	var patches []*PendingPatch
 	for _, name := range pendingNames(t, w) {
@@ -150,11 +150,11 @@ func shown(t *testing.T, w *Writer, field string) string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !mine.doc.HasFolded(p.ID) {
+		if !mine.HasFolded(p.ID) {
 			patches = append(patches, p)
 		}
 	}
-	whole, outs := Overlay(w.manifest, w.dir.Path(), w.owner, mine.doc, patches)
+	whole, outs := Overlay(w.manifest, w.owner, mine, patches)
 	if len(outs) > 0 {
 		t.Error(outs)
 	}

@@ -177,7 +177,7 @@ func TestUnknownPatchesTakeNoTime(t *testing.T) {
 	dir, w := newSetters(t)
 	for n := range uint64(severalVersions) {
 		p := &PendingPatch{ID: fmt.Sprintf("%013d", n), At: time.Now(), Ops: Patch{op("more", VerbAdd, "3"), large}}
-		raw, err := p.encode("tool", w.manifest.StateID)
+		raw, err := p.Encode("tool", w.manifest.StateID)
 		if err == nil {
 			err = os.WriteFile(filepath.Join(dir, ".freehold", "tool.pending", PatchName(p.ID)), raw, 0o600)
 		}

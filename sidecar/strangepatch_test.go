@@ -24,7 +24,7 @@ func TestUnknownPatchesStay(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer a.Close()
-		raw, err := p.encode("tool", w.manifest.StateID)
+		raw, err := p.Encode("tool", w.manifest.StateID)
 		if err == nil {
 			err = os.WriteFile(a.Path(PatchName(p.ID)), damage(raw), 0o600)
 		}
@@ -57,7 +57,7 @@ func TestUnknownPatchesStay(t *testing.T) {
 func TestAPatchThatWaitsKeepsNoIDsOfOthers(t *testing.T) {
 	_, w := newSetters(t)
 	waiting := &PendingPatch{ID: "0000000000001", At: time.Date(2026, 8, 1, 0, 0, 0, 0, time.UTC), Ops: Patch{op("n", "multiply", "2")}}
-	raw, err := waiting.encode("tool", w.manifest.StateID)
+	raw, err := waiting.Encode("tool", w.manifest.StateID)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/document"
+	"github.com/freehold-dev/freehold/sidecar/internal/apply"
 )
 
 // mostKept bounds the patches that one version rejects: each is kept durably by
@@ -18,7 +19,7 @@ const mostKept = 64
 func (b *batch) takeSome(patches []*PendingPatch) (rest []*PendingPatch) {
 	w := b.w
 	for i, p := range patches {
-		size := 2 * len(p.raw)
+		size := 2 * len(p.Raw)
 		if full := b.size+size+len(w.lastRaw) > document.MaxSize*3/4 || b.fold.kept >= mostKept; !full {
 			if b.takePatch(p) {
 				b.size += size
@@ -57,7 +58,9 @@ func (b *batch) another() error {
 	if !cleared { // their files may be there: the next version has to say that it has them
 		f.listed, f.done, f.out = b.fold.listed, b.fold.done, b.fold.out
 	}
-	*b = batch{w: b.w, requests: b.requests, others: b.others, base: base, next: b.w.nextVersion(base), fold: f}
+	others, next := b.layer.Others, b.w.nextVersion(base)
+	*b = batch{w: b.w, requests: b.requests, base: base, next: next, layer: apply.NewLayer(b.w.rules, base, next), fold: f}
+	b.layer.Others = others
 	return nil
 }
 
@@ -74,9 +77,12 @@ func (b *batch) unfinished(left int, why error) error {
 // takePatch folds p into the batch and reports whether it did.
 func (b *batch) takePatch(p *PendingPatch) bool {
 	name := PatchName(p.ID)
-	tx, gone, err := b.combine(p, b.seen(), Version{Epoch: b.next.Epoch, Revision: b.next.Revision, Nonce: p.ID})
-	if err == nil && b.wasRejected(p) {
-		err = schema.ErrOverflow
+	gone, err := []error(nil), error(schema.ErrOverflow)
+	if !b.wasRejected(p) {
+		if b.layer.Others == nil {
+			b.layer.Others = b.w.look()
+		}
+		gone, err = b.layer.Fold(p.Ops, Version{Epoch: b.next.Epoch, Revision: b.next.Revision, Nonce: p.ID}, p.Provenance(b.next))
 	}
 	switch {
 	case errors.Is(err, schema.ErrOverflow):
@@ -91,17 +97,8 @@ func (b *batch) takePatch(p *PendingPatch) bool {
 	for _, err := range gone {
 		b.w.tell(name, fmt.Errorf("%s: left out: %w: it came before the deletion of the key: nothing to do", b.fold.pending.Path(name), err))
 	}
-	b.takeOf(p, tx, b.next)
 	b.fold.listed = append(b.fold.listed, p.ID)
 	b.fold.fresh = append(b.fold.fresh, p.ID)
 	b.fold.done = append(b.fold.done, name)
 	return true
-}
-
-// seen returns the deciders as this batch knows them.
-func (b *batch) seen() map[string]*snapshot {
-	if b.others == nil {
-		b.others = b.w.look()
-	}
-	return b.others
 }

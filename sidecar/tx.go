@@ -2,10 +2,10 @@ package sidecar
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/document"
+	"github.com/freehold-dev/freehold/sidecar/internal/apply"
 )
 
 // A Version names one state of an owner's sidecar.
@@ -18,13 +18,12 @@ type Version = document.Version
 // writes, since the Update is deferred, fails with [ErrBusy] when it is read.
 type Tx struct {
 	batch   *batch
-	changes map[place]slot
-	grown   map[string]int       // by field, how many parts the changes add
-	others  map[string]*snapshot // of the owners of keys, as the Update found them
-	adopted map[string]bool      // the fields that Adopt marks
-	born    Version              // of keys that a pending patch creates; else zero
-	busy    error                // why the Update is deferred; else nil
-	ops     Patch                // of such an Update
+	layer   *apply.Layer           // of nothing if the Update is deferred
+	others  map[string]*apply.Keys // of other owners' maps, as the Update found them
+	mine    *apply.Keys            // the owner's own, if the Update is deferred
+	adopted map[string]bool        // the fields that Adopt marks
+	busy    error                  // why the Update is deferred; else nil
+	ops     Patch                  // of such an Update
 	err     error
 	done    bool
 }
@@ -88,27 +87,11 @@ func (tx *Tx) Get(field string) (raw []byte, ok bool) {
 	if tx.blind() {
 		return nil, false
 	}
-	f, err := tx.batch.w.field(field)
+	raw, ok, err := tx.layer.Get(field)
 	if err != nil {
 		tx.fail(err)
-		return nil, false
 	}
-	if f.EffectiveKind() == schema.Once {
-		tx.fail(fmt.Errorf("field %s: %w: it is a once field and no part of a commit: read it in a view", field, ErrValue))
-		return nil, false
-	}
-	s := tx.slot(place{field: field})
-	if !parted(f) || tx.batch.table(field).err != nil {
-		return s.raw, s.set // as it is stored, also if that does not fit
-	}
-	rows := tx.rows(field)
-	if !s.set && len(rows) == 0 {
-		return nil, false
-	}
-	if f.EffectiveKind() == schema.Set {
-		return renderSet(rows), true
-	}
-	return renderMap(rows), true
+	return raw, ok
 }
 
 // Apply carries out op. If it cannot, the Update will fail with an error that
@@ -119,73 +102,44 @@ func (tx *Tx) Apply(op Op) { tx.apply(op, false) }
 // the program does not know have come with it from where it was read.
 func (tx *Tx) apply(op Op, carried bool) {
 	tx.check()
-	f, err := tx.batch.w.field(op.Field)
+	f, err := tx.batch.w.rules.Field(op.Field)
 	if err != nil {
 		tx.fail(err)
 		return
 	}
-	switch {
-	case f.EffectiveKind() != schema.Map && (op.Key != "" || op.Member != "" || !op.At.IsZero()):
-		err = invalid(fmt.Errorf("it is no map: leave out the key, the member and the incarnation"))
-	case !slices.Contains(schema.DependentKinds(), f.EffectiveKind()) && !op.Seen.IsZero():
-		err = invalid(fmt.Errorf("a %s depends on nothing: leave out what was seen", f.EffectiveKind()))
+	removes := op.Verb == VerbRemove || op.Verb == VerbDelete
+	switch stuck := tx.batch.fold.stuck; {
+	case tx.busy != nil && removes:
+		err = fmt.Errorf("%w; %s cannot be deferred, nothing was changed", tx.busy, op.Verb)
 	case tx.busy != nil:
 		err = tx.record(f, op, carried)
-	case tx.batch.fold.stuck != nil && (op.Verb == VerbRemove || op.Verb == VerbDelete):
+	case removes && stuck != nil:
 		// The patch was acknowledged before this removal, and would undo it later.
-		err = fmt.Errorf("%w: %s has to wait for a pending patch that cannot be folded: %w", ErrUnreadable, op.Verb, tx.batch.fold.stuck)
-	case f.EffectiveKind() == schema.Map:
-		err = tx.applyKey(f, op, carried)
-	case f.EffectiveKind() == schema.Set:
-		err = tx.applyElement(f, op)
-	case f.EffectiveKind() == schema.Event:
-		err = tx.applyEvent(f, op)
+		err = fmt.Errorf("%w: %s has to wait for a pending patch that cannot be folded: %w", ErrUnreadable, op.Verb, stuck)
 	default:
-		p := place{field: op.Field}
-		var s slot
-		s, err = subject{f, tx.batch.w.knows(op.Field, f), tx.slot(p), carried}.apply(op)
-		if err = invalid(err); err == nil {
-			s, err = tx.batch.w.observe(f, op, s)
-		}
-		if err == nil {
-			tx.change(p, s)
-		}
+		err = tx.layer.Apply(f, op, carried)
 	}
 	if err != nil {
-		tx.fail(fmt.Errorf("%s: %s: %w", tx.batch.w.file(), op.where(), err))
+		tx.failAt(op, err)
 	}
 }
 
-// invalid wraps ErrValue around what is wrong with an operation.
-func invalid(err error) error {
-	if err == nil {
-		return nil
+// record keeps op for the pending patch.
+func (tx *Tx) record(f schema.Field, op Op, carried bool) error {
+	op, keep, err := tx.batch.w.rules.Record(f, op, carried, tx.mine, tx.others)
+	if keep {
+		tx.ops = append(tx.ops, op)
 	}
-	return fmt.Errorf("%w: %w", ErrValue, err)
+	return err
+}
+
+// failAt fails the Update with err, at the place of op.
+func (tx *Tx) failAt(op Op, err error) {
+	tx.fail(fmt.Errorf("%s: %s: %w", tx.batch.w.file(), op.Where(), err))
 }
 
 func (tx *Tx) fail(err error) {
 	if tx.err == nil {
 		tx.err = err
 	}
-}
-
-// field returns the declaration of the owner's field name.
-func (w *Writer) field(name string) (schema.Field, error) {
-	if f, ok := w.declared.Fields[name]; ok {
-		return f, nil
-	}
-	if other, ok := w.manifest.Declaration.OwnerOf(name); ok {
-		return schema.Field{}, fmt.Errorf("field %s: %w: it belongs to owner %s, and owner %s may not write it; let its owner do it", name, ErrNotOwner, other, w.owner)
-	}
-	return schema.Field{}, fmt.Errorf("field %s: %w: no owner of state %s declares it; add it to owners.yaml", name, ErrNotOwner, w.manifest.Declaration.State)
-}
-
-// knows returns what the program knows of the field name, of which the manifest
-// says f: less, if a newer build has opened the state.
-func (w *Writer) knows(name string, f schema.Field) schema.Field {
-	if known, ok := w.known.Fields[name]; ok {
-		return known
-	}
-	return f
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/document"
+	"github.com/freehold-dev/freehold/sidecar/internal/apply"
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
@@ -44,16 +45,17 @@ type Options struct {
 
 // A Writer writes one owner's sidecar. It is safe for concurrent use.
 type Writer struct {
-	dir      *store.Store
-	path     string // of the sidecar
-	manifest *schema.Manifest
-	built    *schema.Declaration // that the program goes by
-	owner    string
-	declared schema.Owner // by the manifest
-	known    schema.Owner // by the declaration that the program was built from
-	deciders map[string]*decider
+	dir        *store.Store
+	path       string // of the sidecar
+	manifest   *schema.Manifest
+	built      *schema.Declaration // that the program goes by
+	owner      string
+	declared   schema.Owner // by the manifest
+	known      schema.Owner // by the declaration that the program was built from
+	rules      *apply.Rules
+	keysOwners map[string]*neighbour
 	// observers are the owners whose fields depend on this one's.
-	observers map[string]*decider
+	observers map[string]*neighbour
 	upgraded  Version // see [Upgraded]
 	program   string
 	wait      time.Duration
@@ -173,7 +175,8 @@ func (w *Writer) open(ctx context.Context, d *schema.Declaration, o *Options) (e
 		w.known = d.Owners[w.owner]
 	}
 	w.source = w.dir.Source(w.manifest, w.owner)
-	w.deciders = deciders(&w.manifest.Declaration, w.owner)
+	w.rules = rulesOf(w.manifest, w.owner, w.known)
+	w.keysOwners = keysOwners(&w.manifest.Declaration, w.owner)
 	w.observers = observers(&w.manifest.Declaration, w.owner)
 	w.upgraded = Upgraded(w.manifest, w.owner)
 	switch w.wait = o.Wait; {
@@ -192,6 +195,12 @@ func (w *Writer) open(ctx context.Context, d *schema.Declaration, o *Options) (e
 		return w.takeLease(ctx, o.LeaseWait)
 	}
 	return nil
+}
+
+// rulesOf returns the rules by which operations of owner are applied; known is
+// the owner as the program was built.
+func rulesOf(m *schema.Manifest, owner string, known schema.Owner) *apply.Rules {
+	return &apply.Rules{Declaration: &m.Declaration, StateID: m.StateID, Owner: owner, Known: known}
 }
 
 func (w *Writer) openLock(name string) (*store.Lock, error) {

@@ -269,7 +269,7 @@ func TestADryRunTellsOwnerByOwner(t *testing.T) {
 	}
 	var told []string
 	notice := func(err error) {
-		_, says, _ := strings.Cut(err.Error(), "freehold fold ")
+		_, says, _ := strings.Cut(err.Error(), "field n_")
 		told = append(told, says[:1])
 	}
 	if _, err := Run(t.Context(), dir, d, &Options{DryRun: true, Notice: notice}); err != nil {

@@ -97,7 +97,7 @@ func (p *plan) takePile(owner string, found *pile) {
 	if len(found.patches) == 0 {
 		return
 	}
-	whole, outs := sidecar.Overlay(p.manifest, p.dir.Path(), owner, doc, found.patches)
+	whole, outs := sidecar.Overlay(p.manifest, owner, doc, found.patches)
 	taken := len(found.patches)
 	for _, patch := range found.patches {
 		err := outs[patch.ID]

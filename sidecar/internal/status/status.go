@@ -81,7 +81,7 @@ var texts = map[Status]string{
 	Instances:       "not one state but its instances",
 	NoInstances:     "a state without instances",
 	Unsupported:     "not supported on this platform",
-	Closed:          "closed",
+	Closed:          "closed: open another",
 	Declaration:     "the declaration contradicts the state's manifest",
 	NoKey:           "no such key",
 	NotObserved:     "not observed",

@@ -1,4 +1,4 @@
-package sidecar
+package pending
 
 import (
 	"bytes"
@@ -7,7 +7,9 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/sidecar/document"
+	"github.com/freehold-dev/freehold/sidecar/internal/apply"
 	"github.com/freehold-dev/freehold/sidecar/internal/process"
+	"github.com/freehold-dev/freehold/sidecar/internal/status"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -25,47 +27,47 @@ var sameText = cmp.FilterValues(
 		return string(v)
 	}))
 
-// FuzzPendingPatch holds that the file of a pending patch is read or
+// FuzzPatch holds that the file of a pending patch is read or
 // refused, whatever it says under a sum that is right; and that what is read
 // is written as it was.
-func FuzzPendingPatch(f *testing.F) {
+func FuzzPatch(f *testing.F) {
 	const name, owner, state = "0000000000001.json", "tool", "0000000000000000000000000"
-	p := PendingPatch{
+	p := Patch{
 		ID: "0000000000001", At: time.Unix(1_800_000_000, 1).UTC(),
 		Writer: document.Writer{Program: "hook", Identity: process.Identity{PID: 7, Nonce: "n"}},
-		Ops: Patch{
-			{Field: "seen", Verb: VerbRaise, Key: "k", Value: []byte("1")},
-			{Field: "skills", Verb: VerbAdd, Key: "deploy", Member: "use_count", At: Version{Epoch: 1, Revision: 1, Nonce: "0000000000001"}, Value: []byte("1")},
-			{Field: "labels", Verb: VerbInsert, Value: []byte(`"a"`)},
+		Ops: apply.Patch{
+			{Field: "seen", Verb: apply.VerbRaise, Key: "k", Value: []byte("1")},
+			{Field: "skills", Verb: apply.VerbAdd, Key: "deploy", Member: "use_count", At: document.Version{Epoch: 1, Revision: 1, Nonce: "0000000000001"}, Value: []byte("1")},
+			{Field: "labels", Verb: apply.VerbInsert, Value: []byte(`"a"`)},
 		},
 	}
-	whole, err := p.encode(owner, state)
+	whole, err := p.Encode(owner, state)
 	if err != nil {
 		f.Fatal(err)
 	}
-	body := whole[:len(whole)-len(sumBefore)-len(noPendingSum)-len(sumAfter)]
+	body := whole[:len(whole)-len(sumBefore)-len(noSum)-len(sumAfter)]
 	f.Add(body)
 	for _, cut := range [][2]string{{`"raise"`, `"set"`}, {`"format":1`, `"format":2`}, {`"ops":[`, `"ops":[{},`}, {`"id":"0000000000001"`, `"id":"../x"`}, {`"value":1`, `"value":{"a":[1]}`}, {`"key":"k"`, `"key":"k","at":"1.1."`}} {
 		f.Add(bytes.Replace(body, []byte(cut[0]), []byte(cut[1]), 1))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		raw := sealPending(bytes.Join([][]byte{body, sumBefore, []byte(noPendingSum), sumAfter}, nil))
-		p, err := DecodePendingPatch(raw, name, owner, state)
+		raw := seal(bytes.Join([][]byte{body, sumBefore, []byte(noSum), sumAfter}, nil))
+		p, err := Decode(raw, name, owner, state)
 		if err != nil {
-			if !errors.Is(err, ErrForeign) && !errors.Is(err, ErrNewer) {
+			if !errors.Is(err, status.Foreign) && !errors.Is(err, status.Newer) {
 				t.Fatalf("the error says neither whose it is nor how new: %v", err)
 			}
 			return
 		}
-		again, err := p.encode(owner, state)
+		again, err := p.Encode(owner, state)
 		if err != nil {
 			t.Fatalf("what was read cannot be written: %v", err)
 		}
-		q, err := DecodePendingPatch(again, name, owner, state)
+		q, err := Decode(again, name, owner, state)
 		if err != nil {
 			t.Fatalf("what was written cannot be read: %v\n%s", err, again)
 		}
-		if diff := cmp.Diff(p, q, cmpopts.IgnoreUnexported(PendingPatch{}), cmpopts.EquateEmpty(), sameText); diff != "" {
+		if diff := cmp.Diff(p, q, cmpopts.IgnoreUnexported(Patch{}), cmpopts.EquateEmpty(), sameText); diff != "" {
 			t.Errorf("written and read again (-first +second):\n%s", diff)
 		}
 	})

@@ -1,4 +1,4 @@
-package sidecar
+package apply
 
 import (
 	"maps"
@@ -7,26 +7,29 @@ import (
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/document"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
-// A table is a set or a map taken apart, as the sidecar has it. It is immutable.
+// A table is a set or a map of a sidecar, taken apart. It is immutable.
 type table struct {
 	rows  []document.Row // sorted; the keys of a set's are its elements
 	order func(a, b string) int
-	err   error // why the sidecar's value cannot be taken apart
+	err   error // why the value cannot be taken apart
 }
 
-// table returns the set or the map in the field name. What one batch does to a
-// field takes it apart once.
-func (b *batch) table(name string) *table {
-	if t, ok := b.tables[name]; ok {
+// table returns the set or map in a field of the sidecar, and takes it apart once.
+func (l *Layer) table(name string) *table {
+	if l.below != nil {
+		return l.below.table(name)
+	}
+	if t, ok := l.tables[name]; ok {
 		return t
 	}
-	t := newTable(b.base, name, b.w.declared.Fields[name])
-	if b.tables == nil {
-		b.tables = map[string]*table{}
+	t := newTable(l.base, name, l.declared(name))
+	if l.tables == nil {
+		l.tables = map[string]*table{}
 	}
-	b.tables[name] = t
+	l.tables[name] = t
 	return t
 }
 
@@ -85,27 +88,23 @@ func appendRow(rows []document.Row, part string, changes map[string]slot) []docu
 	return rows
 }
 
-// partsOf returns the changes to the parts of a field.
-func partsOf(field string, changes map[place]slot) map[string]slot {
-	parts := map[string]slot{}
-	for p, s := range changes {
+// rows returns the rows of a field with the changes of all layers.
+func (l *Layer) rows(field string) []document.Row {
+	changes := map[string]slot{}
+	l.partsInto(changes, field)
+	return l.table(field).with(changes)
+}
+
+// partsInto adds the changes to the parts of a field, those of upper layers last.
+func (l *Layer) partsInto(changes map[string]slot, field string) {
+	if l.below != nil {
+		l.below.partsInto(changes, field)
+	}
+	for p, s := range l.changes {
 		if p.field == field && p.part != "" {
-			parts[p.part] = s
+			changes[p.part] = s
 		}
 	}
-	return parts
-}
-
-// rows returns the rows of a field as they stand for this transaction.
-func (tx *Tx) rows(field string) []document.Row {
-	changes := partsOf(field, tx.batch.changes)
-	maps.Copy(changes, partsOf(field, tx.changes))
-	return tx.batch.table(field).with(changes)
-}
-
-// room reports whether the field may have one more part.
-func (tx *Tx) room(field string, most int) bool {
-	return len(tx.batch.table(field).rows)+tx.batch.grown[field]+tx.grown[field] < most
 }
 
 // renderSet returns rows as the value of a set.
@@ -115,4 +114,17 @@ func renderSet(rows []document.Row) []byte {
 		elements[i] = []byte(row.Key)
 	}
 	return schema.JoinElements(elements)
+}
+
+// renderMap returns rows as the value of a map.
+func renderMap(rows []document.Row) []byte {
+	raw := []byte{'{'}
+	for i, row := range rows {
+		if i > 0 {
+			raw = append(raw, ',')
+		}
+		raw, _ = jsontext.AppendQuote(raw, row.Key) // valid UTF-8: it was a key before
+		raw = append(append(raw, ':'), row.Value...)
+	}
+	return append(raw, '}')
 }

@@ -1,4 +1,4 @@
-package sidecar
+package apply
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/document"
+	"github.com/freehold-dev/freehold/sidecar/internal/status"
 )
 
 // A Seen is what somebody had seen of some fields of one state: their versions,
@@ -24,7 +25,7 @@ type Seen struct{ text string }
 // SeenOf returns what was seen in the state with the id stateID: the versions of
 // fields by name, the zero Version for one that nobody had written. It is for
 // package reader.
-func SeenOf(stateID string, versions map[string]Version) Seen {
+func SeenOf(stateID string, versions map[string]document.Version) Seen {
 	var b strings.Builder
 	b.WriteString(stateID)
 	for i, name := range slices.Sorted(maps.Keys(versions)) {
@@ -49,7 +50,7 @@ func (s Seen) String() string { return s.text }
 func (s Seen) MarshalText() ([]byte, error) { return []byte(s.text), nil }
 
 // UnmarshalText implements [encoding.TextUnmarshaler]. It takes exactly what
-// MarshalText returns, and returns an error that wraps [ErrNotObserved] for
+// MarshalText returns, and returns an error that wraps [status.NotObserved] for
 // everything else.
 func (s *Seen) UnmarshalText(text []byte) error {
 	if len(text) == 0 {
@@ -61,7 +62,7 @@ func (s *Seen) UnmarshalText(text []byte) error {
 		err = fmt.Errorf("its fields are not in order")
 	}
 	if err != nil {
-		return fmt.Errorf("%w: %.80q is no token of what was seen: %w: take one from an observation, such as `freehold observe` prints", ErrNotObserved, text, err)
+		return fmt.Errorf("%w: %.80q is no token of what was seen: %w: take one from an observation", status.NotObserved, text, err)
 	}
 	*s = Seen{string(text)}
 	return nil
@@ -91,7 +92,7 @@ func (s Seen) Fields() []string {
 
 // Version returns the version of a field that was seen, the zero Version if
 // nobody had written it, and whether the Seen tells of it.
-func (s Seen) Version(field string) (v Version, ok bool) {
+func (s Seen) Version(field string) (v document.Version, ok bool) {
 	_, versions, _ := parseSeen(s.text)
 	v, ok = versions[field]
 	return v, ok
@@ -104,7 +105,7 @@ func (s Seen) of(fields []string) (document.Observation, error) {
 	for _, name := range fields {
 		version, ok := versions[name]
 		if !ok {
-			return nil, fmt.Errorf("%w: the token %.120q does not tell of %s: take one of the field that is to be written", ErrNotObserved, s.text, name)
+			return nil, fmt.Errorf("%w: the token %.120q does not tell of %s: take one of the field that is to be written", status.NotObserved, s.text, name)
 		}
 		o[name] = version
 	}
@@ -120,18 +121,18 @@ func (s Seen) state() string {
 // mostSeen bounds a token, in bytes.
 const mostSeen = 64 << 10
 
-func parseSeen(text string) (state string, versions map[string]Version, err error) {
+func parseSeen(text string) (state string, versions map[string]document.Version, err error) {
 	state, list, ok := strings.Cut(text, ":")
 	if !ok || !schema.ValidStateID(state) || len(text) > mostSeen {
 		return "", nil, fmt.Errorf("want STATEID:FIELD=VERSION,…")
 	}
-	versions = map[string]Version{}
+	versions = map[string]document.Version{}
 	for item := range strings.SplitSeq(list, ",") {
 		name, version, ok := strings.Cut(item, "=")
 		if _, twice := versions[name]; !ok || twice || !schema.ValidName(name) {
 			return "", nil, fmt.Errorf("want FIELD=VERSION, not %.80q", item)
 		}
-		var v Version
+		var v document.Version
 		if err := v.UnmarshalText([]byte(version)); err != nil {
 			return "", nil, err
 		}

@@ -1,13 +1,20 @@
-package sidecar
+// Package apply says how one operation changes a value, by the kind of its
+// field: in a commit, in the fold of a pending patch, and in a view that shows
+// patches. It does no I/O and knows no locks.
+package apply
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar/document"
+	"github.com/freehold-dev/freehold/sidecar/internal/status"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// A Verb is what an operation does to its field.
+// A Verb is the effect of an operation on its field.
 type Verb string
 
 // The verbs, each for the kinds of field named after it.
@@ -20,8 +27,12 @@ const (
 	VerbInsert Verb = "insert" // set: an element; map: a key without members
 	VerbRemove Verb = "remove" // set
 	VerbDelete Verb = "delete" // map
-	VerbDone   Verb = "done"   // event: one that is over already; see [Event] for others
+	VerbDone   Verb = "done"   // event: one that is over already
 )
+
+// Commuting are the verbs of a pending patch: in every order they have the same
+// effect. A removal has not, so it waits for the lock or fails.
+var Commuting = []Verb{VerbAdd, VerbRaise, VerbLower, VerbInsert}
 
 // An Op is one operation on one field, as data.
 type Op struct {
@@ -29,23 +40,23 @@ type Op struct {
 	Verb  Verb   `json:"op"`
 	// Key of a map; else empty.
 	Key string `json:"key,omitzero"`
-	// Member of what a map has at Key; empty if that is no record, and for
-	// the verbs of the key itself.
+	// Member of a record at Key; empty if the map has values, and for the verbs
+	// of the key itself.
 	Member string `json:"member,omitzero"`
 	// At is the incarnation of Key that is meant. If zero, the current one.
-	At    Version        `json:"at,omitzero"`
-	Value jsontext.Value `json:"value,omitzero"`
-	// Seen is what was seen of what the field depends on before the value
-	// was produced. If zero, nobody knows. A field that depends on nothing
+	At    document.Version `json:"at,omitzero"`
+	Value jsontext.Value   `json:"value,omitzero"`
+	// Seen are the versions of the field's dependencies, as they were before
+	// the value was produced. If zero, they are not known. An independent field
 	// takes none.
 	Seen Seen `json:"seen,omitzero"`
 }
 
-// A Patch is what one commit changes: its operations, in order.
+// A Patch is the operations of one commit, in order.
 type Patch []Op
 
-// where names what op is about, for messages.
-func (op Op) where() string {
+// Where names the place of op, for messages.
+func (op Op) Where() string {
 	where := "field " + op.Field
 	if op.Key != "" {
 		where += fmt.Sprintf(", key %q", op.Key)
@@ -68,37 +79,45 @@ var verbsOf = map[schema.Kind]string{
 	schema.Event: "begin and done, which are no part of a commit, or done with the time of one that is over",
 }
 
-// wrongVerb says what verb f has instead of op's.
+// wrongVerb returns the error of a verb that f's kind has not.
 func wrongVerb(f schema.Field, verb Verb) error {
-	kind, what := f.EffectiveKind(), string(f.EffectiveKind())
+	kind, of := f.EffectiveKind(), string(f.EffectiveKind())
 	if kind == schema.Event {
-		what = "field of kind event"
+		of = "field of kind event"
 	}
 	switch verb {
 	case VerbSet, VerbClear, VerbAdd, VerbRaise, VerbLower, VerbInsert, VerbRemove, VerbDelete, VerbDone:
-		return fmt.Errorf("%s is not for a %s: use %s", verb, what, verbsOf[kind])
+		return fmt.Errorf("%s is not for a %s: use %s", verb, of, verbsOf[kind])
 	}
 	return fmt.Errorf("there is no operation %q: use %s", verb, verbsOf[kind])
 }
 
-// A subject is what an operation changes: a value, what the manifest says of
-// it, and what the program knows of that.
+// Invalid wraps status.Value around the fault of an operation; nil stays nil.
+func Invalid(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%w: %w", status.Value, err)
+}
+
+// A subject is the target of an operation: a value, its declaration in the
+// manifest, and in the program.
 type subject struct {
 	spec, known schema.Field
 	old         slot
 	// carried says that members which spec does not declare came with the
-	// value from where it was read. Others are misspelt.
+	// value from its source. Otherwise they are misspelt.
 	carried bool
 }
 
-// apply returns what op makes of the subject.
+// apply returns the subject after op.
 func (s subject) apply(op Op) (slot, error) {
 	if kind, ok := kindOf[op.Verb]; !ok || kind != s.spec.EffectiveKind() {
 		return slot{}, wrongVerb(s.spec, op.Verb)
 	}
 	if op.Verb == VerbClear {
 		if len(op.Value) > 0 {
-			return slot{}, fmt.Errorf("clear takes no value")
+			return slot{}, errors.New("clear takes no value")
 		}
 		return slot{}, nil
 	}
@@ -140,3 +159,28 @@ func move(f schema.Field, verb Verb, old slot, operand []byte) (slot, error) {
 	}
 	return old, nil
 }
+
+// element returns the element that op inserts into the set f or removes from it.
+func element(f schema.Field, op Op) ([]byte, error) {
+	if op.Verb != VerbInsert && op.Verb != VerbRemove {
+		return nil, Invalid(wrongVerb(f, op.Verb))
+	}
+	of, _ := f.Element()
+	raw, err := of.Normalize(op.Value)
+	return raw, Invalid(err)
+}
+
+// check returns the error of an operand that f's kind cannot take.
+func (op Op) check(f schema.Field) error {
+	kind := f.EffectiveKind()
+	switch {
+	case kind != schema.Map && (op.Key != "" || op.Member != "" || !op.At.IsZero()):
+		return Invalid(errors.New("it is no map: leave out the key, the member and the incarnation"))
+	case !slices.Contains(schema.DependentKinds(), kind) && !op.Seen.IsZero():
+		return Invalid(fmt.Errorf("a %s depends on nothing: leave out what was seen", kind))
+	}
+	return nil
+}
+
+// Verbs lists the verbs of a kind, for messages.
+func Verbs(kind schema.Kind) string { return verbsOf[kind] }
