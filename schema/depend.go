@@ -18,7 +18,10 @@ func (f Field) Dependent() bool { return len(f.DependsOn) > 0 }
 // what was seen of it could not be named by one version that stays. The
 // sentence begins after the field's name.
 func (d *Declaration) NotObservable(name string) string {
-	owners := d.OwnersOf(name)
+	return d.notObservable(name, d.OwnersOf(name))
+}
+
+func (d *Declaration) notObservable(name string, owners []string) string {
 	switch {
 	case len(owners) == 0:
 		return "a field that no owner declares"
@@ -34,10 +37,14 @@ func (d *Declaration) NotObservable(name string) string {
 
 // OwnersBelow returns the owners whose fields those of owner depend on, sorted.
 func (d *Declaration) OwnersBelow(owner string) []string {
+	return d.ownersBelow(owner, d.OwnersOf)
+}
+
+func (d *Declaration) ownersBelow(owner string, ownersOf func(field string) []string) []string {
 	var below []string
 	for _, f := range d.Owners[owner].Fields {
 		for _, name := range f.DependsOn {
-			if other, ok := d.OwnerOf(name); ok && other != owner {
+			if other, ok := d.keysOwner(name, ownersOf(name)); ok && other != owner {
 				below = append(below, other)
 			}
 		}
@@ -48,7 +55,9 @@ func (d *Declaration) OwnersBelow(owner string) []string {
 
 // DependencyCycle returns owners of which each depends on the next and the last
 // on the first, or nothing if there are none.
-func (d *Declaration) DependencyCycle() []string {
+func (d *Declaration) DependencyCycle() []string { return d.cycle(d.OwnersOf) }
+
+func (d *Declaration) cycle(ownersOf func(field string) []string) []string {
 	const open, done = 1, 2
 	state := map[string]int{}
 	var path, cycle []string
@@ -62,7 +71,7 @@ func (d *Declaration) DependencyCycle() []string {
 		}
 		state[owner] = open
 		path = append(path, owner)
-		for _, below := range d.OwnersBelow(owner) {
+		for _, below := range d.ownersBelow(owner, ownersOf) {
 			visit(below)
 		}
 		path = path[:len(path)-1]
@@ -77,6 +86,8 @@ func (d *Declaration) DependencyCycle() []string {
 // unsoundDependencies says what is wrong with what fields depend on.
 func (d *Declaration) unsoundDependencies() []string {
 	var wrong []string
+	index := d.index()
+	ownersOf := func(field string) []string { return index[field] }
 	for _, owner := range d.OwnerNames() {
 		for _, field := range d.Owners[owner].FieldNames() {
 			f := d.Owners[owner].Fields[field]
@@ -84,9 +95,9 @@ func (d *Declaration) unsoundDependencies() []string {
 				wrong = append(wrong, fmt.Sprintf("field %s is a %s and depends on other fields", field, f.EffectiveKind()))
 			}
 			for i, name := range f.DependsOn {
-				if why := d.NotObservable(name); why != "" {
+				if why := d.notObservable(name, index[name]); why != "" {
 					wrong = append(wrong, fmt.Sprintf("field %s depends on %.80q, %s", field, name, why))
-				} else if other, _ := d.OwnerOf(name); other == owner {
+				} else if other, _ := d.keysOwner(name, index[name]); other == owner {
 					wrong = append(wrong, fmt.Sprintf("field %s depends on %s, which is of the same owner", field, name))
 				} else if slices.Contains(f.DependsOn[:i], name) {
 					wrong = append(wrong, fmt.Sprintf("field %s depends on %s twice", field, name))
@@ -94,7 +105,7 @@ func (d *Declaration) unsoundDependencies() []string {
 			}
 		}
 	}
-	if cycle := d.DependencyCycle(); cycle != nil {
+	if cycle := d.cycle(ownersOf); cycle != nil {
 		wrong = append(wrong, fmt.Sprintf("the owners %s depend on each other in a circle", strings.Join(cycle, ", ")))
 	}
 	return wrong

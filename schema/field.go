@@ -174,16 +174,25 @@ func (f Field) Member(name string) (Field, bool) {
 // MemberNames returns the names of the members of a record, or of what a map
 // has at a key, sorted. A scalar map has none.
 func (f Field) MemberNames() []string {
+	members := f.Fields
 	if f.EffectiveKind() == Map {
-		return slices.Sorted(maps.Keys(f.Record))
+		members = f.Record
 	}
-	return slices.Sorted(maps.Keys(f.Fields))
+	if len(members) == 0 {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(members))
 }
 
 // OwnerOf returns the name of the owner that declares field, or false if none
 // does. Of the owners of a map it is the one that decides the keys.
 func (d *Declaration) OwnerOf(field string) (owner string, ok bool) {
-	owners := d.OwnersOf(field)
+	return d.keysOwner(field, d.OwnersOf(field))
+}
+
+// keysOwner returns the one of a field's owners that decides its keys, else the
+// first, or false if there is none.
+func (d *Declaration) keysOwner(field string, owners []string) (owner string, ok bool) {
 	for _, name := range owners {
 		if d.Owners[name].Fields[field].Keys {
 			return name, true
@@ -205,6 +214,17 @@ func (d *Declaration) OwnersOf(field string) []string {
 		}
 	}
 	slices.Sort(owners)
+	return owners
+}
+
+// index returns the owners of every field, sorted: once for many questions.
+func (d *Declaration) index() map[string][]string {
+	owners := map[string][]string{}
+	for _, name := range d.OwnerNames() {
+		for field := range d.Owners[name].Fields {
+			owners[field] = append(owners[field], name)
+		}
+	}
 	return owners
 }
 

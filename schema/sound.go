@@ -2,6 +2,7 @@ package schema
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 )
 
@@ -95,13 +96,18 @@ func (d *Declaration) tooMany() error {
 	return nil
 }
 
-// shared says what is wrong with fields of several owners.
+// shared lists the faults of fields that several owners declare: a field with two
+// owners, a member with two owners, a map without exactly one owner of its keys.
 func (d *Declaration) shared() []string {
 	var clashes []string
 	owner := map[[2]string]string{} // by field and member; the map itself has member ""
+	owners, keys := map[string]int{}, map[string]int{}
 	for _, name := range d.OwnerNames() {
 		for _, field := range d.Owners[name].FieldNames() {
 			f := d.Owners[name].Fields[field]
+			if owners[field]++; f.Keys {
+				keys[field]++
+			}
 			first, taken := owner[[2]string{field, ""}]
 			other := d.Owners[first].Fields[field]
 			switch {
@@ -119,27 +125,9 @@ func (d *Declaration) shared() []string {
 			}
 		}
 	}
-	return append(clashes, d.keyless()...)
-}
-
-// keyless says which maps of several owners have not exactly one that decides
-// the keys.
-func (d *Declaration) keyless() []string {
-	deciders := map[string][]string{}
-	for _, name := range d.OwnerNames() {
-		for _, field := range d.Owners[name].FieldNames() {
-			if d.Owners[name].Fields[field].Keys {
-				deciders[field] = append(deciders[field], name)
-			}
-		}
-	}
-	var clashes []string
-	for _, name := range d.OwnerNames() {
-		for _, field := range d.Owners[name].FieldNames() {
-			owners := d.OwnersOf(field)
-			if len(owners) > 1 && len(deciders[field]) != 1 && name == owners[0] {
-				clashes = append(clashes, fmt.Sprintf("map %s has %d owners and %d of them decide its keys", field, len(owners), len(deciders[field])))
-			}
+	for _, field := range slices.Sorted(maps.Keys(owners)) {
+		if owners[field] > 1 && keys[field] != 1 {
+			clashes = append(clashes, fmt.Sprintf("map %s has %d owners and %d of them decide its keys", field, owners[field], keys[field]))
 		}
 	}
 	return clashes
