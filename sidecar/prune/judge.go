@@ -3,13 +3,11 @@ package prune
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/freehold-dev/freehold/schema"
-	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
@@ -40,7 +38,7 @@ func (p *pruning) judge(item Item, d *store.Store) Item {
 	w, err := lastWriting(d, m)
 	if err != nil {
 		item = item.because(err)
-		if item.Reason = Damaged; errors.Is(err, store.Foreign) || errors.Is(err, sidecar.ErrForeign) {
+		if item.Reason = Damaged; errors.Is(err, store.Foreign) {
 			item.Reason = Foreign
 		}
 		return item
@@ -116,28 +114,15 @@ func (w *writing) claim(d *store.Store, m *schema.Manifest, owner, field string)
 }
 
 func (w *writing) pending(d *store.Store, m *schema.Manifest, owner string) error {
-	a, err := d.OpenPending(owner)
+	files, err := d.Patches(m, owner)
 	if err != nil {
 		return err
 	}
-	defer a.Close()
-	names, err := a.Names()
-	if err != nil {
-		return err
-	}
-	for _, name := range names {
-		raw, err := a.ReadFile(name, nil, sidecar.MaxPatch)
-		if errors.Is(err, fs.ErrNotExist) { // a commit has taken it in, which is newer
-			continue
+	for _, f := range files {
+		if f.Err != nil {
+			return f.Err
 		}
-		if err != nil {
-			return err
-		}
-		p, err := sidecar.DecodePendingPatch(raw, name, owner, m.StateID)
-		if err != nil {
-			return fmt.Errorf("%s: %w", a.Path(name), err)
-		}
-		w.note(p.At, p.Writer)
+		w.note(f.Patch.At, f.Patch.Writer)
 	}
 	return nil
 }

@@ -56,7 +56,18 @@ type Owner struct {
 	WrittenAt time.Time
 	Writer    Writer
 
+	// Pending is how many pending patches the sidecar does not have, or may not
+	// have if it cannot be used. Zero unless they were read: see [Store.Folded].
+	Pending int
+	// Patches are those that are folded into the fields, sorted by id.
+	Patches []*Patch
+	// BadPatches are the files that no commit of this release can fold.
+	BadPatches []PendingFile
+	// PendingErr joins the reasons why pending patches are not in the fields.
+	PendingErr error
+
 	doc       *document.Document // nil if it cannot be used
+	view      *document.Document // doc with the pending patches
 	sightings *document.Document // doc, or the one that regressed
 	text      []byte
 
@@ -70,11 +81,18 @@ type rows struct {
 	err error
 }
 
-// Owner reads the sidecar of the owner name in the state with the manifest m.
-// It takes no lock. To read an owner again and again, use a [Source].
-func (d *Store) Owner(m *schema.Manifest, name string) *Owner {
-	s := d.Source(m, name)
-	return s.Read()
+// Owner reads the sidecar of the owner name in the state with the manifest m,
+// without pending patches. It takes no lock. To read an owner again and again,
+// use a [Source].
+func (d *Store) Owner(m *schema.Manifest, name string) *Owner { return d.Source(m, name).Read() }
+
+// Folded is [Store.Owner] with the pending patches folded in, as the next commit
+// will fold them.
+func (d *Store) Folded(m *schema.Manifest, name string) *Owner {
+	s := d.FoldedSource(m, name)
+	s.Look()
+	s.Confirm()
+	return s.Owner()
 }
 
 // NewOwner returns the owner whose file was read as text, or not, with err.
@@ -83,6 +101,7 @@ func (d *Store) NewOwner(m *schema.Manifest, name, path string, text []byte, err
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		o.Status, o.doc = Missing, document.New(name, m.StateID)
+		o.view = o.doc
 		return o
 	case err != nil:
 		s := Unreadable
@@ -103,13 +122,13 @@ func (d *Store) NewOwner(m *schema.Manifest, name, path string, text []byte, err
 }
 
 func (o *Owner) whole(doc *document.Document) *Owner {
-	o.Status, o.doc, o.sightings = OK, doc, doc
+	o.Status, o.doc, o.view, o.sightings = OK, doc, doc, doc
 	o.Version, o.WrittenAt, o.Writer = doc.Version, doc.WrittenAt, doc.Writer
 	return o
 }
 
 func (o *Owner) unusable(s Status, r Remedy, err error) *Owner {
-	o.Status, o.doc = s, nil
+	o.Status, o.doc, o.view = s, nil, nil
 	o.Err = &Error{Status: s, Path: o.Path, Owner: o.Name, Remedy: r, Err: err}
 	return o
 }
@@ -155,10 +174,13 @@ func whenReadable(m *schema.Manifest, owner string, r Remedy) Remedy {
 	return r
 }
 
-// Document returns the sidecar, which must not be changed: an empty one if
-// Status is [Missing], and nil if it cannot be used. It is for packages below
-// sidecar.
+// Document returns the sidecar without pending patches, which must not be
+// changed: an empty one if Status is [Missing], and nil if it cannot be used. It
+// is for packages below sidecar.
 func (o *Owner) Document() *document.Document { return o.doc }
+
+// View returns the sidecar with the pending patches folded in, as Document does.
+func (o *Owner) View() *document.Document { return o.view }
 
 // Text returns the bytes of the file, nil if it could not be read. They are
 // valid until its [Source] looks at the file again.
@@ -168,45 +190,45 @@ func (o *Owner) Text() []byte { return o.text }
 // its provenance. raw is nil if the field was cleared, or is an event that was
 // never done; written is false if no commit has written it.
 func (o *Owner) Field(name string) (raw []byte, by Provenance, written bool) {
-	if o.doc == nil {
+	if o.view == nil {
 		return nil, by, false
 	}
-	return o.doc.Field(name)
+	return o.view.Field(name)
 }
 
 // Value returns the value of a field as JSON, which must not be changed, or
 // nil.
 func (o *Owner) Value(name string) []byte {
-	if o.doc == nil {
+	if o.view == nil {
 		return nil
 	}
-	return o.doc.Value(name)
+	return o.view.Value(name)
 }
 
 // Observed returns the versions that the writer of a field had seen before it
 // wrote; nil if that is not known.
 func (o *Owner) Observed(field string) Observation {
-	if o.doc == nil {
+	if o.view == nil {
 		return nil
 	}
-	return o.doc.Observed(field)
+	return o.view.Observed(field)
 }
 
 // Open returns the beginnings of an event that are not done, in their order.
 func (o *Owner) Open(event string) []Opening {
-	if o.doc == nil {
+	if o.view == nil {
 		return nil
 	}
-	return o.doc.Open(event)
+	return o.view.Open(event)
 }
 
 // Undeclared returns the members of the sidecar that d does not declare for
 // the owner, in file order. Commits keep them.
 func (o *Owner) Undeclared(d *schema.Declaration) []string {
-	if o.doc == nil {
+	if o.view == nil {
 		return nil
 	}
-	return slices.DeleteFunc(o.doc.Names(), func(name string) bool {
+	return slices.DeleteFunc(o.view.Names(), func(name string) bool {
 		_, declared := d.Owners[o.Name].Fields[name]
 		return declared
 	})
@@ -216,7 +238,7 @@ func (o *Owner) Undeclared(d *schema.Declaration) []string {
 // none if it was never written. It returns an error that wraps [Invalid] if
 // the value is no object. A map is taken apart once.
 func (o *Owner) Rows(field string) ([]Row, error) {
-	if o.doc == nil {
+	if o.view == nil {
 		return nil, nil
 	}
 	o.mu.Lock()
@@ -224,7 +246,7 @@ func (o *Owner) Rows(field string) ([]Row, error) {
 	t, known := o.maps[field]
 	if !known {
 		t = new(rows)
-		if t.all, t.err = o.doc.Rows(field); o.maps == nil {
+		if t.all, t.err = o.view.Rows(field); o.maps == nil {
 			o.maps = map[string]*rows{}
 		}
 		o.maps[field] = t
@@ -262,7 +284,7 @@ func (o *Owner) Against(seen Sighting) *Owner {
 	if o.Status != OK && o.Status != Missing || !o.doc.Behind(seen.Version) {
 		return o
 	}
-	now := &Owner{Name: o.Name, Path: o.Path, Version: o.Version, WrittenAt: o.WrittenAt, Writer: o.Writer, text: o.text, sightings: o.sightings}
+	now := &Owner{Name: o.Name, Path: o.Path, Version: o.Version, WrittenAt: o.WrittenAt, Writer: o.Writer, text: o.text, sightings: o.sightings, Pending: o.Pending, BadPatches: o.BadPatches, PendingErr: o.PendingErr}
 	err, note := fmt.Errorf("it is gone, and %v", seen), "bring the file back"
 	if o.Status == OK {
 		err, note = fmt.Errorf("it is at version %v, and %v: an older copy was put back", o.Version, seen), "bring the newer file back"

@@ -26,12 +26,22 @@ type Source struct {
 	upgrade string
 	staged  bool // whether that one was read last
 	memory
-	owner *Owner // nil until it is wanted
+	folded  bool     // pending patches are read too
+	patches *patches // of an owner that defers; else nil
+	owner   *Owner   // nil until it is wanted
 }
 
 // Source returns a source of the owner name in the state with the manifest m.
 func (d *Store) Source(m *schema.Manifest, name string) *Source {
 	s := &Source{dir: d, name: name}
+	s.Follow(m)
+	return s
+}
+
+// FoldedSource returns a source that also reads the pending patches of the owner
+// and folds them in.
+func (d *Store) FoldedSource(m *schema.Manifest, name string) *Source {
+	s := &Source{dir: d, name: name, folded: true}
 	s.Follow(m)
 	return s
 }
@@ -44,24 +54,77 @@ func (s *Source) Follow(m *schema.Manifest) {
 	if m.Pending != nil && slices.Contains(m.Pending.Sidecars, s.name) {
 		s.upgrade = m.Pending.ID
 	}
+	switch {
+	case !s.folded || !m.Declaration.Owners[s.name].Defers():
+		s.patches = nil
+	case s.patches == nil:
+		s.patches = new(patches)
+	}
 }
 
-// Look reads the file and reports whether it differs from the last time. It
-// decodes nothing, and allocates nothing if the file has not changed.
+// Look reads the pending patches and then the sidecar, and reports whether
+// anything differs from the last time. The order counts: a patch that vanishes
+// in between is in the sidecar. Look decodes no sidecar, and allocates nothing
+// if nothing has changed and no patch is pending.
 func (s *Source) Look() (moved bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.upgrade == "" {
-		if s.known {
-			var same bool
-			if same, s.spare = s.dir.Same(Sidecar(s.name), s.text, s.spare); same {
-				return false
-			}
-		} else if errors.Is(s.err, fs.ErrNotExist) && s.dir.Absent(Sidecar(s.name)) {
-			return false
+	if s.patches != nil {
+		moved = s.patches.look(s.dir, s.manifest.StateID, s.name)
+		if afterPatches != nil {
+			afterPatches()
 		}
 	}
-	return s.look()
+	if !s.unchanged() && s.look() {
+		moved = true
+	}
+	if moved {
+		s.owner = nil
+	}
+	return moved
+}
+
+// afterPatches is called by tests after each reading of pending patches.
+var afterPatches func()
+
+// unchanged reports whether the file is as it was read last. It is the short way
+// to the usual answer.
+func (s *Source) unchanged() (same bool) {
+	switch {
+	case s.upgrade != "":
+		return false
+	case s.known:
+		same, s.spare = s.dir.Same(Sidecar(s.name), s.text, s.spare)
+		return same
+	}
+	return errors.Is(s.err, fs.ErrNotExist) && s.dir.Absent(Sidecar(s.name))
+}
+
+// Confirm makes sure, after a Look, that each patch which is not in the sidecar
+// was still pending when the sidecar was read. Else a commit has folded it, by
+// now perhaps so long ago that the sidecar has dropped its id; then Confirm reads
+// the sidecar again. It reports whether anything has changed. A caller that looks
+// until nothing changes any more need not confirm.
+func (s *Source) Confirm() (moved bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for s.patches != nil {
+		doc := s.judge().doc
+		if doc == nil {
+			doc = document.New(s.name, s.manifest.StateID)
+		}
+		dropped, err := s.patches.drop(s.dir, s.name, s.patches.fresh(doc))
+		if err != nil {
+			s.patches.files, s.patches.err, s.owner = nil, err, nil
+			return true
+		}
+		if !dropped {
+			break
+		}
+		s.look()
+		s.owner, moved = nil, true
+	}
+	return moved
 }
 
 // Owner returns the owner as the file was when it was read last. It returns the
@@ -128,6 +191,9 @@ func (s *Source) judge() *Owner {
 			path = s.dir.StagedPath(s.upgrade, Sidecar(s.name))
 		}
 		s.owner = s.dir.NewOwner(s.manifest, s.name, path, s.text, s.err)
+		if s.patches != nil {
+			s.owner.fold(s.manifest, s.patches)
+		}
 	}
 	return s.owner
 }

@@ -268,10 +268,7 @@ func TestADryRunTellsOwnerByOwner(t *testing.T) {
 		release()
 	}
 	var told []string
-	notice := func(err error) {
-		_, says, _ := strings.Cut(err.Error(), "field n_")
-		told = append(told, says[:1])
-	}
+	notice := func(err error) { told = append(told, store.RemedyOf(err).Args...) }
 	if _, err := Run(t.Context(), dir, d, &Options{DryRun: true, Notice: notice}); err != nil {
 		t.Fatal(err)
 	}

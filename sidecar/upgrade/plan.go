@@ -25,8 +25,7 @@ type plan struct {
 	sidecars map[string]*store.Owner
 	stored   map[string]*document.Document // by owner; empty where there is no file
 	raw      map[string][]byte             // the files as they are, where there are any
-	behind   map[string]error              // by owner, that its sidecar has regressed
-	piles    map[string]*pile              // by owner, pending patches; of a dry run
+	stay     map[string]int                // by owner, the pending patches that would not be folded; of a dry run
 	next     map[string]*document.Document // of the owners whose sidecars change
 	gained   map[string]bool               // the owners that get something of another's
 	misfits  Misfits
@@ -43,7 +42,7 @@ func (p *plan) nothing() bool { return len(p.pending.Sidecars)+len(p.pending.Dro
 func (r *run) plan() (*plan, error) {
 	p := &plan{
 		run: r, old: &r.manifest.Declaration, sidecars: map[string]*store.Owner{}, stored: map[string]*document.Document{}, raw: map[string][]byte{},
-		behind: map[string]error{}, piles: map[string]*pile{}, next: map[string]*document.Document{}, gained: map[string]bool{}, at: r.options.Clock(),
+		stay: map[string]int{}, next: map[string]*document.Document{}, gained: map[string]bool{}, at: r.options.Clock(),
 		pending: &schema.Pending{ID: process.NewNonce()},
 	}
 	r.report.State = p.old.State
@@ -87,14 +86,13 @@ func (p *plan) owners() []string {
 func (p *plan) read() error {
 	var errs []error
 	for _, owner := range p.inCausalOrder() {
-		if p.options.DryRun {
-			p.findPile(owner)
-		}
-		errs = append(errs, p.readSidecar(owner), p.confirmPile(owner))
+		errs = append(errs, p.readSidecar(owner))
 	}
 	errs = append(errs, p.unregressed())
-	for _, owner := range slices.Sorted(maps.Keys(p.piles)) {
-		p.takePile(owner, p.piles[owner])
+	if p.options.DryRun {
+		for _, owner := range p.owners() {
+			p.takePatches(owner)
+		}
 	}
 	return errors.Join(errs...)
 }
@@ -107,7 +105,11 @@ func (p *plan) readSidecar(owner string) error {
 		p.stored[owner], p.raw[owner] = document.New(owner, m.StateID), nil
 		return nil
 	}
-	o := p.dir.Owner(&m, owner)
+	read := p.dir.Owner
+	if p.options.DryRun { // else all patches are folded
+		read = p.dir.Folded
+	}
+	o := read(&m, owner)
 	p.sidecars[owner], p.stored[owner], p.raw[owner] = o, o.Document(), nil
 	if o.Status != store.Missing {
 		p.raw[owner] = o.Text()

@@ -24,8 +24,8 @@ func (p *plan) nonePending() error {
 
 // staying returns how many patches of owner stay deferred.
 func (p *plan) staying(owner string) (int, error) {
-	if pile := p.piles[owner]; pile != nil {
-		return pile.stay, pile.err
+	if p.options.DryRun {
+		return p.stay[owner], nil
 	}
 	names, err := p.patchNames(owner)
 	return len(names), err

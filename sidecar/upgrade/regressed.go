@@ -55,7 +55,6 @@ func (p *plan) unregressed() error {
 	var errs []error
 	for _, owner := range p.owners() {
 		if o := p.sidecars[owner]; o != nil && o.Status == store.Regressed {
-			p.behind[owner] = o.Err
 			errs = append(errs, o.Err)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -22,6 +23,7 @@ import (
 // not be used for long.
 type PendingDir struct {
 	dir    *Store
+	owner  string
 	name   string
 	folder *dir.Dir
 	read   atomic.Int64 // bytes
@@ -33,7 +35,7 @@ type PendingDir struct {
 func (d *Store) OpenPending(owner string) (*PendingDir, error) {
 	name := OwnerPending(owner)
 	folder, err := d.meta.OpenDir(name)
-	a := &PendingDir{dir: d, name: name, folder: folder}
+	a := &PendingDir{dir: d, owner: owner, name: name, folder: folder}
 	switch {
 	case dir.NotThere(err):
 		return nil, a.lost(d.meta.NoDir(name, err))
@@ -48,7 +50,7 @@ func (d *Store) OpenPending(owner string) (*PendingDir, error) {
 }
 
 func (a *PendingDir) lost(err error) error {
-	return fmt.Errorf("%w: %w: put it back if it was moved, or stop the state's programs and run `freehold state repair --dir %s`", Lost, err, ShellWord(a.dir.Path()))
+	return fault(Lost, filepath.Join(a.dir.meta.Path(), a.name), By(VerbRepair).Or("put it back if it was moved; else stop the state's programs"), err)
 }
 
 // Close closes the directory.
@@ -94,7 +96,7 @@ func (a *PendingDir) take(how int) error {
 }
 
 func (a *PendingDir) busy() error {
-	return fmt.Errorf("%s: %w: an upgrade of the state is under way, or somebody sets a patch pending; try again", a.folder.Path(), Busy)
+	return fault(Busy, a.folder.Path(), byHand("try again"), errors.New("an upgrade of the state is under way, or a process defers a patch"))
 }
 
 // Unshare ends what Share or Seal began, also if a child has the descriptor at
@@ -131,7 +133,7 @@ func (a *PendingDir) ReadFile(name string, buf []byte, most int) ([]byte, error)
 }
 
 func (a *PendingDir) flooded(format string, most int) error {
-	return a.folder.Fail("list", ".", fmt.Errorf("%w: more than "+format+": move away what is not Freehold's", ErrFlooded, most))
+	return fault(Unreadable, a.folder.Path(), byHand("move away the files of other programs"), fmt.Errorf("%w: more than "+format, ErrFlooded, most))
 }
 
 // Sizes returns how many bytes each of the files names has, and all of them. It
