@@ -230,7 +230,7 @@ func (r *Reader) readManifest() (moved bool, err error) {
 	}
 	declared, err := declare(manifest, r.built)
 	if err != nil {
-		return false, fmt.Errorf("%s: %w: if this program is newer than the state, run `freehold state upgrade --dir %s`; if it is older, build it from the present owners.yaml", r.dir.Path(), err, store.ShellWord(r.dir.Path()))
+		return false, &store.Error{Status: store.BadDeclaration, Path: r.dir.Path(), Remedy: store.By(store.VerbUpgrade).Or("build the program from the present owners.yaml if it is the older one"), Err: err}
 	}
 	r.declared = declared
 	r.sources = follow(r.sources, r.dir, declared)

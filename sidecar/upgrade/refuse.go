@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/freehold-dev/freehold/schema"
-	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // nonePending refuses an upgrade while pending patches that could not be taken
@@ -16,7 +16,7 @@ func (p *plan) nonePending() error {
 			return err
 		}
 		if stay > 0 {
-			return fmt.Errorf("%s: %w: owner %s has pending patches (%d): run %s, which folds them or says why not, then upgrade", p.dir.Path(), sidecar.ErrBusy, owner, stay, p.command("fold", owner))
+			return &store.Error{Status: store.Busy, Path: p.dir.Path(), Owner: owner, Remedy: store.By(store.VerbFold, owner), Err: fmt.Errorf("owner %s has pending patches (%d), which speak of its fields before the upgrade", owner, stay)}
 		}
 	}
 	return nil

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/schema"
-	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
@@ -174,13 +173,8 @@ func (r *run) wet() (*Report, error) {
 	return r.report, nil
 }
 
-// command returns the command, in quotes, that runs verb on an owner of this
-// state, wherever the caller stands.
-func (r *run) command(verb, owner string) string {
-	return fmt.Sprintf("`freehold %s %s --dir %s`", verb, owner, store.ShellWord(r.dir.Path()))
-}
-
 // unfinished says of an error that it came after the upgrade took effect.
 func (r *run) unfinished(err error) error {
-	return fmt.Errorf("%s: %w: the upgrade has taken effect and is not finished: %w: run `freehold state upgrade --dir %s` again", r.dir.Path(), sidecar.ErrIndeterminate, err, store.ShellWord(r.dir.Path()))
+	again := store.By(store.VerbUpgrade).Or(store.RemedyOf(err).Note)
+	return &store.Error{Status: store.Indeterminate, Path: r.dir.Path(), Remedy: again, Err: fmt.Errorf("the upgrade has taken effect and is not finished: %w", err)}
 }
