@@ -102,6 +102,10 @@ func StatusOf(err error) Status { return status.Of(err) }
 // the zero Remedy.
 func RemedyOf(err error) Remedy { return status.RemedyOf(err) }
 
+// Remedies returns the remedies in err, each once: of every joined error the
+// outermost one.
+func Remedies(err error) []Remedy { return status.Remedies(err) }
+
 // WithRemedy returns err with the remedy. The text of err stays the same.
 func WithRemedy(err error, r Remedy) error { return status.With(err, r) }
 
