@@ -21,7 +21,7 @@ import (
 var library = sync.OnceValues(func() (map[string]*types.Package, error) {
 	const freehold = "github.com/freehold-dev/freehold/"
 	loaded, err := packages.Load(&packages.Config{Mode: packages.NeedName | packages.NeedTypes | packages.NeedExportFile},
-		"context", "fmt", "iter", "testing", "time", "github.com/shopspring/decimal", "github.com/go-json-experiment/json/jsontext",
+		"context", "fmt", "testing", "time", "github.com/shopspring/decimal", "github.com/go-json-experiment/json/jsontext",
 		freehold+"reader", freehold+"schema", freehold+"sidecar", freehold+"reader/statetest")
 	if err != nil {
 		return nil, err

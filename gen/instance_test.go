@@ -19,9 +19,9 @@ func TestOpenTakesTheIDOfAnInstance(t *testing.T) {
 	for file, wants := range map[string][]string{
 		"owners/shop/till/internal/tillfile/tillfile.go": {
 			"func Open(ctx context.Context, dir, id string, o *sidecar.Options) (*Writer, error) {",
-			`sidecar.OpenInstance(ctx, dir, id, shop.Declaration(), "till", o)`, "whose session_id",
+			`sidecar.OpenInstance(ctx, dir, id, shop.Declaration(), "till", o)`, "session_id id",
 		},
-		"owners/shop/freehold.go":          {"func Open(dir, id string) (*Reader, error) {", `schema.Instances{By: "session_id"}`},
+		"owners/shop/freehold.go":          {"func Open(dir, id string) (*Reader, error) {", `"instances": {"by": "session_id"}`},
 		"owners/shop/shoptest/shoptest.go": {"func State(t testing.TB, id string, settings ...Setting) string {"},
 		"owners/shop/OWNERS.md":            {"There is an instance of this state per `session_id`."},
 	} {

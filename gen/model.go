@@ -9,19 +9,16 @@ import (
 	"github.com/freehold-dev/freehold/schema/declare"
 )
 
-// library is the import path of Freehold itself.
-const library = "github.com/freehold-dev/freehold/"
-
-// A state is what the templates draw on: the declaration, with every Go name
-// and sentence made. Lists are sorted by the names in owners.yaml.
+// A state has all Go names of a declaration. Lists are sorted by the names in
+// owners.yaml.
 type state struct {
 	Name     string
 	Package  string // name of the view package
-	By       string // what there is an instance for each of, or empty
-	path     string // its import path
+	By       string // the id of an instance, as session_id; empty without instances
+	path     string // import path of the view package
 	folder   string // slash path relative to the module root
 	Owners   []owner
-	Fields   []field // of all owners, a map of several once
+	Fields   []field // of all owners; a map of several owners once
 	Enums    []enum
 	Records  []record
 	declared *schema.Declaration
@@ -31,23 +28,22 @@ type state struct {
 type owner struct {
 	Name, Doc, Mode, Durability, Home string
 	Wait                              string
-	defers                            bool
+	Exclusive, Defers                 bool
 	Package                           string // name of the writer package
 	dir                               string // slash path relative to the module root
 	Fields                            []field
 }
 
-// A field is one accessor in each of three packages, or a member of what a map
-// has at a key.
+// A field is one accessor in each of three packages, or a member of a map.
 type field struct {
 	Name, Go, Owner string
-	Members         []field // of what a map has at a key, those of the package at hand
+	Members         []field // of a map's entry, as far as the package has them
 	spec            schema.Field
-	typeName        string   // what a Go type made for its value is called, if it needs one
-	view            string   // the view package's name and a dot, in other packages
-	decider         string   // the owner who decides the keys of a map; else Owner
+	typeName        string   // the name of the value's Go type, if generated
+	view            string   // in other packages than the view's, its name and a dot
+	decider         string   // the owner of the keys of a map; else Owner
 	others          []string // the other owners of the map
-	havers          []string // all that have something at its keys
+	havers          []string // the owners with members in the map
 }
 
 func newState(src *declare.Source, module string) *state {
@@ -72,11 +68,15 @@ func newState(src *declare.Source, module string) *state {
 			}
 		}
 	}
-	slices.SortFunc(s.Fields, func(a, b field) int { return strings.Compare(a.Name, b.Name) })
+	sortByName(s.Fields)
 	for _, f := range s.Fields {
 		s.addTypes(f.Name, f)
 	}
 	return s
+}
+
+func sortByName(fields []field) {
+	slices.SortFunc(fields, func(a, b field) int { return strings.Compare(a.Name, b.Name) })
 }
 
 func newOwner(name string, d *schema.Declaration, folder string) owner {
@@ -88,7 +88,8 @@ func newOwner(name string, d *schema.Declaration, folder string) owner {
 		Durability: string(declared.EffectiveDurability()),
 		Home:       declared.Home,
 		Wait:       declared.EffectiveWait().String(),
-		defers:     declared.Defers(),
+		Exclusive:  declared.EffectiveMode() == schema.Exclusive,
+		Defers:     declared.Defers(),
 		Package:    declare.WriterPackage(name),
 	}
 	if o.Home == "" {
@@ -96,24 +97,31 @@ func newOwner(name string, d *schema.Declaration, folder string) owner {
 	}
 	o.dir = path.Join(o.Home, "internal", o.Package)
 	for _, fieldName := range declared.FieldNames() {
-		decider, _ := d.OwnerOf(fieldName)
-		f := newField(fieldName, name, namedBy(d.Owners[decider].Fields[fieldName], declared.Fields[fieldName]))
-		f.decider = decider
-		f.others = slices.DeleteFunc(d.OwnersOf(fieldName), func(owner string) bool { return owner == decider })
-		f.havers = slices.DeleteFunc(d.OwnersOf(fieldName), func(owner string) bool { return len(d.Owners[owner].Fields[fieldName].Record) == 0 })
-		o.Fields = append(o.Fields, f)
+		o.Fields = append(o.Fields, ownersField(fieldName, name, d))
 	}
 	return o
 }
 
-// namedBy returns an owner's part of a map under the name and, where it has no
-// text, with the text that the owner of the keys gives the map.
-func namedBy(decider, part schema.Field) schema.Field {
-	part.Go = decider.Go
-	if part.Doc == "" {
-		part.Doc = decider.Doc
+// ownersField returns an owner's field. A part of another owner's map has that
+// one's Go name and, if it has no text, that one's text.
+func ownersField(name, owner string, d *schema.Declaration) field {
+	spec := d.Owners[owner].Fields[name]
+	decider, _ := d.OwnerOf(name)
+	spec.Go = d.Owners[decider].Fields[name].Go
+	if spec.Doc == "" {
+		spec.Doc = d.Owners[decider].Fields[name].Doc
 	}
-	return part
+	f := newField(name, owner, spec)
+	f.decider = decider
+	for _, other := range d.OwnersOf(name) {
+		if other != decider {
+			f.others = append(f.others, other)
+		}
+		if len(d.Owners[other].Fields[name].Record) > 0 {
+			f.havers = append(f.havers, other)
+		}
+	}
+	return f
 }
 
 func newField(name, owner string, spec schema.Field) field {
@@ -123,133 +131,135 @@ func newField(name, owner string, spec schema.Field) field {
 		f.typeName = declare.GoElementName(f.Go, *spec.Value)
 	}
 	if spec.EffectiveKind() == schema.Map {
-		f.Members = f.members(owner, spec)
+		f.Members = newMembers(f.Go, owner, spec.Record)
 	}
 	return f
 }
 
-// members returns what an owner has at the keys of the map f.
-func (f field) members(owner string, spec schema.Field) []field {
+// newMembers returns the members of a record or a map with the Go name whole.
+func newMembers(whole, owner string, specs map[string]schema.Field) []field {
 	var members []field
-	for _, name := range spec.MemberNames() {
-		m := newField(name, owner, spec.Record[name])
-		m.typeName = declare.GoMemberName(f.Go, name, m.spec)
+	for name, spec := range specs {
+		m := newField(name, owner, spec)
+		m.typeName = declare.GoMemberName(whole, name, spec)
 		members = append(members, m)
 	}
+	sortByName(members)
 	return members
 }
 
 // joined returns f as a view has it: a map with the members of all its owners.
 func joined(f field, d *schema.Declaration) field {
 	for _, owner := range f.others {
-		if part := d.Owners[owner].Fields[f.Name]; f.spec.Doc == "" {
+		part := d.Owners[owner].Fields[f.Name]
+		if f.spec.Doc == "" {
 			f.spec.Doc = part.Doc
 		}
-		f.Members = append(f.Members, f.members(owner, d.Owners[owner].Fields[f.Name])...)
+		f.Members = append(f.Members, newMembers(f.Go, owner, part.Record)...)
 	}
-	slices.SortFunc(f.Members, func(a, b field) int { return strings.Compare(a.Name, b.Name) })
+	sortByName(f.Members)
 	return f
 }
 
-// OwnerList names the owners in a sentence.
-func (s *state) OwnerList() string {
-	var names []string
-	for _, o := range s.Owners {
-		names = append(names, o.Name)
+// from returns fields as a package spells them that imports the view package.
+func from(view string, fields []field) []field {
+	fields = slices.Clone(fields)
+	for i := range fields {
+		fields[i].view = view + "."
+		fields[i].Members = from(view, fields[i].Members)
 	}
-	return enumerate(names, "and")
+	return fields
 }
 
-// enumerate writes "a, b and c".
-func enumerate(words []string, last string) string {
-	n := len(words)
-	if n < 2 {
-		return strings.Join(words, "")
-	}
-	return strings.Join(words[:n-1], ", ") + " " + last + " " + words[n-1]
-}
-
-// from returns f as a package spells it that imports the view package under
-// the name view.
-func (f field) from(view string) field {
-	f.view = view + "."
-	f.Members = from(view, f.Members)
-	return f
-}
-
-// Text is the field's own text. Where there is none nobody can make one up.
-func (f field) Text() string {
-	if text := sentence(f.spec.Doc); text != "" {
-		return text
-	}
-	return "owners.yaml does not say what it means."
-}
-
-// Unit is a sentence or empty.
-func (f field) Unit() string {
-	if unit := clean(f.spec.Unit); unit != "" {
-		return sentence("Unit: " + unit)
-	}
-	return ""
-}
-
-// Refuses and Settles are sentences or empty, and so is Combines.
-func (f field) Refuses() string {
-	if !f.Decides() {
-		return "At a key that " + f.decider + " has not created the Update fails with [sidecar.ErrNoKey]."
-	}
-	return refuses(f.spec)
-}
-func (f field) Settles() string { return settles(f.spec) }
-
-// Depends says what the field is computed from, or nothing.
-func (f field) Depends() string {
-	if !f.Dependent() {
-		return ""
-	}
-	return "It depends on " + f.DependencyList() + "."
-}
-
-// Fresh says what a setting for tests has observed, or nothing.
-func (f field) Fresh() string {
-	if !f.Dependent() {
-		return ""
-	}
-	return "It is written after all settings of " + f.DependencyList() + ", so that it is fresh."
-}
-
-// Combines also says whose a map is.
-func (f field) Combines() string {
-	if joins := f.Joins(); joins != "" {
-		return joins
-	}
-	return combines(f.spec)
-}
-
-// Joins says whose a map of several owners is. Elsewhere it is empty.
-func (f field) Joins() string {
-	if len(f.others) == 0 {
-		return ""
-	}
-	return "Its keys belong to " + f.decider + ", what is at them to " + enumerate(f.havers, "and") + "."
-}
-
-// MemberList names what a map has at a key, as far as the package knows it.
-func (f field) MemberList() string {
-	var names []string
-	for _, m := range f.Members {
-		names = append(names, m.Name)
-	}
-	if names == nil {
-		return "nothing"
-	}
-	return enumerate(names, "and")
-}
-
-// committed returns the fields that an Update may change.
-func (o owner) committed() []field {
-	return slices.DeleteFunc(slices.Clone(o.Fields), field.OnWriter)
-}
-
-// Decides reports whether the owner decides the keys, of what is a map.
+// Decides reports whether the owner of f decides the keys, if f is a map.
 func (f field) Decides() bool { return f.decider == f.Owner }
+
+// Own lists the members in the map f that belong to f's owner.
+func (f field) Own() []field {
+	return slices.DeleteFunc(slices.Clone(f.Members), func(m field) bool { return m.Owner != f.Owner })
+}
+
+// An enum is a Go type with one function for each value.
+type enum struct {
+	Of, Go string // Of names the field
+	Values []enumValue
+	owner  string
+}
+
+type enumValue struct{ Value, Go string }
+
+// Or and And list the values in a sentence.
+func (e enum) Or() string  { return enumerate(e.texts(), "or") }
+func (e enum) And() string { return enumerate(e.texts(), "and") }
+
+func (e enum) texts() []string {
+	var texts []string
+	for _, v := range e.Values {
+		texts = append(texts, v.Value)
+	}
+	return texts
+}
+
+// A record is a Go struct with one field for each member.
+type record struct {
+	Of, Go  string // Of names the field
+	Members []field
+	spec    schema.Field
+	owner   string
+}
+
+// addTypes adds the Go types that the view package declares for a field, which
+// comments call of.
+func (s *state) addTypes(of string, f field) {
+	if f.spec.Value != nil {
+		s.addType(f.Owner, of, f.typeName, *f.spec.Value)
+		return
+	}
+	for _, m := range f.Members {
+		s.addTypes(m.Name+" of "+of, m)
+	}
+	if f.spec.EffectiveKind() != schema.Map {
+		s.addType(f.Owner, of, f.typeName, f.spec)
+	}
+}
+
+// addType adds the Go types of a value like spec; name is that of the first.
+func (s *state) addType(owner, of, name string, spec schema.Field) {
+	switch spec.Type {
+	case schema.TypeEnum:
+		e := enum{Of: of, Go: name, owner: owner}
+		for _, v := range spec.Values {
+			e.Values = append(e.Values, enumValue{v, declare.GoValueName(name, v)})
+		}
+		s.Enums = append(s.Enums, e)
+	case schema.TypeList:
+		s.addType(owner, of, declare.GoElementName(name, *spec.Of), *spec.Of)
+	case schema.TypeRecord:
+		r := record{Of: of, Go: name, Members: newMembers(name, owner, spec.Fields), spec: spec, owner: owner}
+		s.Records = append(s.Records, r)
+		for _, m := range r.Members {
+			s.addTypes(m.Name+" of "+of, m)
+		}
+	}
+}
+
+// A row of the ownership matrix is a field or a member of a map.
+type row struct {
+	Name, Owner, Kind, Type, Unit, Doc string
+}
+
+// Rows lists the fields and, below each map, its members.
+func (s *state) Rows() []row {
+	var rows []row
+	for _, f := range s.Fields {
+		unit := f.spec.Unit
+		if f.spec.Value != nil {
+			unit = f.spec.Value.Unit
+		}
+		rows = append(rows, row{f.Name, f.Owner, string(f.spec.EffectiveKind()), typeWords(f.spec), unit, strings.TrimSpace(f.spec.Doc + " " + f.Depends())})
+		for _, m := range f.Members {
+			rows = append(rows, row{f.Name + "." + m.Name, m.Owner, string(m.spec.EffectiveKind()), typeWords(m.spec), m.spec.Unit, m.spec.Doc})
+		}
+	}
+	return rows
+}

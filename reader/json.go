@@ -16,12 +16,13 @@ import (
 // set, in the digits and escapes in which they are stored, each field's
 // provenance, each owner's status. Equal views give equal bytes.
 func (v *View) MarshalJSON() ([]byte, error) {
-	return Marshal(v, error.Error)
+	return Marshal(v, func(text string) string { return text })
 }
 
-// Marshal returns v as [View.MarshalJSON] does, with says(err) as the text of
-// each error: a command adds the remedy.
-func Marshal(v *View, says func(error) string) ([]byte, error) {
+// Marshal returns v as [View.MarshalJSON] does, with each text about what is
+// wrong as says returns it: the commands that a text recommends do not name the
+// state, which whoever prints them for somebody elsewhere can add.
+func Marshal(v *View, says func(text string) string) ([]byte, error) {
 	var buf bytes.Buffer
 	w := printer{enc: jsontext.NewEncoder(&buf, jsontext.PreserveRawStrings(true)), says: says}
 	names := slices.Sorted(maps.Keys(v.declared.fields))
@@ -56,7 +57,7 @@ func Marshal(v *View, says func(error) string) ([]byte, error) {
 // A printer writes JSON and remembers the first error.
 type printer struct {
 	enc  *jsontext.Encoder
-	says func(error) string
+	says func(string) string // of what is wrong
 	err  error
 }
 
@@ -211,9 +212,9 @@ func (w *printer) owner(o *owner, pending bool) {
 		w.number("pending", uint64(o.Pending))
 	}
 	if o.PendingErr != nil {
-		w.text("pending_error", w.says(o.PendingErr))
+		w.text("pending_error", w.says(o.PendingErr.Error()))
 	}
 	if o.Err != nil {
-		w.text("error", w.says(o.Err))
+		w.text("error", w.says(o.Err.Error()))
 	}
 }

@@ -45,18 +45,6 @@ func (r *Reader) Watch(ctx context.Context) iter.Seq2[*View, error] {
 	return r.watch(ctx, func() (notices, error) { return notice.New() })
 }
 
-// WatchAs is [Reader.Watch] for views of another type, which typed makes of
-// them. With an error it is given nil. Generated code calls it.
-func WatchAs[V any](ctx context.Context, r *Reader, typed func(*View) V) iter.Seq2[V, error] {
-	return func(yield func(V, error) bool) {
-		for v, err := range r.Watch(ctx) {
-			if !yield(typed(v), err) {
-				return
-			}
-		}
-	}
-}
-
 const (
 	// burst is how long after one look the next one comes at the earliest:
 	// against writers that commit without a pause, looking at every commit

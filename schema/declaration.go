@@ -1,9 +1,13 @@
 package schema
 
 import (
+	"fmt"
 	"maps"
 	"slices"
+	"sync"
 	"time"
+
+	"github.com/go-json-experiment/json"
 )
 
 // A Declaration is what one owners.yaml says: which owners a state has and
@@ -144,4 +148,18 @@ func or[T ~string](v, otherwise T) T {
 		return otherwise
 	}
 	return v
+}
+
+// Embedded returns a function that parses text, a declaration as JSON, when it
+// is first called. All calls return the same Declaration, which nobody may
+// change. The function panics if text is no declaration; it is for generated
+// code.
+func Embedded(text string) func() *Declaration {
+	return sync.OnceValue(func() *Declaration {
+		d := new(Declaration)
+		if err := json.Unmarshal([]byte(text), d); err != nil {
+			panic(fmt.Sprintf("schema: the embedded declaration is damaged: %v", err))
+		}
+		return d
+	})
 }

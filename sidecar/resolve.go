@@ -113,14 +113,13 @@ func (w *Writer) hasPending(id string) (bool, error) {
 		return false, fmt.Errorf("%w: %w", ErrUnreadable, err)
 	}
 	defer a.Close()
-	f, err := a.ReadPatch(w.manifest.StateID, PatchName(id))
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	raw, err := a.ReadFile(PatchName(id), nil, MaxPatch)
+	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
-	case err != nil:
-		return false, fmt.Errorf("%w: %w", ErrUnreadable, err)
-	case errors.Is(f.Err, ErrUnreadable):
-		return false, f.Err
 	}
-	return f.Patch != nil, nil
+	if err != nil {
+		return false, fmt.Errorf("%w: %w", ErrUnreadable, err)
+	}
+	_, err = DecodePendingPatch(raw, PatchName(id), w.owner, w.manifest.StateID)
+	return err == nil, nil
 }

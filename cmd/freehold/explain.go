@@ -56,11 +56,9 @@ type explaining struct{ *explain.Explanation }
 // adviseIn puts the state's directory into the commands that the texts of e name.
 func (c *cli) adviseIn(e *explain.Explanation, dir string) {
 	says := func(text string) string { return c.standalone(text, dir) }
-	if e.Err != nil {
-		e.Error = says(withRemedies(e.Err))
-	}
+	e.Error = says(e.Error)
 	for i := range e.Unshown {
-		e.Unshown[i].Error = says(withRemedies(e.Unshown[i].Err))
+		e.Unshown[i].Error = says(e.Unshown[i].Error)
 	}
 	all := append(e.Dependencies, e.Freshness)
 	for _, l := range e.Chain {

@@ -14,7 +14,7 @@ const (
 	rawPrefix = "sidecar."
 )
 
-var rawTypes = []string{"Counter", "DependentCounter", "DependentMax", "DependentMin", "DependentValue", "Elements", "Entry", "Event", "Map", "Max", "Min", "Once", "Part", "Tx", "Value", "Writer"}
+var rawTypes = []string{"Counter", "DependentCounter", "DependentMax", "DependentMin", "DependentValue", "Entry", "Event", "Map", "Max", "Min", "Once", "Part", "Set", "Tx", "Value", "Writer"}
 
 // isRaw reports whether t is a raw type.
 func isRaw(t *types.TypeName) bool {

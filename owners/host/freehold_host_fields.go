@@ -9,8 +9,7 @@ import (
 	"github.com/freehold-dev/freehold/schema"
 )
 
-// What is below belongs to owner host: The daemon that the agent's other
-// programs talk to.
+// Fields of owner host: The daemon that the agent's other programs talk to.
 
 // Draining: Whether the host finishes what it does and takes nothing new.
 // Owner: host.

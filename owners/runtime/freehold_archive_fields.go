@@ -9,8 +9,8 @@ import (
 	"github.com/freehold-dev/freehold/schema"
 )
 
-// What is below belongs to owner archive: The program that takes the agent
-// from one phase to the next and keeps copies of what it leaves.
+// Fields of owner archive: The program that takes the agent from one phase to
+// the next and keeps copies of what it leaves.
 
 // LastRawArchiveAt: When the raw transcript was last archived. It only ever
 // gets later. Owner: archive.

@@ -9,7 +9,7 @@ import (
 	"github.com/freehold-dev/freehold/schema"
 )
 
-// What is below belongs to owner assistant: The assistant itself.
+// Fields of owner assistant: The assistant itself.
 
 // WaitingReason: What the assistant waits for; unset while it does not wait.
 // Owner: assistant.

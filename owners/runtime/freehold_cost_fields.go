@@ -11,8 +11,8 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// What is below belongs to owner cost: The hook that records what a turn has
-// cost when the turn ends.
+// Fields of owner cost: The hook that records what a turn has cost when the
+// turn ends.
 
 // ClosedAt: When that session was closed; unset while it is open. Owner:
 // cost.
@@ -32,21 +32,21 @@ func (v View) LastPromptTokens() reader.Field[uint64] {
 	return reader.FieldOf(v.v, "last_prompt_tokens", schema.Uint{})
 }
 
-// ObserveLastPromptTokens returns what the view holds of what
-// last_prompt_tokens depends on: last_context_reset_at. Take it before the
-// data is produced from which the value is computed, and commit the value
-// with it. It returns an error if the sidecar of an owner cannot be used.
+// ObserveLastPromptTokens returns the versions in v of the fields that
+// last_prompt_tokens depends on: last_context_reset_at. Observe them before
+// producing the data for a value, and commit the value with them. It returns
+// an error if the sidecar of an owner cannot be used.
 func (v View) ObserveLastPromptTokens() (LastPromptTokensSeen, error) {
 	seen, err := v.v.ObserveFor("last_prompt_tokens")
 	return LastPromptTokensSeen{seen}, err
 }
 
-// LastPromptTokensSeen is what was seen of what last_prompt_tokens depends
-// on, before a value of it was produced. It travels as text. The zero value
-// was never observed, and no value is committed with it.
+// LastPromptTokensSeen has observed versions of the fields that
+// last_prompt_tokens depends on. It travels as text. A commit with the zero
+// value fails with [sidecar.ErrNotObserved].
 type LastPromptTokensSeen struct{ ofLastPromptTokens sidecar.Seen }
 
-// Seen returns what was seen, without the type that says for which field.
+// Seen returns the versions without the type that names the field.
 func (s LastPromptTokensSeen) Seen() sidecar.Seen { return s.ofLastPromptTokens }
 
 // MarshalText implements [encoding.TextMarshaler].
@@ -55,8 +55,7 @@ func (s LastPromptTokensSeen) MarshalText() ([]byte, error) {
 }
 
 // UnmarshalText implements [encoding.TextUnmarshaler]. It returns
-// [sidecar.ErrNotObserved] for what does not tell of all that the field depends
-// on.
+// [sidecar.ErrNotObserved] unless text has versions of all these fields.
 func (s *LastPromptTokensSeen) UnmarshalText(text []byte) error {
 	return s.ofLastPromptTokens.UnmarshalFor(text, "last_context_reset_at")
 }
@@ -90,7 +89,7 @@ func (v View) Turns() reader.Map[TurnsEntry] {
 	return reader.MapOf(v.v, "turns", func(e reader.Entry) TurnsEntry { return TurnsEntry{e} })
 }
 
-// TurnsEntry is what turns has at a key: log_from and seen.
+// TurnsEntry has the members of turns at a key: log_from and seen.
 type TurnsEntry struct{ ofTurns reader.Entry }
 
 // LogFrom: How long the cost log was then; only rows beyond it are the

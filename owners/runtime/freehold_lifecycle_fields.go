@@ -9,8 +9,8 @@ import (
 	"github.com/freehold-dev/freehold/schema"
 )
 
-// What is below belongs to owner lifecycle: The programs that start the
-// agent's session, shut it down and notice that it ended.
+// Fields of owner lifecycle: The programs that start the agent's session,
+// shut it down and notice that it ended.
 
 // CreatedAt: When the session was set up. Owner: lifecycle.
 func (v View) CreatedAt() reader.Field[time.Time] {

@@ -9,8 +9,7 @@ import (
 	"github.com/freehold-dev/freehold/schema"
 )
 
-// What is below belongs to owner reset: The hooks that compact or clear the
-// agent's context.
+// Fields of owner reset: The hooks that compact or clear the agent's context.
 
 // Begun: The token of the reset that a session has begun and not ended, by
 // session. Owner: reset.
@@ -25,7 +24,7 @@ func (v View) ContextCleared() reader.Field[bool] {
 }
 
 // LastContextResetAt: When the context was last compacted or cleared. It is
-// the time at which the event was done last. Owner: reset.
+// the time at which the event was last done. Owner: reset.
 func (v View) LastContextResetAt() reader.Field[time.Time] {
 	return reader.FieldOf(v.v, "last_context_reset_at", schema.Time{})
 }

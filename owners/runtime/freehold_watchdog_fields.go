@@ -9,8 +9,8 @@ import (
 	"github.com/freehold-dev/freehold/schema"
 )
 
-// What is below belongs to owner watchdog: The process that decides whether
-// the agent must be restarted, and restarts it.
+// Fields of owner watchdog: The process that decides whether the agent must
+// be restarted, and restarts it.
 
 // LastDecision: What the guard decided at its last tick; only act makes it do
 // anything. Owner: watchdog.
@@ -56,8 +56,8 @@ func LastDecisionUnreadableResetStamp() LastDecision { return LastDecision{"unre
 // LastDecisionNoEntry is "no-entry".
 func LastDecisionNoEntry() LastDecision { return LastDecision{"no-entry"} }
 
-// ParseLastDecision is the inverse of String. It refuses all but act,
-// below-threshold, stale-entry, reset-under-way, unknown-entry,
+// ParseLastDecision is the inverse of String. It returns an error for all but
+// act, below-threshold, stale-entry, reset-under-way, unknown-entry,
 // aberrant-reading, no-reset-stamp, unreadable-reset-stamp and no-entry.
 func ParseLastDecision(s string) (LastDecision, error) {
 	switch s {
@@ -67,14 +67,14 @@ func ParseLastDecision(s string) (LastDecision, error) {
 	return LastDecision{}, fmt.Errorf("want %s, not %q", "act, below-threshold, stale-entry, reset-under-way, unknown-entry, aberrant-reading, no-reset-stamp, unreadable-reset-stamp or no-entry", s)
 }
 
-// String returns the text that stands in the sidecar; it is empty for none.
+// String returns the value's text in the sidecar, empty for the zero value.
 func (v LastDecision) String() string { return v.s }
 
 // MarshalText implements [encoding.TextMarshaler] with the text of String.
 func (v LastDecision) MarshalText() ([]byte, error) { return []byte(v.s), nil }
 
-// UnmarshalText implements [encoding.TextUnmarshaler]. The text of no value is
-// an error.
+// UnmarshalText implements [encoding.TextUnmarshaler]. It returns an error for
+// the text of no value.
 func (v *LastDecision) UnmarshalText(text []byte) (err error) {
 	*v, err = ParseLastDecision(string(text))
 	return err
@@ -90,8 +90,8 @@ func RestartReasonDeadProcess() RestartReason { return RestartReason{"dead-proce
 // RestartReasonPaneFrozen is "pane-frozen".
 func RestartReasonPaneFrozen() RestartReason { return RestartReason{"pane-frozen"} }
 
-// ParseRestartReason is the inverse of String. It refuses all but
-// dead-process and pane-frozen.
+// ParseRestartReason is the inverse of String. It returns an error for all
+// but dead-process and pane-frozen.
 func ParseRestartReason(s string) (RestartReason, error) {
 	switch s {
 	case "dead-process", "pane-frozen":
@@ -100,14 +100,14 @@ func ParseRestartReason(s string) (RestartReason, error) {
 	return RestartReason{}, fmt.Errorf("want %s, not %q", "dead-process or pane-frozen", s)
 }
 
-// String returns the text that stands in the sidecar; it is empty for none.
+// String returns the value's text in the sidecar, empty for the zero value.
 func (v RestartReason) String() string { return v.s }
 
 // MarshalText implements [encoding.TextMarshaler] with the text of String.
 func (v RestartReason) MarshalText() ([]byte, error) { return []byte(v.s), nil }
 
-// UnmarshalText implements [encoding.TextUnmarshaler]. The text of no value is
-// an error.
+// UnmarshalText implements [encoding.TextUnmarshaler]. It returns an error for
+// the text of no value.
 func (v *RestartReason) UnmarshalText(text []byte) (err error) {
 	*v, err = ParseRestartReason(string(text))
 	return err

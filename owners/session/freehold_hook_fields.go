@@ -9,8 +9,8 @@ import (
 	"github.com/freehold-dev/freehold/schema"
 )
 
-// What is below belongs to owner hook: The hook that puts facts and rules
-// into the session; many copies at once.
+// Fields of owner hook: The hook that puts facts and rules into the session;
+// many copies at once.
 
 // LookedUp: The turn in which the items were last looked up, found or not;
 // unset if nobody has finished doing so. Unit: turns. It only ever gets
@@ -20,8 +20,8 @@ func (v View) LookedUp() reader.Field[uint64] {
 }
 
 // PretoolFired: When, and by which copy of the hook, the items for the
-// session's first tool use were looked up. It is claimed at most once, for
-// good, and its value is the time of the claim. Owner: hook.
+// session's first tool use were looked up. At most one claim of it ever wins;
+// the value is the time of that claim. Owner: hook.
 func (v View) PretoolFired() reader.Field[time.Time] {
 	return reader.FieldOf(v.v, "pretool_fired", schema.Time{})
 }

@@ -9,16 +9,16 @@ import (
 	"github.com/freehold-dev/freehold/schema"
 )
 
-// What is below belongs to owner creator: Whatever makes skills and takes
-// them away.
+// Fields of owner creator: Whatever makes skills and takes them away.
 
-// Skills: The skills that the agent has, by name. Its keys belong to creator,
-// what is at them to creator, curator, tool and user. Owner: creator.
+// Skills: The skills that the agent has, by name. Owner creator decides the
+// keys; the members belong to creator, curator, tool and user. Owner:
+// creator.
 func (v View) Skills() reader.Map[SkillsEntry] {
 	return reader.MapOf(v.v, "skills", func(e reader.Entry) SkillsEntry { return SkillsEntry{e} })
 }
 
-// SkillsEntry is what skills has at a key: archived_at, created_at,
+// SkillsEntry has the members of skills at a key: archived_at, created_at,
 // created_by, last_patched_at, last_used_at, last_viewed_at, patch_count,
 // pinned, state, use_count and view_count.
 type SkillsEntry struct{ ofSkills reader.Entry }

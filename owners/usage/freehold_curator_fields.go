@@ -10,8 +10,8 @@ import (
 	"github.com/freehold-dev/freehold/schema"
 )
 
-// What is below belongs to owner curator: The program that puts skills away
-// which nobody uses.
+// Fields of owner curator: The program that puts skills away which nobody
+// uses.
 
 // ArchivedAt: When it was put away; unset while it is not. Owner: curator.
 func (e SkillsEntry) ArchivedAt() reader.Field[time.Time] {
@@ -36,8 +36,8 @@ func SkillsStateStale() SkillsState { return SkillsState{"stale"} }
 // SkillsStateArchived is "archived".
 func SkillsStateArchived() SkillsState { return SkillsState{"archived"} }
 
-// ParseSkillsState is the inverse of String. It refuses all but active, stale
-// and archived.
+// ParseSkillsState is the inverse of String. It returns an error for all but
+// active, stale and archived.
 func ParseSkillsState(s string) (SkillsState, error) {
 	switch s {
 	case "active", "stale", "archived":
@@ -46,14 +46,14 @@ func ParseSkillsState(s string) (SkillsState, error) {
 	return SkillsState{}, fmt.Errorf("want %s, not %q", "active, stale or archived", s)
 }
 
-// String returns the text that stands in the sidecar; it is empty for none.
+// String returns the value's text in the sidecar, empty for the zero value.
 func (v SkillsState) String() string { return v.s }
 
 // MarshalText implements [encoding.TextMarshaler] with the text of String.
 func (v SkillsState) MarshalText() ([]byte, error) { return []byte(v.s), nil }
 
-// UnmarshalText implements [encoding.TextUnmarshaler]. The text of no value is
-// an error.
+// UnmarshalText implements [encoding.TextUnmarshaler]. It returns an error for
+// the text of no value.
 func (v *SkillsState) UnmarshalText(text []byte) (err error) {
 	*v, err = ParseSkillsState(string(text))
 	return err

@@ -9,8 +9,8 @@ import (
 	"github.com/freehold-dev/freehold/schema"
 )
 
-// What is below belongs to owner tool: The tool by which the agent uses,
-// views and patches its skills; many at once.
+// Fields of owner tool: The tool by which the agent uses, views and patches
+// its skills; many at once.
 
 // LastPatchedAt: When it was last changed. It only ever gets later. Owner:
 // tool.

@@ -7,7 +7,7 @@ import (
 	"github.com/freehold-dev/freehold/schema"
 )
 
-// What is below belongs to owner user: The person whose agent it is.
+// Fields of owner user: The person whose agent it is.
 
 // Pinned: Whether the curator must leave the skill alone. Owner: user.
 func (e SkillsEntry) Pinned() reader.Field[bool] {

@@ -72,9 +72,7 @@ type Link struct {
 type PendingProblem struct {
 	Owner   string `json:"owner"`
 	Patches int    `json:"patches"`
-	Error   string `json:"error"` // the text of Err
-
-	Err error `json:"-"`
+	Error   string `json:"error"`
 }
 
 // An Origin is the source of a value, or of one owner's part of a map.
@@ -179,7 +177,7 @@ func parts(view *reader.View, field string) []Part {
 func Unshown(view *reader.View, field string) (all []PendingProblem) {
 	for _, owner := range view.Declaration().OwnersOf(field) {
 		if o, _ := view.Owner(owner); o.PendingErr != nil {
-			all = append(all, PendingProblem{o.Name, o.Pending, o.PendingErr.Error(), o.PendingErr})
+			all = append(all, PendingProblem{o.Name, o.Pending, o.PendingErr.Error()})
 		}
 	}
 	return all

@@ -281,15 +281,9 @@ func fail(t testing.TB, err error) {
 	panic(err)
 }
 
-// A Reader is a view package's Reader, whose views are of type V.
-type Reader[V any] interface {
-	View(context.Context) (V, error)
-	Close() error
-}
-
 // View returns a view of the state in dir, taken by a view package's Reader.
 // The test fails at once if there is none. View panics if t's Fatal returns.
-func View[R Reader[V], V any](t testing.TB, open func(dir string) (R, error), dir string) V {
+func View[V any](t testing.TB, open func(dir string) (*reader.Typed[V], error), dir string) V {
 	t.Helper()
 	r, err := open(dir)
 	if err != nil {
@@ -307,7 +301,7 @@ func View[R Reader[V], V any](t testing.TB, open func(dir string) (R, error), di
 const ID = "test"
 
 // ViewInstance is View for a state with instances: of the instance [ID] in dir.
-func ViewInstance[R Reader[V], V any](t testing.TB, open func(dir, id string) (R, error), dir string) V {
+func ViewInstance[V any](t testing.TB, open func(dir, id string) (*reader.Typed[V], error), dir string) V {
 	t.Helper()
-	return View(t, func(dir string) (R, error) { return open(dir, ID) }, dir)
+	return View(t, func(dir string) (*reader.Typed[V], error) { return open(dir, ID) }, dir)
 }

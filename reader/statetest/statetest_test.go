@@ -1,7 +1,6 @@
 package statetest_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/freehold-dev/freehold/reader"
 	"github.com/freehold-dev/freehold/reader/statetest"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
@@ -190,38 +190,34 @@ func TestASettingThatDoesNotFitEndsTheTest(t *testing.T) {
 	}
 }
 
-// fakeReader stands for a view package's Reader.
-type fakeReader struct{ dir string }
-
-func (r *fakeReader) View(context.Context) (string, error) {
-	if r.dir == "bad" {
-		return "", errors.New("no view")
+// openRaw opens a state as a view package does. In the directory "closed" the
+// Reader gives no view.
+func openRaw(dir string) (*reader.Typed[*reader.View], error) {
+	closed := filepath.Base(dir) == "closed"
+	if closed {
+		dir = filepath.Dir(dir)
 	}
-	return "view of " + r.dir, nil
-}
-
-func (r *fakeReader) Close() error { return nil }
-
-func openFake(dir string) (*fakeReader, error) {
-	if dir == "" {
-		return nil, errors.New("no state")
+	r, err := reader.OpenTyped(dir, nil, func(v *reader.View) *reader.View { return v })
+	if closed {
+		r.Close()
 	}
-	return &fakeReader{dir}, nil
+	return r, err
 }
 
 func TestViewIsTakenOrEndsTheTest(t *testing.T) {
-	if got := statetest.View(t, openFake, "here"); got != "view of here" {
-		t.Errorf("got %q", got)
+	dir := statetest.State(t, declaration(), []setting{name("x")})
+	if v := statetest.View(t, openRaw, dir); v.Declaration().State != declaration().State {
+		t.Errorf("got a view of %s", v.Declaration().State)
 	}
-	for dir, want := range map[string]string{"": "no state", "bad": "no view"} {
+	for dir, want := range map[string]string{t.TempDir(): "no state", filepath.Join(dir, "closed"): "closed"} {
 		r := &recorder{TB: t}
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			statetest.View(r, openFake, dir)
+			statetest.View(r, openRaw, dir)
 		}()
 		<-done
-		if r.fatal != want {
+		if !strings.Contains(r.fatal, want) {
 			t.Errorf("ended with %q, want %q", r.fatal, want)
 		}
 	}
@@ -259,11 +255,12 @@ func TestNoStateThatExistsIsWritten(t *testing.T) {
 }
 
 func TestNothingGoesOnAfterAFailure(t *testing.T) {
+	good := statetest.State(t, declaration(), []setting{name("x")})
 	for what, f := range map[string]func(t testing.TB){
 		"a value that cannot be encoded": func(t testing.TB) { statetest.State(t, declaration(), []setting{name("\xff"), name("x")}) },
 		"a value that does not fit":      func(t testing.TB) { statetest.State(t, declaration(), []setting{customers(1<<64 - 1), customers(1)}) },
-		"no state":                       func(t testing.TB) { statetest.View(t, openFake, "") },
-		"no view":                        func(t testing.TB) { statetest.View(t, openFake, "bad") },
+		"no state":                       func(t testing.TB) { statetest.View(t, openRaw, t.Name()) },
+		"no view":                        func(t testing.TB) { statetest.View(t, openRaw, filepath.Join(good, "closed")) },
 	} {
 		if with := panics(func() { f(stubborn{t, t.TempDir()}) }); with == nil {
 			t.Errorf("%s: it went on", what)

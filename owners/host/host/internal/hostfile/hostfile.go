@@ -26,9 +26,9 @@ type Writer struct{ w *sidecar.Writer }
 
 // Open returns a Writer for the state in dir; o may be nil. It takes the
 // owner's lease and begins an epoch; it returns [sidecar.ErrBusy] while
-// another process holds the lease. It returns [sidecar.ErrNoState] if dir
-// holds no state, and [sidecar.ErrDeclaration] if the state was made from a
-// declaration that contradicts this one.
+// another process holds the lease. It returns store.NoState if dir holds no
+// state, and [sidecar.ErrDeclaration] if the state's declaration contradicts
+// this one.
 func Open(ctx context.Context, dir string, o *sidecar.Options) (*Writer, error) {
 	w, err := sidecar.Open(ctx, dir, host.Declaration(), "host", o)
 	if err != nil {
@@ -37,21 +37,21 @@ func Open(ctx context.Context, dir string, o *sidecar.Options) (*Writer, error) 
 	return &Writer{w}, nil
 }
 
-// Update calls fn at most once, with the fields as they are now, and commits
-// what it changed, all or nothing. It waits 250ms for other processes, unless
-// the options say otherwise, then returns [sidecar.ErrBusy]. It returns
-// [sidecar.ErrForeign] if another hand has edited the sidecar. It returns
+// Update calls fn at most once, with the current fields, and commits its
+// changes, all or nothing. It waits 250ms for other processes, unless the
+// options say otherwise, then returns [sidecar.ErrBusy]. It returns
+// store.Foreign if another hand has edited the sidecar. It returns
 // [sidecar.ErrFenced] once another process has the lease. After an error
-// nothing has changed, unless it is [sidecar.ErrIndeterminate].
+// nothing has changed, unless the error is [sidecar.ErrIndeterminate].
 func (w *Writer) Update(ctx context.Context, fn func(Tx) error) (sidecar.Commit, error) {
 	return w.w.Update(ctx, func(tx *sidecar.Tx) error { return fn(Tx{tx}) })
 }
 
-// Close ends the Writer once its Updates are done, and gives the lease back.
+// Close ends the Writer after its last Update. It also gives the lease back.
 // Closing again is harmless.
 func (w *Writer) Close() error { return w.w.Close() }
 
-// A Tx is one commit in the making, good until the function given to Update
+// A Tx is one commit in the making, valid until the function given to Update
 // returns. A Tx kept longer panics, and so does the zero Tx.
 type Tx struct{ tx *sidecar.Tx }
 

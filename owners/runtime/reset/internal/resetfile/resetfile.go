@@ -24,8 +24,8 @@ const _ = sidecar.GeneratedAPI1
 type Writer struct{ w *sidecar.Writer }
 
 // Open returns a Writer for the state in dir; o may be nil. It returns
-// [sidecar.ErrNoState] if dir holds no state, and [sidecar.ErrDeclaration] if
-// the state was made from a declaration that contradicts this one.
+// store.NoState if dir holds no state, and [sidecar.ErrDeclaration] if the
+// state's declaration contradicts this one.
 func Open(ctx context.Context, dir string, o *sidecar.Options) (*Writer, error) {
 	w, err := sidecar.Open(ctx, dir, runtime.Declaration(), "reset", o)
 	if err != nil {
@@ -34,27 +34,26 @@ func Open(ctx context.Context, dir string, o *sidecar.Options) (*Writer, error) 
 	return &Writer{w}, nil
 }
 
-// Update calls fn at most once, with the fields as they are now, and commits
-// what it changed, all or nothing. It waits 250ms for other processes, unless
-// the options say otherwise, then returns [sidecar.ErrBusy]. It returns
-// [sidecar.ErrForeign] if another hand has edited the sidecar. After an error
-// nothing has changed, unless it is [sidecar.ErrIndeterminate].
+// Update calls fn at most once, with the current fields, and commits its
+// changes, all or nothing. It waits 250ms for other processes, unless the
+// options say otherwise, then returns [sidecar.ErrBusy]. It returns
+// store.Foreign if another hand has edited the sidecar. After an error
+// nothing has changed, unless the error is [sidecar.ErrIndeterminate].
 func (w *Writer) Update(ctx context.Context, fn func(Tx) error) (sidecar.Commit, error) {
 	return w.w.Update(ctx, func(tx *sidecar.Tx) error { return fn(Tx{tx}) })
 }
 
-// Close ends the Writer once its Updates are done. Closing again is harmless.
+// Close ends the Writer after its last Update. Closing again is harmless.
 func (w *Writer) Close() error { return w.w.Close() }
 
-// LastContextResetAt: When the context was last compacted or cleared. Begin
-// it before it has its effect, and end it with Done after that: in between,
-// and for good if the process dies there, everybody sees that nobody can
-// tell.
+// LastContextResetAt: When the context was last compacted or cleared. Call
+// Begin before the effect and Done after it: in between, and after a crash in
+// between, readers see the event as open.
 func (w *Writer) LastContextResetAt() sidecar.Event {
 	return sidecar.EventOf(w.w, "last_context_reset_at")
 }
 
-// A Tx is one commit in the making, good until the function given to Update
+// A Tx is one commit in the making, valid until the function given to Update
 // returns. A Tx kept longer panics, and so does the zero Tx.
 type Tx struct{ tx *sidecar.Tx }
 

@@ -23,12 +23,11 @@ const _ = sidecar.GeneratedAPI1
 // turns. It is safe for concurrent use by many goroutines.
 type Writer struct{ w *sidecar.Writer }
 
-// Open returns a Writer for the instance of the state in dir whose session_id
-// is id; o may be nil. With the option Create it makes the instance if there
-// is none. It returns [sidecar.ErrInstance] if id is empty or cannot be one,
-// [sidecar.ErrNoState] if there is no such instance, and
-// [sidecar.ErrDeclaration] if the state was made from a declaration that
-// contradicts this one.
+// Open returns a Writer for the instance of the state in dir with the
+// session_id id; o may be nil. With the option Create it makes a missing
+// instance. It returns [sidecar.ErrInstance] if id is no valid id,
+// store.NoState if there is no such instance, and [sidecar.ErrDeclaration] if
+// the state's declaration contradicts this one.
 func Open(ctx context.Context, dir, id string, o *sidecar.Options) (*Writer, error) {
 	w, err := sidecar.OpenInstance(ctx, dir, id, session.Declaration(), "hook", o)
 	if err != nil {
@@ -37,16 +36,16 @@ func Open(ctx context.Context, dir, id string, o *sidecar.Options) (*Writer, err
 	return &Writer{w}, nil
 }
 
-// Update calls fn at most once, with the fields as they are now, and commits
-// what it changed, all or nothing. It waits 2s for other processes, unless
-// the options say otherwise, then returns [sidecar.ErrBusy]. It returns
-// [sidecar.ErrForeign] if another hand has edited the sidecar. After an error
-// nothing has changed, unless it is [sidecar.ErrIndeterminate].
+// Update calls fn at most once, with the current fields, and commits its
+// changes, all or nothing. It waits 2s for other processes, unless the
+// options say otherwise, then returns [sidecar.ErrBusy]. It returns
+// store.Foreign if another hand has edited the sidecar. After an error
+// nothing has changed, unless the error is [sidecar.ErrIndeterminate].
 func (w *Writer) Update(ctx context.Context, fn func(Tx) error) (sidecar.Commit, error) {
 	return w.w.Update(ctx, func(tx *sidecar.Tx) error { return fn(Tx{tx}) })
 }
 
-// Close ends the Writer once its Updates are done. Closing again is harmless.
+// Close ends the Writer after its last Update. Closing again is harmless.
 func (w *Writer) Close() error { return w.w.Close() }
 
 // PretoolFired: When, and by which copy of the hook, the items for the
@@ -55,7 +54,7 @@ func (w *Writer) PretoolFired() sidecar.Once {
 	return sidecar.OnceOf(w.w, "pretool_fired")
 }
 
-// A Tx is one commit in the making, good until the function given to Update
+// A Tx is one commit in the making, valid until the function given to Update
 // returns. A Tx kept longer panics, and so does the zero Tx.
 type Tx struct{ tx *sidecar.Tx }
 

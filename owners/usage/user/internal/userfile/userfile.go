@@ -24,8 +24,8 @@ const _ = sidecar.GeneratedAPI1
 type Writer struct{ w *sidecar.Writer }
 
 // Open returns a Writer for the state in dir; o may be nil. It returns
-// [sidecar.ErrNoState] if dir holds no state, and [sidecar.ErrDeclaration] if
-// the state was made from a declaration that contradicts this one.
+// store.NoState if dir holds no state, and [sidecar.ErrDeclaration] if the
+// state's declaration contradicts this one.
 func Open(ctx context.Context, dir string, o *sidecar.Options) (*Writer, error) {
 	w, err := sidecar.Open(ctx, dir, usage.Declaration(), "user", o)
 	if err != nil {
@@ -34,19 +34,19 @@ func Open(ctx context.Context, dir string, o *sidecar.Options) (*Writer, error) 
 	return &Writer{w}, nil
 }
 
-// Update calls fn at most once, with the fields as they are now, and commits
-// what it changed, all or nothing. It waits 250ms for other processes, unless
-// the options say otherwise, then returns [sidecar.ErrBusy]. It returns
-// [sidecar.ErrForeign] if another hand has edited the sidecar. After an error
-// nothing has changed, unless it is [sidecar.ErrIndeterminate].
+// Update calls fn at most once, with the current fields, and commits its
+// changes, all or nothing. It waits 250ms for other processes, unless the
+// options say otherwise, then returns [sidecar.ErrBusy]. It returns
+// store.Foreign if another hand has edited the sidecar. After an error
+// nothing has changed, unless the error is [sidecar.ErrIndeterminate].
 func (w *Writer) Update(ctx context.Context, fn func(Tx) error) (sidecar.Commit, error) {
 	return w.w.Update(ctx, func(tx *sidecar.Tx) error { return fn(Tx{tx}) })
 }
 
-// Close ends the Writer once its Updates are done. Closing again is harmless.
+// Close ends the Writer after its last Update. Closing again is harmless.
 func (w *Writer) Close() error { return w.w.Close() }
 
-// A Tx is one commit in the making, good until the function given to Update
+// A Tx is one commit in the making, valid until the function given to Update
 // returns. A Tx kept longer panics, and so does the zero Tx.
 type Tx struct{ tx *sidecar.Tx }
 
@@ -54,14 +54,14 @@ type Tx struct{ tx *sidecar.Tx }
 // at version v.
 func (tx Tx) IfVersion(v sidecar.Version) { tx.tx.IfVersion(v) }
 
-// Skills: The skills that the agent has, by name. Its keys belong to creator,
-// what is at them to creator, curator, tool and user. At a key that creator
-// has not created the Update fails with [sidecar.ErrNoKey].
+// Skills: The skills that the agent has, by name. Owner creator decides the
+// keys; the members belong to creator, curator, tool and user. At a key that
+// creator has not created the Update fails with [sidecar.ErrNoKey].
 func (tx Tx) Skills() sidecar.Part[SkillsEntry] {
 	return sidecar.PartOf(tx.tx, "skills", func(e sidecar.Entry) SkillsEntry { return SkillsEntry{e} })
 }
 
-// SkillsEntry is what owner user has at a key of skills: pinned.
+// SkillsEntry has the members of skills at a key that belong to user: pinned.
 type SkillsEntry struct{ ofSkills sidecar.Entry }
 
 // Pinned: Whether the curator must leave the skill alone.

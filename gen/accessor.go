@@ -9,12 +9,25 @@ import (
 	"github.com/freehold-dev/freehold/schema/declare"
 )
 
-// A spelling is how a package spells the Go type of a value, and its codec.
+// A spelling is a package's Go code for the type of a value, and for its codec.
 type spelling struct{ Type, Codec string }
 
-// spell returns the spelling of a value like spec, for which a Go type is
-// called name if it needs one. view is the view package's name and a dot, or
-// empty in that package itself.
+// spellings has all types but lists, and enums and records, which have a Go
+// type each.
+var spellings = map[schema.Type]spelling{
+	schema.TypeBool:     {"bool", "schema.Bool{}"},
+	schema.TypeInt:      {"int64", "schema.Int{}"},
+	schema.TypeUint:     {"uint64", "schema.Uint{}"},
+	schema.TypeFloat:    {"float64", "schema.Float{}"},
+	schema.TypeDecimal:  {"decimal.Decimal", "schema.Decimal{}"},
+	schema.TypeString:   {"string", "schema.String{}"},
+	schema.TypeTime:     {"time.Time", "schema.Time{}"},
+	schema.TypeDuration: {"time.Duration", "schema.Duration{}"},
+	schema.TypeJSON:     {"jsontext.Value", "schema.JSON{}"},
+}
+
+// spell returns the spelling of a value like spec. A generated type has the
+// name name and, in other packages, the prefix view.
 func spell(view, name string, spec schema.Field) spelling {
 	switch spec.Type {
 	case schema.TypeEnum:
@@ -25,53 +38,49 @@ func spell(view, name string, spec schema.Field) spelling {
 		of := spell(view, declare.GoElementName(name, *spec.Of), *spec.Of)
 		return spelling{"[]" + of.Type, "schema.ListOf(" + of.Codec + ")"}
 	}
-	return spelling{goTypes[spec.Type].name, goTypes[spec.Type].codec}
+	return spellings[spec.Type]
 }
 
-// value is the spelling of f's value; of a map, of what it has at a key if that
-// is no record; of a set, of an element.
-func (f field) value() spelling {
+// valueSpec describes f's value; of a map without a record, the value at a key.
+func (f field) valueSpec() schema.Field {
 	if f.spec.Value != nil {
-		return spell(f.view, f.typeName, *f.spec.Value)
+		return *f.spec.Value
 	}
-	return spell(f.view, f.typeName, f.spec)
+	return f.spec
 }
 
-// Type and Codec are those of f's value.
-func (f field) Type() string  { return f.value().Type }
-func (f field) Codec() string { return f.value().Codec }
+// Type and Codec are those of f's value; of a set, of an element.
+func (f field) Type() string  { return spell(f.view, f.typeName, f.valueSpec()).Type }
+func (f field) Codec() string { return spell(f.view, f.typeName, f.valueSpec()).Codec }
 
 // IsMap, IsSet and IsRecordMap tell kinds of field apart.
 func (f field) IsMap() bool       { return f.spec.EffectiveKind() == schema.Map }
 func (f field) IsSet() bool       { return f.spec.EffectiveKind() == schema.Set }
 func (f field) IsRecordMap() bool { return f.IsMap() && f.spec.Value == nil }
 
-// OnWriter reports whether the accessor is a method of the Writer, not of the Tx,
-// and WriteType which of the two it is.
+// OnWriter reports whether the accessor is a method of the Writer, not of Tx.
 func (f field) OnWriter() bool { return f.spec.EffectiveKind().OnWriter() }
 
-func (f field) WriteType() string {
-	if f.OnWriter() {
-		return "Writer"
-	}
-	return "Tx"
-}
-
-// Entry is the name of the Go type of what a map has at a key. Its one field
-// has a name of its own, so that Go converts no map's entry into another's.
+// Entry is the name of the Go type of a map's entry. Its one field has a name
+// of its own, so that Go converts no map's entry into another's.
 func (f field) Entry() string      { return declare.GoEntryName(f.Go) }
 func (f field) EntryField() string { return "of" + f.Go }
 
-// handle is the type in package sidecar that a member of f's kind has; its
-// constructors have the same name and "Of" or "In".
-func (f field) handle() string {
-	if f.spec.Value != nil {
-		return handles[f.spec.Value.EffectiveKind()]
-	}
-	return handles[f.spec.EffectiveKind()]
+// handles has the type in package sidecar for each kind. Its constructors have
+// the same name and "Of" or "In".
+var handles = map[schema.Kind]string{
+	schema.Value:   "Value",
+	schema.Max:     "Max",
+	schema.Min:     "Min",
+	schema.Counter: "Counter",
+	schema.Once:    "Once",
+	schema.Event:   "Event",
+	schema.Set:     "Set",
 }
 
-// Handle is the type of what a writer's accessor returns.
+func (f field) handle() string { return handles[f.valueSpec().EffectiveKind()] }
+
+// Handle is the type of a writer's accessor.
 func (f field) Handle() string {
 	switch {
 	case f.OnWriter():
@@ -94,31 +103,31 @@ func (f field) inner() string {
 }
 
 // Dependent reports whether the field is computed from others. Seen is the name
-// of the Go type of what was seen of them, and Observe that of the method by
-// which a view makes one. SeenField is the only field of that type: it is called
-// after the type, so that a token does not even convert into that of another
-// field which depends on the same.
+// of the Go type of the versions observed of those, and Observe that of the
+// method that returns them. The one field of the type has a name of its own, so
+// that Go does not convert the token of another field.
 func (f field) Dependent() bool   { return f.spec.Dependent() }
 func (f field) Seen() string      { return declare.GoSeenName(f.Go) }
 func (f field) Observe() string   { return declare.GoObserveName(f.Go) }
 func (f field) SeenField() string { return "of" + f.Go }
 
-// Before and Unobserved are the settings, for tests, of a value that was
-// overtaken and of one whose writer did not say what it had seen.
+// Before and Unobserved are settings, for tests, of a value that was overtaken
+// and of one with nothing observed.
 func (f field) Before() string     { return declare.GoBeforeName(f.Go) }
 func (f field) Unobserved() string { return declare.GoUnobservedName(f.Go) }
 
-// Dependencies names what the field depends on, as arguments and in a sentence.
+// Dependencies lists the fields that f depends on as arguments, DependencyList
+// in a sentence.
 func (f field) Dependencies() string {
-	quoted := make([]string, len(f.spec.DependsOn))
-	for i, name := range f.spec.DependsOn {
-		quoted[i] = strconv.Quote(name)
+	var quoted []string
+	for _, name := range f.spec.DependsOn {
+		quoted = append(quoted, strconv.Quote(name))
 	}
 	return strings.Join(quoted, ", ")
 }
 func (f field) DependencyList() string { return enumerate(f.spec.DependsOn, "and") }
 
-// Write is what a writer's accessor returns, of the transaction tx or the writer
+// Write is the body of a writer's accessor, of the transaction tx or the writer
 // w.
 func (f field) Write() string {
 	name := strconv.Quote(f.Name)
@@ -126,23 +135,22 @@ func (f field) Write() string {
 	case f.OnWriter():
 		return fmt.Sprintf("sidecar.%sOf(w.w, %s)", f.handle(), name)
 	case f.IsRecordMap():
-		maker := map[bool]string{true: "MapOf", false: "PartOf"}[f.Decides()]
-		return fmt.Sprintf("sidecar.%s(tx.tx, %s, func(e sidecar.Entry) %s { return %[3]s{e} })", maker, name, f.Entry())
+		maker, _, _ := strings.Cut(f.Handle(), "[")
+		return fmt.Sprintf("%sOf(tx.tx, %s, func(e sidecar.Entry) %s { return %[3]s{e} })", maker, name, f.Entry())
 	case f.IsMap():
 		return fmt.Sprintf("sidecar.MapOf(tx.tx, %s, func(e sidecar.Entry) %s { return sidecar.%sIn(e, \"\", %s) })", name, f.inner(), f.handle(), f.Codec())
-	}
-	if f.Dependent() {
+	case f.Dependent():
 		return fmt.Sprintf("sidecar.Dependent%sOf[%s](tx.tx, %s, %s)", f.handle(), f.view+f.Seen(), name, f.Codec())
 	}
 	return fmt.Sprintf("sidecar.%sOf(tx.tx, %s, %s)", f.handle(), name, f.Codec())
 }
 
-// WriteIn is what the accessor of a member returns, of the entry e.
+// WriteIn is the body of a member's accessor, of the entry e.
 func (f field) WriteIn(entry string) string {
 	return fmt.Sprintf("sidecar.%sIn(e.%s, %q, %s)", f.handle(), entry, f.Name, f.Codec())
 }
 
-// Shown is the type of what a view's accessor returns.
+// Shown is the type of a view's accessor.
 func (f field) Shown() string {
 	switch {
 	case f.IsRecordMap():
@@ -155,7 +163,7 @@ func (f field) Shown() string {
 	return "reader.Field[" + f.Type() + "]"
 }
 
-// Read is what a view's accessor returns, of the view v.
+// Read is the body of a view's accessor, of the view v.
 func (f field) Read() string {
 	name := strconv.Quote(f.Name)
 	switch {
@@ -169,7 +177,7 @@ func (f field) Read() string {
 	return fmt.Sprintf("reader.FieldOf(v.v, %s, %s)", name, f.Codec())
 }
 
-// ReadIn is what the accessor of a member returns, of the entry e.
+// ReadIn is the body of a member's accessor, of the entry e.
 func (f field) ReadIn(entry string) string {
 	return fmt.Sprintf("reader.FieldIn(e.%s, %q, %s)", entry, f.Name, f.Codec())
 }
@@ -200,8 +208,8 @@ func (f field) Put() string {
 	return "statetest.Put(" + name + ", " + f.Codec() + ", v)"
 }
 
-// Setting is the name of the setting of a member of the map whose Go name is
-// whole, and PutAt what it returns.
+// Setting is the name of the setting of a member of the map with the Go name
+// whole, and PutAt its body.
 func (f field) Setting(whole string) string { return declare.GoMemberName(whole, f.Name, f.spec) }
 func (f field) PutAt(field string) string {
 	return fmt.Sprintf("statetest.PutAt(%q, key, %q, %s, v)", field, f.Name, f.Codec())
