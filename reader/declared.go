@@ -5,6 +5,7 @@ import (
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // declared is what a manifest says, in the form in which views use it. It is
@@ -55,7 +56,7 @@ func declare(m *schema.Manifest, built *schema.Declaration) (*declared, error) {
 	}
 	d.owners = d.declaration.OwnerNames()
 	for i, owner := range d.owners {
-		if made := sidecar.Upgraded(m, owner); !made.IsZero() {
+		if made := store.Upgraded(m, owner); !made.IsZero() {
 			d.upgraded[i] = made
 		}
 		for _, name := range d.declaration.Owners[owner].FieldNames() {

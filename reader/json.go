@@ -16,13 +16,12 @@ import (
 // set, in the digits and escapes in which they are stored, each field's
 // provenance, each owner's status. Equal views give equal bytes.
 func (v *View) MarshalJSON() ([]byte, error) {
-	return Marshal(v, func(text string) string { return text })
+	return Marshal(v, error.Error)
 }
 
-// Marshal returns v as [View.MarshalJSON] does, with each text about what is
-// wrong as says returns it: the commands that a text recommends do not name the
-// state, which whoever prints them for somebody elsewhere can add.
-func Marshal(v *View, says func(text string) string) ([]byte, error) {
+// Marshal returns v as [View.MarshalJSON] does, with says(err) as the text of
+// each error: a command adds the remedy.
+func Marshal(v *View, says func(error) string) ([]byte, error) {
 	var buf bytes.Buffer
 	w := printer{enc: jsontext.NewEncoder(&buf, jsontext.PreserveRawStrings(true)), says: says}
 	names := slices.Sorted(maps.Keys(v.declared.fields))
@@ -57,7 +56,7 @@ func Marshal(v *View, says func(text string) string) ([]byte, error) {
 // A printer writes JSON and remembers the first error.
 type printer struct {
 	enc  *jsontext.Encoder
-	says func(string) string // of what is wrong
+	says func(error) string
 	err  error
 }
 
@@ -212,9 +211,9 @@ func (w *printer) owner(o *owner, pending bool) {
 		w.number("pending", uint64(o.Pending))
 	}
 	if o.PendingErr != nil {
-		w.text("pending_error", w.says(o.PendingErr.Error()))
+		w.text("pending_error", w.says(o.PendingErr))
 	}
 	if o.Err != nil {
-		w.text("error", w.says(o.Err.Error()))
+		w.text("error", w.says(o.Err))
 	}
 }

@@ -67,7 +67,7 @@ func (w *Writer) current() error {
 		return err
 	}
 	w.text, w.folds = now.Text, now.Declaration.Owners[w.owner].Defers()
-	w.upgraded = Upgraded(now, w.owner)
+	w.upgraded = store.Upgraded(now, w.owner)
 	return nil
 }
 

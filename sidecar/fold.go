@@ -79,31 +79,27 @@ func (b *batch) readPending(names []string) (fresh []*PendingPatch, err error) {
 			b.fold.done = append(b.fold.done, name)
 			continue
 		}
-		raw, err := b.fold.pending.ReadFile(name, nil, MaxPatch)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if errors.Is(err, store.ErrFlooded) {
+		f, err := b.fold.pending.ReadPatch(b.w.manifest.StateID, name)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
 			return nil, err
+		case f.Err != nil:
+			b.noteStuck(name, f.Err)
+		default:
+			fresh = append(fresh, f.Patch)
 		}
-		var p *PendingPatch
-		if err == nil {
-			p, err = DecodePendingPatch(raw, name, b.w.owner, b.w.manifest.StateID)
-		} else {
-			err = store.WithRemedy(err, store.Remedy{Note: "look at it and move it away"})
-		}
-		if err != nil {
-			b.stick(name, err)
-			continue
-		}
-		fresh = append(fresh, p)
 	}
 	return fresh, nil
 }
 
 // stick notes that the patch in the file name stays where it is.
 func (b *batch) stick(name string, err error) {
-	err = fmt.Errorf("%s: not folded: %w", b.fold.pending.Path(name), err)
+	b.noteStuck(name, fmt.Errorf("%s: not folded: %w", b.fold.pending.Path(name), err))
+}
+
+// noteStuck notes err, the reason why the patch in the file name stays.
+func (b *batch) noteStuck(name string, err error) {
 	if b.fold.stuck == nil {
 		b.fold.stuck = err
 	}

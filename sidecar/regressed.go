@@ -2,57 +2,23 @@ package sidecar
 
 import (
 	"iter"
-	"maps"
-	"slices"
 
-	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/document"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
-// observers returns the owners whose fields depend on those of owner. What they
-// have observed shows whether owner's sidecar was put back.
-func observers(d *schema.Declaration, owner string) map[string]*neighbour {
-	var all map[string]*neighbour
-	for _, other := range d.OwnerNames() {
-		if slices.Contains(d.OwnersBelow(other), owner) {
-			if all == nil {
-				all = map[string]*neighbour{}
-			}
-			all[other] = new(neighbour)
-		}
-	}
-	return all
-}
-
-// Upgraded returns the version of owner's sidecar that an upgrade of the state
-// has written last, as the manifest remembers it; zero if it remembers none.
-func Upgraded(m *schema.Manifest, owner string) (v Version) {
-	_ = v.UnmarshalText([]byte(m.Upgraded[owner])) // a manifest holds none that are wrong
-	return v
-}
-
-// sightings returns what the manifest remembers of this owner's sidecar, and what
-// others have observed of its fields, as their sidecars stand. Those are read
-// without a lock; whatever they had seen by then was published before, and so is
-// no newer than the owner's sidecar under its lock. A sidecar that cannot be used
-// vouches for nothing.
-func (w *Writer) sightings() iter.Seq[document.Sighting] {
-	return func(yield func(document.Sighting) bool) {
-		if !w.upgraded.IsZero() && !yield(document.Sighting{Version: w.upgraded}) {
-			return
-		}
-		for _, owner := range slices.Sorted(maps.Keys(w.observers)) {
-			doc, err := w.lookAt(owner, w.observers[owner]).Doc()
-			if err != nil {
-				continue
-			}
-			for s := range doc.Sightings() {
-				if whose, _ := w.manifest.Declaration.OwnerOf(s.Of); whose == w.owner && !yield(s) {
-					return
-				}
+// sightings returns the versions of this owner's sidecar that an upgrade has
+// written or that observers have seen, as their sidecars stand. Those are read
+// without a lock; a version that they have seen was published before, and so is
+// no newer than the owner's sidecar under its lock.
+func (w *Writer) sightings() iter.Seq[store.Sighting] {
+	return store.SightingsOf(&w.manifest.Declaration, w.owner, w.upgraded, func(yield func(*store.Owner) bool) {
+		for _, source := range w.observers {
+			if !yield(source.Read()) {
+				return
 			}
 		}
-	}
+	})
 }
 
 // regressed returns an error that wraps [ErrRegressed] if base, which was read

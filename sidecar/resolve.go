@@ -113,13 +113,14 @@ func (w *Writer) hasPending(id string) (bool, error) {
 		return false, fmt.Errorf("%w: %w", ErrUnreadable, err)
 	}
 	defer a.Close()
-	raw, err := a.ReadFile(PatchName(id), nil, MaxPatch)
-	if errors.Is(err, fs.ErrNotExist) {
+	f, err := a.ReadPatch(w.manifest.StateID, PatchName(id))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return false, nil
-	}
-	if err != nil {
+	case err != nil:
 		return false, fmt.Errorf("%w: %w", ErrUnreadable, err)
+	case errors.Is(f.Err, ErrUnreadable):
+		return false, f.Err
 	}
-	_, err = DecodePendingPatch(raw, PatchName(id), w.owner, w.manifest.StateID)
-	return err == nil, nil
+	return f.Patch != nil, nil
 }

@@ -55,8 +55,8 @@ type Writer struct {
 	rules      *apply.Rules
 	keysOwners map[string]*neighbour
 	// observers are the owners whose fields depend on this one's.
-	observers map[string]*neighbour
-	upgraded  Version // see [Upgraded]
+	observers []*store.Source
+	upgraded  Version // see [store.Upgraded]
 	program   string
 	wait      time.Duration
 	clock     func() time.Time
@@ -177,8 +177,10 @@ func (w *Writer) open(ctx context.Context, d *schema.Declaration, o *Options) (e
 	w.source = w.dir.Source(w.manifest, w.owner)
 	w.rules = rulesOf(w.manifest, w.owner, w.known)
 	w.keysOwners = keysOwners(&w.manifest.Declaration, w.owner)
-	w.observers = observers(&w.manifest.Declaration, w.owner)
-	w.upgraded = Upgraded(w.manifest, w.owner)
+	for _, observer := range store.Observers(&w.manifest.Declaration, w.owner) {
+		w.observers = append(w.observers, w.dir.Source(w.manifest, observer))
+	}
+	w.upgraded = store.Upgraded(w.manifest, w.owner)
 	switch w.wait = o.Wait; {
 	case o.Wait == 0:
 		w.wait = w.known.EffectiveWait() // how long this program waits is its own affair

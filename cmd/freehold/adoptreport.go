@@ -43,7 +43,7 @@ func (r *adoptReport) take(plan *adopt.Plan, done *adopt.Report, says func(text 
 			Imported: append([]adopt.Item{}, o.Imported...), Kept: append([]adopt.Kept{}, o.Kept...), Same: o.Same,
 		}
 		if o.Err != nil {
-			owner.Error = says(o.Err.Error())
+			owner.Error = says(withRemedies(o.Err))
 		}
 		r.Owners = append(r.Owners, owner)
 	}

@@ -56,9 +56,11 @@ type explaining struct{ *explain.Explanation }
 // adviseIn puts the state's directory into the commands that the texts of e name.
 func (c *cli) adviseIn(e *explain.Explanation, dir string) {
 	says := func(text string) string { return c.standalone(text, dir) }
-	e.Error = says(e.Error)
+	if e.Err != nil {
+		e.Error = says(withRemedies(e.Err))
+	}
 	for i := range e.Unshown {
-		e.Unshown[i].Error = says(e.Unshown[i].Error)
+		e.Unshown[i].Error = says(withRemedies(e.Unshown[i].Err))
 	}
 	all := append(e.Dependencies, e.Freshness)
 	for _, l := range e.Chain {

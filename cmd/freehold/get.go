@@ -108,7 +108,7 @@ func (g *get) show(ctx context.Context, path []string) error {
 // unshown returns the warning about pending patches that a view does not show.
 func unshown(field string, p explain.PendingProblem) string {
 	return fmt.Sprintf("%s may have another value: owner %s has %s, not all of which can be shown: %s",
-		field, p.Owner, count(p.Patches, "pending patch", "pending patches"), onOneLine(p.Error))
+		field, p.Owner, count(p.Patches, "pending patch", "pending patches"), onOneLine(withRemedies(p.Err)))
 }
 
 // fresh is the negative answer if a field is not fresh.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // hold holds owner's lease while the command runs.
@@ -50,7 +51,12 @@ func (h *holding) hold(ctx context.Context, owner string, command []string) (err
 }
 
 // notice tells what stops nothing.
-func (c *cli) notice(err error) { c.hint(err.Error()) }
+func (c *cli) notice(err error) {
+	c.hint(err.Error())
+	for _, r := range store.Remedies(err) {
+		c.hint(remedyText(r))
+	}
+}
 
 // A charge is a command that runs under a lease, and what may come meanwhile.
 type charge struct {

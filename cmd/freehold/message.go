@@ -8,6 +8,7 @@ import (
 
 	"github.com/freehold-dev/freehold/schema/declare"
 	"github.com/freehold-dev/freehold/sidecar/adopt"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // hinted is an error with advice that is not part of its sentence.
@@ -44,6 +45,33 @@ func (c *cli) complain(err error) {
 	if h, ok := errors.AsType[hinted](err); ok {
 		c.hint(h.hint)
 	}
+	for _, r := range store.Remedies(err) {
+		c.hint(remedyText(r))
+	}
+}
+
+// withRemedies returns the text of err with its remedies, where no hint can follow.
+func withRemedies(err error) string {
+	text := err.Error()
+	for _, r := range store.Remedies(err) {
+		text += ": " + remedyText(r)
+	}
+	return text
+}
+
+// remedyText returns a remedy in words: a step by hand, a command, or both.
+func remedyText(r store.Remedy) string {
+	run := r.Tool
+	if r.Verb != "" {
+		run = slices.Concat([]string{"freehold"}, strings.Fields(string(r.Verb)), r.Args)
+	}
+	switch {
+	case len(run) == 0:
+		return r.Note
+	case r.Note == "":
+		return "run `" + pasted(run...) + "`"
+	}
+	return r.Note + ", or run `" + pasted(run...) + "`"
 }
 
 // mistakes sums problems up.

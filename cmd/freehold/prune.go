@@ -126,12 +126,20 @@ func (p *pruneCall) tell(r *prune.Report) error {
 		if i.Kind == prune.Instance {
 			dir = i.Path
 		}
-		i.Says = p.standalone(i.Says, dir)
+		i.Says = p.standalone(pruneSays(i), dir)
 		if err := p.printJSON(i); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// pruneSays returns the reason of an item with its remedy.
+func pruneSays(i prune.Item) string {
+	if i.Remedy.IsZero() {
+		return i.Says
+	}
+	return i.Says + ": " + remedyText(i.Remedy)
 }
 
 // pruneText is the report for people: a line for what was removed or wants a
@@ -146,7 +154,7 @@ func pruneText(r *prune.Report) string {
 		if i.Kind == prune.Instance && i.Instance != "" {
 			name = quoted(i.Instance) + " (" + name + ")"
 		}
-		fmt.Fprintf(&b, "%s %s %s: %s\n", i.Action, i.Kind, name, visible(i.Says))
+		fmt.Fprintf(&b, "%s %s %s: %s\n", i.Action, i.Kind, name, visible(pruneSays(i)))
 	}
 	counts := r.Counts()
 	for _, action := range []prune.Action{prune.Removed, prune.WouldRemove, prune.Kept, prune.Failed} {

@@ -109,7 +109,7 @@ func holderOf(h sidecar.Holding) holder {
 func newRetireReport(p *sidecar.Prepared, result sidecar.Retirement, err error) retireReport {
 	r := retireReport{Owner: p.Owner, Outcome: result.Outcome, Prepared: holderOf(p.Holding), Proofs: append([]sidecar.Proof{}, result.Proofs...)}
 	if err != nil {
-		r.Error = err.Error()
+		r.Error = withRemedies(err)
 	}
 	if changed, ok := errors.AsType[*sidecar.IdentityChangedError](err); ok && changed.Current.Holder.Identity.PID != 0 {
 		current := holderOf(changed.Current)

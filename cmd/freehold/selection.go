@@ -105,7 +105,7 @@ type record struct {
 
 // MarshalJSON returns the view as it describes itself.
 func (r record) MarshalJSON() ([]byte, error) {
-	return reader.Marshal(r.view, func(text string) string { return r.standalone(text, r.view.Dir()) })
+	return reader.Marshal(r.view, func(err error) string { return r.standalone(withRemedies(err), r.view.Dir()) })
 }
 
 // MarshalJSON returns the view as it describes itself, without what is not asked

@@ -139,14 +139,14 @@ func (c *cli) listInstances(dir string, found []store.Instance) error {
 		id := quoted(i.ID)
 		if i.Err != nil {
 			damaged = verdict{status: exitState}
-			r.Error, id = c.standalone(i.Err.Error(), r.Dir), none
+			r.Error, id = c.standalone(withRemedies(i.Err), r.Dir), none
 		}
 		if c.json {
 			if err := c.printJSON(r); err != nil {
 				return err
 			}
 		} else if i.Err != nil {
-			c.say("error", i.Err.Error())
+			c.say("error", withRemedies(i.Err))
 		}
 		rows = append(rows, []string{id, visible(strings.TrimPrefix(r.Dir, dir+"/"))})
 	}

@@ -36,7 +36,7 @@ func upgraded(r *upgrade.Report, dryRun bool, refused error) upgradeReport {
 		report.Kept = append(report.Kept, upgradeKept(k))
 	}
 	if refused != nil {
-		report.Refused = refused.Error()
+		report.Refused = withRemedies(refused)
 	}
 	return report
 }

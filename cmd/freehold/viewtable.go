@@ -179,7 +179,7 @@ func pendingLines(owners []reader.OwnerStatus) string {
 		case o.Err != nil:
 			fmt.Fprintf(&b, "%s has %s, which the view does not show\n", o.Name, count(o.Pending, "pending patch", "pending patches"))
 		case o.PendingErr != nil:
-			fmt.Fprintf(&b, "%s has %s, not all of which the view shows: %s\n", o.Name, count(o.Pending, "pending patch", "pending patches"), visible(onOneLine(o.PendingErr.Error())))
+			fmt.Fprintf(&b, "%s has %s, not all of which the view shows: %s\n", o.Name, count(o.Pending, "pending patch", "pending patches"), visible(onOneLine(withRemedies(o.PendingErr))))
 		default:
 			fmt.Fprintf(&b, "%s has %s, which the view shows; to fold them, run `freehold fold %s`\n", o.Name, count(o.Pending, "pending patch", "pending patches"), o.Name)
 		}

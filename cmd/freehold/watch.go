@@ -153,9 +153,9 @@ func (w *watching) complainOf(err error) error {
 	}
 	switch {
 	case w.json:
-		return w.printJSON(messageLine{kind, w.standalone(err.Error(), w.dir)})
+		return w.printJSON(messageLine{kind, w.standalone(withRemedies(err), w.dir)})
 	case kind != "error":
-		w.hint(err.Error())
+		w.hint(withRemedies(err))
 	case !errors.Is(err, sidecar.ErrReplaced): // which ends the command with these words
 		w.complain(err)
 	}
@@ -174,7 +174,9 @@ func (w *watching) show(view *reader.View) error {
 		return nil
 	case w.json:
 		for i := range all {
-			all[i].Error = w.standalone(all[i].Error, w.dir)
+			if all[i].Err != nil {
+				all[i].Error = w.standalone(withRemedies(all[i].Err), w.dir)
+			}
 		}
 		return w.printJSON(viewLine{"view", all, record{w.cli, view}})
 	}
@@ -185,7 +187,9 @@ func (w *watching) show(view *reader.View) error {
 		text = "it can be read again\n"
 	}
 	for _, n := range all {
-		n.Error = w.runnable(n.Error)
+		if n.Err != nil {
+			n.Error = w.runnable(withRemedies(n.Err))
+		}
 		text += changeLine{n}.line()
 	}
 	return w.styled(text)

@@ -72,7 +72,9 @@ type Link struct {
 type PendingProblem struct {
 	Owner   string `json:"owner"`
 	Patches int    `json:"patches"`
-	Error   string `json:"error"`
+	Error   string `json:"error"` // the text of Err
+
+	Err error `json:"-"`
 }
 
 // An Origin is the source of a value, or of one owner's part of a map.
@@ -177,7 +179,7 @@ func parts(view *reader.View, field string) []Part {
 func Unshown(view *reader.View, field string) (all []PendingProblem) {
 	for _, owner := range view.Declaration().OwnersOf(field) {
 		if o, _ := view.Owner(owner); o.PendingErr != nil {
-			all = append(all, PendingProblem{o.Name, o.Pending, o.PendingErr.Error()})
+			all = append(all, PendingProblem{o.Name, o.Pending, o.PendingErr.Error(), o.PendingErr})
 		}
 	}
 	return all

@@ -297,17 +297,17 @@ func Observers(d *schema.Declaration, owner string) []string {
 	return slices.DeleteFunc(d.OwnerNames(), func(other string) bool { return !slices.Contains(d.OwnersBelow(other), owner) })
 }
 
-// SightingsOf yields the version of owner's sidecar that the manifest remembers,
-// and those that its observers have seen. An observer that cannot be used vouches for
-// nothing.
-func SightingsOf(m *schema.Manifest, owner string, observers iter.Seq[*Owner]) iter.Seq[Sighting] {
+// SightingsOf yields upgraded, the version of owner's sidecar that an upgrade has
+// written, and those that its observers have seen. An observer that cannot be
+// used vouches for nothing.
+func SightingsOf(d *schema.Declaration, owner string, upgraded Version, observers iter.Seq[*Owner]) iter.Seq[Sighting] {
 	return func(yield func(Sighting) bool) {
-		if v := Upgraded(m, owner); !v.IsZero() && !yield(Sighting{Version: v}) {
+		if !upgraded.IsZero() && !yield(Sighting{Version: upgraded}) {
 			return
 		}
 		for o := range observers {
 			for s := range o.Sightings() {
-				if of, _ := m.Declaration.OwnerOf(s.Of); of == owner && !yield(s) {
+				if of, _ := d.OwnerOf(s.Of); of == owner && !yield(s) {
 					return
 				}
 			}

@@ -237,7 +237,7 @@ func TestOwnerRegressesAgainstWhatWasSeen(t *testing.T) {
 	guard := d.Owner(m, "guard")
 	judge := func() *Owner {
 		o := d.Owner(m, "cost")
-		for s := range SightingsOf(m, "cost", func(yield func(*Owner) bool) { yield(guard) }) {
+		for s := range SightingsOf(&m.Declaration, "cost", Upgraded(m, "cost"), func(yield func(*Owner) bool) { yield(guard) }) {
 			o = o.Against(s)
 		}
 		return o

@@ -1,6 +1,10 @@
 package store
 
-import "github.com/freehold-dev/freehold/sidecar/internal/status"
+import (
+	"errors"
+
+	"github.com/freehold-dev/freehold/sidecar/internal/status"
+)
 
 // A Status says in one word how a file, a lock or an operation was found. It
 // is an error, so that errors.Is(err, store.Foreign) works on every error
@@ -98,8 +102,29 @@ func StatusOf(err error) Status { return status.Of(err) }
 // the zero Remedy.
 func RemedyOf(err error) Remedy { return status.RemedyOf(err) }
 
+// Remedies returns the remedies in err, each once: of every joined error the
+// outermost one.
+func Remedies(err error) []Remedy { return status.Remedies(err) }
+
 // WithRemedy returns err with the remedy. The text of err stays the same.
 func WithRemedy(err error, r Remedy) error { return status.With(err, r) }
 
 // By returns the remedy that runs verb on args.
 func By(verb Verb, args ...string) Remedy { return status.By(verb, args...) }
+
+var (
+	// ErrFlooded is the cause if the directory of the pending patches holds
+	// more than Freehold ever puts there.
+	ErrFlooded = errors.New("the directory of pending patches is flooded")
+	// ErrInvalidManifest is wrapped by every error that says that the manifest
+	// is missing or is not one.
+	ErrInvalidManifest = errors.New("invalid manifest")
+)
+
+// fault returns an [Error] about path.
+func fault(s Status, path string, r Remedy, err error) error {
+	return &Error{Status: s, Path: path, Remedy: r, Err: err}
+}
+
+// byHand returns the remedy that a person carries out.
+func byHand(note string) Remedy { return Remedy{Note: note} }

@@ -266,11 +266,12 @@ func (d *Dir) openStepwise(path string, flags int) (int, error) {
 	}
 }
 
-// Located returns err, which names files relative to dir, with their whole paths.
-func Located(dir string, err error) error {
+// Located returns err, an error of d's root, which names files relative to d, with
+// their whole paths.
+func (d *Dir) Located(err error) error {
 	place := func(path *string) {
 		if !filepath.IsAbs(*path) {
-			*path = filepath.Join(dir, *path)
+			*path = d.Join(*path)
 		}
 	}
 	if at, ok := errors.AsType[*fs.PathError](err); ok {
@@ -282,9 +283,6 @@ func Located(dir string, err error) error {
 	}
 	return err
 }
-
-// Located is the function [Located] for the errors of d's root.
-func (d *Dir) Located(err error) error { return Located(d.path, err) }
 
 // Fail returns the error of an operation on the file name.
 func (d *Dir) Fail(op, name string, err error) error {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"sync"
 	"testing"
 
@@ -14,19 +13,19 @@ import (
 
 func TestLocatedErrorsNameTheWholePath(t *testing.T) {
 	failed := errors.New("failed")
-	dir := t.TempDir()
-	at := filepath.Join(dir, "a")
+	d := open(t, t.TempDir())
+	dir, at := d.Path(), d.Join("a")
 	for want, err := range map[string]error{
 		"open " + at + ": failed":                 &fs.PathError{Op: "open", Path: "a", Err: failed},
 		"read " + at + ": failed":                 &fs.PathError{Op: "read", Path: at, Err: failed},
 		"rename " + at + " " + dir + "/b: failed": &os.LinkError{Op: "rename", Old: "a", New: "b", Err: failed},
 		"failed": failed,
 	} {
-		if got := Located(dir, err); got.Error() != want || !errors.Is(got, failed) {
+		if got := d.Located(err); got.Error() != want || !errors.Is(got, failed) {
 			t.Errorf("it says %q, want %q", got, want)
 		}
 	}
-	if err := Located(dir, nil); err != nil {
+	if err := d.Located(nil); err != nil {
 		t.Error(err)
 	}
 }

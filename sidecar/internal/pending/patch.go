@@ -132,9 +132,9 @@ func Decode(raw []byte, name, owner, stateID string) (*Patch, error) {
 	}
 	switch {
 	case f.Format != format || err != nil:
-		return nil, fmt.Errorf("%w: it has format %d and this release reads %d: it stays for that release; use it", status.Newer, f.Format, format)
+		return nil, fmt.Errorf("%w: it has format %d and this release reads %d", status.Newer, f.Format, format)
 	case f.Owner != owner || f.State != stateID || Name(f.ID) != name || !process.ValidNonce(f.ID):
-		return nil, fmt.Errorf("%w: it is the patch %.80q of owner %.80q in the state %.80q: move it to where it belongs", status.Foreign, f.ID, f.Owner, f.State)
+		return nil, fmt.Errorf("%w: it is the patch %.80q of owner %.80q in the state %.80q", status.Foreign, f.ID, f.Owner, f.State)
 	}
 	ops, err := decodeOps(f.Ops)
 	if err != nil {
@@ -148,11 +148,11 @@ func Decode(raw []byte, name, owner, stateID string) (*Patch, error) {
 func unsummed(raw []byte) error {
 	switch {
 	case len(bytes.TrimRight(raw, "\x00")) == 0:
-		return fmt.Errorf("%w: the file is empty, or holds nothing but NUL bytes: its content is lost; move it away", status.Invalid)
+		return fmt.Errorf("%w: the file is empty, or holds nothing but NUL bytes: its content is lost", status.Invalid)
 	case !jsontext.Value(raw).IsValid():
-		return fmt.Errorf("%w: the file is no JSON, or ends too early: look at it, and move it away", status.Invalid)
+		return fmt.Errorf("%w: the file is no JSON, or ends too early", status.Invalid)
 	}
-	return fmt.Errorf("%w: its sum does not match: look at it, and move it away", status.Foreign)
+	return fmt.Errorf("%w: its sum does not match", status.Foreign)
 }
 
 // decodeOps reads the operations of a patch, up to the first that is none: an
@@ -170,7 +170,7 @@ func decodeOps(text jsontext.Value) (apply.Patch, error) {
 			return nil, unknownLayout("/ops", err)
 		}
 		if !slices.Contains(apply.Commuting, op.Verb) {
-			return nil, fmt.Errorf("%w: it has the operation %.80q: it stays for that release; use it", status.Newer, op.Verb)
+			return nil, fmt.Errorf("%w: it has the operation %.80q", status.Newer, op.Verb)
 		}
 		ops = append(ops, op)
 	}
@@ -188,7 +188,7 @@ func unknownLayout(within jsontext.Pointer, err error) error {
 
 // otherLayout returns an error that says what only another release can read.
 func otherLayout(format string, args ...any) error {
-	return fmt.Errorf("%w: %w: it stays for that release; use it", status.Newer, fmt.Errorf(format, args...))
+	return fmt.Errorf("%w: %w", status.Newer, fmt.Errorf(format, args...))
 }
 
 // Name returns the name of the file of the patch id.

@@ -1,6 +1,9 @@
 package status
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // A Verb is the part of Freehold that mends a fault. The command line has a
 // command of that name; a Go program calls the function.
@@ -40,6 +43,10 @@ type Remedy struct {
 
 // IsZero reports whether there is nothing to do.
 func (r Remedy) IsZero() bool { return r.Verb == "" && len(r.Tool) == 0 && r.Note == "" }
+
+func (r Remedy) equal(t Remedy) bool {
+	return r.Verb == t.Verb && r.Note == t.Note && slices.Equal(r.Args, t.Args) && slices.Equal(r.Tool, t.Tool)
+}
 
 // String returns the remedy for logs and tests: the note, then the verb or the
 // tool with its arguments, unquoted.

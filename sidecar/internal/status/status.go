@@ -6,6 +6,7 @@ package status
 import (
 	"errors"
 	"io/fs"
+	"slices"
 	"strings"
 )
 
@@ -168,29 +169,38 @@ func Of(err error) Status {
 	return ""
 }
 
-// RemedyOf returns the remedy of the outermost error in err that has one, or
-// the zero Remedy.
+// RemedyOf returns the first of [Remedies], or the zero Remedy.
 func RemedyOf(err error) Remedy {
-	for err != nil {
-		if e, ok := err.(*Error); ok && !e.Remedy.IsZero() {
-			return e.Remedy
-		}
-		if e, ok := err.(*remedied); ok {
-			return e.remedy
-		}
-		switch u := err.(type) {
-		case interface{ Unwrap() error }:
-			err = u.Unwrap()
-		case interface{ Unwrap() []error }:
-			for _, wrapped := range u.Unwrap() {
-				if r := RemedyOf(wrapped); !r.IsZero() {
-					return r
-				}
-			}
-			return Remedy{}
-		default:
-			return Remedy{}
-		}
+	if all := Remedies(err); len(all) > 0 {
+		return all[0]
 	}
 	return Remedy{}
+}
+
+// Remedies returns the remedies in err, each once: of every joined error the
+// outermost one.
+func Remedies(err error) (all []Remedy) {
+	remedy := Remedy{}
+	switch e := err.(type) {
+	case *Error:
+		remedy = e.Remedy
+	case *remedied:
+		remedy = e.remedy
+	}
+	if !remedy.IsZero() {
+		return []Remedy{remedy}
+	}
+	switch e := err.(type) {
+	case interface{ Unwrap() error }:
+		return Remedies(e.Unwrap())
+	case interface{ Unwrap() []error }:
+		for _, wrapped := range e.Unwrap() {
+			for _, r := range Remedies(wrapped) {
+				if !slices.ContainsFunc(all, r.equal) {
+					all = append(all, r)
+				}
+			}
+		}
+	}
+	return all
 }
