@@ -21,75 +21,71 @@ type Options struct {
 	// lock and, if it is exclusive, for its lease. If zero, the longest wait
 	// that an owner of the plan declares; if negative, not at all.
 	Wait time.Duration
-	// DryRun reports what would be imported, and writes nothing. An owner whose
-	// locks somebody holds for as long as Wait, as far as the kernel tells who
-	// does, or whose directory may not be written in, has the error that it would
-	// have, and what it would import without that.
+	// DryRun reports the imports and writes nothing. An owner whose locks stay
+	// held for Wait, or whose directory is not writable, gets the Err that a
+	// real run would return, beside its imports.
 	DryRun bool
 	// Clock tells the time for provenance. If nil, [time.Now].
 	Clock func() time.Time
 }
 
-// A Report says what Apply did, or in a dry run would do.
+// A Report lists the results of Apply, or in a dry run the expected ones.
 type Report struct {
-	// Owners that the plan has something for, in the order of their commits.
+	// Owners with a part in the plan, in the order of their commits.
 	Owners []OwnerReport
-	// Changed are the places in the legacy file at which somebody changed it
-	// meanwhile.
+	// Changed are the places of the legacy file that changed during Apply.
 	Changed []jsontext.Pointer
 }
 
-// An OwnerReport says what became of one owner's part.
+// An OwnerReport is the result for one owner's part.
 type OwnerReport struct {
 	Owner string
-	// Outcome of the commit; [sidecar.NotApplied] in a dry run or if Err is
-	// not nil.
+	// Outcome of the commit; [sidecar.NotApplied] in a dry run or with an Err.
 	Outcome sidecar.Outcome
-	// Version of the sidecar with the values in it, or zero.
+	// Version of the sidecar that holds the values, or zero.
 	Version sidecar.Version
 	// Imported values, in the plan's order.
 	Imported []Item
-	// Kept are the fields that the state has written or cleared by itself.
+	// Kept are the values that gave way to the state's own.
 	Kept []Kept
-	// Same counts the values that the state has already.
+	// Same counts the values that the state had already.
 	Same int
-	// Err is why the part was not imported, or in a dry run would not be. Nothing
-	// of it was.
+	// Err is the reason why nothing of the part was, or would be, imported.
 	Err error
 }
 
-// An Item is one value of the legacy file and where it goes.
+// An Item is one value of the legacy file and its destination.
 type Item struct {
 	Pointer jsontext.Pointer `json:"pointer"`
 	Field   string           `json:"field"`
-	// Key of a map, and Member of what it has there.
+	// Key of a map, and Member of the record at that key.
 	Key    string         `json:"key,omitzero"`
 	Member string         `json:"member,omitzero"`
 	Value  jsontext.Value `json:"value"`
 }
 
-// A Kept is an Item that gave way to what the state says.
+// A Kept is an Item that gave way to the state's own value.
 type Kept struct {
 	Item
-	// State is the value there; nil if it was cleared.
+	// State is the state's value; nil if the field was cleared.
 	State jsontext.Value `json:"state,omitzero"`
-	// Program that wrote or cleared it, in Version.
+	// Program wrote or cleared the field, in Version.
 	Program string          `json:"program"`
 	Version sidecar.Version `json:"version"`
 }
 
-// Apply commits the plan to the state directory dir, one commit for each owner,
-// and then looks whether the legacy file still is what was planned from.
+// Apply commits the plan to the state directory dir, one commit per owner.
+// Afterwards it compares the legacy file with the planned text.
 //
-// A field that the state has a value for, or that was cleared in it, is kept as
-// it is; only what is of kind max or min still moves on to what the file has.
-// A set and a map are filled up with what they lack, once. A once field is
-// claimed at the time that the file has, right after its owner's commit. Where one owner
-// cannot be written, the others are all the same.
+// A field that was ever written or cleared in the state stays as it is; a max
+// or min still moves on to the file's value. A set or a map receives its
+// missing elements once. A once field is claimed with the file's time, right
+// after its owner's commit. One owner's failure does not keep the others from
+// their commits.
 //
-// The report is never nil. The error wraps those of the owners, which
-// [sidecar.Open] and [sidecar.Writer.Update] explain, and [ErrActive] if the
-// legacy file changed meanwhile.
+// The report is never nil. The error wraps the errors of all owners, as
+// [sidecar.Open] and [sidecar.Writer.Update] document them, and [ErrActive] if
+// the legacy file changed during Apply.
 func (p *Plan) Apply(ctx context.Context, dir string, o *Options) (*Report, error) {
 	if o == nil {
 		o = &Options{}
@@ -100,7 +96,7 @@ func (p *Plan) Apply(ctx context.Context, dir string, o *Options) (*Report, erro
 		return report, err
 	}
 	defer d.dir.Close()
-	a := &applying{plan: p, directory: d, o: *o, failed: map[string]error{}}
+	a := &application{plan: p, directory: d, o: *o, failed: map[string]error{}}
 	if a.o.Wait == 0 {
 		a.o.Wait = cmp.Or(p.longestWait(), -1)
 	}
@@ -120,21 +116,20 @@ func (p *Plan) Apply(ctx context.Context, dir string, o *Options) (*Report, erro
 	return report, errors.Join(append(errs, err)...)
 }
 
-// An applying is one Apply.
-type applying struct {
+// An application is one call of Apply.
+type application struct {
 	*directory
 	plan   *Plan
 	o      Options
 	failed map[string]error // by owner
 }
 
-// mostTries bounds how often a part is tried anew because a key was deleted or
-// created again just then.
+// mostTries bounds the attempts at a part whose keys change during its commit.
 const mostTries = 8
 
-// part commits one owner's part, unless it is there already: then neither the
-// owner's lock nor its lease is needed.
-func (a *applying) part(ctx context.Context, part Part) OwnerReport {
+// part commits one owner's part. A part that is there already needs neither the
+// owner's lock nor its lease.
+func (a *application) part(ctx context.Context, part Part) OwnerReport {
 	for try := 1; ; try++ {
 		d, err := a.tryPart(ctx, part)
 		switch {
@@ -146,7 +141,7 @@ func (a *applying) part(ctx context.Context, part Part) OwnerReport {
 	}
 }
 
-func (a *applying) tryPart(ctx context.Context, part Part) (*decision, error) {
+func (a *application) tryPart(ctx context.Context, part Part) (*decision, error) {
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
@@ -171,9 +166,9 @@ func (a *applying) tryPart(ctx context.Context, part Part) (*decision, error) {
 	return a.commit(ctx, part, keys, claims)
 }
 
-// obstructed returns why the owner could not commit now, if somebody is in the way.
-// An owner that the state does not know yet has no locks.
-func (a *applying) obstructed(ctx context.Context, owner string) error {
+// obstructed returns the error that a commit of owner would meet now, or nil.
+// An owner that is new to the state has no locks.
+func (a *application) obstructed(ctx context.Context, owner string) error {
 	if _, ok := a.manifest.Declaration.Owners[owner]; !ok {
 		return nil
 	}
@@ -183,9 +178,9 @@ func (a *applying) obstructed(ctx context.Context, owner string) error {
 	return nil
 }
 
-// claims reads who has claimed the once fields of a part. A field that the
-// state does not know yet is claimed by nobody.
-func (a *applying) claims(part Part) (claims, error) {
+// claims reads the claims of the part's once fields. A field that is new to the
+// state has none.
+func (a *application) claims(part Part) (claims, error) {
 	c := claims{}
 	for _, v := range part.Values {
 		if a.plan.declared.Owners[part.Owner].Fields[v.Field].EffectiveKind() != schema.Once {
@@ -200,8 +195,8 @@ func (a *applying) claims(part Part) (claims, error) {
 	return c, nil
 }
 
-// glance decides by the sidecar as it stands, without a lock.
-func (a *applying) glance(part Part, keys *keyring, claims claims) (*decision, error) {
+// glance decides by the sidecar on disk, without a lock.
+func (a *application) glance(part Part, keys *keyring, claims claims) (*decision, error) {
 	doc, err := a.sidecar(part.Owner)
 	if err != nil {
 		return nil, err
@@ -214,9 +209,9 @@ func (a *applying) glance(part Part, keys *keyring, claims claims) (*decision, e
 	return d, nil
 }
 
-// commit decides again, under the owner's lock, and commits. The claims follow.
-func (a *applying) commit(ctx context.Context, part Part, keys *keyring, claims claims) (d *decision, err error) {
-	opening, cancel := context.WithTimeout(ctx, max(a.o.Wait, time.Millisecond)) // a fence may stay shut for good
+// commit decides again under the owner's lock, commits, and then claims.
+func (a *application) commit(ctx context.Context, part Part, keys *keyring, claims claims) (d *decision, err error) {
+	opening, cancel := context.WithTimeout(ctx, max(a.o.Wait, time.Millisecond)) // a fence may never open
 	defer cancel()
 	w, err := sidecar.Open(opening, a.dir.Path(), a.plan.declared, part.Owner, &sidecar.Options{
 		Program: a.plan.program(), Wait: a.o.Wait, LeaseWait: a.o.Wait, Clock: a.o.Clock,
@@ -242,7 +237,7 @@ func (a *applying) commit(ctx context.Context, part Part, keys *keyring, claims 
 	return d, d.claim(ctx, w)
 }
 
-// claim claims the once fields, as of the times that the legacy file has.
+// claim claims the once fields with the times of the legacy file.
 func (d *decision) claim(ctx context.Context, w *sidecar.Writer) error {
 	for _, i := range d.claims {
 		at, err := schema.Time{}.Decode(i.Value)
@@ -263,9 +258,9 @@ func (d *decision) claim(ctx context.Context, w *sidecar.Writer) error {
 	return nil
 }
 
-// keyring reads the keys of the part's maps that other owners decide. In a dry
-// run they are those that there will be.
-func (a *applying) keyring(part Part) (*keyring, error) {
+// keyring reads the keys of the part's maps that other owners decide. A dry run
+// includes the keys that those owners' parts would add.
+func (a *application) keyring(part Part) (*keyring, error) {
 	k := &keyring{map[string]*keysOfMap{}}
 	for _, v := range part.Values {
 		keeper, _ := a.plan.declared.OwnerOf(v.Field)
@@ -290,8 +285,8 @@ func (a *applying) keyring(part Part) (*keyring, error) {
 	return k, nil
 }
 
-// longestWait is how long the most patient of the plan's owners waits: where one
-// holds everybody up, the others are not to give up before it.
+// longestWait returns the longest wait among the plan's owners. All parts use
+// it, so that none gives up while one owner holds up the rest.
 func (p *Plan) longestWait() time.Duration {
 	owners := make([]string, len(p.Parts))
 	for i, part := range p.Parts {
@@ -300,12 +295,12 @@ func (p *Plan) longestWait() time.Duration {
 	return p.declared.LongestWait(owners)
 }
 
-// adopting begins the name for the provenance.
+// adopting is the prefix of the program name in the provenance.
 const adopting = "adopt "
 
-// program is the name for the provenance.
+// program returns the program name for the provenance.
 func (p *Plan) program() string { return adopting + p.legacy.Name() }
 
-// Source returns the name of the legacy file from which the program of a
-// provenance took a value over; false if it is none that [Plan.Apply] wrote.
+// Source returns the legacy file's name from a provenance's program name. It
+// returns false if [Plan.Apply] did not write the value.
 func Source(program string) (file string, ok bool) { return strings.CutPrefix(program, adopting) }

@@ -10,8 +10,7 @@ import (
 	"github.com/freehold-dev/freehold/sidecar/document"
 )
 
-// bound refuses what would not fit into a sidecar of its owner's, before
-// another owner has written anything.
+// bound reports parts that exceed a sidecar, before any owner is written.
 func (p *planner) bound() {
 	for _, owner := range slices.Sorted(maps.Keys(p.parts)) {
 		by := document.Provenance{Version: document.Version{Epoch: 1 << 52, Revision: 1, Nonce: "0000000000000"}, At: time.Unix(0, 1), Program: "adopt"}
@@ -30,7 +29,7 @@ func (p *planner) bound() {
 	}
 }
 
-// rows returns the entries as a sidecar without the map would have them.
+// rows returns the entries as rows of a map that was empty.
 func (v Value) rows(born document.Version) []document.Row {
 	rows := make([]document.Row, len(v.Entries))
 	for i, e := range v.Entries {
@@ -40,7 +39,7 @@ func (v Value) rows(born document.Version) []document.Row {
 	return rows
 }
 
-// stored returns e as a map has it that had no such key.
+// stored returns e as a map stores it at a new key.
 func (e Entry) stored() []byte {
 	var o schema.Object
 	for _, m := range e.Members {

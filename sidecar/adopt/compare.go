@@ -9,8 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// changed compares the legacy file with what it was and returns where it
-// differs.
+// changed returns the places where the legacy file differs from the read text.
 func (l *Legacy) changed() ([]jsontext.Pointer, error) {
 	now, err := look(l.path)
 	if err != nil {
@@ -32,8 +31,8 @@ func (l *Legacy) changed() ([]jsontext.Pointer, error) {
 	return differ, fmt.Errorf("%s: %w: %s while it was adopted: what it wrote since is in that file alone; stop it, adopt the file again and look at what is kept", l.path, ErrActive, what)
 }
 
-// differences appends to list where the JSON values a and b at a place differ,
-// in a's order and then in b's.
+// differences appends to list the places where the JSON values a and b differ:
+// first those in a, then those only in b.
 func differences(list []jsontext.Pointer, at jsontext.Pointer, a, b []byte) []jsontext.Pointer {
 	if jsontext.Value(a).Kind() != jsontext.KindBeginObject || jsontext.Value(b).Kind() != jsontext.KindBeginObject {
 		if !same(a, b) {
@@ -63,13 +62,13 @@ func differences(list []jsontext.Pointer, at jsontext.Pointer, a, b []byte) []js
 	return list
 }
 
-// same reports whether two JSON values are the same but for white space.
+// same reports whether two JSON values are equal apart from white space.
 func same(a, b []byte) bool {
 	x, y := jsontext.Value(a).Clone(), jsontext.Value(b).Clone()
 	return x.Compact() == nil && y.Compact() == nil && bytes.Equal(x, y)
 }
 
-// enumerate lists places for a sentence.
+// enumerate joins places for a sentence.
 func enumerate(list []jsontext.Pointer) string {
 	const most = 8
 	var words []string

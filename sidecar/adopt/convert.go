@@ -7,25 +7,22 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// An Unset is a place in a legacy file that says that there is no value.
+// An Unset is a place in a legacy file without a value.
 type Unset struct {
 	Pointer jsontext.Pointer `json:"pointer"`
-	// Marker is what stands there: null, or an instant of the year 1, which
-	// is how Go spells a time that was never set, or a set or a map without
-	// anything in it.
+	// Marker is the text there: null, an empty set or map, or an instant of the
+	// year 1, Go's spelling of a time that was never set.
 	Marker jsontext.Value `json:"marker"`
 }
 
 // An Unowned is a key of a legacy file that no owner declares.
 type Unowned struct {
 	Pointer jsontext.Pointer `json:"pointer"`
-	// Like is a declared key that differs from it only in case, if there is
-	// one.
+	// Like is a declared key that differs only in case, or empty.
 	Like string `json:"like,omitzero"`
 }
 
-// A converter turns the values of a legacy file into what sidecars store, and
-// collects what is to be said about them.
+// A converter converts legacy values to stored ones and collects its findings.
 type converter struct {
 	file    string
 	unset   []Unset
@@ -33,27 +30,27 @@ type converter struct {
 	misfits Misfits
 }
 
-// A spot is a place in the file and what belongs there, in words.
+// A spot is a place in the file with the words for its field.
 type spot struct {
-	at   jsontext.Pointer
-	what string
+	at    jsontext.Pointer
+	label string
 }
 
 func (s spot) member(key, name string) spot {
-	return spot{s.at.AppendToken(key), fmt.Sprintf("member %s of %s", name, s.what)}
+	return spot{s.at.AppendToken(key), fmt.Sprintf("member %s of %s", name, s.label)}
 }
 
-// misfit notes that what stands at a spot is no value for what belongs there.
+// misfit notes that the value at a spot does not fit its field.
 func (c *converter) misfit(at spot, err error) {
-	c.complain(at.at, "%v: mend it there, or declare %s otherwise", err, at.what)
+	c.complain(at.at, "%v: mend it there, or declare %s otherwise", err, at.label)
 }
 
 func (c *converter) complain(at jsontext.Pointer, format string, args ...any) {
 	c.misfits = append(c.misfits, Misfit{c.file, at, fmt.Sprintf(format, args...)})
 }
 
-// value returns raw as the field f stores it, or false if there is nothing to
-// store: then c knows why.
+// value returns raw as the field f stores it. It returns false if there is
+// nothing to store; c then holds the reason.
 func (c *converter) value(f schema.Field, at spot, raw []byte) (value []byte, ok bool) {
 	kind := jsontext.Value(raw).Kind()
 	if kind == jsontext.KindNull && f.Type != schema.TypeJSON {
@@ -61,7 +58,7 @@ func (c *converter) value(f schema.Field, at spot, raw []byte) (value []byte, ok
 	}
 	var err error
 	switch {
-	case f.EffectiveKind() == schema.Set && emptyList(raw): // of which nothing could be stored
+	case f.EffectiveKind() == schema.Set && emptyList(raw): // an empty set is not stored
 		return c.noValue(at, raw)
 	case f.EffectiveKind() == schema.Set, f.Type == schema.TypeList:
 		raw, ok = c.list(f, at, raw)
@@ -91,7 +88,7 @@ func (c *converter) noValue(at spot, marker []byte) ([]byte, bool) {
 	return nil, false
 }
 
-// list converts the elements of a list or of a set.
+// list converts the elements of a list or a set.
 func (c *converter) list(f schema.Field, at spot, raw []byte) (value []byte, ok bool) {
 	parts, err := elements(raw)
 	if err != nil {
@@ -101,7 +98,7 @@ func (c *converter) list(f schema.Field, at spot, raw []byte) (value []byte, ok 
 	of, _ := f.Element()
 	var converted [][]byte
 	for i, part := range parts {
-		element, ok := c.element(of, spot{at.at.AppendToken(fmt.Sprint(i)), "an element of " + at.what}, part)
+		element, ok := c.element(of, spot{at.at.AppendToken(fmt.Sprint(i)), "an element of " + at.label}, part)
 		if ok {
 			converted = append(converted, element)
 		}
@@ -109,7 +106,7 @@ func (c *converter) list(f schema.Field, at spot, raw []byte) (value []byte, ok 
 	return schema.JoinElements(converted), len(converted) == len(parts)
 }
 
-// element converts an element, which cannot be unset.
+// element converts an element. An element cannot be unset.
 func (c *converter) element(f schema.Field, at spot, raw []byte) (value []byte, ok bool) {
 	before := len(c.unset)
 	value, ok = c.value(f, at, raw)
@@ -120,8 +117,8 @@ func (c *converter) element(f schema.Field, at spot, raw []byte) (value []byte, 
 	return value, ok
 }
 
-// record converts the members of a record. Those that are not declared stay
-// in the legacy file.
+// record converts the members of a record. Undeclared members stay in the
+// legacy file.
 func (c *converter) record(f schema.Field, at spot, raw []byte) (value []byte, ok bool) {
 	o, err := schema.ParseObject(raw)
 	if err != nil {
@@ -138,7 +135,7 @@ func (c *converter) record(f schema.Field, at spot, raw []byte) (value []byte, o
 	return record.Append(nil), len(c.misfits) == before
 }
 
-// elements takes an array apart.
+// elements splits an array.
 func elements(raw []byte) ([][]byte, error) {
 	list := schema.Field{Type: schema.TypeList, Of: &schema.Field{Type: schema.TypeJSON}}
 	return list.Elements(raw)

@@ -10,16 +10,14 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// A source shows what an owner has stored.
+// A source gives access to the values that an owner has stored.
 type source interface {
-	// field returns a field's value, if it has one; who wrote or cleared it,
-	// if anybody did; and whether a legacy file was folded into it before.
+	// field returns a field's value and provenance.
 	field(name string) stored
-	// entry returns what the owner has at a key of a map, if it has the key,
-	// in its present incarnation.
+	// entry returns the owner's value at a key of a map, in the key's present
+	// incarnation. It returns false if there is no such key.
 	entry(name, key string) (raw []byte, ok bool)
-	// claimed returns who has claimed a once field; the zero Claimant means
-	// nobody.
+	// claimed returns the claimant of a once field, or the zero Claimant.
 	claimed(name string) sidecar.Claimant
 }
 
@@ -30,17 +28,17 @@ type stored struct {
 	adopted bool
 }
 
-// A decision is what to commit for one part, and what to say about it.
+// A decision holds the operations for one part and the report on it.
 type decision struct {
 	ops    sidecar.Patch
-	marks  []string // the fields that are adopted from now on
+	marks  []string // fields that are adopted from now on
 	claims []Item   // once fields to claim, beside the commit
 	report OwnerReport
 }
 
 func (d *decision) imports(i Item) { d.report.Imported = append(d.report.Imported, i) }
 
-// keeps notes that the state's value stays, or that the state has it already.
+// keeps notes that the state's value stays, or equals the imported one.
 func (d *decision) keeps(i Item, raw []byte, by document.Provenance) {
 	if bytes.Equal(raw, i.Value) {
 		d.report.Same++
@@ -52,9 +50,9 @@ func (d *decision) keeps(i Item, raw []byte, by document.Provenance) {
 // idle reports whether there is nothing to commit.
 func (d *decision) idle() bool { return len(d.ops)+len(d.marks)+len(d.claims) == 0 }
 
-// decide takes from part what the state has never written, which of a field it
-// tells by who wrote or cleared it last. Sets and maps do not remember what was
-// taken out of them: they are filled up once, and marked.
+// decide selects the values of part that the state has never written. A field's
+// provenance shows that. Sets and maps do not record removed elements, so they
+// are filled up only once, and marked as adopted.
 func (p *Plan) decide(part Part, have source, keys *keyring) *decision {
 	d := &decision{report: OwnerReport{Owner: part.Owner}}
 	for _, v := range part.Values {
@@ -77,7 +75,7 @@ func (p *Plan) decide(part Part, have source, keys *keyring) *decision {
 	return d
 }
 
-// verbs give a value its first content.
+// verbs maps a kind to the verb of its first write.
 var verbs = map[schema.Kind]sidecar.Verb{
 	schema.Value: sidecar.VerbSet, schema.Max: sidecar.VerbRaise, schema.Min: sidecar.VerbLower, schema.Counter: sidecar.VerbAdd, schema.Event: sidecar.VerbDone,
 }
@@ -87,9 +85,8 @@ func (d *decision) field(f schema.Field, v Value, s stored) {
 	d.first(f, op, Item{Pointer: v.Pointer, Field: v.Field, Value: v.JSON}, s, s.written)
 }
 
-// first gives a value its first content, unless it is taken. What only moves
-// one way moves on all the same: which of two instants is the later one does
-// not depend on who wrote it.
+// first writes a value unless it is taken. A max or min moves on in any case:
+// the order of two values does not depend on their writers.
 func (d *decision) first(f schema.Field, op sidecar.Op, i Item, s stored, taken bool) {
 	switch moved := beyond(f, i.Value, s.raw); {
 	case !taken, moved > 0:
@@ -102,9 +99,9 @@ func (d *decision) first(f schema.Field, op sidecar.Op, i Item, s stored, taken 
 	}
 }
 
-// beyond reports whether a max or a min would move from old to v: positive if
-// it would, negative if it is there or further already, and zero if it is unset
-// or is no max or min.
+// beyond compares v with the old value of a max or min. The result is positive
+// if the field would move to v, negative if it would stay, and zero if it is
+// unset or of another kind.
 func beyond(f schema.Field, v, old []byte) int {
 	kind := f.EffectiveKind()
 	if old == nil || kind != schema.Max && kind != schema.Min {
@@ -120,7 +117,7 @@ func beyond(f schema.Field, v, old []byte) int {
 	return -1
 }
 
-// once takes a stamp for the claim of a field, unless there is one.
+// once plans the claim of a field, unless it is claimed already.
 func (d *decision) once(i Item, by sidecar.Claimant) {
 	if by.ID != "" {
 		d.loses(i, by)
@@ -130,13 +127,13 @@ func (d *decision) once(i Item, by sidecar.Claimant) {
 	d.imports(i)
 }
 
-// loses notes that somebody has claimed the field.
+// loses notes that the field is claimed already.
 func (d *decision) loses(i Item, by sidecar.Claimant) {
-	at, _ := schema.Time{}.Append(nil, by.At) // it was read
+	at, _ := schema.Time{}.Append(nil, by.At) // a claim's time always fits
 	d.keeps(i, at, document.Provenance{Program: by.Program})
 }
 
-// set takes the elements that are missing.
+// set inserts the missing elements.
 func (d *decision) set(f schema.Field, v Value, s stored) {
 	item := Item{Pointer: v.Pointer, Field: v.Field, Value: v.JSON}
 	if s.adopted {
@@ -156,8 +153,8 @@ func (d *decision) set(f schema.Field, v Value, s stored) {
 	d.imports(item)
 }
 
-// lacking returns the elements of the set all that have lacks. What cannot be
-// taken apart fails the commit.
+// lacking returns the elements of all that are not in have. An invalid set
+// yields none here and fails the commit.
 func lacking(f schema.Field, all, have []byte) [][]byte {
 	elements, _ := f.Elements(all)
 	old, _ := f.Elements(have)
@@ -168,7 +165,7 @@ func lacking(f schema.Field, all, have []byte) [][]byte {
 	return slices.DeleteFunc(elements, func(e []byte) bool { return known[string(e)] })
 }
 
-// An entryDecision decides about one owner's part of a map.
+// An entryDecision is the decision about one owner's part of a map.
 type entryDecision struct {
 	*decision
 	f      schema.Field
@@ -198,12 +195,12 @@ func (d *entryDecision) decide() {
 	}
 }
 
-// gone notes that the state has the key no longer, or that it is another one.
+// gone notes that the key was deleted, or created anew, in the state.
 func (d *entryDecision) gone(e Entry) {
 	d.keeps(Item{e.Pointer, d.v.Field, e.Key, "", e.stored()}, nil, d.stored.by)
 }
 
-// members takes the members of an entry that are missing in old.
+// members writes the members of an entry that are missing in old.
 func (d *entryDecision) members(e Entry, old []byte, at sidecar.Version) {
 	for _, m := range e.Members {
 		f, _ := d.f.Member(m.Name)
@@ -213,7 +210,7 @@ func (d *entryDecision) members(e Entry, old []byte, at sidecar.Version) {
 	}
 }
 
-// memberOf returns a member of what a map has at a key, or nil.
+// memberOf returns a member of a map's entry, or nil.
 func memberOf(entry []byte, name string) []byte {
 	if name == "" || entry == nil {
 		return entry

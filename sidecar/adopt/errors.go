@@ -11,11 +11,10 @@ import (
 )
 
 var (
-	// ErrAbsent is returned by [Read] if there is no legacy file: there is
-	// nothing to do.
+	// ErrAbsent is returned by [Read] if there is no legacy file.
 	ErrAbsent = errors.New("there is no legacy file")
-	// ErrActive is returned if somebody writes the legacy file meanwhile, so
-	// that what was read of it is not what it will have said.
+	// ErrActive is returned if the legacy file changes while it is adopted: the
+	// values read are then out of date.
 	ErrActive = errors.New("a legacy writer is active")
 )
 
@@ -23,20 +22,19 @@ var (
 type Misfit struct {
 	// File is the legacy file's name.
 	File string
-	// Pointer says where in the file the value stands.
+	// Pointer to the value in the file.
 	Pointer jsontext.Pointer
-	// What is wrong, and what to do.
+	// What is the problem and how to mend it.
 	What string
 }
 
-// Error returns "FILE#POINTER: what, and what to do".
-// What a terminal would obey in the file's name or in the pointer is escaped.
+// Error returns "FILE#POINTER: problem and cure", with control characters
+// escaped.
 func (m Misfit) Error() string {
 	return fmt.Sprintf("%s#%s: %s", shown(m.File), shown(m.Pointer), m.What)
 }
 
-// shown returns a text of the file's making as it may stand in a message:
-// escaped if it holds what does not show.
+// shown returns text with its unprintable characters escaped.
 func shown[T ~string](text T) string {
 	if strings.IndexFunc(string(text), func(r rune) bool { return !unicode.IsPrint(r) }) < 0 {
 		return string(text)
@@ -45,8 +43,8 @@ func shown[T ~string](text T) string {
 	return quoted[1 : len(quoted)-1]
 }
 
-// Misfits are all of a legacy file, in the order of the file. An error of this
-// type is never empty.
+// Misfits are all misfits of a legacy file, in file order. As an error the list
+// is never empty.
 type Misfits []Misfit
 
 // Error returns one line for each misfit.

@@ -9,19 +9,18 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// An inference knows which values a legacy file has under which keys, whatever
-// objects they are in, so that it can guess what null stands for.
+// An inference maps keys to the values seen under them anywhere in the file.
+// From these it guesses the type of a null.
 type inference struct {
 	named  map[string]*column // by the words of the key
-	ending map[string]*column // by the last of them
+	ending map[string]*column // by the last word of the key
 }
 
 const (
-	// mostSeen is of how many values a guess is made: more of them say no more.
+	// mostSeen bounds the values kept for one key.
 	mostSeen = 256
-	// deepest is how many objects and arrays a value may be in of which a guess is
-	// made: each one reads all that is in it once more, and a file may have hundreds
-	// around all the rest.
+	// deepest bounds the nesting of the values seen. Each level parses all
+	// levels below it once more, and a file may have hundreds.
 	deepest = 2 * schema.MaxNest
 )
 
@@ -31,8 +30,7 @@ func newInference(object schema.Object) *inference {
 	return in
 }
 
-// see notes the values that an object has, which is in nest others, and those
-// within them.
+// see notes the values of an object at depth nest, and those within them.
 func (in *inference) see(object schema.Object, nest int) {
 	for _, m := range object {
 		in.within(m.Value, nest+1)
@@ -41,7 +39,7 @@ func (in *inference) see(object schema.Object, nest int) {
 			continue
 		}
 		words := snake(m.Name)
-		if !schema.ValidName(words) { // as where nothing of the key is a letter
+		if !schema.ValidName(words) { // a key without letters
 			continue
 		}
 		_, last := ends(words)
@@ -73,7 +71,8 @@ func note(seen map[string]*column, word, key string, value []byte) {
 	}
 }
 
-// ends returns the first and the last of several words, or only the last.
+// ends returns the first and the last of several words; a single word is the
+// last.
 func ends(words string) (first, last string) {
 	all := strings.Split(words, "_")
 	if len(all) > 1 {
@@ -82,12 +81,12 @@ func ends(words string) (first, last string) {
 	return first, all[len(all)-1]
 }
 
-// unseen is what is said of a value of which nobody knows more.
+// unseen begins the doc of a field without a seen value.
 const unseen = "No value was seen in the legacy file, so that the type is a guess"
 
-// guess returns the type of a value of which only null, or nothing, was seen: that
-// of the values under the same key elsewhere in the file, or under keys that end
-// in the same word; else what the key says by itself.
+// guess returns a type for a key of which only null, or nothing, was seen. It
+// takes the type seen under the same key elsewhere, or under keys with the same
+// last word; else it goes by the key's own words.
 func (in *inference) guess(key string) schema.Field {
 	words := snake(key)
 	first, last := ends(words)

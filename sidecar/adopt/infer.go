@@ -10,32 +10,34 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// InferredOwner is the one owner of what [Infer] proposes. Which programs write
-// which fields no file can tell.
+// InferredOwner is the one owner that [Infer] proposes. A file does not show
+// which programs write which fields.
 const InferredOwner = "everything"
 
-// An Inferred is what [Infer] proposes for a legacy file.
+// An Inferred is the proposal of [Infer] for a legacy file.
 type Inferred struct {
 	// Fields by name, for one owner.
 	Fields map[string]schema.Field
-	// Left are the keys for which there is no field, in file order.
+	// Left are the keys without a proposed field, in file order.
 	Left []Undeclared
-	// TooLarge says that one owner's sidecar could not hold all of it.
+	// TooLarge reports that the file exceeds one owner's sidecar.
 	TooLarge bool
 }
 
-// An Undeclared is a key of a legacy file for which no field is proposed.
+// An Undeclared is a key of a legacy file without a proposed field.
 type Undeclared struct {
 	Pointer jsontext.Pointer
 	// Why, in words that follow "since".
 	Why string
 }
 
-// Infer proposes fields for a legacy file that has none: types by the values
-// that are there, so that [Legacy.Plan] finds no misfit, where there is none but
-// null by those whose keys are like it, a legacy key where a key is no name,
-// and no kind but value and map, since one file does not show how its values came
-// about. What no field could hold, or name, is left.
+// Infer proposes fields for a legacy file, such that [Legacy.Plan] finds no
+// misfit.
+//
+// A type follows from the values; where all are null, from similar keys. A key
+// that is not a valid name becomes a legacy key. Kinds other than value and map
+// are never proposed: a file does not show how its values came about. Left
+// lists the keys that no field can hold or name.
 func Infer(l *Legacy) *Inferred {
 	in := newInference(l.object)
 	if f, ok := in.inferMap(l.object, true); ok {
@@ -60,7 +62,7 @@ func Infer(l *Legacy) *Inferred {
 	return all
 }
 
-// fit leaves out what cannot be stored, however it is declared.
+// fit moves fields to Left whose values no declaration can hold.
 func (in *Inferred) fit(l *Legacy) {
 	_, err := l.Plan(&schema.Declaration{State: "legacy", Owners: map[string]schema.Owner{InferredOwner: {Fields: in.Fields}}})
 	misfits, _ := errors.AsType[Misfits](err)
@@ -86,18 +88,18 @@ func (in *Inferred) fit(l *Legacy) {
 	slices.SortFunc(in.Left, func(a, b Undeclared) int { return place[a.Pointer] - place[b.Pointer] })
 }
 
-// A column is all the values that a legacy file has under one key: one at its
-// top, and as many as there are objects in a list or a map.
+// A column holds all values under one key: one at the top of the file, or one
+// per object of a list or map.
 type column struct {
 	key    string
 	values [][]byte
 }
 
-// inferFields names the columns, infers each, and returns the keys that have
-// no name.
+// inferFields infers a named field per column. It returns the keys that have no
+// possible name.
 func inferFields(columns []column, infer func(c column) schema.Field) (fields map[string]schema.Field, left []string) {
 	fields = map[string]schema.Field{}
-	for _, good := range []bool{true, false} { // so that every name stays with its own key
+	for _, good := range []bool{true, false} { // valid names first: they belong to their own keys
 		for _, c := range columns {
 			if schema.ValidName(c.key) != good {
 				continue
@@ -120,7 +122,7 @@ func inferFields(columns []column, infer func(c column) schema.Field) (fields ma
 	return fields, left
 }
 
-// inferField infers a field of its own, which may be a map.
+// inferField infers a top-level field, which may be a map.
 func (in *inference) inferField(c column) schema.Field {
 	if o, err := schema.ParseObject(c.values[0]); err == nil {
 		if f, ok := in.inferMap(o, false); ok {
@@ -130,8 +132,7 @@ func (in *inference) inferField(c column) schema.Field {
 	return in.inferType(c, 0)
 }
 
-// inferType infers the type of the values of a column, which nest as deep as
-// nest within a declaration.
+// inferType infers the type of a column's values, nest levels below a field.
 func (in *inference) inferType(c column, nest int) schema.Field {
 	values := slices.DeleteFunc(slices.Clone(c.values), func(v []byte) bool { return jsontext.Value(v).Kind() == jsontext.KindNull })
 	if len(values) == 0 {
@@ -152,8 +153,7 @@ func (in *inference) inferType(c column, nest int) schema.Field {
 	return schema.Field{Type: schema.TypeJSON}
 }
 
-// holds reports whether a field like f can hold all of the values, losing
-// nothing of them.
+// holds reports whether f can hold all values without loss.
 func holds(f schema.Field, values [][]byte) bool {
 	for _, v := range values {
 		c := converter{}
@@ -168,7 +168,7 @@ func holds(f schema.Field, values [][]byte) bool {
 	return true
 }
 
-// shortest reports whether a double keeps every digit of the number.
+// shortest reports whether a double keeps every digit of number.
 func shortest(number []byte) bool {
 	stored, err := schema.Field{Type: schema.TypeFloat}.Normalize(number)
 	if err != nil || len(number) > mostDigits {
@@ -179,7 +179,7 @@ func shortest(number []byte) bool {
 	return err1 == nil && err2 == nil && a.Equal(b)
 }
 
-// inferParts returns what the values may be if they have parts.
+// inferParts returns the candidate types of values with parts.
 func (in *inference) inferParts(c column, nest int) []schema.Field {
 	switch jsontext.Value(c.values[0]).Kind() {
 	case jsontext.KindBeginArray:
@@ -192,7 +192,7 @@ func (in *inference) inferParts(c column, nest int) []schema.Field {
 			inner.values = append(inner.values, parts...)
 		}
 		of := in.inferType(inner, nest+1)
-		if of.Type == schema.TypeList { // which Go has no good name for
+		if of.Type == schema.TypeList { // a list of lists has no good name in Go
 			return nil
 		}
 		return []schema.Field{{Type: schema.TypeList, Of: &of}}
@@ -209,12 +209,10 @@ func (in *inference) inferParts(c column, nest int) []schema.Field {
 	return nil
 }
 
-// mostMembers is the most members that an inferred record has: with more of
-// them they are data.
+// mostMembers bounds the members of an inferred record. More keys are data.
 const mostMembers = 64
 
-// columnsOf returns the members of objects by key, in the order in which they
-// come up.
+// columnsOf returns the members of objects by key, in order of appearance.
 func columnsOf(objects [][]byte) (columns []column, ok bool) {
 	at := map[string]int{}
 	for _, v := range objects {
@@ -235,9 +233,9 @@ func columnsOf(objects [][]byte) (columns []column, ok bool) {
 	return columns, len(columns) <= mostMembers
 }
 
-// inferMap infers a map where the keys of o are data: where most of them are
-// no names, or where what they have is alike. The top of a file needs more for
-// that: many a file has numbers alone, or two parts that are alike.
+// inferMap infers a map if the keys of o look like data: most are not valid
+// names, or their values are alike. The top of a file needs stronger signs,
+// since many files hold only numbers, or two similar parts.
 func (in *inference) inferMap(o schema.Object, top bool) (f schema.Field, ok bool) {
 	entries := column{}
 	odd := 0
@@ -266,8 +264,7 @@ func (in *inference) inferMap(o schema.Object, top bool) (f schema.Field, ok boo
 	return schema.Field{Kind: schema.Map, Value: &value}, data && scalar
 }
 
-// similar reports whether objects, of which there are n, have most of their
-// members in common.
+// similar reports whether n objects share most of their members.
 func similar(columns []column, n int) bool {
 	common := 0
 	for _, c := range columns {

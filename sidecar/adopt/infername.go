@@ -9,8 +9,8 @@ import (
 	"github.com/freehold-dev/freehold/schema"
 )
 
-// nameFor returns a name for a field whose legacy key is none, which no other
-// field has. A key that cannot be written down as a legacy key has no name.
+// nameFor returns an unused field name for a legacy key that is not a valid
+// name. It returns false if the key cannot be declared as a legacy key.
 func nameFor(key string, taken map[string]schema.Field) (string, bool) {
 	if !declarable(key) {
 		return "", false
@@ -29,7 +29,7 @@ func nameFor(key string, taken map[string]schema.Field) (string, bool) {
 	}
 }
 
-// snake returns the words of a key in small letters with underscores between them.
+// snake returns the words of a key in snake_case.
 func snake(key string) string {
 	var b strings.Builder
 	for i, c := range []byte(key) {
@@ -48,8 +48,8 @@ func snake(key string) string {
 	return strings.Trim(b.String(), "_")
 }
 
-// declarable reports whether owners.yaml can have key as a legacy key: one line
-// of at most 100 characters that all show.
+// declarable reports whether key can be a legacy key in owners.yaml: one line
+// of at most 100 visible characters.
 func declarable(key string) bool {
 	shows := strings.IndexFunc(key, func(c rune) bool { return !unicode.IsGraphic(c) }) < 0
 	return shows && key != "" && key != schema.LegacyFile && strings.TrimSpace(key) == key && utf8.RuneCountInString(key) <= 100

@@ -6,13 +6,12 @@ import (
 	"github.com/freehold-dev/freehold/schema"
 )
 
-// A keys says which name each key of an object is for: the legacy key where a
-// field declares one, and the field's own name unless another field takes that
-// for its legacy key.
+// A keys maps the keys of an object to field names: legacy keys, and own names
+// that no other field uses as its legacy key.
 type keys struct {
 	names  map[string]string // by key
-	folded map[string]string // a key by its folded spelling
-	rest   string            // the map that all other keys are of, if there is one
+	folded map[string]string // key by case-folded spelling
+	rest   string            // the map that takes all other keys, or empty
 }
 
 func keysOf(fields map[string]schema.Field) *keys {
@@ -23,7 +22,7 @@ func keysOf(fields map[string]schema.Field) *keys {
 		}
 	}
 	for name := range fields {
-		if k.rest == "" { // else own names could be keys of the map
+		if k.rest == "" { // a file that is a map may use field names as keys
 			k.names[name] = name
 		}
 	}
@@ -38,8 +37,8 @@ func keysOf(fields map[string]schema.Field) *keys {
 	return k
 }
 
-// owned yields the members of o, which stands at a spot, that a name is
-// declared for. The others it reports.
+// owned yields the declared members of o, which stands at a spot. It notes the
+// others.
 func (c *converter) owned(k *keys, at spot, o schema.Object) iter.Seq2[string, schema.ObjectMember] {
 	return func(yield func(string, schema.ObjectMember) bool) {
 		taken := map[string]string{}
@@ -47,7 +46,7 @@ func (c *converter) owned(k *keys, at spot, o schema.Object) iter.Seq2[string, s
 			name, ok := k.names[m.Name]
 			first, twice := taken[name]
 			switch {
-			case !ok && k.rest != "": // of the map that is the file
+			case !ok && k.rest != "": // a key of the map that is the file
 			case !ok:
 				c.unowned = append(c.unowned, Unowned{at.at.AppendToken(m.Name), k.folded[schema.FoldCase(m.Name)]})
 			case twice:
@@ -62,10 +61,9 @@ func (c *converter) owned(k *keys, at spot, o schema.Object) iter.Seq2[string, s
 	}
 }
 
-// Extend returns what the state's declaration d and a later one, built, declare
-// together, with the legacy keys that built gives the fields of both. It
-// returns an error that wraps [schema.ErrDeclaration] if they contradict each
-// other.
+// Extend merges the state's declaration d with built, and takes the legacy keys
+// of built. It returns an error that wraps [schema.ErrDeclaration] if they
+// contradict each other.
 func Extend(d, built *schema.Declaration) (*schema.Declaration, error) {
 	merged, _, err := d.Merge(built)
 	if err != nil {
@@ -78,7 +76,7 @@ func Extend(d, built *schema.Declaration) (*schema.Declaration, error) {
 	return merged, nil
 }
 
-// legacyKeys returns fields with the legacy keys that built has for them.
+// legacyKeys returns fields with the legacy keys of built.
 func legacyKeys(fields, built map[string]schema.Field) map[string]schema.Field {
 	with := map[string]schema.Field{}
 	for name, f := range fields {

@@ -13,39 +13,37 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// MaxSize is the most bytes that a legacy file may have.
+// MaxSize is the largest size of a legacy file, in bytes.
 const MaxSize = 16 << 20
 
-// limits are what else a legacy file may have. Nobody's state comes near; a
-// file beyond is refused before anything is built from it, and before the rest
-// of it is read.
+// limits bound a legacy file before anything is built from it. No real state
+// comes near.
 var limits = schema.Limits{Depth: 512, Values: 1 << 18, Text: 1 << 20}
 
-// A Legacy is what a legacy file says. It is immutable.
+// A Legacy is a parsed legacy file. It is immutable.
 type Legacy struct {
 	path   string
 	text   []byte
 	object schema.Object
 }
 
-// Path returns the file's path as it was given.
+// Path returns the file's path as given.
 func (l *Legacy) Path() string { return l.path }
 
-// Name returns the last element of the file's path, by which reports and
-// provenance call it.
+// Name returns the last element of the path, for reports and provenance.
 func (l *Legacy) Name() string { return filepath.Base(l.path) }
 
-// Parse returns the legacy file of this path and text. The text must be one
-// JSON object, read as strictly as a sidecar; else the error wraps
-// [sidecar.ErrInvalid] and says at which byte. Keys that differ only in case
-// are different keys.
+// Parse parses the text of the legacy file at path. The text must be one JSON
+// object, read as strictly as a sidecar; otherwise the error wraps
+// [sidecar.ErrInvalid] and names the byte. Keys that differ only in case are
+// different keys.
 func Parse(path string, text []byte) (*Legacy, error) {
 	at, err := check(text)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w: byte %d: %w: nothing was changed; mend the file, then adopt it", path, sidecar.ErrInvalid, at, err)
 	}
 	object, err := schema.ParseObject(text)
-	if err != nil { // check would have said so
+	if err != nil { // unreachable after check
 		return nil, fmt.Errorf("%s: %w: %w", path, sidecar.ErrInvalid, err)
 	}
 	if _, ok := object.Value("$sidecar"); ok {
@@ -54,8 +52,8 @@ func Parse(path string, text []byte) (*Legacy, error) {
 	return &Legacy{path, text, object}, nil
 }
 
-// check says why text cannot be adopted and at which byte. It builds nothing
-// until it knows how much there is.
+// check returns the first fault of text and its byte. The cheap checks come
+// first.
 func check(text []byte) (at int64, err error) {
 	if at, err := encoded(text); err != nil {
 		return at, err
@@ -63,7 +61,7 @@ func check(text []byte) (at int64, err error) {
 	if at, err := bounded(text); err != nil {
 		return at, err
 	}
-	dec := jsontext.NewDecoder(bytes.NewBuffer(text)) // which refuses a name that is there twice
+	dec := jsontext.NewDecoder(bytes.NewBuffer(text)) // refuses duplicate names
 	if _, err := dec.ReadValue(); err != nil {
 		return syntax(text, err)
 	}
@@ -74,8 +72,8 @@ func check(text []byte) (at int64, err error) {
 	return 0, nil
 }
 
-// encoded refuses what is no text in UTF-8 by the name that helps, since the
-// first byte of a byte order mark does not show.
+// encoded checks that text is UTF-8. Common mistakes get their own message,
+// since a byte order mark is invisible.
 func encoded(text []byte) (at int64, err error) {
 	switch {
 	case len(text) <= limits.Text && len(bytes.TrimLeft(text, " \t\r\n")) == 0:
@@ -94,7 +92,7 @@ func encoded(text []byte) (at int64, err error) {
 	return 0, nil
 }
 
-// bounded holds the text to the limits, and to being an object.
+// bounded checks that text is an object within the limits.
 func bounded(text []byte) (at int64, err error) {
 	rest := bytes.TrimLeft(text, " \t\r\n")
 	if kind := jsontext.Value(rest).Kind(); kind != jsontext.KindBeginObject && kind != jsontext.KindInvalid {
@@ -106,7 +104,7 @@ func bounded(text []byte) (at int64, err error) {
 	return 0, nil
 }
 
-// syntax turns the decoder's error into the byte and what is wrong there.
+// syntax returns the byte and the cause of the decoder's error.
 func syntax(text []byte, err error) (int64, error) {
 	e, ok := errors.AsType[*jsontext.SyntacticError](err)
 	switch {
@@ -118,7 +116,7 @@ func syntax(text []byte, err error) (int64, error) {
 	return e.ByteOffset, errors.New(strings.TrimPrefix(e.Err.Error(), "jsontext: "))
 }
 
-// kindOf names a kind of JSON in words.
+// kindOf returns a kind of JSON in words.
 func kindOf(kind jsontext.Kind) string {
 	switch kind {
 	case jsontext.KindNull:

@@ -5,16 +5,15 @@ import (
 	"slices"
 )
 
-// order returns the parts so that a map's keys are committed before what other
-// owners have at them. Where two owners decide keys for each other, one of them
-// has two parts.
+// order sorts the parts: the keys of a map before other owners' values at them.
+// Where two owners decide keys for each other, one of them gets two parts.
 func (p *planner) order() []Part {
 	var parts []Part
 	waiting := map[string][]Value{}
 	for owner, part := range p.parts {
 		waiting[owner] = part.Values
 	}
-	placed := map[string]bool{} // the maps whose keys are
+	placed := map[string]bool{} // maps with all keys placed
 	for len(waiting) > 0 {
 		owner, ready := p.next(waiting, placed)
 		rest := slices.DeleteFunc(slices.Clone(waiting[owner]), func(v Value) bool { return slices.ContainsFunc(ready, v.is) })
@@ -33,9 +32,9 @@ func (p *planner) order() []Part {
 
 func (v Value) is(other Value) bool { return v.Field == other.Field }
 
-// next returns the first owner that can commit all that waits, or else the
-// first that can commit anything, and what. Some owner can: whoever decides
-// keys waits for nobody with them.
+// next returns the first owner that can commit all its values, or else the
+// first that can commit some, with these values. There is always one: keys wait
+// for nothing.
 func (p *planner) next(waiting map[string][]Value, placed map[string]bool) (owner string, ready []Value) {
 	for _, name := range slices.Sorted(maps.Keys(waiting)) {
 		values := slices.DeleteFunc(slices.Clone(waiting[name]), func(v Value) bool {

@@ -10,57 +10,55 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// A Plan says which value of a legacy file goes to which field. It holds
-// nothing that its field cannot hold.
+// A Plan maps each value of a legacy file to its field. Every value fits.
 type Plan struct {
-	// Parts of the owners that get something, in the order of their commits.
+	// Parts of the owners, in the order of their commits.
 	Parts []Part
-	// Unset are the places that say that there is no value, in file order.
+	// Unset are the places without a value, in file order.
 	Unset []Unset
-	// Unowned are the keys that no owner declares, in file order. They stay
-	// in the legacy file.
+	// Unowned are the undeclared keys, in file order. They stay in the legacy
+	// file.
 	Unowned []Unowned
 
 	legacy   *Legacy
 	declared *schema.Declaration
 }
 
-// A Part is what one owner gets.
+// A Part holds the values for one owner.
 type Part struct {
 	Owner  string
 	Values []Value
 }
 
-// A Value is one field's.
+// A Value is the value of one field.
 type Value struct {
 	Field   string
 	Pointer jsontext.Pointer
-	// JSON as the sidecar stores it; of a map, nil.
+	// JSON as the sidecar stores it; nil for a map.
 	JSON jsontext.Value
 	// Entries of a map, in file order.
 	Entries []Entry
 }
 
-// An Entry is what a map gets at one key from one owner.
+// An Entry is one owner's share of a map at one key.
 type Entry struct {
 	Key     string
 	Pointer jsontext.Pointer
-	// Members that the owner has there, in file order. A map without a
-	// record has one without a name.
+	// Members of the owner there, in file order. In a map without a record there
+	// is one, with an empty name.
 	Members []Member
 }
 
-// A Member is one member of what a map has at a key.
+// A Member is one member of a map's entry.
 type Member struct {
 	Name    string
 	Pointer jsontext.Pointer
 	JSON    jsontext.Value
 }
 
-// Plan finds the field of every value in l, among those of the declaration d,
-// and the form in which it is stored. Null, and an instant of the year 1, mean
-// that a field is unset. If a value does not fit its field, the error is
-// [Misfits] and holds all of them.
+// Plan finds the field in d, and the stored form, of every value in l. Null,
+// and an instant of the year 1, mean that a field is unset. If values do not
+// fit, the error is [Misfits] with all of them.
 func (l *Legacy) Plan(d *schema.Declaration) (*Plan, error) {
 	p := &planner{converter: converter{file: l.Name()}, d: d, parts: map[string]*Part{}}
 	fields := map[string]schema.Field{}
@@ -84,14 +82,14 @@ func (l *Legacy) Plan(d *schema.Declaration) (*Plan, error) {
 	return &Plan{p.order(), p.unset, p.unowned, l, d}, nil
 }
 
-// A planner makes a plan.
+// A planner collects the parts of a plan.
 type planner struct {
 	converter
 	d     *schema.Declaration
 	parts map[string]*Part // by owner
 }
 
-// joined returns field with what all its owners say of it.
+// joined returns field as all its owners together declare it.
 func (p *planner) joined(field string) schema.Field {
 	f, _ := p.d.Joined(field)
 	for _, owner := range p.d.OwnersOf(field) {
@@ -102,7 +100,7 @@ func (p *planner) joined(field string) schema.Field {
 	return f
 }
 
-// field plans one key of the file, m, which is the field name's.
+// field plans the key m of the file for the field name.
 func (p *planner) field(name string, f schema.Field, m schema.ObjectMember) {
 	owner, _ := p.d.OwnerOf(name)
 	at := spot{jsontext.Pointer("").AppendToken(m.Name), fmt.Sprintf("field %s of %s", name, owner)}
@@ -115,14 +113,14 @@ func (p *planner) field(name string, f schema.Field, m schema.ObjectMember) {
 	}
 }
 
-// whole plans the keys of the file that are those of the map f.
+// whole plans the keys of the file that belong to the map f.
 func (p *planner) whole(k *keys, f schema.Field, file schema.Object) {
 	rest := slices.DeleteFunc(slices.Clone(file), func(m schema.ObjectMember) bool { return k.names[m.Name] != "" })
 	owner, _ := p.d.OwnerOf(k.rest)
 	p.entries(k.rest, f, spot{"", fmt.Sprintf("field %s of %s", k.rest, owner)}, rest)
 }
 
-// sort puts what was collected in the order of the file's keys.
+// sort sorts the findings by the file's keys.
 func (p *planner) sort(file schema.Object) {
 	place := map[string]int{}
 	for i, m := range file {
@@ -147,14 +145,14 @@ func (p *planner) mapping(name string, f schema.Field, at spot, raw []byte) {
 	switch {
 	case err != nil:
 		p.misfit(at, err)
-	case len(o) == 0: // of which nothing could be stored
+	case len(o) == 0: // an empty map is not stored
 		p.noValue(at, raw)
 	default:
 		p.entries(name, f, at, o)
 	}
 }
 
-// entries plans what the map name has at each key.
+// entries plans each key of the map name.
 func (p *planner) entries(name string, f schema.Field, at spot, o schema.Object) {
 	owners := p.owners(name)
 	values := map[string]*Value{} // by owner
@@ -186,8 +184,8 @@ func (p *planner) entries(name string, f schema.Field, at spot, o schema.Object)
 	}
 }
 
-// owners returns who owns each member of what the map name has at a key. The
-// keys themselves are the member with an empty name.
+// owners returns the owner of each member of the map name. The empty member
+// stands for the keys.
 func (p *planner) owners(name string) map[string]string {
 	owners := map[string]string{}
 	owners[""], _ = p.d.OwnerOf(name)
@@ -199,8 +197,8 @@ func (p *planner) owners(name string) map[string]string {
 	return owners
 }
 
-// members plans what a map has at one key, by owner. The owner of the keys is
-// always among them, since without it there is no key.
+// members plans the entry at one key, by owner. The owner of the keys is always
+// included, since an entry needs its key.
 func (p *planner) members(f schema.Field, columns *keys, owners map[string]string, at spot, raw []byte) map[string][]Member {
 	keeper := owners[""]
 	if f.Value != nil {

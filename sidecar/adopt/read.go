@@ -17,24 +17,23 @@ import (
 	"github.com/freehold-dev/freehold/sidecar"
 )
 
-// How long a legacy file must have stood still. Its writers have no lock that
-// one could take: they write in place, so that half a file may be there, or
-// are about to write again, so that what was read is old when it is committed.
+// Waits for a legacy file to stand still. Its writers take no lock: a file may
+// be half written, or about to be written again.
 const (
-	stillWhole  = 250 * time.Millisecond // before it is believed
-	stillBroken = time.Second            // before it counts as broken and not as half written
-	stillAbsent = 50 * time.Millisecond  // before it counts as absent and not as being replaced
-	patience    = time.Second            // before a file that does not stand still is given up
-	pause       = 20 * time.Millisecond  // between two looks
+	stillWhole  = 250 * time.Millisecond // a valid file
+	stillBroken = time.Second            // an invalid file, which may be half written
+	stillAbsent = 50 * time.Millisecond  // a missing file, which may be about to be replaced
+	patience    = time.Second            // the longest wait for a file that keeps changing
+	pause       = 20 * time.Millisecond  // between two reads
 )
 
-// Read reads the legacy file at path, which must be a regular file, or a link
-// to one, of at most [MaxSize] bytes. A file that was written a moment ago is
-// watched for a moment, a second at most.
+// Read reads the legacy file at path: a regular file, or a link to one, of at
+// most [MaxSize] bytes. A file that was just written is watched for up to a
+// second.
 //
-// It returns an error that wraps [ErrAbsent] if there is nothing at path;
-// [sidecar.ErrUnreadable] if what is there cannot be read; [sidecar.ErrInvalid]
-// if it is not a JSON object; and [ErrActive] if it does not stand still.
+// It returns an error that wraps [ErrAbsent] if there is no file at path;
+// [sidecar.ErrUnreadable] if the file cannot be read; [sidecar.ErrInvalid] if
+// it is not a JSON object; and [ErrActive] if it keeps changing.
 func Read(ctx context.Context, path string) (*Legacy, error) {
 	start := time.Now()
 	last, err := look(path)
@@ -65,7 +64,7 @@ func Read(ctx context.Context, path string) (*Legacy, error) {
 	}
 }
 
-// A glance is what stands at the path of a legacy file at one moment.
+// A glance is one reading of the path of a legacy file.
 type glance struct {
 	absent bool
 	steady bool // the file did not change while it was read
@@ -75,7 +74,7 @@ type glance struct {
 
 // look reads the file at path once.
 func look(path string) (*glance, error) {
-	info, err := os.Stat(path) // before the open, which may wait or wake something up
+	info, err := os.Stat(path) // opening a device or a pipe may block or have effects
 	if err != nil {
 		return missing(path, err)
 	}
@@ -90,7 +89,7 @@ func look(path string) (*glance, error) {
 	if info, err = f.Stat(); err != nil {
 		return nil, unreadable(path, err)
 	}
-	if !info.Mode().IsRegular() { // it was exchanged
+	if !info.Mode().IsRegular() { // replaced between the two calls
 		return nil, unreadable(path, fmt.Errorf("it is a %s and no regular file", typeName(info.Mode())))
 	}
 	if info.Size() > MaxSize {
@@ -108,13 +107,13 @@ func look(path string) (*glance, error) {
 	return &glance{steady: steady, text: text, info: after}, nil
 }
 
-// readWithin reads r, a file of size bytes, as far as it keeps to the limits,
-// and reports whether that was the whole of it: [Parse] says what is wrong with
-// what is not.
+// readWithin reads r, a file of size bytes, up to the first excess of the
+// limits. whole reports whether the end was reached; otherwise [Parse] reports
+// the excess.
 func readWithin(r io.Reader, size int) (text []byte, whole bool, err error) {
 	const step = 64 << 10
 	meter := schema.Meter{Limits: limits}
-	text = make([]byte, 0, min(size+1, step)) // one more than there is, so that the end shows
+	text = make([]byte, 0, min(size+1, step)) // one more byte, to see the end
 	for {
 		n, err := r.Read(text[len(text):min(len(text)+step, cap(text))])
 		text = text[:len(text)+n]
@@ -131,13 +130,13 @@ func readWithin(r io.Reader, size int) (text []byte, whole bool, err error) {
 			return nil, false, err
 		}
 		if len(text) == cap(text) {
-			text = slices.Grow(text, max(min(len(text), size+1-len(text)), step)) // it may also have grown
+			text = slices.Grow(text, max(min(len(text), size+1-len(text)), step)) // the file may have grown
 		}
 	}
 }
 
-// missing tells a file that is not there from one that cannot be reached: only
-// if no link leads astray is there nothing to adopt.
+// missing tells an absent file from an unreachable one. A dangling link is
+// unreachable.
 func missing(path string, err error) (*glance, error) {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return nil, unreadable(path, err)
@@ -175,8 +174,8 @@ func typeName(mode fs.FileMode) string {
 	return "file of unknown type"
 }
 
-// since returns from when on nobody is known to have written the file. A time
-// stamp from the future says nothing.
+// since returns the time of the last known write. A time stamp in the future is
+// ignored.
 func (g *glance) since(now time.Time) time.Time {
 	if !g.absent && g.steady && g.info.ModTime().Before(now) {
 		return g.info.ModTime()
@@ -184,8 +183,7 @@ func (g *glance) since(now time.Time) time.Time {
 	return now
 }
 
-// still returns for how long the file must have stood still for what judge
-// says to be the last word.
+// still returns the time without change after which the verdict err is final.
 func (g *glance) still(err error) time.Duration {
 	switch {
 	case g.absent:
@@ -210,7 +208,7 @@ func (g *glance) equal(other *glance) bool {
 	return g.steady && os.SameFile(g.info, other.info) && g.info.ModTime().Equal(other.info.ModTime()) && bytes.Equal(g.text, other.text)
 }
 
-// sleep waits for d, or returns why ctx ended before.
+// sleep waits for d. It returns the cause if ctx ends first.
 func sleep(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -14,9 +14,9 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// scalar returns raw in a spelling that a sidecar allows for the type, where
-// the legacy one means the same exactly. Everything else it leaves as it is,
-// for the type's own rules to refuse.
+// scalar respells raw as a sidecar allows for the type, if the meaning stays
+// exactly the same. Otherwise it returns raw for the type's own rules to
+// refuse.
 func scalar(t schema.Type, raw []byte) ([]byte, error) {
 	number := jsontext.Value(raw).Kind() == jsontext.KindNumber
 	switch {
@@ -32,11 +32,11 @@ func scalar(t schema.Type, raw []byte) ([]byte, error) {
 	return raw, nil
 }
 
-// bareOffset is an instant whose offset from UTC has no colon, as strftime's
-// %z writes it.
+// bareOffset matches an instant with an offset as strftime's %z writes it:
+// without a colon.
 var bareOffset = regexp.MustCompile(`^(\d{4}-\d\d-\d\dT.*[+-]\d\d)(\d\d)$`)
 
-// instant returns an instant as RFC 3339 has it.
+// instant respells an instant in RFC 3339.
 func instant(raw []byte) ([]byte, error) {
 	if len(raw) > 64 {
 		return raw, nil
@@ -54,27 +54,26 @@ func instant(raw []byte) ([]byte, error) {
 	return raw, nil
 }
 
-// neverSet reports whether raw is an instant of the year 1 or before: there is
-// a zero time in a legacy program, and it did not leave it out.
+// neverSet reports whether raw is a zero time: of the year 1 or before.
 func neverSet(raw []byte) bool {
 	text, err := jsontext.AppendUnquote(nil, raw)
 	if err != nil || !strings.HasPrefix(string(text), "000") {
 		return false
 	}
 	if raw, err = instant(raw); err != nil {
-		return true // local time, of that year
+		return true // local time of that year
 	}
 	text, _ = jsontext.AppendUnquote(nil, raw)
 	t, err := time.Parse(time.RFC3339, string(text))
 	return err == nil && t.UTC().Year() <= 1
 }
 
-// mostDigits bounds the numbers whose digits are looked at: none that fits any
-// type has more.
+// mostDigits bounds the digits of a number that is examined. No type holds
+// more.
 const mostDigits = 128
 
-// integer returns the plain digits of a number that is an integer however it
-// is spelt, such as 5.0 or 1e3.
+// integer returns the plain digits of an integer in any spelling, such as 5.0
+// or 1e3.
 func integer(raw []byte) []byte {
 	if len(raw) > mostDigits {
 		return raw
@@ -86,8 +85,8 @@ func integer(raw []byte) []byte {
 	return []byte(d.BigInt().String())
 }
 
-// exact refuses an integer that floating point would round. Of a number with a
-// fraction every reader knows that it does.
+// exact reports an integer that floating point would round. Rounding of a
+// fraction is expected.
 func exact(raw []byte) error {
 	digits, ok := new(big.Int), len(raw) <= 400
 	if ok {
@@ -98,7 +97,7 @@ func exact(raw []byte) error {
 	}
 	f, err := strconv.ParseFloat(string(raw), 64)
 	if err != nil {
-		return nil // out of range, which the type says better
+		return nil // out of range: the type's check reports it
 	}
 	if rounded, _ := new(big.Float).SetFloat64(f).Int(nil); rounded.Cmp(digits) != 0 {
 		return errors.New("a double would round " + string(raw))

@@ -7,7 +7,7 @@ import (
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
-// txSource is what an Update sees.
+// txSource is the source within an Update, under the owner's lock.
 type txSource struct {
 	tx     *sidecar.Tx
 	claims claims
@@ -23,7 +23,7 @@ func (s txSource) claimed(name string) sidecar.Claimant { return s.claims[name] 
 
 func (s txSource) entry(name, key string) (raw []byte, ok bool) { return s.tx.GetKey(name, key, "") }
 
-// docSource is what a sidecar shows without a lock.
+// docSource is the source of a sidecar read without a lock.
 type docSource struct {
 	doc    *document.Document
 	keys   *keyring
@@ -57,27 +57,27 @@ func (s docSource) entry(name, key string) (raw []byte, ok bool) {
 
 func rowsOf(doc *document.Document, name string) map[string]document.Row {
 	rows := map[string]document.Row{}
-	list, _ := doc.Rows(name) // what cannot be taken apart fails the commit
+	list, _ := doc.Rows(name) // an invalid map fails the commit
 	for _, row := range list {
 		rows[row.Key] = row
 	}
 	return rows
 }
 
-// A keyring has the keys of the maps whose keys another owner decides.
+// A keyring holds the keys of maps that another owner decides.
 type keyring struct{ maps map[string]*keysOfMap }
 
-// of returns those of a field, or nil if the owner decides its keys itself.
+// of returns the keys of a field, or nil if the owner decides them itself.
 func (k *keyring) of(field string) *keysOfMap { return k.maps[field] }
 
-// keysOfMap are the keys of a map as their owner has them.
+// keysOfMap holds the keys of a map as their owner stores them.
 type keysOfMap struct {
 	rows    map[string]document.Row
-	adopted sidecar.Version // when the legacy file's keys were folded into them
+	adopted sidecar.Version // when the legacy file's keys were imported
 }
 
-// at returns the incarnation that the legacy file speaks of when it names a
-// key: the present one, unless the key was created after the file's keys were.
+// at returns the present incarnation of a key. It returns false if the key was
+// created after the import of the file's keys: the file then means another one.
 func (k *keysOfMap) at(key string) (v sidecar.Version, ok bool) {
 	if k == nil {
 		return v, false
@@ -86,7 +86,7 @@ func (k *keysOfMap) at(key string) (v sidecar.Version, ok bool) {
 	return row.Born, ok && (k.adopted.IsZero() || !row.Born.After(k.adopted))
 }
 
-// claims has who has claimed which once field.
+// claims are the claimants of once fields.
 type claims map[string]sidecar.Claimant
 
 // A directory reads sidecars without locks.
@@ -108,7 +108,7 @@ func openDirectory(path string) (*directory, error) {
 	return &directory{dir, manifest}, nil
 }
 
-// sidecar reads the sidecar of owner; there may be none.
+// sidecar reads the sidecar of owner, which may be missing.
 func (d *directory) sidecar(owner string) (*document.Document, error) {
 	o := d.dir.Owner(d.manifest, owner)
 	return o.Document(), o.Err
