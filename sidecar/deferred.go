@@ -92,7 +92,8 @@ func (w *Writer) putPending(ops Patch, busy error) (Commit, error) {
 		return Commit{}, undeferred(busy, err)
 	}
 	if err := w.spool.room(a, names, len(raw)); err != nil { // concurrent writers may exceed a bound by one patch each
-		return Commit{}, fmt.Errorf("%w; and %s: nothing was changed; end who holds the lock, or let it go on, and run `freehold fold %s`", busy, err, w.owner)
+		err = fmt.Errorf("%w; and %s: nothing was changed", busy, err)
+		return Commit{}, store.WithRemedy(err, store.By(store.VerbFold, w.owner).Or("end the process that holds the lock, or wait for it"))
 	}
 	if err := a.Put(PatchName(p.ID), raw); err != nil {
 		return Commit{}, fmt.Errorf("%s: nothing was changed: %w; mend that and try again", w.file(), err)
@@ -149,13 +150,6 @@ func (s *spool) room(a *store.PendingDir, names []string, size int) error {
 func (tx *Tx) WriteOnly() bool {
 	tx.check()
 	return tx.busy != nil
-}
-
-// Busy returns why the owner's lock was not to be had, if what is written is set
-// pending, else nil. An Update whose function returns it is never deferred.
-func (tx *Tx) Busy() error {
-	tx.check()
-	return tx.busy
 }
 
 // blind fails the Update if tx only writes: what it wants to read, only the

@@ -182,7 +182,7 @@ func TestFullSpoolIsBusyAndLosesNothing(t *testing.T) {
 	}
 	locked(t, w, func() {
 		c, err := w.Update(t.Context(), ops(op("n", VerbAdd, "1")))
-		wantError(t, err, ErrBusy, "4096 pending patches already", "freehold fold tool")
+		wantError(t, err, ErrBusy, "4096 pending patches already")
 		if c != (Commit{}) {
 			t.Errorf("the commit is %+v", c)
 		}

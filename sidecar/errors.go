@@ -27,8 +27,8 @@ var (
 	ErrConflict = store.Conflict
 	// ErrDeclaration is returned by Open if the program was built from a
 	// declaration that contradicts the state's manifest, and by Update if
-	// the state was upgraded to one since. `freehold state upgrade` brings a
-	// state up to a newer declaration.
+	// the state was upgraded to one since. Package upgrade brings a state up
+	// to a newer declaration.
 	ErrDeclaration = schema.ErrDeclaration
 	// ErrDeadline is returned if a process did not end, or did not take a
 	// lease that was handed to it, in the time given.

@@ -30,7 +30,8 @@ func (w *Writer) roomKept() error {
 	if err != nil || kept < MaxRejected {
 		return nil
 	}
-	return fmt.Errorf("%d patches of the owner are rejected in %s, and no more may be: `freehold doctor` lists them; look at them, add by hand what is to count, and remove them", kept, w.dir.QuarantinePath(""))
+	err = fmt.Errorf("%d patches of the owner are rejected in %s, and no more may be", kept, w.dir.QuarantinePath(""))
+	return store.WithRemedy(err, store.By(store.VerbDoctor).Or("look at the rejected patches, add by hand the values that are to count, and remove their files"))
 }
 
 // wasRejected reports whether an earlier commit has kept p out as a whole, and was

@@ -186,8 +186,8 @@ func (c claiming) claim(at time.Time) (won bool, by Claimant, err error) {
 	case made && (errors.Is(err, ErrClaims) || errors.Is(err, ErrReplaced)):
 		return false, Claimant{}, fmt.Errorf("%s: field %s: not won: the claim was made where nobody looks, in a directory that was moved away, and counts if that is put back: %w", c.w.dir.Path(), c.field, err)
 	case made:
-		return false, claimant(&mine), fmt.Errorf("%s: %w: field %s is claimed by this call and that may not survive power loss: %w: ask ResolveClaim for claim %s, or look who stands there with `freehold explain %s`",
-			c.path(), ErrIndeterminate, c.field, err, mine.Nonce, c.field)
+		err = fmt.Errorf("%s: %w: field %s is claimed by this call and that may not survive power loss: %w", c.path(), ErrIndeterminate, c.field, err)
+		return false, claimant(&mine), store.WithRemedy(err, store.By(store.VerbExplain, c.field).Or("ask ResolveClaim for claim "+mine.Nonce))
 	case errors.Is(err, fs.ErrExist): // another was faster
 		by, err := c.made()
 		return false, by, c.lose(err)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
 	"github.com/freehold-dev/freehold/sidecar/internal/process"
+	"github.com/freehold-dev/freehold/sidecar/store"
 	"golang.org/x/sys/unix"
 )
 
@@ -79,7 +80,8 @@ func (r *retiring) other(why string) error {
 }
 
 func (r *retiring) unjudged(why string) error {
-	return fmt.Errorf("owner %s: %w: somebody holds the lease, and nothing proves that it is %v: %s; nothing was signalled; look with `freehold lease %s`", r.Owner, ErrCannotJudge, r.Holding, why, r.Owner)
+	err := fmt.Errorf("owner %s: %w: a process holds the lease, and nothing proves that it is %v: %s; nothing was signalled", r.Owner, ErrCannotJudge, r.Holding, why)
+	return store.WithRemedy(err, store.By(store.VerbLease, r.Owner))
 }
 
 // pin opens a pidfd. What is proved after that is proved of one process,

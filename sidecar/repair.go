@@ -65,7 +65,8 @@ func Accept(ctx context.Context, dir, owner string, o *Options) (Accepted, error
 		return Accepted{}, fmt.Errorf("%s: %w", w.file(), err)
 	}
 	if err != nil {
-		return Accepted{}, fmt.Errorf("%s: %w: it cannot be accepted; mend it, or run `freehold quarantine %s`", w.file(), err, owner)
+		err = fmt.Errorf("%s: %w: it cannot be accepted", w.file(), err)
+		return Accepted{}, store.WithRemedy(err, store.By(store.VerbQuarantine, owner).Or("mend the file"))
 	}
 	b := &batch{w: w, base: foreign}
 	if err := b.takeIn(); err != nil {

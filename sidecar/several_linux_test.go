@@ -61,7 +61,7 @@ func TestCommitFoldsNoLongerThanItsTime(t *testing.T) {
 			break
 		}
 		busy++
-		wantError(t, err, ErrBusy, fmt.Sprintf("patches, %d are folded", c.Folded), "freehold fold tool")
+		wantError(t, err, ErrBusy, fmt.Sprintf("patches, %d are folded", c.Folded))
 		if busy == 1 {
 			said.Same(t, "deferred: more than there is time for", err, dir, "STATE")
 		}
@@ -75,6 +75,30 @@ func TestCommitFoldsNoLongerThanItsTime(t *testing.T) {
 	if diff := cmp.Diff(map[string]string{"n": fmt.Sprint(1000 + severalVersions), "tags": inserted}, values(t, w, "n", "tags")); diff != "" {
 		t.Errorf("values (-want +got):\n%s", diff)
 	}
+}
+
+// Fold goes on after a version of the sidecar whose time is over, until the limit,
+// and without a limit until all patches are folded.
+func TestFoldGoesOnUntilItsLimit(t *testing.T) {
+	dir, _ := newPile(t)
+	w := openSetter(t, dir, "tool", &Options{Wait: -1})
+	first, err := w.Fold(t.Context(), 0)
+	if wantError(t, err, ErrBusy); first.Folded == 0 || first.Folded == severalVersions {
+		t.Errorf("with no time, %d patches were folded", first.Folded)
+	}
+	rest, err := w.Fold(t.Context(), -1)
+	if err != nil || rest.Folded != severalVersions-first.Folded || len(pendingNames(t, w)) != 0 {
+		t.Errorf("after %d, %+v, and %d are pending (%v)", first.Folded, rest, len(pendingNames(t, w)), err)
+	}
+	if none, err := w.Fold(t.Context(), -1); err != nil || none.Outcome != Unchanged || none.Version != w.last.Version {
+		t.Errorf("with nothing to fold, %+v (%v)", none, err)
+	}
+	locked(t, w, func() {
+		c, err := openSetter(t, dir, "tool", &Options{Wait: -1}).Fold(t.Context(), -1)
+		if wantError(t, err, ErrBusy); c != (Commit{}) {
+			t.Errorf("behind another holder of the lock, %+v", c)
+		}
+	})
 }
 
 // Of an owner that defers, a commit whose time is over is deferred, and

@@ -8,6 +8,7 @@ import (
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/document"
 	"github.com/freehold-dev/freehold/sidecar/internal/apply"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // mostKept bounds the patches that one version rejects: each is kept durably by
@@ -70,8 +71,9 @@ var errUnfinished = errors.New("there was no time to fold all that is deferred")
 // unfinished ends a commit that was stopped, as why says, when it had folded
 // pending patches but for left patches.
 func (b *batch) unfinished(left int, why error) error {
-	return fmt.Errorf("%s: not applied: %w: %w: of %d patches, %d are folded, and the next commit goes on with the rest: try again, or run `freehold fold %s` first",
-		b.w.file(), ErrBusy, why, b.fold.before+left, b.fold.before, b.w.owner)
+	err := fmt.Errorf("%s: not applied: %w: %w: of %d patches, %d are folded, and the next commit goes on with the rest",
+		b.w.file(), ErrBusy, why, b.fold.before+left, b.fold.before)
+	return store.WithRemedy(err, store.By(store.VerbFold, b.w.owner).Or("try again"))
 }
 
 // takePatch folds p into the batch and reports whether it did.

@@ -101,6 +101,24 @@ func (w *Writer) Update(ctx context.Context, fn func(*Tx) error) (Commit, error)
 	}
 }
 
+// Fold commits until all patches that were pending when the last of these
+// commits began are folded, and returns that commit with Folded summed over all.
+// Fold begins no commit after limit, but makes one at least; if limit is
+// negative, Fold goes on as long as each commit folds a patch. Folded patches
+// stay folded after an error. The errors are those of [Writer.Update]; nothing
+// is deferred. Several goroutines may call Fold at once.
+func (w *Writer) Fold(ctx context.Context, limit time.Duration) (Commit, error) {
+	start, folded := time.Now(), 0
+	for {
+		c, err := w.Update(ctx, func(tx *Tx) error { return tx.busy })
+		folded += c.Folded
+		more := errors.Is(err, ErrBusy) && c.Folded > 0 && ctx.Err() == nil
+		if c.Folded = folded; !more || limit >= 0 && time.Since(start) >= limit {
+			return c, err
+		}
+	}
+}
+
 // busy ends an Update that did not get the lock in time, unless it had it and
 // its own function said that it is busy.
 func (w *Writer) busy(ctx context.Context, r *request, err error) (Commit, error) {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -16,9 +15,7 @@ func newFold(c *cli) *cobra.Command {
 		Use:   "fold OWNER",
 		Short: "fold pending patches",
 		Long: `Take the patches that could not wait for OWNER's lock into its sidecar now. Each
-commit of OWNER does that too, and views show them anyway. They are folded in
-the order in which they were deferred, whatever the clocks of their processes
-say. However many there are, fold goes on until all are in that were deferred
+commit of OWNER does that too, and views show them anyway. However many there are, fold goes on until all are in that were deferred
 before it began; with --wait, no longer than that, and then what it folded stays
 folded. With nothing to fold, the answer is "unchanged".`,
 		Example: "  freehold fold tool",
@@ -40,18 +37,14 @@ folded. With nothing to fold, the answer is "unchanged".`,
 	return cmd
 }
 
-// fold makes commits that change nothing, until one has folded all that was set
-// pending before it: a commit ends before that if its time is over.
+// fold folds the pending patches of w's owner, no longer than --wait if given.
 func (a *acting) fold(ctx context.Context, w *sidecar.Writer) (foldReport, error) {
-	report, start := foldReport{Owner: w.Owner()}, time.Now()
-	for {
-		commit, err := w.Update(ctx, (*sidecar.Tx).Busy) // it is not deferred itself
-		report.Folded, report.Version = report.Folded+commit.Folded, commit.Version
-		gotOn := errors.Is(err, sidecar.ErrBusy) && commit.Folded > 0 && ctx.Err() == nil
-		if over := a.waits.Changed && time.Since(start) >= a.wait; err == nil || !gotOn || over {
-			return report, err
-		}
+	limit := time.Duration(-1)
+	if a.waits.Changed {
+		limit = a.wait
 	}
+	commit, err := w.Fold(ctx, limit)
+	return foldReport{w.Owner(), commit.Folded, commit.Version}, err
 }
 
 type foldReport struct {

@@ -3,7 +3,6 @@ package upgrade
 import (
 	"bytes"
 	"context"
-	"errors"
 	"slices"
 	"strings"
 
@@ -28,7 +27,7 @@ func (r *run) lock(ctx context.Context) (release func(), err error) {
 	}
 	if full := r.full(); len(full) > 0 && m.Pending == nil {
 		unlock()
-		r.takeIn(ctx, full)
+		r.foldPending(ctx, full)
 		if r.manifest, unlock, err = r.dir.LockAll(ctx, r.options.Wait); err != nil {
 			unseal()
 			return nil, err
@@ -93,27 +92,23 @@ func (r *run) patchNames(owner string) ([]string, error) {
 	return pending.Names()
 }
 
-// takeIn folds the pending patches of owners. What it cannot, nonePending finds.
-func (r *run) takeIn(ctx context.Context, owners []string) {
+// foldPending folds the pending patches of owners. nonePending reports those that
+// remain.
+func (r *run) foldPending(ctx context.Context, owners []string) {
 	o := &sidecar.Options{Program: r.options.Program, Wait: r.options.Wait, Clock: r.options.Clock, Notice: r.options.Notice}
 	for _, owner := range owners {
 		w, err := sidecar.Open(ctx, r.dir.Path(), nil, owner, o)
 		if err != nil {
 			continue
 		}
-		folded := 0
-		for more := true; more; {
-			c, err := w.Update(ctx, (*sidecar.Tx).Busy)
-			folded += c.Folded
-			more = errors.Is(err, sidecar.ErrBusy) && c.Folded > 0 && ctx.Err() == nil
-		}
+		c, _ := w.Fold(ctx, -1)
 		w.Close()
-		r.report.takenIn(owner, folded)
+		r.report.noteFolded(owner, c.Folded)
 	}
 }
 
-// takenIn notes how many patches of an owner were folded.
-func (r *Report) takenIn(owner string, patches int) {
+// noteFolded notes how many patches of an owner were folded.
+func (r *Report) noteFolded(owner string, patches int) {
 	if patches == 0 {
 		return
 	}

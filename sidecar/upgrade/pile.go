@@ -47,7 +47,7 @@ func (p *plan) takePatches(owner string) {
 		return
 	}
 	p.stored[owner], p.raw[owner] = whole, raw
-	p.report.takenIn(owner, folded)
+	p.report.noteFolded(owner, folded)
 }
 
 // pendingErrors returns the reasons why patches of o are not in its fields.
