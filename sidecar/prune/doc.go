@@ -1,13 +1,11 @@
-// Package prune removes what ended for good: the instances of a state that
-// nobody has written for a while and no process has open, and what killed
-// writers left in the states that live on. It never removes what a process
-// holds, a lock file of a state that lives on, or a file that is not
-// Freehold's, and it says of everything that it kept why.
+// Package prune removes ended instances of a state, and the leftovers of killed
+// writers. It never removes a file that a process holds, a lock file of a state
+// in use, or a foreign file, and it gives the reason for everything it keeps.
 //
-// Nothing here goes by a process id. An instance is ended if all its locks are
-// to be had, and while it is removed nobody else gets one. How old it is, the
-// newest date in it says, of a file, a commit, a claim or a pending patch; so a
-// clock that was set back keeps an instance, and one that was set forward removes
-// none whose last writer or claimant was started after the boot less than that age
-// ago, by a clock that nobody sets.
+// Process ids play no part. An instance has ended if all its locks are free,
+// and during the removal no other process gets one. Its age follows from the
+// newest date in it: of a file, a commit, a claim or a pending patch. A clock
+// that was set back thus keeps an instance. One that was set forward removes
+// none whose last writer was started more recently than the given age, by the
+// monotonic clock since boot.
 package prune

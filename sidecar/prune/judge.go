@@ -11,8 +11,7 @@ import (
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
-// judge returns the item with its reason: [Old] if the instance may go as far
-// as its files say.
+// judge returns the item with its reason: [Old] if the instance may be removed.
 func (p *pruning) judge(item Item, d *store.Store) Item {
 	item.Action = Kept
 	m, err := d.Manifest()
@@ -52,17 +51,16 @@ func (p *pruning) judge(item Item, d *store.Store) Item {
 	return p.age(item, w)
 }
 
-// A writing is what an instance's sidecars, claims and pending patches say of
-// who wrote last.
+// A writing is the newest trace of a writer in an instance's sidecars, claims
+// and pending patches.
 type writing struct {
 	newest time.Time
-	// atMost is how old the instance is at most, by a clock that nobody
-	// sets, if known.
+	// atMost bounds the instance's age by the monotonic clock, if known.
 	atMost time.Duration
 	known  bool
 }
 
-// note folds that writer wrote something then.
+// note takes a commit's time and writer into account.
 func (w *writing) note(at time.Time, writer store.Writer) {
 	if at.After(w.newest) {
 		w.newest = at
@@ -72,8 +70,8 @@ func (w *writing) note(at time.Time, writer store.Writer) {
 	}
 }
 
-// lastWriting reads every sidecar, every claim and every pending patch. One that
-// cannot be used keeps the instance: nobody knows what is in it.
+// lastWriting reads every sidecar, claim and pending patch. An unusable one is
+// an error and keeps the instance, since its content is unknown.
 func lastWriting(d *store.Store, m *schema.Manifest) (w writing, err error) {
 	for _, owner := range m.Declaration.OwnerNames() {
 		if err := w.sidecar(d, m, owner); err != nil {
@@ -127,8 +125,8 @@ func (w *writing) pending(d *store.Store, m *schema.Manifest, owner string) erro
 	return nil
 }
 
-// aheadOfUs is how far a date may be ahead of the clock without a reason: file
-// systems and programs round in different ways.
+// aheadOfUs is the tolerance for dates in the future: file systems and programs
+// round differently.
 const aheadOfUs = time.Minute
 
 // age decides by the newest date in the instance.

@@ -17,25 +17,24 @@ import (
 
 // Options for [Run]. The zero value, and a nil pointer, remove no instance.
 type Options struct {
-	// OlderThan is how long nobody must have written an instance that is
-	// removed. If zero, none is, only what killed processes left.
+	// OlderThan is the least time since the last write of a removed instance. If
+	// zero, only leftovers of killed processes are removed.
 	OlderThan time.Duration
-	// Instance is the id of the only instance to look at. If empty, all.
+	// Instance is the id of the only instance to prune. If empty, all.
 	Instance string
 	// DryRun takes the same decisions and removes nothing.
 	DryRun bool
-	// Clock tells how old something is. If nil, [time.Now].
+	// Clock tells the current time. If nil, [time.Now].
 	Clock func() time.Time
 }
 
-// Run prunes the directory dir: of a state with instances, all of them; of any
-// other state, what killed writers left in it. It takes locks without waiting,
-// and so keeps nobody waiting for longer than a look at the files of one
-// instance takes. Run again, it finishes what a killed one began, and any
-// number may run at once.
+// Run prunes the directory dir: all instances of a state with instances, or the
+// leftovers in any other state. It takes locks without waiting and holds them
+// only while it inspects one instance. A killed Run is completed by the next.
+// Any number may run at once.
 //
-// The report is nil only if there is nothing to look at: Run returns the errors
-// of [store.Instances] then. Otherwise the error says that ctx ended it.
+// The report is nil if dir cannot be listed; the error is then that of
+// [store.Instances]. Otherwise an error is the cause of ctx.
 func Run(ctx context.Context, dir string, o *Options) (*Report, error) {
 	if o == nil {
 		o = &Options{}
@@ -78,7 +77,7 @@ type pruning struct {
 
 func (p *pruning) note(i Item) { p.report.Items = append(p.report.Items, i) }
 
-// removed is what becomes of what is to be removed.
+// removed returns the action for a removal.
 func (p *pruning) removed() Action {
 	if p.DryRun {
 		return WouldRemove
@@ -86,7 +85,7 @@ func (p *pruning) removed() Action {
 	return Removed
 }
 
-// state looks at one state and removes what killed writers left in it.
+// state removes the leftovers in one state.
 func (p *pruning) state(path string) error {
 	d, err := store.Open(path)
 	if err != nil {
@@ -96,7 +95,7 @@ func (p *pruning) state(path string) error {
 	return p.litter(d, "")
 }
 
-// litter removes what killed writers left in a state that lives on.
+// litter removes the leftovers of killed writers from a state in use.
 func (p *pruning) litter(d *store.Store, id string) error {
 	m, err := d.Manifest()
 	if err != nil {
@@ -114,7 +113,7 @@ func (p *pruning) litter(d *store.Store, id string) error {
 	return nil
 }
 
-// remove removes a staged file or directory of a killed process, and notes it.
+// remove removes and reports a staged file or directory of a killed process.
 func (p *pruning) remove(e store.Entry, dir, id string, remove func() (bool, error)) {
 	item := Item{Kind: Litter, Path: filepath.Join(dir, e.Name), Instance: id, Action: p.removed(), Reason: Left, Says: "a killed process left it"}
 	removed, err := e.Orphaned, e.Err
@@ -134,7 +133,7 @@ func (p *pruning) remove(e store.Entry, dir, id string, remove func() (bool, err
 	p.note(item)
 }
 
-// beside looks at everything in the directory but the instances.
+// beside handles everything in the directory except the instances.
 func (p *pruning) beside(found []store.Instance) error {
 	dir := p.report.Dir
 	left, err := store.Leftovers(dir)
@@ -161,8 +160,8 @@ func (p *pruning) beside(found []store.Instance) error {
 	return nil
 }
 
-// came reports whether name is an instance that was made, or something that has
-// gone, since the instances were listed.
+// came reports whether name was created or removed since the instances were
+// listed.
 func (p *pruning) came(name string) bool {
 	path := filepath.Join(p.report.Dir, name)
 	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
@@ -172,8 +171,8 @@ func (p *pruning) came(name string) bool {
 	return err == nil && schema.ValidInstanceDir(name)
 }
 
-// instance looks at one instance: first without a lock, so that those in use
-// are not disturbed, and then again with all of them.
+// instance inspects one instance: first without locks, to leave instances in
+// use alone, then with all of them.
 func (p *pruning) instance(i store.Instance) {
 	item := Item{Kind: Instance, Path: filepath.Join(p.report.Dir, i.Name), Instance: i.ID, Action: Kept}
 	if i.Err != nil {
@@ -182,7 +181,7 @@ func (p *pruning) instance(i store.Instance) {
 	}
 	d, err := store.OpenInstance(p.report.Dir, i.ID)
 	if errors.Is(err, store.NoState) {
-		return // somebody else was faster
+		return // another prune removed it
 	}
 	if err != nil {
 		p.note(item.because(err))
@@ -193,7 +192,7 @@ func (p *pruning) instance(i store.Instance) {
 		item = p.seize(item, d)
 	}
 	if moved := d.Unmoved(); item.WantsALook() && errors.Is(moved, store.Moved) {
-		item = item.because(moved) // what was wrong with it is that somebody was removing it
+		item = item.because(moved) // another prune was removing it
 	}
 	p.note(item)
 	if item.Action != Kept || item.WantsALook() {
@@ -206,7 +205,7 @@ func (p *pruning) instance(i store.Instance) {
 	}
 }
 
-// seize takes all locks of an instance that is old, looks again, and removes it.
+// seize takes all locks of an old instance, inspects it again, and removes it.
 func (p *pruning) seize(item Item, d *store.Store) Item {
 	s, err := d.LockExclusive()
 	if err != nil {
@@ -232,13 +231,13 @@ func (p *pruning) seize(item Item, d *store.Store) Item {
 	return again
 }
 
-// because returns the item, kept for the error.
+// because returns the item, kept because of err.
 func (i Item) because(err error) Item {
 	i.Action, i.Reason, i.Says, i.Remedy = Kept, why(err), err.Error(), store.RemedyOf(err)
 	return i
 }
 
-// why returns the reason that an error is.
+// why returns the reason for an error.
 func why(err error) Reason {
 	switch {
 	case errors.Is(err, store.Busy):
@@ -253,7 +252,7 @@ func why(err error) Reason {
 	return Damaged
 }
 
-// since says how long ago something was, as people do.
+// since returns an age in words.
 func since(age time.Duration) string {
 	const day = 24 * time.Hour
 	if age >= 2*day {

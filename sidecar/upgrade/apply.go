@@ -14,8 +14,8 @@ import (
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
-// apply carries a plan out. Until the manifest is replaced nothing has changed;
-// all that needs room on the disk is written before that.
+// apply executes a plan. Nothing has changed until the manifest is replaced;
+// everything that needs disk space is written before.
 func (r *run) apply(p *plan) error {
 	m := *r.manifest
 	m.Replace(r.next)
@@ -23,7 +23,7 @@ func (r *run) apply(p *plan) error {
 		if len(r.report.Changes) == 0 && !r.reworded() {
 			return nil
 		}
-		if err := r.dir.WriteManifest(&m); err != nil { // the one step there is
+		if err := r.dir.WriteManifest(&m); err != nil { // the only step
 			return r.undecided(&m, err)
 		}
 		return nil
@@ -43,8 +43,7 @@ func (r *run) apply(p *plan) error {
 	return r.finish(p.pending)
 }
 
-// reworded reports whether the declaration differs in what is no change of the
-// state: docs, units, names elsewhere.
+// reworded reports whether only docs, units or names in code differ.
 func (r *run) reworded() bool {
 	before := schema.Manifest{Declaration: r.manifest.Declaration}
 	after := schema.Manifest{Declaration: *r.next}
@@ -53,8 +52,8 @@ func (r *run) reworded() bool {
 	return err1 != nil || err2 != nil || !slices.Equal(x, y)
 }
 
-// undecided says what an error of replacing the manifest by m means, which
-// depends on whether it was replaced all the same.
+// undecided returns the error of replacing the manifest by m. Its meaning
+// depends on whether the manifest was replaced all the same.
 func (r *run) undecided(m *schema.Manifest, err error) error {
 	now, readErr := r.dir.Manifest()
 	if readErr != nil || bytes.Equal(now.Text, m.Text) {
@@ -63,8 +62,7 @@ func (r *run) undecided(m *schema.Manifest, err error) error {
 	return fmt.Errorf("%w: nothing was changed; mend that and run it again", errors.Join(err, r.dir.Unstage()))
 }
 
-// finish moves the sidecars of an upgrade that has taken effect to their places,
-// as far as they are not there yet.
+// finish installs the remaining sidecars of an upgrade that has taken effect.
 func (r *run) finish(p *schema.Pending) error {
 	m := *r.manifest
 	m.Upgraded = maps.Clone(m.Upgraded)
@@ -79,8 +77,8 @@ func (r *run) finish(p *schema.Pending) error {
 	return nil
 }
 
-// install moves the files of the upgrade that m says is pending, and forgets in
-// m the sidecars that somebody has taken away.
+// install moves the files of m's pending upgrade, and removes from m.Upgraded
+// the sidecars that were moved away meanwhile.
 func (r *run) install(m *schema.Manifest) error {
 	p := m.Pending
 	for _, owner := range p.Kept {
@@ -108,17 +106,16 @@ func (r *run) install(m *schema.Manifest) error {
 	return nil
 }
 
-// installed makes sure that the sidecar in its place is the one that the upgrade
-// has made: who takes that away must not bring the old one, of which the
-// declaration says nothing any more, back unseen. What stands there may be
-// damaged, which is found later; and whoever moves it away too, so that nothing
-// is there, goes on without.
+// installed reports whether owner has a sidecar in its place. It returns an
+// error if that is an old one, which must not come back unnoticed: the
+// declaration no longer describes it. A damaged one passes, since readers
+// report it.
 func (r *run) installed(p *schema.Pending, owner string) (there bool, err error) {
 	raw, err := r.dir.ReadFile(store.Sidecar(owner), nil, document.MaxSize)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
-	if errors.Is(err, store.ErrTooLarge) { // damaged too
+	if errors.Is(err, store.ErrTooLarge) { // damaged: readers report it
 		return true, nil
 	}
 	if err != nil {
@@ -132,14 +129,14 @@ func (r *run) installed(p *schema.Pending, owner string) (there bool, err error)
 		sidecar.ErrUnreadable, owner, r.dir.StagedPath(p.ID, store.Sidecar(owner)), r.sidecarPath(owner))
 }
 
-// finished reports an upgrade that an earlier Run had begun.
+// finished reports an upgrade that an earlier Run began.
 func (r *run) finished(p *schema.Pending) {
 	r.report.Resumed = true
 	r.report.State = r.manifest.Declaration.State
 	r.keep(p)
 }
 
-// keep reports what an upgrade leaves in the quarantine.
+// keep reports the copies that an upgrade leaves in the quarantine.
 func (r *run) keep(p *schema.Pending) {
 	for _, owner := range slices.Sorted(slices.Values(slices.Concat(p.Kept, p.Dropped))) {
 		kept := Kept{Owner: owner}

@@ -9,14 +9,14 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// document returns the new sidecar of an owner, or nil if it stays as it is. It
-// reads only what was stored, so that fields may change places.
+// document returns the new sidecar of an owner, or nil if it does not change.
+// It reads only stored sidecars, so fields may change places.
 func (p *plan) document(owner string) *document.Document {
 	before := p.stored[owner].Clone()
 	version := document.Version{Epoch: p.epoch, Revision: 1, Nonce: process.NewNonce()}
 	writer := document.Writer{Program: p.options.Program, Identity: process.Self()}
 	before.Commit(version, p.at, writer)
-	b := builder{plan: p, owner: owner, doc: before.Clone()}
+	b := draft{plan: p, owner: owner, doc: before.Clone()}
 	b.by = document.Provenance{Version: version, At: p.at, Program: writer.Program, PID: writer.Identity.PID}
 	for _, field := range p.old.Owners[owner].FieldNames() {
 		if _, ok := p.run.next.Owners[owner].Fields[field]; !ok {
@@ -32,16 +32,16 @@ func (p *plan) document(owner string) *document.Document {
 	return b.doc
 }
 
-// A builder makes one owner's new sidecar.
-type builder struct {
+// A draft is one owner's new sidecar in the making.
+type draft struct {
 	*plan
 	owner string
 	doc   *document.Document
-	by    document.Provenance // of this upgrade, for what nobody else wrote
+	by    document.Provenance // of this upgrade, for values without a provenance
 }
 
-// field brings a field of the new declaration over from wherever it was.
-func (b *builder) field(name string) {
+// field takes over a field of the new declaration from its origin.
+func (b *draft) field(name string) {
 	o, ok := b.old.Origin(b.run.next, b.owner, name)
 	if !ok {
 		return
@@ -59,9 +59,9 @@ func (b *builder) field(name string) {
 	b.observed(name, o)
 }
 
-// abandon abandons what has begun of what was an event and becomes none: nobody
-// could say any more that it is done. As of an event, that counts as a change.
-func (b *builder) abandon(name string, o schema.Origin, former, spec schema.Field) {
+// abandon abandons open events of a field that is no longer an event: nothing
+// could complete them any more. As with an event, that counts as a change.
+func (b *draft) abandon(name string, o schema.Origin, former, spec schema.Field) {
 	open := b.doc.Open(name)
 	if former.EffectiveKind() != schema.Event || spec.EffectiveKind() == schema.Event || len(open) == 0 {
 		return
@@ -77,8 +77,8 @@ func (b *builder) abandon(name string, o schema.Origin, former, spec schema.Fiel
 	b.lose(Gone{Owner: o.Owner, Field: o.Field, Open: len(open), Declared: former})
 }
 
-// convert converts the value of a field that was o.
-func (b *builder) convert(name string, o schema.Origin, former, spec schema.Field) {
+// convert converts the value of the field that was o.
+func (b *draft) convert(name string, o schema.Origin, former, spec schema.Field) {
 	raw, by, written := b.doc.Field(name)
 	if raw == nil {
 		return
@@ -95,24 +95,24 @@ func (b *builder) convert(name string, o schema.Origin, former, spec schema.Fiel
 	b.set(name, spec, converted, by)
 }
 
-// take brings a field over with its provenance.
-func (b *builder) take(name string, o schema.Origin) {
+// take takes over a field with its provenance.
+func (b *draft) take(name string, o schema.Origin) {
 	b.doc.Take(name, b.stored[o.Owner], o.Field)
 	if o.Owner != b.owner {
 		b.gained[b.owner] = true
 	}
 }
 
-// set stores a converted value. What becomes a map gets its incarnations now,
-// and what was one loses them.
-func (b *builder) set(name string, spec schema.Field, raw []byte, by document.Provenance) {
+// set stores a converted value. A new map gets its incarnations now; a former
+// map loses them.
+func (b *draft) set(name string, spec schema.Field, raw []byte, by document.Provenance) {
 	var rows []document.Row
 	if spec.EffectiveKind() == schema.Map {
 		if b.doc.SetRows(name, nil, by); bytes.Equal(raw, []byte("{}")) {
 			return
 		}
 		b.doc.Set(name, raw, by)
-		rows, _ = b.doc.Rows(name) // it was converted, so it is an object
+		rows, _ = b.doc.Rows(name) // a converted map is an object
 		for i := range rows {
 			rows[i].Born = b.by.Version
 		}
@@ -123,9 +123,9 @@ func (b *builder) set(name string, spec schema.Field, raw []byte, by document.Pr
 	}
 }
 
-// misfit notes values of what was the field o that cannot be taken over; below
-// is where they are in it.
-func (b *builder) misfit(o schema.Origin, below jsontext.Pointer, misfits []schema.Misfit) {
+// misfit notes values of the former field o that do not convert; below is their
+// place in it.
+func (b *draft) misfit(o schema.Origin, below jsontext.Pointer, misfits []schema.Misfit) {
 	for _, m := range misfits {
 		b.misfits = append(b.misfits, Misfit{
 			Owner: o.Owner, File: b.sidecarPath(o.Owner),

@@ -13,7 +13,7 @@ import (
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
-// dry finds out what would be done, and what is in the way of it.
+// dry reports the expected results and obstacles of an upgrade.
 func (r *run) dry(ctx context.Context) (*Report, error) {
 	report, err := r.foresee()
 	if r.manifest == nil {
@@ -30,14 +30,13 @@ func (r *run) dry(ctx context.Context) (*Report, error) {
 		refused = r.dir.Writable()
 	}
 	if refused != nil {
-		// That comes first, as it does for who takes the locks.
+		// A real run meets the locks first.
 		err = errors.Join(fmt.Errorf("would be refused: %w", refused), err)
 	}
 	return report, err
 }
 
-// foresee finds out what would be done, without locks; anew if an upgrade has
-// come in between.
+// foresee plans without locks, anew if another upgrade intervened.
 func (r *run) foresee() (*Report, error) {
 	for {
 		m, err := r.dir.Manifest()
@@ -53,8 +52,8 @@ func (r *run) foresee() (*Report, error) {
 	}
 }
 
-// foreseeFrom is foresee for a state of which m is the manifest. An upgrade that
-// is not finished would be, first.
+// foreseeFrom plans from the manifest m. An unfinished upgrade is finished
+// first.
 func (r *run) foreseeFrom(m *schema.Manifest) (*Report, error) {
 	var resumed *Report
 	if m.Pending != nil {
@@ -71,7 +70,7 @@ func (r *run) foreseeFrom(m *schema.Manifest) (*Report, error) {
 	return r.report, nil
 }
 
-// foreseeFinish goes on as if the upgrade that m says is pending were finished.
+// foreseeFinish assumes that the upgrade pending in m was finished.
 func (r *run) foreseeFinish(m *schema.Manifest) error {
 	after := *m
 	after.Pending, after.Upgraded = nil, maps.Clone(m.Upgraded)
@@ -86,8 +85,8 @@ func (r *run) foreseeFinish(m *schema.Manifest) error {
 	return nil
 }
 
-// installable reports whether the sidecar of owner, which p has made, would be
-// there once p is finished.
+// installable reports whether the sidecar of owner would be in place after p is
+// finished.
 func (r *run) installable(p *schema.Pending, owner string) (bool, error) {
 	name := store.Sidecar(owner)
 	_, err := r.dir.ReadStaged(p.ID, name, nil, document.MaxSize)

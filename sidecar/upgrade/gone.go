@@ -13,35 +13,33 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// A Gone is something that is stored and that the upgraded state shows no more.
-// The sidecar that had it is kept, see [Report.Kept], and a claim stays.
+// A Gone is a stored value without a place in the upgraded state. Its sidecar
+// is kept, see [Report.Kept]; a claim stays.
 type Gone struct {
-	// Owner and Field of which it was, before the upgrade.
+	// Owner and Field of the value, before the upgrade.
 	Owner string `json:"owner"`
 	Field string `json:"field"`
-	// File is the absolute path of the file that has it: the owner's sidecar,
-	// or the claim.
+	// File is the absolute path of the owner's sidecar or the claim.
 	File string `json:"file"`
-	// Part of the field's value that goes, as a pointer from there, with * for
-	// every key of a map. If empty, all of it does.
+	// Part of the field's value that goes, as a pointer with * for every key of
+	// a map. If empty, the whole value.
 	Part string `json:"part,omitzero"`
-	// Value as it was stored. Nil of a map, or if no value goes.
+	// Value as it was stored; nil for a map.
 	Value jsontext.Value `json:"value,omitzero"`
-	// Keys is how many keys of a map had it.
+	// Keys is the number of keys of a map that had it.
 	Keys int `json:"keys,omitzero"`
-	// Open is how many events had begun and were not done.
+	// Open is the number of open events.
 	Open int `json:"open,omitzero"`
-	// Claimed reports whether it is a once field that somebody has claimed.
-	// Value is when, or nil if that cannot be read.
+	// Claimed reports whether it is a claimed once field. Value is then the time
+	// of the claim, or nil if unreadable.
 	Claimed bool `json:"claimed,omitzero"`
-	// Observed is the name of a field: what its writer had seen of that goes,
-	// and not the value.
+	// Observed names a field whose observed version goes, instead of a value.
 	Observed string `json:"observed,omitzero"`
-	// Declared is what the value was declared as; zero if it was not.
+	// Declared is the former declaration of the value; zero if none.
 	Declared schema.Field `json:"-"`
 }
 
-// lose notes what goes.
+// lose notes a loss.
 func (p *plan) lose(g Gone) {
 	g.File = p.sidecarPath(g.Owner)
 	if g.Claimed {
@@ -50,19 +48,19 @@ func (p *plan) lose(g Gone) {
 	p.gone = append(p.gone, g)
 }
 
-// loseParts notes what converting a value of what was o leaves out; below is
-// where that value is in it.
+// loseParts notes the parts left out by a conversion of the former field o;
+// below is the value's place in it.
 func (p *plan) loseParts(o schema.Origin, below jsontext.Pointer, left []schema.LeftOut) {
 	for _, l := range left {
 		p.lose(Gone{Owner: o.Owner, Field: o.Field, Part: string(below + l.Pointer), Value: l.Value, Declared: l.Field})
 	}
 }
 
-// fate says what of the fields before is taken over.
+// A fate tells which former fields are taken over.
 type fate struct {
 	kept    map[schema.Origin]bool
-	tables  map[string]string                 // the maps of which parts are, and what they are called then
-	members map[string]map[schema.Origin]bool // of those, which members of whose records
+	tables  map[string]string                 // new names of the maps of which parts are
+	members map[string]map[schema.Origin]bool // of those maps, the members taken over
 }
 
 func (p *plan) fate() fate {
@@ -92,12 +90,12 @@ func (p *plan) fate() fate {
 	return f
 }
 
-// findGone notes what goes as a whole: what has no successor.
+// findGone notes the fields without a successor.
 func (p *plan) findGone() {
 	f := p.fate()
 	for _, owner := range p.old.OwnerNames() {
 		fields := p.old.Owners[owner].FieldNames()
-		if _, stays := p.run.next.Owners[owner]; !stays { // what a newer release has put there goes too
+		if _, stays := p.run.next.Owners[owner]; !stays { // with the fields of a newer release
 			for _, name := range p.stored[owner].Names() {
 				if !slices.Contains(fields, name) {
 					fields = append(fields, name)
@@ -135,10 +133,10 @@ func (p *plan) loseField(owner, name string, declared schema.Field) {
 	}
 }
 
-// live returns an owner's rows of a map, without those of other incarnations
-// than the key has: they are as good as deleted.
+// live returns an owner's rows of a map, without those of a former incarnation
+// of their key, which count as deleted.
 func (p *plan) live(owner, name string) []document.Row {
-	rows, _ := p.stored[owner].Rows(name) // what is no map has none
+	rows, _ := p.stored[owner].Rows(name) // a value that is not a map has none
 	decider, _ := p.old.OwnerOf(name)
 	if decider == owner {
 		return rows
@@ -154,7 +152,7 @@ func (p *plan) live(owner, name string) []document.Row {
 	})
 }
 
-// loseMembers notes which members of an owner's records in a map go.
+// loseMembers notes the members of an owner's records in a map that go.
 func (p *plan) loseMembers(owner, name string, f fate) {
 	_, part := p.run.next.Owners[owner].Fields[f.tables[name]]
 	record := p.old.Owners[owner].Fields[name].Record
@@ -163,7 +161,7 @@ func (p *plan) loseMembers(owner, name string, f fate) {
 	for _, row := range p.live(owner, name) {
 		object, err := schema.ParseObject(row.Value)
 		if err != nil {
-			continue // a misfit, if it is to be taken over
+			continue // reported as a misfit if taken over
 		}
 		for _, m := range object {
 			if _, declared := record[m.Name]; !declared && part || f.members[name][schema.Origin{Owner: owner, Field: m.Name}] {
@@ -180,7 +178,7 @@ func (p *plan) loseMembers(owner, name string, f fate) {
 	}
 }
 
-// loseClaim notes that a once field goes that somebody has claimed.
+// loseClaim notes the claim of a once field that goes.
 func (p *plan) loseClaim(owner, name string, declared schema.Field) {
 	g := Gone{Owner: owner, Field: name, Claimed: true, Declared: declared}
 	raw, err := p.dir.Claim(owner, name, p.manifest.Claims[owner]).Read(nil)

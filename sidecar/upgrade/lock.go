@@ -10,10 +10,9 @@ import (
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
-// lock takes every lock of the state, and keeps everybody from setting a patch
-// pending, until release is called. Pending patches before is folded then, as
-// far as it can be: those who deferred without pause would leave no moment at
-// which nothing is.
+// lock takes every lock of the state and blocks deferring, until release is
+// called. It folds pending patches then, as far as possible: processes that
+// defer without pause would never leave a moment without any.
 func (r *run) lock(ctx context.Context) (release func(), err error) {
 	m, unlock, err := r.dir.LockAll(ctx, r.options.Wait)
 	if err != nil {
@@ -25,14 +24,14 @@ func (r *run) lock(ctx context.Context) (release func(), err error) {
 		unlock()
 		return nil, err
 	}
-	if full := r.full(); len(full) > 0 && m.Pending == nil {
+	if owners := r.withPatches(); len(owners) > 0 && m.Pending == nil {
 		unlock()
-		r.foldPending(ctx, full)
+		r.foldPending(ctx, owners)
 		if r.manifest, unlock, err = r.dir.LockAll(ctx, r.options.Wait); err != nil {
 			unseal()
 			return nil, err
 		}
-		if !bytes.Equal(r.manifest.Text, m.Text) { // somebody else may deferred now
+		if !bytes.Equal(r.manifest.Text, m.Text) { // other owners may defer now
 			unseal()
 			unlock()
 			return r.lock(ctx)
@@ -41,9 +40,8 @@ func (r *run) lock(ctx context.Context) (release func(), err error) {
 	return func() { unseal(); unlock() }, nil
 }
 
-// seal keeps everybody from setting a patch pending until release is called. Who
-// does so has no lock of the owner's, and would put it where a former owner's
-// are, for nobody to fold.
+// seal blocks deferring until release is called. A deferring process holds no
+// owner's lock, and could leave a patch for an owner that is gone.
 func (r *run) seal(ctx context.Context) (release func(), err error) {
 	var sealed []*store.PendingDir
 	release = func() {
@@ -52,7 +50,7 @@ func (r *run) seal(ctx context.Context) (release func(), err error) {
 			pending.Close()
 		}
 	}
-	for _, owner := range r.setters() {
+	for _, owner := range r.deferring() {
 		pending, err := r.dir.OpenPending(owner)
 		if err == nil {
 			sealed = append(sealed, pending)
@@ -66,15 +64,15 @@ func (r *run) seal(ctx context.Context) (release func(), err error) {
 	return release, nil
 }
 
-// setters returns the owners of the state that defer.
-func (r *run) setters() []string {
+// deferring returns the owners that may defer.
+func (r *run) deferring() []string {
 	d := &r.manifest.Declaration
 	return slices.DeleteFunc(d.OwnerNames(), func(owner string) bool { return !d.Owners[owner].Defers() })
 }
 
-// full returns the owners that have pending patches.
-func (r *run) full() (owners []string) {
-	for _, owner := range r.setters() {
+// withPatches returns the owners with pending patches.
+func (r *run) withPatches() (owners []string) {
+	for _, owner := range r.deferring() {
 		if names, err := r.patchNames(owner); err == nil && len(names) > 0 {
 			owners = append(owners, owner)
 		}
@@ -82,7 +80,7 @@ func (r *run) full() (owners []string) {
 	return owners
 }
 
-// pending returns the names of the pending patches of owner.
+// patchNames returns the names of the pending patches of owner.
 func (r *run) patchNames(owner string) ([]string, error) {
 	pending, err := r.dir.OpenPending(owner)
 	if err != nil {
@@ -92,8 +90,8 @@ func (r *run) patchNames(owner string) ([]string, error) {
 	return pending.Names()
 }
 
-// foldPending folds the pending patches of owners. nonePending reports those that
-// remain.
+// foldPending commits all pending patches of the given owners. checkNonePending
+// reports those that remain.
 func (r *run) foldPending(ctx context.Context, owners []string) {
 	o := &sidecar.Options{Program: r.options.Program, Wait: r.options.Wait, Clock: r.options.Clock, Notice: r.options.Notice}
 	for _, owner := range owners {
@@ -107,7 +105,7 @@ func (r *run) foldPending(ctx context.Context, owners []string) {
 	}
 }
 
-// noteFolded notes how many patches of an owner were folded.
+// noteFolded adds folded patches of an owner to the report.
 func (r *Report) noteFolded(owner string, patches int) {
 	if patches == 0 {
 		return

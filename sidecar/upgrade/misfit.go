@@ -8,24 +8,24 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// A Misfit is a stored value that the changed declaration cannot take over.
+// A Misfit is a stored value that the changed declaration cannot hold.
 type Misfit struct {
-	// Owner in whose sidecar the value is, and the file's absolute path.
+	// Owner of the sidecar with the value, and the file's absolute path.
 	Owner string
 	File  string
 	// Pointer to the value in that file.
 	Pointer jsontext.Pointer
 	// Value as it is stored.
 	Value jsontext.Value
-	// Why it cannot be taken over.
+	// Why the value does not fit.
 	Why string
 }
 
-// Misfits are all such values of a state, by owner. An error of this type is
-// never empty, and nothing was changed.
+// Misfits are all misfits of a state, by owner. As an error the list is never
+// empty, and nothing was changed.
 type Misfits []Misfit
 
-// Error returns one line for each value, as many as fit a screen.
+// Error returns one line for each of the first 20 misfits.
 func (m Misfits) Error() string {
 	const most = 20
 	var lines []string

@@ -7,13 +7,12 @@ import (
 	"github.com/freehold-dev/freehold/sidecar/document"
 )
 
-// observed brings over what the writer of a field, which was o, had observed.
-// A field that it depends on no more, because it is gone or because the
-// declaration says so, must not be among that: if it were declared again, its
-// new owner's sidecar would count as put back or removed, being older than what
-// somebody has seen. So a sidecar is written anew for this alone too; that costs
-// one more small file, in what takes every lock anyhow.
-func (b *builder) observed(name string, o schema.Origin) {
+// observed takes over the observations of the field name, which was o.
+//
+// A field on which it no longer depends must not stay among them. If that field
+// were declared again, its new owner's sidecar would count as regressed, being
+// older than the observation. So a sidecar is rewritten for this alone too.
+func (b *draft) observed(name string, o schema.Origin) {
 	was := b.stored[o.Owner].Observed(o.Field)
 	var now document.Observation
 	lost := maps.Clone(was)
@@ -34,12 +33,11 @@ func (b *builder) observed(name string, o schema.Origin) {
 	}
 }
 
-// seen returns what was says of the field that is called of now, and what that
-// was called. A field that
-// moves takes along who wrote it, so that what was seen of it stays true; if
-// nobody did, since a repair has begun its sidecar anew, the new owner knows
-// nothing of the version that was seen.
-func (b *builder) seen(was document.Observation, of string) (version document.Version, former string, ok bool) {
+// seen returns the observed version of the field that is called of now, and its
+// former name. A moved field keeps its provenance, so its observation stays
+// true. Without a provenance, as after a repair, the new owner does not know
+// the observed version, and seen returns false.
+func (b *draft) seen(was document.Observation, of string) (version document.Version, former string, ok bool) {
 	owner, _ := b.run.next.OwnerOf(of)
 	o, ok := b.old.Origin(b.run.next, owner, of)
 	if !ok {

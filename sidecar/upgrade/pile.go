@@ -9,11 +9,10 @@ import (
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
-// takePatches takes the pending patches of owner into its sidecar, as a commit
-// would before the upgrade; that is for a dry run. It notes the patches that
-// would stay: all of a sidecar that cannot be used, or while an upgrade is to be
-// finished.
-func (p *plan) takePatches(owner string) {
+// previewFold folds the pending patches of owner in memory, for a dry run. It
+// notes the patches that would stay: all of them if the sidecar is unusable or
+// an upgrade is unfinished.
+func (p *plan) previewFold(owner string) {
 	o := p.sidecars[owner]
 	if o == nil || o.Pending == 0 {
 		return
@@ -25,7 +24,7 @@ func (p *plan) takePatches(owner string) {
 	folded := len(o.Patches)
 	for _, err := range pendingErrors(o) {
 		switch {
-		case errors.Is(err, schema.ErrOverflow): // it would be rejected as a whole
+		case errors.Is(err, schema.ErrOverflow): // the whole patch would be rejected
 			folded--
 		default:
 			p.stay[owner]++
@@ -42,7 +41,7 @@ func (p *plan) takePatches(owner string) {
 		whole.Commit(document.Version{Epoch: 1, Revision: 1, Nonce: process.NewNonce()}, p.at, document.Writer{Program: p.options.Program, Identity: process.Self()})
 	}
 	raw, err := whole.Encode()
-	if err != nil { // there is no room
+	if err != nil { // the sidecar would be too large
 		p.stay[owner] += folded
 		return
 	}
@@ -50,7 +49,8 @@ func (p *plan) takePatches(owner string) {
 	p.report.noteFolded(owner, folded)
 }
 
-// pendingErrors returns the reasons why patches of o are not in its fields.
+// pendingErrors returns the errors of the patches of o that are not in its
+// fields.
 func pendingErrors(o *store.Owner) []error {
 	if joined, ok := o.PendingErr.(interface{ Unwrap() []error }); ok {
 		return joined.Unwrap()

@@ -17,17 +17,17 @@ import (
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
-// A plan is what an upgrade will have written.
+// A plan holds the files that an upgrade will write.
 type plan struct {
 	*run
 	old *schema.Declaration
-	// sidecars are the owners as their files are.
+	// sidecars are the owners as read.
 	sidecars map[string]*store.Owner
-	stored   map[string]*document.Document // by owner; empty where there is no file
-	raw      map[string][]byte             // the files as they are, where there are any
-	stay     map[string]int                // by owner, the pending patches that would not be folded; of a dry run
-	next     map[string]*document.Document // of the owners whose sidecars change
-	gained   map[string]bool               // the owners that get something of another's
+	stored   map[string]*document.Document // by owner; empty without a file
+	raw      map[string][]byte             // by owner; the text of the file, if there is one
+	stay     map[string]int                // by owner; pending patches that a dry run could not fold
+	next     map[string]*document.Document // by owner; the sidecars that change
+	gained   map[string]bool               // owners that gain a field of another
 	misfits  Misfits
 	gone     []Gone
 	pending  *schema.Pending
@@ -38,7 +38,7 @@ type plan struct {
 // nothing reports whether no sidecar changes.
 func (p *plan) nothing() bool { return len(p.pending.Sidecars)+len(p.pending.Dropped) == 0 }
 
-// plan reads every sidecar and works out what becomes of it.
+// plan reads every sidecar and computes the new ones.
 func (r *run) plan() (*plan, error) {
 	p := &plan{
 		run: r, old: &r.manifest.Declaration, sidecars: map[string]*store.Owner{}, stored: map[string]*document.Document{}, raw: map[string][]byte{},
@@ -52,11 +52,11 @@ func (r *run) plan() (*plan, error) {
 	if p.old.Instances != r.next.Instances {
 		return nil, fmt.Errorf("%s: %w: it has %s, and %s is declared: make a state for that anew, and adopt", r.dir.Path(), schema.ErrDeclaration, p.old.Instances, r.next.Instances)
 	}
-	if err := p.claimsStay(); err != nil {
+	if err := p.checkClaims(); err != nil {
 		return nil, err
 	}
 	unusable := p.read()
-	if err := p.nonePending(); err != nil { // of a sidecar that is unusable, none was folded
+	if err := p.checkNonePending(); err != nil { // first: an unusable sidecar had none folded
 		return nil, err
 	}
 	if unusable != nil {
@@ -81,24 +81,24 @@ func (p *plan) owners() []string {
 	return slices.Compact(slices.Sorted(slices.Values(slices.Concat(p.old.OwnerNames(), p.run.next.OwnerNames()))))
 }
 
-// read reads the sidecars. All of them must be as Freehold left them. A dry run
-// sees in each what would be folded.
+// read reads the sidecars. Each must be as Freehold left it. In a dry run it
+// includes the pending patches.
 func (p *plan) read() error {
 	var errs []error
 	for _, owner := range p.inCausalOrder() {
 		errs = append(errs, p.readSidecar(owner))
 	}
-	errs = append(errs, p.unregressed())
+	errs = append(errs, p.checkRegressions())
 	if p.options.DryRun {
 		for _, owner := range p.owners() {
-			p.takePatches(owner)
+			p.previewFold(owner)
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// readSidecar reads the sidecar of owner as it is or, in a dry run, as it would
-// be once the pending upgrade is finished.
+// readSidecar reads the sidecar of owner; in a dry run, as it would be after
+// the unfinished upgrade.
 func (p *plan) readSidecar(owner string) error {
 	m := *p.manifest
 	if m.Pending = p.run.pending; m.Pending != nil && slices.Contains(m.Pending.Dropped, owner) {
@@ -106,7 +106,7 @@ func (p *plan) readSidecar(owner string) error {
 		return nil
 	}
 	read := p.dir.Owner
-	if p.options.DryRun { // else all patches are folded
+	if p.options.DryRun { // in a real run no patch is pending
 		read = p.dir.Folded
 	}
 	o := read(&m, owner)
@@ -122,9 +122,8 @@ func (r *run) sidecarPath(owner string) string {
 	return filepath.Join(r.dir.Path(), store.Sidecar(owner))
 }
 
-// newEpoch returns the epoch of the new sidecars: above every epoch that is
-// visible of any owner, since what an owner takes over from another keeps the
-// versions in which it was written.
+// newEpoch returns the epoch of the new sidecars. It is above every visible
+// epoch of any owner, since moved fields keep their versions.
 func (p *plan) newEpoch() uint64 {
 	var top uint64
 	for owner, doc := range p.stored {
@@ -163,8 +162,8 @@ func (p *plan) build() error {
 			p.pending.Dropped = append(p.pending.Dropped, owner)
 		}
 	}
-	// Who looks at the files alone, without the manifest, sees a value twice
-	// for a moment rather than not at all.
+	// A program that reads the files without the manifest may see a moved value
+	// twice for a moment, but never misses it.
 	slices.SortStableFunc(p.pending.Sidecars, func(a, b string) int {
 		switch {
 		case p.gained[a] == p.gained[b]:
@@ -191,7 +190,7 @@ func (p *plan) upgraded(known map[string]string) map[string]string {
 	return all
 }
 
-// files returns what is staged: the new sidecars, and copies of the old ones.
+// files returns the files to stage: new sidecars, and copies of the old.
 func (p *plan) files() (map[string][]byte, error) {
 	files := map[string][]byte{}
 	for owner, doc := range p.next {
@@ -207,7 +206,7 @@ func (p *plan) files() (map[string][]byte, error) {
 	return files, nil
 }
 
-// differs reports whether two documents of one version are not the same file.
+// differs reports whether two documents encode differently.
 func differs(a, b *document.Document) bool {
 	x, err1 := a.Encode()
 	y, err2 := b.Encode()

@@ -7,10 +7,10 @@ import (
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
-// nonePending refuses an upgrade while pending patches that could not be taken
-// in: they speak of the fields as they are. A dry run knows which those would be.
-func (p *plan) nonePending() error {
-	for _, owner := range p.setters() {
+// checkNonePending reports pending patches that could not be folded. They refer
+// to the fields before the upgrade.
+func (p *plan) checkNonePending() error {
+	for _, owner := range p.deferring() {
 		stay, err := p.staying(owner)
 		if err != nil {
 			return err
@@ -22,7 +22,7 @@ func (p *plan) nonePending() error {
 	return nil
 }
 
-// staying returns how many patches of owner stay deferred.
+// staying returns the number of patches of owner that stay deferred.
 func (p *plan) staying(owner string) (int, error) {
 	if p.options.DryRun {
 		return p.stay[owner], nil
@@ -31,12 +31,11 @@ func (p *plan) staying(owner string) (int, error) {
 	return len(names), err
 }
 
-// claimsStay refuses another name, owner or kind for a once field. A claim is a
-// file of its own that says which field of whom it is, and a shared owner's is
-// made without a lock: while it moved, the field could be won a second time.
-// The claims of a once field that is removed stay where they are, and hold again
-// if the field comes back.
-func (p *plan) claimsStay() error {
+// checkClaims reports a once field with a new name, owner or kind. A claim is a
+// file that names its field and owner, and a shared owner claims without a
+// lock: during a move the field could be won twice. The claims of a removed
+// once field stay, and hold again if it comes back.
+func (p *plan) checkClaims() error {
 	for _, owner := range p.run.next.OwnerNames() {
 		for _, field := range p.run.next.Owners[owner].FieldNames() {
 			o, ok := p.old.Origin(p.run.next, owner, field)

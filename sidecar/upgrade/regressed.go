@@ -7,9 +7,9 @@ import (
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
-// inCausalOrder returns the owners before and after, dependents before what
-// they depend on: what one of them has observed is then in what is read later,
-// also beside processes that commit, as a dry run is.
+// inCausalOrder returns the owners before and after the upgrade, dependents
+// first. An observation then precedes the read of the sidecar it is about, even
+// beside processes that commit, as in a dry run.
 func (p *plan) inCausalOrder() []string {
 	var order []string
 	var visit func(owner string)
@@ -29,10 +29,10 @@ func (p *plan) inCausalOrder() []string {
 	return order
 }
 
-// unregressed refuses an upgrade where a sidecar is older than an earlier upgrade
-// wrote it or somebody in the state has observed it, or gone. Written anew it would
-// be of a new epoch, and so pass for one that its people have accepted.
-func (p *plan) unregressed() error {
+// checkRegressions reports sidecars that are missing, or older than an earlier
+// upgrade or an observation. Rewritten, with a new epoch, such a sidecar would
+// pass for an accepted one.
+func (p *plan) checkRegressions() error {
 	against := func(owner string, seen store.Sighting) {
 		if o := p.sidecars[owner]; o != nil {
 			p.sidecars[owner] = o.Against(seen)

@@ -10,10 +10,10 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// A table is an owner's part of a map in the making.
+// A table is one owner's part of a map in the making.
 type table struct {
-	*builder
-	name, there string // of the map, now and before
+	*draft
+	name, there string // names of the map, now and before
 	spec        schema.Field
 	columns     map[string]column
 	parts       map[string]map[string]document.Row // by former owner and key
@@ -21,17 +21,17 @@ type table struct {
 	decides     bool                               // now
 }
 
-// A column is a member of the new part and where it was.
+// A column is a member of the new part and its origin.
 type column struct {
 	schema.Origin
 	from, to schema.Field
 }
 
-// table brings the owner's part of the map name over, which was called there.
-// Members may come from several owners' parts, and belong to the incarnation of
-// the key that the owner of the keys has.
-func (b *builder) table(name, there string) {
-	t := &table{builder: b, name: name, there: there, spec: b.run.next.Owners[b.owner].Fields[name], columns: map[string]column{}}
+// table takes over the owner's part of the map name, formerly called there.
+// Members may come from several owners, and belong to the key's incarnation at
+// its owner.
+func (b *draft) table(name, there string) {
+	t := &table{draft: b, name: name, there: there, spec: b.run.next.Owners[b.owner].Fields[name], columns: map[string]column{}}
 	t.decider, _ = b.old.OwnerOf(there)
 	now, _ := b.run.next.OwnerOf(name)
 	t.decides = now == b.owner
@@ -46,7 +46,7 @@ func (b *builder) table(name, there string) {
 	t.parts = map[string]map[string]document.Row{}
 	for _, owner := range b.old.OwnersOf(there) {
 		t.parts[owner] = map[string]document.Row{}
-		rows, _ := b.stored[owner].Rows(there) // what is no map has none
+		rows, _ := b.stored[owner].Rows(there) // a value that is not a map has none
 		for _, row := range rows {
 			t.parts[owner][row.Key] = row
 		}
@@ -54,8 +54,8 @@ func (b *builder) table(name, there string) {
 	t.build()
 }
 
-// same reports whether the part stays as it is: every member was this owner's,
-// under the same name and as the same, and whoever decides the keys did before.
+// same reports whether the part does not change: same members, same names, same
+// owner, and same owner of the keys.
 func (t *table) same() bool {
 	former, had := t.old.Owners[t.owner].Fields[t.name]
 	if !had || t.name != t.there || t.decides != (t.decider == t.owner) || len(former.Record) > len(t.columns) {
@@ -69,7 +69,7 @@ func (t *table) same() bool {
 	return true
 }
 
-// build makes the rows and gives the field the provenance that it had.
+// build makes the rows and takes over the field's provenance.
 func (t *table) build() {
 	source, ok := t.source()
 	t.doc.Drop(t.name)
@@ -90,9 +90,9 @@ func (t *table) build() {
 	t.doc.SetRows(t.name, rows, by)
 }
 
-// source returns the owner whose provenance the part takes over: this one, or
-// the one who decided the keys if this one does now, or the first from whom a
-// member comes. It returns false if none of them ever wrote the map.
+// source returns the owner from which the part takes its provenance: this
+// owner, the former owner of the keys if this one decides them now, or the
+// first owner of a member. It returns false if none of them ever wrote the map.
 func (t *table) source() (owner string, ok bool) {
 	candidates := []string{t.owner}
 	if t.decides {
@@ -114,8 +114,8 @@ func (t *table) source() (owner string, ok bool) {
 	return "", false
 }
 
-// row returns what the owner has at a key, or false if that is nothing. What
-// another incarnation had is as good as deleted.
+// row returns the owner's row at a key, or false for none. Rows of a former
+// incarnation count as deleted.
 func (t *table) row(key string) (document.Row, bool) {
 	born := t.parts[t.decider][key].Born
 	own, had := t.parts[t.owner][key]
@@ -140,8 +140,7 @@ func (t *table) row(key string) (document.Row, bool) {
 	return document.Row{Key: key, Value: object.Append(nil), Born: born}, t.decides || had || len(object) > 0
 }
 
-// undeclared returns the members of the owner's row that the old declaration
-// does not know: a newer release has put them there.
+// undeclared returns the row's members that only a newer release declares.
 func (t *table) undeclared(own document.Row) schema.Object {
 	object, err := schema.ParseObject(own.Value)
 	if err != nil {

@@ -9,76 +9,76 @@ import (
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
-// Options for Run. The zero value, and a nil pointer, are ready to use.
+// Options for [Run]. The zero value, and a nil pointer, are ready to use.
 type Options struct {
-	// DryRun finds out what Run would do, takes no lock and changes nothing. It
-	// returns the error that Run would return, as far as that is known before,
-	// and where locks alone keep Run from it, also what it would do without
-	// that. Who holds a lock it finds out as far as the kernel tells.
+	// DryRun plans the upgrade without locks and without changes. Run then
+	// returns the error of a real run, as far as it is foreseeable. If only held
+	// locks are in the way, it returns the report as well. Their holders are
+	// named as far as the kernel knows them.
 	DryRun bool
-	// Wait is how long Run waits for another upgrade, and for each owner's
-	// commits. If zero, the longest wait that an owner of the state declares;
-	// if negative, not at all. For the process of an exclusive owner it never
-	// waits.
+	// Wait bounds the wait for another upgrade, and for each owner's commits. If
+	// zero, the longest wait that an owner declares; if negative, no wait. Run
+	// never waits for the live process of an exclusive owner.
 	Wait time.Duration
-	// Program is the name that the new sidecars say wrote them. If empty,
-	// "freehold".
+	// Program is the writer's name in the new sidecars. If empty, "freehold".
 	Program string
-	// Clock tells the time for the epoch that begins. If nil, [time.Now].
+	// Clock tells the time for the new epoch. If nil, [time.Now].
 	Clock func() time.Time
-	// Notice is told, before Run returns, of a pending patch that is not
-	// folded, or not whole, or would not be. If nil, nobody is told.
+	// Notice is called, before Run returns, with the error of each pending patch
+	// that is not, or not wholly, folded. If nil, these are dropped.
 	Notice func(error)
 }
 
-// A Report says what an upgrade did, or would do.
+// A Report lists the results of an upgrade, or the expected ones.
 type Report struct {
-	// State and Dir are the state's name and its directory.
+	// State and Dir are the state's name and directory.
 	State string
 	Dir   string
-	// Resumed reports whether an upgrade that was killed had to be finished
-	// first.
+	// Resumed reports whether a killed upgrade was finished first.
 	Resumed bool
-	// Folded lists the owners of whose pending patches any were folded
-	// first, sorted.
+	// Folded lists the owners with folded patches, sorted.
 	Folded []Folded
 	// Changes between the state's declaration and the changed one, by owner.
 	Changes []schema.Change
-	// Rewritten lists the owners whose sidecars were written anew, sorted.
+	// Rewritten lists the owners with rewritten sidecars, sorted.
 	Rewritten []string
-	// Gone lists what is stored and has no place in the upgraded state, by
-	// owner and field. Of an upgrade that had to be finished first it says
-	// nothing.
+	// Gone lists the stored values without a place in the upgraded state, by
+	// owner and field. The losses of a resumed upgrade are not included.
 	Gone []Gone
-	// Kept says where the sidecars went that were written anew or belong to
-	// no owner any more. A dry run names no paths.
+	// Kept lists the copies of sidecars that were rewritten or lost their owner.
+	// A dry run gives no paths.
 	Kept []Kept
 }
 
-// Folded says how many patches that an owner had deferred were folded.
+// Folded counts the folded patches of an owner.
 type Folded struct {
 	Owner   string `json:"owner"`
 	Patches int    `json:"patches"`
 }
 
-// A Kept sidecar is what an owner's was before the upgrade.
+// A Kept is the copy of an owner's sidecar before the upgrade.
 type Kept struct {
 	Owner string
 	// Path of the copy; empty in a dry run.
 	Path string
 }
 
-// Run brings the state in dir up to the declaration d. It returns an error that
-// wraps [sidecar.ErrBusy] if an exclusive owner has a live process, somebody
-// commits for too long, or a pending patch cannot be folded;
+// Run upgrades the state in dir to the declaration d.
+//
+// It returns an error that wraps [sidecar.ErrBusy] if an exclusive owner has a
+// live process, a commit lasts too long, or a pending patch cannot be folded;
 // [sidecar.ErrForeign], [sidecar.ErrInvalid], [sidecar.ErrRegressed] or
 // [sidecar.ErrUnreadable] if a sidecar is not as Freehold left it; [Misfits] if
 // values cannot be converted exactly; [sidecar.ErrDeclaration] if d is another
-// state's; [schema.ErrUnsound] if no owners.yaml says d. Nothing has changed
-// then, but that pending patches is folded, and that an upgrade which was
-// killed is finished; only of that the report tells, which else is nil with an
-// error, but in a dry run that nothing but locks is in the way of. After an error that wraps [sidecar.ErrIndeterminate] the upgrade has, or
-// may have, taken effect: run it again.
+// state's; [schema.ErrUnsound] if no owners.yaml can say d. The state is then
+// unchanged, except that pending patches may be folded and a killed upgrade
+// finished.
+//
+// After an error that wraps [sidecar.ErrIndeterminate] the upgrade has, or may
+// have, taken effect: run it again.
+//
+// With an error the report is nil, unless a killed upgrade was finished, or
+// only locks are in the way of a dry run.
 func Run(ctx context.Context, dir string, d *schema.Declaration, o *Options) (*Report, error) {
 	if o == nil {
 		o = &Options{}
@@ -114,8 +114,8 @@ type run struct {
 	options  Options
 	manifest *schema.Manifest
 	report   *Report
-	pending  *schema.Pending // of a dry run: what would be finished first
-	notes    []error         // of a dry run: what is for its Notice
+	pending  *schema.Pending // in a dry run: the upgrade to finish first
+	notes    []error         // in a dry run: errors for Notice
 }
 
 func (r *run) defaults() {
@@ -127,8 +127,7 @@ func (r *run) defaults() {
 	}
 }
 
-// ready finds out how long to wait, and keeps an instance from being removed
-// meanwhile.
+// ready sets the wait, and keeps an instance from being removed meanwhile.
 func (r *run) ready(ctx context.Context) error {
 	m, err := r.dir.Manifest()
 	if err != nil {
@@ -141,7 +140,7 @@ func (r *run) ready(ctx context.Context) error {
 	return r.dir.LockShared(ctx, r.options.Wait)
 }
 
-// waits settles how long a run waits in a state that d declares.
+// waits sets the wait from the declaration d.
 func (r *run) waits(d *schema.Declaration) {
 	if r.options.Wait == 0 {
 		r.options.Wait = d.LongestWait(d.OwnerNames())
@@ -155,7 +154,7 @@ func (r *run) wet() (*Report, error) {
 		}
 		r.finished(p)
 	}
-	if err := r.dir.Unstage(); err != nil { // what a killed one left
+	if err := r.dir.Unstage(); err != nil { // leftovers of a killed upgrade
 		return nil, err
 	}
 	resumed := *r.report
@@ -169,11 +168,11 @@ func (r *run) wet() (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	_ = r.dir.Unstage() // it is empty now, and the next upgrade's to remove if that fails
+	_ = r.dir.Unstage() // empty now; the next upgrade removes it if this fails
 	return r.report, nil
 }
 
-// unfinished says of an error that it came after the upgrade took effect.
+// unfinished returns err as that of an upgrade that has taken effect.
 func (r *run) unfinished(err error) error {
 	again := store.By(store.VerbUpgrade).Or(store.RemedyOf(err).Note)
 	return &store.Error{Status: store.Indeterminate, Path: r.dir.Path(), Remedy: again, Err: fmt.Errorf("the upgrade has taken effect and is not finished: %w", err)}
