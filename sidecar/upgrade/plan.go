@@ -76,6 +76,28 @@ func (r *run) plan() (*plan, error) {
 	return p, nil
 }
 
+// checkClaims reports a once field with a new name, owner or kind. A claim is a
+// file that names its field and owner, and a shared owner claims without a
+// lock: during a move the field could be won twice. The claims of a removed
+// once field stay, and hold again if it comes back.
+func (p *plan) checkClaims() error {
+	for _, owner := range p.run.next.OwnerNames() {
+		for _, field := range p.run.next.Owners[owner].FieldNames() {
+			o, ok := p.old.Origin(p.run.next, owner, field)
+			if !ok {
+				continue
+			}
+			before := p.old.Owners[o.Owner].Fields[o.Field].EffectiveKind() == schema.Once
+			now := p.run.next.Owners[owner].Fields[field].EffectiveKind() == schema.Once
+			if before != now || now && o != (schema.Origin{Owner: owner, Field: field}) {
+				return fmt.Errorf("%s: %w: field %s of owner %s was field %s of owner %s, and a once field keeps its name, its owner and its kind, since it could be won twice otherwise: declare a new one beside it, without \"was\"",
+					p.dir.Path(), schema.ErrDeclaration, field, owner, o.Field, o.Owner)
+			}
+		}
+	}
+	return nil
+}
+
 // owners returns the names of the owners before and after, sorted.
 func (p *plan) owners() []string {
 	return slices.Compact(slices.Sorted(slices.Values(slices.Concat(p.old.OwnerNames(), p.run.next.OwnerNames()))))

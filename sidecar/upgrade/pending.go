@@ -2,6 +2,7 @@ package upgrade
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/document"
@@ -56,4 +57,28 @@ func pendingErrors(o *store.Owner) []error {
 		return joined.Unwrap()
 	}
 	return nil
+}
+
+// checkNonePending reports pending patches that could not be folded. They refer
+// to the fields before the upgrade.
+func (p *plan) checkNonePending() error {
+	for _, owner := range p.deferring() {
+		stay, err := p.staying(owner)
+		if err != nil {
+			return err
+		}
+		if stay > 0 {
+			return &store.Error{Status: store.Busy, Path: p.dir.Path(), Owner: owner, Remedy: store.By(store.VerbFold, owner), Err: fmt.Errorf("owner %s has pending patches (%d), which speak of its fields before the upgrade", owner, stay)}
+		}
+	}
+	return nil
+}
+
+// staying returns the number of patches of owner that stay deferred.
+func (p *plan) staying(owner string) (int, error) {
+	if p.options.DryRun {
+		return p.stay[owner], nil
+	}
+	names, err := p.patchNames(owner)
+	return len(names), err
 }
