@@ -28,6 +28,7 @@ var said = errorstest.Golden{
 	Unhelped: map[string]string{
 		"manifest: …": "package store, which reads it, says to restore it from a backup",
 		"convert: …":  "package upgrade, which lists the values, says what to do about them",
+		"refusal: …":  "the caller says which owner or verb to use instead",
 		"merge: …":    "package store, which opens the state, says what to do about each",
 		"limits: …":   "who reads the file says what to do about it",
 	},
@@ -223,6 +224,17 @@ func TestErrorsSayWhatToDoOfManifests(t *testing.T) {
 	upgraded.Replace(renamed)
 	_, _, err = upgraded.Merge(there)
 	said.Same(t, "merge: what an upgrade removed", err)
+	for how, verb := range map[string]Verb{"another kind's": VerbSet, "unknown": hostile} {
+		said.Same(t, "verb: "+how, Field{Type: TypeTime, Kind: Event}.CheckVerb(verb))
+	}
+	_, err = tools.Resolve("user", "note", VerbSet)
+	said.Same(t, "refusal: another owner's field", err)
+	_, err = tools.Resolve("user", "skills", VerbDelete)
+	said.Same(t, "refusal: another owner's keys", err)
+	_, err = tools.Resolve("user", "lost", VerbSet)
+	said.Same(t, "refusal: a field of no owner", err)
+	_, err = tools.Resolve("tool", "note", VerbAdd)
+	said.Same(t, "refusal: another verb", err)
 	said.Same(t, "manifest: unsound", (&Declaration{State: "S"}).Sound())
 }
 

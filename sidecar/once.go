@@ -10,7 +10,6 @@ import (
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/document"
-	"github.com/freehold-dev/freehold/sidecar/internal/apply"
 	"github.com/freehold-dev/freehold/sidecar/internal/process"
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
@@ -123,7 +122,7 @@ func (w *Writer) claimPlace(field string) (claimFile, error) {
 		return nil, err
 	}
 	if kind := f.EffectiveKind(); kind != schema.Once {
-		return nil, fmt.Errorf("field %s: %w: it is a %s and cannot be claimed: use %s", field, ErrValue, kind, apply.Verbs(kind))
+		return nil, fmt.Errorf("field %s: %w: it is a %s and cannot be claimed: use %s", field, ErrValue, kind, kind.WrittenBy())
 	}
 	return claimsOf(w.dir.Claim(w.owner, field, w.manifest.Claims[w.owner])), nil
 }

@@ -60,7 +60,7 @@ func (t EventToken) Parts() (stateID, field, nonce string) { return t.state, t.f
 func (l *Layer) event(name string) error {
 	f, err := l.rules.Field(name)
 	if err == nil && f.EffectiveKind() != schema.Event {
-		err = fmt.Errorf("field %s: %w: it is a %s, and only an event begins and is done: use %s", name, status.Value, f.EffectiveKind(), verbsOf[f.EffectiveKind()])
+		err = fmt.Errorf("field %s: %w: it is a %s, and only an event begins and is done: use %s", name, status.Value, f.EffectiveKind(), f.EffectiveKind().WrittenBy())
 	}
 	return err
 }
@@ -107,8 +107,8 @@ func (l *Layer) End(name, nonce string, done bool, at time.Time) error {
 // applyEvent carries out an operation on an event: done, with the time of one
 // that is over already, for an import from elsewhere.
 func (l *Layer) applyEvent(f schema.Field, op Op) error {
-	if op.Verb != VerbDone {
-		return Invalid(wrongVerb(f, op.Verb))
+	if err := f.CheckVerb(op.Verb); err != nil {
+		return Invalid(err)
 	}
 	raw, err := f.Normalize(op.Value)
 	if err != nil {

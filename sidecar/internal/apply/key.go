@@ -300,7 +300,7 @@ func (r *Rules) mayWhole(f schema.Field, op Op) error {
 	case len(op.Value) > 0 || op.Member != "":
 		return Invalid(fmt.Errorf("%s is for the whole key: leave out the member and the value", op.Verb))
 	case op.Verb == VerbInsert && f.Value != nil:
-		return Invalid(fmt.Errorf("a key of this map has a value: use %s", verbsOf[f.Value.EffectiveKind()]))
+		return Invalid(fmt.Errorf("a key of this map has a value: use %s", f.Value.EffectiveKind().WrittenBy()))
 	}
 	return nil
 }

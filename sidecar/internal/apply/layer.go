@@ -2,6 +2,7 @@ package apply
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -22,13 +23,15 @@ type Rules struct {
 
 // Field returns the declaration of the owner's field name.
 func (r *Rules) Field(name string) (schema.Field, error) {
-	if f, ok := r.Declaration.Owners[r.Owner].Fields[name]; ok {
+	f, err := r.Declaration.FieldOf(r.Owner, name)
+	if err == nil {
 		return f, nil
 	}
-	if other, ok := r.Declaration.OwnerOf(name); ok {
-		return schema.Field{}, fmt.Errorf("field %s: %w: it belongs to owner %s, and owner %s may not write it; let its owner do it", name, status.NotOwner, other, r.Owner)
+	remedy := "let its owner do it"
+	if refusal, ok := errors.AsType[*schema.Refusal](err); ok && refusal.By == "" {
+		remedy = "add it to owners.yaml"
 	}
-	return schema.Field{}, fmt.Errorf("field %s: %w: no owner of state %s declares it; add it to owners.yaml", name, status.NotOwner, r.Declaration.State)
+	return schema.Field{}, fmt.Errorf("field %s: %w: %w; %s", name, status.NotOwner, err, remedy)
 }
 
 // known returns the program's declaration of the field name, which the manifest

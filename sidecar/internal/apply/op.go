@@ -15,19 +15,19 @@ import (
 )
 
 // A Verb is the effect of an operation on its field.
-type Verb string
+type Verb = schema.Verb
 
-// The verbs, each for the kinds of field named after it.
+// The verbs of a patch, under shorter names.
 const (
-	VerbSet    Verb = "set"    // value
-	VerbClear  Verb = "clear"  // value
-	VerbAdd    Verb = "add"    // counter
-	VerbRaise  Verb = "raise"  // max
-	VerbLower  Verb = "lower"  // min
-	VerbInsert Verb = "insert" // set: an element; map: a key without members
-	VerbRemove Verb = "remove" // set
-	VerbDelete Verb = "delete" // map
-	VerbDone   Verb = "done"   // event: one that is over already
+	VerbSet    = schema.VerbSet
+	VerbClear  = schema.VerbClear
+	VerbAdd    = schema.VerbAdd
+	VerbRaise  = schema.VerbRaise
+	VerbLower  = schema.VerbLower
+	VerbInsert = schema.VerbInsert
+	VerbRemove = schema.VerbRemove
+	VerbDelete = schema.VerbDelete
+	VerbDone   = schema.VerbDone
 )
 
 // Commuting are the verbs of a pending patch: in every order they have the same
@@ -67,31 +67,6 @@ func (op Op) Where() string {
 	return where
 }
 
-// kindOf maps each verb of a value to the kind that has it.
-var kindOf = map[Verb]schema.Kind{
-	VerbSet: schema.Value, VerbClear: schema.Value, VerbAdd: schema.Counter, VerbRaise: schema.Max, VerbLower: schema.Min,
-}
-
-// verbsOf lists a kind's verbs for messages.
-var verbsOf = map[schema.Kind]string{
-	schema.Value: "set or clear", schema.Counter: "add", schema.Max: "raise", schema.Min: "lower",
-	schema.Once: "claim, which is no part of a commit,", schema.Set: "insert or remove", schema.Map: "insert or delete, or name a member",
-	schema.Event: "begin and done, which are no part of a commit, or done with the time of one that is over",
-}
-
-// wrongVerb returns the error of a verb that f's kind has not.
-func wrongVerb(f schema.Field, verb Verb) error {
-	kind, of := f.EffectiveKind(), string(f.EffectiveKind())
-	if kind == schema.Event {
-		of = "field of kind event"
-	}
-	switch verb {
-	case VerbSet, VerbClear, VerbAdd, VerbRaise, VerbLower, VerbInsert, VerbRemove, VerbDelete, VerbDone:
-		return fmt.Errorf("%s is not for a %s: use %s", verb, of, verbsOf[kind])
-	}
-	return fmt.Errorf("there is no operation %q: use %s", verb, verbsOf[kind])
-}
-
 // Invalid wraps status.Value around the fault of an operation; nil stays nil.
 func Invalid(err error) error {
 	if err == nil {
@@ -112,8 +87,8 @@ type subject struct {
 
 // apply returns the subject after op.
 func (s subject) apply(op Op) (slot, error) {
-	if kind, ok := kindOf[op.Verb]; !ok || kind != s.spec.EffectiveKind() {
-		return slot{}, wrongVerb(s.spec, op.Verb)
+	if err := s.spec.CheckVerb(op.Verb); err != nil {
+		return slot{}, err
 	}
 	if op.Verb == VerbClear {
 		if len(op.Value) > 0 {
@@ -162,8 +137,8 @@ func move(f schema.Field, verb Verb, old slot, operand []byte) (slot, error) {
 
 // element returns the element that op inserts into the set f or removes from it.
 func element(f schema.Field, op Op) ([]byte, error) {
-	if op.Verb != VerbInsert && op.Verb != VerbRemove {
-		return nil, Invalid(wrongVerb(f, op.Verb))
+	if err := f.CheckVerb(op.Verb); err != nil {
+		return nil, Invalid(err)
 	}
 	of, _ := f.Element()
 	raw, err := of.Normalize(op.Value)
@@ -181,6 +156,3 @@ func (op Op) check(f schema.Field) error {
 	}
 	return nil
 }
-
-// Verbs lists the verbs of a kind, for messages.
-func Verbs(kind schema.Kind) string { return verbsOf[kind] }
