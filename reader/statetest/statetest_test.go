@@ -209,7 +209,7 @@ func TestViewIsTakenOrEndsTheTest(t *testing.T) {
 	if v := statetest.View(t, openRaw, dir); v.Declaration().State != declaration().State {
 		t.Errorf("got a view of %s", v.Declaration().State)
 	}
-	for dir, want := range map[string]string{t.TempDir(): "no state", filepath.Join(dir, "closed"): "closed"} {
+	for dir, want := range map[string]string{t.TempDir(): "not a state directory", filepath.Join(dir, "closed"): "closed"} {
 		r := &recorder{TB: t}
 		done := make(chan struct{})
 		go func() {
