@@ -80,14 +80,6 @@ func TestCheckCompilesWhatIsNotWrittenYet(t *testing.T) {
 	}
 }
 
-func TestCheckSaysWhenItCannotCheck(t *testing.T) {
-	dir := lay(t, "-- go.mod --\nmodule example.com/corner\n\ngo 1.26\n-- owners/shop/owners.yaml --\n"+shopYAML)
-	m, p := plan(t, dir, "owners/shop/owners.yaml")
-	if err := m.Check(t.Context(), p); !errors.Is(err, tree.ErrUnchecked) || !strings.Contains(err.Error(), "no required module provides package") {
-		t.Errorf("without a requirement of Freehold: %v", err)
-	}
-}
-
 // TestANewModuleBuildsAndRuns is the whole way with the real toolchain: vet
 // all that is generated, and run a program in a home and a test of the state.
 func TestANewModuleBuildsAndRuns(t *testing.T) {
@@ -178,5 +170,27 @@ func TestShop(t *testing.T) {
 		if args[0] == "run" && string(out) != "applied good <nil>\n" {
 			t.Errorf("the program printed %q", out)
 		}
+	}
+}
+
+// TestGeneratedCodeIsCurrent is the drift test of this module's own states.
+func TestGeneratedCodeIsCurrent(t *testing.T) {
+	m := find(t, ".")
+	states, err := m.States()
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, file := range states {
+		if !strings.HasPrefix(file, "owners/") {
+			continue
+		}
+		found++
+		if _, p := plan(t, m.Dir, filepath.FromSlash(file)); summary(p) != "" {
+			t.Errorf("the files generated from %s are not current; run\n\n\tgo run ./cmd/freehold gen %s\n\n%s%s", file, file, summary(p), p.Diff())
+		}
+	}
+	if found == 0 {
+		t.Error("no owners.yaml below owners")
 	}
 }

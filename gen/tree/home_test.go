@@ -9,8 +9,8 @@ import (
 	"github.com/freehold-dev/freehold/schema/declare"
 )
 
-// A home is one owner's in the whole module: whoever is below it can import
-// its writer, whatever state that is of.
+// The homes of all states of a module are apart: code below two homes could
+// write for both owners.
 func TestHomesOfAllStatesStandSideBySide(t *testing.T) {
 	const a = "state: a\nowners:\n  one: {home: x/one, fields: {f: {type: int}}}\n"
 	for name, test := range map[string]struct {
@@ -18,12 +18,12 @@ func TestHomesOfAllStatesStandSideBySide(t *testing.T) {
 		want         string // of both planned together; empty: the control
 	}{
 		"side by side":            {"b", "x/two", ""},
-		"the other's folder":      {"b", "a", "b/owners.yaml:3:3: the home of owner two, a, contains the folder of a/owners.yaml, and with it the code of everybody who reads that state: choose another folder"},
-		"around that folder":      {"b", "deep", "b/owners.yaml:3:3: the home of owner two, deep, contains the folder of deep/er/owners.yaml, and with it the code of everybody who reads that state: choose another folder"},
+		"the other's folder":      {"b", "a", "b/owners.yaml:3:3: the home of owner two, a, contains the folder of a/owners.yaml, and with it the code of all readers of that state: move one of them"},
+		"around that folder":      {"b", "deep", "b/owners.yaml:3:3: the home of owner two, deep, contains the folder of deep/er/owners.yaml, and with it the code of all readers of that state: move one of them"},
 		"the same home":           {"b", "x/One", "b/owners.yaml:3:3: the home of owner two, x/One, is also the home of owner one, x/one at a/owners.yaml:3:3, and each could write the other's fields: choose another folder"},
 		"in the other's home":     {"b", "x/one/two", "b/owners.yaml:3:3: the home of owner two, x/one/two, is in the home of owner one, x/one at a/owners.yaml:3:3, and could write for both: put them side by side"},
 		"around the other's":      {"b", "x", "b/owners.yaml:3:3: the home of owner two, x, contains the home of owner one, x/one at a/owners.yaml:3:3, which could write for both: put them side by side"},
-		"a state in other's home": {"x/one/b", "cmd/two", "a/owners.yaml:3:3: the home of owner one, x/one, contains the folder of x/one/b/owners.yaml, and with it the code of everybody who reads that state: move one of them"},
+		"a state in other's home": {"x/one/b", "cmd/two", "a/owners.yaml:3:3: the home of owner one, x/one, contains the folder of x/one/b/owners.yaml, and with it the code of all readers of that state: move one of them"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := "state: b\nowners:\n  two: {home: " + test.home + ", fields: {g: {type: int}}}\n"

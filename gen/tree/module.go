@@ -1,3 +1,7 @@
+// Package tree puts generated files into a module: it finds the module around
+// an owners.yaml, plans the changes of its files with package gen, type-checks
+// them and carries them out. It never changes a file that Freehold did not
+// generate: an error names such a file in the way.
 package tree
 
 import (
@@ -15,9 +19,9 @@ import (
 	"github.com/freehold-dev/freehold/schema/declare"
 )
 
-// Declaration is the name of the file that declares a state. The mark of a
-// generated file names it, and [Module.Plan] finds the files of removed states
-// by its absence, so it has no other name.
+// Declaration is the name of the file that declares a state. It is fixed: the
+// mark of a generated file names it, and [Module.Plans] finds removed states by
+// its absence.
 const Declaration = "owners.yaml"
 
 // A Module is a Go module on disk.
@@ -28,8 +32,8 @@ type Module struct {
 	Path string
 }
 
-// Find returns the module that the directory dir is in. It returns an error
-// that says how to make one if there is none.
+// Find returns the module around the directory dir. It returns an error if
+// there is none.
 func Find(dir string) (*Module, error) {
 	start, err := filepath.Abs(dir)
 	if err != nil {
@@ -58,9 +62,9 @@ func newModule(dir, file string, text []byte) (*Module, error) {
 	return &Module{Dir: dir, Path: name}, nil
 }
 
-// Load reads the declaration in file, an owners.yaml in this module. In
-// messages the file has the name by which the caller knows it. It returns
-// [declare.Problems] if the declaration has mistakes.
+// Load reads the declaration in file, an owners.yaml in this module. Errors
+// name the file as the caller does. It returns [declare.Problems] if the
+// declaration has mistakes.
 func (m *Module) Load(file string) (*declare.Source, error) {
 	if filepath.Base(file) != Declaration {
 		return nil, fmt.Errorf("%s: a declaration has the name %s, because generated files say so: rename it", file, Declaration)
@@ -76,9 +80,9 @@ func (m *Module) Load(file string) (*declare.Source, error) {
 	return declare.Parse(file, folder, text)
 }
 
-// Read returns the text of file, an owners.yaml. It does not wait for a pipe,
-// and returns an error for whatever is no regular file or is longer than any
-// declaration that a manifest could hold.
+// Read returns the text of file, an owners.yaml. It returns an error if the
+// file is not a regular file, without waiting for a pipe, or longer than a
+// manifest may be.
 func Read(file string) ([]byte, error) {
 	f, err := os.OpenFile(file, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -90,7 +94,7 @@ func Read(file string) ([]byte, error) {
 	case err != nil:
 		return nil, err
 	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%s is no regular file: move it", file)
+		return nil, fmt.Errorf("%s is not a regular file: move it", file)
 	case info.Size() > schema.MaxManifest:
 		return nil, fmt.Errorf("%s has %d bytes, more than the %d allowed: divide the state into several", file, info.Size(), schema.MaxManifest)
 	}

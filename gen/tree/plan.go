@@ -1,7 +1,9 @@
 package tree
 
 import (
+	"crypto/rand"
 	"errors"
+	"io/fs"
 	"os"
 	"path"
 	"slices"
@@ -20,13 +22,13 @@ func (m *Module) Plan(src *declare.Source) (*gen.Plan, error) {
 	return plans[0], nil
 }
 
-// Plans compares what srcs generate with what stands in the module and changes
-// nothing. The plans are in the order of srcs; orphans that belong to no state
-// are in the first. The module's other states are read too: their files stay,
-// and their homes must stay apart from those of srcs. It returns
-// [declare.Problems] if they do not, and an error that names what is in the
-// way if a file that Freehold did not generate stands where one is to be
-// written, or if a folder holds a Go package of another name.
+// Plans compares the files that srcs generate with those in the module and
+// changes nothing. The plans are in the order of srcs; the first also removes
+// the files of former states. The files of the module's other states stay. It
+// returns [declare.Problems] if a home of srcs is not apart from those of all
+// other owners, and an error that names the file in the way if a file that
+// Freehold did not generate is at the path of one to be written, or if a folder
+// has a Go package of another name.
 func (m *Module) Plans(srcs []*declare.Source) ([]*gen.Plan, error) {
 	root, err := os.OpenRoot(m.Dir)
 	if err != nil {
@@ -45,24 +47,23 @@ func (m *Module) Plans(srcs []*declare.Source) ([]*gen.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	// A state that is not asked for and cannot be generated is as good as one
-	// with mistakes: its files stay, and whoever generates it hears why.
-	var rest []gen.State
+	// Another state that cannot be generated counts as one with mistakes: its
+	// files stay.
+	all := states
 	for _, src := range others {
-		s, err := m.generate([]*declare.Source{src})
-		if err == nil {
-			rest = append(rest, s...)
+		if s, err := m.generate([]*declare.Source{src}); err == nil {
+			all = append(all, s...)
 		}
 	}
-	if err := standing(root, tree, states); err != nil {
+	if err := takeAll(root, tree, states); err != nil {
 		return nil, err
 	}
-	plans, err := gen.Compare(tree, states, rest)
+	plans, err := gen.Compare(tree, states, all[len(states):])
 	if err != nil {
 		return nil, err
 	}
-	dropAliases(root, plans, slices.Concat(states, rest))
-	return plans, m.checkNeighbours(states, ours(plans, slices.Concat(states, rest)))
+	dropAliases(root, plans, all)
+	return plans, m.checkNeighbours(states, generatedPaths(plans, all))
 }
 
 // generate generates the files of srcs.
@@ -77,8 +78,8 @@ func (m *Module) generate(srcs []*declare.Source) ([]gen.State, error) {
 	return states, errors.Join(problems...)
 }
 
-// readOthers reads the declarations in folders that are not those of srcs. One
-// that has mistakes, or is none, is left out.
+// readOthers reads the declarations in folders except those of srcs. It leaves
+// out declarations with mistakes.
 func readOthers(root *os.Root, folders []string, srcs []*declare.Source) []*declare.Source {
 	var others []*declare.Source
 	for _, folder := range folders {
@@ -100,25 +101,25 @@ func readOthers(root *os.Root, folders []string, srcs []*declare.Source) []*decl
 	return others
 }
 
-// ours returns the files that are, or are going to be, what states generate,
-// and those that are going to be removed.
-func ours(plans []*gen.Plan, states []gen.State) map[string]bool {
-	names := map[string]bool{}
+// generatedPaths returns the paths of the files that states generate, and of
+// those that plans remove.
+func generatedPaths(plans []*gen.Plan, states []gen.State) map[string]bool {
+	paths := map[string]bool{}
 	for _, s := range states {
 		for _, file := range s.Files {
-			names[file.Path] = true
+			paths[file.Path] = true
 		}
 	}
 	for _, plan := range plans {
 		for _, file := range plan.Remove {
-			names[file.Path] = true
+			paths[file.Path] = true
 		}
 	}
-	return names
+	return paths
 }
 
-// States lists every owners.yaml of the module, as slash paths relative to its
-// root, sorted.
+// States lists all owners.yaml files of the module, as slash paths relative to
+// its root, sorted.
 func (m *Module) States() ([]string, error) {
 	root, err := os.OpenRoot(m.Dir)
 	if err != nil {
@@ -135,4 +136,49 @@ func (m *Module) States() ([]string, error) {
 	}
 	slices.Sort(files)
 	return files, nil
+}
+
+// Apply carries out plan: it removes files and the directories that are empty
+// then, and replaces files, each as a whole. No file that it writes is in the
+// way of one that it removes, nor removed by a plan made together with this
+// one. After an error some files are old and some new; Plan tells which, and
+// Apply may be called again.
+func (m *Module) Apply(plan *gen.Plan) error {
+	root, err := os.OpenRoot(m.Dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	for _, file := range plan.Remove {
+		if err := root.Remove(file.Path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		for dir := path.Dir(file.Path); dir != "." && root.Remove(dir) == nil; {
+			dir = path.Dir(dir)
+		}
+	}
+	for _, c := range plan.Write {
+		if err := replace(root, c.Path, c.New); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// replace writes a file beside name and renames it to name. Generated files
+// need no sync: they can be generated again. Package renameio, which writes
+// the sidecars, does not build on every platform that develops Go.
+func replace(root *os.Root, name string, data []byte) error {
+	if err := root.MkdirAll(path.Dir(name), 0o777); err != nil {
+		return err
+	}
+	temp := path.Join(path.Dir(name), "."+path.Base(name)+"."+rand.Text())
+	err := root.WriteFile(temp, data, 0o666)
+	if err == nil {
+		err = root.Rename(temp, name)
+	}
+	if err != nil {
+		return errors.Join(err, root.Remove(temp))
+	}
+	return nil
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/freehold-dev/freehold/gen"
 )
 
-// scan returns what stands in the module: folders with an owners.yaml, and all
-// generated files. A folder that cannot be read is passed over and listed.
+// scan returns the folders of the module with an owners.yaml, and all
+// generated files. A folder that cannot be read is listed as skipped.
 func scan(root *os.Root, module string) (*gen.Tree, error) {
 	tree := &gen.Tree{Module: module, Files: map[string][]byte{}, Modes: map[string]fs.FileMode{}}
 	err := fs.WalkDir(root.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
@@ -35,12 +35,15 @@ func scan(root *os.Root, module string) (*gen.Tree, error) {
 	return tree, err
 }
 
-// standing adds to tree what is at the paths of the states' files.
-func standing(root *os.Root, tree *gen.Tree, states []gen.State) error {
+// takeAll adds to tree the files at the paths of the states' files. It returns
+// an error if one of the paths leads through a symbolic link.
+func takeAll(root *os.Root, tree *gen.Tree, states []gen.State) error {
 	for _, s := range states {
 		for _, file := range s.Files {
-			if link := linked(root, s.Folder, file.Path); link != "" {
-				return fmt.Errorf("%s is a symbolic link, so that %s would be written elsewhere, in the place of another file or below another home: put a folder in its place", link, file.Path)
+			for dir := path.Dir(file.Path); dir != "." && dir != s.Folder; dir = path.Dir(dir) {
+				if info, err := root.Lstat(dir); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+					return fmt.Errorf("%s is a symbolic link, so that %s would be written elsewhere, in the place of another file or below another home: put a folder in its place", dir, file.Path)
+				}
 			}
 			if err := take(root, tree, file.Path); err != nil {
 				return err
@@ -50,23 +53,12 @@ func standing(root *os.Root, tree *gen.Tree, states []gen.State) error {
 	return nil
 }
 
-// linked returns the symbolic link by which one comes to the file name from the
-// state's folder or, if it is elsewhere, from the module root; or "".
-func linked(root *os.Root, folder, name string) (link string) {
-	for dir := path.Dir(name); dir != "." && dir != folder; dir = path.Dir(dir) {
-		if info, err := root.Lstat(dir); err == nil && info.Mode()&fs.ModeSymlink != 0 {
-			link = dir
-		}
-	}
-	return link
-}
-
 // longest is more bytes than a generated file of the largest declaration has.
 const longest = 64 << 20
 
-// take adds the file name to tree, if it is there. Of what is no regular file
-// nothing is read: a pipe would wait for a writer. Neither is one that is too
-// long to be generated.
+// take adds the file name to tree, if it is there. It does not read a file that
+// is not regular, because a pipe would wait, nor one that is too long to be
+// generated.
 func take(root *os.Root, tree *gen.Tree, name string) error {
 	info, err := root.Stat(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -83,28 +75,26 @@ func take(root *os.Root, tree *gen.Tree, name string) error {
 	return err
 }
 
-// dropAliases takes from plans what is to be removed and is, on a disk that
-// ignores case, a file of one of the states by another spelling.
+// dropAliases keeps plans from removing a file of one of the states by another
+// spelling, on a disk that ignores case.
 func dropAliases(root *os.Root, plans []*gen.Plan, states []gen.State) {
-	alias := func(orphan, file gen.File) bool {
-		if !strings.EqualFold(orphan.Path, file.Path) {
-			return false
+	paths := map[string]string{} // by the lower-case path
+	for _, s := range states {
+		for _, file := range s.Files {
+			paths[strings.ToLower(file.Path)] = file.Path
 		}
-		one, errOne := root.Stat(orphan.Path)
-		other, errOther := root.Stat(file.Path)
-		return errOne == nil && errOther == nil && os.SameFile(one, other)
 	}
 	for _, plan := range plans {
 		plan.Remove = slices.DeleteFunc(plan.Remove, func(orphan gen.File) bool {
-			return slices.ContainsFunc(states, func(s gen.State) bool {
-				return slices.ContainsFunc(s.Files, func(file gen.File) bool { return alias(orphan, file) })
-			})
+			one, errOne := root.Stat(orphan.Path)
+			other, errOther := root.Stat(paths[strings.ToLower(orphan.Path)])
+			return errOne == nil && errOther == nil && os.SameFile(one, other)
 		})
 	}
 }
 
-// skipped reports whether the directory name belongs to somebody else: Go's
-// tools pass over it, or it is another module.
+// skipped reports whether Go's tools pass over the directory name, or another
+// module has it.
 func skipped(root *os.Root, name string) bool {
 	base := path.Base(name)
 	if base == "vendor" || base == "testdata" || base == "node_modules" || strings.HasPrefix(base, ".") || strings.HasPrefix(base, "_") {
@@ -114,8 +104,8 @@ func skipped(root *os.Root, name string) bool {
 	return err == nil
 }
 
-// generated reports whether name is a generated file, from the first bytes: a
-// module may be large. A file that cannot be read is not one of ours.
+// generated reports whether name is a generated file. It reads the first bytes
+// only, because a module may be large.
 func generated(root *os.Root, name string) bool {
 	switch path.Ext(name) {
 	case ".go", ".md", ".json":
