@@ -221,7 +221,7 @@ func TestPlanChangesNothing(t *testing.T) {
 }
 
 func TestPlanNamesWhatIsInTheWay(t *testing.T) {
-		for name, test := range map[string]struct{ archive, want string }{
+	for name, test := range map[string]struct{ archive, want string }{
 		"a file by hand":      {"-- owners/shop/freehold.go --\npackage shop\n", "owners/shop/freehold.go is in the way, and Freehold did not generate it: move it"},
 		"an owner's by hand":  {"-- owners/shop/freehold_till_fields.go --\npackage shop\n", "owners/shop/freehold_till_fields.go is in the way, and Freehold did not generate it: move it"},
 		"package main":        {"-- owners/shop/main.go --\npackage main\n", "owners/shop/main.go is of package main, and freehold.go of package shop is to stand beside it: move owners.yaml to a folder of its own"},
