@@ -86,7 +86,7 @@ var statuses = []struct {
 	{sidecar.ErrNotObserved, exitUsage},
 	{sidecar.ErrValue, exitUsage},
 	{store.Exists, exitUsage},
-	{store.Unsupported, exitUsage},
+	{sidecar.ErrUnsupported, exitUsage},
 }
 
 // exitStatus returns the exit status for the error that a command ended with.

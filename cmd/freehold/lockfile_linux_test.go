@@ -37,7 +37,7 @@ func TestAnUnreadableLockIsRefusedAtOnce(t *testing.T) {
 		{"fold", "tool"}, {"accept", "creator"}, {"quarantine", "tool"},
 	} {
 		got := asNobody(t, program, append(args, "--wait", "1h", "--dir", dir)...)
-		if got.Status != exitState || got.Stdout != "" || !strings.Contains(got.Stderr, args[1]+".lock: lock file missing or replaced") || !strings.Contains(got.Stderr, "permission denied") || !strings.Contains(got.Stderr, "freehold state repair") {
+		if got.Status != exitState || got.Stdout != "" || !strings.Contains(got.Stderr, args[1]+".lock: missing or replaced") || !strings.Contains(got.Stderr, "permission denied") || !strings.Contains(got.Stderr, "freehold state repair") {
 			t.Errorf("%q: %+v", args, got)
 		}
 	}

@@ -92,7 +92,7 @@ func TestAPatchThatIsNotFoldedIsTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := call(t, "", "put", "tool", "skills", "deploy", "use_count=1", "--dir", dir)
-	if got.Status != exitDone || !strings.Contains(got.Stderr, odd+": not folded: ") {
+	if got.Status != exitDone || !strings.Contains(got.Stderr, odd+": changed by a hand") {
 		t.Errorf("put: %+v", got)
 	}
 	if got := must(t, "view", "--dir", dir); !strings.Contains(got, "not all of which the view shows") {
@@ -184,7 +184,7 @@ owners:
 			for range 45 { // more than two versions fold
 				c, err := other.Update(context.Background(), func(tx *sidecar.Tx) error {
 					tx.Apply(sidecar.Op{Field: "n", Verb: sidecar.VerbAdd, Value: []byte("1")})
-					tx.Apply(sidecar.Op{Field: "tags", Verb: sidecar.VerbRemove, Value: []byte(`"` + strings.Repeat("x", 20_000) + `"`)})
+					tx.Apply(sidecar.Op{Field: "tags", Verb: sidecar.VerbInsert, Value: []byte(`"` + strings.Repeat("x", 20_000) + `"`)})
 					return nil
 				})
 				if err != nil || c.Outcome != sidecar.Deferred {

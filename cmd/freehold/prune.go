@@ -119,19 +119,23 @@ func parseAge(text string) (time.Duration, error) {
 // tell prints the report.
 func (p *pruneCall) tell(r *prune.Report) error {
 	if !p.json {
-		return p.print(p.runnable(pruneText(r)))
+		return p.print(p.pruneText(r))
 	}
 	for _, i := range r.Items {
-		dir := r.Dir
-		if i.Kind == prune.Instance {
-			dir = i.Path
-		}
-		i.Says = p.standalone(pruneSays(i), dir)
+		i.Says = p.standalone(pruneSays(i), pruneDir(r, i))
 		if err := p.printJSON(i); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// pruneDir returns the state directory that an item is about.
+func pruneDir(r *prune.Report, i prune.Item) string {
+	if i.Kind == prune.Instance {
+		return i.Path
+	}
+	return r.Dir
 }
 
 // pruneSays returns the reason of an item with its remedy.
@@ -144,7 +148,7 @@ func pruneSays(i prune.Item) string {
 
 // pruneText is the report for people: a line for what was removed or wants a
 // look, and a count of the rest by reason.
-func pruneText(r *prune.Report) string {
+func (p *pruneCall) pruneText(r *prune.Report) string {
 	var b strings.Builder
 	for _, i := range r.Items {
 		if i.Action == prune.Kept && !i.WantsALook() {
@@ -154,7 +158,7 @@ func pruneText(r *prune.Report) string {
 		if i.Kind == prune.Instance && i.Instance != "" {
 			name = quoted(i.Instance) + " (" + name + ")"
 		}
-		fmt.Fprintf(&b, "%s %s %s: %s\n", i.Action, i.Kind, name, visible(pruneSays(i)))
+		fmt.Fprintf(&b, "%s %s %s: %s\n", i.Action, i.Kind, name, visible(p.standalone(pruneSays(i), pruneDir(r, i))))
 	}
 	counts := r.Counts()
 	for _, action := range []prune.Action{prune.Removed, prune.WouldRemove, prune.Kept, prune.Failed} {

@@ -36,13 +36,14 @@ func TestEveryCommandInJSONNamesItsStateInFull(t *testing.T) {
 				got := call(t, "", all...)
 				t.Setenv(dirVariable, "")
 				t.Chdir(damagedInstance(t, filepath.Join(t.TempDir(), "decoy")))
-				for _, line := range backquoted(strings.Join(textsOf(t, got.Stdout), "\n")) {
+				lines := commandsOf(t, got.Stdout)
+				for _, line := range lines {
 					if !strings.Contains(line, "--dir '"+filepath.Dir(dir)) {
 						t.Errorf("it says freehold %s, without the directory", line)
 					}
 					copied(t, line)
 				}
-				if n := len(backquoted(got.Stdout)); n == 0 && slices.Contains([]string{"view", "explain", "doctor"}, args[0]) {
+				if len(lines) == 0 && slices.Contains([]string{"view", "explain", "doctor"}, args[0]) {
 					t.Errorf("it names no command: %+v", got)
 				}
 				if text, err := os.ReadFile("reset.json"); string(text) != "{}" {
@@ -70,6 +71,18 @@ func damagedInstance(t *testing.T, dir string) string {
 	overwrite("reset.json", "{}")(t, made.Dir)
 	statetest.Damaged(made.Dir, doctor.SidecarInvalid, doctor.SidecarForeign)
 	return made.Dir
+}
+
+// commandsOf returns the commands of Freehold in lines of JSON: the strings
+// that are one, and those that stand in others.
+func commandsOf(t *testing.T, lines string) (commands []string) {
+	for _, text := range textsOf(t, lines) {
+		if rest, ok := strings.CutPrefix(text, "freehold "); ok {
+			commands = append(commands, rest)
+		}
+		commands = append(commands, backquoted(text)...)
+	}
+	return commands
 }
 
 // textsOf returns the strings in lines of JSON.

@@ -48,7 +48,7 @@ func OpenInstance(dir, id string) (*Store, error) {
 	}
 	d, err := Open(path)
 	if errors.Is(err, NoState) {
-		return nil, fault(NoState, path, By(VerbInit, id), fmt.Errorf("there is no instance %.80q", id))
+		return nil, fault(NoState, path, By(VerbInit), fmt.Errorf("there is no instance %.80q", id))
 	}
 	if err != nil {
 		return nil, err
