@@ -1,8 +1,6 @@
-// Package schema says what is owned by whom: the declaration of a state, the
-// values its fields may hold, and the manifest that keeps both beside the
-// data. It does no I/O and knows nothing of YAML; package
-// [github.com/freehold-dev/freehold/schema/declare] reads owners.yaml into the
-// types here.
+// Package schema holds the declaration of a state: its owners, their fields and
+// the verbs that write them, the values of the fields, and the [Manifest], which
+// keeps the declaration beside the data. It does no I/O and knows no YAML.
 //
 // # Values
 //
@@ -29,7 +27,7 @@
 // event's value is the time at which it was last done; a once field's that at
 // which it was claimed.
 //
-// # What operations make of values
+// # Operations
 //
 // A pending patch has operations of these kinds, see package sidecar:
 //
@@ -39,11 +37,4 @@
 //	insert  of a set, the element is in it; of a map, the key is there, with {} if it was not
 //	remove  of a set, the element is not in it
 //	delete  of a map, the key is not there
-//
-// # The manifest
-//
-// A [Manifest] is what a state directory says of itself, and what readers go by.
-// Its JSON is that of the types here. Members that are not known are left
-// alone. [Declaration.Merge] says what a program and a manifest that differ
-// agree on.
 package schema

@@ -1,10 +1,12 @@
 package declare
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/freehold-dev/freehold/schema"
 	"go.yaml.in/yaml/v3"
@@ -188,4 +190,162 @@ func filledMembers(members map[string]schema.Field, fill func(schema.Field) sche
 		filled[name] = fill(f)
 	}
 	return filled
+}
+
+// observe learns the file's line ends and the depth of its indentation.
+func (e *editor) observe() {
+	if i := bytes.IndexByte(e.text, '\n'); i > 0 && e.text[i-1] == '\r' {
+		e.end = "\r\n"
+	}
+	if len(e.root.Content) == 0 {
+		return
+	}
+	margin := e.root.Content[0].Column - 1
+	e.margin = strings.Repeat(" ", margin)
+	if _, owners := member(e.root, "owners"); owners != nil && len(owners.Content) > 0 {
+		if deeper := owners.Content[0].Column - 1 - margin; deeper > 0 {
+			e.step = strings.Repeat(" ", deeper)
+		}
+	}
+}
+
+// blockField reports whether a new field is to be written as a block: its
+// neighbour is one, or where it has none, the last field of the file.
+func (e *editor) blockField(neighbour *yaml.Node) bool {
+	if neighbour == nil {
+		_, owners := member(e.root, "owners")
+		for _, owner := range values(owners) {
+			_, fields := member(owner, "fields")
+			for _, field := range values(fields) {
+				neighbour = field
+			}
+		}
+	}
+	return neighbour != nil && neighbour.Kind == yaml.MappingNode && neighbour.Style&yaml.FlowStyle == 0
+}
+
+// A slot is a mapping that entries can be added to.
+type slot struct {
+	*editor
+	key, node   *yaml.Node // nil if the file does not have the key yet
+	last        *yaml.Node // the value of the last entry, or nil
+	head        []string   // lines to add first
+	after       int        // how many lines stand before the new ones
+	childIndent string
+	spaced      bool // a blank line stands between the entries
+}
+
+// under returns the slot of the value that the block mapping parent, whose
+// keys are indented by indent, has for key. If it has none, the slot makes it,
+// at the end of the file unless its user knows a better place.
+func (e *editor) under(parent *yaml.Node, indent, key string) (*slot, error) {
+	if err := e.inBraces(parent, "the mapping that "+key+" belongs to"); err != nil {
+		return nil, err
+	}
+	k, node := member(parent, key)
+	s := &slot{editor: e, key: k, node: node, childIndent: indent + e.step}
+	if k == nil {
+		s.head, s.after = []string{indent + key + ":"}, len(e.lines)
+		return s, nil
+	}
+	s.after = e.endOfEntry(k)
+	if node.Kind == yaml.MappingNode {
+		if err := e.inBraces(node, plain(key)); err != nil {
+			return nil, err
+		}
+		s.childIndent = strings.Repeat(" ", node.Content[0].Column-1)
+		s.last = node.Content[len(node.Content)-1]
+		s.spaced = e.spaced(node)
+	}
+	return s, nil
+}
+
+// inBraces returns an error if n is a mapping in braces.
+func (e *editor) inBraces(n *yaml.Node, what string) error {
+	if n.Kind != yaml.MappingNode || n.Style&yaml.FlowStyle == 0 {
+		return nil
+	}
+	return fmt.Errorf("owners.yaml:%d:%d: %s is written in braces, which no line can be added to: write each of its entries on a line of its own, without braces",
+		n.Line, n.Column, what)
+}
+
+// endOfEntry returns the number of the last line that belongs to the entry of
+// a block mapping with the key k: those after it that are indented deeper.
+// Blank lines and comments that are not belong to it only if more follows.
+func (e *editor) endOfEntry(k *yaml.Node) int {
+	last := k.Line
+	for number := k.Line + 1; number <= len(e.lines); number++ {
+		line := e.lines[number-1]
+		switch text := strings.TrimSpace(line); {
+		case len(indentation(line)) >= k.Column && text != "":
+			last = number
+		case text != "" && !strings.HasPrefix(text, "#"):
+			return last
+		}
+	}
+	return last
+}
+
+// spaced reports whether a blank line stands before the last of several
+// entries of the block mapping n, or before the comment over it.
+func (e *editor) spaced(n *yaml.Node) bool {
+	if len(n.Content) < 4 {
+		return false
+	}
+	above := n.Content[len(n.Content)-2].Line - 1
+	for above > 0 && strings.HasPrefix(strings.TrimSpace(e.lines[above-1]), "#") {
+		above--
+	}
+	return above > 0 && strings.TrimSpace(e.lines[above-1]) == ""
+}
+
+// insert returns the file's text with the lines added to the slot.
+func (s *slot) insert(added []string) []byte {
+	var b strings.Builder
+	at := 0 // the offset at which the new lines begin
+	for range s.after {
+		next := bytes.IndexByte(s.text[at:], '\n')
+		if next < 0 {
+			at = len(s.text)
+			break
+		}
+		at += next + 1
+	}
+	b.Write(s.text[:at])
+	if s.spaced {
+		added = append([]string{""}, added...)
+	}
+	block := strings.Join(append(s.head, added...), s.end)
+	if at > 0 && s.text[at-1] != '\n' {
+		b.WriteString(s.end + block) // the last line has no end, and keeps none
+	} else {
+		b.WriteString(block + s.end)
+	}
+	b.Write(s.text[at:])
+	return []byte(b.String())
+}
+
+// member returns the key and the value of an entry of the mapping n, or nil.
+func member(n *yaml.Node, name string) (key, value *yaml.Node) {
+	if n == nil || n.Kind != yaml.MappingNode {
+		return nil, nil
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value == name {
+			return n.Content[i], n.Content[i+1]
+		}
+	}
+	return nil, nil
+}
+
+// values returns the values of the mapping n.
+func values(n *yaml.Node) []*yaml.Node {
+	if n == nil || n.Kind != yaml.MappingNode {
+		return nil
+	}
+	var all []*yaml.Node
+	for i := 1; i < len(n.Content); i += 2 {
+		all = append(all, n.Content[i])
+	}
+	return all
 }

@@ -1,7 +1,9 @@
 package declare
 
 import (
+	"maps"
 	"reflect"
+	"slices"
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/invopop/jsonschema"
@@ -53,33 +55,33 @@ var comments = map[string]string{
 	"Declaration.":        "Which owners a state has, and which fields each of them owns. Every field has exactly one owner.",
 	"Declaration.State":   "The name of the state: a directory that holds the files of these owners.",
 	"Declaration.Package": "The name of the generated Go package that reads the state. Default: the state's name.",
-	"Declaration.Owners":  "The owners by name. An owner is a role that programs play; it writes NAME.json and nothing else.",
+	"Declaration.Owners":  "The owners by name. An owner is a role that programs play; they write NAME.json and nothing else.",
 
-	"Instances.":   "That there is a state for each session, project or the like: a directory per id in the state's directory.",
-	"Instances.By": "What there is one for each of: session_id. The id itself is given when the state is opened.",
+	"Instances.":   "Declares one state for each session, project or the like: a directory per id in the state's directory.",
+	"Instances.By": "The name of the id of an instance: session_id. A program gives the id itself when it opens the state.",
 
 	"Owner.":           "One declared role and the fields that only it may write.",
-	"Owner.Doc":        "Who plays the role.",
+	"Owner.Doc":        "The programs that play the role.",
 	"Owner.Mode":       "How many processes may play the role: shared, they take turns; exclusive, one at a time.",
-	"Owner.Durability": "What an acknowledged commit survives: power, power loss; process, the death of any process.",
+	"Owner.Durability": "The failure that an acknowledged commit survives: power, power loss; process, the death of any process.",
 	"Owner.Home":       "The folder, relative to the module root, below which Go packages may write these fields. Default: the folder of owners.yaml and the owner's name.",
 	"Owner.Fields":     "The fields by name. A name is unique among all owners of the state.",
 
-	"Busy.":     "What a commit does while another process holds the owner's lock.",
-	"Busy.Wait": "How long it waits, as Go writes durations: 250ms, 2s.",
-	"Busy.Then": "What it does then: fail, an error with nothing changed; pending, its pending patch until a later commit folds it, for which the owner must be shared and the order of its writes must not count.",
+	"Busy.":     "The behaviour of a commit while another process holds the owner's lock.",
+	"Busy.Wait": "How long the commit waits for the lock, as Go writes durations: 250ms, 2s.",
+	"Busy.Then": "The outcome after that: fail, an error, and nothing changed; defer, the commit becomes a pending patch, which a later commit folds. To defer, the owner must be shared, and all its fields must be of kind max, min, counter or set, or maps of those.",
 
 	"Field.":          "One value with one owner, or a map, of which several owners may each have members.",
 	"Field.Type":      "The type of the value, or of a set's elements. A once field and an event are of type time, which need not be said. int and uint have 64 bits, decimal is exact, time is an instant, json is anything.",
 	"Field.Kind":      "How writes combine: value, the latest; max and min, never back; counter, the exact sum; once, the first claim, for good; event, begun and done, the time of the last; set, by element; map, by key.",
-	"Field.Of":        "What an element of the list is.",
+	"Field.Of":        "The elements of the list.",
 	"Field.Fields":    "The members of the record by name. The record is written whole.",
-	"Field.Record":    "What this owner keeps at each key of the map: members by name, each with its kind.",
-	"Field.Value":     "What the map has at each key, if that is one value.",
+	"Field.Record":    "The members that this owner keeps at each key of the map, by name, each with its kind.",
+	"Field.Value":     "The value at each key of the map, if that is no record.",
 	"Field.Keys":      "Whether this owner decides which keys the map has. Of several owners of a map, exactly one does; a sole owner does unasked, and a map with a value has one owner and no keys here.",
-	"Field.DependsOn": "The fields of other owners that the value is computed from. Who writes it says what was seen of them, and readers learn whether that has been overtaken.",
-	"Field.Doc":       "What the value means. It becomes the comment of the generated accessors.",
-	"Field.Unit":      "What a number counts: tokens, US dollars.",
+	"Field.DependsOn": "The fields of other owners that the value is computed from. A writer gives the versions of them that it had seen, and readers learn whether newer ones exist.",
+	"Field.Doc":       "The meaning of the value. It becomes the comment of the generated accessors.",
+	"Field.Unit":      "The unit of a number: tokens, US dollars.",
 	"Field.Values":    "The values of an enum.",
 	"Field.Go":        "The name in generated code. Default: the field's name by Go's rules, TotalUSD for total_usd.",
 	"Field.Was":       "The name that the field had before. `freehold state upgrade` then renames it, with all that is stored in it.",
@@ -175,8 +177,8 @@ func addParts(definitions jsonschema.Definitions) {
 var partDocs = map[string]string{
 	"Element": "An element of a list.",
 	"Member":  "A member of a record.",
-	"Column":  "A member of what a map has at a key.",
-	"Value":   "What a map has at a key.",
+	"Column":  "A member of the record at a key of a map.",
+	"Value":   "The value at a key of a map.",
 }
 
 func refer(definition string) func(*jsonschema.Schema) {
@@ -208,4 +210,81 @@ func atMost(most uint64) func(*jsonschema.Schema) {
 		least := uint64(1)
 		p.MinLength, p.MaxLength = &least, &most
 	}
+}
+
+// mapRule: a map says what it has at a key and has no type; everything else
+// has a type, which some kinds imply.
+func mapRule() *jsonschema.Schema {
+	not := func(names ...string) *jsonschema.Schema {
+		s := given()
+		for _, name := range names {
+			s.Properties.Set(name, jsonschema.FalseSchema)
+		}
+		return s
+	}
+	var hasOne []*jsonschema.Schema
+	for _, name := range mapKeys {
+		hasOne = append(hasOne, &jsonschema.Schema{Required: []string{name}})
+	}
+	isMap := not("type", "values", "of", "fields", "unit")
+	isMap.AnyOf = hasOne
+	isMap.Not = &jsonschema.Schema{Required: []string{"record", "value"}}
+	other := not(mapKeys...)
+	other.If = given(property{"kind", oneOf(slices.Sorted(maps.Keys(impliedTypes))...), true})
+	other.Then = not("unit")
+	other.Else = &jsonschema.Schema{Required: []string{"type"}}
+	return &jsonschema.Schema{If: given(property{"kind", oneOf(schema.Map), true}), Then: isMap, Else: other}
+}
+
+// listRule: a list says what it is of, and nothing else does.
+func listRule() *jsonschema.Schema { return typeRule(schema.TypeList, "of") }
+
+// recordRule: a record has members, and nothing else has.
+func recordRule() *jsonschema.Schema { return typeRule(schema.TypeRecord, "fields") }
+
+// enumRule: an enum has values, and nothing else has.
+func enumRule() *jsonschema.Schema { return typeRule(schema.TypeEnum, "values") }
+
+// typeRule: what is of the type has the key, and nothing else has.
+func typeRule(typ schema.Type, key string) *jsonschema.Schema {
+	return &jsonschema.Schema{
+		If:   given(property{"type", oneOf(typ), true}),
+		Then: &jsonschema.Schema{Required: []string{key}},
+		Else: given(property{key, jsonschema.FalseSchema, false}),
+	}
+}
+
+// dependencyRule: what depends on others is written as a whole.
+func dependencyRule() *jsonschema.Schema {
+	return &jsonschema.Schema{
+		If:   &jsonschema.Schema{Required: []string{"depends_on"}},
+		Then: given(property{"kind", oneOf(schema.DependentKinds()...), false}),
+	}
+}
+
+// unitRule: only a number has a unit.
+func unitRule() *jsonschema.Schema {
+	return &jsonschema.Schema{
+		If:   &jsonschema.Schema{Required: []string{"unit"}},
+		Then: given(property{"type", oneOf(numbers...), false}),
+	}
+}
+
+// kindRule says which types go with the kind, or is nil if all do, or none.
+func kindRule(kind schema.Kind) *jsonschema.Schema {
+	good := allowed(kind)
+	if len(good) == len(schema.Types()) || len(good) == 0 {
+		return nil
+	}
+	return &jsonschema.Schema{
+		If:   given(property{"kind", oneOf(kind), true}),
+		Then: given(property{"type", oneOf(good...), false}),
+	}
+}
+
+// given is a condition on the properties of what is an object anyway.
+func given(properties ...property) *jsonschema.Schema {
+	s := object("", properties...)
+	s.Type = ""
+	return s
 }

@@ -2,10 +2,13 @@ package declare
 
 import (
 	"bytes"
+	"regexp"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/freehold-dev/freehold/schema"
+	"go.yaml.in/yaml/v3"
 )
 
 // MaxSize is the most bytes that an owners.yaml may have. It is room for
@@ -114,4 +117,133 @@ func lines(text []byte) []string {
 // indentation returns the white space that line begins with.
 func indentation(line string) string {
 	return line[:len(line)-len(strings.TrimLeft(line, " \t"))]
+}
+
+// syntax reports an error of the YAML parser. The parser's own line numbers
+// are off by up to the length of a block, so the place is found again: it is
+// the first line without which the lines before it parse.
+func (r *reporter) syntax(text []byte, err error) {
+	number := brokenLine(text)
+	line := lines(text)[number-1]
+	indent := indentation(line)
+	if i := strings.IndexByte(indent, '\t'); i >= 0 {
+		r.report(place{number, i + 1}, tabAdvice)
+		return
+	}
+	r.report(place{number, 1 + len(indent)}, "not valid YAML, %s", advice(err.Error()))
+}
+
+// brokenLine returns the number of the line after the longest run of whole
+// lines, from the beginning of text, that parses. A collection or a quote
+// that is left open counts as broken where it opens.
+//
+// The run is looked for by halving, then by trying longer ones, since lines
+// inside of braces do not parse and the lines after them may. The budget
+// bounds the work on a hostile file, whose problem may then name an earlier
+// line.
+func brokenLine(text []byte) int {
+	var ends []int // ends[i] is where line i+1 ends
+	for i, c := range text {
+		if c == '\n' {
+			ends = append(ends, i+1)
+		}
+	}
+	budget := 2 * MaxSize
+	parses := func(count int) bool {
+		budget -= ends[count-1]
+		_, err := decode(text[:ends[count-1]])
+		return err == nil
+	}
+	good, bad := 0, len(ends)+1 // good lines parse, bad ones do not
+	for bad-good > 1 {
+		if half := (good + bad) / 2; parses(half) {
+			good = half
+		} else {
+			bad = half
+		}
+	}
+	for try := good + 2; try <= len(ends) && budget > 0; try++ {
+		if parses(try) {
+			good = try
+		}
+	}
+	return good + 1
+}
+
+var yamlPrefix = regexp.MustCompile(`^yaml: (line \d+: )?`)
+
+// advice turns the parser's words into what is wrong and what to do.
+func advice(message string) string {
+	message = yamlPrefix.ReplaceAllString(message, "")
+	for _, known := range []struct{ words, advice string }{
+		{"mapping values are not allowed", `a colon stands where no key can be: put text that has ": " in it in quotes, or correct the indentation`},
+		{"did not find expected key", "this line is indented like no entry above it: indent it like its neighbours"},
+		{"did not find expected ',' or", "a { or [ that opens here lacks a comma or its closing bracket: add it"},
+		{"did not find expected '-' indicator", "this line is indented like no entry above it: indent it like its neighbours"},
+		{"found unexpected end of stream", "a quote that opens here is never closed: close it"},
+		{"could not find expected ':'", "this line is no entry: write KEY: VALUE"},
+		{"found unknown escape character", `a backslash begins an escape that YAML does not know: write \\, or use single quotes`},
+		{"found character that cannot start any token", "a value may not begin with this character: put the value in quotes"},
+		{"violates indentation", tabAdvice},
+		{"unknown anchor", "an alias (*) stands for text elsewhere: write the text here, or put it in quotes"},
+		{"incompatible YAML document", "owners.yaml has no directives: remove this one"},
+		{"unknown directive", "owners.yaml has no directives: remove this one"},
+		{"exceeded max depth", "it nests too deep: flatten it"},
+	} {
+		if strings.Contains(message, known.words) {
+			return known.advice
+		}
+	}
+	return message + ": correct it here"
+}
+
+const (
+	maxDoc  = 2000 // characters of a doc text
+	maxLine = 100  // characters of a unit, a legacy key or a Go name
+)
+
+// prose returns the text of a doc: one or more lines. A character that does
+// not show is refused, since it could make the text look like what it is not.
+func (f *fileReader) prose(n *yaml.Node, what string) string {
+	text, ok := f.text(n, what)
+	if !ok {
+		return ""
+	}
+	text = strings.TrimSpace(text)
+	switch i := strings.IndexFunc(text, hidden); {
+	case text == "":
+		f.report(at(n), "%s is blank: write a sentence or remove it", what)
+	case len([]rune(text)) > maxDoc:
+		f.report(at(n), "%s is longer than %d characters: write less", what, maxDoc)
+	case i >= 0:
+		f.report(at(n), "%s holds the character %U, which does not show: remove it", what, []rune(text[i:])[0])
+	default:
+		return text
+	}
+	return ""
+}
+
+// hidden reports whether c is a character that neither shows nor separates.
+// The two joiners stay, because scripts and emoji need them.
+func hidden(c rune) bool {
+	return c != '\n' && c != '\t' && c != '\u200c' && c != '\u200d' && !unicode.IsGraphic(c)
+}
+
+// line returns the text of a short remark: one line.
+func (f *fileReader) line(n *yaml.Node, what string) string {
+	text, ok := f.text(n, what)
+	if !ok {
+		return ""
+	}
+	switch {
+	case strings.TrimSpace(text) != text:
+		f.report(at(n), "%s, %s, begins or ends with a space: remove it", what, quote(text))
+	case strings.IndexFunc(text, func(c rune) bool { return !unicode.IsGraphic(c) }) >= 0:
+		f.report(at(n), "%s, %s, holds a character that does not show: remove it", what, quote(text))
+	case len([]rune(text)) > maxLine:
+		f.report(at(n), "%s is longer than %d characters: write less", what, maxLine)
+	default:
+		return text
+	}
+	return ""
 }
