@@ -453,8 +453,8 @@ func TestNoExportedAPIMentionsAWriter(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range found {
-		t.Errorf("%v", f)
+	for _, line := range found {
+		t.Error(line)
 	}
 }
 

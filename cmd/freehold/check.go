@@ -72,12 +72,7 @@ func leaks(ctx context.Context, m *tree.Module, jobs []job) ([]string, error) {
 			writers = append(writers, gen.WriterPackages(j.source, m.Path)...)
 		}
 	}
-	found, err := leak.Load(ctx, m.Dir, m.Path, func(path string) bool { return slices.Contains(writers, path) })
-	var texts []string
-	for _, f := range found {
-		texts = append(texts, f.String())
-	}
-	return texts, err
+	return leak.Load(ctx, m.Dir, m.Path, func(path string) bool { return slices.Contains(writers, path) })
 }
 
 func (c *cli) printCheck(r checkReport) error {

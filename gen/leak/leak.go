@@ -1,65 +1,131 @@
+// Package leak finds exported API that hands an owner's writer to code outside
+// of the owner's home. The toolchain refuses an import of a writer package
+// there, but not a call of a function that returns one of its types:
+//
+//	package reset // WRONG: every importer of reset can write reset's fields
+//
+//	func Open(ctx context.Context, dir string) (*resetfile.Writer, error) {
+//		return resetfile.Open(ctx, dir, nil)
+//	}
+//
+// A home exports verbs instead:
+//
+//	package reset // RIGHT
+//
+//	func Stamp(ctx context.Context, dir string) error
+//
+// The handles in package sidecar, such as Tx and Max, leak too: an interface
+// whose methods return them has room for a writer's Tx without naming it.
+//
+// Leak compares types. It finds neither a writer inside of an interface value,
+// such as an any, nor one that is called through a function value.
 package leak
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"go/token"
 	"go/types"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
+
+	"golang.org/x/tools/go/packages"
 )
 
-// A Leak is an exported name that mentions a writer package, or a type of
-// package sidecar that lets its holder write.
+// A Leak is an exported name that mentions a writer package, or a handle of
+// package sidecar.
 type Leak struct {
-	// Package and Name of what is exported: "Stamp", "Bag.Writer" for a
-	// field or a method.
+	// Package and Name of the export: "Stamp", "Bag.Writer" for a field or a
+	// method.
 	Package, Name string
-	// Handle is what it mentions: the path of a writer package, or a type such
-	// as "sidecar.Tx".
+	// Handle is the path of the writer package, or a type such as "sidecar.Tx".
 	Handle string
-	// Pos is where the name is declared, in the file set of the package.
+	// Pos is the place of the name, in the file set of the package.
 	Pos token.Pos
 }
 
-// String says what leaks and what to do.
+// String names the leak and the remedy.
 func (l Leak) String() string {
-	what := "its writer"
-	if strings.HasPrefix(l.Handle, rawPrefix) {
-		what = "a handle to write with"
+	gets := "its writer"
+	if strings.HasPrefix(l.Handle, "sidecar.") {
+		gets = "a handle to write with"
 	}
-	return fmt.Sprintf("%s.%s mentions %s, so whoever imports %s can come by %s: export a function that does the writing instead",
-		path.Base(l.Package), l.Name, l.Handle, l.Package, what)
+	return fmt.Sprintf("%s.%s mentions %s, so importers of %s can come by %s: export a function that does the writing instead",
+		path.Base(l.Package), l.Name, l.Handle, l.Package, gets)
 }
 
-// Check returns what pkg leaks of the packages for which writer, given an
-// import path, is true, and of package sidecar's handles, in the order of the
-// names. module is the path of the module that is looked into: types from
-// elsewhere cannot mention its writers, except as type arguments.
+// Check returns the leaks of pkg, sorted by name. isWriter reports whether an
+// import path is that of a writer package. module is the path of the module:
+// types from elsewhere mention its writers in type arguments only.
 //
-// Programs leak nothing by themselves, since nobody can import them, and
-// neither does a package that can be imported only by those who may import the
-// writer too. What they declare is looked into where another package exports
-// it.
-func Check(pkg *types.Package, module string, writer func(path string) bool) []Leak {
+// A program leaks nothing, since nobody can import it, nor does a package that
+// only those can import that may import the writer too. Check looks into their
+// types where another package exports them.
+func Check(pkg *types.Package, module string, isWriter func(path string) bool) []Leak {
 	if pkg.Name() == "main" {
 		return nil
 	}
-	c := &checker{pkg: pkg, module: module, writer: writer, reach: reach(pkg.Path())}
-	c.raw = !c.mayHoldRaw()
+	c := &checker{pkg: pkg, module: module, isWriter: isWriter, reach: reach(pkg.Path())}
+	c.handlesLeak = !c.mayExportHandles()
 	scope := pkg.Scope()
 	for _, name := range scope.Names() {
-		if obj := scope.Lookup(name); obj.Exported() {
-			c.object(obj)
+		obj := scope.Lookup(name)
+		if !obj.Exported() {
+			continue
+		}
+		w := &walk{checker: c, name: name, pos: obj.Pos(), seen: map[types.Type]bool{}}
+		if declared, ok := obj.(*types.TypeName); ok {
+			w.declaration(declared)
+		} else {
+			w.typ(obj.Type())
 		}
 	}
 	slices.SortStableFunc(c.leaks, func(a, b Leak) int { return strings.Compare(a.Name, b.Name) })
 	return slices.Compact(c.leaks)
 }
 
+// Load applies [Check] to all packages of the module at dir, whose path is
+// module. It returns a line for each leak, with its place relative to dir. It
+// returns an error if the module cannot be loaded; of code that does not
+// compile it checks the exports as far as it can.
+func Load(ctx context.Context, dir, module string, isWriter func(path string) bool) ([]string, error) {
+	loaded, err := packages.Load(&packages.Config{
+		Context: ctx,
+		Dir:     dir,
+		Fset:    token.NewFileSet(),
+		// NeedSyntax reads the module's own packages from source, so that one
+		// that does not compile is not passed over.
+		Mode: packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles | packages.NeedImports | packages.NeedTypes | packages.NeedSyntax | packages.NeedTypesInfo | packages.NeedExportFile,
+	}, "./...")
+	if err != nil {
+		return nil, fmt.Errorf("load the packages of %s: %w; see the output of `go list ./...` there", module, err)
+	}
+	var found []string
+	var problems []error
+	for _, p := range loaded {
+		if p.Types == nil {
+			for _, problem := range p.Errors {
+				problems = append(problems, problem)
+			}
+			continue
+		}
+		for _, l := range Check(p.Types, module, isWriter) {
+			position := p.Fset.Position(l.Pos)
+			if name, err := filepath.Rel(dir, position.Filename); err == nil {
+				position.Filename = name
+			}
+			found = append(found, position.String()+": "+l.String())
+		}
+	}
+	return found, errors.Join(problems...)
+}
+
 // reach returns the path below which all packages are that Go lets import the
 // package at importPath: the parent of its last element "internal". It is
-// empty if everybody may.
+// empty if all packages may.
 func reach(importPath string) string {
 	elements := strings.Split(importPath, "/")
 	for i, element := range slices.Backward(elements) {
@@ -70,35 +136,54 @@ func reach(importPath string) string {
 	return ""
 }
 
-// within reports whether everybody in inner is in outer; both are of reach.
+// within reports whether the path inner is outer or below it.
 func within(inner, outer string) bool {
 	return outer == "" || inner == outer || strings.HasPrefix(inner, outer+"/")
 }
 
 // A checker walks the types that one package exports.
 type checker struct {
-	pkg    *types.Package
-	module string
-	writer func(path string) bool
-	reach  string // of pkg
-	raw    bool   // whether raw handles are leaks, too
-	leaks  []Leak
+	pkg         *types.Package
+	module      string
+	isWriter    func(path string) bool
+	reach       string // of pkg
+	handlesLeak bool
+	leaks       []Leak
 }
 
-// object checks an exported object of the package's scope.
-func (c *checker) object(obj types.Object) {
-	w := &walk{checker: c, name: obj.Name(), pos: obj.Pos(), seen: map[types.Type]bool{}}
-	if name, ok := obj.(*types.TypeName); ok {
-		w.declared(name)
-		return
-	}
-	w.typ(obj.Type())
-}
+// sidecar is the package with the handles that writer packages are made of.
+const sidecar = "github.com/freehold-dev/freehold/sidecar"
 
-// leak reports that a type of the package writer is mentioned, unless whoever
-// imports c's package may import that one too.
-func (c *checker) leak(name string, pos token.Pos, writer *types.Package) {
-	if !within(c.reach, reach(writer.Path())) {
-		c.leaks = append(c.leaks, Leak{Package: c.pkg.Path(), Name: name, Handle: writer.Path(), Pos: pos})
+var handles = []string{"Counter", "DependentCounter", "DependentMax", "DependentMin", "DependentValue", "Entry", "Event", "Map", "Max", "Min", "Once", "Part", "Set", "Tx", "Value", "Writer"}
+
+// mayExportHandles reports whether c's package is the library, a writer
+// package, or can only be imported from within the home of a writer that it
+// imports, by itself or through others. An internal package without a writer
+// cannot hand out a handle; a package that exports its types elsewhere is
+// checked itself.
+func (c *checker) mayExportHandles() bool {
+	if within(c.pkg.Path(), sidecar) || c.isWriter(c.pkg.Path()) {
+		return true
 	}
+	if c.reach == "" {
+		return false
+	}
+	imported, atHome := false, false
+	seen := map[*types.Package]bool{}
+	var visit func(p *types.Package)
+	visit = func(p *types.Package) {
+		if seen[p] {
+			return
+		}
+		seen[p] = true
+		if c.isWriter(p.Path()) {
+			imported = true
+			atHome = atHome || within(c.reach, reach(p.Path()))
+		}
+		for _, next := range p.Imports() {
+			visit(next)
+		}
+	}
+	visit(c.pkg)
+	return atHome || !imported
 }

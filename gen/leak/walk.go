@@ -3,16 +3,31 @@ package leak
 import (
 	"go/token"
 	"go/types"
-	"strings"
+	"slices"
 )
 
-// A walk looks through everything that can be reached, from outside of its
-// package, through one exported name.
+// A walk follows all types that other packages can reach through one exported
+// name.
 type walk struct {
 	*checker
-	name string    // what the reader of a message would call it
-	pos  token.Pos // where it is declared
+	name string    // in a message
+	pos  token.Pos // of the declaration
 	seen map[types.Type]bool
+}
+
+// leakWriter reports a mention of a type of the package writer, unless all
+// importers of w's package may import that one too.
+func (w *walk) leakWriter(writer *types.Package) {
+	if !within(w.reach, reach(writer.Path())) {
+		w.leaks = append(w.leaks, Leak{Package: w.pkg.Path(), Name: w.name, Handle: writer.Path(), Pos: w.pos})
+	}
+}
+
+// leakHandle reports a mention of a handle.
+func (w *walk) leakHandle(handle string) {
+	if w.handlesLeak {
+		w.leaks = append(w.leaks, Leak{Package: w.pkg.Path(), Name: w.name, Handle: "sidecar." + handle, Pos: w.pos})
+	}
 }
 
 // at returns a walk that goes on at a field or method of w's type.
@@ -25,8 +40,8 @@ func (w *walk) at(obj types.Object) *walk {
 	return &next
 }
 
-// declared looks into the declaration of an exported type.
-func (w *walk) declared(name *types.TypeName) {
+// declaration follows the declaration of an exported type.
+func (w *walk) declaration(name *types.TypeName) {
 	if alias, ok := name.Type().(*types.Alias); ok {
 		w.parameters(alias.TypeParams())
 		w.typ(alias.Rhs())
@@ -37,7 +52,7 @@ func (w *walk) declared(name *types.TypeName) {
 	}
 }
 
-// typ looks into a type that is mentioned.
+// typ follows a mentioned type.
 func (w *walk) typ(t types.Type) {
 	switch t := t.(type) {
 	case *types.Alias:
@@ -75,31 +90,26 @@ func (w *walk) typ(t types.Type) {
 	}
 }
 
-// mention looks at a named type that is mentioned. One that others declare and
-// export from an ordinary package is checked there, not here.
+// mention follows a named type. An exported type of another package that is not
+// internal is checked there, not here.
 func (w *walk) mention(t *types.Named) {
 	w.arguments(t.TypeArgs())
 	obj := t.Obj()
 	switch {
 	case obj.Pkg() == nil: // error, comparable, any
-	case w.writer(obj.Pkg().Path()):
-		w.leak(w.name, w.pos, obj.Pkg())
-	case isRaw(obj):
-		w.leakRaw(w.name, w.pos, obj.Name())
-	case w.elsewhere(obj.Pkg().Path()):
+	case w.isWriter(obj.Pkg().Path()):
+		w.leakWriter(obj.Pkg())
+	case obj.Pkg().Path() == sidecar && slices.Contains(handles, obj.Name()):
+		w.leakHandle(obj.Name())
+	case !within(obj.Pkg().Path(), w.module):
 	case obj.Exported() && reach(obj.Pkg().Path()) == "" && obj.Parent() == obj.Pkg().Scope():
 	default:
 		w.named(t)
 	}
 }
 
-// elsewhere reports whether path is outside of the module.
-func (w *walk) elsewhere(path string) bool {
-	return path != w.module && !strings.HasPrefix(path, w.module+"/")
-}
-
-// named looks into a named type: what it is made of and its methods. A generic
-// type is looked into once: its arguments are looked at where they stand.
+// named follows the underlying type and the methods of a named type. A generic
+// type is followed once; its arguments are followed where they stand.
 func (w *walk) named(t *types.Named) {
 	t = t.Origin()
 	if !w.first(t) {
@@ -110,7 +120,7 @@ func (w *walk) named(t *types.Named) {
 	w.methods(types.NewPointer(t))
 }
 
-// first reports whether the walk comes by t for the first time: types may be
+// first reports whether the walk meets t for the first time: types may be
 // recursive.
 func (w *walk) first(t types.Type) bool {
 	if w.seen[t] {
@@ -120,29 +130,29 @@ func (w *walk) first(t types.Type) bool {
 	return true
 }
 
-// methods looks at the exported methods of t, promoted ones included. Those of
-// a writer are promoted by embedding it, which is reported by itself.
+// methods follows the exported methods of t, promoted ones included. It leaves
+// out a writer's, which are promoted by embedding: that is a leak by itself.
 func (w *walk) methods(t types.Type) {
 	set := types.NewMethodSet(t)
 	for selection := range set.Methods() {
-		if m := selection.Obj(); m.Exported() && !w.elsewhere(m.Pkg().Path()) && !w.writer(m.Pkg().Path()) && m.Pkg().Path() != sidecar {
+		m := selection.Obj()
+		if from := m.Pkg().Path(); m.Exported() && within(from, w.module) && !w.isWriter(from) && from != sidecar {
 			w.at(m).typ(m.Type())
 		}
 	}
 }
 
-// fields looks at the exported fields of a struct, and into what it embeds:
-// the fields of that are promoted, whether or not its own name is exported.
-// A struct whose fields belong to a writer package, or are a raw type's, is
-// that package's, under another name.
+// fields follows the exported fields of a struct, and the embedded ones, whose
+// fields are promoted. A struct with the fields of a writer or of a handle is
+// that type under another name, and converts back.
 func (w *walk) fields(s *types.Struct) {
 	for f := range s.Fields() {
-		raw, isRaw := rawStruct(s, f)
+		handle, isHandle := handleOf(s, f)
 		switch {
-		case isRaw:
-			w.leakRaw(w.name, w.pos, raw)
-		case w.writer(f.Pkg().Path()):
-			w.leak(w.name, w.pos, f.Pkg())
+		case isHandle:
+			w.leakHandle(handle)
+		case w.isWriter(f.Pkg().Path()):
+			w.leakWriter(f.Pkg())
 		case f.Exported():
 			w.at(f).typ(f.Type())
 		case f.Embedded():
@@ -152,7 +162,28 @@ func (w *walk) fields(s *types.Struct) {
 	w.methods(types.NewPointer(s))
 }
 
-// embedded looks at what an embedded field of unexported name promotes.
+// handleOf returns the handle whose underlying type is s, with the field f.
+func handleOf(s *types.Struct, f *types.Var) (name string, ok bool) {
+	if f.Pkg().Path() != sidecar {
+		return "", false
+	}
+	for _, name := range handles {
+		obj := f.Pkg().Scope().Lookup(name)
+		if obj == nil {
+			continue
+		}
+		handle, ok := obj.Type().Underlying().(*types.Struct)
+		if ok && slices.EqualFunc(slices.Collect(handle.Fields()), slices.Collect(s.Fields()), sameName) {
+			return name, true
+		}
+	}
+	return "", false
+}
+
+func sameName(a, b *types.Var) bool { return a.Name() == b.Name() }
+
+// embedded follows the type of an embedded field of unexported name, which
+// promotes fields and methods.
 func (w *walk) embedded(t types.Type) {
 	if p, ok := types.Unalias(t).(*types.Pointer); ok {
 		t = p.Elem()

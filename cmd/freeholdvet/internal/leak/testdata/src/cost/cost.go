@@ -6,7 +6,7 @@ import (
 	"m/cost/internal/costfile"
 )
 
-func Open(ctx context.Context, dir string) (*costfile.Writer, error) { // want `cost.Open mentions m/cost/internal/costfile, so whoever imports m/cost can come by its writer: export a function that does the writing instead`
+func Open(ctx context.Context, dir string) (*costfile.Writer, error) { // want `cost.Open mentions m/cost/internal/costfile, so importers of m/cost can come by its writer: export a function that does the writing instead`
 	return costfile.Open(ctx, dir, nil)
 }
 

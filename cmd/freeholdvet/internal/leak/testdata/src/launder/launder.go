@@ -8,7 +8,7 @@ import (
 )
 
 type Tx interface {
-	Turns() sidecar.Value[uint64] // want `launder.Tx.Turns mentions sidecar.Value, so whoever imports m/launder can come by a handle to write with`
+	Turns() sidecar.Value[uint64] // want `launder.Tx.Turns mentions sidecar.Value, so importers of m/launder can come by a handle to write with`
 }
 
 func Record(ctx context.Context, o *sidecar.Options) (sidecar.Commit, error) {

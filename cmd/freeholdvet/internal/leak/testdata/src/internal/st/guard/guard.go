@@ -3,4 +3,4 @@ package guard
 
 import "m/internal/st/guard/internal/guardfile"
 
-func With(fn func(guardfile.Tx)) {} // want `guard.With mentions m/internal/st/guard/internal/guardfile, so whoever imports m/internal/st/guard can come by its writer`
+func With(fn func(guardfile.Tx)) {} // want `guard.With mentions m/internal/st/guard/internal/guardfile, so importers of m/internal/st/guard can come by its writer`
