@@ -22,7 +22,7 @@ func TestAnUnreadableLegacyFileIsNotAbsent(t *testing.T) {
 	}
 	before := listing(t, dir)
 	got := asNobody(t, program, "adopt", legacy, "--dir", dir)
-	if want := "freehold: error: " + legacy + ": unreadable: open: permission denied: nothing was changed; mend that, then adopt it\n"; got != (result{exitState, "", want}) {
+	if want := "freehold: error: " + legacy + ": unreadable: open: permission denied\nfreehold: hint: make the file readable, or name another one\n"; got != (result{exitState, "", want}) {
 		t.Errorf("got %+v", got)
 	}
 	if diff := cmp.Diff(before, listing(t, dir)); diff != "" {
@@ -154,7 +154,7 @@ func TestALegacyFileRewrittenInPlaceIsWholeOrNamed(t *testing.T) {
 	for range 4 {
 		got := call(t, "", "adopt", legacy, "--dir", dir, "--dry-run")
 		whole := got.Status == exitDone && strings.Contains(got.Stdout, "  f: 7\n  name: last\n")
-		named := got.Status == exitBusy && got.Stdout == "" && strings.Contains(got.Stderr, "it is being rewritten: a legacy writer is active")
+		named := got.Status == exitBusy && got.Stdout == "" && strings.Contains(got.Stderr, "a legacy writer is active: the file keeps changing")
 		if !whole && !named {
 			t.Errorf("got %+v", got)
 		}

@@ -268,7 +268,7 @@ func (a *application) keyring(part Part) (*keyring, error) {
 			continue
 		}
 		if err := a.failed[keeper]; err != nil {
-			return nil, fmt.Errorf("field %s: owner %s, which decides the keys, has not got them: %w", v.Field, keeper, err)
+			return nil, fmt.Errorf("field %s: owner %s, which decides the keys, has not stored them: %w", v.Field, keeper, err)
 		}
 		doc, err := a.sidecar(keeper)
 		if err != nil {

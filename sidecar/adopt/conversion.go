@@ -42,7 +42,7 @@ func (s spot) member(key, name string) spot {
 
 // misfit notes that the value at a spot does not fit its field.
 func (c *converter) misfit(at spot, err error) {
-	c.complain(at.at, "%v: mend it there, or declare %s otherwise", err, at.label)
+	c.complain(at.at, "%v: correct the value, or declare %s otherwise", err, at.label)
 }
 
 func (c *converter) complain(at jsontext.Pointer, format string, args ...any) {

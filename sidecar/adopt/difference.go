@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar/store"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -16,19 +17,20 @@ func (l *Legacy) changed() ([]jsontext.Pointer, error) {
 		return nil, err
 	}
 	if now.absent {
-		return nil, fmt.Errorf("%s: %w: the file was removed while it was adopted: see who did, then adopt it again", l.path, ErrActive)
+		return nil, store.WithRemedy(fmt.Errorf("%s: %w: the file was removed while it was adopted", l.path, ErrActive), store.Remedy{Note: "stop the program that removed the file, then adopt it again"})
 	}
 	if bytes.Equal(now.text, l.text) {
 		return nil, nil
 	}
-	what := "the file was rewritten with the same values"
+	change := "the same values"
 	var differ []jsontext.Pointer
 	if other, err := Parse(l.path, now.text); err != nil {
-		what = "the file was rewritten"
+		change = "invalid text"
 	} else if differ = differences(nil, "", l.text, other.text); len(differ) > 0 {
-		what = "it changed " + enumerate(differ)
+		change = "other values at " + enumerate(differ)
 	}
-	return differ, fmt.Errorf("%s: %w: %s while it was adopted: what it wrote since is in that file alone; stop it, adopt the file again and look at what is kept", l.path, ErrActive, what)
+	err = fmt.Errorf("%s: %w: the file was rewritten with %s while it was adopted", l.path, ErrActive, change)
+	return differ, store.WithRemedy(err, store.Remedy{Note: "stop the program that writes the file, adopt the file again, and compare the values that the state keeps"})
 }
 
 // differences appends to list the places where the JSON values a and b differ:

@@ -10,6 +10,7 @@ import (
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/store"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -40,14 +41,14 @@ func (l *Legacy) Name() string { return filepath.Base(l.path) }
 func Parse(path string, text []byte) (*Legacy, error) {
 	at, err := check(text)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w: byte %d: %w: nothing was changed; mend the file, then adopt it", path, sidecar.ErrInvalid, at, err)
+		return nil, store.WithRemedy(fmt.Errorf("%s: %w: byte %d: %w", path, sidecar.ErrInvalid, at, err), store.Remedy{Note: "correct the file, then adopt it"})
 	}
 	object, err := schema.ParseObject(text)
 	if err != nil { // unreachable after check
 		return nil, fmt.Errorf("%s: %w: %w", path, sidecar.ErrInvalid, err)
 	}
 	if _, ok := object.Value("$sidecar"); ok {
-		return nil, fmt.Errorf("%s: %w: it is a sidecar, which Freehold wrote: name the file that there was before", path, sidecar.ErrInvalid)
+		return nil, store.WithRemedy(fmt.Errorf("%s: %w: the file is a sidecar", path, sidecar.ErrInvalid), store.Remedy{Note: "name the legacy file instead"})
 	}
 	return &Legacy{path, text, object}, nil
 }
@@ -79,7 +80,7 @@ func encoded(text []byte) (at int64, err error) {
 	case len(text) <= limits.Text && len(bytes.TrimLeft(text, " \t\r\n")) == 0:
 		return 0, errors.New("the file is empty")
 	case bytes.HasPrefix(text, []byte("\xef\xbb\xbf")):
-		return 0, errors.New("a UTF-8 byte order mark (BOM) stands before the text: save it as UTF-8 without one")
+		return 0, errors.New("the file begins with a UTF-8 byte order mark (BOM): save it as UTF-8 without one")
 	case bytes.HasPrefix(text, []byte("\xff\xfe")), bytes.HasPrefix(text, []byte("\xfe\xff")):
 		return 0, errors.New("the file is UTF-16: save it as UTF-8")
 	}
@@ -87,7 +88,7 @@ func encoded(text []byte) (at int64, err error) {
 		if at < 2 && len(text) > 3 && text[at^1] != 0 {
 			return int64(at), errors.New("every other byte is NUL, as in UTF-16: save it as UTF-8")
 		}
-		return int64(at), errors.New("a NUL byte, as a crash leaves them: restore the file from a copy")
+		return int64(at), errors.New("a NUL byte, as crashes leave: restore the file from a copy")
 	}
 	return 0, nil
 }
@@ -111,7 +112,7 @@ func syntax(text []byte, err error) (int64, error) {
 	case !ok || errors.Is(err, io.ErrUnexpectedEOF):
 		return int64(len(text)), errors.New("the file ends too early")
 	case errors.Is(err, jsontext.ErrDuplicateName):
-		return e.ByteOffset, fmt.Errorf("the name %q stands there twice, at %q", e.JSONPointer.LastToken(), e.JSONPointer)
+		return e.ByteOffset, fmt.Errorf("duplicate name %q at %q", e.JSONPointer.LastToken(), e.JSONPointer)
 	}
 	return e.ByteOffset, errors.New(strings.TrimPrefix(e.Err.Error(), "jsontext: "))
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // Waits for a legacy file to stand still. Its writers take no lock: a file may
@@ -47,7 +48,7 @@ func Read(ctx context.Context, path string) (*Legacy, error) {
 		case time.Since(since) >= last.still(verdict):
 			return l, verdict
 		case moved && time.Since(start) >= patience:
-			return nil, fmt.Errorf("%s: it is being rewritten: %w: nothing was changed; stop what writes the file, then adopt it", path, ErrActive)
+			return nil, store.WithRemedy(fmt.Errorf("%s: %w: the file keeps changing", path, ErrActive), store.Remedy{Note: "stop the program that writes the file, then adopt it"})
 		}
 		if err := sleep(ctx, pause); err != nil {
 			return nil, err
@@ -79,7 +80,7 @@ func look(path string) (*glance, error) {
 		return missing(path, err)
 	}
 	if !info.Mode().IsRegular() {
-		return nil, unreadable(path, fmt.Errorf("it is a %s and no regular file", typeName(info.Mode())))
+		return nil, unreadable(path, fmt.Errorf("not a regular file but a %s", typeName(info.Mode())))
 	}
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -90,7 +91,7 @@ func look(path string) (*glance, error) {
 		return nil, unreadable(path, err)
 	}
 	if !info.Mode().IsRegular() { // replaced between the two calls
-		return nil, unreadable(path, fmt.Errorf("it is a %s and no regular file", typeName(info.Mode())))
+		return nil, unreadable(path, fmt.Errorf("not a regular file but a %s", typeName(info.Mode())))
 	}
 	if info.Size() > MaxSize {
 		return nil, unreadable(path, fmt.Errorf("it has %d bytes, more than the %d allowed", info.Size(), MaxSize))
@@ -157,7 +158,7 @@ func unreadable(path string, err error) error {
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		err = fmt.Errorf("%s: %w", e.Op, e.Err)
 	}
-	return fmt.Errorf("%s: %w: %w: nothing was changed; mend that, then adopt it", path, sidecar.ErrUnreadable, err)
+	return store.WithRemedy(fmt.Errorf("%s: %w: %w", path, sidecar.ErrUnreadable, err), store.Remedy{Note: "make the file readable, or name another one"})
 }
 
 func typeName(mode fs.FileMode) string {

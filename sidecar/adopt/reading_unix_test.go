@@ -46,9 +46,9 @@ func TestOnlyWhatIsNotThereIsAbsent(t *testing.T) {
 	}{
 		{"file", nil, ""}, {"link", nil, ""},
 		{"absent", ErrAbsent, "nothing to do"}, {"no/such/folder", ErrAbsent, "nothing to do"},
-		{"dir", sidecar.ErrUnreadable, "it is a directory"},
-		{"pipe", sidecar.ErrUnreadable, "it is a named pipe"},
-		{"/dev/zero", sidecar.ErrUnreadable, "it is a device"},
+		{"dir", sidecar.ErrUnreadable, "not a regular file but a directory"},
+		{"pipe", sidecar.ErrUnreadable, "not a regular file but a named pipe"},
+		{"/dev/zero", sidecar.ErrUnreadable, "not a regular file but a device"},
 		{"dangling", sidecar.ErrUnreadable, "leads nowhere"}, {"gone/runtime.json", sidecar.ErrUnreadable, "leads nowhere"},
 		{"loop", sidecar.ErrUnreadable, "too many levels"}, {"file/runtime.json", sidecar.ErrUnreadable, "not a directory"},
 		{"sparse", sidecar.ErrUnreadable, "more than the 16777216 allowed"},
@@ -129,7 +129,7 @@ func TestAFileRewrittenInPlaceIsNeverRead(t *testing.T) {
 			t.Errorf("a mixture of %s and %s", l.object[0].Value, l.object[2].Value)
 		}
 		if err != nil {
-			wantError(t, err, ErrActive, "being rewritten")
+			wantError(t, err, ErrActive, "keeps changing")
 			said.Same(t, "read: rewritten again and again", err, filepath.Dir(path), "DIR")
 		}
 	}
@@ -172,7 +172,7 @@ func TestATornFileIsBrokenOrBeingRewritten(t *testing.T) {
 		})
 		start := time.Now()
 		_, err := Read(t.Context(), path)
-		wantError(t, err, ErrActive, "being rewritten")
+		wantError(t, err, ErrActive, "keeps changing")
 		said.Same(t, "read: rewritten again and again", err, filepath.Dir(path), "DIR")
 		if took := time.Since(start); took < patience || took > patience+pause {
 			t.Errorf("it took %v", took)
@@ -209,7 +209,7 @@ func TestALegacyWriterIsFoundOutBefore(t *testing.T) {
 			return os.Rename(temp, path)
 		})
 		_, err := Read(t.Context(), path)
-		wantError(t, err, ErrActive, path, "stop what writes the file")
+		wantError(t, err, ErrActive, path, "the file keeps changing")
 	})(t)
 }
 
@@ -230,7 +230,7 @@ func TestALegacyWriterIsFoundOutAfterwards(t *testing.T) {
 		changed   []string
 		says      string
 	}{
-		{"values", `{"version": 2, "cost_total": 12.50, "a": {"b": 2}, "new": 1}`, []string{"/version", "/opened_at", "/a/b", "/new"}, "it changed /version, /opened_at, /a/b, /new"},
+		{"values", `{"version": 2, "cost_total": 12.50, "a": {"b": 2}, "new": 1}`, []string{"/version", "/opened_at", "/a/b", "/new"}, "other values at /version, /opened_at, /a/b, /new"},
 		{"layout", `{"version": 1,"cost_total": 12.50,"opened_at":"2026-08-10T08:02:11+0100", "a": {"b": 1, "c": 1}}`, nil, "rewritten with the same values"},
 		{"torn", `{"version"`, nil, "the file was rewritten"},
 		{"removed", "", nil, "removed"},

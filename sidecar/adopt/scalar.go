@@ -49,7 +49,7 @@ func instant(raw []byte) ([]byte, error) {
 		return fmt.Appendf(nil, `"%s:%s"`, parts[1], parts[2]), nil
 	}
 	if _, err := time.Parse("2006-01-02T15:04:05", string(text)); err == nil {
-		return nil, fmt.Errorf("%s has no offset from UTC, so that nobody knows which instant it is", shown(string(raw)))
+		return nil, fmt.Errorf("%s has no offset from UTC, so its instant is unknown", shown(string(raw)))
 	}
 	return raw, nil
 }

@@ -24,8 +24,8 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 var said = errorstest.Golden{
 	Update: update,
 	Untold: map[string]string{
-		"%w: nothing was changed; mend that and run it again":             "wants a disk that fails: TestFailedAtEveryCallItSaysSoAndResumes",
-		"%s: %w: %w: nothing was changed; store less in it, then upgrade": "wants two owners whose files together have more than one may have",
+		"nothing was changed: %w":     "wants a disk that fails: TestFailedAtEveryCallItSaysSoAndResumes",
+		"%s: %w: the new sidecar: %w": "wants two owners whose files together have more than one may have",
 	},
 	Wraps: []string{"../document", "../internal/dir", "../internal/status", "../store"},
 }
@@ -58,7 +58,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 	misfits.Owners["cost"].Fields["target"] = schema.Field{Type: schema.TypeRecord, Fields: spec{"host": {Type: schema.TypeInt}, "port": {Type: schema.TypeEnum, Values: []string{"http"}}}}
 	refused("values that do not fit", dir, misfits)
 	many := slices.Repeat(Misfits{{Owner: "cost", File: "cost.json", Pointer: "/x", Value: []byte("1"), Why: "want less"}}, 25)
-	said.Same(t, "many of them", many)
+	said.Same(t, "many of them", many.withRemedy())
 	quarantine := filepath.Join(dir, ".freehold", "quarantine")
 	if err := os.Symlink("..", quarantine); err != nil {
 		t.Fatal(err)

@@ -33,7 +33,7 @@ func (r *run) apply(p *plan) error {
 		return err
 	}
 	if err := r.dir.Stage(p.pending.ID, files); err != nil {
-		return fmt.Errorf("%w: nothing was changed; mend that and run it again", err)
+		return unchanged(err)
 	}
 	m.Pending, m.Upgraded = p.pending, p.upgraded(m.Upgraded)
 	if err := r.dir.WriteManifest(&m); err != nil {
@@ -59,7 +59,13 @@ func (r *run) undecided(m *schema.Manifest, err error) error {
 	if readErr != nil || bytes.Equal(now.Text, m.Text) {
 		return r.unfinished(err)
 	}
-	return fmt.Errorf("%w: nothing was changed; mend that and run it again", errors.Join(err, r.dir.Unstage()))
+	return unchanged(errors.Join(err, r.dir.Unstage()))
+}
+
+// unchanged returns err as that of an upgrade without effect.
+func unchanged(err error) error {
+	again := store.By(store.VerbUpgrade).Or(store.RemedyOf(err).Note)
+	return store.WithRemedy(fmt.Errorf("nothing was changed: %w", err), again)
 }
 
 // finish installs the remaining sidecars of an upgrade that has taken effect.
@@ -125,8 +131,9 @@ func (r *run) installed(p *schema.Pending, owner string) (there bool, err error)
 	if err != nil || doc.Version.Epoch >= p.Epoch {
 		return true, nil
 	}
-	return false, fmt.Errorf("%w: the new sidecar of owner %s is gone and the old one in its place: put %s back, or move %s away to go on with neither",
-		sidecar.ErrUnreadable, owner, r.dir.StagedPath(p.ID, store.Sidecar(owner)), r.sidecarPath(owner))
+	err = fmt.Errorf("%w: the new sidecar of owner %s is gone and the old one in its place", sidecar.ErrUnreadable, owner)
+	note := fmt.Sprintf("put %s back, or move %s away to go on with neither", r.dir.StagedPath(p.ID, store.Sidecar(owner)), r.sidecarPath(owner))
+	return false, store.WithRemedy(err, store.Remedy{Note: note})
 }
 
 // finished reports an upgrade that an earlier Run began.

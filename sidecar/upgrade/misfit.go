@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/store"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -36,7 +37,11 @@ func (m Misfits) Error() string {
 		}
 		lines = append(lines, fmt.Sprintf("%s: %s is %.80s: %s", misfit.File, misfit.Pointer, misfit.Value, misfit.Why))
 	}
-	return strings.Join(lines, "\n") + "\nnothing was changed: correct these values, or declare what holds them"
+	return strings.Join(lines, "\n")
+}
+
+func (m Misfits) withRemedy() error {
+	return store.WithRemedy(m, store.Remedy{Note: "correct these values, or declare fields that hold them"})
 }
 
 // Unwrap returns [sidecar.ErrValue].

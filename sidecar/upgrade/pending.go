@@ -68,7 +68,7 @@ func (p *plan) checkNonePending() error {
 			return err
 		}
 		if stay > 0 {
-			return &store.Error{Status: store.Busy, Path: p.dir.Path(), Owner: owner, Remedy: store.By(store.VerbFold, owner), Err: fmt.Errorf("owner %s has pending patches (%d), which speak of its fields before the upgrade", owner, stay)}
+			return &store.Error{Status: store.Busy, Path: p.dir.Path(), Owner: owner, Remedy: store.By(store.VerbFold, owner), Err: fmt.Errorf("owner %s has pending patches (%d) to its fields before the upgrade", owner, stay)}
 		}
 	}
 	return nil

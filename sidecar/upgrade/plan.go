@@ -47,10 +47,12 @@ func (r *run) plan() (*plan, error) {
 	}
 	r.report.State = p.old.State
 	if p.old.State != r.next.State {
-		return nil, fmt.Errorf("%s: %w: it is a state %s, and %s is declared: name the owners.yaml of this state with --owners", r.dir.Path(), schema.ErrDeclaration, p.old.State, r.next.State)
+		err := fmt.Errorf("%s: %w: state %s, not %s", r.dir.Path(), schema.ErrDeclaration, p.old.State, r.next.State)
+		return nil, store.WithRemedy(err, store.Remedy{Note: "name the owners.yaml of this state"})
 	}
 	if p.old.Instances != r.next.Instances {
-		return nil, fmt.Errorf("%s: %w: it has %s, and %s is declared: make a state for that anew, and adopt", r.dir.Path(), schema.ErrDeclaration, p.old.Instances, r.next.Instances)
+		err := fmt.Errorf("%s: %w: the state has %s, not %s", r.dir.Path(), schema.ErrDeclaration, p.old.Instances, r.next.Instances)
+		return nil, store.WithRemedy(err, store.Remedy{Note: "create a new state and adopt the values"})
 	}
 	if err := p.checkClaims(); err != nil {
 		return nil, err
@@ -64,7 +66,8 @@ func (r *run) plan() (*plan, error) {
 	}
 	r.report.Changes = p.old.Changes(r.next)
 	if p.epoch = p.newEpoch(); p.epoch > document.MaxEpoch {
-		return nil, fmt.Errorf("%s: %w: nothing was changed: no epoch can follow the one that another hand has written: move that sidecar away", p.dir.Path(), sidecar.ErrInvalid)
+		err := fmt.Errorf("%s: %w: a sidecar has the largest epoch, which Freehold never writes", p.dir.Path(), sidecar.ErrInvalid)
+		return nil, store.WithRemedy(err, store.Remedy{Note: "move that sidecar away"})
 	}
 	p.pending.Epoch = p.epoch
 	if err := p.build(); err != nil {
@@ -90,8 +93,9 @@ func (p *plan) checkClaims() error {
 			before := p.old.Owners[o.Owner].Fields[o.Field].EffectiveKind() == schema.Once
 			now := p.run.next.Owners[owner].Fields[field].EffectiveKind() == schema.Once
 			if before != now || now && o != (schema.Origin{Owner: owner, Field: field}) {
-				return fmt.Errorf("%s: %w: field %s of owner %s was field %s of owner %s, and a once field keeps its name, its owner and its kind, since it could be won twice otherwise: declare a new one beside it, without \"was\"",
+				err := fmt.Errorf("%s: %w: field %s of owner %s was field %s of owner %s: a once field keeps its name, owner and kind",
 					p.dir.Path(), schema.ErrDeclaration, field, owner, o.Field, o.Owner)
+				return store.WithRemedy(err, store.Remedy{Note: "declare a new field beside it, without \"was\""})
 			}
 		}
 	}
@@ -176,7 +180,8 @@ func (p *plan) build() error {
 			p.pending.Kept = append(p.pending.Kept, owner)
 		}
 		if _, err := doc.Encode(); err != nil {
-			errs = append(errs, fmt.Errorf("%s: %w: %w: nothing was changed; store less in it, then upgrade", p.sidecarPath(owner), sidecar.ErrValue, err))
+			err = fmt.Errorf("%s: %w: the new sidecar: %w", p.sidecarPath(owner), sidecar.ErrValue, err)
+			errs = append(errs, store.WithRemedy(err, store.By(store.VerbUpgrade).Or("store less in the sidecar")))
 		}
 	}
 	for _, owner := range p.old.OwnerNames() {
@@ -197,7 +202,7 @@ func (p *plan) build() error {
 	})
 	p.findGone()
 	if len(p.misfits) > 0 {
-		return p.misfits
+		return p.misfits.withRemedy()
 	}
 	return errors.Join(errs...)
 }

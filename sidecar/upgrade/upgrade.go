@@ -84,7 +84,7 @@ func Run(ctx context.Context, dir string, d *schema.Declaration, o *Options) (*R
 		o = &Options{}
 	}
 	if err := d.Sound(); err != nil {
-		return nil, fmt.Errorf("%s: %w: mend the declaration", dir, err)
+		return nil, store.WithRemedy(fmt.Errorf("%s: the new declaration: %w", dir, err), store.Remedy{Note: "correct the declaration"})
 	}
 	sd, err := store.Open(dir)
 	if err != nil {

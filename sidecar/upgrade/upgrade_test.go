@@ -287,7 +287,7 @@ func TestValuesThatDoNotConvertAreAllNamed(t *testing.T) {
 	d.Owners["curator"].Fields["skills"].Record["state"] = schema.Field{Type: schema.TypeEnum, Values: []string{"old"}}
 	before := sidecars(t, dir)
 	_, err := Run(t.Context(), dir, d, nil)
-	wantError(t, err, sidecar.ErrValue, "nothing was changed")
+	wantError(t, err, sidecar.ErrValue, "correct these values")
 	var misfits Misfits
 	if !errors.As(err, &misfits) {
 		t.Fatalf("got a %T", err)
@@ -392,7 +392,7 @@ func TestClaimsStayWhatTheyAre(t *testing.T) {
 		"a value that is a latch now": {State: "latch", Owners: map[string]schema.Owner{"hook": {Fields: spec{"fired": once, "other": once}}}},
 	} {
 		_, err := Run(t.Context(), dir, d, nil)
-		if !errors.Is(err, sidecar.ErrDeclaration) || !strings.Contains(err.Error(), "keeps its name, its owner and its kind") {
+		if !errors.Is(err, sidecar.ErrDeclaration) || !strings.Contains(err.Error(), "keeps its name, owner and kind") {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}
