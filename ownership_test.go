@@ -45,6 +45,7 @@ var imports = map[string][]string{
 	"sidecar/adopt":      {"schema", "sidecar", "sidecar/document", "sidecar/store", "sidecar/internal/…"},
 	"sidecar/prune":      {"schema", "sidecar", "sidecar/document", "sidecar/store", "sidecar/internal/…"},
 	"sidecar/upgrade":    {"schema", "sidecar", "sidecar/document", "sidecar/store", "sidecar/internal/…"},
+	"sidecar/retire":     {"schema", "sidecar/store", "sidecar/internal/…"},
 	"reader/statetest":   {"reader", "reader/doctor", "schema", "sidecar"},
 	"sidecar/history":    {"schema", "sidecar", "sidecar/internal/…"},
 	"sidecar/internal/…": {"schema", "sidecar/internal/…", "sidecar/scratch"},
@@ -57,7 +58,7 @@ var imports = map[string][]string{
 	"gen":                {"schema", "schema/declare"},
 	"gen/leak":           {},
 	"gen/tree":           {"gen", "gen/leak", "schema", "schema/declare"},
-	"owners/…":           {"owners/…", "reader", "reader/doctor", "schema", "sidecar", "sidecar/store", "reader/statetest"},
+	"owners/…":           {"owners/…", "reader", "reader/doctor", "schema", "sidecar", "sidecar/retire", "sidecar/store", "reader/statetest"},
 	"cmd/…":              {"…"},
 
 	// Kernel and bytes, from the bottom.
@@ -66,6 +67,7 @@ var imports = map[string][]string{
 	"sidecar/internal/dir":     {"sidecar/internal/process", "sidecar/internal/status"},
 	"sidecar/internal/claims":  {"sidecar/internal/dir", "sidecar/internal/status"},
 	"sidecar/internal/apply":   {"schema", "sidecar/document", "sidecar/internal/process", "sidecar/internal/status"},
+	"sidecar/internal/lease":   {"schema", "sidecar/document", "sidecar/store", "sidecar/internal/process"},
 	"sidecar/internal/pending": {"schema", "sidecar/document", "sidecar/internal/apply", "sidecar/internal/process", "sidecar/internal/status"},
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
 	"github.com/freehold-dev/freehold/sidecar/internal/process"
+	"github.com/freehold-dev/freehold/sidecar/retire"
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
@@ -307,20 +308,20 @@ var verbsOfActors = map[string]func(p *part, rest string) (string, error){
 		if err != nil {
 			return "", err
 		}
-		prepared, err := Prepare(p.dir, "watchdog")
+		prepared, err := retire.Prepare(p.dir, "watchdog")
 		if err != nil {
 			return "", err
 		}
-		r, err := prepared.Retire(context.Background(), &RetireOptions{Grace: grace, Kill: len(fields) > 1})
+		r, err := prepared.Run(context.Background(), &retire.Options{Grace: grace, Kill: len(fields) > 1})
 		return r.Outcome.String(), err
 	},
 	// retirewith SCRIPT: retire who holds the lease with a stop command.
 	"retirewith": func(p *part, script string) (string, error) {
-		prepared, err := Prepare(p.dir, "watchdog")
+		prepared, err := retire.Prepare(p.dir, "watchdog")
 		if err != nil {
 			return "", err
 		}
-		r, err := prepared.RetireWith(context.Background(), exec.Command("sh", "-c", script), nil)
+		r, err := prepared.RunWith(context.Background(), exec.Command("sh", "-c", script), nil)
 		return r.Outcome.String(), err
 	},
 }

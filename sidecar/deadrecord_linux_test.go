@@ -12,6 +12,7 @@ import (
 
 	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
 	"github.com/freehold-dev/freehold/sidecar/internal/process"
+	"github.com/freehold-dev/freehold/sidecar/retire"
 )
 
 // A dead holder leaves a record that many may find at once. Nobody has to break
@@ -65,7 +66,7 @@ func TestRecordPutBackWhileALeaseIsTaken(t *testing.T) {
 		}
 	})
 	w := mustOpen(t, dir)
-	if l := record(t, dir); w.epoch <= epoch || !l.heldBy(process.Self(), w.epoch) {
+	if l := record(t, dir); w.epoch <= epoch || !l.HeldBy(process.Self(), w.epoch) {
 		t.Errorf("in epoch %d after %d the record is %+v", w.epoch, epoch, l)
 	}
 	// Put back once more, it takes nothing from the live holder.
@@ -73,7 +74,7 @@ func TestRecordPutBackWhileALeaseIsTaken(t *testing.T) {
 		t.Fatal(err)
 	}
 	update(t, w, beat)
-	if l := record(t, dir); !l.heldBy(process.Self(), w.epoch) {
+	if l := record(t, dir); !l.HeldBy(process.Self(), w.epoch) {
 		t.Errorf("the record is %+v", l)
 	}
 }
@@ -176,11 +177,11 @@ func TestAnotherUsersNumberKeepsNoLease(t *testing.T) {
 			}
 			writeRecord(t, dir, l)
 			err := asStrangersState(t, dir, true, func() error {
-				p, err := Prepare(dir, "watchdog")
+				p, err := retire.Prepare(dir, "watchdog")
 				if err != nil {
 					return err
 				}
-				if r, err := p.Retire(t.Context(), brief()); err != nil || r.Outcome != AlreadyGone || signalled(r) {
+				if r, err := p.Run(t.Context(), brief()); err != nil || r.Outcome != retire.AlreadyGone || signalled(r) {
 					return fmt.Errorf("retired: %v (%w)", r, err)
 				}
 				w, err := Open(t.Context(), dir, nil, "watchdog", nil)

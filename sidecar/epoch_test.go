@@ -148,7 +148,7 @@ func TestForgedEpochStopsNobody(t *testing.T) {
 					}
 					last = v
 				}
-				if l := record(t, dir); l.Epoch != w.epoch || !l.heldBy(process.Self(), w.epoch) {
+				if l := record(t, dir); l.Epoch != w.epoch || !l.HeldBy(process.Self(), w.epoch) {
 					t.Errorf("in epoch %d the record is %+v", w.epoch, l)
 				}
 				if err := w.Close(); err != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
 	"github.com/freehold-dev/freehold/sidecar/internal/process"
+	"github.com/freehold-dev/freehold/sidecar/retire"
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
@@ -164,13 +165,13 @@ func TestErrorsSayWhatToDoOfOwners(t *testing.T) {
 	same("open: no such owner", err)
 	_, err = LeaseStatus(dir, "cost")
 	same("lease: of a shared owner", err)
-	_, err = Prepare(dir, "watchdog")
+	_, err = retire.Prepare(dir, "watchdog")
 	same("prepare: nobody holds it", err)
 	shared := openOwner(t, dir, "cost", nil)
 
 	w := mustOpen(t, dir)
 	p := prepare(t, dir)
-	_, err = p.Retire(t.Context(), brief())
+	_, err = p.Run(t.Context(), brief())
 	same("retire: oneself", err)
 	held, release := hold(t, dir, "cost")
 	defer release()
@@ -187,7 +188,7 @@ func TestErrorsSayWhatToDoOfOwners(t *testing.T) {
 		if err := os.WriteFile(recordPath(dir), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		_, err := Prepare(dir, "watchdog")
+		_, err := retire.Prepare(dir, "watchdog")
 		same("prepare: the record is "+how, err)
 	}
 	if err := os.Remove(recordPath(dir)); err != nil {

@@ -6,10 +6,11 @@ import (
 
 // said keeps what the errors of the package say.
 var said = errorstest.Golden{
-	Update: updateGoldens,
-	Also:   []string{"refusals.txt"},
-	Prose:  []string{"proof"},
-	Wraps:  []string{"document", "store", "internal/status", "internal/dir", "internal/claims", "internal/lock", "internal/apply", "internal/pending"},
+	Update:  updateGoldens,
+	Also:    []string{"refusals.txt"},
+	Prose:   []string{"proof"},
+	Folders: []string{"internal/lease", "retire"},
+	Wraps:   []string{"document", "store", "internal/status", "internal/dir", "internal/claims", "internal/lock", "internal/apply", "internal/pending"},
 	Untold: map[string]string{
 		"the update's function did not return":                                              "nobody sees it but a deferred function of the one that did not return",
 		"%w; look at what it does":                                                          "wants a process that survives SIGKILL",

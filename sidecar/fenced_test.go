@@ -71,7 +71,7 @@ func writeRecord(t *testing.T, dir string, l *Lease) {
 		t.Fatal(err)
 	}
 	defer d.Close()
-	if _, err := l.write(d); err != nil {
+	if _, err := l.Write(d); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
+	"github.com/freehold-dev/freehold/sidecar/retire"
 	"golang.org/x/sys/unix"
 )
 
@@ -30,12 +31,12 @@ func TestStoppedCommitIsNeverStale(t *testing.T) {
 				t.Fatalf("round %d: resumed, the holder said %q", round, said)
 			}
 		}
-		prepared, err := Prepare(dir, "watchdog")
+		prepared, err := retire.Prepare(dir, "watchdog")
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := prepared.Retire(t.Context(), &RetireOptions{Grace: 20 * time.Millisecond, Kill: true})
-		if err != nil || r.Outcome != Retired {
+		r, err := prepared.Run(t.Context(), &retire.Options{Grace: 20 * time.Millisecond, Kill: true})
+		if err != nil || r.Outcome != retire.Retired {
 			t.Fatalf("round %d: %+v (%v)", round, r, err)
 		}
 		b := newActor(t, dir)

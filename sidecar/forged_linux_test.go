@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/sidecar/internal/process"
+	"github.com/freehold-dev/freehold/sidecar/retire"
 	"golang.org/x/sys/unix"
 )
 
@@ -51,19 +52,19 @@ func TestForgedRecordSignalsNobody(t *testing.T) {
 				if lease == "free" {
 					a.kill()
 				}
-				r, err := prepare(t, dir).Retire(t.Context(), &RetireOptions{Grace: 50 * time.Millisecond, Kill: true})
+				r, err := prepare(t, dir).Run(t.Context(), &retire.Options{Grace: 50 * time.Millisecond, Kill: true})
 				if signalled(r) {
 					t.Fatalf("something was sent: %v", r.Proofs)
 				}
 				if lease == "free" {
-					if err != nil || r.Outcome != AlreadyGone {
+					if err != nil || r.Outcome != retire.AlreadyGone {
 						t.Errorf("%v (%v)", r, err)
 					}
 					return
 				}
 				want := map[bool]error{true: ErrIdentityChanged, false: ErrProtected}[name == "an innocent"]
 				wantError(t, err, want)
-				var changed *IdentityChangedError
+				var changed *retire.IdentityChangedError
 				if errors.As(err, &changed) && changed.Current.Holder.Identity.PID != a.pid() {
 					t.Errorf("the holder is %d, and not %v", a.pid(), changed.Current)
 				}
@@ -98,7 +99,7 @@ func TestRecordOfElsewhereIsNotJudged(t *testing.T) {
 				writeRecord(t, dir, l)
 			}
 			p := prepare(t, dir)
-			r, err := p.Retire(t.Context(), brief())
+			r, err := p.Run(t.Context(), brief())
 			wantError(t, err, ErrCannotJudge, "nothing was signalled")
 			said.Same(t, "retire: no proof: "+how, err, dir, "STATE")
 			if signalled(r) {
@@ -106,7 +107,7 @@ func TestRecordOfElsewhereIsNotJudged(t *testing.T) {
 			}
 			a.silent(10 * time.Millisecond)
 			a.kill()
-			if r, err = p.Retire(t.Context(), brief()); err != nil || r.Outcome != AlreadyGone {
+			if r, err = p.Run(t.Context(), brief()); err != nil || r.Outcome != retire.AlreadyGone {
 				t.Errorf("%v (%v)", r, err)
 			}
 		})
@@ -126,8 +127,8 @@ func TestRetireWithoutARecord(t *testing.T) {
 			a.open()
 			p := prepare(t, dir)
 			spoil(t, dir, how)
-			r, err := p.Retire(t.Context(), brief())
-			if err != nil || r.Outcome != Retired || has(r, ProofRecord) || !has(r, ProofHolding) {
+			r, err := p.Run(t.Context(), brief())
+			if err != nil || r.Outcome != retire.Retired || has(r, retire.ProofRecord) || !has(r, retire.ProofHolding) {
 				t.Errorf("%v (%v)", r, err)
 			}
 			if l := record(t, dir); l.Holder != nil || len(l.Retired) != 1 {
@@ -148,10 +149,10 @@ func TestRetireNamesWhoInheritedTheLease(t *testing.T) {
 	}
 	defer unix.Kill(child.PID, unix.SIGKILL)
 	p := prepare(t, dir)
-	r, err := p.Retire(t.Context(), brief())
+	r, err := p.Run(t.Context(), brief())
 	wantError(t, err, ErrDeadline, fmt.Sprint(child.PID), "inherited")
 	said.Same(t, "retire: the lease was inherited", err, dir, "STATE")
-	if r.Outcome == AlreadyGone || has(r, ProofFree) || !has(r, ProofExited) {
+	if r.Outcome == retire.AlreadyGone || has(r, retire.ProofFree) || !has(r, retire.ProofExited) {
 		t.Errorf("%v %v", r.Outcome, r.Proofs)
 	}
 	// Neither does the child count as the holder, if the record names it.
@@ -162,7 +163,7 @@ func TestRetireNamesWhoInheritedTheLease(t *testing.T) {
 	if inContainer() { // in whose name the lock is, cannot be seen
 		want = ErrCannotJudge
 	}
-	r, err = prepare(t, dir).Retire(t.Context(), brief())
+	r, err = prepare(t, dir).Run(t.Context(), brief())
 	wantError(t, err, want)
 	if signalled(r) {
 		t.Errorf("something was sent: %v", r.Proofs)

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/freehold-dev/freehold/sidecar/internal/lease"
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
@@ -23,7 +24,7 @@ func (w *Writer) beginEpoch() error {
 	if err != nil {
 		return err
 	}
-	w.epoch = w.newEpoch(append(lease.epochs(), w.sidecarEpoch(), w.observedEpoch())...)
+	w.epoch = w.newEpoch(append(lease.Epochs(), w.sidecarEpoch(), w.observedEpoch())...)
 	if err := w.checkVersion(Version{Epoch: w.epoch}); err != nil {
 		return err
 	}
@@ -40,16 +41,16 @@ func invocation() string {
 	return id
 }
 
-func (w *Writer) readLease() (*Lease, error) { return readLease(w.dir, w.owner, w.manifest.StateID) }
+func (w *Writer) readLease() (*Lease, error) { return lease.Read(w.dir, w.owner, w.manifest.StateID) }
 
 func (w *Writer) readRecord() (*Lease, error) {
-	return readRecord(w.dir, w.owner, w.manifest.StateID, w.notice)
+	return lease.ReadForChange(w.dir, w.owner, w.manifest.StateID, w.notice)
 }
 
 // record writes lease with this process as its holder.
 func (w *Writer) record(lease *Lease) error {
 	lease.Epoch, lease.Holder = w.epoch, w.holder
-	raw, err := lease.write(w.dir)
+	raw, err := lease.Write(w.dir)
 	if err == nil {
 		w.recordRaw = raw
 	}
@@ -70,7 +71,7 @@ func (w *Writer) holds() error {
 	if err := w.leaseFile(); err != nil {
 		return err
 	}
-	raw, err := w.dir.ReadRecord(store.OwnerRecord(w.owner), w.recordSpare, maxLease)
+	raw, err := w.dir.ReadRecord(store.OwnerRecord(w.owner), w.recordSpare, lease.MaxSize)
 	if err == nil {
 		w.recordSpare = raw
 		if bytes.Equal(raw, w.recordRaw) {
@@ -81,7 +82,7 @@ func (w *Writer) holds() error {
 	switch {
 	case err != nil && !errors.Is(err, ErrLeaseRecord):
 		return err
-	case err == nil && lease.supersedes(w.epoch, w.holder):
+	case err == nil && lease.Supersedes(w.epoch, w.holder):
 		return w.fenced(lease.Epoch, "the record of the lease says so")
 	}
 	return w.mendRecord()
@@ -122,15 +123,6 @@ func (w *Writer) unmoved() error {
 	return err
 }
 
-// supersedes reports whether the record is a later lease than the one of epoch
-// that h holds.
-func (l *Lease) supersedes(epoch uint64, h *Holder) bool {
-	if l == nil || l.Epoch != epoch {
-		return l != nil && l.Epoch > epoch
-	}
-	return l.Holder != nil && l.Holder.Identity.Nonce != h.Identity.Nonce
-}
-
 // fenced ends this Writer for good.
 func (w *Writer) fenced(epoch uint64, why string) error {
 	err := fmt.Errorf("owner %s: %w: this process held epoch %d, and epoch %d has begun: %s; open the owner again", w.owner, ErrFenced, w.epoch, epoch, why)
@@ -169,7 +161,7 @@ func (w *Writer) giveBack(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if lease.Epoch > w.epoch || lease.Holder != nil && !lease.heldBy(w.holder.Identity, w.epoch) {
+	if lease.Epoch > w.epoch || lease.Holder != nil && !lease.HeldBy(w.holder.Identity, w.epoch) {
 		return nil
 	}
 	w.holder = nil

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/sidecar/internal/process"
+	"github.com/freehold-dev/freehold/sidecar/retire"
 	"github.com/freehold-dev/freehold/sidecar/store"
 	"golang.org/x/sys/unix"
 )
@@ -26,7 +27,7 @@ func TestLookingAtALeaseKeepsIt(t *testing.T) {
 	for _, look := range []func() error{
 		func() error { _, err := os.ReadFile(metaPath(dir, "watchdog.lease")); return err },
 		func() error { _, err := LeaseStatus(dir, "watchdog"); return err },
-		func() error { _, err := Prepare(dir, "watchdog"); return err },
+		func() error { _, err := retire.Prepare(dir, "watchdog"); return err },
 		func() error { _, err := openWatchdog(t, dir, nil); return ignore(err, ErrBusy) },
 		func() error { _, err := Accept(t.Context(), dir, "watchdog", nil); return ignore(err, ErrBusy) },
 	} {

@@ -3,7 +3,6 @@ package sidecar
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/store"
@@ -57,34 +56,4 @@ func openInstance(ctx context.Context, dir, id string, d *schema.Declaration, ow
 // if it is there, and [ErrInstance] if id cannot be one.
 func CreateInstance(dir, id string, d *schema.Declaration) error {
 	return advised(store.CreateInstance(dir, id, d))
-}
-
-// enter returns the manifest under which a program that was built from d, or
-// with a nil d any program, works in the directory. If that is an instance,
-// nobody removes it from then on until the directory is closed. For somebody
-// who is about to, and for whoever upgrades the manifest, enter waits as long as
-// owner's commits wait for another.
-func enter(ctx context.Context, dir *store.Store, d *schema.Declaration, owner string, wait time.Duration) (*schema.Manifest, error) {
-	known := d
-	if d == nil {
-		m, err := dir.Manifest()
-		if err != nil || m.Instance == "" && m.Pending == nil {
-			return m, err
-		}
-		known = &m.Declaration
-	}
-	if wait == 0 {
-		wait = known.Owners[owner].EffectiveWait()
-	}
-	ctx, cancel := context.WithTimeout(ctx, max(wait, 0))
-	defer cancel()
-	if known.Instanced() {
-		if err := dir.LockShared(ctx, wait); err != nil {
-			return nil, err
-		}
-	}
-	if d != nil {
-		return dir.Upgrade(ctx, d)
-	}
-	return dir.Settled(ctx)
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/internal/process"
 	"github.com/freehold-dev/freehold/sidecar/internal/testkit/role"
+	"github.com/freehold-dev/freehold/sidecar/retire"
 	"golang.org/x/sys/unix"
 )
 
@@ -132,7 +133,7 @@ var timedCalls = map[string]map[string]timedCall{
 			return err
 		}),
 		"prepare": asked(func(_ context.Context, dir string, _ map[string]*Writer) error {
-			_, err := Prepare(dir, "guard")
+			_, err := retire.Prepare(dir, "guard")
 			return err
 		}),
 		"open by a build that declares more": func(ctx context.Context, dir string, _ map[string]*Writer) (int, error) {

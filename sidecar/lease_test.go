@@ -221,7 +221,7 @@ func TestStoppedTakerComesSecond(t *testing.T) {
 			if got := slow.hear(); !strings.HasPrefix(got, "busy") {
 				t.Errorf("it said %q while process %d held the lease", got, os.Getpid())
 			}
-			if l := record(t, dir); l.Epoch != second.epoch || !l.heldBy(process.Self(), second.epoch) {
+			if l := record(t, dir); l.Epoch != second.epoch || !l.HeldBy(process.Self(), second.epoch) {
 				t.Errorf("the record is %+v", l)
 			}
 		})

@@ -13,6 +13,7 @@ import (
 
 	"github.com/freehold-dev/freehold/sidecar/internal/process"
 	"github.com/freehold-dev/freehold/sidecar/internal/testkit/inject"
+	"github.com/freehold-dev/freehold/sidecar/retire"
 )
 
 func init() {
@@ -144,11 +145,11 @@ func TestPassingErrorLosesNoLease(t *testing.T) {
 func roleRetire(args []string) error {
 	inject.Begin()
 	defer inject.End()
-	p, err := Prepare(args[0], "watchdog")
+	p, err := retire.Prepare(args[0], "watchdog")
 	if err != nil {
 		return err
 	}
-	r, err := p.Retire(context.Background(), nil)
+	r, err := p.Run(context.Background(), nil)
 	fmt.Print(r.Outcome)
 	return err
 }
@@ -176,7 +177,7 @@ func TestRetireSurvivesEveryCall(t *testing.T) {
 				if s.Fence != 0 {
 					t.Errorf("process %d keeps the fence shut", s.Fence)
 				}
-				p, err := Prepare(dir, "watchdog")
+				p, err := retire.Prepare(dir, "watchdog")
 				if errors.Is(err, ErrNoHolder) && s.PID == 0 {
 					return // it had come to its end
 				}
@@ -184,8 +185,8 @@ func TestRetireSurvivesEveryCall(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				again, err := p.Retire(t.Context(), &RetireOptions{Grace: time.Minute})
-				if err != nil || again.Outcome == NotRetired {
+				again, err := p.Run(t.Context(), &retire.Options{Grace: time.Minute})
+				if err != nil || again.Outcome == retire.NotRetired {
 					t.Errorf("run again: %v (%v)", again, err)
 				}
 				if l := record(t, dir); l.Holder != nil || len(l.Retired) != 1 {

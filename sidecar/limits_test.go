@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/freehold-dev/freehold/sidecar/internal/lease"
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
@@ -30,17 +31,17 @@ func TestNothingIsBuiltOfABombInTheRecord(t *testing.T) {
 		"a text":      {`{"x":"`, "x"},
 		"escapes":     {`{"program":"`, `\u0041`},
 	} {
-		text := tc.open + strings.Repeat(tc.unit, (maxLease-len(tc.open))/len(tc.unit))
+		text := tc.open + strings.Repeat(tc.unit, (lease.MaxSize-len(tc.open))/len(tc.unit))
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		_, err := readLease(d, "watchdog", "")
+		_, err := lease.Read(d, "watchdog", "")
 		runtime.ReadMemStats(&after)
 		wantError(t, err, ErrLeaseRecord, path)
-		if got := after.TotalAlloc - before.TotalAlloc; got > 4*maxLease {
-			t.Errorf("%s: it asked for %d bytes to say %v, want at most %d", name, got, err, 4*maxLease)
+		if got := after.TotalAlloc - before.TotalAlloc; got > 4*lease.MaxSize {
+			t.Errorf("%s: it asked for %d bytes to say %v, want at most %d", name, got, err, 4*lease.MaxSize)
 		}
 	}
 }

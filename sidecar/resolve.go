@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/freehold-dev/freehold/sidecar/document"
+	"github.com/freehold-dev/freehold/sidecar/internal/lease"
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
@@ -30,13 +31,13 @@ func Resolve(ctx context.Context, dir, owner string, v Version) (Outcome, error)
 		return NotApplied, err
 	}
 	defer sd.Close()
-	manifest, err := enter(ctx, sd, nil, owner, 0)
+	manifest, err := lease.Enter(ctx, sd, nil, owner, 0)
 	if err != nil {
 		return NotApplied, err
 	}
 	declared, ok := manifest.Declaration.Owners[owner]
 	if !ok {
-		return NotApplied, undeclared(sd, manifest, owner)
+		return NotApplied, lease.Undeclared(sd, manifest, owner)
 	}
 	w := &Writer{dir: sd, path: filepath.Join(sd.Path(), store.Sidecar(owner)), manifest: manifest, owner: owner, declared: declared}
 	if v.IsPending() {

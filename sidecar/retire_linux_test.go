@@ -15,34 +15,35 @@ import (
 
 	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
 	"github.com/freehold-dev/freehold/sidecar/internal/process"
+	"github.com/freehold-dev/freehold/sidecar/retire"
 	"github.com/google/go-cmp/cmp"
 )
 
 // brief are the options of tests: time enough for a loaded machine, and not
 // for a mistake.
-func brief() *RetireOptions { return &RetireOptions{Grace: time.Minute} }
+func brief() *retire.Options { return &retire.Options{Grace: time.Minute} }
 
-func prepare(t *testing.T, dir string) *Prepared {
+func prepare(t *testing.T, dir string) *retire.Prepared {
 	t.Helper()
-	p, err := Prepare(dir, "watchdog")
+	p, err := retire.Prepare(dir, "watchdog")
 	if err != nil {
 		t.Fatal(err)
 	}
 	return p
 }
 
-func codes(r Retirement) (codes []string) {
+func codes(r retire.Retirement) (codes []string) {
 	for _, p := range r.Proofs {
 		codes = append(codes, p.Code)
 	}
 	return codes
 }
 
-func has(r Retirement, code string) bool { return slices.Contains(codes(r), code) }
+func has(r retire.Retirement, code string) bool { return slices.Contains(codes(r), code) }
 
 // signalled reports whether a retirement says that it sent anything.
-func signalled(r Retirement) bool {
-	return has(r, ProofSignalled) || has(r, ProofKilled) || has(r, ProofStopRun)
+func signalled(r retire.Retirement) bool {
+	return has(r, retire.ProofSignalled) || has(r, retire.ProofKilled) || has(r, retire.ProofStopRun)
 }
 
 // at calls do once, when this process comes to a step.
@@ -72,12 +73,12 @@ func TestRetireEndsExactlyTheHolder(t *testing.T) {
 		next.tell("open")
 		next.silent(50 * time.Millisecond)
 	})
-	r, err := p.Retire(t.Context(), brief())
+	r, err := p.Run(t.Context(), brief())
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{ProofFence, ProofRecord, ProofPinned, ProofIdentity, ProofHolding, ProofSignalled, ProofExited, ProofFree, ProofRecorded}
-	if diff := cmp.Diff(want, codes(r)); diff != "" || r.Outcome != Retired {
+	want := []string{retire.ProofFence, retire.ProofRecord, retire.ProofPinned, retire.ProofIdentity, retire.ProofHolding, retire.ProofSignalled, retire.ProofExited, retire.ProofFree, retire.ProofRecorded}
+	if diff := cmp.Diff(want, codes(r)); diff != "" || r.Outcome != retire.Retired {
 		t.Errorf("%v, proofs (-want +got):\n%s", r.Outcome, diff)
 	}
 	if said := old.hear(); !strings.HasPrefix(said, fmt.Sprintf("drained %d.1.", epoch)) {
@@ -142,17 +143,17 @@ func TestDeathAtEveryStepNeverHitsTheSuccessor(t *testing.T) {
 					end(old) // those steps come only after an end
 					end = func(*actor) {}
 				}
-				r, err := p.Retire(t.Context(), brief())
+				r, err := p.Run(t.Context(), brief())
 				failpoint.Set(nil)
 				switch {
 				case errors.Is(err, ErrIdentityChanged):
-					var changed *IdentityChangedError
+					var changed *retire.IdentityChangedError
 					if !errors.As(err, &changed) || changed.Prepared.Holder.Identity != p.Holder.Identity || changed.Current.Holder.Identity.PID != next.pid() {
 						t.Errorf("got %+v", err)
 					}
 				case err != nil:
 					t.Error(err)
-				case signalled(r) != (r.Outcome == Retired) || !has(r, ProofFree):
+				case signalled(r) != (r.Outcome == retire.Retired) || !has(r, retire.ProofFree):
 					t.Errorf("%v: %v", r.Outcome, r.Proofs)
 				}
 				if signalled(r) && step != failpoint.RetireAfterSignal {
@@ -181,8 +182,8 @@ func TestCloseInTheWindowIsAlreadyGone(t *testing.T) {
 			old.must("ignore", "ready")
 			p := prepare(t, dir)
 			at(t, step, func() { old.must("close", "closed") })
-			r, err := p.Retire(t.Context(), brief())
-			if err != nil || r.Outcome != AlreadyGone || signalled(r) || !has(r, ProofFree) || has(r, ProofGone) {
+			r, err := p.Run(t.Context(), brief())
+			if err != nil || r.Outcome != retire.AlreadyGone || signalled(r) || !has(r, retire.ProofFree) || has(r, retire.ProofGone) {
 				t.Errorf("%v %v (%v)", r.Outcome, r.Proofs, err)
 			}
 			old.silent(10 * time.Millisecond)
@@ -197,7 +198,7 @@ func TestRetireThatIsOverSignalsNobody(t *testing.T) {
 	a.must("ignore", "ready")
 	ctx, cancel := context.WithCancel(t.Context())
 	at(t, failpoint.RetireBeforeSignal, cancel)
-	r, err := prepare(t, dir).Retire(ctx, brief())
+	r, err := prepare(t, dir).Run(ctx, brief())
 	wantError(t, err, ErrDeadline, "before anything was sent")
 	said.Same(t, "retire: given up before anything was sent", err, dir, "STATE")
 	wantError(t, err, context.Canceled)
@@ -211,10 +212,10 @@ func TestRetireThatIsOverSignalsNobody(t *testing.T) {
 // down what it has seen, and leaves no fence shut; run again it is the first.
 func TestRetireCancelledAtEveryStep(t *testing.T) {
 	for i, step := range failpoint.Retire {
-		for how, retire := range map[string]func(*Prepared, context.Context, *RetireOptions) (Retirement, error){
-			"Retire": (*Prepared).Retire,
-			"RetireWith": func(p *Prepared, ctx context.Context, o *RetireOptions) (Retirement, error) {
-				return p.RetireWith(ctx, shell("kill $1", fmt.Sprint(p.Holder.Identity.PID)), o)
+		for how, run := range map[string]func(*retire.Prepared, context.Context, *retire.Options) (retire.Retirement, error){
+			"Run": (*retire.Prepared).Run,
+			"RunWith": func(p *retire.Prepared, ctx context.Context, o *retire.Options) (retire.Retirement, error) {
+				return p.RunWith(ctx, shell("kill $1", fmt.Sprint(p.Holder.Identity.PID)), o)
 			},
 		} {
 			t.Run(how+"/"+step, func(t *testing.T) {
@@ -229,22 +230,22 @@ func TestRetireCancelledAtEveryStep(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
 				at(t, step, cancel)
-				r, err := retire(p, ctx, &RetireOptions{Grace: time.Minute, Kill: true})
+				r, err := run(p, ctx, &retire.Options{Grace: time.Minute, Kill: true})
 				failpoint.Set(nil)
 				sent := i >= slices.Index(failpoint.Retire, failpoint.RetireAfterSignal)
 				switch {
-				case signalled(r) != sent || has(r, ProofKilled):
+				case signalled(r) != sent || has(r, retire.ProofKilled):
 					t.Errorf("what was sent: %v", r.Proofs)
-				case seen && (err != nil || r.Outcome != Retired || !has(r, ProofRecorded)):
+				case seen && (err != nil || r.Outcome != retire.Retired || !has(r, retire.ProofRecorded)):
 					t.Errorf("%v (%v)", r, err)
-				case !seen && (!errors.Is(err, ErrDeadline) || !errors.Is(err, context.Canceled) || r.Outcome != NotRetired || !a.alive()):
+				case !seen && (!errors.Is(err, ErrDeadline) || !errors.Is(err, context.Canceled) || r.Outcome != retire.NotRetired || !a.alive()):
 					t.Errorf("%v (%v)", r, err)
 				}
 				if s := leaseState(t, dir); s.Fence != 0 || seen == (s.PID == a.pid()) {
 					t.Errorf("the lease is %+v", s)
 				}
 				if !seen {
-					if r, err := p.Retire(t.Context(), &RetireOptions{Grace: 10 * time.Millisecond, Kill: true}); err != nil || r.Outcome != Retired {
+					if r, err := p.Run(t.Context(), &retire.Options{Grace: 10 * time.Millisecond, Kill: true}); err != nil || r.Outcome != retire.Retired {
 						t.Errorf("run again: %v (%v)", r, err)
 					}
 				}
@@ -299,7 +300,7 @@ func TestSuspendedRetireIsNamedToThoseWhoWait(t *testing.T) {
 	wantError(t, notices[0], ErrBusy, named)
 	ctx, cancel = context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
-	_, err = prepare(t, dir).Retire(ctx, brief())
+	_, err = prepare(t, dir).Run(ctx, brief())
 	wantError(t, err, ErrDeadline, named)
 	said.Same(t, "retire: the fence is shut", err, dir, "STATE")
 	next := newActor(t, dir)
@@ -319,10 +320,10 @@ func TestRetireSaysThatOnlyTheRecordIsMissing(t *testing.T) {
 	newActor(t, dir).open()
 	p := prepare(t, dir)
 	at(t, failpoint.RetireAfterLease, func() { os.Rename(metaPath(dir, "watchdog.lock"), metaPath(dir, "gone")) })
-	r, err := p.Retire(t.Context(), brief())
+	r, err := p.Run(t.Context(), brief())
 	wantError(t, err, ErrLock, "only the record does not say so")
 	said.Same(t, "retire: only the record is missing", err, dir, "STATE")
-	if r.Outcome != Retired || has(r, ProofRecorded) {
+	if r.Outcome != retire.Retired || has(r, retire.ProofRecorded) {
 		t.Errorf("%v %v", r.Outcome, r.Proofs)
 	}
 }

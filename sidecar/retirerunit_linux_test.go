@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
+	"github.com/freehold-dev/freehold/sidecar/retire"
 	"golang.org/x/sys/unix"
 )
 
@@ -180,8 +181,8 @@ func (s *service) retire(step string) (o outcome) {
 		return fail(err)
 	}
 	// Once signalled, a process that dies in another way counts as retired too.
-	retired := a.Said == Retired.String() || s.recordedAsRetired(old)
-	return outcome{hit: hit || late, said: a.Said, falseReport: retired && !slices.Contains(a.Proofs, ProofSignalled)}
+	retired := a.Said == retire.Retired.String() || s.recordedAsRetired(old)
+	return outcome{hit: hit || late, said: a.Said, falseReport: retired && !slices.Contains(a.Proofs, retire.ProofSignalled)}
 }
 
 // An answer is what a retirer says at the end.
@@ -222,12 +223,12 @@ func (s *service) answer() (a answer, err error) {
 // check holds an answer against what was done. That an old process is said to
 // be retired is counted elsewhere.
 func (s *service) check(step string, old int, a answer) error {
-	if !slices.Contains([]string{AlreadyGone.String(), Retired.String(), ErrIdentityChanged.Error()}, a.Said) {
+	if !slices.Contains([]string{retire.AlreadyGone.String(), retire.Retired.String(), ErrIdentityChanged.Error()}, a.Said) {
 		return fmt.Errorf("the retirement of %d said %q: %s", old, a.Said, a.Error)
 	}
-	signalled := slices.Contains(a.Proofs, ProofSignalled)
+	signalled := slices.Contains(a.Proofs, retire.ProofSignalled)
 	sent := slices.Index(failpoint.Retire, step) >= slices.Index(failpoint.Retire, failpoint.RetireAfterSignal)
-	if signalled != sent || slices.Contains(a.Proofs, ProofKilled) {
+	if signalled != sent || slices.Contains(a.Proofs, retire.ProofKilled) {
 		return fmt.Errorf("the retirement of %d proves %v", old, a.Proofs)
 	}
 	return nil
@@ -238,7 +239,7 @@ func (s *service) check(step string, old int, a answer) error {
 func (s *service) recordedAsRetired(pid int) bool {
 	state, err := LeaseStatus(s.dir, "watchdog")
 	return err == nil && state.Lease != nil && slices.ContainsFunc(state.Lease.Retired, func(r Retiree) bool {
-		return r.Identity.PID == pid && r.Outcome == Retired.String()
+		return r.Identity.PID == pid && r.Outcome == retire.Retired.String()
 	})
 }
 

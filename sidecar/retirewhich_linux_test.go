@@ -11,6 +11,7 @@ import (
 
 	"github.com/freehold-dev/freehold/sidecar/document"
 	"github.com/freehold-dev/freehold/sidecar/internal/process"
+	"github.com/freehold-dev/freehold/sidecar/retire"
 	"golang.org/x/sys/unix"
 )
 
@@ -24,16 +25,16 @@ func TestRetireOfAnEarlierHolderNamesBoth(t *testing.T) {
 	b := newActor(t, dir)
 	epoch := b.open()
 	b.must("ignore", "ready")
-	r, err := p.Retire(t.Context(), brief())
+	r, err := p.Run(t.Context(), brief())
 	wantError(t, err, ErrIdentityChanged, fmt.Sprintf("process %d of epoch %d", a.pid(), p.Epoch), fmt.Sprintf("process %d of epoch %d", b.pid(), epoch), "nothing was signalled")
 	said.Same(t, "retire: another process took the lease", err, dir, "STATE")
-	if r.Outcome != NotRetired || signalled(r) {
+	if r.Outcome != retire.NotRetired || signalled(r) {
 		t.Errorf("%v %v", r.Outcome, r.Proofs)
 	}
 	b.silent(10 * time.Millisecond)
 	// Once the later holder is gone too, the earlier one is so much the more.
 	b.kill()
-	if r, err = p.Retire(t.Context(), brief()); err != nil || r.Outcome != AlreadyGone || !has(r, ProofSuperseded) {
+	if r, err = p.Run(t.Context(), brief()); err != nil || r.Outcome != retire.AlreadyGone || !has(r, retire.ProofSuperseded) {
 		t.Errorf("%v %v (%v)", r.Outcome, r.Proofs, err)
 	}
 	if l := record(t, dir); l.Holder != nil || l.Epoch != epoch {
@@ -52,24 +53,24 @@ func TestRetireOfAProcessThatWillNotEnd(t *testing.T) {
 			a.open()
 			stubborn(a)
 			p := prepare(t, dir)
-			r, err := p.Retire(t.Context(), &RetireOptions{Grace: 50 * time.Millisecond})
+			r, err := p.Run(t.Context(), &retire.Options{Grace: 50 * time.Millisecond})
 			wantError(t, err, ErrDeadline, fmt.Sprintf("process %d did not end within 50ms", a.pid()), "SIGKILL")
 			if name == "is stopped" {
 				wantError(t, err, ErrDeadline, "is stopped")
 				said.Same(t, "retire: it is stopped", err)
 			}
-			if r.Outcome != NotRetired || has(r, ProofExited) || !a.alive() {
+			if r.Outcome != retire.NotRetired || has(r, retire.ProofExited) || !a.alive() {
 				t.Errorf("%v %v", r.Outcome, r.Proofs)
 			}
 			_, err = openWatchdog(t, dir, nil) // the fence is open again
 			wantError(t, err, ErrBusy, "holds the lock")
 			ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 			defer cancel()
-			_, err = p.Retire(ctx, &RetireOptions{Grace: time.Hour, Kill: true})
+			_, err = p.Run(ctx, &retire.Options{Grace: time.Hour, Kill: true})
 			wantError(t, err, ErrDeadline)
 			wantError(t, err, context.DeadlineExceeded)
-			r, err = p.Retire(t.Context(), &RetireOptions{Grace: 50 * time.Millisecond, Kill: true})
-			if err != nil || r.Outcome != Retired || !has(r, ProofKilled) || !has(r, ProofExited) {
+			r, err = p.Run(t.Context(), &retire.Options{Grace: 50 * time.Millisecond, Kill: true})
+			if err != nil || r.Outcome != retire.Retired || !has(r, retire.ProofKilled) || !has(r, retire.ProofExited) {
 				t.Errorf("with Kill: %v %v (%v)", r.Outcome, r.Proofs, err)
 			}
 			mustOpen(t, dir)
@@ -81,23 +82,23 @@ func TestRetireByEpochAndNumber(t *testing.T) {
 	dir := newState(t)
 	a := newActor(t, dir)
 	epoch := a.open()
-	given := func(epoch uint64, pid int) *Prepared {
-		return &Prepared{Dir: dir, Owner: "watchdog", Holding: Holding{Epoch: epoch, Holder: Holder{Identity: process.Identity{PID: pid}}}}
+	given := func(epoch uint64, pid int) *retire.Prepared {
+		return &retire.Prepared{Dir: dir, Owner: "watchdog", Holding: retire.Holding{Epoch: epoch, Holder: Holder{Identity: process.Identity{PID: pid}}}}
 	}
-	for _, p := range []*Prepared{given(epoch-1, a.pid()), given(epoch, os.Getpid())} {
-		_, err := p.Retire(t.Context(), brief())
+	for _, p := range []*retire.Prepared{given(epoch-1, a.pid()), given(epoch, os.Getpid())} {
+		_, err := p.Run(t.Context(), brief())
 		wantError(t, err, ErrIdentityChanged)
 	}
-	for _, p := range []*Prepared{given(0, a.pid()), given(epoch, 0), {}} {
-		_, err := p.Retire(t.Context(), brief())
+	for _, p := range []*retire.Prepared{given(0, a.pid()), given(epoch, 0), {}} {
+		_, err := p.Run(t.Context(), brief())
 		said.Same(t, fmt.Sprintf("retire: epoch given %v, process given %v", p.Epoch > 0, p.Holder.Identity.PID > 0), err)
 	}
-	if r, err := given(epoch, a.pid()).Retire(t.Context(), brief()); err != nil || r.Outcome != Retired {
+	if r, err := given(epoch, a.pid()).Run(t.Context(), brief()); err != nil || r.Outcome != retire.Retired {
 		t.Errorf("%v (%v)", r, err)
 	}
-	_, err := Prepare(dir, "watchdog")
+	_, err := retire.Prepare(dir, "watchdog")
 	wantError(t, err, ErrNoHolder)
-	_, err = Prepare(dir, "cost")
+	_, err = retire.Prepare(dir, "cost")
 	wantError(t, err, ErrNoLease, "shared")
 }
 
@@ -108,8 +109,8 @@ func TestRetireByNumberNeedsARecord(t *testing.T) {
 	epoch := a.open()
 	a.must("ignore", "ready")
 	remove(t, recordPath(dir))
-	p := &Prepared{Dir: dir, Owner: "watchdog", Holding: Holding{Epoch: epoch, Holder: Holder{Identity: process.Identity{PID: a.pid()}}}}
-	r, err := p.Retire(t.Context(), brief())
+	p := &retire.Prepared{Dir: dir, Owner: "watchdog", Holding: retire.Holding{Epoch: epoch, Holder: Holder{Identity: process.Identity{PID: a.pid()}}}}
+	r, err := p.Run(t.Context(), brief())
 	wantError(t, err, ErrCannotJudge, "the record of the lease names nobody", fmt.Sprintf("the kernel names process %d", a.pid()))
 	said.Same(t, "retire: the record names nobody", err, dir, "STATE")
 	if errors.Is(err, ErrIdentityChanged) || signalled(r) {
@@ -121,8 +122,8 @@ func TestRetireByNumberNeedsARecord(t *testing.T) {
 func TestRetireOfAWrongEpochUsesNoneUp(t *testing.T) {
 	dir := newState(t)
 	const wrong = document.MaxEpoch
-	p := &Prepared{Dir: dir, Owner: "watchdog", Holding: Holding{Epoch: wrong, Holder: Holder{Identity: process.Identity{PID: 4242}}}}
-	if r, err := p.Retire(t.Context(), brief()); err != nil || r.Outcome != AlreadyGone || has(r, ProofGone) {
+	p := &retire.Prepared{Dir: dir, Owner: "watchdog", Holding: retire.Holding{Epoch: wrong, Holder: Holder{Identity: process.Identity{PID: 4242}}}}
+	if r, err := p.Run(t.Context(), brief()); err != nil || r.Outcome != retire.AlreadyGone || has(r, retire.ProofGone) {
 		t.Errorf("%v (%v)", r, err)
 	}
 	if text := readFile(t, recordPath(dir)); strings.Contains(text, `"start"`) || strings.Contains(text, `"pidfd"`) {
@@ -143,7 +144,7 @@ func TestRetireInARemadeStateNamesIt(t *testing.T) {
 	if err := Create(dir, declaration()); err != nil {
 		t.Fatal(err)
 	}
-	r, err := p.Retire(t.Context(), brief())
+	r, err := p.Run(t.Context(), brief())
 	wantError(t, err, ErrIdentityChanged, fmt.Sprintf("process %d of epoch %d was to be retired: the state was made anew", a.pid(), p.Epoch))
 	said.Same(t, "retire: the state was made anew", err, dir, "STATE")
 	if signalled(r) {

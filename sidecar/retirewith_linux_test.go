@@ -12,6 +12,7 @@ import (
 
 	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
 	"github.com/freehold-dev/freehold/sidecar/internal/process"
+	"github.com/freehold-dev/freehold/sidecar/retire"
 	"golang.org/x/sys/unix"
 )
 
@@ -29,8 +30,8 @@ func TestRetireWithRunsTheStopCommandBehindTheFence(t *testing.T) {
 	at(t, failpoint.RetireAfterFence, func() { next.tell("open") })
 	out := filepath.Join(t.TempDir(), "out")
 	stop := shell(`readlink /proc/self/fd/$FREEHOLD_FENCE_FD >"$2"; cut -d" " -f5 /proc/$$/stat >>"$2"; kill $1`, fmt.Sprint(a.pid()), out)
-	r, err := p.RetireWith(t.Context(), stop, brief())
-	if err != nil || r.Outcome != Retired || !has(r, ProofStopRun) || has(r, ProofSignalled) {
+	r, err := p.RunWith(t.Context(), stop, brief())
+	if err != nil || r.Outcome != retire.Retired || !has(r, retire.ProofStopRun) || has(r, retire.ProofSignalled) {
 		t.Fatalf("%v %v (%v)", r.Outcome, r.Proofs, err)
 	}
 	want := fmt.Sprintf("%s\n%d", metaPath(dir, "watchdog.fence"), stop.Process.Pid)
@@ -48,18 +49,18 @@ func TestRetireWithKillsTheGroupOfALateStopCommand(t *testing.T) {
 	a.open()
 	pids := filepath.Join(t.TempDir(), "pids")
 	grace := 200 * time.Millisecond
-	var r Retirement
+	var r retire.Retirement
 	var err error
 	for ; ; grace *= 4 { // until the command has come so far
 		stop := shell(`trap "" TERM; sleep 600 & echo $! $$ >"$1.new"; mv "$1.new" "$1"; wait`, pids)
-		r, err = prepare(t, dir).RetireWith(t.Context(), stop, &RetireOptions{Grace: grace})
+		r, err = prepare(t, dir).RunWith(t.Context(), stop, &retire.Options{Grace: grace})
 		if _, missing := os.Stat(pids); missing == nil || grace > 20*time.Second {
 			break
 		}
 	}
 	wantError(t, err, ErrDeadline, fmt.Sprintf("the stop command did not end within %v and was killed", grace), fmt.Sprint(a.pid()))
 	said.Same(t, "retire with: a late stop command", err, dir, "STATE", grace.String(), "GRACE")
-	if r.Outcome != NotRetired || !has(r, ProofStopRun) || !a.alive() {
+	if r.Outcome != retire.NotRetired || !has(r, retire.ProofStopRun) || !a.alive() {
 		t.Errorf("%v %v", r.Outcome, r.Proofs)
 	}
 	for _, pid := range strings.Fields(readFile(t, pids)) {
@@ -69,11 +70,11 @@ func TestRetireWithKillsTheGroupOfALateStopCommand(t *testing.T) {
 	}
 	_, err = openWatchdog(t, dir, nil)
 	wantError(t, err, ErrBusy, "exclusive") // and not at the fence
-	_, err = prepare(t, dir).RetireWith(t.Context(), shell("exit 3"), &RetireOptions{Grace: 50 * time.Millisecond})
+	_, err = prepare(t, dir).RunWith(t.Context(), shell("exit 3"), &retire.Options{Grace: 50 * time.Millisecond})
 	said.Same(t, "retire with: a stop command that fails", err, dir, "STATE")
 	// With Kill, exactly the holder is killed in the end.
-	r, err = prepare(t, dir).RetireWith(t.Context(), shell("exit 3"), &RetireOptions{Grace: 50 * time.Millisecond, Kill: true})
-	if err != nil || r.Outcome != Retired || !has(r, ProofKilled) {
+	r, err = prepare(t, dir).RunWith(t.Context(), shell("exit 3"), &retire.Options{Grace: 50 * time.Millisecond, Kill: true})
+	if err != nil || r.Outcome != retire.Retired || !has(r, retire.ProofKilled) {
 		t.Errorf("%v %v (%v)", r.Outcome, r.Proofs, err)
 	}
 }
@@ -88,9 +89,9 @@ func TestRetireWithKillsWhatACommandLeft(t *testing.T) {
 	var left strings.Builder
 	stop := shell(`sleep 600 >/dev/null 2>&1 & echo $!; exit 3`)
 	stop.Stdout = &left
-	r, err := prepare(t, dir).RetireWith(t.Context(), stop, &RetireOptions{Grace: 200 * time.Millisecond})
+	r, err := prepare(t, dir).RunWith(t.Context(), stop, &retire.Options{Grace: 200 * time.Millisecond})
 	wantError(t, err, ErrDeadline)
-	if !has(r, ProofStopRun) || has(r, ProofKilled) || !a.alive() {
+	if !has(r, retire.ProofStopRun) || has(r, retire.ProofKilled) || !a.alive() {
 		t.Errorf("%v", r.Proofs)
 	}
 	if text := strings.TrimSpace(left.String()); text != "" { // else the machine is so slow that nothing was left
@@ -108,21 +109,21 @@ func TestRetireWithRunsNothingForAnotherProcess(t *testing.T) {
 	ran := filepath.Join(t.TempDir(), "ran")
 	touch := func() *exec.Cmd { return shell(`touch "$1"`, ran) }
 	a.kill()
-	if r, err := p.RetireWith(t.Context(), touch(), brief()); err != nil || r.Outcome != AlreadyGone || has(r, ProofStopRun) {
+	if r, err := p.RunWith(t.Context(), touch(), brief()); err != nil || r.Outcome != retire.AlreadyGone || has(r, retire.ProofStopRun) {
 		t.Errorf("%v (%v)", r, err)
 	}
 	b := newActor(t, dir)
 	b.open()
-	_, err := p.RetireWith(t.Context(), touch(), brief())
+	_, err := p.RunWith(t.Context(), touch(), brief())
 	wantError(t, err, ErrIdentityChanged)
 	if _, err := os.Stat(ran); err == nil {
 		t.Error("the stop command ran")
 	}
 	p = prepare(t, dir)
-	r, err := p.RetireWith(t.Context(), exec.Command("/proc/nonexistent"), brief())
-	wantError(t, err, errNotRun, "nothing was signalled")
+	r, err := p.RunWith(t.Context(), exec.Command("/proc/nonexistent"), brief())
+	wantError(t, err, os.ErrNotExist, "the stop command could not be run", "nothing was signalled")
 	said.Same(t, "retire with: no such command", err, dir, "STATE")
-	if has(r, ProofStopRun) || !b.alive() {
+	if has(r, retire.ProofStopRun) || !b.alive() {
 		t.Error("a command that does not exist had an effect")
 	}
 }
@@ -152,7 +153,7 @@ func TestFenceLastsAsLongAsTheStopCommand(t *testing.T) {
 	stop := shell(`sleep 600 >/dev/null 2>&1 & echo $!; kill $1`, fmt.Sprint(next.pid()))
 	var left strings.Builder
 	stop.Stdout = &left
-	if r, err := prepare(t, dir).RetireWith(ctx, stop, brief()); err != nil || r.Outcome != Retired {
+	if r, err := prepare(t, dir).RunWith(ctx, stop, brief()); err != nil || r.Outcome != retire.Retired {
 		t.Fatalf("%v (%v)", r, err)
 	}
 	defer unix.Kill(mustAtoi(t, strings.TrimSpace(left.String())), unix.SIGKILL)

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/sidecar/internal/process"
+	"github.com/freehold-dev/freehold/sidecar/retire"
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
@@ -92,7 +93,7 @@ func (r *reuse) round(round int) error {
 	if err != nil {
 		return err
 	}
-	p, err := Prepare(r.dir, "watchdog")
+	p, err := retire.Prepare(r.dir, "watchdog")
 	if err != nil {
 		return err
 	}
@@ -142,7 +143,7 @@ func struck(pid int) (how string, hit bool) {
 }
 
 // retire retires the killed holder, in one of the ways in which that can go.
-func (r *reuse) retire(round int, p *Prepared, old []byte) error {
+func (r *reuse) retire(round int, p *retire.Prepared, old []byte) error {
 	want := error(nil)
 	switch round % 4 {
 	case 1: // as on a kernel without pidfd inodes
@@ -162,11 +163,11 @@ func (r *reuse) retire(round int, p *Prepared, old []byte) error {
 			}
 		}
 	}
-	result, err := p.Retire(context.Background(), &RetireOptions{Grace: 20 * time.Millisecond, Kill: true})
+	result, err := p.Run(context.Background(), &retire.Options{Grace: 20 * time.Millisecond, Kill: true})
 	switch {
 	case signalled(result):
 		return fmt.Errorf("something was sent: %v", result.Proofs)
-	case want == nil && (err != nil || result.Outcome != AlreadyGone):
+	case want == nil && (err != nil || result.Outcome != retire.AlreadyGone):
 		return fmt.Errorf("got %v (%w), want already gone", result, err)
 	case want != nil && !errors.Is(err, want):
 		return fmt.Errorf("got %v (%w), want %w", result, err, want)
@@ -231,13 +232,13 @@ func TestHolderInAnotherNamespaceIsNotJudged(t *testing.T) {
 	if verdict, why := p.Holder.Identity.Judge(); verdict != process.CannotJudge || !strings.Contains(why, "namespace") {
 		t.Errorf("judged %v: %s", verdict, why)
 	}
-	r, err := p.Retire(t.Context(), &RetireOptions{Grace: 20 * time.Millisecond, Kill: true})
+	r, err := p.Run(t.Context(), &retire.Options{Grace: 20 * time.Millisecond, Kill: true})
 	if signalled(r) || !errors.Is(err, ErrCannotJudge) && !errors.Is(err, ErrIdentityChanged) {
 		t.Errorf("%v (%v)", r, err)
 	}
 	a.must("commit", fmt.Sprintf("applied %d.1.", epoch))
 	a.must("close", "closed")
-	if r, err = p.Retire(t.Context(), brief()); err != nil || r.Outcome != AlreadyGone {
+	if r, err = p.Run(t.Context(), brief()); err != nil || r.Outcome != retire.AlreadyGone {
 		t.Errorf("%v (%v)", r, err)
 	}
 }
@@ -331,7 +332,7 @@ func TestRebootFreesEveryLease(t *testing.T) {
 		t.Errorf("judged %v: %s", verdict, why)
 	}
 	b.must("close", "closed")
-	if r, err := p.Retire(t.Context(), brief()); err != nil || r.Outcome != AlreadyGone || has(r, ProofGone) {
+	if r, err := p.Run(t.Context(), brief()); err != nil || r.Outcome != retire.AlreadyGone || has(r, retire.ProofGone) {
 		t.Errorf("%v (%v)", r, err)
 	}
 }
@@ -358,7 +359,7 @@ func TestRetireFromAnotherTimeNamespace(t *testing.T) {
 	if said := b.ask("open"); !strings.HasPrefix(said, "busy") || !strings.Contains(said, `program "actor" since`) {
 		t.Errorf("it said %q", said)
 	}
-	b.must("retire 1m", Retired.String())
+	b.must("retire 1m", retire.Retired.String())
 	b.must("open", "open")
 	if verdict, why := record(t, dir).Holder.Identity.Judge(); verdict != process.Alive {
 		t.Errorf("its own lease is judged %v: %s", verdict, why)
@@ -390,7 +391,7 @@ func roleElsewhere(args []string) error {
 		return err
 	}
 	defer func() { holder.Process.Kill(); holder.Wait() }()
-	p, err := Prepare(args[0], "watchdog")
+	p, err := retire.Prepare(args[0], "watchdog")
 	if err != nil {
 		return err
 	}
@@ -400,14 +401,14 @@ func roleElsewhere(args []string) error {
 	if s, err := LeaseStatus(args[0], "watchdog"); err != nil || s.PID != 0 {
 		return fmt.Errorf("the kernel is said to name process %d (%w)", s.PID, err)
 	}
-	for _, p := range []*Prepared{p, {Dir: p.Dir, Owner: p.Owner, Holding: Holding{Epoch: p.Epoch, Holder: Holder{Identity: process.Identity{PID: p.Holder.Identity.PID}}}}} {
-		if r, err := p.Retire(context.Background(), &RetireOptions{Grace: 20 * time.Millisecond, Kill: true}); signalled(r) || !errors.Is(err, ErrCannotJudge) {
+	for _, p := range []*retire.Prepared{p, {Dir: p.Dir, Owner: p.Owner, Holding: retire.Holding{Epoch: p.Epoch, Holder: Holder{Identity: process.Identity{PID: p.Holder.Identity.PID}}}}} {
+		if r, err := p.Run(context.Background(), &retire.Options{Grace: 20 * time.Millisecond, Kill: true}); signalled(r) || !errors.Is(err, ErrCannotJudge) {
 			return fmt.Errorf("retired: %v (%w)", r, err)
 		}
 	}
 	holder.Process.Kill()
 	holder.Wait()
-	if r, err := p.Retire(context.Background(), nil); err != nil || r.Outcome != AlreadyGone || has(r, ProofGone) {
+	if r, err := p.Run(context.Background(), nil); err != nil || r.Outcome != retire.AlreadyGone || has(r, retire.ProofGone) {
 		return fmt.Errorf("once it was killed: %v (%w)", r, err)
 	}
 	return nil

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
+	"github.com/freehold-dev/freehold/sidecar/retire"
 	"golang.org/x/sys/unix"
 )
 
@@ -203,14 +204,14 @@ func roleService(args []string) error {
 // roleRetirer prepares and retires watchdog's process, stopping where it is
 // told to.
 func roleRetirer(args []string) error {
-	var p *Prepared
+	var p *retire.Prepared
 	in := bufio.NewScanner(os.Stdin)
 	for in.Scan() {
 		verb, rest, _ := strings.Cut(in.Text(), " ")
 		switch verb {
 		case "prepare":
 			var err error
-			if p, err = Prepare(args[0], "watchdog"); err != nil {
+			if p, err = retire.Prepare(args[0], "watchdog"); err != nil {
 				return err
 			}
 			fmt.Println("prepared", p.Holder.Identity.PID)
@@ -224,7 +225,7 @@ func roleRetirer(args []string) error {
 			})
 			fmt.Println("ready")
 		case "retire":
-			r, err := p.Retire(context.Background(), &RetireOptions{Grace: patience})
+			r, err := p.Run(context.Background(), &retire.Options{Grace: patience})
 			a := answer{Said: r.Outcome.String(), Proofs: codes(r)}
 			switch {
 			case errors.Is(err, ErrIdentityChanged):

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
+	"github.com/freehold-dev/freehold/sidecar/internal/lease"
 	"github.com/freehold-dev/freehold/sidecar/internal/lock"
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
@@ -23,7 +24,7 @@ type taking struct {
 	fence   *lock.Lock
 	wait    time.Duration         // for the lease
 	blocked map[blocker]time.Time // since when
-	notices waitNotice
+	notices lease.Notices
 }
 
 // A blocker is what keeps an Open waiting.
@@ -36,9 +37,6 @@ const (
 	atCommit         // somebody holds the owner's lock, which takes milliseconds
 )
 
-// longestLeasePause bounds how late a taker sees that a lease is free.
-const longestLeasePause = 20 * time.Millisecond
-
 // takeLease makes this process the owner's live one.
 func (w *Writer) takeLease(ctx context.Context, wait time.Duration) (err error) {
 	if w.lease, err = w.openLock(store.OwnerLease(w.owner)); err != nil {
@@ -49,8 +47,8 @@ func (w *Writer) takeLease(ctx context.Context, wait time.Duration) (err error) 
 		return err
 	}
 	defer fence.Close()
-	t := &taking{w: w, fence: fence, wait: wait, notices: waitNotice{looked: time.Now()}, blocked: map[blocker]time.Time{}}
-	backoff := lock.NewBackoff(longestLeasePause)
+	t := &taking{w: w, fence: fence, wait: wait, notices: lease.Notices{Looked: time.Now()}, blocked: map[blocker]time.Time{}}
+	backoff := lock.NewBackoff(lease.LongestPause)
 	for {
 		by, err := t.try()
 		if err != nil || by == nobody {
@@ -146,35 +144,10 @@ func (w *Writer) introduce() string {
 	return fmt.Sprintf(", program %.64q since %s in epoch %d", h.Program, h.Since.UTC().Format(time.RFC3339), lease.Epoch)
 }
 
-// noticeAfter is how long an Open waits in silence, and then between two looks at
-// the process that it waits for.
-const noticeAfter = time.Second
-
 // notice tells why the Open waits, once, and again when that changes.
 func (t *taking) notice(by blocker) {
 	if t.w.notice == nil {
 		return
 	}
-	t.notices.tell(by, t.w.notice, func() error { return t.refusal(by) })
-}
-
-// A waitNotice tells why a call waits. It does not ask at every try: the answer
-// reads the record of the lease and the kernel's list of locks.
-type waitNotice struct {
-	by     blocker
-	looked time.Time // last, or when the wait began
-	told   string
-}
-
-// tell calls notice with the error that why returns, if that says another thing
-// than before. It asks when by changes, else once a noticeAfter.
-func (n *waitNotice) tell(by blocker, notice func(error), why func() error) {
-	if again := n.told == "" || by == n.by; again && time.Since(n.looked) < noticeAfter {
-		return
-	}
-	n.by, n.looked = by, time.Now()
-	if err := why(); err.Error() != n.told {
-		n.told = err.Error()
-		notice(err)
-	}
+	t.notices.Tell(int(by), t.w.notice, func() error { return t.refusal(by) })
 }

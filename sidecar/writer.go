@@ -3,15 +3,15 @@ package sidecar
 import (
 	"context"
 	"errors"
-	"os"
 	"path/filepath"
 	"sync"
 	"time"
-	"unicode/utf8"
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/document"
 	"github.com/freehold-dev/freehold/sidecar/internal/apply"
+	"github.com/freehold-dev/freehold/sidecar/internal/lease"
+	"github.com/freehold-dev/freehold/sidecar/internal/process"
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
@@ -130,7 +130,7 @@ func Open(ctx context.Context, dir string, d *schema.Declaration, owner string, 
 }
 
 func openIn(ctx context.Context, sd *store.Store, d *schema.Declaration, owner string, o *Options) (*Writer, error) {
-	w := &Writer{dir: sd, path: filepath.Join(sd.Path(), store.Sidecar(owner)), owner: owner, clock: o.Clock, notice: o.Notice, program: program(o.Program), publisher: &replace{dir: sd}}
+	w := &Writer{dir: sd, path: filepath.Join(sd.Path(), store.Sidecar(owner)), owner: owner, clock: o.Clock, notice: o.Notice, program: process.ProgramName(o.Program), publisher: &replace{dir: sd}}
 	if w.clock == nil {
 		w.clock = time.Now
 	}
@@ -159,7 +159,7 @@ func openDir(dir string, d *schema.Declaration, create bool) (*store.Store, erro
 }
 
 func (w *Writer) open(ctx context.Context, d *schema.Declaration, o *Options) (err error) {
-	if w.manifest, err = enter(ctx, w.dir, d, w.owner, o.Wait); err != nil {
+	if w.manifest, err = lease.Enter(ctx, w.dir, d, w.owner, o.Wait); err != nil {
 		return err
 	}
 	if w.built = d; d == nil {
@@ -168,7 +168,7 @@ func (w *Writer) open(ctx context.Context, d *schema.Declaration, o *Options) (e
 	w.text = w.manifest.Text
 	declared, ok := w.manifest.Declaration.Owners[w.owner]
 	if !ok {
-		return undeclared(w.dir, w.manifest, w.owner)
+		return lease.Undeclared(w.dir, w.manifest, w.owner)
 	}
 	w.declared, w.known, w.folds = declared, declared, declared.Defers()
 	if d != nil {
@@ -239,18 +239,4 @@ func (w *Writer) shut() error {
 		}
 	}
 	return errors.Join(append(errs, w.dir.Close())...)
-}
-
-// program returns the name for provenance: the base name of the executable
-// unless the caller gave one, cut to what fits a table.
-func program(name string) string {
-	if name == "" && len(os.Args) > 0 {
-		name = filepath.Base(os.Args[0])
-	}
-	const most = 64
-	for len(name) > most || !utf8.ValidString(name) {
-		_, size := utf8.DecodeLastRuneInString(name)
-		name = name[:len(name)-size]
-	}
-	return name
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/freehold-dev/freehold/schema/declare"
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/adopt"
+	"github.com/freehold-dev/freehold/sidecar/retire"
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
@@ -53,7 +54,7 @@ func TestEachErrorHasItsExitStatus(t *testing.T) {
 		{"never signalled", sidecar.ErrProtected, 4},
 		{"it did not end in time", sidecar.ErrDeadline, 5},
 		{"interrupted at the fence", fmt.Errorf("%w (%w): %w", sidecar.ErrDeadline, context.Canceled, sidecar.ErrBusy), 5},
-		{"identity changed", &sidecar.IdentityChangedError{}, 6},
+		{"identity changed", &retire.IdentityChangedError{}, 6},
 		{"cannot judge", fmt.Errorf("%w: %w", sidecar.ErrCannotJudge, store.ErrTooLarge), 6},
 		{"a process that has ended", sidecar.ErrGone, 9},
 		{"nobody holds the lease", sidecar.ErrNoHolder, 9},

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/retire"
 	"github.com/freehold-dev/freehold/sidecar/store"
 	"github.com/spf13/cobra"
 )
@@ -69,16 +70,16 @@ func (r *retirement) run(ctx context.Context, owner string) error {
 	if err != nil {
 		return err
 	}
-	prepared := &sidecar.Prepared{Dir: dir, Owner: owner, Holding: sidecar.Holding{
+	prepared := &retire.Prepared{Dir: dir, Owner: owner, Holding: retire.Holding{
 		Epoch: r.epoch, Holder: sidecar.Holder{Identity: store.Identity{PID: r.pid}},
 	}}
-	result, err := prepared.Retire(ctx, &sidecar.RetireOptions{Grace: r.grace, Kill: r.kill, Program: r.program, Notice: r.notice})
+	result, err := prepared.Run(ctx, &retire.Options{Grace: r.grace, Kill: r.kill, Program: r.program, Notice: r.notice})
 	report := newRetireReport(prepared, result, err)
 	report.Error = r.standalone(report.Error, dir)
 	if told := r.cli.report(report, report.text()); told != nil || err != nil {
 		return errors.Join(err, told)
 	}
-	if result.Outcome == sidecar.AlreadyGone {
+	if result.Outcome == retire.AlreadyGone {
 		return verdict{status: exitGone}
 	}
 	return nil
@@ -86,13 +87,13 @@ func (r *retirement) run(ctx context.Context, owner string) error {
 
 // A retireReport is what retire prints, also when it failed.
 type retireReport struct {
-	Owner    string                `json:"owner"`
-	Outcome  sidecar.RetireOutcome `json:"outcome"`
-	Prepared holder                `json:"prepared"`
+	Owner    string         `json:"owner"`
+	Outcome  retire.Outcome `json:"outcome"`
+	Prepared holder         `json:"prepared"`
 	// Current is who holds the lease instead of the prepared process.
-	Current *holder         `json:"current,omitempty"`
-	Proofs  []sidecar.Proof `json:"proofs"`
-	Error   string          `json:"error,omitempty"`
+	Current *holder        `json:"current,omitempty"`
+	Proofs  []retire.Proof `json:"proofs"`
+	Error   string         `json:"error,omitempty"`
 }
 
 // A holder is a process and the epoch of its lease, which may be unknown.
@@ -102,16 +103,16 @@ type holder struct {
 	Program string `json:"program,omitempty"`
 }
 
-func holderOf(h sidecar.Holding) holder {
+func holderOf(h retire.Holding) holder {
 	return holder{h.Holder.Identity.PID, h.Epoch, h.Holder.Program}
 }
 
-func newRetireReport(p *sidecar.Prepared, result sidecar.Retirement, err error) retireReport {
-	r := retireReport{Owner: p.Owner, Outcome: result.Outcome, Prepared: holderOf(p.Holding), Proofs: append([]sidecar.Proof{}, result.Proofs...)}
+func newRetireReport(p *retire.Prepared, result retire.Retirement, err error) retireReport {
+	r := retireReport{Owner: p.Owner, Outcome: result.Outcome, Prepared: holderOf(p.Holding), Proofs: append([]retire.Proof{}, result.Proofs...)}
 	if err != nil {
 		r.Error = withRemedies(err)
 	}
-	if changed, ok := errors.AsType[*sidecar.IdentityChangedError](err); ok && changed.Current.Holder.Identity.PID != 0 {
+	if changed, ok := errors.AsType[*retire.IdentityChangedError](err); ok && changed.Current.Holder.Identity.PID != 0 {
 		current := holderOf(changed.Current)
 		r.Current = &current
 	}

@@ -22,7 +22,7 @@ var said = errorstest.Golden{
 // TestErrorsSayWhatToDo provokes the errors of the programs.
 func TestErrorsSayWhatToDo(t *testing.T) {
 	dir := hosttest.State(t)
-	out, status := retire(t, programs(t), dir)
+	out, status := ended(t, programs(t), dir)
 	if status != 9 {
 		t.Errorf("with nobody to retire the status is %d, want 9", status)
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/freehold-dev/freehold/reader/doctor"
 	"github.com/freehold-dev/freehold/reader/statetest"
 	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/retire"
 )
 
 // programs builds hostd and hostctl and returns their directory.
@@ -99,7 +100,7 @@ func (d *daemon) awaits(t *testing.T, dir string) host.View {
 	}
 }
 
-func retire(t *testing.T, bin, dir string, args ...string) (out string, status int) {
+func ended(t *testing.T, bin, dir string, args ...string) (out string, status int) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), bin+"/hostctl", append([]string{"retire", "-dir", dir}, args...)...)
 	text, err := cmd.CombinedOutput()
@@ -137,7 +138,7 @@ func TestWhoMisusesHostctlRetiresNobody(t *testing.T) {
 
 func TestHostIsRetiredInGoodOrder(t *testing.T) {
 	bin, dir := programs(t), hosttest.State(t)
-	if out, status := retire(t, bin, dir); status != 9 || !strings.Contains(out, "no holder") {
+	if out, status := ended(t, bin, dir); status != 9 || !strings.Contains(out, "no holder") {
 		t.Errorf("without a host hostctl exited with %d and said %q", status, out)
 	}
 	first := start(t, bin, dir)
@@ -156,8 +157,8 @@ func TestHostIsRetiredInGoodOrder(t *testing.T) {
 	}
 	start(t, bin, dir).exits(t, 5) // one host at a time
 	second := start(t, bin, dir, "-wait", "1m")
-	out, status := retire(t, bin, dir)
-	if status != 0 || !strings.Contains(out, ": retired\n") || !strings.Contains(out, sidecar.ProofExited) || !strings.Contains(out, sidecar.ProofHolding) {
+	out, status := ended(t, bin, dir)
+	if status != 0 || !strings.Contains(out, ": retired\n") || !strings.Contains(out, retire.ProofExited) || !strings.Contains(out, retire.ProofHolding) {
 		t.Errorf("hostctl exited with %d and said %s", status, out)
 	}
 	first.exits(t, 0)
@@ -202,17 +203,17 @@ func TestHostThatDoesNotAnswer(t *testing.T) {
 	d := start(t, bin, dir)
 	d.awaits(t, dir)
 	d.cmd.Process.Signal(syscall.SIGSTOP)
-	if out, status := retire(t, bin, dir, "-grace", "50ms"); status != 5 || !strings.Contains(out, "not-retired") {
+	if out, status := ended(t, bin, dir, "-grace", "50ms"); status != 5 || !strings.Contains(out, "not-retired") {
 		t.Errorf("hostctl exited with %d and said %s", status, out)
 	}
-	if out, status := retire(t, bin, dir, "-grace", "50ms", "-kill"); status != 0 || !strings.Contains(out, sidecar.ProofKilled) {
+	if out, status := ended(t, bin, dir, "-grace", "50ms", "-kill"); status != 0 || !strings.Contains(out, retire.ProofKilled) {
 		t.Errorf("hostctl exited with %d and said %s", status, out)
 	}
 	d = start(t, bin, dir)
 	d.awaits(t, dir)
 	d.cmd.Process.Kill()
 	<-d.ended
-	if out, status := retire(t, bin, dir); status != 9 || !strings.Contains(out, sidecar.ProofGone) {
+	if out, status := ended(t, bin, dir); status != 9 || !strings.Contains(out, retire.ProofGone) {
 		t.Errorf("hostctl exited with %d and said %s", status, out)
 	}
 }

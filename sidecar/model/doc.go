@@ -5,7 +5,7 @@
 //
 //   - lease.pml: an exclusive owner's commit lock, lease, epoch and fence,
 //     with the lease file or the sidecar lost meanwhile;
-//   - retire.pml: Prepare, Retire and RetireWith, under a supervisor that
+//   - retire.pml: Prepare, Run and RunWith of package retire, under a supervisor that
 //     restarts at once, with process ids used again and a forged record;
 //   - pending.pml: deferring, folding and reading, with power losses too.
 //

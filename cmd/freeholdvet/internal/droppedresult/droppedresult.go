@@ -18,7 +18,8 @@ var doc string
 var Analyzer = check.New("droppedresult", doc, run, program.Analyzer)
 
 func run(pass *check.Pass) {
-	if generated.Imports(pass.Pkg)[generated.Sidecar] == nil || generated.Within(pass.Pkg.Path(), generated.Sidecar) {
+	imports := generated.Imports(pass.Pkg)
+	if imports[generated.Sidecar] == nil && imports[generated.Retire] == nil || generated.Within(pass.Pkg.Path(), generated.Sidecar) {
 		return
 	}
 	p := pass.ResultOf[program.Analyzer].(*program.Package)
@@ -40,7 +41,7 @@ func commits(info *types.Info, call *ast.CallExpr) bool {
 		if fn.Name() == "Close" {
 			return false
 		}
-		if fn.Pkg().Path() == generated.Sidecar || generated.Writer(fn.Pkg()) {
+		if path := fn.Pkg().Path(); path == generated.Sidecar || path == generated.Retire || generated.Writer(fn.Pkg()) {
 			return true
 		}
 	}

@@ -24,6 +24,7 @@ const (
 	Adopt   = Sidecar + "/adopt"
 	Prune   = Sidecar + "/prune"
 	Upgrade = Sidecar + "/upgrade"
+	Retire  = Sidecar + "/retire"
 	Reader  = Library + "/reader"
 	Command = Library + "/cmd/freehold"
 

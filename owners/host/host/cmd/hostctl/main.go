@@ -24,6 +24,7 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/retire"
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
@@ -49,7 +50,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	flags := flag.NewFlagSet("hostctl retire", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	dir := flags.String("dir", os.Getenv("FREEHOLD_DIR"), "state directory; if empty, the nearest one from the working directory upward")
-	o := &sidecar.RetireOptions{Program: "hostctl", Notice: func(err error) { fmt.Fprintf(stderr, "hostctl: %v\n", err) }}
+	o := &retire.Options{Program: "hostctl", Notice: func(err error) { fmt.Fprintf(stderr, "hostctl: %v\n", err) }}
 	flags.DurationVar(&o.Grace, "grace", 10*time.Second, "how long the host may take to end")
 	flags.BoolVar(&o.Kill, "kill", false, "kill it if it takes longer")
 	switch {
@@ -69,25 +70,25 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "hostctl: retire has no operands")
 		return exitUsage
 	}
-	outcome, err := retire(ctx, *dir, o, stdout)
+	outcome, err := end(ctx, *dir, o, stdout)
 	if err != nil {
 		fmt.Fprintf(stderr, "hostctl: %v\n", err)
 	}
 	return status(outcome, err)
 }
 
-// retire retires the host and prints what became of it.
-func retire(ctx context.Context, dir string, o *sidecar.RetireOptions, stdout io.Writer) (_ sidecar.RetireOutcome, err error) {
+// end retires the host and prints what became of it.
+func end(ctx context.Context, dir string, o *retire.Options, stdout io.Writer) (_ retire.Outcome, err error) {
 	if dir == "" {
 		if dir, err = store.Find("."); err != nil {
-			return sidecar.NotRetired, err
+			return retire.NotRetired, err
 		}
 	}
-	p, err := sidecar.Prepare(dir, "host")
+	p, err := retire.Prepare(dir, "host")
 	if err != nil {
-		return sidecar.NotRetired, err
+		return retire.NotRetired, err
 	}
-	r, err := p.Retire(ctx, o)
+	r, err := p.Run(ctx, o)
 	fmt.Fprintf(stdout, "%v: %v\n", p.Holding, r.Outcome)
 	for _, proof := range r.Proofs {
 		fmt.Fprintf(stdout, "  %s: %s\n", proof.Code, proof.Says)
@@ -95,9 +96,9 @@ func retire(ctx context.Context, dir string, o *sidecar.RetireOptions, stdout io
 	return r.Outcome, err
 }
 
-func status(outcome sidecar.RetireOutcome, err error) int {
+func status(outcome retire.Outcome, err error) int {
 	switch {
-	case errors.Is(err, sidecar.ErrNoHolder), err == nil && outcome == sidecar.AlreadyGone:
+	case errors.Is(err, sidecar.ErrNoHolder), err == nil && outcome == retire.AlreadyGone:
 		return exitGone
 	case errors.Is(err, sidecar.ErrIdentityChanged), errors.Is(err, sidecar.ErrCannotJudge):
 		return exitIdentity

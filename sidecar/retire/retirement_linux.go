@@ -1,4 +1,4 @@
-package sidecar
+package retire
 
 import (
 	"context"
@@ -7,12 +7,13 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
+	"github.com/freehold-dev/freehold/sidecar/internal/lease"
 	"github.com/freehold-dev/freehold/sidecar/internal/lock"
 	"github.com/freehold-dev/freehold/sidecar/internal/process"
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
-// Retire ends the prepared process, and no other, and returns when the lease
+// Run ends the prepared process, and no other, and returns when the lease
 // is free and the record says who was retired. It shuts the fence first, so
 // that no successor can take the lease meanwhile; successors that a supervisor
 // starts wait there, and go on when Retire is over, whatever becomes of it. It
@@ -21,56 +22,56 @@ import (
 // commit while it drains.
 //
 // The outcome is [Retired], or [AlreadyGone] if the lease was free or the
-// process ended in another way. Else the error wraps [ErrIdentityChanged],
+// process ended in another way. Else the error wraps [store.IdentityChanged],
 // which is an [*IdentityChangedError], if another process holds the lease;
-// [ErrCannotJudge] if nobody can tell which does; [ErrProtected]; or
-// [ErrDeadline] if ctx or o.Grace was over first. Nothing was signalled then,
+// [store.NotJudged] if nobody can tell which does; [store.Protected]; or
+// [store.DeadlinePassed] if ctx or o.Grace was over first. Nothing was signalled then,
 // unless [Retirement.Proofs] say so. If only the record could not be written,
 // the error comes with the outcome.
 //
 // A process that ends in another way after the last look counts as [Retired].
-func (p *Prepared) Retire(ctx context.Context, o *RetireOptions) (Retirement, error) {
+func (p *Prepared) Run(ctx context.Context, o *Options) (Retirement, error) {
 	r := newRetiring(p, o)
 	return r.run(ctx, r.terminate)
 }
 
-// A retiring is a Retire under way.
-type retiring struct {
+// A retirement is a Run under way.
+type retirement struct {
 	*Prepared
-	o       RetireOptions
-	look    *lookup
-	lease   *Lease // the record, as read behind the fence
-	damage  error  // why there is none
+	o       Options
+	look    *lease.Locks
+	lease   *lease.Record // the record, as read behind the fence
+	damage  error         // why there is none
 	process *process.Process
 	acted   bool // a signal was sent, or the stop command run
 	result  Retirement
 }
 
-func newRetiring(p *Prepared, o *RetireOptions) *retiring {
-	r := &retiring{Prepared: p}
+func newRetiring(p *Prepared, o *Options) *retirement {
+	r := &retirement{Prepared: p}
 	if o != nil {
 		r.o = *o
 	}
 	if r.o.Grace <= 0 {
 		r.o.Grace = 10 * time.Second
 	}
-	r.o.Program = program(r.o.Program)
+	r.o.Program = process.ProgramName(r.o.Program)
 	return r
 }
 
 // A stopper makes the proved process end, and returns when it has.
 type stopper func(context.Context) error
 
-func (r *retiring) run(ctx context.Context, stop stopper) (Retirement, error) {
+func (r *retirement) run(ctx context.Context, stop stopper) (Retirement, error) {
 	err := r.check()
 	if err == nil {
 		failpoint.Hit(failpoint.RetireBeforeFence)
-		r.look, err = lookUp(r.Dir, r.Owner)
+		r.look, err = lease.OpenLocks(r.Dir, r.Owner)
 	}
 	if err != nil {
 		return r.result, err
 	}
-	defer r.look.close()
+	defer r.look.Close()
 	if err := r.shut(ctx); err != nil {
 		return r.result, err
 	}
@@ -84,7 +85,7 @@ func (r *retiring) run(ctx context.Context, stop stopper) (Retirement, error) {
 }
 
 // retire goes on behind the shut fence, until it holds the lease.
-func (r *retiring) retire(ctx context.Context, stop stopper) (RetireOutcome, error) {
+func (r *retirement) retire(ctx context.Context, stop stopper) (Outcome, error) {
 	if free, err := r.free(ctx, 0); free || err != nil {
 		return AlreadyGone, err
 	}
@@ -104,7 +105,7 @@ func (r *retiring) retire(ctx context.Context, stop stopper) (RetireOutcome, err
 	if err == nil {
 		err = stop(ctx)
 	}
-	if !r.acted && (errors.Is(err, errNotHolder) || errors.Is(err, ErrGone)) {
+	if !r.acted && (errors.Is(err, errNotHolder) || errors.Is(err, store.ProcessGone)) {
 		return AlreadyGone, r.gone(ctx, err)
 	}
 	if err != nil {
@@ -115,40 +116,40 @@ func (r *retiring) retire(ctx context.Context, stop stopper) (RetireOutcome, err
 }
 
 // last is the last look before the process is made to end.
-func (r *retiring) last(ctx context.Context) error {
+func (r *retirement) last(ctx context.Context) error {
 	if err := context.Cause(ctx); err != nil {
-		return fmt.Errorf("owner %s: %w before anything was sent to process %d: %w; try again", r.Owner, ErrDeadline, r.process.PID(), err)
+		return fmt.Errorf("owner %s: %w before anything was sent to process %d: %w; try again", r.Owner, store.DeadlinePassed, r.process.PID(), err)
 	}
 	return r.process.There()
 }
 
 // shut shuts the fence and reads the record behind it: whoever takes the lease
 // shares the fence until the record is written.
-func (r *retiring) shut(ctx context.Context) error {
-	notices := waitNotice{looked: time.Now()}
-	backoff := lock.NewBackoff(longestLeasePause)
+func (r *retirement) shut(ctx context.Context) error {
+	notices := lease.Notices{Looked: time.Now()}
+	backoff := lock.NewBackoff(lease.LongestPause)
 	for {
-		if ok, err := r.look.fence.Try(); err != nil {
+		if ok, err := r.look.Fence.Try(); err != nil {
 			return err
 		} else if ok {
 			break
 		}
 		if r.o.Notice != nil {
-			notices.tell(atFence, r.o.Notice, r.look.fence.Busy)
+			notices.Tell(0, r.o.Notice, r.look.Fence.Busy)
 		}
 		if _, err := backoff.Pause(ctx, lock.Forever); err != nil {
-			return fmt.Errorf("owner %s: %w before the fence was free (%w): %w", r.Owner, ErrDeadline, err, r.look.fence.Busy())
+			return fmt.Errorf("owner %s: %w before the fence was free (%w): %w", r.Owner, store.DeadlinePassed, err, r.look.Fence.Busy())
 		}
 	}
 	r.proof(ProofFence, "the fence is shut: no process can take the lease of owner %s", r.Owner)
 	failpoint.Hit(failpoint.RetireAfterFence)
-	if id := r.look.manifest.StateID; r.State != "" && r.State != id {
+	if id := r.look.Manifest.StateID; r.State != "" && r.State != id {
 		return r.changed(Holding{}, fmt.Sprintf("the state was made anew: its id is %s, not %s", id, r.State))
 	}
-	r.lease, r.damage = readLease(r.look.dir, r.Owner, r.look.manifest.StateID)
+	r.lease, r.damage = lease.Read(r.look.Store, r.Owner, r.look.Manifest.StateID)
 	if r.damage != nil {
 		r.lease = nil
-		if !errors.Is(r.damage, ErrLeaseRecord) {
+		if !errors.Is(r.damage, lease.ErrRecord) {
 			return r.damage
 		}
 	}
@@ -161,9 +162,9 @@ func (r *retiring) shut(ctx context.Context) error {
 const settle = time.Second
 
 // free takes the lease, which nobody then holds.
-func (r *retiring) free(ctx context.Context, wait time.Duration) (bool, error) {
-	err := r.look.lease.Acquire(ctx, wait)
-	if errors.Is(err, ErrBusy) {
+func (r *retirement) free(ctx context.Context, wait time.Duration) (bool, error) {
+	err := r.look.Lease.Acquire(ctx, wait)
+	if errors.Is(err, store.Busy) {
 		return false, nil
 	}
 	if err != nil {
@@ -183,9 +184,9 @@ func (r *retiring) free(ctx context.Context, wait time.Duration) (bool, error) {
 
 // gone concludes, from an error that says that the prepared process does not
 // hold the lease, what became of it.
-func (r *retiring) gone(ctx context.Context, why error) error {
+func (r *retirement) gone(ctx context.Context, why error) error {
 	wait := settle
-	if pid := r.look.lease.Holder(); pid != 0 && pid != r.Holder.Identity.PID {
+	if pid := r.look.Lease.Holder(); pid != 0 && pid != r.Holder.Identity.PID {
 		wait = 0 // the lock is in another's name: it is not going to be free
 	}
 	if free, err := r.free(ctx, wait); free || err != nil {
@@ -195,31 +196,31 @@ func (r *retiring) gone(ctx context.Context, why error) error {
 }
 
 // ended concludes once the process has ended.
-func (r *retiring) ended(ctx context.Context) (RetireOutcome, error) {
+func (r *retirement) ended(ctx context.Context) (Outcome, error) {
 	r.proof(ProofExited, "the end of process %d was seen on its pidfd, with the fence shut", r.process.PID())
 	free, err := r.free(context.WithoutCancel(ctx), settle)
 	if err == nil && !free {
-		err = fmt.Errorf("owner %s: %w: process %d has ended, and the lease is still held, by processes %v: they inherited its descriptor; end them", r.Owner, ErrDeadline, r.process.PID(), r.look.lease.Inheritors())
+		err = fmt.Errorf("owner %s: %w: process %d has ended, and the lease is still held, by processes %v: they inherited its descriptor; end them", r.Owner, store.DeadlinePassed, r.process.PID(), r.look.Lease.Inheritors())
 	}
 	return Retired, err
 }
 
 // conclude writes down what became of the process.
-func (r *retiring) conclude(ctx context.Context) error {
+func (r *retirement) conclude(ctx context.Context) error {
 	l := r.look
-	if err := l.lock.Acquire(context.WithoutCancel(ctx), max(l.declared.EffectiveWait(), settle)); err != nil {
+	if err := l.Commit.Acquire(context.WithoutCancel(ctx), max(l.Declared.EffectiveWait(), settle)); err != nil {
 		return r.unwritten(err)
 	}
-	defer l.lock.Release()
-	lease, err := readRecord(l.dir, r.Owner, l.manifest.StateID, r.o.Notice)
+	defer l.Commit.Release()
+	record, err := lease.ReadForChange(l.Store, r.Owner, l.Manifest.StateID, r.o.Notice)
 	if err != nil {
 		return r.unwritten(err)
 	}
-	lease.retire(Retiree{
+	record.Retire(lease.Retiree{
 		Epoch: r.Epoch, Identity: r.Holder.Identity, At: time.Now().UTC(),
 		Outcome: r.result.Outcome.String(), By: r.o.Program,
 	})
-	if _, err := lease.write(l.dir); err != nil {
+	if _, err := record.Write(l.Store); err != nil {
 		return r.unwritten(err)
 	}
 	r.proof(ProofRecorded, "%s says so, durably", store.OwnerRecord(r.Owner))
@@ -227,10 +228,10 @@ func (r *retiring) conclude(ctx context.Context) error {
 	return nil
 }
 
-func (r *retiring) unwritten(err error) error {
+func (r *retirement) unwritten(err error) error {
 	return fmt.Errorf("owner %s: %v is %v, and only the record does not say so: %w", r.Owner, r.Holding, r.result.Outcome, err)
 }
 
-func (r *retiring) proof(code, says string, args ...any) {
+func (r *retirement) proof(code, says string, args ...any) {
 	r.result.Proofs = append(r.result.Proofs, Proof{code, fmt.Sprintf(says, args...)})
 }

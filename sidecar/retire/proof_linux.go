@@ -1,4 +1,4 @@
-package sidecar
+package retire
 
 import (
 	"context"
@@ -25,8 +25,8 @@ const closing = 100 * time.Millisecond
 // the lease. It reports whether the lease became free. Where the record names
 // the process, it is known from then on as well as the record knows it. A
 // record that names nobody does not stop what the kernel can prove alone.
-func (r *retiring) compare(ctx context.Context) (free bool, err error) {
-	recorded := r.lease.holding()
+func (r *retirement) compare(ctx context.Context) (free bool, err error) {
+	recorded := r.lease.Holding()
 	switch {
 	case recorded.Holder.Identity.PID == 0:
 		if free, err := r.free(ctx, closing); free || err != nil {
@@ -35,7 +35,7 @@ func (r *retiring) compare(ctx context.Context) (free bool, err error) {
 		if r.Holder.Identity.PIDFD == 0 {
 			return false, r.other(r.silence())
 		}
-	case !r.is(recorded):
+	case !r.Is(recorded):
 		return false, r.other("the record names " + recorded.String())
 	default:
 		r.Prepared = &Prepared{Dir: r.Dir, Owner: r.Owner, State: r.State, Holding: recorded}
@@ -50,7 +50,7 @@ func (r *retiring) compare(ctx context.Context) (free bool, err error) {
 }
 
 // silence says why the record names nobody.
-func (r *retiring) silence() string {
+func (r *retirement) silence() string {
 	if r.damage != nil {
 		return r.damage.Error()
 	}
@@ -58,11 +58,11 @@ func (r *retiring) silence() string {
 }
 
 // other says who else holds the lease.
-func (r *retiring) other(why string) error {
-	current := r.lease.holding()
-	pid := r.look.lease.Holder()
+func (r *retirement) other(why string) error {
+	current := r.lease.Holding()
+	pid := r.look.Lease.Holder()
 	switch {
-	case pid == 0 && (current.Epoch == 0 || r.is(current)):
+	case pid == 0 && (current.Epoch == 0 || r.Is(current)):
 		return r.unjudged(why + ", and the process that holds the lease cannot be seen from here")
 	case pid != 0 && pid != current.Holder.Identity.PID:
 		current = Holding{Holder: Holder{Identity: process.Identity{PID: pid}}}
@@ -73,20 +73,20 @@ func (r *retiring) other(why string) error {
 		if r.Holder.Identity.Same(current.Holder.Identity) {
 			return r.unjudged(why) // of an epoch that nobody knows
 		}
-	case pid != 0 && r.is(current):
-		return r.unjudged(fmt.Sprintf("%s, and the lock is in the name of process %d and carried by processes %v", why, pid, r.look.lease.Inheritors()))
+	case pid != 0 && r.Is(current):
+		return r.unjudged(fmt.Sprintf("%s, and the lock is in the name of process %d and carried by processes %v", why, pid, r.look.Lease.Inheritors()))
 	}
 	return r.changed(current, why)
 }
 
-func (r *retiring) unjudged(why string) error {
-	err := fmt.Errorf("owner %s: %w: a process holds the lease, and nothing proves that it is %v: %s; nothing was signalled", r.Owner, ErrCannotJudge, r.Holding, why)
+func (r *retirement) unjudged(why string) error {
+	err := fmt.Errorf("owner %s: %w: a process holds the lease, and nothing proves that it is %v: %s; nothing was signalled", r.Owner, store.NotJudged, r.Holding, why)
 	return store.WithRemedy(err, store.By(store.VerbLease, r.Owner))
 }
 
 // pin opens a pidfd. What is proved after that is proved of one process,
 // whatever becomes of its number.
-func (r *retiring) pin() (err error) {
+func (r *retirement) pin() (err error) {
 	if r.process, err = process.Open(r.Holder.Identity.PID); err != nil {
 		return err
 	}
@@ -96,9 +96,9 @@ func (r *retiring) pin() (err error) {
 }
 
 // prove proves that the pinned process is the prepared one, may be signalled
-// and holds the lease. An error that wraps ErrGone says that the prepared
+// and holds the lease. An error that wraps store.ProcessGone says that the prepared
 // process has ended.
-func (r *retiring) prove() error {
+func (r *retirement) prove() error {
 	id, err := r.process.Identity()
 	if err != nil {
 		return err
@@ -107,7 +107,7 @@ func (r *retiring) prove() error {
 	known := agreement(prepared, id)
 	switch {
 	case !prepared.Same(id):
-		return fmt.Errorf("process %d: %w: its number was used again, by another process", prepared.PID, ErrGone)
+		return fmt.Errorf("process %d: %w: its number was used again, by another process", prepared.PID, store.ProcessGone)
 	case known == "":
 		return r.unjudged("neither its start time nor its pidfd can be compared")
 	}
@@ -116,9 +116,9 @@ func (r *retiring) prove() error {
 	if err := r.permitted(); err != nil {
 		return err
 	}
-	holds, err := r.look.lease.HeldBy(r.process)
+	holds, err := r.look.Lease.HeldBy(r.process)
 	switch {
-	case errors.Is(err, ErrGone):
+	case errors.Is(err, store.ProcessGone):
 		return err
 	case err != nil:
 		return r.unjudged(err.Error())
@@ -146,10 +146,10 @@ func agreement(a, b process.Identity) string {
 }
 
 // permitted refuses the processes that no record may ever get signalled.
-func (r *retiring) permitted() error {
+func (r *retirement) permitted() error {
 	pid := r.process.PID()
 	refuse := func(what string) error {
-		return fmt.Errorf("owner %s: process %d is %s: %w; stop it by hand if you must", r.Owner, pid, what, ErrProtected)
+		return fmt.Errorf("owner %s: process %d is %s: %w; stop it by hand if you must", r.Owner, pid, what, store.Protected)
 	}
 	switch {
 	case pid == 1:
@@ -160,7 +160,7 @@ func (r *retiring) permitted() error {
 		return refuse("an ancestor of the caller, as far as its line of parents can be seen")
 	}
 	ruid, euid, err := r.process.Users()
-	if errors.Is(err, ErrGone) {
+	if errors.Is(err, store.ProcessGone) {
 		return err
 	}
 	if me := os.Geteuid(); err != nil || ruid != me || euid != me {
@@ -170,7 +170,7 @@ func (r *retiring) permitted() error {
 }
 
 // terminate asks exactly the proved process to end, and waits for it.
-func (r *retiring) terminate(ctx context.Context) error {
+func (r *retirement) terminate(ctx context.Context) error {
 	if err := r.signal(unix.SIGTERM, ProofSignalled); err != nil {
 		return err
 	}
@@ -178,7 +178,7 @@ func (r *retiring) terminate(ctx context.Context) error {
 	return r.await(ctx, nil)
 }
 
-func (r *retiring) signal(s unix.Signal, code string) error {
+func (r *retirement) signal(s unix.Signal, code string) error {
 	if err := r.process.Signal(s); err != nil {
 		return err
 	}
@@ -193,10 +193,10 @@ const dying = 5 * time.Second
 
 // await waits for the end of the process, which was asked to end, and kills it
 // if that was allowed. stopErr is what became of a stop command.
-func (r *retiring) await(ctx context.Context, stopErr error) error {
+func (r *retirement) await(ctx context.Context, stopErr error) error {
 	ended, err := r.process.Wait(ctx, r.o.Grace)
 	if err == nil && !ended && r.o.Kill && ctx.Err() == nil {
-		if err := r.signal(unix.SIGKILL, ProofKilled); err != nil && !errors.Is(err, ErrGone) {
+		if err := r.signal(unix.SIGKILL, ProofKilled); err != nil && !errors.Is(err, store.ProcessGone) {
 			return err
 		}
 		ended, err = r.process.Wait(ctx, max(r.o.Grace, dying))
@@ -204,7 +204,7 @@ func (r *retiring) await(ctx context.Context, stopErr error) error {
 	if ended || err != nil {
 		return err
 	}
-	late := fmt.Errorf("owner %s: %w: process %d did not end within %v", r.Owner, ErrDeadline, r.process.PID(), r.o.Grace)
+	late := fmt.Errorf("owner %s: %w: process %d did not end within %v", r.Owner, store.DeadlinePassed, r.process.PID(), r.o.Grace)
 	if how := process.Condition(r.process.PID()); how != "" {
 		late = fmt.Errorf("%w: it %s", late, how)
 	}

@@ -1,16 +1,21 @@
-package sidecar
+// Package retire ends exactly the process that holds the lease of an exclusive
+// owner, and no other. It cannot prove which process a service manager's stop
+// command ends: see [Prepared.RunWith].
+package retire
 
 import (
 	"errors"
 	"fmt"
 	"time"
 
+	"github.com/freehold-dev/freehold/sidecar/internal/lease"
 	"github.com/freehold-dev/freehold/sidecar/internal/process"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // Prepared is a process that is to be retired: the one that held a lease when
 // [Prepare] looked. It holds nothing open, and may be stored as JSON and used
-// later or by another process: [Prepared.Retire] trusts none of it.
+// later or by another process: [Prepared.Run] trusts none of it.
 type Prepared struct {
 	Dir   string `json:"dir"`
 	Owner string `json:"owner"`
@@ -19,58 +24,28 @@ type Prepared struct {
 	Holding
 }
 
-// A Holding is a process and the epoch that it began with a lease. Of the
-// process, what is zero is not known, and fits any; the process id is always
-// known. An epoch of zero is not known.
-type Holding struct {
-	Epoch  uint64 `json:"epoch,omitzero"`
-	Holder Holder `json:"holder"`
-}
-
-// String returns "process PID of epoch EPOCH".
-func (h Holding) String() string {
-	if h.Epoch == 0 {
-		return fmt.Sprintf("process %d", h.Holder.Identity.PID)
-	}
-	return fmt.Sprintf("process %d of epoch %d", h.Holder.Identity.PID, h.Epoch)
-}
-
 // Prepare reads which process holds the lease of an exclusive owner. It
-// returns an error that wraps [ErrNoLease] if the owner is shared, [ErrNoHolder]
-// if nobody is recorded, and [ErrLeaseRecord] if the record is damaged.
+// returns an error that wraps [store.NoLease] if the owner is shared, [store.NoHolder]
+// if nobody is recorded, and [lease.ErrRecord] if the record is damaged.
 func Prepare(dir, owner string) (*Prepared, error) {
-	l, err := lookUp(dir, owner)
+	l, err := lease.OpenLocks(dir, owner)
 	if err != nil {
 		return nil, err
 	}
-	defer l.close()
-	lease, err := readLease(l.dir, owner, l.manifest.StateID)
+	defer l.Close()
+	record, err := lease.Read(l.Store, owner, l.Manifest.StateID)
 	if err != nil {
 		return nil, fmt.Errorf("owner %s: nobody can be retired by name: %w; name its epoch and its process id", owner, err)
 	}
-	if lease == nil || lease.Holder == nil {
-		return nil, fmt.Errorf("owner %s: %w: no process is recorded as holding its lease: nothing to do", owner, ErrNoHolder)
+	if record == nil || record.Holder == nil {
+		return nil, fmt.Errorf("owner %s: %w: no process is recorded as holding its lease: nothing to do", owner, store.NoHolder)
 	}
-	return &Prepared{Dir: l.dir.Path(), Owner: owner, State: l.manifest.StateID, Holding: lease.holding()}, nil
+	return &Prepared{Dir: l.Store.Path(), Owner: owner, State: l.Manifest.StateID, Holding: record.Holding()}, nil
 }
 
-// holding returns what l says of the holder; the zero Holding if it says
-// nothing.
-func (l *Lease) holding() Holding {
-	if l == nil || l.Holder == nil {
-		return Holding{}
-	}
-	return Holding{l.Epoch, *l.Holder}
-}
-
-// is reports whether both can be the same process in the same epoch.
-func (h Holding) is(other Holding) bool {
-	return h.Holder.Identity.Same(other.Holder.Identity) && (h.Epoch == 0 || h.Epoch == other.Epoch)
-}
-
-// RetireOptions of a retirement. The zero value, and a nil pointer, are ready
+// Options of a retirement. The zero value, and a nil pointer, are ready
 // to use.
-type RetireOptions struct {
+type Options struct {
 	// Grace is how long the process may take to end once it was asked to,
 	// and again, but five seconds at least, once it was killed. If zero, ten
 	// seconds.
@@ -87,19 +62,19 @@ type RetireOptions struct {
 
 // A Retirement is what became of a retirement.
 type Retirement struct {
-	Outcome RetireOutcome `json:"outcome"`
+	Outcome Outcome `json:"outcome"`
 	// Proofs lists what was established, in order, also when an error ended
 	// it.
 	Proofs []Proof `json:"proofs"`
 }
 
-// A RetireOutcome says how a retirement that did not fail ended.
-type RetireOutcome int
+// A Outcome says how a retirement that did not fail ended.
+type Outcome int
 
 // The outcomes of a retirement.
 const (
 	// NotRetired is the zero outcome, of a retirement that failed.
-	NotRetired RetireOutcome = iota
+	NotRetired Outcome = iota
 	// Retired: the prepared process was asked to end and ended, while
 	// nobody could take its place.
 	Retired
@@ -109,7 +84,7 @@ const (
 )
 
 // String returns the outcome as a word.
-func (o RetireOutcome) String() string {
+func (o Outcome) String() string {
 	switch o {
 	case Retired:
 		return "retired"
@@ -120,7 +95,7 @@ func (o RetireOutcome) String() string {
 }
 
 // MarshalText implements [encoding.TextMarshaler].
-func (o RetireOutcome) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
+func (o Outcome) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
 
 // A Proof is one thing that a retirement established. Codes are stable.
 type Proof struct {
@@ -145,8 +120,14 @@ const (
 	ProofRecorded   = "retirement_written" // the record says so, durably
 )
 
+// A Holding is a process and the epoch that it began with a lease.
+type Holding = lease.Holding
+
+// A Holder is a process that holds a lease, in its own words.
+type Holder = lease.Holder
+
 // An IdentityChangedError says that another process than the prepared one
-// holds the lease. It wraps [ErrIdentityChanged]. Nothing was signalled.
+// holds the lease. It wraps [store.IdentityChanged]. Nothing was signalled.
 type IdentityChangedError struct {
 	Owner string
 	// Prepared is the process that was to be retired.
@@ -163,11 +144,11 @@ func (e *IdentityChangedError) Error() string {
 	if e.Current.Holder.Identity.PID != 0 {
 		current = fmt.Sprintf(", and %v holds the lease", e.Current)
 	}
-	return fmt.Sprintf("owner %s: %v: %v was to be retired%s: %s; nothing was signalled; prepare again", e.Owner, ErrIdentityChanged, e.Prepared, current, e.Why)
+	return fmt.Sprintf("owner %s: %v: %v was to be retired%s: %s; nothing was signalled; prepare again", e.Owner, store.IdentityChanged, e.Prepared, current, e.Why)
 }
 
-// Unwrap returns [ErrIdentityChanged].
-func (e *IdentityChangedError) Unwrap() error { return ErrIdentityChanged }
+// Unwrap returns [store.IdentityChanged].
+func (e *IdentityChangedError) Unwrap() error { return store.IdentityChanged }
 
 func (p *Prepared) changed(current Holding, why string) error {
 	return &IdentityChangedError{Owner: p.Owner, Prepared: p.Holding, Current: current, Why: why}

@@ -1,4 +1,4 @@
-package sidecar
+package retire
 
 import (
 	"context"
@@ -21,20 +21,20 @@ import (
 // its descriptors is the fence.
 const FenceVariable = "FREEHOLD_FENCE_FD"
 
-// RetireWith is [Prepared.Retire] with the caller's command in the place of the
+// RunWith is [Prepared.Run] with the caller's command in the place of the
 // signal: one that stops the process, as a supervisor's `stop` does, never one
 // that restarts it. The command must not have been started. It runs in a
 // process group of its own and inherits the fence, whose descriptor
 // [FenceVariable] tells: the fence stays shut until the command is over, even
-// if the caller is killed, and opens when RetireWith returns. The command may
+// if the caller is killed, and opens when RunWith returns. The command may
 // take o.Grace, and after it the process has o.Grace to end. If either takes
 // longer, or ctx ends, the command's process group is killed, with all that the
 // command has left running there.
 //
-// RetireWith proves which process holds the lease before the command runs. It
+// RunWith proves which process holds the lease before the command runs. It
 // cannot prove whom the command stops: a command that stops by name may hit a
 // successor that waits at the fence.
-func (p *Prepared) RetireWith(ctx context.Context, stop *exec.Cmd, o *RetireOptions) (Retirement, error) {
+func (p *Prepared) RunWith(ctx context.Context, stop *exec.Cmd, o *Options) (Retirement, error) {
 	r := newRetiring(p, o)
 	return r.run(ctx, func(ctx context.Context) (err error) {
 		c, err := r.command(stop)
@@ -64,8 +64,8 @@ type command struct {
 }
 
 // command starts the stop command.
-func (r *retiring) command(cmd *exec.Cmd) (*command, error) {
-	cmd.ExtraFiles = append(slices.Clone(cmd.ExtraFiles), r.look.fence.File())
+func (r *retirement) command(cmd *exec.Cmd) (*command, error) {
+	cmd.ExtraFiles = append(slices.Clone(cmd.ExtraFiles), r.look.Fence.File())
 	const stderr = 2
 	cmd.Env = append(cmd.Environ(), fmt.Sprintf("%s=%d", FenceVariable, stderr+len(cmd.ExtraFiles)))
 	attr := syscall.SysProcAttr{}

@@ -1,0 +1,102 @@
+package lease
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar/store"
+)
+
+// Locks are the locks of an exclusive owner and their directory, opened by a
+// process that need not be the owner's live one.
+type Locks struct {
+	Store                *store.Store
+	Manifest             *schema.Manifest
+	Owner                string
+	Declared             schema.Owner
+	Fence, Lease, Commit *store.Lock
+}
+
+// OpenLocks opens the locks of owner in the state directory dir. OpenLocks returns
+// an error that wraps [store.NoLease] if the owner is shared. The caller closes the
+// locks.
+func OpenLocks(dir, owner string) (_ *Locks, err error) {
+	l := &Locks{Owner: owner}
+	if l.Store, err = store.Open(dir); err != nil {
+		return nil, err
+	}
+	if err := l.open(); err != nil {
+		l.Close()
+		return nil, err
+	}
+	return l, nil
+}
+
+func (l *Locks) open() (err error) {
+	if l.Manifest, err = Enter(context.Background(), l.Store, nil, l.Owner, 0); err != nil {
+		return err
+	}
+	declared, ok := l.Manifest.Declaration.Owners[l.Owner]
+	if !ok {
+		return Undeclared(l.Store, l.Manifest, l.Owner)
+	}
+	if l.Declared = declared; declared.EffectiveMode() != schema.Exclusive {
+		return fmt.Errorf("%s: %w: owner %s is shared, and only exclusive owners have one; declare it exclusive", l.Store.Path(), store.NoLease, l.Owner)
+	}
+	for name, lock := range map[string]**store.Lock{
+		store.OwnerFence(l.Owner): &l.Fence, store.OwnerLease(l.Owner): &l.Lease, store.OwnerLock(l.Owner): &l.Commit,
+	} {
+		if *lock, err = l.Store.OpenLock(name, l.Manifest.Locks[name]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Close lets go all locks, the fence last.
+func (l *Locks) Close() {
+	for _, lock := range []*store.Lock{l.Commit, l.Lease, l.Fence} {
+		if lock != nil {
+			lock.Close()
+		}
+	}
+	l.Store.Close()
+}
+
+// Undeclared returns the error of an owner that the state does not have.
+func Undeclared(dir *store.Store, m *schema.Manifest, owner string) error {
+	return fmt.Errorf("%s: %w: state %s has no owner %q; its owners are %s", dir.Path(), store.NotOwner, m.Declaration.State, owner, strings.Join(m.Declaration.OwnerNames(), ", "))
+}
+
+// Enter returns the manifest under which a program that was built from d, or
+// with a nil d any program, works in the directory. If that is an instance,
+// nobody removes it from then on until the directory is closed. For somebody
+// who is about to, and for whoever upgrades the manifest, Enter waits as long as
+// owner's commits wait for another.
+func Enter(ctx context.Context, dir *store.Store, d *schema.Declaration, owner string, wait time.Duration) (*schema.Manifest, error) {
+	known := d
+	if d == nil {
+		m, err := dir.Manifest()
+		if err != nil || m.Instance == "" && m.Pending == nil {
+			return m, err
+		}
+		known = &m.Declaration
+	}
+	if wait == 0 {
+		wait = known.Owners[owner].EffectiveWait()
+	}
+	ctx, cancel := context.WithTimeout(ctx, max(wait, 0))
+	defer cancel()
+	if known.Instanced() {
+		if err := dir.LockShared(ctx, wait); err != nil {
+			return nil, err
+		}
+	}
+	if d != nil {
+		return dir.Upgrade(ctx, d)
+	}
+	return dir.Settled(ctx)
+}

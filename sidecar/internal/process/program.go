@@ -1,0 +1,21 @@
+package process
+
+import (
+	"os"
+	"path/filepath"
+	"unicode/utf8"
+)
+
+// ProgramName returns the name for provenance: the base name of the executable
+// unless the caller gave one, cut to what fits a table.
+func ProgramName(name string) string {
+	if name == "" && len(os.Args) > 0 {
+		name = filepath.Base(os.Args[0])
+	}
+	const most = 64
+	for len(name) > most || !utf8.ValidString(name) {
+		_, size := utf8.DecodeLastRuneInString(name)
+		name = name[:len(name)-size]
+	}
+	return name
+}
