@@ -88,7 +88,7 @@
 // none. Each lease begins an epoch, larger than all before, and a commit of an
 // earlier epoch gets [ErrFenced] and changes nothing.
 //
-// [Prepare] and [Prepared.Retire] end exactly the process that held the lease,
+// Package retire ends exactly the process that held the lease,
 // and never its successor: Retire keeps the fence shut, which whoever takes the
 // lease has to pass. [LeaseStatus] says who holds one.
 package sidecar

@@ -109,7 +109,7 @@ type Writer struct {
 // until Close or until it ends, and begins an epoch. If another process holds
 // the lease, alive or stopped, Open returns an error that wraps [ErrBusy] and
 // names it, at once or after o.LeaseWait. While somebody keeps the fence shut,
-// as [Prepared.Retire] does, Open waits as long as ctx allows, so that a
+// as a retirement does, Open waits as long as ctx allows, so that a
 // supervisor does not run out of restarts.
 //
 // It returns an error that wraps [ErrNoState] if dir is no state directory,

@@ -5,7 +5,7 @@
  * has nothing to do with any of it. Process ids are used again as soon as they
  * are free. A retirer prepares whom the record names, and later retires that
  * identity; killed on the way, it is run again for the same one. Retire signals
- * through a pidfd. RetireWith runs a command that stops the service by its name
+ * through a pidfd. RunWith runs a command that stops the service by its name
  * and inherits the shut fence.
  *
  * An identity is a number that is never used again. Who has exited remains, as a
@@ -234,7 +234,7 @@ again:	if
 			hit = IN(running, fd);
 			asked = asked | (BIT(fd) & running) }
 		:: user[id] != fd -> goto gone          /* ESRCH */
-		:: atomic { COMMANDS ->                 /* RetireWith */
+		:: atomic { COMMANDS ->                 /* RunWith */
 			commanded = true;
 			command[r] = true;
 #ifndef MUTANT_COMMAND_WITHOUT_FENCE
