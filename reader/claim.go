@@ -1,124 +1,44 @@
 package reader
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 
 	"github.com/freehold-dev/freehold/schema"
-	"github.com/freehold-dev/freehold/sidecar"
-	"github.com/freehold-dev/freehold/sidecar/document"
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
-// A claimSource is the file of one once field as it was read last.
-type claimSource struct {
-	onceField
-	content
-	read *claim // what was found, decoded; nil until a view wants it
-}
-
-// A claim is what the file of a once field was found to be. It is immutable and
-// shared by all views of it.
+// A claim is one once field in a view. It is immutable, and shared by all views
+// between two changes of the field.
 type claim struct {
-	status Status
-	err    error  // what is wrong and what to do, unless it is OK or Missing
-	value  []byte // when it was claimed, as JSON; nil unless it is OK
-	from   Provenance
-	mark   []byte // tells what was found from everything else, for snapshotID
+	once  *store.Once
+	value []byte // the time of the claim as JSON; nil unless there is one
+	from  Provenance
+	mark  []byte // tells this claim from every other, for snapshotID
 }
 
-func (s *claimSource) collect() (moved bool) {
-	if moved = s.content.collect(); moved {
-		s.read = nil
+func newClaim(once *store.Once, text []byte) *claim {
+	c := &claim{once: once, from: Provenance{Owner: once.Owner, File: once.Path, Status: statusOf(once.Status)}}
+	if once.Status == store.OK {
+		c.value, _ = schema.Time{}.Append(nil, once.At) // a decoded time is one of the format
+		c.from.Claim, c.from.ChangedAt = once.ID, once.At
+		c.from.Program, c.from.PID = once.Writer.Program, once.Writer.Identity.PID
 	}
-	return moved
+	c.mark = c.appendMark(nil, text)
+	return c
 }
 
-// found returns what the file is.
-func (s *claimSource) found(stateID string) *claim {
-	if s.read == nil {
-		s.read = s.judge(stateID)
-		s.read.from.Owner, s.read.from.File, s.read.from.Status = s.owner, s.path, s.read.status
-		s.read.mark = s.appendMark(nil, s.read)
-	}
-	return s.read
+// A claimSource reads one once field again and again.
+type claimSource struct {
+	*store.OnceSource
+	last *claim
 }
 
-func (s *claimSource) judge(stateID string) *claim {
-	switch {
-	case s.unborn, errors.Is(s.err, fs.ErrNotExist):
-		return &claim{status: Missing}
-	case errors.Is(s.err, store.Lost), errors.Is(s.err, store.Unsafe): // which say what to do about the directory
-		return &claim{status: Unreadable, err: fmt.Errorf("%w: %w", sidecar.ErrUnreadable, s.err)}
-	case errors.Is(s.err, store.ErrTooLarge):
-		return &claim{status: Invalid, err: fmt.Errorf("%w: %w: %s", sidecar.ErrInvalid, s.err, stands)}
-	case errors.Is(s.err, fs.ErrPermission):
-		return &claim{status: Unreadable, err: fmt.Errorf("%w: %w: %s", sidecar.ErrUnreadable, s.err, unread)}
-	case s.err != nil: // it names the file
-		return &claim{status: Unreadable, err: fmt.Errorf("%w: %w: %s", sidecar.ErrUnreadable, s.err, stands)}
+// claim returns the field as it was read last.
+func (s *claimSource) claim() *claim {
+	if once := s.Once(); s.last == nil || s.last.once != once {
+		s.last = newClaim(once, s.Text())
 	}
-	doc, err := document.DecodeClaim(s.text)
-	if err == nil {
-		err = doc.Belongs(s.owner, s.field, stateID)
-	}
-	var value []byte
-	if err == nil {
-		value, err = schema.Time{}.Append(nil, doc.At)
-	}
-	if err != nil {
-		status := Invalid
-		if errors.Is(err, sidecar.ErrForeign) {
-			status = Foreign
-		}
-		return &claim{status: status, err: fmt.Errorf("%s: %w: %s", s.path, err, stands)}
-	}
-	return &claim{status: OK, value: value, from: Provenance{
-		Claim: doc.Nonce, ChangedAt: doc.At, Program: doc.Writer.Program, PID: doc.Writer.Identity.PID,
-	}}
-}
-
-// stands is what to do about a file that is no claim, and unread about one that
-// may well be one.
-const (
-	stands = "it counts as claimed, by nobody knows whom; look at it, and remove it by hand if the field is to be claimed anew"
-	unread = "it counts as claimed, by nobody knows whom; see to it that this user may read it"
-)
-
-// appendMark appends a line about the claim, unless nobody made it.
-func (s *claimSource) appendMark(dst []byte, c *claim) []byte {
-	if c.status == Missing {
-		return dst
-	}
-	dst = append(append(append(append(dst, '\n'), s.owner...), '/'), s.field...)
-	dst = append(append(append(dst, ' '), c.status...), ' ')
-	switch c.status {
-	case OK:
-		return append(dst, c.from.Claim...)
-	case Unreadable:
-		return dst
-	}
-	return appendSum(dst, s.text)
-}
-
-// followClaims returns the sources of the once fields that d declares, keeping
-// what old ones have read.
-func followClaims(old []*claimSource, dir *store.Store, d *declared) []*claimSource {
-	known := map[onceField]*claimSource{}
-	for _, s := range old {
-		known[s.onceField] = s
-	}
-	sources := make([]*claimSource, len(d.once))
-	for i, f := range d.once {
-		if s, ok := known[f]; ok {
-			s.read = nil
-			sources[i] = s
-			continue
-		}
-		file := dir.Claim(f.owner, f.field, f.inode)
-		sources[i] = &claimSource{onceField: f, content: content{file: file, path: file.Path()}}
-	}
-	return sources
+	return s.last
 }
 
 func (e Entry) isOnce() bool {
@@ -126,19 +46,19 @@ func (e Entry) isOnce() bool {
 	return err == nil && p.field.EffectiveKind() == schema.Once
 }
 
-// claim returns what the file of a once field was found to be.
+// claim returns the claim of a once field.
 func (e Entry) claim() *claim { return e.view.claims[e.view.declared.fields[e.name].claim] }
 
-func (c *claim) provenance() (Provenance, bool) { return c.from, c.status == OK }
+func (c *claim) provenance() (Provenance, bool) { return c.from, c.from.Status == OK }
 
-// stored returns the value of the once field that where names, or why there is
-// none.
+// stored returns the value of the once field that where names, or the reason
+// why there is none.
 func (c *claim) stored(where string) ([]byte, error) {
-	switch c.status {
+	switch c.from.Status {
 	case OK:
 		return c.value, nil
 	case Missing:
-		return nil, fmt.Errorf("%s: %w: nobody has claimed it", where, ErrUnset)
+		return nil, fmt.Errorf("%s: %w: not claimed", where, ErrUnset)
 	}
-	return nil, fmt.Errorf("%s: %w", where, c.err)
+	return nil, fmt.Errorf("%s: %w", where, c.once.Err)
 }

@@ -4,30 +4,24 @@ import (
 	"slices"
 
 	"github.com/freehold-dev/freehold/schema"
-	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
-// declared is what a manifest says, in the form in which views use it. It is
-// immutable.
+// declared is a manifest in the form in which views use it. It is immutable.
 type declared struct {
-	stateID     string
-	removed     []string        // by upgrades
-	made        map[string]bool // the owners that the manifest says defer
-	declaration *schema.Declaration
-	pending     *schema.Pending // an upgrade under way; nil if there is none
-	owners      []string        // sorted
-	order       []int           // in which they are read: dependents before what they depend on
+	manifest    *schema.Manifest    // with all that the program declares
+	declaration *schema.Declaration // of manifest
+	defers      map[string]bool     // the owners that defer by the state's own manifest
+	owners      []string            // sorted
+	order       []int               // in which they are read: dependents before what they depend on
 	fields      map[string]place
 	once        []onceField
-	upgraded    map[int]sidecar.Version // by index, what an upgrade has written of an owner
+	upgraded    map[int]store.Version // by index, what an upgrade has written of an owner
 }
 
 // A onceField is a field whose value is a file of its own.
 type onceField struct {
 	owner, field string
-	inode        uint64 // of the directory in which the owner's are
-	unborn       bool   // the state has no such directory yet, as its manifest says
 }
 
 // A place says where a field is: whose, as what, in the sidecar or, if it is a
@@ -42,17 +36,17 @@ type place struct {
 }
 
 func declare(m *schema.Manifest, built *schema.Declaration) (*declared, error) {
-	d := &declared{stateID: m.StateID, removed: m.Removed, declaration: &m.Declaration, pending: m.Pending, fields: map[string]place{}}
+	all := *m
+	d := &declared{manifest: &all, declaration: &all.Declaration, defers: map[string]bool{}, fields: map[string]place{}, upgraded: map[int]store.Version{}}
 	if built != nil {
 		merged, _, err := m.Merge(built)
 		if err != nil {
 			return nil, err
 		}
-		d.declaration = merged
+		all.Declaration = *merged
 	}
-	d.made, d.upgraded = map[string]bool{}, map[int]sidecar.Version{}
 	for name, o := range m.Declaration.Owners {
-		d.made[name] = o.Defers()
+		d.defers[name] = o.Defers()
 	}
 	d.owners = d.declaration.OwnerNames()
 	for i, owner := range d.owners {
@@ -62,7 +56,7 @@ func declare(m *schema.Manifest, built *schema.Declaration) (*declared, error) {
 		for _, name := range d.declaration.Owners[owner].FieldNames() {
 			p := d.place(i, name)
 			if p.field.EffectiveKind() == schema.Once {
-				p.claim, d.once = len(d.once), append(d.once, onceField{owner, name, m.Claims[owner], !m.Declaration.Owners[owner].Claims()})
+				p.claim, d.once = len(d.once), append(d.once, onceField{owner, name})
 			}
 			d.fields[name] = p
 		}
@@ -71,23 +65,10 @@ func declare(m *schema.Manifest, built *schema.Declaration) (*declared, error) {
 	return d, nil
 }
 
-// manifest returns what a writer would go by that knows all of it.
-func (d *declared) manifest() *schema.Manifest {
-	return &schema.Manifest{StateID: d.stateID, Declaration: *d.declaration, Removed: d.removed}
-}
-
-// attached reports whether owner has members of a map whose keys another decides.
-func (d *declared) attached(owner string) bool {
-	return slices.ContainsFunc(d.declaration.Owners[owner].FieldNames(), func(field string) bool {
-		keeper, _ := d.declaration.OwnerOf(field)
-		return keeper != owner
-	})
-}
-
 // arrange puts the owners in the order in which they are read: dependents
 // before what they depend on, so that whatever one of them has observed is in
 // the view, or something later; and who has members of a map before who decides
-// its keys. Declarations have no circles of the former. Two owners that decide
+// its keys. Dependencies form no cycle. Two owners that decide
 // each other's keys have no order by the latter: a view that is not atomic may
 // then show the older keys of one.
 func (d *declared) arrange() {

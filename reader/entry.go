@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/schema"
-	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/store"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -29,9 +29,9 @@ const (
 // Raw returns the field's JSON as it is stored; of a map, the members of all
 // its owners, joined by key. It returns an error that wraps [ErrUnset] if the
 // field is not set, [ErrUnknownField] if no owner declares it,
-// sidecar.ErrInvalid, sidecar.ErrForeign, sidecar.ErrRegressed or
-// sidecar.ErrUnreadable if the sidecar of an owner is that, and
-// sidecar.ErrInvalid, naming the field, if the value is not of the declared
+// store.Invalid, store.Foreign, store.Regressed or
+// store.Unreadable if the sidecar of an owner is that, and
+// store.Invalid, naming the field, if the value is not of the declared
 // type.
 func (e Entry) Raw() (jsontext.Value, error) {
 	raw, err := e.stored()
@@ -57,18 +57,16 @@ func (e Entry) Provenance() (Provenance, bool) {
 	if p.EffectiveKind() == schema.Once {
 		return e.claim().provenance()
 	}
-	return o.provenance(e.name)
+	return e.provenance(o)
 }
 
-func (o *owner) provenance(field string) (Provenance, bool) {
+// provenance returns the last change of o's part of the field.
+func (e Entry) provenance(o *owner) (Provenance, bool) {
 	p := Provenance{Owner: o.Name, File: o.File, Status: o.Status}
-	if o.doc == nil {
-		return p, false
-	}
-	_, by, _ := o.doc.Field(field)
+	_, by, _ := o.stored.Field(e.name)
 	p.Version, p.ChangedAt, p.Program, p.PID = by.Version, by.At, by.Program, by.PID
-	if observed := o.doc.Observed(field); observed != nil {
-		p.Observed = sidecar.SeenOf(o.doc.State, observed)
+	if observed := o.stored.Observed(e.name); observed != nil {
+		p.Observed = store.SeenOf(e.view.StateID(), observed)
 	}
 	return p, !by.Version.IsZero()
 }
@@ -148,14 +146,12 @@ func (e Entry) own(o *owner) ([]byte, error) {
 	if o.Err != nil {
 		return nil, fmt.Errorf("%s: %w", e.where(), o.Err)
 	}
-	if o.doc == nil {
-		return nil, fmt.Errorf("%s: %w: owner %s has written nothing yet", e.where(), ErrUnset, o.Name)
+	if raw := o.stored.Value(e.name); raw != nil {
+		return raw, nil
 	}
-	raw, by, written := o.doc.Field(e.name)
+	_, by, written := o.stored.Field(e.name)
 	spec, _, _ := e.find()
 	switch {
-	case raw != nil:
-		return raw, nil
 	case spec.EffectiveKind() == schema.Event:
 		return nil, fmt.Errorf("%s: %w: the event was never done", e.where(), ErrUnset)
 	case written:
@@ -189,5 +185,5 @@ func (e Entry) misfit(o *owner, err error) error {
 			advice = fmt.Sprintf("write it anew, or clear it with `freehold clear %s %s`", o.Name, e.name)
 		}
 	}
-	return fmt.Errorf("%s: %s: %w: %w: it was written under another declaration; %s", o.File, e.where(), sidecar.ErrInvalid, err, advice)
+	return fmt.Errorf("%s: %s: %w: %w: it was written under another declaration; %s", o.File, e.where(), store.Invalid, err, advice)
 }

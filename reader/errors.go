@@ -2,8 +2,8 @@ package reader
 
 import "errors"
 
-// A field's error wraps one of the first two, or sidecar.ErrInvalid,
-// sidecar.ErrForeign, sidecar.ErrRegressed or sidecar.ErrUnreadable if the
+// A field's error wraps one of the first two, or store.Invalid,
+// store.Foreign, store.Regressed or store.Unreadable if the
 // owner's sidecar cannot be used.
 var (
 	// ErrUnset is returned for a field that its owner never wrote, or

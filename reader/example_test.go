@@ -54,5 +54,5 @@ func Example() {
 	fmt.Println(errors.Is(err, reader.ErrUnset), err)
 	// Output:
 	// 12 <nil> cost stop-hook
-	// true field cleared: unset: owner reset has written nothing yet
+	// true field cleared: unset: owner reset has not written it
 }

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/schema"
-	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // Provenance says where a field comes from: who wrote or cleared it last.
@@ -17,8 +17,8 @@ type Provenance struct {
 	File string
 	// Version of the commit that changed the field last. If that was a patch
 	// which is still deferred, it has the patch's id and nothing else; see
-	// [sidecar.Version.IsPending]. A claim is no commit and has none.
-	Version sidecar.Version
+	// [store.Version.IsPending]. A claim is no commit and has none.
+	Version store.Version
 	// Claim is the id of a once field's claim; else empty.
 	Claim string
 	// ChangedAt is when that commit or claim was made, by its writer's clock.
@@ -32,7 +32,7 @@ type Provenance struct {
 	// Observed is, of a field that depends on others, what its writer had
 	// seen of them before the value was produced. It is zero if the writer
 	// did not say.
-	Observed sidecar.Seen
+	Observed store.Seen
 }
 
 // A Field is one field of a view and the type that the program knows it to

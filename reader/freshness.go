@@ -4,8 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/freehold-dev/freehold/sidecar"
-	"github.com/freehold-dev/freehold/sidecar/document"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // A Verdict says whether a value was computed from the newest of what it depends
@@ -83,7 +82,7 @@ func (e Entry) Freshness() Freshness {
 	switch {
 	case o.Err != nil:
 		return Freshness{Unknown, ReasonUnreadable, "", fmt.Sprintf("%s cannot be had: its owner's sidecar is %s", e.name, o.Status)}
-	case o.doc == nil || o.doc.Value(e.name) == nil:
+	case o.stored.Value(e.name) == nil:
 		return Freshness{Unknown, ReasonUnset, "", e.name + " is unset"}
 	}
 	result := Freshness{Fresh, ReasonCurrent, "", "all that " + e.name + " depends on is as its writer had seen it"}
@@ -112,10 +111,10 @@ func (e Entry) Dependencies() []Freshness {
 		return nil
 	}
 	o := e.view.owners[p.owner]
-	if o.Err != nil || o.doc == nil || o.doc.Value(e.name) == nil {
+	if o.Err != nil || o.stored.Value(e.name) == nil {
 		return nil
 	}
-	observed := o.doc.Observed(e.name)
+	observed := o.stored.Observed(e.name)
 	var each []Freshness
 	for _, of := range p.field.DependsOn {
 		seen, known := observed[of]
@@ -131,7 +130,7 @@ func (e Entry) Dependencies() []Freshness {
 // could not be folded may be put before the last one of a field, which keeps its
 // version and gets another value. So pending patches is newer than whatever was
 // seen, and what was seen then is older than every commit.
-func (e Entry) against(of string, seen sidecar.Version, known bool) Freshness {
+func (e Entry) against(of string, seen store.Version, known bool) Freshness {
 	_, o, err := e.view.Field(of).find()
 	if err != nil || o.Err != nil {
 		status := Status("undeclared")
@@ -140,13 +139,8 @@ func (e Entry) against(of string, seen sidecar.Version, known bool) Freshness {
 		}
 		return Freshness{Unknown, ReasonDependencyUnreadable, of, fmt.Sprintf("%s depends on %s, which cannot be had: its owner's sidecar is %s", e.name, of, status)}
 	}
-	var by document.Provenance
-	var open []document.Opening
-	if o.doc != nil {
-		_, by, _ = o.doc.Field(of)
-		open = o.doc.Open(of)
-	}
-	held := by.Version
+	_, by, _ := o.stored.Field(of)
+	held, open := by.Version, o.stored.Open(of)
 	switch {
 	case known && held.IsPending():
 		return Freshness{Stale, ReasonOvertaken, of, fmt.Sprintf("%s changed in patch %s, at %s, by %s, process %d, which is deferred and in no commit yet; the writer of %s had seen %s", of, held.Nonce, by.At.Format(time.RFC3339Nano), by.Program, by.PID, e.name, seenVersion(seen))}
@@ -167,7 +161,7 @@ func (e Entry) against(of string, seen sidecar.Version, known bool) Freshness {
 }
 
 // seenVersion puts a version that was observed into words.
-func seenVersion(v sidecar.Version) string {
+func seenVersion(v store.Version) string {
 	switch {
 	case v.IsZero():
 		return "that nobody had written it"

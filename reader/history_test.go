@@ -34,7 +34,7 @@ type viewer struct{ *Reader }
 // slowly opens a viewer that now and then takes so long between reading what is
 // deferred and the sidecar that two commits fit in.
 func slowly(dir string) (history.Viewer, error) {
-	afterPile = func() {
+	afterPatches = func() {
 		if rand.N(4) == 0 {
 			time.Sleep(rand.N(20 * time.Millisecond))
 		}

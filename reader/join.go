@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/freehold-dev/freehold/schema"
-	"github.com/freehold-dev/freehold/sidecar/document"
+	"github.com/freehold-dev/freehold/sidecar/store"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -34,7 +34,7 @@ func (e Entry) join(p place) (joined, error) {
 	if err != nil {
 		return joined{}, err
 	}
-	j := joiner{entry: e, place: p, parts: map[int][]document.Row{}, errs: map[int]error{}}
+	j := joiner{entry: e, place: p, parts: map[int][]store.Row{}, errs: map[int]error{}}
 	for _, owner := range p.parts {
 		var err error
 		if j.parts[owner], err = e.rows(e.view.owners[owner]); err != nil {
@@ -70,13 +70,13 @@ func (e Entry) join(p place) (joined, error) {
 type joiner struct {
 	entry Entry
 	place place
-	parts map[int][]document.Row // of the owners that do not decide the keys
+	parts map[int][]store.Row // of the owners that do not decide the keys
 	errs  map[int]error
 }
 
 // at returns what the map has at the key of found, or nil if that is a value
 // that does not fit.
-func (j joiner) at(found document.Row) []byte {
+func (j joiner) at(found store.Row) []byte {
 	if value := j.place.field.Value; value != nil {
 		if _, err := value.Normalize(found.Value); err != nil {
 			j.misfit(j.place.owner, found.Key, "", err)
@@ -97,7 +97,7 @@ func (j joiner) at(found document.Row) []byte {
 
 // add adds the members of an owner's row: those that are declared as its own,
 // and those of a newer declaration.
-func (j joiner) add(all schema.Object, owner int, row document.Row) schema.Object {
+func (j joiner) add(all schema.Object, owner int, row store.Row) schema.Object {
 	object, err := schema.ParseObject(row.Value)
 	if err != nil {
 		j.misfit(owner, row.Key, "", err)

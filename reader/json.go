@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/freehold-dev/freehold/schema"
-	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/store"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -46,7 +46,7 @@ func Marshal(v *View, says func(error) string) ([]byte, error) {
 		})
 		w.member("owners", func() {
 			for _, o := range v.owners {
-				w.member(o.Name, func() { w.owner(o, v.declared.made[o.Name]) })
+				w.member(o.Name, func() { w.owner(o, v.declared.defers[o.Name]) })
 			}
 		})
 	})
@@ -101,7 +101,7 @@ func (w *printer) value(name string, raw jsontext.Value) {
 	}
 }
 
-func (w *printer) version(v sidecar.Version) {
+func (w *printer) version(v store.Version) {
 	w.number("epoch", v.Epoch)
 	w.number("revision", v.Revision)
 }
@@ -149,7 +149,7 @@ func (e Entry) misfits(p place) map[int]error {
 
 // from prints where the i-th owner's part of a field comes from.
 func (w *printer) from(e Entry, i int, errs map[int]error) {
-	p, ok := e.view.owners[i].provenance(e.name)
+	p, ok := e.provenance(e.view.owners[i])
 	if e.isOnce() {
 		p, ok = e.claim().provenance()
 	}
@@ -173,7 +173,7 @@ func (w *printer) from(e Entry, i int, errs map[int]error) {
 		w.number("pid", uint64(p.PID))
 	}
 	status := p.Status
-	if errors.Is(errs[i], sidecar.ErrInvalid) {
+	if errors.Is(errs[i], store.Invalid) {
 		status = Invalid // perhaps of this field alone
 	}
 	w.text("status", string(status))
@@ -186,7 +186,7 @@ func (w *printer) from(e Entry, i int, errs map[int]error) {
 	}
 }
 
-func (w *printer) observed(seen sidecar.Seen) {
+func (w *printer) observed(seen store.Seen) {
 	if seen.IsZero() {
 		return
 	}

@@ -6,8 +6,7 @@ import (
 	"strings"
 
 	"github.com/freehold-dev/freehold/schema"
-	"github.com/freehold-dev/freehold/sidecar"
-	"github.com/freehold-dev/freehold/sidecar/document"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // Key returns what the map has at key; whether there is such a key, Raw says.
@@ -45,69 +44,50 @@ func (e Entry) Keys() ([]string, error) {
 }
 
 // Ref returns the incarnation of the key that the view shows. It returns an
-// error that wraps [ErrUnset] and sidecar.ErrNoKey if there is no such key, and
+// error that wraps [ErrUnset] and store.NoKey if there is no such key, and
 // others as [Entry.Keys] does.
-func (e Entry) Ref() (sidecar.Ref, error) {
+func (e Entry) Ref() (store.Ref, error) {
 	p, err := e.place()
 	if err != nil {
-		return sidecar.Ref{}, err
+		return store.Ref{}, err
 	}
 	if _, _, err := e.find(); err != nil {
-		return sidecar.Ref{}, err
+		return store.Ref{}, err
 	}
 	row, err := e.decided(p)
-	return sidecar.Ref{Key: e.key, Incarnation: row.Born}, err
-}
-
-// A table is a map of one sidecar taken apart.
-type table struct {
-	rows []document.Row // sorted by key
-	err  error
+	return store.Ref{Key: e.key, Incarnation: row.Born}, err
 }
 
 // rows returns what o has in the map; none if it has written nothing.
-func (e Entry) rows(o *owner) ([]document.Row, error) {
+func (e Entry) rows(o *owner) ([]store.Row, error) {
 	if o.Err != nil {
 		return nil, fmt.Errorf("%s: %w", e.where(), o.Err)
 	}
-	if o.doc == nil {
-		return nil, nil
+	rows, err := o.stored.Rows(e.name)
+	if err != nil {
+		return nil, e.misfit(o, err)
 	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	t, ok := o.maps[e.name]
-	if !ok {
-		t = new(table)
-		t.rows, t.err = o.doc.Rows(e.name)
-		if o.maps == nil {
-			o.maps = map[string]*table{}
-		}
-		o.maps[e.name] = t
-	}
-	if t.err != nil {
-		return nil, e.misfit(o, t.err)
-	}
-	return t.rows, nil
+	return rows, nil
 }
 
-func row(rows []document.Row, key string) (document.Row, bool) {
-	i, ok := slices.BinarySearchFunc(rows, key, func(row document.Row, key string) int { return strings.Compare(row.Key, key) })
+func row(rows []store.Row, key string) (store.Row, bool) {
+	i, ok := slices.BinarySearchFunc(rows, key, func(row store.Row, key string) int { return strings.Compare(row.Key, key) })
 	if !ok {
-		return document.Row{}, false
+		return store.Row{}, false
 	}
 	return rows[i], true
 }
 
 // decided returns the entry's key as the owner of the keys has it.
-func (e Entry) decided(p place) (document.Row, error) {
+func (e Entry) decided(p place) (store.Row, error) {
 	o := e.view.owners[p.owner]
 	rows, err := e.rows(o)
 	if err != nil {
-		return document.Row{}, err
+		return store.Row{}, err
 	}
 	found, ok := row(rows, e.key)
 	if !ok {
-		return document.Row{}, fmt.Errorf("%s: %w: %w: owner %s, which decides the keys, has not created it", e.where(), ErrUnset, sidecar.ErrNoKey, o.Name)
+		return store.Row{}, fmt.Errorf("%s: %w: %w: owner %s, which decides the keys, has not created it", e.where(), ErrUnset, store.NoKey, o.Name)
 	}
 	return found, nil
 }

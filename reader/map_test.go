@@ -180,7 +180,7 @@ func TestWhatAMapDoesNotHave(t *testing.T) {
 		"no map's keys":    {second(v.Field("turn").Keys()), []error{reader.ErrUnknownField}, "is no map"},
 		"no map's ref":     {second(v.Field("turn").Key("a").Ref()), []error{reader.ErrUnknownField}, "is no map"},
 		"scalar's member":  {second(v.Field("seen").Key("fact:1").Member("x").Raw()), []error{reader.ErrUnknownField}, "declares the member"},
-		"unwritten map":    {second(empty.Field("skills").Raw()), []error{reader.ErrUnset}, "owner creator has written nothing yet"},
+		"unwritten map":    {second(empty.Field("skills").Raw()), []error{reader.ErrUnset}, "owner creator has not written it"},
 		"unwritten scalar": {second(seen(empty).Key("a").Get()), []error{reader.ErrUnset}, "has not created it"},
 		"no field":         {second(v.Field("skils").Keys()), []error{reader.ErrUnknownField}, "no owner of state usage declares it"},
 		"zero entry":       {second(reader.Entry{}.Key("a").Raw()), []error{reader.ErrUnknownField}, "belong to no view"},

@@ -4,16 +4,16 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/schema"
-	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // An Opening is an event that has begun and is neither done nor abandoned.
 // Whether it has had its effect, nobody can say.
 type Opening struct {
 	// Token ends it.
-	Token sidecar.EventToken
+	Token store.EventToken
 	// Version of the commit that began it.
-	Version sidecar.Version
+	Version store.Version
 	// BegunAt is when that commit was made, by its writer's clock.
 	BegunAt time.Time
 	// Program that made it.
@@ -27,13 +27,13 @@ type Opening struct {
 // sidecar cannot be used.
 func (e Entry) Open() []Opening {
 	_, o, err := e.find()
-	if err != nil || o.doc == nil || e.level != ofField {
+	if err != nil || e.level != ofField {
 		return nil
 	}
 	var open []Opening
-	for _, begun := range o.doc.Open(e.name) {
+	for _, begun := range o.stored.Open(e.name) {
 		open = append(open, Opening{
-			sidecar.TokenOf(o.doc.State, e.name, begun.Token), begun.Version, begun.At, begun.Program, begun.PID,
+			store.TokenOf(e.view.StateID(), e.name, begun.Token), begun.Version, begun.At, begun.Program, begun.PID,
 		})
 	}
 	return open

@@ -1,12 +1,10 @@
 package reader
 
 import (
+	"path/filepath"
 	"slices"
-	"sync"
 	"time"
 
-	"github.com/freehold-dev/freehold/sidecar"
-	"github.com/freehold-dev/freehold/sidecar/document"
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
@@ -16,14 +14,22 @@ type Status string
 // The statuses of a sidecar.
 const (
 	OK         Status = "ok"
-	Missing    Status = "missing"    // nothing was ever written
-	Invalid    Status = "invalid"    // not of the format, or not of this release's
+	Missing    Status = "missing"    // never written
+	Invalid    Status = "invalid"    // not of the format, or of a later one
 	Foreign    Status = "foreign"    // written by another hand, or for another owner or state
 	Unreadable Status = "unreadable" // permission, input/output, or no plain file
-	Regressed  Status = "regressed"  // older than an upgrade wrote it or somebody in the view has observed it, or gone since
+	Regressed  Status = "regressed"  // older than an upgrade wrote it or another owner in the view has observed it, or gone since
 )
 
-// An OwnerStatus is what a view found of one owner.
+// statusOf returns the status that views show for one of store.
+func statusOf(s store.Status) Status {
+	if s == store.Newer {
+		return Invalid
+	}
+	return Status(s)
+}
+
+// An OwnerStatus is the state of one owner in a view.
 type OwnerStatus struct {
 	// Name of the owner.
 	Name string
@@ -33,59 +39,71 @@ type OwnerStatus struct {
 	Status Status
 	// Version of the sidecar. Zero unless Status is [OK] or [Regressed], and
 	// of the latter if the file is gone.
-	Version sidecar.Version
+	Version store.Version
 	// WrittenAt is when that version was written, by the writer's clock.
 	// Zero where Version is.
 	WrittenAt time.Time
-	// Pending is how many pending patches and not in the sidecar yet.
-	// The view shows them, unless PendingErr says why it does not show some. If
-	// the sidecar cannot be used, it may have some of them.
+	// Pending is how many pending patches the sidecar does not have. The view
+	// shows them, except those for which PendingErr gives a reason. If the
+	// sidecar cannot be used, it may have some of them.
 	Pending    int
 	PendingErr error
-	// Err says what is wrong and what to do. Nil if Status is [OK] or
+	// Err is a [store.Error] with the remedy. Nil if Status is [OK] or
 	// [Missing].
 	Err error
 }
 
-// An owner is what a sidecar was found to be. It is immutable and shared by
-// all views of that version.
+// An owner is one owner in a view. It is immutable, and shared by all views
+// between two changes of the owner.
 type owner struct {
 	OwnerStatus
-	doc  *document.Document  // with pending patches; nil if there is nothing to read
-	mark []byte              // tells what was found from everything else, for snapshotID
-	saw  []document.Sighting // what the owner's programs had observed of others' fields
-
-	patches []*sidecar.PendingPatch // those that doc has and the sidecar does not
-
-	mu   sync.Mutex
-	maps map[string]*table // the maps that were taken apart so far
+	stored    *store.Owner
+	mark      []byte // tells this owner from every other state of it, for snapshotID
+	sightings []store.Sighting
 }
 
-// found returns what the source's sidecar is.
-func (s *source) found(d *declared, dir string) *owner {
-	if s.read == nil || s.read.Err != nil && d.attached(s.owner) { // what helps depends on other files
-		s.read = s.judge(d)
-		s.read.overlay(s.pile, d, dir)
-		s.read.mark = s.read.appendPile(s.read.appendMark(nil, s.text), s.pile)
-	}
-	return s.read
-}
-
-func (s *source) judge(d *declared) *owner {
-	m := d.manifest()
-	m.Pending = d.pending
-	from := s.dir.NewOwner(m, s.owner, s.where(), s.text, s.err)
-	o := &owner{OwnerStatus: OwnerStatus{Name: s.owner, File: s.path, Status: Status(from.Status), Version: from.Version, WrittenAt: from.WrittenAt, Err: from.Err}}
-	if from.Status == store.Newer {
-		o.Status = Invalid
-	}
-	if from.Status == store.OK {
-		o.doc, o.saw = from.Document(), slices.Collect(from.Sightings())
-	}
+func newOwner(from *store.Owner, file string) *owner {
+	o := &owner{stored: from, sightings: slices.Collect(from.Sightings()), OwnerStatus: OwnerStatus{
+		Name: from.Name, File: file, Status: statusOf(from.Status), Version: from.Version, WrittenAt: from.WrittenAt,
+		Pending: from.Pending, PendingErr: from.PendingErr, Err: from.Err,
+	}}
+	o.mark = o.appendMark(nil)
 	return o
 }
 
-func (o *owner) bad(status Status, err error) *owner {
-	o.Status, o.Err = status, err
-	return o
+// against returns the owner, regressed if it cannot have followed the version
+// that was seen of it. Dependents were read first, so that no commit between
+// the readings explains the difference: an older copy was put back, or the file
+// was removed.
+func (o *owner) against(seen store.Sighting) *owner {
+	from := o.stored.Against(seen)
+	if from == o.stored {
+		return o
+	}
+	return newOwner(from, o.File)
+}
+
+// An ownerSource reads one owner again and again.
+type ownerSource struct {
+	*store.Source
+	file string
+	last *owner
+}
+
+func newOwnerSource(dir *store.Store, d *declared, name string) *ownerSource {
+	s := &ownerSource{file: filepath.Join(dir.Path(), store.Sidecar(name))}
+	if d.defers[name] {
+		s.Source = dir.FoldedSource(d.manifest, name)
+	} else {
+		s.Source = dir.Source(d.manifest, name)
+	}
+	return s
+}
+
+// owner returns the owner as it was read last.
+func (s *ownerSource) owner() *owner {
+	if from := s.Owner(); s.last == nil || s.last.stored != from {
+		s.last = newOwner(from, s.file)
+	}
+	return s.last
 }

@@ -116,8 +116,8 @@ func interrupted(t *testing.T) string {
 	r := s.reader()
 	s.view(r)
 	s.pending(add("n", "1"))
-	afterPile = func() {
-		afterPile = nil
+	afterPatches = func() {
+		afterPatches = nil
 		s.commit(s.worker, add("n", "10"))
 		s.commit(s.worker, add("n", "100"))
 	}
@@ -142,8 +142,8 @@ func TestViewsAgreeOnWhatCameFirst(t *testing.T) {
 	s := newSpooling(t)
 	r, other := s.reader(), s.reader()
 	s.view(r)
-	afterPile = func() {
-		afterPile = nil
+	afterPatches = func() {
+		afterPatches = nil
 		_, err := s.worker.Update(t.Context(), func(tx *sidecar.Tx) error {
 			s.busy(add("n", "1"))
 			if got := raw(s.view(other), "n"); got != "1" {
@@ -167,8 +167,8 @@ func TestAStateThatIsRemovedWhileItIsReadGivesNoView(t *testing.T) {
 	s := newSpooling(t)
 	s.commit(s.worker, add("n", "1"))
 	r := s.reader()
-	afterPile = func() {
-		afterPile = nil
+	afterPatches = func() {
+		afterPatches = nil
 		if err := os.Rename(s.dir, s.dir+".removed"); err != nil {
 			t.Error(err)
 		}
@@ -187,7 +187,7 @@ func TestCausalViewCountsAPatchOnce(t *testing.T) {
 	s := newSpooling(t)
 	r := s.reader()
 	done, n := make(chan struct{}), 0
-	afterPile = func() {
+	afterPatches = func() {
 		// Each look at the pile finds a patch that is gone when the sidecar is
 		// read, and the id with it.
 		s.commit(s.worker, add("small", "1"))
@@ -196,7 +196,7 @@ func TestCausalViewCountsAPatchOnce(t *testing.T) {
 			s.pending(add("n", "1"))
 		}
 	}
-	defer func() { afterPile = nil }()
+	defer func() { afterPatches = nil }()
 	go func() {
 		defer close(done)
 		last := uint64(0)
@@ -217,18 +217,6 @@ func TestCausalViewCountsAPatchOnce(t *testing.T) {
 	case <-done:
 	case <-time.After(time.Minute):
 		t.Fatal("the views do not end")
-	}
-}
-
-// Nobody pays for what is not declared.
-func TestOwnerThatSetsNothingPendingIsReadAsBefore(t *testing.T) {
-	s := newSpooling(t)
-	r := s.reader()
-	s.view(r)
-	for _, src := range r.sources {
-		if (src.pile != nil) != (src.owner == "tool") {
-			t.Errorf("owner %s has the pile %v", src.owner, src.pile)
-		}
 	}
 }
 
@@ -364,8 +352,8 @@ func TestCausalViewCountsAPatchThatIsFoldedMeanwhileOnce(t *testing.T) {
 	if v := s.view(r); raw(v, "n") != "1" || v.Consistency() != Causal {
 		t.Fatalf("before it is folded, n is %s, of a view that is %s", raw(v, "n"), v.Consistency())
 	}
-	afterPile = func() {
-		afterPile = nil
+	afterPatches = func() {
+		afterPatches = nil
 		s.commit(s.worker, add("n", "10"))
 		s.commit(s.worker, add("n", "100"))
 	}

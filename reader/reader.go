@@ -22,9 +22,10 @@ type Reader struct {
 
 	mu       sync.Mutex
 	closed   bool
-	manifest memory
-	declared *declared      // what the manifest says; nil until it was read
-	sources  []*source      // one per declared owner, sorted by name
+	manifest []byte         // its bytes
+	spare    []byte         // for the next read of the manifest
+	declared *declared      // by the manifest; nil until that was read
+	sources  []*ownerSource // one per declared owner, sorted by name
 	claims   []*claimSource // one per declared once field
 	next     int            // what is read next: a source, a claim after them, or the manifest after them all
 	double   bool           // what moved last is a sidecar and pending patches
@@ -37,8 +38,8 @@ type Reader struct {
 const mostRounds = 8
 
 // Open opens the state directory dir and goes by the declaration in its
-// manifest. It returns an error that wraps sidecar.ErrNoState if dir is no
-// state directory, and sidecar.ErrUnsafe if others may write in it.
+// manifest. It returns an error that wraps [store.NoState] if dir is no
+// state directory, and [store.Unsafe] if others may write in it.
 func Open(dir string) (*Reader, error) { return OpenAs(dir, nil) }
 
 // OpenAs is [Open] for a program that was built from the declaration built. It
@@ -57,7 +58,7 @@ func OpenAs(dir string, built *schema.Declaration) (*Reader, error) {
 // OpenInstance is [OpenAs] for the instance id of the state in dir; built may be
 // nil. It returns an error that wraps [schema.ErrInstance] if id cannot be one.
 // The Reader does not keep the instance from being removed; then View returns
-// an error that wraps sidecar.ErrReplaced.
+// an error that wraps [store.Moved].
 func OpenInstance(dir, id string, built *schema.Declaration) (*Reader, error) {
 	d, err := store.OpenInstance(dir, id)
 	if err != nil {
@@ -94,7 +95,7 @@ func (r *Reader) Close() error {
 // times to find the state at one moment, and then once more for a view that is
 // [Causal]. ctx only ends the reading early.
 //
-// View returns an error that wraps sidecar.ErrReplaced if the path of the
+// View returns an error that wraps [store.Moved] if the path of the
 // directory names another one now: open it again. Sidecars that cannot be used
 // are no error of View; see [View.Owners].
 func (r *Reader) View(ctx context.Context) (*View, error) {
@@ -178,7 +179,7 @@ func (r *Reader) pass(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if r.pair() && r.sources[r.declared.order[r.next-1]].confirm() || moved {
+		if r.pair() && r.sources[r.declared.order[r.next-1]].Confirm() || moved {
 			r.view = nil
 		}
 	}
@@ -195,9 +196,9 @@ func (r *Reader) read() (moved bool, err error) {
 	i := r.next
 	r.next++
 	if i >= len(r.sources) {
-		return r.claims[i-len(r.sources)].collect(), nil
+		return r.claims[i-len(r.sources)].Look(), nil
 	}
-	return r.sources[r.declared.order[i]].collect(), nil
+	return r.sources[r.declared.order[i]].Look(), nil
 }
 
 // pair reports whether what was read last is a sidecar and pending patches.
@@ -205,24 +206,22 @@ func (r *Reader) pair() bool {
 	if r.declared == nil || r.next == 0 || r.next > len(r.sources) {
 		return false
 	}
-	return r.sources[r.declared.order[r.next-1]].pile != nil && rechecked
+	return rechecked && r.declared.defers[r.declared.owners[r.declared.order[r.next-1]]]
 }
 
 // readManifest reads the manifest and, if it has changed, what it declares.
 func (r *Reader) readManifest() (moved bool, err error) {
-	if r.manifest.known && r.declared != nil {
+	if r.declared != nil {
 		var same bool
-		if same, r.manifest.spare = r.dir.SameManifest(r.manifest.text, r.manifest.spare); same {
+		if same, r.spare = r.dir.SameManifest(r.manifest, r.spare); same {
 			return false, nil
 		}
 	}
-	text, err := r.dir.ManifestText(r.manifest.spare)
+	text, err := r.dir.ManifestText(r.spare)
 	if err != nil {
 		return false, err
 	}
-	if !r.manifest.take(text) && r.declared != nil {
-		return false, nil
-	}
+	r.manifest, r.spare = text, r.manifest
 	r.declared, r.view = nil, nil // until all went well
 	manifest, err := r.dir.ParseManifest(text)
 	if err != nil {
@@ -232,8 +231,17 @@ func (r *Reader) readManifest() (moved bool, err error) {
 	if err != nil {
 		return false, &store.Error{Status: store.BadDeclaration, Path: r.dir.Path(), Remedy: store.By(store.VerbUpgrade).Or("build the program from the present owners.yaml if it is the older one"), Err: err}
 	}
-	r.declared = declared
-	r.sources = follow(r.sources, r.dir, declared)
-	r.claims = followClaims(r.claims, r.dir, declared)
+	r.declared, r.sources, r.claims = declared, nil, nil
+	for _, name := range declared.owners {
+		r.sources = append(r.sources, newOwnerSource(r.dir, declared, name))
+	}
+	for _, f := range declared.once {
+		r.claims = append(r.claims, &claimSource{OnceSource: r.dir.OnceSource(declared.manifest, f.owner, f.field)})
+	}
 	return true, nil
 }
+
+// rechecked is whether a reader makes sure that a patch which it counts was
+// still pending after it read the sidecar. Tests unset it, to see that another
+// test notices.
+var rechecked = true

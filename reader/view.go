@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // Consistency says what the sidecars of a view have to do with each other.
@@ -20,7 +21,7 @@ const (
 	Causal Consistency = "causal"
 )
 
-// A View is a state at one cut: the union of all owners' fields. It is
+// A View is a state at one snapshot: the union of all owners' fields. It is
 // immutable and safe for concurrent use, also after its [Reader] was closed.
 type View struct {
 	dir         string
@@ -31,17 +32,32 @@ type View struct {
 	id          string
 }
 
-func newView(dir string, d *declared, sources []*source, claims []*claimSource, c Consistency) *View {
+func newView(dir string, d *declared, sources []*ownerSource, claims []*claimSource, c Consistency) *View {
 	v := &View{dir: dir, declared: d, owners: make([]*owner, len(sources)), consistency: c}
 	for i, s := range sources {
-		v.owners[i] = s.found(d, dir)
+		v.owners[i] = s.owner()
 	}
 	for _, s := range claims {
-		v.claims = append(v.claims, s.found(d.stateID))
+		v.claims = append(v.claims, s.claim())
 	}
-	v.regress()
-	v.id = snapshotID(d.stateID, v.owners, v.claims)
+	v.markRegressed()
+	v.id = snapshotID(d.manifest.StateID, v.owners, v.claims)
 	return v
+}
+
+// markRegressed marks the owners whose sidecars are older than the version that an
+// upgrade wrote or another owner in the view has observed, or gone.
+func (v *View) markRegressed() {
+	for i, written := range v.declared.upgraded {
+		v.owners[i] = v.owners[i].against(store.Sighting{Version: written})
+	}
+	for _, o := range v.owners {
+		for _, seen := range o.sightings {
+			if p, ok := v.declared.fields[seen.Of]; ok {
+				v.owners[p.owner] = v.owners[p.owner].against(seen)
+			}
+		}
+	}
 }
 
 // Dir returns the absolute path of the state directory.
@@ -52,12 +68,12 @@ func (v *View) State() string { return v.declared.declaration.State }
 
 // StateID returns the random id of this state directory; versions compare only
 // within one.
-func (v *View) StateID() string { return v.declared.stateID }
+func (v *View) StateID() string { return v.declared.manifest.StateID }
 
 // Consistency returns what the sidecars in the view have to do with each other.
 func (v *View) Consistency() Consistency { return v.consistency }
 
-// ID names the cut. Two views with equal ids, also of different readers, hold
+// ID names the snapshot. Two views with equal ids, also of different readers, hold
 // the same versions of everything.
 func (v *View) ID() string { return v.id }
 

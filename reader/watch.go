@@ -33,7 +33,7 @@ import (
 // An error comes with a nil View. Whatever [Reader.View] returns is yielded, the
 // same only once in a row, and the watch goes on; the next view is yielded even
 // if it is the same as the last. Only two errors are the last thing yielded:
-// one that wraps sidecar.ErrReplaced, for a directory in the place of this one
+// one that wraps store.Moved, for a directory in the place of this one
 // is another state, whose versions do not compare with this one's, and
 // [ErrClosed]. Two others say how the watch goes on: [ErrPolling] and
 // [ErrResync]. The end of ctx is no error.

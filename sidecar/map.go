@@ -4,14 +4,11 @@ import (
 	"fmt"
 
 	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
-// A Ref names one incarnation of a key: a key that is deleted and created
-// again is another one. A view says which it shows.
-type Ref struct {
-	Key         string  `json:"key"`
-	Incarnation Version `json:"incarnation"`
-}
+// A Ref names one incarnation of a key of a map.
+type Ref = store.Ref
 
 // GetKey returns the owner's part at a key of its map field: the value of a
 // member, or all of it if member is empty. The bytes must not be changed.
@@ -68,7 +65,7 @@ func (tx *Tx) Ref(field, key string) (ref Ref, ok bool) {
 	if err != nil {
 		tx.failAt(Op{Field: field}, err)
 	}
-	return Ref{key, born}, ok
+	return Ref{Key: key, Incarnation: born}, ok
 }
 
 // mapped reports whether the field is a map of this owner that can be read, and

@@ -121,7 +121,7 @@ func TestAPartMeansTheKeyThatThereWasWhenItsUpdateBegan(t *testing.T) {
 func TestAtMeansOneIncarnation(t *testing.T) {
 	s := newUsage(t)
 	s.update("creator", create)
-	stale := Ref{"deploy", s.born("creator", "deploy")}
+	stale := Ref{Key: "deploy", Incarnation: s.born("creator", "deploy")}
 	s.update("tool", func(tx *Tx) { skillsPart(tx).At(stale).UseCount().Add(1) })
 	s.update("creator", func(tx *Tx) {
 		if ref, ok := skillsMap(tx).Ref("deploy"); ref != stale || !ok {

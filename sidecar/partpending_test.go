@@ -38,7 +38,7 @@ func TestAPartWaitsForAKeyThatIsSetPending(t *testing.T) {
 	if created.Outcome != Deferred {
 		t.Fatalf("the key's creation is %v", created.Outcome)
 	}
-	shown := Ref{"deploy", created.Version} // what a view shows
+	shown := Ref{Key: "deploy", Incarnation: created.Version} // what a view shows
 	use := func(at Version) func(*Tx) error {
 		return ops(Op{Field: "skills", Verb: VerbAdd, Key: "deploy", Member: "uses", Value: []byte("1"), At: at})
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/freehold-dev/freehold/reader"
 	"github.com/freehold-dev/freehold/schema"
-	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/store"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -30,7 +30,7 @@ type Explanation struct {
 	Freshness    *Freshness       `json:"freshness,omitempty"` // of a dependent field
 	Dependencies []*Freshness     `json:"dependencies,omitempty"`
 	Chain        []Link           `json:"chain,omitempty"`
-	Observed     sidecar.Seen     `json:"observed,omitzero"`
+	Observed     store.Seen       `json:"observed,omitzero"`
 	Open         []Opening        `json:"open,omitempty"`    // of an event
 	Unshown      []PendingProblem `json:"unshown,omitempty"` // patches that may give another value
 	Earlier      *Earlier         `json:"earlier,omitempty"` // a quarantined value
@@ -45,11 +45,11 @@ type Explanation struct {
 
 // An Opening is an open token of an event.
 type Opening struct {
-	Token   sidecar.EventToken `json:"token"`
-	Version sidecar.Version    `json:"version"`
-	BegunAt string             `json:"begun_at"`
-	Program string             `json:"program"`
-	PID     int                `json:"pid"`
+	Token   store.EventToken `json:"token"`
+	Version store.Version    `json:"version"`
+	BegunAt string           `json:"begun_at"`
+	Program string           `json:"program"`
+	PID     int              `json:"pid"`
 }
 
 // A Freshness is a [reader.Freshness] as data.
@@ -79,14 +79,14 @@ type PendingProblem struct {
 
 // An Origin is the source of a value, or of one owner's part of a map.
 type Origin struct {
-	Owner     string          `json:"owner"`
-	File      string          `json:"file"`
-	Status    reader.Status   `json:"status"`
-	Version   sidecar.Version `json:"version,omitzero"`
-	Claim     string          `json:"claim,omitzero"`      // of a once field, in the place of a version
-	ChangedAt string          `json:"changed_at,omitzero"` // RFC 3339 with nanoseconds
-	Program   string          `json:"program,omitzero"`
-	PID       int             `json:"pid,omitzero"`
+	Owner     string        `json:"owner"`
+	File      string        `json:"file"`
+	Status    reader.Status `json:"status"`
+	Version   store.Version `json:"version,omitzero"`
+	Claim     string        `json:"claim,omitzero"`      // of a once field, in the place of a version
+	ChangedAt string        `json:"changed_at,omitzero"` // RFC 3339 with nanoseconds
+	Program   string        `json:"program,omitzero"`
+	PID       int           `json:"pid,omitzero"`
 
 	At      time.Time `json:"-"` // ChangedAt
 	Home    string    `json:"-"` // of the owner
