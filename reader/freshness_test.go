@@ -13,6 +13,7 @@ import (
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/document"
+	"github.com/freehold-dev/freehold/sidecar/store"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -257,7 +258,7 @@ func TestRestoredBackupIsRegressed(t *testing.T) {
 	s.put("reset", backup)
 	v := view(t, r)
 	o, _ := v.Owner("reset")
-	if o.Status != reader.Regressed || !errors.Is(o.Err, sidecar.ErrRegressed) || !strings.Contains(o.Err.Error(), "freehold accept reset") || o.Version.Revision != 1 {
+	if o.Status != reader.Regressed || !errors.Is(o.Err, sidecar.ErrRegressed) || store.RemedyOf(o.Err).Verb != store.VerbAccept || o.Version.Revision != 1 {
 		t.Errorf("the owner is %+v", o)
 	}
 	if _, err := v.Field("at").Raw(); !errors.Is(err, sidecar.ErrRegressed) {
@@ -327,7 +328,7 @@ func TestRemovedSidecarIsRegressed(t *testing.T) {
 	}
 	v := view(t, r)
 	o, _ := v.Owner("reset")
-	if o.Status != reader.Regressed || !o.Version.IsZero() || !errors.Is(o.Err, sidecar.ErrRegressed) || !strings.Contains(o.Err.Error(), "it is gone") || !strings.Contains(o.Err.Error(), "freehold accept reset") {
+	if o.Status != reader.Regressed || !o.Version.IsZero() || !errors.Is(o.Err, sidecar.ErrRegressed) || !strings.Contains(o.Err.Error(), "it is gone") || store.RemedyOf(o.Err).Verb != store.VerbAccept {
 		t.Errorf("the owner is %+v", o)
 	}
 	if _, err := v.Field("at").Raw(); !errors.Is(err, sidecar.ErrRegressed) || errors.Is(err, reader.ErrUnset) {

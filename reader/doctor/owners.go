@@ -49,8 +49,8 @@ func (p *patient) dated(o reader.OwnerStatus) {
 
 // unusable says why the owner's sidecar cannot be used.
 func (p *patient) unusable(o reader.OwnerStatus) {
-	if p.lostPending[o.Name] && !strings.Contains(o.Err.Error(), o.File) {
-		return // said already: it is about where pending patches
+	if p.lostPending[o.Name] && strings.Contains(o.Err.Error(), store.OwnerPending(o.Name)) {
+		return // found already: the error is about the directory of the pending patches
 	}
 	code, remedy := SidecarInvalid, p.run("quarantine", o.Name)
 	switch {
