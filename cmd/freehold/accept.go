@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"io/fs"
 
+	"github.com/freehold-dev/freehold/cmd/internal/display"
+	"github.com/freehold-dev/freehold/cmd/internal/failure"
+	"github.com/freehold-dev/freehold/cmd/internal/verbs"
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/spf13/cobra"
 )
@@ -35,12 +38,13 @@ Freehold left it stays untouched: the answer is "unchanged".`,
 		report := acceptReport{args[0], done.Outcome.String(), done.Outcome == sidecar.Applied, done.Version, done.Kept.Path, kept(done.Kept.Dropped)}
 		text := fmt.Sprintf("%s %s at version %v\n", args[0], accepted(done.Outcome), done.Version)
 		if done.Kept.Path != "" {
-			text += "the file as it was is kept in " + visible(done.Kept.Path) + "\n"
+			text += "the file as it was is kept in " + display.Escape(done.Kept.Path) + "\n"
 		}
-		return c.report(report, text)
+		c.report(report, text)
+		return nil
 	})
 	r.flags(cmd)
-	r.completes(cmd, completeOwner)
+	r.completes(cmd, verbs.Owners)
 	return cmd
 }
 
@@ -68,7 +72,7 @@ func unacceptable(err error) error {
 	case errors.Is(err, sidecar.ErrValue):
 		return fmt.Errorf("%w: %w", sidecar.ErrInvalid, err)
 	case errors.Is(err, fs.ErrNotExist) && !errors.Is(err, sidecar.ErrNoState) && !errors.Is(err, sidecar.ErrLock):
-		return classed{fmt.Errorf("there is no sidecar: %w: nothing to do", err), errNegative}
+		return failure.As(fmt.Errorf("there is no sidecar: %w: nothing to do", err), failure.Negative)
 	}
 	return err
 }

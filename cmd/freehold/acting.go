@@ -42,16 +42,3 @@ func (a *acting) open(ctx context.Context, owner string) (*sidecar.Writer, error
 	}
 	return sidecar.Open(ctx, dir, nil, owner, options)
 }
-
-// openFor is open for the command verb, which is to suit the owner's field.
-func (a *acting) openFor(ctx context.Context, owner, field, verb string) (*sidecar.Writer, error) {
-	writer, err := a.open(ctx, owner)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := lookup(writer.Declaration(), owner, field, verb, field); err != nil {
-		writer.Close()
-		return nil, err
-	}
-	return writer, nil
-}

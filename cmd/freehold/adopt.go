@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/freehold-dev/freehold/cmd/internal/display"
+	"github.com/freehold-dev/freehold/cmd/internal/failure"
+	"github.com/freehold-dev/freehold/cmd/internal/verbs"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/adopt"
@@ -75,7 +78,7 @@ func (a *adoption) run(ctx context.Context, file string) error {
 		return a.infer(ctx, file)
 	}
 	if a.state != "" {
-		return usage("--state names what --infer declares: a state directory has its name already; leave it out")
+		return failure.Usage("--state names what --infer declares: a state directory has its name already; leave it out")
 	}
 	options, err := a.options(a.notice)
 	if err != nil {
@@ -93,7 +96,8 @@ func (a *adoption) run(ctx context.Context, file string) error {
 	legacy, err := a.read(ctx, file)
 	if errors.Is(err, adopt.ErrAbsent) {
 		report.Absent = true
-		return a.report(report.filled(), fmt.Sprintf("nothing to do: %s does not exist\n", visible(file)))
+		a.report(report.filled(), fmt.Sprintf("nothing to do: %s does not exist\n", display.Escape(file)))
+		return nil
 	}
 	if err != nil {
 		return err
@@ -104,7 +108,8 @@ func (a *adoption) run(ctx context.Context, file string) error {
 	}
 	done, err := plan.Apply(ctx, dir, &adopt.Options{Wait: options.Wait, DryRun: a.dryRun})
 	report.take(plan, done, func(text string) string { return a.standalone(text, dir) })
-	return errors.Join(err, a.report(report.filled(), report.text(d)))
+	a.report(report.filled(), report.text(d))
+	return err
 }
 
 // standardInput is what "-" means, in messages.
@@ -117,9 +122,9 @@ func (a *adoption) read(ctx context.Context, file string) (*adopt.Legacy, error)
 	case file != "-":
 		return adopt.Read(ctx, file)
 	case !a.guess && !a.dryRun:
-		return nil, hinted{usage("adopt reads its file more than once, and again if it was interrupted: save %s to a file and name that", standardInput), "give - with --dry-run or --infer alone, which read it once"}
+		return nil, failure.Hint(failure.Usage("adopt reads its file more than once, and again if it was interrupted: save %s to a file and name that", standardInput), "give - with --dry-run or --infer alone, which read it once")
 	}
-	text, err := readAll(ctx, a.stdin, adopt.MaxSize)
+	text, err := verbs.ReadAll(ctx, a.stdin, adopt.MaxSize)
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w: nothing was changed; try again", standardInput, err)
 	}
@@ -145,7 +150,7 @@ func (a *adoption) declaration() (*schema.Declaration, error) {
 		return nil, err
 	}
 	if _, _, err := m.Merge(source.Declaration); err != nil {
-		return nil, hinted{err, "if " + source.File + " is newer than the state, `freehold state upgrade` brings the state up to it"}
+		return nil, failure.Hint(err, "if "+source.File+" is newer than the state, `freehold state upgrade` brings the state up to it")
 	}
 	return adopt.Extend(&m.Declaration, source.Declaration)
 }

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/freehold-dev/freehold/cmd/internal/failure"
 )
 
 // Case 90: a legacy file without permission to read is not an absent one. Root
@@ -22,7 +24,7 @@ func TestAnUnreadableLegacyFileIsNotAbsent(t *testing.T) {
 	}
 	before := listing(t, dir)
 	got := asNobody(t, program, "adopt", legacy, "--dir", dir)
-	if want := "freehold: error: " + legacy + ": unreadable: open: permission denied\nfreehold: hint: make the file readable, or name another one\n"; got != (result{exitState, "", want}) {
+	if want := "freehold: error: " + legacy + ": unreadable: open: permission denied\nfreehold: hint: make the file readable, or name another one\n"; got != (result{failure.ExitState, "", want}) {
 		t.Errorf("got %+v", got)
 	}
 	if diff := cmp.Diff(before, listing(t, dir)); diff != "" {
@@ -40,7 +42,7 @@ func TestADryRunTouchesNothing(t *testing.T) {
 	before := listing(t, dir)
 	got := asNobody(t, program, "adopt", legacy, "--dir", dir, "--dry-run")
 	want := result{
-		exitIO, "reset would be refused now; once it is not, it would import\n  name: x\n  kept: f is 1, by freehold.test; the file has 2\n",
+		failure.ExitIO, "reset would be refused now; once it is not, it would import\n  name: x\n  kept: f is 1, by freehold.test; the file has 2\n",
 		"freehold: error: owner reset: would be refused: write in " + dir + ": permission denied\n",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -61,7 +63,7 @@ func TestAFailedAdoptionIsMadeUpFor(t *testing.T) {
 	}
 	before := listing(t, dir)
 	got := asNobody(t, program, "adopt", legacy, "--dir", dir)
-	if got.Status != exitIO || got.Stdout != "cost not imported\nreset not imported\n" || !strings.Contains(got.Stderr, "owner cost: ") || !strings.Contains(got.Stderr, "owner reset: ") {
+	if got.Status != failure.ExitIO || got.Stdout != "cost not imported\nreset not imported\n" || !strings.Contains(got.Stderr, "owner cost: ") || !strings.Contains(got.Stderr, "owner reset: ") {
 		t.Errorf("got %+v", got)
 	}
 	if diff := cmp.Diff(before, listing(t, dir)); diff != "" {
@@ -79,7 +81,7 @@ func TestAFailedAdoptionIsMadeUpFor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := asNobody(t, program, "adopt", legacy, "--dir", dir); got.Status != exitDone || !strings.Contains(got.Stdout, "  name: x\n") || !strings.Contains(got.Stdout, "  total_usd: 12.5\n") {
+	if got := asNobody(t, program, "adopt", legacy, "--dir", dir); got.Status != failure.ExitDone || !strings.Contains(got.Stdout, "  name: x\n") || !strings.Contains(got.Stdout, "  total_usd: 12.5\n") {
 		t.Errorf("got %+v", got)
 	}
 }
@@ -100,7 +102,7 @@ func TestEveryoneWhoAdoptsSeesTheValues(t *testing.T) {
 				want string // in stdout
 			}{{[]string{"adopt", legacy, "--wait", "1m"}, "reset "}, {[]string{"get", "f"}, "7\n"}, {[]string{"get", "restart_reason"}, "pane-frozen\n"}} {
 				got := runProgram(append(step.args, "--dir", dir)...)
-				if got.Status != exitDone || !strings.Contains(got.Stdout, step.want) {
+				if got.Status != failure.ExitDone || !strings.Contains(got.Stdout, step.want) {
 					t.Errorf("%q: %+v", step.args, got)
 				}
 			}
@@ -153,8 +155,8 @@ func TestALegacyFileRewrittenInPlaceIsWholeOrNamed(t *testing.T) {
 	})
 	for range 4 {
 		got := call(t, "", "adopt", legacy, "--dir", dir, "--dry-run")
-		whole := got.Status == exitDone && strings.Contains(got.Stdout, "  f: 7\n  name: last\n")
-		named := got.Status == exitBusy && got.Stdout == "" && strings.Contains(got.Stderr, "a legacy writer is active: the file keeps changing")
+		whole := got.Status == failure.ExitDone && strings.Contains(got.Stdout, "  f: 7\n  name: last\n")
+		named := got.Status == failure.ExitBusy && got.Stdout == "" && strings.Contains(got.Stderr, "a legacy writer is active: the file keeps changing")
 		if !whole && !named {
 			t.Errorf("got %+v", got)
 		}

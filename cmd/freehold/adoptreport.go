@@ -5,6 +5,8 @@ import (
 	"iter"
 	"strings"
 
+	"github.com/freehold-dev/freehold/cmd/internal/display"
+	"github.com/freehold-dev/freehold/cmd/internal/failure"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/adopt"
@@ -43,7 +45,7 @@ func (r *adoptReport) take(plan *adopt.Plan, done *adopt.Report, says func(text 
 			Imported: append([]adopt.Item{}, o.Imported...), Kept: append([]adopt.Kept{}, o.Kept...), Same: o.Same,
 		}
 		if o.Err != nil {
-			owner.Error = says(withRemedies(o.Err))
+			owner.Error = says(failure.WithRemedies(o.Err))
 		}
 		r.Owners = append(r.Owners, owner)
 	}
@@ -74,12 +76,12 @@ func (r adoptReport) text(d *schema.Declaration) string {
 	}
 	var lines []string
 	for _, unset := range r.Unset {
-		lines = append(lines, fmt.Sprintf("%s is %s", visible(string(unset.Pointer)), visible(string(unset.Marker))))
+		lines = append(lines, fmt.Sprintf("%s is %s", display.Escape(string(unset.Pointer)), display.Escape(string(unset.Marker))))
 	}
 	list(&b, "unset in the file: ", lines)
 	lines = nil
 	for _, unowned := range r.Unowned {
-		lines = append(lines, visible(string(unowned.Pointer))+like(unowned.Like))
+		lines = append(lines, display.Escape(string(unowned.Pointer))+like(unowned.Like))
 	}
 	list(&b, "owned by nobody, and left in the file: ", lines)
 	return b.String()
@@ -101,7 +103,7 @@ func (o adoptOwner) head(dryRun bool) string {
 	case o.Outcome == sidecar.Applied.String():
 		return fmt.Sprintf("%s applied version %v\n", o.Owner, o.Version)
 	}
-	return fmt.Sprintf("%s has %s already\n", o.Owner, count(o.Same, "value", "values"))
+	return fmt.Sprintf("%s has %s already\n", o.Owner, display.Count(o.Same, "value", "values"))
 }
 
 // byField yields runs of items of one field.
@@ -124,13 +126,13 @@ func byField[T any](items []T, of func(T) adopt.Item) iter.Seq2[string, []T] {
 // map, which would fill the screen.
 func itemText(f schema.Field, items []adopt.Item) string {
 	if f.EffectiveKind() != schema.Map {
-		return shownValue(f, items[0].Value)
+		return display.Value(f, items[0].Value)
 	}
 	keys := map[string]bool{}
 	for _, i := range items {
 		keys[i.Key] = true
 	}
-	return fmt.Sprintf("%s at %s", count(len(items), "value", "values"), count(len(keys), "key", "keys"))
+	return fmt.Sprintf("%s at %s", display.Count(len(items), "value", "values"), display.Count(len(keys), "key", "keys"))
 }
 
 // keptText says what gave way to what the state has in a field.
@@ -139,12 +141,12 @@ func keptText(b *strings.Builder, field string, f schema.Field, kept []adopt.Kep
 	for _, k := range kept {
 		name, spec := field, f
 		if k.Key != "" {
-			name += " " + strings.TrimSpace(shown(k.Key)+" "+k.Member)
+			name += " " + strings.TrimSpace(display.Text(k.Key)+" "+k.Member)
 			if spec, _ = f.Member(k.Member); f.Value == nil && k.Member == "" { // the whole entry
 				spec = schema.Field{Type: schema.TypeJSON}
 			}
 		}
-		lines = append(lines, fmt.Sprintf("%s is %s, by %s; the file has %s", name, shownValue(spec, k.State), visible(k.Program), shownValue(spec, k.Value)))
+		lines = append(lines, fmt.Sprintf("%s is %s, by %s; the file has %s", name, display.Value(spec, k.State), display.Escape(k.Program), display.Value(spec, k.Value)))
 	}
 	list(b, "  kept: ", lines)
 }
@@ -166,5 +168,5 @@ func like(key string) string {
 	if key == "" {
 		return ""
 	}
-	return " (" + visible(key) + " differs in case)"
+	return " (" + display.Escape(key) + " differs in case)"
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/freehold-dev/freehold/cmd/internal/failure"
 	"github.com/freehold-dev/freehold/reader/doctor"
 	"github.com/freehold-dev/freehold/reader/statetest"
 )
@@ -135,14 +136,14 @@ func spoilt(t *testing.T, state, owner string, spoil func(string) string) {
 func heeded(t *testing.T, args []string) (verb string) {
 	t.Helper()
 	refused := call(t, "", args...)
-	if refused.Status != exitState {
+	if refused.Status != failure.ExitState {
 		t.Fatalf("%q: %+v", args, refused)
 	}
 	command := regexp.MustCompile("`freehold ((accept|quarantine) tool[^`]*)`").FindStringSubmatch(refused.Stdout + refused.Stderr)
 	if command == nil {
 		t.Fatalf("%q names no command: %+v", args, refused)
 	}
-	if got := call(t, "", strings.Fields(command[1])...); got.Status != exitDone {
+	if got := call(t, "", strings.Fields(command[1])...); got.Status != failure.ExitDone {
 		t.Errorf("%q says %s: %+v", args, command[0], got)
 	}
 	return command[2]

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/go-json-experiment/json"
+
+	"github.com/freehold-dev/freehold/cmd/internal/failure"
 )
 
 // atOnce runs work in n goroutines and, until they are done, beside over and
@@ -40,12 +42,12 @@ func TestPruneBesideWritersLosesNoIncrement(t *testing.T) {
 	const processes, each = 4, 8
 	atOnce(processes, func(int) {
 		for range each {
-			if got := runProgram("add", "cost", "n", "1", "--wait", "1m", "--dir", dir); got.Status != exitDone {
+			if got := runProgram("add", "cost", "n", "1", "--wait", "1m", "--dir", dir); got.Status != failure.ExitDone {
 				t.Errorf("%+v", got)
 			}
 		}
 	}, func() {
-		if got := runProgram("prune", "--dir", dir); got.Status != exitDone {
+		if got := runProgram("prune", "--dir", dir); got.Status != failure.ExitDone {
 			t.Errorf("prune: %+v", got)
 		}
 	})
@@ -65,14 +67,14 @@ func TestWritersOfLongAndShortValuesShareNoFile(t *testing.T) {
 	values := []string{strings.Repeat("x", 4<<10), "y"}
 	atOnce(4, func(i int) {
 		for n := range 8 {
-			if got := runProgram("set", "reset", "name="+values[(i+n)%2], "--wait", "1m", "--dir", dir); got.Status != exitDone {
+			if got := runProgram("set", "reset", "name="+values[(i+n)%2], "--wait", "1m", "--dir", dir); got.Status != failure.ExitDone {
 				t.Errorf("%+v", got)
 			}
 		}
 	}, func() {
 		got := call(t, "", "view", "--json", "--dir", dir)
 		var view struct{ Fields struct{ Name string } }
-		if err := json.Unmarshal([]byte(got.Stdout), &view); err != nil || got.Status != exitDone {
+		if err := json.Unmarshal([]byte(got.Stdout), &view); err != nil || got.Status != failure.ExitDone {
 			t.Errorf("%v, status %d: %s", err, got.Status, got.Stderr)
 		}
 		if name := view.Fields.Name; name != "" && name != values[0] && name != values[1] {

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/freehold-dev/freehold/cmd/internal/failure"
 	"github.com/freehold-dev/freehold/sidecar"
 )
 
@@ -27,7 +28,7 @@ func TestAHeldLeaseIsBusy(t *testing.T) {
 		{"quarantine", "watchdog", "--wait", "0s"},
 	} {
 		got := call(t, "", append(args, "--dir", dir)...)
-		if got.Status != exitBusy || got.Stdout != "" || !strings.Contains(got.Stderr, "busy") {
+		if got.Status != failure.ExitBusy || got.Stdout != "" || !strings.Contains(got.Stderr, "busy") {
 			t.Errorf("%q: %+v", args, got)
 		}
 	}
@@ -52,10 +53,10 @@ func TestAnInterruptEndsAWait(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	time.AfterFunc(10*time.Millisecond, cancel)
 	var out, errs strings.Builder
-	if status := run(ctx, []string{"set", "watchdog", "patience=1s", "--wait", "1h", "--dir", dir}, nil, &out, &errs); status != exitBusy {
+	if status := run(ctx, []string{"set", "watchdog", "patience=1s", "--wait", "1h", "--dir", dir}, nil, &out, &errs); status != failure.ExitBusy {
 		t.Errorf("status %d, stderr %s", status, &errs)
 	}
-	if status := run(ctx, []string{"apply", "reset", "--dir", dir}, never{}, &out, &errs); status != exitIO || out.Len() > 0 {
+	if status := run(ctx, []string{"apply", "reset", "--dir", dir}, never{}, &out, &errs); status != failure.ExitIO || out.Len() > 0 {
 		t.Errorf("status %d, stdout %s", status, &out)
 	}
 }
@@ -70,7 +71,7 @@ func (never) Read([]byte) (int, error) { select {} }
 func TestALostReportIsNoLostCommit(t *testing.T) {
 	dir := freshState(t)
 	var errs strings.Builder
-	if status := run(context.Background(), []string{"set", "reset", "f=1", "--dir", dir}, nil, full{}, &errs); status != exitDone {
+	if status := run(context.Background(), []string{"set", "reset", "f=1", "--dir", dir}, nil, full{}, &errs); status != failure.ExitDone {
 		t.Errorf("set: status %d", status)
 	}
 	if !strings.HasPrefix(errs.String(), "freehold: error: what this command did is done; ") {
@@ -81,7 +82,7 @@ func TestALostReportIsNoLostCommit(t *testing.T) {
 		if args[0] == "version" || args[0] == "completion" {
 			args = args[:len(args)-2]
 		}
-		if status := run(context.Background(), args, nil, full{}, &errs); status != exitIO {
+		if status := run(context.Background(), args, nil, full{}, &errs); status != failure.ExitIO {
 			t.Errorf("%q: status %d", args, status)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"charm.land/lipgloss/v2"
+	"github.com/freehold-dev/freehold/cmd/internal/display"
 	"github.com/freehold-dev/freehold/reader/explain"
 )
 
@@ -22,7 +23,7 @@ func (n changeLine) when() string {
 	if n.At.IsZero() {
 		return none
 	}
-	return instant(n.At)
+	return display.Instant(n.At)
 }
 
 // line returns the change for a terminal.
@@ -30,13 +31,13 @@ func (n changeLine) line() string {
 	if n.Field == "" {
 		return n.ownerLine()
 	}
-	name, value := n.Field, shownValue(n.Declared, n.Value)
+	name, value := n.Field, display.Value(n.Declared, n.Value)
 	if n.Key != nil {
-		name += " " + shownKey(*n.Key)
+		name += " " + display.Key(*n.Key)
 	}
 	switch {
 	case n.Error != "":
-		value = badStyle.Render(alarm + visible(onOneLine(n.Error)))
+		value = badStyle.Render(alarm + display.Escape(display.Line(n.Error)))
 	case n.Value == nil:
 		value = faintStyle.Render(value)
 	}
@@ -48,7 +49,7 @@ func (n changeLine) line() string {
 func (n changeLine) source() string {
 	parts := []string{"(" + n.Owner}
 	if n.Written {
-		parts[0] += fmt.Sprintf(": %s %d", visible(n.Program), n.PID)
+		parts[0] += fmt.Sprintf(": %s %d", display.Escape(n.Program), n.PID)
 		switch {
 		case n.Claim != "":
 			parts = append(parts, "claim "+n.Claim)
@@ -71,5 +72,5 @@ func (n changeLine) ownerLine() string {
 	if n.Error == "" {
 		return fmt.Sprintf("%-24s  owner %s is %s\n", none, nameStyle.Render(n.Owner), n.Status)
 	}
-	return fmt.Sprintf("%-24s  owner %s is %s\n", none, nameStyle.Render(n.Owner), badStyle.Render(alarm+string(n.Status)+": "+visible(onOneLine(n.Error))))
+	return fmt.Sprintf("%-24s  owner %s is %s\n", none, nameStyle.Render(n.Owner), badStyle.Render(alarm+string(n.Status)+": "+display.Escape(display.Line(n.Error))))
 }

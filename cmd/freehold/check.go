@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/freehold-dev/freehold/cmd/internal/display"
+	"github.com/freehold-dev/freehold/cmd/internal/failure"
 	"github.com/freehold-dev/freehold/gen"
 	"github.com/freehold-dev/freehold/gen/leak"
 	"github.com/freehold-dev/freehold/gen/tree"
@@ -86,7 +88,7 @@ func (c *cli) printCheck(r checkReport) error {
 			paths []string
 		}{{"missing", s.Missing}, {"changed", s.Changed}, {"orphaned", s.Orphaned}} {
 			for _, path := range list.paths {
-				fmt.Fprintf(&b, "%s %s\n", list.what, visible(path))
+				fmt.Fprintf(&b, "%s %s\n", list.what, display.Escape(path))
 			}
 		}
 		for line := range strings.Lines(s.Diff) {
@@ -98,7 +100,7 @@ func (c *cli) printCheck(r checkReport) error {
 		}
 	}
 	for _, text := range r.Leaks {
-		fmt.Fprintln(&b, visible(text))
+		fmt.Fprintln(&b, display.Escape(text))
 	}
 	return c.print(b.String())
 }
@@ -107,7 +109,7 @@ func (c *cli) printCheck(r checkReport) error {
 func visibleLine(line string) string {
 	parts := strings.Split(line, "\t")
 	for i, part := range parts {
-		parts[i] = visible(part)
+		parts[i] = display.Escape(part)
 	}
 	return strings.Join(parts, "\t")
 }
@@ -120,20 +122,12 @@ func (r checkReport) verdict() error {
 	}
 	switch {
 	case differ > 0:
-		return hinted{
-			classed{fmt.Errorf("%s from what is declared", count(differ, "generated file differs", "generated files differ")), errNegative},
+		return failure.Hint(
+			failure.As(fmt.Errorf("%s from what is declared", display.Count(differ, "generated file differs", "generated files differ")), failure.Negative),
 			"run `freehold gen`",
-		}
+		)
 	case len(r.Leaks) > 0:
-		return classed{fmt.Errorf("%s out what only an owner's programs may have: give other packages verbs of the home instead", count(len(r.Leaks), "exported name hands", "exported names hand")), errNegative}
+		return failure.As(fmt.Errorf("%s out what only an owner's programs may have: give other packages verbs of the home instead", display.Count(len(r.Leaks), "exported name hands", "exported names hand")), failure.Negative)
 	}
 	return nil
-}
-
-// count returns n with the words for one or for many.
-func count(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
 }

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/freehold-dev/freehold/cmd/internal/failure"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
 )
@@ -36,7 +37,7 @@ func TestOneOfManyClaimsExitsWithZero(t *testing.T) {
 				mu.Lock()
 				defer mu.Unlock()
 				statuses[got.Status]++
-				if got.Status == exitDone {
+				if got.Status == failure.ExitDone {
 					_, won, _ = strings.Cut(strings.TrimRight(got.Stdout, "}\n"), `"claim":`)
 				}
 				if got.Stderr != "" {
@@ -45,7 +46,7 @@ func TestOneOfManyClaimsExitsWithZero(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		if statuses[exitDone] != 1 || statuses[exitNegative] != 15 {
+		if statuses[failure.ExitDone] != 1 || statuses[failure.ExitNegative] != 15 {
 			t.Errorf("field %s: statuses %v, want one 0 and fifteen 1", field, statuses)
 		}
 		if view := must(t, "view", "--json", "--dir", dir); !strings.Contains(view, `"claim":`+won) {
@@ -62,13 +63,13 @@ func TestAnUnwritableDirectoryIsNotWon(t *testing.T) {
 	program := commandFor(t, dir)
 	giveAway(t, dir)
 	got := asNobody(t, program, "claim", "hook", "b", "--dir", dir)
-	if got.Status != exitIO || got.Stdout != "" || !strings.Contains(got.Stderr, "permission denied") || !strings.Contains(got.Stderr, "nobody has won") {
+	if got.Status != failure.ExitIO || got.Stdout != "" || !strings.Contains(got.Stderr, "permission denied") || !strings.Contains(got.Stderr, "nobody has won") {
 		t.Errorf("got %+v", got)
 	}
-	if got := asNobody(t, program, "get", "b", "--dir", dir); got.Status != exitNegative {
+	if got := asNobody(t, program, "get", "b", "--dir", dir); got.Status != failure.ExitNegative {
 		t.Errorf("got %+v", got)
 	}
-	if got := asNobody(t, program, "claim", "hook", "a", "--dir", dir); got.Status != exitNegative || !strings.Contains(got.Stdout, "lost to") {
+	if got := asNobody(t, program, "claim", "hook", "a", "--dir", dir); got.Status != failure.ExitNegative || !strings.Contains(got.Stdout, "lost to") {
 		t.Errorf("got %+v", got)
 	}
 }

@@ -3,11 +3,12 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/freehold-dev/freehold/cmd/internal/failure"
 )
 
 // A cli is one call of the program: where it reads and writes, and what every
@@ -38,18 +39,13 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 
 // misused marks an error from the parsing of cmd's command line.
 func misused(cmd *cobra.Command, err error) error {
-	if !errors.Is(err, errUsage) {
-		err = classed{err, errUsage}
+	if !errors.Is(err, failure.Misused) {
+		err = failure.As(err, failure.Misused)
 	}
-	if _, ok := errors.AsType[hinted](err); ok {
+	if failure.HintOf(err) != "" {
 		return err
 	}
-	return hinted{err, "see `" + cmd.CommandPath() + " --help`"}
-}
-
-// usage returns an error that says how the call is wrong.
-func usage(format string, args ...any) error {
-	return classed{fmt.Errorf(format, args...), errUsage}
+	return failure.Hint(err, "see `"+cmd.CommandPath()+" --help`")
 }
 
 // A runner is the work of one command.
@@ -74,7 +70,7 @@ func named(cmd *cobra.Command, args []string) error {
 	for i, arg := range args[:min(len(args), 2)] {
 		if arg == "" {
 			which := []string{"first", "second"}[i]
-			return hinted{usage("the %s operand of %s is empty: name what it is about", which, cmd.CommandPath()), "see `" + cmd.CommandPath() + " --help`"}
+			return failure.Hint(failure.Usage("the %s operand of %s is empty: name what it is about", which, cmd.CommandPath()), "see `"+cmd.CommandPath()+" --help`")
 		}
 	}
 	return nil
@@ -85,7 +81,7 @@ func (c *cli) group(spec *cobra.Command, subcommands ...*cobra.Command) *cobra.C
 	spec.DisableFlagsInUseLine = true
 	spec.Args = unknownCommand
 	spec.RunE = func(cmd *cobra.Command, _ []string) error {
-		return hinted{usage("%s needs a subcommand", cmd.CommandPath()), "see `" + cmd.CommandPath() + " --help`"}
+		return failure.Hint(failure.Usage("%s needs a subcommand", cmd.CommandPath()), "see `"+cmd.CommandPath()+" --help`")
 	}
 	spec.AddCommand(subcommands...)
 	return spec
@@ -107,7 +103,7 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 		}
 		hint = "did you mean `" + cmd.CommandPath() + " " + best + "`?"
 	}
-	return hinted{usage("%s has no command %q", cmd.CommandPath(), args[0]), hint}
+	return failure.Hint(failure.Usage("%s has no command %q", cmd.CommandPath(), args[0]), hint)
 }
 
 // operands is a check of arguments: it wants from least to most of them, which
@@ -117,6 +113,6 @@ func operands(least, most int, want string) cobra.PositionalArgs {
 		if len(args) >= least && (most < 0 || len(args) <= most) {
 			return nil
 		}
-		return hinted{usage("%s wants %s", cmd.CommandPath(), want), "see `" + cmd.CommandPath() + " --help`"}
+		return failure.Hint(failure.Usage("%s wants %s", cmd.CommandPath(), want), "see `"+cmd.CommandPath()+" --help`")
 	}
 }

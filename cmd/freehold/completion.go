@@ -2,9 +2,9 @@ package main
 
 import (
 	"context"
-	"slices"
 	"strings"
 
+	"github.com/freehold-dev/freehold/cmd/internal/failure"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/store"
 	"github.com/spf13/cobra"
@@ -33,7 +33,7 @@ directory that the command would work in.`,
 		case "zsh":
 			return root().GenZshCompletion(c.stdout)
 		}
-		return usage("there is no completion for the shell %q: name one of %v", args[0], shells)
+		return failure.Usage("there is no completion for the shell %q: name one of %v", args[0], shells)
 	})
 	root = cmd.Root
 	return cmd
@@ -79,43 +79,4 @@ func (p *place) manifest() (*schema.Manifest, error) {
 	}
 	defer d.Close()
 	return d.Manifest()
-}
-
-// completeField completes the one operand FIELD.
-func completeField(d *schema.Declaration, args []string) []string {
-	if len(args) > 0 {
-		return nil
-	}
-	var names []string
-	for _, owner := range d.OwnerNames() {
-		names = append(names, d.Owners[owner].FieldNames()...)
-	}
-	slices.Sort(names)
-	return slices.Compact(names) // of a map with several owners
-}
-
-// completeOwner completes the one operand OWNER.
-func completeOwner(d *schema.Declaration, args []string) []string {
-	if len(args) > 0 {
-		return nil
-	}
-	return d.OwnerNames()
-}
-
-// completeFields completes OWNER, then the owner's fields of the kind, each
-// with the suffix.
-func completeFields(kind schema.Kind, suffix string) completer {
-	return func(d *schema.Declaration, args []string) []string {
-		if len(args) == 0 {
-			return d.OwnerNames()
-		}
-		var names []string
-		o := d.Owners[args[0]]
-		for _, name := range o.FieldNames() {
-			if o.Fields[name].EffectiveKind() == kind {
-				names = append(names, name+suffix)
-			}
-		}
-		return names
-	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/freehold-dev/freehold/cmd/internal/failure"
 	"github.com/freehold-dev/freehold/reader/doctor"
 	"github.com/freehold-dev/freehold/reader/statetest"
 )
@@ -72,7 +73,7 @@ func TestASpoiledSidecarIsNamedAndKept(t *testing.T) {
 			if tc.status != "ok" && tc.status != "missing" {
 				for _, args := range [][]string{{"get", "f"}, {"get", "f", "--default", "7"}, {"set", "reset", "f=43"}, {"set", "reset", "name=ann"}} {
 					got := call(t, "", append(args, "--dir", dir)...)
-					if got.Status != exitState || got.Stdout != "" || !strings.Contains(got.Stderr, "reset.json") {
+					if got.Status != failure.ExitState || got.Stdout != "" || !strings.Contains(got.Stderr, "reset.json") {
 						t.Errorf("%q: %+v", args, got)
 					}
 				}
@@ -129,7 +130,7 @@ func unchanged(t *testing.T, path, text string) {
 func heals(t *testing.T, dir, path, text, command string) {
 	t.Helper()
 	if command != "accept" && command != "" {
-		if got := call(t, "", "accept", "reset", "--dir", dir); got.Status != exitState {
+		if got := call(t, "", "accept", "reset", "--dir", dir); got.Status != failure.ExitState {
 			t.Errorf("it is accepted: %+v", got)
 		}
 		unchanged(t, path, text)
@@ -137,7 +138,7 @@ func heals(t *testing.T, dir, path, text, command string) {
 	if command == "" {
 		return
 	}
-	if got := call(t, "", command, "reset", "--dir", dir); got.Status != exitDone {
+	if got := call(t, "", command, "reset", "--dir", dir); got.Status != failure.ExitDone {
 		t.Errorf("%s: %+v", command, got)
 	}
 	kept := filepath.Join(dir, ".freehold", "quarantine", "reset.json.*")
@@ -159,7 +160,7 @@ func TestUnknownNumbersKeepTheirDigits(t *testing.T) {
 	path := filepath.Join(dir, "reset.json")
 	const odd = `"id":9007199254740993,"r":1.0,"e":1E400,"z":-0,"p":0.1000000000000000055`
 	spoil(t, path, replaced(`"f":1`, `"f":1,`+odd))
-	if got := call(t, "", "accept", "reset", "--dir", dir); got.Status != exitDone {
+	if got := call(t, "", "accept", "reset", "--dir", dir); got.Status != failure.ExitDone {
 		t.Fatal(got)
 	}
 	must(t, "set", "reset", "f=2", "--dir", dir)
@@ -180,13 +181,13 @@ func TestAnyFieldMayBeAbsent(t *testing.T) {
 	must(t, "set", "reset", "f=1", "name=ann", "context_cleared=true", "--dir", dir)
 	for _, member := range []string{",\n\"context_cleared\":true", ",\n\"f\":1", ",\n\"name\":\"ann\""} {
 		spoil(t, filepath.Join(dir, "reset.json"), replaced(member, ""))
-		if got := call(t, "", "accept", "reset", "--dir", dir); got.Status != exitDone {
+		if got := call(t, "", "accept", "reset", "--dir", dir); got.Status != failure.ExitDone {
 			t.Fatalf("without %s: %+v", member, got)
 		}
 		must(t, "view", "--dir", dir)
 	}
 	for _, field := range []string{"f", "name", "context_cleared"} {
-		if got := call(t, "", "get", field, "--dir", dir); got.Status != exitNegative {
+		if got := call(t, "", "get", field, "--dir", dir); got.Status != failure.ExitNegative {
 			t.Errorf("%s: %+v", field, got)
 		}
 	}
@@ -206,7 +207,7 @@ func TestWhatIsNoSidecarIsNoData(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := call(t, "", "quarantine", "reset", "--dir", dir); got.Status != exitDone {
+	if got := call(t, "", "quarantine", "reset", "--dir", dir); got.Status != failure.ExitDone {
 		t.Fatal(got)
 	}
 	must(t, "set", "reset", "f=1", "--dir", dir)
@@ -235,7 +236,7 @@ func TestNoNameIsAPath(t *testing.T) {
 	base := filepath.Dir(dir)
 	for _, name := range []string{"../x", "a/b", "..", ".", "", "/etc/passwd", "reset.json", ".freehold/manifest", "RESET", "reset\n", "con", strings.Repeat("a", 300)} {
 		for _, args := range [][]string{{"set", name, "f=1"}, {"set", "reset", name + "=1"}, {"accept", name}, {"quarantine", name}, {"get", name}, {"schema", name}} {
-			if got := call(t, "", append(append(args[:1:1], "--dir", dir, "--"), args[1:]...)...); got.Status != exitOwner && got.Status != exitUsage && got.Status != exitNegative {
+			if got := call(t, "", append(append(args[:1:1], "--dir", dir, "--"), args[1:]...)...); got.Status != failure.ExitOwner && got.Status != failure.ExitUsage && got.Status != failure.ExitNegative {
 				t.Errorf("%q: %+v", args, got)
 			}
 		}
@@ -252,9 +253,9 @@ func TestEmptyFilesAreDamaged(t *testing.T) {
 		status int
 		says   string
 	}{
-		"manifest.json":       {[]string{"view"}, exitState, "manifest.json"},
-		"watchdog.lease.json": {[]string{"set", "watchdog", "patience=2s"}, exitDone, "was moved to"},
-		"cost.lock":           {[]string{"set", "cost", "tokens=1"}, exitDone, ""}, // it never had any
+		"manifest.json":       {[]string{"view"}, failure.ExitState, "manifest.json"},
+		"watchdog.lease.json": {[]string{"set", "watchdog", "patience=2s"}, failure.ExitDone, "was moved to"},
+		"cost.lock":           {[]string{"set", "cost", "tokens=1"}, failure.ExitDone, ""}, // it never had any
 	} {
 		dir := freshState(t)
 		statetest.Damaged(dir, doctor.ManifestInvalid)
@@ -270,7 +271,7 @@ func TestEmptyFilesAreDamaged(t *testing.T) {
 	if err := os.WriteFile(legacy, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got := call(t, "", "adopt", legacy, "--dir", freshState(t)); got.Status != exitState || !strings.Contains(got.Stderr, "the file is empty") {
+	if got := call(t, "", "adopt", legacy, "--dir", freshState(t)); got.Status != failure.ExitState || !strings.Contains(got.Stderr, "the file is empty") {
 		t.Errorf("adopt: %+v", got)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/freehold-dev/freehold/cmd/internal/failure"
 	"github.com/freehold-dev/freehold/gen/tree"
 	"github.com/freehold-dev/freehold/schema/declare"
 	"github.com/spf13/cobra"
@@ -38,17 +39,17 @@ func (d *declared) path() (string, error) {
 	case d.file != "":
 		return inFolder(d.file), nil
 	case d.flag.Changed:
-		return "", usage("--owners is empty: name a file")
+		return "", failure.Usage("--owners is empty: name a file")
 	}
 	files, err := declarations()
-	if _, said := errors.AsType[hinted](err); err != nil && !said {
-		return "", hinted{err, "or name the owners.yaml that it is about with --owners FILE"}
+	if err != nil && failure.HintOf(err) == "" {
+		return "", failure.Hint(err, "or name the owners.yaml that it is about with --owners FILE")
 	}
 	if err != nil {
 		return "", err
 	}
 	if len(files) > 1 {
-		return "", usage("this module declares %d states: name one with --owners FILE: %s", len(files), strings.Join(files, ", "))
+		return "", failure.Usage("this module declares %d states: name one with --owners FILE: %s", len(files), strings.Join(files, ", "))
 	}
 	return files[0], nil
 }
@@ -98,7 +99,7 @@ func declarations() ([]string, error) {
 		return nil, ofModule(err)
 	}
 	if len(states) == 0 {
-		return nil, hinted{usage("the module %s has no %s", module.Path, tree.Declaration), "`freehold init` writes a first one"}
+		return nil, failure.Hint(failure.Usage("the module %s has no %s", module.Path, tree.Declaration), "`freehold init` writes a first one")
 	}
 	here, err := os.Getwd()
 	if err != nil {
@@ -127,7 +128,7 @@ func folderIn(module *tree.Module, file string) (string, error) {
 	}
 	folder, err := filepath.Rel(module.Dir, dir)
 	if err != nil || !filepath.IsLocal(folder) {
-		return "", usage("%s is not in the module %s at %s", file, module.Path, module.Dir)
+		return "", failure.Usage("%s is not in the module %s at %s", file, module.Path, module.Dir)
 	}
 	return filepath.ToSlash(folder), nil
 }
@@ -144,5 +145,5 @@ func ofModule(err error) error {
 	if _, ok := errors.AsType[declare.Problems](err); ok {
 		return err
 	}
-	return classed{err, errUsage}
+	return failure.As(err, failure.Misused)
 }

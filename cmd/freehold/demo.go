@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"github.com/freehold-dev/freehold/cmd/freehold/internal/demo"
+	"github.com/freehold-dev/freehold/cmd/internal/failure"
 	"github.com/spf13/cobra"
 )
 
@@ -45,7 +46,7 @@ directory stays.`,
 // classDemo gives a broken promise its exit status.
 func classDemo(err error) error {
 	if errors.Is(err, demo.ErrBroken) {
-		return classed{err, errNegative}
+		return failure.As(err, failure.Negative)
 	}
 	return err
 }

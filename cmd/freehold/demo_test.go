@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/freehold-dev/freehold/cmd/freehold/internal/demo"
+	"github.com/freehold-dev/freehold/cmd/internal/failure"
 )
 
 // An audience is the place where a demo is played.
@@ -107,7 +108,7 @@ func TestDemoAsJSONIsOneReport(t *testing.T) {
 		Freehold: demo.Answer{Status: 1}, Again: demo.Answer{Words: 3}}); r.Guard != want {
 		t.Errorf("guard %+v, want %+v", r.Guard, want)
 	}
-	if e := r.Retire.Freehold; e.Status != exitIdentity || e.Meant == e.Before || e.Before != e.After {
+	if e := r.Retire.Freehold; e.Status != failure.ExitIdentity || e.Meant == e.Before || e.Before != e.After {
 		t.Errorf("retire: %+v", e)
 	}
 }
@@ -140,7 +141,7 @@ func TestDemoFailsIfAPromiseIsBroken(t *testing.T) {
 				told.WriteString(text)
 				return nil
 			}})
-			if !errors.Is(err, demo.ErrBroken) || exitStatus(classDemo(err)) != exitNegative || !strings.Contains(err.Error(), test.want) {
+			if !errors.Is(err, demo.ErrBroken) || exitStatus(classDemo(err)) != failure.ExitNegative || !strings.Contains(err.Error(), test.want) {
 				t.Fatalf("the demo ended with %v, want %v and %q", err, demo.ErrBroken, test.want)
 			}
 			if !strings.Contains(told.String(), test.want) || strings.Contains(told.String(), "measured just now") {

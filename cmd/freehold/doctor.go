@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/freehold-dev/freehold/cmd/internal/display"
+	"github.com/freehold-dev/freehold/cmd/internal/failure"
 	"github.com/freehold-dev/freehold/gen/tree"
 	"github.com/freehold-dev/freehold/reader/doctor"
 	"github.com/freehold-dev/freehold/schema"
@@ -64,7 +66,7 @@ func (d *checkup) run(ctx context.Context) error {
 		return err
 	}
 	if d.legacy == "" && d.old.Changed {
-		return usage("--legacy is empty: name a file")
+		return failure.Usage("--legacy is empty: name a file")
 	}
 	o := &doctor.Options{Around: true, Legacy: d.legacy, Stale: stale}
 	var source *declare.Source
@@ -93,7 +95,7 @@ func (d *checkup) run(ctx context.Context) error {
 		return err
 	}
 	if len(report.Findings) > 0 {
-		return verdict{status: exitNegative}
+		return failure.Verdict{Status: failure.ExitNegative}
 	}
 	return nil
 }
@@ -147,7 +149,7 @@ func drifted(r *doctor.Report, file string) error {
 			for _, path := range paths {
 				r.Findings = append(r.Findings, doctor.Finding{
 					Code: generatedDrift, Path: filepath.Join(module.Dir, filepath.FromSlash(path)), Says: what,
-					Remedy: pasted("freehold", "gen", file), Command: true,
+					Remedy: failure.Line("freehold", "gen", file), Command: true,
 				})
 			}
 		}
@@ -183,8 +185,8 @@ func placeOf(r *doctor.Report, f doctor.Finding) string {
 func doctorText(r *doctor.Report, broken func(string) string) string {
 	var b strings.Builder
 	for _, f := range r.Findings {
-		b.WriteString(broken(fmt.Sprintf("%s %s%s\n%s", f.Code, visible(shortened(r.Dir, f.Path)), concerned(f), indented(f.Says))))
-		fmt.Fprintf(&b, "  remedy: %s\n", visible(f.Remedy))
+		b.WriteString(broken(fmt.Sprintf("%s %s%s\n%s", f.Code, display.Escape(shortened(r.Dir, f.Path)), concerned(f), indented(f.Says))))
+		fmt.Fprintf(&b, "  remedy: %s\n", display.Escape(f.Remedy))
 		if f.Advice != "" {
 			b.WriteString(indented(f.Advice))
 		}
@@ -192,14 +194,14 @@ func doctorText(r *doctor.Report, broken func(string) string) string {
 	for _, n := range r.Notes {
 		about := n.About
 		if n.Instance != "" {
-			about += " " + quoted(n.Instance)
+			about += " " + display.Quote(n.Instance)
 		}
-		b.WriteString(broken(fmt.Sprintf("note: %s: %s\n", about, visible(n.Says))))
+		b.WriteString(broken(fmt.Sprintf("note: %s: %s\n", about, display.Escape(n.Says))))
 	}
 	if len(r.Findings) == 0 {
 		return b.String() + "no findings\n"
 	}
-	return b.String() + count(len(r.Findings), "finding", "findings") + "\n"
+	return b.String() + display.Count(len(r.Findings), "finding", "findings") + "\n"
 }
 
 // indented returns what is said of a finding, below its first line. What is several
@@ -208,11 +210,11 @@ func doctorText(r *doctor.Report, broken func(string) string) string {
 func indented(says string) string {
 	lines := strings.Split(says, "\n")
 	if len(lines) == 1 {
-		return "  " + visible(says) + "\n"
+		return "  " + display.Escape(says) + "\n"
 	}
 	var b strings.Builder
 	for _, line := range lines {
-		b.WriteString("  - " + visible(line) + "\n")
+		b.WriteString("  - " + display.Escape(line) + "\n")
 	}
 	return b.String()
 }
@@ -228,13 +230,13 @@ func shortened(dir, path string) string {
 func concerned(f doctor.Finding) string {
 	var parts []string
 	if f.Instance != "" {
-		parts = append(parts, "instance "+quoted(f.Instance))
+		parts = append(parts, "instance "+display.Quote(f.Instance))
 	}
 	if f.Owner != "" {
-		parts = append(parts, "owner "+visible(f.Owner))
+		parts = append(parts, "owner "+display.Escape(f.Owner))
 	}
 	if f.Field != "" {
-		parts = append(parts, "field "+visible(f.Field))
+		parts = append(parts, "field "+display.Escape(f.Field))
 	}
 	if len(parts) == 0 {
 		return ""

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/freehold-dev/freehold/cmd/internal/failure"
 	"github.com/freehold-dev/freehold/gen/tree"
 	"github.com/freehold-dev/freehold/schema/declare"
 )
@@ -102,7 +103,7 @@ func replaceFile(file string, old, text []byte) (err error) {
 		return err
 	}
 	if !bytes.Equal(now, old) {
-		return hinted{fmt.Errorf("%s was changed meanwhile: it stays as it is now", file), "run the command again"}
+		return failure.Hint(fmt.Errorf("%s was changed meanwhile: it stays as it is now", file), "run the command again")
 	}
 	return os.Rename(temp.Name(), target)
 }

@@ -10,6 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/freehold-dev/freehold/cmd/internal/display"
+	"github.com/freehold-dev/freehold/cmd/internal/failure"
+	"github.com/freehold-dev/freehold/cmd/internal/verbs"
 	"github.com/freehold-dev/freehold/reader/doctor"
 	"github.com/freehold-dev/freehold/reader/statetest"
 	"github.com/freehold-dev/freehold/schema"
@@ -24,6 +27,9 @@ const script = "is told by a script, with the processes that it takes: "
 var said = errorstest.Golden{
 	Update: update,
 	Prose:  []string{"say"}, // the sentences of explain
+	// Of package failure, for all packages of commands.
+	Formats: map[string]int{"Usage": 0, "Hint": 1},
+	Folders: []string{"../internal/failure", "../internal/verbs"},
 	Untold: map[string]string{
 		"%s is not in the module %s at %s": "the module is looked for from the file upward: only a link that changes meanwhile leads elsewhere",
 		"misused":                          "decides the exit status and is never printed",
@@ -62,11 +68,11 @@ func told(t *testing.T, where, dir string, all ...utterance) {
 
 func tell(t *testing.T, line, dir, stdin string, got result) {
 	t.Helper()
-	if got.Status == exitDone {
+	if got.Status == failure.ExitDone {
 		t.Errorf("%s: no error", line)
 		return
 	}
-	how := "freehold " + visible(line)
+	how := "freehold " + display.Escape(line)
 	if stdin != "" {
 		how += fmt.Sprintf(" <<<%.60q", stdin)
 	}
@@ -114,7 +120,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		utterance{"apply reset", `[{"field":"f"}]`},
 		utterance{"apply reset", `[{"field":"f","op":"set"}]`},
 		utterance{"apply reset", `[{"field":"n","op":"set","value":1}]`},
-		utterance{"apply reset", strings.Repeat(" ", maxPatch+1)},
+		utterance{"apply reset", strings.Repeat(" ", verbs.MaxPatch+1)},
 		utterance{"retire watchdog --epoch 0 --pid 1", ""},
 		utterance{"adopt absent.json --state runtime", ""},
 		utterance{"set reset f=1 --seen token", ""},
@@ -232,7 +238,7 @@ func TestErrorsSayWhatToDoOfInstances(t *testing.T) {
 		"state init --dir whole --owners one.yaml --instance one", "state init --dir sessions --owners owners.yaml --instance=",
 	} {
 		got := call(t, "", strings.Fields(line)...)
-		if got.Status == exitDone {
+		if got.Status == failure.ExitDone {
 			t.Errorf("%s: no error", line)
 		}
 		said.Same(t, "with instances: freehold "+line, errors.New(strings.TrimSpace(got.Stderr)), root, "DIR")
@@ -253,7 +259,7 @@ func TestErrorsSayWhatToDoOfModules(t *testing.T) {
 		t.Helper()
 		for _, line := range lines {
 			got := call(t, "", strings.Fields(line)...)
-			if got.Status == exitDone {
+			if got.Status == failure.ExitDone {
 				t.Errorf("%s: no error", line)
 			}
 			said.Same(t, "in a module: freehold "+line, errors.New(strings.TrimSpace(got.Stderr)), root, "MODULE")

@@ -4,14 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"go/ast"
-	"go/parser"
-	"go/token"
 	"io/fs"
-	"slices"
 	"syscall"
 	"testing"
 
+	"github.com/freehold-dev/freehold/cmd/internal/failure"
 	"github.com/freehold-dev/freehold/reader"
 	"github.com/freehold-dev/freehold/schema/declare"
 	"github.com/freehold-dev/freehold/sidecar"
@@ -29,7 +26,7 @@ func TestEachErrorHasItsExitStatus(t *testing.T) {
 	}{
 		{"done", nil, 0},
 		{"unset", reader.ErrUnset, 1},
-		{"drift", classed{errors.New("2 files differ"), errNegative}, 1},
+		{"drift", failure.As(errors.New("2 files differ"), failure.Negative), 1},
 		{"forgotten commit", sidecar.ErrUnknown, 1},
 		{"foreign", sidecar.ErrForeign, 3},
 		{"invalid", sidecar.ErrInvalid, 3},
@@ -64,12 +61,12 @@ func TestEachErrorHasItsExitStatus(t *testing.T) {
 		{"a patch that was rejected", sidecar.ErrRejected, 1},
 		{"a damaged record of a lease", fmt.Errorf("%w: %w", sidecar.ErrLeaseRecord, denied), 3},
 		{"a shared owner has no lease", sidecar.ErrNoLease, 64},
-		{"another program's status", verdict{status: 17}, 17},
+		{"another program's status", failure.Verdict{Status: 17}, 17},
 		{"input or output", denied, 7},
 		{"disk full", &fs.PathError{Op: "write", Path: "cost.json", Err: syscall.ENOSPC}, 7},
 		{"anything else", errors.New("?"), 7},
 		{"indeterminate", fmt.Errorf("%w: %w", sidecar.ErrIndeterminate, denied), 8},
-		{"misused", usage("x"), 64},
+		{"misused", failure.Usage("x"), 64},
 		{"bad declaration", declare.Problems{{}}, 64},
 		{"bad value", sidecar.ErrValue, 64},
 		{"bad legacy value", adopt.Misfits{{}}, 64},
@@ -77,7 +74,7 @@ func TestEachErrorHasItsExitStatus(t *testing.T) {
 		{"a state already", store.Exists, 64},
 		{"a platform without it", store.Unsupported, 64},
 		{"a bad value in a foreign file", unacceptable(sidecar.ErrValue), 3},
-		{"a hint changes nothing", hinted{sidecar.ErrBusy, "wait"}, 5},
+		{"a hint changes nothing", failure.Hint(sidecar.ErrBusy, "wait"), 5},
 		{"several owners, one of them foreign", errors.Join(sidecar.ErrForeign, sidecar.ErrInvalid), 3},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -90,54 +87,4 @@ func TestEachErrorHasItsExitStatus(t *testing.T) {
 			}
 		})
 	}
-}
-
-// Hook runners read 2 as "block".
-func TestNoExitStatusIsTwo(t *testing.T) {
-	for _, s := range statuses {
-		if s.status == 2 || s.status == 0 {
-			t.Errorf("%v exits %d", s.err, s.status)
-		}
-	}
-}
-
-// An error that a library gains must be given a status.
-func TestEverySentinelHasAStatus(t *testing.T) {
-	// That there is no legacy file is no error to adopt. A watch goes on after
-	// the last two.
-	unreachable := []string{"ErrAbsent", "ErrPolling", "ErrResync"}
-	f, err := parser.ParseFile(token.NewFileSet(), "exit.go", nil, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var named []string
-	ast.Inspect(f, func(n ast.Node) bool {
-		if s, ok := n.(*ast.SelectorExpr); ok {
-			named = append(named, s.Sel.Name)
-		}
-		return true
-	})
-	for _, file := range []string{"../../sidecar/errors.go", "../../sidecar/lease.go", "../../sidecar/repair.go", "../../sidecar/resolve.go", "../../sidecar/adopt/errors.go", "../../reader/errors.go"} {
-		for _, name := range sentinels(t, file) {
-			if !slices.Contains(named, name) && !slices.Contains(unreachable, name) {
-				t.Errorf("%s declares %s, which exit.go does not know", file, name)
-			}
-		}
-	}
-}
-
-// sentinels returns the names of the errors that a file declares.
-func sentinels(t *testing.T, file string) []string {
-	t.Helper()
-	f, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var names []string
-	for name := range f.Scope.Objects {
-		if len(name) > 3 && name[:3] == "Err" {
-			names = append(names, name)
-		}
-	}
-	return names
 }

@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/freehold-dev/freehold/cmd/internal/display"
+	"github.com/freehold-dev/freehold/cmd/internal/failure"
+	"github.com/freehold-dev/freehold/cmd/internal/verbs"
 	"github.com/freehold-dev/freehold/reader"
 	"github.com/freehold-dev/freehold/reader/explain"
 	"github.com/freehold-dev/freehold/schema"
@@ -33,7 +36,7 @@ sidecar cannot be used.`,
 		if err != nil {
 			return err
 		}
-		if _, err := declaredField(view, args[0]); err != nil {
+		if _, err := verbs.Declared(view, args[0]); err != nil {
 			return err
 		}
 		e := explain.Field(view, args[0])
@@ -46,7 +49,7 @@ sidecar cannot be used.`,
 		return errors.Join(err, e.Err)
 	})
 	p.flags(cmd)
-	p.completes(cmd, completeField)
+	p.completes(cmd, verbs.Field)
 	return cmd
 }
 
@@ -57,10 +60,10 @@ type explaining struct{ *explain.Explanation }
 func (c *cli) adviseIn(e *explain.Explanation, dir string) {
 	says := func(text string) string { return c.standalone(text, dir) }
 	if e.Err != nil {
-		e.Error = says(withRemedies(e.Err))
+		e.Error = says(failure.WithRemedies(e.Err))
 	}
 	for i := range e.Unshown {
-		e.Unshown[i].Error = says(withRemedies(e.Unshown[i].Err))
+		e.Unshown[i].Error = says(failure.WithRemedies(e.Unshown[i].Err))
 	}
 	all := append(e.Dependencies, e.Freshness)
 	for _, l := range e.Chain {
@@ -88,7 +91,7 @@ func (e explaining) text() string {
 	case e.Kind == schema.Event && !e.Set:
 		t.say("%s is unset: the event was never done.", e.Field)
 	case e.Set:
-		t.say("%s is %s.", e.Field, e.shown())
+		t.say("%s is %s.", e.Field, e.value())
 		t.say("Owner %s %s at %s.", e.Owner, did(e.Origin, wrote[e.Kind], "it"), when(e.Origin))
 	case e.Written:
 		t.say("%s is unset.", e.Field)
@@ -98,14 +101,14 @@ func (e explaining) text() string {
 	default:
 		t.say("%s is unset: owner %s has never written it.", e.Field, e.Owner)
 	}
-	t.unshown(e.Field, e.Unshown)
+	t.pending(e.Field, e.Unshown)
 	t.begun(e.Owner, e.Field, e.Open)
 	t.freshness(e)
-	t.say("It belongs in %s, which is %s.", visible(e.File), condition[e.Status])
+	t.say("It belongs in %s, which is %s.", display.Escape(e.File), condition[e.Status])
 	if e.Doc != "" {
-		t.say("Its meaning: %s", visible(e.Doc))
+		t.say("Its meaning: %s", display.Escape(e.Doc))
 	}
-	t.say("It is a %s; `%s` writes it, and so does code below %s.", called(e.Declared), commandOf(e.Owner, e.Field, e.Declared), visible(e.Home))
+	t.say("It is a %s; `%s` writes it, and so does code below %s.", display.Kind(e.Declared), verbs.Command(e.Owner, e.Field, e.Declared), display.Escape(e.Home))
 	if e.Declared.Dependent() {
 		t.say("`freehold observe %s` prints the TOKEN; run it before the data is gathered.", e.Field)
 	}
@@ -113,25 +116,25 @@ func (e explaining) text() string {
 }
 
 // unshown says what may give the field another value.
-func (t *sentences) unshown(field string, problems []explain.PendingProblem) {
+func (t *sentences) pending(field string, problems []explain.PendingProblem) {
 	for _, p := range problems {
-		t.say("%s.", visible(unshown(field, p)))
+		t.say("%s.", display.Escape(verbs.Unshown(field, p)))
 	}
 }
 
 // shown returns the value for a sentence.
-func (e explaining) shown() string {
+func (e explaining) value() string {
 	if e.Kind == schema.Set {
-		return "a set of " + shownValue(e.Declared, e.Value)
+		return "a set of " + display.Value(e.Declared, e.Value)
 	}
-	return strings.TrimSpace(shownValue(e.Declared, e.Value) + " " + visible(e.Unit))
+	return strings.TrimSpace(display.Value(e.Declared, e.Value) + " " + display.Escape(e.Unit))
 }
 
 // did says what the last to write did to what, which is otherwise unless it took
 // over what others had written.
 func did(o explain.Origin, otherwise, what string) string {
 	if file, ok := adopt.Source(o.Program); ok {
-		return "adopted " + what + " from " + visible(file)
+		return "adopted " + what + " from " + display.Escape(file)
 	}
 	if sidecar.WasAccepted(o.Program, o.Version) {
 		return "accepted " + what + ", as another hand had left it,"
@@ -143,12 +146,12 @@ func did(o explain.Origin, otherwise, what string) string {
 // version.
 func when(o explain.Origin) string {
 	if o.Claim != "" {
-		return fmt.Sprintf("%s: %s, process %d, claim %s", o.ChangedAt, visible(o.Program), o.PID, o.Claim)
+		return fmt.Sprintf("%s: %s, process %d, claim %s", o.ChangedAt, display.Escape(o.Program), o.PID, o.Claim)
 	}
 	if o.Version.IsPending() {
-		return fmt.Sprintf("%s: %s, process %d, in patch %s, which is deferred and in no commit yet", o.ChangedAt, visible(o.Program), o.PID, o.Version.Nonce)
+		return fmt.Sprintf("%s: %s, process %d, in patch %s, which is deferred and in no commit yet", o.ChangedAt, display.Escape(o.Program), o.PID, o.Version.Nonce)
 	}
-	return fmt.Sprintf("%s: %s, process %d, in version %s", o.ChangedAt, visible(o.Program), o.PID, o.Version)
+	return fmt.Sprintf("%s: %s, process %d, in version %s", o.ChangedAt, display.Escape(o.Program), o.PID, o.Version)
 }
 
 // sentences are lines of text.
@@ -172,4 +175,12 @@ var condition = map[reader.Status]string{
 	reader.Foreign:    "not as Freehold left it: another hand has changed it",
 	reader.Unreadable: "there and cannot be read",
 	reader.Regressed:  "older than it has been, or gone since",
+}
+
+// begun says what of an event is open, and how to end it.
+func (t *sentences) begun(owner, field string, open []explain.Opening) {
+	for _, o := range open {
+		t.say("It began at %s: %s, process %d, and is not done: `freehold done %s %s %s` ends it, with --abandon if it failed or nobody knows.",
+			o.BegunAt, display.Escape(o.Program), o.PID, owner, field, o.Token)
+	}
 }

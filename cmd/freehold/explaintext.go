@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/freehold-dev/freehold/cmd/internal/display"
+	"github.com/freehold-dev/freehold/cmd/internal/verbs"
 	"github.com/freehold-dev/freehold/reader"
 	"github.com/freehold-dev/freehold/reader/explain"
 	"github.com/freehold-dev/freehold/schema"
@@ -17,17 +19,17 @@ func (e explaining) mapText() string {
 	case e.Err != nil:
 		t.say("%s cannot be read whole: what owner %s wrote is %s.", e.Field, e.Obstacle, e.Status)
 	case e.Set:
-		t.say("%s has %s.", e.Field, shownValue(e.Declared, e.Value))
+		t.say("%s has %s.", e.Field, display.Value(e.Declared, e.Value))
 	case e.Written || e.Parts[0].Earlier != nil:
 		t.say("%s is unset.", e.Field)
 	default:
 		t.say("%s is unset: owner %s, which decides the keys, has never written it.", e.Field, e.Owner)
 	}
-	t.unshown(e.Field, e.Unshown)
+	t.pending(e.Field, e.Unshown)
 	if e.Doc != "" {
-		t.say("Its meaning: %s", visible(e.Doc))
+		t.say("Its meaning: %s", display.Escape(e.Doc))
 	}
-	t.say("It is a %s.", called(e.Declared))
+	t.say("It is a %s.", display.Kind(e.Declared))
 	for _, p := range e.Parts {
 		t.part(p, e.Field)
 	}
@@ -37,7 +39,7 @@ func (e explaining) mapText() string {
 // part tells of one owner's part of a map.
 func (t *sentences) part(p explain.Part, field string) {
 	has := "decides which keys there are"
-	switch members := enumerate(p.Members); {
+	switch members := display.List(p.Members); {
 	case !p.Keys:
 		has = "has " + members + " at a key"
 	case members != "":
@@ -52,17 +54,8 @@ func (t *sentences) part(p explain.Part, field string) {
 	default:
 		t.say("Owner %s %s. It has never written there.", p.Owner, has)
 	}
-	t.say("  What it has belongs in %s, which is %s.", visible(p.File), condition[p.Status])
-	t.say("  `%s` writes there, and so does code below %s.", commandOf(p.Owner, field, p.Declared), visible(p.Home))
-}
-
-// enumerate joins words as a sentence does.
-func enumerate(words []string) string {
-	if len(words) < 2 {
-		return strings.Join(words, "")
-	}
-	last := len(words) - 1
-	return strings.Join(words[:last], ", ") + " and " + words[last]
+	t.say("  What it has belongs in %s, which is %s.", display.Escape(p.File), condition[p.Status])
+	t.say("  `%s` writes there, and so does code below %s.", verbs.Command(p.Owner, field, p.Declared), display.Escape(p.Home))
 }
 
 // freshness tells whether a dependent field was computed from the newest of its
@@ -71,12 +64,12 @@ func (t *sentences) freshness(e explaining) {
 	if !e.Declared.Dependent() {
 		return
 	}
-	t.say("It depends on %s.", enumerate(e.DependsOn))
+	t.say("It depends on %s.", display.List(e.DependsOn))
 	t.seen(e.Observed)
-	t.say("It is %s (%s): %s.", e.Freshness.Verdict, e.Freshness.Reason, visible(e.Freshness.Says))
+	t.say("It is %s (%s): %s.", e.Freshness.Verdict, e.Freshness.Reason, display.Escape(e.Freshness.Says))
 	t.others(e.Freshness, e.Dependencies)
 	for _, l := range e.Chain {
-		t.say("%s in turn depends on %s, and is %s (%s): %s.", l.Field, enumerate(l.DependsOn), l.Freshness.Verdict, l.Freshness.Reason, visible(l.Freshness.Says))
+		t.say("%s in turn depends on %s, and is %s (%s): %s.", l.Field, display.List(l.DependsOn), l.Freshness.Verdict, l.Freshness.Reason, display.Escape(l.Freshness.Says))
 		t.others(l.Freshness, l.Dependencies)
 	}
 }
@@ -95,7 +88,7 @@ func (t *sentences) seen(observed sidecar.Seen) {
 		}
 	}
 	if len(parts) > 0 {
-		t.say("Its writer had seen %s.", enumerate(parts))
+		t.say("Its writer had seen %s.", display.List(parts))
 	}
 }
 
@@ -103,7 +96,7 @@ func (t *sentences) seen(observed sidecar.Seen) {
 func (t *sentences) others(whole *explain.Freshness, dependencies []*explain.Freshness) {
 	for _, f := range dependencies {
 		if f.Field != whole.Field && whole.Verdict != reader.Fresh {
-			t.say("By %s alone it would be %s (%s): %s.", f.Field, f.Verdict, f.Reason, visible(f.Says))
+			t.say("By %s alone it would be %s (%s): %s.", f.Field, f.Verdict, f.Reason, display.Escape(f.Says))
 		}
 	}
 }
@@ -113,11 +106,11 @@ func (t *sentences) others(whole *explain.Freshness, dependencies []*explain.Fre
 func (t *sentences) earlier(e *explain.Earlier, f schema.Field, margin string) {
 	switch {
 	case e.Unread:
-		t.say("%sThat cannot be read, and may have had the field: %s.", margin, visible(e.Path))
+		t.say("%sThat cannot be read, and may have had the field: %s.", margin, display.Escape(e.Path))
 	case e.Value == nil:
-		t.say("%sThat has the field: %s.", margin, visible(e.Path))
+		t.say("%sThat has the field: %s.", margin, display.Escape(e.Path))
 	default:
-		t.say("%sThere it is %s: %s.", margin, strings.TrimSpace(shownValue(f, e.Value)+" "+visible(f.Unit)), visible(e.Path))
+		t.say("%sThere it is %s: %s.", margin, strings.TrimSpace(display.Value(f, e.Value)+" "+display.Escape(f.Unit)), display.Escape(e.Path))
 	}
 	t.say("%sWhat is to count of that has to be written again.", margin)
 }

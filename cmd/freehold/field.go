@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"strings"
 
+	"github.com/freehold-dev/freehold/cmd/internal/failure"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/schema/declare"
 	"github.com/spf13/cobra"
@@ -55,7 +56,7 @@ owners.yaml by hand.`,
 		}
 		err := d.edit(ctx, func(text []byte) ([]byte, error) { return declare.AddField(text, args[0], args[1], f) })
 		if errors.Is(err, declare.ErrNoOwner) {
-			return hinted{err, "if it is to be a new one, `" + addingOwner(args[0], args[1], f) + "` declares it"}
+			return failure.Hint(err, "if it is to be a new one, `"+addingOwner(args[0], args[1], f)+"` declares it")
 		}
 		return err
 	})
@@ -80,7 +81,7 @@ func addingOwner(owner, name string, f schema.Field) string {
 	if said, err := shortFields([]string{field}); err != nil || !reflect.DeepEqual(said, map[string]schema.Field{name: f}) {
 		field = "NAME:TYPE"
 	}
-	return pasted("freehold", "owner", "add", owner, "--field", field)
+	return failure.Line("freehold", "owner", "add", owner, "--field", field)
 }
 
 // byHand refuses fields with members, which a command line has no room for.
@@ -94,5 +95,5 @@ func byHand(name string, f schema.Field) error {
 	default:
 		return nil
 	}
-	return hinted{usage("a field with members is written into owners.yaml by hand"), "such as `" + written + "`, then `freehold gen`"}
+	return failure.Hint(failure.Usage("a field with members is written into owners.yaml by hand"), "such as `"+written+"`, then `freehold gen`")
 }

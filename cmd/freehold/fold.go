@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/freehold-dev/freehold/cmd/internal/display"
+	"github.com/freehold-dev/freehold/cmd/internal/verbs"
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/spf13/cobra"
 )
@@ -31,10 +33,11 @@ to fold, the answer is "unchanged".`,
 		if err != nil {
 			return err
 		}
-		return c.report(report, report.text())
+		c.report(report, report.text())
+		return nil
 	})
 	r.flags(cmd)
-	r.completes(cmd, completeOwner)
+	r.completes(cmd, verbs.Owners)
 	return cmd
 }
 
@@ -61,5 +64,5 @@ func (r foldReport) text() string {
 	case r.Folded == 0:
 		return fmt.Sprintf("%s unchanged at version %v\n", r.Owner, r.Version)
 	}
-	return fmt.Sprintf("%s folded %s: version %v\n", r.Owner, count(r.Folded, "patch", "patches"), r.Version)
+	return fmt.Sprintf("%s folded %s: version %v\n", r.Owner, display.Count(r.Folded, "patch", "patches"), r.Version)
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/freehold-dev/freehold/cmd/internal/failure"
 	"github.com/freehold-dev/freehold/reader/doctor"
 	"github.com/freehold-dev/freehold/reader/statetest"
 	"github.com/google/go-cmp/cmp"
@@ -61,7 +62,7 @@ func TestAFullDiskLosesNothing(t *testing.T) {
 			big := "name=" + strings.Repeat("x", 50_000)
 			for range 20 {
 				got := call(t, "", "set", "reset", big, "--dir", dir)
-				if got.Status != exitIO || got.Stdout != "" || !strings.Contains(got.Stderr, "free some space") {
+				if got.Status != failure.ExitIO || got.Stdout != "" || !strings.Contains(got.Stderr, "free some space") {
 					t.Fatalf("%+v", got)
 				}
 			}
@@ -87,7 +88,7 @@ func TestAShortWriteLosesNothing(t *testing.T) {
 	before := listing(t, dir)[1:] // in the directory itself a file came and went
 	cmd := exec.Command("prlimit", "--fsize=300", commandFor(t, dir), "set", "reset", "name="+strings.Repeat("x", 2000), "--dir", dir)
 	out, err := cmd.CombinedOutput()
-	if status := cmd.ProcessState.ExitCode(); status != exitIO || !strings.Contains(string(out), "ulimit -f") {
+	if status := cmd.ProcessState.ExitCode(); status != failure.ExitIO || !strings.Contains(string(out), "ulimit -f") {
 		t.Errorf("status %d (%v): %s", status, err, out)
 	}
 	if diff := cmp.Diff(before, listing(t, dir)[1:]); diff != "" {
@@ -100,20 +101,20 @@ var readOnlyCalls = []struct {
 	args   []string
 	status int
 }{
-	{[]string{"view"}, exitDone},
-	{[]string{"get", "f"}, exitDone},
-	{[]string{"explain", "f"}, exitDone},
-	{[]string{"set", "reset", "f=1"}, exitDone}, // it has the value
-	{[]string{"set", "reset", "f=2"}, exitIO},
-	{[]string{"set", "watchdog", "patience=2s"}, exitIO},
-	{[]string{"accept", "reset"}, exitDone}, // it is as it should be
-	{[]string{"quarantine", "reset"}, exitIO},
+	{[]string{"view"}, failure.ExitDone},
+	{[]string{"get", "f"}, failure.ExitDone},
+	{[]string{"explain", "f"}, failure.ExitDone},
+	{[]string{"set", "reset", "f=1"}, failure.ExitDone}, // it has the value
+	{[]string{"set", "reset", "f=2"}, failure.ExitIO},
+	{[]string{"set", "watchdog", "patience=2s"}, failure.ExitIO},
+	{[]string{"accept", "reset"}, failure.ExitDone}, // it is as it should be
+	{[]string{"quarantine", "reset"}, failure.ExitIO},
 }
 
 func TestAReadOnlyStateIsReadAndNotWritten(t *testing.T) {
 	says := func(t *testing.T, args []string, got result, status int, advice string) {
 		t.Helper()
-		if got.Status != status || status == exitIO && !strings.Contains(got.Stderr, advice) {
+		if got.Status != status || status == failure.ExitIO && !strings.Contains(got.Stderr, advice) {
 			t.Errorf("%q: %+v, want status %d and %q", args, got, status, advice)
 		}
 	}
@@ -127,7 +128,7 @@ func TestAReadOnlyStateIsReadAndNotWritten(t *testing.T) {
 		}
 		before := listing(t, dir)
 		for _, c := range readOnlyCalls {
-			if c.args[0] == "set" && c.status == exitDone {
+			if c.args[0] == "set" && c.status == failure.ExitDone {
 				continue // to be durable it is synced, which root may do
 			}
 			says(t, c.args, call(t, "", append(c.args, "--dir", dir)...), c.status, "mount it read-write")
@@ -138,7 +139,7 @@ func TestAReadOnlyStateIsReadAndNotWritten(t *testing.T) {
 	})
 	t.Run("by its mode", func(t *testing.T) {
 		program, dir := nobodysState(t)
-		if got := asNobody(t, program, "set", "reset", "f=1", "--dir", dir); got.Status != exitDone {
+		if got := asNobody(t, program, "set", "reset", "f=1", "--dir", dir); got.Status != failure.ExitDone {
 			t.Fatal(got)
 		}
 		for _, path := range []string{dir, filepath.Join(dir, ".freehold")} {

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/freehold-dev/freehold/cmd/internal/display"
+	"github.com/freehold-dev/freehold/cmd/internal/failure"
 	"github.com/freehold-dev/freehold/gen"
 	"github.com/freehold-dev/freehold/gen/tree"
 	"github.com/freehold-dev/freehold/schema/declare"
@@ -140,7 +142,7 @@ func (c *cli) write(jobs []job) error {
 	var reports []genReport
 	for _, j := range jobs {
 		if err := j.module.Apply(j.plan); err != nil {
-			return hinted{err, "some files may be new and some old: run `freehold gen` again"}
+			return failure.Hint(err, "some files may be new and some old: run `freehold gen` again")
 		}
 		reports = append(reports, j.report())
 	}
@@ -198,13 +200,13 @@ func (j job) report() genReport {
 func (r genReport) text() string {
 	var b strings.Builder
 	for _, path := range r.Written {
-		fmt.Fprintf(&b, "wrote %s\n", visible(path))
+		fmt.Fprintf(&b, "wrote %s\n", display.Escape(path))
 	}
 	for _, path := range r.Removed {
-		fmt.Fprintf(&b, "removed %s\n", visible(path))
+		fmt.Fprintf(&b, "removed %s\n", display.Escape(path))
 	}
 	if len(r.Written)+len(r.Removed) == 0 {
-		fmt.Fprintf(&b, "unchanged: the %d files of %s\n", len(r.Kept), visible(r.Owners))
+		fmt.Fprintf(&b, "unchanged: the %d files of %s\n", len(r.Kept), display.Escape(r.Owners))
 	}
 	return b.String()
 }

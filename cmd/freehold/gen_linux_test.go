@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/freehold-dev/freehold/cmd/internal/failure"
 )
 
 // A folder that cannot be read is named and passed over, unless a generated
@@ -47,17 +49,17 @@ func TestGenPassesOverWhatItMayNotRead(t *testing.T) {
 			t.Errorf("%v: status %d, want %d, and\n%s\nwant %q in it", args, got.Status, status, got.Stderr, stderr)
 		}
 	}
-	run(exitDone, "freehold: hint: the folder secret cannot be read: ", "gen")
-	run(exitDone, "freehold: hint: the folder shut cannot be read: ", "gen", "--check")
+	run(failure.ExitDone, "freehold: hint: the folder secret cannot be read: ", "gen")
+	run(failure.ExitDone, "freehold: hint: the folder shut cannot be read: ", "gen", "--check")
 
 	view := filepath.Join(module, "st/freehold.go")
 	if err := os.Chmod(view, 0); err != nil {
 		t.Fatal(err)
 	}
-	run(exitIO, "st/freehold.go: permission denied", "gen", "--check")
+	run(failure.ExitIO, "st/freehold.go: permission denied", "gen", "--check")
 	if err := os.Chmod(view, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	lay("st/owners.yaml", strings.Replace(yaml, "HOME", "shut/one", 1))
-	run(exitIO, "shut/one/internal/onefile/onefile.go: permission denied", "gen")
+	run(failure.ExitIO, "shut/one/internal/onefile/onefile.go: permission denied", "gen")
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/freehold-dev/freehold/cmd/internal/display"
+	"github.com/freehold-dev/freehold/cmd/internal/failure"
 	"github.com/freehold-dev/freehold/reader/doctor"
 	"github.com/freehold-dev/freehold/reader/statetest"
 )
@@ -61,7 +63,7 @@ func TestDefaultFitsTheField(t *testing.T) {
 	dir := freshState(t)
 	for _, field := range []string{"f", "n"} {
 		got := call(t, "", "get", field, "--default", "many", "--dir", dir)
-		if got.Status != exitUsage || got.Stdout != "" {
+		if got.Status != failure.ExitUsage || got.Stdout != "" {
 			t.Errorf("%s: %+v", field, got)
 		}
 	}
@@ -88,7 +90,7 @@ func TestGetGivesAPipeTheValueAsItIs(t *testing.T) {
 	for _, command := range [][]string{{"view"}, {"view", "--json"}, {"explain", "name"}, {"explain", "name", "--json"}} {
 		got := must(t, append(command, "--dir", dir)...)
 		for line := range strings.SplitSeq(got, "\n") {
-			if visible(line) != line {
+			if display.Escape(line) != line {
 				t.Errorf("%q prints %q", command, line)
 			}
 		}

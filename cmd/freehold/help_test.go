@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"github.com/freehold-dev/freehold/cmd/internal/failure"
 )
 
 // eachCommand calls f with every command and its words.
@@ -25,7 +27,7 @@ func TestHelpIsPrintedAsAgreed(t *testing.T) {
 		name := strings.Join(append([]string{"freehold"}, words...), "_")
 		t.Run(name, func(t *testing.T) {
 			got := call(t, "", append(words, "--help")...)
-			if got.Status != exitDone || got.Stderr != "" {
+			if got.Status != failure.ExitDone || got.Stderr != "" {
 				t.Errorf("status %d, stderr %q", got.Status, got.Stderr)
 			}
 			golden(t, "help/"+name+".txt", got.Stdout)
@@ -37,8 +39,8 @@ func TestHelpThatCannotBeWrittenFails(t *testing.T) {
 	for _, args := range [][]string{{}, {"help"}, {"help", "view"}, {"view", "--help"}, {"--version"}, {"completion", "bash"}} {
 		var stderr strings.Builder
 		status := run(t.Context(), args, strings.NewReader(""), full{}, &stderr)
-		if status != exitIO || !strings.HasPrefix(stderr.String(), "freehold: error: ") {
-			t.Errorf("%q: status %d, stderr %q; want %d", args, status, &stderr, exitIO)
+		if status != failure.ExitIO || !strings.HasPrefix(stderr.String(), "freehold: error: ") {
+			t.Errorf("%q: status %d, stderr %q; want %d", args, status, &stderr, failure.ExitIO)
 		}
 	}
 }

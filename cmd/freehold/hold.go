@@ -8,6 +8,7 @@ import (
 	"os/signal"
 	"runtime"
 
+	"github.com/freehold-dev/freehold/cmd/internal/failure"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/store"
@@ -16,7 +17,7 @@ import (
 // hold holds owner's lease while the command runs.
 func (h *holding) hold(ctx context.Context, owner string, command []string) (err error) {
 	if h.wait < 0 {
-		return usage("--wait %s is negative: give 0s for no waiting", h.wait)
+		return failure.Usage("--wait %s is negative: give 0s for no waiting", h.wait)
 	}
 	dir, err := h.find()
 	if err != nil {
@@ -24,7 +25,7 @@ func (h *holding) hold(ctx context.Context, owner string, command []string) (err
 	}
 	program, err := exec.LookPath(command[0])
 	if err != nil {
-		return classed{err, errUsage}
+		return failure.As(err, failure.Misused)
 	}
 	signals := make(chan os.Signal, 16)
 	signal.Notify(signals, passedOn...) // from here on none is lost: what comes while Open waits ends that
@@ -54,7 +55,7 @@ func (h *holding) hold(ctx context.Context, owner string, command []string) (err
 func (c *cli) notice(err error) {
 	c.hint(err.Error())
 	for _, r := range store.Remedies(err) {
-		c.hint(remedyText(r))
+		c.hint(failure.RemedyText(r))
 	}
 }
 
@@ -69,7 +70,7 @@ func (c *charge) run() error {
 	runtime.LockOSThread() // on Linux the command dies with the thread that started it
 	defer runtime.UnlockOSThread()
 	if err := c.child.Start(); err != nil {
-		return classed{err, errUsage}
+		return failure.As(err, failure.Misused)
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- c.child.Wait() }()
@@ -98,7 +99,7 @@ func (c *charge) outcome(err error) error {
 	}
 	const signalled = 128
 	if n, ok := endingSignal(state); ok {
-		return verdict{status: signalled + n}
+		return failure.Verdict{Status: signalled + n}
 	}
-	return verdict{status: state.ExitCode()}
+	return failure.Verdict{Status: state.ExitCode()}
 }

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/freehold-dev/freehold/cmd/internal/display"
+	"github.com/freehold-dev/freehold/cmd/internal/failure"
 	"github.com/freehold-dev/freehold/gen/tree"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/schema/declare"
@@ -75,7 +77,7 @@ func initialize(m *tree.Module, dir string) (*initReport, error) {
 		if better := stateName(state); schema.ValidName(better) {
 			hint = "name the directory " + better
 		}
-		return nil, hinted{usage("the directory %q names the state, and a name fits %s", state, schema.NameRule), hint}
+		return nil, failure.Hint(failure.Usage("the directory %q names the state, and a name fits %s", state, schema.NameRule), hint)
 	}
 	file := filepath.Join(dir, tree.Declaration)
 	folder, err := folderIn(m, file)
@@ -85,15 +87,15 @@ func initialize(m *tree.Module, dir string) (*initReport, error) {
 	text := declare.Template(state)
 	source, err := declare.Parse(file, folder, text)
 	if problems, ok := errors.AsType[declare.Problems](err); ok {
-		return nil, usage("%s: %s", folder, problems[0].What) // only the place can be wrong
+		return nil, failure.Usage("%s: %s", folder, problems[0].What) // only the place can be wrong
 	} else if err != nil {
 		return nil, err
 	}
 	if others := m.Neighbours(folder, source.Declaration.Package); len(others) > 0 {
-		return nil, hinted{
-			usage("%s is of package %s, and package %s is to be in the same folder", others[0].File, others[0].Package, source.Declaration.Package),
+		return nil, failure.Hint(
+			failure.Usage("%s is of package %s, and package %s is to be in the same folder", others[0].File, others[0].Package, source.Declaration.Package),
 			"name a folder of its own, such as `freehold init owners/runtime`",
-		}
+		)
 	}
 	commands, err := missing(m)
 	if err != nil {
@@ -130,7 +132,7 @@ func writeBoth(dir string, declaration, directive []byte) error {
 func writeNew(file string, text []byte) error {
 	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if errors.Is(err, fs.ErrExist) {
-		return usage("%s is there already: nothing was written; change it, or name another directory", file)
+		return failure.Usage("%s is there already: nothing was written; change it, or name another directory", file)
 	}
 	if err != nil {
 		return err
@@ -152,11 +154,11 @@ type initReport struct {
 func (r *initReport) text() string {
 	var b strings.Builder
 	for _, file := range r.Files {
-		fmt.Fprintf(&b, "wrote %s\n", visible(file))
+		fmt.Fprintf(&b, "wrote %s\n", display.Escape(file))
 	}
 	b.WriteString("next, in the module's root:\n")
 	for _, command := range r.Run {
-		fmt.Fprintf(&b, "  %s\n", visible(command))
+		fmt.Fprintf(&b, "  %s\n", display.Escape(command))
 	}
 	return b.String()
 }

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/freehold-dev/freehold/cmd/internal/display"
+	"github.com/freehold-dev/freehold/cmd/internal/failure"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/store"
@@ -25,7 +27,7 @@ func (p *place) choose(dir string) (string, error) {
 			return dir, nil
 		}
 		if p.flag.Changed {
-			return "", usage("--dir %s is the instance %s and --instance names another: name the directory that holds both", dir, quoted(id))
+			return "", failure.Usage("--dir %s is the instance %s and --instance names another: name the directory that holds both", dir, display.Quote(id))
 		}
 		dir = filepath.Dir(dir)
 	}
@@ -73,7 +75,7 @@ func unchosen(dir string) error {
 	if err == nil {
 		what = fmt.Sprintf("the state %s in %s has an instance per %s", g.State, dir, g.By)
 	}
-	return hinted{usage("%s: name one with --instance ID", what), "there are " + listed(found)}
+	return failure.Hint(failure.Usage("%s: name one with --instance ID", what), "there are "+listed(found))
 }
 
 // mostListed bounds a list of instances in a message.
@@ -86,7 +88,7 @@ func listed(found []store.Instance) string {
 	var ids []string
 	for _, i := range found {
 		if i.Err == nil {
-			ids = append(ids, quoted(i.ID))
+			ids = append(ids, display.Quote(i.ID))
 		}
 	}
 	if more := len(found) - min(len(ids), mostListed); more > 0 {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/freehold-dev/freehold/cmd/internal/display"
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
@@ -81,10 +82,10 @@ func (r leaseReport) text() string {
 		line("  the fence is shut by process %d%s: nobody can take the lease", r.Fence.PID, r.Fence.but())
 	}
 	if !r.Agree {
-		line("  the record and the kernel differ, and the kernel counts: %s", visible(r.Disagreement))
+		line("  the record and the kernel differ, and the kernel counts: %s", display.Escape(r.Disagreement))
 	}
 	for _, gone := range r.Retired {
-		line("  process %d of epoch %d: %s at %s by %s", gone.Identity.PID, gone.Epoch, visible(gone.Outcome), shownTime(gone.At), shown(gone.By))
+		line("  process %d of epoch %d: %s at %s by %s", gone.Identity.PID, gone.Epoch, display.Escape(gone.Outcome), shownTime(gone.At), display.Text(gone.By))
 	}
 	return b.String()
 }
@@ -93,7 +94,7 @@ func (l *lockReport) but() string {
 	if l.Condition == "" {
 		return ""
 	}
-	return ", which " + visible(l.Condition)
+	return ", which " + display.Escape(l.Condition)
 }
 
 // introduced says what the record knows of the holder, if it speaks of the
@@ -102,7 +103,7 @@ func (r leaseReport) introduced() string {
 	if r.Record == nil || !r.Agree {
 		return ""
 	}
-	return fmt.Sprintf(", program %s, in epoch %d since %s", shown(r.Record.Program), r.Epoch, shownTime(r.Record.Since))
+	return fmt.Sprintf(", program %s, in epoch %d since %s", display.Text(r.Record.Program), r.Epoch, shownTime(r.Record.Since))
 }
 
 func shownTime(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/freehold-dev/freehold/cmd/internal/verbs"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/schema/declare"
 	"github.com/freehold-dev/freehold/sidecar"
@@ -49,7 +50,10 @@ func eaters(dir string) map[string]eater {
 	decode := func(text []byte) error { _, err := document.Decode(text); return err }
 	foreign := func(text []byte) error { _, err := document.DecodeForeign(text); return err }
 	manifest := func(text []byte) error { _, err := schema.ParseManifest(text); return err }
-	patch := func(text []byte) error { _, err := readPatch(context.Background(), bytes.NewReader(text)); return err }
+	patch := func(text []byte) error {
+		_, err := verbs.ParsePatch(context.Background(), bytes.NewReader(text))
+		return err
+	}
 	// YAML's parser asks for memory line by line and lets it go again.
 	owners := func(text []byte) error { _, err := declare.Parse("owners.yaml", "owners", text); return err }
 	return map[string]eater{
@@ -69,8 +73,8 @@ func eaters(dir string) map[string]eater {
 		"manifest's locks":      {most: schema.MaxManifest, times: 4, open: `{"format":1,"locks":`, eat: manifest},
 		"manifest's owners":     {most: schema.MaxManifest, times: 4, open: `{"format":1,"declaration":{"owners":`, eat: manifest},
 		"manifest's fields":     {most: schema.MaxManifest, times: 4, open: `{"format":1,"declaration":{"owners":{"a":{"fields":`, eat: manifest},
-		"patch":                 {most: maxPatch, times: 4, open: ``, eat: patch},
-		"patch's value":         {most: maxPatch, times: 4, open: `[{"field":"a","op":"set","value":`, eat: patch},
+		"patch":                 {most: verbs.MaxPatch, times: 4, open: ``, eat: patch},
+		"patch's value":         {most: verbs.MaxPatch, times: 4, open: `[{"field":"a","op":"set","value":`, eat: patch},
 		"legacy file":           {most: adopt.MaxSize, times: 4, open: ``, eat: legacy, lay: lay},
 		"legacy file's value":   {most: adopt.MaxSize, times: 4, open: `{"x":`, eat: legacy, lay: lay},
 		"declaration":           {most: declare.MaxSize, times: 32, open: ``, eat: owners, yaml: true},

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/freehold-dev/freehold/cmd/internal/failure"
 )
 
 // A lock file that may not be read is none that can be waited for: every write
@@ -37,23 +39,23 @@ func TestAnUnreadableLockIsRefusedAtOnce(t *testing.T) {
 		{"fold", "tool"}, {"accept", "creator"}, {"quarantine", "tool"},
 	} {
 		got := asNobody(t, program, append(args, "--wait", "1h", "--dir", dir)...)
-		if got.Status != exitState || got.Stdout != "" || !strings.Contains(got.Stderr, args[1]+".lock: missing or replaced") || !strings.Contains(got.Stderr, "permission denied") || !strings.Contains(got.Stderr, "freehold state repair") {
+		if got.Status != failure.ExitState || got.Stdout != "" || !strings.Contains(got.Stderr, args[1]+".lock: missing or replaced") || !strings.Contains(got.Stderr, "permission denied") || !strings.Contains(got.Stderr, "freehold state repair") {
 			t.Errorf("%q: %+v", args, got)
 		}
 	}
 	if after := listing(t, dir); strings.Join(after, "\n") != strings.Join(before, "\n") {
 		t.Errorf("before:\n%s\nafter:\n%s", strings.Join(before, "\n"), strings.Join(after, "\n"))
 	}
-	if got := asNobody(t, program, "get", "skills", "deploy", "use_count", "--dir", dir); got != (result{exitDone, "1\n", ""}) {
+	if got := asNobody(t, program, "get", "skills", "deploy", "use_count", "--dir", dir); got != (result{failure.ExitDone, "1\n", ""}) {
 		t.Errorf("get: %+v", got)
 	}
-	if got := asNobody(t, program, "put", "user", "skills", "deploy", "pinned=true", "--dir", dir); got.Status != exitDone {
+	if got := asNobody(t, program, "put", "user", "skills", "deploy", "pinned=true", "--dir", dir); got.Status != failure.ExitDone {
 		t.Errorf("another owner: %+v", got)
 	}
-	if got := asNobody(t, program, "state", "repair", "--dir", dir); got.Status != exitDone {
+	if got := asNobody(t, program, "state", "repair", "--dir", dir); got.Status != failure.ExitDone {
 		t.Errorf("repair: %+v", got)
 	}
-	if got := asNobody(t, program, "put", "tool", "skills", "deploy", "use_count=1", "--dir", dir); got.Status != exitDone {
+	if got := asNobody(t, program, "put", "tool", "skills", "deploy", "use_count=1", "--dir", dir); got.Status != failure.ExitDone {
 		t.Errorf("after the repair: %+v", got)
 	}
 }

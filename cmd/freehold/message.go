@@ -6,18 +6,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/freehold-dev/freehold/cmd/internal/display"
+	"github.com/freehold-dev/freehold/cmd/internal/failure"
 	"github.com/freehold-dev/freehold/schema/declare"
 	"github.com/freehold-dev/freehold/sidecar/adopt"
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
-
-// hinted is an error with advice that is not part of its sentence.
-type hinted struct {
-	error
-	hint string
-}
-
-func (h hinted) Unwrap() error { return h.error }
 
 // complain writes err to standard error, if there is one. The mistakes of a
 // declaration begin with their position, where editors look for it, and so do
@@ -26,52 +20,28 @@ func (c *cli) complain(err error) {
 	if err == nil {
 		return
 	}
-	if v, ok := errors.AsType[verdict](err); ok && v.says == "" {
+	if v, ok := errors.AsType[failure.Verdict](err); ok && v.Says == "" {
 		return
 	}
 	if problems, ok := errors.AsType[declare.Problems](err); ok {
 		for _, p := range problems {
-			fmt.Fprintln(c.stderr, visible(c.runnable(p.Error())))
+			fmt.Fprintln(c.stderr, display.Escape(c.runnable(p.Error())))
 		}
 		err = mistakes(problems)
 	}
 	if misfits, ok := errors.AsType[adopt.Misfits](err); ok {
 		for _, m := range misfits {
-			fmt.Fprintln(c.stderr, visible(c.runnable(m.Error())))
+			fmt.Fprintln(c.stderr, display.Escape(c.runnable(m.Error())))
 		}
-		err = fmt.Errorf("%s in %s: nothing was changed", count(len(misfits), "value does not fit", "values do not fit"), misfits[0].File)
+		err = fmt.Errorf("%s in %s: nothing was changed", display.Count(len(misfits), "value does not fit", "values do not fit"), misfits[0].File)
 	}
 	c.say("error", err.Error())
-	if h, ok := errors.AsType[hinted](err); ok {
-		c.hint(h.hint)
+	if hint := failure.HintOf(err); hint != "" {
+		c.hint(hint)
 	}
 	for _, r := range store.Remedies(err) {
-		c.hint(remedyText(r))
+		c.hint(failure.RemedyText(r))
 	}
-}
-
-// withRemedies returns the text of err with its remedies, where no hint can follow.
-func withRemedies(err error) string {
-	text := err.Error()
-	for _, r := range store.Remedies(err) {
-		text += ": " + remedyText(r)
-	}
-	return text
-}
-
-// remedyText returns a remedy in words: a step by hand, a command, or both.
-func remedyText(r store.Remedy) string {
-	run := r.Tool
-	if r.Verb != "" {
-		run = slices.Concat([]string{"freehold"}, strings.Fields(string(r.Verb)), r.Args)
-	}
-	switch {
-	case len(run) == 0:
-		return r.Note
-	case r.Note == "":
-		return "run `" + pasted(run...) + "`"
-	}
-	return r.Note + ", or run `" + pasted(run...) + "`"
 }
 
 // mistakes sums problems up.
@@ -82,7 +52,7 @@ func mistakes(problems declare.Problems) error {
 			files = append(files, p.File)
 		}
 	}
-	return fmt.Errorf("%s in %s: nothing was changed", count(len(problems), "mistake", "mistakes"), strings.Join(files, ", "))
+	return fmt.Errorf("%s in %s: nothing was changed", display.Count(len(problems), "mistake", "mistakes"), strings.Join(files, ", "))
 }
 
 // hint writes advice to standard error.
@@ -95,6 +65,6 @@ func (c *cli) say(what, text string) {
 	text = c.runnable(text)
 	for line := range strings.Lines(text) {
 		line = strings.ReplaceAll(strings.TrimSpace(line), "\t", " ")
-		fmt.Fprintf(c.stderr, "freehold: %s: %s\n", what, visible(line))
+		fmt.Fprintf(c.stderr, "freehold: %s: %s\n", what, display.Escape(line))
 	}
 }

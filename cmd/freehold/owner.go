@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"github.com/freehold-dev/freehold/cmd/internal/failure"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/schema/declare"
 	"github.com/spf13/cobra"
@@ -58,24 +59,24 @@ A field is NAME:TYPE or NAME:TYPE:KIND, and an enum NAME:enum:VALUE,VALUE,...
 // shortFields reads fields in the short form of the command line.
 func shortFields(texts []string) (map[string]schema.Field, error) {
 	if len(texts) == 0 {
-		return nil, hinted{usage("an owner wants at least one field: --field NAME:TYPE"), "see `freehold owner add --help`"}
+		return nil, failure.Hint(failure.Usage("an owner wants at least one field: --field NAME:TYPE"), "see `freehold owner add --help`")
 	}
 	fields := map[string]schema.Field{}
 	for _, text := range texts {
 		name, rest, ok := strings.Cut(text, ":")
 		typ, more, _ := strings.Cut(rest, ":")
 		if !ok || name == "" || typ == "" {
-			return nil, usage("%q is no field: write NAME:TYPE, NAME:TYPE:KIND or NAME:enum:VALUE,VALUE", text)
+			return nil, failure.Usage("%q is no field: write NAME:TYPE, NAME:TYPE:KIND or NAME:enum:VALUE,VALUE", text)
 		}
 		if _, twice := fields[name]; twice {
-			return nil, usage("the field %q is given twice: give it once", name)
+			return nil, failure.Usage("the field %q is given twice: give it once", name)
 		}
 		f := schema.Field{Type: schema.Type(typ)}
 		switch {
 		case f.Type != schema.TypeEnum:
 			f.Kind = schema.Kind(more)
 		case more == "":
-			return nil, usage("the enum %q has no values: write NAME:enum:VALUE,VALUE", text)
+			return nil, failure.Usage("the enum %q has no values: write NAME:enum:VALUE,VALUE", text)
 		default:
 			f.Values = strings.Split(more, ",")
 		}

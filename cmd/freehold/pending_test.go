@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/freehold-dev/freehold/cmd/internal/failure"
 	"github.com/freehold-dev/freehold/sidecar"
 )
 
@@ -44,11 +45,11 @@ func TestAWriteThatCannotWaitIsSetPending(t *testing.T) {
 			t.Errorf("it took %v", took)
 		}
 		conditional := call(t, "", "put", "tool", "skills", "deploy", "use_count=1", "--if-version", "", "--wait", "0s", "--dir", dir)
-		if conditional.Status != exitBusy || conditional.Stdout != "" {
+		if conditional.Status != failure.ExitBusy || conditional.Stdout != "" {
 			t.Errorf("a conditional commit cannot be deferred: %+v", conditional)
 		}
 		fold := call(t, "", "fold", "tool", "--wait", "0s", "--dir", dir)
-		if fold.Status != exitBusy || !strings.Contains(fold.Stderr, "tool.lock: busy: ") || strings.Contains(fold.Stderr, "patch") { // it defers none
+		if fold.Status != failure.ExitBusy || !strings.Contains(fold.Stderr, "tool.lock: busy: ") || strings.Contains(fold.Stderr, "patch") { // it defers none
 			t.Errorf("fold: %+v", fold)
 		}
 		return nil
@@ -92,7 +93,7 @@ func TestAPatchThatIsNotFoldedIsTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := call(t, "", "put", "tool", "skills", "deploy", "use_count=1", "--dir", dir)
-	if got.Status != exitDone || !strings.Contains(got.Stderr, odd+": changed by a hand") {
+	if got.Status != failure.ExitDone || !strings.Contains(got.Stderr, odd+": changed by a hand") {
 		t.Errorf("put: %+v", got)
 	}
 	if got := must(t, "view", "--dir", dir); !strings.Contains(got, "not all of which the view shows") {
@@ -105,7 +106,7 @@ func TestAPatchThatIsNotFoldedIsTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	lost := call(t, "", "put", "tool", "skills", "deploy", "use_count=1", "--dir", dir)
-	if lost.Status != exitState || !strings.Contains(lost.Stderr, "freehold state repair") {
+	if lost.Status != failure.ExitState || !strings.Contains(lost.Stderr, "freehold state repair") {
 		t.Errorf("put without the directory: %+v", lost)
 	}
 	must(t, "state", "repair", "--dir", dir)
@@ -135,7 +136,7 @@ func TestAWriteIsRefusedWhereTooMuchIsSetPending(t *testing.T) {
 		}
 		defer os.Remove(big)
 		got := call(t, "", put...)
-		if got.Status != exitBusy || got.Stdout != "" || !strings.Contains(got.Stderr, "run `freehold fold tool --dir ") {
+		if got.Status != failure.ExitBusy || got.Stdout != "" || !strings.Contains(got.Stderr, "run `freehold fold tool --dir ") {
 			t.Errorf("put says %+v", got)
 		}
 		return nil
@@ -203,7 +204,7 @@ owners:
 	}
 	pile()
 	some := call(t, "", "fold", "tool", "--wait", "0s", "--dir", dir)
-	if some.Status != exitBusy || some.Stdout != "" || !strings.Contains(some.Stderr, "are folded, and the next commit goes on with the rest") {
+	if some.Status != failure.ExitBusy || some.Stdout != "" || !strings.Contains(some.Stderr, "are folded, and the next commit goes on with the rest") {
 		t.Errorf("fold --wait 0s says %+v", some)
 	}
 	if got := must(t, "get", "n", "--dir", dir); got != "90\n" {

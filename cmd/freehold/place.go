@@ -1,10 +1,13 @@
 package main
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"time"
 
+	"github.com/freehold-dev/freehold/cmd/internal/failure"
+	"github.com/freehold-dev/freehold/reader"
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/store"
 	"github.com/spf13/cobra"
@@ -43,11 +46,11 @@ func (p *place) named() (dir string, ok bool, err error) {
 		dir, err = filepath.Abs(p.dir)
 		return dir, true, err
 	case p.flag.Changed: // with a variable that is not set, most likely
-		return "", false, usage("--dir is empty: name a directory")
+		return "", false, failure.Usage("--dir is empty: name a directory")
 	}
 	dir = os.Getenv(dirVariable)
 	if dir != "" && !filepath.IsAbs(dir) {
-		return "", false, usage("%s is the relative path %q, which means another place in every directory: make it absolute", dirVariable, dir)
+		return "", false, failure.Usage("%s is the relative path %q, which means another place in every directory: make it absolute", dirVariable, dir)
 	}
 	return dir, dir != "", nil
 }
@@ -103,9 +106,23 @@ func (h *hand) options(notice func(error)) (*sidecar.Options, error) {
 	o := &sidecar.Options{Program: h.program, Wait: h.wait, LeaseWait: h.wait, Notice: notice}
 	switch {
 	case h.wait < 0:
-		return nil, usage("--wait %s is negative: give 0s for no waiting", h.wait)
+		return nil, failure.Usage("--wait %s is negative: give 0s for no waiting", h.wait)
 	case h.waits.Changed && h.wait == 0:
 		o.Wait = -1
 	}
 	return o, nil
+}
+
+// view takes one view of the state directory.
+func (p *place) view(ctx context.Context) (*reader.View, error) {
+	dir, err := p.find()
+	if err != nil {
+		return nil, err
+	}
+	r, err := reader.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	return r.View(ctx)
 }

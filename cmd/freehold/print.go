@@ -8,6 +8,9 @@ import (
 	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/term"
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/freehold-dev/freehold/cmd/internal/display"
 )
 
 // print writes data to standard output.
@@ -18,28 +21,33 @@ func (c *cli) print(text string) error {
 	return nil
 }
 
-// printJSON writes v to standard output as one line of JSON.
+// printJSON writes v to standard output as one line of JSON. A stored value is
+// written as the sidecar has it.
 func (c *cli) printJSON(v any) error {
+	if stored, ok := v.(interface{ Raw() jsontext.Value }); ok {
+		return c.print(string(display.EscapeJSON(stored.Raw())) + "\n")
+	}
 	text, err := json.Marshal(v, json.Deterministic(true))
 	if err != nil {
 		return err
 	}
-	return c.print(string(visibleJSON(text)) + "\n")
+	return c.print(string(display.EscapeJSON(text)) + "\n")
 }
 
-// report writes what became of a commit or a retirement. What is done stays
-// done when its report cannot be written: the exit status is about that.
-func (c *cli) report(asJSON any, text string) error {
-	err := error(nil)
+// answer writes an answer as JSON or as text.
+func (c *cli) answer(asJSON any, text string) error {
 	if c.json {
-		err = c.printJSON(asJSON)
-	} else {
-		err = c.print(text)
+		return c.printJSON(asJSON)
 	}
-	if err != nil {
-		c.complain(fmt.Errorf("what this command did is done; %w", err))
+	return c.print(text)
+}
+
+// report is answer for the report of a change. A change stays made when its report
+// cannot be written: the exit status is about the change.
+func (c *cli) report(asJSON any, text string) {
+	if err := c.answer(asJSON, text); err != nil {
+		c.complain(fmt.Errorf("the command has done its work; %w", err))
 	}
-	return nil
 }
 
 // terminal returns the width of the terminal that standard output is, or the one
@@ -63,7 +71,7 @@ func (c *cli) terminal() (width int, ok bool) {
 // on a terminal.
 func (c *cli) plainly(text string) string {
 	if _, eyes := c.terminal(); eyes {
-		return visible(text)
+		return display.Escape(text)
 	}
 	return text
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/freehold-dev/freehold/cmd/internal/failure"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/schema/declare"
 	"github.com/freehold-dev/freehold/sidecar/adopt"
@@ -26,7 +27,7 @@ type proposal struct {
 func (a *adoption) infer(ctx context.Context, file string) error {
 	legacy, err := a.read(ctx, file)
 	if errors.Is(err, adopt.ErrAbsent) {
-		return classed{err, errNegative}
+		return failure.As(err, failure.Negative)
 	}
 	if err != nil {
 		return err
@@ -50,9 +51,9 @@ func propose(legacy *adopt.Legacy, state string) (*proposal, error) {
 	inferred := adopt.Infer(legacy)
 	switch n := len(inferred.Fields); {
 	case n == 0:
-		return nil, usage("the file has no key that could be declared: write owners.yaml by hand")
+		return nil, failure.Usage("the file has no key that could be declared: write owners.yaml by hand")
 	case n > schema.MaxFields:
-		return nil, usage("the file has %d keys, more than the %d fields that an owner may have, and they are no map of at most %d keys with values that are alike: make several files of it, or write owners.yaml by hand", n, schema.MaxFields, schema.MaxKeys)
+		return nil, failure.Usage("the file has %d keys, more than the %d fields that an owner may have, and they are no map of at most %d keys with values that are alike: make several files of it, or write owners.yaml by hand", n, schema.MaxFields, schema.MaxKeys)
 	}
 	text, err := declareAll([]byte(proposalHead(legacy.Name(), state, inferred)), inferred.Fields)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/freehold-dev/freehold/cmd/internal/failure"
 	"github.com/freehold-dev/freehold/schema/declare"
 	"github.com/freehold-dev/freehold/sidecar/adopt"
 	"pgregory.net/rapid"
@@ -98,7 +99,7 @@ func TestTooManyKeysAreRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := propose(legacy, "agent"); exitStatus(err) != exitUsage || !strings.Contains(err.Error(), "10000 keys") {
+	if _, err := propose(legacy, "agent"); exitStatus(err) != failure.ExitUsage || !strings.Contains(err.Error(), "10000 keys") {
 		t.Errorf("it is proposed: %v", err)
 	}
 	if legacy, err = adopt.Parse("old.json", []byte(`{"a": "`+strings.Repeat("x", 600<<10)+`", "b": "`+strings.Repeat("x", 600<<10)+`"}`)); err != nil {

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/freehold-dev/freehold/cmd/internal/display"
+	"github.com/freehold-dev/freehold/cmd/internal/failure"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/prune"
 	"github.com/spf13/cobra"
@@ -103,7 +105,7 @@ func parseAge(text string) (time.Duration, error) {
 	if before, after, ok := strings.Cut(text, "d"); ok {
 		n, err := strconv.ParseUint(before, 10, 32)
 		if err != nil || n > most {
-			return 0, usage("--older-than %s is no age: write 7d or 36h", quoted(text))
+			return 0, failure.Usage("--older-than %s is no age: write 7d or 36h", display.Quote(text))
 		}
 		if rest, days = after, int(n); rest == "" {
 			rest = "0s"
@@ -111,7 +113,7 @@ func parseAge(text string) (time.Duration, error) {
 	}
 	age, err := time.ParseDuration(rest)
 	if err != nil || age < 0 || strings.HasPrefix(rest, "+") || age > most*day {
-		return 0, usage("--older-than %s is no age: write 7d or 36h", quoted(text))
+		return 0, failure.Usage("--older-than %s is no age: write 7d or 36h", display.Quote(text))
 	}
 	return time.Duration(days)*day + age, nil
 }
@@ -143,7 +145,7 @@ func pruneSays(i prune.Item) string {
 	if i.Remedy.IsZero() {
 		return i.Says
 	}
-	return i.Says + ": " + remedyText(i.Remedy)
+	return i.Says + ": " + failure.RemedyText(i.Remedy)
 }
 
 // pruneText is the report for people: a line for what was removed or wants a
@@ -154,11 +156,11 @@ func (p *pruneCall) pruneText(r *prune.Report) string {
 		if i.Action == prune.Kept && !i.WantsALook() {
 			continue
 		}
-		name := visible(i.Path)
+		name := display.Escape(i.Path)
 		if i.Kind == prune.Instance && i.Instance != "" {
-			name = quoted(i.Instance) + " (" + name + ")"
+			name = display.Quote(i.Instance) + " (" + name + ")"
 		}
-		fmt.Fprintf(&b, "%s %s %s: %s\n", i.Action, i.Kind, name, visible(p.standalone(pruneSays(i), pruneDir(r, i))))
+		fmt.Fprintf(&b, "%s %s %s: %s\n", i.Action, i.Kind, name, display.Escape(p.standalone(pruneSays(i), pruneDir(r, i))))
 	}
 	counts := r.Counts()
 	for _, action := range []prune.Action{prune.Removed, prune.WouldRemove, prune.Kept, prune.Failed} {
@@ -183,10 +185,10 @@ func pruned(r *prune.Report) error {
 	var v error
 	for _, i := range r.Items {
 		if i.Action == prune.Failed {
-			return verdict{status: exitIO}
+			return failure.Verdict{Status: failure.ExitIO}
 		}
 		if i.WantsALook() {
-			v = verdict{status: exitNegative}
+			v = failure.Verdict{Status: failure.ExitNegative}
 		}
 	}
 	return v

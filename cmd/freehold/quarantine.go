@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 
+	"github.com/freehold-dev/freehold/cmd/internal/verbs"
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/store"
 	"github.com/spf13/cobra"
@@ -33,10 +34,11 @@ than 1 MiB, is never removed.`,
 			return unacceptable(err)
 		}
 		c.sayDropped(pending)
-		return c.report(quarantineReport{args[0], pending.Path, pending.Sum, kept(pending.Dropped)}, c.plainly(pending.Path)+"\n")
+		c.report(quarantineReport{args[0], pending.Path, pending.Sum, kept(pending.Dropped)}, c.plainly(pending.Path)+"\n")
+		return nil
 	})
 	r.flags(cmd)
-	r.completes(cmd, completeOwner)
+	r.completes(cmd, verbs.Owners)
 	return cmd
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/freehold-dev/freehold/cmd/internal/failure"
 	"github.com/freehold-dev/freehold/reader/doctor"
 	"github.com/freehold-dev/freehold/reader/statetest"
 	"golang.org/x/sys/unix"
@@ -34,7 +35,7 @@ func TestUnreadableCopiesStopNoQuarantine(t *testing.T) {
 		t.Fatal(err)
 	}
 	spoilAs("broken one")
-	if got := asNobody(t, program, "quarantine", "reset", "--dir", dir); got.Status != exitDone {
+	if got := asNobody(t, program, "quarantine", "reset", "--dir", dir); got.Status != failure.ExitDone {
 		t.Fatal(got)
 	}
 	first, err := filepath.Glob(filepath.Join(kept, "reset.json.000001.*"))
@@ -49,7 +50,7 @@ func TestUnreadableCopiesStopNoQuarantine(t *testing.T) {
 	for n, text := range []string{"broken two", "broken three", "broken one"} {
 		spoilAs(text)
 		got := asNobody(t, program, "quarantine", "reset", "--dir", dir)
-		if got.Status != exitDone || got.Stderr != "" {
+		if got.Status != failure.ExitDone || got.Stderr != "" {
 			t.Fatalf("number %d: %+v", n, got)
 		}
 		path := strings.TrimSpace(got.Stdout[strings.Index(got.Stdout, kept):])

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/freehold-dev/freehold/cmd/internal/failure"
 	"github.com/freehold-dev/freehold/gen/tree"
 	"golang.org/x/mod/modfile"
 	"golang.org/x/mod/module"
@@ -52,7 +53,7 @@ func missing(m *tree.Module) ([]string, error) {
 	case checkout != "":
 		// `go get -tool` asks for versions of the package, replaced or not, and
 		// fails where no release is to be had.
-		return []string{pasted("go", "mod", "edit", "-replace="+ownModule+"="+checkout, "-tool="+ownTool), "go mod tidy"}, nil
+		return []string{failure.Line("go", "mod", "edit", "-replace="+ownModule+"="+checkout, "-tool="+ownTool), "go mod tidy"}, nil
 	}
 	return []string{"go get -tool " + ownTool + "@latest"}, nil
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/freehold-dev/freehold/cmd/internal/display"
+	"github.com/freehold-dev/freehold/cmd/internal/failure"
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/retire"
 	"github.com/freehold-dev/freehold/sidecar/store"
@@ -64,7 +66,7 @@ func (r *retirement) flags(cmd *cobra.Command) {
 
 func (r *retirement) run(ctx context.Context, owner string) error {
 	if r.epoch == 0 || r.pid <= 0 || r.grace <= 0 {
-		return usage("--epoch %d, --pid %d and --grace %v must be positive: give other ones", r.epoch, r.pid, r.grace)
+		return failure.Usage("--epoch %d, --pid %d and --grace %v must be positive: give other ones", r.epoch, r.pid, r.grace)
 	}
 	dir, err := r.find()
 	if err != nil {
@@ -76,13 +78,11 @@ func (r *retirement) run(ctx context.Context, owner string) error {
 	result, err := prepared.Run(ctx, &retire.Options{Grace: r.grace, Kill: r.kill, Program: r.program, Notice: r.notice})
 	report := newRetireReport(prepared, result, err)
 	report.Error = r.standalone(report.Error, dir)
-	if told := r.cli.report(report, report.text()); told != nil || err != nil {
-		return errors.Join(err, told)
+	r.cli.report(report, report.text())
+	if err == nil && result.Outcome == retire.AlreadyGone {
+		return failure.Verdict{Status: failure.ExitGone}
 	}
-	if result.Outcome == retire.AlreadyGone {
-		return verdict{status: exitGone}
-	}
-	return nil
+	return err
 }
 
 // A retireReport is what retire prints, also when it failed.
@@ -110,7 +110,7 @@ func holderOf(h retire.Holding) holder {
 func newRetireReport(p *retire.Prepared, result retire.Retirement, err error) retireReport {
 	r := retireReport{Owner: p.Owner, Outcome: result.Outcome, Prepared: holderOf(p.Holding), Proofs: append([]retire.Proof{}, result.Proofs...)}
 	if err != nil {
-		r.Error = withRemedies(err)
+		r.Error = failure.WithRemedies(err)
 	}
 	if changed, ok := errors.AsType[*retire.IdentityChangedError](err); ok && changed.Current.Holder.Identity.PID != 0 {
 		current := holderOf(changed.Current)
@@ -124,7 +124,7 @@ func (r retireReport) text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s: process %d of epoch %d\n", r.Owner, r.Outcome, r.Prepared.PID, r.Prepared.Epoch)
 	for _, p := range r.Proofs {
-		fmt.Fprintf(&b, "  %s: %s\n", p.Code, visible(p.Says))
+		fmt.Fprintf(&b, "  %s: %s\n", p.Code, display.Escape(p.Says))
 	}
 	return b.String()
 }

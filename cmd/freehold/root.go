@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/freehold-dev/freehold/cmd/internal/verbs"
 )
 
 const rootText = `Freehold lets several programs share one small state directory without ever
@@ -69,9 +71,14 @@ func newRoot(c *cli) *cobra.Command {
 	root.SetUsageTemplate(usageText)
 	root.SetHelpCommand(newHelp(c, root))
 	add(groupDeclare, newInit(c), newGen(c), newOwner(c), newField(c), newSchema(c))
-	add(groupRead, newView(c), newGet(c), newExplain(c), newWatch(c), newObserve(c))
-	add(groupWrite, newSet(c), newClear(c), newAdd(c), newRaise(c), newLower(c),
-		newInsert(c), newRemove(c), newPut(c), newDelete(c), newApply(c), newClaim(c), newBegin(c), newDone(c))
+	add(groupRead, newView(c), newExplain(c), newWatch(c))
+	for verb := range verbs.All() {
+		group := groupWrite
+		if verb.Reads {
+			group = groupRead
+		}
+		add(group, newVerb(c, verb))
+	}
 	add(groupLease, newLease(c), newRetire(c))
 	add(groupRepair, newState(c), newAdopt(c), newAccept(c), newQuarantine(c), newDoctor(c), newPrune(c), newFold(c))
 	root.AddCommand(newDemo(c), newVersion(c), newCompletion(c))

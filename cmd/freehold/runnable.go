@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/freehold-dev/freehold/cmd/internal/failure"
 )
 
 // Errors and hints name commands in backquotes, such as `freehold accept
@@ -98,7 +100,7 @@ func (c *cli) placed(words []string, lacks func(flag string) (string, bool)) []s
 		}
 		value, ok := lacks(name)
 		if ok && target.Flags().Lookup(name) != nil && !given(words[:end], name) {
-			missing = append(missing, pasted("--"+name, value))
+			missing = append(missing, failure.Line("--"+name, value))
 		}
 	}
 	return slices.Concat(words[:end], missing, words[end:])
@@ -108,11 +110,11 @@ func (c *cli) placed(words []string, lacks func(flag string) (string, bool)) []s
 // takes them.
 func (c *cli) sources() (files []string) {
 	if file, ok := flagOf(c.called, "owners"); ok {
-		return []string{pasted(file)}
+		return []string{failure.Line(file)}
 	}
 	if c.called.Name() == "gen" {
 		for _, file := range c.called.Flags().Args() {
-			files = append(files, pasted(file))
+			files = append(files, failure.Line(file))
 		}
 	}
 	return files

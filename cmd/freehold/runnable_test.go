@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/freehold-dev/freehold/cmd/internal/failure"
 	"github.com/freehold-dev/freehold/reader/doctor"
 	"github.com/freehold-dev/freehold/reader/statetest"
 	"github.com/freehold-dev/freehold/sidecar"
@@ -172,7 +173,7 @@ func copied(t *testing.T, line string) {
 		t.Fatalf("%s: %v", line, err)
 	}
 	args := strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")
-	if got := call(t, "", args...); !slices.Contains([]int{exitDone, exitNegative, exitState}, got.Status) {
+	if got := call(t, "", args...); !slices.Contains([]int{failure.ExitDone, failure.ExitNegative, failure.ExitState}, got.Status) {
 		t.Errorf("freehold %s: status %d\n%s", line, got.Status, got.Stderr)
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/freehold-dev/freehold/cmd/internal/display"
+	"github.com/freehold-dev/freehold/cmd/internal/failure"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/schema/declare"
 	"github.com/freehold-dev/freehold/sidecar"
@@ -50,10 +52,10 @@ func schemaOf(p *place, d *declared, what string) ([]byte, error) {
 		return declare.ViewSchema(declaration)
 	}
 	if _, ok := declaration.Owners[what]; !ok {
-		return nil, hinted{
-			classed{fmt.Errorf("state %s has no owner %q", declaration.State, what), sidecar.ErrNotOwner},
-			"its owners are " + strings.Join(declaration.OwnerNames(), ", "),
-		}
+		return nil, failure.Hint(
+			failure.As(fmt.Errorf("state %s has no owner %q", declaration.State, what), sidecar.ErrNotOwner),
+			"its owners are "+strings.Join(declaration.OwnerNames(), ", "),
+		)
 	}
 	return declare.SidecarSchema(declaration, what)
 }
@@ -75,5 +77,5 @@ func (c *cli) printSchema(text []byte, err error) error {
 	if err != nil {
 		return err
 	}
-	return c.print(string(visibleJSON(text)))
+	return c.print(string(display.EscapeJSON(text)))
 }

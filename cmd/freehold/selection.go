@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/freehold-dev/freehold/cmd/internal/display"
+	"github.com/freehold-dev/freehold/cmd/internal/failure"
 	"github.com/freehold-dev/freehold/reader"
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/go-json-experiment/json"
@@ -41,10 +43,10 @@ func (s selection) check() error {
 	if _, ok := s.view.Owner(s.owner); ok || !s.flag.Changed {
 		return nil
 	}
-	return hinted{
-		classed{fmt.Errorf("state %s has no owner %q", s.view.State(), s.owner), sidecar.ErrNotOwner},
+	return failure.Hint(
+		failure.As(fmt.Errorf("state %s has no owner %q", s.view.State(), s.owner), sidecar.ErrNotOwner),
 		"`freehold view` lists the owners",
-	}
+	)
 }
 
 // owners returns the owners that are asked for.
@@ -91,10 +93,10 @@ func (s selection) unfresh() error {
 	if n == 0 {
 		return nil
 	}
-	return hinted{
-		classed{fmt.Errorf("%s not fresh", count(n, "field is", "fields are")), errNegative},
+	return failure.Hint(
+		failure.As(fmt.Errorf("%s not fresh", display.Count(n, "field is", "fields are")), failure.Negative),
 		"`freehold explain FIELD` says why, and what has overtaken it",
-	}
+	)
 }
 
 // A record is a view for programs, whose advice can be followed from anywhere.
@@ -105,7 +107,7 @@ type record struct {
 
 // MarshalJSON returns the view as it describes itself.
 func (r record) MarshalJSON() ([]byte, error) {
-	return reader.Marshal(r.view, func(err error) string { return r.standalone(withRemedies(err), r.view.Dir()) })
+	return reader.Marshal(r.view, func(err error) string { return r.standalone(failure.WithRemedies(err), r.view.Dir()) })
 }
 
 // MarshalJSON returns the view as it describes itself, without what is not asked

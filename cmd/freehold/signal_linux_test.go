@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/freehold-dev/freehold/cmd/internal/failure"
 )
 
 // Row FA13: a command that is asked to end, at a random moment, says with its
@@ -26,7 +28,7 @@ func TestACommandThatIsAskedToEndDoesAllOrNothing(t *testing.T) {
 	dir := freshState(t)
 	start := time.Now()
 	must(t, "add", "cost", "n", "0", "--dir", dir)
-	if got := runProgram("add", "cost", "n", "0", "--dir", dir); got.Status != exitDone {
+	if got := runProgram("add", "cost", "n", "0", "--dir", dir); got.Status != failure.ExitDone {
 		t.Fatal(got)
 	}
 	usual := time.Since(start)
@@ -44,9 +46,9 @@ func TestACommandThatIsAskedToEndDoesAllOrNothing(t *testing.T) {
 		status := cmd.ProcessState.ExitCode()
 		statuses[status]++
 		switch status {
-		case exitDone:
+		case failure.ExitDone:
 			done++
-		case -1, exitBusy, exitIO: // -1: by the signal itself
+		case -1, failure.ExitBusy, failure.ExitIO: // -1: by the signal itself
 		default:
 			t.Errorf("status %d: %s", status, &stderr)
 		}
@@ -66,7 +68,7 @@ func TestEveryIncrementIsToldItsOwnSum(t *testing.T) {
 		for range each {
 			got := runProgram("add", "cost", "n", "1", "--json", "--wait", "1m", "--dir", dir)
 			_, sum, found := strings.Cut(got.Stdout, `"after":`)
-			if got.Status != exitDone || !found {
+			if got.Status != failure.ExitDone || !found {
 				t.Errorf("%+v", got)
 			}
 			sums <- sum

@@ -14,6 +14,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
+
+	"github.com/freehold-dev/freehold/cmd/internal/failure"
 )
 
 // victims are what a special file may lead to. Nothing may happen to them.
@@ -73,24 +75,24 @@ var (
 
 // attempts lists, for each file of ours, what is tried.
 var attempts = map[string][]attempt{
-	"cost.json":                       {{viewingArgs, exitState, false}, {writingArgs, exitState, false}, {acceptingArgs, exitState, false}, {repairingArgs, 0, false}, {adoptingArgs, exitState, false}, {movingArgs, 0, true}},
-	".freehold":                       {{viewingArgs, exitState, false}, {writingArgs, exitState, false}, {acceptingArgs, exitState, false}, {movingArgs, exitState, false}, {repairingArgs, exitState, false}, {adoptingArgs, exitState, false}},
-	".freehold/manifest.json":         {{viewingArgs, exitState, false}, {writingArgs, exitState, false}, {acceptingArgs, exitState, false}, {movingArgs, exitState, false}, {repairingArgs, exitState, false}, {adoptingArgs, exitState, false}},
+	"cost.json":                       {{viewingArgs, failure.ExitState, false}, {writingArgs, failure.ExitState, false}, {acceptingArgs, failure.ExitState, false}, {repairingArgs, 0, false}, {adoptingArgs, failure.ExitState, false}, {movingArgs, 0, true}},
+	".freehold":                       {{viewingArgs, failure.ExitState, false}, {writingArgs, failure.ExitState, false}, {acceptingArgs, failure.ExitState, false}, {movingArgs, failure.ExitState, false}, {repairingArgs, failure.ExitState, false}, {adoptingArgs, failure.ExitState, false}},
+	".freehold/manifest.json":         {{viewingArgs, failure.ExitState, false}, {writingArgs, failure.ExitState, false}, {acceptingArgs, failure.ExitState, false}, {movingArgs, failure.ExitState, false}, {repairingArgs, failure.ExitState, false}, {adoptingArgs, failure.ExitState, false}},
 	".freehold/state.lock":            {{viewingArgs, 0, false}, {writingArgs, 0, false}, {repairingArgs, 0, true}},
-	".freehold/cost.lock":             {{viewingArgs, 0, false}, {writingArgs, exitState, false}, {acceptingArgs, exitState, false}, {movingArgs, exitState, false}, {adoptingArgs, exitState, false}, {repairingArgs, 0, true}},
-	".freehold/watchdog.lease":        {{viewingArgs, 0, false}, {writingArgs, 0, false}, {leasingArgs, exitState, false}, {moveWatchArgs, exitState, false}, {repairingArgs, 0, true}},
-	".freehold/watchdog.fence":        {{viewingArgs, 0, false}, {leasingArgs, exitState, false}, {repairingArgs, 0, true}},
+	".freehold/cost.lock":             {{viewingArgs, 0, false}, {writingArgs, failure.ExitState, false}, {acceptingArgs, failure.ExitState, false}, {movingArgs, failure.ExitState, false}, {adoptingArgs, failure.ExitState, false}, {repairingArgs, 0, true}},
+	".freehold/watchdog.lease":        {{viewingArgs, 0, false}, {writingArgs, 0, false}, {leasingArgs, failure.ExitState, false}, {moveWatchArgs, failure.ExitState, false}, {repairingArgs, 0, true}},
+	".freehold/watchdog.fence":        {{viewingArgs, 0, false}, {leasingArgs, failure.ExitState, false}, {repairingArgs, 0, true}},
 	".freehold/watchdog.lease.json":   {{viewingArgs, 0, false}, {repairingArgs, 0, false}, {leasingArgs, 0, true}},
-	".freehold/quarantine":            {{viewingArgs, 0, false}, {writingArgs, 0, false}, {movingArgs, exitState, false}},
+	".freehold/quarantine":            {{viewingArgs, 0, false}, {writingArgs, 0, false}, {movingArgs, failure.ExitState, false}},
 	".cost.json123":                   {{viewingArgs, 0, false}, {writingArgs, 0, false}, {repairingArgs, 0, false}},
 	".freehold/.manifest.json123":     {{viewingArgs, 0, false}, {writingArgs, 0, false}, {repairingArgs, 0, false}},
 	".freehold/.watchdog.lease.json":  {{viewingArgs, 0, false}, {leasingArgs, 0, false}},
-	".freehold/claims":                {{viewingArgs, exitState, false}, {claimingArgs, exitState, false}, {writingArgs, 0, false}, {repairingArgs, exitState, false}},
-	".freehold/claims/hook":           {{viewingArgs, exitState, false}, {claimingArgs, exitState, false}, {writingArgs, 0, false}, {repairingArgs, exitState, false}},
-	".freehold/claims/hook/fired":     {{viewingArgs, exitState, false}, {claimingArgs, exitState, false}, {repairingArgs, 0, false}},
-	".freehold/tool.pending":          {{viewingArgs, exitState, false}, {addingArgs, exitState, false}, {foldingArgs, exitState, false}, {writingArgs, 0, false}, {repairingArgs, 0, true}},
+	".freehold/claims":                {{viewingArgs, failure.ExitState, false}, {claimingArgs, failure.ExitState, false}, {writingArgs, 0, false}, {repairingArgs, failure.ExitState, false}},
+	".freehold/claims/hook":           {{viewingArgs, failure.ExitState, false}, {claimingArgs, failure.ExitState, false}, {writingArgs, 0, false}, {repairingArgs, failure.ExitState, false}},
+	".freehold/claims/hook/fired":     {{viewingArgs, failure.ExitState, false}, {claimingArgs, failure.ExitState, false}, {repairingArgs, 0, false}},
+	".freehold/tool.pending":          {{viewingArgs, failure.ExitState, false}, {addingArgs, failure.ExitState, false}, {foldingArgs, failure.ExitState, false}, {writingArgs, 0, false}, {repairingArgs, 0, true}},
 	".freehold/tool.pending/x.1.json": {{viewingArgs, namesIt, false}, {addingArgs, namesIt, false}, {foldingArgs, namesIt, false}, {repairingArgs, 0, false}},
-	"LEGACY":                          {{adoptingArgs, exitState, false}, {adoptingDryArgs, exitState, false}},
+	"LEGACY":                          {{adoptingArgs, failure.ExitState, false}, {adoptingDryArgs, failure.ExitState, false}},
 }
 
 // collected are the names under which a commit removes the litter of dead ones.
@@ -156,11 +158,11 @@ func (s special) try(t *testing.T, kind, name string, tries []attempt) {
 		want, named := a.status, a.status == namesIt
 		switch {
 		case named:
-			want = exitDone
+			want = failure.ExitDone
 		case a.moves && kind == "mount":
-			want = exitState
+			want = failure.ExitState
 		case name == "LEGACY" && s.file: // it is read, through links too, and never written
-			want = exitDone
+			want = failure.ExitDone
 		}
 		args := slices.Clone(a.args)
 		if args[0] == "adopt" {
@@ -170,11 +172,11 @@ func (s special) try(t *testing.T, kind, name string, tries []attempt) {
 		if got.Status != want {
 			t.Errorf("%q: %+v, want status %d", args, got, want)
 		}
-		if (named || want != exitDone) && !strings.Contains(got.Stdout+got.Stderr, filepath.Base(at.path)) {
+		if (named || want != failure.ExitDone) && !strings.Contains(got.Stdout+got.Stderr, filepath.Base(at.path)) {
 			t.Errorf("%q: %+v does not name %s", args, got, at.path)
 		}
 		path := at.path
-		if a.moves && want == exitDone {
+		if a.moves && want == failure.ExitDone {
 			path = quarantined(t, at.dir, filepath.Base(path))
 		}
 		after := looks(t, path, at.outside, at.inside)

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/freehold-dev/freehold/cmd/internal/display"
+	"github.com/freehold-dev/freehold/cmd/internal/failure"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/store"
@@ -43,7 +45,7 @@ that they need themselves.`,
 			return err
 		}
 		if !ok {
-			return usage("where is the state to be: name the directory with --dir STATE")
+			return failure.Usage("where is the state to be: name the directory with --dir STATE")
 		}
 		declaration, err := d.of(dir, p.chosen.Changed)
 		if err != nil {
@@ -56,7 +58,8 @@ that they need themselves.`,
 		} else if err := sidecar.Create(dir, declaration); err != nil {
 			return occupied(dir, err)
 		}
-		return c.reportState(dir, declaration)
+		c.reportState(dir, declaration)
+		return nil
 	})
 	p.flags(cmd)
 	cmd.Flags().Lookup("dir").Usage = "the state directory `STATE` to make (default $" + dirVariable + ")"
@@ -76,7 +79,7 @@ func occupied(dir string, err error) error {
 	}
 	defer d.Close()
 	if _, lost := d.Manifest(); lost != nil && !errors.Is(lost, sidecar.ErrInstances) {
-		return hinted{lost, "to begin anew, move .freehold and the sidecars in " + dir + " away, then run `freehold state init` again"}
+		return failure.Hint(lost, "to begin anew, move .freehold and the sidecars in "+dir+" away, then run `freehold state init` again")
 	}
 	return err
 }
@@ -87,10 +90,10 @@ type stateReport struct {
 	Owners []string `json:"owners"`
 }
 
-func (c *cli) reportState(dir string, d *schema.Declaration) error {
+func (c *cli) reportState(dir string, d *schema.Declaration) {
 	owners := d.OwnerNames()
-	return c.report(stateReport{dir, d.State, owners},
-		fmt.Sprintf("made the state %s in %s\nowners: %s\n", visible(d.State), visible(dir), strings.Join(owners, ", ")))
+	c.report(stateReport{dir, d.State, owners},
+		fmt.Sprintf("made the state %s in %s\nowners: %s\n", display.Escape(d.State), display.Escape(dir), strings.Join(owners, ", ")))
 }
 
 func newStateRepair(c *cli) *cobra.Command {
@@ -117,7 +120,8 @@ program that still holds a lost lock would not be seen.`,
 		if len(remade) > 0 {
 			text = "made anew: " + strings.Join(remade, ", ") + "\n"
 		}
-		return c.report(repairReport{dir, append([]string{}, remade...)}, text)
+		c.report(repairReport{dir, append([]string{}, remade...)}, text)
+		return nil
 	})
 	p.flags(cmd)
 	return cmd

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/freehold-dev/freehold/cmd/internal/failure"
 	"github.com/freehold-dev/freehold/reader/statetest"
 	"github.com/freehold-dev/freehold/schema/declare"
 	"github.com/freehold-dev/freehold/sidecar"
@@ -48,7 +49,7 @@ func makeStateOf(t *testing.T, dir, file string) {
 func must(t *testing.T, args ...string) string {
 	t.Helper()
 	got := call(t, "", args...)
-	if got.Status != exitDone || got.Stderr != "" {
+	if got.Status != failure.ExitDone || got.Stderr != "" {
 		t.Fatalf("freehold %q: status %d, stderr %s", args, got.Status, got.Stderr)
 	}
 	return got.Stdout

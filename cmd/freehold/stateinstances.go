@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/freehold-dev/freehold/cmd/internal/display"
+	"github.com/freehold-dev/freehold/cmd/internal/failure"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/store"
@@ -15,7 +17,7 @@ import (
 // makeInstance makes an instance and returns its directory.
 func makeInstance(dir, id string, d *schema.Declaration) (string, error) {
 	if !d.Instanced() {
-		return "", usage("the state %s is declared without instances: leave --instance out", d.State)
+		return "", failure.Usage("the state %s is declared without instances: leave --instance out", d.State)
 	}
 	name, err := schema.InstanceDir(id)
 	if err != nil {
@@ -60,10 +62,10 @@ func siblings(dir string) (*schema.Declaration, error) {
 		}
 		wider, err := containing(most, m)
 		if err != nil {
-			return nil, hinted{
-				fmt.Errorf("%s: the instances %s and %s are declared in different ways: %w", dir, quoted(most.Instance), quoted(m.Instance), err),
+			return nil, failure.Hint(
+				fmt.Errorf("%s: the instances %s and %s are declared in different ways: %w", dir, display.Quote(most.Instance), display.Quote(m.Instance), err),
 				"name the owners.yaml that the new one is to have with --owners FILE",
-			}
+			)
 		}
 		most = wider
 	}
@@ -136,19 +138,19 @@ func (c *cli) listInstances(dir string, found []store.Instance) error {
 	rows := table{{"INSTANCE", "DIRECTORY"}}
 	for _, i := range found {
 		r := instanceReport{Instance: i.ID, Dir: filepath.Join(dir, i.Name)}
-		id := quoted(i.ID)
+		id := display.Quote(i.ID)
 		if i.Err != nil {
-			damaged = verdict{status: exitState}
-			r.Error, id = c.standalone(withRemedies(i.Err), r.Dir), none
+			damaged = failure.Verdict{Status: failure.ExitState}
+			r.Error, id = c.standalone(failure.WithRemedies(i.Err), r.Dir), none
 		}
 		if c.json {
 			if err := c.printJSON(r); err != nil {
 				return err
 			}
 		} else if i.Err != nil {
-			c.say("error", withRemedies(i.Err))
+			c.say("error", failure.WithRemedies(i.Err))
 		}
-		rows = append(rows, []string{id, visible(strings.TrimPrefix(r.Dir, dir+"/"))})
+		rows = append(rows, []string{id, display.Escape(strings.TrimPrefix(r.Dir, dir+"/"))})
 	}
 	if c.json {
 		return damaged

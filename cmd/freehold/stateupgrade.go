@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/freehold-dev/freehold/cmd/internal/failure"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/store"
@@ -70,7 +71,7 @@ func (u *upgrading) flags(cmd *cobra.Command) {
 func (u *upgrading) run(ctx context.Context) error {
 	switch {
 	case u.options.Wait < 0:
-		return usage("--wait %s is negative: give 0s for no waiting", u.options.Wait)
+		return failure.Usage("--wait %s is negative: give 0s for no waiting", u.options.Wait)
 	case u.options.Wait == 0 && u.waits.Changed:
 		u.options.Wait = -1
 	}
@@ -127,9 +128,7 @@ func (u *upgrading) all(ctx context.Context, dirs []string, to func(dir string) 
 		if report == nil {
 			continue
 		}
-		if err := u.report(upgraded(report, u.options.DryRun, err), upgradeText(report, u.options.DryRun, err)); err != nil {
-			return err
-		}
+		u.report(upgraded(report, u.options.DryRun, err), upgradeText(report, u.options.DryRun, err))
 	}
 	return errors.Join(errs...)
 }

@@ -8,6 +8,7 @@ import (
 
 	"charm.land/lipgloss/v2"
 	boxes "charm.land/lipgloss/v2/table"
+	"github.com/freehold-dev/freehold/cmd/internal/display"
 	"github.com/freehold-dev/freehold/reader"
 )
 
@@ -52,7 +53,7 @@ var (
 func styleOf(head, cell string) lipgloss.Style {
 	verdict, _, _ := strings.Cut(cell, " ")
 	switch {
-	case cell == unset || cell == none:
+	case cell == display.Unset || cell == none:
 		return unsetStyle
 	case strings.HasPrefix(cell, alarm):
 		return alarmStyle

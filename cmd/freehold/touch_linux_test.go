@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/freehold-dev/freehold/cmd/internal/failure"
 	"github.com/freehold-dev/freehold/reader/doctor"
 	"github.com/freehold-dev/freehold/reader/statetest"
 	"github.com/google/go-cmp/cmp"
@@ -34,7 +35,7 @@ func TestReadersTouchNothing(t *testing.T) {
 	must(t, "set", "cost", "tokens=1", "--dir", dir)
 	before := listing(t, dir)
 	for _, args := range readCommands {
-		if got := call(t, "", append(args, "--dir", dir)...); got.Status != exitDone && args[0] != "__complete" {
+		if got := call(t, "", append(args, "--dir", dir)...); got.Status != failure.ExitDone && args[0] != "__complete" {
 			t.Errorf("%q: %+v", args, got)
 		}
 	}
@@ -52,7 +53,7 @@ func TestReadersNeedNoPermissionToWrite(t *testing.T) {
 	program, dir := nobodysState(t)
 	before := listing(t, dir)
 	for _, args := range readCommands {
-		if got := asNobody(t, program, append(args, "--dir", dir)...); args[0] != "__complete" && (got.Status != exitDone || got.Stderr != "") {
+		if got := asNobody(t, program, append(args, "--dir", dir)...); args[0] != "__complete" && (got.Status != failure.ExitDone || got.Stderr != "") {
 			t.Errorf("%q: %+v", args, got)
 		}
 	}
@@ -69,13 +70,13 @@ func TestAnUnreadableSidecarIsNamed(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := asNobody(t, program, "view", "--json", "--dir", dir)
-	if got.Status != exitState || !strings.Contains(got.Stdout, `"cost":{"status":"unreadable","error":"`) || !strings.Contains(got.Stdout, `"fields":{"f":1}`) {
+	if got.Status != failure.ExitState || !strings.Contains(got.Stdout, `"cost":{"status":"unreadable","error":"`) || !strings.Contains(got.Stdout, `"fields":{"f":1}`) {
 		t.Errorf("view: %+v", got)
 	}
-	if got := asNobody(t, program, "get", "tokens", "--default", "7", "--dir", dir); got.Status != exitState || got.Stdout != "" {
+	if got := asNobody(t, program, "get", "tokens", "--default", "7", "--dir", dir); got.Status != failure.ExitState || got.Stdout != "" {
 		t.Errorf("get: %+v", got)
 	}
-	if got := asNobody(t, program, "get", "f", "--dir", dir); got != (result{exitDone, "1\n", ""}) {
+	if got := asNobody(t, program, "get", "f", "--dir", dir); got != (result{failure.ExitDone, "1\n", ""}) {
 		t.Errorf("get of another owner's field: %+v", got)
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/freehold-dev/freehold/cmd/internal/display"
+	"github.com/freehold-dev/freehold/cmd/internal/failure"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/upgrade"
 )
@@ -36,7 +38,7 @@ func upgraded(r *upgrade.Report, dryRun bool, refused error) upgradeReport {
 		report.Kept = append(report.Kept, upgradeKept(k))
 	}
 	if refused != nil {
-		report.Refused = withRemedies(refused)
+		report.Refused = failure.WithRemedies(refused)
 	}
 	return report
 }
@@ -55,19 +57,19 @@ func upgradeText(r *upgrade.Report, dryRun bool, refused error) string {
 		b.WriteString("an upgrade would be refused now; once it is not, it does this:\n")
 	}
 	if r.Resumed {
-		fmt.Fprintf(&b, "%s an upgrade of the state %s in %s that was interrupted\n", would("finished", "would first finish"), visible(r.State), visible(r.Dir))
+		fmt.Fprintf(&b, "%s an upgrade of the state %s in %s that was interrupted\n", would("finished", "would first finish"), display.Escape(r.State), display.Escape(r.Dir))
 	}
 	for _, t := range r.Folded {
-		fmt.Fprintf(&b, would("folded %s of %s that were deferred\n", "would fold %s of %s that are deferred\n"), count(t.Patches, "patch", "patches"), t.Owner)
+		fmt.Fprintf(&b, would("folded %s of %s that were deferred\n", "would fold %s of %s that are deferred\n"), display.Count(t.Patches, "patch", "patches"), t.Owner)
 	}
 	switch {
 	case len(r.Changes) > 0:
-		fmt.Fprintf(&b, "%s the state %s in %s\n", would("upgraded", "would upgrade"), visible(r.State), visible(r.Dir))
+		fmt.Fprintf(&b, "%s the state %s in %s\n", would("upgraded", "would upgrade"), display.Escape(r.State), display.Escape(r.Dir))
 	case !r.Resumed:
-		fmt.Fprintf(&b, "nothing to upgrade: the state %s in %s is as declared\n", visible(r.State), visible(r.Dir))
+		fmt.Fprintf(&b, "nothing to upgrade: the state %s in %s is as declared\n", display.Escape(r.State), display.Escape(r.Dir))
 	}
 	for _, change := range r.Changes {
-		fmt.Fprintf(&b, "  %s\n", visible(change.String()))
+		fmt.Fprintf(&b, "  %s\n", display.Escape(change.String()))
 	}
 	if len(r.Gone) > 0 {
 		fmt.Fprintf(&b, "%s\n", would("of what was stored, this went:", "of what is stored, this would go:"))
@@ -77,7 +79,7 @@ func upgradeText(r *upgrade.Report, dryRun bool, refused error) string {
 			fmt.Fprintf(&b, "  and %d more, which --json lists\n", len(r.Gone)-i)
 			break
 		}
-		fmt.Fprintf(&b, "  %s: field %s: %s\n", visible(g.File), visible(g.Field+g.Part), goneText(g))
+		fmt.Fprintf(&b, "  %s: field %s: %s\n", display.Escape(g.File), display.Escape(g.Field+g.Part), goneText(g))
 	}
 	if len(r.Rewritten) > 0 {
 		fmt.Fprintf(&b, "%s: %s\n", would("written anew", "would write anew"), strings.Join(r.Rewritten, ", "))
@@ -87,7 +89,7 @@ func upgradeText(r *upgrade.Report, dryRun bool, refused error) string {
 			fmt.Fprintf(&b, "would keep %s.json as it is in .freehold/quarantine\n", k.Owner)
 			continue
 		}
-		fmt.Fprintf(&b, "%s.json as it was: %s\n", k.Owner, visible(k.Path))
+		fmt.Fprintf(&b, "%s.json as it was: %s\n", k.Owner, display.Escape(k.Path))
 	}
 	return b.String()
 }
@@ -99,25 +101,25 @@ const mostGone = 40
 func goneText(g upgrade.Gone) string {
 	switch {
 	case g.Observed != "":
-		return "what its writer had observed of " + visible(g.Observed)
+		return "what its writer had observed of " + display.Escape(g.Observed)
 	case g.Claimed && g.Value == nil:
 		return "claimed, nobody knows by whom; the claim stays and counts again if the field comes back"
 	case g.Claimed:
-		return "claimed at " + shownValue(g.Declared, g.Value) + "; the claim stays and counts again if the field comes back"
+		return "claimed at " + display.Value(g.Declared, g.Value) + "; the claim stays and counts again if the field comes back"
 	}
 	var what []string
 	switch {
 	case g.Keys > 0 && g.Part != "":
-		what = append(what, "at "+count(g.Keys, "key", "keys"))
+		what = append(what, "at "+display.Count(g.Keys, "key", "keys"))
 	case g.Keys > 0:
-		what = append(what, count(g.Keys, "key", "keys"))
+		what = append(what, display.Count(g.Keys, "key", "keys"))
 	case g.Value != nil && g.Declared.Type == "" && g.Declared.Kind == "": // not declared
-		what = append(what, clip(string(visibleJSON(g.Value))))
+		what = append(what, display.Clip(string(display.EscapeJSON(g.Value))))
 	case g.Value != nil:
-		what = append(what, shownValue(g.Declared, g.Value))
+		what = append(what, display.Value(g.Declared, g.Value))
 	}
 	if g.Open > 0 {
 		what = append(what, fmt.Sprintf("%d begun and not done", g.Open))
 	}
-	return clip(strings.Join(what, ", "))
+	return display.Clip(strings.Join(what, ", "))
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/freehold-dev/freehold/cmd/internal/failure"
 	"github.com/freehold-dev/freehold/reader/doctor"
 	"github.com/freehold-dev/freehold/reader/statetest"
 )
@@ -61,7 +62,7 @@ func TestSetKeepsOrRefusesAValueAndNeverAltersIt(t *testing.T) {
 				}
 				return
 			}
-			if got.Status != exitDone || got.Stderr != "" {
+			if got.Status != failure.ExitDone || got.Stderr != "" {
 				t.Fatalf("status %d, stderr %s", got.Status, got.Stderr)
 			}
 			if back := must(t, "get", test.field, "--json", "--dir", dir); back != test.json+"\n" {
@@ -74,8 +75,8 @@ func TestSetKeepsOrRefusesAValueAndNeverAltersIt(t *testing.T) {
 // refused checks that a call was refused loudly because of a field's value.
 func refused(t *testing.T, got result, field string) {
 	t.Helper()
-	if got.Status != exitUsage || got.Stdout != "" {
-		t.Errorf("status %d, stdout %q; want %d and none", got.Status, got.Stdout, exitUsage)
+	if got.Status != failure.ExitUsage || got.Stdout != "" {
+		t.Errorf("status %d, stdout %q; want %d and none", got.Status, got.Stdout, failure.ExitUsage)
 	}
 	if !strings.HasPrefix(got.Stderr, "freehold: error: field "+field+" ") {
 		t.Errorf("stderr does not name the field: %q", got.Stderr)
@@ -107,7 +108,7 @@ func TestACorruptSidecarIsNotRewritten(t *testing.T) {
 			}
 			for _, args := range [][]string{{"set", "reset", "f=2"}, {"get", "f"}, {"get", "f", "--default", "7"}} {
 				got := call(t, "", append(args, "--dir", dir)...)
-				if got.Status != exitState || got.Stdout != "" || !strings.Contains(got.Stderr, "reset.json") {
+				if got.Status != failure.ExitState || got.Stdout != "" || !strings.Contains(got.Stderr, "reset.json") {
 					t.Errorf("%q: %+v", args, got)
 				}
 			}

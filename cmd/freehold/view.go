@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/spf13/cobra"
 )
@@ -52,9 +51,3 @@ explain" tells all of one field.`,
 	cmd.Flags().BoolVar(&s.stale, "stale", false, "only fields that are stale, ambiguous or unknown")
 	return cmd
 }
-
-// instant returns a time for people, to the millisecond.
-func instant(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
-
-// exactly returns t for a program, as sidecars write it.
-func exactly(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/freehold-dev/freehold/cmd/internal/display"
+	"github.com/freehold-dev/freehold/cmd/internal/failure"
 	"github.com/freehold-dev/freehold/reader"
 	"github.com/freehold-dev/freehold/sidecar"
 )
@@ -14,7 +16,7 @@ import (
 // printView writes what is selected for eyes: a table of the fields, and one of
 // the owners.
 func (c *cli) printView(s selection) error {
-	head := fmt.Sprintf("state %s in %s: %s cut %s\n", visible(s.view.State()), visible(s.view.Dir()), s.view.Consistency(), s.view.ID())
+	head := fmt.Sprintf("state %s in %s: %s cut %s\n", display.Escape(s.view.State()), display.Escape(s.view.Dir()), s.view.Consistency(), s.view.ID())
 	head = c.prose(head + c.runnable(pendingLines(s.owners())))
 	now := time.Now()
 	width, terminal := c.terminal()
@@ -79,7 +81,7 @@ func (s selection) fieldTable(d detail, now time.Time) table {
 		}
 		switch {
 		case d == signed && ok:
-			row = append(row, fmt.Sprintf("%s, process %d", visible(by.Program), by.PID))
+			row = append(row, fmt.Sprintf("%s, process %d", display.Escape(by.Program), by.PID))
 		case d == signed:
 			row = append(row, none)
 		}
@@ -92,10 +94,10 @@ func (s selection) fieldTable(d detail, now time.Time) table {
 func valueCell(view *reader.View, name string) string {
 	f, _ := view.Declaration().Joined(name)
 	raw, err := view.Field(name).Raw()
-	text := unset
+	text := display.Unset
 	switch {
 	case err == nil:
-		text = shownValue(f, raw)
+		text = display.Value(f, raw)
 	case !errors.Is(err, reader.ErrUnset):
 		bad, status := view.Field(name).Obstacle()
 		if text = alarm + string(status); len(view.Field(name).Owners()) > 1 {
@@ -177,11 +179,11 @@ func pendingLines(owners []reader.OwnerStatus) string {
 		switch {
 		case o.Pending == 0:
 		case o.Err != nil:
-			fmt.Fprintf(&b, "%s has %s, which the view does not show\n", o.Name, count(o.Pending, "pending patch", "pending patches"))
+			fmt.Fprintf(&b, "%s has %s, which the view does not show\n", o.Name, display.Count(o.Pending, "pending patch", "pending patches"))
 		case o.PendingErr != nil:
-			fmt.Fprintf(&b, "%s has %s, not all of which the view shows: %s\n", o.Name, count(o.Pending, "pending patch", "pending patches"), visible(onOneLine(withRemedies(o.PendingErr))))
+			fmt.Fprintf(&b, "%s has %s, not all of which the view shows: %s\n", o.Name, display.Count(o.Pending, "pending patch", "pending patches"), display.Escape(display.Line(failure.WithRemedies(o.PendingErr))))
 		default:
-			fmt.Fprintf(&b, "%s has %s, which the view shows; to fold them, run `freehold fold %s`\n", o.Name, count(o.Pending, "pending patch", "pending patches"), o.Name)
+			fmt.Fprintf(&b, "%s has %s, which the view shows; to fold them, run `freehold fold %s`\n", o.Name, display.Count(o.Pending, "pending patch", "pending patches"), o.Name)
 		}
 	}
 	return b.String()

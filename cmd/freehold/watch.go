@@ -8,6 +8,9 @@ import (
 	"slices"
 	"syscall"
 
+	"github.com/freehold-dev/freehold/cmd/internal/display"
+	"github.com/freehold-dev/freehold/cmd/internal/failure"
+	"github.com/freehold-dev/freehold/cmd/internal/verbs"
 	"github.com/freehold-dev/freehold/reader"
 	"github.com/freehold-dev/freehold/reader/explain"
 	"github.com/freehold-dev/freehold/sidecar"
@@ -70,7 +73,7 @@ one in its place is another state.`,
 	})
 	p.flags(cmd)
 	flag = p.ownerFlag(cmd, &owner)
-	p.completes(cmd, completeAnyFields)
+	p.completes(cmd, verbs.Fields)
 	return cmd
 }
 
@@ -87,11 +90,11 @@ type watching struct {
 // choose takes the fields that the caller names.
 func (w *watching) choose(view *reader.View, fields []string) error {
 	for _, field := range fields {
-		if _, err := declaredField(view, field); err != nil {
+		if _, err := verbs.Declared(view, field); err != nil {
 			return err
 		}
 		if owners := view.Field(field).Owners(); w.owner != "" && !slices.Contains(owners, w.owner) { // of which there never is news
-			return usage("field %s belongs to %s, and --owner says %s: leave one of them out", field, enumerate(owners), w.owner)
+			return failure.Usage("field %s belongs to %s, and --owner says %s: leave one of them out", field, display.List(owners), w.owner)
 		}
 		w.chosen[field] = true
 	}
@@ -153,9 +156,9 @@ func (w *watching) complainOf(err error) error {
 	}
 	switch {
 	case w.json:
-		return w.printJSON(messageLine{kind, w.standalone(withRemedies(err), w.dir)})
+		return w.printJSON(messageLine{kind, w.standalone(failure.WithRemedies(err), w.dir)})
 	case kind != "error":
-		w.hint(withRemedies(err))
+		w.hint(failure.WithRemedies(err))
 	case !errors.Is(err, sidecar.ErrReplaced): // which ends the command with these words
 		w.complain(err)
 	}
@@ -175,20 +178,20 @@ func (w *watching) show(view *reader.View) error {
 	case w.json:
 		for i := range all {
 			if all[i].Err != nil {
-				all[i].Error = w.standalone(withRemedies(all[i].Err), w.dir)
+				all[i].Error = w.standalone(failure.WithRemedies(all[i].Err), w.dir)
 			}
 		}
 		return w.printJSON(viewLine{"view", all, record{w.cli, view}})
 	}
 	text := ""
 	if first {
-		text = fmt.Sprintf("state %s in %s, from %s cut %s; Ctrl-C ends it\n", visible(view.State()), visible(view.Dir()), view.Consistency(), view.ID())
+		text = fmt.Sprintf("state %s in %s, from %s cut %s; Ctrl-C ends it\n", display.Escape(view.State()), display.Escape(view.Dir()), view.Consistency(), view.ID())
 	} else if again {
 		text = "it can be read again\n"
 	}
 	for _, n := range all {
 		if n.Err != nil {
-			n.Error = w.runnable(withRemedies(n.Err))
+			n.Error = w.runnable(failure.WithRemedies(n.Err))
 		}
 		text += changeLine{n}.line()
 	}

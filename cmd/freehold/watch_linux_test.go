@@ -18,6 +18,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/freehold-dev/freehold/cmd/internal/failure"
 )
 
 // watchLine is a line of `freehold watch --json`.
@@ -224,7 +226,7 @@ func TestWatchTouchesNothing(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 	defer cancel()
 	var stdout, stderr bytes.Buffer
-	if status := run(ctx, []string{"watch", "--dir", dir}, strings.NewReader(""), &stdout, &stderr); status != exitDone || stderr.Len() > 0 {
+	if status := run(ctx, []string{"watch", "--dir", dir}, strings.NewReader(""), &stdout, &stderr); status != failure.ExitDone || stderr.Len() > 0 {
 		t.Errorf("status %d, stderr %q", status, &stderr)
 	}
 	if got := strings.Count(stdout.String(), "\n"); got != 1 {
@@ -238,7 +240,7 @@ func TestWatchTouchesNothing(t *testing.T) {
 func TestWatchThatCannotWriteEnds(t *testing.T) {
 	dir := freshState(t)
 	var stderr bytes.Buffer
-	if status := run(t.Context(), []string{"watch", "--dir", dir}, strings.NewReader(""), full{}, &stderr); status != exitIO {
+	if status := run(t.Context(), []string{"watch", "--dir", dir}, strings.NewReader(""), full{}, &stderr); status != failure.ExitIO {
 		t.Errorf("status %d, stderr %q", status, &stderr)
 	}
 }

@@ -14,9 +14,9 @@ import (
 // that does not end with what to do, and for each excuse that excuses nothing.
 func (g *Golden) Complete(t *testing.T) {
 	t.Helper()
-	found := all(t, append([]string{"."}, g.Folders...), g.Prose)
+	found := g.all(t, append([]string{"."}, g.Folders...), g.Prose)
 	lines := read(t)
-	known := slices.Concat(found, all(t, g.Wraps, nil))
+	known := slices.Concat(found, g.all(t, g.Wraps, nil))
 	g.told(t, found, slices.Concat(slices.Collect(maps.Values(lines)), g.also(t)))
 	for _, how := range slices.Sorted(maps.Keys(lines)) {
 		says := lines[how]
@@ -39,10 +39,10 @@ func (g *Golden) Complete(t *testing.T) {
 }
 
 // all returns the sites of the packages in folders.
-func all(t *testing.T, folders, prose []string) (found []site) {
+func (g *Golden) all(t *testing.T, folders, prose []string) (found []site) {
 	t.Helper()
 	for _, dir := range folders {
-		more, err := sites(filepath.Join(home, dir), prose)
+		more, err := sites(filepath.Join(home, dir), prose, g.Formats)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -34,6 +34,7 @@ func all(x string) []error {
 		usage("the flag %q is unknown: leave it out", x),
 		problem{fmt.Sprintf("odd %s", x)},
 		hinted{errShut, "open it"},
+		failure.Hint(errShut, "ask for it"),
 	}
 }
 `
@@ -44,7 +45,7 @@ func TestSitesFindsEveryText(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "p.go"), []byte(source), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	found, err := sites(dir, []string{"tell"})
+	found, err := sites(dir, []string{"tell"}, map[string]int{"Hint": 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +53,7 @@ func TestSitesFindsEveryText(t *testing.T) {
 	for _, s := range found {
 		got = append(got, s.text)
 	}
-	want := []string{"shut", "it is %v: mend it", "%s is %d too many: take some out", "the flag %q is unknown: leave it out", "odd %s", "open it"}
+	want := []string{"shut", "it is %v: mend it", "%s is %d too many: take some out", "the flag %q is unknown: leave it out", "odd %s", "open it", "ask for it"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}

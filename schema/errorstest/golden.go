@@ -44,6 +44,9 @@ type Golden struct {
 	// Prose names functions of the package that take a format and make no
 	// errors of it.
 	Prose []string
+	// Formats maps the names of functions of other packages that make the text of
+	// an error to the place of the text among their parameters.
+	Formats map[string]int
 	// Folders names the folders, relative to the package's, of further packages
 	// whose errors this file holds.
 	Folders []string

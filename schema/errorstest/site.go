@@ -5,6 +5,7 @@ import (
 	"go/build"
 	"go/parser"
 	"go/token"
+	"maps"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -24,7 +25,7 @@ type site struct {
 // the package's own functions that take a format are given, what the values of
 // its error types and maps by them are made of, and what their Error methods say. What names the
 // place of another error and nothing else is left out.
-func sites(dir string, prose []string) ([]site, error) {
+func sites(dir string, prose []string, formats map[string]int) ([]site, error) {
 	pkg, err := build.ImportDir(dir, 0)
 	if err != nil {
 		return nil, err
@@ -43,6 +44,7 @@ func sites(dir string, prose []string) ([]site, error) {
 	for _, file := range files {
 		f.declared(file)
 	}
+	maps.Copy(f.formats, formats)
 	for _, name := range prose {
 		delete(f.formats, name)
 	}

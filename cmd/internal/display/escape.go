@@ -1,4 +1,6 @@
-package main
+// Package display writes values, names and times for people, so that no terminal
+// obeys them. It does not know colours or tables.
+package display
 
 import (
 	"fmt"
@@ -8,19 +10,16 @@ import (
 	"unicode/utf8"
 )
 
-// Values, names and paths may come from a stranger. Written to a terminal as
-// they are, they could move its cursor, turn the direction of its text around
-// or answer in the user's place; so nothing is written but graphic characters.
-
 // harmless reports whether r does nothing to a terminal but show. The two
 // joiners stay, because scripts and emoji need them.
 func harmless(r rune) bool {
 	return r == '\u200c' || r == '\u200d' || (unicode.IsGraphic(r) && r != utf8.RuneError)
 }
 
-// visible returns text with every other character, line ends too, as an
-// escape of Go's.
-func visible(text string) string {
+// Escape returns text with every character that is not graphic, line ends too, as
+// an escape of Go's. A stranger's text could otherwise move a terminal's cursor,
+// turn the direction of its text or answer in the user's place.
+func Escape(text string) string {
 	if !strings.ContainsFunc(text, func(r rune) bool { return !harmless(r) }) {
 		return text
 	}
@@ -41,30 +40,30 @@ func visible(text string) string {
 	return b.String()
 }
 
-// onOneLine returns the text of an error, which may be several joined, as one line.
-func onOneLine(text string) string { return strings.ReplaceAll(text, "\n", "; ") }
+// Line returns the text of an error, which may be several joined, as one line.
+func Line(text string) string { return strings.ReplaceAll(text, "\n", "; ") }
 
-// shown returns a field's text for a table or a sentence: in quotes where it
+// Text returns a field's text for a table or a sentence: in quotes where the text
 // would not stand out or could be taken for something else.
-func shown(text string) string {
-	plain := text != "" && text == strings.TrimSpace(text) && !strings.HasPrefix(text, `"`) && visible(text) == text
-	if plain && text != unset {
+func Text(text string) string {
+	plain := text != "" && text == strings.TrimSpace(text) && !strings.HasPrefix(text, `"`) && Escape(text) == text
+	if plain && text != Unset {
 		return text
 	}
-	return quoted(text)
+	return Quote(text)
 }
 
-// quoted returns text in quotes.
-func quoted(text string) string {
-	return `"` + visible(strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text)) + `"`
+// Quote returns text in quotes.
+func Quote(text string) string {
+	return `"` + Escape(strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text)) + `"`
 }
 
-// unset stands for the value of a field that has none.
-const unset = "unset"
+// Unset stands for the value of a field that has none.
+const Unset = "unset"
 
-// visibleJSON returns JSON with escapes for the same characters. It means the
-// same: outside of its strings JSON has none of them.
-func visibleJSON(text []byte) []byte {
+// EscapeJSON returns JSON with escapes for the same characters. The meaning stays:
+// outside of its strings JSON has none of them.
+func EscapeJSON(text []byte) []byte {
 	out := make([]byte, 0, len(text))
 	for i := 0; i < len(text); {
 		r, size := utf8.DecodeRune(text[i:])

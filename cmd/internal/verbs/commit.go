@@ -1,18 +1,22 @@
-package main
+package verbs
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
+	"github.com/freehold-dev/freehold/cmd/internal/display"
+	"github.com/freehold-dev/freehold/cmd/internal/failure"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// A commitReport is what a commit prints.
+// A commitReport is the answer of a verb that commits.
 type commitReport struct {
 	Owner   string            `json:"owner"`
 	Outcome string            `json:"outcome"`
@@ -29,6 +33,58 @@ type commitReport struct {
 	// Unobserved are the fields that depend on others and were written by
 	// somebody who did not say what had been seen of those.
 	Unobserved []string `json:"unobserved,omitempty"`
+
+	owner schema.Owner
+}
+
+// commit writes as the owner of the first operand, in one commit.
+func (c *Call) commit(ctx context.Context) (Report, error) {
+	version, err := c.version()
+	if err != nil {
+		return nil, err
+	}
+	owner := c.Args[0]
+	writer, err := c.Open(ctx, owner)
+	if err != nil {
+		return nil, c.hint(err)
+	}
+	defer writer.Close()
+	patch, err := c.Verb.draft(writer.Declaration(), c)
+	if err != nil {
+		return nil, err
+	}
+	r := &commitReport{Owner: owner, Fields: map[string]change{}, owner: writer.Declaration().Owners[owner]}
+	if r.Unobserved, err = c.addSeen(patch, r.owner); err != nil {
+		return nil, err
+	}
+	commit, err := writer.Update(ctx, func(tx *sidecar.Tx) error {
+		if _, given := c.Flags[ifVersion.Name]; given { // an empty version is that of a sidecar never written
+			tx.IfVersion(version)
+		}
+		r.carryOut(tx, patch)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	r.outcome(commit)
+	return r, nil
+}
+
+// hint adds to the error about an unknown owner the hint that names the owner of
+// the fields.
+func (c *Call) hint(err error) error {
+	if !errors.Is(err, sidecar.ErrNotOwner) {
+		return err
+	}
+	d, derr := c.Declaration()
+	if derr != nil {
+		return err
+	}
+	if _, derr = c.Verb.draft(d, c); failure.HintOf(derr) != "" {
+		return failure.Hint(err, failure.HintOf(derr))
+	}
+	return err
 }
 
 // outcome fills in what became of the commit.
@@ -67,9 +123,10 @@ type keyChange struct {
 // A spot is where an operation writes: a field, or a key of a map.
 type spot struct{ field, key string }
 
-// carryOut applies patch, of owner o, to tx and keeps what changed.
-func (r *commitReport) carryOut(tx *sidecar.Tx, o schema.Owner, patch sidecar.Patch) {
-	if tx.WriteOnly() { // what there was before, nobody can say
+// carryOut applies patch to tx and keeps the changes.
+func (r *commitReport) carryOut(tx *sidecar.Tx, patch sidecar.Patch) {
+	o := r.owner
+	if tx.WriteOnly() { // the values before are unknown
 		for _, op := range patch {
 			tx.Apply(op)
 		}
@@ -168,9 +225,9 @@ func elementsOf(f schema.Field, raw jsontext.Value) [][]byte {
 	return elements
 }
 
-// text returns the report for people: a line for each value that changed, or
-// one that says that none did.
-func (r *commitReport) text(o schema.Owner) string {
+// Text returns a line for each value that changed, or one line if none did.
+func (r *commitReport) Text(bool) string {
+	o := r.owner
 	if r.Patch != "" {
 		return fmt.Sprintf("%s deferred patch %s: views show it, and the next commit folds it\n", r.Owner, r.Patch)
 	}
@@ -181,7 +238,7 @@ func (r *commitReport) text(o schema.Owner) string {
 	fmt.Fprintf(&b, "%s %s version %v\n", r.Owner, map[bool]string{true: "applied", false: "unchanged at"}[r.Changed], r.Version)
 	for _, field := range o.FieldNames() {
 		if raw, ok := r.Stays[field]; ok {
-			fmt.Fprintf(&b, "  %s: stays %s\n", field, shownValue(o.Fields[field], raw))
+			fmt.Fprintf(&b, "  %s: stays %s\n", field, display.Value(o.Fields[field], raw))
 		}
 		if ch, ok := r.Fields[field]; ok {
 			ch.write(&b, field, o.Fields[field])
@@ -205,18 +262,18 @@ func (ch change) write(b *strings.Builder, field string, f schema.Field) {
 	switch f.EffectiveKind() {
 	case schema.Map:
 		for _, key := range slices.Sorted(maps.Keys(ch.Keys)) {
-			ch.Keys[key].write(b, field+" "+shownKey(key), f)
+			ch.Keys[key].write(b, field+" "+display.Key(key), f)
 		}
 	case schema.Set:
 		for _, raw := range ch.Removed {
-			fmt.Fprintf(b, "  %s: removed %s\n", field, shownValue(element, raw))
+			fmt.Fprintf(b, "  %s: removed %s\n", field, display.Value(element, raw))
 		}
 		for _, raw := range ch.Inserted {
-			fmt.Fprintf(b, "  %s: inserted %s\n", field, shownValue(element, raw))
+			fmt.Fprintf(b, "  %s: inserted %s\n", field, display.Value(element, raw))
 		}
 	default:
 		if !bytes.Equal(ch.Before, ch.After) {
-			fmt.Fprintf(b, "  %s: %s -> %s\n", field, shownValue(f, ch.Before), shownValue(f, ch.After))
+			fmt.Fprintf(b, "  %s: %s -> %s\n", field, display.Value(f, ch.Before), display.Value(f, ch.After))
 		}
 		for _, name := range slices.Sorted(maps.Keys(ch.Observed)) {
 			fmt.Fprintf(b, "  %s: observed %s at %s\n", field, name, versionOf(ch.Observed[name]))
@@ -239,7 +296,7 @@ func (ch keyChange) write(b *strings.Builder, where string, f schema.Field) {
 	case ch.Anew:
 		fmt.Fprintf(b, "  %s: deleted and created anew\n", where)
 	case f.Value != nil:
-		fmt.Fprintf(b, "  %s: %s -> %s\n", where, shownValue(*f.Value, ch.Before), shownValue(*f.Value, ch.After))
+		fmt.Fprintf(b, "  %s: %s -> %s\n", where, display.Value(*f.Value, ch.Before), display.Value(*f.Value, ch.After))
 		return
 	case ch.After == nil:
 		fmt.Fprintf(b, "  %s: deleted\n", where)
@@ -254,7 +311,7 @@ func (ch keyChange) write(b *strings.Builder, where string, f schema.Field) {
 		old, _ := before.Value(member)
 		now, _ := after.Value(member)
 		if !bytes.Equal(old, now) {
-			fmt.Fprintf(b, "  %s %s: %s -> %s\n", where, member, shownValue(f.Record[member], old), shownValue(f.Record[member], now))
+			fmt.Fprintf(b, "  %s %s: %s -> %s\n", where, member, display.Value(f.Record[member], old), display.Value(f.Record[member], now))
 		}
 	}
 }

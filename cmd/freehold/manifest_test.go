@@ -1,0 +1,91 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/freehold-dev/freehold/cmd/internal/display"
+	"github.com/freehold-dev/freehold/cmd/internal/failure"
+	"github.com/freehold-dev/freehold/reader/doctor"
+	"github.com/freehold-dev/freehold/reader/explain"
+	"github.com/freehold-dev/freehold/reader/statetest"
+	"github.com/freehold-dev/freehold/schema"
+)
+
+// What a manifest says is a stranger's too: what could not have come from an
+// owners.yaml is refused, and the rest is shown.
+func TestNothingInAManifestActsOnATerminal(t *testing.T) {
+	const evil = "a\x1b]0;pwn\a\nfreehold: error: b"
+	for name, test := range map[string]struct {
+		change func(*schema.Declaration, *schema.Owner, *schema.Field)
+		status int // of what reads
+	}{
+		"state": {func(d *schema.Declaration, _ *schema.Owner, _ *schema.Field) { d.State = evil }, failure.ExitState},
+		"home":  {func(_ *schema.Declaration, o *schema.Owner, _ *schema.Field) { o.Home = evil }, failure.ExitState},
+		"owner": {func(d *schema.Declaration, o *schema.Owner, _ *schema.Field) { d.Owners[evil] = *o }, failure.ExitState},
+		"field": {func(_ *schema.Declaration, o *schema.Owner, f *schema.Field) { o.Fields[evil] = *f }, failure.ExitState},
+		"type":  {func(_ *schema.Declaration, _ *schema.Owner, f *schema.Field) { f.Type = evil }, failure.ExitState},
+		"kind":  {func(_ *schema.Declaration, _ *schema.Owner, f *schema.Field) { f.Kind = evil }, failure.ExitState},
+		"doc":   {func(_ *schema.Declaration, o *schema.Owner, f *schema.Field) { o.Doc, f.Doc = evil, evil }, failure.ExitDone},
+		"unit":  {func(_ *schema.Declaration, _ *schema.Owner, f *schema.Field) { f.Unit = evil }, failure.ExitDone},
+		"value": {func(_ *schema.Declaration, _ *schema.Owner, f *schema.Field) { f.Values = append(f.Values, evil) }, failure.ExitDone},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := freshState(t)
+			statetest.Damaged(dir, doctor.ManifestInvalid)
+			must(t, "set", "watchdog", "restart_reason=pane-frozen", "--dir", dir)
+			rewriteManifest(t, dir, func(d *schema.Declaration) {
+				o := d.Owners["watchdog"]
+				f := o.Fields["restart_reason"]
+				test.change(d, &o, &f)
+				o.Fields["restart_reason"], d.Owners["watchdog"] = f, o
+			})
+			for _, args := range [][]string{
+				{"view"}, {"view", "--json"}, {"explain", "restart_reason"}, {"explain", "restart_reason", "--json"},
+				{"get", "restart_reason"}, {"schema", "watchdog"}, {"set", "watchdog", "restart_reason=x"},
+			} {
+				got := call(t, "", append(args, "--dir", dir)...)
+				if want := test.status; got.Status != want && args[0] != "set" {
+					t.Errorf("%q: status %d (%s), want %d", args, got.Status, got.Stderr, want)
+				}
+				for line := range strings.Lines(got.Stdout + got.Stderr) {
+					if line = strings.TrimSuffix(line, "\n"); display.Escape(line) != line || strings.HasPrefix(line, "freehold: error: b") {
+						t.Errorf("%q wrote %q", args, line)
+					}
+				}
+			}
+		})
+	}
+}
+
+// rewriteManifest changes the declaration in a state's manifest, as a stranger
+// might.
+func rewriteManifest(t *testing.T, dir string, change func(*schema.Declaration)) {
+	t.Helper()
+	file := filepath.Join(dir, ".freehold", "manifest.json")
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := schema.ParseManifest(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	change(&m.Declaration)
+	if text, err = m.Marshal(); err == nil {
+		err = os.WriteFile(file, text, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Should a home get past the manifest's check, it is still shown and not obeyed.
+func TestExplainShowsAnyHome(t *testing.T) {
+	text := explaining{&explain.Explanation{Field: "f", Origin: explain.Origin{Owner: "o", Home: "\x1b]0;pwn\a"}, Type: schema.TypeInt, Kind: schema.Value}}.text()
+	if strings.Contains(text, "\x1b") || !strings.Contains(text, `below \x1b]0;pwn\a.`) {
+		t.Errorf("%q", text)
+	}
+}

@@ -1,0 +1,60 @@
+package verbs
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/freehold-dev/freehold/sidecar"
+)
+
+// A beginReport is the answer of begin, and an endReport that of done.
+type (
+	beginReport struct {
+		Owner string             `json:"owner"`
+		Field string             `json:"field"`
+		Token sidecar.EventToken `json:"token"`
+	}
+	endReport struct {
+		Owner   string          `json:"owner"`
+		Field   string          `json:"field"`
+		Did     string          `json:"did"`
+		Version sidecar.Version `json:"version"`
+	}
+)
+
+func (r beginReport) Text(bool) string { return r.Token.String() + "\n" }
+
+func (r endReport) Text(bool) string {
+	return fmt.Sprintf("%s %s %s in version %v\n", r.Owner, r.Field, r.Did, r.Version)
+}
+
+// begin begins an event.
+func begin(ctx context.Context, c *Call) (Report, error) {
+	writer, err := c.openFor(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer writer.Close()
+	token, err := sidecar.EventOf(writer, c.Args[1]).Begin(ctx)
+	return beginReport{c.Args[0], c.Args[1], token}, err
+}
+
+// done ends an event, or abandons it.
+func done(ctx context.Context, c *Call) (Report, error) {
+	var token sidecar.EventToken
+	if err := token.UnmarshalText([]byte(c.Args[2])); err != nil {
+		return nil, err
+	}
+	writer, err := c.openFor(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer writer.Close()
+	event := sidecar.EventOf(writer, c.Args[1])
+	end, did := event.Done, "done"
+	if c.given("abandon") {
+		end, did = event.Abandon, "abandoned"
+	}
+	commit, err := end(ctx, token)
+	return endReport{c.Args[0], c.Args[1], did, commit.Version}, err
+}

@@ -1,0 +1,134 @@
+// Package verbs is the table of the commands that write as an owner, and of those
+// that a hook reads with. It knows no command-line library, so that a small
+// program can have the same verbs; it prints nothing and decides no places.
+package verbs
+
+import (
+	"context"
+	"io"
+	"iter"
+
+	"github.com/freehold-dev/freehold/cmd/internal/failure"
+	"github.com/freehold-dev/freehold/reader"
+	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar"
+)
+
+// A Verb is one command of the table.
+type Verb struct {
+	Name     string
+	Operands string // for the usage line
+	Short    string
+	Long     string
+	Example  string
+	// Least and Most bound the number of operands, which Wants names. A negative
+	// Most is no bound.
+	Least, Most int
+	Wants       string
+	// Number says that an operand may be a negative number.
+	Number bool
+	Flags  []Flag
+	// Reads says that the verb writes nothing and plays no owner.
+	Reads bool
+	// Complete returns the operands that may follow args.
+	Complete func(d *schema.Declaration, args []string) []string
+
+	// check refuses operands before anything is asked of the state, if not nil.
+	check func(ctx context.Context, c *Call) error
+	// draft makes the patch of a verb that commits.
+	draft drafter
+	// run does the work of every other verb.
+	run func(ctx context.Context, c *Call) (Report, error)
+}
+
+// A drafter turns the operands of a call into the operations of a patch, by the
+// declaration of the state.
+type drafter func(d *schema.Declaration, c *Call) (sidecar.Patch, error)
+
+// A Flag is an option of a verb, beside those that say where the state is and
+// under which name and how patiently the call writes. With Switch it has no value.
+type Flag struct {
+	Name   string
+	Usage  string // the value's name in backquotes
+	Switch bool
+}
+
+// All yields the verbs, the writing ones first.
+func All() iter.Seq[*Verb] {
+	return func(yield func(*Verb) bool) {
+		for i := range table {
+			if !yield(&table[i]) {
+				return
+			}
+		}
+	}
+}
+
+// A Call is one call of a verb.
+type Call struct {
+	Verb  *Verb
+	Args  []string
+	Stdin io.Reader
+	// Flags has the values of the flags that were given. That of a switch is
+	// "true" or "false".
+	Flags map[string]string
+
+	// Open opens the writer of owner, by the manifest alone.
+	Open func(ctx context.Context, owner string) (*sidecar.Writer, error)
+	// View takes one view of the state.
+	View func(ctx context.Context) (*reader.View, error)
+	// Declaration reads the declaration of the state.
+	Declaration func() (*schema.Declaration, error)
+	// Warn tells the caller something that the answer leaves out.
+	Warn func(text string)
+
+	patch sidecar.Patch // of apply, read from Stdin
+}
+
+// A Report is the answer of a call. Its JSON is that of the value, except of a
+// [Raw] one.
+type Report interface {
+	// Text returns the lines for people; terminal says that a terminal would obey
+	// control characters.
+	Text(terminal bool) string
+}
+
+// Run carries out the call. With an error that is an answer, such as a lost
+// claim, the report is there too.
+func (c *Call) Run(ctx context.Context) (Report, error) {
+	if c.Verb.check != nil {
+		if err := c.Verb.check(ctx, c); err != nil {
+			return nil, err
+		}
+	}
+	if c.Verb.draft != nil {
+		return c.commit(ctx)
+	}
+	return c.Verb.run(ctx, c)
+}
+
+// given reports whether a switch was given.
+func (c *Call) given(name string) bool { return c.Flags[name] == "true" }
+
+// openFor opens the writer of the first operand, whose field the second is. The
+// verb has to suit the field.
+func (c *Call) openFor(ctx context.Context) (*sidecar.Writer, error) {
+	owner, field := c.Args[0], c.Args[1]
+	writer, err := c.Open(ctx, owner)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := lookup(writer.Declaration(), owner, field, c.Verb.Name, field); err != nil {
+		writer.Close()
+		return nil, err
+	}
+	return writer, nil
+}
+
+// version returns the version of --if-version.
+func (c *Call) version() (v sidecar.Version, err error) {
+	if err := v.UnmarshalText([]byte(c.Flags["if-version"])); err != nil {
+		return v, failure.Usage("--if-version: %v", err)
+	}
+	return v, nil
+}
