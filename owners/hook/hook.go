@@ -82,6 +82,9 @@ func (h Hook) Run(ctx context.Context, args []string, stdin io.Reader, stderr io
 	defer cancel()
 	if err := h.run(ctx, *dir, stdin); err != nil {
 		fmt.Fprintf(stderr, "%s: nothing done: %v\n", h.Program, err)
+		for _, r := range store.Remedies(err) {
+			fmt.Fprintf(stderr, "%s: remedy: %v\n", h.Program, r)
+		}
 	}
 	return 0
 }

@@ -148,7 +148,7 @@ func TestHooksExplainThemselvesAndExitWithZero(t *testing.T) {
 		"no input":          {empty, "", []string{"precompact"}, "standard input"},
 		"another event":     {empty, "hook-stop.json", []string{"precompact"}, `the event "Stop"`},
 		"no log":            {runtimetest.State(t), "hook-stop.json", []string{"stop"}, "cost-log.jsonl"},
-		"a damaged sidecar": {damaged, "hook-precompact.json", []string{"precompact"}, "freehold quarantine reset"},
+		"a damaged sidecar": {damaged, "hook-precompact.json", []string{"precompact"}, "remedy: mend the file; or quarantine reset"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			out, errs, status := run(t, tc.dir, tc.stdin, filepath.Join(bin, tc.program[0]), tc.program[1:]...)
