@@ -17,9 +17,6 @@ import (
 var said = errorstest.Golden{
 	Update: flag.Bool("update", false, "write the golden files anew"),
 	Wraps:  []string{"../../sidecar/store", "../../sidecar/internal/status"},
-	Unhelped: map[string]string{
-		"no state": "the remedy is no part of the text that a hook prints",
-	},
 }
 
 // TestErrorsSayWhatToDo provokes every error of the package.
