@@ -74,7 +74,7 @@ func TestALostReportIsNoLostCommit(t *testing.T) {
 	if status := run(context.Background(), []string{"set", "reset", "f=1", "--dir", dir}, nil, full{}, &errs); status != failure.ExitDone {
 		t.Errorf("set: status %d", status)
 	}
-	if !strings.HasPrefix(errs.String(), "freehold: error: what this command did is done; ") {
+	if !strings.HasPrefix(errs.String(), "freehold: error: the command has done its work; ") {
 		t.Errorf("set: stderr %s", &errs)
 	}
 	for _, args := range [][]string{{"get", "f"}, {"view"}, {"view", "--json"}, {"explain", "f"}, {"schema"}, {"version"}, {"completion", "bash"}} {
