@@ -13,7 +13,7 @@ import (
 var said = errorstest.Golden{
 	Update:  flag.Bool("update", false, "write the golden files anew"),
 	Folders: []string{"host/cmd/hostctl", "host/cmd/hostd"},
-	Wraps:   []string{"../../sidecar"},
+	Wraps:   []string{"../../sidecar", "../../sidecar/retire"},
 	Untold: map[string]string{
 		"no heartbeat, trying again in %v: %w": "wants a disk that fails while the host lives; it is tried again by itself",
 	},
