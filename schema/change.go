@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// A Difference says what kind of change a [Change] is.
+// A Difference is the kind of a [Change].
 type Difference string
 
 // The differences between two declarations.
@@ -58,7 +58,7 @@ func (c Change) String() string {
 	return fmt.Sprintf("%s: %s was %s, becomes %s", what, c.What, c.From, c.To)
 }
 
-// Changes returns what is different in next, by owner and field. Words for
+// Changes returns the differences of next from d, by owner and field. Words for
 // people, units, and names in Go and in legacy files are no differences.
 func (d *Declaration) Changes(next *Declaration) []Change {
 	c := comparison{old: d, next: next, used: map[Origin]bool{}, columns: map[Origin]map[string]bool{}}
@@ -134,7 +134,7 @@ func (c *comparison) field(owner, name string) {
 	c.part(Change{Owner: owner, Field: name}, old, f)
 }
 
-// needs returns what f depends on, in words. The order says nothing.
+// needs names the fields that f depends on. The order says nothing.
 func (f Field) needs() string {
 	if !f.Dependent() {
 		return "nothing"
@@ -223,7 +223,7 @@ func (c *comparison) members(at Change, old, now map[string]Field) {
 	}
 }
 
-// removed adds what has no successor.
+// removed adds the owners, fields and members without a successor.
 func (c *comparison) removed() {
 	for _, owner := range c.old.OwnerNames() {
 		for _, field := range c.old.Owners[owner].FieldNames() {

@@ -10,7 +10,7 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// A Declaration is what one owners.yaml says: which owners a state has and
+// A Declaration is the content of one owners.yaml: which owners a state has and
 // which fields each of them owns. The zero value declares nothing. A
 // Declaration is data; it is safe for concurrent use as long as nobody
 // changes it.
@@ -26,22 +26,22 @@ type Declaration struct {
 	Owners map[string]Owner `json:"owners"`
 }
 
-// Instances says what each instance of a declaration is for. The directory of
+// Instances describes the instances of a declaration. The directory of
 // such a state holds one directory for each, a state of its own.
 type Instances struct {
-	// By names what an instance's id is the id of: session_id.
+	// By is the name of the id of an instance: session_id.
 	By string `json:"by"`
 }
 
 // An Owner is the one declared role that may write a set of fields.
 type Owner struct {
-	// Doc says who plays the role.
+	// Doc describes the programs that play the role.
 	Doc string `json:"doc,omitempty"`
 	// Mode says how many processes may play it at once. If empty, [Shared].
 	Mode Mode `json:"mode,omitempty"`
-	// Busy says what a commit does while another process holds the lock.
+	// Busy rules a commit while another process holds the lock.
 	Busy Busy `json:"busy,omitzero"`
-	// Durability says what an acknowledged commit survives. If empty, [Power].
+	// Durability is the failure that an acknowledged commit survives. If empty, [Power].
 	Durability Durability `json:"durability,omitempty"`
 	// Home is the directory, slash-separated and relative to the module
 	// root, whose packages may write the owner's fields. If empty, the
@@ -51,12 +51,12 @@ type Owner struct {
 	Fields map[string]Field `json:"fields"`
 }
 
-// Busy says what a commit does when it does not get its owner's lock.
+// Busy rules a commit that does not get its owner's lock.
 type Busy struct {
 	// Wait is how long a commit waits for the lock, as [time.ParseDuration]
 	// reads it. If empty, [DefaultWait].
 	Wait string `json:"wait,omitempty"`
-	// Then says what happens after that. If empty, [Fail].
+	// Then rules the commit after that. If empty, [Fail].
 	Then Then `json:"then,omitempty"`
 }
 
@@ -69,7 +69,7 @@ const (
 	Exclusive Mode = "exclusive" // one live process
 )
 
-// Durability says what an acknowledged commit survives.
+// Durability is the failure that an acknowledged commit survives.
 type Durability string
 
 // The levels of durability.
@@ -82,10 +82,10 @@ const (
 	Process Durability = "process"
 )
 
-// Then says what becomes of a commit that did not get its owner's lock in time.
+// Then is the outcome of a commit that did not get its owner's lock in time.
 type Then string
 
-// What a commit does that did not get its owner's lock in time.
+// The outcomes of a commit that did not get its owner's lock in time.
 const (
 	Fail  Then = "fail"  // an error; nothing changed
 	Defer Then = "defer" // its patch is kept pending, and a later commit folds it
@@ -131,7 +131,7 @@ func (o Owner) EffectiveWait() time.Duration {
 }
 
 // LongestWait returns the longest of the owners' [Owner.EffectiveWait]: how long
-// somebody waits who needs the locks of all of them.
+// a caller waits for the locks of all of them.
 func (d *Declaration) LongestWait(owners []string) (longest time.Duration) {
 	for _, owner := range owners {
 		longest = max(longest, d.Owners[owner].EffectiveWait())

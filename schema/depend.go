@@ -83,7 +83,7 @@ func (d *Declaration) cycle(ownersOf func(field string) []string) []string {
 	return cycle
 }
 
-// unsoundDependencies says what is wrong with what fields depend on.
+// unsoundDependencies lists the faults of the fields' dependencies.
 func (d *Declaration) unsoundDependencies() []string {
 	var wrong []string
 	index := d.index()

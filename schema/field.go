@@ -6,8 +6,8 @@ import (
 )
 
 // A Field is one value with one owner. A part of a value is described by a
-// Field too: an element of a list, a member of a record, what a map has at a
-// key.
+// Field too: an element of a list, a member of a record, the value at a key of a
+// map.
 type Field struct {
 	// Type of the value. Of a [Set], the type of its elements; a [Map] has
 	// none.
@@ -22,7 +22,7 @@ type Field struct {
 	// Record has the members, each with its kind, that a map keeps at a key.
 	// Several owners may declare one map, each with members of its own.
 	Record map[string]Field `json:"record,omitempty"`
-	// Value is what a map keeps at a key if that is no record.
+	// Value is the value at a key of a map, if that is no record.
 	Value *Field `json:"value,omitzero"`
 	// Keys says that this owner decides which keys the map has. A map with
 	// one owner needs no such word, and one with a Value may not have it.
@@ -31,7 +31,7 @@ type Field struct {
 	// from, as it was declared. Only a field has it, of one of the kinds in
 	// [DependentKinds].
 	DependsOn []string `json:"depends_on,omitempty"`
-	// Doc says what the value means; it becomes the accessors' comment.
+	// Doc is the meaning of the value; the text becomes the accessors' comment.
 	Doc string `json:"doc,omitempty"`
 	// Unit of a number ("tokens", "US dollars"). It is for people.
 	Unit string `json:"unit,omitempty"`
@@ -94,14 +94,13 @@ func scalars() []Type {
 func Kinds() []Kind { return []Kind{Value, Max, Min, Counter, Once, Event, Set, Map} }
 
 // OnWriter reports whether a field of kind k is written by methods of the
-// Writer, because what they do is decided at once and is no part of a commit.
+// Writer, because a claim and a beginning are decided at once and are no part of a commit.
 func (k Kind) OnWriter() bool { return k == Once || k == Event }
 
-// Allows reports whether a field of kind k may have type t: what max and min
-// compare must have an order; what a counter sums must sum exactly, and of two
-// elements of a set it must be plain whether they are one, and neither goes
-// with floating point. What was claimed once is the time at which it was. A map
-// has no type.
+// Allows reports whether a field of kind k may have type t. The values of max and
+// min must have an order, a counter must sum exactly, and two elements of a set
+// must be the same or not; the last two exclude floating point. The value of a
+// once field and of an event is a time. A map has no type.
 func (k Kind) Allows(t Type) bool {
 	switch k {
 	case Value:
@@ -145,7 +144,7 @@ func (f Field) Commutes() (member string, ok bool) {
 // EffectiveKind is f.Kind, or [Value] where it is empty.
 func (f Field) EffectiveKind() Kind { return or(f.Kind, Value) }
 
-// Element returns what the elements of a list or of a set are. It returns
+// Element returns the declaration of the elements of a list or a set. It returns
 // false for a field that has none.
 func (f Field) Element() (Field, bool) {
 	switch {
@@ -157,8 +156,8 @@ func (f Field) Element() (Field, bool) {
 	return Field{}, false
 }
 
-// Member returns the member called name of a record, or of what a map has at
-// a key. The value of a scalar map has the empty name.
+// Member returns the member called name of a record, or of the record at a
+// key of a map. The value of a scalar map has the empty name.
 func (f Field) Member(name string) (Field, bool) {
 	if f.EffectiveKind() != Map {
 		member, ok := f.Fields[name]
@@ -171,8 +170,8 @@ func (f Field) Member(name string) (Field, bool) {
 	return member, ok
 }
 
-// MemberNames returns the names of the members of a record, or of what a map
-// has at a key, sorted. A scalar map has none.
+// MemberNames returns the names of the members of a record, or of the record
+// at a key of a map, sorted. A scalar map has none.
 func (f Field) MemberNames() []string {
 	members := f.Fields
 	if f.EffectiveKind() == Map {
@@ -230,7 +229,7 @@ func (d *Declaration) index() map[string][]string {
 
 // Joined returns field as a view shows it: of a map, with the members of all
 // its owners. It returns false if no owner declares it. The caller must not
-// change what it points to.
+// change the maps in the result.
 func (d *Declaration) Joined(field string) (Field, bool) {
 	owner, ok := d.OwnerOf(field)
 	f := d.Owners[owner].Fields[field]

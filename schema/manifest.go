@@ -27,7 +27,7 @@ var manifestLimits = Limits{Depth: 64, Members: 4096, Values: 40_000, Text: 64 <
 // ManifestFormat is the format number that this release writes and reads.
 const ManifestFormat = 1
 
-// A Manifest is what a state directory says of itself: the declaration that
+// A Manifest describes a state directory: the declaration that
 // its readers and writers go by, and the identities of its lock files. It
 // stands in .freehold/manifest.json.
 type Manifest struct {
@@ -47,7 +47,7 @@ type Manifest struct {
 	Claims map[string]uint64 `json:"claims,omitempty"`
 	// Declaration of the state.
 	Declaration Declaration `json:"declaration"`
-	// Removed lists what upgrades took out of the declaration, as
+	// Removed lists the parts that upgrades took out of the declaration, as
 	// [Declaration.Parts] names it: programs that still declare it are older
 	// than the state.
 	Removed []string `json:"removed,omitempty"`
@@ -55,14 +55,13 @@ type Manifest struct {
 	// stand in their places yet; nil if there is none.
 	Pending *Pending `json:"pending,omitempty"`
 	// Upgraded holds, by owner, the version of the sidecar that an upgrade has
-	// written last, as package document spells versions. The state has seen it
-	// as an owner sees what it observes: a sidecar that is behind it was put
-	// back, with what a former declaration says, and one that is gone was
-	// taken away. Of owners that are not listed nothing is known.
+	// written last, as package document spells versions. A sidecar
+	// with an older version is a restored copy from before the upgrade, and a
+	// missing one was removed.
 	Upgraded map[string]string `json:"upgraded,omitempty"`
 	// Unknown keeps the members that a newer release wrote.
 	Unknown jsontext.Value `json:",embed"`
-	// Text is what package store has read or written, for comparing.
+	// Text is the file as package store read or wrote it, for comparing.
 	Text []byte `json:"-"`
 }
 
@@ -133,8 +132,8 @@ func ParseManifest(text []byte) (*Manifest, error) {
 	return m, m.sound()
 }
 
-// A FormatError says that a newer release wrote the file that says of what a
-// directory is. The file is whole, and not to be restored or made anew.
+// A FormatError is the error of a manifest that a newer release wrote. The file
+// is whole: nobody may restore it or make it anew.
 type FormatError struct {
 	Found int // the format number
 }
@@ -240,7 +239,7 @@ func (d *Declaration) sound() error {
 	return nil
 }
 
-// sound says what is wrong with the owner called name by itself.
+// sound returns the first fault of the owner called name by itself.
 func (o Owner) sound(name string) error {
 	if !ValidName(name) {
 		return fmt.Errorf("the owner name %q does not fit %s", name, NameRule)

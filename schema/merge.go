@@ -103,7 +103,7 @@ func (o Owner) merge(name string, built Owner) (union Owner, added bool, clashes
 	return union, m.added, append(clashes, m.clashes...)
 }
 
-// A merger merges fields and keeps what it finds out.
+// A merger merges fields and collects their contradictions.
 type merger struct {
 	added   bool
 	clashes []string

@@ -38,7 +38,7 @@ func (l Limits) Check(text []byte) error {
 // stand where they may.
 type Meter struct {
 	Limits
-	offset  int    // of what was written so far
+	offset  int    // bytes written so far
 	open    []nest // the objects and arrays
 	values  int
 	text    int  // bytes of the present name, text, number or white space

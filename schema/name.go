@@ -56,7 +56,7 @@ var ErrInstance = errors.New("no id of an instance")
 // regular expression: an id as it is, or "~" and the digest of one.
 const InstanceDirRule = `^([a-z0-9][a-z0-9_-]{0,63}|~[a-z2-7]{52})$`
 
-// String says in words what the instances are.
+// String describes the instances in words.
 func (i Instances) String() string {
 	if i.By == "" {
 		return "no instances"

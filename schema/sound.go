@@ -10,7 +10,7 @@ import (
 // with a list in it nests 3 deep.
 const MaxNest = 4
 
-// sound says what is wrong with f, whose kind must be one of kinds. The
+// sound returns the first fault of f, which must be of one of the kinds. The
 // sentence begins after the field's name.
 func (f Field) sound(kinds []Kind, nest int) error {
 	kind := f.EffectiveKind()
@@ -50,7 +50,7 @@ func (f Field) sound(kinds []Kind, nest int) error {
 	return nil
 }
 
-// The kinds that a part of a value may have, and what a map has at a key.
+// The kinds of a part of a value, and of a value at a key of a map.
 var (
 	partKinds  = []Kind{Value}
 	entryKinds = []Kind{Value, Max, Min, Counter}
@@ -63,7 +63,7 @@ func within(part string, err error) error {
 	return fmt.Errorf("%s %w", part, err)
 }
 
-// orders says why the owner called name cannot defer, if it is to.
+// orders lists the reasons why the owner called name cannot defer, if it does.
 func (o Owner) orders(name string) (clashes []string) {
 	if !o.Defers() {
 		return nil
@@ -83,7 +83,7 @@ func (o Owner) orders(name string) (clashes []string) {
 	return clashes
 }
 
-// tooMany says of what d has more than a state may.
+// tooMany returns an error if d exceeds a limit of a state.
 func (d *Declaration) tooMany() error {
 	if len(d.Owners) > MaxOwners {
 		return fmt.Errorf("the state has %d owners, more than the %d allowed", len(d.Owners), MaxOwners)
