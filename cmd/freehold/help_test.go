@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -120,4 +121,17 @@ func shellWords(line string) []string {
 		}
 	}
 	return words
+}
+
+// COMMANDS.md is the help of all commands, for readers of the repository.
+func TestCommandsAreDocumented(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("<!-- Written by go test ./cmd/freehold -run TestCommandsAreDocumented -update; do not edit. -->\n\n# Commands\n\n## Exit statuses\n\n| status | meaning |\n|---|---|\n")
+	for _, s := range failure.Statuses {
+		fmt.Fprintf(&b, "| %d | %s |\n", s.Status, s.Meaning)
+	}
+	eachCommand(newRoot(&cli{}), func(cmd *cobra.Command, words []string) {
+		fmt.Fprintf(&b, "\n## %s\n\n```text\n%s```\n", cmd.CommandPath(), must(t, append(words, "--help")...))
+	})
+	golden(t, "../COMMANDS.md", b.String())
 }
