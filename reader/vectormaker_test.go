@@ -39,7 +39,7 @@ type step func(d *document.Document, by document.Provenance)
 func nonce(of ...any) string {
 	const digits = "0123456789abcdefghijklmnopqrstuv"
 	sum := sha256.Sum256(fmt.Append(nil, of...))
-	id := make([]byte, store.NonceLen)
+	id := make([]byte, schema.NonceLen)
 	for i := range id {
 		id[i] = digits[sum[i]%32]
 	}

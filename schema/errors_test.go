@@ -95,6 +95,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 	}
 	_, err = Field{Type: TypeBool}.Elements([]byte(`true`))
 	said.Same(t, "elements of a bool", err)
+	said.Same(t, "version from a hostile text", new(Version).UnmarshalText([]byte("1.\x1b[2J")))
 	_, err = Field{Type: TypeInt, Kind: Set}.Elements([]byte("[" + strings.Repeat("1,", MaxElements) + "1]"))
 	said.Same(t, "elements, too many", err)
 	_, err = Field{Type: TypeString}.Compare(nil, nil)

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -175,7 +174,7 @@ func (p *Pending) sound() error {
 	if p == nil {
 		return nil
 	}
-	if len(p.ID) != 13 || !base32hex(p.ID) {
+	if !ValidNonce(p.ID) {
 		return fmt.Errorf("the manifest has a pending upgrade with the id %.80q, which none is made with", p.ID)
 	}
 	for _, owner := range slices.Concat(p.Sidecars, p.Kept, p.Dropped) {
@@ -186,25 +185,15 @@ func (p *Pending) sound() error {
 	return nil
 }
 
-func base32hex(s string) bool { return strings.Trim(s, "0123456789abcdefghijklmnopqrstuv") == "" }
-
-// validVersion reports whether s is the version of a commit, EPOCH.REVISION.NONCE,
-// as package document reads it.
+// validVersion reports whether s is the version of a commit.
 func validVersion(s string) bool {
-	epoch, rest, _ := strings.Cut(s, ".")
-	revision, nonce, _ := strings.Cut(rest, ".")
-	return validCount(epoch) && validCount(revision) && len(nonce) == 13 && base32hex(nonce)
-}
-
-// validCount reports whether s is a number from 1 to 2^53-1 without leading zeros.
-func validCount(s string) bool {
-	n, err := strconv.ParseUint(s, 10, 64)
-	return err == nil && 0 < n && n < 1<<53 && strconv.FormatUint(n, 10) == s
+	var v Version
+	return v.UnmarshalText([]byte(s)) == nil && v.Epoch > 0 && v.Revision > 0
 }
 
 // ValidStateID reports whether s is a state id, as [Manifest.StateID] has it.
 func ValidStateID(s string) bool {
-	return len(s) == 26 && base32hex(s)
+	return len(s) == 2*NonceLen && isBase32Hex(s)
 }
 
 // Sound returns an error that wraps [ErrUnsound] if d could not have come from an

@@ -64,7 +64,7 @@ func foreignEpoch(raw []byte) uint64 {
 // checkVersion returns an error if no file can hold the version v: another hand
 // has written the largest epoch or revision there is.
 func (w *Writer) checkVersion(v Version) error {
-	if v.Epoch <= document.MaxEpoch && v.Revision <= document.MaxEpoch {
+	if v.Epoch <= document.MaxEpoch && v.Revision <= document.MaxRevision {
 		return nil
 	}
 	return fmt.Errorf("%s: %w: nothing was changed: no version can follow the epoch and revision that another hand has written: move the file away", w.file(), ErrInvalid)
@@ -83,7 +83,7 @@ func (w *Writer) nextVersion(base *document.Document) Version {
 		}
 	case base.Version.IsZero():
 		v.Epoch, v.Revision = w.newEpoch(w.quarantinedEpoch()), 1 // nobody has observed one: see regressed
-	case base.Writer.Identity.Boot != self().Boot, behind(base.Version, w.seen), base.Version.Revision == document.MaxEpoch:
+	case base.Writer.Identity.Boot != self().Boot, behind(base.Version, w.seen), base.Version.Revision == document.MaxRevision:
 		v.Epoch, v.Revision = w.newEpoch(base.Version.Epoch, w.observedEpoch()), 1
 	}
 	return v

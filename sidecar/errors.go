@@ -4,7 +4,6 @@ import (
 	"errors"
 
 	"github.com/freehold-dev/freehold/schema"
-	"github.com/freehold-dev/freehold/sidecar/document"
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
@@ -38,7 +37,7 @@ var (
 	ErrFenced = store.Fenced
 	// ErrForeign is returned if another hand than Freehold's has edited the
 	// sidecar, or if it belongs to another owner or state.
-	ErrForeign = document.ErrForeign
+	ErrForeign = store.Foreign
 	// ErrGone is returned if a process has ended.
 	ErrGone = store.ProcessGone
 	// ErrIdentityChanged is returned if another process than the prepared
@@ -54,7 +53,7 @@ var (
 	// and one of them was wanted.
 	ErrInstances = store.HasInstances
 	// ErrInvalid is returned if the sidecar is not of Freehold's format.
-	ErrInvalid = document.ErrInvalid
+	ErrInvalid = store.Invalid
 	// ErrLock is returned if the owner's lock file is missing or replaced.
 	ErrLock = store.Lost
 	// ErrRejected is returned by [Resolve] if a pending patch could

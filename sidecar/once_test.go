@@ -67,7 +67,7 @@ func TestFirstClaimWinsAndLaterOnesLearnWhoHas(t *testing.T) {
 	if err != nil || !won {
 		t.Fatalf("the first claim: won %v (%v)", won, err)
 	}
-	if want := (Claimant{"first", process.Self(), at, by.ID}); by != want || !process.ValidNonce(by.ID) {
+	if want := (Claimant{"first", process.Self(), at, by.ID}); by != want || !schema.ValidNonce(by.ID) {
 		t.Errorf("claimed by %+v, want %+v", by, want)
 	}
 	for _, w := range []*Writer{openLatches(t, dir, "hook", &Options{Program: "second"}), first} {

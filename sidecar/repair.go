@@ -61,7 +61,7 @@ func Accept(ctx context.Context, dir, owner string, o *Options) (Accepted, error
 		return Accepted{}, readErr
 	}
 	foreign, err := document.DecodeForeign(raw)
-	if newer := new(document.FormatError); errors.As(err, &newer) { // it says what to do
+	if errors.Is(err, store.Newer) {
 		return Accepted{}, fmt.Errorf("%s: %w", w.file(), err)
 	}
 	if err != nil {

@@ -54,7 +54,7 @@ func (p *patient) unusable(o reader.OwnerStatus) {
 	}
 	code, remedy := SidecarInvalid, p.run("quarantine", o.Name)
 	switch {
-	case errors.As(o.Err, new(*document.FormatError)):
+	case errors.Is(o.Err, store.Newer):
 		code, remedy = SidecarNewer, words("use the release that wrote it, or a newer one")
 	case o.Status == reader.Foreign:
 		code, remedy = SidecarForeign, p.accepted(o, "look at it first; "+p.run("quarantine", o.Name).text+" moves it aside instead")

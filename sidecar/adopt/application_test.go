@@ -11,7 +11,6 @@ import (
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
-	"github.com/freehold-dev/freehold/sidecar/document"
 	"github.com/freehold-dev/freehold/sidecar/upgrade"
 	"github.com/google/go-cmp/cmp"
 )
@@ -184,7 +183,7 @@ func TestWhatAnUpgradeRemovedIsNotAdvisedToBeAccepted(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := planned(t, next, flatFile).Apply(t.Context(), dir, nil)
-	wantError(t, err, document.ErrInvalid, "cannot be accepted: field opened_at: not the owner: an upgrade of the state has removed or renamed it")
+	wantError(t, err, sidecar.ErrInvalid, "cannot be accepted: field opened_at: not the owner: an upgrade of the state has removed or renamed it")
 }
 
 // An owner whose live process holds the lease is not written, and who holds it

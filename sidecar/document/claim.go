@@ -1,45 +1,45 @@
 package document
 
 import (
+	"bytes"
 	"fmt"
-	"slices"
 	"time"
 	"unicode/utf8"
 
 	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar/internal/status"
 )
 
 // MaxClaim is the most bytes that the file of a claim may have.
 const MaxClaim = 8 << 10
 
-// A Claim is the content of a once field's file: who won it and when. The file
-// is complete from the moment at which it exists, and never changes.
+// A Claim is the content of a once field's file: its winner and the time. The
+// file is complete from the moment at which it exists, and never changes.
 type Claim struct {
-	// Owner and Field say what was claimed, State in which state.
+	// Owner and Field that were claimed, and the id of their state.
 	Owner, Field, State string
-	// Nonce was drawn at random for this claim; it is the claim's id.
+	// Nonce was drawn at random for this claim and is its id.
 	Nonce string
-	// At is when it was made, by the clock of the one who made it.
+	// At is the time of the claim by the winner's clock.
 	At time.Time
-	// Writer made it.
+	// Writer is the winner.
 	Writer Writer
 }
 
-var claimNames = []string{"format", "owner", "field", "state", "nonce", "at", "writer", "sum"}
+var claimShape = &shape{names: []string{"format", "owner", "field", "state", "nonce", "at", "writer", "sum"}}
 
 // Encode returns the text of c's file. It returns an error if [DecodeClaim]
-// would refuse it.
+// would refuse the text.
 func (c *Claim) Encode() ([]byte, error) {
-	if err := c.sound(); err != nil {
+	if err := c.validate(); err != nil {
 		return nil, err
 	}
 	sum := 0
-	doc := &Document{Writer: c.Writer}
-	out := appendObject(make([]byte, 0, 512), nil, claimNames, func(out []byte, name string) []byte {
+	out := appendObject(make([]byte, 0, 512), nil, claimShape, func(out []byte, name string) []byte {
 		if name == "sum" {
 			sum = len(out) + 1
 		}
-		return c.append(out, doc, name)
+		return c.append(out, name)
 	})
 	out = append(out, '\n')
 	if len(out) > MaxClaim {
@@ -49,100 +49,83 @@ func (c *Claim) Encode() ([]byte, error) {
 	return out, nil
 }
 
-// append appends what the claim has under a name that stands in a sidecar's
-// envelope too as that does.
-func (c *Claim) append(dst []byte, doc *Document, name string) []byte {
+// append appends a member. Those that an envelope also has look the same.
+func (c *Claim) append(dst []byte, name string) []byte {
 	switch name {
-	case "owner":
-		return appendString(dst, c.Owner)
 	case "field":
 		return appendString(dst, c.Field)
-	case "state":
-		return appendString(dst, c.State)
-	case "nonce":
-		return appendString(dst, c.Nonce)
 	case "at":
 		return appendTime(dst, c.At)
-	default:
-		return doc.appendEnvelope(dst, name)
 	}
+	d := Document{Owner: c.Owner, State: c.State, Version: Version{Nonce: c.Nonce}, Writer: c.Writer}
+	return d.appendEnvelope(dst, name)
 }
 
-// sound says why c cannot be written.
-func (c *Claim) sound() error {
+func (c *Claim) validate() error {
 	switch {
 	case !schema.ValidName(c.Owner) || !schema.ValidName(c.Field):
-		return fmt.Errorf("%.80q and %.80q are no names of an owner and a field", c.Owner, c.Field)
-	case c.State == "":
-		return fmt.Errorf("the claim of %s has no state id", c.Field)
+		return fmt.Errorf("owner %.80q, field %.80q: not a name: want %s", c.Owner, c.Field, schema.NameRule)
+	case c.State == "" || !utf8.ValidString(c.State):
+		return fmt.Errorf("the claim of %s: invalid state id %.80q", c.Field, c.State)
 	}
-	id := c.Writer.Identity
-	if !utf8.ValidString(c.State) || !utf8.ValidString(id.Boot) || !utf8.ValidString(id.Nonce) {
-		return fmt.Errorf("the claim of %s has invalid UTF-8: state %q, boot %q, nonce %q", c.Field, c.State, id.Boot, id.Nonce)
+	p := Provenance{Version{Epoch: 1, Revision: 1, Nonce: c.Nonce}, c.At, c.Writer.Program, c.Writer.Identity.PID}
+	if err := c.Writer.validate(); err != nil {
+		return err
 	}
-	return (Provenance{Version{1, 1, c.Nonce}, c.At, c.Writer.Program, id.PID}).sound()
+	return p.validate()
 }
 
 // DecodeClaim reads the file of a claim. It returns an error that wraps
-// [ErrInvalid] if data is none, and [ErrForeign] if it is one that Freehold did
-// not write. Members that a newer release added are ignored: nobody writes the
-// file again.
+// [status.Invalid] if data is not a claim, [status.Newer] if a later format
+// wrote it, and [status.Foreign] if another hand than Freehold's did. It
+// ignores members of a newer release, since the file is never written again.
 func DecodeClaim(data []byte) (*Claim, error) {
-	if err := notText(data); err != nil {
+	text := bytes.Clone(data)
+	if err := checkFile(text); err != nil {
 		return nil, err
 	}
-	c, sum := new(Claim), 0
-	text := slices.Clone(data)
-	s := scan(text, 0, func(s *scanner) { sum = s.claim(c) })
-	defer s.release()
+	s := &scanner{text: text}
+	s.skipSpace()
+	c, sum := s.claim()
 	if err := s.failure(); err != nil {
 		return nil, err
 	}
 	if !sealed(text, sum) {
-		return nil, ErrForeign
+		return nil, status.Foreign
 	}
 	return c, nil
 }
 
-// claim reads a file into c and returns the offset of the sum's digits.
-func (s *scanner) claim(c *Claim) (sum int) {
-	doc := new(Document)
-	var have []member
-	object := s.object("the claim", func(key, name []byte) {
-		m := member{key: key}
-		switch string(name) {
+// claim reads a file and returns the offset of the sum's digits.
+func (s *scanner) claim() (c *Claim, sum int) {
+	c = new(Claim)
+	var d Document
+	s.object("the claim", claimShape, func(name string) {
+		switch name {
 		case "format":
 			s.formatNumber()
-		case "owner":
-			c.Owner = s.string(name)
 		case "field":
 			c.Field = s.string(name)
-		case "state":
-			c.State = s.string(name)
-		case "nonce":
-			c.Nonce = s.nonce(name)
 		case "at":
 			c.At = s.instant(name)
 		case "writer":
-			s.writer(doc)
+			s.writer(&d)
 		case "sum":
 			sum = s.sum(name)
 		default:
-			m.value = s.value()
+			s.commit(&d, name)
 		}
-		have = append(have, m)
-	}, claimNames...)
-	s.complete(object, "the claim", have, claimNames)
-	c.Writer = doc.Writer
-	return sum
+	})
+	c.Owner, c.State, c.Nonce, c.Writer = d.Owner, d.State, d.Version.Nonce, d.Writer
+	return c, sum
 }
 
-// Belongs returns an error that wraps [ErrForeign] unless c is the claim of
-// that field in that state: a file that was copied here claims nothing, and
-// still nobody else can.
+// Belongs returns an error that wraps [status.Foreign] unless c is the claim
+// of that field in that state. A file that was copied here claims nothing, and
+// still keeps everybody else from claiming.
 func (c *Claim) Belongs(owner, field, state string) error {
 	if c.Owner == owner && c.Field == field && c.State == state {
 		return nil
 	}
-	return fmt.Errorf("%w: it is the claim of field %s of owner %s in state %s", ErrForeign, c.Field, c.Owner, c.State)
+	return fmt.Errorf("%w: it is the claim of field %s of owner %s in state %s", status.Foreign, c.Field, c.Owner, c.State)
 }

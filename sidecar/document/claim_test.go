@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/freehold-dev/freehold/sidecar/internal/status"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -37,7 +38,7 @@ func TestClaimIsReadAsItWasWritten(t *testing.T) {
 		t.Error(err)
 	}
 	for _, other := range [][3]string{{"hook", "ended", got.State}, {"boss", "fired", got.State}, {"hook", "fired", "another"}} {
-		if err := got.Belongs(other[0], other[1], other[2]); !errors.Is(err, ErrForeign) {
+		if err := got.Belongs(other[0], other[1], other[2]); !errors.Is(err, status.Foreign) {
 			t.Errorf("it belongs to %v: %v", other, err)
 		}
 	}
@@ -46,17 +47,17 @@ func TestClaimIsReadAsItWasWritten(t *testing.T) {
 // FG1: every truncation, every flipped bit.
 func TestEveryDamageToAClaimIsNoticed(t *testing.T) {
 	text := []byte(encodeClaim(t, sampleClaim()))
-	noticed := func(what string, i int, text []byte) {
+	damaged := func(what string, i int, text []byte) {
 		t.Helper()
-		if _, err := DecodeClaim(text); !errors.Is(err, ErrInvalid) && !errors.Is(err, ErrForeign) {
+		if _, err := DecodeClaim(text); !noticed(err) {
 			t.Errorf("%s %d: it decoded: %v\n%s", what, i, err, text)
 		}
 	}
 	for i := range text {
-		noticed("the first bytes", i, text[:i])
+		damaged("the first bytes", i, text[:i])
 		for bit := range 8 {
 			text[i] ^= 1 << bit
-			noticed("a bit flipped in byte", i, text)
+			damaged("a bit flipped in byte", i, text)
 			text[i] ^= 1 << bit
 		}
 	}
@@ -82,12 +83,11 @@ func TestOddClaimsAreRefused(t *testing.T) {
 		if odd == text {
 			t.Fatalf("the text has no %s:\n%s", old, text)
 		}
-		if _, err := DecodeClaim([]byte(odd)); !errors.Is(err, ErrInvalid) {
+		if _, err := DecodeClaim([]byte(odd)); !errors.Is(err, status.Invalid) {
 			t.Errorf("%s for %s: %v", new, old, err)
 		}
 	}
-	newer := new(FormatError)
-	if _, err := DecodeClaim([]byte(strings.Replace(text, `"format":1`, `"format":2,"more":{}`, 1))); !errors.As(err, &newer) {
+	if _, err := DecodeClaim([]byte(strings.Replace(text, `"format":1`, `"format":2,"more":{}`, 1))); !errors.Is(err, status.Newer) || errors.Is(err, status.Invalid) {
 		t.Errorf("a newer format: %v", err)
 	}
 	for what, spoil := range map[string]func(c *Claim){

@@ -8,6 +8,7 @@ import (
 
 	"github.com/freehold-dev/freehold/sidecar/document"
 	"github.com/freehold-dev/freehold/sidecar/internal/process"
+	"github.com/freehold-dev/freehold/sidecar/internal/status"
 )
 
 // Another hand's edit is told from Freehold's own writing, and its values can
@@ -26,7 +27,7 @@ func Example() {
 
 	edited := strings.Replace(string(text), `"turns":12`, `"turns":99`, 1)
 	_, err = document.Decode([]byte(edited))
-	fmt.Println(errors.Is(err, document.ErrForeign), err)
+	fmt.Println(errors.Is(err, status.Foreign), err)
 
 	foreign, err := document.DecodeForeign([]byte(edited))
 	if err != nil {

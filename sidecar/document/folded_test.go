@@ -4,6 +4,8 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"github.com/freehold-dev/freehold/sidecar/internal/status"
 )
 
 // Case 51: letters that only Unicode folds to those of a field's name, also those
@@ -23,7 +25,7 @@ func TestNamesThatFoldToAFieldsAreNoField(t *testing.T) {
 			t.Errorf("%q beside %s: %v", twin, name, err)
 		}
 		alone := strings.Replace(text, `"`+name+`":1`, `"`+twin+`":9`, 1)
-		if _, err := DecodeForeign([]byte(alone)); !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), "cannot be a field") {
+		if _, err := DecodeForeign([]byte(alone)); !errors.Is(err, status.Invalid) || !strings.Contains(err.Error(), "cannot be a field") {
 			t.Errorf("%q alone: %v", twin, err)
 		}
 	}

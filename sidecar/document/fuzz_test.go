@@ -20,6 +20,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add([]byte(`{"$sidecar":{"format":1},"a":[{"b":"\ud83d\ude00"}]}`))
 	f.Add([]byte(`{"$sidecar":{"format":2}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
+		readAlike(t, data)
 		if d, err := DecodeForeign(data); err == nil {
 			d.Owner, d.State = "cost", "x"
 			check(t, d)

@@ -1,6 +1,7 @@
 package document
 
 import (
+	"errors"
 	"flag"
 	"os"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/sidecar/internal/process"
+	"github.com/freehold-dev/freehold/sidecar/internal/status"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -96,4 +98,9 @@ func edited(t *testing.T, old, new string) string {
 		t.Fatalf("the sample has no %q", old)
 	}
 	return resealed(t, strings.Replace(text, old, new, 1))
+}
+
+// noticed reports whether err is that of a damaged file.
+func noticed(err error) bool {
+	return errors.Is(err, status.Invalid) || errors.Is(err, status.Newer) || errors.Is(err, status.Foreign)
 }

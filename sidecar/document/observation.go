@@ -1,7 +1,6 @@
 package document
 
 import (
-	"bytes"
 	"fmt"
 	"iter"
 	"maps"
@@ -10,32 +9,42 @@ import (
 	"github.com/freehold-dev/freehold/schema"
 )
 
-// An Observation says what somebody had seen of other owners' fields: the
-// version of each, by name. The zero Version stands for a field that nobody had
-// written.
+// An Observation is the versions of other owners' fields that a writer had
+// observed, by field. The zero Version stands for a field that was unset.
 type Observation map[string]Version
 
-// Observed returns what the one who wrote the field name had observed before
-// the data was produced; nil if that is not known.
+// Observed returns the observation of the field name's last write; nil if it
+// has none.
 func (d *Document) Observed(name string) Observation {
 	i := d.entry(name)
 	if i < 0 {
 		return nil
 	}
-	return parseObservation(d.fields[i].now().observed)
+	object := d.fields[i].now().observed
+	if object == nil {
+		return nil
+	}
+	o := Observation{}
+	pairs(object, func(of, version []byte) { o[string(unquoteName(of))] = observedVersion(version) })
+	return o
 }
 
-// A Sighting is a version of a field that has been seen: the sidecar of the owner
-// whose field it is was never older since.
+// observedVersion parses a valid version: zero for "".
+func observedVersion(value []byte) Version {
+	v, _ := cutVersion(quoted(value))
+	return v.version()
+}
+
+// A Sighting is a version of a field that another owner has observed: the
+// sidecar of the field's owner was never older since.
 type Sighting struct {
-	// Owner whose program had seen the field Of before it wrote its own field
-	// By. Without an owner it is an upgrade of the state that has written the
-	// version.
+	// Owner whose program had observed the field Of before it wrote the field
+	// By. If Owner is empty, an upgrade of the state has written the version.
 	Owner, By, Of string
 	Version       Version
 }
 
-// String says who has seen what, in a part of a sentence.
+// String describes the sighting in a part of a sentence.
 func (s Sighting) String() string {
 	if s.Owner == "" {
 		return fmt.Sprintf("an upgrade of the state has written version %v", s.Version)
@@ -43,8 +52,8 @@ func (s Sighting) String() string {
 	return fmt.Sprintf("owner %s had observed version %v of its field %s before it wrote %s", s.Owner, s.Version, s.Of, s.By)
 }
 
-// Sightings returns what the writers of d's fields had observed, in file order: of
-// several that show the same, everybody names the same one.
+// Sightings returns the observations of d's fields, in file order, so that all
+// readers name the same one of several.
 func (d *Document) Sightings() iter.Seq[Sighting] {
 	return func(yield func(Sighting) bool) {
 		for i := range d.fields {
@@ -60,9 +69,8 @@ func (d *Document) Sightings() iter.Seq[Sighting] {
 	}
 }
 
-// Observe notes what the one who wrote the field name last had observed; that
-// it is not known, if o is empty. It does nothing for a field that nobody has
-// written.
+// Observe sets the observation of the field name's last write; an empty o
+// removes it. Observe does nothing for a field that was never written.
 func (d *Document) Observe(name string, o Observation) {
 	i := d.entry(name)
 	switch {
@@ -70,83 +78,33 @@ func (d *Document) Observe(name string, o Observation) {
 	case len(o) == 0:
 		d.fields[i].rewrite().observed = nil
 	default:
-		d.fields[i].rewrite().observed = o.append(nil)
+		d.fields[i].rewrite().observed = o.object()
 	}
 }
 
-func (o Observation) append(dst []byte) []byte {
-	dst = append(dst, '{')
-	for i, name := range slices.Sorted(maps.Keys(o)) {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = append(append(append(dst, '"'), name...), `":"`...)
-		if v := o[name]; !v.IsZero() {
-			dst = v.append(dst)
-		}
-		dst = append(dst, '"')
+func (o Observation) object() []byte {
+	dst := []byte{'{'}
+	for _, name := range slices.Sorted(maps.Keys(o)) {
+		dst = appendVersion(appendKey(dst, quote(name)), o[name])
 	}
 	return append(dst, '}')
 }
 
-// parseObservation reads an object that is known to be right, or nil.
-func parseObservation(object []byte) Observation {
-	if object == nil {
-		return nil
-	}
-	o := Observation{}
-	pairs(object, func(key, value []byte) {
-		o[string(unquoteName(key))] = observedVersion(value)
-	})
-	return o
-}
-
-// observedVersion reads a version that is known to be right: zero for what was not
-// written.
-func observedVersion(value []byte) Version {
-	parts, _ := snapshotVersion(bytes.Trim(value, `"`))
-	return parts.version()
-}
-
-// observation reads what the one who wrote a field had observed.
+// observation reads the observation of an entry.
 func (s *scanner) observation() []byte {
-	object := s.value()
-	if s.err != nil {
+	if !s.isObject("observed") {
 		return nil
 	}
-	if object[0] != '{' {
-		s.refuse(s.at, "observed must be an object, not %s", kind(object))
-		return nil
-	}
-	pairs(object, func(key, value []byte) {
-		if name := unquoteName(key); !schema.ValidName(string(name)) {
-			s.refuse(s.at, "observed names the field %.80q, and a name fits %s", name, schema.NameRule)
+	start := s.pos
+	s.each(func(key []byte) {
+		of := unquoteName(key)
+		if !schema.ValidName(string(of)) {
+			s.refuse(s.at, "observed has the field %.80q: want %s", of, schema.NameRule)
 		}
-		if _, ok := snapshotVersion(bytes.Trim(value, `"`)); value[0] != '"' || !ok && len(value) > 2 {
-			s.refuse(s.at, "the version observed of %.80q must be EPOCH.REVISION.NONCE in quotes, not %s", unquoteName(key), excerpt(value))
+		v := s.value()
+		if _, ok := cutVersion(quoted(v)); !ok && string(v) != `""` {
+			s.refuse(s.at, "the version observed of %.80q must be EPOCH.REVISION.NONCE in quotes, not %s", of, excerpt(v))
 		}
 	})
-	return object
-}
-
-// observation reads what [Observation.append] writes, if it stands here.
-func (c *cursor) observation() []byte {
-	if !c.skipIf(`,"observed":`) {
-		return nil
-	}
-	start := c.pos
-	var last []byte
-	for before := "{\""; c.ok; before = "\"" {
-		c.skip(before)
-		name := c.plain()
-		c.skip(`:"`)
-		version := c.plain()
-		_, ok := snapshotVersion(version)
-		c.ok = c.ok && schema.ValidName(string(name)) && bytes.Compare(last, name) < 0 && (ok || len(version) == 0)
-		if last = name; !c.skipIf(",") {
-			break
-		}
-	}
-	c.skip("}")
-	return c.since(start)
+	return s.since(start)
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/freehold-dev/freehold/sidecar/internal/status"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -133,7 +134,7 @@ func TestWrongObservationsAndOpeningsAreInvalid(t *testing.T) {
 
 func refused(t *testing.T, text string) {
 	t.Helper()
-	if _, _, err := decode(bytes.Clone([]byte(text))); !errors.Is(err, ErrInvalid) {
+	if _, _, err := decode(bytes.Clone([]byte(text))); !errors.Is(err, status.Invalid) {
 		t.Errorf("decoded (%v):\n%s", err, text)
 	}
 }

@@ -1,7 +1,6 @@
 package document
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -285,7 +284,7 @@ func TestRecentKeepsTheLast256(t *testing.T) {
 // However many patches a commit folds, it remembers the commits before: none
 // that was seen shortly before looks as if it had never been.
 func TestPatchesTakeNoPlaceOfTheLastCommits(t *testing.T) {
-	for _, patches := range []int{1, 100, 127, 128, 255, 256, 900} {
+	for _, patches := range []int{1, 127, 256, 900} {
 		d, commits := New("cost", "5s0h000000000"), []string(nil)
 		for n := range uint64(400) {
 			v := testVersion(n + 1)
@@ -310,7 +309,7 @@ func TestPatchesTakeNoPlaceOfTheLastCommits(t *testing.T) {
 					t.Fatalf("%d patches each: %v is taken for an older copy of %v", patches, v, seen)
 				}
 			}
-			if other := (Version{v.Epoch, max(1, v.Revision-min(n, SureRecent-1)), nonceOf(1 << 40)}); !d.Behind(other) {
+			if other := (Version{Epoch: v.Epoch, Revision: max(1, v.Revision-min(n, SureRecent-1)), Nonce: nonceOf(1 << 40)}); !d.Behind(other) {
 				t.Fatalf("%d patches each: %v, of another history, is not missed in %v", patches, other, v)
 			}
 		}
@@ -328,53 +327,5 @@ func TestRecentInAnotherLayout(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{nonceOf(1), nonceOf(2)}, d.Recent()); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
-	}
-}
-
-func TestVersionsOfTwoHistoriesHaveNoOrder(t *testing.T) {
-	version := func(epoch, revision uint64, nonce string) Version { return Version{epoch, revision, nonce} }
-	for _, c := range []struct {
-		v, u  Version
-		after bool
-	}{
-		{version(1, 2, "a"), version(1, 1, "b"), true},
-		{version(2, 1, "a"), version(1, 9, "b"), true},
-		{version(1, 1, "a"), Version{}, true},
-		{version(1, 1, "a"), version(1, 1, "a"), false},
-		{version(1, 1, "a"), version(1, 1, "b"), false},
-	} {
-		if c.v.After(c.u) != c.after || c.u.After(c.v) {
-			t.Errorf("%v after %v: %v, and the other way round: %v", c.v, c.u, c.v.After(c.u), c.u.After(c.v))
-		}
-	}
-}
-
-func TestVersionText(t *testing.T) {
-	for _, v := range []Version{{}, testVersion(7), {0, 0, nonceOf(0)}, {MaxEpoch, MaxEpoch, "vvvvvvvvvvvvv"}} {
-		text, err := v.MarshalText()
-		if err != nil {
-			t.Fatal(err)
-		}
-		var back Version
-		if err := back.UnmarshalText(text); err != nil || back != v {
-			t.Errorf("%q: got %+v, %v, want %+v", text, back, err, v)
-		}
-	}
-	for _, text := range []string{".", "1.2", "1.2.", "1.2.short", "01.2.0000000000000", "1.02.0000000000000", "-1.2.0000000000000", "1.2.000000000000Z",
-		"1.2.0000000000000.", "9007199254740992.2.0000000000000", "18446744073709551617.2.0000000000000", " 1.2.0000000000000"} {
-		v := testVersion(1)
-		if err := v.UnmarshalText([]byte(text)); err == nil {
-			t.Errorf("%q: no error, got %+v", text, v)
-		} else if v != testVersion(1) {
-			t.Errorf("%q: an error changed the version to %+v", text, v)
-		}
-	}
-}
-
-func TestSyntaxErrorsAreInvalid(t *testing.T) {
-	for _, err := range []error{&SyntaxError{}, &FormatError{}} {
-		if !errors.Is(err, ErrInvalid) || errors.Is(err, ErrForeign) {
-			t.Errorf("%T: wrong class", err)
-		}
 	}
 }

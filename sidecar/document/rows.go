@@ -9,21 +9,21 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// A Row is what a map has at one key.
+// A Row is one key of a map with its value.
 type Row struct {
 	// Key is any text.
 	Key string
-	// Value is JSON as it stands in the file. It must not be changed.
+	// Value is the JSON text in the file. It must not be changed.
 	Value []byte
 	// Born is the key's incarnation: the version of the commit that created
-	// it, in the sidecar of the owner that decides the keys. Zero if the
-	// file does not say.
+	// the key, in the sidecar of the map's keys owner. Zero if the file does
+	// not have it.
 	Born Version
 }
 
 // Rows returns the rows of the map in the field name, sorted by key; none if
-// the field was never written or was cleared. It returns an error that wraps
-// [ErrInvalid] if the value is no object.
+// the field was never written or was cleared. It returns a [*SyntaxError] if
+// the value is not an object.
 func (d *Document) Rows(name string) ([]Row, error) {
 	i := d.member(name)
 	if i < 0 {
@@ -53,19 +53,19 @@ func (d *Document) incarnations(name string) map[string]Version {
 	}
 	object := d.fields[i].now().keys
 	born := make(map[string]Version, bytes.Count(object, []byte{','})+1)
-	var last Version // often many keys in a row were created by one commit
+	var last Version // one commit often creates many keys
 	pairs(object, func(key, value []byte) {
-		parts, _ := snapshotVersion(bytes.Trim(value, `"`)) // valid: it was read, or written here
-		if parts.epoch != last.Epoch || parts.revision != last.Revision || string(parts.nonce) != last.Nonce {
-			last = parts.version()
+		text, _ := cutVersion(quoted(value)) // valid: it was read, or written here
+		if text.epoch != last.Epoch || text.revision != last.Revision || string(text.nonce) != last.Nonce {
+			last = text.version()
 		}
 		born[string(unquoteName(key))] = last
 	})
 	return born
 }
 
-// SetRows gives the field name a map as its value, and records who did. The
-// rows must be sorted by key and have each key once.
+// SetRows sets the field name to a map, and its provenance. The rows must be
+// sorted by key and have each key once.
 func (d *Document) SetRows(name string, rows []Row, by Provenance) {
 	size := 2
 	for _, row := range rows {
@@ -74,106 +74,33 @@ func (d *Document) SetRows(name string, rows []Row, by Provenance) {
 	object := append(make([]byte, 0, size), '{')
 	born := append(make([]byte, 0, size+48*len(rows)), '{')
 	for _, row := range rows {
-		if len(object) > 1 {
-			object = append(object, ',')
-		}
+		object = appendComma(object)
 		at := len(object)
 		object, _ = jsontext.AppendQuote(object, row.Key) // valid UTF-8: callers see to it
 		key := object[at:]
 		if !row.Born.IsZero() {
-			if len(born) > 1 {
-				born = append(born, ',')
-			}
-			born = append(append(born, key...), `:"`...)
-			born = append(row.Born.append(born), '"')
+			born = appendVersion(appendKey(born, key), row.Born)
 		}
 		object = append(append(object, ':'), row.Value...)
 	}
 	d.Set(name, append(object, '}'), by)
-	e := &d.fields[d.entry(name)]
-	if e.set.keys = nil; len(born) > 1 {
-		e.set.keys = append(born, '}')
+	set := d.fields[d.entry(name)].set
+	if set.keys = nil; len(born) > 1 {
+		set.keys = append(born, '}')
 	}
 }
 
 // incarnations reads the incarnations of a map's keys.
 func (s *scanner) incarnations() []byte {
-	object := s.value()
-	if s.err != nil {
+	if !s.isObject("keys") {
 		return nil
 	}
-	if object[0] != '{' {
-		s.refuse(s.at, "keys must be an object, not %s", kind(object))
-		return nil
-	}
-	pairs(object, func(key, value []byte) {
-		if _, ok := snapshotVersion(bytes.Trim(value, `"`)); !ok || value[0] != '"' {
-			s.refuse(s.at, "the incarnation of key %.80q must be EPOCH.REVISION.NONCE in quotes, not %s", unquoteName(key), excerpt(value))
+	start := s.pos
+	s.each(func(key []byte) {
+		v := s.value()
+		if _, ok := cutVersion(quoted(v)); !ok {
+			s.refuse(s.at, "the incarnation of key %.80q must be EPOCH.REVISION.NONCE in quotes, not %s", unquoteName(key), excerpt(v))
 		}
 	})
-	return object
-}
-
-// pairs calls each with the members of the object, which is known to be valid.
-func pairs(object []byte, each func(key, value []byte)) {
-	for i := 0; ; {
-		if i = past(object, i, " \t\r\n{,"); i >= len(object) || object[i] == '}' {
-			return
-		}
-		start := i
-		i = valueEnd(object, start)
-		key := object[start:i:i]
-		start = past(object, i, " \t\r\n:")
-		i = valueEnd(object, start)
-		each(key, object[start:i:i])
-	}
-}
-
-// past returns the offset of the first byte from i on that is none of skip.
-func past(text []byte, i int, skip string) int {
-	for i < len(text) && strings.IndexByte(skip, text[i]) >= 0 {
-		i++
-	}
-	return i
-}
-
-// valueEnd returns where the valid value ends that begins at start.
-func valueEnd(text []byte, start int) int {
-	depth := 0
-	for i := start; i < len(text); i++ {
-		switch text[i] {
-		case '"':
-			i = stringEnd(text, i)
-			if depth == 0 {
-				return i + 1
-			}
-		case '{', '[':
-			depth++
-		case '}', ']':
-			if depth--; depth == 0 {
-				return i + 1
-			}
-			if depth < 0 {
-				return i // after a number or a literal
-			}
-		case ',', ' ', '\t', '\r', '\n':
-			if depth == 0 {
-				return i
-			}
-		}
-	}
-	return len(text)
-}
-
-// stringEnd returns the offset of the quote that ends the string at start.
-func stringEnd(text []byte, start int) int {
-	for i := start + 1; i < len(text); i++ {
-		switch text[i] {
-		case '\\':
-			i++
-		case '"':
-			return i
-		}
-	}
-	return len(text)
+	return s.since(start)
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/freehold-dev/freehold/sidecar/internal/status"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -24,7 +25,7 @@ func TestRowsAreSortedWhateverTheFileSays(t *testing.T) {
 
 func TestRowsOfWhatIsNoMapAreAnError(t *testing.T) {
 	d := sample(1)
-	if _, err := d.Rows("turns"); !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), "turns must be an object") {
+	if _, err := d.Rows("turns"); !errors.Is(err, status.Invalid) || !strings.Contains(err.Error(), "turns must be an object") {
 		t.Errorf("rows of a number: %v", err)
 	}
 	for _, field := range []string{"cleared", "never"} {
@@ -97,10 +98,10 @@ func TestIncarnationsAreVersions(t *testing.T) {
 		`"keys":{"deploy":1}`:          `the incarnation of key "deploy" must be EPOCH.REVISION.NONCE in quotes, not 1`,
 		`"keys":{"deploy":"1.2"}`:      `the incarnation of key "deploy" must be`,
 		`"keys":{"deploy":"1.2.3",`:    "invalid character",
-		`"keys":{"a":"1.2.0","a":"1"}`: `the name "a" stands there twice`,
+		`"keys":{"a":"1.2.0","a":"1"}`: `duplicate name "a"`,
 	} {
 		_, err := Decode([]byte(strings.Replace(text, keys, bad, 1)))
-		if !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), want) {
+		if !errors.Is(err, status.Invalid) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %q", bad, err, want)
 		}
 	}

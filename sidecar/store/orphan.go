@@ -9,7 +9,6 @@ import (
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/internal/dir"
-	"github.com/freehold-dev/freehold/sidecar/internal/process"
 	"golang.org/x/sys/unix"
 )
 
@@ -162,7 +161,7 @@ func leftover(name string) bool {
 // of the two.
 func nonceAfter(prefix, name string) (nonce string, ok bool) {
 	nonce, ok = strings.CutPrefix(name, prefix)
-	return nonce, ok && process.ValidNonce(nonce)
+	return nonce, ok && schema.ValidNonce(nonce)
 }
 
 // orphaned reports whether no process has the lock on the staged file or
@@ -217,5 +216,5 @@ func (f *folder) openOrphan(name string) (int, error) {
 // have staged name: a dot, the final name, another dot, and a nonce.
 func stagedAlone(name string) bool {
 	at := strings.LastIndexByte(name, '.')
-	return at > 1 && name[0] == '.' && process.ValidNonce(name[at+1:])
+	return at > 1 && name[0] == '.' && schema.ValidNonce(name[at+1:])
 }

@@ -153,11 +153,10 @@ func (d *Store) diagnose(m *schema.Manifest, owner string, text []byte, err erro
 
 // decodeStatus returns the status of a file that could not be decoded.
 func decodeStatus(err error) Status {
-	switch {
-	case errors.As(err, new(*document.FormatError)):
-		return Newer
-	case errors.Is(err, document.ErrForeign):
-		return Foreign
+	for _, s := range []Status{Newer, Foreign} {
+		if errors.Is(err, s) {
+			return s
+		}
 	}
 	return Invalid
 }

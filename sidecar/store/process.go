@@ -23,11 +23,7 @@ const (
 	Ended   = process.Ended
 )
 
-// NonceLen is the length of the text that [NewNonce] returns.
-const NonceLen = process.NonceLen
-
-// NewNonce returns 64 random bits as [NonceLen] characters of lower-case
-// base32hex.
+// NewNonce returns 64 random bits as 13 characters of lower-case base32hex.
 func NewNonce() string { return process.NewNonce() }
 
 // Self returns the identity of the calling process.

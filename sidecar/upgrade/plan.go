@@ -162,7 +162,7 @@ func (p *plan) newEpoch() uint64 {
 			top = max(top, lease.Lease.Epoch)
 		}
 	}
-	clock := min(uint64(max(p.at.UnixMicro(), 0)), document.MaxEpoch/2)
+	clock := min(uint64(max(p.at.UnixMicro(), 0)), document.MaxEpoch-1<<32)
 	return max(top+1, clock)
 }
 

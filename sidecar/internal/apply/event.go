@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/schema"
-	"github.com/freehold-dev/freehold/sidecar/internal/process"
 	"github.com/freehold-dev/freehold/sidecar/internal/status"
 )
 
@@ -42,7 +41,7 @@ func (t *EventToken) UnmarshalText(text []byte) error {
 	}
 	state, rest, _ := strings.Cut(string(text), ":")
 	field, nonce, _ := strings.Cut(rest, ":")
-	if !schema.ValidStateID(state) || !schema.ValidName(field) || !process.ValidNonce(nonce) {
+	if !schema.ValidStateID(state) || !schema.ValidName(field) || !schema.ValidNonce(nonce) {
 		return fmt.Errorf("%w: %.80q is no token of an event: give the one that its beginning returned", status.NotOpen, text)
 	}
 	*t = EventToken{state, field, nonce}

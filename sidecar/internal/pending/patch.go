@@ -133,7 +133,7 @@ func Decode(raw []byte, name, owner, stateID string) (*Patch, error) {
 	switch {
 	case f.Format != format || err != nil:
 		return nil, fmt.Errorf("%w: it has format %d and this release reads %d", status.Newer, f.Format, format)
-	case f.Owner != owner || f.State != stateID || Name(f.ID) != name || !process.ValidNonce(f.ID):
+	case f.Owner != owner || f.State != stateID || Name(f.ID) != name || !schema.ValidNonce(f.ID):
 		return nil, fmt.Errorf("%w: it is the patch %.80q of owner %.80q in the state %.80q", status.Foreign, f.ID, f.Owner, f.State)
 	}
 	ops, err := decodeOps(f.Ops)
@@ -200,7 +200,7 @@ const suffix = ".json"
 // none.
 func ID(name string) (string, bool) {
 	id, ok := strings.CutSuffix(name, suffix)
-	return id, ok && process.ValidNonce(id)
+	return id, ok && schema.ValidNonce(id)
 }
 
 // takeSum puts zeros in the place of the sum of text and reports whether

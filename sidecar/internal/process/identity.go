@@ -7,7 +7,6 @@ package process
 import (
 	"crypto/rand"
 	"encoding/base32"
-	"strings"
 	"sync"
 )
 
@@ -40,22 +39,11 @@ var self = sync.OnceValue(func() Identity {
 	return id
 })
 
-const nonceDigits = "0123456789abcdefghijklmnopqrstuv"
+var nonceText = base32.NewEncoding("0123456789abcdefghijklmnopqrstuv").WithPadding(base32.NoPadding)
 
-var nonceText = base32.NewEncoding(nonceDigits).WithPadding(base32.NoPadding)
-
-// NonceLen is the length of the text that [NewNonce] returns.
-const NonceLen = 13
-
-// NewNonce returns 64 random bits as [NonceLen] characters of lower-case
-// base32hex.
+// NewNonce returns 64 random bits as 13 characters of lower-case base32hex.
 func NewNonce() string {
 	var b [8]byte
 	rand.Read(b[:]) // never fails: crypto/rand.Read
 	return nonceText.EncodeToString(b[:])
-}
-
-// ValidNonce reports whether s could have come from [NewNonce].
-func ValidNonce(s string) bool {
-	return len(s) == NonceLen && strings.Trim(s, nonceDigits) == ""
 }
