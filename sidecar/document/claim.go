@@ -14,7 +14,7 @@ import (
 const MaxClaim = 8 << 10
 
 // A Claim is the content of a once field's file: its winner and the time. The
-// file is complete from the moment at which it exists, and never changes.
+// file is complete from the moment of its creation, and never changes.
 type Claim struct {
 	// Owner and Field that were claimed, and the id of their state.
 	Owner, Field, State string
@@ -77,8 +77,8 @@ func (c *Claim) validate() error {
 
 // DecodeClaim reads the file of a claim. It returns an error that wraps
 // [status.Invalid] if data is not a claim, [status.Newer] if a later format
-// wrote it, and [status.Foreign] if another hand than Freehold's did. It
-// ignores members of a newer release, since the file is never written again.
+// wrote data, and [status.Foreign] if another hand than Freehold's did. Members
+// of a newer release are ignored, since the file is never written again.
 func DecodeClaim(data []byte) (*Claim, error) {
 	text := bytes.Clone(data)
 	if err := checkFile(text); err != nil {

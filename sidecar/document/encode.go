@@ -16,7 +16,7 @@ import (
 // Encode returns the text of d's file. See [Document.AppendEncode].
 func (d *Document) Encode() ([]byte, error) { return d.AppendEncode(nil) }
 
-// AppendEncode appends the text of d's file to dst. It returns dst as it was
+// AppendEncode appends the text of d's file to dst. It returns dst unchanged
 // and an error if [Decode] would refuse the text: if d was never committed, a
 // name is invalid, a value is null or not JSON, or the text is longer than
 // [MaxSize].

@@ -13,8 +13,8 @@ import (
 // observed, by field. The zero Version stands for a field that was unset.
 type Observation map[string]Version
 
-// Observed returns the observation of the field name's last write; nil if it
-// has none.
+// Observed returns the observation of the field name's last write; nil if
+// there is none.
 func (d *Document) Observed(name string) Observation {
 	i := d.entry(name)
 	if i < 0 {

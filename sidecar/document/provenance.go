@@ -121,41 +121,42 @@ func (s *scanner) origin(o *origin, name string) {
 // write sets the provenance of a field and drops the observation of the write
 // before. Members of a newer release stay.
 func (e *entry) write(by Provenance) {
-	set := *e.current()
-	set.Provenance, set.observed = by, nil
-	e.set = &set
+	has := e.now()
+	has.observed = nil
+	e.set = &written{by, has, e.layout()}
 }
 
-// rewrite returns the replacement of the entry's text, for a change. Clones of
-// the document keep theirs.
+// rewrite returns a replacement of the entry's text that equals the entry, for
+// a change. Clones of the document keep theirs.
 func (e *entry) rewrite() *written {
-	set := *e.current()
-	e.set = &set
-	return &set
-}
-
-// current returns the entry's replacement, or its text as one.
-func (e *entry) current() *written {
-	if e.set != nil {
-		return e.set
-	}
-	set := &written{parts: e.parts}
-	if e.raw != nil {
-		s := scanner{text: e.raw}
-		var o origin
-		o, _, set.layout = s.entry()
-		set.Provenance = o.provenance()
-	}
-	return set
+	e.set = &written{e.provenance(), e.now(), e.layout()}
+	return e.set
 }
 
 func (e *entry) provenance() Provenance {
 	if e.set != nil {
 		return e.set.Provenance
 	}
-	s := scanner{text: e.raw}
-	o, _, _ := s.entry()
+	o, _ := e.parse()
 	return o.provenance()
+}
+
+func (e *entry) layout() []member {
+	if e.set != nil {
+		return e.set.layout
+	}
+	_, layout := e.parse()
+	return layout
+}
+
+// parse reads the entry's text, if there is one.
+func (e *entry) parse() (o origin, layout []member) {
+	if e.raw == nil {
+		return o, nil
+	}
+	s := scanner{text: e.raw}
+	o, _, layout = s.entry()
+	return o, layout
 }
 
 // named returns the entry as that of another field.
@@ -239,7 +240,7 @@ func (d *Document) Adopt(name string) {
 // field name, or zero.
 func (d *Document) Adopted(name string) Version {
 	if i := d.entry(name); i >= 0 {
-		for _, m := range d.fields[i].current().layout {
+		for _, m := range d.fields[i].layout() {
 			if isAdopted(m) {
 				v, _ := cutVersion(quoted(m.value)) // nothing vouches for an unknown member
 				return v.version()

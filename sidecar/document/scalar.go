@@ -22,7 +22,7 @@ func quoted(value []byte) []byte {
 	return value[1 : len(value)-1]
 }
 
-// bytes reads a string, without copying if nothing in it is escaped.
+// bytes reads a string, without copying unless the string has escapes.
 func (s *scanner) bytes(name string) []byte {
 	v := s.value()
 	if v[0] != '"' {

@@ -126,7 +126,7 @@ func nestedEnd(text []byte, i int) (end, deepest int) {
 }
 
 // each calls read for each member of the object that begins here. read gets
-// the name with its quotes and must read the value.
+// the name with its quotes, and has to read the value.
 func (s *scanner) each(read func(key []byte)) {
 	s.pos++
 	s.depth++
@@ -172,8 +172,8 @@ func (s *scanner) members(read func(key []byte)) {
 	}
 }
 
-// checkNames records an error for the object at start if it has more than
-// [MaxMembers] members, or a name that differs in case alone from an earlier
+// checkNames records an error for an object at start with more than
+// [MaxMembers] members, or with a name that differs in case alone from an earlier
 // one, or from one that the format knows: a commit may write that later.
 func (s *scanner) checkNames(start int, known []string) {
 	inner, seen := scanner{text: s.text, pos: start}, map[string]nameAt{}
@@ -262,8 +262,8 @@ func (s *scanner) complete(what string, f *shape, seen uint32) {
 	}
 }
 
-// index returns the index of the name that key spells, or -1. A guess says
-// where it often is.
+// index returns the index of the name that key spells, or -1. guess is tried
+// first.
 func (f *shape) index(key []byte, guess int) int {
 	if guess < len(f.names) && f.names[guess] == string(key[1:len(key)-1]) {
 		return guess

@@ -253,7 +253,7 @@ func TestUnsoundSidecarsRefuseTheUpgrade(t *testing.T) {
 		"invalid":    {func(file string) error { return os.Truncate(file, 20) }, sidecar.ErrInvalid},
 		"too large":  {func(file string) error { return os.Truncate(file, 2<<20) }, sidecar.ErrInvalid},
 		"unreadable": {func(file string) error { return errors.Join(os.Remove(file), os.Mkdir(file, 0o700)) }, sidecar.ErrUnreadable},
-		"newer":      {func(file string) error { return edit(file, `"format":1`, `"format":2`) }, sidecar.ErrInvalid},
+		"newer":      {func(file string) error { return edit(file, `"format":1`, `"format":2`) }, sidecar.ErrNewer},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := newState(t)
