@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 )
@@ -143,16 +144,16 @@ func (m *Meter) string(p []byte) int {
 		m.escaped = false
 		return 1
 	}
-	for i, c := range p {
-		switch c {
-		case '"':
-			m.quoted = false
-			return i + 1
-		case '\\':
-			m.escaped = true
-			return i + 1
-		}
+	p = p[:min(len(p), 256)] // else many escapes would make this quadratic
+	quote := bytes.IndexByte(p, '"')
+	if quote >= 0 {
+		p = p[:quote+1]
 	}
+	if escape := bytes.IndexByte(p, '\\'); escape >= 0 {
+		m.escaped = true
+		return escape + 1
+	}
+	m.quoted = quote < 0
 	return len(p)
 }
 

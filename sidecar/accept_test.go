@@ -4,6 +4,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // A key that another hand has edited keeps its incarnation, and so what other
@@ -79,9 +81,9 @@ func TestAcceptOfANewerFormatNamesTheReleaseAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := Accept(t.Context(), dir, "cost", nil)
-	wantError(t, err, ErrInvalid, path, "use the release that wrote it")
-	if strings.Contains(err.Error(), "mend") {
-		t.Errorf("the error %q gives advice that cannot help", err)
+	wantError(t, err, ErrNewer, path, "the file has format 2")
+	if r := store.RemedyOf(err); r.Verb != "" || !strings.Contains(r.Note, "use the release that wrote it") {
+		t.Errorf("the remedy is %+v, want the release alone", r)
 	}
 }
 

@@ -62,7 +62,8 @@ func Accept(ctx context.Context, dir, owner string, o *Options) (Accepted, error
 	}
 	foreign, err := document.DecodeForeign(raw)
 	if errors.Is(err, store.Newer) {
-		return Accepted{}, fmt.Errorf("%s: %w", w.file(), err)
+		use := store.Remedy{Note: "use the release that wrote it, or a newer one"}
+		return Accepted{}, &store.Error{Status: store.Newer, Path: w.file(), Owner: owner, Remedy: use, Err: err}
 	}
 	if err != nil {
 		err = fmt.Errorf("%s: %w: it cannot be accepted", w.file(), err)

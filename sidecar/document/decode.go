@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/internal/status"
@@ -148,31 +149,47 @@ func checkFile(text []byte) error {
 	if len(text) > MaxSize {
 		return &SyntaxError{MaxSize, "the file is longer than the 1 MiB that a sidecar may have"}
 	}
-	return checkJSON(text)
+	return checkJSON(text, MaxDepth)
 }
 
 // checkJSON returns a [*SyntaxError] unless text is one JSON value, alone but
-// for white space, whose objects have at most [MaxKeys] members.
-func checkJSON(text []byte) error {
-	if err := checkKeys(text); err != nil {
+// for white space, that nests at most depth deep.
+func checkJSON(text []byte, depth int) error {
+	if err := checkLimits(text, depth); err != nil {
 		return err
 	}
-	if jsontext.Value(text).IsValid() {
-		return nil
+	p := parsers.Get().(*parser)
+	defer parsers.Put(p)
+	p.source = *bytes.NewBuffer(text)
+	p.Reset(&p.source)
+	_, err := p.ReadValue()
+	if err != nil {
+		return syntaxError(text, err)
 	}
-	if what := otherText(text); what != "" {
-		return &SyntaxError{0, what}
+	rest := bytes.TrimLeft(text[p.InputOffset():], " \t\r\n")
+	if len(rest) > 0 {
+		return &SyntaxError{int64(len(text) - len(rest)), "more follows after the end of the value"}
 	}
-	return syntaxError(text)
+	return nil
 }
 
-// checkKeys checks the number of members before the decoder sees the text, which
-// remembers every name of an object. Most texts need no walk.
-func checkKeys(text []byte) error {
-	if bytes.Count(text, []byte{':'}) <= MaxKeys {
+// A parser may keep the last text alive until the next one.
+type parser struct {
+	jsontext.Decoder
+	source bytes.Buffer
+}
+
+var parsers = sync.Pool{New: func() any { return new(parser) }}
+
+// checkLimits checks the depth and the number of members before the decoder
+// sees the text, which remembers every name of an object. Counting shows that
+// most texts need no walk.
+func checkLimits(text []byte, depth int) error {
+	opened := bytes.Count(text, []byte{'{'}) + bytes.Count(text, []byte{'['})
+	if opened <= depth && bytes.Count(text, []byte{':'}) <= MaxKeys {
 		return nil
 	}
-	err := schema.Limits{Members: MaxKeys}.Check(text)
+	err := schema.Limits{Depth: depth, Members: MaxKeys}.Check(text)
 	if e, ok := errors.AsType[*schema.LimitError](err); ok {
 		return &SyntaxError{int64(e.Offset), e.Error()}
 	}
@@ -198,14 +215,10 @@ func otherText(text []byte) string {
 	return ""
 }
 
-// syntaxError returns the error with the byte at which text is not JSON.
-func syntaxError(text []byte) error {
-	dec := jsontext.NewDecoder(bytes.NewReader(text))
-	_, err := dec.ReadValue()
-	if err == nil {
-		at := dec.InputOffset()
-		space := len(text[at:]) - len(bytes.TrimLeft(text[at:], " \t\r\n"))
-		return &SyntaxError{at + int64(space), "more follows after the end of the value"}
+// syntaxError names the byte at which text is not JSON. err is the decoder's.
+func syntaxError(text []byte, err error) error {
+	if what := otherText(text); what != "" {
+		return &SyntaxError{0, what}
 	}
 	e, ok := errors.AsType[*jsontext.SyntacticError](err)
 	switch {

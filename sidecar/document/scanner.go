@@ -18,9 +18,8 @@ type scanner struct {
 	text   []byte
 	pos    int    // where the next value or name begins
 	at     int    // where the last value or name begins
-	depth  int    // how many objects have begun and not ended
 	field  []byte // the field whose entry is being read
-	names  error  // names that differ in case alone, too many names, or too deep
+	names  error  // names that differ in case alone, or too many names
 	format error  // another format number, or none
 	wrong  error  // a value that this release does not accept
 }
@@ -35,7 +34,7 @@ func (s *scanner) failure() error {
 	return nil
 }
 
-// fail records an error about a name or the depth at an offset.
+// fail records an error about a name at an offset.
 func (s *scanner) fail(at int, format string, args ...any) {
 	if s.names == nil {
 		s.names = &SyntaxError{int64(at), fmt.Sprintf(format, args...)}
@@ -72,11 +71,7 @@ func (s *scanner) value() []byte {
 	case '"':
 		s.pos = stringEnd(s.text, s.pos)
 	case '{', '[':
-		end, depth := nestedEnd(s.text, s.pos)
-		if s.depth+depth > MaxDepth {
-			s.fail(s.at, "nested deeper than %d", MaxDepth)
-		}
-		s.pos = end
+		s.pos = nestedEnd(s.text, s.pos)
 	default:
 		s.pos = wordEnd(s.text, s.pos)
 	}
@@ -105,9 +100,8 @@ func stringEnd(text []byte, i int) int {
 	}
 }
 
-// nestedEnd returns the offset after the object or array that begins at i, and
-// how deep objects and arrays in it nest, itself counted.
-func nestedEnd(text []byte, i int) (end, deepest int) {
+// nestedEnd returns the offset after the object or array that begins at i.
+func nestedEnd(text []byte, i int) int {
 	for depth := 0; ; {
 		switch text[i] {
 		case '"':
@@ -115,12 +109,11 @@ func nestedEnd(text []byte, i int) (end, deepest int) {
 			continue
 		case '{', '[':
 			depth++
-			deepest = max(deepest, depth)
 		case '}', ']':
 			depth--
 		}
 		if i++; depth == 0 {
-			return i, deepest
+			return i
 		}
 	}
 }
@@ -129,7 +122,6 @@ func nestedEnd(text []byte, i int) (end, deepest int) {
 // the name with its quotes, and has to read the value.
 func (s *scanner) each(read func(key []byte)) {
 	s.pos++
-	s.depth++
 	s.skipSpace()
 	for s.text[s.pos] != '}' {
 		key := s.value()
@@ -144,7 +136,6 @@ func (s *scanner) each(read func(key []byte)) {
 		}
 	}
 	s.pos++
-	s.depth--
 }
 
 // isObject reports whether an object begins here. Any other value is read and

@@ -138,13 +138,7 @@ func (m *member) validate() error {
 	if len(m.value) == 0 {
 		return errors.New("no value: clear the field instead")
 	}
-	err := checkJSON(m.value)
-	if err == nil {
-		s := scanner{text: m.value, depth: 1} // in the file's object
-		s.value()
-		err = s.failure()
-	}
-	if err != nil {
+	if err := checkJSON(m.value, MaxDepth-1); err != nil { // the file is an object
 		return fmt.Errorf("invalid JSON value: %w", err)
 	}
 	return nil

@@ -136,9 +136,6 @@ func parseSeen(text string) (state string, versions map[string]document.Version,
 		if err := v.UnmarshalText([]byte(version)); err != nil {
 			return "", nil, err
 		}
-		if v.Epoch >= document.MaxEpoch {
-			return "", nil, fmt.Errorf("no epoch is as large as %d", v.Epoch)
-		}
 		versions[name] = v
 	}
 	return state, versions, nil
