@@ -152,7 +152,7 @@ func TestWhatIsNoClaimStandsAndSaysSo(t *testing.T) {
 		}), sidecar.ErrForeign},
 		"a newer format": {write(func(t *testing.T) []byte {
 			return []byte(strings.Replace(string(whole(t, "fired")), `"format":1`, `"format":2`, 1))
-		}), sidecar.ErrInvalid},
+		}), sidecar.ErrNewer},
 		"a long file":     {func(_ *testing.T, path string) error { return os.WriteFile(path, make([]byte, 1<<20), 0o600) }, sidecar.ErrInvalid},
 		"a directory":     {func(_ *testing.T, path string) error { return os.Mkdir(path, 0o700) }, sidecar.ErrUnreadable},
 		"a symbolic link": {func(_ *testing.T, path string) error { return os.Symlink("/dev/null", path) }, sidecar.ErrUnreadable},
