@@ -27,6 +27,7 @@ const (
 	Retire  = Sidecar + "/retire"
 	Reader  = Library + "/reader"
 	Command = Library + "/cmd/freehold"
+	Verbs   = Library + "/cmd/internal"
 
 	SidecarName = Store + ".Sidecar"
 )

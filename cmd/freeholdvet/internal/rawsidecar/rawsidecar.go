@@ -18,7 +18,7 @@ var Analyzer = check.New("rawsidecar", doc, run)
 
 // mayUse lists the packages that are made to use the raw library: the library
 // itself, and the program for people and shells.
-var mayUse = []string{generated.Sidecar, generated.Reader, generated.Command}
+var mayUse = []string{generated.Sidecar, generated.Reader, generated.Command, generated.Verbs}
 
 // harmless lists, by package, the functions that only read, compute or end a
 // process. All others open, change or lock a state: a new function is reported
@@ -29,7 +29,7 @@ var harmless = map[string][]string{
 	},
 	generated.Store: {
 		"Acceptable", "Advise", "By", "ClaimFile", "Condition", "FileSystem", "Find", "Folders", "GatheringIn", "IdentityOf", "Instances", "Kept", "Leftovers", "NewNonce", "NewOnce", "NewOwner",
-		"Observers", "Once", "OnceSource", "Open", "OpenInstance", "Owner", "OwnerFence", "OwnerLease", "OwnerLock", "OwnerPending", "OwnerRecord", "RemedyOf", "Scan", "Self", "ShellWord", "Sidecar", "SightingsOf",
+		"Observers", "Once", "OnceSource", "Open", "OpenInstance", "Owner", "OwnerFence", "OwnerLease", "OwnerLock", "OwnerPending", "OwnerRecord", "Remedies", "RemedyOf", "Scan", "Self", "ShellWord", "Sidecar", "SightingsOf",
 		"Source", "StatusOf", "Upgraded", "User", "WithRemedy",
 
 		"Absent", "Existing", "Holder", "Locked", "Lost", "Manifest", "ManifestText", "Obstructed", "OwnerObstructed", "ParseManifest", "Path", "QuarantinePath", "Quarantined",
