@@ -128,7 +128,7 @@ func (e Entry) Dependencies() []Freshness {
 //
 // Neither order nor equality of pending patches says anything: one that
 // could not be folded may be put before the last one of a field, which keeps its
-// version and gets another value. So pending patches is newer than whatever was
+// version and gets another value. So a pending patch is newer than whatever was
 // seen, and what was seen then is older than every commit.
 func (e Entry) against(of string, seen store.Version, known bool) Freshness {
 	_, o, err := e.view.Field(of).find()

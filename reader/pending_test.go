@@ -299,7 +299,7 @@ func TestNothingComputedFromWhatIsSetPendingIsFresh(t *testing.T) {
 	want(decide(), Fresh)
 }
 
-// What a stranger puts where pending patches is read up to a bound, and
+// A file that a stranger puts among pending patches is read up to a bound, and
 // hides nothing but this owner's fields.
 func TestFloodOfFilesSetPendingIsNamedAndHidesNobodyElse(t *testing.T) {
 	for name, flood := range map[string]func(path string) error{

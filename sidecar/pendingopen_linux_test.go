@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A program that was open before its owner began to deferred, by a newer build,
+// A program that was open before its owner began to defer, by a newer build,
 // folds the pending patches of others all the same.
 func TestWriterFromBeforeAnOwnerSetsPendingFolds(t *testing.T) {
 	dir := t.TempDir() + "/state"

@@ -160,10 +160,10 @@ func (w *Writer) firstVersion(visible ...uint64) Version {
 	return Version{Epoch: epoch, Revision: 1, Nonce: process.NewNonce()}
 }
 
-// Quarantine moves the file in the place of owner's sidecar pending, whatever it
-// is, says where to, and puts an empty one of a new epoch in its place. The
-// owner's fields are unset afterwards. The
-// quarantine keeps the newest 16 of them. It returns [fs.ErrNotExist] if there is nothing to move.
+// Quarantine moves the file in the place of owner's sidecar, of any kind, to
+// the quarantine, which keeps the newest 16 of an owner, and puts an empty
+// sidecar of a new epoch in its place. The owner's fields are unset afterwards.
+// Quarantine returns [fs.ErrNotExist] if there is no file.
 func Quarantine(ctx context.Context, dir, owner string, o *Options) (store.Quarantined, error) {
 	w, release, err := openLocked(ctx, dir, owner, o)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 
 func init() { roles["unlinkable"] = roleUnlinkable }
 
-// roleUnlinkable sets two patches pending and claims a field, twice, and prints what
+// roleUnlinkable defers two patches and claims a field, twice, and prints what
 // becomes of it.
 func roleUnlinkable(args []string) error {
 	ctx := context.Background()

@@ -53,10 +53,9 @@ type Commit struct {
 // error or panics, nothing changes.
 //
 // Update waits for other processes no longer than the owner's wait, nor than
-// ctx, and then returns an error that wraps [ErrBusy]. If the owner sets
-// patches pending, fn is called then, on a Tx that only writes, and what it did is
-// kept in a file of its own until a later commit folds it; views show it at
-// once. It is an error that wraps [ErrBusy] all the same if fn reads, or if too
+// ctx, and then returns an error that wraps [ErrBusy]. If the owner
+// defers, fn is called then, on a Tx that only writes, and the operations become
+// a pending patch, which views count at once and a later commit folds. It is an error that wraps [ErrBusy] all the same if fn reads, or if too
 // much is deferred already. To fold the pending patches of others is a part of
 // that wait: where there is more than one version of the sidecar folds, and no
 // time for another, Update ends in the same way, before fn was called under the

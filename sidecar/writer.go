@@ -77,7 +77,7 @@ type Writer struct {
 	// textSpare a buffer to look at it.
 	text, textSpare []byte
 	// folds is whether commits fold the pending patches of others: an
-	// owner may begin to deferred while the Writer is open.
+	// owner may begin to defer while the Writer is open.
 	folds bool
 
 	// last is the sidecar as this Writer last read or wrote it. It spares a
@@ -90,8 +90,9 @@ type Writer struct {
 	// seen is the newest version that this Writer has read or written.
 	seen Version
 
-	// Of deferring: what numbers them, the version after which
-	// this Writer has unlinked all that was in it, and whom it told of.
+	// Of pending patches: the weights of those that are there, the version
+	// whose folded patches this Writer has unlinked, and the names of those
+	// that Notice has heard of.
 	spool   spool
 	cleared Version
 	told    map[string]bool

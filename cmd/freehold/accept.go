@@ -17,7 +17,7 @@ func newAccept(c *cli) *cobra.Command {
 	r := &acting{cli: c}
 	cmd := c.command(&cobra.Command{
 		Use:   "accept OWNER",
-		Short: "fold what another hand did to a sidecar",
+		Short: "fold the edits of another hand into a sidecar",
 		Long: `Take the sidecar of OWNER as some other hand left it. Every value is checked
 against the declaration, a copy of the file goes to .freehold/quarantine, the
 file is stamped anew and a new epoch begins. Where the sidecar is gone that another

@@ -29,13 +29,13 @@ value is named and nothing is written (exit status 64). Null, and an instant of
 the year 1, mean unset. Keys that nobody owns are listed and stay in the file.
 
 A field that the state has a value for, or that was cleared in it, is kept and
-listed; a max or a min moves on to what the file has; a set or a map gets what
+listed; a max or a min moves on to the value in the file; a set or a map gets what
 it lacks, once. So adopt can be interrupted and run again, and by several at
 once. A file that is not there is nothing to do (0). One that is there and cannot
 be read, or is no JSON object, is an error (3). If somebody writes the file
-meanwhile, adopt says what changed (5): stop that program, then run it again.
+meanwhile, adopt names the change (5): stop that program, then run it again.
 
-With --dry-run it says what it would do, and what would keep it from that now, and
+With --dry-run it prints the plan and the obstacles that there are now, and
 exits accordingly. With --infer it changes no state: it prints a first owners.yaml
 for the file. With either, - stands for standard input.`,
 		Example: `  freehold adopt runtime.json --dry-run
@@ -61,7 +61,7 @@ type adoption struct {
 func (a *adoption) flags(cmd *cobra.Command) {
 	a.place.flags(cmd)
 	flags := cmd.Flags()
-	flags.BoolVar(&a.dryRun, "dry-run", false, "say what would be imported, and write nothing")
+	flags.BoolVar(&a.dryRun, "dry-run", false, "print the plan of the import, and write nothing")
 	flags.StringVar(&a.declared.file, "owners", "", "go by this owners.yaml `FILE`, which may declare more than the state does yet")
 	a.declared.mark(cmd)
 	flags.DurationVar(&a.wait, "wait", 0, "wait at most `DURATION` for each owner's other processes (default the longest that one of them declares)")

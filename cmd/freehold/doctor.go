@@ -20,18 +20,18 @@ func newDoctor(c *cli) *cobra.Command {
 	d := &checkup{cli: c, declared: declared{cli: c}}
 	cmd := c.command(&cobra.Command{
 		Use:   "doctor",
-		Short: "say what is wrong with a state, and what to do",
-		Long: `Look a state directory over, or all instances in one, and say what is wrong and
-what to do about it: sidecars, claims and fields that cannot be used, lost lock
-files and directories, leases, fences and locks of processes that do not run,
-patches that cannot be folded or that nobody folds, what killed processes
-left, who else may write, links, copies of the state, and other states above and
-below it. It writes nothing and disturbs no program.
+		Short: "find the faults of a state, with their remedies",
+		Long: `Look a state directory over, or all instances in one, and print each fault with
+its remedy: sidecars, claims and fields that cannot be used, lost lock files and
+directories, leases, fences and locks of processes that do not run, patches that
+cannot be folded or that nobody folds, leftovers of killed processes, other users
+that may write, links, copies of the state, and other states above and below it. It
+writes nothing and disturbs no program.
 
 Each finding has a code that stays the same from release to release, and a
 remedy: a command that can be run as it stands, or words where only people can
 tell; "command" says which in --json, where all of it is one object. If there is
-a finding, the exit status is 1. Notes tell what is worth knowing and is not wrong.
+a finding, the exit status is 1. Notes are no faults.
 
 With --owners it also compares an owners.yaml with the state, and the code that is
 generated from it. With --legacy it compares the file that the state was adopted

@@ -21,14 +21,14 @@ func newExplain(c *cli) *cobra.Command {
 	p := &place{}
 	cmd := c.command(&cobra.Command{
 		Use:   "explain FIELD",
-		Short: "say who wrote a field, when, and whether that is still true",
-		Long: `Say in words what value a field has, whose it is, and who wrote it, when, in
-which version and in which file; or why it has none, where an earlier sidecar
-that was quarantined may have one, and what to do. Of a field that depends on
-others it also says whether it is fresh: if not, what its writer had seen and what
-has overtaken that, by whom and when; and the same of what those depend on in
-turn. Unset is an explanation too: the exit status is 0. It is 3 if the owner's
-sidecar cannot be used.`,
+		Short: "print the writer of a field, the time, and whether the value is still true",
+		Long: `Print in words the value of a field, its owner, and its writer: when, in which
+version and in which file; or why it has none, whether a quarantined sidecar may
+have one, and the remedy. Of a field that depends on others it also says whether
+it is fresh: if not, the version that its writer had seen, the one that overtook
+that, its writer and its time; and the same of the fields that those depend on.
+Unset is an explanation too: the exit status is 0. It is 3 if the owner's sidecar
+cannot be used.`,
 		Example: "  freehold explain context_cleared",
 		Args:    operands(1, 1, "a FIELD"),
 	}, func(ctx context.Context, args []string) error {

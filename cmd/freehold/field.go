@@ -64,7 +64,7 @@ owners.yaml by hand.`,
 	flags := cmd.Flags()
 	flags.StringVar(&kind, "kind", "", "`KIND`: value, max, min, counter, once, event or set (default value)")
 	flags.StringVar(&of, "of", "", "the `TYPE` of a list's elements")
-	flags.StringVar(&f.Doc, "doc", "", "what the value means, a `TEXT`; it becomes the accessors' comment")
+	flags.StringVar(&f.Doc, "doc", "", "the meaning of the value, a `TEXT`; it becomes the accessors' comment")
 	flags.StringVar(&f.Unit, "unit", "", "the `UNIT` of a number, for people")
 	flags.StringSliceVar(&f.Values, "values", nil, "the `VALUES` of an enum, separated by commas")
 	flags.StringSliceVar(&f.DependsOn, "depends-on", nil, "the `FIELDS` of other owners that it is computed from, separated by commas")

@@ -19,7 +19,7 @@ func newFold(c *cli) *cobra.Command {
 		Long: `Take the patches that could not wait for OWNER's lock into its sidecar now. Each
 commit of OWNER does that too, and views show them anyway. However many there
 are, fold goes on until all are in that were deferred before it began; with
---wait, no longer than that, and then what it folded stays folded. With nothing
+--wait, no longer than that, and then folded patches stay folded. With nothing
 to fold, the answer is "unchanged".`,
 		Example: "  freehold fold tool",
 		Args:    operands(1, 1, "an OWNER"),

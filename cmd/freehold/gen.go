@@ -27,7 +27,7 @@ that no declaration makes any more. Only files that Freehold generated are ever
 replaced or removed. Without operands it takes the owners.yaml in the working
 directory, or else every one of the module.
 
-With --check it writes nothing. It prints what differs as a unified diff and
+With --check it writes nothing. It prints the differences as a unified diff and
 exits 1 if anything does, or if an exported API hands out a writer.`,
 		Example: `  freehold gen
   freehold gen --check owners/runtime/owners.yaml`,

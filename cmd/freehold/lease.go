@@ -17,12 +17,12 @@ func newLease(c *cli) *cobra.Command {
 		Short: "show who holds a lease, or hold it while a command runs",
 		Long: `Show which process holds the lease of the exclusive owner OWNER: by the kernel's
 lock, which alone counts, and by the record beside it; whether the two agree;
-and who was retired lately. It takes no lock and disturbs nobody.
+and the process that was retired lately. It takes no lock and disturbs nobody.
 
 With -- CMD, take the lease, run CMD, and give the lease back when CMD ends. The
 exit status is CMD's, or 128 and the signal's number if a signal ended it.
 Signals are passed on to CMD, but those that a terminal sends to both. CMD
-inherits no lock, so that what it leaves running holds nothing. If freehold is
+inherits no lock, so that its children hold nothing. If freehold is
 killed, Linux kills CMD with it, though not CMD's own children; elsewhere CMD
 goes on without the lease. Somebody else's lease is an error (5), at once or
 after --wait. CMD holds no right to write from this: "freehold set" within it

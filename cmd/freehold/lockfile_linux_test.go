@@ -34,7 +34,7 @@ func TestAnUnreadableLockIsRefusedAtOnce(t *testing.T) {
 	}
 	before := listing(t, dir)
 	for _, args := range [][]string{
-		{"put", "tool", "skills", "deploy", "use_count=1"}, // would deferred if it were busy
+		{"put", "tool", "skills", "deploy", "use_count=1"}, // would be deferred if it were busy
 		{"insert", "creator", "skills", "another"},         // would fail
 		{"fold", "tool"}, {"accept", "creator"}, {"quarantine", "tool"},
 	} {

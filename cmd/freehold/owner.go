@@ -47,11 +47,11 @@ A field is NAME:TYPE or NAME:TYPE:KIND, and an enum NAME:enum:VALUE,VALUE,...
 	d.flags(cmd)
 	flags := cmd.Flags()
 	flags.StringArrayVar(&fields, "field", nil, "a `FIELD` of the owner, NAME:TYPE[:KIND]; may be repeated")
-	flags.StringVar(&o.Doc, "doc", "", "who plays the owner, a `TEXT`")
+	flags.StringVar(&o.Doc, "doc", "", "the program that plays the owner, a `TEXT`")
 	flags.StringVar(&mode, "mode", "", "`MODE`: shared or exclusive (default shared)")
 	flags.StringVar(&durability, "durability", "", "`LEVEL` that a commit survives: power or process (default power)")
 	flags.StringVar(&o.Busy.Wait, "busy-wait", "", "how long a commit waits for another process, a `DURATION` (default 250ms)")
-	flags.StringVar(&then, "busy-then", "", "what it does then, `RULE`: fail or pending (default fail)")
+	flags.StringVar(&then, "busy-then", "", "the `RULE` for a commit that waited so long: fail or defer (default fail)")
 	flags.StringVar(&o.Home, "home", "", "the `FOLDER`, from the module root, whose code may write the fields")
 	return cmd
 }

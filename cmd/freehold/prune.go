@@ -21,12 +21,12 @@ func newPrune(c *cli) *cobra.Command {
 	p := &pruneCall{cli: c}
 	cmd := c.command(&cobra.Command{
 		Use:   "prune [--older-than AGE]",
-		Short: "remove ended instances, and what killed writers left",
+		Short: "remove ended instances, and leftovers of killed writers",
 		Long: `Remove the instances of a state that nobody has written for AGE (7d, 36h) and that
-no process has open, and what killed writers left in those that live on; of a
+no process has open, and leftovers of killed writers in those that live on; of a
 state without instances, only that. A directory is renamed away before it is
-deleted, so that an instance is there as a whole or gone; what a killed prune
-leaves, the next one removes.
+deleted, so that an instance is there as a whole or gone; the next
+prune finishes the work of a killed one.
 
 An instance is kept if a process has it open or holds one of its locks, if it is
 younger, if its newest date is later than now, if something in it is not
@@ -36,16 +36,16 @@ everything is listed, an object on a line. If something could not be removed, th
 exit status is 7.
 
 A dry run takes the same decisions. Age is that of the newest file, commit, claim
-and pending patch in an instance. If the clock was set forward, what was
-committed, claimed or deferred since the machine started is kept by a clock that
-nobody sets.`,
+and pending patch in an instance. If the clock was set forward, commits,
+claims and patches since the machine started are dated by a clock that nobody
+sets.`,
 		Example: `  freehold prune --older-than 7d --dry-run
   freehold prune --older-than 36h --dir ./sessions --json`,
 		Args: operands(0, 0, "no operands"),
 	}, func(ctx context.Context, _ []string) error { return p.run(ctx) })
 	p.place.flags(cmd)
 	cmd.Flags().StringVar(&p.older, "older-than", "", "remove instances that nobody has written for `AGE`: 7d, 36h (default none)")
-	cmd.Flags().BoolVar(&p.dryRun, "dry-run", false, "say what would be removed, and remove nothing")
+	cmd.Flags().BoolVar(&p.dryRun, "dry-run", false, "print the plan, and remove nothing")
 	p.given = func() bool { return cmd.Flags().Changed("older-than") }
 	return cmd
 }

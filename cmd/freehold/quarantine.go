@@ -14,7 +14,7 @@ func newQuarantine(c *cli) *cobra.Command {
 	cmd := c.command(&cobra.Command{
 		Use:   "quarantine OWNER",
 		Short: "move a sidecar that cannot be used pending",
-		Long: `Move what stands in the place of OWNER's sidecar, whatever it is, to
+		Long: `Move the file in the place of OWNER's sidecar, of any kind, to
 .freehold/quarantine, where nothing reads it, and print its new path. An empty
 sidecar of a new epoch takes its place: the owner's fields are unset afterwards.
 

@@ -59,7 +59,7 @@ func (r *retirement) flags(cmd *cobra.Command) {
 	flags.IntVar(&r.pid, "pid", 0, "its process id `N`")
 	flags.DurationVar(&r.grace, "grace", 10*time.Second, "the `DURATION` that it may take to end")
 	flags.BoolVar(&r.kill, "kill", false, "kill it if it takes longer")
-	flags.StringVar(&r.program, "program", "", "the `NAME` of who retires it, for the record (default freehold)")
+	flags.StringVar(&r.program, "program", "", "the `NAME` of the program that retires it, for the record (default freehold)")
 	cmd.MarkFlagRequired("epoch")
 	cmd.MarkFlagRequired("pid")
 }

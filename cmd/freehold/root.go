@@ -14,13 +14,13 @@ import (
 
 const rootText = `Freehold lets several programs share one small state directory without ever
 losing each other's writes: every field has one owner, every owner writes only
-its own file, and readers see the union with a record of who wrote what.`
+its own file, and readers see the union, with the writer of each field.`
 
 const rootExample = `  freehold init owners/runtime           a first owners.yaml in this Go module
   freehold gen                           generate its accessors
   freehold state init --dir ./state      a state directory of that declaration
   export FREEHOLD_DIR=$PWD/state
-  freehold view                          all fields, and who wrote them`
+  freehold view                          all fields, and their writers`
 
 // The groups in which the commands are listed.
 const (

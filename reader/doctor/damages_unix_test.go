@@ -168,7 +168,7 @@ var damages = map[string]damage{
 	"a claim linked":             {link(".freehold/claims/cost/fired", "spare", os.Link), []string{"claim-unreadable .freehold/claims/cost/fired cost fired"}},
 	"a directory for a claim":    {all(remove(".freehold/claims/cost/fired"), write(".freehold/claims/cost/fired/x", "")), []string{"claim-unreadable .freehold/claims/cost/fired cost fired"}},
 	"claims moved":               {link(".freehold/claims/cost", "away", os.Rename), []string{"claims-lost .freehold/claims/cost cost"}},
-	"no place to deferred":       {remove(".freehold/usage.pending"), []string{"pending-lost .freehold/usage.pending usage"}},
+	"no place to defer":          {remove(".freehold/usage.pending"), []string{"pending-lost .freehold/usage.pending usage"}},
 	"a patch by hand":            {write(".freehold/usage.pending/0123456789abc.json", "{}"), []string{"patch-stuck .freehold/usage.pending/0123456789abc.json usage"}},
 	"a patch of a newer release": {deferUpdate(`{"field":"turns","op":"halve","value":2}`), []string{"patch-stuck .freehold/usage.pending/0123456789abc.json usage"}},
 	"a patch that does not fit":  {deferUpdate(`{"field":"turns","op":"add","value":18446744073709551615}`), []string{"patch-stuck .freehold/usage.pending usage"}},
@@ -179,7 +179,7 @@ var damages = map[string]damage{
 	"a record by hand":           {write(".freehold/watchdog.lease.json", "{}"), []string{"lease-record .freehold/watchdog.lease.json watchdog"}},
 	"others may write": {all(chmod("cost.json", 0o620), chmod(".freehold/claims", 0o770)),
 		[]string{"others-write .freehold/claims", "others-write cost.json cost"}},
-	"others may deferred":    {chmod(".freehold/usage.pending", 0o777), []string{"others-write .freehold/usage.pending usage"}},
+	"others may defer":       {chmod(".freehold/usage.pending", 0o777), []string{"others-write .freehold/usage.pending usage"}},
 	"others may claim":       {chmod(".freehold/claims/cost", 0o777), []string{"others-write .freehold/claims/cost cost"}},
 	"others may write in it": {chmod(".", 0o777), []string{"directory-unsafe ."}},
 	"a manifest with names":  {link(".freehold/manifest.json", "spare", os.Link), []string{"manifest-invalid .freehold/manifest.json"}},
@@ -215,7 +215,7 @@ var damages = map[string]damage{
 		m.Pending = &schema.Pending{ID: store.NewNonce()}
 		check(t, d.WriteManifest(m))
 	}, []string{"upgrade-unfinished .freehold/manifest.json"}},
-	"hardly any room to deferred": {func(t *testing.T, dir string) {
+	"hardly any room to defer": {func(t *testing.T, dir string) {
 		write(".freehold/usage.pending/0123456789abc.json", "{}")(t, dir)
 		check(t, os.Truncate(filepath.Join(dir, ".freehold/usage.pending/0123456789abc.json"), sidecar.MaxPendingBytes*95/100))
 	}, []string{"pending-full .freehold/usage.pending usage", "patch-stuck .freehold/usage.pending/0123456789abc.json usage"}},

@@ -86,7 +86,7 @@ func TestEveryRemedyCures(t *testing.T) {
 
 // What is well as such is not given up for what is wrong about it.
 func TestARemedyLosesNothingThatIsWell(t *testing.T) {
-	for _, name := range []string{"a second name", "a claim linked", "a manifest with names", "others may write", "others may deferred", "others may claim"} {
+	for _, name := range []string{"a second name", "a claim linked", "a manifest with names", "others may write", "others may defer", "others may claim"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := newState(t)

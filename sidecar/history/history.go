@@ -26,7 +26,7 @@ const (
 	Raise   Verb = "raise"       // tool: peak is raised to N
 	Insert  Verb = "insert"      // tool: tags get N
 	Remove  Verb = "remove"      // tool: tags lose N
-	Fold    Verb = "fold"        // tool's fields, under its lock; pending patches is folded
+	Fold    Verb = "fold"        // tool's fields, under its lock; pending patches are folded
 	Claim   Verb = "claim"       // hook: the once field Field is claimed, as of moment N
 	View    Verb = "view"        // all fields, with a reader
 	Resolve Verb = "ask resolve" // what became of this process's last commit

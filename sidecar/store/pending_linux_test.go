@@ -32,7 +32,7 @@ func TestRepairMakesALostPendingDirectoryAnew(t *testing.T) {
 	_, err = d.OpenPending("cost")
 	wantError(t, err, Lost)
 	said.Same(t, "deferred: a directory that is gone", err, dir, "STATE")
-	// An upgrade is no repair: pending patches is missing.
+	// An upgrade is no repair: their directory is missing.
 	cost.Fields["more"] = cost.Fields["n"]
 	_, err = d.Upgrade(t.Context(), declared)
 	wantError(t, err, Lost)

@@ -27,7 +27,7 @@ func spooled() *schema.Declaration {
 	}}
 }
 
-// changed are upgrades after which nobody may deferred n, or claim fired.
+// changed are upgrades after which nobody may defer n, or claim fired.
 func changed() map[string]*schema.Declaration {
 	all := map[string]*schema.Declaration{}
 	for name, change := range map[string]func(*schema.Declaration){
@@ -185,7 +185,7 @@ func TestUpgradeAndSettingPendingExcludeEachOther(t *testing.T) {
 	upgraded(t, dir, changed()["removed"])
 }
 
-// Who may deferred since the locks were let go for pending patches before is
+// Who may defer since the locks were let go for pending patches before is
 // kept from it, too.
 func TestWhoSetsPendingSinceIsSealedToo(t *testing.T) {
 	dir := newSpooled(t)
@@ -214,6 +214,6 @@ func TestWhoSetsPendingSinceIsSealedToo(t *testing.T) {
 	}
 	defer pending.Close()
 	if err := pending.Share(); !errors.Is(err, store.Busy) {
-		t.Errorf("bell may deferred during the upgrade: %v", err)
+		t.Errorf("bell may defer during the upgrade: %v", err)
 	}
 }

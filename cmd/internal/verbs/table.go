@@ -6,7 +6,7 @@ import (
 
 var (
 	ifVersion = Flag{Name: "if-version", Usage: "commit only if the sidecar is at `VERSION`, as commits and views print it"}
-	seenFlag  = Flag{Name: "seen", Usage: "the `TOKEN` of what was seen before the data was gathered; see observe (default $" + seenVariable + ")"}
+	seenFlag  = Flag{Name: "seen", Usage: "the `TOKEN` that observe printed before the data was gathered (default $" + seenVariable + ")"}
 )
 
 // table has the verbs, the writing ones first.
@@ -30,8 +30,8 @@ Where every field has its value already, nothing is written and the answer is
 		Name: "clear", Operands: "OWNER FIELD...",
 		Short: "make fields unset",
 		Long: `Make fields of kind value unset, as their owner and all in one commit. Unset
-differs from zero, false and the empty text. What a map has at a key is cleared by
-"freehold apply", member by member, or goes with its key by "freehold delete".`,
+differs from zero, false and the empty text. Members of a map are cleared by
+"freehold apply", or go with their key by "freehold delete".`,
 		Example: "  freehold clear reset context_cleared",
 		Least:   2, Most: -1, Wants: "an OWNER and at least one FIELD",
 		Flags: []Flag{ifVersion}, Complete: fieldsOf(schema.Value, ""), draft: unsetting,
@@ -52,7 +52,7 @@ counts from zero.`,
 		Short: "move a max field up",
 		Long: `Move a field of kind max up to VALUE, as its owner. Where it is there or beyond
 already nothing is written and the answer is "unchanged", with the value that
-stays. Instants compare as instants, whatever their offsets.`,
+stays. Instants of different offsets compare as instants.`,
 		Example: "  freehold raise reset last_context_reset_at 2026-08-11T09:12:44.031Z",
 		Least:   3, Most: 3, Wants: "an OWNER, a FIELD and VALUE", Number: true,
 		Flags: []Flag{ifVersion, seenFlag}, Complete: fieldsOf(schema.Max, ""), draft: operate,
@@ -70,9 +70,9 @@ that stays.`,
 	{
 		Name: "insert", Operands: "OWNER FIELD VALUE...",
 		Short: "put elements into a set, or keys into a map",
-		Long: `Put elements into a field of kind set, as its owner and all in one commit. What
-is in the set already stays, and where nothing is new the answer is
-"unchanged". A VALUE is read by the type of the set's elements.
+		Long: `Put elements into a field of kind set, as its owner and all in one
+commit. If all are in the set already, the answer is "unchanged". A VALUE is read
+by the type of the set's elements.
 
 Of a map whose members are declared, each VALUE is a key, which is created
 without members unless it is there; only the owner that decides the keys may.`,
@@ -93,7 +93,7 @@ Where none of them is there the answer is "unchanged".`,
 	{
 		Name: "put", Operands: "OWNER MAP KEY MEMBER=VALUE...",
 		Short: "write at a key of a map",
-		Long: `Write members of what a map has at KEY, as their owner and all in one commit.
+		Long: `Write members of a map at KEY, as their owner and all in one commit.
 Each member is written by its kind: one of kind value is set, VALUE is added to
 a counter, a max is raised and a min lowered. Of a map that has no members but
 one value at a key, the operand is a VALUE alone.
@@ -110,7 +110,7 @@ other owner may write only at keys that are there (exit status 4).`,
 		Name: "delete", Operands: "OWNER MAP KEY...",
 		Short: "delete keys of a map",
 		Long: `Delete keys of a map with all that it has there, as the owner that decides the
-keys and all in one commit. What other owners have at a deleted key goes with
+keys and all in one commit. The values of other owners at a deleted key go with
 it: views no longer show it, and a key of the same name that comes later begins
 anew. Where none of the keys is there the answer is "unchanged".`,
 		Example: "  freehold delete creator skills deploy",
@@ -147,13 +147,13 @@ are as they stand in the sidecar: decimals, instants and durations are strings.`
 		Name: "claim", Operands: "OWNER FIELD",
 		Short: "claim a once field, which one process ever wins",
 		Long: `Claim a field of kind once, as its owner. Of all calls, in all processes and for
-good, one wins: its exit status is 0, and the claim survives power loss. Whoever
-comes later has lost; the exit status is 1, and the answer says to whom. A claim
+good, one wins: its exit status is 0, and the claim survives power loss. All
+others have lost; their exit status is 1, and the answer names the winner. A claim
 stands also if its winner died. An owner that is not exclusive takes no lock for
 it, so that nobody is waited for.
 
 Any other status means that this call has not won: 7 if the claim could not be
-written, as on a full disk, 3 if what stands in its place is no claim, 8 if it
+written, as on a full disk, 3 if another file stands in its place, 8 if it
 was made and may not survive power loss.`,
 		Example: "  freehold claim hook pretool_fired && echo only once",
 		Least:   2, Most: 2, Wants: "an OWNER and a FIELD", Complete: fieldsOf(schema.Once, ""), run: claim,
@@ -163,8 +163,8 @@ was made and may not survive power loss.`,
 		Short: "say that an event is about to take place",
 		Long: `Begin an event, as its owner, before it has its effect, and print a token. Give
 that to done when the effect is there. In between, and for good if nobody says
-done, readers take what depends on the event for ambiguous: nobody can tell
-whether it took place. Events may overlap; each token ends its own.`,
+done, the values that depend on the event are ambiguous to readers: nobody can
+tell whether it took place. Events may overlap; each token ends its own.`,
 		Example: `  token=$(freehold begin reset last_context_reset_at)
   freehold done reset last_context_reset_at "$token"`,
 		Least: 2, Most: 2, Wants: "an OWNER and a FIELD", Complete: fieldsOf(schema.Event, ""), run: begin,
@@ -172,11 +172,11 @@ whether it took place. Events may overlap; each token ends its own.`,
 	{
 		Name: "done", Operands: "OWNER FIELD TOKEN",
 		Short: "say that an event took place, or was abandoned",
-		Long: `End what began under TOKEN, as its owner: the event had its effect, and the
+		Long: `End the event that began under TOKEN, as its owner: it had its effect, and the
 field's value becomes the time of this call. With --abandon nobody claims that:
 the value stays, and since the effect may be there all the same, that is a
-change of the field too. explain names the tokens of what is open. A TOKEN under
-which nothing is open ends nothing: the exit status is 4.`,
+change of the field too. explain names the open tokens. If TOKEN is not open,
+the exit status is 4.`,
 		Example: `  freehold done reset last_context_reset_at "$token"
   freehold done reset last_context_reset_at "$token" --abandon`,
 		Least: 3, Most: 3, Wants: "an OWNER, a FIELD and a TOKEN", Complete: fieldsOf(schema.Event, ""), run: done,
@@ -188,17 +188,16 @@ which nothing is open ends nothing: the exit status is 4.`,
 		Long: `Print the value of a field as text, or with --json as the JSON that stands in
 the sidecar. A pipe or a file gets the value as it is; on a terminal its control
 characters are printed as escapes. A value with parts (a list, a record, a set, a
-map, any JSON) is printed as JSON in both cases. Of a map, that is what all its
-owners have, joined by key; KEY and MEMBER name a part of it.
+map, any JSON) is printed as JSON in both cases. Of a map, that is the values
+of all owners, joined by key; KEY and MEMBER name a part of it.
 
---default stands in for what is unset, and for nothing else: a field that nobody
-declares (exit status 4), an owner whose sidecar cannot be used (3) and a
-missing state (64) stay errors. Unset without --default is 1, and so is a key
-that is not there.
+--default stands in for an unset value only: an undeclared field (exit status 4),
+an unusable sidecar of the owner (3) and a missing state (64) stay errors. Unset
+without --default is 1, and so is a key that is not there.
 
 With --require-fresh a value that is stale, ambiguous or unknown is not printed:
-the exit status is 1, and standard error says why. So who acts on a value acts on
-nothing that was overtaken. A field that depends on nothing is always fresh.`,
+the exit status is 1, and standard error says why. So a program that acts on a
+value acts on none that was overtaken. A field that depends on nothing is always fresh.`,
 		Example: `  freehold get context_cleared
   freehold get turns --default 0
   freehold get skills deploy use_count
@@ -206,18 +205,18 @@ nothing that was overtaken. A field that depends on nothing is always fresh.`,
 		Least: 1, Most: 3, Wants: "a FIELD, and for a map perhaps a KEY and a MEMBER", Number: true,
 		Reads: true, Complete: Field, run: get,
 		Flags: []Flag{
-			{Name: "default", Usage: "print this `VALUE` for what is unset"},
+			{Name: "default", Usage: "print this `VALUE` for an unset one"},
 			{Name: "require-fresh", Usage: "print nothing that is stale, ambiguous or unknown", Switch: true},
 		},
 	},
 	{
 		Name: "observe", Operands: "FIELD...",
-		Short: "print a token of what there is to be seen now",
+		Short: "print a token of the versions that fields have now",
 		Long: `Print a token of the versions that the fields have now, at one cut. Of a FIELD
 that depends on others, it tells of those. Take it before the data is gathered
 from which a value is computed, and give it to the command that writes the
-value, as --seen TOKEN or in $FREEHOLD_SEEN: so readers learn whether what the
-value depends on has changed since.
+value, as --seen TOKEN or in $FREEHOLD_SEEN: so readers learn whether the fields
+that the value depends on have changed since.
 
 The token is one word and needs no quotes. With --json it is an object that
 names the versions too.`,
