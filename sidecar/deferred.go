@@ -23,13 +23,13 @@ type spool struct {
 }
 
 // mayDefer reports whether r, which did not get the lock and has not called its
-// function, is to be deferred. Whoever called it off is not.
+// function, is to be deferred. A cancelled one is not.
 func (w *Writer) mayDefer(ctx context.Context, r *request) bool {
 	return w.known.Defers() && w.declared.Defers() && r.tx == nil && !errors.Is(ctx.Err(), context.Canceled)
 }
 
-// deferUpdate calls r's function on a Tx that only writes, and keeps what it did
-// in a file of its own. busy says why there is no lock.
+// deferUpdate calls r's function on a Tx that only writes, and defers
+// the operations. busy is the reason why there is no lock.
 func (w *Writer) deferUpdate(r *request, busy error) (Commit, error) {
 	failpoint.Hit(failpoint.PendingBusy)
 	if err := w.dir.Unmoved(); err != nil {
@@ -49,7 +49,7 @@ func (w *Writer) deferUpdate(r *request, busy error) (Commit, error) {
 }
 
 // nothingPending ends an Update that changes nothing of the sidecar mine, which
-// was read without the lock: whoever wrote it may have been killed before it was
+// was read without the lock: its writer may have been killed before the sidecar was
 // durable.
 func (w *Writer) nothingPending(mine *apply.Keys, busy error) (Commit, error) {
 	doc, err := mine.Doc()
@@ -125,8 +125,8 @@ func undeferred(busy, err error) error {
 }
 
 // room says, as a part of a sentence, why one more patch would be too much. It
-// remembers what the others weigh: to look at thousands of them again would be
-// most of what it costs to defer one more.
+// remembers the sizes of the others: to look at thousands of them again would be
+// most of the cost of one more.
 func (s *spool) room(a *store.PendingDir, names []string, size int) error {
 	s.mu.Lock()
 	sizes, bytes, err := a.Sizes(names, s.sizes)
@@ -145,15 +145,15 @@ func (s *spool) room(a *store.PendingDir, names []string, size int) error {
 	return nil
 }
 
-// WriteOnly reports whether the owner's lock was not to be had, so that what is
-// written is deferred: nothing of the owner's own can be read then.
+// WriteOnly reports whether the owner's lock was not to be had, so that writes
+// are deferred and the owner's fields cannot be read.
 func (tx *Tx) WriteOnly() bool {
 	tx.check()
 	return tx.busy != nil
 }
 
-// blind fails the Update if tx only writes: what it wants to read, only the
-// holder of the lock knows.
+// blind fails the Update if tx only writes: only the holder of the lock knows
+// the values.
 func (tx *Tx) blind() bool {
 	if tx.busy != nil {
 		tx.fail(fmt.Errorf("%w; a pending patch cannot depend on what is stored: read a view before, or write only", tx.busy))

@@ -13,14 +13,15 @@ import (
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
-// nearlyFull is the share of what may be deferred at which it is time to act.
+// nearlyFull is the share of the limits of pending patches at which it is time
+// to act.
 const nearlyFull = 0.9
 
-// patience, a minute, is how long patches may wait for a commit of their owner before
-// somebody should know: whoever deferred them waited for less than that.
+// patience is how long patches may wait for a commit of their owner before that
+// is a finding; no process waits for a lock that long.
 const patience = time.Minute
 
-// A pile is what an owner has deferred.
+// A pile is the pending patches of an owner.
 type pile struct {
 	path   string
 	names  []string
@@ -30,8 +31,8 @@ type pile struct {
 	late   int             // patches that could have been folded and were not
 }
 
-// pending says how much an owner has deferred, and what of it cannot be folded
-// or nobody folds.
+// pending reports the number of an owner's pending patches, those that cannot be
+// folded, and those that no commit folds.
 func (p *patient) pending(o reader.OwnerStatus) {
 	pile, ok := p.pile(o)
 	if !ok {
@@ -71,7 +72,7 @@ func (p *patient) fold(owner, advice string) remedy {
 	return first.but("then " + fold.text + advice)
 }
 
-// pile reads what an owner has deferred, and says which files are no patches.
+// pile reads an owner's pending patches, and reports files that are no patches.
 func (p *patient) pile(o reader.OwnerStatus) (pile, bool) {
 	a, err := p.dir.OpenPending(o.Name)
 	if err != nil {
@@ -130,7 +131,7 @@ func (p *patient) stuck(path, owner string, err error) {
 	p.find(PatchStuck, path, err.Error(), remedy).Owner = owner
 }
 
-// besides returns what err says besides of the files that are bad, each of
+// besides returns the errors in err that are not about the bad files, each of
 // which begins an error of its own.
 func besides(err error, bad map[string]bool) error {
 	joined, ok := err.(interface{ Unwrap() []error })

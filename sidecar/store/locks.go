@@ -38,10 +38,9 @@ func (d *Store) Holder(m *schema.Manifest, name string) (Holder, error) {
 }
 
 // Obstructed returns the errors that [Store.LockAll] would return with one after
-// the other of the state's locks, of which m says what they are, or nil. It takes
-// none of them. A lock that commits hold it watches as long as wait: only one that
-// the same process has all that time would be refused. Where the kernel does not
-// tell who holds a lock, nobody does as far as this goes.
+// the other of the state's locks, those of m, or nil, and takes none. A lock that a
+// commit holds is an error if the same process has it for all of wait. Where the
+// kernel does not tell the holder of a lock, the lock counts as free.
 func (d *Store) Obstructed(ctx context.Context, m *schema.Manifest, wait time.Duration) error {
 	var errs []error
 	for _, name := range lockNames(&m.Declaration) {
@@ -92,9 +91,9 @@ func (d *Store) obstructed(ctx context.Context, name string, ino uint64, wait ti
 	return nil
 }
 
-// Writable returns the error that whoever makes a file in the state's directories
-// would get for what they are: read-only, or somebody else's. It makes none, and
-// says nothing of a disk that is full.
+// Writable returns the error of making a file in the state's directories, if they
+// are read-only or another user's. Writable makes none, and does not notice a full
+// disk.
 func (d *Store) Writable() error {
 	for _, f := range []*folder{d.state, d.meta} {
 		if err := unix.Faccessat(f.FD(), ".", unix.W_OK|unix.X_OK, unix.AT_EACCESS); err != nil {

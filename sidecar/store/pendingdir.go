@@ -59,9 +59,10 @@ func (a *PendingDir) Close() error {
 	return nil
 }
 
-// Share makes sure, until [PendingDir.Unshare], that nobody seals the directory: what
-// is put into it by then is seen by whoever does. It waits for nobody, and
-// returns an error that wraps [Busy] if somebody has sealed it, or waits to.
+// Share keeps the directory from being sealed until [PendingDir.Unshare], so that
+// a process that seals it later lists the patches of this one. Share does not
+// wait; it returns an error that wraps [Busy] if a process has sealed the
+// directory or waits to.
 func (a *PendingDir) Share() error {
 	if lock.HasWaiters(a.folder.FD()) { // else those who deferred without pause keep it from being sealed for ever
 		return a.busy()
@@ -70,9 +71,9 @@ func (a *PendingDir) Share() error {
 }
 
 // Seal makes sure, until [PendingDir.Unshare], that nobody puts a patch into the
-// directory: those that are there are all. It waits for who is putting one, as
-// long as wait, and then returns an error that wraps [Busy]; nobody begins to
-// put another meanwhile.
+// directory, so that its list is complete. Seal waits up to wait for processes
+// that are putting one, and then returns an error that wraps [Busy]; no process
+// begins to put another meanwhile.
 func (a *PendingDir) Seal(ctx context.Context, wait time.Duration) error {
 	lock.SetWaiting(a.folder.FD(), true)
 	defer lock.SetWaiting(a.folder.FD(), false)
@@ -99,15 +100,15 @@ func (a *PendingDir) busy() error {
 	return fault(Busy, a.folder.Path(), byHand("try again"), errors.New("an upgrade of the state is under way, or a process defers a patch"))
 }
 
-// Unshare ends what Share or Seal began, also if a child has the descriptor at
+// Unshare ends Share or Seal, also if a child has the descriptor at
 // this moment between fork and exec.
 func (a *PendingDir) Unshare() { unix.Flock(a.folder.FD(), unix.LOCK_UN) }
 
 // Path returns the absolute path of a file in the directory, for messages.
 func (a *PendingDir) Path(name string) string { return a.folder.Join(name) }
 
-// Names lists the patches, sorted by name. What is still being written has
-// other names. It returns an error that wraps [ErrFlooded] if there are more
+// Names lists the patches, sorted by name. Patches that are
+// still being written have other names. Names returns an error that wraps [ErrFlooded] if there are more
 // than [MostPending] files.
 func (a *PendingDir) Names() ([]string, error) {
 	names, err := a.folder.NamesUpTo(MostPending)
@@ -182,10 +183,10 @@ func (a *PendingDir) Remove(name string) error {
 // than that.
 const hands = 32
 
-// RemoveAll removes patches. Whoever lists the directory holds the kernel's lock
-// on it, and whoever adds or removes a name waits in line for that. With one hand,
-// it would remove one while each process that defers adds one, and a large
-// pile would grow for as long as they go on. It returns the first error; the
+// RemoveAll removes patches, with several goroutines at once: the kernel gives
+// the directory to one change of a name after another, so that a single one would
+// remove a patch while each process that defers adds one, and a large pile would
+// grow for as long as they go on. RemoveAll returns the first error; the
 // others are removed all the same.
 func (a *PendingDir) RemoveAll(names []string) error {
 	var g errgroup.Group
@@ -203,8 +204,8 @@ func (a *PendingDir) RemoveAll(names []string) error {
 func (a *PendingDir) Sync() error { return a.folder.Sync() }
 
 // Unmoved returns an error that wraps [Lost] if the directory's name is
-// another one's now, and [Moved] if the state's is: nobody would find what
-// was put into this one.
+// another one's now, and [Moved] if the state's is: no process would
+// find a patch in this one.
 func (a *PendingDir) Unmoved() error {
 	if err := a.dir.Unmoved(); err != nil {
 		return err

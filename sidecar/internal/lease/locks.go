@@ -73,9 +73,9 @@ func Undeclared(dir *store.Store, m *schema.Manifest, owner string) error {
 
 // Enter returns the manifest under which a program that was built from d, or
 // with a nil d any program, works in the directory. If that is an instance,
-// nobody removes it from then on until the directory is closed. For somebody
-// who is about to, and for whoever upgrades the manifest, Enter waits as long as
-// owner's commits wait for another.
+// nobody removes it from then on until the directory is closed. For a
+// process that is about to remove it, or that upgrades the manifest, Enter waits as
+// long as owner's commits wait for another.
 func Enter(ctx context.Context, dir *store.Store, d *schema.Declaration, owner string, wait time.Duration) (*schema.Manifest, error) {
 	known := d
 	if d == nil {

@@ -25,7 +25,7 @@ import (
 type Record struct {
 	// Format is [Format].
 	Format int `json:"format"`
-	// Owner and State say whose lease it is.
+	// Owner and State of the lease.
 	Owner string `json:"owner"`
 	State string `json:"state"`
 	// Epoch of the last process that took the lease, also when that is gone.
@@ -82,9 +82,9 @@ var leaseLimits = schema.Limits{Depth: 16, Values: mostOfLease, Text: 4 << 10}
 // is damaged. A damaged record stops nothing: see [Record].
 var ErrRecord = store.DamagedRecord
 
-// Read reads the record of owner's lease. Without a record, Read returns nil. A damaged one is an error that wraps ErrRecord, together with what
-// could be read of its epoch; any other error says that the file could not be
-// read now, which says nothing about it.
+// Read reads the record of owner's lease; without one, Read returns nil. For a
+// damaged record, Read returns an error that wraps [ErrRecord] and the epoch that
+// could be read. After any other error the file could not be read now.
 func Read(d *store.Store, owner, state string) (*Record, error) {
 	name := store.OwnerRecord(owner)
 	raw, err := d.ReadRecord(name, nil, MaxSize)
@@ -165,8 +165,8 @@ func (l *Record) Write(d *store.Store) ([]byte, error) {
 	return raw, d.WriteRecord(store.OwnerRecord(l.Owner), raw)
 }
 
-// Epochs returns the epochs that the record says have begun. Of a process that
-// was found gone, whoever looked for it may have got the epoch wrong.
+// Epochs returns the epochs that the record says have begun. For a
+// retired process that was found gone, the epoch may be wrong.
 func (l *Record) Epochs() []uint64 {
 	epochs := []uint64{l.Epoch}
 	for _, r := range l.Retired {
@@ -204,9 +204,8 @@ func (l *Record) Supersedes(epoch uint64, h *Holder) bool {
 	return l.Holder != nil && l.Holder.Identity.Nonce != h.Identity.Nonce
 }
 
-// A Holding is a process and the epoch that it began with a lease. Of the
-// process, what is zero is not known, and fits any; the process id is always
-// known. An epoch of zero is not known.
+// A Holding is a process and the epoch that it began with a lease. Zero values
+// are not known and equal any; the process id is always known.
 type Holding struct {
 	Epoch  uint64 `json:"epoch,omitzero"`
 	Holder Holder `json:"holder"`
@@ -220,8 +219,7 @@ func (h Holding) String() string {
 	return fmt.Sprintf("process %d of epoch %d", h.Holder.Identity.PID, h.Epoch)
 }
 
-// Holding returns what l says of the holder; the zero Holding if it says
-// nothing.
+// Holding returns the holder in l, or the zero Holding.
 func (l *Record) Holding() Holding {
 	if l == nil || l.Holder == nil {
 		return Holding{}

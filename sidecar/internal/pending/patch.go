@@ -112,7 +112,7 @@ func seal(text []byte) []byte {
 // Decode reads the file name in which owner's pending patch in
 // the state with the id stateID. It returns an error that wraps [status.Foreign] if
 // Freehold did not write it there, [status.Invalid] if it is not even JSON, and
-// [status.Newer] if a newer release wrote it, whose meaning only that knows.
+// [status.Newer] if a newer release wrote it.
 func Decode(raw []byte, name, owner, stateID string) (*Patch, error) {
 	text := bytes.Clone(raw)
 	if !takeSum(text) {
@@ -143,8 +143,9 @@ func Decode(raw []byte, name, owner, stateID string) (*Patch, error) {
 	return &Patch{ID: f.ID, At: at, Writer: document.Writer{Program: f.Writer.Program, Identity: f.Writer.Identity}, Ops: ops, Raw: raw}, nil
 }
 
-// unsummed says what is wrong with a file that does not end in its sum. What was
-// acknowledged was whole on the disk, so that only that could have lost it.
+// unsummed returns the error of a file that does not end in its sum. An
+// acknowledged patch was whole on the disk, so that only the disk could have lost
+// the rest.
 func unsummed(raw []byte) error {
 	switch {
 	case len(bytes.TrimRight(raw, "\x00")) == 0:
@@ -177,8 +178,8 @@ func decodeOps(text jsontext.Value) (apply.Patch, error) {
 	return ops, nil
 }
 
-// unknownLayout says where the decoder of what stands at a pointer lost its way.
-// The library words its own sentences at random.
+// unknownLayout returns the error of the decoder for the value at a pointer. The
+// library words its own sentences at random.
 func unknownLayout(within jsontext.Pointer, err error) error {
 	if e, ok := errors.AsType[*json.SemanticError](err); ok {
 		return otherLayout("this release does not know what stands at %q", within+e.JSONPointer)
@@ -186,7 +187,7 @@ func unknownLayout(within jsontext.Pointer, err error) error {
 	return otherLayout("it is laid out in another way")
 }
 
-// otherLayout returns an error that says what only another release can read.
+// otherLayout returns the error of a patch that only another release can read.
 func otherLayout(format string, args ...any) error {
 	return fmt.Errorf("%w: %w", status.Newer, fmt.Errorf(format, args...))
 }
