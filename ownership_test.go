@@ -36,39 +36,40 @@ const module = "github.com/freehold-dev/freehold"
 // for everything below. A package that is not named may import all of them:
 // those are programs and what is made for them.
 var imports = map[string][]string{
-	"schema":             {},
-	"schema/declare":     {"schema"},
-	"schema/errorstest":  {},
-	"sidecar/store":      {"schema", "sidecar/document", "sidecar/internal/…"},
-	"sidecar/document":   {"schema", "sidecar/internal/process", "sidecar/internal/status"},
-	"sidecar":            {"schema", "sidecar/document", "sidecar/store", "sidecar/internal/…"},
-	"sidecar/adopt":      {"schema", "sidecar", "sidecar/document", "sidecar/store", "sidecar/internal/…"},
-	"sidecar/prune":      {"schema", "sidecar", "sidecar/document", "sidecar/store", "sidecar/internal/…"},
-	"sidecar/upgrade":    {"schema", "sidecar", "sidecar/document", "sidecar/store", "sidecar/internal/…"},
-	"sidecar/retire":     {"schema", "sidecar/store", "sidecar/internal/…"},
-	"reader/statetest":   {"reader", "reader/doctor", "schema", "sidecar"},
-	"sidecar/history":    {"schema", "sidecar", "sidecar/internal/…"},
-	"sidecar/internal/…": {"schema", "sidecar/internal/…", "sidecar/scratch"},
-	"sidecar/scratch":    {},
-	"sidecar/model":      {},
-	"reader":             {"schema", "sidecar/store", "reader/internal/…"},
-	"reader/explain":     {"reader", "schema", "sidecar/document", "sidecar/store"},
-	"reader/internal/…":  {},
-	"reader/doctor":      {"reader", "schema", "sidecar", "sidecar/adopt", "sidecar/document", "sidecar/store"},
-	"gen":                {"schema", "schema/declare"},
-	"gen/leak":           {},
-	"gen/tree":           {"gen", "gen/leak", "schema", "schema/declare"},
-	"owners/…":           {"owners/…", "reader", "reader/doctor", "schema", "sidecar", "sidecar/retire", "sidecar/store", "reader/statetest"},
-	"cmd/…":              {"…"},
+	"schema":                    {},
+	"schema/declare":            {"schema"},
+	"schema/errorstest":         {},
+	"sidecar/store":             {"schema", "sidecar/internal/…"},
+	"sidecar/internal/document": {"schema", "sidecar/internal/process", "sidecar/internal/status"},
+	"sidecar":                   {"schema", "sidecar/store", "sidecar/internal/…"},
+	"sidecar/adopt":             {"schema", "sidecar", "sidecar/store", "sidecar/internal/…"},
+	"sidecar/prune":             {"schema", "sidecar", "sidecar/store", "sidecar/internal/…"},
+	"sidecar/upgrade":           {"schema", "sidecar", "sidecar/store", "sidecar/internal/…"},
+	"sidecar/retire":            {"schema", "sidecar/store", "sidecar/internal/…"},
+	"reader/statetest":          {"reader", "reader/doctor", "schema", "sidecar"},
+	"sidecar/history":           {"schema", "sidecar", "sidecar/internal/…"},
+	"sidecar/internal/…":        {"schema", "sidecar/internal/…", "sidecar/scratch"},
+	"sidecar/scratch":           {},
+	"sidecar/scratch/document":  {"sidecar/internal/document"},
+	"sidecar/model":             {},
+	"reader":                    {"schema", "sidecar/store", "reader/internal/…"},
+	"reader/explain":            {"reader", "schema", "sidecar/store"},
+	"reader/internal/…":         {},
+	"reader/doctor":             {"reader", "schema", "sidecar", "sidecar/adopt", "sidecar/store"},
+	"gen":                       {"schema", "schema/declare"},
+	"gen/leak":                  {},
+	"gen/tree":                  {"gen", "gen/leak", "schema", "schema/declare"},
+	"owners/…":                  {"owners/…", "reader", "reader/doctor", "schema", "sidecar", "sidecar/retire", "sidecar/store", "reader/statetest"},
+	"cmd/…":                     {"…"},
 
 	// Kernel and bytes, from the bottom.
 	"sidecar/internal/process": {"sidecar/internal/status"},
 	"sidecar/internal/lock":    {"sidecar/internal/dir", "sidecar/internal/process", "sidecar/internal/status"},
 	"sidecar/internal/dir":     {"sidecar/internal/process", "sidecar/internal/status"},
 	"sidecar/internal/claims":  {"sidecar/internal/dir", "sidecar/internal/status"},
-	"sidecar/internal/apply":   {"schema", "sidecar/document", "sidecar/internal/process", "sidecar/internal/status"},
-	"sidecar/internal/lease":   {"schema", "sidecar/document", "sidecar/store", "sidecar/internal/process"},
-	"sidecar/internal/pending": {"schema", "sidecar/document", "sidecar/internal/apply", "sidecar/internal/process", "sidecar/internal/status"},
+	"sidecar/internal/apply":   {"schema", "sidecar/internal/document", "sidecar/internal/process", "sidecar/internal/status"},
+	"sidecar/internal/lease":   {"schema", "sidecar/internal/document", "sidecar/store", "sidecar/internal/process"},
+	"sidecar/internal/pending": {"schema", "sidecar/internal/document", "sidecar/internal/apply", "sidecar/internal/process", "sidecar/internal/status"},
 }
 
 // hookModules are the only modules that a program of an owner may link: a hook
@@ -471,7 +472,7 @@ type tally struct {
 }
 
 // testKit holds the packages that only tests use; they are no product.
-var testKit = []string{"sidecar/bench", "sidecar/history", "sidecar/internal/failpoint", "sidecar/internal/testkit/…", "sidecar/model", "sidecar/scratch", "schema/errorstest"}
+var testKit = []string{"sidecar/bench", "sidecar/history", "sidecar/internal/failpoint", "sidecar/internal/testkit/…", "sidecar/model", "sidecar/scratch", "sidecar/scratch/document", "schema/errorstest"}
 
 var (
 	generatedLine = regexp.MustCompile(`(?m)^// Code generated .* DO NOT EDIT\.$`)

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/freehold-dev/freehold/schema"
-	"github.com/freehold-dev/freehold/sidecar/document"
+	"github.com/freehold-dev/freehold/sidecar/scratch/document"
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 

@@ -14,14 +14,14 @@ import (
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/schema/errorstest"
 	"github.com/freehold-dev/freehold/sidecar"
-	"github.com/freehold-dev/freehold/sidecar/document"
+	"github.com/freehold-dev/freehold/sidecar/scratch/document"
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 var said = errorstest.Golden{
 	Update: update,
 	Also:   []string{"*errors.txt"},
-	Wraps:  []string{"../sidecar/store", "../sidecar/document", "../sidecar/internal/dir", "../sidecar/internal/claims", "../sidecar/internal/status"},
+	Wraps:  []string{"../sidecar/store", "../sidecar/internal/document", "../sidecar/internal/dir", "../sidecar/internal/claims", "../sidecar/internal/status"},
 	Unhelped: map[string]string{
 		"unset: …": "that a field is unset is an answer; what to make of it the caller knows",
 	},

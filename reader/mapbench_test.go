@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/freehold-dev/freehold/sidecar/document"
+	"github.com/freehold-dev/freehold/sidecar/scratch/document"
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 

@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/freehold-dev/freehold/sidecar/document"
+	"github.com/freehold-dev/freehold/sidecar/internal/document"
 	"github.com/freehold-dev/freehold/sidecar/internal/testkit/inject"
 )
 

@@ -1,6 +1,6 @@
 package sidecar
 
-import "github.com/freehold-dev/freehold/sidecar/document"
+import "github.com/freehold-dev/freehold/sidecar/internal/document"
 
 // Provenance returns who wrote or cleared a field of this owner last, before
 // this Update, and whether anybody ever did.

@@ -3,8 +3,8 @@ package sidecar
 import (
 	"errors"
 
-	"github.com/freehold-dev/freehold/sidecar/document"
 	"github.com/freehold-dev/freehold/sidecar/internal/apply"
+	"github.com/freehold-dev/freehold/sidecar/internal/document"
 )
 
 // A batch is the Updates that share one commit.

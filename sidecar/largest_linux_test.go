@@ -4,7 +4,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/freehold-dev/freehold/sidecar/document"
+	"github.com/freehold-dev/freehold/sidecar/internal/document"
 )
 
 // forge gives an owner's sidecar what another hand could, with the right sum, and

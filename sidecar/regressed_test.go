@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/freehold-dev/freehold/schema"
-	"github.com/freehold-dev/freehold/sidecar/document"
+	"github.com/freehold-dev/freehold/sidecar/internal/document"
 )
 
 // observeAt writes cost's tokens as one that had seen reset's field at v.

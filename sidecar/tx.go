@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"github.com/freehold-dev/freehold/schema"
-	"github.com/freehold-dev/freehold/sidecar/document"
 	"github.com/freehold-dev/freehold/sidecar/internal/apply"
+	"github.com/freehold-dev/freehold/sidecar/internal/document"
 )
 
 // A Version names one state of an owner's sidecar.

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/freehold-dev/freehold/schema"
-	"github.com/freehold-dev/freehold/sidecar/document"
+	"github.com/freehold-dev/freehold/sidecar/internal/document"
 	"github.com/google/go-cmp/cmp"
 )
 

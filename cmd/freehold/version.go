@@ -7,7 +7,7 @@ import (
 	"runtime/debug"
 
 	"github.com/freehold-dev/freehold/sidecar"
-	"github.com/freehold-dev/freehold/sidecar/document"
+	"github.com/freehold-dev/freehold/sidecar/store"
 	"github.com/spf13/cobra"
 )
 
@@ -47,7 +47,7 @@ func thisVersion() versionReport {
 		Version:      release(),
 		Go:           runtime.Version(),
 		Platform:     runtime.GOOS + "/" + runtime.GOARCH,
-		Format:       document.Format,
+		Format:       store.Format,
 		GeneratedAPI: sidecar.GeneratedAPI1,
 	}
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/freehold-dev/freehold/reader"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
-	"github.com/freehold-dev/freehold/sidecar/document"
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
@@ -237,7 +236,7 @@ func (p *patient) how() {
 	fileSystem, _ := store.FileSystem(p.path)
 	p.usual("file-system", "the file system is %s", fileSystem)
 	p.usual("publisher", "commits are published by replace: a new file, synced, then renamed over the old one")
-	p.usual("format", "manifest format %d, sidecar format %d, generated API %d", schema.ManifestFormat, document.Format, sidecar.GeneratedAPI1)
+	p.usual("format", "manifest format %d, sidecar format %d, generated API %d", schema.ManifestFormat, store.Format, sidecar.GeneratedAPI1)
 }
 
 // read takes a view of the state.

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/freehold-dev/freehold/sidecar/document"
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
@@ -95,14 +94,14 @@ func (p *patient) stranger(f store.Entry) bool {
 // sidecarOf returns the owner of a sidecar under a name that is no declared
 // owner's.
 func (p *patient) sidecarOf(f store.Entry) (owner string, ok bool) {
-	if f.Type != "file" || f.Size == 0 || f.Size > document.MaxSize {
+	if f.Type != "file" || f.Size == 0 || f.Size > store.MaxSidecar {
 		return "", false
 	}
-	raw, err := p.dir.ReadFile(f.Name, nil, document.MaxSize)
+	raw, err := p.dir.ReadFile(f.Name, nil, store.MaxSidecar)
 	if err != nil {
 		return "", false
 	}
-	doc, err := document.DecodeForeign(raw)
+	doc, err := store.DecodeForeign(raw)
 	if err != nil || doc.State == "" {
 		return "", false
 	}

@@ -11,7 +11,6 @@ import (
 	"github.com/freehold-dev/freehold/reader"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
-	"github.com/freehold-dev/freehold/sidecar/document"
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
@@ -77,13 +76,9 @@ func (p *patient) unusable(o reader.OwnerStatus) {
 // can be accepted; else it is to move it aside.
 func (p *patient) accepted(o reader.OwnerStatus, advice string) remedy {
 	accept := p.run("accept", o.Name)
-	raw, err := p.dir.ReadFile(store.Sidecar(o.Name), nil, document.MaxSize)
-	var doc *document.Document
+	raw, err := p.dir.ReadFile(store.Sidecar(o.Name), nil, store.MaxSidecar)
 	if err == nil {
-		doc, err = document.DecodeForeign(raw)
-	}
-	if err == nil {
-		_, err = p.dir.Acceptable(p.manifest, o.Name, doc)
+		err = p.acceptable(o.Name, raw)
 	}
 	if err == nil {
 		return accept.but(advice)
@@ -95,14 +90,25 @@ func (p *patient) accepted(o reader.OwnerStatus, advice string) remedy {
 	return p.run("quarantine", o.Name).but(advice)
 }
 
+// acceptable returns an error if the bytes of the owner's sidecar cannot be
+// accepted.
+func (p *patient) acceptable(owner string, raw []byte) error {
+	doc, err := store.DecodeForeign(raw)
+	if err != nil {
+		return err
+	}
+	_, err = p.dir.Acceptable(p.manifest, owner, doc)
+	return err
+}
+
 // members looks at what a sidecar has that is not declared, and whether there can
 // be another after it.
 func (p *patient) members(owner string) {
-	raw, err := p.dir.ReadFile(store.Sidecar(owner), nil, document.MaxSize)
+	raw, err := p.dir.ReadFile(store.Sidecar(owner), nil, store.MaxSidecar)
 	if err != nil {
 		return // it was replaced or moved away since
 	}
-	doc, err := document.Decode(raw)
+	doc, err := store.DecodeSidecar(raw)
 	if err != nil {
 		return
 	}

@@ -3,7 +3,6 @@ package explain
 import (
 	"github.com/freehold-dev/freehold/reader"
 	"github.com/freehold-dev/freehold/schema"
-	"github.com/freehold-dev/freehold/sidecar/document"
 	"github.com/freehold-dev/freehold/sidecar/store"
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -41,7 +40,7 @@ func earlier(view *reader.View, owner, field string) *Earlier {
 // inQuarantine returns the value of a field in the quarantined sidecar raw, or
 // nil.
 func inQuarantine(f schema.Field, field string, raw []byte) *Earlier {
-	doc, err := document.DecodeForeign(raw)
+	doc, err := store.DecodeForeign(raw)
 	if err != nil {
 		return &Earlier{Unread: true}
 	}

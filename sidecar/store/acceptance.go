@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/freehold-dev/freehold/schema"
-	"github.com/freehold-dev/freehold/sidecar/document"
+	"github.com/freehold-dev/freehold/sidecar/internal/document"
 )
 
 // Acceptable returns the values in doc, which another hand wrote in the place

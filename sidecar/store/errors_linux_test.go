@@ -22,7 +22,7 @@ const (
 var said = errorstest.Golden{
 	Update:  flag.Bool("update", false, "write the golden files anew"),
 	Folders: []string{"../internal/claims", "../internal/dir", "../internal/lock", "../internal/process"},
-	Wraps:   []string{"../../schema", "../internal/status", "../document", "../internal/pending", "../internal/apply"},
+	Wraps:   []string{"../../schema", "../internal/status", "../internal/document", "../internal/pending", "../internal/apply"},
 	Untold: map[string]string{
 		"this file system cannot rename without replacing (%w), so that two processes could both win a claim": "wants such a file system",
 		"remove the staged file: %w":       "wants a disk that fails twice",

@@ -8,7 +8,7 @@ import (
 	"sync"
 
 	"github.com/freehold-dev/freehold/schema"
-	"github.com/freehold-dev/freehold/sidecar/document"
+	"github.com/freehold-dev/freehold/sidecar/internal/document"
 )
 
 // A Source reads one owner again and again. It decodes the sidecar only if its

@@ -27,7 +27,7 @@ var said = errorstest.Golden{
 		"nothing was changed: %w":     "wants a disk that fails: TestFailedAtEveryCallItSaysSoAndResumes",
 		"%s: %w: the new sidecar: %w": "wants two owners whose files together have more than one may have",
 	},
-	Wraps: []string{"../document", "../internal/dir", "../internal/status", "../store"},
+	Wraps: []string{"../internal/document", "../internal/dir", "../internal/status", "../store"},
 }
 
 // TestErrorsSayWhatToDo provokes the errors of an upgrade.

@@ -4,7 +4,7 @@ import (
 	"maps"
 
 	"github.com/freehold-dev/freehold/schema"
-	"github.com/freehold-dev/freehold/sidecar/document"
+	"github.com/freehold-dev/freehold/sidecar/internal/document"
 )
 
 // observed takes over the observations of the field name, which was o.

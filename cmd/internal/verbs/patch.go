@@ -10,14 +10,14 @@ import (
 	"github.com/freehold-dev/freehold/cmd/internal/failure"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
-	"github.com/freehold-dev/freehold/sidecar/document"
+	"github.com/freehold-dev/freehold/sidecar/store"
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
 const (
 	// MaxPatch is the most bytes that a patch may have; a sidecar has no more.
-	MaxPatch = document.MaxSize
+	MaxPatch = store.MaxSidecar
 	// maxOps is how many operations it may have, and elements a list in it.
 	maxOps = schema.MaxElements
 )
@@ -38,7 +38,7 @@ func ParsePatch(ctx context.Context, r io.Reader) (sidecar.Patch, error) {
 	if len(text) > MaxPatch {
 		return nil, failure.Usage("the patch is longer than the %d bytes allowed: divide it", MaxPatch)
 	}
-	limits := schema.Limits{Depth: document.MaxDepth, Members: schema.MaxKeys, Elements: maxOps}
+	limits := schema.Limits{Depth: store.MaxDepth, Members: schema.MaxKeys, Elements: maxOps}
 	if e, ok := errors.AsType[*schema.LimitError](limits.Check(text)); ok {
 		return nil, failure.Usage("the patch on standard input: byte %d: %v: make several of it", e.Offset, e)
 	}

@@ -1,0 +1,33 @@
+// Package document gives tests outside sidecar the bytes of sidecars, to make
+// states by hand. It is for Freehold's own tests and promises nothing to others.
+package document
+
+import "github.com/freehold-dev/freehold/sidecar/internal/document"
+
+// The limits of a sidecar and of a claim.
+const (
+	MaxSize    = document.MaxSize
+	MaxClaim   = document.MaxClaim
+	MaxRecent  = document.MaxRecent
+	SureRecent = document.SureRecent
+)
+
+// The parts of a sidecar.
+type (
+	Claim       = document.Claim
+	Document    = document.Document
+	Observation = document.Observation
+	Provenance  = document.Provenance
+	Row         = document.Row
+	Version     = document.Version
+	Writer      = document.Writer
+	SyntaxError = document.SyntaxError
+)
+
+// The functions that read and make sidecars and claims.
+var (
+	New           = document.New
+	Decode        = document.Decode
+	DecodeForeign = document.DecodeForeign
+	DecodeClaim   = document.DecodeClaim
+)
