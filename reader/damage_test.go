@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/freehold-dev/freehold/reader"
-	"github.com/freehold-dev/freehold/reader/doctor"
 	"github.com/freehold-dev/freehold/reader/statetest"
 	"github.com/freehold-dev/freehold/schema"
 )
@@ -49,7 +48,7 @@ func unharmed(v *reader.View) error {
 // damaged and the other owners' fields are there.
 func TestEveryTruncationAndFlippedBitIsNoticed(t *testing.T) {
 	s, text := harmed(t)
-	statetest.Damaged(s.dir, doctor.SidecarInvalid)
+	statetest.Damaged(s.dir, "sidecar-invalid")
 	file, err := os.OpenFile(s.path("reset"), os.O_RDWR, 0o600)
 	if err != nil {
 		t.Fatal(err)

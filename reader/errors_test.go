@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/freehold-dev/freehold/reader"
-	"github.com/freehold-dev/freehold/reader/doctor"
 	"github.com/freehold-dev/freehold/reader/statetest"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/schema/errorstest"
@@ -90,7 +89,7 @@ func TestErrorsSayWhatToDoOfRegression(t *testing.T) {
 	at.Kind = schema.Event
 	d.Owners["reset"].Fields["at"] = at
 	s := newState(t, d)
-	statetest.Damaged(s.dir, doctor.SidecarRegressed)
+	statetest.Damaged(s.dir, "sidecar-regressed")
 	r := s.open()
 	s.commit("reset", "cleared", "true")
 	_, err := view(t, r).Field("at").Raw()
@@ -117,7 +116,7 @@ func TestErrorsSayWhatToDoOfRegression(t *testing.T) {
 func TestErrorsSayWhatToDoDuringAnUpgrade(t *testing.T) {
 	s := newState(t, depending())
 	s.commit("reset", "cleared", "true")
-	statetest.Damaged(s.dir, doctor.SidecarForeign, doctor.SidecarInvalid, doctor.SidecarUnreadable, doctor.UpgradeUnfinished)
+	statetest.Damaged(s.dir, "sidecar-foreign", "sidecar-invalid", "sidecar-unreadable", "upgrade-unfinished")
 	dir, err := store.Open(s.dir)
 	if err != nil {
 		t.Fatal(err)

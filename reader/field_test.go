@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/reader"
-	"github.com/freehold-dev/freehold/reader/doctor"
 	"github.com/freehold-dev/freehold/reader/statetest"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
@@ -81,13 +80,13 @@ func TestProvenanceNamesTheCommitThatChangedTheField(t *testing.T) {
 // gives way to a default.
 func TestAbsenceHasReasons(t *testing.T) {
 	s := newState(t, declaration())
-	statetest.Damaged(s.dir, doctor.FieldInvalid)
+	statetest.Damaged(s.dir, "field-invalid")
 	s.commit("cost", "turns", "1")
 	s.commit("cost", "turns", "")
 	s.commit("watchdog", "reason", `"exploded"`, "load", `"high"`)
 	v := view(t, s.open())
 	broken := newState(t, declaration())
-	statetest.Damaged(broken.dir, doctor.SidecarForeign, doctor.SidecarInvalid, doctor.SidecarUnreadable)
+	statetest.Damaged(broken.dir, "sidecar-foreign", "sidecar-invalid", "sidecar-unreadable")
 	broken.put("cost", []byte(`{"turns":`))
 	broken.put("reset", []byte(strings.Replace(string(broken.text("reset", "cleared", "true")), "true", "false", 1)))
 	if err := os.Mkdir(broken.path("watchdog"), 0o700); err != nil {

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/freehold-dev/freehold/reader"
-	"github.com/freehold-dev/freehold/reader/doctor"
 	"github.com/freehold-dev/freehold/reader/statetest"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
@@ -155,7 +154,7 @@ func TestFreshnessIsDecidedByVersions(t *testing.T) {
 	for _, p := range parts {
 		t.Run(p.held+", seen "+p.seen, func(t *testing.T) {
 			s := newState(t, depending())
-			statetest.Damaged(s.dir, doctor.SidecarForeign, doctor.SidecarRegressed)
+			statetest.Damaged(s.dir, "sidecar-foreign", "sidecar-regressed")
 			seen, known := p.bring(s, "reset", "at", `"2026-08-11T09:12:44Z"`, `"2026-08-11T09:12:45Z"`)
 			o := document.Observation{"phase": {}}
 			if known {
@@ -193,7 +192,7 @@ func TestFreshnessOfSeveralIsTheHeaviest(t *testing.T) {
 	for _, p := range each {
 		for _, q := range each {
 			s := newState(t, depending())
-			statetest.Damaged(s.dir, doctor.SidecarForeign, doctor.SidecarRegressed)
+			statetest.Damaged(s.dir, "sidecar-foreign", "sidecar-regressed")
 			o := document.Observation{}
 			if seen, known := p.bring(s, "reset", "at", `"2026-08-11T09:12:44Z"`, `"2026-08-11T09:12:45Z"`); known {
 				o["at"] = seen
@@ -216,7 +215,7 @@ func TestFreshnessOfSeveralIsTheHeaviest(t *testing.T) {
 
 func TestFreshnessWithoutADependencyOrAValue(t *testing.T) {
 	s := newState(t, depending())
-	statetest.Damaged(s.dir, doctor.SidecarInvalid)
+	statetest.Damaged(s.dir, "sidecar-invalid")
 	check := func(field string, want reader.Verdict, why reader.Reason) {
 		t.Helper()
 		if got := view(t, s.open()).Field(field).Freshness(); got.Verdict != want || got.Reason != why || got.String() == "" {
@@ -296,7 +295,7 @@ func TestRestoredBackupIsRegressed(t *testing.T) {
 // same one: equal views are equal to the byte.
 func TestRegressionIsSaidInOneWay(t *testing.T) {
 	s := newState(t, depending())
-	statetest.Damaged(s.dir, doctor.SidecarRegressed)
+	statetest.Damaged(s.dir, "sidecar-regressed")
 	s.commit("reset", "at", `"2026-08-11T09:12:44Z"`)
 	backup, err := os.ReadFile(s.path("reset"))
 	if err != nil {
@@ -318,7 +317,7 @@ func TestRegressionIsSaidInOneWay(t *testing.T) {
 // seen it.
 func TestRemovedSidecarIsRegressed(t *testing.T) {
 	s := newState(t, depending())
-	statetest.Damaged(s.dir, doctor.SidecarRegressed)
+	statetest.Damaged(s.dir, "sidecar-regressed")
 	s.commit("reset", "at", `"2026-08-11T09:12:44Z"`)
 	s.observed(document.Observation{"at": s.versionOf("reset", "at"), "phase": {}})
 	r := s.open()

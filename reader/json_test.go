@@ -6,13 +6,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/freehold-dev/freehold/reader/doctor"
 	"github.com/freehold-dev/freehold/reader/statetest"
 )
 
 func TestViewJSONGolden(t *testing.T) {
 	s := newState(t, declaration())
-	statetest.Damaged(s.dir, doctor.SidecarInvalid)
+	statetest.Damaged(s.dir, "sidecar-invalid")
 	s.commit("cost", "turns", "9007199254740993", "total_usd", `"12.50"`)
 	s.commit("cost", "turns", "0")
 	s.commit("reset", "last_reset_at", `"2026-08-11T09:12:44.031Z"`, "cleared", "true")
@@ -39,7 +38,7 @@ func TestViewJSONGolden(t *testing.T) {
 // another type is left out and marked.
 func TestViewJSONKeepsLiterals(t *testing.T) {
 	s := newState(t, declaration())
-	statetest.Damaged(s.dir, doctor.FieldInvalid)
+	statetest.Damaged(s.dir, "field-invalid")
 	s.commit("watchdog", "load", "1.0", "note", `"\u00e9\u003c\/"`, "reason", `"exploded"`)
 	text, err := view(t, s.open()).MarshalJSON()
 	if err != nil {

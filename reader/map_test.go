@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"github.com/freehold-dev/freehold/reader"
-	"github.com/freehold-dev/freehold/reader/doctor"
 	"github.com/freehold-dev/freehold/reader/statetest"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
@@ -271,7 +270,7 @@ func TestABadSidecarHidesItsOwnMembersOfAMap(t *testing.T) {
 // the owner who decides them, which goes on while that sidecar stays as it is.
 func TestAdviceFollowsTheOwnerOfTheKeys(t *testing.T) {
 	s := example(t)
-	statetest.Damaged(s.dir, doctor.SidecarForeign)
+	statetest.Damaged(s.dir, "sidecar-foreign")
 	edit(t, filepath.Join(s.dir, "tool.json"), `"skills":{"deploy":{"use`, `"skills":{"late":{},"deploy":{"use`)
 	r, err := reader.Open(s.dir)
 	if err != nil {

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/freehold-dev/freehold/reader"
-	"github.com/freehold-dev/freehold/reader/doctor"
 	"github.com/freehold-dev/freehold/reader/statetest"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
@@ -155,7 +154,7 @@ func TestAClosedReaderSaysSo(t *testing.T) {
 // Case 1.
 func TestReadersWriteNothing(t *testing.T) {
 	s := newState(t, declaration())
-	statetest.Damaged(s.dir, doctor.SidecarInvalid)
+	statetest.Damaged(s.dir, "sidecar-invalid")
 	s.commit("cost", "turns", "1")
 	s.put("reset", []byte("damaged"))
 	before := tree(t, s.dir)
@@ -199,7 +198,7 @@ func tree(t *testing.T, dir string) map[string]string {
 
 func TestNoFileStaysOpenBetweenViews(t *testing.T) {
 	s := newState(t, declaration())
-	statetest.Damaged(s.dir, doctor.SidecarInvalid)
+	statetest.Damaged(s.dir, "sidecar-invalid")
 	s.commit("cost", "turns", "1")
 	s.put("reset", []byte("damaged"))
 	before := descriptors(t)

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/freehold-dev/freehold/reader"
-	"github.com/freehold-dev/freehold/reader/doctor"
 	"github.com/freehold-dev/freehold/reader/statetest"
 	"github.com/freehold-dev/freehold/schema"
 )
@@ -18,7 +17,7 @@ import (
 // damaged; it never mixes the two, and hides nobody else.
 func TestASidecarRewrittenInPlaceIsNeverMixed(t *testing.T) {
 	s := newState(t, declaration())
-	statetest.Damaged(s.dir, doctor.SidecarInvalid, doctor.SidecarForeign)
+	statetest.Damaged(s.dir, "sidecar-invalid", "sidecar-foreign")
 	s.commit("cost", "turns", "7")
 	var texts [][]byte
 	for n, length := range []int{10, 30_000, 20_000} {

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/freehold-dev/freehold/reader"
-	"github.com/freehold-dev/freehold/reader/doctor"
 	"github.com/freehold-dev/freehold/reader/statetest"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/scratch/document"
@@ -158,7 +157,7 @@ func TestViewEndsWithItsContext(t *testing.T) {
 
 func TestReadersOfOneCutAgreeOnItsID(t *testing.T) {
 	s := newState(t, declaration())
-	statetest.Damaged(s.dir, doctor.SidecarUnreadable)
+	statetest.Damaged(s.dir, "sidecar-unreadable")
 	s.commit("cost", "turns", "1")
 	s.put("reset", []byte("damaged"))
 	a, b := s.open(), s.open()

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/freehold-dev/freehold/reader"
-	"github.com/freehold-dev/freehold/reader/doctor"
 	"github.com/freehold-dev/freehold/reader/statetest"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
@@ -73,7 +72,7 @@ func TestOneBadSidecarHidesNoOther(t *testing.T) {
 	var got strings.Builder
 	for _, c := range cases {
 		s := newState(t, declaration())
-		statetest.Damaged(s.dir, doctor.SidecarUnreadable, doctor.SidecarForeign, doctor.SidecarInvalid, doctor.SidecarNewer)
+		statetest.Damaged(s.dir, "sidecar-unreadable", "sidecar-foreign", "sidecar-invalid", "sidecar-newer")
 		s.commit("cost", "turns", "7")
 		if err := c.do(s); err != nil {
 			t.Fatal(err)
@@ -125,7 +124,7 @@ func TestUnknownOwnerIsNone(t *testing.T) {
 // The offset of a syntax error is there for programs too.
 func TestOwnerErrorHoldsTheOffset(t *testing.T) {
 	s := newState(t, declaration())
-	statetest.Damaged(s.dir, doctor.SidecarInvalid)
+	statetest.Damaged(s.dir, "sidecar-invalid")
 	s.put("cost", []byte(`{"turns":012}`))
 	o, _ := view(t, s.open()).Owner("cost")
 	var syntax *document.SyntaxError

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/reader"
-	"github.com/freehold-dev/freehold/reader/doctor"
 	"github.com/freehold-dev/freehold/reader/statetest"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
@@ -63,7 +62,7 @@ func (w *watching) ends() {
 // Case 75: every replacement is seen, not only the first, and so is a foreign edit.
 func TestWatchYieldsAViewAtOnceAndThenEveryChange(t *testing.T) {
 	s := newState(t, declaration())
-	statetest.Damaged(s.dir, doctor.SidecarForeign)
+	statetest.Damaged(s.dir, "sidecar-foreign")
 	s.commit("cost", "turns", "1")
 	w := pull(t, s.open().Watch(t.Context()))
 	for n := uint64(1); n < 20; n++ {

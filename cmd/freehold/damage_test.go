@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/freehold-dev/freehold/cmd/internal/failure"
-	"github.com/freehold-dev/freehold/reader/doctor"
 	"github.com/freehold-dev/freehold/reader/statetest"
 )
 
@@ -61,7 +60,7 @@ func TestASpoiledSidecarIsNamedAndKept(t *testing.T) {
 	for name, tc := range spoiled {
 		t.Run(name, func(t *testing.T) {
 			dir := freshState(t)
-			statetest.Damaged(dir, doctor.SidecarNewer)
+			statetest.Damaged(dir, "sidecar-newer")
 			must(t, "set", "reset", "f=41", "name=ann", "--dir", dir)
 			must(t, "set", "cost", "tokens=7", "--dir", dir)
 			path := filepath.Join(dir, "reset.json")
@@ -197,7 +196,7 @@ func TestAnyFieldMayBeAbsent(t *testing.T) {
 // left is no data, however new and whole it is.
 func TestWhatIsNoSidecarIsNoData(t *testing.T) {
 	dir := freshState(t)
-	statetest.Damaged(dir, doctor.SidecarUndeclared)
+	statetest.Damaged(dir, "sidecar-undeclared")
 	if got := must(t, "view", "--json", "--dir", dir); strings.Contains(got, "0001-01-01") {
 		t.Errorf("an unset instant is shown: %s", got)
 	}
@@ -258,7 +257,7 @@ func TestEmptyFilesAreDamaged(t *testing.T) {
 		"cost.lock":           {[]string{"set", "cost", "tokens=1"}, failure.ExitDone, ""}, // it never had any
 	} {
 		dir := freshState(t)
-		statetest.Damaged(dir, doctor.ManifestInvalid)
+		statetest.Damaged(dir, "manifest-invalid")
 		must(t, "set", "watchdog", "patience=1s", "--dir", dir)
 		if err := os.Truncate(filepath.Join(dir, ".freehold", name), 0); err != nil {
 			t.Fatal(err)

@@ -37,7 +37,7 @@ func TestWhatMayNotBeReadIsKeptByItsRemedy(t *testing.T) {
 			must(t, "claim", "reset", "fired", "--dir", dir)
 			must(t, "add", "tool", "n", "1", "--dir", dir)
 			giveAway(t, dir)
-			statetest.Damaged(dir, doctor.DirectoryUnsafe)
+			statetest.Damaged(dir, "directory-unsafe")
 			want := asNobody(t, program, "view", "--json", "--dir", dir)
 			if err := os.Chmod(filepath.Join(dir, name), 0); err != nil {
 				t.Fatal(err)

@@ -13,7 +13,6 @@ import (
 	"github.com/freehold-dev/freehold/cmd/internal/display"
 	"github.com/freehold-dev/freehold/cmd/internal/failure"
 	"github.com/freehold-dev/freehold/cmd/internal/verbs"
-	"github.com/freehold-dev/freehold/reader/doctor"
 	"github.com/freehold-dev/freehold/reader/statetest"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/schema/declare"
@@ -82,7 +81,7 @@ func tell(t *testing.T, line, dir, stdin string, got result) {
 // TestErrorsSayWhatToDo provokes the errors of commands on a state.
 func TestErrorsSayWhatToDo(t *testing.T) {
 	dir := freshState(t)
-	statetest.Damaged(dir, doctor.ManifestInvalid)
+	statetest.Damaged(dir, "manifest-invalid")
 	t.Chdir(filepath.Dir(dir))
 	told(t, "", dir,
 		utterance{"set reset f", ""},

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/freehold-dev/freehold/cmd/internal/failure"
-	"github.com/freehold-dev/freehold/reader/doctor"
 	"github.com/freehold-dev/freehold/reader/statetest"
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
@@ -120,7 +119,7 @@ func TestAReadOnlyStateIsReadAndNotWritten(t *testing.T) {
 	}
 	t.Run("mounted so", func(t *testing.T) {
 		dir := freshState(t)
-		statetest.Damaged(dir, doctor.DirectoryUnsafe)
+		statetest.Damaged(dir, "directory-unsafe")
 		must(t, "set", "reset", "f=1", "--dir", dir)
 		mount(t, dir, dir, "", unix.MS_BIND, "")
 		if err := unix.Mount("", dir, "", unix.MS_BIND|unix.MS_REMOUNT|unix.MS_RDONLY, ""); err != nil {

@@ -8,7 +8,6 @@ import (
 
 	"github.com/freehold-dev/freehold/cmd/internal/display"
 	"github.com/freehold-dev/freehold/cmd/internal/failure"
-	"github.com/freehold-dev/freehold/reader/doctor"
 	"github.com/freehold-dev/freehold/reader/statetest"
 )
 
@@ -16,7 +15,7 @@ import (
 // else.
 func TestDefaultReplacesOnlyUnset(t *testing.T) {
 	dir := freshState(t)
-	statetest.Damaged(dir, doctor.SidecarInvalid)
+	statetest.Damaged(dir, "sidecar-invalid")
 	must(t, "set", "reset", "f=5", "--dir", dir)
 	must(t, "set", "watchdog", "patience=1s", "--dir", dir)
 	if err := os.WriteFile(filepath.Join(dir, "watchdog.json"), []byte("{"), 0o600); err != nil {

@@ -8,7 +8,6 @@ import (
 
 	"github.com/freehold-dev/freehold/cmd/internal/display"
 	"github.com/freehold-dev/freehold/cmd/internal/failure"
-	"github.com/freehold-dev/freehold/reader/doctor"
 	"github.com/freehold-dev/freehold/reader/explain"
 	"github.com/freehold-dev/freehold/reader/statetest"
 	"github.com/freehold-dev/freehold/schema"
@@ -34,7 +33,7 @@ func TestNothingInAManifestActsOnATerminal(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := freshState(t)
-			statetest.Damaged(dir, doctor.ManifestInvalid)
+			statetest.Damaged(dir, "manifest-invalid")
 			must(t, "set", "watchdog", "restart_reason=pane-frozen", "--dir", dir)
 			rewriteManifest(t, dir, func(d *schema.Declaration) {
 				o := d.Owners["watchdog"]

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/freehold-dev/freehold/cmd/internal/failure"
-	"github.com/freehold-dev/freehold/reader/doctor"
 	"github.com/freehold-dev/freehold/reader/statetest"
 	"golang.org/x/sys/unix"
 )
@@ -18,7 +17,7 @@ import (
 // permissions bind, stops no quarantine of the same file, nor is it removed.
 func TestUnreadableCopiesStopNoQuarantine(t *testing.T) {
 	dir := freshState(t)
-	statetest.Damaged(dir, doctor.DirectoryUnsafe, doctor.SidecarInvalid)
+	statetest.Damaged(dir, "directory-unsafe", "sidecar-invalid")
 	program := commandFor(t, dir)
 	uid, gid := boundUser()
 	sidecarPath, kept := filepath.Join(dir, "reset.json"), filepath.Join(dir, ".freehold", "quarantine")

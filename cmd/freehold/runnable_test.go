@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/freehold-dev/freehold/cmd/internal/failure"
-	"github.com/freehold-dev/freehold/reader/doctor"
 	"github.com/freehold-dev/freehold/reader/statetest"
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/go-json-experiment/json"
@@ -152,7 +151,7 @@ func makeAdvisable(t *testing.T, where []string) string {
 	if err := json.Unmarshal([]byte(must(t, append([]string{"view", "--json"}, where...)...)), &made); err != nil {
 		t.Fatal(err)
 	}
-	statetest.Damaged(made.Dir, doctor.SidecarInvalid, doctor.SidecarForeign, doctor.LockLost)
+	statetest.Damaged(made.Dir, "sidecar-invalid", "sidecar-foreign", "lock-lost")
 	return made.Dir
 }
 

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/freehold-dev/freehold/reader/doctor"
 	"github.com/freehold-dev/freehold/reader/statetest"
 	"github.com/go-json-experiment/json"
 )
@@ -69,7 +68,7 @@ func damagedInstance(t *testing.T, dir string) string {
 		t.Fatal(err)
 	}
 	overwrite("reset.json", "{}")(t, made.Dir)
-	statetest.Damaged(made.Dir, doctor.SidecarInvalid, doctor.SidecarForeign)
+	statetest.Damaged(made.Dir, "sidecar-invalid", "sidecar-foreign")
 	return made.Dir
 }
 

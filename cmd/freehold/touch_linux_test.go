@@ -13,7 +13,6 @@ import (
 	"testing"
 
 	"github.com/freehold-dev/freehold/cmd/internal/failure"
-	"github.com/freehold-dev/freehold/reader/doctor"
 	"github.com/freehold-dev/freehold/reader/statetest"
 	"github.com/google/go-cmp/cmp"
 )
@@ -90,7 +89,7 @@ func nobodysState(t *testing.T) (program, dir string) {
 	must(t, "set", "cost", "tokens=1", "--dir", dir)
 	program = commandFor(t, dir)
 	giveAway(t, dir)
-	statetest.Damaged(dir, doctor.DirectoryUnsafe)
+	statetest.Damaged(dir, "directory-unsafe")
 	return program, dir
 }
 

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/freehold-dev/freehold/cmd/internal/failure"
-	"github.com/freehold-dev/freehold/reader/doctor"
 	"github.com/freehold-dev/freehold/reader/statetest"
 )
 
@@ -94,7 +93,7 @@ func TestACorruptSidecarIsNotRewritten(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := freshState(t)
-			statetest.Damaged(dir, doctor.SidecarInvalid)
+			statetest.Damaged(dir, "sidecar-invalid")
 			must(t, "set", "reset", "name=ann", "f=1", "--dir", dir)
 			must(t, "set", "cost", "x=0.5", "--dir", dir)
 			file := filepath.Join(dir, "reset.json")

@@ -17,7 +17,6 @@ import (
 	"github.com/freehold-dev/freehold/owners/host"
 	"github.com/freehold-dev/freehold/owners/host/hosttest"
 	"github.com/freehold-dev/freehold/reader"
-	"github.com/freehold-dev/freehold/reader/doctor"
 	"github.com/freehold-dev/freehold/reader/statetest"
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/retire"
@@ -50,7 +49,7 @@ func start(t *testing.T, bin, dir string, args ...string) *daemon {
 		t.Fatal(err)
 	}
 	go func() { d.cmd.Wait(); close(d.ended) }()
-	statetest.Damaged(dir, doctor.LeaseGone, doctor.Litter) // what a killed one leaves
+	statetest.Damaged(dir, "lease-gone", "litter") // what a killed one leaves
 	t.Cleanup(func() { d.cmd.Process.Kill(); <-d.ended })
 	return d
 }
@@ -232,7 +231,7 @@ func TestHostStopsWhenItIsFenced(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := hosttest.State(t)
-			statetest.Damaged(dir, doctor.LockLost)
+			statetest.Damaged(dir, "lock-lost")
 			d := start(t, bin, dir)
 			d.awaits(t, dir)
 			if err := fence(dir); err != nil {

@@ -12,7 +12,6 @@ import (
 
 	"github.com/freehold-dev/freehold/owners/runtime"
 	"github.com/freehold-dev/freehold/owners/runtime/runtimetest"
-	"github.com/freehold-dev/freehold/reader/doctor"
 	"github.com/freehold-dev/freehold/reader/statetest"
 )
 
@@ -135,7 +134,7 @@ func TestHooksExplainThemselvesAndExitWithZero(t *testing.T) {
 	bin := programs(t)
 	empty := t.TempDir()
 	damaged := runtimetest.State(t, runtimetest.ContextCleared(true))
-	statetest.Damaged(damaged, doctor.SidecarInvalid)
+	statetest.Damaged(damaged, "sidecar-invalid")
 	if err := os.Truncate(filepath.Join(damaged, "reset.json"), 5); err != nil {
 		t.Fatal(err)
 	}

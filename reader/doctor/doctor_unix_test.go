@@ -155,7 +155,7 @@ func TestTheDeclarationIsComparedWithTheManifest(t *testing.T) {
 	r = examine(t, dir, &doctor.Options{Declaration: built, Declared: "owners.yaml"})
 	file, err := filepath.Abs("owners.yaml") // the remedy can be run from anywhere
 	check(t, err)
-	if len(r.Findings) != 1 || r.Findings[0].Code != doctor.DeclarationContradicts || !strings.Contains(r.Findings[0].Remedy, "state upgrade --owners "+file) {
+	if len(r.Findings) != 1 || r.Findings[0].Code != "declaration-contradicts" || !strings.Contains(r.Findings[0].Remedy, "state upgrade --owners "+file) {
 		t.Errorf("found %+v", r.Findings)
 	}
 }
@@ -241,10 +241,10 @@ func TestEveryInstanceIsLookedAt(t *testing.T) {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 	for _, f := range r.Findings {
-		if f.Code == doctor.InstancesStale && (!strings.HasSuffix(f.Says, ": 2 of 5 instances") || !strings.Contains(f.Remedy, "prune --older-than 1h")) {
+		if f.Code == "instances-stale" && (!strings.HasSuffix(f.Says, ": 2 of 5 instances") || !strings.Contains(f.Remedy, "prune --older-than 1h")) {
 			t.Errorf("%+v", f)
 		}
-		if (f.Code == doctor.SidecarInvalid || f.Code == doctor.PendingWaiting) && f.Instance != "a" {
+		if (f.Code == "sidecar-invalid" || f.Code == "pending-waiting") && f.Instance != "a" {
 			t.Errorf("it does not name the instance: %+v", f)
 		}
 	}

@@ -167,7 +167,7 @@ func TestPatchesThatWaitForAStoppedProcessAreItsFinding(t *testing.T) {
 	}
 	deferUpdate(`{"field":"turns","op":"add","value":18446744073709551615}`)(t, dir)
 	f := examine(t, dir, nil).Findings[1] // a fold would wait for the lock
-	if f.Code != doctor.PatchStuck || !strings.HasPrefix(f.Remedy, "kill -CONT ") || !strings.HasPrefix(f.Advice, "then freehold fold usage ") {
+	if f.Code != "patch-stuck" || !strings.HasPrefix(f.Remedy, "kill -CONT ") || !strings.HasPrefix(f.Advice, "then freehold fold usage ") {
 		t.Errorf("of a patch that cannot be folded it says %+v", f)
 	}
 	check(t, p.Kill())

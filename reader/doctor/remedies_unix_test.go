@@ -26,10 +26,10 @@ import (
 // helpless are the codes of findings that no command of a shell cures: which of
 // two things is the right one, or where another file system is, only people know.
 var helpless = []doctor.Code{
-	doctor.DirectoryUnsafe, // if it is another user's
-	doctor.StateUnreadable,
-	doctor.NetworkFileSystem, doctor.ManifestInvalid, doctor.SidecarNewer, doctor.LegacyMoved, doctor.LegacyBad,
-	doctor.LeaseDisagrees, doctor.Decoy, doctor.Copy,
+	"directory-unsafe", // if it is another user's
+	"state-unreadable",
+	"network-file-system", "manifest-invalid", "sidecar-newer", "legacy-moved", "legacy-bad",
+	"lease-disagrees", "decoy", "copy",
 }
 
 // built is the directory of program, once there is one.

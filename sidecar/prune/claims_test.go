@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/freehold-dev/freehold/reader/doctor"
 	"github.com/freehold-dev/freehold/reader/statetest"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
@@ -104,7 +103,7 @@ func TestADamagedClaimKeepsItsInstance(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			dir, claim := newClaimed(t)
-			statetest.Damaged(dir, doctor.ClaimInvalid, doctor.ClaimForeign, doctor.ClaimUnreadable, doctor.ClaimsLost, doctor.Unknown)
+			statetest.Damaged(dir, "claim-invalid", "claim-foreign", "claim-unreadable", "claims-lost", "unknown")
 			if err := spoil.do(claim); err != nil {
 				t.Fatal(err)
 			}
@@ -120,7 +119,7 @@ func TestADamagedClaimKeepsItsInstance(t *testing.T) {
 // live claimant stages, who wins then.
 func TestOnlyDeadClaimantsLeaveLitter(t *testing.T) {
 	dir, claim := newClaimed(t)
-	statetest.Damaged(dir, doctor.ClaimInvalid)
+	statetest.Damaged(dir, "claim-invalid")
 	folder := filepath.Dir(claim)
 	name := func() string { return filepath.Join(folder, ".fired."+process.NewNonce()) }
 	dead, live := name(), name()

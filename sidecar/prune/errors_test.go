@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/freehold-dev/freehold/reader/doctor"
 	"github.com/freehold-dev/freehold/reader/statetest"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/schema/errorstest"
@@ -21,7 +20,7 @@ var said = errorstest.Golden{Update: flag.Bool("update", false, "write the golde
 // look at.
 func TestErrorsSayWhatToDo(t *testing.T) {
 	dir := newInstances(t, "claimed", "edited", "lost")
-	statetest.Damaged(dir, doctor.ClaimInvalid, doctor.SidecarInvalid, doctor.ManifestInvalid)
+	statetest.Damaged(dir, "claim-invalid", "sidecar-invalid", "manifest-invalid")
 	err := errors.Join(
 		os.WriteFile(filepath.Join(dir, "edited", "hook.json"), []byte("{}"), 0o600),
 		os.WriteFile(filepath.Join(dir, "claimed", ".freehold", "claims", "hook", "fired"), []byte("{}"), 0o600),

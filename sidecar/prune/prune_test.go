@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/freehold-dev/freehold/reader/doctor"
 	"github.com/freehold-dev/freehold/reader/statetest"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
@@ -51,7 +50,7 @@ func stamp(t *testing.T, path string, at time.Time) {
 // Case 128: everything that was kept is in the report, with its reason.
 func TestEverythingKeptHasAReason(t *testing.T) {
 	dir := newInstances(t, "old", "Older", "young", "open", "edited", "ahead", "strange", "unreadable", "fresh file")
-	statetest.Damaged(dir, doctor.SidecarInvalid, doctor.ManifestInvalid)
+	statetest.Damaged(dir, "sidecar-invalid", "manifest-invalid")
 	for id, age := range map[string]time.Duration{
 		"old": 8 * day, "Older": 400 * day, "open": 9 * day, "edited": 9 * day, "ahead": -time.Hour, "strange": 9 * day, "fresh file": 9 * day, "unreadable": 9 * day,
 	} {
@@ -247,7 +246,7 @@ func TestARemovedInstanceIsWrittenNoMore(t *testing.T) {
 // Case 102: what is removed is what was looked at.
 func TestOnlyWhatWasLookedAtIsRemoved(t *testing.T) {
 	dir := newInstances(t, "a")
-	statetest.Damaged(dir, doctor.Misplaced)
+	statetest.Damaged(dir, "misplaced")
 	d, err := store.OpenInstance(dir, "a")
 	if err != nil {
 		t.Fatal(err)
@@ -276,7 +275,7 @@ func TestAnotherUsersInstanceIsKept(t *testing.T) {
 		t.Skip("only root can give a directory away")
 	}
 	dir := newInstances(t, "theirs", "open to all")
-	statetest.Damaged(dir, doctor.DirectoryUnsafe)
+	statetest.Damaged(dir, "directory-unsafe")
 	for _, id := range []string{"theirs", "open to all"} {
 		restamp(t, dir, id, time.Now().Add(-9*day))
 	}
@@ -313,7 +312,7 @@ func TestNoLinkIsFollowed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := newInstances(t, "a")
-			statetest.Damaged(dir, doctor.Irregular, doctor.LeaseRecord)
+			statetest.Damaged(dir, "irregular", "lease-record")
 			restamp(t, dir, "a", time.Now().Add(-9*day))
 			if err := os.Symlink(outside, filepath.Join(dir, "a", at)); err != nil {
 				t.Fatal(err)

@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/freehold-dev/freehold/reader/doctor"
 	"github.com/freehold-dev/freehold/reader/statetest"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
@@ -124,14 +123,14 @@ func upgradeCases() []aCase {
 		{"deferred and misfit", func(t *testing.T) string { return spooledWith(t, 1, 1<<63) }, retyped(schema.TypeInt), sidecar.ErrValue},
 		{"deferred and rejected", func(t *testing.T) string {
 			dir := spooledWith(t, 1<<63, 1<<63, 7)
-			statetest.Damaged(dir, doctor.PatchKept)
+			statetest.Damaged(dir, "patch-kept")
 			return dir
 		}, two, nil},
 		{"deferred and damaged", func(t *testing.T) string {
 			dir := spooledWith(t, 1)
 			m := manifest(t, dir)
 			put(t, filepath.Join(dir, ".freehold", "tool.pending", m.StateID+".9.json"), "{}")
-			statetest.Damaged(dir, doctor.PatchStuck)
+			statetest.Damaged(dir, "patch-stuck")
 			return dir
 		}, two, sidecar.ErrBusy},
 		{"deferred beside a foreign sidecar", func(t *testing.T) string {
@@ -140,7 +139,7 @@ func upgradeCases() []aCase {
 			deferUpdate(t, dir, 1, 1)
 			text := sidecars(t, dir)["tool.json"]
 			put(t, filepath.Join(dir, "tool.json"), strings.Replace(text, `"n":5`, `"n":6`, 1))
-			statetest.Damaged(dir, doctor.SidecarForeign)
+			statetest.Damaged(dir, "sidecar-foreign")
 			return dir
 		}, two, sidecar.ErrBusy},
 		{"leased", heldLock("watchdog.lease", full), younger(), sidecar.ErrBusy},
@@ -150,7 +149,7 @@ func upgradeCases() []aCase {
 		{"leased and foreign", heldLock("watchdog.lease", func(t *testing.T) string {
 			dir := newState(t)
 			put(t, filepath.Join(dir, "cost.json"), `{"note":"mine"}`)
-			statetest.Damaged(dir, doctor.SidecarInvalid)
+			statetest.Damaged(dir, "sidecar-invalid")
 			return dir
 		}), younger(), sidecar.ErrBusy},
 		{"a lock is lost", func(t *testing.T) string {
@@ -158,7 +157,7 @@ func upgradeCases() []aCase {
 			if err := os.Remove(filepath.Join(dir, ".freehold", "cost.lock")); err != nil {
 				t.Fatal(err)
 			}
-			statetest.Damaged(dir, doctor.LockLost)
+			statetest.Damaged(dir, "lock-lost")
 			return dir
 		}, younger(), sidecar.ErrLock},
 		{"read-only", readOnly, younger(), unix.EROFS},

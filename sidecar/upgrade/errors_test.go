@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/freehold-dev/freehold/reader/doctor"
 	"github.com/freehold-dev/freehold/reader/statetest"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/schema/errorstest"
@@ -96,7 +95,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		"foreign, with a value that does not fit": func(file string) error { return edit(file, `"kept"`, `["mine"]`) },
 	} {
 		dir := newState(t)
-		statetest.Damaged(dir, doctor.SidecarForeign, doctor.SidecarInvalid, doctor.SidecarUnreadable, doctor.SidecarNewer)
+		statetest.Damaged(dir, "sidecar-foreign", "sidecar-invalid", "sidecar-unreadable", "sidecar-newer")
 		file := filepath.Join(dir, "cost.json")
 		if err := damage(file); err != nil {
 			t.Fatal(err)

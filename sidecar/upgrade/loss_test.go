@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/freehold-dev/freehold/reader"
-	"github.com/freehold-dev/freehold/reader/doctor"
 	"github.com/freehold-dev/freehold/reader/statetest"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
@@ -127,7 +126,7 @@ func TestWhatBeganOfAFormerEventIsOver(t *testing.T) {
 // A claim that cannot be read is one all the same.
 func TestAClaimThatGoesIsSaid(t *testing.T) {
 	dir := newSpooled(t)
-	statetest.Damaged(dir, doctor.ClaimInvalid)
+	statetest.Damaged(dir, "claim-invalid")
 	w := openAs(t, dir, "hook", spooled())
 	if _, _, err := w.Claim(t.Context(), "fired"); err != nil {
 		t.Fatal(err)

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/freehold-dev/freehold/reader/doctor"
 	"github.com/freehold-dev/freehold/reader/statetest"
 	"github.com/freehold-dev/freehold/sidecar"
 	"golang.org/x/sys/unix"
@@ -79,7 +78,7 @@ func TestWhatIsInTheWayIsToBeMoved(t *testing.T) {
 // being finished: until it is, nobody could move the file to the quarantine.
 func TestNewSidecarThatIsTooLargeGoesToItsPlace(t *testing.T) {
 	dir, staged := unfinished(t)
-	statetest.Damaged(dir, doctor.SidecarInvalid)
+	statetest.Damaged(dir, "sidecar-invalid")
 	if err := os.Truncate(staged, 1<<40); err != nil {
 		t.Fatal(err)
 	}

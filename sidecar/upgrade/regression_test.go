@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/freehold-dev/freehold/reader"
-	"github.com/freehold-dev/freehold/reader/doctor"
 	"github.com/freehold-dev/freehold/reader/statetest"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
@@ -25,7 +24,7 @@ func regressible(t *testing.T) (dir string, older []byte) {
 	}
 	commit(t, dir, "reset", sidecar.Op{Field: "at", Verb: sidecar.VerbSet, Value: []byte(`"2026-08-12T09:12:44Z"`)})
 	observing(t, dir, "cost", "tokens", "5")
-	statetest.Damaged(dir, doctor.SidecarRegressed)
+	statetest.Damaged(dir, "sidecar-regressed")
 	return dir, older
 }
 
@@ -85,7 +84,7 @@ func TestEveryRegressedSidecarIsNamed(t *testing.T) {
 	commit(t, dir, "reset", sidecar.Op{Field: "at", Verb: sidecar.VerbSet, Value: []byte(`"2026-08-11T09:12:44Z"`)})
 	commit(t, dir, "clock", sidecar.Op{Field: "on", Verb: sidecar.VerbSet, Value: []byte("true")})
 	observing(t, dir, "cost", "tokens", "5")
-	statetest.Damaged(dir, doctor.SidecarRegressed)
+	statetest.Damaged(dir, "sidecar-regressed")
 	if err := errors.Join(os.Remove(filepath.Join(dir, "reset.json")), os.Remove(filepath.Join(dir, "clock.json"))); err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/reader"
-	"github.com/freehold-dev/freehold/reader/doctor"
 	"github.com/freehold-dev/freehold/reader/statetest"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
@@ -257,7 +256,7 @@ func TestUnsoundSidecarsRefuseTheUpgrade(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := newState(t)
-			statetest.Damaged(dir, doctor.SidecarForeign, doctor.SidecarInvalid, doctor.SidecarUnreadable, doctor.SidecarNewer)
+			statetest.Damaged(dir, "sidecar-foreign", "sidecar-invalid", "sidecar-unreadable", "sidecar-newer")
 			if err := c.damage(filepath.Join(dir, "cost.json")); err != nil {
 				t.Fatal(err)
 			}

@@ -9,7 +9,6 @@ import (
 	"github.com/freehold-dev/freehold/owners/runtime"
 	"github.com/freehold-dev/freehold/owners/runtime/runtimetest"
 	"github.com/freehold-dev/freehold/owners/runtime/watchdog"
-	"github.com/freehold-dev/freehold/reader/doctor"
 	"github.com/freehold-dev/freehold/reader/statetest"
 )
 
@@ -65,7 +64,7 @@ func TestGuardDoesNothingOnAForeignOrDamagedStamp(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			settings := append(entry(900_000, reset.Add(time.Second)), runtimetest.LastContextResetAt(reset))
 			dir := runtimetest.State(t, settings...)
-			statetest.Damaged(dir, doctor.SidecarForeign, doctor.SidecarInvalid, doctor.SidecarUnreadable)
+			statetest.Damaged(dir, "sidecar-foreign", "sidecar-invalid", "sidecar-unreadable")
 			if err := damage(filepath.Join(dir, "reset.json")); err != nil {
 				t.Fatal(err)
 			}

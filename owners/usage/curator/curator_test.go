@@ -15,7 +15,6 @@ import (
 	"github.com/freehold-dev/freehold/owners/usage/tool"
 	"github.com/freehold-dev/freehold/owners/usage/usagetest"
 	"github.com/freehold-dev/freehold/owners/usage/user"
-	"github.com/freehold-dev/freehold/reader/doctor"
 	"github.com/freehold-dev/freehold/reader/statetest"
 )
 
@@ -188,7 +187,7 @@ func TestCuratorDoesNothingWhileASidecarCannotBeRead(t *testing.T) {
 	for _, owner := range []string{"tool", "user", "creator"} {
 		t.Run(owner, func(t *testing.T) {
 			dir, p := old(t)
-			statetest.Damaged(dir, doctor.SidecarInvalid)
+			statetest.Damaged(dir, "sidecar-invalid")
 			if _, err := user.Pin(t.Context(), dir, "x", true, nil); err != nil {
 				t.Fatal(err)
 			}
