@@ -1,7 +1,6 @@
-// Package command runs a program that a person or a timer calls. Unlike a hook
-// it shows its failure in its exit status: 1 if it could do nothing, 64 if it
-// was called wrongly. It is not for what an agent calls, which package hook is
-// for.
+// Package command runs the programs of the example states: it parses flags,
+// finds the state directory, and shows failures in the exit status. Programs
+// that an agent calls use package hook.
 package command
 
 import (
@@ -12,8 +11,10 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
@@ -28,16 +29,24 @@ const (
 type Command struct {
 	// Program is its name, for messages.
 	Program string
-	// Operands names the operands that it must have.
+	// Operands names the operands, all of which are required.
 	Operands []string
 	// Flags declares flags beside -dir. It may be nil.
 	Flags func(*flag.FlagSet)
-	// Do does the work in the state directory dir. It may print what it did.
+	// Do does the work in the state directory dir. It may print.
 	Do func(ctx context.Context, dir string, operands []string) error
+	// Status returns the exit status for an error of Do. If nil, it is 1.
+	Status func(error) int
 }
 
-// Run runs the command and returns the exit status. SIGINT and SIGTERM end
-// the context that Do gets.
+// Main runs the command with the arguments of the process and exits.
+func (c Command) Main() {
+	debug.SetTraceback("crash") // a panic must not exit with 2, which agents take for "block"
+	os.Exit(c.Run(context.Background(), os.Args[1:], os.Stderr))
+}
+
+// Run runs the command and returns the exit status: 64 if args are wrong.
+// SIGINT and SIGTERM end the context of Do.
 func (c Command) Run(ctx context.Context, args []string, stderr io.Writer) int {
 	flags := flag.NewFlagSet(c.Program, flag.ContinueOnError)
 	flags.SetOutput(stderr)
@@ -60,18 +69,56 @@ func (c Command) Run(ctx context.Context, args []string, stderr io.Writer) int {
 	}
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := c.run(ctx, *dir, flags.Args()); err != nil {
-		fmt.Fprintf(stderr, "%s: %v\n", c.Program, err)
-		return exitFailed
+	err := c.do(ctx, *dir, flags.Args())
+	if err == nil {
+		return 0
 	}
-	return 0
+	fmt.Fprintf(stderr, "%s: %v\n", c.Program, err)
+	for _, remedy := range store.Remedies(err) {
+		fmt.Fprintf(stderr, "%s: remedy: %v\n", c.Program, remedy)
+	}
+	if c.Status != nil {
+		return c.Status(err)
+	}
+	return exitFailed
 }
 
-func (c Command) run(ctx context.Context, dir string, operands []string) (err error) {
+func (c Command) do(ctx context.Context, dir string, operands []string) (err error) {
 	if dir == "" {
 		if dir, err = store.Find("."); err != nil {
 			return err
 		}
 	}
 	return c.Do(ctx, dir, operands)
+}
+
+// TimeVar declares a flag for an instant in RFC 3339, which is now by default.
+func TimeVar(f *flag.FlagSet, at *time.Time, name, usage string) {
+	*at = time.Now()
+	f.Func(name, usage+", as RFC 3339; if not given, now", func(text string) (err error) {
+		*at, err = time.Parse(time.RFC3339, text)
+		return err
+	})
+}
+
+const (
+	mostFile = 4 << 20          // bounds a file, in bytes
+	patience = 10 * time.Second // bounds the wait for a pipe
+)
+
+// ReadFile reads a file of at most 4 MiB. It may be a pipe, such as a shell makes
+// of <(curate -dry-run): ReadFile does not wait for a process to open the other
+// end, and at most 10 seconds for the content.
+func ReadFile(file string) ([]byte, error) {
+	f, err := os.OpenFile(file, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	_ = f.SetReadDeadline(time.Now().Add(patience)) // a file on a disk has none
+	text, err := io.ReadAll(io.LimitReader(f, mostFile+1))
+	if err == nil && len(text) > mostFile {
+		return nil, fmt.Errorf("%s: more than %d bytes: give a smaller file", file, mostFile)
+	}
+	return text, err
 }

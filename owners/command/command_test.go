@@ -43,7 +43,7 @@ func TestFailuresAreSaidAndShowInTheStatus(t *testing.T) {
 		{[]string{"-nope"}, 64, "flag provided but not defined: -nope\n" + usage},
 		{nil, 64, usage},
 		{[]string{"you", "me"}, 64, usage},
-		{[]string{"you"}, 1, "greet: /: not a state directory: nor is a directory above it\n"},
+		{[]string{"you"}, 1, "greet: /: not a state directory: nor is a directory above it\ngreet: remedy: name a state directory; or state init\n"},
 		{[]string{"-dir", "state", "nobody"}, 1, "greet: nobody is there: try again\n"},
 	} {
 		var stderr bytes.Buffer

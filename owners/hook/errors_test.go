@@ -16,7 +16,7 @@ import (
 
 var said = errorstest.Golden{
 	Update: flag.Bool("update", false, "write the golden files anew"),
-	Wraps:  []string{"../../sidecar/store", "../../sidecar/internal/status"},
+	Wraps:  []string{"../../sidecar/store", "../../sidecar/internal/status", "../command"},
 }
 
 // TestErrorsSayWhatToDo provokes every error of the package.
@@ -28,19 +28,20 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 	h := hook.Hook{Program: "idle", Events: []string{"Stop", "SessionEnd"}}
 	for how, c := range map[string]struct {
 		ctx   context.Context
+		dir   string
 		stdin io.Reader
 	}{
-		"no object":                   {t.Context(), strings.NewReader("{")},
-		"a name that is there twice":  {t.Context(), strings.NewReader(`{"hook_event_name":"Stop","hook_event_name":"Stop"}`)},
-		"a session cut in the middle": {t.Context(), strings.NewReader(`{"hook_event_name":"Stop","session_id":"s-\ud83d"}`)},
-		"another event":               {t.Context(), strings.NewReader(`{"hook_event_name":"Pre\u001b[2JCompact"}`)},
-		"too much":                    {t.Context(), io.LimitReader(zeros{}, 5<<20)},
-		"an input that fails":         {t.Context(), iotest.ErrReader(errors.New("input/output error: try again"))},
-		"no end":                      {ended, blocked{make(chan struct{}), make(chan struct{})}},
-		"no state":                    {t.Context(), strings.NewReader(`{"hook_event_name":"Stop"}`)},
+		"no object":                   {t.Context(), "state", strings.NewReader("{")},
+		"a name that is there twice":  {t.Context(), "state", strings.NewReader(`{"hook_event_name":"Stop","hook_event_name":"Stop"}`)},
+		"a session cut in the middle": {t.Context(), "state", strings.NewReader(`{"hook_event_name":"Stop","session_id":"s-\ud83d"}`)},
+		"another event":               {t.Context(), "state", strings.NewReader(`{"hook_event_name":"Pre\u001b[2JCompact"}`)},
+		"too much":                    {t.Context(), "state", io.LimitReader(zeros{}, 5<<20)},
+		"an input that fails":         {t.Context(), "state", iotest.ErrReader(errors.New("input/output error: try again"))},
+		"no end":                      {ended, "state", blocked{make(chan struct{}), make(chan struct{})}},
+		"no state":                    {t.Context(), "", strings.NewReader(`{"hook_event_name":"Stop"}`)},
 	} {
 		var stderr bytes.Buffer
-		if status := h.Run(c.ctx, nil, c.stdin, &stderr); status != 0 {
+		if status := h.Run(c.ctx, []string{"-dir", c.dir}, c.stdin, &stderr); status != 0 {
 			t.Errorf("%s: status %d, which stands in the agent's way", how, status)
 		}
 		said.Same(t, how, errors.New(stderr.String()))

@@ -34,11 +34,11 @@ func TestPatienceBoundsTheWaitForInput(t *testing.T) {
 		defer agent.Close()
 		var stderr bytes.Buffer
 		start := time.Now()
-		status := idle(t).Run(t.Context(), nil, stdin, &stderr)
+		status := idle(t).Run(t.Context(), []string{"-dir", "state"}, stdin, &stderr)
 		if took := time.Since(start); took != 10*time.Second {
 			t.Errorf("it took %v, want 10s", took)
 		}
-		if want := "idle: nothing done: standard input: its end did not come: context deadline exceeded: close it after the event\n"; status != 0 || stderr.String() != want {
+		if want := "idle: standard input: its end did not come: context deadline exceeded: close it after the event\n"; status != 0 || stderr.String() != want {
 			t.Errorf("status %d, stderr %q; want 0 and %q", status, &stderr, want)
 		}
 	})
@@ -61,7 +61,7 @@ func TestPatienceBoundsTheWork(t *testing.T) {
 		if took := time.Since(start); took != 11*time.Second {
 			t.Errorf("it took %v, want 11s", took)
 		}
-		if want := "stuck: nothing done: the work did not end: context deadline exceeded: look at the files that it reads; one may be a named pipe\n"; status != 0 || stderr.String() != want {
+		if want := "stuck: the work did not end: context deadline exceeded: look at the files that it reads; one may be a named pipe\n"; status != 0 || stderr.String() != want {
 			t.Errorf("status %d, stderr %q; want 0 and %q", status, &stderr, want)
 		}
 	})
@@ -86,7 +86,7 @@ func TestASignalEndsTheWaitForInput(t *testing.T) {
 		defer close(stdin.never)
 		var stderr bytes.Buffer
 		ended := make(chan int)
-		go func() { ended <- idle(t).Run(t.Context(), nil, stdin, &stderr) }()
+		go func() { ended <- idle(t).Run(t.Context(), []string{"-dir", "state"}, stdin, &stderr) }()
 		<-stdin.waited
 		if err := self.Signal(sig); err != nil {
 			t.Fatal(err)

@@ -22,11 +22,11 @@ import (
 	"github.com/freehold-dev/freehold/sidecar/retire"
 )
 
-// programs builds hostd and hostctl and returns their directory.
+// programs builds hostd and retire and returns their directory.
 func programs(t *testing.T) string {
 	t.Helper()
 	bin := t.TempDir()
-	build := exec.CommandContext(t.Context(), "go", "build", "-ldflags=-w", "-o", bin+"/", "./host/cmd/hostd", "./host/cmd/hostctl")
+	build := exec.CommandContext(t.Context(), "go", "build", "-ldflags=-w", "-o", bin+"/", "./host/cmd/hostd", "./host/cmd/retire")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
@@ -101,7 +101,7 @@ func (d *daemon) awaits(t *testing.T, dir string) host.View {
 
 func ended(t *testing.T, bin, dir string, args ...string) (out string, status int) {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), bin+"/hostctl", append([]string{"retire", "-dir", dir}, args...)...)
+	cmd := exec.CommandContext(t.Context(), bin+"/retire", append([]string{"-dir", dir}, args...)...)
 	text, err := cmd.CombinedOutput()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
@@ -110,22 +110,14 @@ func ended(t *testing.T, bin, dir string, args ...string) (out string, status in
 	return string(text), cmd.ProcessState.ExitCode()
 }
 
-// Whoever only asks what there is, or errs, retires nobody.
-func TestWhoMisusesHostctlRetiresNobody(t *testing.T) {
+// A call for help or with a mistake retires nobody.
+func TestMisuseOfRetireRetiresNobody(t *testing.T) {
 	bin, dir := programs(t), hosttest.State(t)
 	d := start(t, bin, dir)
 	d.awaits(t, dir)
-	for _, test := range []struct {
-		args   string
-		status int
-	}{
-		{"", 64}, {"--help", 0}, {"help", 0}, {"stop", 64}, {"retire --help", 0}, {"retire host", 64}, {"retire -nope", 64},
-	} {
-		cmd := exec.CommandContext(t.Context(), bin+"/hostctl", strings.Fields(test.args)...)
-		cmd.Env = append(os.Environ(), "FREEHOLD_DIR="+dir)
-		out, _ := cmd.CombinedOutput()
-		if status := cmd.ProcessState.ExitCode(); status != test.status || len(out) == 0 {
-			t.Errorf("hostctl %s exited with %d and said %q, want %d", test.args, status, out, test.status)
+	for arg, want := range map[string]int{"--help": 0, "host": 64, "-nope": 64} {
+		if out, status := ended(t, bin, dir, arg); status != want || out == "" {
+			t.Errorf("retire %s exited with %d and said %q, want %d", arg, status, out, want)
 		}
 	}
 	if state, err := sidecar.LeaseStatus(dir, "host"); err != nil || state.PID != d.cmd.Process.Pid || len(state.Lease.Retired) != 0 {
@@ -138,7 +130,7 @@ func TestWhoMisusesHostctlRetiresNobody(t *testing.T) {
 func TestHostIsRetiredInGoodOrder(t *testing.T) {
 	bin, dir := programs(t), hosttest.State(t)
 	if out, status := ended(t, bin, dir); status != 9 || !strings.Contains(out, "no holder") {
-		t.Errorf("without a host hostctl exited with %d and said %q", status, out)
+		t.Errorf("without a host retire exited with %d and said %q", status, out)
 	}
 	first := start(t, bin, dir)
 	v := first.awaits(t, dir)
@@ -158,7 +150,7 @@ func TestHostIsRetiredInGoodOrder(t *testing.T) {
 	second := start(t, bin, dir, "-wait", "1m")
 	out, status := ended(t, bin, dir)
 	if status != 0 || !strings.Contains(out, ": retired\n") || !strings.Contains(out, retire.ProofExited) || !strings.Contains(out, retire.ProofHolding) {
-		t.Errorf("hostctl exited with %d and said %s", status, out)
+		t.Errorf("retire exited with %d and said %s", status, out)
 	}
 	first.exits(t, 0)
 	v = second.awaits(t, dir)
@@ -203,17 +195,17 @@ func TestHostThatDoesNotAnswer(t *testing.T) {
 	d.awaits(t, dir)
 	d.cmd.Process.Signal(syscall.SIGSTOP)
 	if out, status := ended(t, bin, dir, "-grace", "50ms"); status != 5 || !strings.Contains(out, "not-retired") {
-		t.Errorf("hostctl exited with %d and said %s", status, out)
+		t.Errorf("retire exited with %d and said %s", status, out)
 	}
 	if out, status := ended(t, bin, dir, "-grace", "50ms", "-kill"); status != 0 || !strings.Contains(out, retire.ProofKilled) {
-		t.Errorf("hostctl exited with %d and said %s", status, out)
+		t.Errorf("retire exited with %d and said %s", status, out)
 	}
 	d = start(t, bin, dir)
 	d.awaits(t, dir)
 	d.cmd.Process.Kill()
 	<-d.ended
 	if out, status := ended(t, bin, dir); status != 9 || !strings.Contains(out, retire.ProofGone) {
-		t.Errorf("hostctl exited with %d and said %s", status, out)
+		t.Errorf("retire exited with %d and said %s", status, out)
 	}
 }
 

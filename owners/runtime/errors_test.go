@@ -4,7 +4,6 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/freehold-dev/freehold/owners/runtime/cost"
@@ -18,10 +17,10 @@ var said = errorstest.Golden{
 	Update:  flag.Bool("update", false, "write the golden files anew"),
 	Folders: []string{"cost", "cost/cmd/stop", "cost/cmd/turnstart", "reset", "reset/cmd/precompact", "reset/cmd/sessionstart", "watchdog", "watchdog/cmd/tick"},
 	Untold: map[string]string{
-		"%w: others recorded the log faster, %d times; run it again": "wants twenty processes that are each faster",
-		"it is longer than %d bytes: write shorter ones":             "TestRecordGetsPastALineWithoutEnd has such a line",
+		"%w: other processes recorded the log faster, %d times; run it again": "wants twenty processes that are each faster",
+		"it is longer than %d bytes: write shorter ones":                      "TestRecordGetsPastALineWithoutEnd has such a line",
 	},
-	Unhelped: map[string]string{"log: what is no JSON": "it says where the line stands; the row is lost, and nothing can be done about it"},
+	Unhelped: map[string]string{"log: not JSON": "the row is lost, and its place is named"},
 }
 
 // TestErrorsSayWhatToDo provokes the errors of the owners.
@@ -33,16 +32,20 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 	same("reset: a token that was edited", reset.End(t.Context(), dir, "session one", true, nil))
 	_, err := cost.Record(t.Context(), dir, dir, "S", nil)
 	same("log: a directory", err)
-	rows := []string{`{"timestamp":`, `{}`, `{"timestamp":"2026-08-01T00:00:00Z","estimated_cost_usd":1e999}`, `{"timestamp":"2026-08-01T00:00:00Z","estimated_cost_usd":{"\u001b":1}}`, ""}
-	if err := os.WriteFile(log, []byte(strings.Join(rows, "\n")), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	rec, err := cost.Record(t.Context(), dir, log, "S", nil)
-	if err != nil || len(rec.Why) != 4 {
-		t.Fatalf("recorded %+v, %v", rec, err)
-	}
-	for i, how := range []string{"what is no JSON", "no time", "too much money", "money that is an object"} {
-		same("log: "+how, rec.Why[i])
+	for how, row := range map[string]string{
+		"not JSON":                `{"timestamp":`,
+		"no time":                 `{}`,
+		"too much money":          `{"timestamp":"2026-08-01T00:00:00Z","estimated_cost_usd":1e999}`,
+		"money that is an object": `{"timestamp":"2026-08-01T00:00:00Z","estimated_cost_usd":{"\u001b":1}}`,
+	} {
+		if err := os.WriteFile(log, []byte(row+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		rec, err := cost.Record(t.Context(), runtimetest.State(t), log, "S", nil)
+		if err != nil || rec.Skipped != 1 {
+			t.Fatalf("recorded %+v, %v", rec, err)
+		}
+		same("log: "+how, rec.Why)
 	}
 }
 

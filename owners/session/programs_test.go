@@ -147,9 +147,14 @@ func TestAHookKilledAfterItsClaimIsReplaced(t *testing.T) {
 func TestAStuckHookEndsAtASignal(t *testing.T) {
 	p := newPretool(t)
 	pipe := filepath.Join(t.TempDir(), "items")
-	if err := syscall.Mkfifo(pipe, 0o600); err != nil { // nobody writes: to open it takes for ever
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
 		t.Fatal(err)
 	}
+	writer, err := os.OpenFile(pipe, os.O_RDWR, 0) // and writes nothing
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer writer.Close()
 	in, err := os.Open("testdata/hook-pretooluse.json")
 	if err != nil {
 		t.Fatal(err)
@@ -170,7 +175,7 @@ func TestAStuckHookEndsAtASignal(t *testing.T) {
 	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	if err := cmd.Wait(); err != nil || !strings.Contains(stderr.String(), "nothing done: the work did not end: terminated signal received") {
+	if err := cmd.Wait(); err != nil || !strings.Contains(stderr.String(), "the work did not end: terminated signal received") {
 		t.Errorf("%v; %s", err, &stderr)
 	}
 	if out, stderr := p.run(t); out != injection || stderr != "" {
@@ -200,8 +205,8 @@ func TestHooksSayWhyTheyDoNothing(t *testing.T) {
 	p := newPretool(t)
 	bad := filepath.Join(t.TempDir(), "items")
 	for text, want := range map[string]string{
-		`{"id": "x"}`: "items:1: no item: it lacks",
-		"\nx":         "items:2: no item",
+		`{"id": "x"}`: "items:1: not an item: it lacks",
+		"\nx":         "items:2: not an item",
 	} {
 		if err := os.WriteFile(bad, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -216,7 +221,7 @@ func TestHooksSayWhyTheyDoNothing(t *testing.T) {
 		t.Errorf("printed %q and %q", out, stderr)
 	}
 	p.dir = p.items // a file
-	if out, stderr := p.run(t); out != "" || !strings.Contains(stderr, "nothing done") {
+	if out, stderr := p.run(t); out != "" || !strings.Contains(stderr, "pretool: ") {
 		t.Errorf("printed %q and %q", out, stderr)
 	}
 }

@@ -94,11 +94,11 @@ func TestARecreatedSkillIsNotArchivedFromAnOldPlan(t *testing.T) {
 	p.does(t, "skill", "-by", "agent", "-at", "2026-04-25T15:00:00Z", "deploy") // as old as the first
 	p.does(t, "pin", "review")
 	out, errs, status := p.run(t, "", "curate", "-now", now, "-plan", plan)
-	if status != 0 || !strings.Contains(errs, "curate: left deploy alone: it was deleted since, and what has its name now is another one\n") ||
+	if status != 0 || !strings.Contains(errs, "curate: left deploy alone: it was deleted since, and its name belongs to another one now\n") ||
 		!strings.Contains(errs, "curate: left review alone: ") || strings.Count(errs, "\n") != 2 {
 		t.Errorf("status %d, %s", status, errs)
 	}
-	if strings.Contains(out, "deploy:") || !strings.Contains(out, "triage: archived: nobody has touched it since 2026-05-04T03:00:00Z\n") {
+	if strings.Contains(out, "deploy:") || !strings.Contains(out, "triage: archived: no activity since 2026-05-04T03:00:00Z\n") {
 		t.Errorf("it says\n%s", out)
 	}
 	if s := p.skill(t, "deploy"); s.State != nil || s.ArchivedAt != nil || s.UseCount != nil {

@@ -16,7 +16,7 @@ func TestAPlanMayBeAPipe(t *testing.T) {
 	if err := unix.Mkfifo(pipe, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, errs, status := p.run(t, "", "curate", "-plan", pipe); status != 1 || !strings.Contains(errs, "is no plan") {
+	if _, errs, status := p.run(t, "", "curate", "-plan", pipe); status != 1 || !strings.Contains(errs, "is not a plan") {
 		t.Errorf("with a pipe into which nobody writes: status %d, %s", status, errs)
 	}
 	if _, errs, status := p.run(t, p.does(t, "curate", "-dry-run"), "curate", "-plan", "/dev/stdin"); status != 0 || errs != "" {

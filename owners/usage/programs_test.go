@@ -193,7 +193,7 @@ func TestSkillUseCountsWhatToolsDo(t *testing.T) {
 		{call("PostToolUse", "Skill", `{"skill": "unknown"}`), "no such key"},
 		{call("PostToolUse", "Skill", `{"skill": 7}`), "the tool_input of Skill"},
 		{call("Stop", "Skill", `{"skill": "deploy"}`), "this program is for PreToolUse or PostToolUse"},
-		{"", "not what the agent sends"},
+		{"", "not an event of the agent"},
 	} {
 		out, errs, status := p.run(t, tc.stdin, "skilluse")
 		if status != 0 || out != "" || (errs == "") != (tc.says == "") || !strings.Contains(errs, tc.says) {
@@ -214,13 +214,13 @@ func TestProgramsSayHowTheyAreCalled(t *testing.T) {
 		says   string
 	}{
 		{[]string{"bump"}, 64, "usage: bump [flags] SKILL"},
-		{[]string{"bump", "-act", "eat", "deploy"}, 64, "want use, view or patch"},
+		{[]string{"bump", "-act", "eat", "-dir", usagetest.State(t), "deploy"}, 64, "want use, view or patch"},
 		{[]string{"bump", "-at", "now", "deploy"}, 64, `as "2006"`},
 		{[]string{"curate", "deploy"}, 64, "usage: curate [flags]"},
 		{[]string{"pin", "-h"}, 0, "usage: pin [flags] SKILL"},
 		{[]string{"pin", "deploy"}, 1, "pin: "},
 		{[]string{"curate"}, 1, "not a state directory"},
-		{[]string{"curate", "-plan", "/dev/null"}, 1, "/dev/null is no plan"},
+		{[]string{"curate", "-plan", "/dev/null"}, 1, "/dev/null is not a plan"},
 	} {
 		out, errs, status := p.run(t, "", tc.args[0], tc.args[1:]...)
 		if status != tc.status || !strings.Contains(errs, tc.says) {

@@ -1,6 +1,5 @@
-// Package cost holds the verbs of owner cost: what the hook that runs at the
-// end of a turn may do to the state. It changes no other owner's fields, and
-// could not.
+// Package cost has the verbs of owner cost: Observe when a turn starts, Record
+// when it ends. It changes no other owner's fields, and could not.
 package cost
 
 import (
@@ -14,19 +13,18 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// A Recorded says what Record took from the log.
+// A Recorded is the result of Record.
 type Recorded struct {
 	sidecar.Commit
-	// USD is the money that the new rows add.
+	// USD is the cost of the new rows.
 	USD decimal.Decimal
-	// Bytes is how much of the log was new.
+	// Bytes is the length of the new part of the log.
 	Bytes uint64
-	// Skipped is how many whole lines of it are no rows, such as one that a
-	// killed writer left torn. They count nothing and are not read again.
+	// Skipped counts its lines that are not rows, such as one that a killed
+	// writer left torn. They are not read again.
 	Skipped int
-	// Why names the place of each of the first ten of those in the log, and
-	// what is wrong there.
-	Why []error
+	// Why names the place of the first of them, and the mistake.
+	Why error
 }
 
 // mostTries bounds how often Record starts over because another Record was
@@ -34,12 +32,11 @@ type Recorded struct {
 const mostTries = 20
 
 // Record reads the rows that were appended to the cost log since the last
-// Record, adds what they cost to the total, and notes the length of the
-// session's last prompt with what [Observe] saw when the turn started. Without
-// that, or where no row came since, it is not known which resets the prompt came
-// after, and the last length stays. Each row is counted exactly once, however many
-// Records run at the same time: the offset up to which the log was read is
-// committed together with the total. A whole line that is no row is skipped.
+// Record, adds their cost to the total, and sets the length of the session's
+// last prompt with the versions that [Observe] observed when the turn started.
+// Without those, or without a new row, no reset is known to come before the
+// prompt, and the last length stays. Each row is counted exactly once, however
+// many Records run at once: the offset in the log and the total are one commit.
 func Record(ctx context.Context, dir, log, session string, o *sidecar.Options) (Recorded, error) {
 	w, err := costfile.Open(ctx, dir, o)
 	if err != nil {
@@ -57,11 +54,11 @@ func Record(ctx context.Context, dir, log, session string, o *sidecar.Options) (
 			return rec, err
 		}
 	}
-	return Recorded{}, fmt.Errorf("%w: others recorded the log faster, %d times; run it again", sidecar.ErrConflict, mostTries)
+	return Recorded{}, fmt.Errorf("%w: other processes recorded the log faster, %d times; run it again", sidecar.ErrConflict, mostTries)
 }
 
-// record reads the log before it takes the owner's lock, and then makes sure
-// that nobody has recorded that part meanwhile.
+// record reads the log before it takes the owner's lock. It returns ErrConflict
+// if another Record has recorded that part meanwhile.
 func record(ctx context.Context, w *costfile.Writer, r *runtime.Reader, log, session string) (Recorded, error) {
 	view, err := r.View(ctx)
 	if err != nil {

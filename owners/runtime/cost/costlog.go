@@ -33,34 +33,30 @@ func (r row) observed() time.Time {
 	return r.ObservedAt
 }
 
-// A stretch is what a part of the log says.
+// A stretch is a part of the log.
 type stretch struct {
 	end     uint64          // offset behind the last whole line
 	spent   decimal.Decimal // by all sessions
 	last    *row            // of the session itself, not of its sub-agents; nil if none
 	lastAt  uint64          // the offset at which it begins
 	skipped int             // whole lines that are no rows
-	why     []error         // of the first of them
+	why     error           // of the first of them
 }
 
-// mostWhy bounds how many skipped lines are told apart.
-const mostWhy = 10
-
-// skip steps over a whole line that is no row. A writer that was killed leaves
-// such a line, and its like must not end the recording for ever.
+// skip counts a whole line that is no row. A killed writer leaves such a line,
+// which must not stop the recording for ever.
 func (s *stretch) skip(path string, err error) {
-	s.skipped++
-	if len(s.why) < mostWhy {
-		s.why = append(s.why, fmt.Errorf("%s: the line at byte %d: %w", path, s.end, err))
+	if s.skipped++; s.why == nil {
+		s.why = fmt.Errorf("%s: the line at byte %d: %w", path, s.end, err)
 	}
 }
 
 // mostStretch bounds how much of the log one call reads, in bytes.
 const mostStretch = 16 << 20
 
-// readStretch reads the log from the offset from to its last whole line; a
-// line that is still being written is left for the next time. If the log is
-// shorter than from it was rotated, and is read from its beginning.
+// readStretch reads the log from the offset from to its last whole line. It
+// leaves a line that is still being written for the next time. A log that is
+// shorter than from was rotated, and is read from its beginning.
 func readStretch(path string, from uint64, session string) (stretch, error) {
 	log, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a named pipe would make it wait
 	if err != nil {
@@ -85,7 +81,7 @@ func readStretch(path string, from uint64, session string) (stretch, error) {
 	s := parseStretch(path, from, whole, session)
 	if len(whole) == 0 && len(text) == mostStretch {
 		s.skip(path, fmt.Errorf("it is longer than %d bytes: write shorter ones", mostStretch))
-		s.end += mostStretch // what follows of it is no row either
+		s.end += mostStretch // the rest of the line is no row either
 	}
 	return s, nil
 }
@@ -120,8 +116,8 @@ func parseRow(line []byte) (row, decimal.Decimal, error) {
 	if r.CostUSD == nil {
 		return r, decimal.Decimal{}, nil
 	}
-	// The schema's decimals are bounded: 1e999999999 is ten bytes here and a
-	// gigabyte once it is added up.
+	// The schema's decimals are bounded: 1e999999999 has ten bytes here and a
+	// gigabyte in a sum.
 	spent, err := schema.Decimal{}.Decode([]byte(`"` + string(r.CostUSD) + `"`))
 	if err != nil {
 		return row{}, decimal.Decimal{}, fmt.Errorf("estimated_cost_usd: %w", err)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"flag"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -14,23 +15,24 @@ import (
 	"github.com/freehold-dev/freehold/sidecar"
 )
 
-// Log returns the path of the cost log of the state in dir: named, or the one
-// beside it.
-func Log(dir, named string) string {
-	if named != "" {
-		return named
-	}
-	return filepath.Join(filepath.Dir(filepath.Clean(dir)), "cost-log.jsonl")
+// LogVar declares the flag -log.
+func LogVar(f *flag.FlagSet, log *string) {
+	f.StringVar(log, "log", "", "cost log; if empty, cost-log.jsonl beside the state directory")
+}
+
+// Log returns log or, if that is empty, the cost log of the state in dir.
+func Log(dir, log string) string {
+	return cmp.Or(log, filepath.Join(filepath.Dir(filepath.Clean(dir)), "cost-log.jsonl"))
 }
 
 // mostTurns bounds how many sessions' turns are kept: a session that dies never
 // ends its turn.
 const mostTurns = 256
 
-// Observe notes, when a turn of the session starts, what is seen of the resets
-// by now and how long the log is. The next Record of the session commits that
-// with what it reads beyond: a row that was there before tells nothing of this
-// turn, whatever its time says.
+// Observe commits, when a turn of the session starts, the observed versions of
+// the resets and the length of the log. The next Record of the session uses
+// them for the rows beyond: an older row says nothing about this turn, whatever
+// its time is.
 func Observe(ctx context.Context, dir, log, session string, o *sidecar.Options) error {
 	w, err := costfile.Open(ctx, dir, o)
 	if err != nil {
@@ -58,7 +60,7 @@ func Observe(ctx context.Context, dir, log, session string, o *sidecar.Options) 
 	info, err := os.Stat(log)
 	if err == nil {
 		length = uint64(info.Size())
-	} else if !errors.Is(err, fs.ErrNotExist) { // nobody has written it yet
+	} else if !errors.Is(err, fs.ErrNotExist) { // a session without a cost yet has no log
 		return err
 	}
 	_, err = w.Update(ctx, func(tx costfile.Tx) error {
@@ -84,8 +86,9 @@ func oldest(tx costfile.Tx) string {
 	})
 }
 
-// turn returns what was noted when the session's turn started; the zero token if
-// nothing was, or if the log has been rotated since.
+// turn returns the token and the length of the log from the start of the
+// session's turn; the zero token if Observe was not called, or if the log has
+// been rotated since.
 func turn(view runtime.View, session string, end uint64) (seen runtime.LastPromptTokensSeen, from uint64, err error) {
 	at := view.Turns().Key(session)
 	text, err := at.Seen().OrUnset("")

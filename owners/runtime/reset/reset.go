@@ -1,6 +1,5 @@
-// Package reset holds the verbs of owner reset: what the hooks that compact or
-// clear the agent's context may do to the state. It changes no other owner's
-// fields, and could not.
+// Package reset has the verbs of owner reset, for the hooks that compact or
+// clear the agent's context. It changes no other owner's fields, and could not.
 package reset
 
 import (
@@ -10,13 +9,12 @@ import (
 
 	"github.com/freehold-dev/freehold/owners/runtime/reset/internal/resetfile"
 	"github.com/freehold-dev/freehold/sidecar"
-	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // Begin records in the state directory dir that a session is about to have its
-// context compacted or cleared. Until End, and for good if that never comes,
-// nobody acts on what was sampled before. A reset that the session has begun
-// before and not ended is abandoned.
+// context compacted or cleared. Until End, and for good if the process dies
+// before, data that was sampled earlier is ambiguous. Begin abandons a reset
+// that the session began before and did not end.
 func Begin(ctx context.Context, dir, session string, o *sidecar.Options) error {
 	w, err := resetfile.Open(ctx, dir, o)
 	if err != nil {
@@ -37,9 +35,9 @@ func Begin(ctx context.Context, dir, session string, o *sidecar.Options) error {
 	return err
 }
 
-// End records that the reset which the session has begun has taken place, and
-// whether the next session start must load the context again. A session that has
-// begun none is taken to have been reset without notice, just now.
+// End records that the session's reset has taken place, and whether the next
+// session start must load the context again. A session that has begun none was
+// reset without notice, just now.
 func End(ctx context.Context, dir, session string, cleared bool, o *sidecar.Options) error {
 	w, err := resetfile.Open(ctx, dir, o)
 	if err != nil {
@@ -64,8 +62,8 @@ func End(ctx context.Context, dir, session string, cleared bool, o *sidecar.Opti
 	return err
 }
 
-// begun returns the token of what the session has begun and not ended; zero if
-// there is none.
+// begun returns the token of the reset that the session has begun and not ended;
+// zero if there is none.
 func begun(ctx context.Context, w *resetfile.Writer, session string) (sidecar.EventToken, error) {
 	var text string
 	_, err := w.Update(ctx, func(tx resetfile.Tx) error {
@@ -77,12 +75,12 @@ func begun(ctx context.Context, w *resetfile.Writer, session string) (sidecar.Ev
 	}
 	var token sidecar.EventToken
 	if err := token.UnmarshalText([]byte(text)); err != nil {
-		return token, fmt.Errorf("what session %.80q has begun: %w; run `freehold delete reset begun %s`", session, err, store.ShellWord(session))
+		return token, fmt.Errorf("the token of session %.80q in the field begun: %w; delete that key", session, err)
 	}
 	return token, nil
 }
 
-// leave abandons what the session has begun and not ended.
+// leave abandons the reset that the session has begun and not ended.
 func leave(ctx context.Context, w *resetfile.Writer, session string) error {
 	token, err := begun(ctx, w, session)
 	if err != nil || token.IsZero() {
@@ -90,7 +88,7 @@ func leave(ctx context.Context, w *resetfile.Writer, session string) error {
 	}
 	_, err = w.LastContextResetAt().Abandon(ctx, token)
 	if errors.Is(err, sidecar.ErrNotOpen) {
-		return nil // it ended, and whoever ended it died before saying so here
+		return nil // the process that ended the reset died before it deleted the key
 	}
 	return err
 }

@@ -1,6 +1,6 @@
-// Package watchdog holds the verbs of owner watchdog: it decides from the view
-// whether the agent's context has grown too long, and records what it decided.
-// It does nothing to the agent: whoever calls it acts.
+// Package watchdog has the verb of owner watchdog: it decides from the view
+// whether the agent's context has grown too long, and records the decision. The
+// caller acts on it.
 package watchdog
 
 import (
@@ -14,11 +14,10 @@ import (
 )
 
 const (
-	// DefaultThreshold is the length of a prompt, in tokens, beyond which
-	// the guard acts.
+	// DefaultThreshold is the length of a prompt, in tokens, beyond which the
+	// guard acts.
 	DefaultThreshold = 700_000
-	// Aberrant is a length that no prompt has: beyond it the reading is
-	// wrong.
+	// Aberrant is longer than any prompt: beyond it the reading is wrong.
 	Aberrant = 2_000_000
 )
 
@@ -47,15 +46,15 @@ func Tick(ctx context.Context, dir string, threshold uint64, o *sidecar.Options)
 		return nil
 	})
 	if err != nil {
-		return none, err // what is not recorded is not acted upon
+		return none, err // a decision that is not recorded is not acted upon
 	}
 	return decision, nil
 }
 
 // Decide is the guard. It acts only on a prompt that was sampled after the last
-// reset and is longer than threshold tokens. That is decided by what the sampler
-// had seen, never by clocks; whatever is not known means "do nothing": a lost
-// stamp must not fail toward the destructive side.
+// reset and is longer than threshold tokens. The observed versions decide that,
+// never clocks; anything unknown means "do nothing": a lost stamp must not fail
+// toward the destructive side.
 func Decide(view runtime.View, threshold uint64) runtime.LastDecision {
 	_, err := view.LastContextResetAt().Get()
 	if err != nil && !errors.Is(err, reader.ErrUnset) {

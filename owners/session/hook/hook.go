@@ -1,6 +1,5 @@
-// Package hook holds the verbs of owner hook: what the copies of a hook that
-// run before each tool use may do to the state of their session. It does not
-// look up what is put into a session; its caller does.
+// Package hook has the verb of owner hook, for the copies of a hook that run
+// before each tool use of a session. Its caller looks up the items.
 package hook
 
 import (
@@ -15,60 +14,58 @@ import (
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
-// An Item is something that can be put into a session: a fact, a rule.
+// An Item is a fact or a rule to put into a session.
 type Item struct {
 	ID   string `json:"id"`
 	Text string `json:"text"`
 }
 
-// A Call is what Inject is asked for.
+// A Call has the parameters of Inject.
 type Call struct {
 	// Session is the id of the session.
 	Session string
-	// Turn is the number of the turn that the session is in, in turns from
-	// 1. If zero, nobody knows: then the first call of a session begins the
-	// next turn after the one that the state says, and others are in it. It
-	// may be [MaxTurn] at most.
+	// Turn is the number of the session's turn, from 1 to [MaxTurn]. If zero,
+	// the first call of a session begins the turn after the one in the state,
+	// and other calls are in that turn.
 	Turn uint64
-	// ReinjectTurns is after how many turns an item is put in again. If
-	// zero, never.
+	// ReinjectTurns is the number of turns after which an item is put in again.
+	// If zero, never.
 	ReinjectTurns uint64
-	// Look returns the items, most likely at some cost. It is called only if
-	// one of them may be due.
+	// Look returns the items, probably at some cost. Inject calls it only if an
+	// item may be due.
 	Look func(context.Context) ([]Item, error)
 }
 
-// MaxTurn is the highest number that Inject takes for a turn: more than a session
-// has in which one begins every second for a year. The number that the state knows
-// never goes back, so that one which is none would stay for good.
+// MaxTurn is the highest number of a turn: more than a session has that begins
+// one every second for a year. The turn in the state never goes back, so a wrong
+// number would stay for good.
 const MaxTurn = 365 * 24 * 60 * 60
 
-// An Injection is what became of a call.
+// An Injection is the result of a call.
 type Injection struct {
-	// Items to put into the session, in the order of Look. No other call
-	// gets them for the same turn.
+	// Items to put into the session, in the order of Look. No other call gets
+	// them for the same turn.
 	Items []Item
-	// First says that this call has claimed the session's first tool use.
-	// By is who has.
+	// First reports whether this call has claimed the session's first tool use.
+	// By is the call that has.
 	First bool
 	By    sidecar.Claimant
-	// Turn is the one that the session is in.
+	// Turn of the session.
 	Turn uint64
 }
 
 // Inject returns the items that are due in the session: at its first tool use,
 // which one of all calls claims, those that were never put in, and later those
 // that were put in more than ReinjectTurns turns ago. However many calls there
-// are at once, one of them gets an item. The claim comes before the looking up,
-// so that it is done once, also if it finds nothing. If the process that has claimed
-// died before it noted what it found, the next call takes its place.
+// are at once, one of them gets an item. The claim comes before the look-up, so
+// that there is one look-up, even if it finds nothing. If the process with the
+// claim dies before it commits its items, the next call takes its place.
 //
-// It returns an error that wraps [sidecar.ErrValue] for a turn above MaxTurn. Any
-// error means that no item is noted as put in; the claim, if it was won,
-// stands.
+// Inject returns an error that wraps [sidecar.ErrValue] for a turn above
+// MaxTurn. After any error no item counts as put in; a claim that was won stays.
 func Inject(ctx context.Context, dir string, c Call, o *sidecar.Options) (Injection, error) {
 	if c.Turn > MaxTurn {
-		return Injection{}, fmt.Errorf("%w: %d is no number of a turn, which goes up to %d: give the one that the session is in", sidecar.ErrValue, c.Turn, MaxTurn)
+		return Injection{}, fmt.Errorf("%w: turn %d is higher than %d: give the turn of the session", sidecar.ErrValue, c.Turn, MaxTurn)
 	}
 	w, err := hookfile.Open(ctx, dir, c.Session, o)
 	if err != nil {
@@ -104,9 +101,9 @@ func Inject(ctx context.Context, dir string, c Call, o *sidecar.Options) (Inject
 	return in, nil
 }
 
-// due reports whether an item may have to be put in though another call has
-// claimed the first tool use: because it was last put in long ago, or because
-// that call died before it had put in anything.
+// due reports whether an item may be due although another call has claimed the
+// first tool use: because the item was last put in long ago, or because that
+// call died before it put in any.
 func (c Call) due(ctx context.Context, dir string, by sidecar.Claimant) (bool, error) {
 	r, err := session.Open(dir, c.Session)
 	if err != nil {
@@ -144,14 +141,13 @@ func (c Call) due(ctx context.Context, dir string, by sidecar.Claimant) (bool, e
 	return false, nil
 }
 
-// again reports whether an item that was last put in in the turn last is due in
-// turn.
+// again reports whether an item of the turn last is due again in turn.
 func (c Call) again(turn, last uint64) bool {
 	return c.ReinjectTurns > 0 && turn > last && turn-last > c.ReinjectTurns
 }
 
-// inject moves the turn on, takes the items that are due, and notes them. It
-// runs under the owner's lock, so that no other call takes the same ones.
+// inject raises the turn and takes the items that are due. It runs under the
+// owner's lock, so that no other call takes the same ones.
 func (c Call) inject(tx hookfile.Tx, in *Injection, items []Item) {
 	in.Turn, _ = tx.Turn().Get()
 	if c.Turn == 0 && (in.First || in.Turn == 0 && len(items) > 0) {

@@ -1,5 +1,5 @@
-// Package creator holds the verbs of owner creator, which decides what skills
-// there are. What other owners have at a skill goes with it.
+// Package creator has the verbs of owner creator, which decides the keys of the
+// map of skills. The members of other owners at a skill vanish with it.
 package creator
 
 import (
@@ -15,9 +15,9 @@ import (
 // ErrExists is returned by Create if there is such a skill.
 var ErrExists = errors.New("the skill exists")
 
-// Create makes a skill: by says who, at when. It begins with nothing, also if
-// there was one of that name before. It returns an error that wraps
-// [ErrExists] if there is one.
+// Create creates a skill, made by its maker at an instant. The skill has nothing
+// of an earlier one of its name. Create returns an error that wraps [ErrExists]
+// if there is such a skill.
 func Create(ctx context.Context, dir, skill, by string, at time.Time, o *sidecar.Options) (sidecar.Commit, error) {
 	return update(ctx, dir, o, func(tx creatorfile.Tx) error {
 		if _, ok := tx.Skills().Ref(skill); ok {
@@ -29,8 +29,8 @@ func Create(ctx context.Context, dir, skill, by string, at time.Time, o *sidecar
 	})
 }
 
-// Delete takes a skill away. It returns an error that wraps [sidecar.ErrNoKey]
-// if there is none.
+// Delete deletes a skill. It returns an error that wraps [sidecar.ErrNoKey] if
+// there is none.
 func Delete(ctx context.Context, dir, skill string, o *sidecar.Options) (sidecar.Commit, error) {
 	return update(ctx, dir, o, func(tx creatorfile.Tx) error {
 		ref, ok := tx.Skills().Ref(skill)

@@ -1,7 +1,7 @@
-// Package curator holds the verbs of owner curator, which puts skills away that
-// nobody uses: it decides from a view, and acts only on the very skills that it
-// saw there. It does not touch the files of a skill, and what the tool or the
-// user commits in the same moment it may see only the next time.
+// Package curator has the verbs of owner curator, which archives skills that
+// nobody uses: it decides from a view, and moves only the incarnations of that
+// view. It does not touch the files of a skill. A commit of the tool or the user
+// at the same moment may count only the next time.
 package curator
 
 import (
@@ -17,34 +17,32 @@ import (
 
 // A Move gives a skill another state.
 type Move struct {
-	// Skill is one incarnation of a skill, and no other of the same name.
+	// Skill is one incarnation of a skill.
 	Skill sidecar.Ref `json:"skill"`
-	// From is the state that it had; zero if none.
+	// From is the former state; zero if unset.
 	From usage.SkillsState `json:"from,omitzero"`
 	To   usage.SkillsState `json:"to"`
-	// Anchor is the last activity, or when the skill was made if there was
-	// none.
+	// Anchor is the last activity or, without one, when the skill was made.
 	Anchor time.Time `json:"anchor"`
 }
 
-// A Kept is a skill whose state was left as it is, and why.
+// A Kept is a skill that keeps its state for a reason.
 type Kept struct {
 	Skill string `json:"skill"`
 	Why   string `json:"why"`
 }
 
-// A Plan is what is to be done. It can be kept and acted upon later.
+// A Plan is a list of moves, to be made now or later.
 type Plan struct {
 	Moves []Move `json:"moves"`
 	Kept  []Kept `json:"kept,omitempty"`
 }
 
-// Decide applies the rule to a view. A pinned skill is left alone. Any other is
-// stale when nobody has used, viewed or patched it for [StaleAfter], archived
-// after [ArchivedAfter], and active before; where there was no activity, the
-// time when it was made counts. An archived one stays so until it is used
-// again. It returns the error of a field that cannot be read: then nothing is
-// planned.
+// Decide applies the rule to a view. A pinned skill stays. Any other is stale
+// [StaleAfter] its last use, view or patch, archived after [ArchivedAfter], and
+// active before; without activity the time when it was made counts. An archived
+// skill stays archived until it is used again. Decide returns the error of a
+// field that cannot be read, and then plans nothing.
 func Decide(v usage.View, now time.Time) (Plan, error) {
 	var p Plan
 	names, err := v.Skills().Keys()
@@ -73,24 +71,29 @@ func Decide(v usage.View, now time.Time) (Plan, error) {
 	return p, nil
 }
 
-// Curate decides from a view and acts at once. It returns what it did and what
-// it did not.
-func Curate(ctx context.Context, dir string, now time.Time, o *sidecar.Options) (Plan, error) {
+// Propose decides from the present view.
+func Propose(ctx context.Context, dir string, now time.Time) (Plan, error) {
 	v, err := view(ctx, dir)
 	if err != nil {
 		return Plan{}, err
 	}
-	p, err := Decide(v, now)
+	return Decide(v, now)
+}
+
+// Curate decides from a view and acts at once. It returns the moves that it
+// made, and the skills that it kept.
+func Curate(ctx context.Context, dir string, now time.Time, o *sidecar.Options) (Plan, error) {
+	p, err := Propose(ctx, dir, now)
 	if err != nil {
 		return Plan{}, err
 	}
 	return act(ctx, dir, p, now, o)
 }
 
-// Act does what a plan says that was made before, in one commit, and returns
-// what it did and what it did not. It leaves out a skill that the rule does not
-// move any more, because it was used, pinned or deleted since; one of the same
-// name that has come since is another skill, and is not touched.
+// Act makes the moves of an earlier plan in one commit. It returns the moves
+// that it made, and the skills that it kept: those that the rule no longer
+// moves, because they were used, pinned or deleted since. A later skill of the
+// same name is another skill, and is not touched.
 func Act(ctx context.Context, dir string, p Plan, now time.Time, o *sidecar.Options) (Plan, error) {
 	v, err := view(ctx, dir)
 	if err != nil {
@@ -116,9 +119,8 @@ func Act(ctx context.Context, dir string, p Plan, now time.Time, o *sidecar.Opti
 	return act(ctx, dir, still, now, o)
 }
 
-// act commits the moves of a plan. Every one of them names its incarnation, so
-// that what happens between the view and the commit is never held against a
-// skill that the view did not show.
+// act commits the moves of a plan. Each names its incarnation, so that no move
+// touches a skill that the view did not show.
 func act(ctx context.Context, dir string, p Plan, now time.Time, o *sidecar.Options) (Plan, error) {
 	done := Plan{Kept: p.Kept}
 	if len(p.Moves) == 0 {
@@ -132,7 +134,7 @@ func act(ctx context.Context, dir string, p Plan, now time.Time, o *sidecar.Opti
 	_, err = w.Update(ctx, func(tx curatorfile.Tx) error {
 		for _, m := range p.Moves {
 			if ref, ok := tx.Skills().Ref(m.Skill.Key); ref != m.Skill {
-				done.keep(m, ref, ok) // the others need not wait for it
+				done.keep(m, ref, ok) // the other moves count
 				continue
 			}
 			m.apply(tx.Skills().At(m.Skill), now)
@@ -155,15 +157,15 @@ func (m Move) apply(e curatorfile.SkillsEntry, now time.Time) {
 	}
 }
 
-// keep notes that a move was not made; ref is what has its key now, if anything
-// has.
+// keep adds a skill that was not moved; ref is the skill at its key now, if one
+// exists.
 func (p *Plan) keep(m Move, ref sidecar.Ref, exists bool) {
-	why := "the rule does not move it any more: it was used or pinned since, or moved already"
+	why := "the rule no longer moves it: it was used or pinned since, or moved already"
 	switch {
 	case !exists:
 		why = "it was deleted since"
 	case ref != m.Skill:
-		why = "it was deleted since, and what has its name now is another one"
+		why = "it was deleted since, and its name belongs to another one now"
 	}
 	p.Kept = append(p.Kept, Kept{m.Skill.Key, why})
 }

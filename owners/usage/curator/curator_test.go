@@ -54,7 +54,7 @@ func TestRuleGoesByTheLastActivity(t *testing.T) {
 		"archived, nobody knows when":     {settings: []usagetest.Setting{used(ago(day)), is(archived)}},
 		"used since it was archived":      {settings: []usagetest.Setting{used(ago(day)), is(archived), usagetest.SkillsArchivedAt("x", ago(2*day))}, want: active},
 		"used while the curator looks":    {settings: []usagetest.Setting{made(old), used(now.Add(time.Second)), is(stale)}, want: active},
-		"no time known":                   {settings: []usagetest.Setting{is(active)}, kept: "nobody knows when it was made or last used"},
+		"no time known":                   {settings: []usagetest.Setting{is(active)}, kept: "no time is known when it was made or last used"},
 		// Case 123, case 145: a clock that was ahead is not believed, and not
 		// passed over in silence.
 		"used in the future": {settings: []usagetest.Setting{made(old), used(now.Add(time.Hour)), is(stale)},
@@ -129,15 +129,15 @@ func TestAnOldPlanTouchesOnlyWhatItWasMadeFor(t *testing.T) {
 	must(creator.Delete(ctx, dir, "other", nil))
 	must(creator.Create(ctx, dir, "other", "agent", ago(60*day), nil)) // as old: only the incarnation tells
 	must(user.Pin(ctx, dir, "pinned", true, nil))
-	must(tool.Bump(ctx, dir, "used", tool.Use, ago(day), nil))
+	must(tool.Bump(ctx, dir, "used", tool.Use, ago(day), 1, nil))
 	done, err := curator.Act(ctx, dir, p, now, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	const moot = "the rule does not move it any more: it was used or pinned since, or moved already"
+	const moot = "the rule no longer moves it: it was used or pinned since, or moved already"
 	want := []curator.Kept{
 		{"gone", "it was deleted since"},
-		{"other", "it was deleted since, and what has its name now is another one"},
+		{"other", "it was deleted since, and its name belongs to another one now"},
 		{"pinned", moot},
 		{"used", moot},
 	}
@@ -168,7 +168,7 @@ func TestASkillThatIsUsedAgainIsTakenOutOfTheArchive(t *testing.T) {
 		t.Fatal(err)
 	}
 	later := now.Add(day)
-	if _, err := tool.Bump(t.Context(), dir, "x", tool.View, later, nil); err != nil {
+	if _, err := tool.Bump(t.Context(), dir, "x", tool.View, later, 1, nil); err != nil {
 		t.Fatal(err)
 	}
 	done, err := curator.Curate(t.Context(), dir, later, nil)

@@ -10,18 +10,17 @@ import (
 )
 
 const (
-	// StaleAfter is how long nobody must have touched a skill for it to be
-	// stale.
+	// StaleAfter is the time without activity after which a skill is stale.
 	StaleAfter = 14 * 24 * time.Hour
-	// ArchivedAfter is how long for it to be archived.
+	// ArchivedAfter is the time after which it is archived.
 	ArchivedAfter = 30 * 24 * time.Hour
 )
 
-// aheadOfUs is how far an activity may lie ahead of now without a reason: the tool
-// goes on while the curator looks, and clocks differ a little.
+// aheadOfUs is how far an activity may be ahead of now: the tool works while the
+// curator looks, and clocks differ a little.
 const aheadOfUs = time.Minute
 
-// A record is what the rule goes by.
+// A record has the facts that the rule needs.
 type record struct {
 	pinned     bool
 	anchor     time.Time // the last activity, else when it was made
@@ -29,11 +28,11 @@ type record struct {
 	archivedAt time.Time
 }
 
-// errNoAnchor is returned for a skill of which no time is known.
-var errNoAnchor = errors.New("nobody knows when it was made or last used")
+// errNoAnchor is returned for a skill without a known time.
+var errNoAnchor = errors.New("no time is known when it was made or last used")
 
-// recordOf reads what the rule needs. Any value but an unset one that cannot be
-// had is an error: the curator puts nothing away on half of the facts.
+// recordOf reads the facts. It returns an error if one cannot be read: half of
+// the facts are not enough to archive a skill.
 func recordOf(e usage.SkillsEntry) (r record, err error) {
 	if r.pinned, err = e.Pinned().OrUnset(false); err != nil {
 		return r, err
@@ -64,8 +63,8 @@ func anchor(e usage.SkillsEntry) (latest time.Time, err error) {
 	return e.CreatedAt().OrUnset(time.Time{})
 }
 
-// due returns the state that the skill is to have, or why it keeps the one it
-// has. The zero state means that nothing is to be done.
+// due returns the state that the skill is to get, the zero state for none, or an
+// error with the reason why it stays.
 func (r record) due(now time.Time) (to usage.SkillsState, err error) {
 	to = byAge(now.Sub(r.anchor))
 	switch {
@@ -74,11 +73,11 @@ func (r record) due(now time.Time) (to usage.SkillsState, err error) {
 	case r.anchor.IsZero():
 		return usage.SkillsState{}, errNoAnchor
 	case r.anchor.After(now.Add(aheadOfUs)):
-		// Its clock or this one is wrong. It would never become stale.
+		// One of the clocks is wrong, and the skill would never become stale.
 		return usage.SkillsState{}, fmt.Errorf("its last activity, %s, lies ahead of now, %s: set the clock that is wrong",
 			r.anchor.Format(time.RFC3339), now.UTC().Format(time.RFC3339))
 	case r.state == usage.SkillsStateArchived() && (r.archivedAt.IsZero() || !r.anchor.After(r.archivedAt)):
-		return usage.SkillsState{}, nil // put away is put away, until it is used again
+		return usage.SkillsState{}, nil // until it is used again
 	case r.state == to:
 		return usage.SkillsState{}, nil
 	}

@@ -1,5 +1,5 @@
-// Package user holds the verbs of owner user: what the person whose agent it is
-// may say about its skills. It changes no other owner's fields, and could not.
+// Package user has the verb of owner user, for the person with the agent. It
+// changes no other owner's fields, and could not.
 package user
 
 import (
@@ -9,8 +9,8 @@ import (
 	"github.com/freehold-dev/freehold/sidecar"
 )
 
-// Pin says whether the curator must leave a skill alone. A skill of the same
-// name that comes later is not pinned. It returns an error that wraps
+// Pin keeps the curator from moving a skill, or no longer if pinned is false. A
+// later skill of the same name is not pinned. Pin returns an error that wraps
 // [sidecar.ErrNoKey] if there is no such skill.
 func Pin(ctx context.Context, dir, skill string, pinned bool, o *sidecar.Options) (sidecar.Commit, error) {
 	w, err := userfile.Open(ctx, dir, o)

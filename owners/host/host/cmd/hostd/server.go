@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// A server answers whoever connects with one line that names the host.
+// A server answers each connection with one line that names the host.
 type server struct {
 	listener net.Listener
-	under    sync.WaitGroup // what is being done
+	under    sync.WaitGroup // the connections and the listener
 }
 
 func listen() (*server, error) {
@@ -38,12 +38,12 @@ func (s *server) serve() {
 
 func answer(conn net.Conn) {
 	defer conn.Close()
-	const patience = 5 * time.Second // who does not read must not keep the host from draining
+	const patience = 5 * time.Second // a client that does not read must not keep the host from draining
 	conn.SetDeadline(time.Now().Add(patience))
 	fmt.Fprintf(conn, "host %d\n", os.Getpid())
 }
 
-// close takes nothing new and returns when all is done. Closing again is
+// close accepts nothing new and returns after the last answer. Closing again is
 // harmless.
 func (s *server) close() {
 	s.listener.Close()

@@ -1,13 +1,11 @@
-// Command precompact is the agent's PreCompact hook: it says that the context is
-// about to be compacted. Command sessionstart says when it was.
+// Command precompact is the agent's PreCompact hook: it begins a reset of the
+// context. Command sessionstart ends it.
 //
 //	precompact [-dir STATE] < hook.json
 package main
 
 import (
 	"context"
-	"os"
-	"runtime/debug"
 
 	"github.com/freehold-dev/freehold/owners/hook"
 	"github.com/freehold-dev/freehold/owners/runtime/reset"
@@ -15,9 +13,7 @@ import (
 )
 
 func main() {
-	debug.SetTraceback("crash") // a panic must not exit with 2, which agents take for "block"
-	h := hook.Hook{Program: "precompact", Events: []string{"PreCompact"}, Do: begin}
-	os.Exit(h.Run(context.Background(), os.Args[1:], os.Stdin, os.Stderr))
+	hook.Hook{Program: "precompact", Events: []string{"PreCompact"}, Do: begin}.Main()
 }
 
 func begin(ctx context.Context, dir string, in hook.Input) error {

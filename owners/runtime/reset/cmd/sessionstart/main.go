@@ -1,13 +1,11 @@
-// Command sessionstart is the agent's SessionStart hook: if the session starts
-// because its context was compacted or cleared, that has taken place now.
+// Command sessionstart is the agent's SessionStart hook: it ends a reset of the
+// context, if the session starts because of one.
 //
 //	sessionstart [-dir STATE] < hook.json
 package main
 
 import (
 	"context"
-	"os"
-	"runtime/debug"
 
 	"github.com/freehold-dev/freehold/owners/hook"
 	"github.com/freehold-dev/freehold/owners/runtime/reset"
@@ -15,9 +13,7 @@ import (
 )
 
 func main() {
-	debug.SetTraceback("crash") // a panic must not exit with 2, which agents take for "block"
-	h := hook.Hook{Program: "sessionstart", Events: []string{"SessionStart"}, Do: end}
-	os.Exit(h.Run(context.Background(), os.Args[1:], os.Stdin, os.Stderr))
+	hook.Hook{Program: "sessionstart", Events: []string{"SessionStart"}, Do: end}.Main()
 }
 
 func end(ctx context.Context, dir string, in hook.Input) error {

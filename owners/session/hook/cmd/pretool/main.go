@@ -1,10 +1,10 @@
 // Command pretool is the agent's PreToolUse hook: it puts facts and rules into
-// the session, each once, and again after some turns if it is told to. Copies
-// of it run at once, one for each tool; one of them prints an item.
+// the session, each once, and again after -reinject-turns. Copies of it run at
+// once, one for each tool; only one of them prints an item.
 //
 //	pretool [-dir STATE] [-items FILE] [-turn N] [-reinject-turns N] < hook.json
 //
-// The items are lines {"id": …, "text": …} of FILE, which lies beside the state
+// The items are lines {"id": …, "text": …} of FILE, which is beside the state
 // directory unless -items names it.
 package main
 
@@ -15,22 +15,20 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"strings"
 
+	"github.com/freehold-dev/freehold/owners/command"
 	"github.com/freehold-dev/freehold/owners/hook"
 	session "github.com/freehold-dev/freehold/owners/session/hook"
 	"github.com/freehold-dev/freehold/sidecar"
 )
 
 func main() {
-	debug.SetTraceback("crash") // a panic must not exit with 2, which agents take for "block"
 	var items string
 	var call session.Call
-	h := hook.Hook{
+	hook.Hook{
 		Program: "pretool",
 		Events:  []string{"PreToolUse"},
 		Flags: func(f *flag.FlagSet) {
@@ -50,26 +48,14 @@ func main() {
 			}
 			return say(injection.Items)
 		},
-	}
-	os.Exit(h.Run(context.Background(), os.Args[1:], os.Stdin, os.Stderr))
+	}.Main()
 }
-
-// mostItems bounds the file of items, in bytes.
-const mostItems = 4 << 20
 
 // look reads the items.
 func look(file string) ([]session.Item, error) {
-	f, err := os.Open(file)
+	text, err := command.ReadFile(file)
 	if err != nil {
 		return nil, err
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, mostItems+1))
-	if err != nil {
-		return nil, err
-	}
-	if len(text) > mostItems {
-		return nil, fmt.Errorf("%s: more than %d bytes: keep fewer items in it", file, mostItems)
 	}
 	var items []session.Item
 	for n, line := range bytes.Split(text, []byte{'\n'}) {
@@ -82,15 +68,14 @@ func look(file string) ([]session.Item, error) {
 			err = errors.New(`it lacks "id" or "text"`)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%s:%d: no item: %w: mend the line", file, n+1, err)
+			return nil, fmt.Errorf("%s:%d: not an item: %w: correct the line", file, n+1, err)
 		}
 		items = append(items, item)
 	}
 	return items, nil
 }
 
-// say prints what the agent is to put into the session, in the form that it
-// reads; nothing if that is nothing.
+// say prints the items for the session, if any, in the agent's form.
 func say(items []session.Item) error {
 	if len(items) == 0 {
 		return nil

@@ -1,12 +1,11 @@
 // Command skilluse is the agent's hook before or after each tool use: it counts
-// what the tool does with a skill.
+// acts of tools on skills.
 //
 //	skilluse [-dir STATE] < hook.json
 //
 // The tool Skill uses a skill. Read views one if the file is its SKILL.md, and
-// Edit, MultiEdit and Write patch the one whose file it is. What other tools do
-// has nothing to do with skills. It handles both events, so that it can be set
-// up for either; set up for both it would count twice.
+// Edit, MultiEdit and Write patch the skill of the file. Other tools do not
+// count. Set it up for one of the two events; for both it would count twice.
 package main
 
 import (
@@ -16,7 +15,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"runtime/debug"
 	"strings"
 	"time"
 
@@ -27,9 +25,7 @@ import (
 )
 
 func main() {
-	debug.SetTraceback("crash") // a panic must not exit with 2, which agents take for "block"
-	h := hook.Hook{Program: "skilluse", Events: []string{"PreToolUse", "PostToolUse"}, Do: count}
-	os.Exit(h.Run(context.Background(), os.Args[1:], os.Stdin, os.Stderr))
+	hook.Hook{Program: "skilluse", Events: []string{"PreToolUse", "PostToolUse"}, Do: count}.Main()
 }
 
 func count(ctx context.Context, dir string, in hook.Input) error {
@@ -37,30 +33,29 @@ func count(ctx context.Context, dir string, in hook.Input) error {
 	if skill == "" {
 		return err
 	}
-	_, err = tool.Bump(ctx, dir, skill, act, time.Now(), &sidecar.Options{Program: "skilluse", Notice: notice})
+	_, err = tool.Bump(ctx, dir, skill, act, time.Now(), 1, &sidecar.Options{Program: "skilluse", Notice: notice})
 	return err
 }
 
-// notice says what stops nothing and somebody should know.
 func notice(err error) { fmt.Fprintf(os.Stderr, "skilluse: %v\n", err) }
 
-// touched returns which skill the tool touches and how, or "" if none.
+// touched returns the skill that the tool touches, or "", and the act.
 func touched(in hook.Input) (skill string, act tool.Act, err error) {
 	switch in.ToolName {
 	case "Skill", "Read", "Edit", "MultiEdit", "Write":
 	default:
-		return "", 0, nil
+		return "", "", nil
 	}
 	var args struct {
 		Skill string `json:"skill"`
 		File  string `json:"file_path"`
 	}
 	if err := json.Unmarshal(in.ToolInput, &args, hook.AsAgentsWrite); err != nil {
-		where := "" // the library words its own sentences at random
+		where := "" // the library chooses the words of its errors at random
 		if e, ok := errors.AsType[*json.SemanticError](err); ok {
 			where = string(e.JSONPointer)
 		}
-		return "", 0, fmt.Errorf("standard input: the tool_input of %s has another form than this program knows, at %q: look at what the agent sends", in.ToolName, where)
+		return "", "", fmt.Errorf("standard input: the tool_input of %s has an unknown form at %q: look at the agent's settings", in.ToolName, where)
 	}
 	if in.ToolName == "Skill" {
 		return args.Skill, tool.Use, nil
@@ -70,7 +65,7 @@ func touched(in hook.Input) (skill string, act tool.Act, err error) {
 		return skill, tool.Patch, nil
 	}
 	if file != "SKILL.md" {
-		return "", 0, nil
+		return "", "", nil
 	}
 	return skill, tool.View, nil
 }

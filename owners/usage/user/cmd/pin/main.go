@@ -1,4 +1,4 @@
-// Command pin tells the curator to leave a skill alone, or not to any more.
+// Command pin keeps the curator from moving a skill, or no longer.
 //
 //	pin [-dir STATE] [-off] SKILL
 package main
@@ -6,8 +6,6 @@ package main
 import (
 	"context"
 	"flag"
-	"os"
-	"runtime/debug"
 
 	"github.com/freehold-dev/freehold/owners/command"
 	"github.com/freehold-dev/freehold/owners/usage/user"
@@ -15,16 +13,14 @@ import (
 )
 
 func main() {
-	debug.SetTraceback("crash")
 	var off bool
-	c := command.Command{
+	command.Command{
 		Program:  "pin",
 		Operands: []string{"SKILL"},
-		Flags:    func(f *flag.FlagSet) { f.BoolVar(&off, "off", false, "let the curator have it again") },
+		Flags:    func(f *flag.FlagSet) { f.BoolVar(&off, "off", false, "let the curator move it again") },
 		Do: func(ctx context.Context, dir string, operands []string) error {
 			_, err := user.Pin(ctx, dir, operands[0], !off, &sidecar.Options{Program: "pin"})
 			return err
 		},
-	}
-	os.Exit(c.Run(context.Background(), os.Args[1:], os.Stderr))
+	}.Main()
 }

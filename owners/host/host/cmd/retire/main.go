@@ -1,0 +1,70 @@
+// Command retire retires the host.
+//
+//	retire [-dir STATE] [-grace DURATION] [-kill]
+//
+// It retires the process that holds the lease when it looks, and no other: it
+// does not touch a successor that a supervisor has started meanwhile. It prints
+// the outcome and the proofs. It exits with 0 if that process has ended; 9 if it
+// was gone before, or there is no host; 6 if another process is the host by now
+// or no proof shows which process is; 5 if it did not end in time; and 1 after
+// another failure.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/freehold-dev/freehold/owners/command"
+	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/retire"
+)
+
+func main() {
+	o := &retire.Options{Program: "retire", Notice: func(err error) { fmt.Fprintf(os.Stderr, "retire: %v\n", err) }}
+	command.Command{
+		Program: "retire",
+		Flags: func(f *flag.FlagSet) {
+			f.DurationVar(&o.Grace, "grace", 10*time.Second, "how long the host may take to end")
+			f.BoolVar(&o.Kill, "kill", false, "kill it if it takes longer")
+		},
+		Do:     func(ctx context.Context, dir string, _ []string) error { return end(ctx, dir, o) },
+		Status: status,
+	}.Main()
+}
+
+// errGone is returned for a host that had ended before.
+var errGone = errors.New("the host was gone: nothing to do")
+
+// end retires the host and prints the outcome.
+func end(ctx context.Context, dir string, o *retire.Options) error {
+	p, err := retire.Prepare(dir, "host")
+	if err != nil {
+		return err
+	}
+	r, err := p.Run(ctx, o)
+	fmt.Printf("%v: %v\n", p.Holding, r.Outcome)
+	for _, proof := range r.Proofs {
+		fmt.Printf("  %s: %s\n", proof.Code, proof.Says)
+	}
+	if err == nil && r.Outcome == retire.AlreadyGone {
+		return errGone
+	}
+	return err
+}
+
+// status returns the exit status of the command freehold for err.
+func status(err error) int {
+	switch {
+	case errors.Is(err, sidecar.ErrNoHolder), errors.Is(err, errGone):
+		return 9
+	case errors.Is(err, sidecar.ErrIdentityChanged), errors.Is(err, sidecar.ErrCannotJudge):
+		return 6
+	case errors.Is(err, sidecar.ErrDeadline), errors.Is(err, sidecar.ErrBusy):
+		return 5
+	}
+	return 1
+}
