@@ -34,7 +34,7 @@ const module = "github.com/freehold-dev/freehold"
 
 // imports says which packages of this module a package may import; "…" stands
 // for everything below. A package that is not named may import all of them:
-// those are programs and what is made for them.
+// those are programs and their helpers.
 var imports = map[string][]string{
 	"schema":                    {},
 	"schema/declare":            {"schema"},
@@ -137,7 +137,7 @@ func TestImportsRunOneWay(t *testing.T) {
 			}
 		}
 		if !named {
-			t.Errorf("package %s is not in the table of imports: add it with what it may import", pkg)
+			t.Errorf("package %s is not in the table of imports: add it with the packages that it may import", pkg)
 			continue
 		}
 		for imported := range p.Imports {
@@ -163,7 +163,7 @@ func TestHooksLinkFewModules(t *testing.T) {
 }
 
 // Watch is a method of every Reader, so that its package imports a watcher of
-// files. The linker takes only what is called: a hook that reads carries none of
+// files. The linker takes only functions that are called: a hook that reads carries none of
 // it but the package's own start.
 func TestHooksThatDoNotWatchCarryNoWatcher(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "stop")
@@ -187,7 +187,7 @@ func TestHooksThatDoNotWatchCarryNoWatcher(t *testing.T) {
 	}
 }
 
-// A state is one owners.yaml of this module and what it declares.
+// A state is one owners.yaml of this module and its declaration.
 type state struct {
 	src    *declare.Source
 	owners []owner
@@ -230,8 +230,8 @@ func states(t *testing.T) []state {
 }
 
 // importer gives type checkers the packages that were loaded. It knows
-// nothing of internal packages: what the toolchain refuses beside the types
-// is another test.
+// nothing of internal packages: another test checks that the toolchain
+// refuses those.
 type importer map[string]*packages.Package
 
 func (all importer) Import(pkgPath string) (*types.Package, error) {
@@ -241,7 +241,7 @@ func (all importer) Import(pkgPath string) (*types.Package, error) {
 	return nil, fmt.Errorf("not loaded: %s", pkgPath)
 }
 
-// check type-checks a file and returns the messages of what is wrong.
+// check type-checks a file and returns the messages of the type checker.
 func check(t *testing.T, imports []string, body string) []string {
 	t.Helper()
 	var text strings.Builder

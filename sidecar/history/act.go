@@ -15,7 +15,7 @@ type client struct {
 	dir     string
 	view    Viewer
 	writers map[writer]*sidecar.Writer
-	notice  error           // what the writers noticed, which should be nothing
+	notice  error           // of the writers; there should be none
 	at      sidecar.Version // of cost, as this client saw it last
 	last    commit
 }
@@ -33,7 +33,7 @@ type commit struct {
 	sidecar.Commit
 }
 
-// newClient returns a client whose clock is ahead.
+// newClient returns a client with a clock that is ahead.
 func newClient(dir string, d *schema.Declaration, ahead time.Duration, view func(dir string) (Viewer, error)) (*client, error) {
 	c := &client{dir: dir, writers: map[writer]*sidecar.Writer{}}
 	for _, w := range []writer{{"cost", false}, {"cost", true}, {"tool", false}, {"tool", true}, {"hook", false}} {
@@ -134,7 +134,7 @@ func (c *client) tool(in Input) (Output, error) {
 			seen.Tags = mask(tags.All())
 		}
 	})
-	// What a commit finds is as it was when it listed pending patches. More may
+	// A commit finds the state as it was when it listed pending patches. More may
 	// be deferred, and be in views, before the commit itself is.
 	if by.Outcome == sidecar.Unchanged {
 		out.Parts, out.Seen = OfTool, seen
@@ -142,7 +142,7 @@ func (c *client) tool(in Input) (Output, error) {
 	return out, err
 }
 
-// ends says what the outcomes of commits are to a history.
+// ends maps the outcomes of commits to ends of a history.
 var ends = map[sidecar.Outcome]End{
 	sidecar.NotApplied: Refused, sidecar.Applied: Changed, sidecar.Unchanged: Same, sidecar.Deferred: Pending,
 }
@@ -177,7 +177,7 @@ func (c *client) claim(in Input) (Output, error) {
 	return out, err
 }
 
-// resolve asks what became of this client's last commit, which it knows.
+// resolve asks for the outcome of this client's last commit, which the client knows.
 func (c *client) resolve(Input) (Output, error) {
 	if c.last.owner == "" {
 		return Output{End: Refused}, nil

@@ -52,7 +52,7 @@ func Draw(records []Record) (path string, err error) {
 	return file.Name(), porcupine.Visualize(model, info, file)
 }
 
-// Troubles returns what went wrong that should not have, whatever the order.
+// Troubles returns the failures that no order of the operations explains.
 func Troubles(records []Record) (troubles []string) {
 	for _, r := range records {
 		if r.Output.Trouble != "" {
@@ -62,10 +62,10 @@ func Troubles(records []Record) (troubles []string) {
 	return troubles
 }
 
-// A Tally counts what happened in histories.
+// A Tally counts the operations of histories.
 type Tally struct {
 	Operations int
-	// Ends counts by verb and end; the end of what was killed is empty.
+	// Ends counts by verb and end; the end of a killed operation is empty.
 	Ends map[Verb]map[End]int
 	// Atomic is how many views were.
 	Atomic int

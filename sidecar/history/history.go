@@ -1,5 +1,5 @@
-// Package history checks that what several processes do to one state, and what
-// they see of it, is what one process could have done and seen, one operation
+// Package history checks that the operations of several processes on one state,
+// and their views, could be those of one process, one operation
 // after another: that a state is linearizable. It plays random operations with
 // real processes, some of which are killed, writes down when each was called
 // and when it returned, and has porcupine look for an order that [State] allows.
@@ -14,7 +14,7 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// A Verb says what an operation does.
+// A Verb is the kind of an operation.
 type Verb string
 
 // The verbs. All but View and Claim are one Update.
@@ -29,7 +29,7 @@ const (
 	Fold    Verb = "fold"        // tool's fields, under its lock; pending patches are folded
 	Claim   Verb = "claim"       // hook: the once field Field is claimed, as of moment N
 	View    Verb = "view"        // all fields, with a reader
-	Resolve Verb = "ask resolve" // what became of this process's last commit
+	Resolve Verb = "ask resolve" // the outcome of this process's last commit
 )
 
 // An Input is an operation.
@@ -49,7 +49,7 @@ type Input struct {
 // An End says how an operation ended.
 type End string
 
-// The ends. The empty one is that of an operation whose process was killed.
+// The ends. An operation of a killed process has the empty one.
 const (
 	Changed End = "changed" // it was applied, or has won
 	Same    End = "same"    // it found nothing to change: unchanged, a conflict, a claim lost
@@ -57,10 +57,10 @@ const (
 	Refused End = "refused" // it failed, and changed nothing
 )
 
-// An Output is what an operation said.
+// An Output is the answer of an operation.
 type Output struct {
 	End End `json:",omitempty"`
-	// What it saw, once it was done: those parts of the state.
+	// The parts of the state that the operation saw in the end.
 	Parts Part  `json:",omitempty"`
 	Seen  State `json:",omitzero"`
 	// Atomic is whether a view was. One that is not shows each part as it was
@@ -74,7 +74,7 @@ type Output struct {
 
 // A Record is one operation of a history.
 type Record struct {
-	Client int // who called it: each process of a history has a number of its own
+	Client int // the calling process: each has a number of its own
 	Input  Input
 	Output Output
 	// When it was called and when it returned, by a clock that all processes
@@ -88,7 +88,7 @@ func (r Record) open() bool { return r.Output.End == "" }
 
 // Operations returns records as porcupine wants them. A view that is not atomic
 // becomes one operation for each sidecar, without its claims, which would be too
-// many operations at once. What was killed while it only looked is left out.
+// many operations at once. A view that was killed is left out.
 func Operations(records []Record) []porcupine.Operation {
 	var all []porcupine.Operation
 	put := func(r Record) {

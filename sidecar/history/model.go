@@ -6,7 +6,7 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// A State is what all owners' fields hold.
+// A State holds all owners' fields.
 type State struct {
 	// Of owner cost: its revision, and its note.
 	Revision uint64 `json:",omitempty"`
@@ -15,14 +15,14 @@ type State struct {
 	Count uint64 `json:",omitempty"`
 	Peak  uint64 `json:",omitempty"`
 	Tags  uint64 `json:",omitempty"`
-	// Of owner hook: for each once field the N of who claimed it, or 0.
+	// Of owner hook: for each once field the N of its claimant, or 0.
 	Claims [Claims]uint64 `json:",omitzero"`
 }
 
 // Claims is how many once fields there are.
 const Claims = 12
 
-// A Part is some of what a state's owners hold: a sidecar, or a claim.
+// A Part is one file of a state: a sidecar, or a claim.
 type Part uint32
 
 // The parts.

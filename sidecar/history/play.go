@@ -21,7 +21,7 @@ import (
 type Game struct {
 	// Kind of its workers, by [Kinds].
 	Kind string
-	// Seed of all that is random, but for what the kernel decides.
+	// Seed of all random choices but the kernel's.
 	Seed uint64
 	// Writers do everything, Readers only take views; each does so many
 	// operations.
@@ -92,7 +92,7 @@ func (p *Players) giveBack(kind string, one *player) {
 }
 
 // Play makes a state in dir, which is not there yet, and a history of it. The
-// history ends with what a last process sees, when all is folded.
+// history ends with the view of a last process, when all is folded.
 func (p *Players) Play(dir string, g Game) ([]Record, error) {
 	if err := sidecar.Create(dir, Declaration(g.Durability)); err != nil {
 		return nil, err
@@ -131,7 +131,7 @@ type seat struct {
 	game    Game
 	number  int
 	rng     *rand.Rand
-	made    burst // what the present process is to do
+	made    burst // the operations of the present process
 	kills   []int // the operations at which one is killed
 	deaths  int
 	records []Record
@@ -150,7 +150,7 @@ func (s *seat) play() {
 	}
 }
 
-// burst lets one process do what is left, and reports whether it was killed.
+// burst lets one process do the operations left, and reports whether it was killed.
 func (s *seat) burst() (died bool, err error) {
 	at := -1 // when it dies
 	if len(s.kills) > 0 {
@@ -203,7 +203,7 @@ func (p *player) dead(wanted bool) error {
 	return p.out.Err()
 }
 
-// take folds what the process says.
+// take reads the lines of the process.
 func (s *seat) take(l line) {
 	if l.Input != nil {
 		s.records = append(s.records, Record{Client: s.made.Client, Input: *l.Input, Call: l.At})

@@ -9,8 +9,8 @@ import (
 	"github.com/freehold-dev/freehold/schema"
 )
 
-// Declaration declares the state that histories are made of: an owner whose
-// commits fail when it is busy, one that defers them, and one of claims.
+// Declaration declares the state that histories are made of: one owner
+// with commits that fail when busy, one that defers them, and one of claims.
 func Declaration(d schema.Durability) *schema.Declaration {
 	claims := map[string]schema.Field{}
 	for field := range Claims {
@@ -35,7 +35,7 @@ type Viewer interface {
 	Close() error
 }
 
-// Decode returns what a view that is printed as JSON says. It is an error if
+// Decode reads a view that is printed as JSON. It is an error if
 // the view does not have all of an owner.
 func Decode(text []byte) (Output, error) {
 	var v struct {
@@ -63,7 +63,7 @@ func Decode(text []byte) (Output, error) {
 	return out, out.Seen.fill(v.Fields)
 }
 
-// fill sets what fields have.
+// fill sets the fields.
 func (s *State) fill(fields map[string]json.RawMessage) error {
 	var tags []uint64
 	into := map[string]any{"note": &s.Note, "count": &s.Count, "peak": &s.Peak, "tags": &tags}

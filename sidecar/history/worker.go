@@ -17,12 +17,12 @@ import (
 // workerVar names the kind of worker that a re-executed test binary is.
 const workerVar = "FREEHOLD_TEST_HISTORY"
 
-// Kinds are the kinds of worker, by name. Each is a function which opens what
-// takes its views, and may change how its process does other things.
+// Kinds are the kinds of worker, by name. Each is a function which opens the
+// viewer that takes its views, and may change how its process does other things.
 type Kinds map[string]func(dir string) (Viewer, error)
 
-// Main is for TestMain: if this process was started as a worker, Main does what
-// it is told on its standard input, and does not return.
+// Main is for TestMain: in a process that was started as a worker, Main plays the
+// bursts of its standard input and does not return.
 func Main(kinds Kinds) {
 	kind, ok := os.LookupEnv(workerVar)
 	if !ok {
@@ -35,7 +35,7 @@ func Main(kinds Kinds) {
 	os.Exit(0)
 }
 
-// A burst is what a worker does with one state before it waits for the next.
+// A burst is a worker's operations on one state before it waits for the next.
 type burst struct {
 	Dir        string
 	Durability schema.Durability
@@ -51,7 +51,7 @@ type burst struct {
 	Step        string
 }
 
-// A line is what a worker says: that it calls, that it has returned, or that a
+// A line is a worker's message: that it calls, that it has returned, or that a
 // burst is done.
 type line struct {
 	At     int64
@@ -108,7 +108,7 @@ func (b burst) play(c *client, say *json.Encoder) error {
 	return nil
 }
 
-// pace bounds how many microseconds one who only reads waits between views, so
+// pace bounds how many microseconds a reading worker waits between views, so
 // that it is about as long at it as the others.
 const pace = 2000
 
@@ -161,7 +161,7 @@ func (b burst) next(rng *rand.Rand, i int, c *client) Input {
 	return in
 }
 
-// shares says how many of a hundred operations do what.
+// shares says how many of a hundred operations are of which verb.
 var shares = []struct {
 	verb  Verb
 	share int

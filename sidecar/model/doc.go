@@ -1,6 +1,6 @@
 // Package model holds Promela models of the protocols of package sidecar, in
 // which every interleaving of a few processes is looked at, with a kill at any
-// step. It holds no Go code; that the code does what the models do is for
+// step. It holds no Go code; that the code follows the models is for
 // people to see, and for the tests of package sidecar to try.
 //
 //   - lease.pml: an exclusive owner's commit lock, lease, epoch and fence,
@@ -22,7 +22,7 @@
 //	spin -a $mutant lease.pml && gcc -O2 -DSAFETY -DREACH -w -o pan pan.c
 //	./pan -i && spin -t -p -g $mutant lease.pml
 //
-// # What is left out
+// # Left out
 //
 // The clock, which only makes epochs larger: the models behave as if it had been
 // set back. Damaged records and sidecars, and older ones put back. A lost commit

@@ -1,8 +1,8 @@
-// Package scratch puts what tests write into memory, where a sync costs next to
+// Package scratch puts the files of tests into memory, where a sync costs next to
 // nothing. It is for Freehold's own tests and promises nothing to others.
 //
-// What a killed process leaves is the same in memory and on a disk; what only a
-// loss of power would show, no test can see. Whether the disk's file system
+// A killed process leaves the same in memory and on a disk, and no test can see
+// the effects of a loss of power. Whether the disk's file system
 // differs in anything, .ci/run finds out: it sets [Variable] to nothing, and
 // everything is on the disk.
 package scratch
@@ -16,7 +16,7 @@ const Variable = "FREEHOLD_MEMORY"
 
 const usual = "/dev/shm"
 
-// A Use is what the files are for.
+// A Use is the purpose of the files.
 type Use struct {
 	// Room is how many bytes there must be for them.
 	Room int64

@@ -210,7 +210,7 @@ type Existing struct {
 // Existing looks at the file name, which a commit is about to replace. The error
 // is [fs.ErrNotExist] if there is none, [ErrIrregular] if that is not one plain
 // file, so that a rename never takes the place of a link or a pipe, and
-// [status.Unsafe] if another user, who would lose the file, owns it.
+// [status.Unsafe] if another user owns the file and would lose it.
 func (d *Dir) Existing(name string) (Existing, error) {
 	var st unix.Stat_t
 	if err := unix.Fstatat(d.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {

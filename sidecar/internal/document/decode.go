@@ -30,11 +30,11 @@ const (
 type SyntaxError struct {
 	// Offset counts bytes from the beginning of the file, from zero.
 	Offset int64
-	// What is wrong there.
-	What string
+	// Problem describes the fault.
+	Problem string
 }
 
-func (e *SyntaxError) Error() string { return fmt.Sprintf("byte %d: %s", e.Offset, e.What) }
+func (e *SyntaxError) Error() string { return fmt.Sprintf("byte %d: %s", e.Offset, e.Problem) }
 
 // Unwrap returns [status.Invalid].
 func (e *SyntaxError) Unwrap() error { return status.Invalid }
@@ -82,7 +82,7 @@ func decode(text []byte) (*Document, int, error) {
 
 // DecodeForeign reads a file that another hand wrote or edited, so that its
 // values can be accepted. It requires JSON as strict as [Decode] does and an
-// object whose names could be fields, else it returns an error that wraps
+// object with names that could be fields, else it returns an error that wraps
 // [status.Invalid], or [status.Newer]. The caller checks the values against
 // the declaration.
 //
@@ -196,7 +196,7 @@ func checkLimits(text []byte, depth int) error {
 	return err
 }
 
-// otherText says what a text is that a parser's error would describe badly:
+// otherText describes a text for which a parser's error would be misleading:
 // "invalid character 'ï'" helps nobody. It returns "" for other texts.
 func otherText(text []byte) string {
 	begins := func(with string) bool { return bytes.HasPrefix(text, []byte(with)) }
@@ -217,8 +217,8 @@ func otherText(text []byte) string {
 
 // syntaxError names the byte at which text is not JSON. err is the decoder's.
 func syntaxError(text []byte, err error) error {
-	if what := otherText(text); what != "" {
-		return &SyntaxError{0, what}
+	if problem := otherText(text); problem != "" {
+		return &SyntaxError{0, problem}
 	}
 	e, ok := errors.AsType[*jsontext.SyntacticError](err)
 	switch {

@@ -9,7 +9,7 @@
 // decoding and encoding in their own bytes and in their place.
 //
 // Errors are decided in this order: text that is not JSON within the limits, or
-// whose names differ in case alone; a missing or another format number; a
+// with names that differ in case alone; a missing or another format number; a
 // missing or invalid member. All are [status.Invalid] and name the byte, but a
 // larger format number is [status.Newer]. Then a wrong sum, another owner or
 // another state is [status.Foreign].

@@ -38,7 +38,7 @@ func observedVersion(value []byte) Version {
 // A Sighting is a version of a field that another owner has observed: the
 // sidecar of the field's owner was never older since.
 type Sighting struct {
-	// Owner whose program had observed the field Of before it wrote the field
+	// Owner with a program that observed the field Of before writing the field
 	// By. If Owner is empty, an upgrade of the state has written the version.
 	Owner, By, Of string
 	Version       Version

@@ -44,7 +44,7 @@ type written struct {
 	layout []member // of the entry's text
 }
 
-// origin is a [Provenance] whose strings have not been made yet.
+// origin is a [Provenance] before its strings are made.
 type origin struct {
 	version versionText
 	at      time.Time
@@ -262,7 +262,7 @@ func (d *Document) Newest() uint64 {
 	return newest
 }
 
-// versionText is a [Version] whose string has not been made yet.
+// versionText is a [Version] before its string is made.
 type versionText struct {
 	epoch, revision uint64
 	nonce           []byte

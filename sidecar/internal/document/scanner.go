@@ -18,7 +18,7 @@ type scanner struct {
 	text   []byte
 	pos    int    // where the next value or name begins
 	at     int    // where the last value or name begins
-	field  []byte // the field whose entry is being read
+	field  []byte // the field of the entry that is being read
 	names  error  // names that differ in case alone, or too many names
 	format error  // another format number, or none
 	wrong  error  // a value that this release does not accept
@@ -140,12 +140,12 @@ func (s *scanner) each(read func(key []byte)) {
 
 // isObject reports whether an object begins here. Any other value is read and
 // refused.
-func (s *scanner) isObject(what string) bool {
+func (s *scanner) isObject(name string) bool {
 	if s.text[s.pos] == '{' {
 		return true
 	}
 	v := s.value()
-	s.refuse(s.at, "%s must be an object, not %s", what, kind(v))
+	s.refuse(s.at, "%s must be an object, not %s", name, kind(v))
 	return false
 }
 
@@ -205,12 +205,12 @@ type shape struct {
 // read the value. It returns the object's layout: nil if the members stand as
 // this release writes them, else all members, where only unknown ones have
 // values.
-func (s *scanner) object(what string, f *shape, read func(name string)) (layout []member) {
-	if !s.isObject(what) {
+func (s *scanner) object(title string, f *shape, read func(name string)) (layout []member) {
+	if !s.isObject(title) {
 		return nil
 	}
 	layout, seen := s.shaped(f, read)
-	s.complete(what, f, seen)
+	s.complete(title, f, seen)
 	return layout
 }
 
@@ -245,10 +245,10 @@ func (s *scanner) shaped(f *shape, read func(name string)) (layout []member, see
 
 // complete refuses the object that ends here if one of its required members is
 // not in seen.
-func (s *scanner) complete(what string, f *shape, seen uint32) {
+func (s *scanner) complete(title string, f *shape, seen uint32) {
 	for i, name := range f.names {
 		if seen&(1<<i) == 0 && !slices.Contains(f.optional, name) {
-			s.refuse(s.pos-1, "%s has no %q", what, name)
+			s.refuse(s.pos-1, "%s has no %q", title, name)
 		}
 	}
 }

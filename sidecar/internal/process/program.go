@@ -7,7 +7,7 @@ import (
 )
 
 // ProgramName returns the name for provenance: the base name of the executable
-// unless the caller gave one, cut to what fits a table.
+// unless the caller gave one, cut to the width of a table.
 func ProgramName(name string) string {
 	if name == "" && len(os.Args) > 0 {
 		name = filepath.Base(os.Args[0])

@@ -5,13 +5,13 @@ import "os"
 // thorough is whether plans are taken as they stand. It takes several times as long; .ci/run asks for it.
 var thorough = os.Getenv("FREEHOLD_EVERY_CALL") != ""
 
-// changes are the calls that change what others see, or wait for them.
+// changes are the calls that other processes can see, or that wait for them.
 var changes = []string{
 	"openat", "mkdirat", "write", "pwrite64", "ftruncate", "fallocate", "fchmod", "fchmodat", "fchown", "fsync", "fdatasync",
 	"renameat", "renameat2", "linkat", "symlinkat", "unlinkat", "flock", "fcntl",
 }
 
-// AtChanges returns p for the calls alone that change what others see. Whoever is killed before any other call has left behind what he
+// AtChanges returns p for the calls alone that other processes can see. A process killed before any other call has left behind the files that it
 // leaves when he is killed before the next of these. If the environment variable FREEHOLD_EVERY_CALL is set, it returns p as it is.
 func (p Plan) AtChanges() Plan {
 	if !thorough {
@@ -20,7 +20,7 @@ func (p Plan) AtChanges() Plan {
 	return p
 }
 
-// Among returns p for the calls of these names alone, whose failures stand for those of the others. If the environment variable
+// Among returns p for the calls of these names alone: their failures stand for those of the others. If the environment variable
 // FREEHOLD_EVERY_CALL is set, it returns p as it is.
 func (p Plan) Among(names ...string) Plan {
 	if !thorough {

@@ -19,7 +19,7 @@ import (
 	"time"
 )
 
-// Command is what to run, as in [os/exec.Cmd].
+// Command is the program to run, as in [os/exec.Cmd].
 type Command struct {
 	Path    string        // looked up in PATH if it has no slash
 	Args    []string      // without the command's own name
@@ -29,7 +29,7 @@ type Command struct {
 	Timeout time.Duration // the whole run may take so long; if zero, 30 s
 }
 
-// Action is what happens to the call that a [Plan] names.
+// Action is the treatment of the call that a [Plan] names.
 type Action int
 
 const (
@@ -46,7 +46,7 @@ const (
 	Delay
 )
 
-// Plan says which calls are counted and what happens to one of them.
+// Plan says which calls are counted and how one of them is treated.
 type Plan struct {
 	// Calls names the counted system calls. If empty, every call that touches the file system is counted. Those on an eventfd or a cgroup
 	// file never are: they are the Go runtime's own, and come when they like.
@@ -58,7 +58,7 @@ type Plan struct {
 	// At is the number of the call to act on, from 1. If zero, none.
 	At     int
 	Action Action
-	// Errno is what Fail returns. If zero, the call claims success (0) though nothing was done: a lying disk.
+	// Errno is the error that Fail returns. If zero, the call claims success (0) though nothing was done: a lying disk.
 	Errno syscall.Errno
 	// Delay is how long Delay holds a call.
 	Delay time.Duration
@@ -87,17 +87,17 @@ func (c Call) String() string {
 	return fmt.Sprintf("#%d %s(%s)", c.N, c.Name, strings.Join(names, " -> "))
 }
 
-// Result is what a run did.
+// Result describes a run.
 type Result struct {
 	Calls          []Call
 	Hit            *Call            // the call acted on; nil if the command made fewer
-	Action         Action           // what the plan was
+	Action         Action           // of the plan
 	Killed         bool             // the plan killed the command
 	State          *os.ProcessState // exit code or signal
 	Stdout, Stderr []byte
 }
 
-// String says what happened, for failure messages: "killed before #3 fsync(a.tmp)".
+// String describes the run, for failure messages: "killed before #3 fsync(a.tmp)".
 func (r Result) String() string {
 	if r.Hit == nil {
 		return fmt.Sprintf("untouched after %d calls", len(r.Calls))
@@ -112,7 +112,7 @@ func (r Result) String() string {
 // mostCalls ends EveryCall when a command keeps making new calls, as one does that repeats a failed call until its time is over.
 const mostCalls = 5000
 
-// EveryCall runs what prepare returns with At = 1, 2, …, and yields each number and result; the last is that of the first run that ended
+// EveryCall runs the command that prepare returns with At = 1, 2, …, and yields each number and result; the last is that of the first run that ended
 // without making so many calls. It fails t if a run cannot be made or counts nothing at all, which would prove nothing.
 func EveryCall(t testing.TB, prepare func(k int) (Command, Plan)) iter.Seq2[int, Result] {
 	return func(yield func(int, Result) bool) {

@@ -48,7 +48,7 @@ func Main() {
 // Begin starts the counting of a plan with Marked set. Without an injector it is a harmless look-up of a file.
 func Begin() { syscall.Access(beginMark, 0) }
 
-// End ends what Begin started: later calls are neither counted nor interfered with.
+// End ends the part that Begin started: later calls are neither counted nor interfered with.
 func End() { syscall.Access(endMark, 0) }
 
 // handover is the launcher's descriptor of the socket on which the parent waits for the listener, or for a message why there is none.

@@ -36,8 +36,8 @@ var available = sync.OnceValue(func() error {
 	return err
 })
 
-// Run runs the command under the plan and waits for its end. What the command left running in its process group is killed; a process that
-// left the group goes on, with ENOSYS for every call in the filter. The error is nil whatever the command's own exit was: it is about runs
+// Run runs the command under the plan and waits for its end. Processes that the command left in its process group are killed; one that
+// left the group goes on, with ENOSYS for every call in the filter. The error does not depend on the command's own exit: it is about runs
 // that could not be made, took longer than the timeout, or had Marked set and never called Begin. It panics if TestMain did not call Main.
 func Run(ctx context.Context, c Command, p Plan) (Result, error) {
 	if !hooked {

@@ -85,7 +85,7 @@ func (s *supervisor) loop(ctx context.Context, pidfd int) error {
 	return fmt.Errorf("it did not end in time, last call %v: %w", last, ctx.Err())
 }
 
-// close kills what is left and gives the listener back.
+// close kills the processes that are left and gives the listener back.
 func (s *supervisor) close() {
 	s.kill()
 	close(s.closed)
@@ -146,7 +146,7 @@ func (s *supervisor) answer() bool {
 	return true
 }
 
-// decide counts a call if the plan wants it counted, and returns what to do with it now.
+// decide counts a call if the plan wants it counted, and returns its treatment.
 func (s *supervisor) decide(n *notification) Action {
 	mark := ""
 	if n.number == unix.SYS_FACCESSAT {
@@ -171,7 +171,7 @@ func (s *supervisor) decide(n *notification) Action {
 	}
 	call := Call{PID: int(n.pid), Name: kind.name, Args: n.args, Paths: pathsOf(n, kind.files)}
 	switch {
-	case s.ioctl(unix.SECCOMP_IOCTL_NOTIF_ID_VALID, unsafe.Pointer(&n.id)) != nil: // gone: what was read may be another process's
+	case s.ioctl(unix.SECCOMP_IOCTL_NOTIF_ID_VALID, unsafe.Pointer(&n.id)) != nil: // gone: the bytes read may be another process's
 		return Watch
 	case slices.ContainsFunc(call.Paths, ofRuntime):
 		return Watch

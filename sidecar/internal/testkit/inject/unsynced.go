@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// Naming are the calls that give a file or a directory a name, and those that make what they did survive power loss: what [Unsynced] wants
+// Naming are the calls that give a file or a directory a name, and those that make names and contents survive power loss: the calls that [Unsynced] wants
 // to have been counted.
 var Naming = []string{"renameat", "renameat2", "linkat", "mkdirat", "fsync", "fdatasync"}
 
-// Unsynced says what of a run that has ended power loss could take away again: names in a directory that was not synced afterwards, and files
-// that were published under their name before what they hold was synced. Made for others to find are only names that begin with no dot.
+// Unsynced lists the effects of an ended run that a power loss could undo: names in a directory that was not synced afterwards, and files
+// that were published under their name before their content was synced. Made for others to find are only names that begin with no dot.
 func Unsynced(calls []Call) (all []string) {
 	for i, c := range calls {
 		if strings.HasSuffix(c.Name, "sync") || len(c.Paths) == 0 {
@@ -29,13 +29,13 @@ func Unsynced(calls []Call) (all []string) {
 			all = append(all, fmt.Sprintf("%v: the directory that it leaves is not synced afterwards", c))
 		}
 		if from != to && hidden(from) && !synced(calls[:i], from) {
-			all = append(all, fmt.Sprintf("%v: what it names was not synced before", c))
+			all = append(all, fmt.Sprintf("%v: the named file was not synced before", c))
 		}
 	}
 	return all
 }
 
-// hidden tells the names of what is in the making, and files that have none yet.
+// hidden reports whether a name is that of an unfinished file, or of one without a name.
 func hidden(path string) bool {
 	name := filepath.Base(path)
 	return strings.HasPrefix(name, ".") && name != ".freehold" || strings.HasSuffix(name, " (deleted)")

@@ -37,7 +37,7 @@ func Main(m *testing.M, roles Roles) {
 func Env(name string) []string { return append(os.Environ(), Variable+"="+name) }
 
 // Process returns the command of a process that plays the role. It ends with the
-// test, and what it says on standard error, the test does.
+// test, and the test prints its standard error.
 func Process(t testing.TB, name string, args ...string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0], args...)
