@@ -44,7 +44,7 @@ Freehold left it stays untouched: the answer is "unchanged".`,
 		return nil
 	})
 	r.flags(cmd)
-	r.completes(cmd, verbs.Owners)
+	r.completes(cmd, verbs.Operands("OWNER").Complete)
 	return cmd
 }
 

@@ -38,7 +38,6 @@ var said = errorstest.Golden{
 		"the lease is free, and its record could not say so: %w; the next holder writes it anew: nothing to do": "wants a disk that fails when a process ends",
 		"if %v is newer than the state, `freehold state upgrade` brings the state up to it":                     "is told with the flag --owners in it",
 		"%s out what only an owner's programs may have: give other packages verbs of the home instead":          script + "gen_leak",
-		"field %s has one value at a key, and no members: give one VALUE":                                       script + "put_value",
 		"%s: the instances %s and %s are declared in different ways: %w":                                        script + "instances_choose",
 		"name the owners.yaml that the new one is to have with --owners FILE":                                   script + "instances_choose",
 		"%w: each declares what the other does not":                                                             script + "instances_choose",

@@ -49,7 +49,7 @@ cannot be used.`,
 		return errors.Join(err, e.Err)
 	})
 	p.flags(cmd)
-	p.completes(cmd, verbs.Field)
+	p.completes(cmd, verbs.Operands("FIELD").Complete)
 	return cmd
 }
 

@@ -37,7 +37,7 @@ to fold, the answer is "unchanged".`,
 		return nil
 	})
 	r.flags(cmd)
-	r.completes(cmd, verbs.Owners)
+	r.completes(cmd, verbs.Operands("OWNER").Complete)
 	return cmd
 }
 

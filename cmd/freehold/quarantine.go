@@ -38,7 +38,7 @@ than 1 MiB, is never removed.`,
 		return nil
 	})
 	r.flags(cmd)
-	r.completes(cmd, verbs.Owners)
+	r.completes(cmd, verbs.Operands("OWNER").Complete)
 	return cmd
 }
 

@@ -13,15 +13,14 @@ import (
 // newVerb returns the command of a verb of the table.
 func newVerb(c *cli, verb *verbs.Verb) *cobra.Command {
 	a := &acting{cli: c}
+	least, most := verb.Operands.Bounds()
 	spec := &cobra.Command{
-		Use:     verb.Name + " " + verb.Operands,
-		Short:   verb.Short,
-		Long:    verb.Long,
-		Example: verb.Example,
-		Args:    operands(verb.Least, verb.Most, verb.Wants),
-	}
-	if verb.Number {
-		spec.Annotations = map[string]string{takesNumber: "yes"}
+		Use:         verb.Name + " " + string(verb.Operands),
+		Short:       verb.Short,
+		Long:        verb.Long,
+		Example:     verb.Example,
+		Args:        operands(least, most, string(verb.Operands)),
+		Annotations: map[string]string{takesNumber: "yes"},
 	}
 	cmd := c.command(spec, func(ctx context.Context, args []string) error {
 		return a.call(ctx, verb, spec, args)

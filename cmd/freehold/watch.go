@@ -73,7 +73,7 @@ one in its place is another state.`,
 	})
 	p.flags(cmd)
 	flag = p.ownerFlag(cmd, &owner)
-	p.completes(cmd, verbs.Fields)
+	p.completes(cmd, verbs.Operands("FIELD...").Complete)
 	return cmd
 }
 

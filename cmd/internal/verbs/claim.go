@@ -23,7 +23,7 @@ type claimReport struct {
 
 // claim claims a once field. A lost claim is an answer, and a negative one.
 func claim(ctx context.Context, c *Call) (Report, error) {
-	writer, err := c.openFor(ctx)
+	writer, err := c.open(ctx)
 	if err != nil {
 		return nil, err
 	}

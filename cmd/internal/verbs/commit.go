@@ -49,7 +49,7 @@ func (c *Call) commit(ctx context.Context) (Report, error) {
 		return nil, c.hint(err)
 	}
 	defer writer.Close()
-	patch, err := c.Verb.draft(writer.Declaration(), c)
+	patch, err := c.patch(writer.Declaration())
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +81,7 @@ func (c *Call) hint(err error) error {
 	if derr != nil {
 		return err
 	}
-	if _, derr = c.Verb.draft(d, c); failure.HintOf(derr) != "" {
+	if _, derr = c.patch(d); failure.HintOf(derr) != "" {
 		return failure.Hint(err, failure.HintOf(derr))
 	}
 	return err

@@ -30,7 +30,7 @@ func (r endReport) Text(bool) string {
 
 // begin begins an event.
 func begin(ctx context.Context, c *Call) (Report, error) {
-	writer, err := c.openFor(ctx)
+	writer, err := c.open(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -45,7 +45,7 @@ func done(ctx context.Context, c *Call) (Report, error) {
 	if err := token.UnmarshalText([]byte(c.Args[2])); err != nil {
 		return nil, err
 	}
-	writer, err := c.openFor(ctx)
+	writer, err := c.open(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -1,125 +1,200 @@
 package verbs
 
 import (
-	"bytes"
-	"context"
 	"errors"
 	"fmt"
-	"io"
+	"slices"
+	"strings"
 
+	"github.com/freehold-dev/freehold/cmd/internal/display"
 	"github.com/freehold-dev/freehold/cmd/internal/failure"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
-	"github.com/freehold-dev/freehold/sidecar/store"
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 )
 
-const (
-	// MaxPatch is the most bytes that a patch may have; a sidecar has no more.
-	MaxPatch = store.MaxSidecar
-	// maxOps is how many operations it may have, and elements a list in it.
-	maxOps = schema.MaxElements
-)
-
-// readPatch reads the patch of apply from standard input, strictly: a misspelt
-// member would change something else than its author meant.
-func readPatch(ctx context.Context, c *Call) (err error) {
-	c.patch, err = ParsePatch(ctx, c.Stdin)
-	return err
+// A step is one operation of a patch, with its value as text and the operands
+// that it comes from.
+type step struct {
+	sidecar.Op
+	text     string
+	operands []string
 }
 
-// ParsePatch reads a patch of at most [MaxPatch] bytes.
-func ParsePatch(ctx context.Context, r io.Reader) (sidecar.Patch, error) {
-	text, err := ReadAll(ctx, r, MaxPatch)
+// patch turns the operands of a verb that commits into a patch, by the
+// declaration of the state.
+func (c *Call) patch(d *schema.Declaration) (sidecar.Patch, error) {
+	if c.input != nil {
+		return c.input, c.checkInput(d)
+	}
+	steps, err := c.Verb.steps(c, d)
 	if err != nil {
-		return nil, fmt.Errorf("read the patch from standard input: %w: nothing was changed; try again", err)
+		return nil, err
 	}
-	if len(text) > MaxPatch {
-		return nil, failure.Usage("the patch is longer than the %d bytes allowed: divide it", MaxPatch)
-	}
-	limits := schema.Limits{Depth: store.MaxDepth, Members: schema.MaxKeys, Elements: maxOps}
-	if e, ok := errors.AsType[*schema.LimitError](limits.Check(text)); ok {
-		return nil, failure.Usage("the patch on standard input: byte %d: %v: make several of it", e.Offset, e)
-	}
-	patch := make(sidecar.Patch, 0, min(bytes.Count(text, []byte{'{'}), maxOps))
-	if err := json.Unmarshal(text, &patch, json.RejectUnknownMembers(true)); err != nil {
-		return nil, failure.Hint(failure.Usage("the patch on standard input: %s", position(err)), "see `freehold apply --help` for the form of a patch")
-	}
-	if patch == nil {
-		return nil, failure.Usage("the patch on standard input is null: write [] for no operations")
+	patch, given := make(sidecar.Patch, 0, len(steps)), map[string]bool{}
+	for _, s := range steps {
+		if where := s.Where(); strings.Contains(string(c.Verb.Operands), "=VALUE") {
+			if given[where] {
+				return nil, failure.Usage("%s is given two values: give it one", where)
+			}
+			given[where] = true
+		}
+		f, err := c.resolve(d, s.Op, s.operands)
+		if err != nil {
+			return nil, err
+		}
+		if s.Verb == schema.VerbPut {
+			s.Verb = f.Verbs()[0]
+		}
+		if takesValue(s.Op) {
+			if s.Value, err = f.Parse(s.text); err != nil {
+				return nil, fmt.Errorf("%s of %s: %w: %w", s.Where(), c.Args[0], sidecar.ErrValue, err)
+			}
+		}
+		patch = append(patch, s.Op)
 	}
 	return patch, nil
 }
 
-// ReadAll reads at most one byte more than most, until ctx ends: a terminal may
-// have no input to give.
-func ReadAll(ctx context.Context, r io.Reader, most int) ([]byte, error) {
-	type result struct {
-		text []byte
-		err  error
-	}
-	done := make(chan result, 1)
-	go func() {
-		text := make([]byte, most+1)
-		n, err := io.ReadFull(r, text)
-		if err == io.EOF || err == io.ErrUnexpectedEOF {
-			err = nil
-		}
-		done <- result{text[:n], err}
-	}()
-	select {
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	case r := <-done:
-		return r.text, r.err
-	}
-}
-
-var kinds = map[jsontext.Kind]string{
-	jsontext.KindNull: "null", jsontext.KindTrue: "true", jsontext.KindFalse: "false", jsontext.KindNumber: "a number",
-	jsontext.KindString: "a string", jsontext.KindBeginObject: "an object", jsontext.KindBeginArray: "an array",
-}
-
-// position returns the text of err, an error of the JSON library, in terms of the
-// patch: the byte, the place in the array, and the fault there.
-func position(err error) string {
-	if e, ok := errors.AsType[*json.SemanticError](err); ok {
-		if e.Err != nil {
-			return fmt.Sprintf("byte %d, at %q: %v", e.ByteOffset, e.JSONPointer, e.Err)
-		}
-		return fmt.Sprintf("byte %d, at %q: %s does not belong here", e.ByteOffset, e.JSONPointer, kinds[e.JSONKind])
-	}
-	if e, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
-		return fmt.Sprintf("byte %d, at %q: %v", e.ByteOffset, e.JSONPointer, e.Err)
-	}
-	return err.Error()
-}
-
-// checkPatch returns the patch of apply, or an error about the first operation on
-// a field that is not the owner's, by its place in the patch.
-func checkPatch(d *schema.Declaration, c *Call) (sidecar.Patch, error) {
-	for i, op := range c.patch {
-		if op.Field == "" || op.Verb == "" {
-			return nil, failure.Usage(`operation %d of the patch: give it both a "field" and an "op"`, i)
-		}
-		if op.Value == nil && wantsOperand(op) {
-			return nil, failure.Usage(`operation %d of the patch: %s wants a value: add "value"`, i, op.Verb)
-		}
-		if _, err := lookup(d, c.Args[0], op.Field, "apply"); err != nil {
-			return nil, fmt.Errorf("operation %d of the patch: %w", i, err)
-		}
-	}
-	return c.patch, nil
-}
-
-// wantsOperand reports whether op has no meaning without a value.
-func wantsOperand(op sidecar.Op) bool {
+// takesValue reports whether op has no meaning without a value.
+func takesValue(op sidecar.Op) bool {
 	switch op.Verb {
-	case sidecar.VerbClear, sidecar.VerbDelete:
+	case schema.VerbClear, schema.VerbDelete:
 		return false
-	case sidecar.VerbInsert:
+	case schema.VerbInsert:
 		return op.Key == ""
 	}
 	return true
+}
+
+// assignments are the steps of the operands FIELD=VALUE.
+func assignments(c *Call, _ *schema.Declaration) (steps []step, err error) {
+	for _, operand := range c.Args[1:] {
+		s := step{operands: []string{operand}}
+		s.Verb = schema.VerbSet
+		if s.Field, s.text, err = assignment(operand, "FIELD"); err != nil {
+			return nil, err
+		}
+		steps = append(steps, s)
+	}
+	return steps, nil
+}
+
+// assignment divides an operand NAME=VALUE, where word stands for NAME.
+func assignment(operand, word string) (name, text string, err error) {
+	name, text, ok := strings.Cut(operand, "=")
+	switch {
+	case !ok:
+		return "", "", failure.Usage("%q is no %s=VALUE: put a = between the two, and no blanks", operand, word)
+	case name == "" || name != strings.TrimSpace(name):
+		return "", "", failure.Usage("%q is no %s=VALUE: write the three as one word, without blanks around the =", operand, word)
+	}
+	return name, text, nil
+}
+
+// clearings are the steps of the operands FIELD.
+func clearings(c *Call, _ *schema.Declaration) (steps []step, err error) {
+	for _, field := range c.Args[1:] {
+		steps = append(steps, step{Op: sidecar.Op{Field: field, Verb: schema.VerbClear}, operands: []string{field}})
+	}
+	return steps, nil
+}
+
+// values are the steps of the operands FIELD VALUE..., or MAP KEY...
+func values(c *Call, d *schema.Declaration) (steps []step, err error) {
+	f, _ := d.Joined(c.Args[1])
+	for _, text := range c.Args[2:] {
+		s := step{Op: sidecar.Op{Field: c.Args[1], Verb: schema.Verb(c.Verb.Name)}, text: text, operands: c.Args[1:]}
+		if f.EffectiveKind() == schema.Map {
+			s.Key = text
+		}
+		steps = append(steps, s)
+	}
+	return steps, nil
+}
+
+// puts are the steps of the operands MAP KEY MEMBER=VALUE..., or of VALUE alone
+// for a map with one value at a key.
+func puts(c *Call, d *schema.Declaration) (steps []step, err error) {
+	field, key := c.Args[1], c.Args[2]
+	f, _ := d.Joined(field)
+	for _, operand := range c.Args[3:] {
+		s := step{sidecar.Op{Field: field, Verb: schema.VerbPut, Key: key}, operand, []string{field, key, operand}}
+		if f.Value == nil && f.EffectiveKind() == schema.Map {
+			if s.Member, s.text, err = assignment(operand, "MEMBER"); err != nil {
+				return nil, err
+			}
+		}
+		steps = append(steps, s)
+	}
+	return steps, nil
+}
+
+// resolve returns the declaration of the value that op writes. The error for
+// another owner's field has a hint with the command to run instead, which takes
+// operands.
+func (c *Call) resolve(d *schema.Declaration, op sidecar.Op, operands []string) (schema.Field, error) {
+	owner := c.Args[0]
+	f, err := d.Resolve(owner, op.Field, op.Verb)
+	if whole, _ := d.Joined(op.Field); op.Verb == schema.VerbPut && whole.EffectiveKind() == schema.Map {
+		member, merr := d.ResolveMember(owner, op.Field, op.Member, op.Verb)
+		if r, ok := errors.AsType[*schema.Refusal](merr); !ok || err == nil || r.By != "" {
+			f, err = member, merr
+		}
+	}
+	if err != nil {
+		return f, c.refused(d, op, err, operands)
+	}
+	if element, ok := f.Element(); ok && f.EffectiveKind() == schema.Set {
+		f = element
+	}
+	return f, nil
+}
+
+// refused returns the error for an operation that the declaration refuses.
+func (c *Call) refused(d *schema.Declaration, op sidecar.Op, err error, operands []string) error {
+	r, _ := errors.AsType[*schema.Refusal](err)
+	op.Key = ""
+	err = fmt.Errorf("%s: %w: %w", op.Where(), sidecar.ErrNotOwner, r)
+	owner, verb := c.Args[0], c.Verb.Name
+	fields := d.Owners[owner].Fields
+	switch {
+	case r.By == owner:
+		return failure.Hint(failure.Usage("%s: %s is not for a %s", op.Where(), verb, display.Kind(fields[op.Field])), "`"+Command(owner, op.Field, fields[op.Field])+"` writes it")
+	case r.By == "" && r.Member != "":
+		return failure.Hint(err, fmt.Sprintf("the members of %s are %s", owner, strings.Join(fields[op.Field].MemberNames(), ", ")))
+	case r.By == "" && fields != nil:
+		return failure.Hint(err, fmt.Sprintf("the fields of %s are %s", owner, strings.Join(d.Owners[owner].FieldNames(), ", ")))
+	case r.By == "":
+		return err
+	}
+	command := Command(r.By, op.Field, d.Owners[r.By].Fields[op.Field])
+	if verb == "apply" || slices.Contains(r.Verbs, schema.Verb(verb)) {
+		command = failure.Line(slices.Concat([]string{"freehold", verb, r.By}, operands)...)
+	}
+	return failure.Hint(err, fmt.Sprintf("`%s` writes as %s", command, r.By))
+}
+
+// Command returns the command by which owner writes f, with words for its
+// operands.
+func Command(owner, field string, f schema.Field) string {
+	words := map[schema.Kind]string{
+		schema.Value:   "set %s %s=VALUE",
+		schema.Counter: "add %s %s VALUE",
+		schema.Max:     "raise %s %s VALUE",
+		schema.Min:     "lower %s %s VALUE",
+		schema.Once:    "claim %s %s",
+		schema.Event:   "begin %s %s",
+		schema.Set:     "insert %s %s VALUE",
+		schema.Map:     "put %s %s KEY MEMBER=VALUE",
+	}[f.EffectiveKind()]
+	switch {
+	case f.Value != nil:
+		words = "put %s %s KEY VALUE"
+	case f.EffectiveKind() == schema.Map && len(f.Record) == 0:
+		words = "insert %s %s KEY"
+	}
+	if f.Dependent() {
+		words += " --seen TOKEN" // without the token the freshness is unknown
+	}
+	return fmt.Sprintf("freehold "+words, owner, field)
 }

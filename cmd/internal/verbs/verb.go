@@ -1,6 +1,6 @@
 // Package verbs is the table of the commands that write as an owner, and of those
 // that a hook reads with. It knows no command-line library, so that a small
-// program can have the same verbs; it prints nothing and decides no places.
+// program can have the same verbs; it prints nothing and finds no directories.
 package verbs
 
 import (
@@ -17,33 +17,29 @@ import (
 // A Verb is one command of the table.
 type Verb struct {
 	Name     string
-	Operands string // for the usage line
+	Operands Operands
 	Short    string
 	Long     string
 	Example  string
-	// Least and Most bound the number of operands, which Wants names. A negative
-	// Most is no bound.
-	Least, Most int
-	Wants       string
-	// Number says that an operand may be a negative number.
-	Number bool
-	Flags  []Flag
+	Flags    []Flag
 	// Reads says that the verb writes nothing and plays no owner.
 	Reads bool
-	// Complete returns the operands that may follow args.
-	Complete func(d *schema.Declaration, args []string) []string
 
-	// check refuses operands before anything is asked of the state, if not nil.
+	// check refuses operands before the state is opened, if not nil.
 	check func(ctx context.Context, c *Call) error
-	// draft makes the patch of a verb that commits.
-	draft drafter
+	// steps makes the patch of a verb that commits.
+	steps func(c *Call, d *schema.Declaration) ([]step, error)
 	// run does the work of every other verb.
 	run func(ctx context.Context, c *Call) (Report, error)
 }
 
-// A drafter turns the operands of a call into the operations of a patch, by the
-// declaration of the state.
-type drafter func(d *schema.Declaration, c *Call) (sidecar.Patch, error)
+// Complete returns the operands that may follow args.
+func (v *Verb) Complete(d *schema.Declaration, args []string) []string {
+	if v.Reads {
+		return v.Operands.Complete(d, args)
+	}
+	return v.Operands.complete(d, args, schema.Verb(v.Name))
+}
 
 // A Flag is an option of a verb, beside those that say where the state is and
 // under which name and how patiently the call writes. With Switch it has no value.
@@ -79,10 +75,10 @@ type Call struct {
 	View func(ctx context.Context) (*reader.View, error)
 	// Declaration reads the declaration of the state.
 	Declaration func() (*schema.Declaration, error)
-	// Warn tells the caller something that the answer leaves out.
+	// Warn reports a doubt about the answer.
 	Warn func(text string)
 
-	patch sidecar.Patch // of apply, read from Stdin
+	input sidecar.Patch // of apply, read from Stdin
 }
 
 // A Report is the answer of a call. Its JSON is that of the value, except of a
@@ -101,24 +97,24 @@ func (c *Call) Run(ctx context.Context) (Report, error) {
 			return nil, err
 		}
 	}
-	if c.Verb.draft != nil {
-		return c.commit(ctx)
+	if c.Verb.run != nil {
+		return c.Verb.run(ctx, c)
 	}
-	return c.Verb.run(ctx, c)
+	return c.commit(ctx)
 }
 
 // given reports whether a switch was given.
 func (c *Call) given(name string) bool { return c.Flags[name] == "true" }
 
-// openFor opens the writer of the first operand, whose field the second is. The
-// verb has to suit the field.
-func (c *Call) openFor(ctx context.Context) (*sidecar.Writer, error) {
-	owner, field := c.Args[0], c.Args[1]
-	writer, err := c.Open(ctx, owner)
+// open opens the writer of the first operand. The verb has to suit the field
+// that the second operand names.
+func (c *Call) open(ctx context.Context) (*sidecar.Writer, error) {
+	writer, err := c.Open(ctx, c.Args[0])
 	if err != nil {
 		return nil, err
 	}
-	if _, err := lookup(writer.Declaration(), owner, field, c.Verb.Name, field); err != nil {
+	op := sidecar.Op{Field: c.Args[1], Verb: schema.Verb(c.Verb.Name)}
+	if _, err := c.resolve(writer.Declaration(), op, c.Args[1:]); err != nil {
 		writer.Close()
 		return nil, err
 	}
