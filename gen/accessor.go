@@ -15,15 +15,15 @@ type spelling struct{ Type, Codec string }
 // spellings has all types but lists, and enums and records, which have a Go
 // type each.
 var spellings = map[schema.Type]spelling{
-	schema.TypeBool:     {"bool", "schema.Bool{}"},
-	schema.TypeInt:      {"int64", "schema.Int{}"},
-	schema.TypeUint:     {"uint64", "schema.Uint{}"},
-	schema.TypeFloat:    {"float64", "schema.Float{}"},
-	schema.TypeDecimal:  {"decimal.Decimal", "schema.Decimal{}"},
-	schema.TypeString:   {"string", "schema.String{}"},
-	schema.TypeTime:     {"time.Time", "schema.Time{}"},
-	schema.TypeDuration: {"time.Duration", "schema.Duration{}"},
-	schema.TypeJSON:     {"jsontext.Value", "schema.JSON{}"},
+	schema.TypeBool:     {"bool", "schema.Bool"},
+	schema.TypeInt:      {"int64", "schema.Int"},
+	schema.TypeUint:     {"uint64", "schema.Uint"},
+	schema.TypeFloat:    {"float64", "schema.Float"},
+	schema.TypeDecimal:  {"decimal.Decimal", "schema.Decimal"},
+	schema.TypeString:   {"string", "schema.String"},
+	schema.TypeTime:     {"time.Time", "schema.Time"},
+	schema.TypeDuration: {"time.Duration", "schema.Duration"},
+	schema.TypeJSON:     {"jsontext.Value", "schema.JSON"},
 }
 
 // spell returns the spelling of a value like spec. A generated type has the

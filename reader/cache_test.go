@@ -13,7 +13,7 @@ import (
 
 func turns(t testing.TB, v *reader.View) uint64 {
 	t.Helper()
-	n, err := reader.FieldOf(v, "turns", schema.Uint{}).Get()
+	n, err := reader.FieldOf(v, "turns", schema.Uint).Get()
 	if err != nil {
 		t.Fatal(err)
 	}

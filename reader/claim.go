@@ -19,7 +19,7 @@ type claim struct {
 func newClaim(once *store.Once, text []byte) *claim {
 	c := &claim{once: once, from: Provenance{Owner: once.Owner, File: once.Path, Status: statusOf(once.Status)}}
 	if once.Status == store.OK {
-		c.value, _ = schema.Time{}.Append(nil, once.At) // a decoded time is one of the format
+		c.value, _ = schema.Time.Append(nil, once.At) // a decoded time is one of the format
 		c.from.Claim, c.from.ChangedAt = once.ID, once.At
 		c.from.Program, c.from.PID = once.Writer.Program, once.Writer.Identity.PID
 	}

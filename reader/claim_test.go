@@ -65,7 +65,7 @@ func claim(t *testing.T, w *sidecar.Writer, field string) sidecar.Claimant {
 	return by
 }
 
-func fired(v *reader.View) reader.Field[time.Time] { return reader.FieldOf(v, "fired", schema.Time{}) }
+func fired(v *reader.View) reader.Field[time.Time] { return reader.FieldOf(v, "fired", schema.Time) }
 
 func TestViewShowsAClaimWithItsProvenance(t *testing.T) {
 	dir, w := newLatches(t)
@@ -204,7 +204,7 @@ func TestLostClaimsDoNotReadAsUnset(t *testing.T) {
 	check := func(what string) {
 		t.Helper()
 		for _, field := range []string{"fired", "ended"} {
-			if _, err := reader.FieldOf(view(t, r), field, schema.Time{}).Get(); !errors.Is(err, sidecar.ErrClaims) || !errors.Is(err, sidecar.ErrUnreadable) {
+			if _, err := reader.FieldOf(view(t, r), field, schema.Time).Get(); !errors.Is(err, sidecar.ErrClaims) || !errors.Is(err, sidecar.ErrUnreadable) {
 				t.Errorf("%s: %s reads as %v", what, field, err)
 			}
 			if won, _, err := w.Claim(t.Context(), field); won || !errors.Is(err, sidecar.ErrClaims) {
@@ -280,7 +280,7 @@ func TestNoViewShowsWhatFollowedAClaimWithoutIt(t *testing.T) {
 				t.Errorf("won %v (%v)", won, err)
 			}
 			if _, err := w.Update(context.Background(), func(tx *sidecar.Tx) error {
-				sidecar.CounterOf(tx, "turn", schema.Uint{}).Add(1)
+				sidecar.CounterOf(tx, "turn", schema.Uint).Add(1)
 				return nil
 			}); err != nil {
 				t.Error(err)
@@ -289,7 +289,7 @@ func TestNoViewShowsWhatFollowedAClaimWithoutIt(t *testing.T) {
 	})
 	for last := uint64(0); last < fields && !t.Failed(); {
 		v := view(t, r)
-		if last, err = reader.FieldOf(v, "turn", schema.Uint{}).OrUnset(0); err != nil {
+		if last, err = reader.FieldOf(v, "turn", schema.Uint).OrUnset(0); err != nil {
 			t.Fatal(err)
 		}
 		claims := uint64(0)

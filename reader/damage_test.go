@@ -33,11 +33,11 @@ func unharmed(v *reader.View) error {
 	if o, _ := v.Owner("reset"); o.Status != reader.Invalid && o.Status != reader.Foreign || o.Err == nil {
 		return fmt.Errorf("reset is %v (%v)", o.Status, o.Err)
 	}
-	turns, err := reader.FieldOf(v, "turns", schema.Uint{}).Get()
+	turns, err := reader.FieldOf(v, "turns", schema.Uint).Get()
 	if err != nil || turns != 7 {
 		return fmt.Errorf("turns is %d (%v)", turns, err)
 	}
-	note, err := reader.FieldOf(v, "note", schema.String{}).Get()
+	note, err := reader.FieldOf(v, "note", schema.String).Get()
 	if err != nil || note != "all is well" {
 		return fmt.Errorf("note is %q (%v)", note, err)
 	}

@@ -9,7 +9,7 @@
 //	r, err := reader.Open(dir)
 //	defer r.Close()
 //	v, err := r.View(ctx)
-//	turns, err := reader.FieldOf(v, "turns", schema.Uint{}).Get()
+//	turns, err := reader.FieldOf(v, "turns", schema.Uint).Get()
 //
 // A map of several owners is joined by key: what an owner has at a key counts
 // if it is attached to the incarnation of the key that the view shows.

@@ -30,7 +30,7 @@ func Example() {
 	}
 	defer w.Close()
 	if _, err := w.Update(ctx, func(tx *sidecar.Tx) error {
-		sidecar.ValueOf(tx, "turns", schema.Uint{}).Set(12)
+		sidecar.ValueOf(tx, "turns", schema.Uint).Set(12)
 		return nil
 	}); err != nil {
 		log.Fatal(err)
@@ -45,12 +45,12 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	turns := reader.FieldOf(v, "turns", schema.Uint{})
+	turns := reader.FieldOf(v, "turns", schema.Uint)
 	n, err := turns.Get()
 	by, _ := turns.Provenance()
 	fmt.Println(n, err, by.Owner, by.Program)
 
-	_, err = reader.FieldOf(v, "cleared", schema.Bool{}).Get()
+	_, err = reader.FieldOf(v, "cleared", schema.Bool).Get()
 	fmt.Println(errors.Is(err, reader.ErrUnset), err)
 	// Output:
 	// 12 <nil> cost stop-hook

@@ -22,27 +22,27 @@ func TestFieldsHaveTheirOwnersValues(t *testing.T) {
 	s.commit("watchdog", "reason", `"dead"`, "note", `""`, "load", "0.25")
 	v := view(t, s.open())
 
-	turns, err := reader.FieldOf(v, "turns", schema.Uint{}).Get()
+	turns, err := reader.FieldOf(v, "turns", schema.Uint).Get()
 	if err != nil || turns != 18446744073709551615 {
 		t.Errorf("turns: got %v, %v", turns, err)
 	}
-	total, err := reader.FieldOf(v, "total_usd", schema.Decimal{}).Get()
+	total, err := reader.FieldOf(v, "total_usd", schema.Decimal).Get()
 	if err != nil || total.String() != "12.5" {
 		t.Errorf("total_usd: got %v, %v", total, err)
 	}
-	at, err := reader.FieldOf(v, "last_reset_at", schema.Time{}).Get()
+	at, err := reader.FieldOf(v, "last_reset_at", schema.Time).Get()
 	if err != nil || !at.Equal(now) {
 		t.Errorf("last_reset_at: got %v, %v", at, err)
 	}
-	cleared, err := reader.FieldOf(v, "cleared", schema.Bool{}).OrUnset(true)
+	cleared, err := reader.FieldOf(v, "cleared", schema.Bool).OrUnset(true)
 	if err != nil || cleared {
 		t.Errorf("false must not read as unset: got %v, %v", cleared, err)
 	}
-	note, err := reader.FieldOf(v, "note", schema.String{}).OrUnset("none")
+	note, err := reader.FieldOf(v, "note", schema.String).OrUnset("none")
 	if err != nil || note != "" {
 		t.Errorf("an empty string must not read as unset: got %q, %v", note, err)
 	}
-	load, err := reader.FieldOf(v, "load", schema.Float{}).Get()
+	load, err := reader.FieldOf(v, "load", schema.Float).Get()
 	if err != nil || load != 0.25 {
 		t.Errorf("load: got %v, %v", load, err)
 	}
@@ -55,7 +55,7 @@ func TestProvenanceNamesTheCommitThatChangedTheField(t *testing.T) {
 	s.commit("cost", "total_usd", `"1"`)
 	v := view(t, s.open())
 
-	got, ok := reader.FieldOf(v, "turns", schema.Uint{}).Provenance()
+	got, ok := reader.FieldOf(v, "turns", schema.Uint).Provenance()
 	want := reader.Provenance{Owner: "cost", File: s.path("cost"), Version: first, ChangedAt: now, Program: "cost-hook", PID: 4711, Status: reader.OK}
 	if !ok {
 		t.Error("turns has no provenance")
@@ -123,7 +123,7 @@ func TestAbsenceHasReasons(t *testing.T) {
 			}
 		}
 		// A typed Field says the same, and gives way to a default only if unset.
-		value, typed := reader.FieldOf(c.view, c.field, schema.Int{}).OrUnset(7)
+		value, typed := reader.FieldOf(c.view, c.field, schema.Int).OrUnset(7)
 		if unset := c.want == reader.ErrUnset; unset != (typed == nil) || unset != (value == 7) {
 			t.Errorf("%s: OrUnset returned %d, %v", c.name, value, typed)
 		}
@@ -136,7 +136,7 @@ func TestTypedFieldRefusesAnotherType(t *testing.T) {
 	s := newState(t, declaration())
 	s.commit("cost", "turns", "1")
 	v := view(t, s.open())
-	got, err := reader.FieldOf(v, "turns", schema.Time{}).Get()
+	got, err := reader.FieldOf(v, "turns", schema.Time).Get()
 	if !errors.Is(err, sidecar.ErrInvalid) || !got.IsZero() || !strings.Contains(err.Error(), "field turns") {
 		t.Errorf("got %v, %v", got, err)
 	}

@@ -164,7 +164,7 @@ func (w *printer) from(e Entry, i int, errs map[int]error) {
 		if p.Version.IsPending() {
 			w.text("pending_patch", p.Version.Nonce)
 		}
-		at, err := schema.Time{}.Append(nil, p.ChangedAt)
+		at, err := schema.Time.Append(nil, p.ChangedAt)
 		if err != nil {
 			w.err = err
 		}

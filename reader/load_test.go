@@ -98,7 +98,7 @@ func sees(r *reader.Reader, field string) (token sidecar.Seen, largest []byte, e
 	}
 	most := uint64(0)
 	for _, name := range token.Fields() {
-		n, err := reader.FieldOf(v, name, schema.Uint{}).OrUnset(0)
+		n, err := reader.FieldOf(v, name, schema.Uint).OrUnset(0)
 		if err != nil {
 			return token, nil, err
 		}
@@ -140,7 +140,7 @@ func snapshotOf(v *reader.View) (map[string]held, error) {
 		if o, _ := v.Owner(owner); o.Err != nil {
 			return nil, o.Err
 		}
-		n, err := reader.FieldOf(v, "n_"+owner, schema.Uint{}).OrUnset(0)
+		n, err := reader.FieldOf(v, "n_"+owner, schema.Uint).OrUnset(0)
 		if err != nil {
 			return nil, err
 		}

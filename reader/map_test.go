@@ -104,19 +104,19 @@ func example(tb testing.TB) written {
 type skill struct{ e reader.Entry }
 
 func (s skill) CreatedBy() reader.Field[string] {
-	return reader.FieldIn(s.e, "created_by", schema.String{})
+	return reader.FieldIn(s.e, "created_by", schema.String)
 }
 func (s skill) UseCount() reader.Field[uint64] {
-	return reader.FieldIn(s.e, "use_count", schema.Uint{})
+	return reader.FieldIn(s.e, "use_count", schema.Uint)
 }
-func (s skill) Pinned() reader.Field[bool] { return reader.FieldIn(s.e, "pinned", schema.Bool{}) }
+func (s skill) Pinned() reader.Field[bool] { return reader.FieldIn(s.e, "pinned", schema.Bool) }
 
 func skills(v *reader.View) reader.Map[skill] {
 	return reader.MapOf(v, "skills", func(e reader.Entry) skill { return skill{e} })
 }
 
 func seen(v *reader.View) reader.Map[reader.Field[uint64]] {
-	return reader.MapOf(v, "seen", func(e reader.Entry) reader.Field[uint64] { return reader.FieldIn(e, "", schema.Uint{}) })
+	return reader.MapOf(v, "seen", func(e reader.Entry) reader.Field[uint64] { return reader.FieldIn(e, "", schema.Uint) })
 }
 
 func TestAViewJoinsTheOwnersOfAMap(t *testing.T) {
@@ -302,7 +302,7 @@ func TestACausalViewHasTheKeysThatItsMembersNeed(t *testing.T) {
 		t.Fatalf("the view is %v (%v)", v.Consistency(), err)
 	}
 	created, err1 := skills(v).Key("deploy").CreatedBy().Get()
-	turn, err2 := reader.FieldOf(v, "turn", schema.Uint{}).Get()
+	turn, err2 := reader.FieldOf(v, "turn", schema.Uint).Get()
 	if n, _ := strconv.Atoi(created); err1 != nil || err2 != nil || uint64(n) < turn {
 		t.Errorf("the tool has seen key %d, and the view shows key %s (%v, %v)", turn, created, err1, err2)
 	}

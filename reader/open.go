@@ -53,7 +53,7 @@ func (w *printer) open(e Entry) {
 			w.object(func() {
 				w.text("token", o.Token.String())
 				w.version(o.Version)
-				at, err := schema.Time{}.Append(nil, o.BegunAt)
+				at, err := schema.Time.Append(nil, o.BegunAt)
 				if err != nil {
 					w.err = err
 				}

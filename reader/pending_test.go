@@ -206,7 +206,7 @@ func TestCausalViewCountsAPatchOnce(t *testing.T) {
 				t.Error(err)
 				return
 			}
-			now, err := FieldOf(v, "n", schema.Uint{}).OrUnset(0)
+			now, err := FieldOf(v, "n", schema.Uint).OrUnset(0)
 			if err != nil || now < last || now > uint64(n) {
 				t.Errorf("n is %d (%v) after it was %d, of %d deferred; the view is %s", now, err, last, n, v.Consistency())
 			}

@@ -44,7 +44,7 @@ func TestAnOwnerAddedMeanwhileIsSeen(t *testing.T) {
 		t.Errorf("the rest is %s, %d", v.Consistency(), turns(t, v))
 	}
 	s.commit("extra", "added", "-5")
-	if n, err := reader.FieldOf(view(t, r), "added", schema.Int{}).Get(); n != -5 || err != nil {
+	if n, err := reader.FieldOf(view(t, r), "added", schema.Int).Get(); n != -5 || err != nil {
 		t.Errorf("the added owner's field: %d, %v", n, err)
 	}
 }
@@ -62,7 +62,7 @@ func TestOpenAsKnowsTheProgramsDeclaration(t *testing.T) {
 	}
 	defer r.Close()
 	v := view(t, r)
-	if n, err := reader.FieldOf(v, "added", schema.Int{}).OrUnset(3); n != 3 || err != nil {
+	if n, err := reader.FieldOf(v, "added", schema.Int).OrUnset(3); n != 3 || err != nil {
 		t.Errorf("a field that only the program declares: %d, %v", n, err)
 	}
 	if plain := view(t, s.open()); plain.ID() != v.ID() {

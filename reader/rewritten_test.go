@@ -48,8 +48,8 @@ func TestASidecarRewrittenInPlaceIsNeverMixed(t *testing.T) {
 			t.Errorf("the other owner's field is %d", got)
 		}
 		o, _ := v.Owner("watchdog")
-		note, err := reader.FieldOf(v, "note", schema.String{}).Get()
-		load, err2 := reader.FieldOf(v, "load", schema.Float{}).Get()
+		note, err := reader.FieldOf(v, "note", schema.String).Get()
+		load, err2 := reader.FieldOf(v, "load", schema.Float).Get()
 		if (o.Status == reader.OK) != (err == nil) || (err == nil) != (err2 == nil) {
 			t.Errorf("the owner is %s (%v), its fields are %v and %v", o.Status, o.Err, err, err2)
 		}

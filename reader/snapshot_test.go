@@ -44,8 +44,8 @@ func TestAtomicViewsShowOneMoment(t *testing.T) {
 				t.Error(err)
 				return
 			}
-			a, errA := reader.FieldOf(v, "cost_n", schema.Uint{}).Get()
-			b, errB := reader.FieldOf(v, "reset_n", schema.Uint{}).Get()
+			a, errA := reader.FieldOf(v, "cost_n", schema.Uint).Get()
+			b, errB := reader.FieldOf(v, "reset_n", schema.Uint).Get()
 			if errA != nil || errB != nil {
 				t.Errorf("a whole file was expected: %v, %v", errA, errB)
 				return
@@ -233,7 +233,7 @@ func TestReadersAreSafeForManyGoroutines(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				n, err := reader.FieldOf(v, "turns", schema.Uint{}).Get()
+				n, err := reader.FieldOf(v, "turns", schema.Uint).Get()
 				if err != nil || n < last {
 					t.Errorf("after %d: %d, %v", last, n, err)
 					return

@@ -94,7 +94,7 @@ func TestOneBadSidecarHidesNoOther(t *testing.T) {
 				t.Errorf("%s: %v: is it %q? %v", c.name, o.Err, kind, is)
 			}
 		}
-		if turns, err := reader.FieldOf(v, "turns", schema.Uint{}).Get(); err != nil || turns != 7 {
+		if turns, err := reader.FieldOf(v, "turns", schema.Uint).Get(); err != nil || turns != 7 {
 			t.Errorf("%s: the other owner's field reads %d, %v", c.name, turns, err)
 		}
 		if names := ownerNames(v); names != "cost reset watchdog" {

@@ -129,7 +129,7 @@ func TestWatchCoalescesBurstsAndNeverMissesTheLast(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		load, _ := reader.FieldOf(v, "load", schema.Float{}).OrUnset(-1)
+		load, _ := reader.FieldOf(v, "load", schema.Float).OrUnset(-1)
 		if turns(t, v) == 299 && load == 299 {
 			break
 		}

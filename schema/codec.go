@@ -15,27 +15,33 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// A Codec translates values of one type between Go and the JSON that stands
-// in a sidecar. Each type has exactly one JSON form, so equal values have
-// equal bytes. Codecs are stateless and safe for concurrent use.
-type Codec[T any] interface {
-	// Append appends v's JSON to dst, or says why v may not be stored.
-	Append(dst []byte, v T) ([]byte, error)
-	// Decode reads JSON that Append could have written, or another spelling
-	// of the same value; it never rounds.
-	Decode(raw []byte) (T, error)
+// A Codec translates values of one type between Go and the JSON of a sidecar.
+// Each type has exactly one JSON form, so equal values have equal bytes. Codecs
+// are safe for concurrent use.
+type Codec[T any] struct {
+	append func(dst []byte, v T) ([]byte, error)
+	decode func(raw []byte) (T, error)
 }
 
-// The codecs of the declared types. [EnumOf] makes the one of an enum.
-type (
-	Bool     struct{} // true, false
-	Int      struct{} // a JSON integer of 64 bits
-	Uint     struct{} // a JSON integer of 64 bits, not negative
-	Float    struct{} // a JSON number; NaN and infinities are refused
-	Decimal  struct{} // a JSON string such as "12.5"; at most MaxDecimalDigits digits on each side of the point
-	String   struct{} // a JSON string of at most MaxString bytes of UTF-8
-	Time     struct{} // a JSON string, RFC 3339 with nanoseconds, in UTC; years 1 to 9999, the zero time is refused
-	Duration struct{} // a JSON string as Go writes durations, "1m30s"
+// Append appends v's JSON to dst, or returns an error if v may not be stored.
+func (c Codec[T]) Append(dst []byte, v T) ([]byte, error) { return c.append(dst, v) }
+
+// Decode reads JSON that Append could have written, or another spelling of the
+// same value. Decode never rounds.
+func (c Codec[T]) Decode(raw []byte) (T, error) { return c.decode(raw) }
+
+// The codecs of the declared types; see the package comment for the forms.
+// [EnumOf], [ListOf] and [RecordOf] make those of other types.
+var (
+	Bool     = Codec[bool]{appendBool, decodeBool}
+	Int      = Codec[int64]{appendInt, decodeInt}
+	Uint     = Codec[uint64]{appendUint, decodeUint}
+	Float    = Codec[float64]{appendFloat, decodeFloat}
+	Decimal  = Codec[decimal.Decimal]{appendDecimal, decodeDecimal}
+	String   = Codec[string]{appendString, decodeString}
+	Time     = Codec[time.Time]{appendTime, decodeTime}
+	Duration = Codec[time.Duration]{appendDuration, decodeDuration}
+	JSON     = Codec[jsontext.Value]{appendJSON, decodeJSON}
 )
 
 const (
@@ -47,11 +53,9 @@ const (
 	MaxDecimalDigits = 40
 )
 
-// Append implements [Codec].
-func (Bool) Append(dst []byte, v bool) ([]byte, error) { return strconv.AppendBool(dst, v), nil }
+func appendBool(dst []byte, v bool) ([]byte, error) { return strconv.AppendBool(dst, v), nil }
 
-// Decode implements [Codec].
-func (Bool) Decode(raw []byte) (bool, error) {
+func decodeBool(raw []byte) (bool, error) {
 	switch string(raw) {
 	case "true":
 		return true, nil
@@ -61,11 +65,9 @@ func (Bool) Decode(raw []byte) (bool, error) {
 	return false, mismatch("true or false", raw)
 }
 
-// Append implements [Codec].
-func (Int) Append(dst []byte, v int64) ([]byte, error) { return strconv.AppendInt(dst, v, 10), nil }
+func appendInt(dst []byte, v int64) ([]byte, error) { return strconv.AppendInt(dst, v, 10), nil }
 
-// Decode implements [Codec].
-func (Int) Decode(raw []byte) (int64, error) {
+func decodeInt(raw []byte) (int64, error) {
 	if !integer(raw) {
 		return 0, mismatch("an integer, digits only", raw)
 	}
@@ -76,11 +78,9 @@ func (Int) Decode(raw []byte) (int64, error) {
 	return v, nil
 }
 
-// Append implements [Codec].
-func (Uint) Append(dst []byte, v uint64) ([]byte, error) { return strconv.AppendUint(dst, v, 10), nil }
+func appendUint(dst []byte, v uint64) ([]byte, error) { return strconv.AppendUint(dst, v, 10), nil }
 
-// Decode implements [Codec].
-func (Uint) Decode(raw []byte) (uint64, error) {
+func decodeUint(raw []byte) (uint64, error) {
 	if !integer(raw) {
 		return 0, mismatch("an integer, digits only", raw)
 	}
@@ -107,16 +107,14 @@ func integer(raw []byte) bool {
 	return true
 }
 
-// Append implements [Codec].
-func (Float) Append(dst []byte, v float64) ([]byte, error) {
+func appendFloat(dst []byte, v float64) ([]byte, error) {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return nil, fmt.Errorf("%v is not a finite number: leave it unset instead", v)
 	}
 	return jsontext.AppendFloat(dst, v, 64), nil
 }
 
-// Decode implements [Codec].
-func (Float) Decode(raw []byte) (float64, error) {
+func decodeFloat(raw []byte) (float64, error) {
 	if jsontext.Value(raw).Kind() != jsontext.KindNumber {
 		return 0, mismatch("a number", raw)
 	}
@@ -127,16 +125,14 @@ func (Float) Decode(raw []byte) (float64, error) {
 	return v, nil
 }
 
-// Append implements [Codec].
-func (Decimal) Append(dst []byte, v decimal.Decimal) ([]byte, error) {
+func appendDecimal(dst []byte, v decimal.Decimal) ([]byte, error) {
 	if err := boundDecimal(v); err != nil {
 		return nil, err
 	}
 	return append(append(append(dst, '"'), v.String()...), '"'), nil
 }
 
-// Decode implements [Codec].
-func (Decimal) Decode(raw []byte) (decimal.Decimal, error) {
+func decodeDecimal(raw []byte) (decimal.Decimal, error) {
 	text, err := unquote(raw, 4*MaxDecimalDigits)
 	if err != nil {
 		return decimal.Decimal{}, mismatch(`a decimal in quotes, "12.5"`, raw)
@@ -168,8 +164,7 @@ func boundDecimal(v decimal.Decimal) error {
 	return nil
 }
 
-// Append implements [Codec].
-func (String) Append(dst []byte, v string) ([]byte, error) {
+func appendString(dst []byte, v string) ([]byte, error) {
 	if len(v) > MaxString {
 		return nil, fmt.Errorf("a string of %d bytes is longer than the %d allowed: store less", len(v), MaxString)
 	}
@@ -179,11 +174,9 @@ func (String) Append(dst []byte, v string) ([]byte, error) {
 	return jsontext.AppendQuote(dst, v)
 }
 
-// Decode implements [Codec].
-func (String) Decode(raw []byte) (string, error) { return unquote(raw, MaxString) }
+func decodeString(raw []byte) (string, error) { return unquote(raw, MaxString) }
 
-// Append implements [Codec].
-func (Time) Append(dst []byte, v time.Time) ([]byte, error) {
+func appendTime(dst []byte, v time.Time) ([]byte, error) {
 	v = v.UTC()
 	if v.IsZero() {
 		return nil, errors.New("the zero time means unset; clear the field instead")
@@ -194,8 +187,7 @@ func (Time) Append(dst []byte, v time.Time) ([]byte, error) {
 	return append(v.AppendFormat(append(dst, '"'), time.RFC3339Nano), '"'), nil
 }
 
-// Decode implements [Codec].
-func (Time) Decode(raw []byte) (time.Time, error) {
+func decodeTime(raw []byte) (time.Time, error) {
 	text, err := unquote(raw, 64)
 	if err != nil {
 		return time.Time{}, mismatch(`an instant such as "2026-08-11T09:12:44.031Z"`, raw)
@@ -235,13 +227,11 @@ func inDay(text string) bool {
 // leadingDigits counts the digits that s begins with.
 func leadingDigits(s string) int { return len(s) - len(strings.TrimLeft(s, "0123456789")) }
 
-// Append implements [Codec].
-func (Duration) Append(dst []byte, v time.Duration) ([]byte, error) {
+func appendDuration(dst []byte, v time.Duration) ([]byte, error) {
 	return append(append(append(dst, '"'), v.String()...), '"'), nil
 }
 
-// Decode implements [Codec].
-func (Duration) Decode(raw []byte) (time.Duration, error) {
+func decodeDuration(raw []byte) (time.Duration, error) {
 	text, err := unquote(raw, 64)
 	if err != nil {
 		return 0, mismatch(`a duration such as "1m30s"`, raw)
@@ -256,24 +246,22 @@ func (Duration) Decode(raw []byte) (time.Duration, error) {
 // EnumOf returns the codec of a generated enum type: its String method names
 // the value, empty meaning none, and parse is the function that the view
 // package declares beside it.
-func EnumOf[E fmt.Stringer](parse func(string) (E, error)) Codec[E] { return enum[E]{parse} }
-
-type enum[E fmt.Stringer] struct{ parse func(string) (E, error) }
-
-func (c enum[E]) Append(dst []byte, v E) ([]byte, error) {
-	if _, err := c.parse(v.String()); err != nil {
-		return nil, err
+func EnumOf[E fmt.Stringer](parse func(string) (E, error)) Codec[E] {
+	encode := func(dst []byte, v E) ([]byte, error) {
+		if _, err := parse(v.String()); err != nil {
+			return nil, err
+		}
+		return jsontext.AppendQuote(dst, v.String())
 	}
-	return jsontext.AppendQuote(dst, v.String())
-}
-
-func (c enum[E]) Decode(raw []byte) (E, error) {
-	text, err := unquote(raw, MaxString)
-	if err != nil {
-		var zero E
-		return zero, err
+	decode := func(raw []byte) (E, error) {
+		text, err := unquote(raw, MaxString)
+		if err != nil {
+			var zero E
+			return zero, err
+		}
+		return parse(text)
 	}
-	return c.parse(text)
+	return Codec[E]{encode, decode}
 }
 
 // unquote returns the text of the JSON string raw. A lone surrogate and

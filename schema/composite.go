@@ -2,21 +2,19 @@ package schema
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// JSON is the codec of json fields: any JSON value, null too, in the digits
-// and escapes in which it was given. Only white space between its parts goes.
-type JSON struct{}
-
-// Append implements [Codec].
-func (JSON) Append(dst []byte, v jsontext.Value) ([]byte, error) {
+// appendJSON keeps the digits and escapes of v. Only white space between its
+// parts goes.
+func appendJSON(dst []byte, v jsontext.Value) ([]byte, error) {
 	if !v.IsValid() {
 		return nil, mismatch("one valid JSON value without a name twice", v)
 	}
-	if depth(v) > MaxDepth {
-		return nil, fmt.Errorf("JSON that nests deeper than the %d allowed: store it flatter", MaxDepth)
+	if depth(v) > maxDepth {
+		return nil, fmt.Errorf("JSON that nests deeper than the %d allowed: store it flatter", maxDepth)
 	}
 	v = v.Clone()
 	if err := v.Compact(); err != nil {
@@ -25,16 +23,17 @@ func (JSON) Append(dst []byte, v jsontext.Value) ([]byte, error) {
 	return append(dst, v...), nil
 }
 
-// Decode implements [Codec].
-func (c JSON) Decode(raw []byte) (jsontext.Value, error) { return c.Append(nil, raw) }
+func decodeJSON(raw []byte) (jsontext.Value, error) { return appendJSON(nil, raw) }
 
-// ListOf returns the codec of a list of what element is the codec of. An empty
-// list is a value; nil is stored as one.
-func ListOf[T any](element Codec[T]) Codec[[]T] { return list[T]{element} }
+// ListOf returns the codec of a list with elements of the codec element. An
+// empty list is a value, and nil is stored as one.
+func ListOf[T any](element Codec[T]) Codec[[]T] {
+	encode := func(dst []byte, v []T) ([]byte, error) { return appendList(element, dst, v) }
+	decode := func(raw []byte) ([]T, error) { return decodeList(element, raw) }
+	return Codec[[]T]{encode, decode}
+}
 
-type list[T any] struct{ element Codec[T] }
-
-func (c list[T]) Append(dst []byte, v []T) ([]byte, error) {
+func appendList[T any](element Codec[T], dst []byte, v []T) ([]byte, error) {
 	if len(v) > MaxElements {
 		return nil, fmt.Errorf("%d elements are more than the %d allowed: store fewer", len(v), MaxElements)
 	}
@@ -44,28 +43,19 @@ func (c list[T]) Append(dst []byte, v []T) ([]byte, error) {
 			dst = append(dst, ',')
 		}
 		var err error
-		if dst, err = c.element.Append(dst, e); err != nil {
+		if dst, err = element.Append(dst, e); err != nil {
 			return nil, fmt.Errorf("element %d: %w", i, err)
 		}
 	}
 	return append(dst, ']'), nil
 }
 
-func (c list[T]) Decode(raw []byte) ([]T, error) {
-	if jsontext.Value(raw).Kind() != jsontext.KindBeginArray {
-		return nil, mismatch("a list", raw)
-	}
+func decodeList[T any](element Codec[T], raw []byte) ([]T, error) {
 	v := []T{}
-	err := walk(raw, func(_, value []byte) error {
-		if len(v) == MaxElements {
-			return fmt.Errorf("more than the %d elements allowed: store fewer", MaxElements)
-		}
-		e, err := c.element.Decode(value)
-		if err != nil {
-			return fmt.Errorf("element %d: %w", len(v), err)
-		}
+	err := walkArray(raw, func(value []byte) error {
+		e, err := element.Decode(value)
 		v = append(v, e)
-		return nil
+		return err
 	})
 	if err != nil {
 		return nil, err
@@ -165,64 +155,53 @@ func RecordOf[T any, P interface {
 	*T
 	Record
 }]() Codec[T] {
-	return record[T, P]{}
+	encode := func(dst []byte, v T) ([]byte, error) { return P(&v).JSONMembers().append(dst) }
+	decode := func(raw []byte) (v T, err error) {
+		if err := P(&v).JSONMembers().decode(raw); err != nil {
+			var zero T
+			return zero, err
+		}
+		return v, nil
+	}
+	return Codec[T]{encode, decode}
 }
 
-type record[T any, P interface {
-	*T
-	Record
-}] struct{}
-
-func (record[T, P]) Append(dst []byte, v T) ([]byte, error) {
-	members := P(&v).JSONMembers()
+func (m Members) append(dst []byte) ([]byte, error) {
 	var o Object
-	if members.rest.object != "" {
+	if m.rest.object != "" {
 		var err error
-		if o, err = ParseObject([]byte(members.rest.object)); err != nil {
+		if o, err = ParseObject([]byte(m.rest.object)); err != nil {
 			return nil, err
 		}
 	}
-	for _, m := range members.known {
-		raw, set, err := m.at.append()
+	for _, known := range m.known {
+		raw, set, err := known.at.append()
 		if err != nil {
-			return nil, fmt.Errorf("member %s: %w", m.name, err)
+			return nil, fmt.Errorf("member %s: %w", known.name, err)
 		}
 		if set {
-			o = o.With(m.name, raw)
+			o = o.With(known.name, raw)
 		}
 	}
 	return o.Append(dst), nil
 }
 
-func (record[T, P]) Decode(raw []byte) (v T, err error) {
-	var zero T
+func (m Members) decode(raw []byte) error {
 	o, err := ParseObject(raw)
 	if err != nil {
-		return zero, err
+		return err
 	}
-	members := P(&v).JSONMembers()
 	var rest Object
 	for _, stored := range o {
-		known, err := members.decode(stored)
-		if err != nil {
-			return zero, fmt.Errorf("member %s: %w", stored.Name, err)
-		}
-		if !known {
+		i := slices.IndexFunc(m.known, func(known Member) bool { return known.name == stored.Name })
+		if i < 0 {
 			rest = append(rest, stored)
+		} else if err := m.known[i].at.decode(stored.Value); err != nil {
+			return fmt.Errorf("member %s: %w", stored.Name, err)
 		}
 	}
 	if rest != nil {
-		members.rest.object = string(rest.Append(nil))
+		m.rest.object = string(rest.Append(nil))
 	}
-	return v, nil
-}
-
-// decode takes a stored member in if it is known.
-func (m Members) decode(stored ObjectMember) (known bool, err error) {
-	for _, member := range m.known {
-		if member.name == stored.Name {
-			return true, member.at.decode(stored.Value)
-		}
-	}
-	return false, nil
+	return nil
 }

@@ -18,7 +18,7 @@ type host struct {
 }
 
 func (v *host) JSONMembers() Members {
-	return MembersOf(&v.rest, MemberOf("host", String{}, &v.Host), MemberOf("port", Uint{}, &v.Port), MemberOf("more", JSON{}, &v.More))
+	return MembersOf(&v.rest, MemberOf("host", String, &v.Host), MemberOf("port", Uint, &v.Port), MemberOf("more", JSON, &v.More))
 }
 
 func TestRecordsReadBackAsTheyWere(t *testing.T) {
@@ -48,13 +48,13 @@ func TestCodecsOfPartsNameWhatDoesNotFit(t *testing.T) {
 		"member host: invalid UTF-8":             second(RecordOf[host]().Append(nil, host{Host: Some("\xff")})),
 		"member port: want an integer":           second(RecordOf[host]().Decode([]byte(`{"port":"1"}`))),
 		"want an object":                         second(RecordOf[host]().Decode([]byte(`[]`))),
-		"element 1: invalid UTF-8":               second(ListOf(String{}).Append(nil, []string{"a", "\xff"})),
+		"element 1: invalid UTF-8":               second(ListOf(String).Append(nil, []string{"a", "\xff"})),
 		"element 1: member host: want a string":  second(ListOf(RecordOf[host]()).Decode([]byte(`[{},{"host":1}]`))),
-		"want a list":                            second(ListOf(String{}).Decode([]byte(`{}`))),
-		"16385 elements are more than the 16384": second(ListOf(Bool{}).Append(nil, make([]bool, MaxElements+1))),
-		"more than the 16384 elements":           second(ListOf(Bool{}).Decode([]byte("[" + strings.Repeat("true,", MaxElements) + "true]"))),
-		"one valid JSON value":                   second(JSON{}.Append(nil, jsontext.Value(`{"a":1,"a":2}`))),
-		"deeper than the 48 allowed":             second(JSON{}.Append(nil, jsontext.Value(strings.Repeat("[", 49)+strings.Repeat("]", 49)))),
+		"want a list":                            second(ListOf(String).Decode([]byte(`{}`))),
+		"16385 elements are more than the 16384": second(ListOf(Bool).Append(nil, make([]bool, MaxElements+1))),
+		"more than the 16384 elements":           second(ListOf(Bool).Decode([]byte("[" + strings.Repeat("true,", MaxElements) + "true]"))),
+		"one valid JSON value":                   second(JSON.Append(nil, jsontext.Value(`{"a":1,"a":2}`))),
+		"deeper than the 48 allowed":             second(JSON.Append(nil, jsontext.Value(strings.Repeat("[", 49)+strings.Repeat("]", 49)))),
 	} {
 		if err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("got %v, want %q", err, says)

@@ -63,7 +63,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		{"an enum", Field{Type: TypeEnum, Values: []string{"dead", "frozen"}}, `"x\u001b[2J"`},
 		{"json", Field{Type: TypeJSON}, "{" + hostile},
 		{"json, a name twice", Field{Type: TypeJSON}, `{"a":1,"a":2}`},
-		{"deep json", Field{Type: TypeJSON}, strings.Repeat("[", MaxDepth+1) + strings.Repeat("]", MaxDepth+1)},
+		{"deep json", Field{Type: TypeJSON}, strings.Repeat("[", maxDepth+1) + strings.Repeat("]", maxDepth+1)},
 		{"no such type", Field{Type: Type("money" + hostile)}, "1"},
 		{"a list", list, `{"a":1}`},
 		{"a long value that is no list", list, `"` + strings.Repeat("\u001b", 50) + `"`},
@@ -126,27 +126,27 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 
 func TestErrorsSayWhatToDoOfCodecs(t *testing.T) {
 	encode := func(how string, _ []byte, err error) { said.Same(t, "append "+how, err) }
-	raw, err := Float{}.Append(nil, math.NaN())
+	raw, err := Float.Append(nil, math.NaN())
 	encode("NaN", raw, err)
-	raw, err = Decimal{}.Append(nil, decimal.New(1, 999))
+	raw, err = Decimal.Append(nil, decimal.New(1, 999))
 	encode("a vast decimal", raw, err)
-	raw, err = String{}.Append(nil, strings.Repeat("x", MaxString+1))
+	raw, err = String.Append(nil, strings.Repeat("x", MaxString+1))
 	encode("a long string", raw, err)
-	raw, err = String{}.Append(nil, "a\xff")
+	raw, err = String.Append(nil, "a\xff")
 	encode("invalid UTF-8", raw, err)
-	raw, err = Time{}.Append(nil, time.Time{})
+	raw, err = Time.Append(nil, time.Time{})
 	encode("the zero time", raw, err)
-	raw, err = Time{}.Append(nil, time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC))
+	raw, err = Time.Append(nil, time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC))
 	encode("the year 10000", raw, err)
-	raw, err = JSON{}.Append(nil, jsontext.Value(hostile))
+	raw, err = JSON.Append(nil, jsontext.Value(hostile))
 	encode("no JSON", raw, err)
-	raw, err = ListOf[int64](Int{}).Append(nil, make([]int64, MaxElements+1))
+	raw, err = ListOf(Int).Append(nil, make([]int64, MaxElements+1))
 	encode("a long list", raw, err)
-	raw, err = ListOf[string](String{}).Append(nil, []string{"a\xff"})
+	raw, err = ListOf(String).Append(nil, []string{"a\xff"})
 	encode("a list with invalid UTF-8", raw, err)
-	_, err = ListOf[int64](Int{}).Decode([]byte(`["x"]`))
+	_, err = ListOf(Int).Decode([]byte(`["x"]`))
 	encode("a list, decoded", nil, err)
-	_, err = ListOf[int64](Int{}).Decode([]byte("[" + strings.Repeat("1,", MaxElements) + "1]"))
+	_, err = ListOf(Int).Decode([]byte("[" + strings.Repeat("1,", MaxElements) + "1]"))
 	encode("a long list, decoded", nil, err)
 }
 

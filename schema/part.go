@@ -26,8 +26,8 @@ const (
 	MaxFields = 4095
 	// MaxKey is the most bytes that a key of a map may have.
 	MaxKey = 256
-	// MaxDepth is how deep the objects and arrays of a JSON value may nest.
-	MaxDepth = 48
+	// maxDepth is how deep the objects and arrays of a JSON value may nest.
+	maxDepth = 48
 )
 
 func (f Field) normalizeList(raw []byte) ([]byte, error) {
@@ -40,28 +40,37 @@ func (f Field) normalizeList(raw []byte) ([]byte, error) {
 // error if raw is not a value of f's type.
 func (f Field) Elements(raw []byte) (elements [][]byte, err error) {
 	of, ok := f.Element()
-	switch {
-	case !ok:
+	if !ok {
 		return nil, fmt.Errorf("values of type %s have no elements: want a list or a set", f.Type)
-	case jsontext.Value(raw).Kind() != jsontext.KindBeginArray:
-		return nil, mismatch("a list", raw)
 	}
-	err = walk(raw, func(_, value []byte) error {
-		if len(elements) == MaxElements {
-			return fmt.Errorf("more than the %d elements allowed: store fewer", MaxElements)
-		}
+	err = walkArray(raw, func(value []byte) error {
 		element, err := of.Normalize(value)
-		if err != nil {
-			return fmt.Errorf("element %d: %w", len(elements), err)
-		}
 		elements = append(elements, element)
-		return nil
+		return err
 	})
 	if f.EffectiveKind() == Set {
 		slices.SortFunc(elements, of.Order)
 		elements = slices.CompactFunc(elements, bytes.Equal)
 	}
 	return elements, err
+}
+
+// walkArray calls each with every element of the array raw.
+func walkArray(raw []byte, each func(value []byte) error) error {
+	if jsontext.Value(raw).Kind() != jsontext.KindBeginArray {
+		return mismatch("a list", raw)
+	}
+	n := 0
+	return walk(raw, func(_, value []byte) error {
+		if n == MaxElements {
+			return fmt.Errorf("more than the %d elements allowed: store fewer", MaxElements)
+		}
+		if err := each(value); err != nil {
+			return fmt.Errorf("element %d: %w", n, err)
+		}
+		n++
+		return nil
+	})
 }
 
 // JoinElements is the inverse of [Field.Elements].

@@ -79,7 +79,7 @@ func TestNormalizeNamesThePartThatDoesNotFit(t *testing.T) {
 		{seen, `{"` + strings.Repeat("k", MaxKey+1) + `":1}`, "257 bytes"},
 		{skills, `{"a":1}`, `key "a": want an object`},
 		{skills, `{"a":{"uses":-1}}`, `key "a": member uses: want an integer`},
-		{Field{Type: TypeJSON}, strings.Repeat("[", MaxDepth+1) + strings.Repeat("]", MaxDepth+1), "deeper than the 48 allowed"},
+		{Field{Type: TypeJSON}, strings.Repeat("[", maxDepth+1) + strings.Repeat("]", maxDepth+1), "deeper than the 48 allowed"},
 	} {
 		if _, err := test.f.Normalize([]byte(test.raw)); err == nil || !strings.Contains(err.Error(), test.says) {
 			t.Errorf("%.40s: got %v, want %q", test.raw, err, test.says)

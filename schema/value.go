@@ -35,23 +35,23 @@ func (f Field) Normalize(raw []byte) ([]byte, error) {
 	case TypeRecord:
 		return normalizeRecord(f.Fields, raw)
 	case TypeJSON:
-		return normalize(JSON{}, raw)
+		return normalize(JSON, raw)
 	case TypeBool:
-		return normalize(Bool{}, raw)
+		return normalize(Bool, raw)
 	case TypeInt:
-		return normalize(Int{}, raw)
+		return normalize(Int, raw)
 	case TypeUint:
-		return normalize(Uint{}, raw)
+		return normalize(Uint, raw)
 	case TypeFloat:
-		return normalize(Float{}, raw)
+		return normalize(Float, raw)
 	case TypeDecimal:
-		return normalize(Decimal{}, raw)
+		return normalize(Decimal, raw)
 	case TypeString:
-		return normalize(String{}, raw)
+		return normalize(String, raw)
 	case TypeTime:
-		return normalize(Time{}, raw)
+		return normalize(Time, raw)
 	case TypeDuration:
-		return normalize(Duration{}, raw)
+		return normalize(Duration, raw)
 	case TypeEnum:
 		text, err := unquote(raw, MaxString)
 		if err != nil {
@@ -117,17 +117,17 @@ func (f Field) Text(raw []byte) string {
 func (f Field) Compare(a, b []byte) (int, error) {
 	switch f.Type {
 	case TypeInt:
-		return compare(Int{}, a, b, cmp.Compare[int64])
+		return compare(Int, a, b, cmp.Compare[int64])
 	case TypeUint:
-		return compare(Uint{}, a, b, cmp.Compare[uint64])
+		return compare(Uint, a, b, cmp.Compare[uint64])
 	case TypeFloat:
-		return compare(Float{}, a, b, cmp.Compare[float64])
+		return compare(Float, a, b, cmp.Compare[float64])
 	case TypeDecimal:
-		return compare(Decimal{}, a, b, decimal.Decimal.Cmp)
+		return compare(Decimal, a, b, decimal.Decimal.Cmp)
 	case TypeTime:
-		return compare(Time{}, a, b, time.Time.Compare)
+		return compare(Time, a, b, time.Time.Compare)
 	case TypeDuration:
-		return compare(Duration{}, a, b, cmp.Compare[time.Duration])
+		return compare(Duration, a, b, cmp.Compare[time.Duration])
 	}
 	return 0, fmt.Errorf("values of type %s have no order: declare the field of kind value", f.Type)
 }
@@ -148,13 +148,13 @@ func compare[T any](c Codec[T], a, b []byte, order func(T, T) int) (int, error) 
 func (f Field) Sum(a, b []byte) ([]byte, error) {
 	switch f.Type {
 	case TypeInt:
-		return sum(Int{}, a, b, addInt64)
+		return sum(Int, a, b, addInt64)
 	case TypeUint:
-		return sum(Uint{}, a, b, addUint64)
+		return sum(Uint, a, b, addUint64)
 	case TypeDecimal:
-		return sum(Decimal{}, a, b, addDecimal)
+		return sum(Decimal, a, b, addDecimal)
 	case TypeDuration:
-		return sum(Duration{}, a, b, addInt64[time.Duration])
+		return sum(Duration, a, b, addInt64[time.Duration])
 	}
 	return nil, fmt.Errorf("values of type %s do not sum exactly: declare the field of kind value", f.Type)
 }

@@ -350,7 +350,7 @@ func (p *part) onTerm(do func()) {
 }
 
 func beat(tx *Tx) error {
-	CounterOf(tx, "beats", schema.Uint{}).Add(1)
+	CounterOf(tx, "beats", schema.Uint).Add(1)
 	return nil
 }
 

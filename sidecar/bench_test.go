@@ -48,7 +48,7 @@ func BenchmarkCommitToManyKeys(b *testing.B) {
 				if _, err := w.Update(b.Context(), func(tx *Tx) error {
 					for i := range keys {
 						seenMap(tx).Key(fmt.Sprintf("fact:%06d", i)).Raise(n)
-						SetOf(tx, "ports", schema.Int{}).Insert(int64(i))
+						SetOf(tx, "ports", schema.Int).Insert(int64(i))
 					}
 					return nil
 				}); err != nil {

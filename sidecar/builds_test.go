@@ -35,9 +35,9 @@ type zoned struct {
 
 func (v *zoned) JSONMembers() schema.Members {
 	return schema.MembersOf(&v.rest,
-		schema.MemberOf("host", schema.String{}, &v.Host),
-		schema.MemberOf("port", schema.Uint{}, &v.Port),
-		schema.MemberOf("zone", schema.String{}, &v.Zone))
+		schema.MemberOf("host", schema.String, &v.Host),
+		schema.MemberOf("port", schema.Uint, &v.Port),
+		schema.MemberOf("zone", schema.String, &v.Zone))
 }
 
 // Case 60. Two builds of one program, one older by a field and by members wherever
@@ -91,12 +91,12 @@ func TestTwoBuildsLoseNothing(t *testing.T) {
 // youngCommit writes what only the younger build knows, and the record with it.
 func youngCommit(tx *Tx, i int) {
 	zone := schema.Some(fmt.Sprint(i))
-	ValueOf(tx, "later", schema.String{}).Set(fmt.Sprint(i))
-	CounterOf(tx, "turns", schema.Uint{}).Add(1)
+	ValueOf(tx, "later", schema.String).Set(fmt.Sprint(i))
+	CounterOf(tx, "turns", schema.Uint).Add(1)
 	ValueOf(tx, "target", schema.RecordOf[zoned]()).Set(zoned{Zone: zone})
 	ValueOf(tx, "hosts", schema.ListOf(schema.RecordOf[zoned]())).Set([]zoned{{Host: schema.Some("h"), Zone: zone}})
 	deploy := Entry{spot{tx: tx, field: "skills", key: "deploy"}}
-	MaxIn(deploy, "rank", schema.Uint{}).Raise(uint64(i))
+	MaxIn(deploy, "rank", schema.Uint).Raise(uint64(i))
 	ValueIn(deploy, "target", schema.RecordOf[zoned]()).Set(zoned{Zone: zone})
 }
 
@@ -104,7 +104,7 @@ func youngCommit(tx *Tx, i int) {
 // the records whole, or changes what it has read.
 func oldCommit(tx *Tx, i int) {
 	port := schema.Some(uint64(i))
-	CounterOf(tx, "turns", schema.Uint{}).Add(1)
+	CounterOf(tx, "turns", schema.Uint).Add(1)
 	targetField(tx).Set(target{Port: port})
 	hosts, _ := hostsField(tx).Get()
 	hosts[0].Port = port

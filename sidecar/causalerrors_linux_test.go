@@ -16,7 +16,7 @@ func TestErrorsSayWhatToDoOfObservations(t *testing.T) {
 		t.Helper()
 		said.Same(t, "observation: "+how, err, dir, "STATE", s.id, "STATEID")
 	}
-	same("the zero token", failed(t, s.w, func(tx *Tx) { DependentValueOf[sight](tx, "tokens", schema.Uint{}).Set(sight{}, 1) }))
+	same("the zero token", failed(t, s.w, func(tx *Tx) { DependentValueOf[sight](tx, "tokens", schema.Uint).Set(sight{}, 1) }))
 	set := func(field string, verb Verb, value string, seen Seen) func(*Tx) {
 		return func(tx *Tx) { tx.Apply(Op{Field: field, Verb: verb, Value: []byte(value), Seen: seen}) }
 	}

@@ -78,12 +78,12 @@ func TestWriteOnlyTxRefusesToRead(t *testing.T) {
 	_, w := newSetters(t)
 	for name, read := range map[string]func(*Tx){
 		"Get":       func(tx *Tx) { tx.Get("n") },
-		"handle":    func(tx *Tx) { CounterOf(tx, "n", schema.Uint{}).Get() },
+		"handle":    func(tx *Tx) { CounterOf(tx, "n", schema.Uint).Get() },
 		"GetKey":    func(tx *Tx) { tx.GetKey("own", "k", "uses") },
 		"Keys":      func(tx *Tx) { tx.Keys("own") },
 		"Ref":       func(tx *Tx) { tx.Ref("own", "k") },
-		"Has":       func(tx *Tx) { SetOf(tx, "tags", schema.String{}).Has("a") },
-		"All":       func(tx *Tx) { SetOf(tx, "tags", schema.String{}).All() },
+		"Has":       func(tx *Tx) { SetOf(tx, "tags", schema.String).Has("a") },
+		"All":       func(tx *Tx) { SetOf(tx, "tags", schema.String).All() },
 		"Version":   func(tx *Tx) { tx.Version() },
 		"IfVersion": func(tx *Tx) { tx.IfVersion(Version{}) },
 		"Adopted":   func(tx *Tx) { tx.Adopted("n") },

@@ -27,7 +27,7 @@ func TestADeletedKeyStaysAwayBesideWhoKnewIt(t *testing.T) {
 		}
 		return nil
 	})
-	update(t, tool, func(tx *Tx) error { CounterOf(tx, "turns", schema.Uint{}).Add(1); return nil })
+	update(t, tool, func(tx *Tx) error { CounterOf(tx, "turns", schema.Uint).Add(1); return nil })
 	_, err := tool.Update(t.Context(), func(tx *Tx) error { skillsPart(tx).Key("k").UseCount().Add(1); return nil })
 	wantError(t, err, ErrNoKey, `"k"`)
 	s.wantStored("creator", map[string]string{"skills": `{"another":{"created_by":"me"},"other":{"created_by":"me"}}`})

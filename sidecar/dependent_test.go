@@ -88,7 +88,7 @@ func (s *dependents) version(n int) Version {
 func TestUnchangedMeansTheSameValueAndObservation(t *testing.T) {
 	s := newDependents(t)
 	tokens := func(seen, v uint64) func(*Tx) {
-		return func(tx *Tx) { DependentValueOf[sight](tx, "tokens", schema.Uint{}).Set(s.at(seen), v) }
+		return func(tx *Tx) { DependentValueOf[sight](tx, "tokens", schema.Uint).Set(s.at(seen), v) }
 	}
 	s.do("tokens", tokens(0, 5), Applied, "5", 0)
 	s.do("tokens", tokens(0, 5), Unchanged, "5", 0)
@@ -97,13 +97,13 @@ func TestUnchangedMeansTheSameValueAndObservation(t *testing.T) {
 	s.do("tokens", tokens(0, 6), Applied, "6", 0) // an older one is another one too
 	s.do("tokens", func(tx *Tx) { tx.Apply(Op{Field: "tokens", Verb: VerbSet, Value: []byte("6")}) }, Applied, "6", -1)
 	s.do("tokens", tokens(2, 6), Applied, "6", 2)
-	s.do("tokens", func(tx *Tx) { DependentValueOf[sight](tx, "tokens", schema.Uint{}).Clear() }, Applied, "", -1)
+	s.do("tokens", func(tx *Tx) { DependentValueOf[sight](tx, "tokens", schema.Uint).Clear() }, Applied, "", -1)
 }
 
 func TestMaxKeepsTheObservationOfWhoMovedIt(t *testing.T) {
 	s := newDependents(t)
 	raise := func(seen, v uint64) func(*Tx) {
-		return func(tx *Tx) { DependentMaxOf[sight](tx, "peak", schema.Uint{}).Raise(s.at(seen), v) }
+		return func(tx *Tx) { DependentMaxOf[sight](tx, "peak", schema.Uint).Raise(s.at(seen), v) }
 	}
 	s.do("peak", raise(1, 5), Applied, "5", 1)
 	s.do("peak", raise(2, 4), Unchanged, "5", 1) // the 5 was seen before 2
@@ -115,7 +115,7 @@ func TestMaxKeepsTheObservationOfWhoMovedIt(t *testing.T) {
 	s.do("peak", unsaid("7"), Unchanged, "7", 1)
 	s.do("peak", unsaid("8"), Applied, "8", -1)
 	lower := func(seen, v uint64) func(*Tx) {
-		return func(tx *Tx) { DependentMinOf[sight](tx, "least", schema.Uint{}).Lower(s.at(seen), v) }
+		return func(tx *Tx) { DependentMinOf[sight](tx, "least", schema.Uint).Lower(s.at(seen), v) }
 	}
 	s.do("least", lower(1, 5), Applied, "5", 1)
 	s.do("least", lower(2, 6), Unchanged, "5", 1)
@@ -125,7 +125,7 @@ func TestMaxKeepsTheObservationOfWhoMovedIt(t *testing.T) {
 func TestCounterHasTheObservationOfTheLastAdd(t *testing.T) {
 	s := newDependents(t)
 	add := func(seen, n uint64) func(*Tx) {
-		return func(tx *Tx) { DependentCounterOf[sight](tx, "sum", schema.Uint{}).Add(s.at(seen), n) }
+		return func(tx *Tx) { DependentCounterOf[sight](tx, "sum", schema.Uint).Add(s.at(seen), n) }
 	}
 	s.do("sum", add(1, 5), Applied, "5", 1)
 	s.do("sum", add(2, 5), Applied, "10", 2)
@@ -142,10 +142,10 @@ func TestNothingIsWrittenWithoutASoundToken(t *testing.T) {
 		want error
 		says string
 	}{
-		"the zero token":   {func(tx *Tx) { DependentValueOf[sight](tx, "tokens", schema.Uint{}).Set(sight{}, 1) }, ErrNotObserved, "field tokens: not observed: the zero token"},
-		"of another state": {func(tx *Tx) { DependentMaxOf[sight](tx, "peak", schema.Uint{}).Raise(sight{other}, 1) }, ErrNotObserved, "the token is of the state with the id"},
+		"the zero token":   {func(tx *Tx) { DependentValueOf[sight](tx, "tokens", schema.Uint).Set(sight{}, 1) }, ErrNotObserved, "field tokens: not observed: the zero token"},
+		"of another state": {func(tx *Tx) { DependentMaxOf[sight](tx, "peak", schema.Uint).Raise(sight{other}, 1) }, ErrNotObserved, "the token is of the state with the id"},
 		"of other fields": {func(tx *Tx) {
-			DependentCounterOf[sight](tx, "sum", schema.Uint{}).Add(sight{SeenOf(s.id, map[string]Version{"b": {}})}, 1)
+			DependentCounterOf[sight](tx, "sum", schema.Uint).Add(sight{SeenOf(s.id, map[string]Version{"b": {}})}, 1)
 		}, ErrNotObserved, "does not tell of at"},
 		"a field that depends on nothing": {func(tx *Tx) { tx.Apply(Op{Field: "free", Verb: VerbSet, Value: []byte("1"), Seen: s.at(1).seen}) }, ErrValue, "it depends on nothing"},
 		"a set":                           {func(tx *Tx) { tx.Apply(Op{Field: "names", Verb: VerbInsert, Value: []byte(`"a"`), Seen: s.at(1).seen}) }, ErrValue, "a set depends on nothing"},

@@ -42,7 +42,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 	same("update: a hostile value", failed(t, w, func(tx *Tx) { tx.Apply(Op{Field: "ratio", Verb: VerbSet, Value: []byte("\x1b[2J")}) }))
 	same("update: a key of no map", failed(t, w, func(tx *Tx) { tx.GetKey("note", "k", "") }))
 	same("update: keys of no map", failed(t, w, func(tx *Tx) { tx.Keys("note") }))
-	same("update: no set", failed(t, w, func(tx *Tx) { SetOf(tx, "note", schema.String{}).Has("x") }))
+	same("update: no set", failed(t, w, func(tx *Tx) { SetOf(tx, "note", schema.String).Has("x") }))
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(errors.New("enough"))
 	_, err := w.Update(ctx, addTurns(1))

@@ -31,7 +31,7 @@ func Example() {
 	defer w.Close()
 	for _, turns := range []uint64{12, 11} {
 		commit, err := w.Update(ctx, func(tx *sidecar.Tx) error {
-			sidecar.MaxOf(tx, "turns", schema.Uint{}).Raise(turns)
+			sidecar.MaxOf(tx, "turns", schema.Uint).Raise(turns)
 			return nil
 		})
 		fmt.Println(commit.Outcome, err)

@@ -123,14 +123,14 @@ func update(t *testing.T, w *Writer, fn func(*Tx) error) Commit {
 
 func addTurns(n uint64) func(*Tx) error {
 	return func(tx *Tx) error {
-		CounterOf(tx, "turns", schema.Uint{}).Add(n)
+		CounterOf(tx, "turns", schema.Uint).Add(n)
 		return nil
 	}
 }
 
 func setNote(text string) func(*Tx) error {
 	return func(tx *Tx) error {
-		ValueOf(tx, "note", schema.String{}).Set(text)
+		ValueOf(tx, "note", schema.String).Set(text)
 		return nil
 	}
 }

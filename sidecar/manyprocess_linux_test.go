@@ -168,7 +168,7 @@ func roleSettle(args []string) error {
 	defer w.Close()
 	id := ""
 	_, err = w.Update(context.Background(), func(tx *Tx) error {
-		field, ok := ValueOf(tx, "id", schema.String{}), false
+		field, ok := ValueOf(tx, "id", schema.String), false
 		if id, ok = field.Get(); !ok {
 			id = args[1]
 			field.Set(id)

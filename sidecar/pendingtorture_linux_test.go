@@ -304,7 +304,7 @@ func TestManyWritersAllGetOn(t *testing.T) {
 	w := openSetter(t, dir, "tool", &Options{Wait: time.Minute})
 	raw := values(t, w, "n")["n"]
 	total := sum(progress())
-	if got, err := (schema.Uint{}).Decode([]byte(raw)); err != nil || int64(got) != total {
+	if got, err := schema.Uint.Decode([]byte(raw)); err != nil || int64(got) != total {
 		t.Errorf("n is %s (%v), want %s", raw, err, fmt.Sprint(total))
 	}
 }

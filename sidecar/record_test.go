@@ -15,7 +15,7 @@ func hostsField(tx *Tx) Value[[]target] {
 }
 
 func setExtra(text string) func(*Tx) {
-	return func(tx *Tx) { ValueOf(tx, "extra", schema.JSON{}).Set(jsontext.Value(text)) }
+	return func(tx *Tx) { ValueOf(tx, "extra", schema.JSON).Set(jsontext.Value(text)) }
 }
 
 func TestARecordIsWrittenWhole(t *testing.T) {
@@ -42,7 +42,7 @@ func TestARecordIsWrittenWhole(t *testing.T) {
 func TestWhatIsEmptyIsNotUnset(t *testing.T) {
 	s := newUsage(t)
 	s.update("tool", func(tx *Tx) {
-		ValueOf(tx, "tags", schema.ListOf(schema.String{})).Set(nil)
+		ValueOf(tx, "tags", schema.ListOf(schema.String)).Set(nil)
 		hostsField(tx).Set([]target{{}, {Host: schema.Some("")}})
 		targetField(tx).Set(target{})
 		setExtra("null")(tx)
@@ -50,11 +50,11 @@ func TestWhatIsEmptyIsNotUnset(t *testing.T) {
 	want := map[string]string{"tags": `[]`, "hosts": `[{},{"host":""}]`, "target": `{}`, "extra": `null`}
 	s.wantStored("tool", want)
 	s.update("tool", func(tx *Tx) {
-		CounterOf(tx, "turns", schema.Uint{}).Add(0)
-		if v, ok := ValueOf(tx, "extra", schema.JSON{}).Get(); string(v) != "null" || !ok {
+		CounterOf(tx, "turns", schema.Uint).Add(0)
+		if v, ok := ValueOf(tx, "extra", schema.JSON).Get(); string(v) != "null" || !ok {
 			t.Errorf("extra is %s, %v", v, ok)
 		}
-		if v, ok := ValueOf(tx, "tags", schema.ListOf(schema.String{})).Get(); v == nil || len(v) > 0 || !ok {
+		if v, ok := ValueOf(tx, "tags", schema.ListOf(schema.String)).Get(); v == nil || len(v) > 0 || !ok {
 			t.Errorf("tags are %#v, %v", v, ok)
 		}
 	})
@@ -127,8 +127,8 @@ func (s usageState) accept(owner string) {
 
 func TestASetHasEachElementOnceInOrder(t *testing.T) {
 	s := newUsage(t)
-	labels := func(tx *Tx) Set[string] { return SetOf(tx, "labels", schema.String{}) }
-	ports := func(tx *Tx) Set[int64] { return SetOf(tx, "ports", schema.Int{}) }
+	labels := func(tx *Tx) Set[string] { return SetOf(tx, "labels", schema.String) }
+	ports := func(tx *Tx) Set[int64] { return SetOf(tx, "ports", schema.Int) }
 	s.update("tool", func(tx *Tx) {
 		for _, label := range []string{"b", "a", "é", "b", "B", "e\u0301", "\u2028"} {
 			labels(tx).Insert(label)

@@ -27,7 +27,7 @@ func roleUse(args []string) error {
 		if _, err := w.Update(context.Background(), func(tx *Tx) error {
 			use(tx)
 			skillsPart(tx).Key("review").UseCount().Add(2)
-			SetOf(tx, "labels", schema.String{}).Insert(fmt.Sprint(args[2], i))
+			SetOf(tx, "labels", schema.String).Insert(fmt.Sprint(args[2], i))
 			seenMap(tx).Key(args[2]).Raise(uint64(i))
 			return nil
 		}); err != nil {
@@ -67,7 +67,7 @@ func TestProcessesLoseNothingOfAMap(t *testing.T) {
 		t.Errorf("seen is %s, want %s", got["seen"], want)
 	}
 	s.update("tool", func(tx *Tx) {
-		if n := len(SetOf(tx, "labels", schema.String{}).All()); n != processes*commits {
+		if n := len(SetOf(tx, "labels", schema.String).All()); n != processes*commits {
 			t.Errorf("%d labels, want %d", n, processes*commits)
 		}
 	})

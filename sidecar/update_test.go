@@ -40,12 +40,12 @@ func TestUpdateIsAllOrNothing(t *testing.T) {
 		},
 		"foreign field": func(tx *Tx) error {
 			addTurns(1)(tx)
-			ValueOf(tx, "cleared", schema.Bool{}).Set(true)
+			ValueOf(tx, "cleared", schema.Bool).Set(true)
 			return nil
 		},
 		"undeclared field": func(tx *Tx) error {
 			addTurns(1)(tx)
-			ValueOf(tx, "absent", schema.Bool{}).Set(true)
+			ValueOf(tx, "absent", schema.Bool).Set(true)
 			return nil
 		},
 		"wrong verb": func(tx *Tx) error {
@@ -73,7 +73,7 @@ func TestUpdateIsAllOrNothing(t *testing.T) {
 func TestErrorsNameTheFieldAndItsOwner(t *testing.T) {
 	w := openOwner(t, newState(t), "cost", nil)
 	_, err := w.Update(t.Context(), func(tx *Tx) error {
-		ValueOf(tx, "cleared", schema.Bool{}).Set(true)
+		ValueOf(tx, "cleared", schema.Bool).Set(true)
 		return nil
 	})
 	wantError(t, err, ErrNotOwner, "cleared", "belongs to owner reset", "owner cost may not")
@@ -99,7 +99,7 @@ func TestUnchangedKeepsTheFile(t *testing.T) {
 		"nothing":        func(*Tx) error { return nil },
 		"same value":     setNote("same"),
 		"there and back": func(tx *Tx) error { setNote("x")(tx); return setNote("same")(tx) },
-		"clear unset":    func(tx *Tx) error { ValueOf(tx, "ratio", schema.Float{}).Clear(); return nil },
+		"clear unset":    func(tx *Tx) error { ValueOf(tx, "ratio", schema.Float).Clear(); return nil },
 	} {
 		c := update(t, w, fn)
 		if c.Outcome != Unchanged || c.Version != first.Version {
@@ -119,28 +119,28 @@ func TestUnchangedKeepsTheFile(t *testing.T) {
 func TestUnsetDiffersFromZero(t *testing.T) {
 	w := openOwner(t, newState(t), "cost", nil)
 	get := func(tx *Tx) [4]bool {
-		_, note := ValueOf(tx, "note", schema.String{}).Get()
-		_, turns := CounterOf(tx, "turns", schema.Uint{}).Get()
-		_, peak := MaxOf(tx, "peak", schema.Int{}).Get()
-		_, earliest := MinOf(tx, "earliest", schema.Time{}).Get()
+		_, note := ValueOf(tx, "note", schema.String).Get()
+		_, turns := CounterOf(tx, "turns", schema.Uint).Get()
+		_, peak := MaxOf(tx, "peak", schema.Int).Get()
+		_, earliest := MinOf(tx, "earliest", schema.Time).Get()
 		return [4]bool{note, turns, peak, earliest}
 	}
 	update(t, w, func(tx *Tx) error {
 		if got := get(tx); got != [4]bool{} {
 			t.Errorf("set in a fresh state: %v", got)
 		}
-		ValueOf(tx, "note", schema.String{}).Set("")
-		CounterOf(tx, "turns", schema.Uint{}).Add(0)
-		MaxOf(tx, "peak", schema.Int{}).Raise(0)
-		MinOf(tx, "earliest", schema.Time{}).Lower(time.Unix(0, 0))
+		ValueOf(tx, "note", schema.String).Set("")
+		CounterOf(tx, "turns", schema.Uint).Add(0)
+		MaxOf(tx, "peak", schema.Int).Raise(0)
+		MinOf(tx, "earliest", schema.Time).Lower(time.Unix(0, 0))
 		return nil
 	})
 	update(t, w, func(tx *Tx) error {
 		if got := get(tx); got != [4]bool{true, true, true, true} {
 			t.Errorf("set after zeros were written: %v", got)
 		}
-		ValueOf(tx, "note", schema.String{}).Clear()
-		if _, ok := ValueOf(tx, "note", schema.String{}).Get(); ok {
+		ValueOf(tx, "note", schema.String).Clear()
+		if _, ok := ValueOf(tx, "note", schema.String).Get(); ok {
 			t.Error("a cleared field is set")
 		}
 		return nil
@@ -152,12 +152,12 @@ func TestKindsCombine(t *testing.T) {
 	w := openOwner(t, dir, "cost", nil)
 	at := time.Date(2026, 8, 11, 10, 0, 0, 0, time.FixedZone("", 3600))
 	for _, step := range []func(*Tx){
-		func(tx *Tx) { MaxOf(tx, "peak", schema.Int{}).Raise(5) },
-		func(tx *Tx) { MaxOf(tx, "peak", schema.Int{}).Raise(-3) },
-		func(tx *Tx) { MinOf(tx, "earliest", schema.Time{}).Lower(at) },
-		func(tx *Tx) { MinOf(tx, "earliest", schema.Time{}).Lower(at.Add(time.Second).UTC()) },
-		func(tx *Tx) { CounterOf(tx, "total", schema.Decimal{}).Add(decimal.RequireFromString("0.1")) },
-		func(tx *Tx) { CounterOf(tx, "total", schema.Decimal{}).Add(decimal.RequireFromString("0.2")) },
+		func(tx *Tx) { MaxOf(tx, "peak", schema.Int).Raise(5) },
+		func(tx *Tx) { MaxOf(tx, "peak", schema.Int).Raise(-3) },
+		func(tx *Tx) { MinOf(tx, "earliest", schema.Time).Lower(at) },
+		func(tx *Tx) { MinOf(tx, "earliest", schema.Time).Lower(at.Add(time.Second).UTC()) },
+		func(tx *Tx) { CounterOf(tx, "total", schema.Decimal).Add(decimal.RequireFromString("0.1")) },
+		func(tx *Tx) { CounterOf(tx, "total", schema.Decimal).Add(decimal.RequireFromString("0.2")) },
 	} {
 		update(t, w, func(tx *Tx) error { step(tx); return nil })
 	}
@@ -175,7 +175,7 @@ func TestKindsCombine(t *testing.T) {
 func TestCommitBuildsOnWhatIsThereNow(t *testing.T) {
 	dir := newState(t)
 	a, b := openOwner(t, dir, "cost", nil), openOwner(t, dir, "cost", nil)
-	update(t, a, func(tx *Tx) error { setNote("a")(tx); MaxOf(tx, "peak", schema.Int{}).Raise(1); return nil })
+	update(t, a, func(tx *Tx) error { setNote("a")(tx); MaxOf(tx, "peak", schema.Int).Raise(1); return nil })
 	update(t, b, setNote("b"))
 	update(t, a, addTurns(1))
 	if got := stored(t, dir, "note"); got != `"b"` {
@@ -245,8 +245,8 @@ func TestMisuseOfATxPanics(t *testing.T) {
 	update(t, w, func(tx *Tx) error { kept = tx; return nil })
 	for name, use := range map[string]func(){
 		"kept Tx":     func() { setNote("x")(kept) },
-		"kept Get":    func() { ValueOf(kept, "note", schema.String{}).Get() },
-		"kept Clear":  func() { ValueOf(kept, "note", schema.String{}).Clear() },
+		"kept Get":    func() { ValueOf(kept, "note", schema.String).Get() },
+		"kept Clear":  func() { ValueOf(kept, "note", schema.String).Clear() },
 		"zero Tx":     func() { setNote("x")(&Tx{}) },
 		"nil Tx":      func() { setNote("x")(nil) },
 		"zero handle": func() { Value[string]{}.Clear() },

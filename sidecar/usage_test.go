@@ -49,13 +49,13 @@ type target struct {
 }
 
 func (v *target) JSONMembers() schema.Members {
-	return schema.MembersOf(&v.rest, schema.MemberOf("host", schema.String{}, &v.Host), schema.MemberOf("port", schema.Uint{}, &v.Port))
+	return schema.MembersOf(&v.rest, schema.MemberOf("host", schema.String, &v.Host), schema.MemberOf("port", schema.Uint, &v.Port))
 }
 
 // A skill is what package gen makes of what the tool has at a key.
 type skill struct{ e Entry }
 
-func (s skill) UseCount() Counter[uint64] { return CounterIn(s.e, "use_count", schema.Uint{}) }
+func (s skill) UseCount() Counter[uint64] { return CounterIn(s.e, "use_count", schema.Uint) }
 func (s skill) Target() Value[target]     { return ValueIn(s.e, "target", schema.RecordOf[target]()) }
 
 func skillsPart(tx *Tx) Part[skill] {
@@ -65,15 +65,15 @@ func skillsPart(tx *Tx) Part[skill] {
 // A creation is what package gen makes of what the creator has at a key.
 type creation struct{ e Entry }
 
-func (c creation) CreatedBy() Value[string] { return ValueIn(c.e, "created_by", schema.String{}) }
-func (c creation) Weight() Max[int64]       { return MaxIn(c.e, "weight", schema.Int{}) }
+func (c creation) CreatedBy() Value[string] { return ValueIn(c.e, "created_by", schema.String) }
+func (c creation) Weight() Max[int64]       { return MaxIn(c.e, "weight", schema.Int) }
 
 func skillsMap(tx *Tx) Map[creation] {
 	return MapOf(tx, "skills", func(e Entry) creation { return creation{e} })
 }
 
 func seenMap(tx *Tx) Map[Max[uint64]] {
-	return MapOf(tx, "seen", func(e Entry) Max[uint64] { return MaxIn(e, "", schema.Uint{}) })
+	return MapOf(tx, "seen", func(e Entry) Max[uint64] { return MaxIn(e, "", schema.Uint) })
 }
 
 // A usageState is a state of that declaration.

@@ -14,22 +14,22 @@ import (
 // Draining: Whether the host finishes what it does and takes nothing new.
 // Owner: host.
 func (v View) Draining() reader.Field[bool] {
-	return reader.FieldOf(v.v, "draining", schema.Bool{})
+	return reader.FieldOf(v.v, "draining", schema.Bool)
 }
 
 // Endpoint: Where the host listens; unset while it does not. Owner: host.
 func (v View) Endpoint() reader.Field[string] {
-	return reader.FieldOf(v.v, "endpoint", schema.String{})
+	return reader.FieldOf(v.v, "endpoint", schema.String)
 }
 
 // HeartbeatAt: When the host last said that it lives. It only ever gets
 // later. Owner: host.
 func (v View) HeartbeatAt() reader.Field[time.Time] {
-	return reader.FieldOf(v.v, "heartbeat_at", schema.Time{})
+	return reader.FieldOf(v.v, "heartbeat_at", schema.Time)
 }
 
 // StartedAt: When the process that is the host now began to be it. Owner:
 // host.
 func (v View) StartedAt() reader.Field[time.Time] {
-	return reader.FieldOf(v.v, "started_at", schema.Time{})
+	return reader.FieldOf(v.v, "started_at", schema.Time)
 }

@@ -15,33 +15,33 @@ import (
 // LastRawArchiveAt: When the raw transcript was last archived. It only ever
 // gets later. Owner: archive.
 func (v View) LastRawArchiveAt() reader.Field[time.Time] {
-	return reader.FieldOf(v.v, "last_raw_archive_at", schema.Time{})
+	return reader.FieldOf(v.v, "last_raw_archive_at", schema.Time)
 }
 
 // LastShellSnapshotAt: When the shell was last copied. It only ever gets
 // later. Owner: archive.
 func (v View) LastShellSnapshotAt() reader.Field[time.Time] {
-	return reader.FieldOf(v.v, "last_shell_snapshot_at", schema.Time{})
+	return reader.FieldOf(v.v, "last_shell_snapshot_at", schema.Time)
 }
 
 // Transition: The transition that is under way; unset while none is. Owner:
 // archive.
 func (v View) Transition() reader.Field[string] {
-	return reader.FieldOf(v.v, "transition", schema.String{})
+	return reader.FieldOf(v.v, "transition", schema.String)
 }
 
 // TransitionMode: How it goes on, idle while none is under way. Owner:
 // archive.
 func (v View) TransitionMode() reader.Field[string] {
-	return reader.FieldOf(v.v, "transition_mode", schema.String{})
+	return reader.FieldOf(v.v, "transition_mode", schema.String)
 }
 
 // TransitionStartedAt: When it began. Owner: archive.
 func (v View) TransitionStartedAt() reader.Field[time.Time] {
-	return reader.FieldOf(v.v, "transition_started_at", schema.Time{})
+	return reader.FieldOf(v.v, "transition_started_at", schema.Time)
 }
 
 // TransitionTarget: The phase that it leads to. Owner: archive.
 func (v View) TransitionTarget() reader.Field[string] {
-	return reader.FieldOf(v.v, "transition_target", schema.String{})
+	return reader.FieldOf(v.v, "transition_target", schema.String)
 }

@@ -14,10 +14,10 @@ import (
 // WaitingReason: What the assistant waits for; unset while it does not wait.
 // Owner: assistant.
 func (v View) WaitingReason() reader.Field[string] {
-	return reader.FieldOf(v.v, "waiting_reason", schema.String{})
+	return reader.FieldOf(v.v, "waiting_reason", schema.String)
 }
 
 // WaitingSince: Since when it waits. Owner: assistant.
 func (v View) WaitingSince() reader.Field[time.Time] {
-	return reader.FieldOf(v.v, "waiting_since", schema.Time{})
+	return reader.FieldOf(v.v, "waiting_since", schema.Time)
 }

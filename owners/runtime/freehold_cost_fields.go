@@ -17,19 +17,19 @@ import (
 // ClosedAt: When that session was closed; unset while it is open. Owner:
 // cost.
 func (v View) ClosedAt() reader.Field[time.Time] {
-	return reader.FieldOf(v.v, "closed_at", schema.Time{})
+	return reader.FieldOf(v.v, "closed_at", schema.Time)
 }
 
 // LastPromptObservedAt: When that length was read from the model's answer.
 // Owner: cost.
 func (v View) LastPromptObservedAt() reader.Field[time.Time] {
-	return reader.FieldOf(v.v, "last_prompt_observed_at", schema.Time{})
+	return reader.FieldOf(v.v, "last_prompt_observed_at", schema.Time)
 }
 
 // LastPromptTokens: The length of the prompt of the last model call. Unit:
 // tokens. It depends on last_context_reset_at. Owner: cost.
 func (v View) LastPromptTokens() reader.Field[uint64] {
-	return reader.FieldOf(v.v, "last_prompt_tokens", schema.Uint{})
+	return reader.FieldOf(v.v, "last_prompt_tokens", schema.Uint)
 }
 
 // ObserveLastPromptTokens returns the versions in v of the fields that
@@ -63,25 +63,25 @@ func (s *LastPromptTokensSeen) UnmarshalText(text []byte) error {
 // LogOffset: Up to where the cost log has been read. Unit: bytes. Owner:
 // cost.
 func (v View) LogOffset() reader.Field[uint64] {
-	return reader.FieldOf(v.v, "log_offset", schema.Uint{})
+	return reader.FieldOf(v.v, "log_offset", schema.Uint)
 }
 
 // OpenedAt: When the session that the transcript tells of was opened. Owner:
 // cost.
 func (v View) OpenedAt() reader.Field[time.Time] {
-	return reader.FieldOf(v.v, "opened_at", schema.Time{})
+	return reader.FieldOf(v.v, "opened_at", schema.Time)
 }
 
 // OpenedTranscript: The id of the transcript that the session writes to.
 // Owner: cost.
 func (v View) OpenedTranscript() reader.Field[string] {
-	return reader.FieldOf(v.v, "opened_transcript", schema.String{})
+	return reader.FieldOf(v.v, "opened_transcript", schema.String)
 }
 
 // TotalUSD: The money spent by all sessions so far. Unit: US dollars. It is a
 // sum. Owner: cost.
 func (v View) TotalUSD() reader.Field[decimal.Decimal] {
-	return reader.FieldOf(v.v, "total_usd", schema.Decimal{})
+	return reader.FieldOf(v.v, "total_usd", schema.Decimal)
 }
 
 // Turns: The turns that have begun and not ended, by session. Owner: cost.
@@ -95,10 +95,10 @@ type TurnsEntry struct{ ofTurns reader.Entry }
 // LogFrom: How long the cost log was then; only rows beyond it are the
 // turn's. Unit: bytes. Owner: cost.
 func (e TurnsEntry) LogFrom() reader.Field[uint64] {
-	return reader.FieldIn(e.ofTurns, "log_from", schema.Uint{})
+	return reader.FieldIn(e.ofTurns, "log_from", schema.Uint)
 }
 
 // Seen: What was seen of the resets when the turn began. Owner: cost.
 func (e TurnsEntry) Seen() reader.Field[string] {
-	return reader.FieldIn(e.ofTurns, "seen", schema.String{})
+	return reader.FieldIn(e.ofTurns, "seen", schema.String)
 }

@@ -14,50 +14,50 @@ import (
 
 // CreatedAt: When the session was set up. Owner: lifecycle.
 func (v View) CreatedAt() reader.Field[time.Time] {
-	return reader.FieldOf(v.v, "created_at", schema.Time{})
+	return reader.FieldOf(v.v, "created_at", schema.Time)
 }
 
 // LastError: How the last session failed; unset if it did not. Owner:
 // lifecycle.
 func (v View) LastError() reader.Field[string] {
-	return reader.FieldOf(v.v, "last_error", schema.String{})
+	return reader.FieldOf(v.v, "last_error", schema.String)
 }
 
 // RuntimeMode: What the agent runs in, such as tmux. Owner: lifecycle.
 func (v View) RuntimeMode() reader.Field[string] {
-	return reader.FieldOf(v.v, "runtime_mode", schema.String{})
+	return reader.FieldOf(v.v, "runtime_mode", schema.String)
 }
 
 // SessionID: The id of the session. Owner: lifecycle.
 func (v View) SessionID() reader.Field[string] {
-	return reader.FieldOf(v.v, "session_id", schema.String{})
+	return reader.FieldOf(v.v, "session_id", schema.String)
 }
 
 // SessionState: What the session is doing, in_progress while it runs. Owner:
 // lifecycle.
 func (v View) SessionState() reader.Field[string] {
-	return reader.FieldOf(v.v, "session_state", schema.String{})
+	return reader.FieldOf(v.v, "session_state", schema.String)
 }
 
 // ShutdownCompletedAt: When the session had ended; unset while it has not.
 // Owner: lifecycle.
 func (v View) ShutdownCompletedAt() reader.Field[time.Time] {
-	return reader.FieldOf(v.v, "shutdown_completed_at", schema.Time{})
+	return reader.FieldOf(v.v, "shutdown_completed_at", schema.Time)
 }
 
 // ShutdownRequestedAt: When somebody asked the session to end; unset while
 // nobody has. Owner: lifecycle.
 func (v View) ShutdownRequestedAt() reader.Field[time.Time] {
-	return reader.FieldOf(v.v, "shutdown_requested_at", schema.Time{})
+	return reader.FieldOf(v.v, "shutdown_requested_at", schema.Time)
 }
 
 // TmuxSession: The name of the agent's session in tmux. Owner: lifecycle.
 func (v View) TmuxSession() reader.Field[string] {
-	return reader.FieldOf(v.v, "tmux_session", schema.String{})
+	return reader.FieldOf(v.v, "tmux_session", schema.String)
 }
 
 // LayoutVersion: The layout that the session's programs agree on. Owner:
 // lifecycle.
 func (v View) LayoutVersion() reader.Field[uint64] {
-	return reader.FieldOf(v.v, "version", schema.Uint{})
+	return reader.FieldOf(v.v, "version", schema.Uint)
 }

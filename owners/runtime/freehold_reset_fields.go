@@ -14,17 +14,17 @@ import (
 // Begun: The token of the reset that a session has begun and not ended, by
 // session. Owner: reset.
 func (v View) Begun() reader.Map[reader.Field[string]] {
-	return reader.MapOf(v.v, "begun", func(e reader.Entry) reader.Field[string] { return reader.FieldIn(e, "", schema.String{}) })
+	return reader.MapOf(v.v, "begun", func(e reader.Entry) reader.Field[string] { return reader.FieldIn(e, "", schema.String) })
 }
 
 // ContextCleared: Whether the next session start must load the context again.
 // Owner: reset.
 func (v View) ContextCleared() reader.Field[bool] {
-	return reader.FieldOf(v.v, "context_cleared", schema.Bool{})
+	return reader.FieldOf(v.v, "context_cleared", schema.Bool)
 }
 
 // LastContextResetAt: When the context was last compacted or cleared. It is
 // the time at which the event was last done. Owner: reset.
 func (v View) LastContextResetAt() reader.Field[time.Time] {
-	return reader.FieldOf(v.v, "last_context_reset_at", schema.Time{})
+	return reader.FieldOf(v.v, "last_context_reset_at", schema.Time)
 }

@@ -16,24 +16,24 @@ import (
 // unset if nobody has finished doing so. Unit: turns. It only ever gets
 // higher. Owner: hook.
 func (v View) LookedUp() reader.Field[uint64] {
-	return reader.FieldOf(v.v, "looked_up", schema.Uint{})
+	return reader.FieldOf(v.v, "looked_up", schema.Uint)
 }
 
 // PretoolFired: When, and by which copy of the hook, the items for the
 // session's first tool use were looked up. At most one claim of it ever wins;
 // the value is the time of that claim. Owner: hook.
 func (v View) PretoolFired() reader.Field[time.Time] {
-	return reader.FieldOf(v.v, "pretool_fired", schema.Time{})
+	return reader.FieldOf(v.v, "pretool_fired", schema.Time)
 }
 
 // Seen: The turn in which each item was last put into the session. At each
 // key, it only ever gets higher. Owner: hook.
 func (v View) Seen() reader.Map[reader.Field[uint64]] {
-	return reader.MapOf(v.v, "seen", func(e reader.Entry) reader.Field[uint64] { return reader.FieldIn(e, "", schema.Uint{}) })
+	return reader.MapOf(v.v, "seen", func(e reader.Entry) reader.Field[uint64] { return reader.FieldIn(e, "", schema.Uint) })
 }
 
 // Turn: The number of the turn that the session is in. Unit: turns. It only
 // ever gets higher. Owner: hook.
 func (v View) Turn() reader.Field[uint64] {
-	return reader.FieldOf(v.v, "turn", schema.Uint{})
+	return reader.FieldOf(v.v, "turn", schema.Uint)
 }

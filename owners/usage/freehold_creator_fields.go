@@ -25,10 +25,10 @@ type SkillsEntry struct{ ofSkills reader.Entry }
 
 // CreatedAt: When it was made. Owner: creator.
 func (e SkillsEntry) CreatedAt() reader.Field[time.Time] {
-	return reader.FieldIn(e.ofSkills, "created_at", schema.Time{})
+	return reader.FieldIn(e.ofSkills, "created_at", schema.Time)
 }
 
 // CreatedBy: Who made the skill. Owner: creator.
 func (e SkillsEntry) CreatedBy() reader.Field[string] {
-	return reader.FieldIn(e.ofSkills, "created_by", schema.String{})
+	return reader.FieldIn(e.ofSkills, "created_by", schema.String)
 }

@@ -15,7 +15,7 @@ import (
 
 // ArchivedAt: When it was put away; unset while it is not. Owner: curator.
 func (e SkillsEntry) ArchivedAt() reader.Field[time.Time] {
-	return reader.FieldIn(e.ofSkills, "archived_at", schema.Time{})
+	return reader.FieldIn(e.ofSkills, "archived_at", schema.Time)
 }
 
 // State: What the curator thinks of the skill. Owner: curator.

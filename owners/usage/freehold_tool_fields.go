@@ -15,34 +15,34 @@ import (
 // LastPatchedAt: When it was last changed. It only ever gets later. Owner:
 // tool.
 func (e SkillsEntry) LastPatchedAt() reader.Field[time.Time] {
-	return reader.FieldIn(e.ofSkills, "last_patched_at", schema.Time{})
+	return reader.FieldIn(e.ofSkills, "last_patched_at", schema.Time)
 }
 
 // LastUsedAt: When it was last used. It only ever gets later. Owner: tool.
 func (e SkillsEntry) LastUsedAt() reader.Field[time.Time] {
-	return reader.FieldIn(e.ofSkills, "last_used_at", schema.Time{})
+	return reader.FieldIn(e.ofSkills, "last_used_at", schema.Time)
 }
 
 // LastViewedAt: When it was last looked at. It only ever gets later. Owner:
 // tool.
 func (e SkillsEntry) LastViewedAt() reader.Field[time.Time] {
-	return reader.FieldIn(e.ofSkills, "last_viewed_at", schema.Time{})
+	return reader.FieldIn(e.ofSkills, "last_viewed_at", schema.Time)
 }
 
 // PatchCount: How often it was changed. Unit: patches. It is a sum. Owner:
 // tool.
 func (e SkillsEntry) PatchCount() reader.Field[uint64] {
-	return reader.FieldIn(e.ofSkills, "patch_count", schema.Uint{})
+	return reader.FieldIn(e.ofSkills, "patch_count", schema.Uint)
 }
 
 // UseCount: How often the skill was used. Unit: uses. It is a sum. Owner:
 // tool.
 func (e SkillsEntry) UseCount() reader.Field[uint64] {
-	return reader.FieldIn(e.ofSkills, "use_count", schema.Uint{})
+	return reader.FieldIn(e.ofSkills, "use_count", schema.Uint)
 }
 
 // ViewCount: How often it was looked at. Unit: views. It is a sum. Owner:
 // tool.
 func (e SkillsEntry) ViewCount() reader.Field[uint64] {
-	return reader.FieldIn(e.ofSkills, "view_count", schema.Uint{})
+	return reader.FieldIn(e.ofSkills, "view_count", schema.Uint)
 }

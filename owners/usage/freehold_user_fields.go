@@ -11,5 +11,5 @@ import (
 
 // Pinned: Whether the curator must leave the skill alone. Owner: user.
 func (e SkillsEntry) Pinned() reader.Field[bool] {
-	return reader.FieldIn(e.ofSkills, "pinned", schema.Bool{})
+	return reader.FieldIn(e.ofSkills, "pinned", schema.Bool)
 }

@@ -264,7 +264,7 @@ func write(t testing.TB, dir string, d *schema.Declaration, owner string, patch 
 // claim claims a once field, at the time that is its value.
 func claim(t testing.TB, w *sidecar.Writer, op sidecar.Op) {
 	t.Helper()
-	at, err := schema.Time{}.Decode(op.Value)
+	at, err := schema.Time.Decode(op.Value)
 	if err == nil {
 		_, _, err = w.ClaimAt(context.Background(), op.Field, at)
 	}

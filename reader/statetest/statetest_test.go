@@ -41,23 +41,23 @@ func declaration() *schema.Declaration {
 	}}
 }
 
-func opened(v time.Time) setting { return statetest.Put("opened", schema.Time{}, v) }
-func open(v bool) setting        { return statetest.Put("open", schema.Bool{}, v) }
-func customers(v uint64) setting { return statetest.Put("customers", schema.Uint{}, v) }
-func best(v int64) setting       { return statetest.Put("best", schema.Int{}, v) }
-func worst(v int64) setting      { return statetest.Put("worst", schema.Int{}, v) }
-func name(v string) setting      { return statetest.Put("name", schema.String{}, v) }
+func opened(v time.Time) setting { return statetest.Put("opened", schema.Time, v) }
+func open(v bool) setting        { return statetest.Put("open", schema.Bool, v) }
+func customers(v uint64) setting { return statetest.Put("customers", schema.Uint, v) }
+func best(v int64) setting       { return statetest.Put("best", schema.Int, v) }
+func worst(v int64) setting      { return statetest.Put("worst", schema.Int, v) }
+func name(v string) setting      { return statetest.Put("name", schema.String, v) }
 
-func smells(v ...string) setting   { return statetest.Insert("smells", schema.String{}, v...) }
+func smells(v ...string) setting   { return statetest.Insert("smells", schema.String, v...) }
 func wares(keys ...string) setting { return statetest.Keys("wares", keys...) }
 func sold(key string, v uint64) setting {
-	return statetest.PutAt("sold", key, "", schema.Uint{}, v)
+	return statetest.PutAt("sold", key, "", schema.Uint, v)
 }
 func waresName(key, v string) setting {
-	return statetest.PutAt("wares", key, "name", schema.String{}, v)
+	return statetest.PutAt("wares", key, "name", schema.String, v)
 }
 func waresTaken(key string, v uint64) setting {
-	return statetest.PutAt("wares", key, "taken", schema.Uint{}, v)
+	return statetest.PutAt("wares", key, "taken", schema.Uint, v)
 }
 
 // stored returns the owner's fields as its own writer sees them.

@@ -240,7 +240,7 @@ func (a *application) commit(ctx context.Context, part Part, keys *keyring, clai
 // claim claims the once fields with the times of the legacy file.
 func (d *decision) claim(ctx context.Context, w *sidecar.Writer) error {
 	for _, i := range d.claims {
-		at, err := schema.Time{}.Decode(i.Value)
+		at, err := schema.Time.Decode(i.Value)
 		if err != nil {
 			return err
 		}

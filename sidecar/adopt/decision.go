@@ -129,7 +129,7 @@ func (d *decision) once(i Item, by sidecar.Claimant) {
 
 // loses notes that the field is claimed already.
 func (d *decision) loses(i Item, by sidecar.Claimant) {
-	at, _ := schema.Time{}.Append(nil, by.At) // a claim's time always fits
+	at, _ := schema.Time.Append(nil, by.At) // a claim's time always fits
 	d.keeps(i, at, document.Provenance{Program: by.Program})
 }
 

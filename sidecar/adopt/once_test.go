@@ -39,7 +39,7 @@ func TestAStampIsAdoptedAsAClaim(t *testing.T) {
 		}
 	}
 	_, by, err := sidecar.ResolveClaim(dir, "hook", "fired", "")
-	if at, _ := (schema.Time{}).Append(nil, by.At); err != nil || string(at) != `"2026-08-11T09:12:44Z"` || by.Program != "adopt runtime.json" {
+	if at, _ := schema.Time.Append(nil, by.At); err != nil || string(at) != `"2026-08-11T09:12:44Z"` || by.Program != "adopt runtime.json" {
 		t.Errorf("claimed by %+v (%v)", by, err)
 	}
 	if _, by, err := sidecar.ResolveClaim(dir, "hook", "ended", ""); by.ID != "" || err != nil {

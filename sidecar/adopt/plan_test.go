@@ -64,7 +64,7 @@ func TestValuesAreTakenExactlyOrRefused(t *testing.T) {
 		{text, `""`, `""`}, {text, `"null"`, `"null"`}, {text, `"a\u00e9\/"`, `"aé/"`}, {text, `5`, ""},
 		{text, `"` + strings.Repeat("x", schema.MaxString+1) + `"`, ""},
 		{anything, `null`, `null`}, {anything, `{"z": 1.0, "a": [null, 1E400]}`, `{"z":1.0,"a":[null,1E400]}`},
-		{anything, strings.Repeat("[", schema.MaxDepth+1) + strings.Repeat("]", schema.MaxDepth+1), ""},
+		{anything, strings.Repeat("[", 49) + strings.Repeat("]", 49), ""},
 		{times, `["2026-08-10T08:02:11+0100"]`, `["2026-08-10T07:02:11Z"]`}, {times, `[]`, `[]`},
 		{times, `[null]`, ""}, {times, `["0001-01-01T00:00:00Z"]`, ""}, {times, `{}`, ""}, {times, `"x"`, ""},
 		{labels, `["b","a","b"]`, `["a","b"]`}, {labels, `[]`, unset}, {labels, `["a",1]`, ""},

@@ -53,7 +53,7 @@ func addFreehold(dir, owner string) (add, finish func() error, err error) {
 	}
 	return func() error {
 		return f.update(func(tx *sidecar.Tx) error {
-			sidecar.CounterOf(tx, fieldOf(owner, counted), schema.Int{}).Add(1)
+			sidecar.CounterOf(tx, fieldOf(owner, counted), schema.Int).Add(1)
 			return nil
 		})
 	}, f.writer.Close, nil
@@ -67,7 +67,7 @@ func totalFreehold(dir string, owners []string) (sum int64, err error) {
 	defer r.Close()
 	v, err := r.View(context.Background())
 	for _, owner := range owners {
-		n, err := reader.FieldOf(v, fieldOf(owner, counted), schema.Int{}).OrUnset(0)
+		n, err := reader.FieldOf(v, fieldOf(owner, counted), schema.Int).OrUnset(0)
 		if err != nil {
 			return 0, err
 		}

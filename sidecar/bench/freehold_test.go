@@ -70,7 +70,7 @@ func (f *freehold) apply(op sidecar.Op) error {
 // tokensIn is the method that generated code would have for the measured
 // field.
 func (f *freehold) tokensIn(tx *sidecar.Tx) sidecar.Value[int64] {
-	return sidecar.ValueOf(tx, fieldOf(f.owner, measured), schema.Int{})
+	return sidecar.ValueOf(tx, fieldOf(f.owner, measured), schema.Int)
 }
 
 func (f *freehold) set(n int64) error {
@@ -99,7 +99,7 @@ func (f *freehold) stored() (n int64, recent int, err error) {
 		return 0, 0, err
 	}
 	raw, _, _ := doc.Field(fieldOf(f.owner, measured))
-	n, err = schema.Int{}.Decode(raw)
+	n, err = schema.Int.Decode(raw)
 	return n, len(doc.Recent()), err
 }
 
@@ -133,7 +133,7 @@ func openPatch(dir string) (contestant, error) {
 }
 
 func (p patched) do(n int64) error {
-	text, err := schema.Int{}.Append(nil, n)
+	text, err := schema.Int.Append(nil, n)
 	if err != nil {
 		return err
 	}

@@ -72,7 +72,7 @@ func (v *typedView) sum() (sum int64, err error) {
 		return 0, err
 	}
 	for _, field := range v.fields {
-		n, err := reader.FieldOf(view, field, schema.Int{}).Get()
+		n, err := reader.FieldOf(view, field, schema.Int).Get()
 		if err != nil {
 			return 0, err
 		}

@@ -94,7 +94,7 @@ func (c *client) act(in Input) Output {
 func (c *client) cost(in Input) (Output, error) {
 	var seen State
 	out, by, err := c.update("cost", in, func(tx *sidecar.Tx) {
-		note := sidecar.ValueOf(tx, "note", schema.Uint{})
+		note := sidecar.ValueOf(tx, "note", schema.Uint)
 		switch in.Verb {
 		case SetIf:
 			tx.IfVersion(c.at)
@@ -115,8 +115,8 @@ func (c *client) cost(in Input) (Output, error) {
 func (c *client) tool(in Input) (Output, error) {
 	var seen State
 	out, by, err := c.update("tool", in, func(tx *sidecar.Tx) {
-		count, peak := sidecar.CounterOf(tx, "count", schema.Uint{}), sidecar.MaxOf(tx, "peak", schema.Uint{})
-		tags := sidecar.SetOf(tx, "tags", schema.Uint{})
+		count, peak := sidecar.CounterOf(tx, "count", schema.Uint), sidecar.MaxOf(tx, "peak", schema.Uint)
+		tags := sidecar.SetOf(tx, "tags", schema.Uint)
 		switch in.Verb {
 		case Add:
 			count.Add(in.N)

@@ -191,7 +191,7 @@ func newPending(t *testing.T) (dir, patch string) {
 		return w
 	}
 	holder, w := open(), open()
-	add := func(tx *sidecar.Tx) error { sidecar.CounterOf(tx, "turns", schema.Uint{}).Add(1); return nil }
+	add := func(tx *sidecar.Tx) error { sidecar.CounterOf(tx, "turns", schema.Uint).Add(1); return nil }
 	_, err := holder.Update(t.Context(), func(*sidecar.Tx) error {
 		if c, err := w.Update(t.Context(), add); err != nil || c.Outcome != sidecar.Deferred {
 			t.Errorf("%+v (%v)", c, err)

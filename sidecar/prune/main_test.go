@@ -70,7 +70,7 @@ func work(dir, id, program string) error {
 	last := uint64(0)
 	for range 2 {
 		_, err := w.Update(ctx, func(tx *sidecar.Tx) error {
-			turns := sidecar.CounterOf(tx, "turns", schema.Uint{})
+			turns := sidecar.CounterOf(tx, "turns", schema.Uint)
 			now, _ := turns.Get()
 			if now < last {
 				return fmt.Errorf("turns is %d and was %d", now, last)

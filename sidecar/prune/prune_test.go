@@ -233,7 +233,7 @@ func TestARemovedInstanceIsWrittenNoMore(t *testing.T) {
 	}
 	defer w.Close()
 	_, err = w.Update(t.Context(), func(tx *sidecar.Tx) error {
-		if n, _ := sidecar.CounterOf(tx, "turns", schema.Uint{}).Get(); n != 2 {
+		if n, _ := sidecar.CounterOf(tx, "turns", schema.Uint).Get(); n != 2 {
 			t.Errorf("the new instance has %d turns, want 2", n)
 		}
 		return nil

@@ -124,7 +124,7 @@ func TestWhatIsYoungLosesNothing(t *testing.T) {
 		}
 		defer w.Close()
 		_, err = w.Update(t.Context(), func(tx *sidecar.Tx) error {
-			if n, _ := sidecar.CounterOf(tx, "turns", schema.Uint{}).Get(); n != uint64(want) {
+			if n, _ := sidecar.CounterOf(tx, "turns", schema.Uint).Get(); n != uint64(want) {
 				t.Errorf("%s has %d turns, and %d were acknowledged", id, n, want)
 			}
 			return nil

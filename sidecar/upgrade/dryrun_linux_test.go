@@ -32,8 +32,8 @@ func deferUpdate(t *testing.T, dir string, add, peak uint64) {
 	defer w.Close()
 	busy(t, dir, func() {
 		c, err := w.Update(t.Context(), func(tx *sidecar.Tx) error {
-			sidecar.CounterOf(tx, "n", schema.Uint{}).Add(add)
-			sidecar.MaxOf(tx, "peak", schema.Uint{}).Raise(peak)
+			sidecar.CounterOf(tx, "n", schema.Uint).Add(add)
+			sidecar.MaxOf(tx, "peak", schema.Uint).Raise(peak)
 			return nil
 		})
 		if err != nil || c.Outcome != sidecar.Deferred {
@@ -257,7 +257,7 @@ func TestADryRunTellsOwnerByOwner(t *testing.T) {
 		release := holding(t, dir, store.OwnerLock(owner))
 		for range 2 { // the second one is too much
 			c, err := w.Update(t.Context(), func(tx *sidecar.Tx) error {
-				sidecar.CounterOf(tx, "n_"+owner, schema.Uint{}).Add(1 << 63)
+				sidecar.CounterOf(tx, "n_"+owner, schema.Uint).Add(1 << 63)
 				return nil
 			})
 			if err != nil || c.Outcome != sidecar.Deferred {

@@ -188,7 +188,7 @@ func (p *plan) loseClaim(owner, name string, declared schema.Field) {
 	if err == nil {
 		claim, err := document.DecodeClaim(raw)
 		if err == nil && claim.Belongs(owner, name, p.manifest.StateID) == nil {
-			g.Value, _ = schema.Time{}.Append(nil, claim.At)
+			g.Value, _ = schema.Time.Append(nil, claim.At)
 		}
 	}
 	p.lose(g)

@@ -142,7 +142,7 @@ func TestAClaimThatGoesIsSaid(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	at, _ := schema.Time{}.Append(nil, claim.At)
+	at, _ := schema.Time.Append(nil, claim.At)
 	for text, value := range map[string][]byte{string(sound): at, "damaged": nil} {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)

@@ -50,7 +50,7 @@ func roleCommit(args []string) error {
 	defer w.Close()
 	for {
 		_, err := w.Update(context.Background(), func(tx *sidecar.Tx) error {
-			sidecar.CounterOf(tx, "turns", schema.Uint{}).Add(1)
+			sidecar.CounterOf(tx, "turns", schema.Uint).Add(1)
 			return nil
 		})
 		if err != nil {

@@ -64,7 +64,7 @@ func openAs(t *testing.T, dir, owner string, d *schema.Declaration) *sidecar.Wri
 }
 
 func addOne(tx *sidecar.Tx) error {
-	sidecar.CounterOf(tx, "n", schema.Uint{}).Add(1)
+	sidecar.CounterOf(tx, "n", schema.Uint).Add(1)
 	return nil
 }
 

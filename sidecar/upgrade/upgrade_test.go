@@ -339,7 +339,7 @@ func TestOlderBuildsWriteNothingAfterwards(t *testing.T) {
 	for name, w := range open {
 		for range 2 {
 			_, err := w.Update(t.Context(), func(tx *sidecar.Tx) error {
-				sidecar.CounterOf(tx, "turns", schema.Uint{}).Add(1)
+				sidecar.CounterOf(tx, "turns", schema.Uint).Add(1)
 				return nil
 			})
 			wantError(t, err, sidecar.ErrDeclaration)

@@ -40,23 +40,23 @@ func View(t testing.TB, settings ...Setting) host.View {
 // Draining: Whether the host finishes what it does and takes nothing new. Of
 // several, the last counts.
 func Draining(v bool) Setting {
-	return statetest.Put("draining", schema.Bool{}, v)
+	return statetest.Put("draining", schema.Bool, v)
 }
 
 // Endpoint: Where the host listens; unset while it does not. Of several, the
 // last counts.
 func Endpoint(v string) Setting {
-	return statetest.Put("endpoint", schema.String{}, v)
+	return statetest.Put("endpoint", schema.String, v)
 }
 
 // HeartbeatAt: When the host last said that it lives. Of several, the latest
 // counts.
 func HeartbeatAt(v time.Time) Setting {
-	return statetest.Put("heartbeat_at", schema.Time{}, v)
+	return statetest.Put("heartbeat_at", schema.Time, v)
 }
 
 // StartedAt: When the process that is the host now began to be it. Of
 // several, the last counts.
 func StartedAt(v time.Time) Setting {
-	return statetest.Put("started_at", schema.Time{}, v)
+	return statetest.Put("started_at", schema.Time, v)
 }

@@ -110,7 +110,7 @@ func parseRow(line []byte) (row, decimal.Decimal, error) {
 	if r.Timestamp.IsZero() {
 		return row{}, decimal.Decimal{}, errors.New("it has no timestamp: write one into each row")
 	}
-	if _, err := (schema.Time{}).Append(nil, r.observed()); err != nil {
+	if _, err := (schema.Time).Append(nil, r.observed()); err != nil {
 		return row{}, decimal.Decimal{}, err
 	}
 	if r.CostUSD == nil {
@@ -118,7 +118,7 @@ func parseRow(line []byte) (row, decimal.Decimal, error) {
 	}
 	// The schema's decimals are bounded: 1e999999999 has ten bytes here and a
 	// gigabyte in a sum.
-	spent, err := schema.Decimal{}.Decode([]byte(`"` + string(r.CostUSD) + `"`))
+	spent, err := schema.Decimal.Decode([]byte(`"` + string(r.CostUSD) + `"`))
 	if err != nil {
 		return row{}, decimal.Decimal{}, fmt.Errorf("estimated_cost_usd: %w", err)
 	}

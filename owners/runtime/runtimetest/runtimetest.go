@@ -41,30 +41,30 @@ func View(t testing.TB, settings ...Setting) runtime.View {
 // Begun: The token of the reset that a session has begun and not ended, by
 // session. At one key, of several, the last counts.
 func Begun(key string, v string) Setting {
-	return statetest.PutAt("begun", key, "", schema.String{}, v)
+	return statetest.PutAt("begun", key, "", schema.String, v)
 }
 
 // ClosedAt: When that session was closed; unset while it is open. Of several,
 // the last counts.
 func ClosedAt(v time.Time) Setting {
-	return statetest.Put("closed_at", schema.Time{}, v)
+	return statetest.Put("closed_at", schema.Time, v)
 }
 
 // ContextCleared: Whether the next session start must load the context again.
 // Of several, the last counts.
 func ContextCleared(v bool) Setting {
-	return statetest.Put("context_cleared", schema.Bool{}, v)
+	return statetest.Put("context_cleared", schema.Bool, v)
 }
 
 // CreatedAt: When the session was set up. Of several, the last counts.
 func CreatedAt(v time.Time) Setting {
-	return statetest.Put("created_at", schema.Time{}, v)
+	return statetest.Put("created_at", schema.Time, v)
 }
 
 // LastContextResetAt: When the context was last compacted or cleared. It was
 // done at that time. Of several, the last counts.
 func LastContextResetAt(v time.Time) Setting {
-	return statetest.Put("last_context_reset_at", schema.Time{}, v)
+	return statetest.Put("last_context_reset_at", schema.Time, v)
 }
 
 // LastDecision: What the guard decided at its last tick; only act makes it do
@@ -76,62 +76,62 @@ func LastDecision(v runtime.LastDecision) Setting {
 // LastError: How the last session failed; unset if it did not. Of several,
 // the last counts.
 func LastError(v string) Setting {
-	return statetest.Put("last_error", schema.String{}, v)
+	return statetest.Put("last_error", schema.String, v)
 }
 
 // LastPromptObservedAt: When that length was read from the model's answer. Of
 // several, the last counts.
 func LastPromptObservedAt(v time.Time) Setting {
-	return statetest.Put("last_prompt_observed_at", schema.Time{}, v)
+	return statetest.Put("last_prompt_observed_at", schema.Time, v)
 }
 
 // LastPromptTokens: The length of the prompt of the last model call. Unit:
 // tokens. Of several, the last counts. It is written after all settings of
 // last_context_reset_at, so that it is fresh.
 func LastPromptTokens(v uint64) Setting {
-	return statetest.Put("last_prompt_tokens", schema.Uint{}, v)
+	return statetest.Put("last_prompt_tokens", schema.Uint, v)
 }
 
 // LastPromptTokensBefore is LastPromptTokens, written before any setting of
 // last_context_reset_at: with one of those it is stale.
 func LastPromptTokensBefore(v uint64) Setting {
-	return statetest.Before(statetest.Put("last_prompt_tokens", schema.Uint{}, v))
+	return statetest.Before(statetest.Put("last_prompt_tokens", schema.Uint, v))
 }
 
 // LastPromptTokensUnobserved is LastPromptTokens without observed versions of
 // last_context_reset_at: its freshness is unknown.
 func LastPromptTokensUnobserved(v uint64) Setting {
-	return statetest.Unobserved(statetest.Put("last_prompt_tokens", schema.Uint{}, v))
+	return statetest.Unobserved(statetest.Put("last_prompt_tokens", schema.Uint, v))
 }
 
 // LastRawArchiveAt: When the raw transcript was last archived. Of several,
 // the latest counts.
 func LastRawArchiveAt(v time.Time) Setting {
-	return statetest.Put("last_raw_archive_at", schema.Time{}, v)
+	return statetest.Put("last_raw_archive_at", schema.Time, v)
 }
 
 // LastShellSnapshotAt: When the shell was last copied. Of several, the latest
 // counts.
 func LastShellSnapshotAt(v time.Time) Setting {
-	return statetest.Put("last_shell_snapshot_at", schema.Time{}, v)
+	return statetest.Put("last_shell_snapshot_at", schema.Time, v)
 }
 
 // LogOffset: Up to where the cost log has been read. Unit: bytes. Of several,
 // the last counts.
 func LogOffset(v uint64) Setting {
-	return statetest.Put("log_offset", schema.Uint{}, v)
+	return statetest.Put("log_offset", schema.Uint, v)
 }
 
 // OpenedAt: When the session that the transcript tells of was opened. Of
 // several, the last counts.
 func OpenedAt(v time.Time) Setting {
-	return statetest.Put("opened_at", schema.Time{}, v)
+	return statetest.Put("opened_at", schema.Time, v)
 }
 
 // OpenedTranscript: The id of the transcript that the session writes to. Of
 // several, the last counts.
 func OpenedTranscript(v string) Setting {
-	return statetest.Put("opened_transcript", schema.String{}, v)
+	return statetest.Put("opened_transcript", schema.String, v)
 }
 
 // RestartReason: Why the watchdog last restarted the agent. Of several, the
@@ -143,64 +143,64 @@ func RestartReason(v runtime.RestartReason) Setting {
 // RuntimeMode: What the agent runs in, such as tmux. Of several, the last
 // counts.
 func RuntimeMode(v string) Setting {
-	return statetest.Put("runtime_mode", schema.String{}, v)
+	return statetest.Put("runtime_mode", schema.String, v)
 }
 
 // SessionID: The id of the session. Of several, the last counts.
 func SessionID(v string) Setting {
-	return statetest.Put("session_id", schema.String{}, v)
+	return statetest.Put("session_id", schema.String, v)
 }
 
 // SessionState: What the session is doing, in_progress while it runs. Of
 // several, the last counts.
 func SessionState(v string) Setting {
-	return statetest.Put("session_state", schema.String{}, v)
+	return statetest.Put("session_state", schema.String, v)
 }
 
 // ShutdownCompletedAt: When the session had ended; unset while it has not. Of
 // several, the last counts.
 func ShutdownCompletedAt(v time.Time) Setting {
-	return statetest.Put("shutdown_completed_at", schema.Time{}, v)
+	return statetest.Put("shutdown_completed_at", schema.Time, v)
 }
 
 // ShutdownRequestedAt: When somebody asked the session to end; unset while
 // nobody has. Of several, the last counts.
 func ShutdownRequestedAt(v time.Time) Setting {
-	return statetest.Put("shutdown_requested_at", schema.Time{}, v)
+	return statetest.Put("shutdown_requested_at", schema.Time, v)
 }
 
 // TmuxSession: The name of the agent's session in tmux. Of several, the last
 // counts.
 func TmuxSession(v string) Setting {
-	return statetest.Put("tmux_session", schema.String{}, v)
+	return statetest.Put("tmux_session", schema.String, v)
 }
 
 // TotalUSD: The money spent by all sessions so far. Unit: US dollars. Several
 // add up.
 func TotalUSD(v decimal.Decimal) Setting {
-	return statetest.Put("total_usd", schema.Decimal{}, v)
+	return statetest.Put("total_usd", schema.Decimal, v)
 }
 
 // Transition: The transition that is under way; unset while none is. Of
 // several, the last counts.
 func Transition(v string) Setting {
-	return statetest.Put("transition", schema.String{}, v)
+	return statetest.Put("transition", schema.String, v)
 }
 
 // TransitionMode: How it goes on, idle while none is under way. Of several,
 // the last counts.
 func TransitionMode(v string) Setting {
-	return statetest.Put("transition_mode", schema.String{}, v)
+	return statetest.Put("transition_mode", schema.String, v)
 }
 
 // TransitionStartedAt: When it began. Of several, the last counts.
 func TransitionStartedAt(v time.Time) Setting {
-	return statetest.Put("transition_started_at", schema.Time{}, v)
+	return statetest.Put("transition_started_at", schema.Time, v)
 }
 
 // TransitionTarget: The phase that it leads to. Of several, the last counts.
 func TransitionTarget(v string) Setting {
-	return statetest.Put("transition_target", schema.String{}, v)
+	return statetest.Put("transition_target", schema.String, v)
 }
 
 // Turns: The turns that have begun and not ended, by session. Keys without
@@ -212,28 +212,28 @@ func Turns(keys ...string) Setting {
 // TurnsLogFrom: How long the cost log was then; only rows beyond it are the
 // turn's. Unit: bytes. Of several, the last counts.
 func TurnsLogFrom(key string, v uint64) Setting {
-	return statetest.PutAt("turns", key, "log_from", schema.Uint{}, v)
+	return statetest.PutAt("turns", key, "log_from", schema.Uint, v)
 }
 
 // TurnsSeen: What was seen of the resets when the turn began. Of several, the
 // last counts.
 func TurnsSeen(key string, v string) Setting {
-	return statetest.PutAt("turns", key, "seen", schema.String{}, v)
+	return statetest.PutAt("turns", key, "seen", schema.String, v)
 }
 
 // LayoutVersion: The layout that the session's programs agree on. Of several,
 // the last counts.
 func LayoutVersion(v uint64) Setting {
-	return statetest.Put("version", schema.Uint{}, v)
+	return statetest.Put("version", schema.Uint, v)
 }
 
 // WaitingReason: What the assistant waits for; unset while it does not wait.
 // Of several, the last counts.
 func WaitingReason(v string) Setting {
-	return statetest.Put("waiting_reason", schema.String{}, v)
+	return statetest.Put("waiting_reason", schema.String, v)
 }
 
 // WaitingSince: Since when it waits. Of several, the last counts.
 func WaitingSince(v time.Time) Setting {
-	return statetest.Put("waiting_since", schema.Time{}, v)
+	return statetest.Put("waiting_since", schema.Time, v)
 }

@@ -42,24 +42,24 @@ func View(t testing.TB, settings ...Setting) session.View {
 // unset if nobody has finished doing so. Unit: turns. Of several, the highest
 // counts.
 func LookedUp(v uint64) Setting {
-	return statetest.Put("looked_up", schema.Uint{}, v)
+	return statetest.Put("looked_up", schema.Uint, v)
 }
 
 // PretoolFired: When, and by which copy of the hook, the items for the
 // session's first tool use were looked up. It is claimed at that time. Of
 // several, the first counts.
 func PretoolFired(v time.Time) Setting {
-	return statetest.Put("pretool_fired", schema.Time{}, v)
+	return statetest.Put("pretool_fired", schema.Time, v)
 }
 
 // Seen: The turn in which each item was last put into the session. At one
 // key, of several, the highest counts.
 func Seen(key string, v uint64) Setting {
-	return statetest.PutAt("seen", key, "", schema.Uint{}, v)
+	return statetest.PutAt("seen", key, "", schema.Uint, v)
 }
 
 // Turn: The number of the turn that the session is in. Unit: turns. Of
 // several, the highest counts.
 func Turn(v uint64) Setting {
-	return statetest.Put("turn", schema.Uint{}, v)
+	return statetest.Put("turn", schema.Uint, v)
 }

@@ -46,45 +46,45 @@ func Skills(keys ...string) Setting {
 // SkillsArchivedAt: When it was put away; unset while it is not. Of several,
 // the last counts.
 func SkillsArchivedAt(key string, v time.Time) Setting {
-	return statetest.PutAt("skills", key, "archived_at", schema.Time{}, v)
+	return statetest.PutAt("skills", key, "archived_at", schema.Time, v)
 }
 
 // SkillsCreatedAt: When it was made. Of several, the last counts.
 func SkillsCreatedAt(key string, v time.Time) Setting {
-	return statetest.PutAt("skills", key, "created_at", schema.Time{}, v)
+	return statetest.PutAt("skills", key, "created_at", schema.Time, v)
 }
 
 // SkillsCreatedBy: Who made the skill. Of several, the last counts.
 func SkillsCreatedBy(key string, v string) Setting {
-	return statetest.PutAt("skills", key, "created_by", schema.String{}, v)
+	return statetest.PutAt("skills", key, "created_by", schema.String, v)
 }
 
 // SkillsLastPatchedAt: When it was last changed. Of several, the latest
 // counts.
 func SkillsLastPatchedAt(key string, v time.Time) Setting {
-	return statetest.PutAt("skills", key, "last_patched_at", schema.Time{}, v)
+	return statetest.PutAt("skills", key, "last_patched_at", schema.Time, v)
 }
 
 // SkillsLastUsedAt: When it was last used. Of several, the latest counts.
 func SkillsLastUsedAt(key string, v time.Time) Setting {
-	return statetest.PutAt("skills", key, "last_used_at", schema.Time{}, v)
+	return statetest.PutAt("skills", key, "last_used_at", schema.Time, v)
 }
 
 // SkillsLastViewedAt: When it was last looked at. Of several, the latest
 // counts.
 func SkillsLastViewedAt(key string, v time.Time) Setting {
-	return statetest.PutAt("skills", key, "last_viewed_at", schema.Time{}, v)
+	return statetest.PutAt("skills", key, "last_viewed_at", schema.Time, v)
 }
 
 // SkillsPatchCount: How often it was changed. Unit: patches. Several add up.
 func SkillsPatchCount(key string, v uint64) Setting {
-	return statetest.PutAt("skills", key, "patch_count", schema.Uint{}, v)
+	return statetest.PutAt("skills", key, "patch_count", schema.Uint, v)
 }
 
 // SkillsPinned: Whether the curator must leave the skill alone. Of several,
 // the last counts.
 func SkillsPinned(key string, v bool) Setting {
-	return statetest.PutAt("skills", key, "pinned", schema.Bool{}, v)
+	return statetest.PutAt("skills", key, "pinned", schema.Bool, v)
 }
 
 // SkillsState: What the curator thinks of the skill. Of several, the last
@@ -95,10 +95,10 @@ func SkillsState(key string, v usage.SkillsState) Setting {
 
 // SkillsUseCount: How often the skill was used. Unit: uses. Several add up.
 func SkillsUseCount(key string, v uint64) Setting {
-	return statetest.PutAt("skills", key, "use_count", schema.Uint{}, v)
+	return statetest.PutAt("skills", key, "use_count", schema.Uint, v)
 }
 
 // SkillsViewCount: How often it was looked at. Unit: views. Several add up.
 func SkillsViewCount(key string, v uint64) Setting {
-	return statetest.PutAt("skills", key, "view_count", schema.Uint{}, v)
+	return statetest.PutAt("skills", key, "view_count", schema.Uint, v)
 }

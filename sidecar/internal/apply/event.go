@@ -92,7 +92,7 @@ func (l *Layer) End(name, nonce string, done bool, at time.Time) error {
 	l.change(opening, slot{})
 	now := l.slot(place{field: name})
 	if done {
-		raw, err := schema.Time{}.Append(nil, at)
+		raw, err := schema.Time.Append(nil, at)
 		if err != nil {
 			return fmt.Errorf("field %s: %w: the clock: %w", name, status.Value, err)
 		}

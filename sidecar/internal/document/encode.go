@@ -102,7 +102,7 @@ func appendString(dst []byte, s string) []byte {
 }
 
 func appendTime(dst []byte, t time.Time) []byte {
-	dst, _ = schema.Time{}.Append(dst, t) // a year that fits: validate checked it
+	dst, _ = schema.Time.Append(dst, t) // a year that fits: validate checked it
 	return dst
 }
 

@@ -84,7 +84,7 @@ var (
 // Encode returns the text of p's file. The sum is that of the text with the
 // sum's own digits as zeros, as in a sidecar.
 func (p *Patch) Encode(owner, stateID string) ([]byte, error) {
-	at, err := schema.Time{}.Append(nil, p.At)
+	at, err := schema.Time.Append(nil, p.At)
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +128,7 @@ func Decode(raw []byte, name, owner, stateID string) (*Patch, error) {
 	var at time.Time
 	err := error(nil)
 	if f.Format == format {
-		at, err = schema.Time{}.Decode(f.At)
+		at, err = schema.Time.Decode(f.At)
 	}
 	switch {
 	case f.Format != format || err != nil:

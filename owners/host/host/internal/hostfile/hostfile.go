@@ -61,23 +61,23 @@ func (tx Tx) IfVersion(v sidecar.Version) { tx.tx.IfVersion(v) }
 
 // Draining: Whether the host finishes what it does and takes nothing new.
 func (tx Tx) Draining() sidecar.Value[bool] {
-	return sidecar.ValueOf(tx.tx, "draining", schema.Bool{})
+	return sidecar.ValueOf(tx.tx, "draining", schema.Bool)
 }
 
 // Endpoint: Where the host listens; unset while it does not. Invalid UTF-8 or
 // more than 64 KiB fails the Update with [sidecar.ErrValue].
 func (tx Tx) Endpoint() sidecar.Value[string] {
-	return sidecar.ValueOf(tx.tx, "endpoint", schema.String{})
+	return sidecar.ValueOf(tx.tx, "endpoint", schema.String)
 }
 
 // HeartbeatAt: When the host last said that it lives. The zero time or a year
 // after 9999 fails the Update with [sidecar.ErrValue].
 func (tx Tx) HeartbeatAt() sidecar.Max[time.Time] {
-	return sidecar.MaxOf(tx.tx, "heartbeat_at", schema.Time{})
+	return sidecar.MaxOf(tx.tx, "heartbeat_at", schema.Time)
 }
 
 // StartedAt: When the process that is the host now began to be it. The zero
 // time or a year after 9999 fails the Update with [sidecar.ErrValue].
 func (tx Tx) StartedAt() sidecar.Value[time.Time] {
-	return sidecar.ValueOf(tx.tx, "started_at", schema.Time{})
+	return sidecar.ValueOf(tx.tx, "started_at", schema.Time)
 }

@@ -59,35 +59,35 @@ func (tx Tx) IfVersion(v sidecar.Version) { tx.tx.IfVersion(v) }
 // LastRawArchiveAt: When the raw transcript was last archived. The zero time
 // or a year after 9999 fails the Update with [sidecar.ErrValue].
 func (tx Tx) LastRawArchiveAt() sidecar.Max[time.Time] {
-	return sidecar.MaxOf(tx.tx, "last_raw_archive_at", schema.Time{})
+	return sidecar.MaxOf(tx.tx, "last_raw_archive_at", schema.Time)
 }
 
 // LastShellSnapshotAt: When the shell was last copied. The zero time or a
 // year after 9999 fails the Update with [sidecar.ErrValue].
 func (tx Tx) LastShellSnapshotAt() sidecar.Max[time.Time] {
-	return sidecar.MaxOf(tx.tx, "last_shell_snapshot_at", schema.Time{})
+	return sidecar.MaxOf(tx.tx, "last_shell_snapshot_at", schema.Time)
 }
 
 // Transition: The transition that is under way; unset while none is. Invalid
 // UTF-8 or more than 64 KiB fails the Update with [sidecar.ErrValue].
 func (tx Tx) Transition() sidecar.Value[string] {
-	return sidecar.ValueOf(tx.tx, "transition", schema.String{})
+	return sidecar.ValueOf(tx.tx, "transition", schema.String)
 }
 
 // TransitionMode: How it goes on, idle while none is under way. Invalid UTF-8
 // or more than 64 KiB fails the Update with [sidecar.ErrValue].
 func (tx Tx) TransitionMode() sidecar.Value[string] {
-	return sidecar.ValueOf(tx.tx, "transition_mode", schema.String{})
+	return sidecar.ValueOf(tx.tx, "transition_mode", schema.String)
 }
 
 // TransitionStartedAt: When it began. The zero time or a year after 9999
 // fails the Update with [sidecar.ErrValue].
 func (tx Tx) TransitionStartedAt() sidecar.Value[time.Time] {
-	return sidecar.ValueOf(tx.tx, "transition_started_at", schema.Time{})
+	return sidecar.ValueOf(tx.tx, "transition_started_at", schema.Time)
 }
 
 // TransitionTarget: The phase that it leads to. Invalid UTF-8 or more than 64
 // KiB fails the Update with [sidecar.ErrValue].
 func (tx Tx) TransitionTarget() sidecar.Value[string] {
-	return sidecar.ValueOf(tx.tx, "transition_target", schema.String{})
+	return sidecar.ValueOf(tx.tx, "transition_target", schema.String)
 }

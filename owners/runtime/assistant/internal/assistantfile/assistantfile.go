@@ -58,11 +58,11 @@ func (tx Tx) IfVersion(v sidecar.Version) { tx.tx.IfVersion(v) }
 // WaitingReason: What the assistant waits for; unset while it does not wait.
 // Invalid UTF-8 or more than 64 KiB fails the Update with [sidecar.ErrValue].
 func (tx Tx) WaitingReason() sidecar.Value[string] {
-	return sidecar.ValueOf(tx.tx, "waiting_reason", schema.String{})
+	return sidecar.ValueOf(tx.tx, "waiting_reason", schema.String)
 }
 
 // WaitingSince: Since when it waits. The zero time or a year after 9999 fails
 // the Update with [sidecar.ErrValue].
 func (tx Tx) WaitingSince() sidecar.Value[time.Time] {
-	return sidecar.ValueOf(tx.tx, "waiting_since", schema.Time{})
+	return sidecar.ValueOf(tx.tx, "waiting_since", schema.Time)
 }

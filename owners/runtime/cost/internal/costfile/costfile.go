@@ -59,44 +59,44 @@ func (tx Tx) IfVersion(v sidecar.Version) { tx.tx.IfVersion(v) }
 // ClosedAt: When that session was closed; unset while it is open. The zero
 // time or a year after 9999 fails the Update with [sidecar.ErrValue].
 func (tx Tx) ClosedAt() sidecar.Value[time.Time] {
-	return sidecar.ValueOf(tx.tx, "closed_at", schema.Time{})
+	return sidecar.ValueOf(tx.tx, "closed_at", schema.Time)
 }
 
 // LastPromptObservedAt: When that length was read from the model's answer.
 // The zero time or a year after 9999 fails the Update with
 // [sidecar.ErrValue].
 func (tx Tx) LastPromptObservedAt() sidecar.Value[time.Time] {
-	return sidecar.ValueOf(tx.tx, "last_prompt_observed_at", schema.Time{})
+	return sidecar.ValueOf(tx.tx, "last_prompt_observed_at", schema.Time)
 }
 
 // LastPromptTokens: The length of the prompt of the last model call. Unit:
 // tokens. It depends on last_context_reset_at.
 func (tx Tx) LastPromptTokens() sidecar.DependentValue[runtime.LastPromptTokensSeen, uint64] {
-	return sidecar.DependentValueOf[runtime.LastPromptTokensSeen](tx.tx, "last_prompt_tokens", schema.Uint{})
+	return sidecar.DependentValueOf[runtime.LastPromptTokensSeen](tx.tx, "last_prompt_tokens", schema.Uint)
 }
 
 // LogOffset: Up to where the cost log has been read. Unit: bytes.
 func (tx Tx) LogOffset() sidecar.Value[uint64] {
-	return sidecar.ValueOf(tx.tx, "log_offset", schema.Uint{})
+	return sidecar.ValueOf(tx.tx, "log_offset", schema.Uint)
 }
 
 // OpenedAt: When the session that the transcript tells of was opened. The
 // zero time or a year after 9999 fails the Update with [sidecar.ErrValue].
 func (tx Tx) OpenedAt() sidecar.Value[time.Time] {
-	return sidecar.ValueOf(tx.tx, "opened_at", schema.Time{})
+	return sidecar.ValueOf(tx.tx, "opened_at", schema.Time)
 }
 
 // OpenedTranscript: The id of the transcript that the session writes to.
 // Invalid UTF-8 or more than 64 KiB fails the Update with [sidecar.ErrValue].
 func (tx Tx) OpenedTranscript() sidecar.Value[string] {
-	return sidecar.ValueOf(tx.tx, "opened_transcript", schema.String{})
+	return sidecar.ValueOf(tx.tx, "opened_transcript", schema.String)
 }
 
 // TotalUSD: The money spent by all sessions so far. Unit: US dollars. More
 // than 40 digits before or after the point fails the Update with
 // [sidecar.ErrValue].
 func (tx Tx) TotalUSD() sidecar.Counter[decimal.Decimal] {
-	return sidecar.CounterOf(tx.tx, "total_usd", schema.Decimal{})
+	return sidecar.CounterOf(tx.tx, "total_usd", schema.Decimal)
 }
 
 // Turns: The turns that have begun and not ended, by session. A key that is
@@ -113,11 +113,11 @@ type TurnsEntry struct{ ofTurns sidecar.Entry }
 // LogFrom: How long the cost log was then; only rows beyond it are the
 // turn's. Unit: bytes.
 func (e TurnsEntry) LogFrom() sidecar.Value[uint64] {
-	return sidecar.ValueIn(e.ofTurns, "log_from", schema.Uint{})
+	return sidecar.ValueIn(e.ofTurns, "log_from", schema.Uint)
 }
 
 // Seen: What was seen of the resets when the turn began. Invalid UTF-8 or
 // more than 64 KiB fails the Update with [sidecar.ErrValue].
 func (e TurnsEntry) Seen() sidecar.Value[string] {
-	return sidecar.ValueIn(e.ofTurns, "seen", schema.String{})
+	return sidecar.ValueIn(e.ofTurns, "seen", schema.String)
 }

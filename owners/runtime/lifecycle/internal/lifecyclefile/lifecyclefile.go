@@ -59,54 +59,54 @@ func (tx Tx) IfVersion(v sidecar.Version) { tx.tx.IfVersion(v) }
 // CreatedAt: When the session was set up. The zero time or a year after 9999
 // fails the Update with [sidecar.ErrValue].
 func (tx Tx) CreatedAt() sidecar.Value[time.Time] {
-	return sidecar.ValueOf(tx.tx, "created_at", schema.Time{})
+	return sidecar.ValueOf(tx.tx, "created_at", schema.Time)
 }
 
 // LastError: How the last session failed; unset if it did not. Invalid UTF-8
 // or more than 64 KiB fails the Update with [sidecar.ErrValue].
 func (tx Tx) LastError() sidecar.Value[string] {
-	return sidecar.ValueOf(tx.tx, "last_error", schema.String{})
+	return sidecar.ValueOf(tx.tx, "last_error", schema.String)
 }
 
 // RuntimeMode: What the agent runs in, such as tmux. Invalid UTF-8 or more
 // than 64 KiB fails the Update with [sidecar.ErrValue].
 func (tx Tx) RuntimeMode() sidecar.Value[string] {
-	return sidecar.ValueOf(tx.tx, "runtime_mode", schema.String{})
+	return sidecar.ValueOf(tx.tx, "runtime_mode", schema.String)
 }
 
 // SessionID: The id of the session. Invalid UTF-8 or more than 64 KiB fails
 // the Update with [sidecar.ErrValue].
 func (tx Tx) SessionID() sidecar.Value[string] {
-	return sidecar.ValueOf(tx.tx, "session_id", schema.String{})
+	return sidecar.ValueOf(tx.tx, "session_id", schema.String)
 }
 
 // SessionState: What the session is doing, in_progress while it runs. Invalid
 // UTF-8 or more than 64 KiB fails the Update with [sidecar.ErrValue].
 func (tx Tx) SessionState() sidecar.Value[string] {
-	return sidecar.ValueOf(tx.tx, "session_state", schema.String{})
+	return sidecar.ValueOf(tx.tx, "session_state", schema.String)
 }
 
 // ShutdownCompletedAt: When the session had ended; unset while it has not.
 // The zero time or a year after 9999 fails the Update with
 // [sidecar.ErrValue].
 func (tx Tx) ShutdownCompletedAt() sidecar.Value[time.Time] {
-	return sidecar.ValueOf(tx.tx, "shutdown_completed_at", schema.Time{})
+	return sidecar.ValueOf(tx.tx, "shutdown_completed_at", schema.Time)
 }
 
 // ShutdownRequestedAt: When somebody asked the session to end; unset while
 // nobody has. The zero time or a year after 9999 fails the Update with
 // [sidecar.ErrValue].
 func (tx Tx) ShutdownRequestedAt() sidecar.Value[time.Time] {
-	return sidecar.ValueOf(tx.tx, "shutdown_requested_at", schema.Time{})
+	return sidecar.ValueOf(tx.tx, "shutdown_requested_at", schema.Time)
 }
 
 // TmuxSession: The name of the agent's session in tmux. Invalid UTF-8 or more
 // than 64 KiB fails the Update with [sidecar.ErrValue].
 func (tx Tx) TmuxSession() sidecar.Value[string] {
-	return sidecar.ValueOf(tx.tx, "tmux_session", schema.String{})
+	return sidecar.ValueOf(tx.tx, "tmux_session", schema.String)
 }
 
 // LayoutVersion: The layout that the session's programs agree on.
 func (tx Tx) LayoutVersion() sidecar.Value[uint64] {
-	return sidecar.ValueOf(tx.tx, "version", schema.Uint{})
+	return sidecar.ValueOf(tx.tx, "version", schema.Uint)
 }

@@ -65,10 +65,10 @@ func (tx Tx) IfVersion(v sidecar.Version) { tx.tx.IfVersion(v) }
 // session. Invalid UTF-8 or more than 64 KiB fails the Update with
 // [sidecar.ErrValue].
 func (tx Tx) Begun() sidecar.Map[sidecar.Value[string]] {
-	return sidecar.MapOf(tx.tx, "begun", func(e sidecar.Entry) sidecar.Value[string] { return sidecar.ValueIn(e, "", schema.String{}) })
+	return sidecar.MapOf(tx.tx, "begun", func(e sidecar.Entry) sidecar.Value[string] { return sidecar.ValueIn(e, "", schema.String) })
 }
 
 // ContextCleared: Whether the next session start must load the context again.
 func (tx Tx) ContextCleared() sidecar.Value[bool] {
-	return sidecar.ValueOf(tx.tx, "context_cleared", schema.Bool{})
+	return sidecar.ValueOf(tx.tx, "context_cleared", schema.Bool)
 }

@@ -65,15 +65,15 @@ func (tx Tx) IfVersion(v sidecar.Version) { tx.tx.IfVersion(v) }
 // LookedUp: The turn in which the items were last looked up, found or not;
 // unset if nobody has finished doing so. Unit: turns.
 func (tx Tx) LookedUp() sidecar.Max[uint64] {
-	return sidecar.MaxOf(tx.tx, "looked_up", schema.Uint{})
+	return sidecar.MaxOf(tx.tx, "looked_up", schema.Uint)
 }
 
 // Seen: The turn in which each item was last put into the session.
 func (tx Tx) Seen() sidecar.Map[sidecar.Max[uint64]] {
-	return sidecar.MapOf(tx.tx, "seen", func(e sidecar.Entry) sidecar.Max[uint64] { return sidecar.MaxIn(e, "", schema.Uint{}) })
+	return sidecar.MapOf(tx.tx, "seen", func(e sidecar.Entry) sidecar.Max[uint64] { return sidecar.MaxIn(e, "", schema.Uint) })
 }
 
 // Turn: The number of the turn that the session is in. Unit: turns.
 func (tx Tx) Turn() sidecar.Max[uint64] {
-	return sidecar.MaxOf(tx.tx, "turn", schema.Uint{})
+	return sidecar.MaxOf(tx.tx, "turn", schema.Uint)
 }

@@ -70,11 +70,11 @@ type SkillsEntry struct{ ofSkills sidecar.Entry }
 // CreatedAt: When it was made. The zero time or a year after 9999 fails the
 // Update with [sidecar.ErrValue].
 func (e SkillsEntry) CreatedAt() sidecar.Value[time.Time] {
-	return sidecar.ValueIn(e.ofSkills, "created_at", schema.Time{})
+	return sidecar.ValueIn(e.ofSkills, "created_at", schema.Time)
 }
 
 // CreatedBy: Who made the skill. Invalid UTF-8 or more than 64 KiB fails the
 // Update with [sidecar.ErrValue].
 func (e SkillsEntry) CreatedBy() sidecar.Value[string] {
-	return sidecar.ValueIn(e.ofSkills, "created_by", schema.String{})
+	return sidecar.ValueIn(e.ofSkills, "created_by", schema.String)
 }

@@ -69,7 +69,7 @@ type SkillsEntry struct{ ofSkills sidecar.Entry }
 // ArchivedAt: When it was put away; unset while it is not. The zero time or a
 // year after 9999 fails the Update with [sidecar.ErrValue].
 func (e SkillsEntry) ArchivedAt() sidecar.Value[time.Time] {
-	return sidecar.ValueIn(e.ofSkills, "archived_at", schema.Time{})
+	return sidecar.ValueIn(e.ofSkills, "archived_at", schema.Time)
 }
 
 // State: What the curator thinks of the skill. The zero value fails the

@@ -71,35 +71,35 @@ type SkillsEntry struct{ ofSkills sidecar.Entry }
 // LastPatchedAt: When it was last changed. The zero time or a year after 9999
 // fails the Update with [sidecar.ErrValue].
 func (e SkillsEntry) LastPatchedAt() sidecar.Max[time.Time] {
-	return sidecar.MaxIn(e.ofSkills, "last_patched_at", schema.Time{})
+	return sidecar.MaxIn(e.ofSkills, "last_patched_at", schema.Time)
 }
 
 // LastUsedAt: When it was last used. The zero time or a year after 9999 fails
 // the Update with [sidecar.ErrValue].
 func (e SkillsEntry) LastUsedAt() sidecar.Max[time.Time] {
-	return sidecar.MaxIn(e.ofSkills, "last_used_at", schema.Time{})
+	return sidecar.MaxIn(e.ofSkills, "last_used_at", schema.Time)
 }
 
 // LastViewedAt: When it was last looked at. The zero time or a year after
 // 9999 fails the Update with [sidecar.ErrValue].
 func (e SkillsEntry) LastViewedAt() sidecar.Max[time.Time] {
-	return sidecar.MaxIn(e.ofSkills, "last_viewed_at", schema.Time{})
+	return sidecar.MaxIn(e.ofSkills, "last_viewed_at", schema.Time)
 }
 
 // PatchCount: How often it was changed. Unit: patches. A sum that overflows
 // fails the Update with [sidecar.ErrValue].
 func (e SkillsEntry) PatchCount() sidecar.Counter[uint64] {
-	return sidecar.CounterIn(e.ofSkills, "patch_count", schema.Uint{})
+	return sidecar.CounterIn(e.ofSkills, "patch_count", schema.Uint)
 }
 
 // UseCount: How often the skill was used. Unit: uses. A sum that overflows
 // fails the Update with [sidecar.ErrValue].
 func (e SkillsEntry) UseCount() sidecar.Counter[uint64] {
-	return sidecar.CounterIn(e.ofSkills, "use_count", schema.Uint{})
+	return sidecar.CounterIn(e.ofSkills, "use_count", schema.Uint)
 }
 
 // ViewCount: How often it was looked at. Unit: views. A sum that overflows
 // fails the Update with [sidecar.ErrValue].
 func (e SkillsEntry) ViewCount() sidecar.Counter[uint64] {
-	return sidecar.CounterIn(e.ofSkills, "view_count", schema.Uint{})
+	return sidecar.CounterIn(e.ofSkills, "view_count", schema.Uint)
 }

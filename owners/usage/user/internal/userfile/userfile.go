@@ -66,5 +66,5 @@ type SkillsEntry struct{ ofSkills sidecar.Entry }
 
 // Pinned: Whether the curator must leave the skill alone.
 func (e SkillsEntry) Pinned() sidecar.Value[bool] {
-	return sidecar.ValueIn(e.ofSkills, "pinned", schema.Bool{})
+	return sidecar.ValueIn(e.ofSkills, "pinned", schema.Bool)
 }
