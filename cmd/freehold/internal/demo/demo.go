@@ -58,7 +58,7 @@ func Play(ctx context.Context, o Options) (*Report, error) {
 
 func play(ctx context.Context, s *stage, report *Report) error {
 	began := time.Now()
-	s.tell(tellOpening())
+	s.tell(boldStyle.Render("Freehold demo: three accidents with state that programs share"))
 	s.furnish(ctx)
 	for _, scene := range scenes {
 		ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("a scene took longer than %v", patience))
@@ -68,6 +68,6 @@ func play(ctx context.Context, s *stage, report *Report) error {
 		}
 		cancel()
 	}
-	s.tell(tellEnd(time.Since(began)))
+	s.tell(fmt.Sprintf("\nAll of this was measured just now, in %.1f seconds.", time.Since(began).Seconds()))
 	return s.err
 }

@@ -30,7 +30,7 @@ func TestOldRunsLoseNothingOneAfterAnother(t *testing.T) {
 		tally.Acknowledged += acknowledged
 	}
 	text := s.sh(t.Context(), "cat runtime.json")
-	tally.count(s.recorded(text, ""))
+	tally.count(recorded(decode[map[string]any](s, text), ""))
 	if !tally.kept() || tally.Recorded != len(programs)*runsEach {
 		t.Errorf("%+v", tally)
 	}

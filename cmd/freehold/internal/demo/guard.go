@@ -2,6 +2,7 @@ package demo
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 	"strings"
 )
@@ -40,7 +41,9 @@ type Answer struct {
 
 func playGuard(ctx context.Context, s *stage, r *Report) {
 	g := &r.Guard
-	s.tell(tellGuard()...)
+	s.tell(title("2  An overtaken measurement",
+		fmt.Sprintf("   A meter measures a context of %d words. Another program clears the", fullContext),
+		"   context. Then the meter writes its measurement. May a guard act on that?")...)
 	s.tell(way("Old way", oldGuard)...)
 	g.Measured = s.fill(ctx)
 	s.sh(ctx, reset+" && : >cleared")

@@ -35,19 +35,21 @@ type Ending struct {
 
 func playRetire(ctx context.Context, s *stage, report *Report) {
 	r := &report.Retire
-	s.tell(tellRetire()...)
+	s.tell(title("3  The wrong process",
+		"   A frozen daemon is to be ended. It crashes just before, and a supervisor",
+		"   starts a successor, which is healthy.")...)
 	s.tell(way("Old way", oldRetire)...)
 	s.write("daemon.pid", "0")
-	s.supervise(ctx, oldDaemon, func(ctx context.Context, turns <-chan int) {
-		r.OldWay = s.endOldWay(ctx, turns)
+	s.supervise(ctx, oldDaemon, func(ctx context.Context, pids <-chan int) {
+		r.OldWay = s.endOldWay(ctx, pids)
 	})
 	s.tell(verdict(r.OldWay.Before == r.OldWay.After, r.OldWay.text()))
 
 	s.tell(way("Freehold", newRetire)...)
-	s.supervise(ctx, newDaemon, func(ctx context.Context, turns <-chan int) {
-		r.Freehold = s.endCrashed(ctx, turns)
+	s.supervise(ctx, newDaemon, func(ctx context.Context, pids <-chan int) {
+		r.Freehold = s.endCrashed(ctx, pids)
 		s.judge(r.Freehold.refused(), r.Freehold.text())
-		r.Own = s.endOwn(ctx, turns)
+		r.Own = s.endOwn(ctx, pids)
 		s.judge(r.Own.ended(), r.Own.text())
 	})
 }
@@ -59,41 +61,38 @@ func (e Ending) refused() bool { return e.Status == 6 && e.Before == e.After }
 // ended reports whether the command ended exactly the daemon that it names.
 func (e Ending) ended() bool { return e.Status == 0 && e.Before == e.Meant && e.After != e.Meant }
 
-func (s *stage) endOldWay(ctx context.Context, turns <-chan int) (e Ending) {
+func (s *stage) endOldWay(ctx context.Context, pids <-chan int) (e Ending) {
 	running := func() int { return s.number(ctx, "cat daemon.pid") }
-	e.Meant = s.started(ctx, turns, running)
-	e.Before = s.crash(ctx, e.Meant, turns, running)
+	e.Meant = s.started(ctx, pids, running)
+	e.Before = s.crash(ctx, e.Meant, pids, running)
 	_, e.Status = s.ask(ctx, oldRetire)
-	s.next(ctx, turns)
-	e.After = s.started(ctx, turns, running)
+	e.After = s.started(ctx, pids, running)
 	return e
 }
 
-func (s *stage) endCrashed(ctx context.Context, turns <-chan int) (e Ending) {
+func (s *stage) endCrashed(ctx context.Context, pids <-chan int) (e Ending) {
 	running := func() int { return s.lease(ctx).Kernel.PID }
-	e.Meant = s.started(ctx, turns, running)
+	e.Meant = s.started(ctx, pids, running)
 	meant := s.lease(ctx)
-	e.Before = s.crash(ctx, e.Meant, turns, running)
+	e.Before = s.crash(ctx, e.Meant, pids, running)
 	e.Status = s.retire(ctx, meant)
-	e.After = s.lease(ctx).Kernel.PID
+	e.After = running()
 	return e
 }
 
-func (s *stage) endOwn(ctx context.Context, turns <-chan int) (e Ending) {
+func (s *stage) endOwn(ctx context.Context, pids <-chan int) (e Ending) {
 	own := s.lease(ctx)
 	e = Ending{Meant: own.Kernel.PID, Before: own.Kernel.PID, After: own.Kernel.PID}
 	if e.Status = s.retire(ctx, own); e.Status == 0 {
-		e.Before = s.next(ctx, turns)
-		e.After = s.started(ctx, turns, func() int { return s.lease(ctx).Kernel.PID })
+		e.After = s.started(ctx, pids, func() int { return s.lease(ctx).Kernel.PID })
 	}
 	return e
 }
 
 // crash kills a daemon and returns its successor.
-func (s *stage) crash(ctx context.Context, pid int, turns <-chan int, running func() int) (successor int) {
+func (s *stage) crash(ctx context.Context, pid int, pids <-chan int, running func() int) (successor int) {
 	s.sh(ctx, "kill -9 $1", strconv.Itoa(pid))
-	s.next(ctx, turns)
-	return s.started(ctx, turns, running)
+	return s.started(ctx, pids, running)
 }
 
 // A lease is the part of `freehold lease --json` that retire needs.
@@ -106,8 +105,8 @@ type lease struct {
 }
 
 // lease returns the lease; the process is 0 until its epoch is on record.
-func (s *stage) lease(ctx context.Context) (l lease) {
-	s.decode(s.sh(ctx, "freehold lease daemon --json"), &l)
+func (s *stage) lease(ctx context.Context) lease {
+	l := decode[lease](s, s.sh(ctx, "freehold lease daemon --json"))
 	if !l.Agree {
 		l.Kernel.PID = 0
 	}
@@ -119,58 +118,42 @@ func (s *stage) retire(ctx context.Context, l lease) (status int) {
 	return status
 }
 
-// supervise keeps a daemon running while play is at work. turns gets the process
-// id of each daemon twice: when the daemon has started and when it has ended.
-func (s *stage) supervise(ctx context.Context, daemon string, play func(ctx context.Context, turns <-chan int)) {
+// supervise keeps a daemon running while play is at work. pids gets the process
+// id of each daemon, when the one before has ended.
+func (s *stage) supervise(ctx context.Context, daemon string, play func(ctx context.Context, pids <-chan int)) {
 	ctx, stop := context.WithCancelCause(ctx)
-	turns, done := make(chan int), make(chan struct{})
+	pids, done := make(chan int), make(chan struct{})
 	go func() {
 		defer close(done)
 		for ctx.Err() == nil {
-			if err := s.runDaemon(ctx, daemon, turns); err != nil {
+			cmd := s.command(ctx, daemon)
+			if err := cmd.Start(); err != nil {
 				stop(err)
+				return
 			}
+			select {
+			case pids <- cmd.Process.Pid:
+			case <-ctx.Done():
+			}
+			_ = cmd.Wait() // each daemon is killed, here or by play
 		}
 	}()
-	play(ctx, turns)
+	play(ctx, pids)
 	stop(nil)
 	<-done
 }
 
-func (s *stage) runDaemon(ctx context.Context, daemon string, turns chan<- int) error {
-	cmd := s.command(ctx, daemon)
-	if err := cmd.Start(); err != nil {
-		return err
-	}
-	tell := func() {
-		select {
-		case turns <- cmd.Process.Pid:
-		case <-ctx.Done():
-		}
-	}
-	tell()
-	_ = cmd.Wait() // how a daemon ends is no matter here
-	tell()
-	return nil
-}
-
-// next returns the process of the supervisor's next turn.
-func (s *stage) next(ctx context.Context, turns <-chan int) (pid int) {
+// started returns the next daemon of the supervisor, as soon as running names
+// the daemon. running starts a process, so that the loop needs no pause.
+func (s *stage) started(ctx context.Context, pids <-chan int, running func() int) (pid int) {
 	if s.err != nil {
 		return 0
 	}
 	select {
-	case pid = <-turns:
+	case pid = <-pids:
 	case <-ctx.Done():
 		s.fail(context.Cause(ctx))
 	}
-	return pid
-}
-
-// started returns the daemon that the supervisor has started, as soon as running
-// names it. running starts a process, so that the loop needs no pause.
-func (s *stage) started(ctx context.Context, turns <-chan int, running func() int) (pid int) {
-	pid = s.next(ctx, turns)
 	for s.err == nil && running() != pid {
 	}
 	return pid

@@ -139,9 +139,7 @@ func (s *stage) ask(ctx context.Context, script string, args ...string) (out str
 }
 
 // number runs a script that prints a number.
-func (s *stage) number(ctx context.Context, script string, args ...string) int {
-	return s.parse(s.sh(ctx, script, args...))
-}
+func (s *stage) number(ctx context.Context, script string) int { return s.parse(s.sh(ctx, script)) }
 
 func (s *stage) parse(text string) int {
 	if s.err != nil {

@@ -3,7 +3,6 @@ package demo
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"charm.land/lipgloss/v2"
 )
@@ -18,36 +17,9 @@ var (
 	badStyle   = lipgloss.NewStyle().Foreground(lipgloss.Red)
 )
 
-func tellOpening() string {
-	return boldStyle.Render("Freehold demo: three accidents with state that programs share")
-}
-
-func tellEnd(took time.Duration) string {
-	return fmt.Sprintf("\nAll of this was measured just now, in %.1f seconds.", took.Seconds())
-}
-
-func tellUpdates() []string {
-	return title("1  Lost updates", fmt.Sprintf("%d programs count their runs at the same time, %d runs each.", len(programs), runsEach))
-}
-
-func tellGuard() []string {
-	return title("2  An overtaken measurement",
-		fmt.Sprintf("A meter measures a context of %d words. Another program clears the", fullContext),
-		"context. Then the meter writes its measurement. May a guard act on that?")
-}
-
-func tellRetire() []string {
-	return title("3  The wrong process",
-		"A frozen daemon is to be ended. It crashes just before, and a supervisor",
-		"starts a successor, which is healthy.")
-}
-
+// title returns the lines that open a scene.
 func title(name string, text ...string) []string {
-	lines := []string{"\n" + boldStyle.Render(name)}
-	for _, line := range text {
-		lines = append(lines, "   "+line)
-	}
-	return lines
+	return append([]string{"\n" + boldStyle.Render(name)}, text...)
 }
 
 // way returns the lines that show the command of one way.

@@ -39,15 +39,19 @@ type Tally struct {
 
 func playUpdates(ctx context.Context, s *stage, r *Report) {
 	old, now := &r.Updates.OldWay, &r.Updates.Freehold
-	s.tell(tellUpdates()...)
+	s.tell(title("1  Lost updates",
+		fmt.Sprintf("   %d programs count their runs at the same time, %d runs each.", len(programs), runsEach))...)
 	s.write("runtime.json", runtimeFile())
 	s.tell(way("Old way", oldRun)...)
 	old.Started, old.Acknowledged = s.race(ctx, programs, oldRun)
-	old.count(s.recorded(s.sh(ctx, "cat runtime.json"), ""))
+	old.count(recorded(decode[map[string]any](s, s.sh(ctx, "cat runtime.json")), ""))
 	s.tell(verdict(old.kept(), old.text()))
 	s.tell(way("Freehold", newRun)...)
 	now.Started, now.Acknowledged = s.race(ctx, programs, newRun)
-	now.count(s.recorded(s.fields(ctx), "_runs"))
+	view := decode[struct {
+		Fields map[string]any `json:"fields"`
+	}](s, s.sh(ctx, "freehold view --json"))
+	now.count(recorded(view.Fields, "_runs"))
 	s.judge(now.kept(), now.text())
 }
 
@@ -91,19 +95,8 @@ func runtimeFile() string {
 	return b.String()
 }
 
-// fields returns the fields of the view as a JSON object.
-func (s *stage) fields(ctx context.Context) string {
-	var view struct {
-		Fields json.RawMessage `json:"fields"`
-	}
-	s.decode(s.sh(ctx, "freehold view --json"), &view)
-	return string(view.Fields)
-}
-
-// recorded adds up the members of a JSON object that are named program+suffix.
-func (s *stage) recorded(object, suffix string) (sum int) {
-	var members map[string]any
-	s.decode(object, &members)
+// recorded adds up the members that are named program+suffix.
+func recorded(members map[string]any, suffix string) (sum int) {
 	for _, program := range programs {
 		n, _ := members[program+suffix].(float64)
 		sum += int(n)
@@ -111,8 +104,10 @@ func (s *stage) recorded(object, suffix string) (sum int) {
 	return sum
 }
 
-func (s *stage) decode(text string, to any) {
+// decode decodes JSON, unless s has failed.
+func decode[T any](s *stage, text string) (v T) {
 	if s.err == nil {
-		s.fail(json.Unmarshal([]byte(text), to))
+		s.fail(json.Unmarshal([]byte(text), &v))
 	}
+	return v
 }
