@@ -2,6 +2,7 @@ package upgrade
 
 import (
 	"bytes"
+	"maps"
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/internal/document"
@@ -19,11 +20,11 @@ func (p *plan) document(owner string) *document.Document {
 	b := draft{plan: p, owner: owner, doc: before.Clone()}
 	b.by = document.Provenance{Version: version, At: p.at, Program: writer.Program, PID: writer.Identity.PID}
 	for _, field := range p.old.Owners[owner].FieldNames() {
-		if _, ok := p.run.next.Owners[owner].Fields[field]; !ok {
+		if _, ok := p.next.Owners[owner].Fields[field]; !ok {
 			b.doc.Drop(field)
 		}
 	}
-	for _, field := range p.run.next.Owners[owner].FieldNames() {
+	for _, field := range p.next.Owners[owner].FieldNames() {
 		b.field(field)
 	}
 	if !differs(before, b.doc) {
@@ -42,11 +43,12 @@ type draft struct {
 
 // field takes over a field of the new declaration from its origin.
 func (b *draft) field(name string) {
-	o, ok := b.old.Origin(b.run.next, b.owner, name)
+	o, ok := b.old.Origin(b.next, b.owner, name)
 	if !ok {
 		return
 	}
-	spec, former := b.run.next.Owners[b.owner].Fields[name], b.old.Owners[o.Owner].Fields[o.Field]
+	b.taken[place{o.Owner, o.Field, ""}] = true
+	spec, former := b.next.Owners[b.owner].Fields[name], b.old.Owners[o.Owner].Fields[o.Field]
 	if spec.Shareable() && former.Shareable() {
 		b.table(name, o.Field)
 		return
@@ -127,10 +129,50 @@ func (b *draft) set(name string, spec schema.Field, raw []byte, by document.Prov
 // place in it.
 func (b *draft) misfit(o schema.Origin, below jsontext.Pointer, misfits []schema.Misfit) {
 	for _, m := range misfits {
-		b.misfits = append(b.misfits, Misfit{
-			Owner: o.Owner, File: b.sidecarPath(o.Owner),
-			Pointer: jsontext.Pointer("").AppendToken(o.Field) + below + m.Pointer,
-			Value:   m.Value, Why: m.Why,
-		})
+		pointer := jsontext.Pointer("").AppendToken(o.Field) + below + m.Pointer
+		b.misfits = append(b.misfits, misfit{b.sidecarPath(o.Owner), pointer, m.Value, m.Why})
 	}
+}
+
+// observed takes over the observations of the field name, which was o.
+//
+// A field on which it no longer depends must not stay among them. If that field
+// were declared again, its new owner's sidecar would count as regressed, being
+// older than the observation. So a sidecar is rewritten for this alone too.
+func (b *draft) observed(name string, o schema.Origin) {
+	was := b.stored[o.Owner].Observed(o.Field)
+	var now document.Observation
+	lost := maps.Clone(was)
+	for _, of := range b.next.Owners[b.owner].Fields[name].DependsOn {
+		if version, former, ok := b.seen(was, of); ok {
+			if now == nil {
+				now = document.Observation{}
+			}
+			now[of] = version
+			delete(lost, former)
+		}
+	}
+	for of := range lost {
+		b.lose(Gone{Owner: o.Owner, Field: o.Field, Observed: of})
+	}
+	if !maps.Equal(now, b.doc.Observed(name)) {
+		b.doc.Observe(name, now)
+	}
+}
+
+// seen returns the observed version of the field that is called of now, and its
+// former name. A moved field keeps its provenance, so its observation stays
+// true. Without a provenance, as after a repair, the new owner does not know
+// the observed version, and seen returns false.
+func (b *draft) seen(was document.Observation, of string) (version document.Version, former string, ok bool) {
+	owner, _ := b.next.OwnerOf(of)
+	o, ok := b.old.Origin(b.next, owner, of)
+	if !ok {
+		return document.Version{}, "", false
+	}
+	version, ok = was[o.Field]
+	if ok && o.Owner != owner && !version.IsZero() {
+		_, _, ok = b.stored[o.Owner].Field(o.Field)
+	}
+	return version, o.Field, ok
 }

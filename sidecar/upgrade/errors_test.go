@@ -53,11 +53,11 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 	other = younger()
 	other.Owners["cost"].Fields["worse"] = schema.Field{Type: "money"}
 	refused("an unsound declaration", dir, other)
-	misfits := younger()
-	misfits.Owners["cost"].Fields["target"] = schema.Field{Type: schema.TypeRecord, Fields: spec{"host": {Type: schema.TypeInt}, "port": {Type: schema.TypeEnum, Values: []string{"http"}}}}
-	refused("values that do not fit", dir, misfits)
-	many := slices.Repeat(Misfits{{Owner: "cost", File: "cost.json", Pointer: "/x", Value: []byte("1"), Why: "want less"}}, 25)
-	said.Same(t, "many of them", many.withRemedy())
+	unfit := younger()
+	unfit.Owners["cost"].Fields["target"] = schema.Field{Type: schema.TypeRecord, Fields: spec{"host": {Type: schema.TypeInt}, "port": {Type: schema.TypeEnum, Values: []string{"http"}}}}
+	refused("values that do not fit", dir, unfit)
+	many := slices.Repeat(misfits{{"cost.json", "/x", []byte("1"), "want less"}}, 25)
+	said.Same(t, "many of them", store.WithRemedy(many, store.Remedy{Note: "correct these values, or declare fields that hold them"}))
 	quarantine := filepath.Join(dir, ".freehold", "quarantine")
 	if err := os.Symlink("..", quarantine); err != nil {
 		t.Fatal(err)

@@ -17,30 +17,36 @@ import (
 // apply executes a plan. Nothing has changed until the manifest is replaced;
 // everything that needs disk space is written before.
 func (r *run) apply(p *plan) error {
-	m := *r.manifest
-	m.Replace(r.next)
-	if p.nothing() {
-		if len(r.report.Changes) == 0 && !r.reworded() {
-			return nil
-		}
-		if err := r.dir.WriteManifest(&m); err != nil { // the only step
-			return r.undecided(&m, err)
+	idle := len(p.pending.Sidecars)+len(p.pending.Dropped) == 0
+	same := idle && len(r.report.Changes) == 0 && !r.reworded()
+	if r.options.DryRun {
+		if r.refused == nil && (!same || r.resumed != nil || len(r.folded) > 0) {
+			r.refused = r.dir.Writable()
 		}
 		return nil
 	}
-	files, err := p.files()
-	if err != nil {
-		return err
+	if same {
+		return nil
 	}
-	if err := r.dir.Stage(p.pending.ID, files); err != nil {
-		return unchanged(err)
+	m := *r.manifest
+	m.Replace(r.next)
+	if !idle {
+		files, err := p.files()
+		if err != nil {
+			return err
+		}
+		if err := r.dir.Stage(p.pending.ID, files); err != nil {
+			return unchanged(err)
+		}
+		m.Pending, m.Upgraded = p.pending, p.versions(m.Upgraded)
 	}
-	m.Pending, m.Upgraded = p.pending, p.upgraded(m.Upgraded)
 	if err := r.dir.WriteManifest(&m); err != nil {
 		return r.undecided(&m, err)
 	}
-	r.manifest = &m
-	return r.finish(p.pending)
+	if r.manifest = &m; idle {
+		return nil
+	}
+	return r.finish()
 }
 
 // reworded reports whether only docs, units or names in code differ.
@@ -68,25 +74,79 @@ func unchanged(err error) error {
 	return store.WithRemedy(fmt.Errorf("nothing was changed: %w", err), again)
 }
 
+// unfinished returns err as that of an upgrade that has taken effect.
+func (r *run) unfinished(err error) error {
+	again := store.By(store.VerbUpgrade).Or(store.RemedyOf(err).Note)
+	return &store.Error{Status: store.Indeterminate, Path: r.dir.Path(), Remedy: again, Err: fmt.Errorf("the upgrade has taken effect and is not finished: %w", err)}
+}
+
 // finish installs the remaining sidecars of an upgrade that has taken effect.
-func (r *run) finish(p *schema.Pending) error {
-	m := *r.manifest
+// A dry run only reports whether that would work.
+func (r *run) finish() error {
+	m, p := *r.manifest, r.manifest.Pending
 	m.Upgraded = maps.Clone(m.Upgraded)
-	if err := r.install(&m); err != nil {
-		return r.unfinished(err)
+	for _, owner := range p.Sidecars {
+		there, err := r.there(p, owner)
+		if err != nil {
+			return r.unfinished(err)
+		}
+		if !there { // it was moved away
+			delete(m.Upgraded, owner)
+		}
 	}
 	m.Pending = nil
-	if err := r.dir.WriteManifest(&m); err != nil {
-		return r.unfinished(err)
+	if !r.options.DryRun {
+		if err := r.install(p, &m); err != nil {
+			return r.unfinished(err)
+		}
+		_ = r.dir.Unstage() // empty now; the next upgrade removes it if this fails
 	}
-	r.manifest = &m
+	r.manifest, r.resumed = &m, p
 	return nil
 }
 
-// install moves the files of m's pending upgrade, and removes from m.Upgraded
-// the sidecars that were moved away meanwhile.
-func (r *run) install(m *schema.Manifest) error {
-	p := m.Pending
+// there reports whether the new sidecar of owner is staged or installed. It
+// returns an error if neither, and the old sidecar is in its place: that must not
+// come back unnoticed, since the declaration no longer describes it. A damaged
+// sidecar passes, since readers report it.
+func (r *run) there(p *schema.Pending, owner string) (bool, error) {
+	name := store.Sidecar(owner)
+	_, err := r.dir.ReadStaged(p.ID, name, nil, document.MaxSize)
+	staged := err == nil || errors.Is(err, store.ErrTooLarge)
+	if !staged && !errors.Is(err, fs.ErrNotExist) {
+		return false, inTheWay(err)
+	}
+	raw, err := r.dir.ReadFile(name, nil, document.MaxSize)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return staged, nil
+	case errors.Is(err, store.ErrIrregular):
+		return false, inTheWay(err)
+	case staged, errors.Is(err, store.ErrTooLarge):
+		return true, nil
+	case err != nil:
+		return false, err
+	}
+	doc, err := document.DecodeForeign(raw)
+	if err != nil || doc.Version.Epoch >= p.Epoch {
+		return true, nil
+	}
+	err = fmt.Errorf("%w: the new sidecar of owner %s is gone and the old one in its place", sidecar.ErrUnreadable, owner)
+	note := fmt.Sprintf("put %s back, or move %s away to go on with neither", r.dir.StagedPath(p.ID, name), r.sidecarPath(owner))
+	return false, store.WithRemedy(err, store.Remedy{Note: note})
+}
+
+// inTheWay adds the remedy of a file that is not plain to err.
+func inTheWay(err error) error {
+	if errors.Is(err, store.ErrIrregular) {
+		return store.WithRemedy(err, store.Remedy{Note: "move it away"})
+	}
+	return err
+}
+
+// install moves the files of the upgrade p to their places, then writes the
+// manifest m.
+func (r *run) install(p *schema.Pending, m *schema.Manifest) error {
 	for _, owner := range p.Kept {
 		if err := r.dir.Install(p.ID, store.Kept(owner, p.ID), true); err != nil {
 			return err
@@ -96,51 +156,13 @@ func (r *run) install(m *schema.Manifest) error {
 		if err := r.dir.Install(p.ID, store.Sidecar(owner), false); err != nil {
 			return err
 		}
-		there, err := r.installed(p, owner)
-		if err != nil {
-			return err
-		}
-		if !there {
-			delete(m.Upgraded, owner)
-		}
 	}
 	for _, owner := range p.Dropped {
 		if err := r.dir.Drop(store.Sidecar(owner), store.Kept(owner, p.ID)); err != nil {
 			return err
 		}
 	}
-	return nil
-}
-
-// installed reports whether owner has a sidecar in its place. It returns an
-// error if that is an old one, which must not come back unnoticed: the
-// declaration no longer describes it. A damaged one passes, since readers
-// report it.
-func (r *run) installed(p *schema.Pending, owner string) (there bool, err error) {
-	raw, err := r.dir.ReadFile(store.Sidecar(owner), nil, document.MaxSize)
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
-	if errors.Is(err, store.ErrTooLarge) { // damaged: readers report it
-		return true, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	doc, err := document.DecodeForeign(raw)
-	if err != nil || doc.Version.Epoch >= p.Epoch {
-		return true, nil
-	}
-	err = fmt.Errorf("%w: the new sidecar of owner %s is gone and the old one in its place", sidecar.ErrUnreadable, owner)
-	note := fmt.Sprintf("put %s back, or move %s away to go on with neither", r.dir.StagedPath(p.ID, store.Sidecar(owner)), r.sidecarPath(owner))
-	return false, store.WithRemedy(err, store.Remedy{Note: note})
-}
-
-// finished reports an upgrade that an earlier Run began.
-func (r *run) finished(p *schema.Pending) {
-	r.report.Resumed = true
-	r.report.State = r.manifest.Declaration.State
-	r.keep(p)
+	return r.dir.WriteManifest(m)
 }
 
 // keep reports the copies that an upgrade leaves in the quarantine.

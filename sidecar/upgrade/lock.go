@@ -3,10 +3,15 @@ package upgrade
 import (
 	"bytes"
 	"context"
+	"errors"
+	"fmt"
+	"maps"
 	"slices"
-	"strings"
 
+	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/internal/document"
+	"github.com/freehold-dev/freehold/sidecar/internal/process"
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
@@ -24,20 +29,26 @@ func (r *run) lock(ctx context.Context) (release func(), err error) {
 		unlock()
 		return nil, err
 	}
-	if owners := r.withPatches(); len(owners) > 0 && m.Pending == nil {
-		unlock()
-		r.foldPending(ctx, owners)
-		if r.manifest, unlock, err = r.dir.LockAll(ctx, r.options.Wait); err != nil {
-			unseal()
-			return nil, err
-		}
-		if !bytes.Equal(r.manifest.Text, m.Text) { // other owners may defer now
-			unseal()
-			unlock()
-			return r.lock(ctx)
-		}
+	release = func() { unseal(); unlock() }
+	patches, err := r.patches()
+	if err != nil {
+		release()
+		return nil, err
 	}
-	return func() { unseal(); unlock() }, nil
+	if len(patches) == 0 || m.Pending != nil || r.options.DryRun {
+		return release, nil
+	}
+	unlock()
+	r.fold(ctx, slices.Sorted(maps.Keys(patches)))
+	if r.manifest, unlock, err = r.dir.LockAll(ctx, r.options.Wait); err != nil {
+		unseal()
+		return nil, err
+	}
+	if bytes.Equal(r.manifest.Text, m.Text) {
+		return release, nil
+	}
+	release() // other owners may defer now
+	return r.lock(ctx)
 }
 
 // seal blocks deferring until release is called. A deferring process holds no
@@ -70,29 +81,29 @@ func (r *run) deferring() []string {
 	return slices.DeleteFunc(d.OwnerNames(), func(owner string) bool { return !d.Owners[owner].Defers() })
 }
 
-// withPatches returns the owners with pending patches.
-func (r *run) withPatches() (owners []string) {
+// patches counts the pending patches, by owner.
+func (r *run) patches() (map[string]int, error) {
+	counts := map[string]int{}
 	for _, owner := range r.deferring() {
-		if names, err := r.patchNames(owner); err == nil && len(names) > 0 {
-			owners = append(owners, owner)
+		pending, err := r.dir.OpenPending(owner)
+		if err != nil {
+			return nil, err
+		}
+		names, err := pending.Names()
+		pending.Close()
+		if err != nil {
+			return nil, err
+		}
+		if len(names) > 0 {
+			counts[owner] = len(names)
 		}
 	}
-	return owners
+	return counts, nil
 }
 
-// patchNames returns the names of the pending patches of owner.
-func (r *run) patchNames(owner string) ([]string, error) {
-	pending, err := r.dir.OpenPending(owner)
-	if err != nil {
-		return nil, err
-	}
-	defer pending.Close()
-	return pending.Names()
-}
-
-// foldPending commits all pending patches of the given owners. checkNonePending
+// fold commits all pending patches of the given owners. checkNonePending
 // reports those that remain.
-func (r *run) foldPending(ctx context.Context, owners []string) {
+func (r *run) fold(ctx context.Context, owners []string) {
 	o := &sidecar.Options{Program: r.options.Program, Wait: r.options.Wait, Clock: r.options.Clock, Notice: r.options.Notice}
 	for _, owner := range owners {
 		w, err := sidecar.Open(ctx, r.dir.Path(), nil, owner, o)
@@ -101,18 +112,55 @@ func (r *run) foldPending(ctx context.Context, owners []string) {
 		}
 		c, _ := w.Fold(ctx, -1)
 		w.Close()
-		r.report.noteFolded(owner, c.Folded)
+		r.folded[owner] += c.Folded
 	}
 }
 
-// noteFolded adds folded patches of an owner to the report.
-func (r *Report) noteFolded(owner string, patches int) {
-	if patches == 0 {
-		return
+// preview folds the pending patches of o in memory, for a dry run, and counts
+// the patches that would stay.
+func (p *plan) preview(o *store.Owner) (view *document.Document, stay int) {
+	if o.Pending == 0 || o.Err != nil || p.resumed != nil {
+		return o.Document(), o.Pending
 	}
-	i, found := slices.BinarySearchFunc(r.Folded, owner, func(t Folded, owner string) int { return strings.Compare(t.Owner, owner) })
-	if !found {
-		r.Folded = slices.Insert(r.Folded, i, Folded{Owner: owner})
+	rejected := 0
+	if joined, ok := o.PendingErr.(interface{ Unwrap() []error }); ok {
+		for _, err := range joined.Unwrap() {
+			if errors.Is(err, schema.ErrOverflow) { // a commit rejects the patch
+				rejected++
+			} else {
+				stay++
+			}
+			if p.options.Notice != nil {
+				p.options.Notice(err)
+			}
+		}
 	}
-	r.Folded[i].Patches += patches
+	view = o.View().Clone()
+	if o.Status == store.Missing {
+		view.Commit(document.Version{Epoch: 1, Revision: 1, Nonce: process.NewNonce()}, p.at, document.Writer{Program: p.options.Program, Identity: process.Self()})
+	}
+	folded := o.Pending - stay - rejected
+	if _, err := view.Encode(); folded == 0 || err != nil { // the sidecar would be too large
+		return o.Document(), stay + folded
+	}
+	p.folded[o.Name] = folded
+	return view, stay
+}
+
+// checkNonePending reports pending patches that could not be folded. They refer
+// to the fields before the upgrade.
+func (p *plan) checkNonePending() (err error) {
+	stay := p.stay
+	if !p.options.DryRun {
+		if stay, err = p.patches(); err != nil {
+			return err
+		}
+	}
+	for _, owner := range slices.Sorted(maps.Keys(stay)) {
+		if n := stay[owner]; n > 0 {
+			err := fmt.Errorf("owner %s has pending patches (%d) to its fields before the upgrade", owner, n)
+			return &store.Error{Status: store.Busy, Path: p.dir.Path(), Owner: owner, Remedy: store.By(store.VerbFold, owner), Err: err}
+		}
+	}
+	return nil
 }

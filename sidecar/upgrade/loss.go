@@ -3,11 +3,14 @@ package upgrade
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"io/fs"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/internal/document"
 	"github.com/freehold-dev/freehold/sidecar/store"
 	"github.com/go-json-experiment/json/jsontext"
@@ -45,7 +48,7 @@ func (p *plan) lose(g Gone) {
 	if g.Claimed {
 		g.File = filepath.Join(p.dir.Path(), filepath.FromSlash(store.ClaimFile(g.Owner, g.Field)))
 	}
-	p.gone = append(p.gone, g)
+	p.report.Gone = append(p.report.Gone, g)
 }
 
 // loseParts notes the parts left out by a conversion of the former field o;
@@ -56,46 +59,11 @@ func (p *plan) loseParts(o schema.Origin, below jsontext.Pointer, left []schema.
 	}
 }
 
-// A fate tells which former fields are taken over.
-type fate struct {
-	kept    map[schema.Origin]bool
-	tables  map[string]string                 // new names of the maps of which parts are
-	members map[string]map[schema.Origin]bool // of those maps, the members taken over
-}
-
-func (p *plan) fate() fate {
-	f := fate{map[schema.Origin]bool{}, map[string]string{}, map[string]map[schema.Origin]bool{}}
-	for _, owner := range p.run.next.OwnerNames() {
-		for _, name := range p.run.next.Owners[owner].FieldNames() {
-			o, ok := p.old.Origin(p.run.next, owner, name)
-			if !ok {
-				continue
-			}
-			f.kept[o] = true
-			now := p.run.next.Owners[owner].Fields[name]
-			if !now.Shareable() || !p.old.Owners[o.Owner].Fields[o.Field].Shareable() {
-				continue
-			}
-			f.tables[o.Field] = name
-			if f.members[o.Field] == nil {
-				f.members[o.Field] = map[schema.Origin]bool{}
-			}
-			for _, member := range now.MemberNames() {
-				if from, ok := p.old.MemberOrigin(p.run.next, o.Field, name, member); ok {
-					f.members[o.Field][from] = true
-				}
-			}
-		}
-	}
-	return f
-}
-
 // findGone notes the fields without a successor.
 func (p *plan) findGone() {
-	f := p.fate()
 	for _, owner := range p.old.OwnerNames() {
 		fields := p.old.Owners[owner].FieldNames()
-		if _, stays := p.run.next.Owners[owner]; !stays { // with the fields of a newer release
+		if _, stays := p.next.Owners[owner]; !stays { // with the fields of a newer release
 			for _, name := range p.stored[owner].Names() {
 				if !slices.Contains(fields, name) {
 					fields = append(fields, name)
@@ -104,10 +72,10 @@ func (p *plan) findGone() {
 		}
 		for _, name := range fields {
 			declared := p.old.Owners[owner].Fields[name]
-			switch _, table := f.tables[name]; {
-			case declared.Shareable() && table:
-				p.loseMembers(owner, name, f)
-			case f.kept[schema.Origin{Owner: owner, Field: name}]:
+			switch now := p.tables[name]; {
+			case declared.Shareable() && now != "":
+				p.loseMembers(owner, name, now)
+			case p.taken[place{owner, name, ""}]:
 			case declared.EffectiveKind() == schema.Once:
 				p.loseClaim(owner, name, declared)
 			default:
@@ -115,7 +83,7 @@ func (p *plan) findGone() {
 			}
 		}
 	}
-	slices.SortStableFunc(p.gone, func(a, b Gone) int {
+	slices.SortStableFunc(p.report.Gone, func(a, b Gone) int {
 		return cmp.Or(cmp.Compare(a.Owner, b.Owner), cmp.Compare(a.Field, b.Field), cmp.Compare(a.Part, b.Part), cmp.Compare(a.Observed, b.Observed))
 	})
 }
@@ -153,8 +121,8 @@ func (p *plan) live(owner, name string) []document.Row {
 }
 
 // loseMembers notes the members of an owner's records in a map that go.
-func (p *plan) loseMembers(owner, name string, f fate) {
-	_, part := p.run.next.Owners[owner].Fields[f.tables[name]]
+func (p *plan) loseMembers(owner, name, now string) {
+	_, part := p.next.Owners[owner].Fields[now]
 	record := p.old.Owners[owner].Fields[name].Record
 	keys := map[string]int{}
 	var members []string
@@ -164,7 +132,7 @@ func (p *plan) loseMembers(owner, name string, f fate) {
 			continue // reported as a misfit if taken over
 		}
 		for _, m := range object {
-			if _, declared := record[m.Name]; !declared && part || f.members[name][schema.Origin{Owner: owner, Field: m.Name}] {
+			if _, declared := record[m.Name]; !declared && part || p.taken[place{owner, name, m.Name}] {
 				continue
 			}
 			if keys[m.Name]++; keys[m.Name] == 1 {
@@ -193,3 +161,32 @@ func (p *plan) loseClaim(owner, name string, declared schema.Field) {
 	}
 	p.lose(g)
 }
+
+// misfits are the stored values that the new declaration cannot hold, by owner.
+type misfits []misfit
+
+// A misfit is one value: the path of its file, its place in the file, and the
+// reason.
+type misfit struct {
+	file    string
+	pointer jsontext.Pointer
+	value   jsontext.Value
+	why     string
+}
+
+// Error returns one line for each of the first 20 misfits.
+func (m misfits) Error() string {
+	const most = 20
+	var lines []string
+	for i, misfit := range m {
+		if i == most {
+			lines = append(lines, fmt.Sprintf("%d more", len(m)-most))
+			break
+		}
+		lines = append(lines, fmt.Sprintf("%s: %s is %.80s: %s", misfit.file, misfit.pointer, misfit.value, misfit.why))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Unwrap returns [sidecar.ErrValue].
+func (m misfits) Unwrap() error { return sidecar.ErrValue }

@@ -202,7 +202,7 @@ func TestWhoSetsPendingSinceIsSealedToo(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	r := &run{dir: d, report: &Report{}, options: Options{Wait: time.Second, Program: "test", Clock: func() time.Time { another(); return time.Now() }}}
+	r := &run{dir: d, folded: map[string]int{}, options: Options{Wait: time.Second, Program: "test", Clock: func() time.Time { another(); return time.Now() }}}
 	release, err := r.lock(t.Context())
 	if err != nil {
 		t.Fatal(err)

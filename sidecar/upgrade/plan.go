@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -20,41 +19,33 @@ import (
 // A plan holds the files that an upgrade will write.
 type plan struct {
 	*run
-	old *schema.Declaration
-	// sidecars are the owners as read.
-	sidecars map[string]*store.Owner
+	old      *schema.Declaration
+	sidecars map[string]*store.Owner       // as read; nil for an owner that a killed upgrade drops
 	stored   map[string]*document.Document // by owner; empty without a file
-	raw      map[string][]byte             // by owner; the text of the file, if there is one
+	had      map[string]bool               // owners with a file
 	stay     map[string]int                // by owner; pending patches that a dry run could not fold
-	next     map[string]*document.Document // by owner; the sidecars that change
+	made     map[string]*document.Document // by owner; the sidecars that change
 	gained   map[string]bool               // owners that gain a field of another
-	misfits  Misfits
-	gone     []Gone
+	taken    map[place]bool                // fields and members that are taken over
+	tables   map[string]string             // new names of the maps of which parts are
+	misfits  misfits
 	pending  *schema.Pending
 	at       time.Time
 	epoch    uint64
 }
 
-// nothing reports whether no sidecar changes.
-func (p *plan) nothing() bool { return len(p.pending.Sidecars)+len(p.pending.Dropped) == 0 }
+// A place is a field of the old declaration, or a member of a map there.
+type place struct{ owner, field, member string }
 
 // plan reads every sidecar and computes the new ones.
 func (r *run) plan() (*plan, error) {
 	p := &plan{
-		run: r, old: &r.manifest.Declaration, sidecars: map[string]*store.Owner{}, stored: map[string]*document.Document{}, raw: map[string][]byte{},
-		stay: map[string]int{}, next: map[string]*document.Document{}, gained: map[string]bool{}, at: r.options.Clock(),
+		run: r, old: &r.manifest.Declaration, sidecars: map[string]*store.Owner{}, stored: map[string]*document.Document{}, had: map[string]bool{},
+		stay: map[string]int{}, made: map[string]*document.Document{}, gained: map[string]bool{}, taken: map[place]bool{}, tables: map[string]string{}, at: r.options.Clock(),
 		pending: &schema.Pending{ID: process.NewNonce()},
 	}
 	r.report.State = p.old.State
-	if p.old.State != r.next.State {
-		err := fmt.Errorf("%s: %w: state %s, not %s", r.dir.Path(), schema.ErrDeclaration, p.old.State, r.next.State)
-		return nil, store.WithRemedy(err, store.Remedy{Note: "name the owners.yaml of this state"})
-	}
-	if p.old.Instances != r.next.Instances {
-		err := fmt.Errorf("%s: %w: the state has %s, not %s", r.dir.Path(), schema.ErrDeclaration, p.old.Instances, r.next.Instances)
-		return nil, store.WithRemedy(err, store.Remedy{Note: "create a new state and adopt the values"})
-	}
-	if err := p.checkClaims(); err != nil {
+	if err := p.checkDeclaration(); err != nil {
 		return nil, err
 	}
 	unusable := p.read()
@@ -74,28 +65,36 @@ func (r *run) plan() (*plan, error) {
 		return nil, err
 	}
 	r.report.Rewritten = slices.Sorted(slices.Values(p.pending.Sidecars))
-	r.report.Gone = p.gone
 	r.keep(p.pending)
 	return p, nil
 }
 
-// checkClaims reports a once field with a new name, owner or kind. A claim is a
-// file that names its field and owner, and a shared owner claims without a
-// lock: during a move the field could be won twice. The claims of a removed
-// once field stay, and hold again if it comes back.
-func (p *plan) checkClaims() error {
-	for _, owner := range p.run.next.OwnerNames() {
-		for _, field := range p.run.next.Owners[owner].FieldNames() {
-			o, ok := p.old.Origin(p.run.next, owner, field)
+// checkDeclaration reports a declaration to which no state can be upgraded.
+//
+// A once field keeps its name, owner and kind: a claim is a file that names its
+// field and owner, and a shared owner claims without a lock, so that during a
+// move the field could be won twice.
+func (p *plan) checkDeclaration() error {
+	refuse := func(note, format string, args ...any) error {
+		return store.WithRemedy(fmt.Errorf("%s: %w: %w", p.dir.Path(), schema.ErrDeclaration, fmt.Errorf(format, args...)), store.Remedy{Note: note})
+	}
+	switch {
+	case p.old.State != p.next.State:
+		return refuse("name the owners.yaml of this state", "state %s, not %s", p.old.State, p.next.State)
+	case p.old.Instances != p.next.Instances:
+		return refuse("create a new state and adopt the values", "the state has %s, not %s", p.old.Instances, p.next.Instances)
+	}
+	for _, owner := range p.next.OwnerNames() {
+		for _, field := range p.next.Owners[owner].FieldNames() {
+			o, ok := p.old.Origin(p.next, owner, field)
 			if !ok {
 				continue
 			}
 			before := p.old.Owners[o.Owner].Fields[o.Field].EffectiveKind() == schema.Once
-			now := p.run.next.Owners[owner].Fields[field].EffectiveKind() == schema.Once
+			now := p.next.Owners[owner].Fields[field].EffectiveKind() == schema.Once
 			if before != now || now && o != (schema.Origin{Owner: owner, Field: field}) {
-				err := fmt.Errorf("%s: %w: field %s of owner %s was field %s of owner %s: a once field keeps its name, owner and kind",
-					p.dir.Path(), schema.ErrDeclaration, field, owner, o.Field, o.Owner)
-				return store.WithRemedy(err, store.Remedy{Note: "declare a new field beside it, without \"was\""})
+				return refuse("declare a new field beside it, without \"was\"", "field %s of owner %s was field %s of owner %s: a once field keeps its name, owner and kind",
+					field, owner, o.Field, o.Owner)
 			}
 		}
 	}
@@ -104,48 +103,66 @@ func (p *plan) checkClaims() error {
 
 // owners returns the names of the owners before and after, sorted.
 func (p *plan) owners() []string {
-	return slices.Compact(slices.Sorted(slices.Values(slices.Concat(p.old.OwnerNames(), p.run.next.OwnerNames()))))
+	return slices.Compact(slices.Sorted(slices.Values(slices.Concat(p.old.OwnerNames(), p.next.OwnerNames()))))
 }
 
-// read reads the sidecars. Each must be as Freehold left it. In a dry run it
-// includes the pending patches.
+// read reads the sidecars. Each must be as Freehold left it.
 func (p *plan) read() error {
 	var errs []error
-	for _, owner := range p.inCausalOrder() {
+	for _, owner := range p.owners() {
 		errs = append(errs, p.readSidecar(owner))
 	}
-	errs = append(errs, p.checkRegressions())
-	if p.options.DryRun {
-		for _, owner := range p.owners() {
-			p.previewFold(owner)
-		}
+	if p.refused == nil { // without locks, an observation may be newer than the sidecar as read
+		errs = append(errs, p.checkRegressions())
 	}
 	return errors.Join(errs...)
 }
 
 // readSidecar reads the sidecar of owner; in a dry run, as it would be after
-// the unfinished upgrade.
+// the unfinished upgrade and with the pending patches.
 func (p *plan) readSidecar(owner string) error {
 	m := *p.manifest
-	if m.Pending = p.run.pending; m.Pending != nil && slices.Contains(m.Pending.Dropped, owner) {
-		p.stored[owner], p.raw[owner] = document.New(owner, m.StateID), nil
+	if !p.options.DryRun {
+		o := p.dir.Owner(&m, owner)
+		p.sidecars[owner], p.stored[owner], p.had[owner] = o, o.Document(), o.Status != store.Missing
+		return o.Err
+	}
+	if m.Pending = p.resumed; m.Pending != nil && slices.Contains(m.Pending.Dropped, owner) {
+		p.stored[owner] = document.New(owner, m.StateID)
 		return nil
 	}
-	read := p.dir.Owner
-	if p.options.DryRun { // in a real run no patch is pending
-		read = p.dir.Folded
-	}
-	o := read(&m, owner)
-	p.sidecars[owner], p.stored[owner], p.raw[owner] = o, o.Document(), nil
-	if o.Status != store.Missing {
-		p.raw[owner] = o.Text()
-	}
+	o := p.dir.Folded(&m, owner)
+	p.sidecars[owner] = o
+	p.stored[owner], p.stay[owner] = p.preview(o)
+	p.had[owner] = o.Status != store.Missing || p.stored[owner] != o.Document()
 	return o.Err
 }
 
-// sidecarPath returns the path of the sidecar of owner.
-func (r *run) sidecarPath(owner string) string {
-	return filepath.Join(r.dir.Path(), store.Sidecar(owner))
+// checkRegressions reports sidecars that are missing, or older than an earlier
+// upgrade or an observation. Rewritten, with a new epoch, such a sidecar would
+// pass for an accepted one.
+func (p *plan) checkRegressions() error {
+	read := func(yield func(*store.Owner) bool) {
+		for _, owner := range p.owners() {
+			if o := p.sidecars[owner]; o != nil && !yield(o) {
+				return
+			}
+		}
+	}
+	var errs []error
+	for _, owner := range p.owners() {
+		o := p.sidecars[owner]
+		if o == nil {
+			continue
+		}
+		for s := range store.SightingsOf(p.old, owner, store.Upgraded(p.manifest, owner), read) {
+			o = o.Against(s)
+		}
+		if o.Status == store.Regressed {
+			errs = append(errs, o.Err)
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // newEpoch returns the epoch of the new sidecars. It is above every visible
@@ -169,14 +186,14 @@ func (p *plan) newEpoch() uint64 {
 // build makes the new sidecars.
 func (p *plan) build() error {
 	var errs []error
-	for _, owner := range p.run.next.OwnerNames() {
+	for _, owner := range p.next.OwnerNames() {
 		doc := p.document(owner)
 		if doc == nil {
 			continue
 		}
-		p.next[owner] = doc
+		p.made[owner] = doc
 		p.pending.Sidecars = append(p.pending.Sidecars, owner)
-		if p.raw[owner] != nil {
+		if p.had[owner] {
 			p.pending.Kept = append(p.pending.Kept, owner)
 		}
 		if _, err := doc.Encode(); err != nil {
@@ -185,7 +202,7 @@ func (p *plan) build() error {
 		}
 	}
 	for _, owner := range p.old.OwnerNames() {
-		if _, ok := p.run.next.Owners[owner]; !ok && p.raw[owner] != nil {
+		if _, ok := p.next.Owners[owner]; !ok && p.had[owner] {
 			p.pending.Dropped = append(p.pending.Dropped, owner)
 		}
 	}
@@ -202,16 +219,16 @@ func (p *plan) build() error {
 	})
 	p.findGone()
 	if len(p.misfits) > 0 {
-		return p.misfits.withRemedy()
+		return store.WithRemedy(p.misfits, store.Remedy{Note: "correct these values, or declare fields that hold them"})
 	}
 	return errors.Join(errs...)
 }
 
-// upgraded returns known with the versions of the new sidecars.
-func (p *plan) upgraded(known map[string]string) map[string]string {
+// versions returns known with the versions of the new sidecars.
+func (p *plan) versions(known map[string]string) map[string]string {
 	all := map[string]string{}
 	maps.Copy(all, known)
-	for owner, doc := range p.next {
+	for owner, doc := range p.made {
 		all[owner] = doc.Version.String()
 	}
 	return all
@@ -220,14 +237,14 @@ func (p *plan) upgraded(known map[string]string) map[string]string {
 // files returns the files to stage: new sidecars, and copies of the old.
 func (p *plan) files() (map[string][]byte, error) {
 	files := map[string][]byte{}
-	for owner, doc := range p.next {
+	for owner, doc := range p.made {
 		raw, err := doc.Encode()
 		if err != nil {
 			return nil, err
 		}
 		files[store.Sidecar(owner)] = raw
-		if p.raw[owner] != nil {
-			files[store.Kept(owner, p.pending.ID)] = p.raw[owner]
+		if p.had[owner] {
+			files[store.Kept(owner, p.pending.ID)] = p.sidecars[owner].Text()
 		}
 	}
 	return files, nil

@@ -31,12 +31,14 @@ type column struct {
 // Members may come from several owners, and belong to the key's incarnation at
 // its owner.
 func (b *draft) table(name, there string) {
-	t := &table{draft: b, name: name, there: there, spec: b.run.next.Owners[b.owner].Fields[name], columns: map[string]column{}}
+	t := &table{draft: b, name: name, there: there, spec: b.next.Owners[b.owner].Fields[name], columns: map[string]column{}}
 	t.decider, _ = b.old.OwnerOf(there)
-	now, _ := b.run.next.OwnerOf(name)
+	now, _ := b.next.OwnerOf(name)
 	t.decides = now == b.owner
+	b.tables[there] = name
 	for _, member := range t.spec.MemberNames() {
-		if o, ok := b.old.MemberOrigin(b.run.next, there, name, member); ok {
+		if o, ok := b.old.MemberOrigin(b.next, there, name, member); ok {
+			b.taken[place{o.Owner, there, o.Field}] = true
 			t.columns[member] = column{o, b.old.Owners[o.Owner].Fields[there].Record[o.Field], t.spec.Record[member]}
 		}
 	}

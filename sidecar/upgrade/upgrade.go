@@ -2,19 +2,23 @@ package upgrade
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // Options for [Run]. The zero value, and a nil pointer, are ready to use.
 type Options struct {
-	// DryRun plans the upgrade without locks and without changes. Run then
-	// returns the error of a real run, as far as it is foreseeable. If only held
-	// locks are in the way, it returns the report as well. Their holders are
-	// named as far as the kernel knows them.
+	// DryRun plans the upgrade under its locks and then changes nothing. Run
+	// returns the report and the error of a real run. If a lock is held, Run
+	// returns the report as well.
 	DryRun bool
 	// Wait bounds the wait for another upgrade, and for each owner's commits. If
 	// zero, the longest wait that an owner declares; if negative, no wait. Run
@@ -68,9 +72,10 @@ type Kept struct {
 // It returns an error that wraps [sidecar.ErrBusy] if an exclusive owner has a
 // live process, a commit lasts too long, or a pending patch cannot be folded;
 // [sidecar.ErrForeign], [sidecar.ErrInvalid], [sidecar.ErrRegressed] or
-// [sidecar.ErrUnreadable] if a sidecar is not as Freehold left it; [Misfits] if
-// values cannot be converted exactly; [sidecar.ErrDeclaration] if d is another
-// state's; [schema.ErrUnsound] if no owners.yaml can say d. The state is then
+// [sidecar.ErrUnreadable] if a sidecar is not as Freehold left it;
+// [sidecar.ErrValue], with a line for each value, if values cannot be converted
+// exactly; [sidecar.ErrDeclaration] if d is another state's;
+// [schema.ErrUnsound] if no owners.yaml can say d. The state is then
 // unchanged, except that pending patches may be folded and a killed upgrade
 // finished.
 //
@@ -78,7 +83,7 @@ type Kept struct {
 // have, taken effect: run it again.
 //
 // With an error the report is nil, unless a killed upgrade was finished, or
-// only locks are in the way of a dry run.
+// an obstacle of a dry run is outside the sidecars.
 func Run(ctx context.Context, dir string, d *schema.Declaration, o *Options) (*Report, error) {
 	if o == nil {
 		o = &Options{}
@@ -91,20 +96,24 @@ func Run(ctx context.Context, dir string, d *schema.Declaration, o *Options) (*R
 		return nil, err
 	}
 	defer sd.Close()
-	r := &run{dir: sd, next: d, options: *o, report: &Report{Dir: sd.Path()}}
-	r.defaults()
-	if o.DryRun {
-		return r.dry(ctx)
-	}
-	if err := r.ready(ctx); err != nil {
+	r := &run{dir: sd, next: d, options: *o, report: &Report{Dir: sd.Path()}, folded: map[string]int{}}
+	if err := r.enter(ctx); err != nil {
 		return nil, err
 	}
 	release, err := r.lock(ctx)
-	if err != nil {
+	switch {
+	case err == nil:
+		defer release()
+	case o.DryRun && errors.Is(err, sidecar.ErrBusy):
+		r.refused = err // nothing is written, so the plan needs no locks
+	default:
 		return nil, err
 	}
-	defer release()
-	return r.wet()
+	report, err := r.upgrade()
+	if r.refused != nil {
+		err = errors.Join(fmt.Errorf("would be refused: %w", r.refused), err)
+	}
+	return report, err
 }
 
 // A run is one call of Run.
@@ -114,66 +123,66 @@ type run struct {
 	options  Options
 	manifest *schema.Manifest
 	report   *Report
-	pending  *schema.Pending // in a dry run: the upgrade to finish first
-	notes    []error         // in a dry run: errors for Notice
+	folded   map[string]int  // by owner; folded patches
+	resumed  *schema.Pending // the upgrade that was finished first
+	refused  error           // an obstacle outside the sidecars, in a dry run
 }
 
-func (r *run) defaults() {
+// enter sets the defaults, and keeps an instance from being removed meanwhile.
+func (r *run) enter(ctx context.Context) (err error) {
 	if r.options.Program == "" {
 		r.options.Program = "freehold"
 	}
 	if r.options.Clock == nil {
 		r.options.Clock = time.Now
 	}
-}
-
-// ready sets the wait, and keeps an instance from being removed meanwhile.
-func (r *run) ready(ctx context.Context) error {
-	m, err := r.dir.Manifest()
-	if err != nil {
+	if r.manifest, err = r.dir.Manifest(); err != nil {
 		return err
 	}
-	r.waits(&m.Declaration)
-	if m.Instance == "" {
+	if r.options.Wait == 0 {
+		r.options.Wait = r.manifest.Declaration.LongestWait(r.manifest.Declaration.OwnerNames())
+	}
+	if r.manifest.Instance == "" {
 		return nil
 	}
 	return r.dir.LockShared(ctx, r.options.Wait)
 }
 
-// waits sets the wait from the declaration d.
-func (r *run) waits(d *schema.Declaration) {
-	if r.options.Wait == 0 {
-		r.options.Wait = d.LongestWait(d.OwnerNames())
-	}
-}
-
-func (r *run) wet() (*Report, error) {
-	if p := r.manifest.Pending; p != nil {
-		if err := r.finish(p); err != nil {
+// upgrade finishes a killed upgrade, then plans and executes this one. A dry run
+// takes every step but writes.
+func (r *run) upgrade() (*Report, error) {
+	if r.manifest.Pending != nil {
+		if err := r.finish(); err != nil {
 			return nil, err
 		}
-		r.finished(p)
+		r.report.Resumed, r.report.State = true, r.manifest.Declaration.State
+		r.keep(r.resumed)
 	}
-	if err := r.dir.Unstage(); err != nil { // leftovers of a killed upgrade
-		return nil, err
+	if !r.options.DryRun {
+		if err := r.dir.Unstage(); err != nil { // leftovers of a killed upgrade
+			return nil, err
+		}
 	}
 	resumed := *r.report
 	p, err := r.plan()
 	if err == nil {
 		err = r.apply(p)
 	}
-	if err != nil && resumed.Resumed {
+	switch {
+	case err == nil:
+		for _, owner := range slices.Sorted(maps.Keys(r.folded)) {
+			if n := r.folded[owner]; n > 0 {
+				r.report.Folded = append(r.report.Folded, Folded{owner, n})
+			}
+		}
+		return r.report, nil
+	case resumed.Resumed:
 		return &resumed, err
 	}
-	if err != nil {
-		return nil, err
-	}
-	_ = r.dir.Unstage() // empty now; the next upgrade removes it if this fails
-	return r.report, nil
+	return nil, err
 }
 
-// unfinished returns err as that of an upgrade that has taken effect.
-func (r *run) unfinished(err error) error {
-	again := store.By(store.VerbUpgrade).Or(store.RemedyOf(err).Note)
-	return &store.Error{Status: store.Indeterminate, Path: r.dir.Path(), Remedy: again, Err: fmt.Errorf("the upgrade has taken effect and is not finished: %w", err)}
+// sidecarPath returns the path of the sidecar of owner.
+func (r *run) sidecarPath(owner string) string {
+	return filepath.Join(r.dir.Path(), store.Sidecar(owner))
 }

@@ -287,13 +287,13 @@ func TestValuesThatDoNotConvertAreAllNamed(t *testing.T) {
 	before := sidecars(t, dir)
 	_, err := Run(t.Context(), dir, d, nil)
 	wantError(t, err, sidecar.ErrValue, "correct these values")
-	var misfits Misfits
-	if !errors.As(err, &misfits) {
+	var all misfits
+	if !errors.As(err, &all) {
 		t.Fatalf("got a %T", err)
 	}
 	var got []string
-	for _, m := range misfits {
-		got = append(got, strings.TrimPrefix(m.File, dir+"/")+" "+string(m.Pointer)+" "+string(m.Value))
+	for _, m := range all {
+		got = append(got, strings.TrimPrefix(m.file, dir+"/")+" "+string(m.pointer)+" "+string(m.value))
 	}
 	want := []string{`cost.json /target/host "h"`, `cost.json /target/port 80`, `curator.json /skills/a/state "new"`}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -42,7 +42,7 @@ func TestUpgradeWaitsAsLongAsTheMostPatientOwner(t *testing.T) {
 		}
 		defer sd.Close()
 		r := &run{dir: sd, options: Options{Wait: c.asked}}
-		if err := r.ready(t.Context()); err != nil || r.options.Wait != c.want {
+		if err := r.enter(t.Context()); err != nil || r.options.Wait != c.want {
 			t.Errorf("owners wait %v, the caller says %v: it waits %v (%v), want %v", c.waits, c.asked, r.options.Wait, err, c.want)
 		}
 	}
