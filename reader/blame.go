@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // Owners returns the owners of the entry's field, the owner of a map's keys
@@ -52,8 +53,8 @@ func (e Entry) LastChange() (last Provenance, ok bool) {
 
 // Obstacle returns the owner because of which the field cannot be read, and
 // the status of that owner's sidecar, or of the claim. Of a value that does not
-// fit its declaration the status is [Invalid].
-func (e Entry) Obstacle() (owner string, status Status) {
+// fit its declaration the status is [store.Invalid].
+func (e Entry) Obstacle() (owner string, status store.Status) {
 	owners := e.Owners()
 	if f, _ := e.view.Declaration().Joined(e.name); f.EffectiveKind() == schema.Once {
 		by, _ := e.view.Field(e.name).Provenance()
@@ -64,7 +65,7 @@ func (e Entry) Obstacle() (owner string, status Status) {
 			return owner, o.Status
 		}
 	}
-	return owners[0], Invalid
+	return owners[0], store.Invalid
 }
 
 // IsOwnerError reports whether err repeats the error of an owner whose sidecar

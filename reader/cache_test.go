@@ -9,6 +9,7 @@ import (
 
 	"github.com/freehold-dev/freehold/reader"
 	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 func turns(t testing.TB, v *reader.View) uint64 {
@@ -91,25 +92,25 @@ func TestARestoredFileIsSeen(t *testing.T) {
 func TestEveryChangeOfStatusIsSeen(t *testing.T) {
 	s := newState(t, declaration())
 	r := s.open()
-	status := func() reader.Status {
+	status := func() store.Status {
 		o, _ := view(t, r).Owner("cost")
 		return o.Status
 	}
 	good := s.text("cost", "turns", "1")
 	for _, step := range []struct {
 		do   func()
-		want reader.Status
+		want store.Status
 	}{
-		{func() {}, reader.Missing},
-		{func() { s.put("cost", good) }, reader.OK},
-		{func() { os.Remove(s.path("cost")) }, reader.Missing},
-		{func() { s.put("cost", good) }, reader.OK},
-		{func() { os.Truncate(s.path("cost"), 100) }, reader.Invalid},
-		{func() { os.Remove(s.path("cost")); os.Mkdir(s.path("cost"), 0o700) }, reader.Unreadable},
-		{func() { os.Remove(s.path("cost")); os.Symlink("x", s.path("cost")) }, reader.Unreadable},
-		{func() { os.Remove(s.path("cost")) }, reader.Missing},
-		{func() { s.put("cost", append(good, '\n')) }, reader.Foreign},
-		{func() { s.put("cost", good) }, reader.OK},
+		{func() {}, store.Missing},
+		{func() { s.put("cost", good) }, store.OK},
+		{func() { os.Remove(s.path("cost")) }, store.Missing},
+		{func() { s.put("cost", good) }, store.OK},
+		{func() { os.Truncate(s.path("cost"), 100) }, store.Invalid},
+		{func() { os.Remove(s.path("cost")); os.Mkdir(s.path("cost"), 0o700) }, store.Unreadable},
+		{func() { os.Remove(s.path("cost")); os.Symlink("x", s.path("cost")) }, store.Unreadable},
+		{func() { os.Remove(s.path("cost")) }, store.Missing},
+		{func() { s.put("cost", append(good, '\n')) }, store.Foreign},
+		{func() { s.put("cost", good) }, store.OK},
 	} {
 		step.do()
 		for range 2 { // the second comes from what was remembered

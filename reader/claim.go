@@ -17,7 +17,7 @@ type claim struct {
 }
 
 func newClaim(once *store.Once, text []byte) *claim {
-	c := &claim{once: once, from: Provenance{Owner: once.Owner, File: once.Path, Status: statusOf(once.Status)}}
+	c := &claim{once: once, from: Provenance{Owner: once.Owner, File: once.Path, Status: once.Status}}
 	if once.Status == store.OK {
 		c.value, _ = schema.Time.Append(nil, once.At) // a decoded time is one of the format
 		c.from.Claim, c.from.ChangedAt = once.ID, once.At
@@ -49,15 +49,15 @@ func (e Entry) isOnce() bool {
 // claim returns the claim of a once field.
 func (e Entry) claim() *claim { return e.view.claims[e.view.declared.fields[e.name].claim] }
 
-func (c *claim) provenance() (Provenance, bool) { return c.from, c.from.Status == OK }
+func (c *claim) provenance() (Provenance, bool) { return c.from, c.from.Status == store.OK }
 
 // stored returns the value of the once field that where names, or the reason
 // why there is none.
 func (c *claim) stored(where string) ([]byte, error) {
 	switch c.from.Status {
-	case OK:
+	case store.OK:
 		return c.value, nil
-	case Missing:
+	case store.Missing:
 		return nil, fmt.Errorf("%s: %w: not claimed", where, ErrUnset)
 	}
 	return nil, fmt.Errorf("%s: %w", where, c.once.Err)

@@ -74,7 +74,7 @@ func TestViewShowsAClaimWithItsProvenance(t *testing.T) {
 	if _, err := fired(before).Get(); !errors.Is(err, reader.ErrUnset) || !strings.Contains(err.Error(), "not claimed") {
 		t.Errorf("an unclaimed field: %v", err)
 	}
-	if p, ok := fired(before).Provenance(); ok || p.Status != reader.Missing || p.Owner != "hook" {
+	if p, ok := fired(before).Provenance(); ok || p.Status != store.Missing || p.Owner != "hook" {
 		t.Errorf("the provenance of an unclaimed field: %+v, %v", p, ok)
 	}
 	by := claim(t, w, "fired")
@@ -84,7 +84,7 @@ func TestViewShowsAClaimWithItsProvenance(t *testing.T) {
 	}
 	want := reader.Provenance{
 		Owner: "hook", File: filepath.Join(dir, store.ClaimFile("hook", "fired")), Claim: by.ID, ChangedAt: now,
-		Program: "pretool", PID: os.Getpid(), Status: reader.OK,
+		Program: "pretool", PID: os.Getpid(), Status: store.OK,
 	}
 	if got, ok := fired(after).Provenance(); !ok || got != want {
 		t.Errorf("provenance\n%+v, want\n%+v", got, want)

@@ -3,12 +3,14 @@ package reader_test
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/freehold-dev/freehold/reader"
 	"github.com/freehold-dev/freehold/reader/statetest"
 	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // harmed is a state with a reset.json of 4 KiB and two owners beside it.
@@ -30,7 +32,7 @@ func harmed(t *testing.T) (s *state, text []byte) {
 // unharmed reports whether v tells that reset is damaged and shows the others'
 // fields.
 func unharmed(v *reader.View) error {
-	if o, _ := v.Owner("reset"); o.Status != reader.Invalid && o.Status != reader.Foreign || o.Err == nil {
+	if o, _ := v.Owner("reset"); !slices.Contains([]store.Status{store.Invalid, store.Newer, store.Foreign}, o.Status) || o.Err == nil {
 		return fmt.Errorf("reset is %v (%v)", o.Status, o.Err)
 	}
 	turns, err := reader.FieldOf(v, "turns", schema.Uint).Get()
@@ -74,7 +76,7 @@ func TestEveryTruncationAndFlippedBitIsNoticed(t *testing.T) {
 		}
 		put(c, i)
 	}
-	if o, _ := view(t, r).Owner("reset"); o.Status != reader.OK {
+	if o, _ := view(t, r).Owner("reset"); o.Status != store.OK {
 		t.Fatalf("unharmed, it is %v (%v)", o.Status, o.Err)
 	}
 	for size := len(text) - 1; size >= 0; size-- {

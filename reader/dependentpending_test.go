@@ -53,27 +53,27 @@ func TestWhatIsSetPendingIsAsFreshAsWhatItsWriterSaw(t *testing.T) {
 	}
 	phase("early")
 	s.pending(raise("1"))
-	want(Fresh, ReasonCurrent, 1)
+	want(Fresh, "current", 1)
 	phase("late")
-	want(Stale, ReasonOvertaken, 1)
+	want(Stale, "overtaken", 1)
 	s.commit(s.worker) // folds it
-	want(Stale, ReasonOvertaken, 0)
+	want(Stale, "overtaken", 0)
 	s.pending(raise("2"))
-	want(Fresh, ReasonCurrent, 1)
+	want(Fresh, "current", 1)
 	s.commit(s.worker)
-	want(Fresh, ReasonCurrent, 0)
+	want(Fresh, "current", 0)
 	op := raise("3")
 	op.Seen = sidecar.Seen{}
 	s.pending(op)
-	want(Unknown, ReasonNotObserved, 1)
+	want(Unknown, "not-observed", 1)
 
 	// What cannot be shown may be the newest value of peak itself.
 	s.commit(s.worker, raise("1000"))
-	want(Fresh, ReasonCurrent, 0)
+	want(Fresh, "current", 0)
 	if err := os.WriteFile(filepath.Join(s.dir, ".freehold", "tool.pending", "zz.1.json"), []byte("half"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if f := s.view(r).Field("peak").Freshness(); f.Verdict != Unknown || f.Reason != ReasonUnreadable {
+	if f := s.view(r).Field("peak").Freshness(); f.Verdict != Unknown || f.Reason != "unreadable" {
 		t.Errorf("%s (%s), want %s: %s", f.Verdict, f.Reason, Unknown, f)
 	}
 }

@@ -28,7 +28,7 @@ type Provenance struct {
 	// PID of that program's process.
 	PID int
 	// Status of that file.
-	Status Status
+	Status store.Status
 	// Observed is, of a field that depends on others, what its writer had
 	// seen of them before the value was produced. It is zero if the writer
 	// did not say.

@@ -12,6 +12,7 @@ import (
 	"github.com/freehold-dev/freehold/reader/statetest"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/store"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -56,7 +57,7 @@ func TestProvenanceNamesTheCommitThatChangedTheField(t *testing.T) {
 	v := view(t, s.open())
 
 	got, ok := reader.FieldOf(v, "turns", schema.Uint).Provenance()
-	want := reader.Provenance{Owner: "cost", File: s.path("cost"), Version: first, ChangedAt: now, Program: "cost-hook", PID: 4711, Status: reader.OK}
+	want := reader.Provenance{Owner: "cost", File: s.path("cost"), Version: first, ChangedAt: now, Program: "cost-hook", PID: 4711, Status: store.OK}
 	if !ok {
 		t.Error("turns has no provenance")
 	}
@@ -64,7 +65,7 @@ func TestProvenanceNamesTheCommitThatChangedTheField(t *testing.T) {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 	got, ok = v.Field("cleared").Provenance()
-	want = reader.Provenance{Owner: "reset", File: s.path("reset"), Status: reader.Missing}
+	want = reader.Provenance{Owner: "reset", File: s.path("reset"), Status: store.Missing}
 	if ok {
 		t.Error("a field that nobody wrote has a writer")
 	}

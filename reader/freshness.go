@@ -25,22 +25,10 @@ const (
 	Unknown Verdict = "unknown"
 )
 
-// A Reason is a stable code for why a [Verdict] is what it is.
+// A Reason is the stable code of a [Verdict]: current, independent, overtaken,
+// begun, unset, unreadable, not-observed, dependency-unreadable,
+// dependency-behind or dependency-forked. FORMAT.md defines each.
 type Reason string
-
-// The reasons, each of one verdict.
-const (
-	ReasonCurrent              Reason = "current"               // fresh: every version is the one observed
-	ReasonIndependent          Reason = "independent"           // fresh: the field depends on nothing
-	ReasonOvertaken            Reason = "overtaken"             // stale: a version is newer than the one observed, or deferred
-	ReasonBegun                Reason = "begun"                 // ambiguous: an event is not done
-	ReasonUnset                Reason = "unset"                 // unknown: there is no value
-	ReasonUnreadable           Reason = "unreadable"            // unknown: the value, or pending patches of it, cannot be had
-	ReasonNotObserved          Reason = "not-observed"          // unknown: the writer did not say what it had seen
-	ReasonDependencyUnreadable Reason = "dependency-unreadable" // unknown: what it depends on, or pending patches of it, cannot be had
-	ReasonDependencyBehind     Reason = "dependency-behind"     // unknown: what it depends on is older than what was observed
-	ReasonDependencyForked     Reason = "dependency-forked"     // unknown: another commit of the same number was observed
-)
 
 // A Freshness says whether a value was computed from the newest of what it
 // depends on. It is decided from versions, never from clocks.
@@ -73,26 +61,26 @@ var weight = map[Verdict]int{Fresh: 0, Unknown: 1, Ambiguous: 2, Stale: 3}
 func (e Entry) Freshness() Freshness {
 	p, err := e.place()
 	if err != nil {
-		return Freshness{Unknown, ReasonUnreadable, "", err.Error()}
+		return Freshness{Unknown, "unreadable", "", err.Error()}
 	}
 	if !p.field.Dependent() {
-		return Freshness{Fresh, ReasonIndependent, "", e.name + " depends on nothing"}
+		return Freshness{Fresh, "independent", "", e.name + " depends on nothing"}
 	}
 	o := e.view.owners[p.owner]
 	switch {
 	case o.Err != nil:
-		return Freshness{Unknown, ReasonUnreadable, "", fmt.Sprintf("%s cannot be had: its owner's sidecar is %s", e.name, o.Status)}
+		return Freshness{Unknown, "unreadable", "", fmt.Sprintf("%s cannot be had: its owner's sidecar is %s", e.name, string(o.Status))}
 	case o.stored.Value(e.name) == nil:
-		return Freshness{Unknown, ReasonUnset, "", e.name + " is unset"}
+		return Freshness{Unknown, "unset", "", e.name + " is unset"}
 	}
-	result := Freshness{Fresh, ReasonCurrent, "", "all that " + e.name + " depends on is as its writer had seen it"}
+	result := Freshness{Fresh, "current", "", "all that " + e.name + " depends on is as its writer had seen it"}
 	for _, f := range e.Dependencies() {
 		if weight[f.Verdict] > weight[result.Verdict] {
 			result = f
 		}
 	}
 	if result.Fresh() && o.PendingErr != nil {
-		return Freshness{Unknown, ReasonUnreadable, "", fmt.Sprintf("%s may have another value: %s", e.name, o.unshown())}
+		return Freshness{Unknown, "unreadable", "", fmt.Sprintf("%s may have another value: %s", e.name, o.unshown())}
 	}
 	return result
 }
@@ -133,31 +121,31 @@ func (e Entry) Dependencies() []Freshness {
 func (e Entry) against(of string, seen store.Version, known bool) Freshness {
 	_, o, err := e.view.Field(of).find()
 	if err != nil || o.Err != nil {
-		status := Status("undeclared")
+		status := store.Status("undeclared")
 		if err == nil {
 			status = o.Status
 		}
-		return Freshness{Unknown, ReasonDependencyUnreadable, of, fmt.Sprintf("%s depends on %s, which cannot be had: its owner's sidecar is %s", e.name, of, status)}
+		return Freshness{Unknown, "dependency-unreadable", of, fmt.Sprintf("%s depends on %s, which cannot be had: its owner's sidecar is %s", e.name, of, string(status))}
 	}
 	_, by, _ := o.stored.Field(of)
 	held, open := by.Version, o.stored.Open(of)
 	switch {
 	case known && held.IsPending():
-		return Freshness{Stale, ReasonOvertaken, of, fmt.Sprintf("%s changed in patch %s, at %s, by %s, process %d, which is deferred and in no commit yet; the writer of %s had seen %s", of, held.Nonce, by.At.Format(time.RFC3339Nano), by.Program, by.PID, e.name, seenVersion(seen))}
+		return Freshness{Stale, "overtaken", of, fmt.Sprintf("%s changed in patch %s, at %s, by %s, process %d, which is deferred and in no commit yet; the writer of %s had seen %s", of, held.Nonce, by.At.Format(time.RFC3339Nano), by.Program, by.PID, e.name, seenVersion(seen))}
 	case known && held.After(seen):
-		return Freshness{Stale, ReasonOvertaken, of, fmt.Sprintf("%s changed in version %v, at %s, by %s, process %d, and the writer of %s had seen %s", of, held, by.At.Format(time.RFC3339Nano), by.Program, by.PID, e.name, seenVersion(seen))}
+		return Freshness{Stale, "overtaken", of, fmt.Sprintf("%s changed in version %v, at %s, by %s, process %d, and the writer of %s had seen %s", of, held, by.At.Format(time.RFC3339Nano), by.Program, by.PID, e.name, seenVersion(seen))}
 	case len(open) > 0:
-		return Freshness{Ambiguous, ReasonBegun, of, fmt.Sprintf("%s began at %s, by %s, process %d, and is not done", of, open[0].At.Format(time.RFC3339Nano), open[0].Program, open[0].PID)}
+		return Freshness{Ambiguous, "begun", of, fmt.Sprintf("%s began at %s, by %s, process %d, and is not done", of, open[0].At.Format(time.RFC3339Nano), open[0].Program, open[0].PID)}
 	case o.PendingErr != nil: // it may have changed
-		return Freshness{Unknown, ReasonDependencyUnreadable, of, fmt.Sprintf("%s depends on %s, which may have changed: %s", e.name, of, o.unshown())}
+		return Freshness{Unknown, "dependency-unreadable", of, fmt.Sprintf("%s depends on %s, which may have changed: %s", e.name, of, o.unshown())}
 	case !known:
-		return Freshness{Unknown, ReasonNotObserved, of, fmt.Sprintf("the writer of %s did not say what it had seen of %s", e.name, of)}
+		return Freshness{Unknown, "not-observed", of, fmt.Sprintf("the writer of %s did not say what it had seen of %s", e.name, of)}
 	case held == seen:
-		return Freshness{Fresh, ReasonCurrent, of, fmt.Sprintf("%s is as the writer of %s had seen it", of, e.name)}
+		return Freshness{Fresh, "current", of, fmt.Sprintf("%s is as the writer of %s had seen it", of, e.name)}
 	case seen.After(held):
-		return Freshness{Unknown, ReasonDependencyBehind, of, fmt.Sprintf("the writer of %s had seen version %v of %s, and what is there is older: %s", e.name, seen, of, seenVersion(held))}
+		return Freshness{Unknown, "dependency-behind", of, fmt.Sprintf("the writer of %s had seen version %v of %s, and what is there is older: %s", e.name, seen, of, seenVersion(held))}
 	}
-	return Freshness{Unknown, ReasonDependencyForked, of, fmt.Sprintf("the writer of %s had seen version %v of %s, and another commit of that number, %v, is there", e.name, seen, of, held)}
+	return Freshness{Unknown, "dependency-forked", of, fmt.Sprintf("the writer of %s had seen version %v of %s, and another commit of that number, %v, is there", e.name, seen, of, held)}
 }
 
 // seenVersion puts a version that was observed into words.

@@ -65,31 +65,31 @@ type part struct {
 
 // parts lists every way.
 var parts = []part{
-	{"none", "nothing", reader.Fresh, reader.ReasonCurrent},
-	{"none", "unsaid", reader.Unknown, reader.ReasonNotObserved},
-	{"none", "first", reader.Unknown, reader.ReasonDependencyUnreadable}, // it is gone
-	{"written", "nothing", reader.Stale, reader.ReasonOvertaken},
-	{"written", "unsaid", reader.Unknown, reader.ReasonNotObserved},
-	{"written", "first", reader.Fresh, reader.ReasonCurrent},
-	{"again", "nothing", reader.Stale, reader.ReasonOvertaken},
-	{"again", "unsaid", reader.Unknown, reader.ReasonNotObserved},
-	{"again", "first", reader.Stale, reader.ReasonOvertaken},
-	{"again", "second", reader.Fresh, reader.ReasonCurrent},
-	{"cleared", "first", reader.Stale, reader.ReasonOvertaken},
-	{"foreign", "unsaid", reader.Unknown, reader.ReasonDependencyUnreadable},
-	{"foreign", "nothing", reader.Unknown, reader.ReasonDependencyUnreadable},
-	{"foreign", "first", reader.Unknown, reader.ReasonDependencyUnreadable},
-	{"gone", "first", reader.Unknown, reader.ReasonDependencyUnreadable},
-	{"moved aside", "first", reader.Unknown, reader.ReasonDependencyBehind},
-	{"begun", "unsaid", reader.Ambiguous, reader.ReasonBegun},
-	{"begun", "nothing", reader.Ambiguous, reader.ReasonBegun},
-	{"written+begun", "unsaid", reader.Ambiguous, reader.ReasonBegun},
-	{"written+begun", "nothing", reader.Stale, reader.ReasonOvertaken},
-	{"written+begun", "first", reader.Ambiguous, reader.ReasonBegun},
+	{"none", "nothing", reader.Fresh, "current"},
+	{"none", "unsaid", reader.Unknown, "not-observed"},
+	{"none", "first", reader.Unknown, "dependency-unreadable"}, // it is gone
+	{"written", "nothing", reader.Stale, "overtaken"},
+	{"written", "unsaid", reader.Unknown, "not-observed"},
+	{"written", "first", reader.Fresh, "current"},
+	{"again", "nothing", reader.Stale, "overtaken"},
+	{"again", "unsaid", reader.Unknown, "not-observed"},
+	{"again", "first", reader.Stale, "overtaken"},
+	{"again", "second", reader.Fresh, "current"},
+	{"cleared", "first", reader.Stale, "overtaken"},
+	{"foreign", "unsaid", reader.Unknown, "dependency-unreadable"},
+	{"foreign", "nothing", reader.Unknown, "dependency-unreadable"},
+	{"foreign", "first", reader.Unknown, "dependency-unreadable"},
+	{"gone", "first", reader.Unknown, "dependency-unreadable"},
+	{"moved aside", "first", reader.Unknown, "dependency-behind"},
+	{"begun", "unsaid", reader.Ambiguous, "begun"},
+	{"begun", "nothing", reader.Ambiguous, "begun"},
+	{"written+begun", "unsaid", reader.Ambiguous, "begun"},
+	{"written+begun", "nothing", reader.Stale, "overtaken"},
+	{"written+begun", "first", reader.Ambiguous, "begun"},
 	// Another commit of the same number is another history.
-	{"written", "fork", reader.Unknown, reader.ReasonDependencyUnreadable},
-	{"again", "fork", reader.Unknown, reader.ReasonDependencyUnreadable},
-	{"written", "second", reader.Unknown, reader.ReasonDependencyUnreadable},
+	{"written", "fork", reader.Unknown, "dependency-unreadable"},
+	{"again", "fork", reader.Unknown, "dependency-unreadable"},
+	{"written", "second", reader.Unknown, "dependency-unreadable"},
 }
 
 // bring brings owner's field to where p has it, and returns what was seen of it.
@@ -222,19 +222,19 @@ func TestFreshnessWithoutADependencyOrAValue(t *testing.T) {
 			t.Errorf("%s: %+v, want %s (%s)", field, got, want, why)
 		}
 	}
-	check("tokens", reader.Unknown, reader.ReasonUnset)
-	check("turns", reader.Fresh, reader.ReasonIndependent)
-	check("nonsense", reader.Unknown, reader.ReasonUnreadable)
+	check("tokens", reader.Unknown, "unset")
+	check("turns", reader.Fresh, "independent")
+	check("nonsense", reader.Unknown, "unreadable")
 	s.commit("cost", "turns", "1")
-	check("tokens", reader.Unknown, reader.ReasonUnset)
+	check("tokens", reader.Unknown, "unset")
 	s.observed(document.Observation{"at": {}, "phase": {}})
-	check("tokens", reader.Fresh, reader.ReasonCurrent)
+	check("tokens", reader.Fresh, "current")
 	s.commit("cost", "tokens", "")
-	check("tokens", reader.Unknown, reader.ReasonUnset)
+	check("tokens", reader.Unknown, "unset")
 	if err := os.Truncate(s.path("cost"), 5); err != nil {
 		t.Fatal(err)
 	}
-	check("tokens", reader.Unknown, reader.ReasonUnreadable)
+	check("tokens", reader.Unknown, "unreadable")
 	if got := (reader.Field[uint64]{}).Freshness(); got.Verdict != reader.Unknown {
 		t.Errorf("the zero Field is %+v", got)
 	}
@@ -257,7 +257,7 @@ func TestRestoredBackupIsRegressed(t *testing.T) {
 	s.put("reset", backup)
 	v := view(t, r)
 	o, _ := v.Owner("reset")
-	if o.Status != reader.Regressed || !errors.Is(o.Err, sidecar.ErrRegressed) || store.RemedyOf(o.Err).Verb != store.VerbAccept || o.Version.Revision != 1 {
+	if o.Status != store.Regressed || !errors.Is(o.Err, sidecar.ErrRegressed) || store.RemedyOf(o.Err).Verb != store.VerbAccept || o.Version.Revision != 1 {
 		t.Errorf("the owner is %+v", o)
 	}
 	if _, err := v.Field("at").Raw(); !errors.Is(err, sidecar.ErrRegressed) {
@@ -279,14 +279,14 @@ func TestRestoredBackupIsRegressed(t *testing.T) {
 	}
 	s.commit("reset", "cleared", "true")
 	s.commit("reset", "cleared", "false")
-	if o, _ := view(t, r).Owner("reset"); o.Status != reader.Regressed {
+	if o, _ := view(t, r).Owner("reset"); o.Status != store.Regressed {
 		t.Errorf("after two more commits it is %s", o.Status)
 	}
 	// A larger epoch has overtaken all that was seen.
 	doc := s.docs["reset"]
 	doc.Commit(document.Version{Epoch: seen.Epoch + 1, Revision: 1, Nonce: "0000000000001"}, now, doc.Writer)
 	s.rewrite("reset")
-	if o, _ := view(t, r).Owner("reset"); o.Status != reader.OK {
+	if o, _ := view(t, r).Owner("reset"); o.Status != store.OK {
 		t.Errorf("after a new epoch it is %s: %v", o.Status, o.Err)
 	}
 }
@@ -327,16 +327,16 @@ func TestRemovedSidecarIsRegressed(t *testing.T) {
 	}
 	v := view(t, r)
 	o, _ := v.Owner("reset")
-	if o.Status != reader.Regressed || !o.Version.IsZero() || !errors.Is(o.Err, sidecar.ErrRegressed) || !strings.Contains(o.Err.Error(), "it is gone") || store.RemedyOf(o.Err).Verb != store.VerbAccept {
+	if o.Status != store.Regressed || !o.Version.IsZero() || !errors.Is(o.Err, sidecar.ErrRegressed) || !strings.Contains(o.Err.Error(), "it is gone") || store.RemedyOf(o.Err).Verb != store.VerbAccept {
 		t.Errorf("the owner is %+v", o)
 	}
 	if _, err := v.Field("at").Raw(); !errors.Is(err, sidecar.ErrRegressed) || errors.Is(err, reader.ErrUnset) {
 		t.Errorf("its field: %v, want an error that wraps %v", err, sidecar.ErrRegressed)
 	}
-	if f := v.Field("tokens").Freshness(); f.Fresh() || f.Reason != reader.ReasonDependencyUnreadable {
+	if f := v.Field("tokens").Freshness(); f.Fresh() || f.Reason != "dependency-unreadable" {
 		t.Errorf("what depends on it is %+v", f)
 	}
-	if o, _ := v.Owner("archive"); o.Status != reader.Missing {
+	if o, _ := v.Owner("archive"); o.Status != store.Missing {
 		t.Errorf("one that nobody has seen is %s", o.Status)
 	}
 	if v.ID() == before.ID() {

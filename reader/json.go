@@ -174,7 +174,7 @@ func (w *printer) from(e Entry, i int, errs map[int]error) {
 	}
 	status := p.Status
 	if errors.Is(errs[i], store.Invalid) {
-		status = Invalid // perhaps of this field alone
+		status = store.Invalid // perhaps of this field alone
 	}
 	w.text("status", string(status))
 	w.open(e)
@@ -204,7 +204,7 @@ func (w *printer) owner(o *owner, pending bool) {
 	if !o.Version.IsZero() {
 		w.version(o.Version)
 	}
-	if o.Status == OK || o.Status == Missing || o.Status == Regressed {
+	if o.Status == store.OK || o.Status == store.Missing || o.Status == store.Regressed {
 		w.text("version", o.Version.String()) // what a commit may be conditional on
 	}
 	if pending {

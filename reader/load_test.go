@@ -265,7 +265,7 @@ func awaitAll(ctx context.Context, t *testing.T, dir string) {
 		}
 		missing := 0
 		for _, o := range v.Owners() {
-			if o.Status == reader.Missing {
+			if o.Status == store.Missing {
 				missing++
 			}
 		}

@@ -8,27 +8,6 @@ import (
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
-// Status says whether an owner's sidecar could be used.
-type Status string
-
-// The statuses of a sidecar.
-const (
-	OK         Status = "ok"
-	Missing    Status = "missing"    // never written
-	Invalid    Status = "invalid"    // not of the format, or of a later one
-	Foreign    Status = "foreign"    // written by another hand, or for another owner or state
-	Unreadable Status = "unreadable" // permission, input/output, or no plain file
-	Regressed  Status = "regressed"  // older than an upgrade wrote it or another owner in the view has observed it, or gone since
-)
-
-// statusOf returns the status that views show for one of store.
-func statusOf(s store.Status) Status {
-	if s == store.Newer {
-		return Invalid
-	}
-	return Status(s)
-}
-
 // An OwnerStatus is the state of one owner in a view.
 type OwnerStatus struct {
 	// Name of the owner.
@@ -36,8 +15,8 @@ type OwnerStatus struct {
 	// File is the absolute path of its sidecar.
 	File string
 	// Status of the sidecar.
-	Status Status
-	// Version of the sidecar. Zero unless Status is [OK] or [Regressed], and
+	Status store.Status
+	// Version of the sidecar. Zero unless Status is [store.OK] or [store.Regressed], and
 	// of the latter if the file is gone.
 	Version store.Version
 	// WrittenAt is when that version was written, by the writer's clock.
@@ -48,8 +27,8 @@ type OwnerStatus struct {
 	// sidecar cannot be used, it may have some of them.
 	Pending    int
 	PendingErr error
-	// Err is a [store.Error] with the remedy. Nil if Status is [OK] or
-	// [Missing].
+	// Err is a [store.Error] with the remedy. Nil if Status is
+	// [store.OK] or [store.Missing].
 	Err error
 }
 
@@ -64,7 +43,7 @@ type owner struct {
 
 func newOwner(from *store.Owner, file string) *owner {
 	o := &owner{stored: from, sightings: slices.Collect(from.Sightings()), OwnerStatus: OwnerStatus{
-		Name: from.Name, File: file, Status: statusOf(from.Status), Version: from.Version, WrittenAt: from.WrittenAt,
+		Name: from.Name, File: file, Status: from.Status, Version: from.Version, WrittenAt: from.WrittenAt,
 		Pending: from.Pending, PendingErr: from.PendingErr, Err: from.Err,
 	}}
 	o.mark = o.appendMark(nil)

@@ -25,7 +25,7 @@ func TestViewShowsWhatIsSetPending(t *testing.T) {
 	if got := raw(v, "n"); got != "5" {
 		t.Errorf("n is %s before anything was committed", got)
 	}
-	if o, _ := v.Owner("tool"); o.Status != Missing || o.Pending != 1 || o.PendingErr != nil {
+	if o, _ := v.Owner("tool"); o.Status != store.Missing || o.Pending != 1 || o.PendingErr != nil {
 		t.Errorf("the owner is %+v", o)
 	}
 	s.commit(s.worker, add("n", "10"))
@@ -34,7 +34,7 @@ func TestViewShowsWhatIsSetPending(t *testing.T) {
 	if got := []string{raw(before, "n"), raw(before, "skills")}; !cmp.Equal(got, []string{"115", `{"deploy":{"uses":2}}`}) {
 		t.Errorf("the view shows %v", got)
 	}
-	if o, _ := before.Owner("tool"); o.Status != OK || o.Pending != 1 {
+	if o, _ := before.Owner("tool"); o.Status != store.OK || o.Pending != 1 {
 		t.Errorf("the owner is %+v", o)
 	}
 	p, ok := before.Field("n").Provenance()
@@ -93,14 +93,14 @@ func TestViewSaysWhichPatchesItDoesNotShow(t *testing.T) {
 		t.Errorf("n is %s", got)
 	}
 	o, _ := v.Owner("tool")
-	if o.Pending != 3 || o.Status != OK || o.PendingErr == nil || !strings.Contains(o.PendingErr.Error(), "does not fit") || !strings.Contains(o.PendingErr.Error(), "zz.1.json") {
+	if o.Pending != 3 || o.Status != store.OK || o.PendingErr == nil || !strings.Contains(o.PendingErr.Error(), "does not fit") || !strings.Contains(o.PendingErr.Error(), "zz.1.json") {
 		t.Errorf("the owner is %+v", o)
 	}
 	if err := os.Rename(path, path+".moved"); err != nil {
 		t.Fatal(err)
 	}
 	v = s.view(r)
-	if o, _ := v.Owner("tool"); o.Status != Unreadable || !strings.Contains(o.Err.Error(), "tool.pending") {
+	if o, _ := v.Owner("tool"); o.Status != store.Unreadable || !strings.Contains(o.Err.Error(), "tool.pending") {
 		t.Errorf("the owner is %+v", o)
 	}
 	if got := raw(v, "n"); !strings.Contains(got, "unreadable") {
@@ -262,7 +262,7 @@ func TestNothingComputedFromWhatIsSetPendingIsFresh(t *testing.T) {
 			}
 		}
 		for _, o := range v.Owners() {
-			if o.Status != OK && o.Status != Missing {
+			if o.Status != store.OK && o.Status != store.Missing {
 				t.Errorf("owner %s is %s: %v", o.Name, o.Status, o.Err)
 			}
 		}
@@ -287,7 +287,7 @@ func TestNothingComputedFromWhatIsSetPendingIsFresh(t *testing.T) {
 	}
 	v := s.view(r)
 	want(v, Unknown, "may have changed", "tool")
-	if f := v.Field("verdict").Freshness(); f.Reason != ReasonDependencyUnreadable || f.Field != "n" {
+	if f := v.Field("verdict").Freshness(); f.Reason != "dependency-unreadable" || f.Field != "n" {
 		t.Errorf("it is %s because of %q", f.Reason, f.Field)
 	}
 	want(decide(), Unknown) // what was seen was not all
@@ -328,10 +328,10 @@ func TestFloodOfFilesSetPendingIsNamedAndHidesNobodyElse(t *testing.T) {
 			}
 			v := s.view(s.reader())
 			status, _ := v.Owner("tool")
-			if status.Status != Unreadable || !errors.Is(status.Err, store.ErrFlooded) {
+			if status.Status != store.Unreadable || !errors.Is(status.Err, store.ErrFlooded) {
 				t.Errorf("the owner is %v: %v", status.Status, status.Err)
 			}
-			if status, _ := v.Owner("maker"); status.Status != OK {
+			if status, _ := v.Owner("maker"); status.Status != store.OK {
 				t.Errorf("another owner is %v: %v", status.Status, status.Err)
 			}
 			_, err := s.worker.Update(context.Background(), func(tx *sidecar.Tx) error { return nil })

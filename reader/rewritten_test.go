@@ -10,6 +10,7 @@ import (
 	"github.com/freehold-dev/freehold/reader"
 	"github.com/freehold-dev/freehold/reader/statetest"
 	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // Row FG10: of a sidecar that another hand rewrites in place, over and over, by a
@@ -50,7 +51,7 @@ func TestASidecarRewrittenInPlaceIsNeverMixed(t *testing.T) {
 		o, _ := v.Owner("watchdog")
 		note, err := reader.FieldOf(v, "note", schema.String).Get()
 		load, err2 := reader.FieldOf(v, "load", schema.Float).Get()
-		if (o.Status == reader.OK) != (err == nil) || (err == nil) != (err2 == nil) {
+		if (o.Status == store.OK) != (err == nil) || (err == nil) != (err2 == nil) {
 			t.Errorf("the owner is %s (%v), its fields are %v and %v", o.Status, o.Err, err, err2)
 		}
 		if err != nil {

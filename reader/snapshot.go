@@ -4,6 +4,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"strconv"
+
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // snapshotID hashes all that tells one snapshot from another, and nothing that
@@ -25,7 +27,7 @@ func snapshotID(stateID string, owners []*owner, claims []*claim) string {
 // appendMark appends a line about o, and one about its pending patches.
 func (o *owner) appendMark(dst []byte) []byte {
 	dst = o.appendSidecarMark(dst)
-	if o.Status == Regressed || o.Pending == 0 {
+	if o.Status == store.Regressed || o.Pending == 0 {
 		return dst
 	}
 	dst = append(append(append(dst, '\n'), o.Name...), " pending"...)
@@ -39,21 +41,21 @@ func (o *owner) appendMark(dst []byte) []byte {
 }
 
 func (o *owner) appendSidecarMark(dst []byte) []byte {
-	if o.Status == Missing {
+	if o.Status == store.Missing {
 		return dst
 	}
 	dst = append(append(dst, '\n'), o.Name...)
 	dst = append(append(dst, ' '), o.Status...)
 	dst = append(dst, ' ')
 	switch o.Status {
-	case OK, Regressed:
+	case store.OK, store.Regressed:
 		if o.Version.IsZero() { // gone
 			return dst
 		}
 		dst = append(strconv.AppendUint(dst, o.Version.Epoch, 10), '.')
 		dst = append(strconv.AppendUint(dst, o.Version.Revision, 10), '.')
 		return append(dst, o.Version.Nonce...)
-	case Unreadable:
+	case store.Unreadable:
 		return dst
 	}
 	return appendSum(dst, o.stored.Text())
@@ -62,15 +64,15 @@ func (o *owner) appendSidecarMark(dst []byte) []byte {
 // appendMark appends a line about the claim, whose file has the bytes text,
 // unless there is none.
 func (c *claim) appendMark(dst, text []byte) []byte {
-	if c.from.Status == Missing {
+	if c.from.Status == store.Missing {
 		return dst
 	}
 	dst = append(append(append(append(dst, '\n'), c.once.Owner...), '/'), c.once.Field...)
 	dst = append(append(append(dst, ' '), c.from.Status...), ' ')
 	switch c.from.Status {
-	case OK:
+	case store.OK:
 		return append(dst, c.once.ID...)
-	case Unreadable:
+	case store.Unreadable:
 		return dst
 	}
 	return appendSum(dst, text)

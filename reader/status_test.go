@@ -12,8 +12,8 @@ import (
 	"github.com/freehold-dev/freehold/reader"
 	"github.com/freehold-dev/freehold/reader/statetest"
 	"github.com/freehold-dev/freehold/schema"
-	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/scratch/document"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // Whatever becomes of one sidecar is said of that one, and the others' fields
@@ -38,36 +38,36 @@ func TestOneBadSidecarHidesNoOther(t *testing.T) {
 	cases := []struct {
 		name   string
 		do     func(*state) error
-		status reader.Status
+		status store.Status
 	}{
-		{"nothing", func(*state) error { return nil }, reader.Missing},
-		{"a good one", text(func(s string) string { return s }), reader.OK},
-		{"empty", constant(""), reader.Invalid},
-		{"a newline", constant("\n"), reader.Invalid},
-		{"a BOM", text(func(s string) string { return "\xef\xbb\xbf" + s }), reader.Invalid},
-		{"an empty object", constant("{}"), reader.Invalid},
-		{"an array", constant("[1,2]"), reader.Invalid},
-		{"half of it", text(func(s string) string { return s[:len(s)/2] }), reader.Invalid},
-		{"a null", text(func(s string) string { return strings.Replace(s, "\"cleared\":true", "\"cleared\":null", 1) }), reader.Foreign},
-		{"a bare NaN", text(func(s string) string { return strings.Replace(s, "\"cleared\":true", "\"cleared\":NaN", 1) }), reader.Invalid},
-		{"a newer format", text(func(s string) string { return strings.Replace(s, `"format":1`, `"format":2`, 1) }), reader.Invalid},
-		{"too much", constant(strings.Repeat(" ", document.MaxSize+1)), reader.Invalid},
-		{"an edited value", text(func(s string) string { return strings.Replace(s, "\"cleared\":true", "\"cleared\":false", 1) }), reader.Foreign},
-		{"an added field", text(func(s string) string { return strings.Replace(s, "\n}", ",\"x\":1\n}", 1) }), reader.Foreign},
-		{"another owner's", func(s *state) error { s.put("reset", s.text("watchdog", "note", `"x"`)); return nil }, reader.Foreign},
-		{"another state's", func(s *state) error { s.id = "another"; s.commit("reset", "cleared", "true"); return nil }, reader.Foreign},
-		{"a directory", func(s *state) error { return os.Mkdir(s.path("reset"), 0o700) }, reader.Unreadable},
-		{"a symbolic link", link(os.Symlink), reader.Unreadable},
-		{"a dangling link", func(s *state) error { return os.Symlink("nowhere", s.path("reset")) }, reader.Unreadable},
-		{"a hard link", link(os.Link), reader.Unreadable},
-		{"a named pipe", func(s *state) error { return syscall.Mkfifo(s.path("reset"), 0o600) }, reader.Unreadable},
+		{"nothing", func(*state) error { return nil }, store.Missing},
+		{"a good one", text(func(s string) string { return s }), store.OK},
+		{"empty", constant(""), store.Invalid},
+		{"a newline", constant("\n"), store.Invalid},
+		{"a BOM", text(func(s string) string { return "\xef\xbb\xbf" + s }), store.Invalid},
+		{"an empty object", constant("{}"), store.Invalid},
+		{"an array", constant("[1,2]"), store.Invalid},
+		{"half of it", text(func(s string) string { return s[:len(s)/2] }), store.Invalid},
+		{"a null", text(func(s string) string { return strings.Replace(s, "\"cleared\":true", "\"cleared\":null", 1) }), store.Foreign},
+		{"a bare NaN", text(func(s string) string { return strings.Replace(s, "\"cleared\":true", "\"cleared\":NaN", 1) }), store.Invalid},
+		{"a newer format", text(func(s string) string { return strings.Replace(s, `"format":1`, `"format":2`, 1) }), store.Newer},
+		{"too much", constant(strings.Repeat(" ", document.MaxSize+1)), store.Invalid},
+		{"an edited value", text(func(s string) string { return strings.Replace(s, "\"cleared\":true", "\"cleared\":false", 1) }), store.Foreign},
+		{"an added field", text(func(s string) string { return strings.Replace(s, "\n}", ",\"x\":1\n}", 1) }), store.Foreign},
+		{"another owner's", func(s *state) error { s.put("reset", s.text("watchdog", "note", `"x"`)); return nil }, store.Foreign},
+		{"another state's", func(s *state) error { s.id = "another"; s.commit("reset", "cleared", "true"); return nil }, store.Foreign},
+		{"a directory", func(s *state) error { return os.Mkdir(s.path("reset"), 0o700) }, store.Unreadable},
+		{"a symbolic link", link(os.Symlink), store.Unreadable},
+		{"a dangling link", func(s *state) error { return os.Symlink("nowhere", s.path("reset")) }, store.Unreadable},
+		{"a hard link", link(os.Link), store.Unreadable},
+		{"a named pipe", func(s *state) error { return syscall.Mkfifo(s.path("reset"), 0o600) }, store.Unreadable},
 	}
 	if os.Geteuid() != 0 { // nothing is unreadable to root
 		cases = append(cases, struct {
 			name   string
 			do     func(*state) error
-			status reader.Status
-		}{"no permission", func(s *state) error { s.commit("reset", "cleared", "true"); return os.Chmod(s.path("reset"), 0) }, reader.Unreadable})
+			status store.Status
+		}{"no permission", func(s *state) error { s.commit("reset", "cleared", "true"); return os.Chmod(s.path("reset"), 0) }, store.Unreadable})
 	}
 	var got strings.Builder
 	for _, c := range cases {
@@ -82,16 +82,15 @@ func TestOneBadSidecarHidesNoOther(t *testing.T) {
 		if !ok || o.Status != c.status {
 			t.Errorf("%s: status %q, want %q", c.name, o.Status, c.status)
 		}
-		if fine := c.status == reader.OK || c.status == reader.Missing; fine != (o.Err == nil) {
+		if fine := c.status == store.OK || c.status == store.Missing; fine != (o.Err == nil) {
 			t.Errorf("%s: error %v", c.name, o.Err)
 		}
-		if (c.status == reader.OK) == o.Version.IsZero() || (c.status == reader.OK) == o.WrittenAt.IsZero() {
+		if (c.status == store.OK) == o.Version.IsZero() || (c.status == store.OK) == o.WrittenAt.IsZero() {
 			t.Errorf("%s: version %v, written at %v", c.name, o.Version, o.WrittenAt)
 		}
-		for status, kind := range map[reader.Status]error{reader.Invalid: sidecar.ErrInvalid, reader.Foreign: sidecar.ErrForeign, reader.Unreadable: sidecar.ErrUnreadable} {
-			// A reader shows a later format as invalid.
-			if is := errors.Is(o.Err, kind) || kind == sidecar.ErrInvalid && errors.Is(o.Err, sidecar.ErrNewer); is != (status == c.status) {
-				t.Errorf("%s: %v: is it %q? %v", c.name, o.Err, kind, is)
+		for _, status := range []store.Status{store.Invalid, store.Newer, store.Foreign, store.Unreadable} {
+			if is := errors.Is(o.Err, status); is != (status == c.status) {
+				t.Errorf("%s: %v: is it %q? %v", c.name, o.Err, status, is)
 			}
 		}
 		if turns, err := reader.FieldOf(v, "turns", schema.Uint).Get(); err != nil || turns != 7 {

@@ -317,6 +317,7 @@ func TestVectorsTellPlainReadersThatLeaveARuleOut(t *testing.T) {
 		{"types", `check(holds(f, v) and`, `check(`},
 		{"types in maps", `check(holds({`, `check(True or holds({`},
 		{"the format", `"format": "1",`, ``},
+		{"a later format", `if like("[2-9]|`, `if like("-|`},
 		{"counts", `"epoch": COUNT,`, ``},
 		{"when it was written", `"written_at": TIME,`, ``},
 		{"claims of this field", `{**whose, "field": name}`, `whose`},

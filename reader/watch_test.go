@@ -77,7 +77,7 @@ func TestWatchYieldsAViewAtOnceAndThenEveryChange(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if o, _ := v.Owner("cost"); o.Status != reader.Foreign {
+	if o, _ := v.Owner("cost"); o.Status != store.Foreign {
 		t.Errorf("status %s", o.Status)
 	}
 }

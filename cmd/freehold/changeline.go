@@ -70,7 +70,7 @@ func (n changeLine) source() string {
 
 func (n changeLine) ownerLine() string {
 	if n.Error == "" {
-		return fmt.Sprintf("%-24s  owner %s is %s\n", none, nameStyle.Render(n.Owner), n.Status)
+		return fmt.Sprintf("%-24s  owner %s is %s\n", none, nameStyle.Render(n.Owner), string(n.Status))
 	}
 	return fmt.Sprintf("%-24s  owner %s is %s\n", none, nameStyle.Render(n.Owner), badStyle.Render(alarm+string(n.Status)+": "+display.Escape(display.Line(n.Error))))
 }

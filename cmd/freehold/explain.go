@@ -9,11 +9,11 @@ import (
 	"github.com/freehold-dev/freehold/cmd/internal/display"
 	"github.com/freehold-dev/freehold/cmd/internal/failure"
 	"github.com/freehold-dev/freehold/cmd/internal/verbs"
-	"github.com/freehold-dev/freehold/reader"
 	"github.com/freehold-dev/freehold/reader/explain"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/adopt"
+	"github.com/freehold-dev/freehold/sidecar/store"
 	"github.com/spf13/cobra"
 )
 
@@ -84,7 +84,7 @@ func (e explaining) text() string {
 	var t sentences
 	switch {
 	case e.Err != nil:
-		t.say("%s cannot be read: what owner %s wrote is %s.", e.Field, e.Obstacle, e.Status)
+		t.say("%s cannot be read: what owner %s wrote is %s.", e.Field, e.Obstacle, string(e.Status))
 	case e.Earlier != nil:
 		t.say("%s is unset: owner %s has not written it since an earlier sidecar of it went to the quarantine.", e.Field, e.Owner)
 		t.earlier(e.Earlier, e.Declared, "")
@@ -168,13 +168,14 @@ var wrote = map[schema.Kind]string{
 }
 
 // condition puts the status of a sidecar into words.
-var condition = map[reader.Status]string{
-	reader.OK:         "as Freehold left it",
-	reader.Missing:    "not there yet",
-	reader.Invalid:    "not of Freehold's format",
-	reader.Foreign:    "not as Freehold left it: another hand has changed it",
-	reader.Unreadable: "there and cannot be read",
-	reader.Regressed:  "older than it has been, or gone since",
+var condition = map[store.Status]string{
+	store.OK:         "as Freehold left it",
+	store.Missing:    "not there yet",
+	store.Invalid:    "not of Freehold's format",
+	store.Newer:      "of a newer release",
+	store.Foreign:    "not as Freehold left it: another hand has changed it",
+	store.Unreadable: "there and cannot be read",
+	store.Regressed:  "older than it has been, or gone since",
 }
 
 // begun says what of an event is open, and how to end it.

@@ -17,7 +17,7 @@ func (e explaining) mapText() string {
 	var t sentences
 	switch {
 	case e.Err != nil:
-		t.say("%s cannot be read whole: what owner %s wrote is %s.", e.Field, e.Obstacle, e.Status)
+		t.say("%s cannot be read whole: what owner %s wrote is %s.", e.Field, e.Obstacle, string(e.Status))
 	case e.Set:
 		t.say("%s has %s.", e.Field, display.Value(e.Declared, e.Value))
 	case e.Written || e.Parts[0].Earlier != nil:

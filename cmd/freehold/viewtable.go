@@ -11,6 +11,7 @@ import (
 	"github.com/freehold-dev/freehold/cmd/internal/failure"
 	"github.com/freehold-dev/freehold/reader"
 	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // printView writes what is selected for eyes: a table of the fields, and one of
@@ -145,7 +146,7 @@ func (s selection) ownerTable(d detail) table {
 	}
 	for _, o := range all {
 		row := []string{o.Name, string(o.Status), versionCell(o.Version, d), none}
-		if o.Status != reader.OK && o.Status != reader.Missing {
+		if o.Status != store.OK && o.Status != store.Missing {
 			row[1] = alarm + row[1]
 		}
 		if !o.Version.IsZero() {

@@ -21,7 +21,7 @@ func (p *patient) owners() {
 		switch {
 		case o.Err != nil:
 			p.unusable(o)
-		case o.Status == reader.OK:
+		case o.Status == store.OK:
 			written++
 			p.usual("owner", "%s: version %s, written %s", o.Name, o.Version, o.WrittenAt.UTC().Format(time.RFC3339))
 			p.members(o.Name)
@@ -55,15 +55,15 @@ func (p *patient) unusable(o reader.OwnerStatus) {
 	switch {
 	case errors.Is(o.Err, store.Newer):
 		code, remedy = SidecarNewer, words("use the release that wrote it, or a newer one")
-	case o.Status == reader.Foreign:
+	case o.Status == store.Foreign:
 		code, remedy = SidecarForeign, p.accepted(o, "look at it first; "+p.run("quarantine", o.Name).text+" moves it aside instead")
-	case o.Status == reader.Unreadable:
+	case o.Status == store.Unreadable:
 		code, remedy = SidecarUnreadable, p.mended(store.Sidecar(o.Name), o.Err, remedy)
-	case o.Status == reader.Regressed && o.Version.IsZero():
+	case o.Status == store.Regressed && o.Version.IsZero():
 		code, remedy = SidecarRegressed, p.run("accept", o.Name).but("or bring the file back")
-	case o.Status == reader.Regressed:
+	case o.Status == store.Regressed:
 		code, remedy = SidecarRegressed, p.accepted(o, "or bring the newer file back")
-	case o.Status == reader.Invalid:
+	case o.Status == store.Invalid:
 		remedy = p.accepted(o, "look at it first; "+p.run("quarantine", o.Name).text+" moves it aside instead")
 	}
 	if p.manifest.Pending != nil && code != SidecarNewer {
@@ -170,9 +170,9 @@ func (p *patient) claim(owner, field string, e reader.Entry, err error) {
 	from, _ := e.Provenance()
 	code := ClaimUnreadable
 	switch from.Status {
-	case reader.Invalid:
+	case store.Invalid:
 		code = ClaimInvalid
-	case reader.Foreign:
+	case store.Foreign:
 		code = ClaimForeign
 	}
 	name := filepath.FromSlash(store.ClaimFile(owner, field))

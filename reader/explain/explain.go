@@ -81,7 +81,7 @@ type PendingProblem struct {
 type Origin struct {
 	Owner     string        `json:"owner"`
 	File      string        `json:"file"`
-	Status    reader.Status `json:"status"`
+	Status    store.Status  `json:"status"`
 	Version   store.Version `json:"version,omitzero"`
 	Claim     string        `json:"claim,omitzero"`      // of a once field, in the place of a version
 	ChangedAt string        `json:"changed_at,omitzero"` // RFC 3339 with nanoseconds

@@ -23,9 +23,6 @@ const (
 	versionPattern  = `^\d{1,16}\.\d{1,16}\.[0-9a-v]{13}$`
 )
 
-// maxCount is the largest epoch and revision.
-const maxCount = "9007199254740991"
-
 var decimalPattern = fmt.Sprintf(`^(0|-?([1-9]\d{0,%d}(\.\d{0,%[1]d}[1-9])?|0\.\d{0,%[1]d}[1-9]))$`, schema.MaxDecimalDigits-1)
 
 // valueSchema returns the schema of a value of the type of f, or an error if f
@@ -75,7 +72,9 @@ func instant() *jsonschema.Schema {
 	return &jsonschema.Schema{Type: "string", Format: "date-time", Pattern: timePattern}
 }
 
-func count() *jsonschema.Schema { return between("integer", "0", maxCount) }
+func count() *jsonschema.Schema { return between("integer", "0", strconv.Itoa(schema.MaxRevision)) }
+
+func epoch() *jsonschema.Schema { return between("integer", "0", strconv.Itoa(schema.MaxEpoch)) }
 
 func oneOf[T ~string](all ...T) *jsonschema.Schema {
 	s := &jsonschema.Schema{Type: "string"}

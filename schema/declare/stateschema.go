@@ -43,7 +43,7 @@ func envelopeSchema(owner string) *jsonschema.Schema {
 		property{"format", described("The format's number.", &jsonschema.Schema{Type: "integer", Const: 1}), true},
 		property{"owner", described("The owner whose file this is.", oneOf(owner)), true},
 		property{"state", described("The random id of the state.", pattern("^[0-9a-v]+$")), true},
-		property{"epoch", described("The epoch of the last commit; it grows when a new hand takes the owner over.", count()), true},
+		property{"epoch", described("The epoch of the last commit; it grows when a new hand takes the owner over.", epoch()), true},
 		property{"nonce", described("The random id of the last commit.", pattern(noncePattern)), true},
 		property{"revision", described("Counts the commits of the epoch.", count()), true},
 		property{"written_at", described("When the last commit was made.", instant()), true},
@@ -175,14 +175,14 @@ func snapshotSchema() *jsonschema.Schema {
 
 func statusSchema() *jsonschema.Schema {
 	return described("Whether the owner's sidecar could be read.",
-		oneOf("ok", "missing", "invalid", "foreign", "unreadable", "regressed"))
+		oneOf("ok", "missing", "invalid", "newer", "foreign", "unreadable", "regressed"))
 }
 
 func provenanceSchema(owner string) *jsonschema.Schema {
 	return object("",
 		property{"owner", described("The only owner that may write the field.", oneOf(owner)), true},
 		property{"file", described("The owner's sidecar, or the file of a once field's claim.", pattern("")), true},
-		property{"epoch", described("The epoch of the commit that changed the field last.", count()), false},
+		property{"epoch", described("The epoch of the commit that changed the field last.", epoch()), false},
 		property{"revision", described("That commit's revision in the epoch.", count()), false},
 		property{"claim", described("Of a once field, the id of its claim, which is no commit.", pattern(noncePattern)), false},
 		property{"pending_patch", described("The id of the patch that changed the field last, if that is deferred and in no commit yet; epoch and revision are 0 then.", pattern(noncePattern)), false},
@@ -206,7 +206,7 @@ func begunSchema() *jsonschema.Schema {
 		Description: "Of an event, what has begun and is neither done nor abandoned, in that order.",
 		Items: closed(object("",
 			property{"token", described("The token that ends it.", pattern("^[0-9a-v]{26}:[a-z][a-z0-9_]{0,47}:[0-9a-v]{13}$")), true},
-			property{"epoch", described("The epoch of the commit that began it.", count()), true},
+			property{"epoch", described("The epoch of the commit that began it.", epoch()), true},
 			property{"revision", described("That commit's revision in the epoch.", count()), true},
 			property{"begun_at", described("When that commit was made.", instant()), true},
 			property{"program", described("The program that made it.", pattern("")), true},
@@ -232,7 +232,7 @@ func sharedProvenanceSchema(all []share) *jsonschema.Schema {
 func ownerStatusSchema(doc string) *jsonschema.Schema {
 	return object(doc,
 		property{"status", statusSchema(), true},
-		property{"epoch", described("The epoch of the owner's last commit.", count()), false},
+		property{"epoch", described("The epoch of the owner's last commit.", epoch()), false},
 		property{"revision", described("That commit's revision in the epoch.", count()), false},
 		property{"version", described("EPOCH.REVISION.NONCE of that commit, as --if-version takes it; empty if there was none.", pattern("^$|"+versionPattern)), false},
 		property{"pending", described("How many pending patches and not in the sidecar yet; the view shows them.", count()), false},

@@ -14,6 +14,7 @@ import (
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/schema/declare"
 	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/store"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
@@ -115,7 +116,7 @@ func checkWritten(t *testing.T, dir string, file, whole *jsonschema.Schema) {
 	if err := validate(t, whole, string(text)); err != nil {
 		t.Errorf("the view is not valid: %v\n%s", err, text)
 	}
-	if owner, ok := v.Owner("all"); !ok || owner.Status != reader.OK || !strings.Contains(string(text), fmt.Sprint(owner.Version.Revision)) {
+	if owner, ok := v.Owner("all"); !ok || owner.Status != store.OK || !strings.Contains(string(text), fmt.Sprint(owner.Version.Revision)) {
 		t.Errorf("the view shows %+v", owner)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/freehold-dev/freehold/reader"
 	"github.com/freehold-dev/freehold/reader/statetest"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
@@ -118,7 +117,7 @@ func TestWhatBeganOfAFormerEventIsOver(t *testing.T) {
 	if open := stored(t, dir, "reset").Open("at"); open != nil {
 		t.Errorf("begun still: %v", open)
 	}
-	if got := fresh(t, dir); got != reader.ReasonOvertaken {
+	if got := fresh(t, dir); got != "overtaken" {
 		t.Errorf("tokens: %s", got)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/freehold-dev/freehold/reader/statetest"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/store"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -110,13 +111,13 @@ func TestWhatIsDeclaredAgainIsNotMissed(t *testing.T) {
 				}
 				upgraded(t, dir, dependent(needing(schema.TypeUint, "at"), map[string]spec{owner: {"at": instant}}))
 				look(t, dir, func(v *reader.View) error {
-					if o, _ := v.Owner(owner); o.Status == reader.Regressed {
+					if o, _ := v.Owner(owner); o.Status == store.Regressed {
 						t.Errorf("owner %s: %v", owner, o.Err)
 					}
 					return nil
 				})
-				if got := fresh(t, dir); got != reader.ReasonNotObserved {
-					t.Errorf("tokens: %s, want %s", got, reader.ReasonNotObserved)
+				if got := fresh(t, dir); got != "not-observed" {
+					t.Errorf("tokens: %s, want %s", got, "not-observed")
 				}
 				commit(t, dir, owner, sidecar.Op{Field: "at", Verb: sidecar.VerbSet, Value: []byte(`"2026-08-12T09:12:44Z"`)})
 			})
@@ -135,12 +136,12 @@ func TestFreshnessSurvivesAnUpgrade(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := newDependent(t)
-			if got := fresh(t, dir); got != reader.ReasonCurrent {
+			if got := fresh(t, dir); got != "current" {
 				t.Fatalf("before: %s", got)
 			}
 			upgraded(t, dir, next)
-			if got := fresh(t, dir); got != reader.ReasonCurrent {
-				t.Errorf("after: %s, want %s", got, reader.ReasonCurrent)
+			if got := fresh(t, dir); got != "current" {
+				t.Errorf("after: %s, want %s", got, "current")
 			}
 			if again := upgraded(t, dir, next); len(again.Rewritten) > 0 {
 				t.Errorf("the second run has written %v", again.Rewritten)
@@ -158,7 +159,7 @@ func TestWhatMovesWithoutItsValueIsNotMissed(t *testing.T) {
 	}
 	upgraded(t, dir, dependent(needing(schema.TypeUint, "at"), map[string]spec{"reset": {"other": truth}, "clock": {"at": instant}}))
 	look(t, dir, func(v *reader.View) error {
-		if o, _ := v.Owner("clock"); o.Status != reader.Missing {
+		if o, _ := v.Owner("clock"); o.Status != store.Missing {
 			t.Errorf("clock is %s (%v)", o.Status, o.Err)
 		}
 		return nil

@@ -10,6 +10,7 @@ import (
 	"github.com/freehold-dev/freehold/reader/statetest"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/store"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -134,12 +135,12 @@ func TestSidecarOfBeforeAnUpgradeHasRegressed(t *testing.T) {
 				}
 				upgraded(t, dir, next)
 				commit(t, dir, "reset", set("when"))
-				wantStatus(t, dir, reader.OK)
+				wantStatus(t, dir, store.OK)
 
 				if err := damage(file, older); err != nil {
 					t.Fatal(err)
 				}
-				wantStatus(t, dir, reader.Regressed)
+				wantStatus(t, dir, store.Regressed)
 				if err := tryCommit(dir, "reset", set("when")); !errors.Is(err, sidecar.ErrRegressed) {
 					t.Errorf("a commit over it: %v", err)
 				}
@@ -155,9 +156,9 @@ func TestSidecarOfBeforeAnUpgradeHasRegressed(t *testing.T) {
 					t.Fatal(err)
 				}
 				commit(t, dir, "reset", set("when"))
-				wantStatus(t, dir, reader.OK)
+				wantStatus(t, dir, store.OK)
 				upgraded(t, dir, last)
-				wantStatus(t, dir, reader.OK)
+				wantStatus(t, dir, store.OK)
 			})
 		}
 	}
@@ -179,13 +180,13 @@ func TestOwnerThatComesAgainHasNotRegressed(t *testing.T) {
 	for _, d := range []*schema.Declaration{declared("reset", text), declared("clock", text), declared("reset", text)} {
 		upgraded(t, dir, d)
 	}
-	wantStatus(t, dir, reader.Missing)
+	wantStatus(t, dir, store.Missing)
 	commit(t, dir, "reset", sidecar.Op{Field: "reset", Verb: sidecar.VerbSet, Value: []byte(`"a"`)})
-	wantStatus(t, dir, reader.OK)
+	wantStatus(t, dir, store.OK)
 }
 
 // wantStatus holds what a view says of owner reset.
-func wantStatus(t *testing.T, dir string, want reader.Status) {
+func wantStatus(t *testing.T, dir string, want store.Status) {
 	t.Helper()
 	look(t, dir, func(v *reader.View) error {
 		for _, o := range v.Owners() {

@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 """Prints the view of every state directory that is named, as JSON: freehold.py [--instance ID] STATE...
 
-It needs the standard library alone and was written from the documentation of the Go packages document, schema, sidecar
-and reader. It takes no lock, writes nothing, and shows an atomic snapshot or none."""
+It needs the standard library alone and was written from reader/FORMAT.md. It takes no lock, writes nothing, and shows an atomic snapshot or none."""
 import base64, copy, datetime, decimal, hashlib, json, math, os, re, stat, sys
 
 COUNT, NAME, NONCE, TEXT, SOME = "(0|[1-9][0-9]{0,15})", "[a-z][a-z0-9_]{0,47}", "[0-9a-v]{13}", "(?s:.*)", "(?s:.+)"
@@ -18,7 +17,7 @@ CLASSES = {"bool": bool, "list": list, "record": dict, "int": Number, "uint": Nu
 def check(right, *why):
     if not right: raise Bad(*why)
 
-# What the bytes of a file are: package document.
+# The bytes of a file: sections 2 to 4.
 
 def members(pairs):
     check(len(dict(pairs)) == len(pairs) <= 16384, "a name stands there twice, or too many do")
@@ -40,7 +39,7 @@ def shaped(shape, v):
     if callable(shape): return shape(v)
     if type(shape) is str:
         counts = v.split(".")[:2] if VERSION in shape and v else []
-        return check(type(v) is str and re.fullmatch(shape, v, re.A) and all(int(n) < 2**53 for n in counts), f"{v} is not {shape}")
+        return check(type(v) is str and re.fullmatch(shape, v, re.A) and (not counts or int(counts[0]) <= 2**52 and int(counts[1]) < 2**53), f"{v} is not {shape}")
     check(type(v) is type(shape), f"{v} is of another type")
     if type(shape) is list: return [shaped(shape[0], e) for e in v]
     names = {*v, *(name.rstrip("?") for name in shape if name != "$sidecar")}  # those that might be there too
@@ -57,16 +56,20 @@ def moment(v):
     shaped(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{0,8}[1-9])?Z", v)
     datetime.datetime.fromisoformat(v[:19])
 
+def release(v):
+    check(type(v) is not Number or v == "1" or not re.fullmatch("[1-9][0-9]{0,38}", v), "a later format", "newer")
+    check(type(v) is Number and v == "1", "another format")
+
 def entry(e): shaped({"open": OPEN} if "open" in e and not WRITTEN.keys() & e.keys() else ENTRY, e)
 def entries(v): shaped({}, v), each(TEXT, entry)(v)
 
-COMMIT, PID, LONG, OPEN = number(2**53 - 1), number(2**31 - 1), number(2**64 - 1), each(NONCE, entry)
+EPOCH, COMMIT, PID, LONG, OPEN = number(2**52), number(2**53 - 1), number(2**31 - 1), number(2**64 - 1), each(NONCE, entry)
 WRITTEN = {"version": VERSION, "at": moment, "program": TEXT, "pid": PID}
 ENTRY = {**WRITTEN, "keys?": each(TEXT, VERSION), "observed?": each(NAME, VERSION + "|"), "open?": OPEN}
-COMMON = {"format": lambda v: check(type(v) is Number and v == "1", "another format"), "owner": SOME, "state": SOME,
+COMMON = {"format": release, "owner": SOME, "state": SOME,
           "writer": {"program": TEXT, "identity": {"pid": PID, "nonce": TEXT, "boot?": TEXT, **dict.fromkeys(("pid_ns?", "start?", "pidfd?"), LONG)}}, "sum": "[0-9a-f]{64}"}
 CLAIM = {**COMMON, "field": SOME, "nonce": NONCE, "at": moment}
-SIDECAR = {"$sidecar": {**COMMON, "owner": NAME, "epoch": COMMIT, "revision": COMMIT, "nonce": NONCE, "fields": entries,
+SIDECAR = {"$sidecar": {**COMMON, "owner": NAME, "epoch": EPOCH, "revision": COMMIT, "nonce": NONCE, "fields": entries,
                         "written_at": moment, "recent": several(256, NONCE), "folded?": several(8192, NONCE)}}
 PATCH = {**COMMON, "id": NONCE, "at": moment, "ops": [{"field": NAME, "op": "add|raise|lower|insert"}]}
 WRITER, PROCESS = {"program", "identity"}, {"boot", "pid_ns", "pid", "start", "nonce", "pidfd"}
@@ -99,7 +102,7 @@ def judge(found, decode, *whose, **names):
     except Bad as e: return (e.args + ("invalid",))[1], e.args[0]
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError, ArithmeticError) as e: return "invalid", repr(e)
 
-# What values are and what patches make of them: packages schema and sidecar.
+# Values, and patches: sections 6 and 7.
 
 def order(f, v):
     "Returns v, a value of the field f, as something that sorts. It is Bad if it is none."

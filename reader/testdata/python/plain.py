@@ -1,5 +1,5 @@
 """Prints the plain view of every state directory that is named: plain.py STATE... Or paste it and call view(directory).
-What that is, package reader of Freehold says under Plain readers; what files and values are, document and schema."""
+Plain readers, files and values are defined in reader/FORMAT.md of Freehold."""
 import datetime, hashlib, json, os, pathlib, re, stat, sys
 
 # Patterns of JSON: what Freehold writes, but for extremes, and nothing that a full reader would not take.
@@ -11,10 +11,9 @@ VALUES = {"int": r"0|-?([1-9]\d{0,17}|[1-8]\d{18})", "uint": r"0|[1-9]\d{0,18}|1
           "duration": r'"-?(\d{1,6}h)?(\d{1,6}m)?\d{1,6}(\.\d{1,9})?(ns|µs|ms|s)"', "bool": "true|false", "json": ".*"}
 NEW, USABLE, LIVE = {"fields": {}, "recent": []}, ("ok", "missing"), ("ok", "missing", "deferring")
 
-def check(right):
-    if not right: raise ValueError
+def check(right): return right or int("no")  # which raises ValueError
 
-def distinct(pairs): return check(len(dict(pairs)) == len(pairs)) or dict(pairs)
+def distinct(pairs): return check(len(dict(pairs)) == len(pairs)) and dict(pairs)
 
 def integer(digits): return -0.0 if digits == "-0" else int(digits)  # no integer is written as -0
 
@@ -38,6 +37,7 @@ def load(path, form, whose):  # returns the status of a file and, if it is ok, t
         head = doc["$sidecar"] if form is SIDECAR else doc
         check(json.dumps(doc, ensure_ascii=False).encode() and depth(doc) <= 64 and len(data) <= 1 << 20)
         check(all(re.fullmatch("[$]?[a-z][a-z0-9_]*", name) for name in doc))  # so that no two differ in case alone
+        if like("[2-9]|[1-9][0-9]{1,38}", head.get("format")): return "newer", {}
         check(all(like(form[name], head.get(name)) for name in form))
         before, after = data.split(head["sum"].encode())
         ours = hashlib.sha256(before + b"0" * 64 + after).hexdigest() == head["sum"] and whose.items() <= head.items()
@@ -79,7 +79,7 @@ def value(name, parts, found, heads):  # of a map the rows, joined by key and in
     joined, born = {}, [heads[o]["fields"].get(name, {}).get("keys", {}) if o in heads else {} for o, _ in parts]
     for i, (o, f) in enumerate(parts):
         v, members = found[o][1].get(name, {}), f.get("record")
-        if f.get("kind") != "map": return check(holds(f, v) and like(".*", v)) or v
+        if f.get("kind") != "map": return check(holds(f, v) and like(".*", v)) and v
         for key, row in v.items():
             if i == 0 or key in joined and born[i].get(key) == born[0].get(key):
                 check(holds({"type": "record", "fields": members} if members else f["value"], row))
