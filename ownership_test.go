@@ -515,7 +515,7 @@ func eachFile(t *testing.T, fn func(pkg, name, text string, fset *token.FileSet,
 func tallies(t *testing.T) map[string]*tally {
 	t.Helper()
 	all := map[string]*tally{}
-	eachFile(t, func(pkg, _, text string, _ *token.FileSet, file *ast.File) {
+	eachFile(t, func(pkg, name, text string, _ *token.FileSet, file *ast.File) {
 		s := all[pkg]
 		if s == nil {
 			s = &tally{methods: map[string]int{}}
@@ -528,6 +528,9 @@ func tallies(t *testing.T) map[string]*tally {
 			s.words += len(word.FindAllString(comment, -1))
 			s.relative += len(relativeWord.FindAllString(comment, -1))
 			s.it += len(pronounIt.FindAllString(comment, -1))
+		}
+		if strings.HasSuffix(name, "_darwin.go") { // the names are those of Linux
+			return
 		}
 		for _, decl := range file.Decls {
 			s.count(decl)

@@ -60,7 +60,7 @@ func open(dir string) *sidecar.Writer {
 
 func set(w *sidecar.Writer, value string) {
 	_, err := w.Update(context.Background(), func(tx *sidecar.Tx) error {
-		sidecar.ValueOf(tx, runtime.FieldTmuxSession, schema.String{}).Set(value)
+		sidecar.ValueOf(tx, runtime.FieldTmuxSession, schema.String).Set(value)
 		return nil
 	})
 	check(err)

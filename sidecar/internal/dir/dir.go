@@ -91,7 +91,7 @@ func (d *Dir) MakeDir(name string) (*Dir, error) {
 
 // NoDir explains why the directory name of Freehold's could not be opened.
 func (d *Dir) NoDir(name string, err error) error {
-	said := d.explain(unix.S_IFDIR, name, err)
+	said := openError(d, unix.S_IFDIR, name, err)
 	if err == unix.EXDEV || !errors.Is(said, ErrIrregular) {
 		return said
 	}
@@ -113,7 +113,7 @@ func of(fd int, path string) *Dir {
 func rooted(fd int, path string, openRoot func(path string) (*os.Root, error)) (d *Dir, err error) {
 	d = of(fd, path)
 	if d.root, err = openRoot(path); err == nil {
-		err = d.sameAsRoot()
+		err = sameAsRoot(d)
 	}
 	if err != nil {
 		d.Close()
@@ -122,7 +122,7 @@ func rooted(fd int, path string, openRoot func(path string) (*os.Root, error)) (
 	return d, nil
 }
 
-func (d *Dir) sameAsRoot() error {
+func sameAsRoot(d *Dir) error {
 	ours, err := d.file.Stat()
 	if err != nil {
 		return err
@@ -245,10 +245,10 @@ func (d *Dir) Stamp() (Stamp, error) {
 	return Stamp{int64(st.Ctim.Sec), int64(st.Ctim.Nsec)}, nil
 }
 
-// openStepwise opens path, relative to d, one part after the other, none of
-// which may be a symbolic link.
-func (d *Dir) openStepwise(path string, flags int) (int, error) {
-	at, rest := d.fd, path
+// openStepwise opens path, relative to the directory dir, one part after the
+// other, none of which may be a symbolic link.
+func openStepwise(dir int, path string, flags int) (int, error) {
+	at, rest := dir, path
 	for {
 		part, more, deeper := strings.Cut(rest, "/")
 		how := flags
@@ -256,7 +256,7 @@ func (d *Dir) openStepwise(path string, flags int) (int, error) {
 			how = unix.O_RDONLY | unix.O_DIRECTORY | unix.O_CLOEXEC
 		}
 		fd, err := retry(func() (int, error) { return unix.Openat(at, part, how|unix.O_NOFOLLOW, 0) })
-		if at != d.fd {
+		if at != dir {
 			unix.Close(at)
 		}
 		if err != nil || !deeper {

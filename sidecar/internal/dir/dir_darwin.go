@@ -7,7 +7,7 @@ import (
 )
 
 // openBelow opens path, relative to d, if none of its parts is a symbolic link.
-func (d *Dir) openBelow(path string, flags int) (int, error) { return d.openStepwise(path, flags) }
+func (d *Dir) openBelow(path string, flags int) (int, error) { return openStepwise(d.fd, path, flags) }
 
 // Remember notes which directory this is, for [Dir.Unmoved]. The error wraps
 // [status.Moved] if the path names another already.
@@ -44,7 +44,7 @@ func (d *Dir) InodeOf(path string) uint64 {
 }
 
 // Draft makes a draft of the content raw for the file name. The caller closes it.
-func (d *Dir) Draft(name string, raw []byte) (*Draft, error) { return d.draftStaged(name, raw) }
+func (d *Dir) Draft(name string, raw []byte) (*Draft, error) { return draftStaged(d, name, raw) }
 
 // Publish gives the draft a name, or returns [fs.ErrExist] if there is such a
 // file; then another name may be tried.
@@ -52,7 +52,7 @@ func (d *Draft) Publish(name string) error { return d.publishStaged(name) }
 
 // ProbeCreate returns an error that wraps [status.Unsupported] if
 // [Dir.CreateExclusive] cannot keep its promise here.
-func (d *Dir) ProbeCreate() error { return d.probeStaged() }
+func (d *Dir) ProbeCreate() error { return probeStaged(d) }
 
 func renameNoReplace(dir int, from, to string) error {
 	return unix.RenameatxNp(dir, from, dir, to, unix.RENAME_EXCL)
@@ -60,7 +60,7 @@ func renameNoReplace(dir int, from, to string) error {
 
 // localFileSystem returns nil: file systems cannot be told apart here, as the
 // README's table of platforms says.
-func (d *Dir) localFileSystem() error { return nil }
+func localFileSystem(*Dir) error { return nil }
 
 // FileSystem returns "unknown" likewise.
 func FileSystem(string) (name string, refused bool) { return "unknown", false }

@@ -35,7 +35,7 @@ func TestLocatedErrorsNameTheWholePath(t *testing.T) {
 func TestOneOfManyMakesTheFile(t *testing.T) {
 	for name, draft := range map[string]func(*Dir, string, []byte) (*Draft, error){
 		"without a name first":     (*Dir).Draft,
-		"under another name first": (*Dir).draftStaged,
+		"under another name first": draftStaged,
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := open(t, t.TempDir())
@@ -73,7 +73,7 @@ func TestOneOfManyMakesTheFile(t *testing.T) {
 
 func TestProbeLeavesNothing(t *testing.T) {
 	d := open(t, t.TempDir())
-	if err := errors.Join(d.ProbeCreate(), d.probeStaged()); err != nil {
+	if err := errors.Join(d.ProbeCreate(), probeStaged(d)); err != nil {
 		t.Error(err)
 	}
 	if names, err := d.Names(); names != nil || err != nil {

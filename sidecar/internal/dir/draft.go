@@ -38,7 +38,7 @@ func (d *Dir) CreateExclusive(name string, raw []byte) error {
 
 func (d *Draft) publishAndClose(name string) error {
 	err := d.Publish(name)
-	if err != nil && !errors.Is(err, fs.ErrExist) && d.dir.holds(name, d.raw) {
+	if err != nil && !errors.Is(err, fs.ErrExist) && holds(d.dir, name, d.raw) {
 		err = nil // some file systems report an error for a link or rename that took place
 	}
 	if gone := d.Close(); gone != nil {
@@ -49,8 +49,8 @@ func (d *Draft) publishAndClose(name string) error {
 
 // draftStaged makes a draft with a private name, until Publish gives the draft
 // another.
-func (d *Dir) draftStaged(name string, raw []byte) (*Draft, error) {
-	staged, fd, err := d.openStaged(name)
+func draftStaged(d *Dir, name string, raw []byte) (*Draft, error) {
+	staged, fd, err := openStaged(d, name)
 	if err != nil {
 		return nil, err
 	}
@@ -58,9 +58,9 @@ func (d *Dir) draftStaged(name string, raw []byte) (*Draft, error) {
 }
 
 // openStaged makes a new file that is to get the name later, locked while open:
-// a file that is so called and is not locked was left by a dead process. [Dir.RemoveStaged] may come between the making and
-// the locking; then there is another try.
-func (d *Dir) openStaged(name string) (staged string, fd int, err error) {
+// a file that is so called and is not locked was left by a dead process. A
+// cleaner may come between the making and the locking; then there is another try.
+func openStaged(d *Dir, name string) (staged string, fd int, err error) {
 	for {
 		staged = fmt.Sprintf(".%s.%s", name, process.NewNonce())
 		fd, err = retry(func() (int, error) {
@@ -142,9 +142,9 @@ func (d *Draft) Close() error {
 }
 
 // probeStaged makes and removes a file by way of a private name.
-func (d *Dir) probeStaged() error {
+func probeStaged(d *Dir) error {
 	name := ".probe." + process.NewNonce()
-	draft, err := d.draftStaged(name, nil)
+	draft, err := draftStaged(d, name, nil)
 	if err == nil {
 		err = draft.publishAndClose(name)
 	}

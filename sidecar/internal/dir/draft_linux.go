@@ -9,9 +9,9 @@ import (
 // Draft makes a draft of the content raw for the file name, without a private
 // name where the file system has such files. The caller closes it.
 func (d *Dir) Draft(name string, raw []byte) (*Draft, error) {
-	fd, err := d.openUnnamed()
+	fd, err := openUnnamed(d.fd)
 	if unnamedUnsupported(err) {
-		return d.draftStaged(name, raw)
+		return draftStaged(d, name, raw)
 	}
 	if err != nil {
 		return nil, d.Fail("create", name, err)
@@ -27,7 +27,7 @@ func (d *Draft) Publish(name string) error {
 	}
 	err := d.link(name)
 	if unlinkable(err) {
-		staged, err := d.dir.draftStaged(name, d.raw)
+		staged, err := draftStaged(d.dir, name, d.raw)
 		if err != nil {
 			return err
 		}
@@ -48,8 +48,8 @@ func unlinkable(err error) bool {
 	return err == unix.ENOENT || err == unix.EACCES || err == unix.EPERM
 }
 
-func (d *Dir) openUnnamed() (int, error) {
-	return retry(func() (int, error) { return unix.Openat(d.fd, ".", unix.O_TMPFILE|unix.O_WRONLY|unix.O_CLOEXEC, 0o600) })
+func openUnnamed(dir int) (int, error) {
+	return retry(func() (int, error) { return unix.Openat(dir, ".", unix.O_TMPFILE|unix.O_WRONLY|unix.O_CLOEXEC, 0o600) })
 }
 
 // unnamedUnsupported reports whether the file system, or the kernel, has no
@@ -76,12 +76,12 @@ func renameNoReplace(dir int, from, to string) error {
 // ProbeCreate returns an error that wraps [status.Unsupported] if
 // [Dir.CreateExclusive] cannot keep its promise here.
 func (d *Dir) ProbeCreate() error {
-	fd, err := d.openUnnamed()
+	fd, err := openUnnamed(d.fd)
 	if err == nil {
 		return unix.Close(fd)
 	}
 	if unnamedUnsupported(err) {
-		return d.probeStaged()
+		return probeStaged(d)
 	}
 	return err
 }

@@ -98,7 +98,7 @@ const openFlags = unix.O_RDONLY | unix.O_NOFOLLOW | unix.O_NONBLOCK | unix.O_CLO
 func (d *Dir) OpenRegular(name string) (int, error) {
 	fd, err := d.openBelow(name, openFlags)
 	if err != nil {
-		return -1, d.explain(unix.S_IFREG, name, err)
+		return -1, openError(d, unix.S_IFREG, name, err)
 	}
 	return fd, nil
 }
@@ -117,9 +117,9 @@ func (d *Dir) Plain(name string, st *unix.Stat_t) error {
 	return nil
 }
 
-// explain returns the error of opening name, which should be of the kind want,
+// openError returns the error of opening name, which should be of the kind want,
 // with the kind of the file that stands there instead.
-func (d *Dir) explain(want uint32, name string, err error) error {
+func openError(d *Dir, want uint32, name string, err error) error {
 	if err == unix.EXDEV {
 		return status.With(d.Fail("open", name, fmt.Errorf("%w: something is mounted there", ErrIrregular)), status.Remedy{Note: "remove the mount"})
 	}

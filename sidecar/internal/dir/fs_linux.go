@@ -85,7 +85,7 @@ func unknownName(magic int64) string { return fmt.Sprintf("0x%08x", magic) }
 
 // localFileSystem returns an error that wraps [status.Unsafe] if locks on the
 // file system do not reach every user of the directory.
-func (d *Dir) localFileSystem() error {
+func localFileSystem(d *Dir) error {
 	var st unix.Statfs_t
 	if _, err := retry(func() (int, error) { return 0, unix.Fstatfs(d.fd, &st) }); err != nil {
 		return &fs.PathError{Op: "statfs", Path: d.path, Err: err}

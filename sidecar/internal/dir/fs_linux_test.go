@@ -50,9 +50,9 @@ func TestFileSystemsAreAllowedByName(t *testing.T) {
 // The number that decides is that of the file system itself.
 func TestARealFileSystemIsRefused(t *testing.T) {
 	proc := open(t, "/proc")
-	wantUnsafe(t, proc.localFileSystem(), "/proc", "0x00009fa0")
+	wantUnsafe(t, localFileSystem(proc), "/proc", "0x00009fa0")
 	t.Setenv(allowFS, "0x00009fa0")
-	if err := proc.localFileSystem(); err != nil {
+	if err := localFileSystem(proc); err != nil {
 		t.Error(err)
 	}
 }

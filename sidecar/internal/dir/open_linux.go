@@ -29,7 +29,7 @@ func (d *Dir) openBelow(path string, flags int) (int, error) {
 		case unix.ENOENT: // so that a missing file costs no allocation
 			return -1, unix.ENOENT
 		case unix.ENOSYS, unix.EPERM: // an old kernel, or a filter that does not know the call
-			return d.openStepwise(path, flags)
+			return openStepwise(d.fd, path, flags)
 		case unix.EINTR, unix.EAGAIN: // something above was renamed meanwhile
 		case unix.EXDEV: // also if the file was moved out of d meanwhile, as by an upgrade
 			if moved++; moved > mostMoved {

@@ -121,9 +121,10 @@ func TestOpenBelowFollowsNoLink(t *testing.T) {
 	if err := errors.Join(os.MkdirAll(d.Join(filepath.Dir(file)), 0o700), os.WriteFile(d.Join(file), []byte("x"), 0o600)); err != nil {
 		t.Fatal(err)
 	}
+	stepwise := func(path string, flags int) (int, error) { return openStepwise(d.FD(), path, flags) }
 	check := func(which, path string, want error) {
 		t.Helper()
-		for how, open := range map[string]func(string, int) (int, error){"at once": d.openBelow, "by steps": d.openStepwise} {
+		for how, open := range map[string]func(string, int) (int, error){"at once": d.openBelow, "by steps": stepwise} {
 			fd, err := open(path, openFlags)
 			if err == nil {
 				unix.Close(fd)

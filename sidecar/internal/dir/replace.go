@@ -16,11 +16,11 @@ import (
 // directory is not synced, without which 11 of 60 power cuts on ext4 undid an
 // acknowledged rename: see [Dir.Sync].
 func (d *Dir) Replace(name string, raw []byte) error {
-	pending, err := d.stage(name, raw)
+	pending, err := stage(d, name, raw)
 	if err != nil {
 		return err
 	}
-	if err := pending.CloseAtomicallyReplace(); err != nil && !d.holds(name, raw) {
+	if err := pending.CloseAtomicallyReplace(); err != nil && !holds(d, name, raw) {
 		return errors.Join(d.Located(err), d.Located(discard(pending)))
 	}
 	return nil
@@ -28,7 +28,7 @@ func (d *Dir) Replace(name string, raw []byte) error {
 
 // stage writes raw to a file beside the target that has the target's mode and
 // group, or 0600. Bits that let others write are not passed on.
-func (d *Dir) stage(name string, raw []byte) (*renameio.PendingFile, error) {
+func stage(d *Dir, name string, raw []byte) (*renameio.PendingFile, error) {
 	existing, err := d.Existing(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		existing = Existing{Mode: 0o600, GID: -1}
@@ -66,7 +66,7 @@ func fill(f *os.File, raw []byte, like Existing) error {
 
 // holds reports whether the file name has the content raw: some file systems
 // report an error for a rename or a link that took place.
-func (d *Dir) holds(name string, raw []byte) bool {
+func holds(d *Dir, name string, raw []byte) bool {
 	have, err := d.ReadFile(name, nil, len(raw))
 	return err == nil && bytes.Equal(have, raw)
 }

@@ -27,7 +27,7 @@ func OpenSafe(path string) (*Dir, error) {
 		err = ancestors(path)
 	}
 	if err == nil {
-		err = d.localFileSystem()
+		err = localFileSystem(d)
 	}
 	if err != nil {
 		d.Close()
