@@ -123,3 +123,20 @@ func (s *state) schema(name string, text []byte, err error) ([]File, error) {
 	mark := []byte("{\n  \"$comment\": \"" + generated + "\",\n")
 	return []File{{Path: file, Data: append(mark, bytes.TrimPrefix(text, []byte("{\n"))...)}}, nil
 }
+
+// Generated reports whether data, the content of the file name, has the mark
+// of a generated file, in its first 256 bytes. Only such files are ever replaced
+// or removed.
+func Generated(name string, data []byte) bool {
+	head, _, _ := bytes.Cut(data, []byte("\n"))
+	head = bytes.TrimSuffix(head, []byte("\r"))
+	switch path.Ext(name) {
+	case ".go":
+		return string(head) == "// "+generated
+	case ".md":
+		return string(head) == "<!-- "+generated+" -->"
+	case ".json":
+		return bytes.Contains(data[:min(len(data), 256)], []byte(`"$comment": "`+generated+`"`))
+	}
+	return false
+}

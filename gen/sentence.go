@@ -83,14 +83,6 @@ func enumerate(words []string, last string) string {
 	return strings.Join(words[:n-1], ", ") + " " + last + " " + words[n-1]
 }
 
-// lower returns a sentence as it continues another.
-func lower(sentence string) string {
-	if sentence == "" {
-		return ""
-	}
-	return strings.ToLower(sentence[:1]) + sentence[1:]
-}
-
 // OwnerList names the owners.
 func (s *state) OwnerList() string { return enumerate(s.declared.OwnerNames(), "and") }
 
@@ -151,7 +143,8 @@ func (f field) Combines() string {
 	if joins := f.Joins(); joins != "" {
 		return joins
 	}
-	return atKey("At each key, ", f.spec, combines)
+	combines, _ := severalOf(f.valueSpec())
+	return f.atKey("At each key, ", combines)
 }
 
 // Settles says how several settings of one field combine in a test's state.
@@ -159,64 +152,52 @@ func (f field) Settles() string {
 	if f.IsRecordMap() {
 		return "Keys without members are created, too."
 	}
-	return atKey("At one key, ", f.spec, settles)
+	_, settles := severalOf(f.valueSpec())
+	return f.atKey("At one key, ", settles)
 }
 
-// atKey returns the words about a field; of a map, about the values at its keys.
-func atKey(start string, spec schema.Field, words func(schema.Field) string) string {
-	if spec.Value == nil {
-		return words(spec)
+// atKey returns a sentence about the values of f, which in a map are at its
+// keys.
+func (f field) atKey(start, sentence string) string {
+	if f.spec.Value == nil || sentence == "" {
+		return sentence
 	}
-	if text := words(*spec.Value); text != "" {
-		return start + lower(text)
-	}
-	return ""
+	return start + strings.ToLower(sentence[:1]) + sentence[1:]
 }
 
-func combines(f schema.Field) string {
-	switch f.EffectiveKind() {
+// severalOf says how several commits of a value like spec combine, and how
+// several settings in a test.
+func severalOf(spec schema.Field) (combines, settles string) {
+	switch spec.EffectiveKind() {
 	case schema.Max, schema.Min:
-		return "It only ever gets " + movesOf(f)[0] + "."
+		more, most := movesOf(spec)
+		return "It only ever gets " + more + ".", "Of several, the " + most + " counts."
 	case schema.Counter:
-		return "It is a sum."
+		return "It is a sum.", "Several add up."
 	case schema.Once:
-		return "At most one claim of it ever wins; the value is the time of that claim."
+		return "At most one claim of it ever wins; the value is the time of that claim.", "It is claimed at that time. Of several, the first counts."
 	case schema.Event:
-		return "It is the time at which the event was last done."
+		return "It is the time at which the event was last done.", "It was done at that time. Of several, the last counts."
 	case schema.Set:
-		return "It is a set: its elements are sorted and distinct."
+		return "It is a set: its elements are sorted and distinct.", "Several are put together."
 	}
-	return ""
+	return "", "Of several, the last counts."
 }
 
-func settles(f schema.Field) string {
-	switch f.EffectiveKind() {
-	case schema.Max, schema.Min:
-		return "Of several, the " + movesOf(f)[1] + " counts."
-	case schema.Counter:
-		return "Several add up."
-	case schema.Once:
-		return "It is claimed at that time. Of several, the first counts."
-	case schema.Event:
-		return "It was done at that time. Of several, the last counts."
-	case schema.Set:
-		return "Several are put together."
-	}
-	return "Of several, the last counts."
-}
-
-// movesOf returns the words for a value that moves as a max or min does: higher,
-// highest.
-func movesOf(f schema.Field) [2]string {
-	up := f.EffectiveKind() == schema.Max
-	words := map[bool][2]string{true: {"higher", "highest"}, false: {"lower", "lowest"}}
-	switch f.Type {
+// movesOf returns the words for a value that moves as a max or min does.
+func movesOf(spec schema.Field) (more, most string) {
+	words := "higher highest lower lowest"
+	switch spec.Type {
 	case schema.TypeTime:
-		words = map[bool][2]string{true: {"later", "latest"}, false: {"earlier", "earliest"}}
+		words = "later latest earlier earliest"
 	case schema.TypeDuration:
-		words = map[bool][2]string{true: {"longer", "longest"}, false: {"shorter", "shortest"}}
+		words = "longer longest shorter shortest"
 	}
-	return words[up]
+	ways := strings.Fields(words)
+	if spec.EffectiveKind() == schema.Min {
+		ways = ways[2:]
+	}
+	return ways[0], ways[1]
 }
 
 // Refuses names the values that fail an Update, and the other conditions of a

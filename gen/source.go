@@ -37,11 +37,12 @@ var templates = sync.OnceValue(func() *template.Template {
 		"generated": func() string { return generated },
 		"comment":   comment,
 		"cell":      cell,
+		"quote":     strconv.Quote,
 	}).ParseFS(templateFiles, "template/*.tmpl"))
 })
 
-// ViewFile is the name of the view package's file that belongs to no owner.
-const ViewFile = "freehold.go"
+// viewFile is the name of the view package's file that belongs to no owner.
+const viewFile = "freehold.go"
 
 // An owner's file of the view package has the owner's name between these. The
 // last word is fixed because Go would take the end of the owner's name for a
@@ -54,7 +55,7 @@ const (
 // IsViewFile reports whether name, without a folder, is the name of a file of
 // a view package.
 func IsViewFile(name string) bool {
-	return name == ViewFile ||
+	return name == viewFile ||
 		strings.HasPrefix(name, beforeOwner) && strings.HasSuffix(name, afterOwner) && len(name) > len(beforeOwner+afterOwner)
 }
 
@@ -73,7 +74,7 @@ type source struct {
 // viewPackage returns one file that opens the state, and one for each owner
 // with fields.
 func (s *state) viewPackage() ([]File, error) {
-	sources := []source{{template: "view.tmpl", path: path.Join(s.folder, ViewFile), Package: s.Package, State: s, Fields: s.Fields}}
+	sources := []source{{template: "view.tmpl", path: path.Join(s.folder, viewFile), Package: s.Package, State: s, Fields: s.Fields}}
 	for _, o := range s.Owners {
 		if src := s.ownerSource(o); len(src.Fields) > 0 {
 			sources = append(sources, src)
@@ -162,36 +163,32 @@ var importable = map[string]string{
 // the standard library first. Package declare refuses a view package with one
 // of their names.
 func (src source) imports(tree *ast.File) []string {
-	std, others := map[string]string{}, map[string]string{}
+	used := map[string]string{} // import specs by path
 	ast.Inspect(tree, func(n ast.Node) bool {
 		selector, ok := n.(*ast.SelectorExpr)
 		if !ok {
 			return true
 		}
-		pkg, _ := selector.X.(*ast.Ident)
-		switch {
-		case pkg == nil:
-		case pkg.Name == src.State.Package && path.Base(src.State.path) != pkg.Name:
-			others[src.State.path] = pkg.Name + " " + strconv.Quote(src.State.path)
-		case pkg.Name == src.State.Package:
-			others[src.State.path] = strconv.Quote(src.State.path)
-		case strings.Contains(importable[pkg.Name], "."):
-			others[importable[pkg.Name]] = strconv.Quote(importable[pkg.Name])
-		case importable[pkg.Name] != "":
-			std[pkg.Name] = strconv.Quote(pkg.Name)
+		pkg, ok := selector.X.(*ast.Ident)
+		if !ok {
+			return true
+		}
+		if importPath := importable[pkg.Name]; importPath != "" {
+			used[importPath] = strconv.Quote(importPath)
+		} else if pkg.Name == src.State.Package {
+			used[src.State.path] = strings.TrimPrefix(pkg.Name+" ", path.Base(src.State.path)+" ") + strconv.Quote(src.State.path)
 		}
 		return true
 	})
-	specs := append(inOrder(std), "")
-	return append(specs, inOrder(others)...)
-}
-
-func inOrder(specs map[string]string) []string {
-	var sorted []string
-	for _, importPath := range slices.Sorted(maps.Keys(specs)) {
-		sorted = append(sorted, specs[importPath])
+	std, others := []string{}, []string{""}
+	for _, importPath := range slices.Sorted(maps.Keys(used)) {
+		if strings.Contains(importPath, ".") || importPath == src.State.path {
+			others = append(others, used[importPath])
+		} else {
+			std = append(std, used[importPath])
+		}
 	}
-	return sorted
+	return append(std, others...)
 }
 
 // declaredNames lists the names that f declares at its top level, methods with

@@ -41,11 +41,11 @@ func (d *declared) edit(ctx context.Context, change func(text []byte) ([]byte, e
 	if err != nil {
 		return err
 	}
-	plan, err := module.Plan(source)
+	plans, err := module.Plans([]*declare.Source{source})
 	if err != nil {
 		return ofModule(err)
 	}
-	j := job{file, module, source, plan}
+	j := job{file, module, source, plans[0]}
 	if err := d.typeCheck(ctx, j); err != nil {
 		return err
 	}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/freehold-dev/freehold/cmd/internal/display"
 	"github.com/freehold-dev/freehold/cmd/internal/failure"
-	"github.com/freehold-dev/freehold/gen"
 	"github.com/freehold-dev/freehold/gen/tree"
 	"github.com/freehold-dev/freehold/schema/declare"
 	"github.com/spf13/cobra"
@@ -54,7 +53,7 @@ type job struct {
 	file   string
 	module *tree.Module
 	source *declare.Source
-	plan   *gen.Plan
+	plan   *tree.Plan
 }
 
 // plan reads all the files before it plans anything, so that one run names

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/freehold-dev/freehold/gen/tree"
+	"github.com/freehold-dev/freehold/schema/declare"
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/testscript"
 	"golang.org/x/mod/modfile"
@@ -107,9 +108,9 @@ func generate(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	src, err := module.Load(file)
 	ts.Check(err)
-	plan, err := module.Plan(src)
+	plans, err := module.Plans([]*declare.Source{src})
 	ts.Check(err)
-	ts.Check(module.Apply(plan))
+	ts.Check(module.Apply(plans[0]))
 }
 
 func exits(ts *testscript.TestScript, neg bool, args []string) {

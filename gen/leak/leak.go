@@ -4,21 +4,17 @@
 //
 //	package reset // WRONG: every importer of reset can write reset's fields
 //
-//	func Open(ctx context.Context, dir string) (*resetfile.Writer, error) {
-//		return resetfile.Open(ctx, dir, nil)
-//	}
+//	func Open(ctx context.Context, dir string) (*resetfile.Writer, error)
 //
-// A home exports verbs instead:
-//
-//	package reset // RIGHT
+//	package reset // RIGHT: a verb, which writes the fields itself
 //
 //	func Stamp(ctx context.Context, dir string) error
 //
 // The handles in package sidecar, such as Tx and Max, leak too: an interface
 // whose methods return them has room for a writer's Tx without naming it.
 //
-// Leak compares types. It finds neither a writer inside of an interface value,
-// such as an any, nor one that is called through a function value.
+// Leak compares types. It finds neither a writer inside an interface value, such
+// as an any, nor one that is called through a function value.
 package leak
 
 import (
@@ -27,7 +23,6 @@ import (
 	"fmt"
 	"go/token"
 	"go/types"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -38,32 +33,19 @@ import (
 // A Leak is an exported name that mentions a writer package, or a handle of
 // package sidecar.
 type Leak struct {
-	// Package and Name of the export: "Stamp", "Bag.Writer" for a field or a
-	// method.
-	Package, Name string
-	// Handle is the path of the writer package, or a type such as "sidecar.Tx".
-	Handle string
 	// Pos is the place of the name, in the file set of the package.
 	Pos token.Pos
-}
-
-// String names the leak and the remedy.
-func (l Leak) String() string {
-	gets := "its writer"
-	if strings.HasPrefix(l.Handle, "sidecar.") {
-		gets = "a handle to write with"
-	}
-	return fmt.Sprintf("%s.%s mentions %s, so importers of %s can come by %s: export a function that does the writing instead",
-		path.Base(l.Package), l.Name, l.Handle, l.Package, gets)
+	// Text names the leak and the remedy.
+	Text string
 }
 
 // Check returns the leaks of pkg, sorted by name. isWriter reports whether an
 // import path is that of a writer package. module is the path of the module:
 // types from elsewhere mention its writers in type arguments only.
 //
-// A program leaks nothing, since nobody can import it, nor does a package that
-// only those can import that may import the writer too. Check looks into their
-// types where another package exports them.
+// A program leaks nothing, since no package can import it. A package leaks
+// nothing if all its importers may import the writer too; where another package
+// exports its types, Check looks into them there.
 func Check(pkg *types.Package, module string, isWriter func(path string) bool) []Leak {
 	if pkg.Name() == "main" {
 		return nil
@@ -83,7 +65,7 @@ func Check(pkg *types.Package, module string, isWriter func(path string) bool) [
 			w.typ(obj.Type())
 		}
 	}
-	slices.SortStableFunc(c.leaks, func(a, b Leak) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortStableFunc(c.leaks, func(a, b Leak) int { return strings.Compare(a.Text, b.Text) })
 	return slices.Compact(c.leaks)
 }
 
@@ -95,7 +77,6 @@ func Load(ctx context.Context, dir, module string, isWriter func(path string) bo
 	loaded, err := packages.Load(&packages.Config{
 		Context: ctx,
 		Dir:     dir,
-		Fset:    token.NewFileSet(),
 		// NeedSyntax reads the module's own packages from source, so that one
 		// that does not compile is not passed over.
 		Mode: packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles | packages.NeedImports | packages.NeedTypes | packages.NeedSyntax | packages.NeedTypesInfo | packages.NeedExportFile,
@@ -117,23 +98,18 @@ func Load(ctx context.Context, dir, module string, isWriter func(path string) bo
 			if name, err := filepath.Rel(dir, position.Filename); err == nil {
 				position.Filename = name
 			}
-			found = append(found, position.String()+": "+l.String())
+			found = append(found, position.String()+": "+l.Text)
 		}
 	}
 	return found, errors.Join(problems...)
 }
 
-// reach returns the path below which all packages are that Go lets import the
-// package at importPath: the parent of its last element "internal". It is
-// empty if all packages may.
+// reach returns the path below which Go lets all packages import the package at
+// importPath: the parent of the last element "internal". The empty path stands
+// for all packages.
 func reach(importPath string) string {
-	elements := strings.Split(importPath, "/")
-	for i, element := range slices.Backward(elements) {
-		if element == "internal" {
-			return strings.Join(elements[:i], "/")
-		}
-	}
-	return ""
+	i := strings.LastIndex("/"+importPath+"/", "/internal/")
+	return importPath[:max(i-1, 0)]
 }
 
 // within reports whether the path inner is outer or below it.
@@ -156,11 +132,9 @@ const sidecar = "github.com/freehold-dev/freehold/sidecar"
 
 var handles = []string{"Counter", "DependentCounter", "DependentMax", "DependentMin", "DependentValue", "Entry", "Event", "Map", "Max", "Min", "Once", "Part", "Set", "Tx", "Value", "Writer"}
 
-// mayExportHandles reports whether c's package is the library, a writer
-// package, or can only be imported from within the home of a writer that it
-// imports, by itself or through others. An internal package without a writer
-// cannot hand out a handle; a package that exports its types elsewhere is
-// checked itself.
+// mayExportHandles reports whether c's package is the library, a writer package,
+// or an internal package of the home of a writer that it imports, also
+// indirectly. An internal package without a writer has no handle to hand out.
 func (c *checker) mayExportHandles() bool {
 	if within(c.pkg.Path(), sidecar) || c.isWriter(c.pkg.Path()) {
 		return true

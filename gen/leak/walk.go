@@ -1,8 +1,10 @@
 package leak
 
 import (
+	"fmt"
 	"go/token"
 	"go/types"
+	"path"
 	"slices"
 )
 
@@ -19,15 +21,20 @@ type walk struct {
 // importers of w's package may import that one too.
 func (w *walk) leakWriter(writer *types.Package) {
 	if !within(w.reach, reach(writer.Path())) {
-		w.leaks = append(w.leaks, Leak{Package: w.pkg.Path(), Name: w.name, Handle: writer.Path(), Pos: w.pos})
+		w.report(writer.Path(), "its writer")
 	}
 }
 
 // leakHandle reports a mention of a handle.
 func (w *walk) leakHandle(handle string) {
 	if w.handlesLeak {
-		w.leaks = append(w.leaks, Leak{Package: w.pkg.Path(), Name: w.name, Handle: "sidecar." + handle, Pos: w.pos})
+		w.report("sidecar."+handle, "a handle to write with")
 	}
+}
+
+func (w *walk) report(mentioned, gained string) {
+	w.leaks = append(w.leaks, Leak{w.pos, fmt.Sprintf("%s.%s mentions %s, so importers of %s can come by %s: export a function that does the writing instead",
+		path.Base(w.pkg.Path()), w.name, mentioned, w.pkg.Path(), gained)})
 }
 
 // at returns a walk that goes on at a field or method of w's type.
@@ -64,16 +71,10 @@ func (w *walk) typ(t types.Type) {
 		if w.first(t) {
 			w.typ(t.Constraint())
 		}
-	case *types.Pointer:
-		w.typ(t.Elem())
-	case *types.Slice:
-		w.typ(t.Elem())
-	case *types.Array:
-		w.typ(t.Elem())
-	case *types.Chan:
-		w.typ(t.Elem())
 	case *types.Map:
 		w.typ(t.Key())
+		w.typ(t.Elem())
+	case interface{ Elem() types.Type }: // a pointer, slice, array or channel
 		w.typ(t.Elem())
 	case *types.Signature:
 		w.parameters(t.TypeParams())

@@ -16,8 +16,6 @@ import (
 	"strconv"
 
 	"golang.org/x/tools/go/packages"
-
-	"github.com/freehold-dev/freehold/gen"
 )
 
 // ErrUnchecked is returned by [Module.Check] if the generated code could not
@@ -32,8 +30,8 @@ var ErrUnchecked = errors.New("the generated code was not type-checked")
 // Check leaves out files that people wrote beside generated ones: a change of
 // the declaration may break those, and generating must go on. So it does not
 // load the packages through an overlay, nor build their imports.
-func (m *Module) Check(ctx context.Context, plan *gen.Plan) error {
-	if !slices.ContainsFunc(plan.Write, func(c gen.Change) bool { return path.Ext(c.Path) == ".go" }) {
+func (m *Module) Check(ctx context.Context, plan *Plan) error {
+	if !slices.ContainsFunc(plan.Write, func(c change) bool { return path.Ext(c.Path) == ".go" }) {
 		return nil
 	}
 	c := &checker{fset: token.NewFileSet(), sources: map[string][]*ast.File{}, checked: map[string]*types.Package{}}

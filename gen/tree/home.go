@@ -100,8 +100,8 @@ func within(inner, outer string) bool {
 	return inner == outer || strings.HasPrefix(inner, outer+"/")
 }
 
-// A Neighbour is a Go file of another package than the folder is to have.
-type Neighbour struct {
+// A neighbour is a Go file of another package than the folder is to have.
+type neighbour struct {
 	File    string // slash path, relative to the module root
 	Package string
 }
@@ -109,8 +109,8 @@ type Neighbour struct {
 // Neighbours returns the Go files in folder, a slash path, that belong to
 // another package than pkg and would not build with it: neither tests nor files
 // that a build constraint excludes.
-func (m *Module) Neighbours(folder, pkg string) []Neighbour {
-	var found []Neighbour
+func (m *Module) Neighbours(folder, pkg string) []neighbour {
+	var found []neighbour
 	dir := filepath.Join(m.Dir, filepath.FromSlash(folder))
 	entries, _ := os.ReadDir(dir) // a new directory has no neighbours
 	for _, entry := range entries {
@@ -118,7 +118,7 @@ func (m *Module) Neighbours(folder, pkg string) []Neighbour {
 			continue
 		}
 		if other := packageOf(filepath.Join(dir, entry.Name()), nil); other != "" && other != pkg {
-			found = append(found, Neighbour{path.Join(folder, entry.Name()), other})
+			found = append(found, neighbour{path.Join(folder, entry.Name()), other})
 		}
 	}
 	return found
@@ -126,11 +126,11 @@ func (m *Module) Neighbours(folder, pkg string) []Neighbour {
 
 // checkNeighbours reports all Go files of another package beside generated
 // ones, except those at the paths generated.
-func (m *Module) checkNeighbours(states []gen.State, generated map[string]bool) error {
+func (m *Module) checkNeighbours(states []state, generated map[string]bool) error {
 	var problems []error
 	checked := map[string]bool{} // by folder
 	for _, s := range states {
-		for _, file := range s.Files {
+		for _, file := range s.files {
 			folder := path.Dir(file.Path)
 			if path.Ext(file.Path) != ".go" || checked[folder] {
 				continue

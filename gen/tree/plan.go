@@ -9,41 +9,33 @@ import (
 	"slices"
 
 	"github.com/freehold-dev/freehold/gen"
-	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/schema/declare"
 )
 
-// Plan is [Module.Plans] for one state.
-func (m *Module) Plan(src *declare.Source) (*gen.Plan, error) {
-	plans, err := m.Plans([]*declare.Source{src})
-	if err != nil {
-		return nil, err
-	}
-	return plans[0], nil
+// A state has the files that are generated from one owners.yaml.
+type state struct {
+	folder string // of the owners.yaml, relative to the module root
+	files  []gen.File
 }
 
 // Plans compares the files that srcs generate with those in the module and
 // changes nothing. The plans are in the order of srcs; the first also removes
 // the files of former states. The files of the module's other states stay. It
 // returns [declare.Problems] if a home of srcs is not apart from those of all
-// other owners, and an error that names the file in the way if a file that
-// Freehold did not generate is at the path of one to be written, or if a folder
-// has a Go package of another name.
-func (m *Module) Plans(srcs []*declare.Source) ([]*gen.Plan, error) {
-	root, err := os.OpenRoot(m.Dir)
+// other owners. It returns an error that names the file in the way if a file
+// that Freehold did not generate is at the path of one to be written, or if a
+// folder has a Go package of another name.
+func (m *Module) Plans(srcs []*declare.Source) ([]*Plan, error) {
+	now, err := m.scan()
 	if err != nil {
 		return nil, err
 	}
-	defer root.Close()
-	tree, err := scan(root, m.Path)
-	if err != nil {
-		return nil, err
-	}
-	others := readOthers(root, tree.Folders, srcs)
+	defer now.root.Close()
+	others := now.others(srcs)
 	if err := checkHomes(srcs, others); err != nil {
 		return nil, err
 	}
-	states, err := m.generate(srcs)
+	states, err := m.generate(srcs...)
 	if err != nil {
 		return nil, err
 	}
@@ -51,62 +43,38 @@ func (m *Module) Plans(srcs []*declare.Source) ([]*gen.Plan, error) {
 	// files stay.
 	all := states
 	for _, src := range others {
-		if s, err := m.generate([]*declare.Source{src}); err == nil {
+		if s, err := m.generate(src); err == nil {
 			all = append(all, s...)
 		}
 	}
-	if err := takeAll(root, tree, states); err != nil {
+	if err := now.addAll(states); err != nil {
 		return nil, err
 	}
-	plans, err := gen.Compare(tree, states, all[len(states):])
+	plans, err := compare(now, states, all[len(states):])
 	if err != nil {
 		return nil, err
 	}
-	dropAliases(root, plans, all)
 	return plans, m.checkNeighbours(states, generatedPaths(plans, all))
 }
 
 // generate generates the files of srcs.
-func (m *Module) generate(srcs []*declare.Source) ([]gen.State, error) {
-	var states []gen.State
+func (m *Module) generate(srcs ...*declare.Source) ([]state, error) {
+	var states []state
 	var problems []error
 	for _, src := range srcs {
 		files, err := gen.Generate(src, m.Path)
 		problems = append(problems, err)
-		states = append(states, gen.State{Folder: path.Clean(src.Folder), Files: files})
+		states = append(states, state{path.Clean(src.Folder), files})
 	}
 	return states, errors.Join(problems...)
 }
 
-// readOthers reads the declarations in folders except those of srcs. It leaves
-// out declarations with mistakes.
-func readOthers(root *os.Root, folders []string, srcs []*declare.Source) []*declare.Source {
-	var others []*declare.Source
-	for _, folder := range folders {
-		if slices.ContainsFunc(srcs, func(src *declare.Source) bool { return path.Clean(src.Folder) == folder }) {
-			continue
-		}
-		name := path.Join(folder, Declaration)
-		if info, err := root.Stat(name); err != nil || !info.Mode().IsRegular() || info.Size() > schema.MaxManifest {
-			continue
-		}
-		text, err := root.ReadFile(name)
-		if err != nil {
-			continue
-		}
-		if src, err := declare.Parse(name, folder, text); err == nil {
-			others = append(others, src)
-		}
-	}
-	return others
-}
-
 // generatedPaths returns the paths of the files that states generate, and of
 // those that plans remove.
-func generatedPaths(plans []*gen.Plan, states []gen.State) map[string]bool {
+func generatedPaths(plans []*Plan, states []state) map[string]bool {
 	paths := map[string]bool{}
 	for _, s := range states {
-		for _, file := range s.Files {
+		for _, file := range s.files {
 			paths[file.Path] = true
 		}
 	}
@@ -121,17 +89,13 @@ func generatedPaths(plans []*gen.Plan, states []gen.State) map[string]bool {
 // States lists all owners.yaml files of the module, as slash paths relative to
 // its root, sorted.
 func (m *Module) States() ([]string, error) {
-	root, err := os.OpenRoot(m.Dir)
+	now, err := m.scan()
 	if err != nil {
 		return nil, err
 	}
-	defer root.Close()
-	tree, err := scan(root, m.Path)
-	if err != nil {
-		return nil, err
-	}
+	defer now.root.Close()
 	var files []string
-	for _, folder := range tree.Folders {
+	for _, folder := range now.folders {
 		files = append(files, path.Join(folder, Declaration))
 	}
 	slices.Sort(files)
@@ -141,9 +105,9 @@ func (m *Module) States() ([]string, error) {
 // Apply carries out plan: it removes files and the directories that are empty
 // then, and replaces files, each as a whole. No file that it writes is in the
 // way of one that it removes, nor removed by a plan made together with this
-// one. After an error some files are old and some new; Plan tells which, and
-// Apply may be called again.
-func (m *Module) Apply(plan *gen.Plan) error {
+// one. After an error some files are old and some new; [Module.Plans] tells
+// which, and Apply may be called again.
+func (m *Module) Apply(plan *Plan) error {
 	root, err := os.OpenRoot(m.Dir)
 	if err != nil {
 		return err

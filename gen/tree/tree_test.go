@@ -13,8 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
 
-	"github.com/freehold-dev/freehold/gen"
 	"github.com/freehold-dev/freehold/gen/tree"
+	"github.com/freehold-dev/freehold/schema/declare"
 )
 
 const shopYAML = `state: shop
@@ -80,18 +80,21 @@ func find(t *testing.T, dir string) *tree.Module {
 }
 
 // tryPlan plans the state of one declaration.
-func tryPlan(t *testing.T, dir, declaration string) (*tree.Module, *gen.Plan, error) {
+func tryPlan(t *testing.T, dir, declaration string) (*tree.Module, *tree.Plan, error) {
 	t.Helper()
 	m := find(t, filepath.Join(dir, filepath.Dir(declaration)))
 	src, err := m.Load(filepath.Join(dir, declaration))
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := m.Plan(src)
-	return m, p, err
+	plans, err := m.Plans([]*declare.Source{src})
+	if err != nil {
+		return m, nil, err
+	}
+	return m, plans[0], nil
 }
 
-func plan(t *testing.T, dir, declaration string) (*tree.Module, *gen.Plan) {
+func plan(t *testing.T, dir, declaration string) (*tree.Module, *tree.Plan) {
 	t.Helper()
 	m, p, err := tryPlan(t, dir, declaration)
 	if err != nil {
@@ -101,7 +104,7 @@ func plan(t *testing.T, dir, declaration string) (*tree.Module, *gen.Plan) {
 }
 
 // summary has a line for each file that is not current, sorted.
-func summary(p *gen.Plan) string {
+func summary(p *tree.Plan) string {
 	var lines []string
 	for _, c := range p.Write {
 		verb := "changed "

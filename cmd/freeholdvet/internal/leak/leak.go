@@ -29,7 +29,7 @@ func run(pass *check.Pass) {
 	}
 	for _, l := range leak.Check(pass.Pkg, module(pass), func(path string) bool { return writers[path] }) {
 		if !pass.IsTest(l.Pos) { // a test's exports are not imported
-			pass.Find(analysis.Diagnostic{Pos: l.Pos, Message: l.String()})
+			pass.Find(analysis.Diagnostic{Pos: l.Pos, Message: l.Text})
 		}
 	}
 }
