@@ -183,22 +183,15 @@ func (f field) Own() []field {
 type enum struct {
 	Of, Go string // Of names the field
 	Values []enumValue
+	spec   schema.Field
 	owner  string
 }
 
 type enumValue struct{ Value, Go string }
 
 // Or and And list the values in a sentence.
-func (e enum) Or() string  { return enumerate(e.texts(), "or") }
-func (e enum) And() string { return enumerate(e.texts(), "and") }
-
-func (e enum) texts() []string {
-	var texts []string
-	for _, v := range e.Values {
-		texts = append(texts, v.Value)
-	}
-	return texts
-}
+func (e enum) Or() string  { return enumerate(e.spec.Values, "or") }
+func (e enum) And() string { return enumerate(e.spec.Values, "and") }
 
 // A record is a Go struct with one field for each member.
 type record struct {
@@ -227,7 +220,7 @@ func (s *state) addTypes(of string, f field) {
 func (s *state) addType(owner, of, name string, spec schema.Field) {
 	switch spec.Type {
 	case schema.TypeEnum:
-		e := enum{Of: of, Go: name, owner: owner}
+		e := enum{Of: of, Go: name, spec: spec, owner: owner}
 		for _, v := range spec.Values {
 			e.Values = append(e.Values, enumValue{v, declare.GoValueName(name, v)})
 		}
@@ -241,25 +234,4 @@ func (s *state) addType(owner, of, name string, spec schema.Field) {
 			s.addTypes(m.Name+" of "+of, m)
 		}
 	}
-}
-
-// A row of the ownership matrix is a field or a member of a map.
-type row struct {
-	Name, Owner, Kind, Type, Unit, Doc string
-}
-
-// Rows lists the fields and, below each map, its members.
-func (s *state) Rows() []row {
-	var rows []row
-	for _, f := range s.Fields {
-		unit := f.spec.Unit
-		if f.spec.Value != nil {
-			unit = f.spec.Value.Unit
-		}
-		rows = append(rows, row{f.Name, f.Owner, string(f.spec.EffectiveKind()), typeWords(f.spec), unit, strings.TrimSpace(f.spec.Doc + " " + f.Depends())})
-		for _, m := range f.Members {
-			rows = append(rows, row{f.Name + "." + m.Name, m.Owner, string(m.spec.EffectiveKind()), typeWords(m.spec), m.spec.Unit, m.spec.Doc})
-		}
-	}
-	return rows
 }

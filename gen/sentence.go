@@ -246,6 +246,13 @@ func (f field) MemberList() string {
 	return enumerate(names, "and")
 }
 
+// KindWord, TypeWords, UnitWord and Meaning are the cells of the field in the
+// ownership matrix.
+func (f field) KindWord() string  { return string(f.spec.EffectiveKind()) }
+func (f field) TypeWords() string { return typeWords(f.spec) }
+func (f field) UnitWord() string  { return f.valueSpec().Unit }
+func (f field) Meaning() string   { return strings.TrimSpace(f.spec.Doc + " " + f.Depends()) }
+
 // typeWords describes the type of f in the ownership matrix.
 func typeWords(f schema.Field) string {
 	switch {

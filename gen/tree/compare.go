@@ -67,49 +67,41 @@ func (c change) diff() []byte {
 	return append(head, rest...)
 }
 
-// A comparison is of the files of a module with those of all its states.
-type comparison struct {
-	*files
-	made     map[string]bool // the paths of the files that the states make
-	known    map[string]bool // the folders of the states
-	problems []error
-}
-
 // compare plans the changes that make all files of states current. The files
 // of others, the further states of the module, stay. A plan removes the files
 // that its owners.yaml made and no longer makes. The first plan also removes
 // files of no owners.yaml, unless the module may have a state that is in
 // neither list. The error names all files in the way that Freehold did not
 // generate, or that belong to another state.
-func compare(now *files, states, others []state) ([]*Plan, error) {
-	c := &comparison{files: now, made: map[string]bool{}, known: map[string]bool{}}
+func (f *files) compare(states, others []state) ([]*Plan, error) {
 	for _, s := range slices.Concat(others, states) {
-		c.known[s.folder] = true
+		f.known[s.folder] = true
 		for _, file := range s.files {
-			c.made[file.Path] = true
+			f.accounted[file.Path] = true
 		}
 	}
 	var plans []*Plan
+	var problems []error
 	for _, s := range states {
-		plans = append(plans, c.plan(s))
+		plan, err := f.plan(s)
+		plans, problems = append(plans, plan), append(problems, err)
 	}
 	if len(plans) > 0 {
-		plans[0].Skipped = c.skipped
-		c.planRemovals(states, plans)
+		plans[0].Skipped = f.skipped
+		f.planRemovals(states, plans)
 	}
-	return plans, errors.Join(c.problems...)
+	return plans, errors.Join(problems...)
 }
 
 // plan plans the writing of one state's files.
-func (c *comparison) plan(s state) *Plan {
+func (f *files) plan(s state) (*Plan, error) {
 	plan := new(Plan)
+	var problems []error
 	for _, file := range s.files {
 		change := change{Path: file.Path, New: file.Data}
-		if old, exists := c.data[file.Path]; exists {
-			change.Old, change.Mode = old, c.oddMode(file.Path)
-			if err := c.mayReplace(s.folder, gen.File{Path: file.Path, Data: old}); err != nil {
-				c.problems = append(c.problems, err)
-			}
+		if old, exists := f.data[file.Path]; exists {
+			change.Old, change.Mode = old, f.oddMode(file.Path)
+			problems = append(problems, f.mayReplace(s.folder, gen.File{Path: file.Path, Data: old}))
 			if bytes.Equal(old, file.Data) && change.Mode == nil {
 				plan.Keep = append(plan.Keep, file.Path)
 				continue
@@ -117,36 +109,39 @@ func (c *comparison) plan(s state) *Plan {
 		}
 		plan.Write = append(plan.Write, change)
 	}
-	return plan
+	return plan, errors.Join(problems...)
 }
 
 // planRemovals adds the generated files that no state makes to the plans.
-func (c *comparison) planRemovals(states []state, plans []*Plan) {
-	allKnown := len(c.skipped) == 0 && !slices.ContainsFunc(c.folders, func(folder string) bool { return !c.known[folder] })
-	for _, name := range slices.Sorted(maps.Keys(c.data)) {
-		file := gen.File{Path: name, Data: c.data[name]}
-		if c.made[name] || !gen.Generated(name, file.Data) || c.isAlias(name) {
+func (f *files) planRemovals(states []state, plans []*Plan) {
+	allKnown := len(f.skipped) == 0 && !slices.ContainsFunc(f.folders, func(folder string) bool { return !f.known[folder] })
+	for _, name := range slices.Sorted(maps.Keys(f.data)) {
+		file := gen.File{Path: name, Data: f.data[name]}
+		if f.accounted[name] || !gen.Generated(name, file.Data) || f.isAlias(name) {
 			continue
 		}
-		origin, ok := c.origin(file)
+		origin, ok := f.origin(file)
 		i := slices.IndexFunc(states, func(s state) bool { return s.folder == origin })
 		if !ok && allKnown {
 			i = 0
 		}
 		if i >= 0 {
 			plans[i].Remove = append(plans[i].Remove, file)
+			f.accounted[name] = true
 		}
 	}
 }
 
 // isAlias reports whether name is another spelling of a file that a state
 // makes, on a disk that ignores case.
-func (c *comparison) isAlias(name string) bool {
-	for made := range c.made {
-		if strings.EqualFold(made, name) {
-			one, errOne := c.root.Stat(name)
-			other, errOther := c.root.Stat(made)
-			return errOne == nil && errOther == nil && os.SameFile(one, other)
+func (f *files) isAlias(name string) bool {
+	for other := range f.accounted {
+		if strings.EqualFold(other, name) {
+			one, errOne := f.root.Stat(name)
+			two, errTwo := f.root.Stat(other)
+			if errOne == nil && errTwo == nil && os.SameFile(one, two) {
+				return true
+			}
 		}
 	}
 	return false
@@ -155,11 +150,11 @@ func (c *comparison) isAlias(name string) bool {
 // mayReplace returns an error if the state in folder must not replace file. A
 // file that another state of the module made and no longer makes may change
 // hands.
-func (c *comparison) mayReplace(folder string, file gen.File) error {
+func (f *files) mayReplace(folder string, file gen.File) error {
 	if !gen.Generated(file.Path, file.Data) {
 		return fmt.Errorf("%s is in the way, and Freehold did not generate it: move it", file.Path)
 	}
-	if origin, ok := c.origin(file); ok && origin != folder && !c.known[origin] {
+	if origin, ok := f.origin(file); ok && origin != folder && !f.known[origin] {
 		return fmt.Errorf("%s is in the way, generated from %s, which has mistakes and may still make it: mend them first",
 			file.Path, path.Join(origin, Declaration))
 	}
@@ -168,8 +163,8 @@ func (c *comparison) mayReplace(folder string, file gen.File) error {
 
 // oddMode returns the file's permissions if its user may execute or not read
 // the file. Permissions of others do not matter to Freehold.
-func (c *comparison) oddMode(name string) *fs.FileMode {
-	mode, ok := c.modes[name]
+func (f *files) oddMode(name string) *fs.FileMode {
+	mode, ok := f.modes[name]
 	if !ok || mode&0o111 == 0 && mode&0o400 != 0 {
 		return nil
 	}
@@ -180,29 +175,29 @@ func (c *comparison) oddMode(name string) *fs.FileMode {
 // that owners.yaml still exists. The mark names no path, so that files may
 // move. But writer and test packages import the view package, which is the
 // folder, and the other files are in the folder or one below.
-func (c *comparison) origin(file gen.File) (folder string, ok bool) {
+func (f *files) origin(file gen.File) (folder string, ok bool) {
 	for _, imported := range imports(file) {
-		for _, folder := range c.folders {
-			if imported == path.Join(c.module, folder) {
+		for _, folder := range f.folders {
+			if imported == path.Join(f.module, folder) {
 				return folder, true
 			}
 		}
 	}
 	dir := path.Dir(file.Path)
-	if slices.Contains(c.folders, dir) {
+	if slices.Contains(f.folders, dir) {
 		return dir, true
 	}
 	below := path.Base(dir) == "schema" || strings.HasSuffix(dir, "test")
-	return path.Dir(dir), below && slices.Contains(c.folders, path.Dir(dir))
+	return path.Dir(dir), below && slices.Contains(f.folders, path.Dir(dir))
 }
 
 // imports returns the import paths of a file; none if it is no Go file.
 func imports(file gen.File) (paths []string) {
-	f, err := parser.ParseFile(token.NewFileSet(), file.Path, file.Data, parser.ImportsOnly)
+	parsed, err := parser.ParseFile(token.NewFileSet(), file.Path, file.Data, parser.ImportsOnly)
 	if err != nil {
 		return nil
 	}
-	for _, spec := range f.Imports {
+	for _, spec := range parsed.Imports {
 		imported, _ := strconv.Unquote(spec.Path.Value)
 		paths = append(paths, imported)
 	}

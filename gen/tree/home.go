@@ -31,13 +31,15 @@ func checkHomes(srcs, others []*declare.Source) error {
 	var before []home
 	all := slices.Concat(others, srcs)
 	for i, src := range all {
-		own := homes(src)
-		for _, h := range own {
-			if problem := h.aroundState(all, i, len(others)); problem != nil {
-				problems = append(problems, problem...)
-			} else if i >= len(others) {
-				problems = append(problems, h.clash(before)...)
+		var own []home
+		for _, name := range src.Declaration.OwnerNames() {
+			h := home{src, name, src.Declaration.Owners[name].Home}
+			problem := h.aroundState(all, i, len(others))
+			if problem == nil && i >= len(others) {
+				problem = h.clash(before)
 			}
+			problems = append(problems, problem...)
+			own = append(own, h)
 		}
 		before = append(before, own...)
 	}
@@ -45,14 +47,6 @@ func checkHomes(srcs, others []*declare.Source) error {
 		return nil
 	}
 	return problems
-}
-
-func homes(src *declare.Source) []home {
-	var all []home
-	for _, name := range src.Declaration.OwnerNames() {
-		all = append(all, home{src, name, src.Declaration.Owners[name].Home})
-	}
-	return all
 }
 
 // aroundState reports the first state whose folder h contains. h belongs to

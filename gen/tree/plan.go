@@ -31,7 +31,7 @@ func (m *Module) Plans(srcs []*declare.Source) ([]*Plan, error) {
 		return nil, err
 	}
 	defer now.root.Close()
-	others := now.others(srcs)
+	others := m.others(now.folders, srcs)
 	if err := checkHomes(srcs, others); err != nil {
 		return nil, err
 	}
@@ -50,11 +50,11 @@ func (m *Module) Plans(srcs []*declare.Source) ([]*Plan, error) {
 	if err := now.addAll(states); err != nil {
 		return nil, err
 	}
-	plans, err := compare(now, states, all[len(states):])
+	plans, err := now.compare(states, all[len(states):])
 	if err != nil {
 		return nil, err
 	}
-	return plans, m.checkNeighbours(states, generatedPaths(plans, all))
+	return plans, m.checkNeighbours(states, now.accounted)
 }
 
 // generate generates the files of srcs.
@@ -67,23 +67,6 @@ func (m *Module) generate(srcs ...*declare.Source) ([]state, error) {
 		states = append(states, state{path.Clean(src.Folder), files})
 	}
 	return states, errors.Join(problems...)
-}
-
-// generatedPaths returns the paths of the files that states generate, and of
-// those that plans remove.
-func generatedPaths(plans []*Plan, states []state) map[string]bool {
-	paths := map[string]bool{}
-	for _, s := range states {
-		for _, file := range s.files {
-			paths[file.Path] = true
-		}
-	}
-	for _, plan := range plans {
-		for _, file := range plan.Remove {
-			paths[file.Path] = true
-		}
-	}
-	return paths
 }
 
 // States lists all owners.yaml files of the module, as slash paths relative to

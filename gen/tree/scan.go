@@ -7,11 +7,11 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/freehold-dev/freehold/gen"
-	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/schema/declare"
 )
 
@@ -25,6 +25,9 @@ type files struct {
 	data    map[string][]byte
 	modes   map[string]fs.FileMode
 	skipped []string // folders that could not be read
+	// known has the folders of all states that can be generated, accounted the
+	// files that they make and those that plans remove.
+	known, accounted map[string]bool
 }
 
 // scan finds the generated files of the module. Close must be called.
@@ -33,7 +36,8 @@ func (m *Module) scan() (*files, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &files{root: root, module: m.Path, data: map[string][]byte{}, modes: map[string]fs.FileMode{}}
+	f := &files{root: root, module: m.Path, data: map[string][]byte{}, modes: map[string]fs.FileMode{},
+		known: map[string]bool{}, accounted: map[string]bool{}}
 	err = fs.WalkDir(root.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil && name == ".":
@@ -121,23 +125,19 @@ func (f *files) generated(name string) bool {
 	return (err == nil || errors.Is(err, io.ErrUnexpectedEOF)) && gen.Generated(name, head[:n])
 }
 
-// others reads the declarations of the module except those of srcs. It leaves
-// out declarations with mistakes.
-func (f *files) others(srcs []*declare.Source) []*declare.Source {
+// others reads the declarations in folders except those of srcs. It leaves out
+// declarations with mistakes.
+func (m *Module) others(folders []string, srcs []*declare.Source) []*declare.Source {
 	var others []*declare.Source
-	for _, folder := range f.folders {
+	for _, folder := range folders {
 		if slices.ContainsFunc(srcs, func(src *declare.Source) bool { return path.Clean(src.Folder) == folder }) {
 			continue
 		}
-		name := path.Join(folder, Declaration)
-		if info, err := f.root.Stat(name); err != nil || !info.Mode().IsRegular() || info.Size() > schema.MaxManifest {
-			continue
-		}
-		text, err := f.root.ReadFile(name)
+		text, err := Read(filepath.Join(m.Dir, filepath.FromSlash(folder), Declaration))
 		if err != nil {
 			continue
 		}
-		if src, err := declare.Parse(name, folder, text); err == nil {
+		if src, err := declare.Parse(path.Join(folder, Declaration), folder, text); err == nil {
 			others = append(others, src)
 		}
 	}
