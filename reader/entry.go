@@ -2,6 +2,7 @@ package reader
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/freehold-dev/freehold/schema"
@@ -90,12 +91,20 @@ func (e Entry) place() (place, error) {
 	}
 	p, ok := e.view.declared.fields[e.name]
 	if !ok {
-		return place{}, fmt.Errorf("field %q: %w: no owner of state %s declares it; `freehold view` lists what is declared", e.name, ErrUnknownField, e.view.State())
+		return place{}, fmt.Errorf("field %q: %w: no owner of state %s declares it; read a declared field", e.name, ErrUnknownField, e.view.State())
 	}
 	return p, nil
 }
 
-// find returns what is declared of the entry, and whose it is.
+// Declared returns the declaration of the entry; for a map the members of all
+// owners together. It returns an error that wraps [ErrUnknownField] if no owner
+// declares the entry.
+func (e Entry) Declared() (schema.Field, error) {
+	f, _, err := e.find()
+	return f, err
+}
+
+// find returns the declaration and the owner of the entry.
 func (e Entry) find() (schema.Field, *owner, error) {
 	p, err := e.place()
 	if err != nil {
@@ -114,7 +123,11 @@ func (e Entry) find() (schema.Field, *owner, error) {
 	}
 	spec, ok := p.field.Record[e.member]
 	if !ok {
-		return schema.Field{}, nil, fmt.Errorf("%s: %w: no owner of state %s declares the member; `freehold view` lists what is declared", e.where(), ErrUnknownField, e.view.State())
+		remedy := "leave the member out"
+		if names := p.field.MemberNames(); len(names) > 0 {
+			remedy = "read one of " + strings.Join(names, ", ")
+		}
+		return schema.Field{}, nil, fmt.Errorf("%s: %w: no owner of state %s declares the member; %s", e.where(), ErrUnknownField, e.view.State(), remedy)
 	}
 	return spec, e.view.owners[p.members[e.member]], nil
 }

@@ -36,7 +36,7 @@ cannot be used.`,
 		if err != nil {
 			return err
 		}
-		if _, err := verbs.Declared(view, args[0]); err != nil {
+		if _, _, err := verbs.Declared(view, args[0]); err != nil {
 			return err
 		}
 		e := explain.Field(view, args[0])

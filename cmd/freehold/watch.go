@@ -90,7 +90,7 @@ type watching struct {
 // choose takes the fields that the caller names.
 func (w *watching) choose(view *reader.View, fields []string) error {
 	for _, field := range fields {
-		if _, err := verbs.Declared(view, field); err != nil {
+		if _, _, err := verbs.Declared(view, field); err != nil {
 			return err
 		}
 		if owners := view.Field(field).Owners(); w.owner != "" && !slices.Contains(owners, w.owner) { // of which there never is news

@@ -33,7 +33,7 @@ func get(ctx context.Context, c *Call) (Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, entry, err := entryAt(view, c.Args)
+	entry, f, err := Declared(view, c.Args...)
 	if err != nil {
 		return nil, err
 	}
@@ -60,24 +60,6 @@ func get(ctx context.Context, c *Call) (Report, error) {
 	return valueReport{f, raw}, nil
 }
 
-// entryAt returns the entry that path names, a field or a part of a map, and its
-// declaration.
-func entryAt(view *reader.View, path []string) (schema.Field, reader.Entry, error) {
-	f, err := Declared(view, path[0])
-	if err != nil {
-		return f, reader.Entry{}, err
-	}
-	entry := view.Field(path[0])
-	if len(path) > 1 {
-		f, err = declaredPart(view, f, path)
-		entry = entry.Key(path[1])
-	}
-	if len(path) > 2 {
-		entry = entry.Member(path[2])
-	}
-	return f, entry, err
-}
-
 // Unshown returns the warning about pending patches that a view does not show.
 func Unshown(field string, p explain.PendingProblem) string {
 	return fmt.Sprintf("%s may have another value: owner %s has %s, not all of which can be shown: %s",
@@ -93,33 +75,20 @@ func fresh(view *reader.View, field string) error {
 	return failure.Hint(failure.As(fmt.Errorf("field %s is %s (%s): %s", field, f.Verdict, f.Reason, f), failure.Negative), "`freehold explain "+field+"` says more")
 }
 
-// Declared returns the declaration of a field.
-func Declared(view *reader.View, name string) (schema.Field, error) {
-	d := view.Declaration()
-	if f, ok := d.Joined(name); ok {
-		return f, nil
+// Declared returns an entry of the view and its declaration: of a field, or of the
+// KEY and the MEMBER behind the field in path.
+func Declared(view *reader.View, path ...string) (reader.Entry, schema.Field, error) {
+	entry := view.Field(path[0])
+	if _, ok := view.Declaration().Joined(path[0]); !ok {
+		_, err := entry.Declared()
+		return entry, schema.Field{}, failure.Hint(err, "`freehold view` lists the fields")
 	}
-	return schema.Field{}, failure.Hint(failure.As(fmt.Errorf("no owner of state %s declares the field %q", d.State, name), reader.ErrUnknownField), "`freehold view` lists the fields")
-}
-
-// declaredPart returns the declaration of the part of the map f that path names:
-// the whole part at a key, or a member.
-func declaredPart(view *reader.View, f schema.Field, path []string) (schema.Field, error) {
-	if f.EffectiveKind() != schema.Map {
-		return schema.Field{}, failure.As(fmt.Errorf("field %s is a %s and has no keys: leave the key out", path[0], display.Kind(f)), reader.ErrUnknownField)
+	if len(path) > 1 {
+		entry = entry.Key(path[1])
 	}
-	if f.Value != nil && len(path) == 2 {
-		return *f.Value, nil
+	if len(path) > 2 {
+		entry = entry.Member(path[2])
 	}
-	if len(path) == 2 {
-		return schema.Field{Type: schema.TypeRecord, Fields: f.Record}, nil
-	}
-	if member, ok := f.Record[path[2]]; ok {
-		return member, nil
-	}
-	members := "a key of this map has a value and no members: leave the member out"
-	if names := f.MemberNames(); len(names) > 0 {
-		members = "its members are " + strings.Join(names, ", ")
-	}
-	return schema.Field{}, failure.Hint(failure.As(fmt.Errorf("no owner of state %s declares the member %q of field %s", view.State(), path[2], path[0]), reader.ErrUnknownField), members)
+	f, err := entry.Declared()
+	return entry, f, err
 }

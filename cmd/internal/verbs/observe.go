@@ -47,7 +47,7 @@ func observed(view *reader.View, fields []string) (sidecar.Seen, error) {
 	d := view.Declaration()
 	var names []string
 	for _, field := range fields {
-		f, err := Declared(view, field)
+		_, f, err := Declared(view, field)
 		if err != nil {
 			return sidecar.Seen{}, err
 		}
