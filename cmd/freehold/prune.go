@@ -162,8 +162,14 @@ func (p *pruneCall) pruneText(r *prune.Report) string {
 		}
 		fmt.Fprintf(&b, "%s %s %s: %s\n", i.Action, i.Kind, name, display.Escape(p.standalone(pruneSays(i), pruneDir(r, i))))
 	}
-	counts := r.Counts()
-	for _, action := range []prune.Action{prune.Removed, prune.WouldRemove, prune.Kept, prune.Failed} {
+	counts := map[string]map[string]int{}
+	for _, i := range r.Items {
+		if counts[i.Action] == nil {
+			counts[i.Action] = map[string]int{}
+		}
+		counts[i.Action][i.Reason]++
+	}
+	for _, action := range []string{prune.Removed, prune.WouldRemove, prune.Kept, prune.Failed} {
 		var parts []string
 		total := 0
 		for _, reason := range slices.Sorted(maps.Keys(counts[action])) {

@@ -1,7 +1,6 @@
 package prune
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,36 +10,32 @@ import (
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
-// judge returns the item with its reason: [Old] if the instance may be removed.
+// judge returns the item with its reason: old if the instance may be removed.
 func (p *pruning) judge(item Item, d *store.Store) Item {
 	item.Action = Kept
 	m, err := d.Manifest()
 	if err != nil {
-		return item.because(err)
+		return item.because(Kept, err)
 	}
 	entries, err := d.Scan(m)
 	if err != nil {
-		return item.because(err)
+		return item.because(Kept, err)
 	}
-	var foreign []string
+	var strangers []string
 	for _, e := range entries {
 		if e.Foreign() {
-			foreign = append(foreign, e.Name)
+			strangers = append(strangers, e.Name)
 		}
 	}
-	if len(foreign) > 0 {
-		slices.Sort(foreign)
-		item.Reason = Foreign
-		item.Says = fmt.Sprintf("not Freehold's, so move it away first: %s", strings.Join(foreign, ", "))
+	if len(strangers) > 0 {
+		slices.Sort(strangers)
+		item.Reason = foreign
+		item.Says = fmt.Sprintf("not Freehold's, so move it away first: %s", strings.Join(strangers, ", "))
 		return item
 	}
-	w, err := lastWriting(d, m)
-	if err != nil {
-		item = item.because(err)
-		if item.Reason = Damaged; errors.Is(err, store.Foreign) {
-			item.Reason = Foreign
-		}
-		return item
+	var w writing
+	if err := w.read(d, m); err != nil {
+		return item.because(Kept, err)
 	}
 	item.Newest = w.newest
 	for _, e := range entries {
@@ -70,57 +65,36 @@ func (w *writing) note(at time.Time, writer store.Writer) {
 	}
 }
 
-// lastWriting reads every sidecar, claim and pending patch. An unusable one is
-// an error and keeps the instance, since its content is unknown.
-func lastWriting(d *store.Store, m *schema.Manifest) (w writing, err error) {
-	for _, owner := range m.Declaration.OwnerNames() {
-		if err := w.sidecar(d, m, owner); err != nil {
-			return w, err
+// read notes every sidecar, claim and pending patch. An unusable one is an error
+// and keeps the instance, since its content is unknown.
+func (w *writing) read(d *store.Store, m *schema.Manifest) error {
+	for _, name := range m.Declaration.OwnerNames() {
+		o := d.Folded(m, name)
+		if o.Err != nil {
+			return o.Err
 		}
-		o := m.Declaration.Owners[owner]
-		if o.Defers() {
-			if err := w.pending(d, m, owner); err != nil {
-				return w, err
-			}
+		if o.Status == store.OK {
+			w.note(o.WrittenAt, o.Writer)
 		}
-		for _, field := range o.FieldNames() {
-			if o.Fields[field].EffectiveKind() != schema.Once {
+		for _, bad := range o.BadPatches {
+			return bad.Err
+		}
+		for _, patch := range o.Patches {
+			w.note(patch.At, patch.Writer)
+		}
+		declared := m.Declaration.Owners[name]
+		for _, field := range declared.FieldNames() {
+			if declared.Fields[field].EffectiveKind() != schema.Once {
 				continue
 			}
-			if err := w.claim(d, m, owner, field); err != nil {
-				return w, err
+			once := d.Once(m, name, field)
+			if once.Err != nil {
+				return once.Err
+			}
+			if once.Status == store.OK {
+				w.note(once.At, once.Writer)
 			}
 		}
-	}
-	return w, nil
-}
-
-func (w *writing) sidecar(d *store.Store, m *schema.Manifest, owner string) error {
-	o := d.Owner(m, owner)
-	if o.Status == store.OK {
-		w.note(o.WrittenAt, o.Writer)
-	}
-	return o.Err
-}
-
-func (w *writing) claim(d *store.Store, m *schema.Manifest, owner, field string) error {
-	o := d.Once(m, owner, field)
-	if o.Status == store.OK {
-		w.note(o.At, o.Writer)
-	}
-	return o.Err
-}
-
-func (w *writing) pending(d *store.Store, m *schema.Manifest, owner string) error {
-	files, err := d.Patches(m, owner)
-	if err != nil {
-		return err
-	}
-	for _, f := range files {
-		if f.Err != nil {
-			return f.Err
-		}
-		w.note(f.Patch.At, f.Patch.Writer)
 	}
 	return nil
 }
@@ -135,11 +109,11 @@ func (p *pruning) age(item Item, w writing) Item {
 	age := max(now.Sub(item.Newest), 0)
 	switch {
 	case item.Newest.After(now.Add(aheadOfUs)):
-		item.Reason = Future
+		item.Reason = future
 		item.Says = fmt.Sprintf("its newest date is %s and now is %s: one of the clocks was wrong", item.Newest.UTC().Format(time.RFC3339), now.UTC().Format(time.RFC3339))
 		return item
 	case p.OlderThan <= 0:
-		item.Reason, item.Says = Young, fmt.Sprintf("last written %s, and no age was given", since(age))
+		item.Reason, item.Says = young, fmt.Sprintf("last written %s, and no age was given", since(age))
 		return item
 	case w.known && w.atMost < age:
 		age = w.atMost
@@ -147,8 +121,17 @@ func (p *pruning) age(item Item, w writing) Item {
 	default:
 		item.Says = fmt.Sprintf("last written %s", since(age))
 	}
-	if item.Reason = Old; age < p.OlderThan {
-		item.Reason = Young
+	if item.Reason = old; age < p.OlderThan {
+		item.Reason = young
 	}
 	return item
+}
+
+// since returns an age in words.
+func since(age time.Duration) string {
+	const day = 24 * time.Hour
+	if age >= 2*day {
+		return fmt.Sprintf("%d days ago", age/day)
+	}
+	return fmt.Sprintf("%v ago", age.Round(time.Second))
 }

@@ -180,7 +180,7 @@ func reasons(r *Report) map[string]string {
 		if i.Kind != Instance || name == "" {
 			name = filepath.Base(i.Path)
 		}
-		m[name] = string(i.Action) + ": " + string(i.Reason)
+		m[name] = i.Action + ": " + i.Reason
 	}
 	return m
 }

@@ -3,7 +3,6 @@ package prune
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -43,13 +42,18 @@ func Run(ctx context.Context, dir string, o *Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &pruning{Options: *o, report: &Report{Dir: path, DryRun: o.DryRun}}
+	p := &pruning{Options: *o, report: &Report{Dir: path}}
 	if p.Clock == nil {
 		p.Clock = time.Now
 	}
 	found, err := store.Instances(path)
 	if errors.Is(err, store.NoInstances) {
-		return p.report, p.state(path)
+		d, err := store.Open(path)
+		if err != nil {
+			return p.report, err
+		}
+		defer d.Close()
+		return p.report, p.leftovers(d, "")
 	}
 	if err != nil {
 		return nil, err
@@ -78,25 +82,15 @@ type pruning struct {
 func (p *pruning) note(i Item) { p.report.Items = append(p.report.Items, i) }
 
 // removed returns the action for a removal.
-func (p *pruning) removed() Action {
+func (p *pruning) removed() string {
 	if p.DryRun {
 		return WouldRemove
 	}
 	return Removed
 }
 
-// state removes the leftovers in one state.
-func (p *pruning) state(path string) error {
-	d, err := store.Open(path)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	return p.litter(d, "")
-}
-
-// litter removes the leftovers of killed writers from a state in use.
-func (p *pruning) litter(d *store.Store, id string) error {
+// leftovers removes the leftovers of killed writers from a state in use.
+func (p *pruning) leftovers(d *store.Store, id string) error {
 	m, err := d.Manifest()
 	if err != nil {
 		return err
@@ -115,20 +109,19 @@ func (p *pruning) litter(d *store.Store, id string) error {
 
 // remove removes and reports a staged file or directory of a killed process.
 func (p *pruning) remove(e store.Entry, dir, id string, remove func() (bool, error)) {
-	item := Item{Kind: Litter, Path: filepath.Join(dir, e.Name), Instance: id, Action: p.removed(), Reason: Left, Says: "a killed process left it"}
+	item := Item{Kind: "litter", Path: filepath.Join(dir, e.Name), Instance: id, Action: p.removed(), Reason: "left", Says: "a killed process left it"}
 	removed, err := e.Orphaned, e.Err
 	if removed && !p.DryRun {
 		removed, err = remove()
 	}
 	switch {
 	case err != nil:
-		item = item.because(err)
-		item.Action = Failed
+		item = item.because(Failed, err)
 	case !removed:
 		if _, err := os.Lstat(item.Path); errors.Is(err, fs.ErrNotExist) {
 			return // finished, or removed by another process
 		}
-		item.Action, item.Reason, item.Says = Kept, Busy, "a live process may be writing it"
+		item.Action, item.Reason, item.Says = Kept, busy, "a live process may be writing it"
 	}
 	p.note(item)
 }
@@ -147,28 +140,22 @@ func (p *pruning) beside(found []store.Instance) error {
 	if err != nil {
 		return err
 	}
-	instances := make(map[string]bool, len(found))
-	for _, i := range found {
-		instances[i.Name] = true
-	}
 	for _, e := range entries {
-		if instances[e.Name()] || strings.HasPrefix(e.Name(), ".freehold") || p.came(e.Name()) {
-			continue
+		path := filepath.Join(dir, e.Name())
+		instance := slices.ContainsFunc(found, func(i store.Instance) bool { return i.Name == e.Name() })
+		if !instance && !strings.HasPrefix(e.Name(), ".freehold") && !came(path) {
+			p.note(Item{Kind: "other", Path: path, Action: Kept, Reason: "not an instance", Says: "it is no instance"})
 		}
-		p.note(Item{Kind: Other, Path: filepath.Join(dir, e.Name()), Action: Kept, Reason: NotOurs, Says: "it is no instance"})
 	}
 	return nil
 }
 
-// came reports whether name was created or removed since the instances were
+// came reports whether path was created or removed since the instances were
 // listed.
-func (p *pruning) came(name string) bool {
-	path := filepath.Join(p.report.Dir, name)
-	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
-		return true
-	}
+func came(path string) bool {
+	_, gone := os.Lstat(path)
 	_, err := os.Lstat(filepath.Join(path, ".freehold"))
-	return err == nil && schema.ValidInstanceDir(name)
+	return errors.Is(gone, fs.ErrNotExist) || err == nil && schema.ValidInstanceDir(filepath.Base(path))
 }
 
 // instance inspects one instance: first without locks, to leave instances in
@@ -176,32 +163,29 @@ func (p *pruning) came(name string) bool {
 func (p *pruning) instance(i store.Instance) {
 	item := Item{Kind: Instance, Path: filepath.Join(p.report.Dir, i.Name), Instance: i.ID, Action: Kept}
 	if i.Err != nil {
-		p.note(item.because(i.Err))
+		p.note(item.because(Kept, i.Err))
 		return
 	}
 	d, err := store.OpenInstance(p.report.Dir, i.ID)
-	if errors.Is(err, store.NoState) {
-		return // another prune removed it
-	}
 	if err != nil {
-		p.note(item.because(err))
+		if !errors.Is(err, store.NoState) { // else another prune removed it
+			p.note(item.because(Kept, err))
+		}
 		return
 	}
 	defer d.Close()
-	if item = p.judge(item, d); item.Reason == Old {
+	if item = p.judge(item, d); item.Reason == old {
 		item = p.seize(item, d)
 	}
 	if moved := d.Unmoved(); item.WantsALook() && errors.Is(moved, store.Moved) {
-		item = item.because(moved) // another prune was removing it
+		item = item.because(Kept, moved) // another prune was removing it
 	}
 	p.note(item)
 	if item.Action != Kept || item.WantsALook() {
 		return
 	}
-	if err := p.litter(d, i.ID); err != nil {
-		failed := Item{Kind: Litter, Path: item.Path, Instance: i.ID}.because(err)
-		failed.Action = Failed
-		p.note(failed)
+	if err := p.leftovers(d, i.ID); err != nil {
+		p.note(Item{Kind: "litter", Path: item.Path, Instance: i.ID}.because(Failed, err))
 	}
 }
 
@@ -209,54 +193,23 @@ func (p *pruning) instance(i store.Instance) {
 func (p *pruning) seize(item Item, d *store.Store) Item {
 	s, err := d.LockExclusive()
 	if err != nil {
-		return item.because(err)
+		return item.because(Kept, err)
 	}
 	defer s.Close()
-	again := p.judge(item, d)
+	item = p.judge(item, d)
 	switch {
-	case again.Reason != Old && again.Reason != Young:
-		return again
-	case again.Reason == Young:
-		again.Reason, again.Says = Active, "it was written while this looked at it"
-		return again
+	case item.Reason == young:
+		item.Reason, item.Says = active, "it was written while this looked at it"
+		return item
+	case item.Reason != old:
+		return item
 	}
-	again.Action = p.removed()
+	item.Action = p.removed()
 	if p.DryRun {
-		return again
+		return item
 	}
 	if err := s.Discard(); err != nil {
-		again = again.because(err)
-		again.Action = Failed
+		return item.because(Failed, err)
 	}
-	return again
-}
-
-// because returns the item, kept because of err.
-func (i Item) because(err error) Item {
-	i.Action, i.Reason, i.Says, i.Remedy = Kept, why(err), err.Error(), store.RemedyOf(err)
-	return i
-}
-
-// why returns the reason for an error.
-func why(err error) Reason {
-	switch {
-	case errors.Is(err, store.Busy):
-		return Busy
-	case errors.Is(err, store.Unsafe), errors.Is(err, fs.ErrPermission):
-		return Unsafe
-	case errors.Is(err, store.Moved), errors.Is(err, fs.ErrNotExist) && !errors.Is(err, store.ErrInvalidManifest):
-		return Active
-	case errors.As(err, new(*fs.PathError)) && !errors.Is(err, store.ErrInvalidManifest) && !errors.Is(err, store.Lost) && !errors.Is(err, store.ErrIrregular):
-		return IOFailed
-	}
-	return Damaged
-}
-
-// since returns an age in words.
-func since(age time.Duration) string {
-	const day = 24 * time.Hour
-	if age >= 2*day {
-		return fmt.Sprintf("%d days ago", age/day)
-	}
-	return fmt.Sprintf("%v ago", age.Round(time.Second))
+	return item
 }

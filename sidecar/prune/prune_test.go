@@ -207,7 +207,7 @@ func TestARemovedInstanceIsWrittenNoMore(t *testing.T) {
 	// While it is about to be removed, nobody gets in, and nobody waits longer
 	// than its owner says.
 	_, err = sidecar.OpenInstance(t.Context(), dir, "a", declaration(), "hook", &sidecar.Options{Create: true, Wait: -1})
-	if got, want := why(err), Busy; got != want {
+	if got, want := reasonOf(err), busy; got != want {
 		t.Errorf("got %v (%v), want %v", got, err, want)
 	}
 	if err := s.Discard(); err != nil {
@@ -261,7 +261,7 @@ func TestOnlyWhatWasLookedAtIsRemoved(t *testing.T) {
 		t.Fatal(err)
 	}
 	commit(t, dir, "a")
-	if err := s.Discard(); why(err) != Active {
+	if err := s.Discard(); reasonOf(err) != active {
 		t.Errorf("got %v", err)
 	}
 	if !exists(t, dir, "a") || !exists(t, dir, "moved") {
@@ -287,7 +287,7 @@ func TestAnotherUsersInstanceIsKept(t *testing.T) {
 	}
 	report := run(t, dir, &Options{OlderThan: day})
 	for _, i := range report.Items {
-		if i.Action != Kept || i.Reason != Unsafe || !i.WantsALook() {
+		if i.Action != Kept || i.Reason != unsafe || !i.WantsALook() {
 			t.Errorf("got %+v", i)
 		}
 	}
@@ -414,7 +414,7 @@ func TestWhatComesAndGoesIsNotWrong(t *testing.T) {
 			return err
 		}
 		for _, i := range report.Items {
-			if i.WantsALook() || i.Kind == Other {
+			if i.WantsALook() || i.Kind == "other" {
 				return fmt.Errorf("%+v", i)
 			}
 		}
