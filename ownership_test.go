@@ -51,6 +51,7 @@ var imports = map[string][]string{
 	"sidecar/internal/…":        {"schema", "sidecar/internal/…", "sidecar/scratch"},
 	"sidecar/scratch":           {},
 	"sidecar/scratch/document":  {"sidecar/internal/document"},
+	"sidecar/scratch/statedir":  {"sidecar/internal/process", "sidecar/internal/statedir"},
 	"sidecar/model":             {},
 	"reader":                    {"schema", "sidecar/store", "reader/internal/…"},
 	"reader/explain":            {"reader", "schema", "sidecar/store"},
@@ -63,13 +64,14 @@ var imports = map[string][]string{
 	"cmd/…":                     {"…"},
 
 	// Kernel and bytes, from the bottom.
-	"sidecar/internal/process": {"sidecar/internal/status"},
-	"sidecar/internal/lock":    {"sidecar/internal/dir", "sidecar/internal/process", "sidecar/internal/status"},
-	"sidecar/internal/dir":     {"sidecar/internal/process", "sidecar/internal/status"},
-	"sidecar/internal/claims":  {"sidecar/internal/dir", "sidecar/internal/status"},
-	"sidecar/internal/apply":   {"schema", "sidecar/internal/document", "sidecar/internal/process", "sidecar/internal/status"},
-	"sidecar/internal/lease":   {"schema", "sidecar/internal/document", "sidecar/store", "sidecar/internal/process"},
-	"sidecar/internal/pending": {"schema", "sidecar/internal/document", "sidecar/internal/apply", "sidecar/internal/process", "sidecar/internal/status"},
+	"sidecar/internal/process":  {"sidecar/internal/status"},
+	"sidecar/internal/lock":     {"sidecar/internal/dir", "sidecar/internal/process", "sidecar/internal/status"},
+	"sidecar/internal/dir":      {"sidecar/internal/process", "sidecar/internal/status"},
+	"sidecar/internal/claims":   {"sidecar/internal/dir", "sidecar/internal/status"},
+	"sidecar/internal/apply":    {"schema", "sidecar/internal/document", "sidecar/internal/process", "sidecar/internal/status"},
+	"sidecar/internal/lease":    {"schema", "sidecar/internal/document", "sidecar/store", "sidecar/internal/process"},
+	"sidecar/internal/statedir": {"schema", "sidecar/internal/claims", "sidecar/internal/dir", "sidecar/internal/lock", "sidecar/internal/pending", "sidecar/internal/process", "sidecar/internal/status"},
+	"sidecar/internal/pending":  {"schema", "sidecar/internal/document", "sidecar/internal/apply", "sidecar/internal/process", "sidecar/internal/status"},
 }
 
 // hookModules are the only modules that a program of an owner may link: a hook
@@ -472,7 +474,7 @@ type tally struct {
 }
 
 // testKit holds the packages that only tests use; they are no product.
-var testKit = []string{"sidecar/bench", "sidecar/history", "sidecar/internal/failpoint", "sidecar/internal/testkit/…", "sidecar/model", "sidecar/scratch", "sidecar/scratch/document", "schema/errorstest"}
+var testKit = []string{"sidecar/bench", "sidecar/history", "sidecar/internal/failpoint", "sidecar/internal/testkit/…", "sidecar/model", "sidecar/scratch", "sidecar/scratch/document", "sidecar/scratch/statedir", "schema/errorstest"}
 
 var (
 	generatedLine = regexp.MustCompile(`(?m)^// Code generated .* DO NOT EDIT\.$`)

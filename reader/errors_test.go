@@ -14,7 +14,7 @@ import (
 	"github.com/freehold-dev/freehold/schema/errorstest"
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/scratch/document"
-	"github.com/freehold-dev/freehold/sidecar/store"
+	"github.com/freehold-dev/freehold/sidecar/scratch/statedir"
 )
 
 var said = errorstest.Golden{
@@ -117,7 +117,7 @@ func TestErrorsSayWhatToDoDuringAnUpgrade(t *testing.T) {
 	s := newState(t, depending())
 	s.commit("reset", "cleared", "true")
 	statetest.Damaged(s.dir, "sidecar-foreign", "sidecar-invalid", "sidecar-unreadable", "upgrade-unfinished")
-	dir, err := store.Open(s.dir)
+	dir, err := statedir.Open(s.dir)
 	if err != nil {
 		t.Fatal(err)
 	}

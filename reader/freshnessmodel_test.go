@@ -9,7 +9,7 @@ import (
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/scratch/document"
-	"github.com/freehold-dev/freehold/sidecar/store"
+	"github.com/freehold-dev/freehold/sidecar/scratch/statedir"
 	"pgregory.net/rapid"
 )
 
@@ -70,7 +70,7 @@ func TestFreshnessIsWhatTheModelSays(t *testing.T) {
 			s.rewrite(owner)
 		}
 		begin := func(*rapid.T) {
-			nonce := store.NewNonce()
+			nonce := statedir.NewNonce()
 			change("reset", func(doc *document.Document, by document.Provenance) { doc.Begin("at", nonce, by) })
 			model.open["at"] = append(model.open["at"], nonce)
 		}

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/freehold-dev/freehold/sidecar/scratch/document"
-	"github.com/freehold-dev/freehold/sidecar/store"
+	"github.com/freehold-dev/freehold/sidecar/scratch/statedir"
 )
 
 // BenchmarkMap shows what a view costs of a map that has changed, and then what
@@ -53,9 +53,9 @@ func BenchmarkMap(b *testing.B) {
 // keys, each with the value.
 func (s *state) rows(owner string, keys int, value string) []byte {
 	s.Helper()
-	v := document.Version{Epoch: 1786439564031000, Revision: 1, Nonce: store.NewNonce()}
+	v := document.Version{Epoch: 1786439564031000, Revision: 1, Nonce: statedir.NewNonce()}
 	d := document.New(owner, s.id)
-	d.Commit(v, now, document.Writer{Program: "bench", Identity: store.Self()})
+	d.Commit(v, now, document.Writer{Program: "bench", Identity: statedir.Self()})
 	var rows []document.Row
 	for i := range keys {
 		rows = append(rows, document.Row{Key: fmt.Sprintf("fact:%06d", i), Value: []byte(value), Born: v})

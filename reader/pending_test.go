@@ -13,6 +13,7 @@ import (
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/scratch/statedir"
 	"github.com/freehold-dev/freehold/sidecar/store"
 	"github.com/google/go-cmp/cmp"
 )
@@ -304,7 +305,7 @@ func TestNothingComputedFromWhatIsSetPendingIsFresh(t *testing.T) {
 func TestFloodOfFilesSetPendingIsNamedAndHidesNobodyElse(t *testing.T) {
 	for name, flood := range map[string]func(path string) error{
 		"files": func(path string) error {
-			for n := range store.MostPending + 1 {
+			for n := range statedir.MostPending + 1 {
 				if err := os.Symlink("nowhere", fmt.Sprintf("%s/.%d", path, n)); err != nil {
 					return err
 				}
@@ -312,7 +313,7 @@ func TestFloodOfFilesSetPendingIsNamedAndHidesNobodyElse(t *testing.T) {
 			return nil
 		},
 		"bytes": func(path string) error {
-			for n := range store.MostPendingBytes/sidecar.MaxPatch + 1 {
+			for n := range statedir.MostPendingBytes/sidecar.MaxPatch + 1 {
 				at := fmt.Sprintf("%s/%d", path, n)
 				if err := errors.Join(os.WriteFile(at, nil, 0o600), os.Truncate(at, sidecar.MaxPatch)); err != nil {
 					return err

@@ -13,6 +13,7 @@ import (
 	"github.com/freehold-dev/freehold/reader/statetest"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/scratch/statedir"
 	"github.com/freehold-dev/freehold/sidecar/store"
 	"github.com/google/go-cmp/cmp"
 )
@@ -25,7 +26,7 @@ func TestAnOwnerAddedMeanwhileIsSeen(t *testing.T) {
 	more := declaration()
 	more.Owners["extra"] = schema.Owner{Fields: map[string]schema.Field{"added": {Type: schema.TypeInt}}}
 	more.Owners["cost"].Fields["late"] = schema.Field{Type: schema.TypeInt}
-	dir, err := store.Open(s.dir)
+	dir, err := statedir.Open(s.dir)
 	if err != nil {
 		t.Fatal(err)
 	}

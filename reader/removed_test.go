@@ -8,7 +8,7 @@ import (
 	"github.com/freehold-dev/freehold/reader"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
-	"github.com/freehold-dev/freehold/sidecar/store"
+	"github.com/freehold-dev/freehold/sidecar/scratch/statedir"
 )
 
 // An instance that was removed is no instance with nothing in it.
@@ -31,7 +31,7 @@ func TestARemovedInstanceDoesNotReadAsEmpty(t *testing.T) {
 	if _, err := r.View(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	held, err := store.OpenInstance(dir, "A")
+	held, err := statedir.OpenInstance(dir, "A")
 	if err != nil {
 		t.Fatal(err)
 	}

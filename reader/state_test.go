@@ -12,6 +12,7 @@ import (
 	"github.com/freehold-dev/freehold/reader/statetest"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/scratch/document"
+	"github.com/freehold-dev/freehold/sidecar/scratch/statedir"
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
@@ -80,7 +81,7 @@ func (s *state) text(owner string, fields ...string) []byte {
 		d = document.New(owner, s.id)
 		s.docs[owner] = d
 	}
-	v := document.Version{Epoch: 1786439564031000, Revision: d.Version.Revision + 1, Nonce: store.NewNonce()}
+	v := document.Version{Epoch: 1786439564031000, Revision: d.Version.Revision + 1, Nonce: statedir.NewNonce()}
 	d.Commit(v, now, document.Writer{Program: owner + "-hook", Identity: store.Identity{PID: 4711, Nonce: "n"}})
 	by := document.Provenance{Version: v, At: now, Program: owner + "-hook", PID: 4711}
 	for i := 0; i < len(fields); i += 2 {

@@ -15,6 +15,7 @@ import (
 	"github.com/freehold-dev/freehold/reader/statetest"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/scratch/statedir"
 	"github.com/freehold-dev/freehold/sidecar/store"
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
@@ -208,7 +209,7 @@ func TestWatchSeesWhatAnUpgradeAdds(t *testing.T) {
 	more := declaration()
 	more.Owners["cost"].Fields["fired"] = schema.Field{Type: schema.TypeTime, Kind: schema.Once}
 	more.Owners["tool"] = schema.Owner{Busy: schema.Busy{Then: schema.Defer}, Fields: map[string]schema.Field{"n": {Type: schema.TypeUint, Kind: schema.Counter}}}
-	dir, err := store.Open(s.dir)
+	dir, err := statedir.Open(s.dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,8 +19,8 @@ import (
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
 	"github.com/freehold-dev/freehold/sidecar/internal/process"
+	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
 	"github.com/freehold-dev/freehold/sidecar/retire"
-	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 func init() { roles["actor"] = roleActor }
@@ -375,4 +375,4 @@ func leaseState(t *testing.T, dir string) LeaseState {
 
 func metaPath(dir, name string) string { return dir + "/.freehold/" + name }
 
-func recordPath(dir string) string { return metaPath(dir, store.OwnerRecord("watchdog")) }
+func recordPath(dir string) string { return metaPath(dir, statedir.OwnerRecord("watchdog")) }

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"syscall"
 
-	"github.com/freehold-dev/freehold/sidecar/store"
+	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
 )
 
 // advice says what to do about what the operating system refuses.
@@ -28,7 +28,7 @@ var advice = []struct {
 // advised adds to an error of the operating system what to do about it, unless
 // the error says that already.
 func advised(err error) error {
-	for _, said := range []error{ErrIndeterminate, ErrLock, ErrUnreadable, ErrBusy, store.ErrInvalidManifest} {
+	for _, said := range []error{ErrIndeterminate, ErrLock, ErrUnreadable, ErrBusy, statedir.ErrInvalidManifest} {
 		if errors.Is(err, said) {
 			return err
 		}

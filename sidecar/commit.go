@@ -9,6 +9,7 @@ import (
 	"github.com/freehold-dev/freehold/sidecar/internal/apply"
 	"github.com/freehold-dev/freehold/sidecar/internal/document"
 	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
+	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
@@ -27,7 +28,7 @@ func (b *batch) begin(late func() error) error {
 			return err
 		}
 	}
-	if err := w.publisher.collect(store.Sidecar(w.owner)); err != nil {
+	if err := w.publisher.collect(statedir.Sidecar(w.owner)); err != nil {
 		return advised(err)
 	}
 	base, err := w.read()
@@ -89,7 +90,7 @@ func (w *Writer) still() error {
 // read returns the sidecar, or an empty document if there is none.
 func (w *Writer) read() (*document.Document, error) {
 	if w.source == nil {
-		w.source = w.dir.Source(w.manifest, w.owner)
+		w.source = store.On(w.dir).Source(w.manifest, w.owner)
 	}
 	o := w.source.Read()
 	w.last, w.lastRaw = o.Document(), o.Text()
@@ -135,7 +136,7 @@ func (b *batch) write(power bool) error {
 		return fmt.Errorf("%s: %w: %w", w.file(), ErrValue, err)
 	}
 	failpoint.Hit(failpoint.CommitPublish)
-	err = w.publisher.publish(store.Sidecar(w.owner), raw, power)
+	err = w.publisher.publish(statedir.Sidecar(w.owner), raw, power)
 	if errors.Is(err, ErrIndeterminate) {
 		err = b.unsure(b.next, err)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/freehold-dev/freehold/sidecar/internal/document"
 	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
 	"github.com/freehold-dev/freehold/sidecar/internal/process"
+	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
@@ -104,7 +105,7 @@ func (w *Writer) putPending(ops Patch, busy error) (Commit, error) {
 
 // acknowledge returns the outcome of the patch id once its file is durable and
 // in the directory that everybody reads.
-func (w *Writer) acknowledge(a *store.PendingDir, id string) (Commit, error) {
+func (w *Writer) acknowledge(a *statedir.PendingDir, id string) (Commit, error) {
 	c := Commit{Outcome: Deferred, Version: Version{Nonce: id}}
 	if err := a.Unmoved(); err != nil {
 		return Commit{Version: c.Version}, fmt.Errorf("%w: the patch %s is in a directory that was moved away, where nobody looks, and counts if that is put back: %w", ErrIndeterminate, id, err)
@@ -127,7 +128,7 @@ func undeferred(busy, err error) error {
 // room says, as a part of a sentence, why one more patch would be too much. It
 // remembers the sizes of the others: to look at thousands of them again would be
 // most of the cost of one more.
-func (s *spool) room(a *store.PendingDir, names []string, size int) error {
+func (s *spool) room(a *statedir.PendingDir, names []string, size int) error {
 	s.mu.Lock()
 	sizes, bytes, err := a.Sizes(names, s.sizes)
 	s.sizes = sizes

@@ -13,6 +13,7 @@ import (
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/internal/document"
 	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
+	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
 	"github.com/freehold-dev/freehold/sidecar/store"
 	"github.com/google/go-cmp/cmp"
 )
@@ -283,7 +284,7 @@ func TestPatchMeansTheIncarnationThatThereWas(t *testing.T) {
 	if got, err := Resolve(t.Context(), dir, "tool", id); got != Applied || err != nil {
 		t.Errorf("resolved as %v (%v)", got, err)
 	}
-	if kept, err := w.dir.Rejected(store.OwnerPending("tool")); kept != 0 || err != nil {
+	if kept, err := w.dir.Rejected(statedir.OwnerPending("tool")); kept != 0 || err != nil {
 		t.Errorf("%d patches are rejected (%v)", kept, err)
 	}
 	if len(told) != 1 {

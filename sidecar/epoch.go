@@ -5,7 +5,7 @@ import (
 
 	"github.com/freehold-dev/freehold/sidecar/internal/document"
 	"github.com/freehold-dev/freehold/sidecar/internal/process"
-	"github.com/freehold-dev/freehold/sidecar/store"
+	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
 )
 
 // self is the identity of this process, which tests change to that of a
@@ -37,7 +37,7 @@ func (w *Writer) sidecarEpoch() uint64 {
 		return doc.Version.Epoch
 	}
 	epoch := w.quarantinedEpoch()
-	if raw, err := w.dir.ReadFile(store.Sidecar(w.owner), nil, document.MaxSize); err == nil {
+	if raw, err := w.dir.ReadFile(statedir.Sidecar(w.owner), nil, document.MaxSize); err == nil {
 		epoch = max(epoch, foreignEpoch(raw))
 	}
 	return epoch
@@ -45,7 +45,7 @@ func (w *Writer) sidecarEpoch() uint64 {
 
 func (w *Writer) quarantinedEpoch() (epoch uint64) {
 	// What cannot be read is not visible: the clock and the nonce remain.
-	_ = w.dir.Quarantined(store.Sidecar(w.owner), func(_ string, raw []byte) {
+	_ = w.dir.Quarantined(statedir.Sidecar(w.owner), func(_ string, raw []byte) {
 		epoch = max(epoch, foreignEpoch(raw))
 	})
 	return epoch

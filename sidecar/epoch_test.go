@@ -12,7 +12,7 @@ import (
 
 	"github.com/freehold-dev/freehold/sidecar/internal/document"
 	"github.com/freehold-dev/freehold/sidecar/internal/process"
-	"github.com/freehold-dev/freehold/sidecar/store"
+	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
 )
 
 // onAnotherBoot makes this process one of another boot until the test ends.
@@ -58,7 +58,7 @@ func TestLeaseBeginsALargerEpoch(t *testing.T) {
 		},
 		"the lock files remade": func(t *testing.T, dir string) {
 			remove(t, metaPath(dir, "watchdog.lease"), metaPath(dir, "watchdog.lock"), metaPath(dir, "watchdog.fence"))
-			if _, err := store.Repair(t.Context(), dir); err != nil {
+			if _, err := statedir.Repair(t.Context(), dir); err != nil {
 				t.Fatal(err)
 			}
 		},

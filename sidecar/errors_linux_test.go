@@ -14,8 +14,8 @@ import (
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
 	"github.com/freehold-dev/freehold/sidecar/internal/process"
+	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
 	"github.com/freehold-dev/freehold/sidecar/retire"
-	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // failed returns the error of an Update, which must fail.
@@ -218,7 +218,7 @@ func TestErrorsSayWhatToDoOfLostLocks(t *testing.T) {
 	dir := newState(t)
 	Damaged(dir, "lock-lost")
 	w := mustOpen(t, dir)
-	lease := filepath.Join(dir, ".freehold", store.OwnerLease("watchdog"))
+	lease := filepath.Join(dir, ".freehold", statedir.OwnerLease("watchdog"))
 	if err := os.Remove(lease); err != nil {
 		t.Fatal(err)
 	}
@@ -250,7 +250,7 @@ func TestErrorsSayWhatToDoOfClaims(t *testing.T) {
 		"another's, and not synced": {nil, false, nil, errors.New("input/output error")},
 		"unreadable":                {errors.New("input/output error"), false, nil, nil},
 		"not to be read":            {fs.ErrPermission, false, nil, nil},
-		"too large":                 {store.ErrTooLarge, false, nil, nil},
+		"too large":                 {statedir.ErrTooLarge, false, nil, nil},
 	} {
 		claimsOf = whole
 		if fake.read == nil {
@@ -258,7 +258,7 @@ func TestErrorsSayWhatToDoOfClaims(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		claimsOf = func(c *store.Claim) claimFile { fake := fake; return fakeClaimFile{fake, c} }
+		claimsOf = func(c *statedir.Claim) claimFile { fake := fake; return fakeClaimFile{fake, c} }
 		_, by, err := w.Claim(t.Context(), "fired")
 		said.Same(t, "claim: "+how, err, dir, "STATE", by.ID, "CLAIM")
 	}
@@ -284,7 +284,7 @@ type fakeClaim struct {
 
 type fakeClaimFile struct {
 	fakeClaim
-	whole *store.Claim
+	whole *statedir.Claim
 }
 
 func (f fakeClaimFile) Read(buf []byte) ([]byte, error) {

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/sidecar/internal/document"
-	"github.com/freehold-dev/freehold/sidecar/store"
+	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
 	"golang.org/x/sys/unix"
 )
 
@@ -66,7 +66,7 @@ func TestPassedEpochIsFenced(t *testing.T) {
 
 func writeRecord(t *testing.T, dir string, l *Lease) {
 	t.Helper()
-	d, err := store.Open(dir)
+	d, err := statedir.Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,11 +133,11 @@ func TestLostLockFileLetsNobodyIn(t *testing.T) {
 					t.Error("the holder wrote without its lock")
 				}
 				if runtime.GOOS == "linux" || lock != "watchdog.lease" || how == "a second name" {
-					_, err = store.Repair(t.Context(), dir)
+					_, err = statedir.Repair(t.Context(), dir)
 					wantError(t, err, ErrBusy)
 				}
 				a.kill()
-				if _, err := store.Repair(t.Context(), dir); err != nil {
+				if _, err := statedir.Repair(t.Context(), dir); err != nil {
 					t.Fatal(err)
 				}
 				w := mustOpen(t, dir)
@@ -249,7 +249,7 @@ func takeovers(t *testing.T, dir string) {
 			if err := errors.Join(os.Rename(lease, lease+".x"), os.Rename(lock, lock+".x")); err != nil {
 				return err
 			}
-			_, err := store.Repair(t.Context(), dir)
+			_, err := statedir.Repair(t.Context(), dir)
 			return errors.Join(err, os.Rename(lease+".x", lease), os.Rename(lock+".x", lock))
 		},
 	} {

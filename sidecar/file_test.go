@@ -331,7 +331,7 @@ func TestLongLivedWriterCollectsWhatOthersLeave(t *testing.T) {
 	w := openOwner(t, dir, "cost", nil)
 	for range 3 {
 		update(t, w, addTurns(1))
-		time.Sleep(40 * time.Millisecond) // let the file system's clock tick: see store.Stamp
+		time.Sleep(40 * time.Millisecond) // let the file system's clock tick: see statedir.Stamp
 		if err := os.WriteFile(filepath.Join(dir, ".cost.json4242"), []byte("{}"), 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
 	"github.com/freehold-dev/freehold/sidecar/internal/pending"
-	"github.com/freehold-dev/freehold/sidecar/store"
+	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
 )
 
 // A fold is what a commit does with the pending patches. It takes
@@ -20,7 +20,7 @@ import (
 // that it is in already. That one publishes once more, for what it found may
 // not have been durable, before it unlinks the file.
 type fold struct {
-	pending *store.PendingDir
+	pending *statedir.PendingDir
 	before  int      // how many patches earlier versions of the commit have folded
 	kept    int      // how many patches the next version rejects
 	listed  []string // the ids that the next version lists

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/sidecar/internal/lease"
-	"github.com/freehold-dev/freehold/sidecar/store"
+	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
 )
 
 // beginEpoch begins and records the epoch of the lease that this process has
@@ -71,7 +71,7 @@ func (w *Writer) holds() error {
 	if err := w.leaseFile(); err != nil {
 		return err
 	}
-	raw, err := w.dir.ReadRecord(store.OwnerRecord(w.owner), w.recordSpare, lease.MaxSize)
+	raw, err := w.dir.ReadRecord(statedir.OwnerRecord(w.owner), w.recordSpare, lease.MaxSize)
 	if err == nil {
 		w.recordSpare = raw
 		if bytes.Equal(raw, w.recordRaw) {
@@ -94,7 +94,7 @@ func (w *Writer) leaseFile() error {
 	err := w.lease.Kept()
 	if errors.Is(err, ErrLock) || errors.Is(err, ErrBusy) {
 		err = fmt.Errorf("owner %s: %w: %w", w.owner, ErrFenced, err)
-		if !errors.Is(err, store.ErrIrregular) { // a second name can go away again
+		if !errors.Is(err, statedir.ErrIrregular) { // a second name can go away again
 			w.queue.poison(err)
 		}
 	}

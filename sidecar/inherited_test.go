@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/sidecar/internal/process"
+	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
 	"github.com/freehold-dev/freehold/sidecar/retire"
-	"github.com/freehold-dev/freehold/sidecar/store"
 	"golang.org/x/sys/unix"
 )
 
@@ -129,7 +129,7 @@ func TestInheritedLeaseIsNamed(t *testing.T) {
 	if s := leaseState(t, dir); s.PID != named || s.Verdict != process.Gone || s.Disagreement == "" {
 		t.Errorf("the state of the lease is %+v", s)
 	}
-	d, err := store.Open(dir)
+	d, err := statedir.Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}

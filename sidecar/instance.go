@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
@@ -37,13 +38,13 @@ func OpenInstance(ctx context.Context, dir, id string, d *schema.Declaration, ow
 const mostOpenings = 16
 
 func openInstance(ctx context.Context, dir, id string, d *schema.Declaration, owner string, o *Options) (*Writer, error) {
-	sd, err := store.OpenInstance(dir, id)
+	sd, err := statedir.OpenInstance(dir, id)
 	if o.Create && d != nil && errors.Is(err, ErrNoState) {
 		// Another process may create it at the same moment: then it is there.
-		if err := store.CreateInstance(dir, id, d); err != nil && !errors.Is(err, store.Exists) {
+		if err := statedir.CreateInstance(dir, id, d); err != nil && !errors.Is(err, store.Exists) {
 			return nil, advised(err)
 		}
-		sd, err = store.OpenInstance(dir, id)
+		sd, err = statedir.OpenInstance(dir, id)
 	}
 	if err != nil {
 		return nil, advised(err)
@@ -55,5 +56,5 @@ func openInstance(ctx context.Context, dir, id string, d *schema.Declaration, ow
 // dir too if it is missing. It returns an error that wraps [store.Exists]
 // if it is there, and [ErrInstance] if id cannot be one.
 func CreateInstance(dir, id string, d *schema.Declaration) error {
-	return advised(store.CreateInstance(dir, id, d))
+	return advised(statedir.CreateInstance(dir, id, d))
 }

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
 	"github.com/freehold-dev/freehold/sidecar/internal/testkit/inject"
-	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 func init() { roles["makeinstance"] = roleMakeInstance }
@@ -47,7 +47,7 @@ func TestAnInstanceIsMadeWholeOrNotAtAll(t *testing.T) {
 			}) {
 				path := instancePath(t, dir, "Eins")
 				if _, err := os.Lstat(path); err == nil {
-					if d, err := store.OpenInstance(dir, "Eins"); err != nil {
+					if d, err := statedir.OpenInstance(dir, "Eins"); err != nil {
 						t.Errorf("half an instance: %v", err)
 					} else if _, err := d.Manifest(); err != nil {
 						t.Errorf("half an instance: %v", err)

@@ -3,6 +3,7 @@ package sidecar
 import (
 	"fmt"
 
+	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
@@ -20,13 +21,13 @@ func (b *batch) reject(p *PendingPatch, why error) bool {
 }
 
 // keptName names a patch in the quarantine.
-func keptName(owner, id string) string { return store.OwnerPending(owner) + "." + id + ".json" }
+func keptName(owner, id string) string { return statedir.OwnerPending(owner) + "." + id + ".json" }
 
 // roomKept says why one more patch could be too much of those that are rejected.
 // Where the quarantine cannot be read, none can be rejected either: they stay
 // where they are deferred, which has bounds of its own.
 func (w *Writer) roomKept() error {
-	kept, err := w.dir.Rejected(store.OwnerPending(w.owner))
+	kept, err := w.dir.Rejected(statedir.OwnerPending(w.owner))
 	if err != nil || kept < MaxRejected {
 		return nil
 	}

@@ -46,7 +46,7 @@ func (w *Writer) lookAt(owner string, n *neighbour) *apply.Keys {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.source == nil {
-		n.source = w.dir.Source(w.manifest, owner)
+		n.source = store.On(w.dir).Source(w.manifest, owner)
 	}
 	o := n.source.Read()
 	if n.keys != nil && n.owner == o {

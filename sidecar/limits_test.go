@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/freehold-dev/freehold/sidecar/internal/lease"
-	"github.com/freehold-dev/freehold/sidecar/store"
+	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
 )
 
 // The record of a lease is read by whoever wants to retire its holder, and
@@ -16,12 +16,12 @@ import (
 func TestNothingIsBuiltOfABombInTheRecord(t *testing.T) {
 	dir := newState(t)
 	Damaged(dir, "lease-record")
-	d, err := store.Open(dir)
+	d, err := statedir.Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer d.Close()
-	path := filepath.Join(dir, ".freehold", store.OwnerRecord("watchdog"))
+	path := filepath.Join(dir, ".freehold", statedir.OwnerRecord("watchdog"))
 	for name, tc := range map[string]struct{ open, unit string }{
 		"retirements": {`{"retired":[`, "{},"},
 		"objects":     {`{"x":[`, "{},"},

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/freehold-dev/freehold/sidecar/store"
+	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
 )
 
 func init() { roles["late"] = roleLate }
@@ -215,12 +215,12 @@ func TestNobodyPutsALockFileBack(t *testing.T) {
 	dir := newState(t)
 	w := openOwner(t, dir, "cost", nil)
 	Damaged(dir, "lock-lost")
-	remove(t, metaPath(dir, store.OwnerLock("cost")))
+	remove(t, metaPath(dir, statedir.OwnerLock("cost")))
 	_, err := w.Update(t.Context(), addTurns(1))
 	wantError(t, err, ErrLock, "state repair")
 	_, err = Open(t.Context(), dir, declaration(), "cost", nil)
 	wantError(t, err, ErrLock)
-	if _, err := os.Lstat(metaPath(dir, store.OwnerLock("cost"))); err == nil {
+	if _, err := os.Lstat(metaPath(dir, statedir.OwnerLock("cost"))); err == nil {
 		t.Error("somebody made it anew")
 	}
 }

@@ -11,9 +11,9 @@ import (
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/schema/errorstest"
+	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
 	"github.com/freehold-dev/freehold/sidecar/internal/testkit/inject"
 	"github.com/freehold-dev/freehold/sidecar/internal/testkit/role"
-	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // roleVar names the part that a re-executed test binary plays.
@@ -161,7 +161,7 @@ func stored(t *testing.T, dir, field string) string {
 	return text
 }
 
-func sidecarPath(dir, owner string) string { return filepath.Join(dir, store.Sidecar(owner)) }
+func sidecarPath(dir, owner string) string { return filepath.Join(dir, statedir.Sidecar(owner)) }
 
 func readFile(t *testing.T, path string) string {
 	t.Helper()

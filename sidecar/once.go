@@ -11,6 +11,7 @@ import (
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/internal/document"
 	"github.com/freehold-dev/freehold/sidecar/internal/process"
+	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
@@ -127,7 +128,7 @@ func (w *Writer) claimPlace(field string) (claimFile, error) {
 	return claimsOf(w.dir.Claim(w.owner, field, w.manifest.Claims[w.owner])), nil
 }
 
-// A claimFile is the file of a once field. It is [store.Claim] but for
+// A claimFile is the file of a once field. It is [statedir.Claim] but for
 // tests.
 type claimFile interface {
 	Read(buf []byte) ([]byte, error)
@@ -136,7 +137,7 @@ type claimFile interface {
 }
 
 // claimsOf is where tests put other files in the place of claims.
-var claimsOf = func(c *store.Claim) claimFile { return c }
+var claimsOf = func(c *statedir.Claim) claimFile { return c }
 
 // probeClaims says whether the file system can keep the promise of the owner's
 // once fields.
@@ -155,7 +156,7 @@ type claiming struct {
 }
 
 func (c claiming) path() string {
-	return filepath.Join(c.w.dir.Path(), store.ClaimFile(c.w.owner, c.field))
+	return filepath.Join(c.w.dir.Path(), statedir.ClaimFile(c.w.owner, c.field))
 }
 
 // claim is what [Writer.Claim] says. Most calls find the claim made: they write
@@ -228,7 +229,7 @@ func claimant(c *document.Claim) Claimant {
 // has otherwise; the zero Claimant means nobody. The answer stays true, unless
 // nobody has won yet.
 func ResolveClaim(dir, owner, field, id string) (won bool, by Claimant, err error) {
-	sd, err := store.Open(dir)
+	sd, err := statedir.Open(dir)
 	if err != nil {
 		return false, by, err
 	}

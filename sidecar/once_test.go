@@ -13,7 +13,7 @@ import (
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/internal/document"
 	"github.com/freehold-dev/freehold/sidecar/internal/process"
-	"github.com/freehold-dev/freehold/sidecar/store"
+	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -47,7 +47,7 @@ func openLatches(t *testing.T, dir, owner string, o *Options) *Writer {
 }
 
 // claimPath is where the claim of a field of hook stands.
-func claimPath(dir, field string) string { return dir + "/" + store.ClaimFile("hook", field) }
+func claimPath(dir, field string) string { return dir + "/" + statedir.ClaimFile("hook", field) }
 
 // claimIn returns the claim of a field of hook, which must be whole.
 func claimIn(t *testing.T, dir, field string) *document.Claim {
@@ -176,7 +176,7 @@ func (s scripted) Publish(raw []byte) (bool, error) {
 func script(t *testing.T, make bool, err error) {
 	t.Helper()
 	before := claimsOf
-	claimsOf = func(c *store.Claim) claimFile { return scripted{c, make, err} }
+	claimsOf = func(c *statedir.Claim) claimFile { return scripted{c, make, err} }
 	t.Cleanup(func() { claimsOf = before })
 }
 

@@ -17,7 +17,7 @@ import (
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/internal/document"
-	"github.com/freehold-dev/freehold/sidecar/store"
+	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
 )
 
 func init() { roles["claimant"] = roleClaimant }
@@ -39,7 +39,7 @@ func roundField(round int) string { return fmt.Sprintf("round_%d", round%fieldsP
 // the field in that state, and to say "won ID", "lost ID" or "error WHAT".
 func roleClaimant(args []string) error {
 	if os.Getenv("FREEHOLD_TEST_TOOTHLESS") != "" {
-		claimsOf = func(c *store.Claim) claimFile { return toothless{c, args[0]} }
+		claimsOf = func(c *statedir.Claim) claimFile { return toothless{c, args[0]} }
 	}
 	var w *Writer
 	dir := ""
@@ -172,7 +172,7 @@ func (c *contest) round(n int) (answers []string) {
 
 // verdict says what is wrong with the answers of a round, or nothing.
 func (c *contest) verdict(n int, answers []string) error {
-	path := c.dir + "/" + store.ClaimFile("hook", roundField(n))
+	path := c.dir + "/" + statedir.ClaimFile("hook", roundField(n))
 	raw, err := os.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) && len(answers) == 0 {
 		return nil // all were killed before
@@ -239,7 +239,7 @@ func TestOneOfManyProcessesWins(t *testing.T) {
 // toothless publishes a claim as one would who knows no rename without
 // replacing: it looks, writes a file, and renames it.
 type toothless struct {
-	*store.Claim
+	*statedir.Claim
 	scratch string
 }
 

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
-	"github.com/freehold-dev/freehold/sidecar/store"
+	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
 )
 
 // TestErrorsSayWhatToDoAboutWhatIsSetPending provokes what deferring and
@@ -226,13 +226,13 @@ func tooMuchPending(t *testing.T, w *Writer, same func(how string, err error, re
 		}
 	}
 	more("too many", op("n", VerbAdd, "1"))
-	for n := range store.MostPending - MaxPending + 1 {
+	for n := range statedir.MostPending - MaxPending + 1 {
 		if err := os.WriteFile(a.Path(fmt.Sprintf("y.%d.json", n)), nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	same("a flood of files", failed(t, w, func(tx *Tx) { tx.Apply(op("n", VerbAdd, "1")) }))
-	for n := range store.MostPending - MaxPending + 1 {
+	for n := range statedir.MostPending - MaxPending + 1 {
 		a.Remove(fmt.Sprintf("y.%d.json", n))
 	}
 	for n := range MaxPending {

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/sidecar/internal/document"
-	"github.com/freehold-dev/freehold/sidecar/store"
+	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -198,7 +198,7 @@ func lateClaim(t *testing.T, dir string, wait time.Duration) time.Duration {
 		t.Fatal(err)
 	}
 	defer w.Close()
-	other, err := w.openLock(store.OwnerLock("boss"))
+	other, err := w.openLock(statedir.OwnerLock("boss"))
 	if err == nil {
 		defer other.Close()
 		err = other.Acquire(t.Context(), time.Minute)

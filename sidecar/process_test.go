@@ -14,7 +14,7 @@ import (
 
 	"github.com/freehold-dev/freehold/sidecar/internal/document"
 	"github.com/freehold-dev/freehold/sidecar/internal/process"
-	"github.com/freehold-dev/freehold/sidecar/store"
+	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
 )
 
 // The law of the house: several processes, one owner, nothing lost.
@@ -286,7 +286,7 @@ func TestWaitIsTheProgramsOwn(t *testing.T) {
 type thief struct {
 	publisher
 	w     *Writer
-	other *store.Lock
+	other *statedir.Lock
 }
 
 var errStolen = errors.New("stolen")
@@ -313,7 +313,7 @@ func lateLead(t *testing.T, wait time.Duration) (took time.Duration) {
 	t.Helper()
 	dir := newState(t)
 	w := openOwner(t, dir, "cost", &Options{Wait: wait})
-	other, err := w.openLock(store.OwnerLock("cost"))
+	other, err := w.openLock(statedir.OwnerLock("cost"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,7 +3,7 @@ package sidecar
 import (
 	"fmt"
 
-	"github.com/freehold-dev/freehold/sidecar/store"
+	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
 )
 
 // A publisher makes a file's next version visible, whole, in one step. Its
@@ -23,10 +23,10 @@ type publisher interface {
 // A replace publishes by writing a file beside the target and renaming it over
 // the target.
 type replace struct {
-	dir *store.Store
+	dir *statedir.Dir
 	// swept is the directory's stamp when nothing of a dead writer was in
 	// it, and unswept counts the commits that have relied on that.
-	swept   store.Stamp
+	swept   statedir.Stamp
 	unswept int
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/freehold-dev/freehold/sidecar/internal/apply"
 	"github.com/freehold-dev/freehold/sidecar/internal/document"
 	"github.com/freehold-dev/freehold/sidecar/internal/process"
+	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
@@ -19,7 +20,7 @@ type Accepted struct {
 	Commit
 	// Kept is where the file is kept as the other hand left it, and what went
 	// to make room for it.
-	Kept store.Quarantined
+	Kept statedir.Quarantined
 }
 
 // Accept takes the sidecar of owner as some other hand left it, edited or put
@@ -53,7 +54,7 @@ func Accept(ctx context.Context, dir, owner string, o *Options) (Accepted, error
 			return Accepted{Commit: c}, err
 		}
 	}
-	raw, readErr := w.dir.ReadFile(store.Sidecar(owner), nil, document.MaxSize)
+	raw, readErr := w.dir.ReadFile(statedir.Sidecar(owner), nil, document.MaxSize)
 	switch {
 	case readErr != nil && err != nil: // which says what to do
 		return Accepted{}, err
@@ -73,7 +74,7 @@ func Accept(ctx context.Context, dir, owner string, o *Options) (Accepted, error
 	if err := b.takeIn(); err != nil {
 		return Accepted{}, err
 	}
-	kept, err := w.dir.Keep(store.Sidecar(owner), raw)
+	kept, err := w.dir.Keep(statedir.Sidecar(owner), raw)
 	if err != nil {
 		return Accepted{}, fmt.Errorf("%s: nothing was changed, because no copy of it can be kept: %w: mend that, then accept it", w.file(), err)
 	}
@@ -103,7 +104,7 @@ func (b *batch) takeIn() error {
 	b.base.Owner, b.base.State = w.owner, w.manifest.StateID
 	b.next = w.firstVersion(b.base.Version.Epoch)
 	b.layer = apply.NewLayer(w.rules, b.base, b.next)
-	values, err := w.dir.Acceptable(w.manifest, w.owner, b.base)
+	values, err := store.On(w.dir).Acceptable(w.manifest, w.owner, b.base)
 	if err != nil {
 		return store.WithRemedy(fmt.Errorf("%s: %w", w.file(), err), store.By(store.VerbQuarantine, w.owner).Or("mend the file, then accept it"))
 	}
@@ -126,7 +127,7 @@ func (b *batch) takeIn() error {
 // folded returns the ids of patches that the file in the place of the sidecar
 // lists as folded, as far as it can be read.
 func (w *Writer) folded() []string {
-	raw, err := w.dir.ReadFile(store.Sidecar(w.owner), nil, document.MaxSize)
+	raw, err := w.dir.ReadFile(statedir.Sidecar(w.owner), nil, document.MaxSize)
 	if err != nil {
 		return nil
 	}
@@ -164,14 +165,14 @@ func (w *Writer) firstVersion(visible ...uint64) Version {
 // the quarantine, which keeps the newest 16 of an owner, and puts an empty
 // sidecar of a new epoch in its place. The owner's fields are unset afterwards.
 // Quarantine returns [fs.ErrNotExist] if there is no file.
-func Quarantine(ctx context.Context, dir, owner string, o *Options) (store.Quarantined, error) {
+func Quarantine(ctx context.Context, dir, owner string, o *Options) (statedir.Quarantined, error) {
 	w, release, err := openLocked(ctx, dir, owner, o)
 	if err != nil {
-		return store.Quarantined{}, err
+		return statedir.Quarantined{}, err
 	}
 	defer release()
 	folded := w.folded()
-	pending, err := w.dir.Quarantine(store.Sidecar(owner))
+	pending, err := w.dir.Quarantine(statedir.Sidecar(owner))
 	if errors.Is(err, fs.ErrNotExist) {
 		return pending, fmt.Errorf("%s: nothing to move aside: %w", w.file(), fs.ErrNotExist)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/freehold-dev/freehold/sidecar/internal/document"
 	"github.com/freehold-dev/freehold/sidecar/internal/lease"
+	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
@@ -26,7 +27,7 @@ var ErrUnknown = store.Unknown
 // [Deferred], or [Applied] if a commit has folded it, or [NotApplied] with an
 // error that wraps [ErrRejected] if a commit has rejected it.
 func Resolve(ctx context.Context, dir, owner string, v Version) (Outcome, error) {
-	sd, err := store.Open(dir)
+	sd, err := statedir.Open(dir)
 	if err != nil {
 		return NotApplied, err
 	}
@@ -39,11 +40,11 @@ func Resolve(ctx context.Context, dir, owner string, v Version) (Outcome, error)
 	if !ok {
 		return NotApplied, lease.Undeclared(sd, manifest, owner)
 	}
-	w := &Writer{dir: sd, path: filepath.Join(sd.Path(), store.Sidecar(owner)), manifest: manifest, owner: owner, declared: declared}
+	w := &Writer{dir: sd, path: filepath.Join(sd.Path(), statedir.Sidecar(owner)), manifest: manifest, owner: owner, declared: declared}
 	if v.IsPending() {
 		return w.resolvePending(ctx, v)
 	}
-	if w.lock, err = w.openLock(store.OwnerLock(owner)); err != nil {
+	if w.lock, err = w.openLock(statedir.OwnerLock(owner)); err != nil {
 		return NotApplied, err
 	}
 	defer w.lock.Close()

@@ -16,8 +16,8 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/sidecar/internal/process"
+	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
 	"github.com/freehold-dev/freehold/sidecar/retire"
-	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 func init() {
@@ -288,7 +288,7 @@ func TestWhoIsRefusedALockOfCommitsLooksAtNobody(t *testing.T) {
 
 // roleLocked says whether an owner's lock is taken.
 func roleLocked(args []string) error {
-	d, err := store.Open(args[0])
+	d, err := statedir.Open(args[0])
 	if err != nil {
 		return err
 	}

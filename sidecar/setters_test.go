@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/schema"
-	"github.com/freehold-dev/freehold/sidecar/store"
+	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
 )
 
 // setters declares an owner that defers, one of a map's parts that
@@ -105,7 +105,7 @@ func values(t *testing.T, w *Writer, fields ...string) map[string]string {
 }
 
 // openPending opens what w's owner has deferred, until the test ends.
-func openPending(t testing.TB, w *Writer) *store.PendingDir {
+func openPending(t testing.TB, w *Writer) *statedir.PendingDir {
 	t.Helper()
 	a, err := w.dir.OpenPending(w.owner)
 	if err != nil {

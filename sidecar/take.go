@@ -9,7 +9,7 @@ import (
 	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
 	"github.com/freehold-dev/freehold/sidecar/internal/lease"
 	"github.com/freehold-dev/freehold/sidecar/internal/lock"
-	"github.com/freehold-dev/freehold/sidecar/store"
+	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
 )
 
 // leases keeps the leases of this process open until they are closed, so that
@@ -39,10 +39,10 @@ const (
 
 // takeLease makes this process the owner's live one.
 func (w *Writer) takeLease(ctx context.Context, wait time.Duration) (err error) {
-	if w.lease, err = w.openLock(store.OwnerLease(w.owner)); err != nil {
+	if w.lease, err = w.openLock(statedir.OwnerLease(w.owner)); err != nil {
 		return err
 	}
-	fence, err := w.openLock(store.OwnerFence(w.owner))
+	fence, err := w.openLock(statedir.OwnerFence(w.owner))
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/freehold-dev/freehold/sidecar/internal/document"
 	"github.com/freehold-dev/freehold/sidecar/internal/lease"
 	"github.com/freehold-dev/freehold/sidecar/internal/process"
+	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
@@ -45,7 +46,7 @@ type Options struct {
 
 // A Writer writes one owner's sidecar. It is safe for concurrent use.
 type Writer struct {
-	dir        *store.Store
+	dir        *statedir.Dir
 	path       string // of the sidecar
 	manifest   *schema.Manifest
 	built      *schema.Declaration // that the program goes by
@@ -62,8 +63,8 @@ type Writer struct {
 	clock     func() time.Time
 	notice    func(error)
 
-	lock      *store.Lock
-	lease     *store.Lock // held if the owner is exclusive, else nil
+	lock      *statedir.Lock
+	lease     *statedir.Lock // held if the owner is exclusive, else nil
 	publisher publisher
 
 	// Of the lease: its epoch, what the record says of this process, the
@@ -130,8 +131,8 @@ func Open(ctx context.Context, dir string, d *schema.Declaration, owner string, 
 	return openIn(ctx, sd, d, owner, o)
 }
 
-func openIn(ctx context.Context, sd *store.Store, d *schema.Declaration, owner string, o *Options) (*Writer, error) {
-	w := &Writer{dir: sd, path: filepath.Join(sd.Path(), store.Sidecar(owner)), owner: owner, clock: o.Clock, notice: o.Notice, program: process.ProgramName(o.Program), publisher: &replace{dir: sd}}
+func openIn(ctx context.Context, sd *statedir.Dir, d *schema.Declaration, owner string, o *Options) (*Writer, error) {
+	w := &Writer{dir: sd, path: filepath.Join(sd.Path(), statedir.Sidecar(owner)), owner: owner, clock: o.Clock, notice: o.Notice, program: process.ProgramName(o.Program), publisher: &replace{dir: sd}}
 	if w.clock == nil {
 		w.clock = time.Now
 	}
@@ -145,18 +146,18 @@ func openIn(ctx context.Context, sd *store.Store, d *schema.Declaration, owner s
 // Create makes dir a state directory for the declaration d, or if d has
 // instances, the directory that holds them. It returns an
 // error that wraps [store.Exists] if it is one already.
-func Create(dir string, d *schema.Declaration) error { return advised(store.Create(dir, d)) }
+func Create(dir string, d *schema.Declaration) error { return advised(statedir.Create(dir, d)) }
 
-func openDir(dir string, d *schema.Declaration, create bool) (*store.Store, error) {
-	sd, err := store.Open(dir)
+func openDir(dir string, d *schema.Declaration, create bool) (*statedir.Dir, error) {
+	sd, err := statedir.Open(dir)
 	if !create || d == nil || d.Instanced() || !errors.Is(err, ErrNoState) {
 		return sd, err
 	}
 	// Another process may create it at the same moment: then it is there.
-	if err := store.Create(dir, d); err != nil && !errors.Is(err, store.Exists) {
+	if err := statedir.Create(dir, d); err != nil && !errors.Is(err, store.Exists) {
 		return nil, err
 	}
-	return store.Open(dir)
+	return statedir.Open(dir)
 }
 
 func (w *Writer) open(ctx context.Context, d *schema.Declaration, o *Options) (err error) {
@@ -175,11 +176,11 @@ func (w *Writer) open(ctx context.Context, d *schema.Declaration, o *Options) (e
 	if d != nil {
 		w.known = d.Owners[w.owner]
 	}
-	w.source = w.dir.Source(w.manifest, w.owner)
+	w.source = store.On(w.dir).Source(w.manifest, w.owner)
 	w.rules = rulesOf(w.manifest, w.owner, w.known)
 	w.keysOwners = keysOwners(&w.manifest.Declaration, w.owner)
 	for _, observer := range store.Observers(&w.manifest.Declaration, w.owner) {
-		w.observers = append(w.observers, w.dir.Source(w.manifest, observer))
+		w.observers = append(w.observers, store.On(w.dir).Source(w.manifest, observer))
 	}
 	w.upgraded = store.Upgraded(w.manifest, w.owner)
 	switch w.wait = o.Wait; {
@@ -191,7 +192,7 @@ func (w *Writer) open(ctx context.Context, d *schema.Declaration, o *Options) (e
 	if err := w.probeClaims(); err != nil {
 		return err
 	}
-	if w.lock, err = w.openLock(store.OwnerLock(w.owner)); err != nil {
+	if w.lock, err = w.openLock(statedir.OwnerLock(w.owner)); err != nil {
 		return err
 	}
 	if declared.EffectiveMode() == schema.Exclusive {
@@ -206,7 +207,7 @@ func rulesOf(m *schema.Manifest, owner string, known schema.Owner) *apply.Rules 
 	return &apply.Rules{Declaration: &m.Declaration, StateID: m.StateID, Owner: owner, Known: known}
 }
 
-func (w *Writer) openLock(name string) (*store.Lock, error) {
+func (w *Writer) openLock(name string) (*statedir.Lock, error) {
 	return w.dir.OpenLock(name, w.manifest.Locks[name])
 }
 
@@ -233,7 +234,7 @@ func (w *Writer) Close() error {
 
 func (w *Writer) shut() error {
 	var errs []error
-	for _, l := range []*store.Lock{w.lock, w.lease} {
+	for _, l := range []*statedir.Lock{w.lock, w.lease} {
 		if l != nil {
 			errs = append(errs, l.Close())
 			leases.Delete(l)

@@ -17,7 +17,7 @@ import (
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/scratch/document"
-	"github.com/freehold-dev/freehold/sidecar/store"
+	"github.com/freehold-dev/freehold/sidecar/scratch/statedir"
 )
 
 // A damage is done to a state in dir, and found.
@@ -121,7 +121,7 @@ func copied(t *testing.T, dir string) {
 // deferUpdate sets a patch of usage's pending that has the operation op.
 func deferUpdate(op string) func(*testing.T, string) {
 	return func(t *testing.T, dir string) {
-		d, err := store.Open(dir)
+		d, err := statedir.Open(dir)
 		check(t, err)
 		defer d.Close()
 		m, err := d.Manifest()
@@ -207,12 +207,12 @@ var damages = map[string]damage{
 		check(t, errors.Join(os.CopyFS(pending, os.DirFS(dir)), os.Rename(pending, filepath.Join(dir, "a"))))
 	}, []string{"copy a"}},
 	"an upgrade that was killed": {func(t *testing.T, dir string) {
-		d, err := store.Open(dir)
+		d, err := statedir.Open(dir)
 		check(t, err)
 		defer d.Close()
 		m, err := d.Manifest()
 		check(t, err)
-		m.Pending = &schema.Pending{ID: store.NewNonce()}
+		m.Pending = &schema.Pending{ID: statedir.NewNonce()}
 		check(t, d.WriteManifest(m))
 	}, []string{"upgrade-unfinished .freehold/manifest.json"}},
 	"hardly any room to defer": {func(t *testing.T, dir string) {

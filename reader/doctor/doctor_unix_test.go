@@ -18,6 +18,7 @@ import (
 	"github.com/freehold-dev/freehold/reader/statetest"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/scratch/statedir"
 	"github.com/freehold-dev/freehold/sidecar/store"
 	"github.com/freehold-dev/freehold/sidecar/upgrade"
 )
@@ -306,7 +307,7 @@ func TestPatchesThatSomebodyMayFoldAreNoFinding(t *testing.T) {
 		t.Errorf("a fresh patch: %v", found)
 	}
 	aged(t, dir)
-	d, err := store.Open(dir)
+	d, err := statedir.Open(dir)
 	check(t, err)
 	defer d.Close()
 	m, err := d.Manifest()

@@ -3,7 +3,6 @@ package doctor
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"path/filepath"
 	"strings"
 	"time"
@@ -24,7 +23,7 @@ const patience = time.Minute
 // A pile is the pending patches of an owner.
 type pile struct {
 	path   string
-	names  []string
+	count  int
 	bytes  int64
 	oldest string          // when the first patch of it was deferred
 	bad    map[string]bool // the paths of files that are no patches
@@ -42,9 +41,9 @@ func (p *patient) pending(o reader.OwnerStatus) {
 	if pile.oldest != "" {
 		oldest = ", the oldest since " + pile.oldest
 	}
-	has := fmt.Sprintf("%d of at most %d pending patches, with %d bytes of at most %d", len(pile.names), sidecar.MaxPending, pile.bytes, sidecar.MaxPendingBytes)
+	has := fmt.Sprintf("%d of at most %d pending patches, with %d bytes of at most %d", pile.count, sidecar.MaxPending, pile.bytes, sidecar.MaxPendingBytes)
 	p.note("pending", "%s has %s%s; the next commit folds pending patches", o.Name, has, oldest)
-	full := float64(len(pile.names)) >= nearlyFull*sidecar.MaxPending || float64(pile.bytes) >= nearlyFull*sidecar.MaxPendingBytes
+	full := float64(pile.count) >= nearlyFull*sidecar.MaxPending || float64(pile.bytes) >= nearlyFull*sidecar.MaxPendingBytes
 	if full {
 		p.find(PendingFull, pile.path, has+": soon no more can be", p.fold(o.Name, "")).Owner = o.Name
 	}
@@ -74,51 +73,41 @@ func (p *patient) fold(owner, advice string) remedy {
 
 // pile reads an owner's pending patches, and reports files that are no patches.
 func (p *patient) pile(o reader.OwnerStatus) (pile, bool) {
-	a, err := p.dir.OpenPending(o.Name)
+	idle := o.Err == nil && p.idle(o.Name) // a patch found after that is being folded by no process
+	files, err := p.dir.Patches(p.manifest, o.Name)
 	if err != nil {
 		return pile{}, false // said by the view, which reads it too
 	}
-	defer a.Close()
-	found := pile{path: filepath.Dir(a.Path("x")), bad: map[string]bool{}}
-	idle := o.Err == nil && p.idle(o.Name) // what is there after that, nobody was folding
-	found.names, _ = a.Names()
-	_, found.bytes, _ = a.Sizes(found.names, nil)
-	for _, name := range found.names {
-		at, err := p.patch(a, o.Name, name)
-		switch {
-		case errors.Is(err, fs.ErrNotExist): // it was folded
+	found := pile{path: filepath.Join(p.path, ".freehold", store.OwnerPending(o.Name)), count: len(files), bad: map[string]bool{}}
+	for _, f := range files {
+		found.bytes += int64(f.Size())
+		if f.Err != nil {
+			found.bad[f.Path] = true
+			p.stuck(f.Path, o.Name, cause(f.Err))
 			continue
-		case err != nil:
-			found.bad[a.Path(name)] = true
-			p.stuck(a.Path(name), o.Name, err)
-			continue
-		case found.oldest == "" || at < found.oldest:
+		}
+		if at := f.Patch.At.UTC().Format(time.RFC3339); found.oldest == "" || at < found.oldest {
 			found.oldest = at
 		}
-		if written, ok := p.patches[o.Name+"/"+name]; ok && idle && p.Clock().Sub(written) > patience {
+		if written, ok := p.patches[o.Name+"/"+f.Name]; ok && idle && p.Clock().Sub(written) > patience {
 			found.late++
 		}
 	}
 	return found, true
 }
 
+// cause returns the cause of an error whose place is said already.
+func cause(err error) error {
+	if e, ok := errors.AsType[*store.Error](err); ok && e.Err != nil {
+		return e.Err
+	}
+	return err
+}
+
 // idle reports whether an owner's lock could be had and nobody has it.
 func (p *patient) idle(owner string) bool {
 	busy, err := p.dir.Locked(p.manifest, owner)
 	return err == nil && !busy && p.manifest.Pending == nil
-}
-
-// patch returns when a pending patch, or why the file is none.
-func (p *patient) patch(a *store.PendingDir, owner, name string) (at string, err error) {
-	raw, err := a.ReadFile(name, nil, sidecar.MaxPatch)
-	if err != nil {
-		return "", err
-	}
-	patch, err := sidecar.DecodePendingPatch(raw, name, owner, p.manifest.StateID)
-	if err != nil {
-		return "", err
-	}
-	return patch.At.UTC().Format(time.RFC3339), nil
 }
 
 // stuck says that a file among the patches is none that this release folds.

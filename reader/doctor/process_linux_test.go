@@ -20,6 +20,7 @@ import (
 
 	"github.com/freehold-dev/freehold/reader/doctor"
 	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/scratch/statedir"
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
@@ -46,8 +47,8 @@ var roles = map[string]func(dir string) (taken any, err error){
 }
 
 // locked takes a lock of the state.
-func locked(dir, name string) (*store.Lock, error) {
-	d, err := store.Open(dir)
+func locked(dir, name string) (*statedir.Lock, error) {
+	d, err := statedir.Open(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +114,7 @@ func stopped(t *testing.T, role, dir string) (pid int) {
 
 // awaitStop waits until the process is stopped: a signal takes its time.
 func awaitStop(pid int) {
-	for store.Condition(pid) == "" {
+	for statedir.Condition(pid) == "" {
 		time.Sleep(time.Millisecond)
 	}
 }

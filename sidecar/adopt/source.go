@@ -4,6 +4,7 @@ import (
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/internal/document"
+	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
@@ -91,12 +92,12 @@ type claims map[string]sidecar.Claimant
 
 // A directory reads sidecars without locks.
 type directory struct {
-	dir      *store.Store
+	dir      *statedir.Dir
 	manifest *schema.Manifest
 }
 
 func openDirectory(path string) (*directory, error) {
-	dir, err := store.Open(path)
+	dir, err := statedir.Open(path)
 	if err != nil {
 		return nil, err
 	}
@@ -110,6 +111,6 @@ func openDirectory(path string) (*directory, error) {
 
 // sidecar reads the sidecar of owner, which may be missing.
 func (d *directory) sidecar(owner string) (*document.Document, error) {
-	o := d.dir.Owner(d.manifest, owner)
+	o := store.On(d.dir).Owner(d.manifest, owner)
 	return o.Document(), o.Err
 }

@@ -7,11 +7,12 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // judge returns the item with its reason: old if the instance may be removed.
-func (p *pruning) judge(item Item, d *store.Store) Item {
+func (p *pruning) judge(item Item, d *statedir.Dir) Item {
 	item.Action = Kept
 	m, err := d.Manifest()
 	if err != nil {
@@ -67,9 +68,9 @@ func (w *writing) note(at time.Time, writer store.Writer) {
 
 // read notes every sidecar, claim and pending patch. An unusable one is an error
 // and keeps the instance, since its content is unknown.
-func (w *writing) read(d *store.Store, m *schema.Manifest) error {
+func (w *writing) read(d *statedir.Dir, m *schema.Manifest) error {
 	for _, name := range m.Declaration.OwnerNames() {
-		o := d.Folded(m, name)
+		o := store.On(d).Folded(m, name)
 		if o.Err != nil {
 			return o.Err
 		}
@@ -87,7 +88,7 @@ func (w *writing) read(d *store.Store, m *schema.Manifest) error {
 			if declared.Fields[field].EffectiveKind() != schema.Once {
 				continue
 			}
-			once := d.Once(m, name, field)
+			once := store.On(d).Once(m, name, field)
 			if once.Err != nil {
 				return once.Err
 			}

@@ -14,7 +14,7 @@ import (
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/internal/document"
 	"github.com/freehold-dev/freehold/sidecar/internal/process"
-	"github.com/freehold-dev/freehold/sidecar/store"
+	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
 )
@@ -33,7 +33,7 @@ func newClaimed(t *testing.T) (dir, claim string) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	return dir, filepath.Join(pathOf(t, dir, "a"), store.ClaimFile("hook", "fired"))
+	return dir, filepath.Join(pathOf(t, dir, "a"), statedir.ClaimFile("hook", "fired"))
 }
 
 // restampClaim rewrites a claim as a process of another boot would have left it.
@@ -201,7 +201,7 @@ func newPending(t *testing.T) (dir, patch string) {
 	if err := errors.Join(err, holder.Close(), w.Close()); err != nil {
 		t.Fatal(err)
 	}
-	found, err := filepath.Glob(filepath.Join(pathOf(t, dir, "a"), ".freehold", store.OwnerPending("hook"), "*.json"))
+	found, err := filepath.Glob(filepath.Join(pathOf(t, dir, "a"), ".freehold", statedir.OwnerPending("hook"), "*.json"))
 	if err != nil || len(found) != 1 {
 		t.Fatalf("%v (%v)", found, err)
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
-var said = errorstest.Golden{Update: flag.Bool("update", false, "write the golden files anew"), Wraps: []string{"../store", "../internal/document", "../internal/status", "../internal/dir"}}
+var said = errorstest.Golden{Update: flag.Bool("update", false, "write the golden files anew"), Wraps: []string{"../store", "../internal/statedir", "../internal/document", "../internal/status", "../internal/dir"}}
 
 // TestErrorsSayWhatToDo holds what is said of instances that somebody has to
 // look at.

@@ -14,9 +14,9 @@ import (
 	"github.com/freehold-dev/freehold/reader/statetest"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
 	"github.com/freehold-dev/freehold/sidecar/internal/testkit/inject"
 	"github.com/freehold-dev/freehold/sidecar/internal/testkit/role"
-	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 func TestMain(m *testing.M) {
@@ -151,7 +151,7 @@ func later(by time.Duration) func() time.Time {
 func restamp(t *testing.T, dir, id string, at time.Time) {
 	t.Helper()
 	stamp(t, filepath.Join(pathOf(t, dir, id), "hook.json"), at)
-	claim := filepath.Join(pathOf(t, dir, id), store.ClaimFile("hook", "fired"))
+	claim := filepath.Join(pathOf(t, dir, id), statedir.ClaimFile("hook", "fired"))
 	if _, err := os.Lstat(claim); err == nil {
 		restampClaim(t, claim, at)
 	}
@@ -195,10 +195,10 @@ func exists(t *testing.T, dir, id string) bool {
 // every name in dir is an instance that can be used.
 func onlyWhole(t *testing.T, dir string) {
 	t.Helper()
-	if left, err := store.Leftovers(dir); err != nil || len(left) > 0 {
+	if left, err := statedir.Leftovers(dir); err != nil || len(left) > 0 {
 		t.Errorf("left: %v (%v)", left, err)
 	}
-	found, err := store.Instances(dir)
+	found, err := statedir.Instances(dir)
 	if err != nil {
 		t.Error(err)
 	}

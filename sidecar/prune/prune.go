@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
@@ -46,9 +47,9 @@ func Run(ctx context.Context, dir string, o *Options) (*Report, error) {
 	if p.Clock == nil {
 		p.Clock = time.Now
 	}
-	found, err := store.Instances(path)
+	found, err := statedir.Instances(path)
 	if errors.Is(err, store.NoInstances) {
-		d, err := store.Open(path)
+		d, err := statedir.Open(path)
 		if err != nil {
 			return p.report, err
 		}
@@ -59,7 +60,7 @@ func Run(ctx context.Context, dir string, o *Options) (*Report, error) {
 		return nil, err
 	}
 	if p.Instance != "" {
-		found = slices.DeleteFunc(found, func(i store.Instance) bool { return i.ID != p.Instance })
+		found = slices.DeleteFunc(found, func(i statedir.Instance) bool { return i.ID != p.Instance })
 	} else if err := p.beside(found); err != nil {
 		return nil, err
 	}
@@ -90,7 +91,7 @@ func (p *pruning) removed() string {
 }
 
 // leftovers removes the leftovers of killed writers from a state in use.
-func (p *pruning) leftovers(d *store.Store, id string) error {
+func (p *pruning) leftovers(d *statedir.Dir, id string) error {
 	m, err := d.Manifest()
 	if err != nil {
 		return err
@@ -100,7 +101,7 @@ func (p *pruning) leftovers(d *store.Store, id string) error {
 		return err
 	}
 	for _, e := range entries {
-		if e.Role == store.StagedFile {
+		if e.Role == statedir.StagedFile {
 			p.remove(e, d.Path(), id, func() (bool, error) { return d.RemoveOrphan(m, e) })
 		}
 	}
@@ -108,7 +109,7 @@ func (p *pruning) leftovers(d *store.Store, id string) error {
 }
 
 // remove removes and reports a staged file or directory of a killed process.
-func (p *pruning) remove(e store.Entry, dir, id string, remove func() (bool, error)) {
+func (p *pruning) remove(e statedir.Entry, dir, id string, remove func() (bool, error)) {
 	item := Item{Kind: "litter", Path: filepath.Join(dir, e.Name), Instance: id, Action: p.removed(), Reason: "left", Says: "a killed process left it"}
 	removed, err := e.Orphaned, e.Err
 	if removed && !p.DryRun {
@@ -127,14 +128,14 @@ func (p *pruning) remove(e store.Entry, dir, id string, remove func() (bool, err
 }
 
 // beside handles everything in the directory except the instances.
-func (p *pruning) beside(found []store.Instance) error {
+func (p *pruning) beside(found []statedir.Instance) error {
 	dir := p.report.Dir
-	left, err := store.Leftovers(dir)
+	left, err := statedir.Leftovers(dir)
 	if err != nil {
 		return err
 	}
 	for _, e := range left {
-		p.remove(e, dir, "", func() (bool, error) { return store.RemoveLeftover(dir, e.Name) })
+		p.remove(e, dir, "", func() (bool, error) { return statedir.RemoveLeftover(dir, e.Name) })
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -142,7 +143,7 @@ func (p *pruning) beside(found []store.Instance) error {
 	}
 	for _, e := range entries {
 		path := filepath.Join(dir, e.Name())
-		instance := slices.ContainsFunc(found, func(i store.Instance) bool { return i.Name == e.Name() })
+		instance := slices.ContainsFunc(found, func(i statedir.Instance) bool { return i.Name == e.Name() })
 		if !instance && !strings.HasPrefix(e.Name(), ".freehold") && !came(path) {
 			p.note(Item{Kind: "other", Path: path, Action: Kept, Reason: "not an instance", Says: "it is no instance"})
 		}
@@ -160,13 +161,13 @@ func came(path string) bool {
 
 // instance inspects one instance: first without locks, to leave instances in
 // use alone, then with all of them.
-func (p *pruning) instance(i store.Instance) {
+func (p *pruning) instance(i statedir.Instance) {
 	item := Item{Kind: Instance, Path: filepath.Join(p.report.Dir, i.Name), Instance: i.ID, Action: Kept}
 	if i.Err != nil {
 		p.note(item.because(Kept, i.Err))
 		return
 	}
-	d, err := store.OpenInstance(p.report.Dir, i.ID)
+	d, err := statedir.OpenInstance(p.report.Dir, i.ID)
 	if err != nil {
 		if !errors.Is(err, store.NoState) { // else another prune removed it
 			p.note(item.because(Kept, err))
@@ -190,7 +191,7 @@ func (p *pruning) instance(i store.Instance) {
 }
 
 // seize takes all locks of an old instance, inspects it again, and removes it.
-func (p *pruning) seize(item Item, d *store.Store) Item {
+func (p *pruning) seize(item Item, d *statedir.Dir) Item {
 	s, err := d.LockExclusive()
 	if err != nil {
 		return item.because(Kept, err)

@@ -14,6 +14,7 @@ import (
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/internal/document"
 	"github.com/freehold-dev/freehold/sidecar/internal/process"
+	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
 	"github.com/freehold-dev/freehold/sidecar/store"
 	"github.com/freehold-dev/freehold/sidecar/upgrade"
 	"github.com/google/go-cmp/cmp"
@@ -115,7 +116,7 @@ func TestALiveInstanceIsNeverRemoved(t *testing.T) {
 			return w.Close, err
 		},
 		"a lock alone": func(dir string) (func() error, error) {
-			d, err := store.OpenInstance(dir, "a")
+			d, err := statedir.OpenInstance(dir, "a")
 			if err != nil {
 				return nil, err
 			}
@@ -195,7 +196,7 @@ func TestNoClockMakesAnInstanceOld(t *testing.T) {
 // Who has an instance open when it goes hears so, and writes nothing.
 func TestARemovedInstanceIsWrittenNoMore(t *testing.T) {
 	dir := newInstances(t, "a")
-	d, err := store.OpenInstance(dir, "a")
+	d, err := statedir.OpenInstance(dir, "a")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -247,7 +248,7 @@ func TestARemovedInstanceIsWrittenNoMore(t *testing.T) {
 func TestOnlyWhatWasLookedAtIsRemoved(t *testing.T) {
 	dir := newInstances(t, "a")
 	statetest.Damaged(dir, "misplaced")
-	d, err := store.OpenInstance(dir, "a")
+	d, err := statedir.OpenInstance(dir, "a")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
@@ -79,7 +80,7 @@ func reasonOf(err error) string {
 		return busy
 	case errors.Is(err, store.Unsafe), errors.Is(err, fs.ErrPermission):
 		return unsafe
-	case errors.Is(err, store.ErrInvalidManifest), errors.Is(err, store.Lost), errors.Is(err, store.ErrIrregular):
+	case errors.Is(err, statedir.ErrInvalidManifest), errors.Is(err, store.Lost), errors.Is(err, statedir.ErrIrregular):
 		return damaged
 	case errors.Is(err, store.Foreign):
 		return foreign

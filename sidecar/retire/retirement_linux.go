@@ -10,6 +10,7 @@ import (
 	"github.com/freehold-dev/freehold/sidecar/internal/lease"
 	"github.com/freehold-dev/freehold/sidecar/internal/lock"
 	"github.com/freehold-dev/freehold/sidecar/internal/process"
+	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
@@ -223,7 +224,7 @@ func (r *retirement) conclude(ctx context.Context) error {
 	if _, err := record.Write(l.Store); err != nil {
 		return r.unwritten(err)
 	}
-	r.proof(ProofRecorded, "%s says so, durably", store.OwnerRecord(r.Owner))
+	r.proof(ProofRecorded, "%s says so, durably", statedir.OwnerRecord(r.Owner))
 	failpoint.Hit(failpoint.RetireRecorded)
 	return nil
 }

@@ -21,16 +21,7 @@ func deferringState(t *testing.T) (*Store, *schema.Manifest) {
 		Busy:   schema.Busy{Then: schema.Defer},
 		Fields: map[string]schema.Field{"turns": {Type: schema.TypeUint, Kind: schema.Counter}},
 	}}}
-	dir := filepath.Join(t.TempDir(), "state")
-	if err := Create(dir, d); err != nil {
-		t.Fatal(err)
-	}
-	s := openState(t, dir)
-	m, err := s.Manifest()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s, m
+	return stateOf(t, d)
 }
 
 // deferTurns defers a patch that adds n turns and returns it.
@@ -41,7 +32,7 @@ func deferTurns(t *testing.T, d *Store, m *schema.Manifest, n string) *Patch {
 	if err != nil {
 		t.Fatal(err)
 	}
-	write(t, d, filepath.Join(metaName, OwnerPending("cost"), pending.Name(p.ID)), text)
+	write(t, d, filepath.Join(".freehold", OwnerPending("cost"), pending.Name(p.ID)), text)
 	return p
 }
 
@@ -77,7 +68,7 @@ func TestFoldedOwnerNoticesAFoldBetweenItsReadings(t *testing.T) {
 	write(t, d, "cost.json", sidecarText(t, "cost", m.StateID, 1, withTurns("10")))
 	afterPatches = func() { // the sidecar has dropped the id already
 		write(t, d, "cost.json", sidecarText(t, "cost", m.StateID, 3, withTurns("11")))
-		if err := os.Remove(filepath.Join(d.Path(), metaName, OwnerPending("cost"), pending.Name(p.ID))); err != nil {
+		if err := os.Remove(filepath.Join(d.Path(), ".freehold", OwnerPending("cost"), pending.Name(p.ID))); err != nil {
 			t.Fatal(err)
 		}
 		afterPatches = nil
@@ -92,7 +83,7 @@ func TestBadPatchesAreNamedAndNotFolded(t *testing.T) {
 	d, m := deferringState(t)
 	deferTurns(t, d, m, "1")
 	deferTurns(t, d, m, "18446744073709551615")
-	write(t, d, filepath.Join(metaName, OwnerPending("cost"), "notes.json"), []byte("{}\n"))
+	write(t, d, filepath.Join(".freehold", OwnerPending("cost"), "notes.json"), []byte("{}\n"))
 	o := d.Folded(m, "cost")
 	if len(o.BadPatches) != 1 || StatusOf(o.BadPatches[0].Err) != Foreign || RemedyOf(o.BadPatches[0].Err).IsZero() || o.Pending != 3 {
 		t.Errorf("got %+v of %d pending", o.BadPatches, o.Pending)
@@ -109,12 +100,36 @@ func TestBadPatchesAreNamedAndNotFolded(t *testing.T) {
 func TestOwnerOfLostPatchesIsUnreadable(t *testing.T) {
 	d, m := deferringState(t)
 	write(t, d, "cost.json", sidecarText(t, "cost", m.StateID, 1, withTurns("1")))
-	if err := os.Remove(filepath.Join(d.Path(), metaName, OwnerPending("cost"))); err != nil {
+	if err := os.Remove(filepath.Join(d.Path(), ".freehold", OwnerPending("cost"))); err != nil {
 		t.Fatal(err)
 	}
 	o := d.Folded(m, "cost")
 	if o.Status != Unreadable || o.Value("turns") != nil || !o.Version.IsZero() || RemedyOf(o.Err).Verb != VerbRepair {
 		t.Errorf("got %s: %v", o.Status, o.Err)
+	}
+}
+
+// An owner whose processes fail when it is busy has no pending patches, even if
+// there is a directory of them.
+func TestOwnerThatDoesNotDeferHasNoPatchesRead(t *testing.T) {
+	d, m := deferringState(t)
+	write(t, d, "cost.json", sidecarText(t, "cost", m.StateID, 1, withTurns("1")))
+	deferTurns(t, d, m, "10")
+	fails := *m
+	fails.Declaration.Owners = map[string]schema.Owner{"cost": {Fields: m.Declaration.Owners["cost"].Fields}}
+	s := d.FoldedSource(m, "cost")
+	if s.Look(); string(s.Owner().Value("turns")) != "11" {
+		t.Fatalf("a deferring owner has %s", s.Owner().Value("turns"))
+	}
+	s.Follow(&fails)
+	for range 2 {
+		s.Look()
+		if o := s.Owner(); o.Status != OK || string(o.Value("turns")) != "1" || o.Pending != 0 || s.Confirm() {
+			t.Errorf("got %s: %s with %d pending", o.Status, o.Value("turns"), o.Pending)
+		}
+		if err := os.RemoveAll(filepath.Join(d.Path(), ".freehold", OwnerPending("cost"))); err != nil { // nor is it missed
+			t.Fatal(err)
+		}
 	}
 }
 
@@ -128,7 +143,7 @@ func TestFoldedSourceLooksAtPatchesToo(t *testing.T) {
 	if !s.Look() || s.Look() || string(s.Owner().Value("turns")) != "1" || s.Owner() != s.Owner() {
 		t.Error("a new patch is no change")
 	}
-	if err := os.Remove(filepath.Join(d.Path(), metaName, OwnerPending("cost"), pending.Name(p.ID))); err != nil {
+	if err := os.Remove(filepath.Join(d.Path(), ".freehold", OwnerPending("cost"), pending.Name(p.ID))); err != nil {
 		t.Fatal(err)
 	}
 	if !s.Confirm() || s.Owner().Value("turns") != nil || s.Look() {

@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar/internal/claims"
 	"github.com/freehold-dev/freehold/sidecar/internal/document"
+	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
 )
 
 // A Once is a once field, as its claim stood when it was read. It is immutable.
@@ -41,7 +43,7 @@ func (d *Store) Once(m *schema.Manifest, owner, field string) *Once {
 // A OnceSource reads one once field again and again. It decodes the claim only
 // if its bytes have changed. It is safe for concurrent use.
 type OnceSource struct {
-	claim        *Claim
+	claim        *claims.Claim
 	owner, field string
 
 	mu       sync.Mutex
@@ -53,7 +55,7 @@ type OnceSource struct {
 // OnceSource returns a source of a once field of owner in the state with the
 // manifest m.
 func (d *Store) OnceSource(m *schema.Manifest, owner, field string) *OnceSource {
-	return &OnceSource{claim: d.Claim(owner, field, m.Claims[owner]), owner: owner, field: field, manifest: m}
+	return &OnceSource{claim: d.dir.Claim(owner, field, m.Claims[owner]), owner: owner, field: field, manifest: m}
 }
 
 // Look reads the claim and reports whether it differs from the last time. It
@@ -109,7 +111,7 @@ func NewOnce(m *schema.Manifest, owner, field, path string, text []byte, err err
 	case errors.Is(err, ErrTooLarge):
 		return o.unusable(Invalid, remove, err)
 	case err != nil:
-		return o.unusable(Unreadable, accessRemedy(err, remove), err)
+		return o.unusable(Unreadable, statedir.AccessRemedy(err, remove), err)
 	}
 	claim, err := document.DecodeClaim(text)
 	if err == nil {
@@ -118,7 +120,7 @@ func NewOnce(m *schema.Manifest, owner, field, path string, text []byte, err err
 	switch s := decodeStatus(err); {
 	case err == nil:
 	case s == Newer:
-		return o.unusable(s, byHand(useNewer), err)
+		return o.unusable(s, byHand(statedir.UseNewer), err)
 	default:
 		return o.unusable(s, remove, err)
 	}

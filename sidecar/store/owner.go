@@ -13,6 +13,7 @@ import (
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/internal/document"
+	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
 )
 
 // A Version names one commit of one owner within one state.
@@ -108,7 +109,7 @@ func (d *Store) NewOwner(m *schema.Manifest, name, path string, text []byte, err
 		if errors.Is(err, ErrTooLarge) {
 			s = Invalid
 		}
-		return o.unusable(s, whenReadable(m, name, accessRemedy(err, By(VerbQuarantine, name))), err)
+		return o.unusable(s, whenReadable(m, name, statedir.AccessRemedy(err, By(VerbQuarantine, name))), err)
 	}
 	doc, err := document.Decode(text)
 	if err == nil {
@@ -138,7 +139,7 @@ func (o *Owner) unusable(s Status, r Remedy, err error) *Owner {
 func (d *Store) diagnose(m *schema.Manifest, owner string, text []byte, err error) (Status, Remedy, error) {
 	s := decodeStatus(err)
 	if s == Newer {
-		return s, byHand(useNewer), err
+		return s, byHand(statedir.UseNewer), err
 	}
 	quarantine := By(VerbQuarantine, owner)
 	doc, torn := document.DecodeForeign(text)
@@ -321,4 +322,6 @@ func Upgraded(m *schema.Manifest, owner string) (v Version) {
 	return v
 }
 
-func (d *Store) sidecarPath(owner string) string { return filepath.Join(d.Path(), Sidecar(owner)) }
+func (d *Store) sidecarPath(owner string) string {
+	return filepath.Join(d.Path(), statedir.Sidecar(owner))
+}

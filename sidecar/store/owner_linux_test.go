@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"errors"
+	"flag"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,8 +11,10 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/schema/errorstest"
 	"github.com/freehold-dev/freehold/sidecar/internal/document"
 	"github.com/freehold-dev/freehold/sidecar/internal/process"
+	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -30,6 +33,12 @@ func ownersState(t *testing.T) (*Store, *schema.Manifest) {
 			"skills": {Kind: schema.Map, Record: map[string]schema.Field{"pinned": {Type: schema.TypeBool}}},
 		}},
 	}}
+	return stateOf(t, d)
+}
+
+// stateOf makes and opens a state with the declaration d.
+func stateOf(t *testing.T, d *schema.Declaration) (*Store, *schema.Manifest) {
+	t.Helper()
 	dir := filepath.Join(t.TempDir(), "state")
 	if err := Create(dir, d); err != nil {
 		t.Fatal(err)
@@ -45,6 +54,15 @@ func ownersState(t *testing.T) (*Store, *schema.Manifest) {
 	}
 	return s, m
 }
+
+// said holds the errors of owners and once fields.
+var said = errorstest.Golden{
+	Update: flag.Bool("update", false, "write the golden files anew"),
+	Wraps:  []string{"../internal/statedir", "../internal/dir", "../internal/status", "../internal/document", "../internal/pending", "../../schema"},
+}
+
+// TestErrorsAreAllTold fails for an error that no test of the package provokes.
+func TestErrorsAreAllTold(t *testing.T) { said.Complete(t) }
 
 // sidecarText returns the sidecar of owner at a revision, with turns of that
 // number.
@@ -101,7 +119,7 @@ func TestOwnerHasAStatusAndARemedy(t *testing.T) {
 			m.Removed = []string{"field gone"}
 			return edit(`"turns":3`, `"turns":3,"gone":3`)(t, m)
 		}, Foreign, "mend the file, then accept it; or quarantine cost", "removed or renamed"},
-		"newer":     {edit(`"format":1`, `"format":2`), Newer, useNewer, "format 2"},
+		"newer":     {edit(`"format":1`, `"format":2`), Newer, statedir.UseNewer, "format 2"},
 		"too large": {func(*testing.T, *schema.Manifest) []byte { return make([]byte, document.MaxSize+1) }, Invalid, "quarantine cost", "too large"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -209,15 +227,15 @@ func TestSourceReadsTheSidecarOfAnUpgrade(t *testing.T) {
 	d, m := ownersState(t)
 	write(t, d, "cost.json", sidecarText(t, "cost", m.StateID, 1, nil))
 	id := process.NewNonce()
-	if err := d.Stage(id, map[string][]byte{"cost.json": sidecarText(t, "cost", m.StateID, 2, nil)}); err != nil {
+	if err := d.dir.Stage(id, map[string][]byte{"cost.json": sidecarText(t, "cost", m.StateID, 2, nil)}); err != nil {
 		t.Fatal(err)
 	}
 	m.Pending = &schema.Pending{ID: id, Sidecars: []string{"cost"}}
 	s := d.Source(m, "cost")
-	if o := s.Read(); o.Version.Revision != 2 || o.Path != d.StagedPath(id, "cost.json") {
+	if o := s.Read(); o.Version.Revision != 2 || o.Path != d.dir.StagedPath(id, "cost.json") {
 		t.Errorf("got version %v of %s", o.Version, o.Path)
 	}
-	if err := d.Install(id, "cost.json", false); err != nil {
+	if err := d.dir.Install(id, "cost.json", false); err != nil {
 		t.Fatal(err)
 	}
 	write(t, d, "cost.json", []byte("{"))

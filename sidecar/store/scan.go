@@ -1,212 +1,112 @@
 package store
 
 import (
-	"errors"
-	"io/fs"
-	"os"
-	"path/filepath"
-	"slices"
-	"time"
+	"context"
 
 	"github.com/freehold-dev/freehold/schema"
-	"github.com/freehold-dev/freehold/sidecar/internal/dir"
-	"golang.org/x/sys/unix"
+	"github.com/freehold-dev/freehold/sidecar/internal/lock"
+	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
 )
 
 // An Entry is a name in a state directory, and its attributes.
-type Entry struct {
-	// Name relative to the state directory.
-	Name string
-	Role Role
-	// Owner of the file; empty for a file of the whole state.
-	Owner string
-	// Type in words: "file", "directory", "symbolic link".
-	Type string
-	// Mode has the permission bits.
-	Mode  fs.FileMode
-	UID   int
-	Links int // names of the file
-	Size  int64
-	// Written is the time of the last write, by the file system. Of a directory
-	// in the quarantine, or of a staged one, it is that of its newest file.
-	Written time.Time
-	// Attributes are the extended attributes, access lists among them, that
-	// a sidecar loses when a commit replaces it.
-	Attributes []string
-	// Mounted says that the name, or one below it, is on another file system.
-	Mounted bool
-	// Orphaned says that a killed process left a [StagedFile]: no process
-	// holds the lock of its writer.
-	Orphaned bool
-	// Err is the reason why the entry could not be judged or, of [Store.Lost],
-	// the loss.
-	Err error
+type Entry = statedir.Entry
 
-	lock string // of the writer of a staged file; empty if the file is its own lock
-}
+// A Role says which part of a state a name in its directory is.
+type Role = statedir.Role
 
-// Foreign reports whether the entry is none of Freehold's, or stands in the
-// place of one: an instance that holds it is not removed.
-func (e Entry) Foreign() bool {
-	switch e.Role {
-	case Stranger:
-		return true
-	case QuarantinedFile:
-		return e.Mounted
-	case StagedFile, UpgradeFolder:
-		return e.Mounted || e.Type != "file" && e.Type != "directory"
-	case StateFolder:
-		return false
-	}
-	return e.Mounted || e.Role.folder() != (e.Type == "directory") || !e.Role.folder() && e.Type != "file"
-}
+// The roles.
+const (
+	Stranger         = statedir.Stranger
+	StateFolder      = statedir.StateFolder
+	MetaFolder       = statedir.MetaFolder
+	SidecarFile      = statedir.SidecarFile
+	LockFile         = statedir.LockFile
+	PendingFolder    = statedir.PendingFolder
+	PatchFile        = statedir.PatchFile
+	ClaimsFolder     = statedir.ClaimsFolder
+	ClaimedFile      = statedir.ClaimedFile
+	QuarantineFolder = statedir.QuarantineFolder
+	QuarantinedFile  = statedir.QuarantinedFile
+	StagedFile       = statedir.StagedFile
+	UpgradeFolder    = statedir.UpgradeFolder
+)
 
-// Dated reports whether a write of the state dates the entry: it is a file, and
-// no lock.
-func (e Entry) Dated() bool { return e.Role != LockFile && !e.Role.folder() }
+// A Holder is the process that has a lock for itself, as far as the kernel tells.
+type Holder = lock.Holder
 
 // Scan lists the state directory, itself first, and all files in it. Of the
 // directories of other programs it lists the name alone. It follows no link,
 // reads no file, and takes no lock that a program could want at the moment:
 // it asks the kernel for the holders, where the kernel tells of all.
-func (d *Store) Scan(m *schema.Manifest) ([]Entry, error) {
-	s := &scan{names: namesOf(m), dev: d.state.Device()}
-	s.note(d.state, ".", ".", StateFolder, "")
-	s.list(d.state, "", s.names.inState)
-	s.list(d.meta, metaName, s.names.inMeta)
-	d.judge(m, s.entries)
-	return s.entries, s.err
-}
-
-// A scan is one walk through a state directory.
-type scan struct {
-	names   nameTable
-	dev     uint64
-	entries []Entry
-	err     error
-}
-
-// list notes the names in f, and lists the directories that hold files of
-// known roles.
-func (s *scan) list(f *folder, prefix string, roleOf func(name string) (Role, string)) {
-	all, err := f.Names()
-	if err != nil {
-		s.err = errors.Join(s.err, err)
-		return
-	}
-	slices.Sort(all)
-	for _, name := range all {
-		role, owner := roleOf(name)
-		at := filepath.Join(prefix, name)
-		e, ok := s.note(f, name, at, role, owner)
-		if !ok || e.Type != "directory" {
-			continue
-		}
-		path := filepath.Join(f.Path(), name)
-		switch {
-		case role == StagedFile && f.base() != metaName, role == MetaFolder, role == Stranger, role == SidecarFile:
-			continue
-		case !role.folder():
-			s.sum(path, e)
-			continue
-		}
-		below, err := openFolder(path)
-		if err != nil {
-			continue // its mode shows the reason, or the reader of its files reports it
-		}
-		s.list(below, at, s.names.inside(role, owner))
-		below.Close()
-	}
-}
-
-func (f *folder) base() string { return filepath.Base(f.Path()) }
-
-// note adds the entry of a name in f, unless it is gone.
-func (s *scan) note(f *folder, name, at string, role Role, owner string) (*Entry, bool) {
-	var st unix.Stat_t
-	if err := unix.Fstatat(f.FD(), name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
-		if !errors.Is(err, fs.ErrNotExist) {
-			s.err = errors.Join(s.err, f.Fail("stat", name, err))
-		}
-		return nil, false
-	}
-	e := Entry{
-		Name: at, Role: role, Owner: owner, Type: "file", Mode: fs.FileMode(st.Mode & 0o777), UID: int(st.Uid), Links: int(st.Nlink),
-		Size: st.Size, Written: modified(&st), Mounted: uint64(st.Dev) != s.dev,
-	}
-	if uint32(st.Mode)&unix.S_IFMT != unix.S_IFREG {
-		e.Type = dir.TypeName(uint32(st.Mode))
-	}
-	if role == SidecarFile && e.Type == "file" {
-		e.Attributes = dir.Attributes(filepath.Join(f.Path(), name))
-	}
-	if role == StagedFile {
-		e.lock = s.names.lockOf(name, f.base() == metaName)
-	}
-	s.entries = append(s.entries, e)
-	return &s.entries[len(s.entries)-1], true
-}
-
-// sum notes in the entry of a directory the newest file below it.
-func (s *scan) sum(path string, e *Entry) {
-	e.Written = time.Time{}
-	s.err = errors.Join(s.err, filepath.WalkDir(path, func(at string, _ fs.DirEntry, err error) error {
-		var st unix.Stat_t
-		if err == nil {
-			err = unix.Lstat(at, &st)
-		}
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			return nil
-		case err != nil:
-			return err
-		case uint64(st.Dev) != s.dev:
-			e.Mounted = true
-			return fs.SkipDir
-		}
-		if at := modified(&st); uint32(st.Mode)&unix.S_IFMT != unix.S_IFDIR && at.After(e.Written) {
-			e.Written = at
-		}
-		return nil
-	}))
-}
-
-func modified(st *unix.Stat_t) time.Time {
-	return time.Unix(int64(st.Mtim.Sec), int64(st.Mtim.Nsec))
-}
+func (s *Store) Scan(m *schema.Manifest) ([]Entry, error) { return s.dir.Scan(m) }
 
 // Lost returns the lock files, the directories of claims and those of pending
 // patches that are missing or are not the ones that were made with the state.
 // Each entry has a name, a role, an owner and an error.
-func (d *Store) Lost(m *schema.Manifest) (lost []Entry) {
-	add := func(name string, role Role, owner string, err error) {
-		lost = append(lost, Entry{Name: filepath.Join(metaName, name), Role: role, Owner: owner, Err: err})
-	}
-	for _, name := range lockNames(&m.Declaration) {
-		l, err := d.OpenLock(name, m.Locks[name])
-		if err != nil {
-			add(name, LockFile, lockOwner(name), err)
-			continue
-		}
-		l.File().Close()
-	}
-	for _, owner := range d.lostClaims(m) {
-		err := d.Claim(owner, "", m.Claims[owner]).Check()
-		add(filepath.Join(claimsName, owner), ClaimsFolder, owner, err)
-	}
-	for _, owner := range m.Declaration.OwnerNames() {
-		if !m.Declaration.Owners[owner].Defers() {
-			continue
-		}
-		a, err := d.OpenPending(owner)
-		if err != nil {
-			add(OwnerPending(owner), PendingFolder, owner, err)
-			continue
-		}
-		a.Close()
-	}
-	return lost
+func (s *Store) Lost(m *schema.Manifest) []Entry { return s.dir.Lost(m) }
+
+// Holder returns the process that has the lock of the state that is called name,
+// such as [OwnerLock]. It does not try the lock, and may look at every process of
+// the machine. By the time the caller looks at the answer, it may be wrong. It
+// returns an error that wraps [Lost] if the lock is lost.
+func (s *Store) Holder(m *schema.Manifest, name string) (Holder, error) { return s.dir.Holder(m, name) }
+
+// Locked reports whether a process has, or may have, the commit lock of owner.
+// As [Store.Scan] does, it asks the kernel. It returns an error that wraps
+// [Lost] if the lock is lost, so that no process gets it.
+func (s *Store) Locked(m *schema.Manifest, owner string) (bool, error) { return s.dir.Locked(m, owner) }
+
+// Leftovers lists the directories in path, sorted by name, in which processes
+// make or remove a state. Those of killed processes are orphaned.
+func Leftovers(path string) ([]Entry, error) { return statedir.Leftovers(path) }
+
+// Patches reads the pending patches of owner in the state with the manifest m,
+// sorted by name, without a lock. It returns an error, and none of them, if the
+// directory cannot be read or is flooded.
+func (s *Store) Patches(m *schema.Manifest, owner string) ([]PendingFile, error) {
+	return s.dir.Patches(m, owner)
 }
 
+// Quarantined calls look with the path and the content of each quarantined
+// sidecar of owner: copies of upgrades first, then the others, oldest first. raw
+// is nil for an entry that cannot be read.
+func (s *Store) Quarantined(owner string, look func(path string, raw []byte)) error {
+	return s.dir.Quarantined(statedir.Sidecar(owner), look)
+}
+
+// Kept returns the reason for which the rejected patch name is kept in the
+// quarantine, or an error that wraps [fs.ErrNotExist].
+func (s *Store) Kept(name string) (why string, err error) { return s.dir.Kept(name) }
+
 // User returns the number of the user as whom this process opens files.
-func User() int { return os.Geteuid() }
+func User() int { return statedir.User() }
+
+// The names of the files of an owner: its sidecar, in the state directory, and
+// in .freehold its commit lock, lease, fence, record of the lease, and the
+// directory of its pending patches.
+var (
+	Sidecar      = statedir.Sidecar
+	OwnerLock    = statedir.OwnerLock
+	OwnerLease   = statedir.OwnerLease
+	OwnerFence   = statedir.OwnerFence
+	OwnerRecord  = statedir.OwnerRecord
+	OwnerPending = statedir.OwnerPending
+)
+
+// ClaimFile names the file of a once field, relative to the state directory.
+func ClaimFile(owner, field string) string { return statedir.ClaimFile(owner, field) }
+
+// Folders returns the directories, relative to the state directory, in which
+// files come and go that a view of d's state reads.
+func Folders(d *schema.Declaration) []string { return statedir.Folders(d) }
+
+// A KeptFile is a file in the quarantine.
+type KeptFile = statedir.KeptFile
+
+// A Quarantined says where a file was moved, and which older ones were removed.
+type Quarantined = statedir.Quarantined
+
+// Repair makes lost lock files and directories anew.
+func Repair(ctx context.Context, dir string) (remade []string, err error) {
+	return statedir.Repair(ctx, dir)
+}

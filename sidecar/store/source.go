@@ -9,6 +9,7 @@ import (
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/internal/document"
+	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
 )
 
 // A Source reads one owner again and again. It decodes the sidecar only if its
@@ -70,7 +71,7 @@ func (s *Source) Look() (moved bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.patches != nil {
-		moved = s.patches.look(s.dir, s.manifest.StateID, s.name)
+		moved = s.patches.look(s.dir.dir, s.manifest.StateID, s.name)
 		if afterPatches != nil {
 			afterPatches()
 		}
@@ -94,10 +95,10 @@ func (s *Source) unchanged() (same bool) {
 	case s.upgrade != "":
 		return false
 	case s.known:
-		same, s.spare = s.dir.Same(Sidecar(s.name), s.text, s.spare)
+		same, s.spare = s.dir.dir.Same(statedir.Sidecar(s.name), s.text, s.spare)
 		return same
 	}
-	return errors.Is(s.err, fs.ErrNotExist) && s.dir.Absent(Sidecar(s.name))
+	return errors.Is(s.err, fs.ErrNotExist) && s.dir.dir.Absent(statedir.Sidecar(s.name))
 }
 
 // Confirm makes sure, after a Look, that each patch which is not in the sidecar
@@ -113,7 +114,7 @@ func (s *Source) Confirm() (moved bool) {
 		if doc == nil {
 			doc = document.New(s.name, s.manifest.StateID)
 		}
-		dropped, err := s.patches.drop(s.dir, s.name, s.patches.fresh(doc))
+		dropped, err := s.patches.drop(s.dir.dir, s.name, s.patches.fresh(doc))
 		if err != nil {
 			s.patches.files, s.patches.err, s.owner = nil, err, nil
 			return true
@@ -175,20 +176,20 @@ func (s *Source) look() (moved bool) {
 
 func (s *Source) read() (text []byte, err error) {
 	if s.upgrade != "" {
-		text, err = s.dir.ReadStaged(s.upgrade, Sidecar(s.name), s.spare, document.MaxSize)
+		text, err = s.dir.dir.ReadStaged(s.upgrade, statedir.Sidecar(s.name), s.spare, document.MaxSize)
 		if s.staged = !errors.Is(err, fs.ErrNotExist); s.staged {
 			return text, err
 		} // it has gone to its place
 	}
 	s.staged = false
-	return s.dir.ReadFile(Sidecar(s.name), s.spare, document.MaxSize)
+	return s.dir.dir.ReadFile(statedir.Sidecar(s.name), s.spare, document.MaxSize)
 }
 
 func (s *Source) judge() *Owner {
 	if s.owner == nil || s.owner.Err != nil {
 		path := s.dir.sidecarPath(s.name)
 		if s.staged {
-			path = s.dir.StagedPath(s.upgrade, Sidecar(s.name))
+			path = s.dir.dir.StagedPath(s.upgrade, statedir.Sidecar(s.name))
 		}
 		s.owner = s.dir.NewOwner(s.manifest, s.name, path, s.text, s.err)
 		if s.patches != nil {

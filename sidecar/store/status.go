@@ -1,8 +1,7 @@
 package store
 
 import (
-	"errors"
-
+	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
 	"github.com/freehold-dev/freehold/sidecar/internal/status"
 )
 
@@ -112,19 +111,20 @@ func WithRemedy(err error, r Remedy) error { return status.With(err, r) }
 // By returns the remedy that runs verb on args.
 func By(verb Verb, args ...string) Remedy { return status.By(verb, args...) }
 
+// The causes of errors about files.
 var (
+	// ErrIrregular is the cause if a file of the state is no regular file or
+	// has a second name.
+	ErrIrregular = statedir.ErrIrregular
+	// ErrTooLarge is the cause if a file of the state is larger than it may be.
+	ErrTooLarge = statedir.ErrTooLarge
 	// ErrFlooded is the cause if the directory of the pending patches holds
 	// more than Freehold ever puts there.
-	ErrFlooded = errors.New("the directory of pending patches is flooded")
-	// ErrInvalidManifest is wrapped by every error that says that the manifest
-	// is missing or is not one.
-	ErrInvalidManifest = errors.New("invalid manifest")
+	ErrFlooded = statedir.ErrFlooded
+	// ErrInvalidManifest is wrapped by every error about a manifest that is
+	// missing or damaged.
+	ErrInvalidManifest = statedir.ErrInvalidManifest
 )
-
-// fault returns an [Error] about path.
-func fault(s Status, path string, r Remedy, err error) error {
-	return &Error{Status: s, Path: path, Remedy: r, Err: err}
-}
 
 // byHand returns the remedy that a person carries out.
 func byHand(note string) Remedy { return Remedy{Note: note} }

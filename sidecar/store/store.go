@@ -1,152 +1,107 @@
 package store
 
 import (
-	"errors"
-	"io/fs"
-	"path/filepath"
-
+	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/internal/dir"
-	"golang.org/x/sys/unix"
+	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
 )
 
 // A Store is an open state directory. Its methods are safe for concurrent use.
-type Store struct {
-	instance string // the id that it was opened by, or empty
-	state    *folder
-	meta     *folder
-}
-
-// A folder is an open directory of a state.
-type folder struct{ *dir.Dir }
-
-// A Stamp says when names were last added to a directory or taken from it.
-type Stamp = dir.Stamp
-
-var (
-	// ErrIrregular is the cause if a file of the state is no regular file or
-	// has a second name.
-	ErrIrregular = dir.ErrIrregular
-	// ErrTooLarge is the cause if a file of the state is larger than it may be.
-	ErrTooLarge = dir.ErrTooLarge
-)
+type Store struct{ dir *statedir.Dir }
 
 // Open opens the state directory path. It returns an error that wraps
 // [NoState] if path is none, and [Unsafe] if it belongs to another user, if
 // others may write in it or could put another directory in its place, or if
 // its file system cannot carry locks; path itself may not be a symbolic link.
-func Open(path string) (*Store, error) {
-	path, err := filepath.Abs(path)
+func Open(path string) (*Store, error) { return opened(statedir.Open(path)) }
+
+// OpenInstance is [Open] for the instance id of the state in dir. It returns an
+// error that wraps [schema.ErrInstance] if id cannot be one, and [NoState]
+// if there is no such instance.
+func OpenInstance(dir, id string) (*Store, error) { return opened(statedir.OpenInstance(dir, id)) }
+
+func opened(dir *statedir.Dir, err error) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	state, err := openSafe(path)
-	if err != nil {
-		return nil, err
-	}
-	meta, err := state.openChild(metaName)
-	if err != nil {
-		state.Close()
-		return nil, stateError(path, err)
-	}
-	d := &Store{state: state, meta: meta}
-	if err = meta.Private(); err == nil {
-		err = state.Remember()
-	}
-	if err != nil {
-		d.Close()
-		return nil, err
-	}
-	return d, nil
+	return &Store{dir}, nil
 }
 
-// openSafe opens a directory in which there is, or is to be, a state. The error
-// wraps [NoState] if it is not there.
-func openSafe(path string) (*folder, error) {
-	f, err := dir.OpenSafe(path)
-	if err != nil {
-		return nil, stateError(path, err)
-	}
-	return &folder{f}, nil
-}
+// On returns the store of an open directory. It is for packages below sidecar.
+func On(dir *statedir.Dir) *Store { return &Store{dir} }
 
-func stateError(path string, err error) error {
-	if errors.Is(err, unix.ENOTDIR) {
-		return fault(NoState, path, byHand("name another directory"), errors.New("a file stands where a directory is to be"))
-	}
-	if errors.Is(err, fs.ErrNotExist) {
-		return fault(NoState, path, By(VerbInit), nil)
-	}
-	return err
-}
-
-func openFolder(path string) (*folder, error) { return wrap(dir.Open(path)) }
-
-func (f *folder) openChild(name string) (*folder, error) { return wrap(f.OpenChild(name)) }
-
-func wrap(d *dir.Dir, err error) (*folder, error) {
-	if err != nil {
-		return nil, err
-	}
-	return &folder{d}, nil
-}
-
-// Close closes the directory. Files and locks that were opened through it
-// stay open.
-func (d *Store) Close() error {
-	d.state.Unlock() // of LockShared
-	d.meta.Close()
-	d.state.Close()
-	return nil
-}
+// Close closes the directory.
+func (s *Store) Close() error { return s.dir.Close() }
 
 // Path returns the directory's absolute path.
-func (d *Store) Path() string { return d.state.Path() }
-
-// Sync makes the names in the state directory durable.
-func (d *Store) Sync() error { return d.state.Sync() }
+func (s *Store) Path() string { return s.dir.Path() }
 
 // Unmoved returns an error that wraps [Moved] if the directory's path no longer
 // names it. It allocates nothing when all is well.
-func (d *Store) Unmoved() error { return d.state.Unmoved() }
+func (s *Store) Unmoved() error { return s.dir.Unmoved() }
 
-// Stamp returns the state directory's stamp. It allocates nothing.
-func (d *Store) Stamp() (Stamp, error) { return d.state.Stamp() }
+// Manifest reads the state's manifest. It returns an error that wraps
+// [ErrInvalidManifest] if it cannot be read.
+func (s *Store) Manifest() (*schema.Manifest, error) { return s.dir.Manifest() }
 
-// ReadFile reads the file name in the state directory into buf, which it
-// grows if needed, and returns its content. It allocates nothing if buf is
-// large enough. A missing file is [fs.ErrNotExist]; a symbolic link, a file
-// that is not regular and one with a second name are [ErrIrregular]; one of
-// more than most bytes is [ErrTooLarge] and is not read. It never waits for a
-// named pipe.
-func (d *Store) ReadFile(name string, buf []byte, most int) ([]byte, error) {
-	return d.state.ReadFile(name, buf, most)
+// ManifestText reads the manifest's bytes into buf, growing it if needed, so
+// that readers can tell cheaply whether it changed.
+func (s *Store) ManifestText(buf []byte) ([]byte, error) { return s.dir.ManifestText(buf) }
+
+// SameManifest reports whether the manifest has the bytes known, which
+// ManifestText returned. It uses spare, which it grows if needed and returns.
+func (s *Store) SameManifest(known, spare []byte) (bool, []byte) {
+	return s.dir.SameManifest(known, spare)
 }
 
-// Same reports whether the file name in the state directory holds exactly the
-// bytes known, which are those that [Store.ReadFile] once read. It uses spare,
-// which it grows if needed and returns, and allocates nothing otherwise. Any
-// other answer than true means to call ReadFile, which says why.
-func (d *Store) Same(name string, known, spare []byte) (bool, []byte) {
-	return d.state.Same(name, known, spare)
+// ParseManifest is [schema.ParseManifest] with the file's name in its errors.
+// It returns an error that wraps [Misplaced] if the manifest is of another
+// instance than the directory is for.
+func (s *Store) ParseManifest(text []byte) (*schema.Manifest, error) {
+	return s.dir.ParseManifest(text)
 }
 
-// SameManifest is [Store.Same] for the manifest and [Store.ManifestText].
-func (d *Store) SameManifest(known, spare []byte) (bool, []byte) {
-	return d.meta.Same(manifestName, known, spare)
+// ReadFile reads the file name in the state directory. A missing file is
+// [fs.ErrNotExist]; a symbolic link, a file that is not regular and one with a
+// second name are [ErrIrregular]; one of more than most bytes is [ErrTooLarge].
+func (s *Store) ReadFile(name string, buf []byte, most int) ([]byte, error) {
+	return s.dir.ReadFile(name, buf, most)
 }
 
-// Absent reports whether nothing has the name in the state directory. It
-// allocates nothing.
-func (d *Store) Absent(name string) bool { return d.state.Absent(name) }
+// Find returns the nearest state directory from start upward. It returns an
+// error that wraps [NoState] if there is none.
+func Find(start string) (string, error) { return statedir.Find(start) }
 
-// Existing looks at the file name in the state directory, which a commit is
-// about to replace. It returns [fs.ErrNotExist] if there is none, [ErrIrregular]
-// if it is not one plain file, and [Unsafe] if it belongs to another user.
-func (d *Store) Existing(name string) (dir.Existing, error) { return d.state.Existing(name) }
+// Create makes dir, and the directories above it that are missing, a state
+// directory for the declaration d; if d has instances, the directory that
+// holds them. It returns an error that wraps [Exists] if it is one already.
+// Of many processes that create one state at once, exactly one does; a killed
+// one leaves nothing that another takes for a state.
+func Create(dir string, d *schema.Declaration) error { return statedir.Create(dir, d) }
 
-// Replace replaces the file name in the state directory by raw. An error means
-// that the file is as it was. [Store.Sync] makes the new one survive power loss.
-func (d *Store) Replace(name string, raw []byte) error { return d.state.Replace(name, raw) }
+// CreateInstance makes the instance id of the state in dir, which is declared
+// by d, and dir too if it is missing. It returns an error that wraps
+// [Exists] if the instance is there. Of many processes that create one at
+// once, exactly one does.
+func CreateInstance(dir, id string, d *schema.Declaration) error {
+	return statedir.CreateInstance(dir, id, d)
+}
+
+// An Instance is a directory that has the name of an instance.
+type Instance = statedir.Instance
+
+// A Gathering is the record of a directory that holds the instances of a state.
+type Gathering = statedir.Gathering
+
+// Instances lists the instances in the directory dir, by the names of their
+// directories. It returns an error that wraps [NoInstances] if dir is a state
+// without instances, and [NoState] if nothing says that there are instances.
+func Instances(dir string) ([]Instance, error) { return statedir.Instances(dir) }
+
+// GatheringIn returns the record of the directory dir that holds instances. It
+// returns an error that wraps [NoState] if there is no state in dir, and
+// [NoInstances] if it is a state without any.
+func GatheringIn(dir string) (Gathering, error) { return statedir.GatheringIn(dir) }
 
 // FileSystem returns the name of the file system of path, and whether no state
 // is kept on it.

@@ -12,6 +12,7 @@ import (
 	"github.com/freehold-dev/freehold/reader/statetest"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
 	"github.com/freehold-dev/freehold/sidecar/store"
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
@@ -254,7 +255,7 @@ func TestADryRunTellsOwnerByOwner(t *testing.T) {
 	}
 	for _, owner := range owners {
 		w := openAs(t, dir, owner, d)
-		release := holding(t, dir, store.OwnerLock(owner))
+		release := holding(t, dir, statedir.OwnerLock(owner))
 		for range 2 { // the second one is too much
 			c, err := w.Update(t.Context(), func(tx *sidecar.Tx) error {
 				sidecar.CounterOf(tx, "n_"+owner, schema.Uint).Add(1 << 63)

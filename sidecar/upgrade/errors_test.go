@@ -15,6 +15,7 @@ import (
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/schema/errorstest"
 	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/scratch/statedir"
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
@@ -26,7 +27,7 @@ var said = errorstest.Golden{
 		"nothing was changed: %w":     "wants a disk that fails: TestFailedAtEveryCallItSaysSoAndResumes",
 		"%s: %w: the new sidecar: %w": "wants two owners whose files together have more than one may have",
 	},
-	Wraps: []string{"../internal/document", "../internal/dir", "../internal/status", "../store"},
+	Wraps: []string{"../internal/document", "../internal/dir", "../internal/status", "../store", "../internal/statedir"},
 }
 
 // TestErrorsSayWhatToDo provokes the errors of an upgrade.
@@ -139,7 +140,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 	refused("a once field that is a value now", dir, &next)
 	next.Owners["hook"] = schema.Owner{Fields: spec{"fired": {Type: schema.TypeTime, Kind: schema.Once}, "note": {Type: schema.TypeString, Kind: schema.Value}}}
 	commit(t, dir, "hook", sidecar.Op{Field: "note", Verb: sidecar.VerbSet, Value: []byte(`"` + strings.Repeat("x", 100) + `"`)})
-	sd, err := store.Open(dir)
+	sd, err := statedir.Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/internal/document"
+	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
@@ -110,9 +111,9 @@ func (r *run) finish() error {
 // come back unnoticed, since the declaration no longer describes it. A damaged
 // sidecar passes, since readers report it.
 func (r *run) there(p *schema.Pending, owner string) (bool, error) {
-	name := store.Sidecar(owner)
+	name := statedir.Sidecar(owner)
 	_, err := r.dir.ReadStaged(p.ID, name, nil, document.MaxSize)
-	staged := err == nil || errors.Is(err, store.ErrTooLarge)
+	staged := err == nil || errors.Is(err, statedir.ErrTooLarge)
 	if !staged && !errors.Is(err, fs.ErrNotExist) {
 		return false, inTheWay(err)
 	}
@@ -120,9 +121,9 @@ func (r *run) there(p *schema.Pending, owner string) (bool, error) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return staged, nil
-	case errors.Is(err, store.ErrIrregular):
+	case errors.Is(err, statedir.ErrIrregular):
 		return false, inTheWay(err)
-	case staged, errors.Is(err, store.ErrTooLarge):
+	case staged, errors.Is(err, statedir.ErrTooLarge):
 		return true, nil
 	case err != nil:
 		return false, err
@@ -138,7 +139,7 @@ func (r *run) there(p *schema.Pending, owner string) (bool, error) {
 
 // inTheWay adds the remedy of a file that is not plain to err.
 func inTheWay(err error) error {
-	if errors.Is(err, store.ErrIrregular) {
+	if errors.Is(err, statedir.ErrIrregular) {
 		return store.WithRemedy(err, store.Remedy{Note: "move it away"})
 	}
 	return err
@@ -148,17 +149,17 @@ func inTheWay(err error) error {
 // manifest m.
 func (r *run) install(p *schema.Pending, m *schema.Manifest) error {
 	for _, owner := range p.Kept {
-		if err := r.dir.Install(p.ID, store.Kept(owner, p.ID), true); err != nil {
+		if err := r.dir.Install(p.ID, statedir.Kept(owner, p.ID), true); err != nil {
 			return err
 		}
 	}
 	for _, owner := range p.Sidecars {
-		if err := r.dir.Install(p.ID, store.Sidecar(owner), false); err != nil {
+		if err := r.dir.Install(p.ID, statedir.Sidecar(owner), false); err != nil {
 			return err
 		}
 	}
 	for _, owner := range p.Dropped {
-		if err := r.dir.Drop(store.Sidecar(owner), store.Kept(owner, p.ID)); err != nil {
+		if err := r.dir.Drop(statedir.Sidecar(owner), statedir.Kept(owner, p.ID)); err != nil {
 			return err
 		}
 	}
@@ -170,7 +171,7 @@ func (r *run) keep(p *schema.Pending) {
 	for _, owner := range slices.Sorted(slices.Values(slices.Concat(p.Kept, p.Dropped))) {
 		kept := Kept{Owner: owner}
 		if !r.options.DryRun {
-			kept.Path = r.dir.QuarantinePath(store.Kept(owner, p.ID))
+			kept.Path = r.dir.QuarantinePath(statedir.Kept(owner, p.ID))
 		}
 		r.report.Kept = append(r.report.Kept, kept)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/internal/document"
 	"github.com/freehold-dev/freehold/sidecar/internal/process"
+	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
@@ -54,7 +55,7 @@ func (r *run) lock(ctx context.Context) (release func(), err error) {
 // seal blocks deferring until release is called. A deferring process holds no
 // owner's lock, and could leave a patch for an owner that is gone.
 func (r *run) seal(ctx context.Context) (release func(), err error) {
-	var sealed []*store.PendingDir
+	var sealed []*statedir.PendingDir
 	release = func() {
 		for _, pending := range sealed {
 			pending.Unshare()

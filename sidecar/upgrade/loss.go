@@ -12,7 +12,7 @@ import (
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/internal/document"
-	"github.com/freehold-dev/freehold/sidecar/store"
+	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -46,7 +46,7 @@ type Gone struct {
 func (p *plan) lose(g Gone) {
 	g.File = p.sidecarPath(g.Owner)
 	if g.Claimed {
-		g.File = filepath.Join(p.dir.Path(), filepath.FromSlash(store.ClaimFile(g.Owner, g.Field)))
+		g.File = filepath.Join(p.dir.Path(), filepath.FromSlash(statedir.ClaimFile(g.Owner, g.Field)))
 	}
 	p.report.Gone = append(p.report.Gone, g)
 }

@@ -18,9 +18,9 @@ import (
 	"github.com/freehold-dev/freehold/schema/errorstest"
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/internal/document"
+	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
 	"github.com/freehold-dev/freehold/sidecar/internal/testkit/inject"
 	"github.com/freehold-dev/freehold/sidecar/internal/testkit/role"
-	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // roles are the programs that tests run as processes of their own.
@@ -223,9 +223,9 @@ func viewOf(t testing.TB, r *reader.Reader) view {
 }
 
 // openDir opens a state's directory until the test ends.
-func openDir(t testing.TB, dir string) (*store.Store, *schema.Manifest) {
+func openDir(t testing.TB, dir string) (*statedir.Dir, *schema.Manifest) {
 	t.Helper()
-	d, err := store.Open(dir)
+	d, err := statedir.Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -240,7 +240,7 @@ func openDir(t testing.TB, dir string) (*store.Store, *schema.Manifest) {
 // stored returns an owner's sidecar.
 func stored(t testing.TB, dir, owner string) *document.Document {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(dir, store.Sidecar(owner)))
+	text, err := os.ReadFile(filepath.Join(dir, statedir.Sidecar(owner)))
 	if err != nil {
 		t.Fatal(err)
 	}

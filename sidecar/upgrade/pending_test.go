@@ -13,6 +13,7 @@ import (
 	"github.com/freehold-dev/freehold/reader/statetest"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
 	"github.com/freehold-dev/freehold/sidecar/store"
 	"github.com/google/go-cmp/cmp"
 )
@@ -72,7 +73,7 @@ func addOne(tx *sidecar.Tx) error {
 // holds it.
 func busy(t *testing.T, dir string, fn func()) {
 	t.Helper()
-	defer holding(t, dir, store.OwnerLock("tool"))()
+	defer holding(t, dir, statedir.OwnerLock("tool"))()
 	fn()
 }
 
@@ -152,7 +153,7 @@ func TestUpgradeComesWhileOthersSetPending(t *testing.T) {
 func TestUpgradeAndSettingPendingExcludeEachOther(t *testing.T) {
 	dir := newSpooled(t)
 	w := openAs(t, dir, "tool", spooled())
-	d, err := store.Open(dir)
+	d, err := statedir.Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/internal/document"
 	"github.com/freehold-dev/freehold/sidecar/internal/process"
+	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
@@ -123,7 +124,7 @@ func (p *plan) read() error {
 func (p *plan) readSidecar(owner string) error {
 	m := *p.manifest
 	if !p.options.DryRun {
-		o := p.dir.Owner(&m, owner)
+		o := store.On(p.dir).Owner(&m, owner)
 		p.sidecars[owner], p.stored[owner], p.had[owner] = o, o.Document(), o.Status != store.Missing
 		return o.Err
 	}
@@ -131,7 +132,7 @@ func (p *plan) readSidecar(owner string) error {
 		p.stored[owner] = document.New(owner, m.StateID)
 		return nil
 	}
-	o := p.dir.Folded(&m, owner)
+	o := store.On(p.dir).Folded(&m, owner)
 	p.sidecars[owner] = o
 	p.stored[owner], p.stay[owner] = p.preview(o)
 	p.had[owner] = o.Status != store.Missing || p.stored[owner] != o.Document()
@@ -242,9 +243,9 @@ func (p *plan) files() (map[string][]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		files[store.Sidecar(owner)] = raw
+		files[statedir.Sidecar(owner)] = raw
 		if p.had[owner] {
-			files[store.Kept(owner, p.pending.ID)] = p.sidecars[owner].Text()
+			files[statedir.Kept(owner, p.pending.ID)] = p.sidecars[owner].Text()
 		}
 	}
 	return files, nil

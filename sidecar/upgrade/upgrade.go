@@ -11,6 +11,7 @@ import (
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
@@ -91,7 +92,7 @@ func Run(ctx context.Context, dir string, d *schema.Declaration, o *Options) (*R
 	if err := d.Sound(); err != nil {
 		return nil, store.WithRemedy(fmt.Errorf("%s: the new declaration: %w", dir, err), store.Remedy{Note: "correct the declaration"})
 	}
-	sd, err := store.Open(dir)
+	sd, err := statedir.Open(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +119,7 @@ func Run(ctx context.Context, dir string, d *schema.Declaration, o *Options) (*R
 
 // A run is one call of Run.
 type run struct {
-	dir      *store.Store
+	dir      *statedir.Dir
 	next     *schema.Declaration
 	options  Options
 	manifest *schema.Manifest
@@ -184,5 +185,5 @@ func (r *run) upgrade() (*Report, error) {
 
 // sidecarPath returns the path of the sidecar of owner.
 func (r *run) sidecarPath(owner string) string {
-	return filepath.Join(r.dir.Path(), store.Sidecar(owner))
+	return filepath.Join(r.dir.Path(), statedir.Sidecar(owner))
 }

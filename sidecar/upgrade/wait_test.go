@@ -6,7 +6,7 @@ import (
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
-	"github.com/freehold-dev/freehold/sidecar/store"
+	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
 )
 
 // patient declares owners that wait so long.
@@ -36,7 +36,7 @@ func TestUpgradeWaitsAsLongAsTheMostPatientOwner(t *testing.T) {
 		if err := sidecar.Create(dir, patient(c.waits)); err != nil {
 			t.Fatal(err)
 		}
-		sd, err := store.Open(dir)
+		sd, err := statedir.Open(dir)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -53,7 +53,7 @@ func TestUpgradeWaitsAsLongAsTheMostPatientOwner(t *testing.T) {
 func TestAHeldLockRefusesTheUpgrade(t *testing.T) {
 	d := patient(map[string]string{"tool": "1ms", "cost": "2ms"})
 	next := patient(map[string]string{"tool": "1ms"})
-	for _, name := range []string{store.OwnerLock("tool"), "state.lock"} {
+	for _, name := range []string{statedir.OwnerLock("tool"), "state.lock"} {
 		dir := t.TempDir() + "/state"
 		if err := sidecar.Create(dir, d); err != nil {
 			t.Fatal(err)

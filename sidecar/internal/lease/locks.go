@@ -7,17 +7,18 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // Locks are the locks of an exclusive owner and their directory, opened by a
 // process that need not be the owner's live one.
 type Locks struct {
-	Store                *store.Store
+	Store                *statedir.Dir
 	Manifest             *schema.Manifest
 	Owner                string
 	Declared             schema.Owner
-	Fence, Lease, Commit *store.Lock
+	Fence, Lease, Commit *statedir.Lock
 }
 
 // OpenLocks opens the locks of owner in the state directory dir. OpenLocks returns
@@ -25,7 +26,7 @@ type Locks struct {
 // locks.
 func OpenLocks(dir, owner string) (_ *Locks, err error) {
 	l := &Locks{Owner: owner}
-	if l.Store, err = store.Open(dir); err != nil {
+	if l.Store, err = statedir.Open(dir); err != nil {
 		return nil, err
 	}
 	if err := l.open(); err != nil {
@@ -46,8 +47,8 @@ func (l *Locks) open() (err error) {
 	if l.Declared = declared; declared.EffectiveMode() != schema.Exclusive {
 		return fmt.Errorf("%s: %w: owner %s is shared, and only exclusive owners have one; declare it exclusive", l.Store.Path(), store.NoLease, l.Owner)
 	}
-	for name, lock := range map[string]**store.Lock{
-		store.OwnerFence(l.Owner): &l.Fence, store.OwnerLease(l.Owner): &l.Lease, store.OwnerLock(l.Owner): &l.Commit,
+	for name, lock := range map[string]**statedir.Lock{
+		statedir.OwnerFence(l.Owner): &l.Fence, statedir.OwnerLease(l.Owner): &l.Lease, statedir.OwnerLock(l.Owner): &l.Commit,
 	} {
 		if *lock, err = l.Store.OpenLock(name, l.Manifest.Locks[name]); err != nil {
 			return err
@@ -58,7 +59,7 @@ func (l *Locks) open() (err error) {
 
 // Close lets go all locks, the fence last.
 func (l *Locks) Close() {
-	for _, lock := range []*store.Lock{l.Commit, l.Lease, l.Fence} {
+	for _, lock := range []*statedir.Lock{l.Commit, l.Lease, l.Fence} {
 		if lock != nil {
 			lock.Close()
 		}
@@ -67,7 +68,7 @@ func (l *Locks) Close() {
 }
 
 // Undeclared returns the error of an owner that the state does not have.
-func Undeclared(dir *store.Store, m *schema.Manifest, owner string) error {
+func Undeclared(dir *statedir.Dir, m *schema.Manifest, owner string) error {
 	return fmt.Errorf("%s: %w: state %s has no owner %q; its owners are %s", dir.Path(), store.NotOwner, m.Declaration.State, owner, strings.Join(m.Declaration.OwnerNames(), ", "))
 }
 
@@ -76,7 +77,7 @@ func Undeclared(dir *store.Store, m *schema.Manifest, owner string) error {
 // nobody removes it from then on until the directory is closed. For a
 // process that is about to remove it, or that upgrades the manifest, Enter waits as
 // long as owner's commits wait for another.
-func Enter(ctx context.Context, dir *store.Store, d *schema.Declaration, owner string, wait time.Duration) (*schema.Manifest, error) {
+func Enter(ctx context.Context, dir *statedir.Dir, d *schema.Declaration, owner string, wait time.Duration) (*schema.Manifest, error) {
 	known := d
 	if d == nil {
 		m, err := dir.Manifest()

@@ -13,6 +13,7 @@ import (
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/internal/document"
 	"github.com/freehold-dev/freehold/sidecar/internal/process"
+	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
 	"github.com/freehold-dev/freehold/sidecar/store"
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -85,13 +86,13 @@ var ErrRecord = store.DamagedRecord
 // Read reads the record of owner's lease; without one, Read returns nil. For a
 // damaged record, Read returns an error that wraps [ErrRecord] and the epoch that
 // could be read. After any other error the file could not be read now.
-func Read(d *store.Store, owner, state string) (*Record, error) {
-	name := store.OwnerRecord(owner)
+func Read(d *statedir.Dir, owner, state string) (*Record, error) {
+	name := statedir.OwnerRecord(owner)
 	raw, err := d.ReadRecord(name, nil, MaxSize)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil
-	case errors.Is(err, store.ErrIrregular), errors.Is(err, store.ErrTooLarge), errors.Is(err, fs.ErrPermission):
+	case errors.Is(err, statedir.ErrIrregular), errors.Is(err, statedir.ErrTooLarge), errors.Is(err, fs.ErrPermission):
 		return new(Record), fmt.Errorf("%w: %w", ErrRecord, err)
 	case err != nil:
 		return nil, err
@@ -132,11 +133,11 @@ func (l *Record) sound(owner, state string) error {
 
 // ReadForChange returns the record of owner's lease, or a new one, to be changed. A damaged record is moved to the quarantine, which notice is told, and
 // is no obstacle. The caller holds the owner's lock.
-func ReadForChange(d *store.Store, owner, state string, notice func(error)) (*Record, error) {
+func ReadForChange(d *statedir.Dir, owner, state string, notice func(error)) (*Record, error) {
 	lease, err := Read(d, owner, state)
 	fresh := &Record{Format: Format, Owner: owner, State: state}
 	if errors.Is(err, ErrRecord) {
-		kept, moveErr := d.QuarantineRecord(store.OwnerRecord(owner))
+		kept, moveErr := d.QuarantineRecord(statedir.OwnerRecord(owner))
 		if moveErr != nil {
 			return nil, errors.Join(err, moveErr)
 		}
@@ -156,13 +157,13 @@ func ReadForChange(d *store.Store, owner, state string, notice func(error)) (*Re
 
 // Write makes l the record, durably, and returns its bytes. The caller holds
 // the owner's lock.
-func (l *Record) Write(d *store.Store) ([]byte, error) {
+func (l *Record) Write(d *statedir.Dir) ([]byte, error) {
 	raw, err := json.Marshal(l, json.Deterministic(true), jsontext.WithIndent("  "))
 	if err != nil {
 		return nil, err
 	}
 	raw = append(raw, '\n')
-	return raw, d.WriteRecord(store.OwnerRecord(l.Owner), raw)
+	return raw, d.WriteRecord(statedir.OwnerRecord(l.Owner), raw)
 }
 
 // Epochs returns the epochs that the record says have begun. For a

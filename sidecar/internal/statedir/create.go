@@ -1,4 +1,4 @@
-package store
+package statedir
 
 import (
 	"errors"
@@ -8,17 +8,19 @@ import (
 	"path/filepath"
 
 	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar/internal/process"
+	"github.com/freehold-dev/freehold/sidecar/internal/status"
 	"golang.org/x/sys/unix"
 )
 
 // Create makes dir, and the directories above it that are missing, a state
 // directory for the declaration d; if d has instances, the directory that
-// holds them. It returns an error that wraps [Exists] if it is one already.
+// holds them. It returns an error that wraps [status.Exists] if it is one already.
 // Of many processes that create one state at once, exactly one does; a killed
 // one leaves nothing that another takes for a state.
 func Create(dir string, d *schema.Declaration) error {
 	if err := d.Sound(); err != nil {
-		return WithRemedy(fmt.Errorf("%s: the state was not made: %w", dir, err), byHand("mend the declaration"))
+		return status.With(fmt.Errorf("%s: the state was not made: %w", dir, err), byHand("mend the declaration"))
 	}
 	path, err := filepath.Abs(dir)
 	if err != nil {
@@ -36,7 +38,7 @@ func Create(dir string, d *schema.Declaration) error {
 		return nil
 	}
 	if info, err := os.Lstat(filepath.Join(path, metaName)); err == nil && !info.IsDir() {
-		return fault(Unreadable, filepath.Join(path, metaName), byHand("look at it and move it away"), fmt.Errorf("%w: it should be a directory of Freehold's", ErrIrregular))
+		return fault(status.Unreadable, filepath.Join(path, metaName), byHand("look at it and move it away"), fmt.Errorf("%w: it should be a directory of Freehold's", ErrIrregular))
 	} else if err == nil {
 		return exists(path)
 	}
@@ -49,13 +51,13 @@ func Create(dir string, d *schema.Declaration) error {
 			_, _ = f.removeLeftover(name) // one that stays is in no process's way
 		}
 		return f.stage(metaName, func(meta *folder) error {
-			return (&Store{state: f, meta: meta}).WriteManifest(newManifest(d, ""))
+			return (&Dir{state: f, meta: meta}).WriteManifest(newManifest(d, ""))
 		})
 	})
 }
 
 func exists(path string) error {
-	return fault(Exists, path, byHand("open it, or name another directory"), nil)
+	return fault(status.Exists, path, byHand("open it, or name another directory"), nil)
 }
 
 // withFolder makes the directory path and those above it that are missing,
@@ -84,7 +86,7 @@ func withFolder(path string, work func(*folder) error) error {
 func newManifest(d *schema.Declaration, id string) *schema.Manifest {
 	return &schema.Manifest{
 		Format:      schema.ManifestFormat,
-		StateID:     NewNonce() + NewNonce(),
+		StateID:     process.NewNonce() + process.NewNonce(),
 		Instance:    id,
 		Locks:       map[string]uint64{},
 		Declaration: *d,
@@ -122,7 +124,7 @@ func syncParent(path string) error {
 }
 
 // Find returns the nearest state directory from start upward. It returns an
-// error that wraps [NoState] if there is none.
+// error that wraps [status.NoState] if there is none.
 func Find(start string) (string, error) {
 	start, err := filepath.Abs(start)
 	if err != nil {
@@ -133,7 +135,7 @@ func Find(start string) (string, error) {
 			return dir, nil
 		}
 		if dir == filepath.Dir(dir) {
-			return "", fault(NoState, start, By(VerbInit).Or("name a state directory"), errors.New("nor is a directory above it"))
+			return "", fault(status.NoState, start, status.By(status.Init).Or("name a state directory"), errors.New("nor is a directory above it"))
 		}
 	}
 }
@@ -144,7 +146,7 @@ const newPrefix = ".freehold-new-"
 
 // stage makes the directory name: it prepares the whole of it under another
 // name and then renames it, so that it is there complete or not at all. It
-// returns an error that wraps [Exists] if name is a directory that has
+// returns an error that wraps [status.Exists] if name is a directory that has
 // something in it: a directory never takes the place of such a one.
 func (f *folder) stage(name string, fill func(*folder) error) error {
 	fresh, err := f.begin()
@@ -179,7 +181,7 @@ func (f *folder) stage(name string, fill func(*folder) error) error {
 // its final name while its maker is stopped.
 func (f *folder) begin() (*folder, error) {
 	for {
-		name := newPrefix + NewNonce()
+		name := newPrefix + process.NewNonce()
 		var fresh *folder
 		err := f.Mkdir(name)
 		if err == nil {

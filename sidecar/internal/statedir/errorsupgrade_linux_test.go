@@ -1,4 +1,4 @@
-package store
+package statedir
 
 import (
 	"path/filepath"
@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar/internal/process"
 )
 
 func TestErrorsSayWhatToDoOfUpgrades(t *testing.T) {
@@ -34,7 +35,7 @@ func TestErrorsSayWhatToDoOfUpgrades(t *testing.T) {
 	now = *m
 	now.Declaration = schema.Declaration{State: "agent"}
 	same("still: less than before", d.Still(m, &now, declaration()))
-	m.Pending = &schema.Pending{ID: NewNonce()}
+	m.Pending = &schema.Pending{ID: process.NewNonce()}
 	if err := d.WriteManifest(m); err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package store
+package statedir
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar/internal/status"
 	"golang.org/x/sys/unix"
 )
 
@@ -20,9 +21,9 @@ const upgradePrefix = "upgrade-"
 // LockAll takes every lock of the state in the order of all processes:
 // the state's, then for each owner its fence, its lease, and its lock. For the
 // state's, and for each that commits hold, it waits as long as wait; a lease that
-// is held, or a fence that is shut, is an error that wraps [Busy] at once. It
+// is held, or a fence that is shut, is an error that wraps [status.Busy] at once. It
 // returns the manifest as it stands under the locks, and a function that releases them.
-func (d *Store) LockAll(ctx context.Context, wait time.Duration) (m *schema.Manifest, release func(), err error) {
+func (d *Dir) LockAll(ctx context.Context, wait time.Duration) (m *schema.Manifest, release func(), err error) {
 	m, unlock, err := d.lockState(ctx, wait)
 	if err != nil {
 		return nil, nil, err
@@ -44,7 +45,7 @@ func (d *Store) LockAll(ctx context.Context, wait time.Duration) (m *schema.Mani
 // acquireAll takes locks in the order of names: one that commits hold within
 // wait, a lease or a fence without waiting. It returns those that it has, also
 // with an error.
-func (d *Store) acquireAll(ctx context.Context, m *schema.Manifest, names []string, wait time.Duration) (held []*Lock, err error) {
+func (d *Dir) acquireAll(ctx context.Context, m *schema.Manifest, names []string, wait time.Duration) (held []*Lock, err error) {
 	for _, name := range names {
 		l, err := d.OpenLock(name, m.Locks[name])
 		if err != nil {
@@ -65,7 +66,7 @@ func (d *Store) acquireAll(ctx context.Context, m *schema.Manifest, names []stri
 // Stage puts files, by name, into the directory of the upgrade id, durably.
 // The caller holds the state's lock. The directories of upgrades that never took
 // effect are removed, and so is this one's if it fails.
-func (d *Store) Stage(id string, files map[string][]byte) error {
+func (d *Dir) Stage(id string, files map[string][]byte) error {
 	if err := d.Unstage(); err != nil {
 		return err
 	}
@@ -76,7 +77,7 @@ func (d *Store) Stage(id string, files map[string][]byte) error {
 	return err
 }
 
-func (d *Store) stage(id string, files map[string][]byte) error {
+func (d *Dir) stage(id string, files map[string][]byte) error {
 	name := upgradePrefix + id
 	if err := d.meta.Mkdir(name); err != nil {
 		return err
@@ -99,7 +100,7 @@ func (d *Store) stage(id string, files map[string][]byte) error {
 
 // Unstage removes the directories of all upgrades. The caller holds the state's
 // lock, and none of them is pending.
-func (d *Store) Unstage() error {
+func (d *Dir) Unstage() error {
 	names, err := d.meta.Names()
 	if err != nil {
 		return err
@@ -115,8 +116,8 @@ func (d *Store) Unstage() error {
 	return nil
 }
 
-// ReadStaged is [Store.ReadFile] for a file of the upgrade id.
-func (d *Store) ReadStaged(id, name string, buf []byte, most int) ([]byte, error) {
+// ReadStaged is [Dir.ReadFile] for a file of the upgrade id.
+func (d *Dir) ReadStaged(id, name string, buf []byte, most int) ([]byte, error) {
 	from, err := d.meta.openChild(upgradePrefix + id)
 	if err != nil {
 		return nil, err
@@ -126,14 +127,14 @@ func (d *Store) ReadStaged(id, name string, buf []byte, most int) ([]byte, error
 }
 
 // StagedPath returns the path of the file name of the upgrade id.
-func (d *Store) StagedPath(id, name string) string {
+func (d *Dir) StagedPath(id, name string) string {
 	return filepath.Join(d.meta.Path(), upgradePrefix+id, name)
 }
 
 // Install moves a file of the upgrade id into the state directory, where it
 // takes the place of the one of that name; or, with keep, into the quarantine.
 // It is no error if the file has gone there already.
-func (d *Store) Install(id, name string, keep bool) error {
+func (d *Dir) Install(id, name string, keep bool) error {
 	from, err := d.meta.openChild(upgradePrefix + id)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -179,14 +180,14 @@ func (f *folder) installable(name string) error {
 // inTheWay adds to err the remedy of a file that is not plain.
 func inTheWay(err error) error {
 	if errors.Is(err, ErrIrregular) {
-		return WithRemedy(err, byHand("move it away"))
+		return status.With(err, byHand("move it away"))
 	}
 	return err
 }
 
 // replaceable refuses to put a file in the place of a link, a pipe, or another
 // user's file.
-func (d *Store) replaceable(name string) error {
+func (d *Dir) replaceable(name string) error {
 	if _, err := d.Existing(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return inTheWay(err)
 	}
@@ -195,7 +196,7 @@ func (d *Store) replaceable(name string) error {
 
 // Drop moves the file name in the state directory to the quarantine as kept. It
 // is no error if there is none any more.
-func (d *Store) Drop(name, kept string) error {
+func (d *Dir) Drop(name, kept string) error {
 	into, err := d.openQuarantine()
 	if err != nil {
 		return err
@@ -211,14 +212,14 @@ func (d *Store) Drop(name, kept string) error {
 }
 
 // ReadRecord reads the file name in .freehold, with the errors of
-// [Store.ReadFile].
-func (d *Store) ReadRecord(name string, buf []byte, most int) ([]byte, error) {
+// [Dir.ReadFile].
+func (d *Dir) ReadRecord(name string, buf []byte, most int) ([]byte, error) {
 	return d.meta.ReadFile(name, buf, most)
 }
 
 // WriteRecord replaces the file name in .freehold, whole and durably. No other
 // process may be writing it: files of killed writers are removed.
-func (d *Store) WriteRecord(name string, raw []byte) error {
+func (d *Dir) WriteRecord(name string, raw []byte) error {
 	if err := d.meta.collect(name); err != nil {
 		return err
 	}
@@ -230,7 +231,7 @@ func (d *Store) WriteRecord(name string, raw []byte) error {
 
 // Collect removes the staged files of killed writers of the file name in the
 // state directory. No other process may be writing it.
-func (d *Store) Collect(name string) error { return d.state.collect(name) }
+func (d *Dir) Collect(name string) error { return d.state.collect(name) }
 
 func (f *folder) collect(target string) error {
 	names, err := f.staged(target)

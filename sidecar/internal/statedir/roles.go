@@ -1,4 +1,4 @@
-package store
+package statedir
 
 import (
 	"path/filepath"

@@ -1,4 +1,4 @@
-package store
+package statedir
 
 import (
 	"errors"
@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/freehold-dev/freehold/sidecar/internal/process"
 	"golang.org/x/sys/unix"
 )
 
@@ -24,7 +25,7 @@ func TestNothingButAPlainFileIsInstalled(t *testing.T) {
 			if err := os.WriteFile(good, []byte("good"), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			id := NewNonce()
+			id := process.NewNonce()
 			if err := d.Stage(id, map[string][]byte{"cost.json": []byte("{}")}); err != nil {
 				t.Fatal(err)
 			}

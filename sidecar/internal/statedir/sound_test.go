@@ -1,4 +1,4 @@
-package store
+package statedir
 
 import (
 	"os"
@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar/internal/process"
+	"github.com/freehold-dev/freehold/sidecar/internal/status"
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
 )
@@ -41,7 +43,7 @@ func TestCreateCollectsWhatIsProvablyDead(t *testing.T) {
 	if err := os.Chmod(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	dead, gone, live, other := newPrefix+NewNonce(), gonePrefix+NewNonce(), newPrefix+NewNonce(), newPrefix+"mine"
+	dead, gone, live, other := newPrefix+process.NewNonce(), gonePrefix+process.NewNonce(), newPrefix+process.NewNonce(), newPrefix+"mine"
 	for _, name := range []string{dead, gone, live, other} {
 		if err := os.MkdirAll(filepath.Join(dir, name, "below"), 0o700); err != nil {
 			t.Fatal(err)
@@ -78,8 +80,8 @@ func TestContradictionIsMendedByUpgrade(t *testing.T) {
 	delete(built.Owners["cost"].Fields, "turns")
 	_, err := d.Upgrade(t.Context(), built)
 	wantError(t, err, schema.ErrDeclaration, "field count is still called turns there")
-	if StatusOf(err) != BadDeclaration || RemedyOf(err).Verb != VerbUpgrade {
-		t.Errorf("got %q with the remedy %v", StatusOf(err), RemedyOf(err))
+	if status.Of(err) != status.Declaration || status.RemedyOf(err).Verb != status.Upgrade {
+		t.Errorf("got %q with the remedy %v", status.Of(err), status.RemedyOf(err))
 	}
 }
 
@@ -91,7 +93,7 @@ func TestPendingUpgradeStopsEverybody(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	id := NewNonce()
+	id := process.NewNonce()
 	if err := d.Stage(id, map[string][]byte{"cost.json": []byte("{}")}); err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +106,7 @@ func TestPendingUpgradeStopsEverybody(t *testing.T) {
 	}
 	release()
 	_, err = d.Settled(t.Context())
-	wantError(t, err, BadDeclaration, "not finished")
+	wantError(t, err, status.Declaration, "not finished")
 	_, err = d.Upgrade(t.Context(), declaration())
 	wantError(t, err, schema.ErrDeclaration, "not finished")
 	for range 2 { // it may have gone there already

@@ -1,4 +1,4 @@
-package store
+package statedir
 
 import (
 	"errors"
@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/freehold-dev/freehold/sidecar/internal/process"
+	"github.com/freehold-dev/freehold/sidecar/internal/status"
 	"golang.org/x/sys/unix"
 )
 
@@ -16,7 +18,7 @@ func TestOpenRefusesWhenOthersMayWriteInFreehold(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := Open(d.Path())
-	wantError(t, err, Unsafe, metaName, "chmod go-w")
+	wantError(t, err, status.Unsafe, metaName, "chmod go-w")
 }
 
 func TestCreateMakesAUsableDirectoryWhateverTheUmask(t *testing.T) {
@@ -42,7 +44,7 @@ func TestCreateMakesAUsableDirectoryWhateverTheUmask(t *testing.T) {
 func TestLaterDirectoriesArePrivateWhateverTheUmask(t *testing.T) {
 	d := newState(t)
 	old := unix.Umask(0o777)
-	id := NewNonce()
+	id := process.NewNonce()
 	_, err := d.Reject("patch", []byte("{}"), "no reason")
 	err = errors.Join(err, d.Stage(id, map[string][]byte{"cost.json": []byte("{}")}))
 	unix.Umask(old)

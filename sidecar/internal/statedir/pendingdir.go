@@ -1,6 +1,7 @@
-package store
+package statedir
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -11,8 +12,11 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/internal/dir"
 	"github.com/freehold-dev/freehold/sidecar/internal/lock"
+	"github.com/freehold-dev/freehold/sidecar/internal/pending"
+	"github.com/freehold-dev/freehold/sidecar/internal/status"
 	"golang.org/x/sync/errgroup"
 	"golang.org/x/sys/unix"
 )
@@ -22,7 +26,7 @@ import (
 // opened for one purpose and closed again: one that was moved away meanwhile must
 // not be used for long.
 type PendingDir struct {
-	dir    *Store
+	dir    *Dir
 	owner  string
 	name   string
 	folder *dir.Dir
@@ -32,7 +36,7 @@ type PendingDir struct {
 // OpenPending opens the directory of owner's pending patches. It was made with
 // the state, and is never made on the fly: an error means that it is not there
 // or not to be trusted, and that pending patches may be lost.
-func (d *Store) OpenPending(owner string) (*PendingDir, error) {
+func (d *Dir) OpenPending(owner string) (*PendingDir, error) {
 	name := OwnerPending(owner)
 	folder, err := d.meta.OpenDir(name)
 	a := &PendingDir{dir: d, owner: owner, name: name, folder: folder}
@@ -50,7 +54,7 @@ func (d *Store) OpenPending(owner string) (*PendingDir, error) {
 }
 
 func (a *PendingDir) lost(err error) error {
-	return fault(Lost, filepath.Join(a.dir.meta.Path(), a.name), By(VerbRepair).Or("put it back if it was moved; else stop the state's programs"), err)
+	return fault(status.Lost, filepath.Join(a.dir.meta.Path(), a.name), status.By(status.Repair).Or("put it back if it was moved; else stop the state's programs"), err)
 }
 
 // Close closes the directory.
@@ -61,7 +65,7 @@ func (a *PendingDir) Close() error {
 
 // Share keeps the directory from being sealed until [PendingDir.Unshare], so that
 // a process that seals it later lists the patches of this one. Share does not
-// wait; it returns an error that wraps [Busy] if a process has sealed the
+// wait; it returns an error that wraps [status.Busy] if a process has sealed the
 // directory or waits to.
 func (a *PendingDir) Share() error {
 	if lock.HasWaiters(a.folder.FD()) { // else those who deferred without pause keep it from being sealed for ever
@@ -72,14 +76,14 @@ func (a *PendingDir) Share() error {
 
 // Seal makes sure, until [PendingDir.Unshare], that nobody puts a patch into the
 // directory, so that its list is complete. Seal waits up to wait for processes
-// that are putting one, and then returns an error that wraps [Busy]; no process
+// that are putting one, and then returns an error that wraps [status.Busy]; no process
 // begins to put another meanwhile.
 func (a *PendingDir) Seal(ctx context.Context, wait time.Duration) error {
 	lock.SetWaiting(a.folder.FD(), true)
 	defer lock.SetWaiting(a.folder.FD(), false)
 	for backoff := lock.NewFairBackoff(0); ; {
 		err := a.take(unix.LOCK_EX)
-		if !errors.Is(err, Busy) {
+		if !errors.Is(err, status.Busy) {
 			return err
 		}
 		if more, ended := backoff.Pause(ctx, wait); ended != nil || !more {
@@ -97,7 +101,7 @@ func (a *PendingDir) take(how int) error {
 }
 
 func (a *PendingDir) busy() error {
-	return fault(Busy, a.folder.Path(), byHand("try again"), errors.New("an upgrade of the state is under way, or a process defers a patch"))
+	return fault(status.Busy, a.folder.Path(), byHand("try again"), errors.New("an upgrade of the state is under way, or a process defers a patch"))
 }
 
 // Unshare ends Share or Seal, also if a child has the descriptor at
@@ -123,7 +127,7 @@ func (a *PendingDir) Names() ([]string, error) {
 	return names, nil
 }
 
-// ReadFile reads the patch name, with the errors of [Store.ReadFile]. It returns
+// ReadFile reads the patch name, with the errors of [Dir.ReadFile]. It returns
 // an error that wraps [ErrFlooded] once it has read more than [MostPendingBytes].
 func (a *PendingDir) ReadFile(name string, buf []byte, most int) ([]byte, error) {
 	raw, err := a.folder.ReadFile(name, buf, most)
@@ -134,7 +138,7 @@ func (a *PendingDir) ReadFile(name string, buf []byte, most int) ([]byte, error)
 }
 
 func (a *PendingDir) flooded(format string, most int) error {
-	return fault(Unreadable, a.folder.Path(), byHand("move away the files of other programs"), fmt.Errorf("%w: more than "+format, ErrFlooded, most))
+	return fault(status.Unreadable, a.folder.Path(), byHand("move away the files of other programs"), fmt.Errorf("%w: more than "+format, ErrFlooded, most))
 }
 
 // Sizes returns how many bytes each of the files names has, and all of them. It
@@ -203,8 +207,8 @@ func (a *PendingDir) RemoveAll(names []string) error {
 // Sync makes the names in the directory durable, and that names are gone.
 func (a *PendingDir) Sync() error { return a.folder.Sync() }
 
-// Unmoved returns an error that wraps [Lost] if the directory's name is
-// another one's now, and [Moved] if the state's is: no process would
+// Unmoved returns an error that wraps [status.Lost] if the directory's name is
+// another one's now, and [status.Moved] if the state's is: no process would
 // find a patch in this one.
 func (a *PendingDir) Unmoved() error {
 	if err := a.dir.Unmoved(); err != nil {
@@ -242,4 +246,95 @@ func (f *folder) pendingIntact(name string) error {
 	}
 	defer d.Close()
 	return d.Private()
+}
+
+// A PendingFile is one file in the directory of an owner's pending patches. It
+// never changes.
+type PendingFile struct {
+	Name string
+	// Path is the absolute path.
+	Path string
+	// Patch is nil if no commit of this release can fold the file.
+	Patch *pending.Patch
+	// Err is the reason for that, an error with the remedy.
+	Err error
+
+	text []byte
+}
+
+// Same reports whether two readings of one directory found the same file.
+func (f PendingFile) Same(g PendingFile) bool {
+	return f.Name == g.Name && bytes.Equal(f.text, g.text) && fmt.Sprint(f.Err) == fmt.Sprint(g.Err)
+}
+
+// Size returns the bytes of the file, as far as they could be read.
+func (f PendingFile) Size() int { return len(f.text) }
+
+// Patches reads the pending patches of owner in the state with the manifest m,
+// sorted by name, without a lock. It returns an error, and none of them, if the
+// directory cannot be read or is flooded.
+func (d *Dir) Patches(m *schema.Manifest, owner string) ([]PendingFile, error) {
+	return d.ReadPatches(m.StateID, owner, nil)
+}
+
+// ReadPatches is [Dir.Patches] for a process that has read the files known,
+// sorted by name, before: equal bytes are not decoded again.
+func (d *Dir) ReadPatches(stateID, owner string, known []PendingFile) ([]PendingFile, error) {
+	a, err := d.OpenPending(owner)
+	if err != nil {
+		return nil, err
+	}
+	defer a.Close()
+	names, err := a.Names()
+	if err != nil || len(names) == 0 {
+		return nil, err
+	}
+	files := make([]PendingFile, 0, len(names))
+	for _, name := range names {
+		var before *PendingFile
+		if i, ok := slices.BinarySearchFunc(known, name, func(f PendingFile, name string) int { return strings.Compare(f.Name, name) }); ok {
+			before = &known[i]
+		}
+		f, err := a.readPatch(stateID, name, before)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // a commit has folded it
+		}
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, f)
+	}
+	return files, nil
+}
+
+// ReadPatch reads the patch called name in the state with the id stateID. It
+// returns an error only if the file is gone, which wraps [fs.ErrNotExist], or if
+// the directory is flooded, which wraps [ErrFlooded].
+func (a *PendingDir) ReadPatch(stateID, name string) (PendingFile, error) {
+	return a.readPatch(stateID, name, nil)
+}
+
+func (a *PendingDir) readPatch(stateID, name string, before *PendingFile) (PendingFile, error) {
+	text, err := a.ReadFile(name, nil, pending.MaxSize)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, ErrFlooded):
+		return PendingFile{}, err
+	case err == nil && before != nil && before.text != nil && bytes.Equal(text, before.text):
+		return *before, nil
+	}
+	f := PendingFile{Name: name, Path: a.Path(name), text: text}
+	remedy := byHand("look at it and move it away")
+	if err == nil {
+		f.Patch, err = pending.Decode(text, name, a.owner, stateID)
+	} else {
+		err, remedy = fmt.Errorf("%w: %w", status.Unreadable, err), AccessRemedy(err, remedy)
+	}
+	if err != nil {
+		s := status.Of(err)
+		if s == status.Newer {
+			remedy = byHand("fold it with the release that deferred it")
+		}
+		f.Err = &status.Error{Status: s, Path: f.Path, Owner: a.owner, Remedy: remedy, Err: err}
+	}
+	return f, nil
 }

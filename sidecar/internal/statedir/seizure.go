@@ -1,10 +1,12 @@
-package store
+package statedir
 
 import (
 	"context"
 	"errors"
 	"path/filepath"
 
+	"github.com/freehold-dev/freehold/sidecar/internal/process"
+	"github.com/freehold-dev/freehold/sidecar/internal/status"
 	"golang.org/x/sys/unix"
 )
 
@@ -14,20 +16,20 @@ const gonePrefix = ".freehold-gone-"
 
 // A Seizure holds an instance so that no process works in it.
 type Seizure struct {
-	dir   *Store
+	dir   *Dir
 	locks []*Lock
 }
 
 // LockExclusive takes every lock in the instance without waiting, in the order of all
-// processes: that of [Store.LockShared], the state's lock, and of each owner by name
+// processes: that of [Dir.LockShared], the state's lock, and of each owner by name
 // the fence, the lease and the lock. It
-// returns an error that wraps [Busy] if somebody holds one of them.
-func (d *Store) LockExclusive() (*Seizure, error) {
+// returns an error that wraps [status.Busy] if somebody holds one of them.
+func (d *Dir) LockExclusive() (*Seizure, error) {
 	s := &Seizure{dir: d}
 	if ok, err := d.state.Lock(unix.LOCK_EX); err != nil {
 		return nil, err
 	} else if !ok {
-		return nil, fault(Busy, d.Path(), byHand("try again when the process has ended"), errors.New("a process has the instance open"))
+		return nil, fault(status.Busy, d.Path(), byHand("try again when the process has ended"), errors.New("a process has the instance open"))
 	}
 	if err := s.takeAll(); err != nil {
 		s.Close()
@@ -60,7 +62,7 @@ func (s *Seizure) Close() error {
 // Discard removes the instance. It first gives the directory a name that
 // nobody takes for an instance's, so that it is there as a whole or gone: what
 // it does not get to delete, [RemoveLeftover] does. It returns an error that
-// wraps [Moved], and removes nothing, if another directory has taken the
+// wraps [status.Moved], and removes nothing, if another directory has taken the
 // instance's place.
 func (s *Seizure) Discard() error {
 	d := s.dir
@@ -72,7 +74,7 @@ func (s *Seizure) Discard() error {
 	if err := d.Unmoved(); err != nil {
 		return err
 	}
-	name, gone := filepath.Base(d.Path()), gonePrefix+NewNonce()
+	name, gone := filepath.Base(d.Path()), gonePrefix+process.NewNonce()
 	if err := parent.RenameNew(name, gone); err != nil {
 		return err
 	}
@@ -80,7 +82,7 @@ func (s *Seizure) Discard() error {
 	// last look. That is put back, onto nothing.
 	var st unix.Stat_t
 	if err := unix.Fstatat(parent.FD(), gone, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil || st.Ino != d.state.Inode() {
-		return errors.Join(fault(Moved, d.Path(), byHand("try again"), errors.New("nothing was removed")), err, parent.RenameNew(gone, name))
+		return errors.Join(fault(status.Moved, d.Path(), byHand("try again"), errors.New("nothing was removed")), err, parent.RenameNew(gone, name))
 	}
 	if err := parent.Sync(); err != nil { // else a crash could leave half of it under its own name
 		return err

@@ -1,4 +1,4 @@
-package store
+package statedir
 
 import (
 	"errors"
@@ -12,6 +12,7 @@ import (
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/schema/errorstest"
+	"github.com/freehold-dev/freehold/sidecar/internal/status"
 	"golang.org/x/sys/unix"
 )
 
@@ -24,7 +25,7 @@ func declaration() *schema.Declaration {
 
 // newState makes a state directory that is private whatever the umask, and
 // opens it.
-func newState(t *testing.T) *Store {
+func newState(t *testing.T) *Dir {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "state")
 	if err := Create(dir, declaration()); err != nil {
@@ -33,7 +34,7 @@ func newState(t *testing.T) *Store {
 	return openState(t, dir)
 }
 
-func openState(t *testing.T, dir string) *Store {
+func openState(t *testing.T, dir string) *Dir {
 	t.Helper()
 	d, err := Open(dir)
 	if err != nil {
@@ -60,7 +61,7 @@ func TestCreateOfOneStateByManyHasOneWinner(t *testing.T) {
 		switch {
 		case err == nil:
 			won++
-		case !errors.Is(err, Exists):
+		case !errors.Is(err, status.Exists):
 			t.Errorf("a loser got %v, want Exists", err)
 		}
 	}
@@ -108,15 +109,15 @@ func TestWhoMakesADirectoryIsInNobodysWay(t *testing.T) {
 func TestOpenRefusesWhatIsNoState(t *testing.T) {
 	dir := t.TempDir()
 	_, err := Open(dir)
-	wantError(t, err, NoState, dir, "state init")
+	wantError(t, err, status.NoState, dir, "state init")
 	_, err = Open(filepath.Join(dir, "absent"))
-	wantError(t, err, NoState)
+	wantError(t, err, status.NoState)
 	file := filepath.Join(dir, "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	_, err = Open(file)
-	wantError(t, err, NoState)
+	wantError(t, err, status.NoState)
 }
 
 func TestOpenRefusesADirectoryThatOthersMayWrite(t *testing.T) {
@@ -126,7 +127,7 @@ func TestOpenRefusesADirectoryThatOthersMayWrite(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err := Open(d.Path())
-		wantError(t, err, Unsafe, "chmod go-w")
+		wantError(t, err, status.Unsafe, "chmod go-w")
 	}
 }
 
@@ -137,7 +138,7 @@ func TestOpenRefusesALink(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := Open(link)
-	wantError(t, err, Unsafe, "symbolic link")
+	wantError(t, err, status.Unsafe, "symbolic link")
 }
 
 func TestOpenRefusesAnotherUsersDirectory(t *testing.T) {
@@ -149,7 +150,7 @@ func TestOpenRefusesAnotherUsersDirectory(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := Open(d.Path())
-	wantError(t, err, Unsafe, "user 65534")
+	wantError(t, err, status.Unsafe, "user 65534")
 }
 
 func TestReadFileNeverFollowsNeverWaits(t *testing.T) {
@@ -231,11 +232,11 @@ func TestUnmovedNoticesAReplacedDirectory(t *testing.T) {
 	if err := os.Rename(d.Path(), d.Path()+".old"); err != nil {
 		t.Fatal(err)
 	}
-	wantError(t, d.Unmoved(), Moved)
+	wantError(t, d.Unmoved(), status.Moved)
 	if err := Create(d.Path(), declaration()); err != nil {
 		t.Fatal(err)
 	}
-	wantError(t, d.Unmoved(), Moved)
+	wantError(t, d.Unmoved(), status.Moved)
 }
 
 func TestFindGoesUpward(t *testing.T) {
@@ -250,7 +251,7 @@ func TestFindGoesUpward(t *testing.T) {
 		}
 	}
 	_, err := Find(filepath.Dir(d.Path()))
-	wantError(t, err, NoState)
+	wantError(t, err, status.NoState)
 }
 
 func TestUpgradeAddsAndNeverTakesAway(t *testing.T) {

@@ -1,4 +1,4 @@
-package store
+package statedir
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar/internal/status"
 )
 
 // However many defer without pause, a seal comes: who comes after it
@@ -36,7 +37,7 @@ func TestASealComesWhileOthersGoOn(t *testing.T) {
 				switch err := setOne(d); {
 				case err == nil:
 					set.Add(1)
-				case !errors.Is(err, Busy):
+				case !errors.Is(err, status.Busy):
 					ended <- err
 					return
 				}
@@ -74,7 +75,7 @@ func TestASealComesWhileOthersGoOn(t *testing.T) {
 
 // setOne keeps the directory of pending patches for as long as it takes to put
 // one there, on a slow disk.
-func setOne(d *Store) error {
+func setOne(d *Dir) error {
 	a, err := d.OpenPending("cost")
 	if err != nil {
 		return err

@@ -1,10 +1,11 @@
-package store
+package statedir
 
 import (
 	"errors"
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/internal/claims"
+	"github.com/freehold-dev/freehold/sidecar/internal/status"
 )
 
 // A Claim is the file of a once field, to be made or to be read: it is complete
@@ -13,14 +14,14 @@ type Claim = claims.Claim
 
 // Claim returns the claim of a field of owner, for whose directory of claims
 // the manifest gives the inode number ino.
-func (d *Store) Claim(owner, field string, ino uint64) *Claim {
+func (d *Dir) Claim(owner, field string, ino uint64) *Claim {
 	return claims.New(d.state.Dir, claimDir(owner), ino, field)
 }
 
 // makeClaims makes the directories of claims that m's declaration needs and
 // lacks. Like a lock file, none is ever made anew on the fly: its claims would
 // be open again. The caller syncs .freehold.
-func (d *Store) makeClaims(m *schema.Manifest) error {
+func (d *Dir) makeClaims(m *schema.Manifest) error {
 	for _, owner := range m.Declaration.OwnerNames() {
 		if _, ok := m.Claims[owner]; ok || !m.Declaration.Owners[owner].Claims() {
 			continue
@@ -39,9 +40,9 @@ func (d *Store) makeClaims(m *schema.Manifest) error {
 
 // lostClaims returns the owners whose directory of claims is not the one of the
 // manifest.
-func (d *Store) lostClaims(m *schema.Manifest) (owners []string) {
+func (d *Dir) lostClaims(m *schema.Manifest) (owners []string) {
 	for _, owner := range m.Declaration.OwnerNames() {
-		if m.Declaration.Owners[owner].Claims() && errors.Is(d.Claim(owner, "", m.Claims[owner]).Check(), Lost) {
+		if m.Declaration.Owners[owner].Claims() && errors.Is(d.Claim(owner, "", m.Claims[owner]).Check(), status.Lost) {
 			owners = append(owners, owner)
 		}
 	}

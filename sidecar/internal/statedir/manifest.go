@@ -1,4 +1,4 @@
-package store
+package statedir
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar/internal/status"
 	"golang.org/x/sys/unix"
 )
 
@@ -45,7 +46,7 @@ func pendingNames(d *schema.Declaration) (names []string) {
 
 // ManifestText reads the manifest's bytes into buf, growing it if needed, so
 // that readers can tell cheaply whether it changed.
-func (d *Store) ManifestText(buf []byte) ([]byte, error) {
+func (d *Dir) ManifestText(buf []byte) ([]byte, error) {
 	text, err := d.meta.ReadFile(manifestName, buf, schema.MaxManifest)
 	if errors.Is(err, fs.ErrNotExist) {
 		if err := d.Unmoved(); err != nil { // removed as a whole, and nothing to restore
@@ -53,8 +54,8 @@ func (d *Store) ManifestText(buf []byte) ([]byte, error) {
 		}
 		switch g, lost := d.gathering(); {
 		case lost == nil:
-			return nil, fault(HasInstances, d.Path(), byHand("name the instance"), fmt.Errorf("the state %s has an instance per %s", g.State, g.By))
-		case !errors.Is(lost, NoInstances):
+			return nil, fault(status.Instances, d.Path(), byHand("name the instance"), fmt.Errorf("the state %s has an instance per %s", g.State, g.By))
+		case !errors.Is(lost, status.NoInstances):
 			return nil, lost
 		}
 	}
@@ -64,23 +65,20 @@ func (d *Store) ManifestText(buf []byte) ([]byte, error) {
 	return text, nil
 }
 
-// useNewer is the remedy of a file that a newer release wrote.
-const useNewer = "use the release that wrote it, or a newer one"
-
-func (d *Store) manifestPath() string { return filepath.Join(d.meta.Path(), manifestName) }
+func (d *Dir) manifestPath() string { return filepath.Join(d.meta.Path(), manifestName) }
 
 // manifestStatus returns the status of a manifest that cannot be read. A
 // state without one is invalid.
-func manifestStatus(err error) Status {
+func manifestStatus(err error) status.Status {
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrTooLarge) {
-		return Invalid
+		return status.Invalid
 	}
-	return Unreadable
+	return status.Unreadable
 }
 
 // Manifest reads the state's manifest. It returns an error that wraps
 // [ErrInvalidManifest] if it cannot be read.
-func (d *Store) Manifest() (*schema.Manifest, error) {
+func (d *Dir) Manifest() (*schema.Manifest, error) {
 	text, err := d.ManifestText(nil)
 	if err != nil {
 		return nil, err
@@ -94,15 +92,15 @@ func (d *Store) Manifest() (*schema.Manifest, error) {
 }
 
 // ParseManifest is [schema.ParseManifest] with the file's name in its errors.
-// It returns an error that wraps [Misplaced] if the manifest is of another
+// It returns an error that wraps [status.Misplaced] if the manifest is of another
 // instance than the directory is for.
-func (d *Store) ParseManifest(text []byte) (*schema.Manifest, error) {
+func (d *Dir) ParseManifest(text []byte) (*schema.Manifest, error) {
 	m, err := schema.ParseManifest(text)
 	if newer, ok := errors.AsType[*schema.FormatError](err); ok {
-		return nil, fault(Newer, d.manifestPath(), byHand(useNewer), fmt.Errorf("%w: %w", ErrInvalidManifest, newer))
+		return nil, fault(status.Newer, d.manifestPath(), byHand(UseNewer), fmt.Errorf("%w: %w", ErrInvalidManifest, newer))
 	}
 	if err != nil {
-		return nil, fault(Invalid, d.manifestPath(), byHand("restore it from a backup"), fmt.Errorf("%w: %w", ErrInvalidManifest, err))
+		return nil, fault(status.Invalid, d.manifestPath(), byHand("restore it from a backup"), fmt.Errorf("%w: %w", ErrInvalidManifest, err))
 	}
 	return m, d.owned(m)
 }
@@ -112,7 +110,7 @@ func (d *Store) ParseManifest(text []byte) (*schema.Manifest, error) {
 // manifest, the manifest grows, under the state's lock. It returns an error
 // that wraps [schema.ErrDeclaration] if the two contradict each other, and
 // [schema.ErrUnsound] if built is one that no owners.yaml makes.
-func (d *Store) Upgrade(ctx context.Context, built *schema.Declaration) (*schema.Manifest, error) {
+func (d *Dir) Upgrade(ctx context.Context, built *schema.Declaration) (*schema.Manifest, error) {
 	m, err := d.Settled(ctx)
 	if err != nil {
 		return nil, err
@@ -121,10 +119,10 @@ func (d *Store) Upgrade(ctx context.Context, built *schema.Declaration) (*schema
 		return m, d.contradiction(err)
 	}
 	if err := built.Sound(); err != nil {
-		return nil, WithRemedy(fmt.Errorf("%s: the manifest was not changed: %w", d.Path(), err), byHand("generate the program anew from its owners.yaml"))
+		return nil, status.With(fmt.Errorf("%s: the manifest was not changed: %w", d.Path(), err), byHand("generate the program anew from its owners.yaml"))
 	}
 	m, release, err := d.lockState(ctx, stateWait)
-	if errors.Is(err, Busy) { // of many programs that bring the same, one does the work
+	if errors.Is(err, status.Busy) { // of many programs that bring the same, one does the work
 		if now, lost := d.Manifest(); lost == nil && now.Pending == nil {
 			if _, more, clash := now.Merge(built); clash == nil && !more {
 				return now, nil
@@ -149,9 +147,9 @@ func (d *Store) Upgrade(ctx context.Context, built *schema.Declaration) (*schema
 	return m, d.WriteManifest(m)
 }
 
-// Settled is [Store.Manifest], once no upgrade is under way. It returns an error
+// Settled is [Dir.Manifest], once no upgrade is under way. It returns an error
 // that wraps [schema.ErrDeclaration] if one was begun and never finished.
-func (d *Store) Settled(ctx context.Context) (*schema.Manifest, error) {
+func (d *Dir) Settled(ctx context.Context) (*schema.Manifest, error) {
 	m, err := d.Manifest()
 	if err != nil || m.Pending == nil {
 		return m, err
@@ -165,16 +163,16 @@ func (d *Store) Settled(ctx context.Context) (*schema.Manifest, error) {
 }
 
 // settled returns an error if an upgrade is not finished.
-func (d *Store) settled(m *schema.Manifest) error {
+func (d *Dir) settled(m *schema.Manifest) error {
 	if m.Pending == nil {
 		return nil
 	}
-	return fault(BadDeclaration, d.Path(), By(VerbUpgrade), fmt.Errorf("%w: an upgrade of the state was begun and not finished", schema.ErrDeclaration))
+	return fault(status.Declaration, d.Path(), status.By(status.Upgrade), fmt.Errorf("%w: an upgrade of the state was begun and not finished", schema.ErrDeclaration))
 }
 
 // lockState takes the state's lock within wait and reads the manifest: an
 // earlier reading does not count.
-func (d *Store) lockState(ctx context.Context, wait time.Duration) (m *schema.Manifest, release func(), err error) {
+func (d *Dir) lockState(ctx context.Context, wait time.Duration) (m *schema.Manifest, release func(), err error) {
 	if m, err = d.Manifest(); err != nil {
 		return nil, nil, err
 	}
@@ -197,12 +195,12 @@ func (d *Store) lockState(ctx context.Context, wait time.Duration) (m *schema.Ma
 // opened may go on, now that the manifest is another: it returns an error that
 // wraps [schema.ErrDeclaration] if built, the declaration of the program,
 // contradicts it or is not all in it, or if an upgrade is under way.
-func (d *Store) Still(opened, now *schema.Manifest, built *schema.Declaration) error {
+func (d *Dir) Still(opened, now *schema.Manifest, built *schema.Declaration) error {
 	if err := d.settled(now); err != nil {
 		return err
 	}
 	if opened.StateID != now.StateID {
-		return fault(Moved, d.Path(), byHand("open it again"), errors.New("another state was put in its place"))
+		return fault(status.Moved, d.Path(), byHand("open it again"), errors.New("another state was put in its place"))
 	}
 	_, more, err := now.Merge(built)
 	if err == nil && more {
@@ -211,16 +209,16 @@ func (d *Store) Still(opened, now *schema.Manifest, built *schema.Declaration) e
 	return d.contradiction(err)
 }
 
-func (d *Store) contradiction(err error) error {
+func (d *Dir) contradiction(err error) error {
 	if err == nil {
 		return nil
 	}
-	return fault(BadDeclaration, d.Path(), By(VerbUpgrade).Or("build the program from the present owners.yaml if it is the older one"), err)
+	return fault(status.Declaration, d.Path(), status.By(status.Upgrade).Or("build the program from the present owners.yaml if it is the older one"), err)
 }
 
 // WriteManifest makes the lock files and directories of claims that m's declaration needs and lacks,
 // then replaces the manifest. The caller holds the state's lock.
-func (d *Store) WriteManifest(m *schema.Manifest) error {
+func (d *Dir) WriteManifest(m *schema.Manifest) error {
 	for _, name := range lockNames(&m.Declaration) {
 		if _, ok := m.Locks[name]; ok {
 			continue
@@ -241,7 +239,7 @@ func (d *Store) WriteManifest(m *schema.Manifest) error {
 	}
 	text, err := m.Marshal()
 	if err != nil {
-		return fault(BadDeclaration, filepath.Join(d.Path(), metaName, manifestName), byHand("divide the state into several"), fmt.Errorf("%w: %w", ErrTooLarge, err))
+		return fault(status.Declaration, filepath.Join(d.Path(), metaName, manifestName), byHand("divide the state into several"), fmt.Errorf("%w: %w", ErrTooLarge, err))
 	}
 	m.Text = text
 	return d.WriteRecord(manifestName, text)

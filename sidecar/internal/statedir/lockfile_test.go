@@ -1,4 +1,4 @@
-package store
+package statedir
 
 import (
 	"errors"
@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar/internal/process"
+	"github.com/freehold-dev/freehold/sidecar/internal/status"
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
 )
@@ -46,8 +48,8 @@ func TestDamagedLockFileIsRefusedAndRepaired(t *testing.T) {
 			}
 			// Neither one that comes now nor one that had it open goes on.
 			_, err = d.OpenLock(file, m.Locks[file])
-			wantError(t, err, Lost, file, "state repair")
-			wantError(t, open.Acquire(t.Context(), 0), Lost)
+			wantError(t, err, status.Lost, file, "state repair")
+			wantError(t, open.Acquire(t.Context(), 0), status.Lost)
 
 			remade, err := Repair(t.Context(), d.Path())
 			if err != nil {
@@ -90,7 +92,7 @@ func TestRepairLeavesAStateInUseAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = Repair(t.Context(), d.Path())
-	wantError(t, err, Busy)
+	wantError(t, err, status.Busy)
 	if _, err := os.Lstat(lost); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a refused repair made the file: %v", err)
 	}
@@ -117,7 +119,7 @@ func TestRepairLeavesALostButHeldLockAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = Repair(t.Context(), d.Path())
-	wantError(t, err, Busy, "holds the lost lock")
+	wantError(t, err, status.Busy, "holds the lost lock")
 }
 
 func TestRepairOfASoundStateDoesNothing(t *testing.T) {
@@ -199,12 +201,12 @@ func TestRepairIsNotMistakenByAReusedInode(t *testing.T) {
 // Case 91: no owner can be named so that one of its files is one of the
 // state's own, nor is one of those taken for an owner's.
 func TestTheStatesOwnFilesAreNoOwners(t *testing.T) {
-	ours := map[string]bool{metaName: true, newPrefix + NewNonce(): true, stateLock: true, manifestName: true, quarantineName: true}
+	ours := map[string]bool{metaName: true, newPrefix + process.NewNonce(): true, stateLock: true, manifestName: true, quarantineName: true}
 	for name := range ours {
 		for _, candidate := range []string{name, strings.TrimPrefix(name, "."), strings.TrimSuffix(name, filepath.Ext(name)), strings.Split(strings.TrimPrefix(name, "."), ".")[0]} {
 			d := declaration()
 			d.Owners[candidate] = schema.Owner{Mode: schema.Exclusive}
-			text, err := (&schema.Manifest{Format: schema.ManifestFormat, StateID: NewNonce() + NewNonce(), Locks: map[string]uint64{}, Declaration: *d}).Marshal()
+			text, err := (&schema.Manifest{Format: schema.ManifestFormat, StateID: process.NewNonce() + process.NewNonce(), Locks: map[string]uint64{}, Declaration: *d}).Marshal()
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,4 +1,4 @@
-package store
+package statedir
 
 import (
 	"crypto/sha256"
@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/freehold-dev/freehold/sidecar/internal/status"
 	"golang.org/x/sys/unix"
 )
 
@@ -50,16 +51,16 @@ type Quarantined struct {
 // It never replaces an entry, and keeps the newest 16 of each name, the same
 // bytes once. It returns an error that wraps [fs.ErrNotExist] if there is no
 // such file. No two calls may move files of one name at a time.
-func (d *Store) Quarantine(name string) (Quarantined, error) { return d.quarantine(d.state, name) }
+func (d *Dir) Quarantine(name string) (Quarantined, error) { return d.quarantine(d.state, name) }
 
-// QuarantineRecord is [Store.Quarantine] for a file in .freehold.
-func (d *Store) QuarantineRecord(name string) (Quarantined, error) {
+// QuarantineRecord is [Dir.Quarantine] for a file in .freehold.
+func (d *Dir) QuarantineRecord(name string) (Quarantined, error) {
 	return d.quarantine(d.meta, name)
 }
 
 // Keep puts raw into the quarantine as a copy of the file name. It keeps as
-// many as [Store.Quarantine].
-func (d *Store) Keep(name string, raw []byte) (Quarantined, error) {
+// many as [Dir.Quarantine].
+func (d *Dir) Keep(name string, raw []byte) (Quarantined, error) {
 	q, err := d.openEntries(name)
 	if err != nil {
 		return Quarantined{}, err
@@ -72,7 +73,7 @@ func (d *Store) Keep(name string, raw []byte) (Quarantined, error) {
 	return q.settle(kept)
 }
 
-func (d *Store) quarantine(from *folder, name string) (Quarantined, error) {
+func (d *Dir) quarantine(from *folder, name string) (Quarantined, error) {
 	q, err := d.openEntries(name)
 	if err != nil {
 		return Quarantined{}, err
@@ -84,7 +85,7 @@ func (d *Store) quarantine(from *folder, name string) (Quarantined, error) {
 	}
 	kept := q.next(sum)
 	if err := unix.Renameat(from.FD(), name, q.FD(), kept.name); err == unix.EBUSY {
-		return Quarantined{}, WithRemedy(from.Fail("quarantine", name, fmt.Errorf("%w: a file system is mounted there", ErrIrregular)), byHand("remove the mount"))
+		return Quarantined{}, status.With(from.Fail("quarantine", name, fmt.Errorf("%w: a file system is mounted there", ErrIrregular)), byHand("remove the mount"))
 	} else if err != nil {
 		return Quarantined{}, from.Fail("quarantine", name, err)
 	}
@@ -100,7 +101,7 @@ func (d *Store) quarantine(from *folder, name string) (Quarantined, error) {
 // Quarantined calls look with the path and the content of each entry of the
 // file name: copies of upgrades first, then the others, oldest first. raw is
 // nil for an entry that cannot be read.
-func (d *Store) Quarantined(name string, look func(path string, raw []byte)) error {
+func (d *Dir) Quarantined(name string, look func(path string, raw []byte)) error {
 	into, err := d.meta.openChild(quarantineName)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -124,13 +125,13 @@ func (d *Store) Quarantined(name string, look func(path string, raw []byte)) err
 }
 
 // QuarantinePath returns the path of the file name in the quarantine.
-func (d *Store) QuarantinePath(name string) string {
+func (d *Dir) QuarantinePath(name string) string {
 	return filepath.Join(d.meta.Path(), quarantineName, name)
 }
 
 // openQuarantine opens the quarantine, and makes it if it is missing. It is
 // synced before anything in it counts as kept.
-func (d *Store) openQuarantine() (*folder, error) {
+func (d *Dir) openQuarantine() (*folder, error) {
 	err := d.meta.Mkdir(quarantineName)
 	if err == nil {
 		err = d.meta.Sync()
@@ -189,7 +190,7 @@ func (e entry) in(f *folder) KeptFile {
 	return kept
 }
 
-func (d *Store) openEntries(name string) (*entries, error) {
+func (d *Dir) openEntries(name string) (*entries, error) {
 	into, err := d.openQuarantine()
 	if err != nil {
 		return nil, err
@@ -267,7 +268,7 @@ func (q *entries) settle(kept entry) (Quarantined, error) {
 // Reject keeps a copy of a pending patch that was not folded, and why, in
 // .freehold/quarantine, durably, and returns its path. Nothing removes it.
 // A second call for the same name changes nothing.
-func (d *Store) Reject(name string, raw []byte, why string) (string, error) {
+func (d *Dir) Reject(name string, raw []byte, why string) (string, error) {
 	into, err := d.openQuarantine()
 	if err != nil {
 		return "", err
@@ -283,7 +284,7 @@ func (d *Store) Reject(name string, raw []byte, why string) (string, error) {
 
 // Rejected returns how many rejected patches are kept of the directory of
 // pending patches called pending.
-func (d *Store) Rejected(pending string) (int, error) {
+func (d *Dir) Rejected(pending string) (int, error) {
 	into, err := d.meta.openChild(quarantineName)
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, nil
@@ -302,9 +303,9 @@ func (d *Store) Rejected(pending string) (int, error) {
 	return kept, err
 }
 
-// Kept returns why [Store.Reject] kept name, or an error that wraps
+// Kept returns why [Dir.Reject] kept name, or an error that wraps
 // [fs.ErrNotExist].
-func (d *Store) Kept(name string) (why string, err error) {
+func (d *Dir) Kept(name string) (why string, err error) {
 	into, err := d.meta.openChild(quarantineName)
 	if err != nil {
 		return "", err

@@ -1,4 +1,4 @@
-package store
+package statedir
 
 import (
 	"errors"
@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar/internal/status"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -30,12 +31,12 @@ func TestRepairMakesALostPendingDirectoryAnew(t *testing.T) {
 	}
 	defer d.Close()
 	_, err = d.OpenPending("cost")
-	wantError(t, err, Lost)
+	wantError(t, err, status.Lost)
 	said.Same(t, "deferred: a directory that is gone", err, dir, "STATE")
 	// An upgrade is no repair: their directory is missing.
 	cost.Fields["more"] = cost.Fields["n"]
 	_, err = d.Upgrade(t.Context(), declared)
-	wantError(t, err, Lost)
+	wantError(t, err, status.Lost)
 	remade, err := Repair(t.Context(), dir)
 	if diff := cmp.Diff([]string{"cost.pending"}, remade); diff != "" || err != nil {
 		t.Errorf("remade (%v) (-want +got):\n%s", err, diff)
@@ -73,7 +74,7 @@ func TestRepairMakesALostPendingDirectoryAnew(t *testing.T) {
 	if err := errors.Join(a.Share(), other.Share()); err != nil { // as many as want to
 		t.Fatal(err)
 	}
-	wantError(t, other.Seal(t.Context(), 0), Busy)
+	wantError(t, other.Seal(t.Context(), 0), status.Busy)
 	a.Unshare()
 	other.Unshare()
 	if err := other.Seal(t.Context(), 0); err != nil {

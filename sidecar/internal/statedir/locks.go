@@ -1,4 +1,4 @@
-package store
+package statedir
 
 import (
 	"context"
@@ -18,17 +18,17 @@ type Lock = lock.Lock
 type Holder = lock.Holder
 
 // OpenLock opens the lock file name, whose inode the manifest gives as ino. It
-// returns an error that wraps [Lost] if the file is missing, is no plain file or
+// returns an error that wraps [status.Lost] if the file is missing, is no plain file or
 // is another one.
-func (d *Store) OpenLock(name string, ino uint64) (*Lock, error) {
+func (d *Dir) OpenLock(name string, ino uint64) (*Lock, error) {
 	return lock.Open(d.state.Dir, metaName+"/"+name, ino)
 }
 
 // Holder returns the process that has the lock of the state that is called name,
 // such as [OwnerLock]. It does not try the lock, and may look at every process of
 // the machine. By the time the caller looks at the answer, it may be wrong. It
-// returns an error that wraps [Lost] if the lock is lost.
-func (d *Store) Holder(m *schema.Manifest, name string) (Holder, error) {
+// returns an error that wraps [status.Lost] if the lock is lost.
+func (d *Dir) Holder(m *schema.Manifest, name string) (Holder, error) {
 	l, err := d.OpenLock(name, m.Locks[name])
 	if err != nil {
 		return Holder{}, err
@@ -37,11 +37,11 @@ func (d *Store) Holder(m *schema.Manifest, name string) (Holder, error) {
 	return l.Examine(), nil
 }
 
-// Obstructed returns the errors that [Store.LockAll] would return with one after
+// Obstructed returns the errors that [Dir.LockAll] would return with one after
 // the other of the state's locks, those of m, or nil, and takes none. A lock that a
 // commit holds is an error if the same process has it for all of wait. Where the
 // kernel does not tell the holder of a lock, the lock counts as free.
-func (d *Store) Obstructed(ctx context.Context, m *schema.Manifest, wait time.Duration) error {
+func (d *Dir) Obstructed(ctx context.Context, m *schema.Manifest, wait time.Duration) error {
 	var errs []error
 	for _, name := range lockNames(&m.Declaration) {
 		patience := wait
@@ -53,9 +53,9 @@ func (d *Store) Obstructed(ctx context.Context, m *schema.Manifest, wait time.Du
 	return errors.Join(errs...)
 }
 
-// OwnerObstructed is [Store.Obstructed] for the locks that a process of owner takes,
+// OwnerObstructed is [Dir.Obstructed] for the locks that a process of owner takes,
 // each of which it waits for as long as wait.
-func (d *Store) OwnerObstructed(ctx context.Context, m *schema.Manifest, owner string, wait time.Duration) error {
+func (d *Dir) OwnerObstructed(ctx context.Context, m *schema.Manifest, owner string, wait time.Duration) error {
 	names := []string{OwnerLock(owner)}
 	if m.Declaration.Owners[owner].EffectiveMode() == schema.Exclusive {
 		names = []string{OwnerFence(owner), OwnerLease(owner), OwnerLock(owner)}
@@ -68,7 +68,7 @@ func (d *Store) OwnerObstructed(ctx context.Context, m *schema.Manifest, owner s
 	return nil
 }
 
-func (d *Store) obstructed(ctx context.Context, name string, ino uint64, wait time.Duration) error {
+func (d *Dir) obstructed(ctx context.Context, name string, ino uint64, wait time.Duration) error {
 	l, err := d.OpenLock(name, ino)
 	if err != nil {
 		return err
@@ -94,7 +94,7 @@ func (d *Store) obstructed(ctx context.Context, name string, ino uint64, wait ti
 // Writable returns the error of making a file in the state's directories, if they
 // are read-only or another user's. Writable makes none, and does not notice a full
 // disk.
-func (d *Store) Writable() error {
+func (d *Dir) Writable() error {
 	for _, f := range []*folder{d.state, d.meta} {
 		if err := unix.Faccessat(f.FD(), ".", unix.W_OK|unix.X_OK, unix.AT_EACCESS); err != nil {
 			return f.Fail("write in", ".", err)

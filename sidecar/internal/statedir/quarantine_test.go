@@ -1,4 +1,4 @@
-package store
+package statedir
 
 import (
 	"errors"
@@ -13,14 +13,14 @@ import (
 )
 
 // put makes raw the sidecar of cost.
-func put(t *testing.T, d *Store, raw string) {
+func put(t *testing.T, d *Dir, raw string) {
 	t.Helper()
 	if err := os.WriteFile(filepath.Join(d.Path(), "cost.json"), []byte(raw), 0o600); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func quarantined(t *testing.T, d *Store) Quarantined {
+func quarantined(t *testing.T, d *Dir) Quarantined {
 	t.Helper()
 	kept, err := d.Quarantine("cost.json")
 	if err != nil {
@@ -30,7 +30,7 @@ func quarantined(t *testing.T, d *Store) Quarantined {
 }
 
 // inQuarantine returns the contents of what is kept, in the order of its names.
-func inQuarantine(t *testing.T, d *Store) (kept []string) {
+func inQuarantine(t *testing.T, d *Dir) (kept []string) {
 	t.Helper()
 	dir := filepath.Join(d.Path(), metaName, quarantineName)
 	entries, err := os.ReadDir(dir)

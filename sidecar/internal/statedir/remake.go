@@ -1,4 +1,4 @@
-package store
+package statedir
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/internal/lock"
+	"github.com/freehold-dev/freehold/sidecar/internal/status"
 	"golang.org/x/sys/unix"
 )
 
@@ -18,7 +19,7 @@ import (
 // directories of pending patches that are missing, and takes the directories
 // of claims that are there, with what is in them, or makes those that are
 // missing. It first takes every lock that is intact and looks for holders of
-// those that are not, and returns an error that wraps [Busy] if anybody uses
+// those that are not, and returns an error that wraps [status.Busy] if anybody uses
 // the state. It returns the names of the files and directories that it made or
 // took.
 func Repair(ctx context.Context, dir string) (remade []string, err error) {
@@ -30,7 +31,7 @@ func Repair(ctx context.Context, dir string) (remade []string, err error) {
 	// The lock of the directory itself keeps two repairs apart: the state's
 	// own lock may be lost.
 	if err := unix.Flock(d.meta.FD(), unix.LOCK_EX|unix.LOCK_NB); err != nil {
-		return nil, fault(Busy, d.meta.Path(), byHand("wait for it"), fmt.Errorf("another repair is under way: %w", err))
+		return nil, fault(status.Busy, d.meta.Path(), byHand("wait for it"), fmt.Errorf("another repair is under way: %w", err))
 	}
 	defer unix.Flock(d.meta.FD(), unix.LOCK_UN) // not left to a child that is between fork and exec
 	m, err := d.Manifest()
@@ -74,13 +75,13 @@ func Repair(ctx context.Context, dir string) (remade []string, err error) {
 
 // lockIntact takes the locks that are those of the manifest. It returns the names
 // of the others, which nobody holds, and those that it has, also with an error.
-func (d *Store) lockIntact(ctx context.Context, m *schema.Manifest) (lost []string, held []*Lock, err error) {
+func (d *Dir) lockIntact(ctx context.Context, m *schema.Manifest) (lost []string, held []*Lock, err error) {
 	for _, name := range lockNames(&m.Declaration) {
 		l, err := d.OpenLock(name, m.Locks[name])
-		if errors.Is(err, Lost) {
+		if errors.Is(err, status.Lost) {
 			lost = append(lost, name)
 			if pid := d.lostHolder(m, name); pid != 0 {
-				return nil, held, fault(Busy, filepath.Join(d.meta.Path(), name), byHand("stop the process first"), fmt.Errorf("process %d holds the lost lock", pid))
+				return nil, held, fault(status.Busy, filepath.Join(d.meta.Path(), name), byHand("stop the process first"), fmt.Errorf("process %d holds the lost lock", pid))
 			}
 			continue
 		}
@@ -97,7 +98,7 @@ func (d *Store) lockIntact(ctx context.Context, m *schema.Manifest) (lost []stri
 
 // remake puts new lock files in the place of the lost ones. Files in their place
 // are moved to the quarantine: nothing is deleted unread.
-func (d *Store) remake(m *schema.Manifest, names []string) error {
+func (d *Dir) remake(m *schema.Manifest, names []string) error {
 	for _, name := range names {
 		delete(m.Locks, name)
 		if _, err := d.quarantine(d.meta, name); err != nil && !errors.Is(err, unix.ENOENT) {
@@ -109,7 +110,7 @@ func (d *Store) remake(m *schema.Manifest, names []string) error {
 
 // lostHolder returns the process that holds the lost lock file name, which may
 // have no name any more, or 0.
-func (d *Store) lostHolder(m *schema.Manifest, name string) int {
+func (d *Dir) lostHolder(m *schema.Manifest, name string) int {
 	fd, err := d.meta.OpenRegular(manifestName)
 	if err != nil {
 		return 0

@@ -1,4 +1,4 @@
-package store
+package statedir
 
 import (
 	"errors"
@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar/internal/status"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -18,7 +19,7 @@ func latches() *schema.Declaration {
 }
 
 // newClaim returns the claim of a new state.
-func newClaim(t *testing.T) (*Store, *Claim) {
+func newClaim(t *testing.T) (*Dir, *Claim) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "state")
 	if err := Create(dir, latches()); err != nil {
@@ -28,7 +29,7 @@ func newClaim(t *testing.T) (*Store, *Claim) {
 	return d, claimOf(t, d)
 }
 
-func claimOf(t *testing.T, d *Store) *Claim {
+func claimOf(t *testing.T, d *Dir) *Claim {
 	t.Helper()
 	m, err := d.Manifest()
 	if err != nil {
@@ -37,7 +38,7 @@ func claimOf(t *testing.T, d *Store) *Claim {
 	return d.Claim("hook", "fired", m.Claims["hook"])
 }
 
-func claimFolder(d *Store) string { return filepath.Join(d.Path(), claimDir("hook")) }
+func claimFolder(d *Dir) string { return filepath.Join(d.Path(), claimDir("hook")) }
 
 // A copy has other inodes: the repair goes by the claims that came with it, and
 // makes what is missing.
@@ -55,7 +56,7 @@ func TestRepairTakesTheClaimsThatAreThere(t *testing.T) {
 	}
 	d = openState(t, copied)
 	_, err := claimOf(t, d).Read(nil)
-	wantError(t, err, Lost)
+	wantError(t, err, status.Lost)
 	if remade, err := Repair(t.Context(), copied); err != nil || len(remade) == 0 || remade[len(remade)-1] != "claims/hook" {
 		t.Fatalf("repaired %v (%v)", remade, err)
 	}

@@ -1,4 +1,4 @@
-package store
+package statedir
 
 import (
 	"flag"
@@ -21,8 +21,8 @@ const (
 
 var said = errorstest.Golden{
 	Update:  flag.Bool("update", false, "write the golden files anew"),
-	Folders: []string{"../internal/claims", "../internal/dir", "../internal/lock", "../internal/process"},
-	Wraps:   []string{"../../schema", "../internal/status", "../internal/document", "../internal/pending", "../internal/apply"},
+	Folders: []string{"../claims", "../dir", "../lock", "../process"},
+	Wraps:   []string{"../../../schema", "../status"},
 	Untold: map[string]string{
 		"this file system cannot rename without replacing (%w), so that two processes could both win a claim": "wants such a file system",
 		"remove the staged file: %w":       "wants a disk that fails twice",

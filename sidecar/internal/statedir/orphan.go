@@ -1,4 +1,4 @@
-package store
+package statedir
 
 import (
 	"errors"
@@ -9,13 +9,14 @@ import (
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/internal/dir"
+	"github.com/freehold-dev/freehold/sidecar/internal/status"
 	"golang.org/x/sys/unix"
 )
 
 // judge tells which staged files are orphaned. A name that is there before and
 // after a moment at which no process had the lock was there at that moment: its
 // writer is gone, since no name is used twice.
-func (d *Store) judge(m *schema.Manifest, entries []Entry) {
+func (d *Dir) judge(m *schema.Manifest, entries []Entry) {
 	busy := map[string]bool{}
 	failed := map[string]error{}
 	for i := range entries {
@@ -50,10 +51,10 @@ func (f *folder) has(name string) bool {
 	return unix.Fstatat(f.FD(), name, &st, unix.AT_SYMLINK_NOFOLLOW) == nil
 }
 
-// RemoveOrphan removes an orphaned entry of [Store.Scan] and reports whether it
+// RemoveOrphan removes an orphaned entry of [Dir.Scan] and reports whether it
 // did. It takes the lock of the writer first, without waiting, so that it never
 // takes a file from a live process.
-func (d *Store) RemoveOrphan(m *schema.Manifest, e Entry) (bool, error) {
+func (d *Dir) RemoveOrphan(m *schema.Manifest, e Entry) (bool, error) {
 	if e.lock == "" {
 		return d.state.withOrphan(e.Name, func() error { return d.state.Located(d.state.Root().RemoveAll(e.Name)) })
 	}
@@ -76,9 +77,9 @@ func (d *Store) RemoveOrphan(m *schema.Manifest, e Entry) (bool, error) {
 }
 
 // Locked reports whether a process has, or may have, the commit lock of owner.
-// As [Store.Scan] does, it asks the kernel. It returns an error that wraps
-// [Lost] if the lock is lost, so that no process gets it.
-func (d *Store) Locked(m *schema.Manifest, owner string) (bool, error) {
+// As [Dir.Scan] does, it asks the kernel. It returns an error that wraps
+// [status.Lost] if the lock is lost, so that no process gets it.
+func (d *Dir) Locked(m *schema.Manifest, owner string) (bool, error) {
 	l, err := d.OpenLock(OwnerLock(owner), m.Locks[OwnerLock(owner)])
 	if err != nil {
 		return false, err
@@ -89,9 +90,9 @@ func (d *Store) Locked(m *schema.Manifest, owner string) (bool, error) {
 
 // inUse reports whether a process has, or may have, the lock. A lost one no
 // process can have.
-func (d *Store) inUse(name string, ino uint64) (bool, error) {
+func (d *Dir) inUse(name string, ino uint64) (bool, error) {
 	l, err := d.OpenLock(name, ino)
-	if errors.Is(err, Lost) {
+	if errors.Is(err, status.Lost) {
 		return false, nil
 	}
 	if err != nil {

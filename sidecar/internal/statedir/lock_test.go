@@ -1,4 +1,4 @@
-package store
+package statedir
 
 import (
 	"errors"
@@ -7,10 +7,11 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/freehold-dev/freehold/sidecar/internal/status"
 	"github.com/google/go-cmp/cmp"
 )
 
-func openLock(t *testing.T, d *Store, name string) *Lock {
+func openLock(t *testing.T, d *Dir, name string) *Lock {
 	t.Helper()
 	m, err := d.Manifest()
 	if err != nil {
@@ -35,11 +36,11 @@ func TestLockInAMovedDirectoryIsLost(t *testing.T) {
 	if err := os.Rename(filepath.Join(d.Path(), metaName), filepath.Join(d.Path(), "elsewhere")); err != nil {
 		t.Fatal(err)
 	}
-	wantError(t, l.Held(), Lost)
+	wantError(t, l.Held(), status.Lost)
 	if err := Create(d.Path(), declaration()); err != nil {
 		t.Fatal(err)
 	}
-	wantError(t, l.Held(), Lost)
+	wantError(t, l.Held(), status.Lost)
 }
 
 func TestRecordIsReplacedWhole(t *testing.T) {

@@ -1,4 +1,4 @@
-package store
+package statedir
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/internal/lock"
+	"github.com/freehold-dev/freehold/sidecar/internal/status"
 	"github.com/go-json-experiment/json"
 	"golang.org/x/sys/unix"
 )
@@ -39,16 +40,16 @@ type Instance struct {
 }
 
 // OpenInstance is [Open] for the instance id of the state in dir. It returns an
-// error that wraps [schema.ErrInstance] if id cannot be one, and [NoState]
+// error that wraps [schema.ErrInstance] if id cannot be one, and [status.NoState]
 // if there is no such instance.
-func OpenInstance(dir, id string) (*Store, error) {
+func OpenInstance(dir, id string) (*Dir, error) {
 	path, err := instancePath(dir, id)
 	if err != nil {
 		return nil, err
 	}
 	d, err := Open(path)
-	if errors.Is(err, NoState) {
-		return nil, fault(NoState, path, By(VerbInit), fmt.Errorf("there is no instance %.80q", id))
+	if errors.Is(err, status.NoState) {
+		return nil, fault(status.NoState, path, status.By(status.Init), fmt.Errorf("there is no instance %.80q", id))
 	}
 	if err != nil {
 		return nil, err
@@ -68,12 +69,12 @@ func instancePath(dir, id string) (string, error) {
 
 // CreateInstance makes the instance id of the state in dir, which is declared
 // by d, and dir too if it is missing. It returns an error that wraps
-// [Exists] if the instance is there. Of many processes that create one at
+// [status.Exists] if the instance is there. Of many processes that create one at
 // once, exactly one does. It is there complete or not at all: no process
 // takes the directory of a killed one for an instance.
 func CreateInstance(dir, id string, d *schema.Declaration) error {
 	if err := d.Sound(); err != nil {
-		return WithRemedy(fmt.Errorf("%s: the instance was not made: %w", dir, err), byHand("mend the declaration"))
+		return status.With(fmt.Errorf("%s: the instance was not made: %w", dir, err), byHand("mend the declaration"))
 	}
 	path, err := instancePath(dir, id)
 	if err != nil {
@@ -85,9 +86,9 @@ func CreateInstance(dir, id string, d *schema.Declaration) error {
 	}
 	defer f.Close()
 	err = f.stage(filepath.Base(path), func(fresh *folder) error { return fresh.fill(d, id) })
-	if errors.Is(err, Exists) {
+	if errors.Is(err, status.Exists) {
 		if _, lost := os.Lstat(filepath.Join(path, metaName)); errors.Is(lost, fs.ErrNotExist) {
-			return fault(NoState, path, byHand("move it away"), fmt.Errorf("a file or directory has the name of the instance %.80q", id))
+			return fault(status.NoState, path, byHand("move it away"), fmt.Errorf("a file or directory has the name of the instance %.80q", id))
 		}
 	}
 	return err
@@ -103,7 +104,7 @@ func (f *folder) fill(d *schema.Declaration, id string) error {
 		return err
 	}
 	defer meta.Close()
-	if err := (&Store{state: f, meta: meta}).WriteManifest(newManifest(d, id)); err != nil {
+	if err := (&Dir{state: f, meta: meta}).WriteManifest(newManifest(d, id)); err != nil {
 		return err
 	}
 	return f.Sync()
@@ -113,13 +114,13 @@ func (f *folder) fill(d *schema.Declaration, id string) error {
 // declared by d, and reports whether it made it.
 func gather(path string, d *schema.Declaration) (f *folder, made bool, err error) {
 	if !d.Instanced() {
-		return nil, false, fault(NoInstances, path, byHand("leave the instance out"), fmt.Errorf("the state %s is declared so", d.State))
+		return nil, false, fault(status.NoInstances, path, byHand("leave the instance out"), fmt.Errorf("the state %s is declared so", d.State))
 	}
 	want := Gathering{schema.ManifestFormat, d.State, d.Instances.By}
 	have, err := GatheringIn(path)
-	if errors.Is(err, NoState) {
+	if errors.Is(err, status.NoState) {
 		err = withFolder(path, func(f *folder) error { return f.stage(metaName, want.write) })
-		if made = err == nil; made || errors.Is(err, Exists) {
+		if made = err == nil; made || errors.Is(err, status.Exists) {
 			have, err = GatheringIn(path)
 		}
 	}
@@ -127,7 +128,7 @@ func gather(path string, d *schema.Declaration) (f *folder, made bool, err error
 		return nil, false, err
 	}
 	if have.State != want.State || have.By != want.By {
-		return nil, false, fault(BadDeclaration, path, byHand("use another directory"), fmt.Errorf("%w: the directory has the state %s, an instance per %s; declared is %s, an instance per %s",
+		return nil, false, fault(status.Declaration, path, byHand("use another directory"), fmt.Errorf("%w: the directory has the state %s, an instance per %s; declared is %s, an instance per %s",
 			schema.ErrDeclaration, have.State, have.By, want.State, want.By))
 	}
 	f, err = openSafe(path)
@@ -146,8 +147,8 @@ func (g Gathering) write(meta *folder) error {
 }
 
 // GatheringIn returns the record of the directory dir that holds instances. It
-// returns an error that wraps [NoState] if there is no state in dir, and
-// [NoInstances] if it is a state without any.
+// returns an error that wraps [status.NoState] if there is no state in dir, and
+// [status.NoInstances] if it is a state without any.
 func GatheringIn(dir string) (Gathering, error) {
 	d, err := Open(dir)
 	if err != nil {
@@ -160,10 +161,10 @@ func GatheringIn(dir string) (Gathering, error) {
 // maxGathering bounds the file; it has three short members.
 const maxGathering = 4 << 10
 
-func (d *Store) gathering() (g Gathering, err error) {
+func (d *Dir) gathering() (g Gathering, err error) {
 	text, err := d.meta.ReadFile(gatherName, nil, maxGathering)
 	if errors.Is(err, fs.ErrNotExist) && !d.gathers() {
-		return g, fault(NoInstances, d.Path(), byHand("use another directory, or leave the instance out"), nil)
+		return g, fault(status.NoInstances, d.Path(), byHand("use another directory, or leave the instance out"), nil)
 	}
 	if err == nil {
 		err = json.Unmarshal(text, &g)
@@ -174,19 +175,19 @@ func (d *Store) gathering() (g Gathering, err error) {
 		err = named.Err
 	case err != nil:
 	case g.Format > schema.ManifestFormat:
-		return g, fault(Newer, path, byHand(useNewer), fmt.Errorf("%w: %w", ErrInvalidManifest, &schema.FormatError{Found: g.Format}))
+		return g, fault(status.Newer, path, byHand(UseNewer), fmt.Errorf("%w: %w", ErrInvalidManifest, &schema.FormatError{Found: g.Format}))
 	case g.Format < schema.ManifestFormat || !schema.ValidName(g.State) || !schema.ValidName(g.By):
 		err = errors.New("it has no format, no state or no names of instances")
 	}
 	if err != nil { // the cause is not wrapped: no missing state is said
-		return g, fault(Invalid, path, byHand(fmt.Sprintf("restore it from a backup, or remove the directory %s if there are no instances beside it", d.meta.Path())), fmt.Errorf("%w (%v): it describes the instances beside it", ErrInvalidManifest, err))
+		return g, fault(status.Invalid, path, byHand(fmt.Sprintf("restore it from a backup, or remove the directory %s if there are no instances beside it", d.meta.Path())), fmt.Errorf("%w (%v): it describes the instances beside it", ErrInvalidManifest, err))
 	}
 	return g, nil
 }
 
 // gathers reports whether d has no manifest, and holds an instance: then the file
 // that says so was lost.
-func (d *Store) gathers() bool {
+func (d *Dir) gathers() bool {
 	if _, err := d.meta.ReadFile(manifestName, nil, schema.MaxManifest); !errors.Is(err, fs.ErrNotExist) {
 		return false
 	}
@@ -196,7 +197,7 @@ func (d *Store) gathers() bool {
 
 // Instances lists the instances in the directory dir, by the names of their
 // directories. Directories without a .freehold are none. It returns an error
-// that wraps [NoState] if nothing in dir, nor dir itself, says that there
+// that wraps [status.NoState] if nothing in dir, nor dir itself, says that there
 // are instances.
 func Instances(dir string) ([]Instance, error) {
 	path, err := filepath.Abs(dir)
@@ -204,7 +205,7 @@ func Instances(dir string) ([]Instance, error) {
 		return nil, err
 	}
 	_, known := GatheringIn(path)
-	if known != nil && !errors.Is(known, NoState) {
+	if known != nil && !errors.Is(known, status.NoState) {
 		return nil, known
 	}
 	found, err := instancesIn(path)
@@ -247,7 +248,7 @@ func instanceIn(path, name string) (i Instance, ok bool) {
 		}
 		id, err := instanceID(filepath.Join(path, name))
 		i = Instance{name, id, err}
-		if !errors.Is(err, Moved) && !errors.Is(err, NoState) {
+		if !errors.Is(err, status.Moved) && !errors.Is(err, status.NoState) {
 			break
 		}
 	}
@@ -261,21 +262,21 @@ func instanceID(path string) (string, error) {
 	}
 	defer d.Close()
 	m, err := d.Manifest()
-	if moved := d.Unmoved(); err != nil && errors.Is(moved, Moved) {
+	if moved := d.Unmoved(); err != nil && errors.Is(moved, status.Moved) {
 		return "", moved
 	}
 	if err != nil {
 		return "", err
 	}
 	if m.Instance == "" {
-		return "", fault(NoInstances, path, byHand("move it out of the directory, which holds instances"), nil)
+		return "", fault(status.NoInstances, path, byHand("move it out of the directory, which holds instances"), nil)
 	}
 	return m.Instance, nil
 }
 
 // owned refuses the manifest of another instance than the directory is for: the
 // directory was renamed, or copied over another one.
-func (d *Store) owned(m *schema.Manifest) error {
+func (d *Dir) owned(m *schema.Manifest) error {
 	if m.Instance == "" && d.instance == "" {
 		return nil
 	}
@@ -284,16 +285,16 @@ func (d *Store) owned(m *schema.Manifest) error {
 		return nil
 	}
 	if m.Instance == "" {
-		return fault(Misplaced, d.Path(), byHand("move it away"), fmt.Errorf("it is a state without instances in the place of the instance %.80q", d.instance))
+		return fault(status.Misplaced, d.Path(), byHand("move it away"), fmt.Errorf("it is a state without instances in the place of the instance %.80q", d.instance))
 	}
-	return fault(Misplaced, d.Path(), byHand("rename it back"), fmt.Errorf("it holds the instance %.80q, whose directory is called %s", m.Instance, name))
+	return fault(status.Misplaced, d.Path(), byHand("rename it back"), fmt.Errorf("it holds the instance %.80q, whose directory is called %s", m.Instance, name))
 }
 
 // LockShared says, until d is closed, that this process works in the instance, so
 // that nobody removes it. It waits as long as somebody else is about to remove
-// it, at most for wait, and then returns an error that wraps [Busy]; it
-// returns one that wraps [Moved] if it was removed.
-func (d *Store) LockShared(ctx context.Context, wait time.Duration) error {
+// it, at most for wait, and then returns an error that wraps [status.Busy]; it
+// returns one that wraps [status.Moved] if it was removed.
+func (d *Dir) LockShared(ctx context.Context, wait time.Duration) error {
 	for backoff := lock.NewFairBackoff(0); ; {
 		ok, err := d.state.Lock(unix.LOCK_SH)
 		if err != nil {
@@ -303,7 +304,7 @@ func (d *Store) LockShared(ctx context.Context, wait time.Duration) error {
 			return d.Unmoved()
 		}
 		if more, err := backoff.Pause(ctx, wait); err != nil || !more {
-			return errors.Join(fault(Busy, d.Path(), byHand("try again"), errors.New("another process is about to remove the instance")), err)
+			return errors.Join(fault(status.Busy, d.Path(), byHand("try again"), errors.New("another process is about to remove the instance")), err)
 		}
 	}
 }
