@@ -20,7 +20,7 @@ import (
 var said = errorstest.Golden{
 	Update: update,
 	Also:   []string{"*errors.txt"},
-	Wraps:  []string{"../sidecar/store", "../sidecar/internal/document", "../sidecar/internal/dir", "../sidecar/internal/claims", "../sidecar/internal/status"},
+	Wraps:  []string{"../sidecar/store", "../sidecar/internal/statedir", "../sidecar/internal/document", "../sidecar/internal/dir", "../sidecar/internal/claims", "../sidecar/internal/status"},
 	Unhelped: map[string]string{
 		"unset: …": "that a field is unset is an answer; what to make of it the caller knows",
 	},

@@ -10,7 +10,7 @@ var said = errorstest.Golden{
 	Also:    []string{"refusals.txt"},
 	Prose:   []string{"proof"},
 	Folders: []string{"internal/lease", "retire"},
-	Wraps:   []string{"document", "store", "internal/status", "internal/dir", "internal/claims", "internal/lock", "internal/apply", "internal/pending"},
+	Wraps:   []string{"internal/document", "store", "internal/statedir", "internal/status", "internal/dir", "internal/claims", "internal/lock", "internal/apply", "internal/pending"},
 	Untold: map[string]string{
 		"the update's function did not return":                                              "nobody sees it but a deferred function of the one that did not return",
 		"%w; look at what it does":                                                          "wants a process that survives SIGKILL",

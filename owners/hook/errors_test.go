@@ -16,7 +16,7 @@ import (
 
 var said = errorstest.Golden{
 	Update: flag.Bool("update", false, "write the golden files anew"),
-	Wraps:  []string{"../../sidecar/store", "../../sidecar/internal/status", "../command"},
+	Wraps:  []string{"../../sidecar/store", "../../sidecar/internal/statedir", "../../sidecar/internal/status", "../command"},
 }
 
 // TestErrorsSayWhatToDo provokes every error of the package.

@@ -80,7 +80,7 @@ func (p *patient) pile(o reader.OwnerStatus) (pile, bool) {
 	}
 	found := pile{path: filepath.Join(p.path, ".freehold", store.OwnerPending(o.Name)), count: len(files), bad: map[string]bool{}}
 	for _, f := range files {
-		found.bytes += int64(f.Size())
+		found.bytes += f.Size
 		if f.Err != nil {
 			found.bad[f.Path] = true
 			p.stuck(f.Path, o.Name, cause(f.Err))

@@ -254,6 +254,7 @@ type PendingFile struct {
 	Name string
 	// Path is the absolute path.
 	Path string
+	Size int64 // in bytes
 	// Patch is nil if no commit of this release can fold the file.
 	Patch *pending.Patch
 	// Err is the reason for that, an error with the remedy.
@@ -266,9 +267,6 @@ type PendingFile struct {
 func (f PendingFile) Same(g PendingFile) bool {
 	return f.Name == g.Name && bytes.Equal(f.text, g.text) && fmt.Sprint(f.Err) == fmt.Sprint(g.Err)
 }
-
-// Size returns the bytes of the file, as far as they could be read.
-func (f PendingFile) Size() int { return len(f.text) }
 
 // Patches reads the pending patches of owner in the state with the manifest m,
 // sorted by name, without a lock. It returns an error, and none of them, if the
@@ -322,11 +320,12 @@ func (a *PendingDir) readPatch(stateID, name string, before *PendingFile) (Pendi
 	case err == nil && before != nil && before.text != nil && bytes.Equal(text, before.text):
 		return *before, nil
 	}
-	f := PendingFile{Name: name, Path: a.Path(name), text: text}
+	f := PendingFile{Name: name, Path: a.Path(name), Size: int64(len(text)), text: text}
 	remedy := byHand("look at it and move it away")
 	if err == nil {
 		f.Patch, err = pending.Decode(text, name, a.owner, stateID)
 	} else {
+		_, f.Size, _ = a.Sizes([]string{name}, nil)
 		err, remedy = fmt.Errorf("%w: %w", status.Unreadable, err), AccessRemedy(err, remedy)
 	}
 	if err != nil {
