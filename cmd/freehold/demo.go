@@ -5,13 +5,14 @@ import (
 	"errors"
 	"os"
 
+	"github.com/freehold-dev/freehold/cmd/freehold/internal/cli"
 	"github.com/freehold-dev/freehold/cmd/freehold/internal/demo"
 	"github.com/freehold-dev/freehold/cmd/internal/failure"
 	"github.com/spf13/cobra"
 )
 
-func newDemo(c *cli) *cobra.Command {
-	return c.command(&cobra.Command{
+func newDemo(c *cli.Call) *cobra.Command {
+	return c.Command(&cobra.Command{
 		Use:   "demo",
 		Short: "show three accidents with shared state, and how each one ends",
 		Long: `Play three scenes with real processes, the old way and then with Freehold: ten
@@ -25,19 +26,19 @@ at the end. The exit status is 1 if Freehold did not keep a promise; then the
 directory stays.`,
 		Example: `  freehold demo
   freehold demo --json`,
-		Args: operands(0, 0, "no operands"),
+		Args: cli.Operands(0, 0, "no operands"),
 	}, func(ctx context.Context, _ []string) error {
 		self, err := os.Executable()
 		if err != nil {
 			return err
 		}
-		options := demo.Options{Self: self, Print: c.styled}
-		if c.json {
+		options := demo.Options{Self: self, Print: c.Styled}
+		if c.JSON {
 			options.Print = nil
 		}
 		report, err := demo.Play(ctx, options)
-		if c.json {
-			err = errors.Join(c.printJSON(report), err)
+		if c.JSON {
+			err = errors.Join(c.PrintJSON(report), err)
 		}
 		return classDemo(err)
 	})

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/freehold-dev/freehold/cmd/freehold/internal/cli"
 	"github.com/freehold-dev/freehold/cmd/internal/display"
 	"github.com/freehold-dev/freehold/cmd/internal/failure"
 	"github.com/freehold-dev/freehold/cmd/internal/verbs"
@@ -56,8 +57,8 @@ type utterance struct{ line, stdin string }
 // messages name.
 func told(t *testing.T, where, dir string, all ...utterance) {
 	t.Helper()
-	defer os.Setenv(dirVariable, os.Getenv(dirVariable))
-	os.Setenv(dirVariable, dir)
+	defer os.Setenv(cli.DirVariable, os.Getenv(cli.DirVariable))
+	os.Setenv(cli.DirVariable, dir)
 	for _, u := range all {
 		got := call(t, u.stdin, strings.Fields(u.line)...)
 		tell(t, where+u.line, dir, u.stdin, got)
@@ -132,9 +133,9 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		tell(t, line, dir, "", call(t, "", strings.Fields(line)...))
 	}
 	tell(t, "get ''", dir, "", call(t, "", "get", ""))
-	t.Setenv(dirVariable, "here")
-	tell(t, "view with a relative "+dirVariable, dir, "", call(t, "", "view"))
-	os.Unsetenv(dirVariable)
+	t.Setenv(cli.DirVariable, "here")
+	tell(t, "view with a relative "+cli.DirVariable, dir, "", call(t, "", "view"))
+	os.Unsetenv(cli.DirVariable)
 	tell(t, "state init", dir, "", call(t, "", "state", "init"))
 
 	var stderr bytes.Buffer

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/freehold-dev/freehold/cmd/freehold/internal/cli"
 	"github.com/freehold-dev/freehold/cmd/internal/display"
-	"github.com/freehold-dev/freehold/cmd/internal/failure"
 	"github.com/freehold-dev/freehold/cmd/internal/verbs"
 	"github.com/freehold-dev/freehold/reader/explain"
 	"github.com/freehold-dev/freehold/schema"
@@ -17,9 +17,9 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func newExplain(c *cli) *cobra.Command {
-	p := &place{}
-	cmd := c.command(&cobra.Command{
+func newExplain(c *cli.Call) *cobra.Command {
+	p := &cli.Place{}
+	cmd := c.Command(&cobra.Command{
 		Use:   "explain FIELD",
 		Short: "print the writer of a field, the time, and whether the value is still true",
 		Long: `Print in words the value of a field, its owner, and its writer: when, in which
@@ -30,9 +30,9 @@ that, its writer and its time; and the same of the fields that those depend on.
 Unset is an explanation too: the exit status is 0. It is 3 if the owner's sidecar
 cannot be used.`,
 		Example: "  freehold explain context_cleared",
-		Args:    operands(1, 1, "a FIELD"),
+		Args:    cli.Operands(1, 1, "a FIELD"),
 	}, func(ctx context.Context, args []string) error {
-		view, err := p.view(ctx)
+		view, err := p.View(ctx)
 		if err != nil {
 			return err
 		}
@@ -40,39 +40,32 @@ cannot be used.`,
 			return err
 		}
 		e := explain.Field(view, args[0])
-		if c.json {
-			c.adviseIn(e, view.Dir())
-			err = c.printJSON(e)
+		if c.JSON {
+			advise(c, e, view.Dir())
+			err = c.PrintJSON(e)
 		} else {
-			err = c.print(c.prose(c.runnable(explaining{e}.text())))
+			err = c.Print(c.Prose(explaining{c, e}.text()))
 		}
 		return errors.Join(err, e.Err)
 	})
-	p.flags(cmd)
-	p.completes(cmd, verbs.Operands("FIELD").Complete)
+	p.Flags(cmd)
+	p.Completes(cmd, verbs.Operands("FIELD").Complete)
 	return cmd
 }
 
 // An explaining makes sentences of an explanation.
-type explaining struct{ *explain.Explanation }
+type explaining struct {
+	*cli.Call
+	*explain.Explanation
+}
 
-// adviseIn puts the state's directory into the commands that the texts of e name.
-func (c *cli) adviseIn(e *explain.Explanation, dir string) {
-	says := func(text string) string { return c.standalone(text, dir) }
+// advise adds the remedies, with the state's directory, to the errors of e.
+func advise(c *cli.Call, e *explain.Explanation, dir string) {
 	if e.Err != nil {
-		e.Error = says(failure.WithRemedies(e.Err))
+		e.Error = c.WithRemedies(e.Err, dir)
 	}
 	for i := range e.Unshown {
-		e.Unshown[i].Error = says(failure.WithRemedies(e.Unshown[i].Err))
-	}
-	all := append(e.Dependencies, e.Freshness)
-	for _, l := range e.Chain {
-		all = append(append(all, l.Dependencies...), l.Freshness)
-	}
-	for _, f := range all {
-		if f != nil {
-			f.Says = says(f.Says)
-		}
+		e.Unshown[i].Error = c.WithRemedies(e.Unshown[i].Err, dir)
 	}
 }
 
@@ -101,24 +94,24 @@ func (e explaining) text() string {
 	default:
 		t.say("%s is unset: owner %s has never written it.", e.Field, e.Owner)
 	}
-	t.pending(e.Field, e.Unshown)
-	t.begun(e.Owner, e.Field, e.Open)
+	t.pending(e.Call, e.Field, e.Unshown)
+	t.begun(e.Call, e.Owner, e.Field, e.Open)
 	t.freshness(e)
 	t.say("It belongs in %s, which is %s.", display.Escape(e.File), condition[e.Status])
 	if e.Doc != "" {
 		t.say("Its meaning: %s", display.Escape(e.Doc))
 	}
-	t.say("It is a %s; `%s` writes it, and so does code below %s.", display.Kind(e.Declared), verbs.Command(e.Owner, e.Field, e.Declared), display.Escape(e.Home))
+	t.say("It is a %s; `%s` writes it, and so does code below %s.", display.Kind(e.Declared), e.Line(verbs.Command(e.Owner, e.Field, e.Declared), ""), display.Escape(e.Home))
 	if e.Declared.Dependent() {
-		t.say("`freehold observe %s` prints the TOKEN; run it before the data is gathered.", e.Field)
+		t.say("`%s` prints the TOKEN; run it before the data is gathered.", e.Line(store.Remedy{Verb: "observe", Args: []string{e.Field}}, ""))
 	}
 	return t.text()
 }
 
 // unshown says what may give the field another value.
-func (t *sentences) pending(field string, problems []explain.PendingProblem) {
+func (t *sentences) pending(c *cli.Call, field string, problems []explain.PendingProblem) {
 	for _, p := range problems {
-		t.say("%s.", display.Escape(verbs.Unshown(field, p)))
+		t.say("%s.", display.Escape(display.Line(c.WithRemedies(verbs.Unshown(field, p), ""))))
 	}
 }
 
@@ -179,9 +172,9 @@ var condition = map[store.Status]string{
 }
 
 // begun says what of an event is open, and how to end it.
-func (t *sentences) begun(owner, field string, open []explain.Opening) {
+func (t *sentences) begun(c *cli.Call, owner, field string, open []explain.Opening) {
 	for _, o := range open {
-		t.say("It began at %s: %s, process %d, and is not done: `freehold done %s %s %s` ends it, with --abandon if it failed or nobody knows.",
-			o.BegunAt, display.Escape(o.Program), o.PID, owner, field, o.Token)
+		t.say("It began at %s: %s, process %d, and is not done: `%s` ends it, with --abandon if it failed or nobody knows.",
+			o.BegunAt, display.Escape(o.Program), o.PID, c.Line(store.Remedy{Verb: "done", Args: []string{owner, field, o.Token.String()}}, ""))
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/freehold-dev/freehold/cmd/freehold/internal/cli"
 	"github.com/freehold-dev/freehold/cmd/internal/display"
 	"github.com/freehold-dev/freehold/cmd/internal/verbs"
 	"github.com/freehold-dev/freehold/reader"
@@ -25,19 +26,19 @@ func (e explaining) mapText() string {
 	default:
 		t.say("%s is unset: owner %s, which decides the keys, has never written it.", e.Field, e.Owner)
 	}
-	t.pending(e.Field, e.Unshown)
+	t.pending(e.Call, e.Field, e.Unshown)
 	if e.Doc != "" {
 		t.say("Its meaning: %s", display.Escape(e.Doc))
 	}
 	t.say("It is a %s.", display.Kind(e.Declared))
 	for _, p := range e.Parts {
-		t.part(p, e.Field)
+		t.part(e.Call, p, e.Field)
 	}
 	return t.text()
 }
 
 // part tells of one owner's part of a map.
-func (t *sentences) part(p explain.Part, field string) {
+func (t *sentences) part(c *cli.Call, p explain.Part, field string) {
 	has := "decides which keys there are"
 	switch members := display.List(p.Members); {
 	case !p.Keys:
@@ -55,7 +56,7 @@ func (t *sentences) part(p explain.Part, field string) {
 		t.say("Owner %s %s. It has never written there.", p.Owner, has)
 	}
 	t.say("  What it has belongs in %s, which is %s.", display.Escape(p.File), condition[p.Status])
-	t.say("  `%s` writes there, and so does code below %s.", verbs.Command(p.Owner, field, p.Declared), display.Escape(p.Home))
+	t.say("  `%s` writes there, and so does code below %s.", c.Line(verbs.Command(p.Owner, field, p.Declared), ""), display.Escape(p.Home))
 }
 
 // freshness tells whether a dependent field was computed from the newest of its

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/freehold-dev/freehold/cmd/freehold/internal/cli"
 	"github.com/freehold-dev/freehold/cmd/internal/failure"
 )
 
@@ -24,7 +25,7 @@ func eachCommand(root *cobra.Command, f func(cmd *cobra.Command, words []string)
 }
 
 func TestHelpIsPrintedAsAgreed(t *testing.T) {
-	eachCommand(newRoot(&cli{}), func(_ *cobra.Command, words []string) {
+	eachCommand(newRoot(&cli.Call{}), func(_ *cobra.Command, words []string) {
 		name := strings.Join(append([]string{"freehold"}, words...), "_")
 		t.Run(name, func(t *testing.T) {
 			got := call(t, "", append(words, "--help")...)
@@ -47,7 +48,7 @@ func TestHelpThatCannotBeWrittenFails(t *testing.T) {
 }
 
 func TestHelpFitsATerminal(t *testing.T) {
-	eachCommand(newRoot(&cli{}), func(_ *cobra.Command, words []string) {
+	eachCommand(newRoot(&cli.Call{}), func(_ *cobra.Command, words []string) {
 		got := call(t, "", append(words, "--help")...)
 		for line := range strings.Lines(got.Stdout) {
 			if len(line) > 100 {
@@ -59,7 +60,7 @@ func TestHelpFitsATerminal(t *testing.T) {
 
 // Every example must be a command line that the program takes, up to its work.
 func TestEveryCommandHasARunnableExample(t *testing.T) {
-	eachCommand(newRoot(&cli{}), func(cmd *cobra.Command, words []string) {
+	eachCommand(newRoot(&cli.Call{}), func(cmd *cobra.Command, words []string) {
 		t.Run(cmd.CommandPath(), func(t *testing.T) {
 			lines := exampleLines(cmd.Example)
 			if len(lines) == 0 {
@@ -95,7 +96,7 @@ func exampleLines(example string) []string {
 // returns the path of its command.
 func checkExample(t *testing.T, line string) string {
 	t.Helper()
-	root := newRoot(&cli{})
+	root := newRoot(&cli.Call{})
 	args := operandsLast(root, shellWords(line))
 	cmd, rest, err := root.Find(args)
 	if err != nil {
@@ -130,7 +131,7 @@ func TestCommandsAreDocumented(t *testing.T) {
 	for _, s := range failure.Statuses {
 		fmt.Fprintf(&b, "| %d | %s |\n", s.Status, s.Meaning)
 	}
-	eachCommand(newRoot(&cli{}), func(cmd *cobra.Command, words []string) {
+	eachCommand(newRoot(&cli.Call{}), func(cmd *cobra.Command, words []string) {
 		fmt.Fprintf(&b, "\n## %s\n\n```text\n%s```\n", cmd.CommandPath(), must(t, append(words, "--help")...))
 	})
 	golden(t, "../COMMANDS.md", b.String())

@@ -1,19 +1,22 @@
 // Command freehold is Freehold for people, shell hooks and other languages: it
 // generates code from owners.yaml, and reads and writes the states that the
-// file declares. It does not guess whose hand it is in: whoever runs `freehold
-// set OWNER …` writes as that owner.
+// file declares. It checks no caller: every call of
+// "freehold set OWNER" writes as that owner.
 //
 // Data goes to standard output and messages go to standard error; every
-// command that prints data takes --json. The exit status is one of those that
-// exit.go lists, never 2; but "freehold lease OWNER -- CMD" ends as CMD does.
+// command that prints data takes --json. COMMANDS.md lists the exit statuses,
+// which are never 2; "freehold lease OWNER -- CMD" ends as CMD does.
 package main
 
 import (
 	"context"
+	"io"
 	"os"
 	"os/signal"
 	"runtime/debug"
 	"syscall"
+
+	"github.com/freehold-dev/freehold/cmd/freehold/internal/cli"
 )
 
 func main() {
@@ -22,6 +25,12 @@ func main() {
 	debug.SetTraceback("crash")
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	context.AfterFunc(ctx, stop) // a second interrupt ends what does not heed the first
-	status := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
-	os.Exit(status)
+	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
+
+// run runs the command line args and returns the exit status.
+func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	c := &cli.Call{Stdin: stdin, Stdout: stdout, Stderr: stderr}
+	root := newRoot(c)
+	return c.Run(ctx, root, operandsLast(root, args))
 }

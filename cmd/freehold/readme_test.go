@@ -224,7 +224,7 @@ func TestReadmeNamesCommandsThatExist(t *testing.T) {
 	if len(named) == 0 {
 		t.Fatal("no command is named")
 	}
-	root := newRoot(&cli{})
+	root := newRoot(&cli.Call{})
 	for _, m := range named {
 		words := strings.Fields(m[1])
 		if words[0] == "help" {

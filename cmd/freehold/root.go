@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"regexp"
 	"slices"
@@ -9,6 +8,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/freehold-dev/freehold/cmd/freehold/internal/cli"
+	"github.com/freehold-dev/freehold/cmd/freehold/internal/leases"
+	"github.com/freehold-dev/freehold/cmd/freehold/internal/ownersfile"
+	"github.com/freehold-dev/freehold/cmd/freehold/internal/upkeep"
 	"github.com/freehold-dev/freehold/cmd/internal/verbs"
 )
 
@@ -32,29 +35,28 @@ const (
 )
 
 // newRoot returns the whole command line.
-func newRoot(c *cli) *cobra.Command {
+func newRoot(c *cli.Call) *cobra.Command {
 	root := &cobra.Command{
 		Use:                   "freehold COMMAND",
 		Long:                  rootText,
 		Example:               rootExample,
-		Args:                  unknownCommand,
+		Args:                  cli.UnknownCommand,
 		SilenceErrors:         true,
 		SilenceUsage:          true,
 		DisableFlagsInUseLine: true,
 		CompletionOptions:     cobra.CompletionOptions{DisableDefaultCmd: true},
 	}
-	root.SetIn(c.stdin)
-	root.SetOut(c.stdout)
-	root.SetErr(c.stderr)
+	root.SetIn(c.Stdin)
+	root.SetOut(c.Stdout)
+	root.SetErr(c.Stderr)
 	version := root.Flags().Bool("version", false, "print the release, as the command version does")
-	c.command(root, func(context.Context, []string) error {
+	c.Command(root, func(context.Context, []string) error {
 		if *version {
-			return c.printVersion()
+			return printVersion(c)
 		}
-		return c.printHelp(root)
+		return c.Print(cli.Help(root))
 	})
-	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { c.unwritten = c.printHelp(cmd) })
-	root.PersistentFlags().BoolVar(&c.json, "json", false, "print data as JSON, on one line")
+	root.PersistentFlags().BoolVar(&c.JSON, "json", false, "print data as JSON, on one line")
 	root.AddGroup(
 		&cobra.Group{ID: groupDeclare, Title: "Declare and generate:"},
 		&cobra.Group{ID: groupRead, Title: "Read:"},
@@ -70,7 +72,7 @@ func newRoot(c *cli) *cobra.Command {
 	}
 	root.SetUsageTemplate(usageText)
 	root.SetHelpCommand(newHelp(c, root))
-	add(groupDeclare, newInit(c), newGen(c), newOwner(c), newField(c), newSchema(c))
+	add(groupDeclare, ownersfile.Commands(c)...)
 	add(groupRead, newView(c), newExplain(c), newWatch(c))
 	for verb := range verbs.All() {
 		group := groupWrite
@@ -79,8 +81,8 @@ func newRoot(c *cli) *cobra.Command {
 		}
 		add(group, newVerb(c, verb))
 	}
-	add(groupLease, newLease(c), newRetire(c))
-	add(groupRepair, newState(c), newAdopt(c), newAccept(c), newQuarantine(c), newDoctor(c), newPrune(c), newFold(c))
+	add(groupLease, leases.Commands(c)...)
+	add(groupRepair, upkeep.Commands(c)...)
 	root.AddCommand(newDemo(c), newVersion(c), newCompletion(c))
 	return root
 }
@@ -117,8 +119,8 @@ Flags:
 `
 
 // newHelp returns the command that prints the help of another.
-func newHelp(c *cli, root *cobra.Command) *cobra.Command {
-	return c.command(&cobra.Command{
+func newHelp(c *cli.Call, root *cobra.Command) *cobra.Command {
+	return c.Command(&cobra.Command{
 		Use:     "help [COMMAND]",
 		Short:   "print the help of a command",
 		Long:    "Print the help of a command, as COMMAND --help does.",
@@ -126,17 +128,13 @@ func newHelp(c *cli, root *cobra.Command) *cobra.Command {
 	}, func(_ context.Context, args []string) error {
 		cmd, rest, err := root.Find(args)
 		if err == nil && len(rest) > 0 {
-			err = unknownCommand(cmd, rest)
+			err = cli.UnknownCommand(cmd, rest)
 		}
 		if err != nil {
 			return err
 		}
-		return c.printHelp(cmd)
+		return c.Print(cli.Help(cmd))
 	})
-}
-
-func (c *cli) printHelp(cmd *cobra.Command) error {
-	return c.print(cmp.Or(cmd.Long, cmd.Short) + "\n\n" + cmd.UsageString())
 }
 
 var negative = regexp.MustCompile(`^-\.?[0-9]`)

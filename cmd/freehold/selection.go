@@ -6,10 +6,12 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/freehold-dev/freehold/cmd/freehold/internal/cli"
 	"github.com/freehold-dev/freehold/cmd/internal/display"
 	"github.com/freehold-dev/freehold/cmd/internal/failure"
 	"github.com/freehold-dev/freehold/reader"
 	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/store"
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
@@ -18,7 +20,7 @@ import (
 
 // A selection is what of a view its caller asks for.
 type selection struct {
-	*cli
+	*cli.Call
 	view  *reader.View
 	owner string      // whose fields; empty for everybody's
 	flag  *pflag.Flag // of owner
@@ -26,14 +28,14 @@ type selection struct {
 }
 
 // ownerFlag declares the flag --owner of a command that reads.
-func (p *place) ownerFlag(cmd *cobra.Command, owner *string) *pflag.Flag {
+func ownerFlag(p *cli.Place, cmd *cobra.Command, owner *string) *pflag.Flag {
 	cmd.Flags().StringVar(owner, "owner", "", "only the fields of this `OWNER`")
-	cmd.RegisterFlagCompletionFunc("owner", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		d, err := p.declaration()
+	cli.CompleteFlag(cmd, "owner", func() []string {
+		d, err := p.Declaration()
 		if err != nil {
-			return nil, cobra.ShellCompDirectiveNoFileComp
+			return nil
 		}
-		return d.OwnerNames(), cobra.ShellCompDirectiveNoFileComp
+		return d.OwnerNames()
 	})
 	return cmd.Flags().Lookup("owner")
 }
@@ -43,9 +45,9 @@ func (s selection) check() error {
 	if _, ok := s.view.Owner(s.owner); ok || !s.flag.Changed {
 		return nil
 	}
-	return failure.Hint(
+	return store.WithRemedy(
 		failure.As(fmt.Errorf("state %s has no owner %q", s.view.State(), s.owner), sidecar.ErrNotOwner),
-		"`freehold view` lists the owners",
+		store.Remedy{Verb: "view"},
 	)
 }
 
@@ -93,27 +95,27 @@ func (s selection) unfresh() error {
 	if n == 0 {
 		return nil
 	}
-	return failure.Hint(
+	return store.WithRemedy(
 		failure.As(fmt.Errorf("%s not fresh", display.Count(n, "field is", "fields are")), failure.Negative),
-		"`freehold explain FIELD` says why, and what has overtaken it",
+		store.By(store.VerbExplain, "FIELD"),
 	)
 }
 
 // A record is a view for programs, whose advice can be followed from anywhere.
 type record struct {
-	*cli
+	*cli.Call
 	view *reader.View
 }
 
 // MarshalJSON returns the view as it describes itself.
 func (r record) MarshalJSON() ([]byte, error) {
-	return reader.Marshal(r.view, func(err error) string { return r.standalone(failure.WithRemedies(err), r.view.Dir()) })
+	return reader.Marshal(r.view, func(err error) string { return r.WithRemedies(err, r.view.Dir()) })
 }
 
 // MarshalJSON returns the view as it describes itself, without what is not asked
 // for.
 func (s selection) MarshalJSON() ([]byte, error) {
-	text, err := record{s.cli, s.view}.MarshalJSON()
+	text, err := record{s.Call, s.view}.MarshalJSON()
 	if err != nil || s.owner == "" && !s.stale {
 		return text, err
 	}

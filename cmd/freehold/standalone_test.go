@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/freehold-dev/freehold/cmd/freehold/internal/cli"
 	"github.com/freehold-dev/freehold/reader/statetest"
 	"github.com/go-json-experiment/json"
 )
@@ -20,20 +21,20 @@ func TestEveryCommandInJSONNamesItsStateInFull(t *testing.T) {
 	} {
 		for _, how := range []string{"from inside", "by the environment", "by a flag"} {
 			t.Run(strings.Join(args, " ")+" "+how, func(t *testing.T) {
-				t.Setenv(dirVariable, "")
+				t.Setenv(cli.DirVariable, "")
 				base, all := t.TempDir(), slices.Concat(args, []string{"--json"})
 				dir := damagedInstance(t, filepath.Join(base, "a `b`"))
 				switch how {
 				case "from inside":
 					t.Chdir(dir)
 				case "by the environment":
-					t.Setenv(dirVariable, dir)
+					t.Setenv(cli.DirVariable, dir)
 				default:
 					t.Chdir(base)
 					all = append(all, "--dir", "a `b`", "--instance", "it's two")
 				}
 				got := call(t, "", all...)
-				t.Setenv(dirVariable, "")
+				t.Setenv(cli.DirVariable, "")
 				t.Chdir(damagedInstance(t, filepath.Join(t.TempDir(), "decoy")))
 				lines := commandsOf(t, got.Stdout)
 				for _, line := range lines {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 
+	"github.com/freehold-dev/freehold/cmd/freehold/internal/cli"
+	"github.com/freehold-dev/freehold/cmd/internal/display"
 	"github.com/freehold-dev/freehold/cmd/internal/failure"
 	"github.com/freehold-dev/freehold/cmd/internal/verbs"
 	"github.com/spf13/cobra"
@@ -11,23 +13,24 @@ import (
 )
 
 // newVerb returns the command of a verb of the table.
-func newVerb(c *cli, verb *verbs.Verb) *cobra.Command {
-	a := &acting{cli: c}
+func newVerb(c *cli.Call, verb *verbs.Verb) *cobra.Command {
+	a := &cli.Writing{Call: c}
 	least, most := verb.Operands.Bounds()
 	spec := &cobra.Command{
 		Use:         verb.Name + " " + string(verb.Operands),
 		Short:       verb.Short,
 		Long:        verb.Long,
 		Example:     verb.Example,
-		Args:        operands(least, most, string(verb.Operands)),
+		Args:        cli.Operands(least, most, string(verb.Operands)),
 		Annotations: map[string]string{takesNumber: "yes"},
 	}
-	cmd := c.command(spec, func(ctx context.Context, args []string) error {
-		return a.call(ctx, verb, spec, args)
+	cmd := c.Command(spec, func(ctx context.Context, args []string) error {
+		return write(ctx, a, verb, spec, args)
 	})
-	a.place.flags(cmd)
-	if !verb.Reads {
-		a.hand.flags(cmd)
+	if verb.Reads {
+		a.Place.Flags(cmd)
+	} else {
+		a.Flags(cmd)
 	}
 	for _, f := range verb.Flags {
 		if f.Switch {
@@ -36,27 +39,27 @@ func newVerb(c *cli, verb *verbs.Verb) *cobra.Command {
 			cmd.Flags().String(f.Name, "", f.Usage)
 		}
 	}
-	a.completes(cmd, verb.Complete)
+	a.Completes(cmd, verb.Complete)
 	return cmd
 }
 
-// call carries out one call of verb and prints its answer.
-func (a *acting) call(ctx context.Context, verb *verbs.Verb, cmd *cobra.Command, args []string) error {
+// write carries out one call of verb and prints its answer.
+func write(ctx context.Context, a *cli.Writing, verb *verbs.Verb, cmd *cobra.Command, args []string) error {
 	call := &verbs.Call{
-		Verb: verb, Args: args, Stdin: a.stdin, Flags: map[string]string{},
-		Open: a.open, View: a.view, Declaration: a.declaration,
-		Warn: func(text string) { a.say("warning", text) },
+		Verb: verb, Args: args, Stdin: a.Stdin, Flags: map[string]string{},
+		Open: a.Open, View: a.View, Declaration: a.Declaration,
+		Warn: func(err error) { a.Say("warning", display.Line(a.WithRemedies(err, ""))) },
 	}
 	cmd.Flags().Visit(func(f *pflag.Flag) { call.Flags[f.Name] = f.Value.String() })
 	report, err := call.Run(ctx)
 	if _, answered := errors.AsType[failure.Verdict](err); err != nil && !answered {
 		return err
 	}
-	_, terminal := a.terminal()
+	_, terminal := a.Terminal()
 	text := report.Text(terminal)
 	if verb.Reads {
-		return a.answer(report, text)
+		return a.Answer(report, text)
 	}
-	a.report(report, text)
+	a.Report(report, text)
 	return err
 }

@@ -6,31 +6,32 @@ import (
 	"runtime"
 	"runtime/debug"
 
+	"github.com/freehold-dev/freehold/cmd/freehold/internal/cli"
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/store"
 	"github.com/spf13/cobra"
 )
 
-func newVersion(c *cli) *cobra.Command {
-	return c.command(&cobra.Command{
+func newVersion(c *cli.Call) *cobra.Command {
+	return c.Command(&cobra.Command{
 		Use:   "version",
 		Short: "print the release and the formats it reads and writes",
 		Long: `Print the release of Freehold, the Go release that built it, the format number
 of the files in a state directory, and the number of the interface between
 generated code and library. Releases with equal numbers work together.`,
 		Example: "  freehold version --json",
-		Args:    operands(0, 0, "no operands"),
+		Args:    cli.Operands(0, 0, "no operands"),
 	}, func(context.Context, []string) error {
-		return c.printVersion()
+		return printVersion(c)
 	})
 }
 
-func (c *cli) printVersion() error {
+func printVersion(c *cli.Call) error {
 	v := thisVersion()
-	if c.json {
-		return c.printJSON(v)
+	if c.JSON {
+		return c.PrintJSON(v)
 	}
-	return c.print(fmt.Sprintf("freehold %s %s %s\nsidecar format %d\ngenerated API %d\n",
+	return c.Print(fmt.Sprintf("freehold %s %s %s\nsidecar format %d\ngenerated API %d\n",
 		v.Version, v.Go, v.Platform, v.Format, v.GeneratedAPI))
 }
 

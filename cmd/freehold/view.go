@@ -4,13 +4,14 @@ import (
 	"context"
 	"errors"
 
+	"github.com/freehold-dev/freehold/cmd/freehold/internal/cli"
 	"github.com/spf13/cobra"
 )
 
-func newView(c *cli) *cobra.Command {
-	p := &place{}
-	s := selection{cli: c}
-	cmd := c.command(&cobra.Command{
+func newView(c *cli.Call) *cobra.Command {
+	p := &cli.Place{}
+	s := selection{Call: c}
+	cmd := c.Command(&cobra.Command{
 		Use:   "view",
 		Short: "print all fields, and how old and how fresh they are",
 		Long: `Print the union of all owners' fields at one cut, each with its owner, its age by
@@ -31,23 +32,23 @@ explain" tells all of one field.`,
   freehold view --owner cost
   freehold view --stale && echo "nothing is out of date"
   freehold view --json | jq .fields`,
-		Args: operands(0, 0, "no operands"),
+		Args: cli.Operands(0, 0, "no operands"),
 	}, func(ctx context.Context, _ []string) (err error) {
-		if s.view, err = p.view(ctx); err != nil {
+		if s.view, err = p.View(ctx); err != nil {
 			return err
 		}
 		if err := s.check(); err != nil {
 			return err
 		}
-		if c.json {
-			err = c.printJSON(s)
+		if c.JSON {
+			err = c.PrintJSON(s)
 		} else {
-			err = c.printView(s)
+			err = printView(c, s)
 		}
 		return errors.Join(err, s.broken(), s.unfresh())
 	})
-	p.flags(cmd)
-	s.flag = p.ownerFlag(cmd, &s.owner)
+	p.Flags(cmd)
+	s.flag = ownerFlag(p, cmd, &s.owner)
 	cmd.Flags().BoolVar(&s.stale, "stale", false, "only fields that are stale, ambiguous or unknown")
 	return cmd
 }

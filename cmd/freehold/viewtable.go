@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/freehold-dev/freehold/cmd/freehold/internal/cli"
 	"github.com/freehold-dev/freehold/cmd/internal/display"
-	"github.com/freehold-dev/freehold/cmd/internal/failure"
 	"github.com/freehold-dev/freehold/reader"
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/store"
@@ -16,11 +16,11 @@ import (
 
 // printView writes what is selected for eyes: a table of the fields, and one of
 // the owners.
-func (c *cli) printView(s selection) error {
+func printView(c *cli.Call, s selection) error {
 	head := fmt.Sprintf("state %s in %s: %s cut %s\n", display.Escape(s.view.State()), display.Escape(s.view.Dir()), s.view.Consistency(), s.view.ID())
-	head = c.prose(head + c.runnable(pendingLines(s.owners())))
+	head = c.Prose(head + pendingLines(c, s.owners()))
 	now := time.Now()
-	width, terminal := c.terminal()
+	width, terminal := c.Terminal()
 	draw := func(of func(detail) table) string {
 		if terminal {
 			return fitted(width, of(signed), of(whole), of(brief), of(least)) + "\n"
@@ -29,16 +29,16 @@ func (c *cli) printView(s selection) error {
 	}
 	fields := func(d detail) table { return s.fieldTable(d, now) }
 	if s.stale && len(s.fields()) == 0 {
-		return c.styled(head + "nothing is stale, ambiguous or unknown\n")
+		return c.Styled(head + "nothing is stale, ambiguous or unknown\n")
 	}
 	text := head + draw(fields)
 	if !s.stale {
 		text += "\n" + draw(s.ownerTable)
 	}
 	if !terminal {
-		return c.print(text)
+		return c.Print(text)
 	}
-	return c.styled(text)
+	return c.Styled(text)
 }
 
 // A detail is how much of each field or owner a table tells.
@@ -174,7 +174,7 @@ func (t table) without(d detail) table {
 }
 
 // pendingLines says pending patches and whether the view shows it.
-func pendingLines(owners []reader.OwnerStatus) string {
+func pendingLines(c *cli.Call, owners []reader.OwnerStatus) string {
 	var b strings.Builder
 	for _, o := range owners {
 		switch {
@@ -182,9 +182,9 @@ func pendingLines(owners []reader.OwnerStatus) string {
 		case o.Err != nil:
 			fmt.Fprintf(&b, "%s has %s, which the view does not show\n", o.Name, display.Count(o.Pending, "pending patch", "pending patches"))
 		case o.PendingErr != nil:
-			fmt.Fprintf(&b, "%s has %s, not all of which the view shows: %s\n", o.Name, display.Count(o.Pending, "pending patch", "pending patches"), display.Escape(display.Line(failure.WithRemedies(o.PendingErr))))
+			fmt.Fprintf(&b, "%s has %s, not all of which the view shows: %s\n", o.Name, display.Count(o.Pending, "pending patch", "pending patches"), display.Escape(display.Line(c.WithRemedies(o.PendingErr, ""))))
 		default:
-			fmt.Fprintf(&b, "%s has %s, which the view shows; to fold them, run `freehold fold %s`\n", o.Name, display.Count(o.Pending, "pending patch", "pending patches"), o.Name)
+			fmt.Fprintf(&b, "%s has %s, which the view shows; to fold them, %s\n", o.Name, display.Count(o.Pending, "pending patch", "pending patches"), c.Sentence(store.By(store.VerbFold, o.Name), ""))
 		}
 	}
 	return b.String()

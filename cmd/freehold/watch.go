@@ -8,6 +8,7 @@ import (
 	"slices"
 	"syscall"
 
+	"github.com/freehold-dev/freehold/cmd/freehold/internal/cli"
 	"github.com/freehold-dev/freehold/cmd/internal/display"
 	"github.com/freehold-dev/freehold/cmd/internal/failure"
 	"github.com/freehold-dev/freehold/cmd/internal/verbs"
@@ -18,11 +19,11 @@ import (
 	"github.com/spf13/pflag"
 )
 
-func newWatch(c *cli) *cobra.Command {
-	p := &place{}
+func newWatch(c *cli.Call) *cobra.Command {
+	p := &cli.Place{}
 	var owner string
 	var flag *pflag.Flag
-	cmd := c.command(&cobra.Command{
+	cmd := c.Command(&cobra.Command{
 		Use:   "watch [FIELD...]",
 		Short: "print every change when it happens",
 		Long: `Print the fields as they stand, and from then on every change: which field, to
@@ -49,7 +50,7 @@ one in its place is another state.`,
 		Example: `  freehold watch
   freehold watch turns --json | jq .view.fields.turns`,
 	}, func(ctx context.Context, fields []string) error {
-		dir, err := p.find()
+		dir, err := p.Find()
 		if err != nil {
 			return err
 		}
@@ -65,21 +66,21 @@ one in its place is another state.`,
 		if err := (selection{view: view, owner: owner, flag: flag}).check(); err != nil {
 			return err
 		}
-		w := &watching{cli: c, dir: view.Dir(), chosen: map[string]bool{}, owner: owner}
+		w := &watching{Call: c, dir: view.Dir(), chosen: map[string]bool{}, owner: owner}
 		if err := w.choose(view, fields); err != nil {
 			return err
 		}
 		return w.run(ctx, r)
 	})
-	p.flags(cmd)
-	flag = p.ownerFlag(cmd, &owner)
-	p.completes(cmd, verbs.Operands("FIELD...").Complete)
+	p.Flags(cmd)
+	flag = ownerFlag(p, cmd, &owner)
+	p.Completes(cmd, verbs.Operands("FIELD...").Complete)
 	return cmd
 }
 
 // A watching is one call of watch under way.
 type watching struct {
-	*cli
+	*cli.Call
 	dir    string          // of the state
 	chosen map[string]bool // the fields; empty for all
 	owner  string          // whose fields; empty for everybody's
@@ -116,12 +117,12 @@ type (
 
 // run prints what the watch yields until it ends.
 func (w *watching) run(ctx context.Context, r *reader.Reader) error {
-	_, terminal := w.terminal()
-	w.json = w.json || !terminal
+	_, terminal := w.Terminal()
+	w.JSON = w.JSON || !terminal
 	signal.Ignore(syscall.SIGPIPE) // a reader that has enough is no failure
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	onceUnread(w.stdout, stop)
+	onceUnread(w.Stdout, stop)
 	var last error
 	for view, err := range r.Watch(ctx) {
 		if last = err; err != nil {
@@ -155,12 +156,12 @@ func (w *watching) complainOf(err error) error {
 		w.failed = true
 	}
 	switch {
-	case w.json:
-		return w.printJSON(messageLine{kind, w.standalone(failure.WithRemedies(err), w.dir)})
+	case w.JSON:
+		return w.PrintJSON(messageLine{kind, w.WithRemedies(err, w.dir)})
 	case kind != "error":
-		w.hint(failure.WithRemedies(err))
+		w.Notice(err)
 	case !errors.Is(err, sidecar.ErrReplaced): // which ends the command with these words
-		w.complain(err)
+		w.Complain(err)
 	}
 	return nil
 }
@@ -175,13 +176,13 @@ func (w *watching) show(view *reader.View) error {
 	switch {
 	case len(all) == 0 && !first && !again:
 		return nil
-	case w.json:
+	case w.JSON:
 		for i := range all {
 			if all[i].Err != nil {
-				all[i].Error = w.standalone(failure.WithRemedies(all[i].Err), w.dir)
+				all[i].Error = w.WithRemedies(all[i].Err, w.dir)
 			}
 		}
-		return w.printJSON(viewLine{"view", all, record{w.cli, view}})
+		return w.PrintJSON(viewLine{"view", all, record{w.Call, view}})
 	}
 	text := ""
 	if first {
@@ -191,9 +192,9 @@ func (w *watching) show(view *reader.View) error {
 	}
 	for _, n := range all {
 		if n.Err != nil {
-			n.Error = w.runnable(failure.WithRemedies(n.Err))
+			n.Error = w.WithRemedies(n.Err, "")
 		}
 		text += changeLine{n}.line()
 	}
-	return w.styled(text)
+	return w.Styled(text)
 }

@@ -1,11 +1,9 @@
-// Package failure says how a command ended: the exit status of an error, and the
-// hint that goes with the error. It prints nothing.
+// Package failure gives an error its exit status. It prints nothing.
 package failure
 
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/freehold-dev/freehold/sidecar/store"
@@ -33,24 +31,6 @@ type classed struct {
 
 func (c classed) Unwrap() []error { return []error{c.error, c.kind} }
 
-// Hint returns err with advice that is not part of its text.
-func Hint(err error, hint string) error { return hinted{err, hint} }
-
-type hinted struct {
-	error
-	hint string
-}
-
-func (h hinted) Unwrap() error { return h.error }
-
-// HintOf returns the outermost hint of err, or "".
-func HintOf(err error) string {
-	if h, ok := errors.AsType[hinted](err); ok {
-		return h.hint
-	}
-	return ""
-}
-
 // A Verdict ends a command with a status of its own, such as that of another
 // program. If Says is empty, nothing more is to be printed.
 type Verdict struct {
@@ -59,34 +39,6 @@ type Verdict struct {
 }
 
 func (v Verdict) Error() string { return v.Says }
-
-// WithRemedies returns the text of err with its remedies, for a place where no hint
-// can follow.
-func WithRemedies(err error) string {
-	text := err.Error()
-	for _, r := range store.Remedies(err) {
-		text += ": " + RemedyText(r)
-	}
-	return text
-}
-
-// RemedyText returns a remedy in words: a step by hand, a command, or both.
-func RemedyText(r store.Remedy) string {
-	run, args := r.Tool, r.Args
-	if r.Verb == store.VerbInit && len(args) == 1 {
-		args = []string{"--instance", args[0]}
-	}
-	if r.Verb != "" {
-		run = slices.Concat([]string{"freehold"}, strings.Fields(string(r.Verb)), args)
-	}
-	switch {
-	case len(run) == 0:
-		return r.Note
-	case r.Note == "":
-		return "run `" + Line(run...) + "`"
-	}
-	return r.Note + ", or run `" + Line(run...) + "`"
-}
 
 // Line joins the words of a command so that a shell takes each as it is.
 func Line(words ...string) string {

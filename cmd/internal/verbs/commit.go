@@ -10,9 +10,9 @@ import (
 	"strings"
 
 	"github.com/freehold-dev/freehold/cmd/internal/display"
-	"github.com/freehold-dev/freehold/cmd/internal/failure"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/store"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -71,8 +71,8 @@ func (c *Call) commit(ctx context.Context) (Report, error) {
 	return r, nil
 }
 
-// hint adds to the error about an unknown owner the hint that names the owner of
-// the fields.
+// hint adds to the error about an unknown owner the remedy that names the owner
+// of the fields.
 func (c *Call) hint(err error) error {
 	if !errors.Is(err, sidecar.ErrNotOwner) {
 		return err
@@ -81,8 +81,9 @@ func (c *Call) hint(err error) error {
 	if derr != nil {
 		return err
 	}
-	if _, derr = c.patch(d); failure.HintOf(derr) != "" {
-		return failure.Hint(err, failure.HintOf(derr))
+	_, derr = c.patch(d)
+	if r := store.RemedyOf(derr); !r.IsZero() {
+		return store.WithRemedy(err, r)
 	}
 	return err
 }

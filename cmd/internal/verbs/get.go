@@ -11,6 +11,7 @@ import (
 	"github.com/freehold-dev/freehold/reader"
 	"github.com/freehold-dev/freehold/reader/explain"
 	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar/store"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -61,9 +62,9 @@ func get(ctx context.Context, c *Call) (Report, error) {
 }
 
 // Unshown returns the warning about pending patches that a view does not show.
-func Unshown(field string, p explain.PendingProblem) string {
-	return fmt.Sprintf("%s may have another value: owner %s has %s, not all of which can be shown: %s",
-		field, p.Owner, display.Count(p.Patches, "pending patch", "pending patches"), display.Line(failure.WithRemedies(p.Err)))
+func Unshown(field string, p explain.PendingProblem) error {
+	return fmt.Errorf("%s may have another value: owner %s has %s, not all of which can be shown: %w",
+		field, p.Owner, display.Count(p.Patches, "pending patch", "pending patches"), p.Err)
 }
 
 // fresh is the negative answer if a field is not fresh.
@@ -72,7 +73,7 @@ func fresh(view *reader.View, field string) error {
 	if f.Fresh() {
 		return nil
 	}
-	return failure.Hint(failure.As(fmt.Errorf("field %s is %s (%s): %s", field, f.Verdict, f.Reason, f), failure.Negative), "`freehold explain "+field+"` says more")
+	return store.WithRemedy(failure.As(fmt.Errorf("field %s is %s (%s): %s", field, f.Verdict, f.Reason, f), failure.Negative), store.By(store.VerbExplain, field))
 }
 
 // Declared returns an entry of the view and its declaration: of a field, or of the
@@ -81,7 +82,7 @@ func Declared(view *reader.View, path ...string) (reader.Entry, schema.Field, er
 	entry := view.Field(path[0])
 	if _, ok := view.Declaration().Joined(path[0]); !ok {
 		_, err := entry.Declared()
-		return entry, schema.Field{}, failure.Hint(err, "`freehold view` lists the fields")
+		return entry, schema.Field{}, store.WithRemedy(err, store.Remedy{Verb: "view"})
 	}
 	if len(path) > 1 {
 		entry = entry.Key(path[1])

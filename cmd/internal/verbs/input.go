@@ -54,7 +54,7 @@ func ParsePatch(ctx context.Context, r io.Reader) (sidecar.Patch, error) {
 	}
 	patch := make(sidecar.Patch, 0, min(bytes.Count(text, []byte{'{'}), maxOps))
 	if err := json.Unmarshal(text, &patch, json.RejectUnknownMembers(true)); err != nil {
-		return nil, failure.Hint(failure.Usage("the patch on standard input: %s", position(err)), "see `freehold apply --help` for the form of a patch")
+		return nil, store.WithRemedy(failure.Usage("the patch on standard input: %s", position(err)), store.Remedy{Verb: "apply", Args: []string{"--help"}})
 	}
 	if patch == nil {
 		return nil, failure.Usage("the patch on standard input is null: write [] for no operations")

@@ -10,6 +10,7 @@ import (
 	"github.com/freehold-dev/freehold/cmd/internal/failure"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // A step is one operation of a patch, with its value as text and the operands
@@ -159,42 +160,43 @@ func (c *Call) refused(d *schema.Declaration, op sidecar.Op, err error, operands
 	fields := d.Owners[owner].Fields
 	switch {
 	case r.By == owner:
-		return failure.Hint(failure.Usage("%s: %s is not for a %s", op.Where(), verb, display.Kind(fields[op.Field])), "`"+Command(owner, op.Field, fields[op.Field])+"` writes it")
+		return store.WithRemedy(failure.Usage("%s: %s is not for a %s", op.Where(), verb, display.Kind(fields[op.Field])), Command(owner, op.Field, fields[op.Field]))
 	case r.By == "" && r.Member != "":
-		return failure.Hint(err, fmt.Sprintf("the members of %s are %s", owner, strings.Join(fields[op.Field].MemberNames(), ", ")))
+		return store.WithRemedy(err, store.Remedy{Note: fmt.Sprintf("the members of %s are %s", owner, strings.Join(fields[op.Field].MemberNames(), ", "))})
 	case r.By == "" && fields != nil:
-		return failure.Hint(err, fmt.Sprintf("the fields of %s are %s", owner, strings.Join(d.Owners[owner].FieldNames(), ", ")))
+		return store.WithRemedy(err, store.Remedy{Note: fmt.Sprintf("the fields of %s are %s", owner, strings.Join(d.Owners[owner].FieldNames(), ", "))})
 	case r.By == "":
 		return err
 	}
 	command := Command(r.By, op.Field, d.Owners[r.By].Fields[op.Field])
 	if verb == "apply" || slices.Contains(r.Verbs, schema.Verb(verb)) {
-		command = failure.Line(slices.Concat([]string{"freehold", verb, r.By}, operands)...)
+		command = store.Remedy{Verb: store.Verb(verb), Args: append([]string{r.By}, operands...)}
 	}
-	return failure.Hint(err, fmt.Sprintf("`%s` writes as %s", command, r.By))
+	return store.WithRemedy(err, command)
 }
 
 // Command returns the command by which owner writes f, with words for its
 // operands.
-func Command(owner, field string, f schema.Field) string {
+func Command(owner, field string, f schema.Field) store.Remedy {
 	words := map[schema.Kind]string{
-		schema.Value:   "set %s %s=VALUE",
-		schema.Counter: "add %s %s VALUE",
-		schema.Max:     "raise %s %s VALUE",
-		schema.Min:     "lower %s %s VALUE",
-		schema.Once:    "claim %s %s",
-		schema.Event:   "begin %s %s",
-		schema.Set:     "insert %s %s VALUE",
-		schema.Map:     "put %s %s KEY MEMBER=VALUE",
+		schema.Value:   "set FIELD=VALUE",
+		schema.Counter: "add FIELD VALUE",
+		schema.Max:     "raise FIELD VALUE",
+		schema.Min:     "lower FIELD VALUE",
+		schema.Once:    "claim FIELD",
+		schema.Event:   "begin FIELD",
+		schema.Set:     "insert FIELD VALUE",
+		schema.Map:     "put FIELD KEY MEMBER=VALUE",
 	}[f.EffectiveKind()]
 	switch {
 	case f.Value != nil:
-		words = "put %s %s KEY VALUE"
+		words = "put FIELD KEY VALUE"
 	case f.EffectiveKind() == schema.Map && len(f.Record) == 0:
-		words = "insert %s %s KEY"
+		words = "insert FIELD KEY"
 	}
 	if f.Dependent() {
 		words += " --seen TOKEN" // without the token the freshness is unknown
 	}
-	return fmt.Sprintf("freehold "+words, owner, field)
+	verb, operands, _ := strings.Cut(strings.Replace(words, "FIELD", field, 1), " ")
+	return store.Remedy{Verb: store.Verb(verb), Args: append([]string{owner}, strings.Fields(operands)...)}
 }

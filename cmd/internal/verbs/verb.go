@@ -76,7 +76,7 @@ type Call struct {
 	// Declaration reads the declaration of the state.
 	Declaration func() (*schema.Declaration, error)
 	// Warn reports a doubt about the answer.
-	Warn func(text string)
+	Warn func(err error)
 
 	input sidecar.Patch // of apply, read from Stdin
 }

@@ -1,0 +1,138 @@
+// Package cli is one call of the program freehold: its streams, its messages,
+// and the flags that several commands share. It decides nothing about a state.
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/freehold-dev/freehold/cmd/internal/failure"
+	"github.com/freehold-dev/freehold/sidecar/store"
+)
+
+// A Call is one call of the program.
+type Call struct {
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+	JSON           bool           // print data as JSON
+	command        *cobra.Command // set once its work runs: later errors are no misuse of the command line
+	unwritten      error          // from printing the help that --help asks for
+}
+
+// Run runs the command line args below root, prints the error, and returns the
+// exit status.
+func (c *Call) Run(ctx context.Context, root *cobra.Command, args []string) int {
+	root.SetArgs(args)
+	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { c.unwritten = c.Print(Help(cmd)) })
+	cmd, err := root.ExecuteContextC(ctx)
+	if err != nil && c.command == nil {
+		err = misused(cmd, err)
+	}
+	if err == nil {
+		err = c.unwritten
+	}
+	return c.End(err)
+}
+
+// misused marks an error from the parsing of cmd's command line.
+func misused(cmd *cobra.Command, err error) error {
+	if !errors.Is(err, failure.Misused) {
+		err = failure.As(err, failure.Misused)
+	}
+	if len(store.Remedies(err)) > 0 {
+		return err
+	}
+	return store.WithRemedy(err, seeHelp(cmd))
+}
+
+func seeHelp(cmd *cobra.Command) store.Remedy {
+	return store.Remedy{Verb: verbOf(cmd), Args: []string{"--help"}}
+}
+
+// verbOf returns the words of cmd behind the program's name.
+func verbOf(cmd *cobra.Command) store.Verb {
+	_, words, _ := strings.Cut(cmd.CommandPath(), " ")
+	return store.Verb(words)
+}
+
+// Help returns the help of cmd.
+func Help(cmd *cobra.Command) string {
+	text := cmd.Long
+	if text == "" {
+		text = cmd.Short
+	}
+	return text + "\n\n" + cmd.UsageString()
+}
+
+// A Work is the work of one command.
+type Work func(ctx context.Context, args []string) error
+
+// Command completes spec, whose work is work.
+func (c *Call) Command(spec *cobra.Command, work Work) *cobra.Command {
+	spec.DisableFlagsInUseLine = true
+	spec.RunE = func(cmd *cobra.Command, args []string) error {
+		c.command = cmd
+		if err := named(cmd, args); err != nil {
+			return err
+		}
+		return work(cmd.Context(), args)
+	}
+	return spec
+}
+
+// named refuses an empty name among the first two operands, which most likely
+// comes from a variable that is not set.
+func named(cmd *cobra.Command, args []string) error {
+	for i, arg := range args[:min(len(args), 2)] {
+		if arg == "" {
+			return misused(cmd, failure.Usage("%s: the %s operand is empty", cmd.CommandPath(), []string{"first", "second"}[i]))
+		}
+	}
+	return nil
+}
+
+// Group completes spec, which only has subcommands.
+func (c *Call) Group(spec *cobra.Command, subcommands ...*cobra.Command) *cobra.Command {
+	spec.DisableFlagsInUseLine = true
+	spec.Args = UnknownCommand
+	spec.RunE = func(cmd *cobra.Command, _ []string) error {
+		return misused(cmd, failure.Usage("%s needs a subcommand", cmd.CommandPath()))
+	}
+	spec.AddCommand(subcommands...)
+	return spec
+}
+
+// UnknownCommand is a check of arguments for a command that takes none itself.
+func UnknownCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	err := failure.Usage("%s has no command %q", cmd.CommandPath(), args[0])
+	cmd.SuggestionsMinimumDistance = 2
+	near := cmd.SuggestionsFor(args[0])
+	if len(near) == 0 || args[0] == "" {
+		return misused(cmd, err)
+	}
+	best := near[0]
+	for _, name := range near {
+		if strings.HasPrefix(name, args[0]) {
+			best = name
+		}
+	}
+	return store.WithRemedy(err, store.Remedy{Note: "did you mean " + cmd.CommandPath() + " " + best + "?"})
+}
+
+// Operands returns a check of arguments: from least to most of them, which want
+// names. A negative most is no bound.
+func Operands(least, most int, want string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) >= least && (most < 0 || len(args) <= most) {
+			return nil
+		}
+		return misused(cmd, failure.Usage("%s wants %s", cmd.CommandPath(), want))
+	}
+}

@@ -1,0 +1,269 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/freehold-dev/freehold/cmd/internal/display"
+	"github.com/freehold-dev/freehold/cmd/internal/failure"
+	"github.com/freehold-dev/freehold/reader"
+	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar/store"
+)
+
+// DirVariable names the state directory where --dir does not.
+const DirVariable = "FREEHOLD_DIR"
+
+// A Place is the state directory of a command.
+type Place struct {
+	cmd           *cobra.Command
+	dir, instance string
+}
+
+// Flags declares --dir and --instance.
+func (p *Place) Flags(cmd *cobra.Command) {
+	p.cmd = cmd
+	cmd.Flags().StringVar(&p.dir, "dir", "", "the state directory `STATE` (default $"+DirVariable+", else the nearest one from here upward)")
+	cmd.MarkFlagDirname("dir")
+	cmd.Flags().StringVar(&p.instance, "instance", "", "the instance `ID` of a state that has instances")
+	CompleteFlag(cmd, "instance", func() (ids []string) {
+		dir, err := p.Gathering()
+		if err != nil {
+			return nil
+		}
+		found, _ := store.Instances(dir)
+		for _, i := range found {
+			if i.Err == nil {
+				ids = append(ids, i.ID)
+			}
+		}
+		return ids
+	})
+}
+
+// Instance returns the id that the caller gave, or false.
+func (p *Place) Instance() (id string, ok bool) { return p.instance, p.cmd.Flags().Changed("instance") }
+
+// Named returns the absolute path of the state directory that the caller names,
+// or false if it names none. A relative path in the environment is refused: to
+// every child that changes its directory it would mean another place.
+func (p *Place) Named() (dir string, ok bool, err error) {
+	switch {
+	case p.dir != "":
+		dir, err = filepath.Abs(p.dir)
+		return dir, true, err
+	case p.cmd.Flags().Changed("dir"): // with a variable that is not set, most likely
+		return "", false, failure.Usage("--dir is empty: name a directory")
+	}
+	dir = os.Getenv(DirVariable)
+	if dir != "" && !filepath.IsAbs(dir) {
+		return "", false, failure.Usage("%s is the relative path %q, which means another place in every directory: make it absolute", DirVariable, dir)
+	}
+	return dir, dir != "", nil
+}
+
+// Find returns the state directory: the one named, or else the nearest one from
+// the working directory upward; of a state with instances, the directory of the
+// one that --instance names. It creates nothing.
+func (p *Place) Find() (string, error) {
+	dir, err := p.Whole()
+	if err != nil {
+		return "", err
+	}
+	return p.Choose(dir)
+}
+
+// Whole is [Place.Find] without regard to instances.
+func (p *Place) Whole() (string, error) {
+	dir, ok, err := p.Named()
+	if ok || err != nil {
+		return dir, err
+	}
+	return Nearest()
+}
+
+// Nearest returns the nearest state directory from the working directory upward.
+func Nearest() (string, error) {
+	here, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	// The shell may have come here through a link, and a state directory is
+	// never opened through one.
+	if physical, err := filepath.EvalSymlinks(here); err == nil {
+		here = physical
+	}
+	return store.Find(here)
+}
+
+// Choose returns the directory of the instance that the caller names of the
+// state in dir, or dir itself if that is one state.
+func (p *Place) Choose(dir string) (string, error) {
+	id, ok := p.Instance()
+	if !ok {
+		return dir, unchosen(dir)
+	}
+	if err := schema.CheckInstanceID(id); err != nil { // also with a variable that is not set
+		return "", fmt.Errorf("--instance: %w", err)
+	}
+	if here := InstanceOf(dir); here != "" { // found upward from inside of an instance, most likely
+		if here == id {
+			return dir, nil
+		}
+		if p.cmd.Flags().Changed("dir") {
+			return "", failure.Usage("--dir %s is the instance %s and --instance names another: name the directory that holds both", dir, display.Quote(here))
+		}
+		dir = filepath.Dir(dir)
+	}
+	d, err := store.OpenInstance(dir, id)
+	if err != nil {
+		if _, known := store.GatheringIn(dir); errors.Is(known, store.NoInstances) {
+			return "", known
+		}
+		return "", err
+	}
+	defer d.Close()
+	_, err = d.Manifest()
+	return d.Path(), err
+}
+
+// Each returns the directories of the states that the caller means: of a state
+// with instances all of them, unless --instance names one.
+func (p *Place) Each() (dirs []string, err error) {
+	dir, err := p.Whole()
+	if err != nil {
+		return nil, err
+	}
+	if _, ok := p.Instance(); ok || unchosen(dir) == nil {
+		dir, err = p.Choose(dir)
+		return []string{dir}, err
+	}
+	found, err := store.Instances(dir)
+	for _, i := range found {
+		dirs = append(dirs, filepath.Join(dir, i.Name))
+	}
+	return dirs, err
+}
+
+// unchosen refuses a directory of instances, and lists them.
+func unchosen(dir string) error {
+	g, err := store.GatheringIn(dir)
+	if err != nil && !errors.Is(err, store.NoState) {
+		return nil // one state, or the fault shows when it is opened
+	}
+	found, listErr := store.Instances(dir)
+	if listErr != nil {
+		return nil
+	}
+	text := "the state in " + dir + " has instances"
+	if err == nil {
+		text = fmt.Sprintf("the state %s in %s has an instance per %s", g.State, dir, g.By)
+	}
+	return store.WithRemedy(failure.Usage("%s: name one with --instance ID", text), listing(found))
+}
+
+func listing(found []store.Instance) store.Remedy {
+	var ids []string
+	for _, i := range found {
+		if i.Err == nil {
+			ids = append(ids, display.Quote(i.ID))
+		}
+	}
+	switch {
+	case len(ids) == 0 && len(found) == 0:
+		return store.Remedy{Note: "there are none yet"}
+	case len(ids) == len(found) && len(ids) <= mostListed:
+		return store.Remedy{Note: "there are " + strings.Join(ids, ", ")}
+	}
+	ids = ids[:min(len(ids), mostListed)]
+	return store.Remedy{Verb: "state instances", Note: strings.Join(append(ids, fmt.Sprintf("and %d more: name one", len(found)-len(ids))), ", ")}
+}
+
+// InstanceOf returns the id of the instance that dir is, or "".
+func InstanceOf(dir string) string {
+	m, err := manifestIn(dir)
+	if err != nil {
+		return ""
+	}
+	return m.Instance
+}
+
+// Gathering returns the directory that holds all instances, also from inside of
+// one of them.
+func (p *Place) Gathering() (string, error) {
+	dir, err := p.Whole()
+	if err == nil && !p.cmd.Flags().Changed("dir") && InstanceOf(dir) != "" {
+		dir = filepath.Dir(dir)
+	}
+	return dir, err
+}
+
+// Manifest reads the manifest of the state.
+func (p *Place) Manifest() (*schema.Manifest, error) {
+	dir, err := p.Find()
+	if err != nil {
+		return nil, err
+	}
+	return manifestIn(dir)
+}
+
+func manifestIn(dir string) (*schema.Manifest, error) {
+	d, err := store.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	return d.Manifest()
+}
+
+// Declaration returns the declaration in the manifest of the state.
+func (p *Place) Declaration() (*schema.Declaration, error) {
+	m, err := p.Manifest()
+	if err != nil {
+		return nil, err
+	}
+	return &m.Declaration, nil
+}
+
+// View takes one view of the state.
+func (p *Place) View(ctx context.Context) (*reader.View, error) {
+	dir, err := p.Find()
+	if err != nil {
+		return nil, err
+	}
+	r, err := reader.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	return r.View(ctx)
+}
+
+// Completes lets a shell complete the operands of cmd: complete returns those
+// that may follow args.
+func (p *Place) Completes(cmd *cobra.Command, complete func(d *schema.Declaration, args []string) []string) {
+	cmd.ValidArgsFunction = func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		d, err := p.Declaration()
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		names := complete(d, args)
+		if len(names) > 0 && strings.HasSuffix(names[0], "=") {
+			return names, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+		}
+		return names, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// CompleteFlag lets a shell complete the values of a flag of cmd.
+func CompleteFlag(cmd *cobra.Command, flag string, values func() []string) {
+	cmd.RegisterFlagCompletionFunc(flag, func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return values(), cobra.ShellCompDirectiveNoFileComp
+	})
+}

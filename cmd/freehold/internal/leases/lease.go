@@ -1,0 +1,184 @@
+// Package leases has the commands about the leases of exclusive owners.
+package leases
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/freehold-dev/freehold/cmd/freehold/internal/cli"
+	"github.com/freehold-dev/freehold/cmd/internal/display"
+	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/store"
+)
+
+// Commands returns the commands about leases.
+func Commands(c *cli.Call) []*cobra.Command {
+	return []*cobra.Command{newLease(c), newRetire(c)}
+}
+
+func newLease(c *cli.Call) *cobra.Command {
+	l := &leaseCall{Call: c}
+	var cmd *cobra.Command
+	cmd = c.Command(&cobra.Command{
+		Use:   "lease OWNER [-- CMD...]",
+		Short: "show who holds a lease, or hold it while a command runs",
+		Long: `Show which process holds the lease of the exclusive owner OWNER: by the kernel's
+lock, which alone counts, and by the record beside it; whether the two agree;
+and the process that was retired lately. It takes no lock and disturbs nobody.
+
+With -- CMD, take the lease, run CMD, and give the lease back when CMD ends. The
+exit status is CMD's, or 128 and the signal's number if a signal ended it.
+Signals are passed on to CMD, but those that a terminal sends to both. CMD
+inherits no lock, so that its children hold nothing. If freehold is
+killed, Linux kills CMD with it, though not CMD's own children; elsewhere CMD
+goes on without the lease. Somebody else's lease is an error (5), at once or
+after --wait. CMD holds no right to write from this: "freehold set" within it
+finds the lease held.`,
+		Example: `  freehold lease watchdog --json
+  freehold lease watchdog --wait 1m -- ./watch.sh --every 5s`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if dash := cmd.ArgsLenAtDash(); dash == 1 {
+				return cli.Operands(2, -1, "a CMD behind the --")(cmd, args)
+			}
+			return cli.Operands(1, 1, "an OWNER, and a CMD behind a -- if it is to run one")(cmd, args)
+		},
+	}, func(ctx context.Context, args []string) error {
+		if cmd.ArgsLenAtDash() == 1 {
+			return l.hold(ctx, args[0], args[1:])
+		}
+		return l.show(args[0])
+	})
+	l.Flags(cmd)
+	cmd.Flags().StringVar(&l.program, "program", "", "the `NAME` of the holder in the record (default freehold)")
+	cmd.Flags().DurationVar(&l.wait, "wait", 0, "wait at most `DURATION` while another process holds the lease")
+	l.Completes(cmd, completeExclusive)
+	return cmd
+}
+
+// completeExclusive completes the one operand OWNER of a command about leases.
+func completeExclusive(d *schema.Declaration, args []string) (names []string) {
+	if len(args) > 0 {
+		return nil
+	}
+	for _, name := range d.OwnerNames() {
+		if d.Owners[name].EffectiveMode() == schema.Exclusive {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// A leaseCall is one call of lease.
+type leaseCall struct {
+	*cli.Call
+	cli.Place
+	program string
+	wait    time.Duration
+}
+
+func (l *leaseCall) show(owner string) error {
+	dir, err := l.Find()
+	if err != nil {
+		return err
+	}
+	state, err := sidecar.LeaseStatus(dir, owner)
+	if err != nil {
+		return err
+	}
+	r := newLeaseReport(state)
+	return l.Answer(r, r.text())
+}
+
+// A leaseReport is the report of lease.
+type leaseReport struct {
+	Owner string `json:"owner"`
+	// Held says that a process may hold the lease: one that the kernel names, or,
+	// where the kernel shows none, one that the record names.
+	Held   bool        `json:"held"`
+	Kernel *lockReport `json:"kernel,omitempty"` // the holder of the lock
+	Fence  *lockReport `json:"fence,omitempty"`  // the process that keeps the fence shut
+	// Epoch of the last process that took the lease.
+	Epoch        uint64            `json:"epoch,omitzero"`
+	Record       *recordReport     `json:"record,omitempty"`
+	Agree        bool              `json:"agree"`
+	Disagreement string            `json:"disagreement,omitempty"`
+	Retired      []sidecar.Retiree `json:"retired"`
+}
+
+// A lockReport is a process that has a kernel lock.
+type lockReport struct {
+	PID       int    `json:"pid"`
+	Condition string `json:"condition,omitempty"` // the reason why it does not run
+}
+
+// A recordReport is the process that the record names as the holder.
+type recordReport struct {
+	Program  string         `json:"program"`
+	Since    time.Time      `json:"since"`
+	Identity store.Identity `json:"identity"`
+	Verdict  string         `json:"verdict"`
+	Reason   string         `json:"reason"`
+}
+
+func newLeaseReport(s sidecar.LeaseState) leaseReport {
+	r := leaseReport{
+		Owner: s.Owner, Kernel: lockOf(s.PID, s.Condition), Fence: lockOf(s.Fence, s.FenceCondition),
+		Agree: s.Disagreement == "", Disagreement: s.Disagreement,
+	}
+	if l := s.Lease; l != nil {
+		r.Epoch, r.Retired = l.Epoch, l.Retired
+		if h := l.Holder; h != nil {
+			r.Record = &recordReport{h.Program, h.Since, h.Identity, s.Verdict.String(), s.Reason}
+		}
+	}
+	// The kernel does not list a holder in an invisible PID namespace.
+	r.Held = r.Kernel != nil || r.Record != nil && s.Verdict == store.CannotJudge
+	return r
+}
+
+func lockOf(pid int, condition string) *lockReport {
+	if pid == 0 {
+		return nil
+	}
+	return &lockReport{pid, condition}
+}
+
+// text returns the report for people.
+func (r leaseReport) text() string {
+	var t cli.Text
+	switch {
+	case r.Kernel != nil:
+		introduced := ""
+		if r.Record != nil && r.Agree {
+			introduced = ", program " + display.Text(r.Record.Program) + ", in epoch " + fmt.Sprint(r.Epoch) + " since " + shownTime(r.Record.Since)
+		}
+		t.Line("%s is held by %s%s", r.Owner, r.Kernel, introduced)
+	case r.Held:
+		t.Line("%s may be held: see below", r.Owner)
+	default:
+		t.Line("%s is free", r.Owner)
+	}
+	if r.Fence != nil {
+		t.Line("  the fence is shut by %s: nobody can take the lease", r.Fence)
+	}
+	if !r.Agree {
+		t.Line("  the record and the kernel differ, and the kernel counts: %s", r.Disagreement)
+	}
+	for _, gone := range r.Retired {
+		t.Line("  process %d of epoch %d: %s at %s by %s", gone.Identity.PID, gone.Epoch, gone.Outcome, shownTime(gone.At), display.Text(gone.By))
+	}
+	return t.String()
+}
+
+func (l *lockReport) String() string {
+	if l.Condition == "" {
+		return fmt.Sprintf("process %d", l.PID)
+	}
+	return fmt.Sprintf("process %d, which %s", l.PID, l.Condition)
+}
+
+func shownTime(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }

@@ -1,0 +1,183 @@
+package upkeep
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/freehold-dev/freehold/cmd/freehold/internal/cli"
+	"github.com/freehold-dev/freehold/cmd/internal/display"
+	"github.com/freehold-dev/freehold/cmd/internal/failure"
+	"github.com/freehold-dev/freehold/cmd/internal/verbs"
+	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/store"
+)
+
+// newMending completes a command that mends the sidecar of one owner.
+func newMending(c *cli.Call, spec *cobra.Command, work func(ctx context.Context, w *cli.Writing, owner string) error) *cobra.Command {
+	w := &cli.Writing{Call: c}
+	spec.Args = cli.Operands(1, 1, "an OWNER")
+	cmd := c.Command(spec, func(ctx context.Context, args []string) error { return work(ctx, w, args[0]) })
+	w.Flags(cmd)
+	w.Completes(cmd, verbs.Operands("OWNER").Complete)
+	return cmd
+}
+
+func newAccept(c *cli.Call) *cobra.Command {
+	return newMending(c, &cobra.Command{
+		Use:   "accept OWNER",
+		Short: "fold the edits of another hand into a sidecar",
+		Long: `Take the sidecar of OWNER as some other hand left it. Every value is checked
+against the declaration, a copy of the file goes to .freehold/quarantine, the
+file is stamped anew and a new epoch begins. Where the sidecar is gone that another
+owner's program has observed, an empty one begins the epoch. A sidecar that is as
+Freehold left it stays untouched: the answer is "unchanged".`,
+		Example: "  freehold accept reset",
+	}, func(ctx context.Context, w *cli.Writing, owner string) error {
+		dir, options, err := w.Prepare()
+		if err != nil {
+			return err
+		}
+		done, err := sidecar.Accept(ctx, dir, owner, options)
+		if err != nil {
+			return unacceptable(err)
+		}
+		noteDropped(c, done.Kept)
+		word := "unchanged"
+		if done.Outcome == sidecar.Applied {
+			word = "accepted"
+		}
+		var text cli.Text
+		text.Line("%s %s at version %v", owner, word, done.Version)
+		if done.Kept.Path != "" {
+			text.Line("the file as it was is kept in %s", done.Kept.Path)
+		}
+		w.Report(acceptReport{owner, done.Outcome.String(), done.Outcome == sidecar.Applied, done.Version, done.Kept.Path, kept(done.Kept.Dropped)}, text.String())
+		return nil
+	})
+}
+
+type acceptReport struct {
+	Owner   string          `json:"owner"`
+	Outcome string          `json:"outcome"`
+	Changed bool            `json:"changed"`
+	Version sidecar.Version `json:"version"`
+	Kept    string          `json:"kept,omitempty"` // path of the former file
+	Dropped []keptReport    `json:"dropped,omitempty"`
+}
+
+// unacceptable classes an error of Accept: a bad value is the file's and not the
+// caller's, and a missing file is an answer.
+func unacceptable(err error) error {
+	switch {
+	case errors.Is(err, store.BadValue):
+		return fmt.Errorf("%w: %w", store.Invalid, err)
+	case errors.Is(err, fs.ErrNotExist) && !errors.Is(err, store.NoState) && !errors.Is(err, store.Lost):
+		return failure.As(fmt.Errorf("there is no sidecar: %w: nothing to do", err), failure.Negative)
+	}
+	return err
+}
+
+func newQuarantine(c *cli.Call) *cobra.Command {
+	return newMending(c, &cobra.Command{
+		Use:   "quarantine OWNER",
+		Short: "move a sidecar that cannot be used away",
+		Long: `Move the file in the place of OWNER's sidecar, of any kind, to
+.freehold/quarantine, where nothing reads it, and print its new path. An empty
+sidecar of a new epoch takes its place: the owner's fields are unset afterwards.
+
+Of the files that once were the sidecar, the quarantine keeps the first, the
+last few, and the last one that was as Freehold left it; the same bytes once.
+It names each file that goes to make room for another. What is no plain file, or
+has more than 1 MiB, is never removed.`,
+		Example: "  freehold quarantine reset",
+	}, func(ctx context.Context, w *cli.Writing, owner string) error {
+		dir, options, err := w.Prepare()
+		if err != nil {
+			return err
+		}
+		moved, err := sidecar.Quarantine(ctx, dir, owner, options)
+		if err != nil {
+			return unacceptable(err)
+		}
+		noteDropped(c, moved)
+		w.Report(quarantineReport{owner, moved.Path, moved.Sum, kept(moved.Dropped)}, c.Plainly(moved.Path)+"\n")
+		return nil
+	})
+}
+
+type quarantineReport struct {
+	Owner   string       `json:"owner"`
+	Path    string       `json:"path"`
+	Sum     string       `json:"sha256,omitempty"` // of readable bytes
+	Dropped []keptReport `json:"dropped,omitempty"`
+}
+
+type keptReport struct {
+	Path string `json:"path"`
+	Sum  string `json:"sha256"`
+}
+
+func kept(files []store.KeptFile) (reports []keptReport) {
+	for _, f := range files {
+		reports = append(reports, keptReport{f.Path, f.Sum})
+	}
+	return reports
+}
+
+// noteDropped names the files that left the quarantine to make room.
+func noteDropped(c *cli.Call, q store.Quarantined) {
+	for _, f := range q.Dropped {
+		c.Say("hint", "dropped from the quarantine to make room: "+f.Path)
+	}
+}
+
+func newFold(c *cli.Call) *cobra.Command {
+	return newMending(c, &cobra.Command{
+		Use:   "fold OWNER",
+		Short: "fold pending patches",
+		Long: `Take the patches that could not wait for OWNER's lock into its sidecar now. Each
+commit of OWNER does that too, and views show them anyway. However many there
+are, fold goes on until all are in that were deferred before it began; with
+--wait, no longer than that, and then folded patches stay folded. With nothing
+to fold, the answer is "unchanged".`,
+		Example: "  freehold fold tool",
+	}, func(ctx context.Context, w *cli.Writing, owner string) error {
+		writer, err := w.Open(ctx, owner)
+		if err != nil {
+			return err
+		}
+		defer writer.Close()
+		limit := time.Duration(-1)
+		if wait, ok := w.Wait(); ok {
+			limit = wait
+		}
+		commit, err := writer.Fold(ctx, limit)
+		if err != nil {
+			return err
+		}
+		r := foldReport{owner, commit.Folded, commit.Version}
+		w.Report(r, r.text())
+		return nil
+	})
+}
+
+type foldReport struct {
+	Owner   string          `json:"owner"`
+	Folded  int             `json:"folded"`
+	Version sidecar.Version `json:"version"`
+}
+
+func (r foldReport) text() string {
+	switch {
+	case r.Version.IsZero():
+		return fmt.Sprintf("%s unchanged, and never written\n", r.Owner)
+	case r.Folded == 0:
+		return fmt.Sprintf("%s unchanged at version %v\n", r.Owner, r.Version)
+	}
+	return fmt.Sprintf("%s folded %s: version %v\n", r.Owner, display.Count(r.Folded, "patch", "patches"), r.Version)
+}

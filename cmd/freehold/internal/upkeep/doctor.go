@@ -1,0 +1,211 @@
+package upkeep
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/freehold-dev/freehold/cmd/freehold/internal/cli"
+	"github.com/freehold-dev/freehold/cmd/freehold/internal/ownersfile"
+	"github.com/freehold-dev/freehold/cmd/internal/display"
+	"github.com/freehold-dev/freehold/cmd/internal/failure"
+	"github.com/freehold-dev/freehold/gen/tree"
+	"github.com/freehold-dev/freehold/reader/doctor"
+)
+
+func newDoctor(c *cli.Call) *cobra.Command {
+	d := &checkup{Call: c}
+	d.cmd = c.Command(&cobra.Command{
+		Use:   "doctor",
+		Short: "find the faults of a state, with their remedies",
+		Long: `Look a state directory over, or all instances in one, and print each fault with
+its remedy: sidecars, claims and fields that cannot be used, lost lock files and
+directories, leases, fences and locks of processes that do not run, patches that
+cannot be folded or that nobody folds, leftovers of killed processes, other users
+that may write, links, copies of the state, and other states above and below it. It
+writes nothing and disturbs no program.
+
+Each finding has a code that stays the same from release to release, and a
+remedy: a command that can be run as it stands, or words where only people can
+tell; "command" says which in --json, where all of it is one object. If there is
+a finding, the exit status is 1. Notes are no faults.
+
+With --owners it also compares an owners.yaml with the state, and the code that is
+generated from it. With --legacy it compares the file that the state was adopted
+from; one that the state names is found beside it.`,
+		Example: `  freehold doctor
+  freehold doctor --dir ./state --owners owners/runtime/owners.yaml
+  freehold doctor --dir ./sessions --older-than 7d --json`,
+		Args: cli.Operands(0, 0, "no operands"),
+	}, func(ctx context.Context, _ []string) error { return d.run(ctx) })
+	d.Flags(d.cmd)
+	d.owners.Add(d.cmd, "compare this owners.yaml `FILE` with the state")
+	d.cmd.Flags().StringVar(&d.legacy, "legacy", "", "compare the legacy `FILE` that the state was adopted from")
+	d.cmd.Flags().StringVar(&d.older, "older-than", "30d", "find instances that nobody has written for `AGE`: 7d, 36h; 0d for never")
+	return d.cmd
+}
+
+// A checkup is one call of doctor.
+type checkup struct {
+	*cli.Call
+	cli.Place
+	cmd    *cobra.Command
+	owners ownersfile.Flag
+	legacy string
+	older  string
+}
+
+func (d *checkup) run(ctx context.Context) error {
+	stale, err := parseAge(d.older)
+	if err != nil {
+		return err
+	}
+	if d.legacy == "" && d.cmd.Flags().Changed("legacy") {
+		return failure.Usage("--legacy is empty: name a file")
+	}
+	o := &doctor.Options{Around: true, Legacy: d.legacy, Stale: stale}
+	if d.owners.Given() {
+		source, err := d.owners.Read()
+		if err != nil {
+			return err
+		}
+		o.Declaration, o.Declared = source.Declaration, source.File
+	}
+	find := d.Whole // the state, or all its instances
+	if _, ok := d.Instance(); ok {
+		find = d.Find
+	}
+	dir, err := find()
+	if err != nil {
+		return err
+	}
+	report, err := doctor.Examine(ctx, dir, o)
+	if err != nil {
+		return err
+	}
+	noteNearest(report)
+	if o.Declared != "" {
+		if err := findDrift(report, o.Declared); err != nil {
+			return err
+		}
+	}
+	report.Sort()
+	if err := d.Answer(report, doctorText(report, d.Prose)); err != nil {
+		return err
+	}
+	if len(report.Findings) > 0 {
+		return failure.Verdict{Status: failure.ExitNegative}
+	}
+	return nil
+}
+
+// noteNearest notes if another state than that of the report is the nearest from
+// here.
+func noteNearest(r *doctor.Report) {
+	near, err := cli.Nearest()
+	if err != nil || near == r.Dir || filepath.Dir(near) == r.Dir {
+		return
+	}
+	if real, err := filepath.EvalSymlinks(r.Dir); err == nil && real == near {
+		return
+	}
+	r.Notes = append(r.Notes, doctor.Note{About: "here", Says: "from the working directory upward the nearest state is another one: " + near})
+}
+
+// generatedDrift is the code of a generated file that differs from what this
+// release generates from the owners.yaml.
+const generatedDrift doctor.Code = "generated-drift"
+
+// findDrift compares the code generated from an owners.yaml, if the file is in a
+// module.
+func findDrift(r *doctor.Report, file string) error {
+	module, err := tree.Find(filepath.Dir(file))
+	if err != nil {
+		r.Notes = append(r.Notes, doctor.Note{About: "generated", Says: file + " is in no Go module: there is no generated code to compare"})
+		return nil
+	}
+	drift, err := ownersfile.FindDrift(file)
+	if err != nil {
+		return err
+	}
+	if file, err = filepath.Abs(file); err != nil { // so that the remedy can be run from anywhere
+		return err
+	}
+	for says, paths := range map[string][]string{
+		"it is missing": drift.Missing, "it differs from what is generated, or is of another release's interface": drift.Changed, "nothing generates it any more": drift.Orphaned,
+	} {
+		for _, path := range paths {
+			r.Findings = append(r.Findings, doctor.Finding{
+				Code: generatedDrift, Path: filepath.Join(module.Dir, filepath.FromSlash(path)), Says: says,
+				Remedy: failure.Line("freehold", "gen", file), Command: true,
+			})
+		}
+	}
+	return nil
+}
+
+// doctorText is the report for people: each finding with its remedy, then the
+// notes. broken breaks lines, but not those of a remedy.
+func doctorText(r *doctor.Report, broken func(string) string) string {
+	var b strings.Builder
+	for _, f := range r.Findings {
+		b.WriteString(broken(fmt.Sprintf("%s %s%s\n%s", f.Code, display.Escape(shortened(r.Dir, f.Path)), concerned(f), indented(f.Says))))
+		fmt.Fprintf(&b, "  remedy: %s\n", display.Escape(f.Remedy))
+		if f.Advice != "" {
+			b.WriteString(indented(f.Advice))
+		}
+	}
+	for _, n := range r.Notes {
+		about := n.About
+		if n.Instance != "" {
+			about += " " + display.Quote(n.Instance)
+		}
+		b.WriteString(broken(fmt.Sprintf("note: %s: %s\n", about, display.Escape(n.Says))))
+	}
+	if len(r.Findings) == 0 {
+		return b.String() + "no findings\n"
+	}
+	return b.String() + display.Count(len(r.Findings), "finding", "findings") + "\n"
+}
+
+// indented returns the text of a finding for below its first line. Several lines
+// have a mark each, so that no text from a file can pass for the remedy.
+func indented(says string) string {
+	lines := strings.Split(says, "\n")
+	if len(lines) == 1 {
+		return "  " + display.Escape(says) + "\n"
+	}
+	var b strings.Builder
+	for _, line := range lines {
+		b.WriteString("  - " + display.Escape(line) + "\n")
+	}
+	return b.String()
+}
+
+// shortened returns the path as seen from the state, if the state holds it.
+func shortened(dir, path string) string {
+	if rel, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(rel) && rel != "." {
+		return rel
+	}
+	return path
+}
+
+func concerned(f doctor.Finding) string {
+	var parts []string
+	if f.Instance != "" {
+		parts = append(parts, "instance "+display.Quote(f.Instance))
+	}
+	if f.Owner != "" {
+		parts = append(parts, "owner "+display.Escape(f.Owner))
+	}
+	if f.Field != "" {
+		parts = append(parts, "field "+display.Escape(f.Field))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(parts, ", ") + ")"
+}

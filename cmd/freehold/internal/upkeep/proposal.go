@@ -1,0 +1,151 @@
+package upkeep
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/freehold-dev/freehold/cmd/internal/failure"
+	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/schema/declare"
+	"github.com/freehold-dev/freehold/sidecar/adopt"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// A proposal is the report of adopt --infer.
+type proposal struct {
+	File  string             `json:"file"`
+	State string             `json:"state"`
+	Text  string             `json:"owners_yaml"`
+	Left  []jsontext.Pointer `json:"undeclared"` // keys that no owners.yaml can name
+}
+
+// propose prints an owners.yaml for the file.
+func (a *adoption) propose(ctx context.Context, file string) error {
+	legacy, err := a.read(ctx, file)
+	if errors.Is(err, adopt.ErrAbsent) {
+		return failure.As(err, failure.Negative)
+	}
+	if err != nil {
+		return err
+	}
+	p, err := propose(legacy, cmp.Or(a.state, "legacy"))
+	if err != nil {
+		return err
+	}
+	return a.Answer(p, p.Text)
+}
+
+// propose returns an owners.yaml for a legacy file.
+func propose(legacy *adopt.Legacy, state string) (*proposal, error) {
+	inferred := adopt.Infer(legacy)
+	switch n := len(inferred.Fields); {
+	case n == 0:
+		return nil, failure.Usage("the file has no key that could be declared: write owners.yaml by hand")
+	case n > schema.MaxFields:
+		return nil, failure.Usage("the file has %d keys, more than the %d fields that an owner may have, and they are no map of at most %d keys with values that are alike: make several files of it, or write owners.yaml by hand", n, schema.MaxFields, schema.MaxKeys)
+	}
+	text, err := declareAll([]byte(proposalHead(legacy.Name(), state, inferred)), inferred.Fields)
+	if err != nil {
+		return nil, failure.As(err, failure.Misused)
+	}
+	p := &proposal{legacy.Path(), state, string(text), nil}
+	for _, u := range inferred.Left {
+		p.Left = append(p.Left, u.Pointer)
+	}
+	return p, nil
+}
+
+const proposalAdvice = `# into those programs, and say of each field what it means. The types are those
+# of the values in the file; where only some texts make sense, an enum is better.
+# A number that is only added to is of kind counter, and one that never goes back
+# of kind max or min.
+`
+
+// proposalHead returns the beginning of the proposed file.
+func proposalHead(name, state string, inferred *adopt.Inferred) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# yaml-language-server: $schema=%s\n#\n", declare.OwnersSchemaURL)
+	fmt.Fprintf(&b, "# Proposed by \"freehold adopt --infer\" for the file %q.\n#\n", name)
+	fmt.Fprintf(&b, "# A file does not show which program writes what: split the owner %q\n", adopt.InferredOwner)
+	b.WriteString(proposalAdvice)
+	if inferred.TooLarge {
+		b.WriteString("#\n# The file has more than one sidecar may hold: it can be adopted once several\n# owners share it.\n")
+	}
+	for _, u := range inferred.Left {
+		fmt.Fprintf(&b, "#\n# The key at %q is not declared, since\n# %s.\n", string(u.Pointer), u.Why)
+	}
+	fmt.Fprintf(&b, "state: %s\n", state)
+	return b.String()
+}
+
+// declareAll returns the text of an owners.yaml with one owner of the fields.
+func declareAll(head []byte, fields map[string]schema.Field) ([]byte, error) {
+	p := &proposing{head: head, wanted: fields, fields: map[string]schema.Field{}}
+	if err := p.add(slices.Sorted(maps.Keys(fields))); err != nil {
+		return nil, err
+	}
+	return p.text, nil
+}
+
+// A proposing adds fields to an owners.yaml, as many at once as it can: each
+// attempt reads the text anew.
+type proposing struct {
+	head   []byte
+	wanted map[string]schema.Field
+	fields map[string]schema.Field // that are in text
+	text   []byte
+}
+
+// add adds the fields of these names, each in the best form that may be declared
+// beside those in the text.
+func (p *proposing) add(names []string) error {
+	with := maps.Clone(p.fields)
+	for _, name := range names {
+		with[name] = p.wanted[name]
+	}
+	err := p.try(with)
+	if err == nil {
+		return nil
+	}
+	if n := len(names) / 2; n > 0 {
+		if err := p.add(names[:n]); err != nil {
+			return err
+		}
+		return p.add(names[n:])
+	}
+	for _, f := range spellings(names[0], p.wanted[names[0]]) {
+		with[names[0]] = f
+		if err = p.try(with); err == nil {
+			return nil
+		}
+	}
+	return err
+}
+
+func (p *proposing) try(fields map[string]schema.Field) error {
+	text, err := declare.AddOwner(p.head, adopt.InferredOwner, schema.Owner{Doc: "Everything that was in the file.", Fields: fields})
+	if err == nil {
+		p.fields, p.text = maps.Clone(fields), text
+	}
+	return err
+}
+
+// spellings returns the other forms in which a field may be declared, the best
+// first: with another name in generated code, and without its parts.
+func spellings(name string, f schema.Field) (all []schema.Field) {
+	plain := schema.Field{Type: schema.TypeJSON, Legacy: f.Legacy}
+	for _, form := range []schema.Field{f, plain} {
+		for _, suffix := range []string{"", "Value", "LegacyValue"} {
+			if suffix != "" {
+				form.Go = declare.GoName(name, schema.Field{}) + suffix
+			}
+			all = append(all, form)
+		}
+	}
+	return all[1:]
+}

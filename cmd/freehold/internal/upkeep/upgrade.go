@@ -1,0 +1,231 @@
+package upkeep
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/freehold-dev/freehold/cmd/freehold/internal/cli"
+	"github.com/freehold-dev/freehold/cmd/freehold/internal/ownersfile"
+	"github.com/freehold-dev/freehold/cmd/internal/display"
+	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar/store"
+	"github.com/freehold-dev/freehold/sidecar/upgrade"
+)
+
+func newStateUpgrade(c *cli.Call) *cobra.Command {
+	u := &upgradeRun{Call: c}
+	u.cmd = c.Command(&cobra.Command{
+		Use:   "upgrade",
+		Short: "bring a state up to a changed owners.yaml",
+		Long: `Bring a state directory up to an owners.yaml that no longer only adds to what
+the state was made from: that removes, renames ("was: old_name"), retypes, or
+moves fields to another owner. The owners.yaml is the one in --owners, or else
+the one that freehold gen would find. With --dry-run it says what would be done,
+and which stored values would go, and changes nothing: read that first. Where an
+upgrade would be refused now, it says why, and exits as that would.
+
+Values keep their provenance. Where the type changes, every stored value
+must be of the former type and convert exactly; else each that is not, or does
+not, is named with its file and nothing is changed (exit status 64). A sidecar
+that is foreign, invalid, unreadable or regressed refuses the upgrade (3). It
+takes every lock of the state: while an exclusive owner has a live process it is
+refused (5). Pending patches it folds first; if something cannot be, it is
+refused (5), and "freehold fold" says more. Of each sidecar that it writes anew a
+copy is kept in .freehold/quarantine.
+
+Readers see the state as before or as after, never a mixture. Programs built
+before the upgrade are refused from then on (4). An upgrade that was interrupted
+is finished by the next one, and until then nobody commits. That takes no
+owners.yaml: without --owners nothing else is done.
+
+Of a state with instances it upgrades all of them, each by itself, or the one in
+--instance; with --json it prints an object a line. If some cannot be upgraded,
+the others are, and running it again comes to those.`,
+		Example: `  freehold state upgrade --dry-run
+  freehold state upgrade --dir ./state --owners owners/runtime/owners.yaml`,
+		Args: cli.Operands(0, 0, "no operands"),
+	}, func(ctx context.Context, _ []string) error { return u.run(ctx) })
+	u.Place.Flags(u.cmd)
+	u.owners.Add(u.cmd, ownersfile.Default)
+	u.cmd.Flags().BoolVar(&u.options.DryRun, "dry-run", false, "say what would be done, and change nothing")
+	u.cmd.Flags().DurationVar(&u.wait, "wait", 0, "wait at most `DURATION` for each owner's commits (default the longest that one of them declares)")
+	return u.cmd
+}
+
+// An upgradeRun is one call of state upgrade.
+type upgradeRun struct {
+	*cli.Call
+	cli.Place
+	cmd     *cobra.Command
+	owners  ownersfile.Flag
+	wait    time.Duration
+	options upgrade.Options
+}
+
+func (u *upgradeRun) run(ctx context.Context) (err error) {
+	u.options.Notice = u.Notice
+	if u.options.Wait, err = cli.Patience(u.cmd, u.wait); err != nil {
+		return err
+	}
+	source, err := u.owners.Read()
+	dirs, missing := u.Each()
+	begun := u.begun(dirs)
+	switch {
+	case err != nil && (len(begun) == 0 || len(begun) < len(dirs)):
+		return err
+	case missing != nil:
+		return missing
+	}
+	var errs []error
+	for _, dir := range dirs {
+		to := begun[dir]
+		if to == nil {
+			to = source.Declaration
+		}
+		report, err := upgrade.Run(ctx, dir, to, &u.options)
+		if err != nil && len(dirs) > 1 && errors.Is(err, store.NoState) {
+			continue // the instance was removed meanwhile
+		}
+		errs = append(errs, err)
+		if report != nil {
+			u.report(report, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// begun returns, by directory, the declarations of interrupted upgrades, unless
+// the caller names one. To finish an upgrade takes no owners.yaml, and one beside
+// the caller may be the older build's, which would undo the upgrade right away.
+func (u *upgradeRun) begun(dirs []string) map[string]*schema.Declaration {
+	all := map[string]*schema.Declaration{}
+	if u.owners.Given() {
+		return all
+	}
+	for _, path := range dirs {
+		dir, err := store.Open(path)
+		if err != nil {
+			continue
+		}
+		if m, err := dir.Manifest(); err == nil && m.Pending != nil {
+			all[path] = &m.Declaration
+		}
+		dir.Close()
+	}
+	return all
+}
+
+// An upgradeReport is the report of state upgrade.
+type upgradeReport struct {
+	State     string           `json:"state"`
+	Dir       string           `json:"dir"`
+	DryRun    bool             `json:"dry_run"`
+	Refused   string           `json:"refused,omitzero"` // the reason why nothing of this is done
+	Resumed   bool             `json:"resumed"`          // an interrupted upgrade was finished
+	Folded    []upgrade.Folded `json:"folded"`
+	Changes   []schema.Change  `json:"changes"`
+	Gone      []upgrade.Gone   `json:"gone"`      // stored values without a place
+	Rewritten []string         `json:"rewritten"` // owners
+	Kept      []upgradeKept    `json:"kept"`
+}
+
+type upgradeKept struct {
+	Owner string `json:"owner"`
+	Path  string `json:"path,omitzero"` // none in a dry run
+}
+
+func (u *upgradeRun) report(r *upgrade.Report, refused error) {
+	out := upgradeReport{
+		State: r.State, Dir: r.Dir, DryRun: u.options.DryRun, Resumed: r.Resumed,
+		Folded: r.Folded, Changes: r.Changes, Gone: r.Gone, Rewritten: r.Rewritten,
+	}
+	for _, k := range r.Kept {
+		out.Kept = append(out.Kept, upgradeKept(k))
+	}
+	if refused != nil {
+		out.Refused = u.WithRemedies(refused, r.Dir)
+	}
+	u.Report(out, out.text())
+}
+
+// text returns the report for people: the changes and losses, then the copies of
+// the former sidecars. The error has the reason of a refusal.
+func (r upgradeReport) text() string {
+	var t cli.Text
+	did := func(done, planned string) string {
+		if r.DryRun {
+			return planned
+		}
+		return done
+	}
+	if r.DryRun && r.Refused != "" {
+		t.Line("an upgrade would be refused now; once it is not, it does this:")
+	}
+	if r.Resumed {
+		t.Line("%s an upgrade of the state %s in %s that was interrupted", did("finished", "would first finish"), r.State, r.Dir)
+	}
+	for _, f := range r.Folded {
+		t.Line("%s %s of %s", did("folded", "would fold"), display.Count(f.Patches, "pending patch", "pending patches"), f.Owner)
+	}
+	switch {
+	case len(r.Changes) > 0:
+		t.Line("%s the state %s in %s", did("upgraded", "would upgrade"), r.State, r.Dir)
+	case !r.Resumed:
+		t.Line("nothing to upgrade: the state %s in %s is as declared", r.State, r.Dir)
+	}
+	for _, change := range r.Changes {
+		t.Line("  %s", change)
+	}
+	if len(r.Gone) > 0 {
+		t.Line("%s", did("of what was stored, this went:", "of what is stored, this would go:"))
+	}
+	var lines []string
+	for _, g := range r.Gone {
+		lines = append(lines, fmt.Sprintf("%s: field %s%s: %s", g.File, g.Field, g.Part, goneText(g)))
+	}
+	t.List("  ", lines)
+	if len(r.Rewritten) > 0 {
+		t.Line("%s: %s", did("written anew", "would write anew"), strings.Join(r.Rewritten, ", "))
+	}
+	for _, k := range r.Kept {
+		if r.DryRun {
+			t.Line("would keep %s.json as it is in .freehold/quarantine", k.Owner)
+		} else {
+			t.Line("%s.json as it was: %s", k.Owner, k.Path)
+		}
+	}
+	return t.String()
+}
+
+// goneText describes a stored value without a place.
+func goneText(g upgrade.Gone) string {
+	const stays = "; the claim stays and counts again if the field comes back"
+	switch {
+	case g.Observed != "":
+		return "the observed version of " + g.Observed
+	case g.Claimed && g.Value == nil:
+		return "claimed by an unknown process" + stays
+	case g.Claimed:
+		return "claimed at " + display.Value(g.Declared, g.Value) + stays
+	}
+	var parts []string
+	switch {
+	case g.Keys > 0 && g.Part != "":
+		parts = append(parts, "at "+display.Count(g.Keys, "key", "keys"))
+	case g.Keys > 0:
+		parts = append(parts, display.Count(g.Keys, "key", "keys"))
+	case g.Value != nil && g.Declared.Type == "" && g.Declared.Kind == "": // not declared
+		parts = append(parts, display.Clip(string(display.EscapeJSON(g.Value))))
+	case g.Value != nil:
+		parts = append(parts, display.Value(g.Declared, g.Value))
+	}
+	if g.Open > 0 {
+		parts = append(parts, fmt.Sprintf("%d begun and not done", g.Open))
+	}
+	return display.Clip(strings.Join(parts, ", "))
+}
