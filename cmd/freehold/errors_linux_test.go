@@ -28,20 +28,19 @@ var said = errorstest.Golden{
 	Update: update,
 	Prose:  []string{"say"}, // the sentences of explain
 	// Of package failure, for all packages of commands.
-	Formats: map[string]int{"Usage": 0, "Hint": 1},
-	Folders: []string{"../internal/failure", "../internal/verbs"},
+	Formats: map[string]int{"Usage": 0},
+	Folders: []string{"../internal/failure", "../internal/verbs", "internal/cli", "internal/leases", "internal/ownersfile", "internal/upkeep"},
 	Untold: map[string]string{
 		"%s is not in the module %s at %s": "the module is looked for from the file upward: only a link that changes meanwhile leads elsewhere",
 		"misused":                          "decides the exit status and is never printed",
-		"%s was changed meanwhile: it stays as it is now":              "wants an editor that saves between two system calls",
-		"run the command again":                                        "belongs to the one before",
-		"some files may be new and some old: run `freehold gen` again": "wants a disk that fails between two files",
+		"%s was changed meanwhile: it stays as it is now":                                                       "wants an editor that saves between two system calls",
+		"%w: some files may be new and some old":                                                                "wants a disk that fails between two files",
 		"the lease is free, and its record could not say so: %w; the next holder writes it anew: nothing to do": "wants a disk that fails when a process ends",
-		"if %v is newer than the state, `freehold state upgrade` brings the state up to it":                     "is told with the flag --owners in it",
 		"%s out what only an owner's programs may have: give other packages verbs of the home instead":          script + "gen_leak",
-		"%s: the instances %s and %s are declared in different ways: %w":                                        script + "instances_choose",
-		"name the owners.yaml that the new one is to have with --owners FILE":                                   script + "instances_choose",
-		"%w: each declares what the other does not":                                                             script + "instances_choose",
+		"%s: the instances %q and %q are declared in different ways: %w":                                        script + "instances_choose",
+		"%w: each declares something that the other does not":                                                   script + "instances_choose",
+		"%s may have another value: owner %s has %s, not all of which can be shown: %w":                         script + "explain_unshown",
+		"%s%d more, which --json lists":                                                                         script + "adopt_real",
 	},
 	Unhelped: map[string]string{
 		"in a module: freehold gen owners/odd": "sums up lines that each end with what to do",
@@ -124,7 +123,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		utterance{"adopt absent.json --state runtime", ""},
 		utterance{"set reset f=1 --seen token", ""},
 	)
-	for line, stdin := range map[string]string{"set": "", "state": "", "state inti": "", "lease reset --dir state -- true": "", "lease watchdog --dir state --wait -1s -- true": "", "state upgrade --wait -1s": "", "completion tcsh": "", "frobnicate": "", "veiw": "", "view --dir=": "", "adopt --infer empty.json": "{}", "adopt --infer list.json": "[]", "adopt --infer many.json": manyKeys(2049)} {
+	for line, stdin := range map[string]string{"set": "", "state": "", "state inti": "", "lease reset --dir state -- true": "", "lease watchdog --dir state --wait -1s -- true": "", "state upgrade --wait -1s": "", "completion tcsh": "", "frobnicate": "", "veiw": "", "view --dir=": "", "adopt --infer empty.json": "{}", "adopt --infer list.json": "[]", "adopt --infer many.json": manyKeys()} {
 		if stdin != "" {
 			if err := os.WriteFile(strings.Fields(line)[2], []byte(stdin), 0o600); err != nil {
 				t.Fatal(err)
@@ -159,6 +158,16 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		t.Fatal(err)
 	}
 	told(t, "without a manifest: ", dir, utterance{"state init", ""}, utterance{"view", ""})
+}
+
+// manyKeys returns a file with more keys than an owner may have fields, of values
+// that are not alike.
+func manyKeys() string {
+	var text strings.Builder
+	for i := range 2049 {
+		fmt.Fprintf(&text, `, "k%d": %d, "s%d": "x"`, i, i, i)
+	}
+	return "{" + strings.TrimPrefix(text.String(), ", ") + "}"
 }
 
 // failing is an input and an output that fail.

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/freehold-dev/freehold/cmd/freehold/internal/cli"
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/mod/module"
 	"golang.org/x/mod/zip"
@@ -176,11 +177,11 @@ func TestReadmeIsTrue(t *testing.T) {
 func TestReadmeIsTrueOfARelease(t *testing.T) {
 	r := parseReadme(t)
 	proxy := t.TempDir()
-	publish(t, filepath.Join(proxy, filepath.FromSlash(ownModule), "@v"), "v0.9.0")
+	publish(t, filepath.Join(proxy, filepath.FromSlash("github.com/freehold-dev/freehold"), "@v"), "v0.9.0")
 	own := goEnvironment(t)
 	_, shell := r.newReader(t, "GOFLAGS=-modcacherw -trimpath", // so that what was compiled elsewhere serves
 		"GOMODCACHE="+t.TempDir(),
-		"GOPROXY=file://"+proxy+",file://"+filepath.Join(valueOf(own, "GOMODCACHE"), "cache/download")+","+valueOf(own, "USERPROXY"), "GONOSUMDB="+ownModule)
+		"GOPROXY=file://"+proxy+",file://"+filepath.Join(valueOf(own, "GOMODCACHE"), "cache/download")+","+valueOf(own, "USERPROXY"), "GONOSUMDB="+"github.com/freehold-dev/freehold")
 	for _, command := range slices.Concat(r.commands[fromRelease], r.commands[first]) {
 		shell(command)
 	}
@@ -200,7 +201,7 @@ func publish(t *testing.T, dir, version string) {
 		t.Fatal(err)
 	}
 	var source bytes.Buffer
-	if err := zip.CreateFromDir(&source, module.Version{Path: ownModule, Version: version}, "../.."); err != nil {
+	if err := zip.CreateFromDir(&source, module.Version{Path: "github.com/freehold-dev/freehold", Version: version}, "../.."); err != nil {
 		t.Fatal(err)
 	}
 	for name, text := range map[string]string{

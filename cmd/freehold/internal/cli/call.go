@@ -46,18 +46,10 @@ func misused(cmd *cobra.Command, err error) error {
 	if len(store.Remedies(err)) > 0 {
 		return err
 	}
-	return store.WithRemedy(err, seeHelp(cmd))
+	_, words, _ := strings.Cut(cmd.CommandPath()+" --help", " ")
+	return store.WithRemedy(err, store.Remedy{Verb: store.Verb(words)})
 }
 
-func seeHelp(cmd *cobra.Command) store.Remedy {
-	return store.Remedy{Verb: verbOf(cmd), Args: []string{"--help"}}
-}
-
-// verbOf returns the words of cmd behind the program's name.
-func verbOf(cmd *cobra.Command) store.Verb {
-	_, words, _ := strings.Cut(cmd.CommandPath(), " ")
-	return store.Verb(words)
-}
 
 // Help returns the help of cmd.
 func Help(cmd *cobra.Command) string {

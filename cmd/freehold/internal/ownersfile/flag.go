@@ -54,7 +54,7 @@ func (f *Flag) path() (string, error) {
 	files, err := declarations()
 	if err != nil {
 		if len(store.Remedies(err)) == 0 {
-			err = store.WithRemedy(err, store.Remedy{Note: "or name the owners.yaml with --owners FILE"})
+			err = store.WithRemedy(err, store.Remedy{Note: "name the owners.yaml with --owners FILE"})
 		}
 		return "", err
 	}

@@ -60,7 +60,7 @@ A field is NAME:TYPE or NAME:TYPE:KIND, and an enum NAME:enum:VALUE,VALUE,...
 // shortFields reads fields in the short form of the command line.
 func shortFields(texts []string) (map[string]schema.Field, error) {
 	if len(texts) == 0 {
-		return nil, failure.Usage("an owner wants at least one field: --field NAME:TYPE")
+		return nil, failure.Usage("an owner wants at least one field: give --field NAME:TYPE")
 	}
 	fields := map[string]schema.Field{}
 	for _, text := range texts {

@@ -54,7 +54,11 @@ for the file. With either, - stands for standard input.`,
 		if a.infer {
 			return a.propose(ctx, args[0])
 		}
-		return a.run(ctx, args[0])
+		err := a.run(ctx, args[0])
+		if _, known := failure.Status(err); !known && errors.Is(err, adopt.ErrActive) {
+			return failure.As(err, store.Busy)
+		}
+		return err
 	})
 	a.Place.Flags(a.cmd)
 	flags := a.cmd.Flags()
@@ -121,9 +125,6 @@ func (a *adoption) run(ctx context.Context, file string) error {
 		report.Owners = append(report.Owners, owner)
 	}
 	a.Report(report, report.text(d))
-	if _, known := failure.Status(err); !known && errors.Is(err, adopt.ErrActive) {
-		return failure.As(err, store.Busy)
-	}
 	return err
 }
 

@@ -49,11 +49,11 @@ func proposed(t interface {
 }
 
 func TestEveryFileHasADeclarationThatTakesItIn(t *testing.T) {
-	files, err := filepath.Glob("../../sidecar/adopt/testdata/legacy-*.json")
+	files, err := filepath.Glob("../../../../sidecar/adopt/testdata/legacy-*.json")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no files: %v", err)
 	}
-	for _, file := range append(files, "../../owners/runtime/testdata/legacy-runtime.json") {
+	for _, file := range append(files, "../../../../owners/runtime/testdata/legacy-runtime.json") {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)

@@ -102,7 +102,7 @@ func occupied(dir string, err error) error {
 	}
 	defer d.Close()
 	if _, lost := d.Manifest(); lost != nil && !errors.Is(lost, store.HasInstances) {
-		return store.WithRemedy(lost, store.Remedy{Note: "to begin anew, move .freehold and the sidecars in " + dir + " away first"})
+		return store.WithRemedy(lost, store.Remedy{Note: "restore .freehold from a backup, or, to begin anew, move it and the sidecars in " + dir + " away"})
 	}
 	return err
 }
