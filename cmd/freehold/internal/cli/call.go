@@ -50,7 +50,6 @@ func misused(cmd *cobra.Command, err error) error {
 	return store.WithRemedy(err, store.Remedy{Verb: store.Verb(words)})
 }
 
-
 // Help returns the help of cmd.
 func Help(cmd *cobra.Command) string {
 	text := cmd.Long
