@@ -39,6 +39,7 @@ func (b *batch) settle(r *request) {
 		return
 	}
 	r.commit.Outcome = Unchanged
+	r.commit.Changes = b.layer.Changes(r.tx.layer)
 	if b.layer.Merge(r.tx.layer, nil) {
 		r.commit.Outcome = Applied
 	}

@@ -27,7 +27,7 @@ func TestAFullSidecarKeepsWhatItHas(t *testing.T) {
 			continue
 		}
 		wantError(t, err, ErrValue, "creator.json", "1048576")
-		if c != (Commit{}) || s.text("creator") != before {
+		if !same(c, Commit{}) || s.text("creator") != before {
 			t.Errorf("a commit that did not fit is %+v", c)
 		}
 		break

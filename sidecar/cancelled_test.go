@@ -45,7 +45,7 @@ func TestUpdateCancelledAtEveryStep(t *testing.T) {
 				wantError(t, err, context.Canceled)
 				want = "1"
 			}
-			if (err != nil) != (c == Commit{}) {
+			if (err != nil) != same(c, Commit{}) {
 				t.Errorf("the commit is %+v (%v)", c, err)
 			}
 			if !hit {

@@ -145,14 +145,14 @@ func TestMistakesAreRefusedWhenSetPending(t *testing.T) {
 			locked(t, w, func() {
 				c, err := w.Update(t.Context(), tc.fn)
 				wantError(t, err, tc.want)
-				if c != (Commit{}) {
+				if !same(c, Commit{}) {
 					t.Errorf("the commit is %+v", c)
 				}
 			})
 		})
 	}
 	locked(t, w, func() {
-		if c := update(t, w, ops()); c != (Commit{Outcome: Unchanged}) {
+		if c := update(t, w, ops()); !same(c, Commit{Outcome: Unchanged}) {
 			t.Errorf("a patch of nothing, before anything was written, is %+v", c)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
@@ -166,7 +166,7 @@ func TestMistakesAreRefusedWhenSetPending(t *testing.T) {
 	there := Op{Field: "own", Verb: VerbInsert, Key: "k"}
 	c := update(t, w, ops(there))
 	locked(t, w, func() { // a key that is there need not be created
-		if again := update(t, w, ops(there)); again != (Commit{Outcome: Unchanged, Version: c.Version}) {
+		if again := update(t, w, ops(there)); !same(again, Commit{Outcome: Unchanged, Version: c.Version}) {
 			t.Errorf("a patch of nothing is %+v, and the sidecar at %v", again, c.Version)
 		}
 	})
@@ -184,7 +184,7 @@ func TestFullSpoolIsBusyAndLosesNothing(t *testing.T) {
 	locked(t, w, func() {
 		c, err := w.Update(t.Context(), ops(op("n", VerbAdd, "1")))
 		wantError(t, err, ErrBusy, "4096 pending patches already")
-		if c != (Commit{}) {
+		if !same(c, Commit{}) {
 			t.Errorf("the commit is %+v", c)
 		}
 	})

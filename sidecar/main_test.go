@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strconv"
 	"testing"
 	"time"
@@ -174,3 +175,5 @@ func readFile(t *testing.T, path string) string {
 
 // wantError is [errorstest.Wraps].
 var wantError = errorstest.Wraps
+
+func same(a, b Commit) bool { return reflect.DeepEqual(a, b) }

@@ -61,6 +61,48 @@ func TestADeletedKeyComesBackAsAnotherIncarnation(t *testing.T) {
 	}
 }
 
+// In the order of fields and keys, and not the fields that were written and kept
+// their value.
+func TestCommitTellsTheChangesOfItsUpdate(t *testing.T) {
+	s := newUsage(t)
+	changes := func(owner string, fn func(*Tx)) (texts []string) {
+		for _, ch := range s.update(owner, fn).Changes {
+			text := fmt.Sprintf("%s %s: %s -> %s", ch.Field, ch.Key, string(ch.Before), string(ch.After))
+			if ch.Anew {
+				text += " anew"
+			}
+			texts = append(texts, text)
+		}
+		return texts
+	}
+	want := func(got []string, want ...string) {
+		t.Helper()
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("changes (-want +got):\n%s", diff)
+		}
+	}
+	want(changes("creator", func(tx *Tx) {
+		skillsMap(tx).Key("deploy").Weight().Raise(2)
+		skillsMap(tx).Insert("bare")
+	}), "skills bare:  -> {}", `skills deploy:  -> {"weight":2}`)
+	want(changes("tool", func(tx *Tx) { skillsPart(tx).Key("deploy").UseCount().Add(4) }), `skills deploy:  -> {"use_count":4}`)
+	want(changes("creator", func(tx *Tx) {
+		skillsMap(tx).Delete("bare")
+		skillsMap(tx).Delete("deploy")
+		skillsMap(tx).Key("deploy").Weight().Raise(2)
+		skillsMap(tx).Delete("absent")
+	}), "skills bare: {} -> ", `skills deploy: {"weight":2} -> {"weight":2} anew`)
+	want(changes("tool", func(tx *Tx) { // the part of before went with its key
+		skillsPart(tx).Key("deploy").UseCount().Add(1)
+		seenMap(tx).Key("a").Raise(1)
+	}), "seen a:  -> 1", `skills deploy:  -> {"use_count":1}`)
+	want(changes("tool", func(tx *Tx) {
+		seenMap(tx).Key("a").Raise(0)
+		seenMap(tx).Key("b").Raise(1)
+		seenMap(tx).Delete("b")
+	}))
+}
+
 func TestScalarMapsKeepAValueAtAKey(t *testing.T) {
 	s := newUsage(t)
 	s.update("tool", func(tx *Tx) {

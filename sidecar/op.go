@@ -16,6 +16,8 @@ type (
 	Op = apply.Op
 	// A Patch is the operations of one commit, in order.
 	Patch = apply.Patch
+	// A Change is the effect of one Update on one value.
+	Change = apply.Change
 	// A Seen is a token of the versions that somebody had seen of some fields.
 	Seen = apply.Seen
 	// An EventToken names one beginning of an event.

@@ -47,7 +47,7 @@ func TestAPartWaitsForAKeyThatIsSetPending(t *testing.T) {
 		for _, at := range []Version{{}, shown.Incarnation} {
 			c, err := tool.Update(t.Context(), use(at))
 			wantError(t, err, ErrNoKey, "does not have it")
-			if c != (Commit{}) {
+			if !same(c, Commit{}) {
 				t.Errorf("%s: %+v", how, c)
 			}
 			if how == "with the lock" && at.IsZero() {

@@ -171,7 +171,7 @@ func TestIndeterminateCommitStopsTheWriterUntilResolved(t *testing.T) {
 			}
 			c2, err := w.Update(t.Context(), addTurns(1))
 			wantError(t, err, ErrClosed, "not applied", "open another", "an earlier commit was indeterminate")
-			if errors.Is(err, ErrIndeterminate) || c2 != (Commit{}) {
+			if errors.Is(err, ErrIndeterminate) || !same(c2, Commit{}) {
 				t.Errorf("an Update that is not tried is %+v (%v)", c2, err)
 			}
 			want := NotApplied
@@ -214,7 +214,7 @@ func TestFailedPublishIsForgotten(t *testing.T) {
 	w.publisher = stuck{whole, full, false}
 	c, err := w.Update(t.Context(), addTurns(5))
 	wantError(t, err, full)
-	if c != (Commit{}) {
+	if !same(c, Commit{}) {
 		t.Errorf("a failed update returned %+v", c)
 	}
 	w.publisher = whole

@@ -65,7 +65,7 @@ func TestCommitFoldsNoLongerThanItsTime(t *testing.T) {
 		if busy == 1 {
 			said.Same(t, "deferred: more than there is time for", err, dir, "STATE")
 		}
-		if c != (Commit{Folded: c.Folded}) {
+		if !same(c, Commit{Folded: c.Folded}) {
 			t.Errorf("the commit is %+v", c)
 		}
 	}
@@ -95,7 +95,7 @@ func TestFoldGoesOnUntilItsLimit(t *testing.T) {
 	}
 	locked(t, w, func() {
 		c, err := openSetter(t, dir, "tool", &Options{Wait: -1}).Fold(t.Context(), -1)
-		if wantError(t, err, ErrBusy); c != (Commit{}) {
+		if wantError(t, err, ErrBusy); !same(c, Commit{}) {
 			t.Errorf("behind another holder of the lock, %+v", c)
 		}
 	})
@@ -159,7 +159,7 @@ func TestOthersGoOnWhenACommitIsCalledOff(t *testing.T) {
 	wantError(t, off.err, ErrBusy, "are folded, and the next commit goes on")
 	wantError(t, off.err, context.Canceled)
 	said.Same(t, "deferred: called off while more is folded", off.err, dir, "STATE")
-	if off.Folded == 0 || off.Commit != (Commit{Folded: off.Folded}) {
+	if off.Folded == 0 || !same(off.Commit, Commit{Folded: off.Folded}) {
 		t.Errorf("what was called off is %+v", off.Commit)
 	}
 	if on.err != nil || on.Outcome != Applied || on.Folded != severalVersions-off.Folded {

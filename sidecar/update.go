@@ -45,6 +45,9 @@ type Commit struct {
 	// is deferred itself or not applied, since there were more of them than
 	// there was time for.
 	Folded int
+	// Changes are the values that the Update changed, sorted by field and key. If
+	// the commit is deferred there are none: the values before are not known.
+	Changes []Change
 }
 
 // Update calls fn with the owner's fields as they stand and commits what fn

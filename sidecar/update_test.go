@@ -60,7 +60,7 @@ func TestUpdateIsAllOrNothing(t *testing.T) {
 				want = ErrValue
 			}
 			wantError(t, err, want)
-			if c != (Commit{}) {
+			if !same(c, Commit{}) {
 				t.Errorf("a failed update returned %+v", c)
 			}
 			if after := readFile(t, sidecarPath(dir, "cost")); after != before {

@@ -119,7 +119,7 @@ func (s usageState) fails(owner string, want error, fn func(*Tx), says ...string
 		return nil
 	})
 	wantError(s.T, err, want, says...)
-	if c != (Commit{}) || s.text(owner) != before {
+	if !same(c, Commit{}) || s.text(owner) != before {
 		s.Errorf("a failed update left %+v and\n%s", c, s.text(owner))
 	}
 }

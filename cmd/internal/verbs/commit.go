@@ -57,17 +57,19 @@ func (c *Call) commit(ctx context.Context) (Report, error) {
 	if r.Unobserved, err = c.addSeen(patch, r.owner); err != nil {
 		return nil, err
 	}
+	var held map[string]jsontext.Value
 	commit, err := writer.Update(ctx, func(tx *sidecar.Tx) error {
 		if _, given := c.Flags[ifVersion.Name]; given { // an empty version is that of a sidecar never written
 			tx.IfVersion(version)
 		}
-		r.carryOut(tx, patch)
+		held = carryOut(tx, patch)
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
 	r.outcome(commit)
+	r.stay(held)
 	return r, nil
 }
 
@@ -97,6 +99,9 @@ func (r *commitReport) outcome(commit sidecar.Commit) {
 	}
 	r.Version = commit.Version
 	r.Changed = commit.Outcome == sidecar.Applied
+	for _, ch := range commit.Changes {
+		r.add(ch)
+	}
 }
 
 // A change is a field's value before and after a commit; one that is unset is
@@ -121,109 +126,48 @@ type keyChange struct {
 	Anew bool `json:"anew,omitzero"`
 }
 
-// A spot is where an operation writes: a field, or a key of a map.
-type spot struct{ field, key string }
-
-// carryOut applies patch to tx and keeps the changes.
-func (r *commitReport) carryOut(tx *sidecar.Tx, patch sidecar.Patch) {
-	o := r.owner
-	if tx.WriteOnly() { // the values before are unknown
-		for _, op := range patch {
-			tx.Apply(op)
-		}
-		return
-	}
-	before := map[spot]jsontext.Value{}
-	observed := map[string]map[string]sidecar.Version{}
-	deleted := map[spot]bool{}
+// carryOut applies patch to tx. It returns what the max and min fields hold that
+// patch writes; nothing if tx only writes.
+func carryOut(tx *sidecar.Tx, patch sidecar.Patch) map[string]jsontext.Value {
+	held := map[string]jsontext.Value{}
 	for _, op := range patch {
-		at := spot{field: op.Field}
-		if o.Fields[op.Field].EffectiveKind() == schema.Map {
-			at.key = op.Key
-		}
-		if _, seen := before[at]; !seen {
-			before[at] = valueAt(tx, at)
-			observed[at.field] = tx.Observed(at.field)
-		}
 		tx.Apply(op)
-		deleted[at] = deleted[at] || op.Verb == sidecar.VerbDelete
-	}
-	for at, old := range before {
-		now := valueAt(tx, at)
-		anew := deleted[at] && old != nil && now != nil
-		seen := tx.Observed(at.field)
-		reobserved := !maps.Equal(seen, observed[at.field])
-		if !anew && bytes.Equal(old, now) && !reobserved {
-			r.stay(at.field, o.Fields[at.field], now)
-			continue
-		}
-		ch := r.Fields[at.field]
-		if reobserved {
-			ch.Observed = seen
-		}
-		switch f := o.Fields[at.field]; {
-		case at.key != "":
-			if ch.Keys == nil {
-				ch.Keys = map[string]keyChange{}
-			}
-			ch.Keys[at.key] = keyChange{old, now, anew}
-		case f.EffectiveKind() == schema.Set:
-			ch.Inserted, ch.Removed = added(f, old, now), added(f, now, old)
-		default:
-			ch.Before, ch.After = old, now
-		}
-		r.Fields[at.field] = ch
-	}
-}
-
-// stay keeps what a field holds that only moves one way and was not moved, since
-// that may be a mistake of long ago. It is as fresh as it was.
-func (r *commitReport) stay(field string, f schema.Field, now jsontext.Value) {
-	if kind := f.EffectiveKind(); now == nil || kind != schema.Max && kind != schema.Min {
-		return
-	}
-	if r.Stays == nil {
-		r.Stays = map[string]jsontext.Value{}
-	}
-	r.Stays[field] = now
-	r.Unobserved = slices.DeleteFunc(r.Unobserved, func(name string) bool { return name == field })
-}
-
-// valueAt returns what is stored at a spot, or nil if that is unset.
-func valueAt(tx *sidecar.Tx, at spot) jsontext.Value {
-	if at.key == "" {
-		raw, _ := tx.Get(at.field)
-		return slices.Clone(raw)
-	}
-	raw, ok := tx.GetKey(at.field, at.key, "")
-	if !ok {
-		return nil
-	}
-	return slices.Clone(raw)
-}
-
-// added returns the elements that the set f has after and not before.
-func added(f schema.Field, before, after jsontext.Value) []jsontext.Value {
-	had := map[string]bool{}
-	for _, element := range elementsOf(f, before) {
-		had[string(element)] = true
-	}
-	var more []jsontext.Value
-	for _, element := range elementsOf(f, after) {
-		if !had[string(element)] {
-			more = append(more, element)
+		moves := op.Verb == sidecar.VerbRaise || op.Verb == sidecar.VerbLower
+		if moves && op.Key == "" && !tx.WriteOnly() {
+			raw, _ := tx.Get(op.Field)
+			held[op.Field] = slices.Clone(raw)
 		}
 	}
-	return more
+	return held
 }
 
-// elementsOf returns the elements of a stored set; unset has none.
-func elementsOf(f schema.Field, raw jsontext.Value) [][]byte {
-	if raw == nil {
-		return nil
+// add puts ch under its field.
+func (r *commitReport) add(ch sidecar.Change) {
+	f := r.Fields[ch.Field]
+	switch {
+	case ch.Key != "":
+		if f.Keys == nil {
+			f.Keys = map[string]keyChange{}
+		}
+		f.Keys[ch.Key] = keyChange{ch.Before, ch.After, ch.Anew}
+	case r.owner.Fields[ch.Field].EffectiveKind() != schema.Set:
+		f.Before, f.After, f.Observed = ch.Before, ch.After, ch.Observed
+	case ch.After != nil:
+		f.Inserted = append(f.Inserted, ch.After)
+	default:
+		f.Removed = append(f.Removed, ch.Before)
 	}
-	elements, _ := f.Elements(raw) // what does not fit failed the commit
-	return elements
+	r.Fields[ch.Field] = f
+}
+
+// stay keeps the values of max and min fields that were not moved, since that may
+// be a mistake of long ago. Such a value is as fresh as it was.
+func (r *commitReport) stay(held map[string]jsontext.Value) {
+	r.Stays = held
+	for field := range r.Fields {
+		delete(held, field)
+	}
+	r.Unobserved = slices.DeleteFunc(r.Unobserved, func(name string) bool { return held[name] != nil })
 }
 
 // Text returns a line for each value that changed, or one line if none did.

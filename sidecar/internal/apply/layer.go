@@ -2,14 +2,17 @@ package apply
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/internal/document"
 	"github.com/freehold-dev/freehold/sidecar/internal/status"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Rules are the declarations by which operations of one owner are applied.
@@ -313,6 +316,62 @@ func (l *Layer) Merge(upper *Layer, by *document.Provenance) (changed bool) {
 		l.grown[field] += n
 	}
 	return changed
+}
+
+// A Change is the effect of one Update on a field, on an element of a set, or on
+// a key of a map.
+type Change struct {
+	Field string
+	Key   string // of a map; else empty
+	// Before and After are JSON, nil if unset. Of a set they are the element: one
+	// that was inserted has no Before, one that was removed no After. Of a map
+	// they are the owner's part at Key.
+	Before, After jsontext.Value
+	// Anew says that the key was deleted and created again.
+	Anew bool
+	// Observed are the versions that were seen before a dependent value was
+	// produced, if they have changed; else nil.
+	Observed map[string]document.Version
+}
+
+// Changes returns the changes of the layer upper on top of l, by field and part.
+// The tokens of events are left out.
+func (l *Layer) Changes(upper *Layer) (all []Change) {
+	for _, p := range slices.SortedFunc(maps.Keys(upper.changes), l.order) {
+		was, now := l.slot(p), upper.changes[p]
+		ch := Change{Field: p.field, Before: bytes.Clone(was.raw), After: bytes.Clone(now.raw)}
+		switch kind := l.kind(p.field); {
+		case p.part == "":
+			if !maps.Equal(was.seen, now.seen) {
+				ch.Observed = now.seen
+			}
+		case kind == schema.Set && was.set:
+			ch.Before = jsontext.Value(p.part)
+		case kind == schema.Set:
+			ch.After = jsontext.Value(p.part)
+		case kind == schema.Map:
+			ch.Key = p.part
+			other := was.set && now.set && was.born != now.born
+			if _, decides := l.rules.KeysOwner(p.field); other && !decides {
+				ch.Before = nil // it went with its key
+			} else {
+				ch.Anew = other
+			}
+		}
+		same := was.set == now.set && bytes.Equal(was.raw, now.raw) && !ch.Anew && ch.Observed == nil
+		if !same && (ch.Before != nil || ch.After != nil) {
+			all = append(all, ch)
+		}
+	}
+	return all
+}
+
+// order compares places by field, then by part as the field's value has it.
+func (l *Layer) order(a, b place) int {
+	if a.field != b.field || a.part == "" || b.part == "" || l.kind(a.field) == schema.Event {
+		return cmp.Or(strings.Compare(a.field, b.field), strings.Compare(a.part, b.part))
+	}
+	return l.table(a.field).order(a.part, b.part)
 }
 
 // Write puts the layer's changes into doc, a clone of the sidecar. own is the
