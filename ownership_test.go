@@ -50,7 +50,7 @@ var imports = map[string][]string{
 	"sidecar/history":           {"schema", "sidecar", "sidecar/internal/…"},
 	"sidecar/internal/…":        {"schema", "sidecar/internal/…", "sidecar/scratch"},
 	"sidecar/scratch":           {},
-	"sidecar/scratch/document":  {"sidecar/internal/document"},
+	"sidecar/scratch/document":  {"sidecar/internal/document", "sidecar/internal/pending"},
 	"sidecar/scratch/statedir":  {"sidecar/internal/process", "sidecar/internal/statedir"},
 	"sidecar/model":             {},
 	"reader":                    {"schema", "sidecar/store", "reader/internal/…"},

@@ -143,23 +143,23 @@ func TestWhatIsNoClaimStandsAndSaysSo(t *testing.T) {
 		put  func(t *testing.T, path string) error
 		want error
 	}{
-		"empty":                    {write(func(*testing.T) []byte { return nil }), sidecar.ErrInvalid},
-		"half":                     {write(func(t *testing.T) []byte { return whole(t, "fired")[:100] }), sidecar.ErrInvalid},
-		"a claim of another state": {write(func(t *testing.T) []byte { return whole(t, "fired") }), sidecar.ErrForeign},
-		"a claim of another field": {write(func(t *testing.T) []byte { return whole(t, "ended") }), sidecar.ErrForeign},
+		"empty":                    {write(func(*testing.T) []byte { return nil }), store.Invalid},
+		"half":                     {write(func(t *testing.T) []byte { return whole(t, "fired")[:100] }), store.Invalid},
+		"a claim of another state": {write(func(t *testing.T) []byte { return whole(t, "fired") }), store.Foreign},
+		"a claim of another field": {write(func(t *testing.T) []byte { return whole(t, "ended") }), store.Foreign},
 		"an edited claim": {write(func(t *testing.T) []byte {
 			return []byte(strings.Replace(string(whole(t, "fired")), "pretool", "somebody", 1))
-		}), sidecar.ErrForeign},
+		}), store.Foreign},
 		"a newer format": {write(func(t *testing.T) []byte {
 			return []byte(strings.Replace(string(whole(t, "fired")), `"format":1`, `"format":2`, 1))
-		}), sidecar.ErrNewer},
-		"a long file":     {func(_ *testing.T, path string) error { return os.WriteFile(path, make([]byte, 1<<20), 0o600) }, sidecar.ErrInvalid},
-		"a directory":     {func(_ *testing.T, path string) error { return os.Mkdir(path, 0o700) }, sidecar.ErrUnreadable},
-		"a symbolic link": {func(_ *testing.T, path string) error { return os.Symlink("/dev/null", path) }, sidecar.ErrUnreadable},
+		}), store.Newer},
+		"a long file":     {func(_ *testing.T, path string) error { return os.WriteFile(path, make([]byte, 1<<20), 0o600) }, store.Invalid},
+		"a directory":     {func(_ *testing.T, path string) error { return os.Mkdir(path, 0o700) }, store.Unreadable},
+		"a symbolic link": {func(_ *testing.T, path string) error { return os.Symlink("/dev/null", path) }, store.Unreadable},
 		"a hard link": {func(t *testing.T, path string) error {
 			other := filepath.Join(filepath.Dir(path), ".other")
 			return errors.Join(os.WriteFile(other, nil, 0o600), os.Link(other, path))
-		}, sidecar.ErrUnreadable},
+		}, store.Unreadable},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir, w := newLatches(t)
@@ -204,10 +204,10 @@ func TestLostClaimsDoNotReadAsUnset(t *testing.T) {
 	check := func(what string) {
 		t.Helper()
 		for _, field := range []string{"fired", "ended"} {
-			if _, err := reader.FieldOf(view(t, r), field, schema.Time).Get(); !errors.Is(err, sidecar.ErrClaims) || !errors.Is(err, sidecar.ErrUnreadable) {
+			if _, err := reader.FieldOf(view(t, r), field, schema.Time).Get(); !errors.Is(err, store.Lost) || !errors.Is(err, store.Unreadable) {
 				t.Errorf("%s: %s reads as %v", what, field, err)
 			}
-			if won, _, err := w.Claim(t.Context(), field); won || !errors.Is(err, sidecar.ErrClaims) {
+			if won, _, err := w.Claim(t.Context(), field); won || !errors.Is(err, store.Lost) {
 				t.Errorf("%s: the claim of %s: won %v (%v)", what, field, won, err)
 			}
 		}

@@ -31,7 +31,7 @@ func TestWhatIsSetPendingIsAsFreshAsWhatItsWriterSaw(t *testing.T) {
 	r := s.reader()
 	phase := func(to string) {
 		t.Helper()
-		s.commit(judge, sidecar.Op{Field: "phase", Verb: sidecar.VerbSet, Value: []byte(`"` + to + `"`)})
+		s.commit(judge, sidecar.Op{Field: "phase", Verb: schema.VerbSet, Value: []byte(`"` + to + `"`)})
 	}
 	raise := func(to string) sidecar.Op {
 		t.Helper()
@@ -39,7 +39,7 @@ func TestWhatIsSetPendingIsAsFreshAsWhatItsWriterSaw(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return sidecar.Op{Field: "peak", Verb: sidecar.VerbRaise, Value: []byte(to), Seen: seen}
+		return sidecar.Op{Field: "peak", Verb: schema.VerbRaise, Value: []byte(to), Seen: seen}
 	}
 	want := func(verdict Verdict, why Reason, pending int) {
 		t.Helper()

@@ -11,7 +11,6 @@ import (
 	"github.com/freehold-dev/freehold/reader"
 	"github.com/freehold-dev/freehold/reader/statetest"
 	"github.com/freehold-dev/freehold/schema"
-	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/store"
 	"github.com/google/go-cmp/cmp"
 )
@@ -108,17 +107,17 @@ func TestAbsenceHasReasons(t *testing.T) {
 		{"unknown", v, "nonsense", reader.ErrUnknownField},
 		{"case differs", v, "Turns", reader.ErrUnknownField},
 		{"the envelope", v, "$sidecar", reader.ErrUnknownField},
-		{"no such enum value", v, "reason", sidecar.ErrInvalid},
-		{"another type", v, "load", sidecar.ErrInvalid},
-		{"invalid sidecar", b, "turns", sidecar.ErrInvalid},
-		{"foreign sidecar", b, "cleared", sidecar.ErrForeign},
-		{"unreadable sidecar", b, "note", sidecar.ErrUnreadable},
+		{"no such enum value", v, "reason", store.Invalid},
+		{"another type", v, "load", store.Invalid},
+		{"invalid sidecar", b, "turns", store.Invalid},
+		{"foreign sidecar", b, "cleared", store.Foreign},
+		{"unreadable sidecar", b, "note", store.Unreadable},
 	} {
 		raw, err := c.view.Field(c.field).Raw()
 		if raw != nil {
 			t.Errorf("%s: got %s", c.name, raw)
 		}
-		for _, kind := range []error{reader.ErrUnset, reader.ErrUnknownField, sidecar.ErrInvalid, sidecar.ErrForeign, sidecar.ErrUnreadable} {
+		for _, kind := range []error{reader.ErrUnset, reader.ErrUnknownField, store.Invalid, store.Foreign, store.Unreadable} {
 			if is := errors.Is(err, kind); is != (kind == c.want) {
 				t.Errorf("%s: %v: is it %q? %v", c.name, err, kind, is)
 			}
@@ -138,7 +137,7 @@ func TestTypedFieldRefusesAnotherType(t *testing.T) {
 	s.commit("cost", "turns", "1")
 	v := view(t, s.open())
 	got, err := reader.FieldOf(v, "turns", schema.Time).Get()
-	if !errors.Is(err, sidecar.ErrInvalid) || !got.IsZero() || !strings.Contains(err.Error(), "field turns") {
+	if !errors.Is(err, store.Invalid) || !got.IsZero() || !strings.Contains(err.Error(), "field turns") {
 		t.Errorf("got %v, %v", got, err)
 	}
 }

@@ -257,11 +257,11 @@ func TestRestoredBackupIsRegressed(t *testing.T) {
 	s.put("reset", backup)
 	v := view(t, r)
 	o, _ := v.Owner("reset")
-	if o.Status != store.Regressed || !errors.Is(o.Err, sidecar.ErrRegressed) || store.RemedyOf(o.Err).Verb != store.VerbAccept || o.Version.Revision != 1 {
+	if o.Status != store.Regressed || !errors.Is(o.Err, store.Regressed) || store.RemedyOf(o.Err).Verb != store.VerbAccept || o.Version.Revision != 1 {
 		t.Errorf("the owner is %+v", o)
 	}
-	if _, err := v.Field("at").Raw(); !errors.Is(err, sidecar.ErrRegressed) {
-		t.Errorf("its field: %v, want an error that wraps %v", err, sidecar.ErrRegressed)
+	if _, err := v.Field("at").Raw(); !errors.Is(err, store.Regressed) {
+		t.Errorf("its field: %v, want an error that wraps %v", err, store.Regressed)
 	}
 	if raw, err := v.Field("tokens").Raw(); err != nil || string(raw) != "5" {
 		t.Errorf("another owner's field: %s (%v)", raw, err)
@@ -269,7 +269,7 @@ func TestRestoredBackupIsRegressed(t *testing.T) {
 	if v.ID() == before.ID() {
 		t.Error("the cut has the id of the one before")
 	}
-	if _, err := v.Observe("at"); !errors.Is(err, sidecar.ErrRegressed) {
+	if _, err := v.Observe("at"); !errors.Is(err, store.Regressed) {
 		t.Errorf("it was observed (%v)", err)
 	}
 	// Going on from the old copy makes it no better, as long as it remembers.
@@ -327,11 +327,11 @@ func TestRemovedSidecarIsRegressed(t *testing.T) {
 	}
 	v := view(t, r)
 	o, _ := v.Owner("reset")
-	if o.Status != store.Regressed || !o.Version.IsZero() || !errors.Is(o.Err, sidecar.ErrRegressed) || !strings.Contains(o.Err.Error(), "it is gone") || store.RemedyOf(o.Err).Verb != store.VerbAccept {
+	if o.Status != store.Regressed || !o.Version.IsZero() || !errors.Is(o.Err, store.Regressed) || !strings.Contains(o.Err.Error(), "it is gone") || store.RemedyOf(o.Err).Verb != store.VerbAccept {
 		t.Errorf("the owner is %+v", o)
 	}
-	if _, err := v.Field("at").Raw(); !errors.Is(err, sidecar.ErrRegressed) || errors.Is(err, reader.ErrUnset) {
-		t.Errorf("its field: %v, want an error that wraps %v", err, sidecar.ErrRegressed)
+	if _, err := v.Field("at").Raw(); !errors.Is(err, store.Regressed) || errors.Is(err, reader.ErrUnset) {
+		t.Errorf("its field: %v, want an error that wraps %v", err, store.Regressed)
 	}
 	if f := v.Field("tokens").Freshness(); f.Fresh() || f.Reason != "dependency-unreadable" {
 		t.Errorf("what depends on it is %+v", f)

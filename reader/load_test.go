@@ -73,7 +73,7 @@ func roleWrite(args []string) error {
 		stop.Store(true)
 	}()
 	for n := uint64(1); !stop.Load(); n++ {
-		op := sidecar.Op{Field: "n_" + owner, Verb: sidecar.VerbSet, Value: strconv.AppendUint(nil, n, 10)}
+		op := sidecar.Op{Field: "n_" + owner, Verb: schema.VerbSet, Value: strconv.AppendUint(nil, n, 10)}
 		if owner != links[0] {
 			if op.Seen, op.Value, err = sees(r, op.Field); err != nil {
 				return err

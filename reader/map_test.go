@@ -248,11 +248,11 @@ func TestABadSidecarHidesItsOwnMembersOfAMap(t *testing.T) {
 		v := s.view()
 		for member, readable := range want {
 			_, err := v.Field("skills").Key("deploy").Member(member).Raw()
-			if (err == nil) != readable || !readable && !errors.Is(err, sidecar.ErrForeign) {
+			if (err == nil) != readable || !readable && !errors.Is(err, store.Foreign) {
 				t.Errorf("%s is foreign: %s: %v", bad, member, err)
 			}
 		}
-		if _, err := v.Field("skills").Raw(); !errors.Is(err, sidecar.ErrForeign) || !strings.Contains(err.Error(), bad+".json") {
+		if _, err := v.Field("skills").Raw(); !errors.Is(err, store.Foreign) || !strings.Contains(err.Error(), bad+".json") {
 			t.Errorf("%s is foreign: the whole map: %v", bad, err)
 		}
 		keys, err := skills(v).Keys()

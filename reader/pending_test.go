@@ -13,6 +13,7 @@ import (
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/scratch/document"
 	"github.com/freehold-dev/freehold/sidecar/scratch/statedir"
 	"github.com/freehold-dev/freehold/sidecar/store"
 	"github.com/google/go-cmp/cmp"
@@ -177,7 +178,7 @@ func TestAStateThatIsRemovedWhileItIsReadGivesNoView(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if v, err := r.View(t.Context()); !errors.Is(err, sidecar.ErrReplaced) {
+	if v, err := r.View(t.Context()); !errors.Is(err, store.Moved) {
 		t.Errorf("the view is %v (%v)", v, err)
 	}
 }
@@ -248,7 +249,7 @@ func TestNothingComputedFromWhatIsSetPendingIsFresh(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.commit(judge, sidecar.Op{Field: "verdict", Verb: sidecar.VerbSet, Value: []byte(`"ok"`), Seen: seen})
+		s.commit(judge, sidecar.Op{Field: "verdict", Verb: schema.VerbSet, Value: []byte(`"ok"`), Seen: seen})
 		return s.view(r)
 	}
 	want := func(v *View, verdict Verdict, says ...string) {
@@ -277,7 +278,7 @@ func TestNothingComputedFromWhatIsSetPendingIsFresh(t *testing.T) {
 	} else {
 		want(v, Stale)
 	}
-	s.commit(s.worker, sidecar.Op{Field: "peak", Verb: sidecar.VerbRaise, Value: []byte("1")})
+	s.commit(s.worker, sidecar.Op{Field: "peak", Verb: schema.VerbRaise, Value: []byte("1")})
 	want(s.view(r), Stale, "patch "+id+", which was deferred")
 	want(decide(), Fresh)
 
@@ -313,9 +314,9 @@ func TestFloodOfFilesSetPendingIsNamedAndHidesNobodyElse(t *testing.T) {
 			return nil
 		},
 		"bytes": func(path string) error {
-			for n := range statedir.MostPendingBytes/sidecar.MaxPatch + 1 {
+			for n := range statedir.MostPendingBytes/document.MaxPatch + 1 {
 				at := fmt.Sprintf("%s/%d", path, n)
-				if err := errors.Join(os.WriteFile(at, nil, 0o600), os.Truncate(at, sidecar.MaxPatch)); err != nil {
+				if err := errors.Join(os.WriteFile(at, nil, 0o600), os.Truncate(at, document.MaxPatch)); err != nil {
 					return err
 				}
 			}
@@ -336,7 +337,7 @@ func TestFloodOfFilesSetPendingIsNamedAndHidesNobodyElse(t *testing.T) {
 				t.Errorf("another owner is %v: %v", status.Status, status.Err)
 			}
 			_, err := s.worker.Update(context.Background(), func(tx *sidecar.Tx) error { return nil })
-			if !errors.Is(err, sidecar.ErrUnreadable) || !errors.Is(err, store.ErrFlooded) {
+			if !errors.Is(err, store.Unreadable) || !errors.Is(err, store.ErrFlooded) {
 				t.Errorf("a commit: %v", err)
 			}
 		})

@@ -12,7 +12,6 @@ import (
 	"github.com/freehold-dev/freehold/reader"
 	"github.com/freehold-dev/freehold/reader/statetest"
 	"github.com/freehold-dev/freehold/schema"
-	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/scratch/statedir"
 	"github.com/freehold-dev/freehold/sidecar/store"
 	"github.com/google/go-cmp/cmp"
@@ -92,13 +91,13 @@ func TestAReplacedStateIsNoticed(t *testing.T) {
 	if err := os.Rename(s.dir, s.dir+".moved"); err != nil {
 		t.Fatal(err)
 	}
-	if v, err := r.View(context.Background()); v != nil || !errors.Is(err, sidecar.ErrReplaced) {
+	if v, err := r.View(context.Background()); v != nil || !errors.Is(err, store.Moved) {
 		t.Errorf("moved away: got %v, %v", v, err)
 	}
 	if err := store.Create(s.dir, declaration()); err != nil {
 		t.Fatal(err)
 	}
-	if v, err := r.View(context.Background()); v != nil || !errors.Is(err, sidecar.ErrReplaced) {
+	if v, err := r.View(context.Background()); v != nil || !errors.Is(err, store.Moved) {
 		t.Errorf("replaced: got %v, %v", v, err)
 	}
 }
@@ -132,7 +131,7 @@ func TestABrokenManifestIsAnErrorAndHeals(t *testing.T) {
 }
 
 func TestNoStateNoReader(t *testing.T) {
-	if r, err := reader.Open(t.TempDir()); !errors.Is(err, sidecar.ErrNoState) {
+	if r, err := reader.Open(t.TempDir()); !errors.Is(err, store.NoState) {
 		t.Errorf("got %v, %v", r, err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/scratch/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // An instance that was removed is no instance with nothing in it.
@@ -44,10 +45,10 @@ func TestARemovedInstanceDoesNotReadAsEmpty(t *testing.T) {
 	if err := s.Discard(); err != nil {
 		t.Fatal(err)
 	}
-	if v, err := r.View(t.Context()); !errors.Is(err, sidecar.ErrReplaced) {
+	if v, err := r.View(t.Context()); !errors.Is(err, store.Moved) {
 		t.Errorf("got %v, %v", v, err)
 	}
-	if _, err := reader.OpenInstance(dir, "A", d); !errors.Is(err, sidecar.ErrNoState) {
+	if _, err := reader.OpenInstance(dir, "A", d); !errors.Is(err, store.NoState) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -41,7 +41,7 @@ func newSpooling(t testing.TB) *spooling {
 	}
 	s.hook, s.worker = open("tool", "hook"), open("tool", "worker")
 	maker := open("maker", "maker")
-	s.commit(maker, sidecar.Op{Field: "skills", Verb: sidecar.VerbInsert, Key: "deploy"})
+	s.commit(maker, sidecar.Op{Field: "skills", Verb: schema.VerbInsert, Key: "deploy"})
 	return s
 }
 
@@ -89,11 +89,11 @@ func (s *spooling) busy(ops ...sidecar.Op) (id string) {
 }
 
 func add(field, n string) sidecar.Op {
-	return sidecar.Op{Field: field, Verb: sidecar.VerbAdd, Value: []byte(n)}
+	return sidecar.Op{Field: field, Verb: schema.VerbAdd, Value: []byte(n)}
 }
 
 func use(key string) sidecar.Op {
-	return sidecar.Op{Field: "skills", Verb: sidecar.VerbAdd, Key: key, Member: "uses", Value: []byte("1")}
+	return sidecar.Op{Field: "skills", Verb: schema.VerbAdd, Key: key, Member: "uses", Value: []byte("1")}
 }
 
 func (s *spooling) reader() *Reader {

@@ -14,7 +14,6 @@ import (
 	"github.com/freehold-dev/freehold/reader"
 	"github.com/freehold-dev/freehold/reader/statetest"
 	"github.com/freehold-dev/freehold/schema"
-	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/scratch/statedir"
 	"github.com/freehold-dev/freehold/sidecar/store"
 	"github.com/google/go-cmp/cmp"
@@ -168,7 +167,7 @@ func TestWatchEndsWhenTheDirectoryIsReplaced(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			w.fails(sidecar.ErrReplaced)
+			w.fails(store.Moved)
 			w.ends()
 		})
 	}

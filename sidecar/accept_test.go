@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
@@ -55,7 +56,7 @@ func TestAcceptAttachesWhatAnotherHandAdded(t *testing.T) {
 
 func TestAcceptPutsValuesInOrder(t *testing.T) {
 	s := newUsage(t)
-	s.update("tool", func(tx *Tx) { tx.Apply(Op{Field: "labels", Verb: VerbInsert, Value: []byte(`"x"`)}) })
+	s.update("tool", func(tx *Tx) { tx.Apply(Op{Field: "labels", Verb: schema.VerbInsert, Value: []byte(`"x"`)}) })
 	s.edit("tool", `"labels":["x"]`, `"labels":["b", "a","b"],"target":{"port":1, "host":"h","zone":[ 1 ]},"seen":{"b":1,"a":2}`)
 	s.accept("tool")
 	s.wantStored("tool", map[string]string{"labels": `["a","b"]`, "target": `{"host":"h","port":1,"zone":[1]}`, "seen": `{"a":2,"b":1}`})
@@ -81,7 +82,7 @@ func TestAcceptOfANewerFormatNamesTheReleaseAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := Accept(t.Context(), dir, "cost", nil)
-	wantError(t, err, ErrNewer, path, "the file has format 2")
+	wantError(t, err, store.Newer, path, "the file has format 2")
 	if r := store.RemedyOf(err); r.Verb != "" || !strings.Contains(r.Note, "use the release that wrote it") {
 		t.Errorf("the remedy is %+v, want the release alone", r)
 	}
@@ -94,8 +95,8 @@ func TestAcceptChangesWhatAnotherHandTookAway(t *testing.T) {
 	s.update("creator", create)
 	s.update("tool", use)
 	s.update("tool", func(tx *Tx) {
-		tx.Apply(Op{Field: "labels", Verb: VerbInsert, Value: []byte(`"x"`)})
-		tx.Apply(Op{Field: "target", Verb: VerbSet, Value: []byte(`{"host":"h","port":1}`)})
+		tx.Apply(Op{Field: "labels", Verb: schema.VerbInsert, Value: []byte(`"x"`)})
+		tx.Apply(Op{Field: "target", Verb: schema.VerbSet, Value: []byte(`{"host":"h","port":1}`)})
 	})
 	for owner, fields := range map[string][]string{"creator": {"skills"}, "tool": {"labels", "target", "skills"}} {
 		before := s.doc(owner).Version

@@ -18,9 +18,11 @@ import (
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
+	"github.com/freehold-dev/freehold/sidecar/internal/lease"
 	"github.com/freehold-dev/freehold/sidecar/internal/process"
 	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
 	"github.com/freehold-dev/freehold/sidecar/retire"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 func init() { roles["actor"] = roleActor }
@@ -238,7 +240,7 @@ func (p *part) say(line string, err error) {
 	defer p.mu.Unlock()
 	if err != nil {
 		line = "error " + strings.ReplaceAll(err.Error(), "\n", "; ")
-		for _, sentinel := range []error{ErrBusy, ErrFenced, ErrDeadline, ErrLock, ErrGone, ErrIdentityChanged} {
+		for _, sentinel := range []error{ErrBusy, ErrFenced, store.DeadlinePassed, store.Lost, store.ProcessGone, store.IdentityChanged} {
 			if errors.Is(err, sentinel) {
 				line = sentinel.Error() + ": " + line
 			}
@@ -355,7 +357,7 @@ func beat(tx *Tx) error {
 }
 
 // record reads the record of watchdog's lease, which must be sound.
-func record(t *testing.T, dir string) *Lease {
+func record(t *testing.T, dir string) *lease.Record {
 	t.Helper()
 	s := leaseState(t, dir)
 	if s.RecordErr != nil || s.Lease == nil {

@@ -6,6 +6,7 @@ import (
 	"syscall"
 
 	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // advice says what to do about what the operating system refuses.
@@ -28,7 +29,7 @@ var advice = []struct {
 // advised adds to an error of the operating system what to do about it, unless
 // the error says that already.
 func advised(err error) error {
-	for _, said := range []error{ErrIndeterminate, ErrLock, ErrUnreadable, ErrBusy, statedir.ErrInvalidManifest} {
+	for _, said := range []error{ErrIndeterminate, store.Lost, store.Unreadable, ErrBusy, statedir.ErrInvalidManifest} {
 		if errors.Is(err, said) {
 			return err
 		}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // Row FC8: a sidecar that has grown to its bound refuses what would make it
@@ -49,24 +50,24 @@ func TestADeletedStateIsNotMadeAgain(t *testing.T) {
 	if won, _, err := w.Claim(t.Context(), "fired"); !won {
 		t.Fatal(err)
 	}
-	raise := func(tx *Tx) error { tx.Apply(op("turn", VerbRaise, "1")); return nil }
+	raise := func(tx *Tx) error { tx.Apply(op("turn", schema.VerbRaise, "1")); return nil }
 	update(t, w, raise)
 	if err := os.RemoveAll(dir); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
 		_, err := w.Update(t.Context(), raise)
-		wantError(t, err, ErrReplaced)
+		wantError(t, err, store.Moved)
 		for _, field := range []string{"fired", "ended"} {
 			won, by, err := w.Claim(t.Context(), field)
-			wantError(t, err, ErrReplaced)
+			wantError(t, err, store.Moved)
 			if won || by != (Claimant{}) {
 				t.Errorf("%s: won %v by %+v", field, won, by)
 			}
 		}
 	}
 	_, err := Open(t.Context(), dir, latches(), "hook", nil)
-	wantError(t, err, ErrNoState)
+	wantError(t, err, store.NoState)
 	if _, err := os.Lstat(dir); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("somebody has made it again: %v", err)
 	}

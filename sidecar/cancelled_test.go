@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
 )
 
@@ -19,7 +20,7 @@ func TestUpdateCancelledAtEveryStep(t *testing.T) {
 	} {
 		t.Run(step, func(t *testing.T) {
 			dir, w := newSetters(t)
-			deferUpdate(t, w, op("n", VerbAdd, "1"))
+			deferUpdate(t, w, op("n", schema.VerbAdd, "1"))
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			var c Commit
@@ -32,7 +33,7 @@ func TestUpdateCancelledAtEveryStep(t *testing.T) {
 						cancel()
 					}
 				})
-				c, err = w.Update(ctx, ops(op("n", VerbAdd, "10")))
+				c, err = w.Update(ctx, ops(op("n", schema.VerbAdd, "10")))
 				failpoint.Set(nil)
 			}
 			if step[:4] == failpoint.PendingBusy[:4] {
@@ -52,7 +53,7 @@ func TestUpdateCancelledAtEveryStep(t *testing.T) {
 				t.Error("the step was not reached: the test shows nothing")
 			}
 			other := openSetter(t, dir, "tool", nil)
-			update(t, other, ops(op("n", VerbAdd, "100")))
+			update(t, other, ops(op("n", schema.VerbAdd, "100")))
 			if got := values(t, other, "n")["n"]; got != "1"+want && got != fmt.Sprint("10", want) {
 				t.Errorf("n is %s after %v, and 1, 100 and perhaps 10 were added", got, err)
 			}
@@ -75,13 +76,13 @@ func TestPanicSetsNothingPending(t *testing.T) {
 						over <- r
 					}
 				}()
-				w.Update(context.Background(), func(tx *Tx) error { tx.Apply(op("n", VerbAdd, "1")); leave(); return nil })
+				w.Update(context.Background(), func(tx *Tx) error { tx.Apply(op("n", schema.VerbAdd, "1")); leave(); return nil })
 			}()
 			if r := <-over; r != nil && r != "boom" {
 				t.Errorf("%s: recovered %v, want the function's own panic", name, r)
 			}
 		}
-		if c := update(t, w, ops(op("n", VerbAdd, "10"))); c.Outcome != Deferred {
+		if c := update(t, w, ops(op("n", schema.VerbAdd, "10"))); c.Outcome != Deferred {
 			t.Errorf("the next commit is %+v", c)
 		}
 	})

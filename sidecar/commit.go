@@ -148,7 +148,7 @@ func (b *batch) write(power bool) error {
 	w.fresh = w.source.Wrote(doc, raw)
 	w.last, w.lastRaw = doc, raw
 	w.see(b.next)
-	if err := w.unmoved(); errors.Is(err, ErrReplaced) { // another error says nothing
+	if err := w.unmoved(); errors.Is(err, store.Moved) { // another error says nothing
 		return fmt.Errorf("%w: version %v is in a directory that was moved away, where nobody looks, and counts if that is put back: %w", ErrIndeterminate, b.next, err)
 	}
 	return nil

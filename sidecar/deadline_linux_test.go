@@ -17,6 +17,9 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 func init() {
@@ -38,7 +41,7 @@ func roleAdds(args []string) error {
 	var longest time.Duration
 	for range n {
 		start := time.Now()
-		c, err := w.Update(context.Background(), ops(op(args[2], VerbAdd, "1")))
+		c, err := w.Update(context.Background(), ops(op(args[2], schema.VerbAdd, "1")))
 		longest = max(longest, time.Since(start))
 		if err != nil {
 			return err
@@ -128,18 +131,18 @@ var lockFates = map[string]struct {
 		h.Wait()
 		return err
 	}, false, nil, nil, Applied},
-	"unlinked": {func(_ *testing.T, lock string, _ *exec.Cmd) error { return os.Remove(lock) }, true, ErrLock, ErrLock, NotApplied},
+	"unlinked": {func(_ *testing.T, lock string, _ *exec.Cmd) error { return os.Remove(lock) }, true, store.Lost, store.Lost, NotApplied},
 	"replaced": {func(_ *testing.T, lock string, _ *exec.Cmd) error {
 		return replaceBy(lock, os.WriteFile(lock+"2", nil, 0o600))
-	}, true, ErrLock, ErrLock, NotApplied},
-	"a second name": {func(_ *testing.T, lock string, _ *exec.Cmd) error { return os.Link(lock, lock+"2") }, true, ErrLock, ErrLock, NotApplied},
-	"a directory":   {func(_ *testing.T, lock string, _ *exec.Cmd) error { return replaceBy(lock, os.Mkdir(lock+"2", 0o700)) }, true, ErrLock, ErrLock, NotApplied},
+	}, true, store.Lost, store.Lost, NotApplied},
+	"a second name": {func(_ *testing.T, lock string, _ *exec.Cmd) error { return os.Link(lock, lock+"2") }, true, store.Lost, store.Lost, NotApplied},
+	"a directory":   {func(_ *testing.T, lock string, _ *exec.Cmd) error { return replaceBy(lock, os.Mkdir(lock+"2", 0o700)) }, true, store.Lost, store.Lost, NotApplied},
 	"a pipe": {func(_ *testing.T, lock string, _ *exec.Cmd) error {
 		return replaceBy(lock, unix.Mkfifo(lock+"2", 0o600))
-	}, true, ErrLock, ErrLock, NotApplied},
+	}, true, store.Lost, store.Lost, NotApplied},
 	"a link": {func(_ *testing.T, lock string, _ *exec.Cmd) error {
 		return replaceBy(lock, os.Symlink(filepath.Base(lock)+"1", lock+"2"))
-	}, true, ErrLock, ErrLock, NotApplied},
+	}, true, store.Lost, store.Lost, NotApplied},
 	"unlinked, held": {func(_ *testing.T, lock string, _ *exec.Cmd) error { return os.Remove(lock) }, false, ErrBusy, nil, Deferred},
 }
 
@@ -165,9 +168,9 @@ func TestNoCallWaitsLonger(t *testing.T) {
 				if err := fate.spoil(t, filepath.Join(dir, ".freehold", owner+".lock"), holder); err != nil {
 					t.Fatal(err)
 				}
-				want, change := fate.fail, Op{Field: "skills", Verb: VerbInsert, Key: "k"}
+				want, change := fate.fail, Op{Field: "skills", Verb: schema.VerbInsert, Key: "k"}
 				if owner == "tool" {
-					want, change = fate.pending, op("n", VerbAdd, "1")
+					want, change = fate.pending, op("n", schema.VerbAdd, "1")
 				}
 				start := time.Now()
 				c, err := w.Update(t.Context(), ops(change))
@@ -217,7 +220,7 @@ func holdAs(t *testing.T, role, dir, owner string) (cmd *exec.Cmd, release func(
 func TestUpdatesThatOverlapLoseNothing(t *testing.T) {
 	dir, w := newSetters(t)
 	update(t, w, func(tx *Tx) error {
-		tx.Apply(op("n", VerbAdd, "1"))
+		tx.Apply(op("n", schema.VerbAdd, "1"))
 		if out, err := roleProcess(t, "set", dir, "tool", "n").Output(); err != nil {
 			t.Fatalf("%v: %s", err, out)
 		}

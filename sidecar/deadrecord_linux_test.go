@@ -13,6 +13,7 @@ import (
 	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
 	"github.com/freehold-dev/freehold/sidecar/internal/process"
 	"github.com/freehold-dev/freehold/sidecar/retire"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // A dead holder leaves a record that many may find at once. Nobody has to break
@@ -140,7 +141,7 @@ func TestStrangerBreaksNoLease(t *testing.T) {
 			}
 			return err
 		})
-		if err == nil || !errors.Is(err, ErrUnsafe) && !errors.Is(err, fs.ErrPermission) {
+		if err == nil || !errors.Is(err, store.Unsafe) && !errors.Is(err, fs.ErrPermission) {
 			t.Errorf("mode %v: a stranger got %v", mode, err)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/freehold-dev/freehold/sidecar/internal/apply"
 	"github.com/freehold-dev/freehold/sidecar/internal/document"
 	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
+	"github.com/freehold-dev/freehold/sidecar/internal/pending"
 	"github.com/freehold-dev/freehold/sidecar/internal/process"
 	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
 	"github.com/freehold-dev/freehold/sidecar/store"
@@ -68,7 +69,7 @@ func (w *Writer) nothingPending(mine *apply.Keys, busy error) (Commit, error) {
 // putPending writes the file of a patch. An error before the file has its name
 // means that nothing changed; after that, the error is indeterminate.
 func (w *Writer) putPending(ops Patch, busy error) (Commit, error) {
-	p := &PendingPatch{ID: process.NewNonce(), At: w.clock(), Writer: document.Writer{Program: w.program, Identity: self()}, Ops: ops}
+	p := &pending.Patch{ID: process.NewNonce(), At: w.clock(), Writer: document.Writer{Program: w.program, Identity: self()}, Ops: ops}
 	raw, err := p.Encode(w.owner, w.manifest.StateID)
 	if err != nil {
 		return Commit{}, fmt.Errorf("%s: %w: %w", w.file(), ErrValue, err)
@@ -96,7 +97,7 @@ func (w *Writer) putPending(ops Patch, busy error) (Commit, error) {
 		err = fmt.Errorf("%w; and %s: nothing was changed", busy, err)
 		return Commit{}, store.WithRemedy(err, store.By(store.VerbFold, w.owner).Or("end the process that holds the lock, or wait for it"))
 	}
-	if err := a.Put(PatchName(p.ID), raw); err != nil {
+	if err := a.Put(pending.Name(p.ID), raw); err != nil {
 		return Commit{}, fmt.Errorf("%s: nothing was changed: %w; mend that and try again", w.file(), err)
 	}
 	failpoint.Hit(failpoint.PendingPut)
@@ -136,12 +137,12 @@ func (s *spool) room(a *statedir.PendingDir, names []string, size int) error {
 	switch {
 	case err != nil:
 		return err
-	case size > MaxPatch:
-		return fmt.Errorf("the patch has more than the %d bytes that can be deferred", MaxPatch)
-	case len(names) >= MaxPending:
+	case size > pending.MaxSize:
+		return fmt.Errorf("the patch has more than the %d bytes that can be deferred", pending.MaxSize)
+	case len(names) >= pending.Most:
 		return fmt.Errorf("%d pending patches already, no more are allowed", len(names))
-	case bytes+int64(size) > MaxPendingBytes:
-		return fmt.Errorf("with this one, the pending patches would have more than the %d bytes allowed", MaxPendingBytes)
+	case bytes+int64(size) > pending.MostBytes:
+		return fmt.Errorf("with this one, the pending patches would have more than the %d bytes allowed", pending.MostBytes)
 	}
 	return nil
 }

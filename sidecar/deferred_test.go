@@ -13,6 +13,7 @@ import (
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/internal/document"
 	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
+	"github.com/freehold-dev/freehold/sidecar/internal/pending"
 	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
 	"github.com/freehold-dev/freehold/sidecar/store"
 	"github.com/google/go-cmp/cmp"
@@ -20,15 +21,15 @@ import (
 
 func TestPatchesSetPendingAreFoldedOnceByTheNextCommit(t *testing.T) {
 	dir, w := newSetters(t)
-	update(t, w, ops(op("n", VerbAdd, "1"), op("tags", VerbInsert, `"a"`)))
-	first := deferUpdate(t, w, op("n", VerbAdd, "10"), op("peak", VerbRaise, "7"), op("tags", VerbInsert, `"b"`), Op{Field: "own", Verb: VerbAdd, Key: "k", Member: "uses", Value: []byte("2")})
-	second := deferUpdate(t, w, op("n", VerbAdd, "100"), op("peak", VerbRaise, "5"), op("tags", VerbInsert, `"c"`), Op{Field: "own", Verb: VerbAdd, Key: "k", Member: "uses", Value: []byte("3")})
+	update(t, w, ops(op("n", schema.VerbAdd, "1"), op("tags", schema.VerbInsert, `"a"`)))
+	first := deferUpdate(t, w, op("n", schema.VerbAdd, "10"), op("peak", schema.VerbRaise, "7"), op("tags", schema.VerbInsert, `"b"`), Op{Field: "own", Verb: schema.VerbAdd, Key: "k", Member: "uses", Value: []byte("2")})
+	second := deferUpdate(t, w, op("n", schema.VerbAdd, "100"), op("peak", schema.VerbRaise, "5"), op("tags", schema.VerbInsert, `"c"`), Op{Field: "own", Verb: schema.VerbAdd, Key: "k", Member: "uses", Value: []byte("3")})
 	for _, id := range []Version{first, second} {
 		if got, err := Resolve(t.Context(), dir, "tool", id); got != Deferred || err != nil {
 			t.Errorf("resolved as %v (%v), want deferred", got, err)
 		}
 	}
-	c := update(t, w, ops(op("n", VerbAdd, "1000")))
+	c := update(t, w, ops(op("n", schema.VerbAdd, "1000")))
 	if c.Outcome != Applied || c.Folded != 2 {
 		t.Errorf("the next commit is %+v, want it to fold two patches", c)
 	}
@@ -42,7 +43,7 @@ func TestPatchesSetPendingAreFoldedOnceByTheNextCommit(t *testing.T) {
 			t.Errorf("resolved as %v (%v), want applied", got, err)
 		}
 	}
-	update(t, w, ops(op("n", VerbAdd, "1")))
+	update(t, w, ops(op("n", schema.VerbAdd, "1")))
 	if folded := w.last.Folded(); len(folded) > 0 {
 		t.Errorf("the ids of files that are gone for good are still listed: %v", folded)
 	}
@@ -50,7 +51,7 @@ func TestPatchesSetPendingAreFoldedOnceByTheNextCommit(t *testing.T) {
 
 func TestCommitThatChangesNothingFolds(t *testing.T) {
 	_, w := newSetters(t)
-	deferUpdate(t, w, op("n", VerbAdd, "3"))
+	deferUpdate(t, w, op("n", schema.VerbAdd, "3"))
 	c := update(t, w, ops())
 	if c.Outcome != Unchanged || c.Folded != 1 || c.Version.IsZero() {
 		t.Errorf("the commit is %+v", c)
@@ -64,8 +65,8 @@ func TestCommitThatChangesNothingFolds(t *testing.T) {
 func TestFoldKeepsWhoSetPending(t *testing.T) {
 	dir, w := newSetters(t)
 	hook := openSetter(t, dir, "tool", &Options{Program: "hook"})
-	deferUpdate(t, hook, op("n", VerbAdd, "3"))
-	c := update(t, w, ops(op("peak", VerbRaise, "1")))
+	deferUpdate(t, hook, op("n", schema.VerbAdd, "3"))
+	c := update(t, w, ops(op("peak", schema.VerbRaise, "1")))
 	_, by, _ := w.last.Field("n")
 	if by.Program != "hook" || by.Version != c.Version {
 		t.Errorf("n was written by %+v", by)
@@ -99,7 +100,7 @@ func TestWriteOnlyTxRefusesToRead(t *testing.T) {
 					if !tx.WriteOnly() {
 						t.Error("the Tx does not say that it only writes")
 					}
-					tx.Apply(op("n", VerbAdd, "1"))
+					tx.Apply(op("n", schema.VerbAdd, "1"))
 					read(tx)
 					return nil
 				})
@@ -115,7 +116,7 @@ func TestWriteOnlyTxRefusesToRead(t *testing.T) {
 	}
 	// The keys of others are read without a lock anyway.
 	locked(t, w, func() {
-		c := update(t, w, func(tx *Tx) error { tx.Keys("skills"); tx.Apply(op("n", VerbAdd, "1")); return nil })
+		c := update(t, w, func(tx *Tx) error { tx.Keys("skills"); tx.Apply(op("n", schema.VerbAdd, "1")); return nil })
 		if c.Outcome != Deferred {
 			t.Errorf("the commit is %+v", c)
 		}
@@ -129,16 +130,16 @@ func TestMistakesAreRefusedWhenSetPending(t *testing.T) {
 		fn   func(*Tx) error
 		want error
 	}{
-		"value":      {ops(op("n", VerbAdd, "-1")), ErrValue},
-		"verb":       {ops(op("n", VerbRaise, "1")), ErrValue},
-		"type":       {ops(op("tags", VerbInsert, "1")), ErrValue},
-		"foreign":    {ops(op("by", VerbAdd, "1")), ErrNotOwner},
-		"no key":     {ops(Op{Field: "skills", Verb: VerbAdd, Key: "gone", Member: "uses", Value: []byte("1")}), ErrNoKey},
-		"a deletion": {ops(Op{Field: "own", Verb: VerbDelete, Key: "k"}), ErrBusy},
-		"a removal":  {ops(op("tags", VerbRemove, `"a"`)), ErrBusy},
-		"a version":  {func(tx *Tx) error { tx.Apply(op("n", VerbAdd, "1")); tx.IfVersion(Version{}); return nil }, ErrBusy},
-		"member":     {ops(Op{Field: "own", Verb: VerbAdd, Key: "k", Member: "by", Value: []byte("1")}), ErrNotOwner},
-		"gone":       {ops(Op{Field: "own", Verb: VerbAdd, Key: "k", Member: "uses", At: Version{Epoch: 1, Revision: 1, Nonce: "0123456789abc"}, Value: []byte("1")}), ErrConflict},
+		"value":      {ops(op("n", schema.VerbAdd, "-1")), ErrValue},
+		"verb":       {ops(op("n", schema.VerbRaise, "1")), ErrValue},
+		"type":       {ops(op("tags", schema.VerbInsert, "1")), ErrValue},
+		"foreign":    {ops(op("by", schema.VerbAdd, "1")), ErrNotOwner},
+		"no key":     {ops(Op{Field: "skills", Verb: schema.VerbAdd, Key: "gone", Member: "uses", Value: []byte("1")}), ErrNoKey},
+		"a deletion": {ops(Op{Field: "own", Verb: schema.VerbDelete, Key: "k"}), ErrBusy},
+		"a removal":  {ops(op("tags", schema.VerbRemove, `"a"`)), ErrBusy},
+		"a version":  {func(tx *Tx) error { tx.Apply(op("n", schema.VerbAdd, "1")); tx.IfVersion(Version{}); return nil }, ErrBusy},
+		"member":     {ops(Op{Field: "own", Verb: schema.VerbAdd, Key: "k", Member: "by", Value: []byte("1")}), ErrNotOwner},
+		"gone":       {ops(Op{Field: "own", Verb: schema.VerbAdd, Key: "k", Member: "uses", At: Version{Epoch: 1, Revision: 1, Nonce: "0123456789abc"}, Value: []byte("1")}), ErrConflict},
 		"own":        {func(*Tx) error { return failed }, failed},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -157,13 +158,13 @@ func TestMistakesAreRefusedWhenSetPending(t *testing.T) {
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(time.Millisecond, cancel)
-		_, err := w.Update(ctx, ops(op("n", VerbAdd, "1")))
+		_, err := w.Update(ctx, ops(op("n", schema.VerbAdd, "1")))
 		wantError(t, err, context.Canceled)
 	})
 	if names := pendingNames(t, w); len(names) > 0 {
 		t.Errorf("deferred: %v", names)
 	}
-	there := Op{Field: "own", Verb: VerbInsert, Key: "k"}
+	there := Op{Field: "own", Verb: schema.VerbInsert, Key: "k"}
 	c := update(t, w, ops(there))
 	locked(t, w, func() { // a key that is there need not be created
 		if again := update(t, w, ops(there)); !same(again, Commit{Outcome: Unchanged, Version: c.Version}) {
@@ -174,7 +175,7 @@ func TestMistakesAreRefusedWhenSetPending(t *testing.T) {
 
 func TestFullSpoolIsBusyAndLosesNothing(t *testing.T) {
 	_, w := newSetters(t)
-	deferUpdate(t, w, op("n", VerbAdd, "1"))
+	deferUpdate(t, w, op("n", schema.VerbAdd, "1"))
 	a := openPending(t, w)
 	for n := range MaxPending - 1 {
 		if err := os.WriteFile(a.Path(fmt.Sprintf("x.%d.json", n)), nil, 0o600); err != nil {
@@ -182,7 +183,7 @@ func TestFullSpoolIsBusyAndLosesNothing(t *testing.T) {
 		}
 	}
 	locked(t, w, func() {
-		c, err := w.Update(t.Context(), ops(op("n", VerbAdd, "1")))
+		c, err := w.Update(t.Context(), ops(op("n", schema.VerbAdd, "1")))
 		wantError(t, err, ErrBusy, "4096 pending patches already")
 		if !same(c, Commit{}) {
 			t.Errorf("the commit is %+v", c)
@@ -192,7 +193,7 @@ func TestFullSpoolIsBusyAndLosesNothing(t *testing.T) {
 		a.Remove(fmt.Sprintf("x.%d.json", n))
 	}
 	locked(t, w, func() {
-		_, err := w.Update(t.Context(), ops(op("tags", VerbInsert, `"`+strings.Repeat("x", MaxPatch)+`"`)))
+		_, err := w.Update(t.Context(), ops(op("tags", schema.VerbInsert, `"`+strings.Repeat("x", pending.MaxSize)+`"`)))
 		wantError(t, err, ErrBusy, "more than the 65536 bytes")
 	})
 	if diff := cmp.Diff(map[string]string{"n": "1"}, values(t, w, "n")); diff != "" {
@@ -204,10 +205,10 @@ func TestOverflowAtTheFoldIsRejectedAndReported(t *testing.T) {
 	dir, _ := newSetters(t)
 	var told []error
 	w := openSetter(t, dir, "tool", &Options{Notice: func(err error) { told = append(told, err) }})
-	update(t, w, ops(op("small", VerbAdd, "9223372036854775807")))
-	id := deferUpdate(t, w, op("n", VerbAdd, "5"))
-	deferUpdate(t, w, op("n", VerbAdd, "1"), op("small", VerbAdd, "1"))
-	c := update(t, w, ops(op("peak", VerbRaise, "1")))
+	update(t, w, ops(op("small", schema.VerbAdd, "9223372036854775807")))
+	id := deferUpdate(t, w, op("n", schema.VerbAdd, "5"))
+	deferUpdate(t, w, op("n", schema.VerbAdd, "1"), op("small", schema.VerbAdd, "1"))
+	c := update(t, w, ops(op("peak", schema.VerbRaise, "1")))
 	if c.Folded != 1 {
 		t.Errorf("the commit is %+v", c)
 	}
@@ -231,7 +232,7 @@ func TestOverflowAtTheFoldIsRejectedAndReported(t *testing.T) {
 	if got != NotApplied {
 		t.Errorf("resolved as %v", got)
 	}
-	wantError(t, err, ErrRejected, "does not fit")
+	wantError(t, err, store.Rejected, "does not fit")
 }
 
 // A patch that an earlier commit has rejected, and was killed before it was gone,
@@ -239,12 +240,12 @@ func TestOverflowAtTheFoldIsRejectedAndReported(t *testing.T) {
 // what is to count.
 func TestWhatWasRejectedStaysOut(t *testing.T) {
 	_, w := newSetters(t)
-	id := deferUpdate(t, w, op("n", VerbAdd, "5")).Nonce
+	id := deferUpdate(t, w, op("n", schema.VerbAdd, "5")).Nonce
 	raw := readFile(t, openPending(t, w).Path(pendingNames(t, w)[0]))
 	if _, err := w.dir.Reject(keptName("tool", id), []byte(raw), "it did not fit"); err != nil {
 		t.Fatal(err)
 	}
-	if c := update(t, w, ops(op("n", VerbAdd, "1"))); c.Folded != 0 {
+	if c := update(t, w, ops(op("n", schema.VerbAdd, "1"))); c.Folded != 0 {
 		t.Errorf("the commit is %+v", c)
 	}
 	if diff := cmp.Diff(map[string]string{"n": "1"}, values(t, w, "n")); diff != "" {
@@ -261,15 +262,15 @@ func TestPatchMeansTheIncarnationThatThereWas(t *testing.T) {
 	w := openSetter(t, dir, "tool", &Options{Notice: func(err error) { told = append(told, err) }})
 	maker := openSetter(t, dir, "maker", nil)
 	create := func(key string) {
-		update(t, maker, ops(Op{Field: "skills", Verb: VerbSet, Key: key, Member: "by", Value: []byte(`"me"`)}))
+		update(t, maker, ops(Op{Field: "skills", Verb: schema.VerbSet, Key: key, Member: "by", Value: []byte(`"me"`)}))
 	}
 	use := func(key string) Op {
-		return Op{Field: "skills", Verb: VerbAdd, Key: key, Member: "uses", Value: []byte("1")}
+		return Op{Field: "skills", Verb: schema.VerbAdd, Key: key, Member: "uses", Value: []byte("1")}
 	}
 	create("a")
 	create("b")
 	id := deferUpdate(t, w, use("a"), use("b"))
-	update(t, maker, ops(Op{Field: "skills", Verb: VerbDelete, Key: "a"}))
+	update(t, maker, ops(Op{Field: "skills", Verb: schema.VerbDelete, Key: "a"}))
 	create("a")
 	deferUpdate(t, w, use("a"))
 	update(t, w, ops())
@@ -297,7 +298,7 @@ func TestPatchMeansTheIncarnationThatThereWas(t *testing.T) {
 // the first of them, by id, creates.
 func TestPatchesOnAnAbsentKeyShareItsIncarnation(t *testing.T) {
 	dir, w := newSetters(t)
-	use := Op{Field: "own", Verb: VerbAdd, Key: "k", Member: "uses", Value: []byte("1")}
+	use := Op{Field: "own", Verb: schema.VerbAdd, Key: "k", Member: "uses", Value: []byte("1")}
 	first, second := deferUpdate(t, w, use), deferUpdate(t, w, use)
 	if second.Nonce < first.Nonce { // patches are folded in the order of their ids
 		first = second
@@ -316,11 +317,11 @@ func TestPatchesOnAnAbsentKeyShareItsIncarnation(t *testing.T) {
 	update(t, w, ops(use))
 	use.At = Version{}
 	late := deferUpdate(t, w, use)
-	update(t, openSetter(t, dir, "tool", nil), ops(Op{Field: "own", Verb: VerbDelete, Key: "k"}))
+	update(t, openSetter(t, dir, "tool", nil), ops(Op{Field: "own", Verb: schema.VerbDelete, Key: "k"}))
 	if got, err := Resolve(t.Context(), dir, "tool", late); got != Applied || err != nil {
 		t.Errorf("pending patches before the key was deleted: %v (%v)", got, err)
 	}
-	update(t, w, ops(Op{Field: "own", Verb: VerbInsert, Key: "k"}))
+	update(t, w, ops(Op{Field: "own", Verb: schema.VerbInsert, Key: "k"}))
 	if diff := cmp.Diff(map[string]string{"own": `{"k":{}}`}, values(t, w, "own")); diff != "" {
 		t.Errorf("values (-want +got):\n%s", diff)
 	}
@@ -332,9 +333,9 @@ func TestLostPendingDirectoryIsRefusedUntilRepaired(t *testing.T) {
 	if err := os.Rename(path, path+".moved"); err != nil {
 		t.Fatal(err)
 	}
-	_, err := w.Update(t.Context(), ops(op("n", VerbAdd, "1")))
-	wantError(t, err, ErrUnreadable, "tool.pending", "state repair")
-	if c := update(t, openSetter(t, dir, "light", nil), ops(op("ticks", VerbAdd, "1"))); c.Outcome != Applied {
+	_, err := w.Update(t.Context(), ops(op("n", schema.VerbAdd, "1")))
+	wantError(t, err, store.Unreadable, "tool.pending", "state repair")
+	if c := update(t, openSetter(t, dir, "light", nil), ops(op("ticks", schema.VerbAdd, "1"))); c.Outcome != Applied {
 		t.Errorf("another owner's commit: %v", c.Outcome)
 	}
 }
@@ -350,7 +351,7 @@ func TestAPatchWhereNobodyLooksIsNotAcknowledged(t *testing.T) {
 	}{
 		"lost":                  {".freehold/tool.pending", func(string) error { return nil }, store.Lost},
 		"replaced":              {".freehold/tool.pending", func(path string) error { return os.Mkdir(path, 0o700) }, store.Lost},
-		"with all of its state": {"", func(path string) error { return Create(path, setters()) }, ErrReplaced},
+		"with all of its state": {"", func(path string) error { return Create(path, setters()) }, store.Moved},
 	} {
 		dir, w := newSetters(t)
 		path := filepath.Join(dir, moved.name)
@@ -365,7 +366,7 @@ func TestAPatchWhereNobodyLooksIsNotAcknowledged(t *testing.T) {
 				}
 			})
 			defer failpoint.Set(nil)
-			c, err := w.Update(t.Context(), ops(op("n", VerbAdd, "1")))
+			c, err := w.Update(t.Context(), ops(op("n", schema.VerbAdd, "1")))
 			wantError(t, err, ErrIndeterminate, path)
 			wantError(t, err, moved.want)
 			if c.Outcome != NotApplied || !c.Version.IsPending() {
@@ -388,7 +389,7 @@ func TestWriterClosesAfterWhatIsBeingSetPending(t *testing.T) {
 		go func() {
 			_, err := w.Update(t.Context(), func(tx *Tx) error {
 				close(began)
-				tx.Apply(op("n", VerbAdd, "1"))
+				tx.Apply(op("n", schema.VerbAdd, "1"))
 				return nil
 			})
 			result <- err
@@ -406,24 +407,24 @@ func TestWriterClosesAfterWhatIsBeingSetPending(t *testing.T) {
 func TestPatchStaysWhileItsKeysCannotBeRead(t *testing.T) {
 	dir, w := newSetters(t)
 	maker := openSetter(t, dir, "maker", nil)
-	update(t, maker, ops(Op{Field: "skills", Verb: VerbSet, Key: "a", Member: "by", Value: []byte(`"me"`)}))
-	update(t, w, ops(op("tags", VerbInsert, `"x"`), Op{Field: "own", Verb: VerbInsert, Key: "k"}))
-	deferUpdate(t, w, Op{Field: "skills", Verb: VerbAdd, Key: "a", Member: "uses", Value: []byte("1")})
+	update(t, maker, ops(Op{Field: "skills", Verb: schema.VerbSet, Key: "a", Member: "by", Value: []byte(`"me"`)}))
+	update(t, w, ops(op("tags", schema.VerbInsert, `"x"`), Op{Field: "own", Verb: schema.VerbInsert, Key: "k"}))
+	deferUpdate(t, w, Op{Field: "skills", Verb: schema.VerbAdd, Key: "a", Member: "uses", Value: []byte("1")})
 	path := sidecarPath(dir, "maker")
 	text := readFile(t, path)
 	if err := os.WriteFile(path, []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	update(t, w, ops(op("n", VerbAdd, "1")))
+	update(t, w, ops(op("n", schema.VerbAdd, "1")))
 	name := pendingNames(t, w)[0]
-	for _, waits := range []Op{op("tags", VerbRemove, `"x"`), {Field: "own", Verb: VerbDelete, Key: "k"}} {
+	for _, waits := range []Op{op("tags", schema.VerbRemove, `"x"`), {Field: "own", Verb: schema.VerbDelete, Key: "k"}} {
 		_, err := w.Update(t.Context(), ops(waits))
-		wantError(t, err, ErrUnreadable, name)
+		wantError(t, err, store.Unreadable, name)
 	}
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	update(t, w, ops(op("tags", VerbRemove, `"x"`)))
+	update(t, w, ops(op("tags", schema.VerbRemove, `"x"`)))
 	nonePending(t, w)
 	if diff := cmp.Diff(map[string]string{"skills": `{"a":{"uses":1}}`, "tags": "[]"}, values(t, w, "skills", "tags")); diff != "" {
 		t.Errorf("values (-want +got):\n%s", diff)
@@ -434,18 +435,18 @@ func TestPatchStaysWhileItsKeysCannotBeRead(t *testing.T) {
 func TestFoldAndViewRejectTheSamePatch(t *testing.T) {
 	for range 8 { // ids are random
 		dir, w := newSetters(t)
-		var patches []*PendingPatch
+		var patches []*pending.Patch
 		for range 3 {
-			deferUpdate(t, w, op("small", VerbAdd, "9223372036854775807"))
+			deferUpdate(t, w, op("small", schema.VerbAdd, "9223372036854775807"))
 		}
 		for _, name := range pendingNames(t, w) {
-			p, err := DecodePendingPatch([]byte(readFile(t, openPending(t, w).Path(name))), name, "tool", w.manifest.StateID)
+			p, err := pending.Decode([]byte(readFile(t, openPending(t, w).Path(name))), name, "tool", w.manifest.StateID)
 			if err != nil {
 				t.Fatal(err)
 			}
 			patches = append(patches, p)
 		}
-		_, outs := Overlay(w.manifest, "tool", document.New("tool", w.manifest.StateID), patches)
+		_, outs := pending.Overlay(w.manifest, "tool", document.New("tool", w.manifest.StateID), patches)
 		update(t, w, ops())
 		for _, p := range patches {
 			outcome, _ := Resolve(t.Context(), dir, "tool", Version{Nonce: p.ID})

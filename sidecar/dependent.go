@@ -15,7 +15,7 @@ type Sighting interface{ Seen() Seen }
 // was produced.
 type dependentCell[S Sighting, T any] struct{ cell[T] }
 
-func (c dependentCell[S, T]) apply(verb Verb, seen S, v T) {
+func (c dependentCell[S, T]) apply(verb schema.Verb, seen S, v T) {
 	c.tx.check()
 	if seen.Seen().IsZero() {
 		c.tx.fail(fmt.Errorf("%s: %s: %w: the zero token was given: take one from a view before the data is produced", c.tx.batch.w.file(), c.op("", nil).Where(), ErrNotObserved))
@@ -45,7 +45,9 @@ func (v DependentValue[S, T]) Get() (value T, ok bool) { return v.dependentValue
 // Set gives the field a value that was produced after seen was observed. The
 // zero S fails the Update with [ErrNotObserved], and so does one of another
 // state; a value that the field cannot hold with [ErrValue].
-func (v DependentValue[S, T]) Set(seen S, value T) { v.dependentValue.apply(VerbSet, seen, value) }
+func (v DependentValue[S, T]) Set(seen S, value T) {
+	v.dependentValue.apply(schema.VerbSet, seen, value)
+}
 
 // Clear makes the field unset, which is computed from nothing.
 func (v DependentValue[S, T]) Clear() { v.dependentValue.clear() }
@@ -64,7 +66,9 @@ func (m DependentMax[S, T]) Get() (value T, ok bool) { return m.dependentMax.get
 // Raise moves the field up to value, which was produced after seen was
 // observed; where it is beyond, nothing changes, and where it is there already
 // seen replaces what had been observed. It fails like [DependentValue.Set].
-func (m DependentMax[S, T]) Raise(seen S, value T) { m.dependentMax.apply(VerbRaise, seen, value) }
+func (m DependentMax[S, T]) Raise(seen S, value T) {
+	m.dependentMax.apply(schema.VerbRaise, seen, value)
+}
 
 // A DependentMin is a [Min] that is computed from fields of other owners.
 type DependentMin[S Sighting, T any] struct{ dependentMin dependentCell[S, T] }
@@ -78,7 +82,9 @@ func DependentMinOf[S Sighting, T any](tx *Tx, field string, codec schema.Codec[
 func (m DependentMin[S, T]) Get() (value T, ok bool) { return m.dependentMin.get() }
 
 // Lower moves the field down to value, as [DependentMax.Raise] moves up.
-func (m DependentMin[S, T]) Lower(seen S, value T) { m.dependentMin.apply(VerbLower, seen, value) }
+func (m DependentMin[S, T]) Lower(seen S, value T) {
+	m.dependentMin.apply(schema.VerbLower, seen, value)
+}
 
 // A DependentCounter is a [Counter] of what is computed from fields of other
 // owners. What was observed is that of the last Add.
@@ -95,7 +101,7 @@ func (c DependentCounter[S, T]) Get() (value T, ok bool) { return c.dependentCou
 
 // Add adds n, which was produced after seen was observed. It fails like
 // [DependentValue.Set], and with [schema.ErrOverflow] like [Counter.Add].
-func (c DependentCounter[S, T]) Add(seen S, n T) { c.dependentCounter.apply(VerbAdd, seen, n) }
+func (c DependentCounter[S, T]) Add(seen S, n T) { c.dependentCounter.apply(schema.VerbAdd, seen, n) }
 
 // Observed returns what the writer of a field of this owner had observed, as it
 // stands under the lock; nil if that is not known.

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar/internal/apply"
 )
 
 func depending() *schema.Declaration {
@@ -34,7 +35,7 @@ func (s *dependents) at(n uint64) sight {
 	if n > 0 {
 		v = Version{Epoch: 7, Revision: n, Nonce: "0000000000001"}
 	}
-	return sight{SeenOf(s.id, map[string]Version{"at": v})}
+	return sight{apply.SeenOf(s.id, map[string]Version{"at": v})}
 }
 
 type dependents struct {
@@ -95,7 +96,7 @@ func TestUnchangedMeansTheSameValueAndObservation(t *testing.T) {
 	s.do("tokens", tokens(1, 5), Applied, "5", 1)
 	s.do("tokens", tokens(1, 6), Applied, "6", 1)
 	s.do("tokens", tokens(0, 6), Applied, "6", 0) // an older one is another one too
-	s.do("tokens", func(tx *Tx) { tx.Apply(Op{Field: "tokens", Verb: VerbSet, Value: []byte("6")}) }, Applied, "6", -1)
+	s.do("tokens", func(tx *Tx) { tx.Apply(Op{Field: "tokens", Verb: schema.VerbSet, Value: []byte("6")}) }, Applied, "6", -1)
 	s.do("tokens", tokens(2, 6), Applied, "6", 2)
 	s.do("tokens", func(tx *Tx) { DependentValueOf[sight](tx, "tokens", schema.Uint).Clear() }, Applied, "", -1)
 }
@@ -110,7 +111,7 @@ func TestMaxKeepsTheObservationOfWhoMovedIt(t *testing.T) {
 	s.do("peak", raise(2, 5), Applied, "5", 2)   // now it was seen after
 	s.do("peak", raise(1, 7), Applied, "7", 1)
 	unsaid := func(v string) func(*Tx) {
-		return func(tx *Tx) { tx.Apply(Op{Field: "peak", Verb: VerbRaise, Value: []byte(v)}) }
+		return func(tx *Tx) { tx.Apply(Op{Field: "peak", Verb: schema.VerbRaise, Value: []byte(v)}) }
 	}
 	s.do("peak", unsaid("7"), Unchanged, "7", 1)
 	s.do("peak", unsaid("8"), Applied, "8", -1)
@@ -136,7 +137,7 @@ func TestCounterHasTheObservationOfTheLastAdd(t *testing.T) {
 // A value that depends on others is not written blindly.
 func TestNothingIsWrittenWithoutASoundToken(t *testing.T) {
 	s := newDependents(t)
-	other := SeenOf("00000000000000000000000000", map[string]Version{"at": {}})
+	other := apply.SeenOf("00000000000000000000000000", map[string]Version{"at": {}})
 	for name, tc := range map[string]struct {
 		fn   func(*Tx)
 		want error
@@ -145,11 +146,15 @@ func TestNothingIsWrittenWithoutASoundToken(t *testing.T) {
 		"the zero token":   {func(tx *Tx) { DependentValueOf[sight](tx, "tokens", schema.Uint).Set(sight{}, 1) }, ErrNotObserved, "field tokens: not observed: the zero token"},
 		"of another state": {func(tx *Tx) { DependentMaxOf[sight](tx, "peak", schema.Uint).Raise(sight{other}, 1) }, ErrNotObserved, "the token is of the state with the id"},
 		"of other fields": {func(tx *Tx) {
-			DependentCounterOf[sight](tx, "sum", schema.Uint).Add(sight{SeenOf(s.id, map[string]Version{"b": {}})}, 1)
+			DependentCounterOf[sight](tx, "sum", schema.Uint).Add(sight{apply.SeenOf(s.id, map[string]Version{"b": {}})}, 1)
 		}, ErrNotObserved, "does not tell of at"},
-		"a field that depends on nothing": {func(tx *Tx) { tx.Apply(Op{Field: "free", Verb: VerbSet, Value: []byte("1"), Seen: s.at(1).seen}) }, ErrValue, "it depends on nothing"},
-		"a set":                           {func(tx *Tx) { tx.Apply(Op{Field: "names", Verb: VerbInsert, Value: []byte(`"a"`), Seen: s.at(1).seen}) }, ErrValue, "a set depends on nothing"},
-		"to clear":                        {func(tx *Tx) { tx.Apply(Op{Field: "tokens", Verb: VerbClear, Seen: s.at(1).seen}) }, ErrValue, "clear takes nothing"},
+		"a field that depends on nothing": {func(tx *Tx) {
+			tx.Apply(Op{Field: "free", Verb: schema.VerbSet, Value: []byte("1"), Seen: s.at(1).seen})
+		}, ErrValue, "it depends on nothing"},
+		"a set": {func(tx *Tx) {
+			tx.Apply(Op{Field: "names", Verb: schema.VerbInsert, Value: []byte(`"a"`), Seen: s.at(1).seen})
+		}, ErrValue, "a set depends on nothing"},
+		"to clear": {func(tx *Tx) { tx.Apply(Op{Field: "tokens", Verb: schema.VerbClear, Seen: s.at(1).seen}) }, ErrValue, "clear takes nothing"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := s.w.Update(t.Context(), func(tx *Tx) error { tc.fn(tx); return nil })
@@ -160,7 +165,7 @@ func TestNothingIsWrittenWithoutASoundToken(t *testing.T) {
 }
 
 func TestTokensOfSightsAreStrict(t *testing.T) {
-	seen := SeenOf("0123456789abcdefghijklmnop", map[string]Version{"a": {}, "b": {Epoch: 1, Revision: 2, Nonce: "000000000000v"}})
+	seen := apply.SeenOf("0123456789abcdefghijklmnop", map[string]Version{"a": {}, "b": {Epoch: 1, Revision: 2, Nonce: "000000000000v"}})
 	const text = "0123456789abcdefghijklmnop:a=,b=1.2.000000000000v"
 	if seen.String() != text {
 		t.Errorf("%q, want %q", seen, text)

@@ -6,6 +6,7 @@ import (
 	"github.com/freehold-dev/freehold/sidecar/internal/document"
 	"github.com/freehold-dev/freehold/sidecar/internal/process"
 	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // self is the identity of this process, which tests change to that of a
@@ -67,7 +68,7 @@ func (w *Writer) checkVersion(v Version) error {
 	if v.Epoch <= document.MaxEpoch && v.Revision <= document.MaxRevision {
 		return nil
 	}
-	return fmt.Errorf("%s: %w: nothing was changed: no version can follow the epoch and revision that another hand has written: move the file away", w.file(), ErrInvalid)
+	return fmt.Errorf("%s: %w: nothing was changed: no version can follow the epoch and revision that another hand has written: move the file away", w.file(), store.Invalid)
 }
 
 // nextVersion returns the version of a commit on top of base.

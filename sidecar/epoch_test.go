@@ -13,6 +13,7 @@ import (
 	"github.com/freehold-dev/freehold/sidecar/internal/document"
 	"github.com/freehold-dev/freehold/sidecar/internal/process"
 	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // onAnotherBoot makes this process one of another boot until the test ends.
@@ -77,7 +78,7 @@ func TestLeaseBeginsALargerEpoch(t *testing.T) {
 				}
 				last = w.epoch
 				c, err := w.Update(t.Context(), beat)
-				if errors.Is(err, ErrForeign) { // it does not keep the owner from its lease, only from writing
+				if errors.Is(err, store.Foreign) { // it does not keep the owner from its lease, only from writing
 					remove(t, sidecarPath(dir, "watchdog"))
 				} else if err != nil || c.Version.Epoch != w.epoch || c.Version.Revision != 1 {
 					t.Errorf("version %v in epoch %d (%v)", c.Version, w.epoch, err)

@@ -16,6 +16,7 @@ import (
 	"github.com/freehold-dev/freehold/sidecar/internal/process"
 	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
 	"github.com/freehold-dev/freehold/sidecar/retire"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // failed returns the error of an Update, which must fail.
@@ -38,8 +39,8 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		said.Same(t, how, err, dir, "STATE")
 	}
 	same("update: a condition", failed(t, w, func(tx *Tx) { tx.IfVersion(Version{Epoch: 1, Revision: 1, Nonce: "0000000000000"}) }))
-	same("update: another owner's field", failed(t, w, func(tx *Tx) { tx.Apply(Op{Field: "cleared", Verb: VerbSet, Value: []byte("true")}) }))
-	same("update: a hostile value", failed(t, w, func(tx *Tx) { tx.Apply(Op{Field: "ratio", Verb: VerbSet, Value: []byte("\x1b[2J")}) }))
+	same("update: another owner's field", failed(t, w, func(tx *Tx) { tx.Apply(Op{Field: "cleared", Verb: schema.VerbSet, Value: []byte("true")}) }))
+	same("update: a hostile value", failed(t, w, func(tx *Tx) { tx.Apply(Op{Field: "ratio", Verb: schema.VerbSet, Value: []byte("\x1b[2J")}) }))
 	same("update: a key of no map", failed(t, w, func(tx *Tx) { tx.GetKey("note", "k", "") }))
 	same("update: keys of no map", failed(t, w, func(tx *Tx) { tx.Keys("note") }))
 	same("update: no set", failed(t, w, func(tx *Tx) { SetOf(tx, "note", schema.String).Has("x") }))
@@ -85,7 +86,7 @@ func TestErrorsSayWhatToDoOfMaps(t *testing.T) {
 	}
 	var labels []Op
 	for i := range schema.MaxElements + 1 {
-		labels = append(labels, Op{Field: "labels", Verb: VerbInsert, Value: []byte(`"` + strings.Repeat("x", i%8) + process.NewNonce() + `"`)})
+		labels = append(labels, Op{Field: "labels", Verb: schema.VerbInsert, Value: []byte(`"` + strings.Repeat("x", i%8) + process.NewNonce() + `"`)})
 	}
 	w := s.open("tool")
 	same("update: too many elements", failed(t, w, func(tx *Tx) {
@@ -95,7 +96,7 @@ func TestErrorsSayWhatToDoOfMaps(t *testing.T) {
 	}))
 	same("update: too many keys", failed(t, w, func(tx *Tx) {
 		for i := range schema.MaxKeys + 1 {
-			tx.Apply(Op{Field: "seen", Verb: VerbRaise, Key: fmt.Sprint("k", i), Value: []byte("1")})
+			tx.Apply(Op{Field: "seen", Verb: schema.VerbRaise, Key: fmt.Sprint("k", i), Value: []byte("1")})
 		}
 	}))
 	text := s.text("tool")
@@ -245,7 +246,7 @@ func TestErrorsSayWhatToDoOfClaims(t *testing.T) {
 	defer func() { claimsOf = whole }()
 	for how, fake := range map[string]fakeClaim{
 		"made, and not synced":      {fs.ErrNotExist, true, errors.New("input/output error"), nil},
-		"made where nobody looks":   {fs.ErrNotExist, true, ErrClaims, nil},
+		"made where nobody looks":   {fs.ErrNotExist, true, store.Lost, nil},
 		"not made":                  {fs.ErrNotExist, false, errors.New("no space left on device"), nil},
 		"another's, and not synced": {nil, false, nil, errors.New("input/output error")},
 		"unreadable":                {errors.New("input/output error"), false, nil, nil},

@@ -21,7 +21,7 @@ var said = errorstest.Golden{
 		"%w: patches that are folded may come back after a crash: %w; open the owner again": "wants a directory that cannot be synced, as the injector makes it for the crash tests",
 		"%w: the patch %s is deferred and may not survive a crash: %w; ask Resolve":         "wants the same",
 		"%s: nothing was changed: %w; mend that and try again":                              "wants a disk that fails, as the injector makes it",
-		"it does not hold the lease":                                                        "becomes ErrIdentityChanged or ErrCannotJudge, with who does",
+		"it does not hold the lease":                                                        "becomes store.IdentityChanged or store.NotJudged, with who does",
 	},
 	Unhelped: map[string]string{
 		"claim: made where nobody looks": "stands for an error of package store, which ends with what to do",

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/freehold-dev/freehold/sidecar/internal/apply"
 	"github.com/freehold-dev/freehold/sidecar/internal/process"
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
@@ -33,10 +34,10 @@ func EventOf(w *Writer, field string) Event { return Event{&eventField{w, field}
 // Begin notes that the event is about to have its effect, and returns the token
 // with which to end it. It waits and fails like [Writer.Update]; after an error
 // that wraps [ErrIndeterminate] the token may be open and is returned all the
-// same. It returns an error that wraps [ErrValue] if [MaxOpen] are open.
+// same. It returns an error that wraps [ErrValue] if [apply.MaxOpen] are open.
 func (e Event) Begin(ctx context.Context) (EventToken, error) {
 	w, nonce := e.event.w, process.NewNonce()
-	token := TokenOf(w.manifest.StateID, e.event.name, nonce)
+	token := apply.TokenOf(w.manifest.StateID, e.event.name, nonce)
 	_, err := w.Update(ctx, func(tx *Tx) error { return tx.at(tx.layer.Begin(e.event.name, nonce)) })
 	if err != nil && !errors.Is(err, ErrIndeterminate) {
 		token = EventToken{}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar/internal/apply"
 	"github.com/freehold-dev/freehold/sidecar/internal/document"
 )
 
@@ -121,7 +122,7 @@ func TestTokensOfOtherEventsAreRefused(t *testing.T) {
 	begin(t, w, "at")
 	for name, token := range map[string]EventToken{
 		"zero": {}, "of another field": begin(t, w, "other"), "of another state": begin(t, elsewhere, "at"),
-		"never begun": TokenOf(w.manifest.StateID, "at", "0000000000001"),
+		"never begun": apply.TokenOf(w.manifest.StateID, "at", "0000000000001"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := EventOf(w, "at").Done(t.Context(), token)
@@ -132,7 +133,7 @@ func TestTokensOfOtherEventsAreRefused(t *testing.T) {
 	wantError(t, err, ErrValue, "it is a value, and only an event")
 	_, err = EventOf(w, "tokens").Begin(t.Context())
 	wantError(t, err, ErrNotOwner, "it belongs to owner cost")
-	for _, verb := range []Verb{VerbSet, VerbClear, VerbRaise, VerbInsert, VerbDelete} {
+	for _, verb := range []schema.Verb{schema.VerbSet, schema.VerbClear, schema.VerbRaise, schema.VerbInsert, schema.VerbDelete} {
 		_, err := w.Update(t.Context(), func(tx *Tx) error {
 			tx.Apply(Op{Field: "at", Verb: verb, Value: []byte(`"2026-08-11T09:00:00Z"`)})
 			return nil
@@ -142,7 +143,7 @@ func TestTokensOfOtherEventsAreRefused(t *testing.T) {
 }
 
 func TestTokensOfEventsAreStrict(t *testing.T) {
-	token := TokenOf("0123456789abcdefghijklmnop", "at", "000000000000v")
+	token := apply.TokenOf("0123456789abcdefghijklmnop", "at", "000000000000v")
 	text, _ := token.MarshalText()
 	var got EventToken
 	if err := got.UnmarshalText(text); err != nil || got != token || string(text) != "0123456789abcdefghijklmnop:at:000000000000v" {
@@ -161,7 +162,7 @@ func TestOpenEventsAreBounded(t *testing.T) {
 	var tokens []EventToken
 	var mu sync.Mutex
 	var wg sync.WaitGroup
-	for range MaxOpen {
+	for range apply.MaxOpen {
 		wg.Go(func() {
 			token, err := EventOf(w, "at").Begin(t.Context())
 			mu.Lock()
@@ -187,7 +188,7 @@ func TestWhatIsOverIsFolded(t *testing.T) {
 	var last Version
 	for range 2 {
 		c := update(t, w, func(tx *Tx) error {
-			tx.Apply(Op{Field: "at", Verb: VerbDone, Value: []byte(`"2026-08-11T11:00:00+02:00"`)})
+			tx.Apply(Op{Field: "at", Verb: schema.VerbDone, Value: []byte(`"2026-08-11T11:00:00+02:00"`)})
 			return nil
 		})
 		if now := fieldVersion(resetFile(t, dir), "at"); c.Outcome != Applied || now != c.Version || now == last {
@@ -242,7 +243,10 @@ func TestEventOfADeadProcessStaysOpenUntilAbandoned(t *testing.T) {
 	if err := token.UnmarshalText([]byte(text)); err != nil {
 		t.Fatal(err)
 	}
-	update(t, w, func(tx *Tx) error { tx.Apply(Op{Field: "cleared", Verb: VerbSet, Value: []byte("true")}); return nil })
+	update(t, w, func(tx *Tx) error {
+		tx.Apply(Op{Field: "cleared", Verb: schema.VerbSet, Value: []byte("true")})
+		return nil
+	})
 	if open := resetFile(t, dir).Open("at"); len(open) != 1 || open[0].PID != cmd.Process.Pid || open[0].Token != nonceOf(token) {
 		t.Fatalf("open are %+v, want what process %d began", open, cmd.Process.Pid)
 	}

@@ -38,7 +38,7 @@ func Example() {
 	}
 
 	_, err = w.Update(ctx, func(tx *sidecar.Tx) error {
-		tx.Apply(sidecar.Op{Field: "cleared", Verb: sidecar.VerbSet, Value: []byte("true")})
+		tx.Apply(sidecar.Op{Field: "cleared", Verb: schema.VerbSet, Value: []byte("true")})
 		return nil
 	})
 	fmt.Println(errors.Is(err, sidecar.ErrNotOwner))

@@ -11,7 +11,9 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/sidecar/internal/document"
+	"github.com/freehold-dev/freehold/sidecar/internal/lease"
 	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 	"golang.org/x/sys/unix"
 )
 
@@ -64,7 +66,7 @@ func TestPassedEpochIsFenced(t *testing.T) {
 	}
 }
 
-func writeRecord(t *testing.T, dir string, l *Lease) {
+func writeRecord(t *testing.T, dir string, l *lease.Record) {
 	t.Helper()
 	d, err := statedir.Open(dir)
 	if err != nil {
@@ -124,7 +126,7 @@ func TestLostLockFileLetsNobodyIn(t *testing.T) {
 					t.Fatal(err)
 				}
 				_, err := openWatchdog(t, dir, nil)
-				wantError(t, err, ErrLock, lock, "state repair")
+				wantError(t, err, store.Lost, lock, "state repair")
 				want := map[string]string{"watchdog.lease": "fenced", "watchdog.lock": "missing or replaced", "watchdog.fence": "applied"}[lock]
 				if said := a.ask("commit"); !strings.Contains(said, want) {
 					t.Errorf("the holder said %q, want %s", said, want)
@@ -192,9 +194,9 @@ func TestMovedLocksHoldNothing(t *testing.T) {
 	}
 	newActor(t, dir).open()
 	_, err := w.Update(t.Context(), beat)
-	wantError(t, err, ErrLock)
+	wantError(t, err, store.Lost)
 	_, err = shared.Update(t.Context(), addTurns(1))
-	wantError(t, err, ErrLock)
+	wantError(t, err, store.Lost)
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -225,7 +227,7 @@ func TestLostDirectoryFencesTheHolder(t *testing.T) {
 				_, err := w.Update(t.Context(), beat)
 				wantError(t, err, ErrFenced)
 				if name == "moved" && !remade {
-					wantError(t, err, ErrReplaced)
+					wantError(t, err, store.Moved)
 					if err := os.Rename(dir+".old", dir); err != nil {
 						t.Fatal(err)
 					}

@@ -10,8 +10,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/internal/document"
 	"github.com/freehold-dev/freehold/sidecar/internal/process"
+	"github.com/freehold-dev/freehold/sidecar/store"
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
 )
@@ -41,23 +43,23 @@ func TestCommitRefusesWhatItCannotTrust(t *testing.T) {
 	}{
 		"edited": {func(p, s string) error {
 			return os.WriteFile(p, []byte(strings.Replace(s, "first", "fir5t", 1)), 0o600)
-		}, ErrForeign, "accept cost"},
-		"empty":     {func(p, s string) error { return os.WriteFile(p, nil, 0o600) }, ErrInvalid, "quarantine cost"},
-		"truncated": {func(p, s string) error { return os.WriteFile(p, []byte(s[:len(s)/2]), 0o600) }, ErrInvalid, "byte"},
-		"zeros":     {func(p, s string) error { return os.WriteFile(p, make([]byte, 480), 0o600) }, ErrInvalid, "NUL"},
-		"a tail":    {func(p, s string) error { return os.WriteFile(p, []byte(s+"}"), 0o600) }, ErrInvalid, ""},
-		"an array":  {func(p, s string) error { return os.WriteFile(p, []byte("[1,2]"), 0o600) }, ErrInvalid, ""},
+		}, store.Foreign, "accept cost"},
+		"empty":     {func(p, s string) error { return os.WriteFile(p, nil, 0o600) }, store.Invalid, "quarantine cost"},
+		"truncated": {func(p, s string) error { return os.WriteFile(p, []byte(s[:len(s)/2]), 0o600) }, store.Invalid, "byte"},
+		"zeros":     {func(p, s string) error { return os.WriteFile(p, make([]byte, 480), 0o600) }, store.Invalid, "NUL"},
+		"a tail":    {func(p, s string) error { return os.WriteFile(p, []byte(s+"}"), 0o600) }, store.Invalid, ""},
+		"an array":  {func(p, s string) error { return os.WriteFile(p, []byte("[1,2]"), 0o600) }, store.Invalid, ""},
 		"a link": {func(p, s string) error {
 			return errors.Join(os.Rename(p, p+".moved"), os.Symlink(filepath.Base(p)+".moved", p))
-		}, ErrUnreadable, "symbolic link"},
-		"a dangling link": {func(p, s string) error { return errors.Join(os.Remove(p), os.Symlink("gone", p)) }, ErrUnreadable, "symbolic link"},
-		"a second name":   {func(p, s string) error { return os.Link(p, p+".twin") }, ErrUnreadable, "2 names"},
-		"a pipe":          {func(p, s string) error { return errors.Join(os.Remove(p), unix.Mkfifo(p, 0o600)) }, ErrUnreadable, "named pipe"},
-		"a directory":     {func(p, s string) error { return errors.Join(os.Remove(p), os.Mkdir(p, 0o700)) }, ErrUnreadable, "directory"},
+		}, store.Unreadable, "symbolic link"},
+		"a dangling link": {func(p, s string) error { return errors.Join(os.Remove(p), os.Symlink("gone", p)) }, store.Unreadable, "symbolic link"},
+		"a second name":   {func(p, s string) error { return os.Link(p, p+".twin") }, store.Unreadable, "2 names"},
+		"a pipe":          {func(p, s string) error { return errors.Join(os.Remove(p), unix.Mkfifo(p, 0o600)) }, store.Unreadable, "named pipe"},
+		"a directory":     {func(p, s string) error { return errors.Join(os.Remove(p), os.Mkdir(p, 0o700)) }, store.Unreadable, "directory"},
 		"another owner's": {func(p, s string) error {
 			other, err := os.ReadFile(filepath.Join(filepath.Dir(p), "reset.json"))
 			return errors.Join(err, os.WriteFile(p, other, 0o600))
-		}, ErrForeign, "reset"},
+		}, store.Foreign, "reset"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := newState(t)
@@ -80,7 +82,7 @@ func TestCommitRefusesWhatItCannotTrust(t *testing.T) {
 			}
 			// One bad sidecar is no trouble of another owner's.
 			if c := update(t, openOwner(t, dir, "reset", nil), func(tx *Tx) error {
-				tx.Apply(Op{Field: "cleared", Verb: VerbClear})
+				tx.Apply(Op{Field: "cleared", Verb: schema.VerbClear})
 				return nil
 			}); c.Outcome != Applied {
 				t.Errorf("another owner's commit: %v", c.Outcome)
@@ -126,7 +128,7 @@ func TestAcceptRefusesWhatDoesNotFit(t *testing.T) {
 	}{
 		"a wrong type":          {`"first"`, `17`, ErrValue, "field note"},
 		"another owner's field": {`"note"`, `"cleared"`, ErrNotOwner, "owner reset"},
-		"no JSON":               {`"first"`, `first`, ErrInvalid, "quarantine cost"},
+		"no JSON":               {`"first"`, `first`, store.Invalid, "quarantine cost"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := newState(t)
@@ -272,7 +274,7 @@ func TestCommitIntoAReplacedDirectoryIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := w.Update(t.Context(), addTurns(1))
-	wantError(t, err, ErrReplaced)
+	wantError(t, err, store.Moved)
 	if got := stored(t, dir+".old", "turns"); got != "1" {
 		t.Errorf("turns is %s in the orphan, want 1", got)
 	}
@@ -378,7 +380,7 @@ func TestCommitDoesNotTakeAnotherUsersFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := w.Update(t.Context(), addTurns(1))
-	wantError(t, err, ErrUnsafe, "user 65534", "chown")
+	wantError(t, err, store.Unsafe, "user 65534", "chown")
 	if uid := stat(t, sidecarPath(dir, "cost")).Sys().(*syscall.Stat_t).Uid; uid != 65534 {
 		t.Errorf("the file belongs to user %d", uid)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
 	"github.com/freehold-dev/freehold/sidecar/internal/pending"
 	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // A fold is what a commit does with the pending patches. It takes
@@ -37,19 +38,19 @@ func (b *batch) takePending(late func() error) error {
 	w := b.w
 	a, err := w.dir.OpenPending(w.owner)
 	if err != nil {
-		return fmt.Errorf("%w: nothing was changed: %w", ErrUnreadable, err)
+		return fmt.Errorf("%w: nothing was changed: %w", store.Unreadable, err)
 	}
 	b.fold.pending = a
 	names, err := a.Names()
 	if err != nil {
-		return fmt.Errorf("%w: nothing was changed: %w", ErrUnreadable, err)
+		return fmt.Errorf("%w: nothing was changed: %w", store.Unreadable, err)
 	}
 	if len(names)+len(b.base.Folded()) == 0 {
 		return nil
 	}
 	rest, err := b.readPending(names)
 	if err != nil {
-		return fmt.Errorf("%w: nothing was changed: %w", ErrUnreadable, err)
+		return fmt.Errorf("%w: nothing was changed: %w", store.Unreadable, err)
 	}
 	for {
 		rest = b.takeSome(rest)
@@ -68,7 +69,7 @@ func (b *batch) takePending(late func() error) error {
 
 // readPending reads the patches called names, which are sorted, and returns those
 // that are not in the sidecar yet. The others go after the next publication.
-func (b *batch) readPending(names []string) (fresh []*PendingPatch, err error) {
+func (b *batch) readPending(names []string) (fresh []*pending.Patch, err error) {
 	folded := map[string]bool{}
 	for _, id := range b.base.Folded() {
 		folded[id] = true

@@ -10,8 +10,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/freehold-dev/freehold/sidecar/internal/lease"
 	"github.com/freehold-dev/freehold/sidecar/internal/process"
 	"github.com/freehold-dev/freehold/sidecar/retire"
+	"github.com/freehold-dev/freehold/sidecar/store"
 	"golang.org/x/sys/unix"
 )
 
@@ -62,7 +64,7 @@ func TestForgedRecordSignalsNobody(t *testing.T) {
 					}
 					return
 				}
-				want := map[bool]error{true: ErrIdentityChanged, false: ErrProtected}[name == "an innocent"]
+				want := map[bool]error{true: store.IdentityChanged, false: store.Protected}[name == "an innocent"]
 				wantError(t, err, want)
 				var changed *retire.IdentityChangedError
 				if errors.As(err, &changed) && changed.Current.Holder.Identity.PID != a.pid() {
@@ -100,7 +102,7 @@ func TestRecordOfElsewhereIsNotJudged(t *testing.T) {
 			}
 			p := prepare(t, dir)
 			r, err := p.Run(t.Context(), brief())
-			wantError(t, err, ErrCannotJudge, "nothing was signalled")
+			wantError(t, err, store.NotJudged, "nothing was signalled")
 			said.Same(t, "retire: no proof: "+how, err, dir, "STATE")
 			if signalled(r) {
 				t.Errorf("something was sent: %v", r.Proofs)
@@ -150,18 +152,18 @@ func TestRetireNamesWhoInheritedTheLease(t *testing.T) {
 	defer unix.Kill(child.PID, unix.SIGKILL)
 	p := prepare(t, dir)
 	r, err := p.Run(t.Context(), brief())
-	wantError(t, err, ErrDeadline, fmt.Sprint(child.PID), "inherited")
+	wantError(t, err, store.DeadlinePassed, fmt.Sprint(child.PID), "inherited")
 	said.Same(t, "retire: the lease was inherited", err, dir, "STATE")
 	if r.Outcome == retire.AlreadyGone || has(r, retire.ProofFree) || !has(r, retire.ProofExited) {
 		t.Errorf("%v %v", r.Outcome, r.Proofs)
 	}
 	// Neither does the child count as the holder, if the record names it.
 	l := record(t, dir)
-	l.Holder = &Holder{Identity: child, Program: "forged"}
+	l.Holder = &lease.Holder{Identity: child, Program: "forged"}
 	writeRecord(t, dir, l)
-	want := ErrIdentityChanged
+	want := store.IdentityChanged
 	if inContainer() { // in whose name the lock is, cannot be seen
-		want = ErrCannotJudge
+		want = store.NotJudged
 	}
 	r, err = prepare(t, dir).Run(t.Context(), brief())
 	wantError(t, err, want)

@@ -136,7 +136,7 @@ func repeats(w *Writer, patch Patch) bool {
 	written := map[string]bool{}
 	for _, op := range patch {
 		p := op.Field + "\x00" + op.Key + "\x00" + op.Member
-		if op.Verb == VerbAdd || op.Verb == VerbDelete || op.Verb == VerbRemove || op.Verb == VerbInsert && len(op.Value) > 0 || written[p] {
+		if op.Verb == schema.VerbAdd || op.Verb == schema.VerbDelete || op.Verb == schema.VerbRemove || op.Verb == schema.VerbInsert && len(op.Value) > 0 || written[p] {
 			return false
 		}
 		written[p] = true

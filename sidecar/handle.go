@@ -14,7 +14,7 @@ type spot struct {
 	at                 Version // the incarnation of the key, if a certain one is meant
 }
 
-func (s spot) op(verb Verb, value []byte) Op {
+func (s spot) op(verb schema.Verb, value []byte) Op {
 	return Op{Field: s.field, Key: s.key, Member: s.member, At: s.at, Verb: verb, Value: value}
 }
 
@@ -41,7 +41,7 @@ func (c cell[T]) get() (v T, ok bool) {
 	return v, true
 }
 
-func (c cell[T]) apply(verb Verb, v T) {
+func (c cell[T]) apply(verb schema.Verb, v T) {
 	c.tx.check()
 	raw, err := c.codec.Append(nil, v)
 	if err != nil {
@@ -51,7 +51,7 @@ func (c cell[T]) apply(verb Verb, v T) {
 	c.tx.apply(c.op(verb, raw), true)
 }
 
-func (c cell[T]) clear() { c.tx.apply(c.op(VerbClear, nil), true) }
+func (c cell[T]) clear() { c.tx.apply(c.op(schema.VerbClear, nil), true) }
 
 func (c cell[T]) fail(err error) {
 	c.tx.fail(fmt.Errorf("%s: %s: %w", c.tx.batch.w.file(), c.op("", nil).Where(), invalid(err)))
@@ -76,7 +76,7 @@ func (v Value[T]) Get() (value T, ok bool) { return v.value.get() }
 
 // Set gives the field a value. A value that the field cannot hold fails the
 // Update with [ErrValue].
-func (v Value[T]) Set(value T) { v.value.apply(VerbSet, value) }
+func (v Value[T]) Set(value T) { v.value.apply(schema.VerbSet, value) }
 
 // Clear makes the field unset, which differs from any value. Where it is all
 // that a map has at its keys, the key goes.
@@ -101,7 +101,7 @@ func (m Max[T]) Get() (value T, ok bool) { return m.max.get() }
 
 // Raise moves the field up to value; where it is there or beyond, nothing
 // changes.
-func (m Max[T]) Raise(value T) { m.max.apply(VerbRaise, value) }
+func (m Max[T]) Raise(value T) { m.max.apply(schema.VerbRaise, value) }
 
 // A Min is a field that only moves down.
 type Min[T any] struct{ min cell[T] }
@@ -122,7 +122,7 @@ func (m Min[T]) Get() (value T, ok bool) { return m.min.get() }
 
 // Lower moves the field down to value; where it is there or beyond, nothing
 // changes.
-func (m Min[T]) Lower(value T) { m.min.apply(VerbLower, value) }
+func (m Min[T]) Lower(value T) { m.min.apply(schema.VerbLower, value) }
 
 // A Counter is a field that sums exactly. Unset, it counts from zero.
 type Counter[T any] struct{ counter cell[T] }
@@ -143,4 +143,4 @@ func (c Counter[T]) Get() (value T, ok bool) { return c.counter.get() }
 
 // Add adds n. A sum that the type cannot hold fails the Update with
 // [ErrValue] and [schema.ErrOverflow].
-func (c Counter[T]) Add(n T) { c.counter.apply(VerbAdd, n) }
+func (c Counter[T]) Add(n T) { c.counter.apply(schema.VerbAdd, n) }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/freehold-dev/freehold/sidecar/internal/lease"
 	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // beginEpoch begins and records the epoch of the lease that this process has
@@ -20,16 +21,16 @@ func (w *Writer) beginEpoch() error {
 	if err := w.dir.Unmoved(); err != nil {
 		return err
 	}
-	lease, err := w.readRecord()
+	record, err := w.readRecord()
 	if err != nil {
 		return err
 	}
-	w.epoch = w.newEpoch(append(lease.Epochs(), w.sidecarEpoch(), w.observedEpoch())...)
+	w.epoch = w.newEpoch(append(record.Epochs(), w.sidecarEpoch(), w.observedEpoch())...)
 	if err := w.checkVersion(Version{Epoch: w.epoch}); err != nil {
 		return err
 	}
-	w.holder = &Holder{Identity: self(), Program: w.program, Since: w.clock().UTC(), Invocation: invocation()}
-	return w.record(lease)
+	w.holder = &lease.Holder{Identity: self(), Program: w.program, Since: w.clock().UTC(), Invocation: invocation()}
+	return w.record(record)
 }
 
 // invocation returns systemd's id of this start of the service, if it is one.
@@ -41,14 +42,16 @@ func invocation() string {
 	return id
 }
 
-func (w *Writer) readLease() (*Lease, error) { return lease.Read(w.dir, w.owner, w.manifest.StateID) }
+func (w *Writer) readLease() (*lease.Record, error) {
+	return lease.Read(w.dir, w.owner, w.manifest.StateID)
+}
 
-func (w *Writer) readRecord() (*Lease, error) {
+func (w *Writer) readRecord() (*lease.Record, error) {
 	return lease.ReadForChange(w.dir, w.owner, w.manifest.StateID, w.notice)
 }
 
 // record writes lease with this process as its holder.
-func (w *Writer) record(lease *Lease) error {
+func (w *Writer) record(lease *lease.Record) error {
 	lease.Epoch, lease.Holder = w.epoch, w.holder
 	raw, err := lease.Write(w.dir)
 	if err == nil {
@@ -92,7 +95,7 @@ func (w *Writer) holds() error {
 // or no longer, the one of which this process holds the lock.
 func (w *Writer) leaseFile() error {
 	err := w.lease.Kept()
-	if errors.Is(err, ErrLock) || errors.Is(err, ErrBusy) {
+	if errors.Is(err, store.Lost) || errors.Is(err, ErrBusy) {
 		err = fmt.Errorf("owner %s: %w: %w", w.owner, ErrFenced, err)
 		if !errors.Is(err, statedir.ErrIrregular) { // a second name can go away again
 			w.queue.poison(err)
@@ -105,19 +108,19 @@ func (w *Writer) leaseFile() error {
 // when the whole directory was deleted, the error wraps [ErrFenced].
 func (w *Writer) acquire(ctx context.Context, wait time.Duration) error {
 	err := w.lock.Acquire(ctx, wait)
-	if w.lease != nil && errors.Is(err, ErrLock) {
+	if w.lease != nil && errors.Is(err, store.Lost) {
 		err = cmp.Or(w.leaseFile(), err)
 	}
 	return err
 }
 
-// unmoved returns an error that wraps [ErrReplaced] if the directory's path no
+// unmoved returns an error that wraps [store.Moved] if the directory's path no
 // longer names it, and [ErrFenced] too if this is the lease's holder: another
 // one may hold the lease that is at the path now. A directory that comes back
 // has it still.
 func (w *Writer) unmoved() error {
 	err := w.dir.Unmoved()
-	if w.lease != nil && errors.Is(err, ErrReplaced) {
+	if w.lease != nil && errors.Is(err, store.Moved) {
 		err = fmt.Errorf("owner %s: %w: %w", w.owner, ErrFenced, err)
 	}
 	return err

@@ -9,23 +9,20 @@ import (
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
-// ErrInstance is returned for text that cannot be the id of an instance.
-var ErrInstance = schema.ErrInstance
-
 // OpenInstance is [Open] for the instance id of the state in dir. With
 // o.Create it makes the instance if there is none, and dir too.
 //
 // While a Writer is open nobody removes its instance. If the instance is
 // removed while OpenInstance looks at it, OpenInstance makes a new one with
-// o.Create, and else returns an error that wraps [ErrNoState] or
-// [ErrReplaced]. It returns one that wraps [ErrInstance] if id cannot be one.
+// o.Create, and else returns an error that wraps [store.NoState] or
+// [store.Moved]. It returns one that wraps [schema.ErrInstance] if id cannot be one.
 func OpenInstance(ctx context.Context, dir, id string, d *schema.Declaration, owner string, o *Options) (*Writer, error) {
 	if o == nil {
 		o = &Options{}
 	}
 	for tries := 0; ; tries++ {
 		w, err := openInstance(ctx, dir, id, d, owner, o)
-		if tries < mostOpenings && o.Create && (errors.Is(err, ErrReplaced) || errors.Is(err, ErrNoState)) {
+		if tries < mostOpenings && o.Create && (errors.Is(err, store.Moved) || errors.Is(err, store.NoState)) {
 			continue
 		}
 		return w, err
@@ -39,7 +36,7 @@ const mostOpenings = 16
 
 func openInstance(ctx context.Context, dir, id string, d *schema.Declaration, owner string, o *Options) (*Writer, error) {
 	sd, err := statedir.OpenInstance(dir, id)
-	if o.Create && d != nil && errors.Is(err, ErrNoState) {
+	if o.Create && d != nil && errors.Is(err, store.NoState) {
 		// Another process may create it at the same moment: then it is there.
 		if err := statedir.CreateInstance(dir, id, d); err != nil && !errors.Is(err, store.Exists) {
 			return nil, advised(err)
@@ -54,7 +51,7 @@ func openInstance(ctx context.Context, dir, id string, d *schema.Declaration, ow
 
 // CreateInstance makes the instance id of the state in dir, declared by d, and
 // dir too if it is missing. It returns an error that wraps [store.Exists]
-// if it is there, and [ErrInstance] if id cannot be one.
+// if it is there, and [schema.ErrInstance] if id cannot be one.
 func CreateInstance(dir, id string, d *schema.Declaration) error {
 	return advised(statedir.CreateInstance(dir, id, d))
 }

@@ -111,9 +111,9 @@ func TestAnInstanceIsOpenedUnderItsOwnNameOnly(t *testing.T) {
 	}
 	for _, id := range []string{"a", "b"} {
 		_, err := OpenInstance(t.Context(), dir, id, instanced(), "cost", &Options{Create: true})
-		wantError(t, err, ErrMisplaced, "rename it back")
+		wantError(t, err, store.Misplaced, "rename it back")
 		_, err = Open(t.Context(), filepath.Join(dir, id), nil, "cost", nil)
-		wantError(t, err, ErrMisplaced)
+		wantError(t, err, store.Misplaced)
 	}
 	if got := stored(t, instancePath(t, dir, "A"), "note"); got != `"note 2"` {
 		t.Errorf("the note of A is %s", got)
@@ -130,15 +130,15 @@ func TestNoInstanceIsMadeUnasked(t *testing.T) {
 	}
 	wantError(t, Create(dir, instanced()), store.Exists)
 	_, err := OpenInstance(t.Context(), dir, "a", instanced(), "cost", nil)
-	wantError(t, err, ErrNoState, `there is no instance "a"`)
+	wantError(t, err, store.NoState, `there is no instance "a"`)
 	for _, id := range []string{"", "a\nb", "\xff"} {
 		_, err := OpenInstance(t.Context(), dir, id, instanced(), "cost", &Options{Create: true})
-		wantError(t, err, ErrInstance)
+		wantError(t, err, schema.ErrInstance)
 	}
 	_, err = Open(t.Context(), dir, instanced(), "cost", &Options{Create: true})
-	wantError(t, err, ErrInstances, "name the instance")
+	wantError(t, err, store.HasInstances, "name the instance")
 	_, err = OpenInstance(t.Context(), newState(t), "a", instanced(), "cost", &Options{Create: true})
-	wantError(t, err, ErrNoInstances, "use another directory")
+	wantError(t, err, store.NoInstances, "use another directory")
 	other := instanced()
 	other.State = "other"
 	wantError(t, CreateInstance(dir, "a", other), ErrDeclaration)

@@ -18,6 +18,7 @@ import (
 	"github.com/freehold-dev/freehold/sidecar/internal/process"
 	"github.com/freehold-dev/freehold/sidecar/internal/testkit/role"
 	"github.com/freehold-dev/freehold/sidecar/retire"
+	"github.com/freehold-dev/freehold/sidecar/store"
 	"golang.org/x/sys/unix"
 )
 
@@ -70,7 +71,7 @@ type timedCall func(ctx context.Context, dir string, w map[string]*Writer) (ackn
 // adds is the call of an Update with a Writer that was open before.
 func adds(owner, field string) timedCall {
 	return func(ctx context.Context, _ string, w map[string]*Writer) (int, error) {
-		c, err := w[owner].Update(ctx, ops(op(field, VerbAdd, "1")))
+		c, err := w[owner].Update(ctx, ops(op(field, schema.VerbAdd, "1")))
 		if c.Outcome == NotApplied {
 			return 0, err
 		}
@@ -203,7 +204,7 @@ func TestEveryCallEndsInTime(t *testing.T) {
 					defer w.Close()
 				}
 				want := fmt.Sprint(acknowledged[field])
-				if _, err := w.Update(t.Context(), ops(op(field, VerbAdd, "0"))); err != nil {
+				if _, err := w.Update(t.Context(), ops(op(field, schema.VerbAdd, "0"))); err != nil {
 					t.Errorf("%s: %v", owner, err)
 				}
 				if got := values(t, w, field)[field]; got != want && !(want == "0" && got == "") {
@@ -250,9 +251,9 @@ func roleUnreadable(args []string) error {
 	w, err := Open(context.Background(), args[0], d, "tool", &Options{Wait: shortWait})
 	if err == nil {
 		defer w.Close()
-		_, err = w.Update(context.Background(), ops(op("n", VerbAdd, "1")))
+		_, err = w.Update(context.Background(), ops(op("n", schema.VerbAdd, "1")))
 	}
-	fmt.Println(errors.Is(err, ErrLock), errors.Is(err, fs.ErrPermission), err)
+	fmt.Println(errors.Is(err, store.Lost), errors.Is(err, fs.ErrPermission), err)
 	return nil
 }
 

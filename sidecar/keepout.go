@@ -3,20 +3,21 @@ package sidecar
 import (
 	"fmt"
 
+	"github.com/freehold-dev/freehold/sidecar/internal/pending"
 	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // reject keeps a copy of a patch that is not folded, or not whole, and says
 // why. If it cannot, the patch stays where it is.
-func (b *batch) reject(p *PendingPatch, why error) bool {
+func (b *batch) reject(p *pending.Patch, why error) bool {
 	path, err := b.w.dir.Reject(keptName(b.w.owner, p.ID), p.Raw, why.Error())
 	if err != nil {
-		b.w.tell(PatchName(p.ID), fmt.Errorf("%s: not folded: %w; and it cannot be kept elsewhere: %w: mend that", b.fold.pending.Path(PatchName(p.ID)), why, err))
+		b.w.tell(pending.Name(p.ID), fmt.Errorf("%s: not folded: %w; and it cannot be kept elsewhere: %w: mend that", b.fold.pending.Path(pending.Name(p.ID)), why, err))
 		return false
 	}
 	b.fold.kept++
-	b.w.tell(PatchName(p.ID), fmt.Errorf("%s: rejected of %s: %w: look at it there, and add by hand what is to count", path, b.w.file(), why))
+	b.w.tell(pending.Name(p.ID), fmt.Errorf("%s: rejected of %s: %w: look at it there, and add by hand what is to count", path, b.w.file(), why))
 	return true
 }
 
@@ -28,7 +29,7 @@ func keptName(owner, id string) string { return statedir.OwnerPending(owner) + "
 // where they are deferred, which has bounds of its own.
 func (w *Writer) roomKept() error {
 	kept, err := w.dir.Rejected(statedir.OwnerPending(w.owner))
-	if err != nil || kept < MaxRejected {
+	if err != nil || kept < pending.MostRejected {
 		return nil
 	}
 	err = fmt.Errorf("%d patches of the owner are rejected in %s, and no more may be", kept, w.dir.QuarantinePath(""))
@@ -38,7 +39,7 @@ func (w *Writer) roomKept() error {
 // wasRejected reports whether an earlier commit has kept p out as a whole, and was
 // killed before its file was gone. By now it might fit, and whoever was told may
 // have added by hand what is to count.
-func (b *batch) wasRejected(p *PendingPatch) bool {
+func (b *batch) wasRejected(p *pending.Patch) bool {
 	_, err := b.w.dir.Kept(keptName(b.w.owner, p.ID))
 	return err == nil
 }

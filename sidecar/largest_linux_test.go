@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/freehold-dev/freehold/sidecar/internal/document"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // forge gives an owner's sidecar what another hand could, with the right sum, and
@@ -80,7 +81,7 @@ func TestNoVersionFollowsTheLargest(t *testing.T) {
 			case tc.follows && behind(c.Version, was.Version):
 				t.Errorf("version %v follows %v", c.Version, was.Version)
 			case !tc.follows:
-				wantError(t, err, ErrInvalid, "no version can follow")
+				wantError(t, err, store.Invalid, "no version can follow")
 				said.Same(t, "the end of the numbers: "+name, err, dir, "STATE")
 				if readFile(t, sidecarPath(dir, tc.owner)) != text {
 					t.Error("the sidecar has changed")

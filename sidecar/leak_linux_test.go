@@ -53,10 +53,10 @@ func fork(dir string, round int) (err error) {
 	if _, _, err := hook.Claim(ctx, "fired"); err != nil {
 		return err
 	}
-	if _, err := hook.Update(ctx, ops(op("id", VerbSet, strconv.Quote(fmt.Sprint(round))))); err != nil {
+	if _, err := hook.Update(ctx, ops(op("id", schema.VerbSet, strconv.Quote(fmt.Sprint(round))))); err != nil {
 		return err
 	}
-	add := ops(op("n", VerbAdd, "1"))
+	add := ops(op("n", schema.VerbAdd, "1"))
 	if err := other.lock.Acquire(ctx, 0); err != nil {
 		return err
 	}

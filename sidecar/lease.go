@@ -8,18 +8,8 @@ import (
 	"github.com/freehold-dev/freehold/sidecar/internal/process"
 )
 
-// A Lease is the record of the lease of an exclusive owner. It gives no right to
-// write; [LeaseStatus] reads it.
-type Lease = lease.Record
-
-// A Holder is a process that holds a lease, in its own words.
-type Holder = lease.Holder
-
 // A Retiree is a process that was retired, or was found gone.
 type Retiree = lease.Retiree
-
-// LeaseFormat is the format number that this release writes and reads.
-const LeaseFormat = lease.Format
 
 // ErrLeaseRecord is wrapped by the error that says that the record of a lease
 // is damaged. A damaged record stops nothing.
@@ -44,7 +34,7 @@ type LeaseState struct {
 	FenceCondition string
 	// Lease is what the record says; nil if there is none. If it is damaged,
 	// RecordErr wraps [ErrLeaseRecord] and says how.
-	Lease     *Lease
+	Lease     *lease.Record
 	RecordErr error
 	// Verdict says what became of the process that the record names as the
 	// holder, and Reason why; empty if it names none.
@@ -57,7 +47,7 @@ type LeaseState struct {
 
 // LeaseStatus looks who holds the lease of owner in the state directory dir. It
 // takes no lock of the owner and disturbs nobody. It returns an error that wraps
-// [ErrNoLease] if the owner is shared, and the errors of [Open] for a
+// [store.NoLease] if the owner is shared, and the errors of [Open] for a
 // directory or an owner that is not there.
 func LeaseStatus(dir, owner string) (LeaseState, error) {
 	l, err := lease.OpenLocks(dir, owner)
@@ -87,7 +77,7 @@ func LeaseStatus(dir, owner string) (LeaseState, error) {
 }
 
 func (s *LeaseState) disagree() string {
-	var recorded *Holder
+	var recorded *lease.Holder
 	if s.Lease != nil {
 		recorded = s.Lease.Holder
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/freehold-dev/freehold/sidecar/internal/process"
 	"github.com/freehold-dev/freehold/sidecar/internal/testkit/inject"
 	"github.com/freehold-dev/freehold/sidecar/retire"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 func init() {
@@ -178,7 +179,7 @@ func TestRetireSurvivesEveryCall(t *testing.T) {
 					t.Errorf("process %d keeps the fence shut", s.Fence)
 				}
 				p, err := retire.Prepare(dir, "watchdog")
-				if errors.Is(err, ErrNoHolder) && s.PID == 0 {
+				if errors.Is(err, store.NoHolder) && s.PID == 0 {
 					return // it had come to its end
 				}
 				if err != nil {

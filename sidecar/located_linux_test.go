@@ -5,6 +5,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/internal/testkit/inject"
 )
 
@@ -36,6 +37,6 @@ func TestErrorAtEveryCallNamesItsFile(t *testing.T) {
 	})
 	t.Run("deferring", func(t *testing.T) {
 		t.Parallel()
-		everySet(t, plan, func(w *Writer) { deferUpdate(t, w, op("n", VerbAdd, "3")) }, func(dir string, r inject.Result) { names(t, dir, r) })
+		everySet(t, plan, func(w *Writer) { deferUpdate(t, w, op("n", schema.VerbAdd, "3")) }, func(dir string, r inject.Result) { names(t, dir, r) })
 	})
 }

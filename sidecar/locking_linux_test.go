@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 func init() { roles["late"] = roleLate }
@@ -217,9 +218,9 @@ func TestNobodyPutsALockFileBack(t *testing.T) {
 	Damaged(dir, "lock-lost")
 	remove(t, metaPath(dir, statedir.OwnerLock("cost")))
 	_, err := w.Update(t.Context(), addTurns(1))
-	wantError(t, err, ErrLock, "state repair")
+	wantError(t, err, store.Lost, "state repair")
 	_, err = Open(t.Context(), dir, declaration(), "cost", nil)
-	wantError(t, err, ErrLock)
+	wantError(t, err, store.Lost)
 	if _, err := os.Lstat(metaPath(dir, statedir.OwnerLock("cost"))); err == nil {
 		t.Error("somebody made it anew")
 	}

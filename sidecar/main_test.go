@@ -137,7 +137,7 @@ func setNote(text string) func(*Tx) error {
 }
 
 func setCleared(tx *Tx) error {
-	tx.Apply(Op{Field: "cleared", Verb: VerbSet, Value: []byte("true")})
+	tx.Apply(Op{Field: "cleared", Verb: schema.VerbSet, Value: []byte("true")})
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"os"
 	"testing"
 
+	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/internal/testkit/inject"
 )
 
@@ -25,7 +26,7 @@ func TestAFoldOfManyStoppedAnywhereTakesEachPatchInOnce(t *testing.T) {
 		impatient := openSetter(t, dir, "tool", &Options{Wait: -1})
 		locked(t, w, func() {
 			for range many {
-				update(t, impatient, ops(op("n", VerbAdd, "1")))
+				update(t, impatient, ops(op("n", schema.VerbAdd, "1")))
 			}
 		})
 		if got := len(pendingNames(t, w)); got != many {

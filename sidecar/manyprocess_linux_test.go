@@ -59,7 +59,7 @@ func roleStorm(args []string) error {
 		return err
 	}
 	defer tool.Close()
-	c, err := tool.Update(context.Background(), ops(op("n", VerbAdd, "1")))
+	c, err := tool.Update(context.Background(), ops(op("n", schema.VerbAdd, "1")))
 	if err != nil {
 		return err
 	}
@@ -230,7 +230,7 @@ func roleKeys(args []string) error {
 	for i := range 50 {
 		text := strings.Repeat("x", 4+i/49*4092) // the last one is long
 		key := fmt.Sprintf("%s-%d", args[2], i)
-		if _, err := w.Update(context.Background(), ops(Op{Field: "map_" + args[1], Verb: VerbSet, Key: key, Member: "text", Value: strconv.AppendQuote(nil, text)})); err != nil {
+		if _, err := w.Update(context.Background(), ops(Op{Field: "map_" + args[1], Verb: schema.VerbSet, Key: key, Member: "text", Value: strconv.AppendQuote(nil, text)})); err != nil {
 			return err
 		}
 	}

@@ -1,5 +1,7 @@
 package sidecar
 
+import "github.com/freehold-dev/freehold/schema"
+
 // An Entry is what a map has at one key, in one transaction. Generated types
 // wrap it.
 type Entry struct{ entry spot }
@@ -48,20 +50,20 @@ func (m Map[E]) Ref(key string) (ref Ref, ok bool) { return m.keys.tx.Ref(m.keys
 
 // Insert makes key a key. Where it is one already, nothing changes.
 func (m Map[E]) Insert(key string) {
-	m.keys.tx.Apply(Op{Field: m.keys.field, Verb: VerbInsert, Key: key})
+	m.keys.tx.Apply(Op{Field: m.keys.field, Verb: schema.VerbInsert, Key: key})
 }
 
 // Delete deletes key with all that it has, also that of other owners. A key
 // that is created afterwards is another incarnation, which has nothing of this
 // one. Where there is no key, nothing changes.
 func (m Map[E]) Delete(key string) {
-	m.keys.tx.Apply(Op{Field: m.keys.field, Verb: VerbDelete, Key: key})
+	m.keys.tx.Apply(Op{Field: m.keys.field, Verb: schema.VerbDelete, Key: key})
 }
 
 // DeleteAt is Delete for the incarnation of a key that a view showed. If it is
 // gone, the Update fails with [ErrConflict].
 func (m Map[E]) DeleteAt(ref Ref) {
-	m.keys.tx.Apply(Op{Field: m.keys.field, Verb: VerbDelete, Key: ref.Key, At: ref.Incarnation})
+	m.keys.tx.Apply(Op{Field: m.keys.field, Verb: schema.VerbDelete, Key: ref.Key, At: ref.Incarnation})
 }
 
 // A Part is this owner's part of a map whose keys another owner decides. What

@@ -15,10 +15,6 @@ import (
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
-// ErrClaims is returned if the directory of an owner's claims was lost, so that
-// nobody can know what was claimed.
-var ErrClaims = store.Lost
-
 // A Claimant is who won the claim of a once field.
 type Claimant struct {
 	// Program that claimed, as [Options] named it, and its process.
@@ -62,9 +58,9 @@ func (o Once) Claim(ctx context.Context) (won bool, by Claimant, err error) {
 //
 // An error means that the call has not won and, unless it wraps
 // [ErrIndeterminate], that it has claimed nothing where others look. It wraps
-// [ErrInvalid], [ErrForeign] or [ErrUnreadable] if what stands in the claim's
-// place is no claim of this field: it stands, and nobody wins; [ErrClaims] or
-// [ErrReplaced] if the directory of the claims is not where others look, since
+// [store.Invalid], [store.Foreign] or [store.Unreadable] if what stands in the claim's
+// place is no claim of this field: it stands, and nobody wins; [store.Lost] or
+// [store.Moved] if the directory of the claims is not where others look, since
 // somebody moved it away: what was claimed there, also by this call, counts if it
 // is put back; [ErrDeclaration] if the state was upgraded meanwhile so that this
 // program may write in it no more. After
@@ -183,7 +179,7 @@ func (c claiming) claim(at time.Time) (won bool, by Claimant, err error) {
 	switch {
 	case made && err == nil:
 		return true, claimant(&mine), nil
-	case made && (errors.Is(err, ErrClaims) || errors.Is(err, ErrReplaced)):
+	case made && (errors.Is(err, store.Lost) || errors.Is(err, store.Moved)):
 		return false, Claimant{}, fmt.Errorf("%s: field %s: not won: the claim was made where nobody looks, in a directory that was moved away, and counts if that is put back: %w", c.w.dir.Path(), c.field, err)
 	case made:
 		err = fmt.Errorf("%s: %w: field %s is claimed by this call and that may not survive power loss: %w", c.path(), ErrIndeterminate, c.field, err)

@@ -14,6 +14,7 @@ import (
 	"github.com/freehold-dev/freehold/sidecar/internal/document"
 	"github.com/freehold-dev/freehold/sidecar/internal/process"
 	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -117,7 +118,7 @@ func TestOneOfManyGoroutinesWins(t *testing.T) {
 
 func TestOnceFieldIsNoPartOfACommit(t *testing.T) {
 	w := openLatches(t, newLatches(t), "hook", nil)
-	for _, verb := range []Verb{VerbSet, VerbClear, VerbRaise, VerbLower, VerbAdd, VerbInsert} {
+	for _, verb := range []schema.Verb{schema.VerbSet, schema.VerbClear, schema.VerbRaise, schema.VerbLower, schema.VerbAdd, schema.VerbInsert} {
 		_, err := w.Update(t.Context(), func(tx *Tx) error {
 			tx.Apply(Op{Field: "fired", Verb: verb, Value: []byte(`"2026-08-11T09:12:44Z"`)})
 			return nil
@@ -207,7 +208,7 @@ func TestClaimOfAFailedSyncIsIndeterminateUntilResolved(t *testing.T) {
 func TestClaimWhereNobodyLooksIsNotWon(t *testing.T) {
 	dir := newLatches(t)
 	w := openLatches(t, dir, "hook", nil)
-	for _, lost := range []error{ErrClaims, ErrReplaced} {
+	for _, lost := range []error{store.Lost, store.Moved} {
 		script(t, false, fmt.Errorf("%w: moved", lost))
 		won, by, err := w.Claim(t.Context(), "fired")
 		if won || by != (Claimant{}) {
@@ -219,7 +220,7 @@ func TestClaimWhereNobodyLooksIsNotWon(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, _, err := w.Claim(t.Context(), "ended")
-	wantError(t, err, ErrReplaced)
+	wantError(t, err, store.Moved)
 }
 
 // Nor who has claimed in a state that was moved away in the middle of the call;
@@ -240,7 +241,7 @@ func TestClaimInAStateThatIsMovedMeanwhileIsNotWon(t *testing.T) {
 	if won || by != (Claimant{}) {
 		t.Errorf("won %v by %+v", won, by)
 	}
-	wantError(t, err, ErrReplaced, "where nobody looks")
+	wantError(t, err, store.Moved, "where nobody looks")
 	if won, _, err := openLatches(t, dir, "hook", nil).Claim(t.Context(), "fired"); !won || err != nil {
 		t.Errorf("in the state that is there now: won %v (%v)", won, err)
 	}

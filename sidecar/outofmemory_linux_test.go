@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/freehold-dev/freehold/schema"
 )
 
 func init() { roles["starve"] = roleStarve }
@@ -38,7 +40,7 @@ func roleStarve(args []string) error {
 	}()
 	for {
 		os.Stdout.Write([]byte("b"))
-		if _, err := w.Update(context.Background(), ops(op("n", VerbAdd, "1"))); err != nil {
+		if _, err := w.Update(context.Background(), ops(op("n", schema.VerbAdd, "1"))); err != nil {
 			return err
 		}
 		os.Stdout.Write([]byte("a"))
@@ -82,7 +84,7 @@ func TestWriterWithoutMemoryLosesNothing(t *testing.T) {
 		acknowledged += strings.Count(said.String(), "a")
 	}
 	w := openSetter(t, dir, "tool", nil)
-	update(t, w, ops(op("n", VerbAdd, "1")))
+	update(t, w, ops(op("n", schema.VerbAdd, "1")))
 	n, err := strconv.Atoi(values(t, w, "n")["n"])
 	t.Logf("%d acknowledged, %d begun: %d", acknowledged, begun, n-1)
 	if err != nil || n-1 < acknowledged || n-1 > begun {

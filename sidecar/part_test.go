@@ -5,6 +5,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // use counts one use of deploy, as the tool.
@@ -69,10 +72,10 @@ func TestNothingAttachedIsNoRow(t *testing.T) {
 	s := newUsage(t)
 	s.update("creator", create)
 	s.update("user", func(tx *Tx) {
-		tx.Apply(Op{Field: "skills", Key: "deploy", Member: "pinned", Verb: VerbSet, Value: []byte("true")})
+		tx.Apply(Op{Field: "skills", Key: "deploy", Member: "pinned", Verb: schema.VerbSet, Value: []byte("true")})
 	})
 	s.wantStored("user", map[string]string{"skills": `{"deploy":{"pinned":true}}`})
-	s.update("user", func(tx *Tx) { tx.Apply(Op{Field: "skills", Key: "deploy", Member: "pinned", Verb: VerbClear}) })
+	s.update("user", func(tx *Tx) { tx.Apply(Op{Field: "skills", Key: "deploy", Member: "pinned", Verb: schema.VerbClear}) })
 	s.wantStored("user", map[string]string{"skills": `{}`})
 	if text := s.text("user"); strings.Contains(text, `"keys"`) {
 		t.Errorf("an incarnation is left:\n%s", text)
@@ -134,7 +137,7 @@ func TestAtMeansOneIncarnation(t *testing.T) {
 	for owner, fn := range map[string]func(tx *Tx){
 		"tool": func(tx *Tx) { skillsPart(tx).At(stale).UseCount().Add(1) },
 		"user": func(tx *Tx) {
-			tx.Apply(Op{Field: "skills", Key: "deploy", At: stale.Incarnation, Member: "pinned", Verb: VerbSet, Value: []byte("true")})
+			tx.Apply(Op{Field: "skills", Key: "deploy", At: stale.Incarnation, Member: "pinned", Verb: schema.VerbSet, Value: []byte("true")})
 		},
 		"creator": func(tx *Tx) { skillsMap(tx).DeleteAt(stale) },
 	} {
@@ -154,14 +157,14 @@ func TestAtMeansOneIncarnation(t *testing.T) {
 func TestOnlyTheOwnerOfTheKeysDecidesThem(t *testing.T) {
 	s := newUsage(t)
 	s.update("creator", create)
-	for verb, owner := range map[Verb]string{VerbDelete: "tool", VerbInsert: "user"} {
+	for verb, owner := range map[schema.Verb]string{schema.VerbDelete: "tool", schema.VerbInsert: "user"} {
 		s.fails(owner, ErrNotOwner, func(tx *Tx) { tx.Apply(Op{Field: "skills", Key: "deploy", Verb: verb}) }, "owner creator decides which keys the map has")
 	}
 	s.fails("user", ErrNotOwner, func(tx *Tx) {
-		tx.Apply(Op{Field: "skills", Key: "deploy", Member: "use_count", Verb: VerbAdd, Value: []byte("1")})
+		tx.Apply(Op{Field: "skills", Key: "deploy", Member: "use_count", Verb: schema.VerbAdd, Value: []byte("1")})
 	}, "the member belongs to owner tool, and owner user may not write it")
 	s.fails("user", ErrNotOwner, func(tx *Tx) {
-		tx.Apply(Op{Field: "skills", Key: "deploy", Member: "usecount", Verb: VerbAdd, Value: []byte("1")})
+		tx.Apply(Op{Field: "skills", Key: "deploy", Member: "usecount", Verb: schema.VerbAdd, Value: []byte("1")})
 	}, "no owner of state usage declares the member")
 }
 
@@ -171,8 +174,8 @@ func TestADamagedOwnerOfTheKeysStopsOnlyTheMap(t *testing.T) {
 	s := newUsage(t)
 	s.update("creator", create)
 	s.edit("creator", `"skills":{"deploy":{}}`, `"skills":{"deplay":{}}`)
-	s.fails("tool", ErrForeign, use, "owner creator, which decides the keys", "accept creator")
-	s.fails("tool", ErrForeign, func(tx *Tx) { skillsPart(tx).Keys() })
-	s.update("tool", func(tx *Tx) { tx.Apply(Op{Field: "turns", Verb: VerbAdd, Value: []byte("1")}) })
+	s.fails("tool", store.Foreign, use, "owner creator, which decides the keys", "accept creator")
+	s.fails("tool", store.Foreign, func(tx *Tx) { skillsPart(tx).Keys() })
+	s.update("tool", func(tx *Tx) { tx.Apply(Op{Field: "turns", Verb: schema.VerbAdd, Value: []byte("1")}) })
 	s.wantStored("tool", map[string]string{"turns": "1"})
 }

@@ -34,13 +34,13 @@ func TestAPartWaitsForAKeyThatIsSetPending(t *testing.T) {
 	}
 	maker, tool := writers["maker"], writers["tool"]
 	var created Commit
-	locked(t, maker, func() { created = update(t, maker, ops(Op{Field: "skills", Verb: VerbInsert, Key: "deploy"})) })
+	locked(t, maker, func() { created = update(t, maker, ops(Op{Field: "skills", Verb: schema.VerbInsert, Key: "deploy"})) })
 	if created.Outcome != Deferred {
 		t.Fatalf("the key's creation is %v", created.Outcome)
 	}
 	shown := Ref{Key: "deploy", Incarnation: created.Version} // what a view shows
 	use := func(at Version) func(*Tx) error {
-		return ops(Op{Field: "skills", Verb: VerbAdd, Key: "deploy", Member: "uses", Value: []byte("1"), At: at})
+		return ops(Op{Field: "skills", Verb: schema.VerbAdd, Key: "deploy", Member: "uses", Value: []byte("1"), At: at})
 	}
 	refused := func(how string) {
 		t.Helper()
@@ -77,8 +77,8 @@ func TestAPartWaitsForAKeyThatIsSetPending(t *testing.T) {
 	}
 
 	// Deleted and created again: the old one is another.
-	update(t, maker, ops(Op{Field: "skills", Verb: VerbDelete, Key: "deploy"}))
-	update(t, maker, ops(Op{Field: "skills", Verb: VerbInsert, Key: "deploy"}))
+	update(t, maker, ops(Op{Field: "skills", Verb: schema.VerbDelete, Key: "deploy"}))
+	update(t, maker, ops(Op{Field: "skills", Verb: schema.VerbInsert, Key: "deploy"}))
 	_, err := tool.Update(t.Context(), use(shown.Incarnation))
 	wantError(t, err, ErrConflict, "no longer the incarnation")
 }

@@ -11,7 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/internal/testkit/inject"
+	"github.com/freehold-dev/freehold/sidecar/store"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -20,7 +22,7 @@ func init() { roles["set"], roles["settwice"] = roleSet, roleSetTwice }
 // roleSet opens an owner of a state of setters and adds to a counter of it. It
 // prints the outcome and the id.
 func roleSet(args []string) error {
-	return printOutcome(setOnce(args[0], args[1], op(args[2], VerbAdd, "1000")))
+	return printOutcome(setOnce(args[0], args[1], op(args[2], schema.VerbAdd, "1000")))
 }
 
 // roleSetTwice commits twice as one process, and prints what came of each.
@@ -31,8 +33,8 @@ func roleSetTwice(args []string) error {
 	}
 	defer w.Close()
 	inject.Begin()
-	first, err1 := w.Update(context.Background(), ops(op("n", VerbAdd, "1000")))
-	second, err2 := w.Update(context.Background(), ops(op("n", VerbAdd, "1000")))
+	first, err1 := w.Update(context.Background(), ops(op("n", schema.VerbAdd, "1000")))
+	second, err2 := w.Update(context.Background(), ops(op("n", schema.VerbAdd, "1000")))
 	inject.End()
 	fmt.Printf("%v, %v; %v, %v", first.Outcome, err1, second.Outcome, err2)
 	return nil
@@ -98,8 +100,8 @@ func settles(t *testing.T, dir string, before int, r inject.Result) {
 	case !r.Killed:
 		want = want[:1] // an error: nothing may have changed
 	}
-	update(t, w, ops(op("peak", VerbRaise, "1")))
-	update(t, w, ops(op("peak", VerbRaise, "2")))
+	update(t, w, ops(op("peak", schema.VerbRaise, "1")))
+	update(t, w, ops(op("peak", schema.VerbRaise, "2")))
 	got := values(t, w, "n")["n"]
 	if !slices.ContainsFunc(want, func(n int) bool { return got == fmt.Sprint(n) }) {
 		t.Errorf("n is %s, want one of %v", got, want)
@@ -123,7 +125,7 @@ func resolved(t *testing.T, dir string, before int, out string) []int {
 		t.Fatal(err)
 	}
 	switch outcome, err := Resolve(t.Context(), dir, "tool", v); {
-	case outcome == NotApplied && (err == nil || errors.Is(err, ErrUnknown)):
+	case outcome == NotApplied && (err == nil || errors.Is(err, store.Unknown)):
 		return []int{before}
 	case err != nil:
 		t.Fatal(err)
@@ -156,7 +158,7 @@ func TestSettingPendingStoppedAtEveryCallIsAllOrNothing(t *testing.T) {
 			t.Parallel()
 			var other *Writer
 			everySet(t, plan, func(w *Writer) {
-				deferUpdate(t, w, op("n", VerbAdd, "3"))
+				deferUpdate(t, w, op("n", schema.VerbAdd, "3"))
 				other = w
 				if err := w.lock.Acquire(t.Context(), time.Minute); err != nil {
 					t.Fatal(err)
@@ -181,16 +183,19 @@ var foldStarts = map[string]func(t *testing.T, w *Writer){
 		leaveOver(t, w)
 	},
 	"left over, and a new one": func(t *testing.T, w *Writer) {
-		locked(t, w, func() { update(t, w, ops(op("n", VerbAdd, "1"))); update(t, w, ops(op("n", VerbAdd, "10"))) })
+		locked(t, w, func() {
+			update(t, w, ops(op("n", schema.VerbAdd, "1")))
+			update(t, w, ops(op("n", schema.VerbAdd, "10")))
+		})
 		leaveOver(t, w)
-		deferUpdate(t, w, op("n", VerbAdd, "100"))
+		deferUpdate(t, w, op("n", schema.VerbAdd, "100"))
 	},
 }
 
 func threePending(t *testing.T, w *Writer) {
 	locked(t, w, func() {
 		for _, n := range []string{"1", "10", "100"} {
-			update(t, w, ops(op("n", VerbAdd, n)))
+			update(t, w, ops(op("n", schema.VerbAdd, n)))
 		}
 	})
 }
@@ -255,7 +260,7 @@ func TestFoldAndItsRecoveryMayBothBeKilled(t *testing.T) {
 				t.Fatal(err)
 			}
 			w = openSetter(t, dir, "tool", nil)
-			update(t, w, ops(op("peak", VerbRaise, "1")))
+			update(t, w, ops(op("peak", schema.VerbRaise, "1")))
 			if got := values(t, w, "n")["n"]; got != "111" {
 				t.Fatalf("n is %s, want 111, after a run that was %v and one that was %v", got, a, b)
 			}
@@ -304,7 +309,7 @@ func position(calls []inject.Call, start int, name, path string) int {
 // survive that.
 func TestStepsAreSyncedInOrder(t *testing.T) {
 	onePending := func(t *testing.T, dir string) {
-		deferUpdate(t, openSetter(t, dir, "light", nil), op("ticks", VerbAdd, "1"))
+		deferUpdate(t, openSetter(t, dir, "light", nil), op("ticks", schema.VerbAdd, "1"))
 	}
 	foldSynced := func(calls []inject.Call) bool {
 		renamed := position(calls, 0, "renameat", "light.json")
@@ -358,7 +363,7 @@ func TestNoCommitFollowsOneWhoseUnlinkingIsNotSynced(t *testing.T) {
 		t.Skipf("system calls cannot be intercepted: %v", err)
 	}
 	dir, w := newSetters(t)
-	deferUpdate(t, w, op("n", VerbAdd, "3"))
+	deferUpdate(t, w, op("n", schema.VerbAdd, "3"))
 	w.Close()
 	command := inject.Command{Path: os.Args[0], Args: []string{dir}, Env: append(os.Environ(), roleVar+"=settwice")}
 	r, err := inject.Run(t.Context(), command, inject.Plan{Marked: true, Action: inject.Fail, Errno: syscall.EIO, At: 1, Calls: []string{"fsync"}, Only: func(c inject.Call) bool {

@@ -10,7 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
+	"github.com/freehold-dev/freehold/sidecar/internal/pending"
 	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
 )
 
@@ -25,7 +27,7 @@ func TestErrorsSayWhatToDoAboutWhatIsSetPending(t *testing.T) {
 		said.Same(t, "deferred: "+how, err, append(replace, dir, "STATE", w.manifest.StateID, "STATEID")...)
 	}
 	at := time.Date(2026, 8, 1, 0, 0, 0, 0, time.UTC)
-	put := func(p PendingPatch, change ...string) {
+	put := func(p pending.Patch, change ...string) {
 		t.Helper()
 		a, err := w.dir.OpenPending("tool")
 		if err != nil {
@@ -41,7 +43,7 @@ func TestErrorsSayWhatToDoAboutWhatIsSetPending(t *testing.T) {
 			text = strings.NewReplacer(change...).Replace(text)
 		}
 		if err == nil {
-			err = os.WriteFile(a.Path(PatchName(p.ID)), []byte(text), 0o600)
+			err = os.WriteFile(a.Path(pending.Name(p.ID)), []byte(text), 0o600)
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -59,42 +61,42 @@ func TestErrorsSayWhatToDoAboutWhatIsSetPending(t *testing.T) {
 			os.Remove(filepath.Join(dir, ".freehold", "tool.pending", name))
 		}
 	}
-	add := Patch{op("n", VerbAdd, "2")}
-	put(PendingPatch{ID: "0000000000017", Ops: add}, `"value":2`, `"value":3`)
+	add := Patch{op("n", schema.VerbAdd, "2")}
+	put(pending.Patch{ID: "0000000000017", Ops: add}, `"value":2`, `"value":3`)
 	say("an edited patch")
-	put(PendingPatch{ID: "0000000000018", Ops: add}, `"ops":[`, `"ops":`)
+	put(pending.Patch{ID: "0000000000018", Ops: add}, `"ops":[`, `"ops":`)
 	say("a patch that is no JSON")
 	if err := os.WriteFile(filepath.Join(dir, ".freehold", "tool.pending", "0000000000003.json"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	say("an empty patch")
-	put(PendingPatch{ID: "0000000000019", Ops: add}, "again", `"op":"add"`, `"op":"add","unless":1`)
+	put(pending.Patch{ID: "0000000000019", Ops: add}, "again", `"op":"add"`, `"op":"add","unless":1`)
 	say("a member of a newer release")
-	put(PendingPatch{ID: "0000000000020", Ops: add}, "again", `"format":1`, `"format":2`)
+	put(pending.Patch{ID: "0000000000020", Ops: add}, "again", `"format":1`, `"format":2`)
 	say("a newer format")
-	put(PendingPatch{ID: "0000000000021", Ops: add}, "again", `"id":"0000`, `"id":"0001`)
+	put(pending.Patch{ID: "0000000000021", Ops: add}, "again", `"id":"0000`, `"id":"0001`)
 	say("a patch that was copied")
-	put(PendingPatch{ID: "0000000000022", Ops: Patch{op("n", "multiply", "2")}})
+	put(pending.Patch{ID: "0000000000022", Ops: Patch{op("n", "multiply", "2")}})
 	say("a newer operation")
-	put(PendingPatch{ID: "0000000000023", Ops: add}, "again", `"ops":[`, `"ops":{"list":[`, `}],"sum"`, `}]},"sum"`)
+	put(pending.Patch{ID: "0000000000023", Ops: add}, "again", `"ops":[`, `"ops":{"list":[`, `}],"sum"`, `}]},"sum"`)
 	say("operations laid out in another way")
-	put(PendingPatch{ID: "0000000000024", Ops: add}, "again", `"value":2`, `"value":`+strings.Repeat("[", 20)+strings.Repeat("]", 20))
+	put(pending.Patch{ID: "0000000000024", Ops: add}, "again", `"value":2`, `"value":`+strings.Repeat("[", 20)+strings.Repeat("]", 20))
 	say("operations too deep")
-	put(PendingPatch{ID: "0000000000025", Ops: Patch{op("unheard", VerbAdd, "2")}})
+	put(pending.Patch{ID: "0000000000025", Ops: Patch{op("unheard", schema.VerbAdd, "2")}})
 	say("an unknown field")
-	update(t, w, ops(op("small", VerbAdd, "9223372036854775807")))
-	put(PendingPatch{ID: "0000000000008", Ops: Patch{op("small", VerbAdd, "1")}})
+	update(t, w, ops(op("small", schema.VerbAdd, "9223372036854775807")))
+	put(pending.Patch{ID: "0000000000008", Ops: Patch{op("small", schema.VerbAdd, "1")}})
 	say("an overflow")
 	_, err := Resolve(t.Context(), dir, "tool", Version{Nonce: "0000000000008"})
 	same("resolve: rejected", err)
-	put(PendingPatch{ID: "0000000000009", Ops: Patch{op("n", VerbAdd, "1"), {Field: "own", Key: "k", Member: "uses", At: Version{Epoch: 7, Revision: 1, Nonce: "0000000000007"}, Verb: VerbAdd, Value: []byte("1")}}})
+	put(pending.Patch{ID: "0000000000009", Ops: Patch{op("n", schema.VerbAdd, "1"), {Field: "own", Key: "k", Member: "uses", At: Version{Epoch: 7, Revision: 1, Nonce: "0000000000007"}, Verb: schema.VerbAdd, Value: []byte("1")}}})
 	say("an incarnation that is gone")
 	_, err = Resolve(t.Context(), dir, "tool", Version{Nonce: "000000000000a"})
 	same("resolve: unknown", err)
-	put(PendingPatch{ID: "0000000000007", Ops: Patch{op("unheard", VerbAdd, "2")}})
-	same("a removal behind a patch that cannot be folded", failed(t, w, func(tx *Tx) { tx.Apply(op("tags", VerbRemove, `"x"`)) }))
+	put(pending.Patch{ID: "0000000000007", Ops: Patch{op("unheard", schema.VerbAdd, "2")}})
+	same("a removal behind a patch that cannot be folded", failed(t, w, func(tx *Tx) { tx.Apply(op("tags", schema.VerbRemove, `"x"`)) }))
 	os.Remove(filepath.Join(dir, ".freehold", "tool.pending", "0000000000007.json"))
-	_, outs := Overlay(w.manifest, "tool", w.last, []*PendingPatch{{ID: "000000000000b", Ops: Patch{op("small", VerbAdd, "1")}}})
+	_, outs := pending.Overlay(w.manifest, "tool", w.last, []*pending.Patch{{ID: "000000000000b", Ops: Patch{op("small", schema.VerbAdd, "1")}}})
 	same("a view of an overflow", outs["000000000000b"])
 	tooMuchPending(t, w, same)
 
@@ -102,19 +104,19 @@ func TestErrorsSayWhatToDoAboutWhatIsSetPending(t *testing.T) {
 	if err := errors.Join(os.RemoveAll(quarantine), os.WriteFile(quarantine, nil, 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	put(PendingPatch{ID: "000000000000c", Ops: Patch{op("small", VerbAdd, "1")}})
+	put(pending.Patch{ID: "000000000000c", Ops: Patch{op("small", schema.VerbAdd, "1")}})
 	say("nowhere to keep it")
 	for n := range 14 {
-		update(t, w, ops(op("tags", VerbInsert, fmt.Sprintf(`"%d%s"`, n, strings.Repeat("x", 60_000)))))
+		update(t, w, ops(op("tags", schema.VerbInsert, fmt.Sprintf(`"%d%s"`, n, strings.Repeat("x", 60_000)))))
 	}
-	put(PendingPatch{ID: "000000000000d", Ops: add})
+	put(pending.Patch{ID: "000000000000d", Ops: add})
 	say("a sidecar that is nearly full")
 	locked(t, w, func() {
 		same("a read", failed(t, w, func(tx *Tx) { tx.Get("n") }))
 		if err := os.Remove(filepath.Join(dir, ".freehold", "tool.pending")); err != nil {
 			t.Fatal(err)
 		}
-		same("no directory", failed(t, w, func(tx *Tx) { tx.Apply(op("n", VerbAdd, "1")) }))
+		same("no directory", failed(t, w, func(tx *Tx) { tx.Apply(op("n", schema.VerbAdd, "1")) }))
 	})
 	same("no directory to fold from", failed(t, w, func(*Tx) {}))
 }
@@ -138,8 +140,8 @@ func TestErrorsSayWhatToDoAboutAcknowledging(t *testing.T) {
 		})
 	}
 	defer failpoint.Set(nil)
-	add := func(tx *Tx) { tx.Apply(op("n", VerbAdd, "1")) }
-	update(t, w, ops(op("n", VerbAdd, "1")))
+	add := func(tx *Tx) { tx.Apply(op("n", schema.VerbAdd, "1")) }
+	update(t, w, ops(op("n", schema.VerbAdd, "1")))
 	path := sidecarPath(dir, "tool")
 	text := readFile(t, path)
 	locked(t, w, func() {
@@ -156,7 +158,7 @@ func TestErrorsSayWhatToDoAboutAcknowledging(t *testing.T) {
 	if err := os.MkdirAll(quarantine, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	for n := range MaxRejected {
+	for n := range pending.MostRejected {
 		for _, name := range []string{keptName("tool", fmt.Sprintf("%013d", n)), keptName("other", fmt.Sprintf("%013d", n))} {
 			if err := errors.Join(os.WriteFile(filepath.Join(quarantine, name), nil, 0o600), os.WriteFile(filepath.Join(quarantine, name+".why"), nil, 0o600)); err != nil {
 				t.Fatal(err)
@@ -168,7 +170,7 @@ func TestErrorsSayWhatToDoAboutAcknowledging(t *testing.T) {
 		if err := os.Remove(filepath.Join(quarantine, keptName("tool", fmt.Sprintf("%013d", 0)))); err != nil {
 			t.Fatal(err)
 		}
-		update(t, w, ops(op("n", VerbAdd, "1")))
+		update(t, w, ops(op("n", schema.VerbAdd, "1")))
 	})
 	if err := os.RemoveAll(quarantine); err != nil {
 		t.Fatal(err)
@@ -176,7 +178,7 @@ func TestErrorsSayWhatToDoAboutAcknowledging(t *testing.T) {
 	large := strings.Repeat("x", 20_000)
 	locked(t, w, func() {
 		for n := range 30 { // more than one version folds
-			update(t, w, ops(op("tags", VerbInsert, fmt.Sprintf(`"%d%s"`, n, large))))
+			update(t, w, ops(op("tags", schema.VerbInsert, fmt.Sprintf(`"%d%s"`, n, large))))
 		}
 	})
 	at(failpoint.FoldListed, func() {
@@ -215,23 +217,23 @@ func tooMuchPending(t *testing.T, w *Writer, same func(how string, err error, re
 		t.Helper()
 		locked(t, w, func() { same(how, failed(t, w, func(tx *Tx) { tx.Apply(op) })) })
 	}
-	more("too large", op("tags", VerbInsert, `"`+strings.Repeat("x", MaxPatch)+`"`))
+	more("too large", op("tags", schema.VerbInsert, `"`+strings.Repeat("x", pending.MaxSize)+`"`))
 	if err := os.WriteFile(a.Path("x.0.json"), make([]byte, MaxPendingBytes), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	more("too many bytes", op("n", VerbAdd, "1"))
+	more("too many bytes", op("n", schema.VerbAdd, "1"))
 	for n := range MaxPending {
 		if err := os.WriteFile(a.Path(fmt.Sprintf("x.%d.json", n)), nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	more("too many", op("n", VerbAdd, "1"))
+	more("too many", op("n", schema.VerbAdd, "1"))
 	for n := range statedir.MostPending - MaxPending + 1 {
 		if err := os.WriteFile(a.Path(fmt.Sprintf("y.%d.json", n)), nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	same("a flood of files", failed(t, w, func(tx *Tx) { tx.Apply(op("n", VerbAdd, "1")) }))
+	same("a flood of files", failed(t, w, func(tx *Tx) { tx.Apply(op("n", schema.VerbAdd, "1")) }))
 	for n := range statedir.MostPending - MaxPending + 1 {
 		a.Remove(fmt.Sprintf("y.%d.json", n))
 	}

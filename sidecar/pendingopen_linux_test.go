@@ -7,8 +7,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/internal/document"
 	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -28,16 +30,16 @@ func TestWriterFromBeforeAnOwnerSetsPendingFolds(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer old.Close()
-	update(t, old, ops(op("n", VerbAdd, "1")))
-	deferUpdate(t, openSetter(t, dir, "tool", nil), op("n", VerbAdd, "10"))
-	if c := update(t, old, ops(op("n", VerbAdd, "100"))); c.Folded != 1 {
+	update(t, old, ops(op("n", schema.VerbAdd, "1")))
+	deferUpdate(t, openSetter(t, dir, "tool", nil), op("n", schema.VerbAdd, "10"))
+	if c := update(t, old, ops(op("n", schema.VerbAdd, "100"))); c.Folded != 1 {
 		t.Errorf("the commit is %+v", c)
 	}
 	if diff := cmp.Diff(map[string]string{"n": "111"}, values(t, old, "n")); diff != "" {
 		t.Errorf("values (-want +got):\n%s", diff)
 	}
 	locked(t, old, func() { // it defers nothing itself
-		_, err := old.Update(t.Context(), ops(op("n", VerbAdd, "1")))
+		_, err := old.Update(t.Context(), ops(op("n", schema.VerbAdd, "1")))
 		wantError(t, err, ErrBusy)
 	})
 }
@@ -50,7 +52,7 @@ func TestNoSidecarIsBehindAPatch(t *testing.T) {
 		t.Error("a sidecar that nobody wrote is")
 	}
 	dir, w := newSetters(t)
-	update(t, w, ops(op("n", VerbAdd, "1")))
+	update(t, w, ops(op("n", schema.VerbAdd, "1")))
 	if w.last.Behind(patch) {
 		t.Error("one that was written is")
 	}
@@ -64,10 +66,10 @@ func TestNoSidecarIsBehindAPatch(t *testing.T) {
 // file is still there.
 func TestAcceptKeepsWhatIsSetPending(t *testing.T) {
 	dir, w := newSetters(t)
-	update(t, w, ops(op("n", VerbAdd, "1")))
-	deferUpdate(t, w, op("n", VerbAdd, "10"))
+	update(t, w, ops(op("n", schema.VerbAdd, "1")))
+	deferUpdate(t, w, op("n", schema.VerbAdd, "10"))
 	leaveOver(t, w)
-	deferUpdate(t, w, op("n", VerbAdd, "100"))
+	deferUpdate(t, w, op("n", schema.VerbAdd, "100"))
 	text := readFile(t, sidecarPath(dir, "tool"))
 	edited := strings.Replace(text, `"n":11`, `"n":21`, 1)
 	if edited == text {
@@ -76,8 +78,8 @@ func TestAcceptKeepsWhatIsSetPending(t *testing.T) {
 	if err := os.WriteFile(sidecarPath(dir, "tool"), []byte(edited), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, err := w.Update(t.Context(), ops(op("n", VerbAdd, "1")))
-	wantError(t, err, ErrForeign)
+	_, err := w.Update(t.Context(), ops(op("n", schema.VerbAdd, "1")))
+	wantError(t, err, store.Foreign)
 	if len(pendingNames(t, w)) != 2 {
 		t.Fatalf("deferred: %v", pendingNames(t, w))
 	}
@@ -94,11 +96,11 @@ func TestAcceptKeepsWhatIsSetPending(t *testing.T) {
 // would fit: somebody was told to add by hand what is to count.
 func TestPatchThatWasRejectedStaysOut(t *testing.T) {
 	_, w := newSetters(t)
-	update(t, w, ops(op("small", VerbAdd, "9223372036854775807")))
-	id := deferUpdate(t, w, op("n", VerbAdd, "1"), op("small", VerbAdd, "1"))
+	update(t, w, ops(op("small", schema.VerbAdd, "9223372036854775807")))
+	id := deferUpdate(t, w, op("n", schema.VerbAdd, "1"), op("small", schema.VerbAdd, "1"))
 	file := filepath.Join(w.dir.Path(), ".freehold", "tool.pending", pendingNames(t, w)[0])
 	text := readFile(t, file)
-	update(t, w, ops(op("small", VerbAdd, "-5"))) // after it was rejected
+	update(t, w, ops(op("small", schema.VerbAdd, "-5"))) // after it was rejected
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +110,7 @@ func TestPatchThatWasRejectedStaysOut(t *testing.T) {
 	}
 	nonePending(t, w)
 	got, err := Resolve(t.Context(), w.dir.Path(), "tool", id)
-	if wantError(t, err, ErrRejected); got != NotApplied {
+	if wantError(t, err, store.Rejected); got != NotApplied {
 		t.Errorf("resolved as %v", got)
 	}
 }
@@ -116,14 +118,14 @@ func TestPatchThatWasRejectedStaysOut(t *testing.T) {
 // A patch that is to be rejected, where nothing can be kept, stays pending.
 func TestPatchThatCannotBeKeptStays(t *testing.T) {
 	dir, w := newSetters(t)
-	update(t, w, ops(op("small", VerbAdd, "9223372036854775807")))
+	update(t, w, ops(op("small", schema.VerbAdd, "9223372036854775807")))
 	quarantine := filepath.Join(dir, ".freehold", "quarantine")
 	if err := os.WriteFile(quarantine, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	deferUpdate(t, w, op("n", VerbAdd, "1"), op("small", VerbAdd, "1"))
+	deferUpdate(t, w, op("n", schema.VerbAdd, "1"), op("small", schema.VerbAdd, "1"))
 	for range 2 {
-		if c := update(t, w, ops(op("n", VerbAdd, "10"))); c.Folded != 0 || len(pendingNames(t, w)) != 1 {
+		if c := update(t, w, ops(op("n", schema.VerbAdd, "10"))); c.Folded != 0 || len(pendingNames(t, w)) != 1 {
 			t.Errorf("the commit is %+v", c)
 		}
 	}
@@ -209,7 +211,7 @@ func lateClaim(t *testing.T, dir string, wait time.Duration) time.Duration {
 	start := time.Now()
 	leads := make(chan error)
 	go func() {
-		_, err := w.Update(t.Context(), ops(op("beats", VerbAdd, "1")))
+		_, err := w.Update(t.Context(), ops(op("beats", schema.VerbAdd, "1")))
 		leads <- err
 	}()
 	for led := false; !led; time.Sleep(time.Millisecond) {

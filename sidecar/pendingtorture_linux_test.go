@@ -44,7 +44,7 @@ func roleCount(args []string) error {
 		default:
 		}
 		os.Stdout.Write([]byte("b"))
-		if _, err := w.Update(context.Background(), ops(op("n", VerbAdd, "1"))); err != nil {
+		if _, err := w.Update(context.Background(), ops(op("n", schema.VerbAdd, "1"))); err != nil {
 			return err
 		}
 		os.Stdout.Write([]byte("a"))

@@ -12,9 +12,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/internal/document"
 	"github.com/freehold-dev/freehold/sidecar/internal/process"
 	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // The law of the house: several processes, one owner, nothing lost.
@@ -135,7 +137,7 @@ func TestExclusiveOwnerHasOneLiveProcess(t *testing.T) {
 
 func setReason(reason string) func(*Tx) error {
 	return func(tx *Tx) error {
-		tx.Apply(Op{Field: "reason", Verb: VerbSet, Value: []byte(`"` + reason + `"`)})
+		tx.Apply(Op{Field: "reason", Verb: schema.VerbSet, Value: []byte(`"` + reason + `"`)})
 		return nil
 	}
 }
@@ -191,10 +193,10 @@ func TestResolveSaysWhenItCannotKnow(t *testing.T) {
 	w := openOwner(t, dir, "reset", nil) // not durable, so quick
 	for range document.MaxRecent / 2 {
 		update(t, w, setCleared)
-		update(t, w, func(tx *Tx) error { tx.Apply(Op{Field: "cleared", Verb: VerbClear}); return nil })
+		update(t, w, func(tx *Tx) error { tx.Apply(Op{Field: "cleared", Verb: schema.VerbClear}); return nil })
 	}
 	_, err := Resolve(t.Context(), dir, "reset", Version{Epoch: 1, Revision: 1, Nonce: process.NewNonce()})
-	wantError(t, err, ErrUnknown)
+	wantError(t, err, store.Unknown)
 	lost := Version{Epoch: w.seen.Epoch, Nonce: process.NewNonce()}
 	for _, lost.Revision = range []uint64{w.seen.Revision + 1, w.seen.Revision, w.seen.Revision - document.SureRecent + 1} {
 		if got, err := Resolve(t.Context(), dir, "reset", lost); got != NotApplied || err != nil {
@@ -203,7 +205,7 @@ func TestResolveSaysWhenItCannotKnow(t *testing.T) {
 	}
 	lost.Revision--
 	_, err = Resolve(t.Context(), dir, "reset", lost)
-	wantError(t, err, ErrUnknown)
+	wantError(t, err, store.Unknown)
 }
 
 func TestFailedPublishIsForgotten(t *testing.T) {
@@ -228,7 +230,7 @@ func TestOpenNamesTheOwnersThereAre(t *testing.T) {
 	_, err := Open(t.Context(), newState(t), nil, "nobody", nil)
 	wantError(t, err, ErrNotOwner, "nobody", "cost, reset, watchdog")
 	_, err = Open(t.Context(), t.TempDir(), declaration(), "cost", nil)
-	wantError(t, err, ErrNoState)
+	wantError(t, err, store.NoState)
 	dir := t.TempDir() + "/made"
 	w := openOwner(t, dir, "cost", &Options{Create: true, Program: strings.Repeat("é", 100)})
 	update(t, w, addTurns(1))
@@ -259,7 +261,7 @@ func TestResolveAfterAQuarantineCannotKnow(t *testing.T) {
 	}
 	update(t, w, setNote("anew"))
 	_, err := Resolve(t.Context(), dir, "cost", v)
-	wantError(t, err, ErrUnknown, "moved aside")
+	wantError(t, err, store.Unknown, "moved aside")
 	said.Same(t, "resolve: moved aside since", err, dir, "STATE")
 }
 

@@ -21,7 +21,7 @@ func (w *Writer) sightings() iter.Seq[store.Sighting] {
 	})
 }
 
-// regressed returns an error that wraps [ErrRegressed] if base, which was read
+// regressed returns an error that wraps [store.Regressed] if base, which was read
 // last, is older than a sighting of it, or gone: nothing of Freehold removes a
 // sidecar without putting another one in its place.
 func (w *Writer) regressed(base *document.Document) error {

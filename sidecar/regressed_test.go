@@ -7,7 +7,9 @@ import (
 	"testing"
 
 	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar/internal/apply"
 	"github.com/freehold-dev/freehold/sidecar/internal/document"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // observeAt writes cost's tokens as one that had seen reset's field at v.
@@ -18,9 +20,9 @@ func observeAt(t *testing.T, dir string, v Version) {
 		t.Fatal(err)
 	}
 	defer w.Close()
-	seen := SeenOf(w.manifest.StateID, map[string]Version{"at": v})
+	seen := apply.SeenOf(w.manifest.StateID, map[string]Version{"at": v})
 	update(t, w, func(tx *Tx) error {
-		tx.Apply(Op{Field: "tokens", Verb: VerbSet, Value: []byte("5"), Seen: seen})
+		tx.Apply(Op{Field: "tokens", Verb: schema.VerbSet, Value: []byte("5"), Seen: seen})
 		return nil
 	})
 }
@@ -28,13 +30,13 @@ func observeAt(t *testing.T, dir string, v Version) {
 func happen(t *testing.T, w *Writer) Version {
 	t.Helper()
 	return update(t, w, func(tx *Tx) error {
-		tx.Apply(Op{Field: "at", Verb: VerbDone, Value: []byte(`"2026-08-11T09:00:00Z"`)})
+		tx.Apply(Op{Field: "at", Verb: schema.VerbDone, Value: []byte(`"2026-08-11T09:00:00Z"`)})
 		return nil
 	}).Version
 }
 
 func clearIt(tx *Tx) error {
-	tx.Apply(Op{Field: "cleared", Verb: VerbSet, Value: []byte("true")})
+	tx.Apply(Op{Field: "cleared", Verb: schema.VerbSet, Value: []byte("true")})
 	return nil
 }
 
@@ -52,9 +54,9 @@ func TestRestoredBackupTakesNoCommit(t *testing.T) {
 	}
 	for _, w := range []*Writer{w, openReset(t, dir, nil)} {
 		_, err := w.Update(t.Context(), clearIt)
-		wantError(t, err, ErrRegressed, "reset.json: regressed: it is at version", "owner cost had observed version "+seen.String(), "accept reset")
+		wantError(t, err, store.Regressed, "reset.json: regressed: it is at version", "owner cost had observed version "+seen.String(), "accept reset")
 		_, err = EventOf(w, "at").Begin(t.Context())
-		wantError(t, err, ErrRegressed)
+		wantError(t, err, store.Regressed)
 	}
 	if got := readFile(t, sidecarPath(dir, "reset")); got != backup {
 		t.Errorf("the backup became\n%s", got)
@@ -89,10 +91,10 @@ func TestManyPatchesFoldedHideNoCommit(t *testing.T) {
 		return w
 	}
 	tool, after := open("tool"), open("after")
-	add := func(tx *Tx) error { tx.Apply(Op{Field: "n", Verb: VerbAdd, Value: []byte("1")}); return nil }
-	seen := SeenOf(tool.manifest.StateID, map[string]Version{"n": update(t, tool, add).Version})
+	add := func(tx *Tx) error { tx.Apply(Op{Field: "n", Verb: schema.VerbAdd, Value: []byte("1")}); return nil }
+	seen := apply.SeenOf(tool.manifest.StateID, map[string]Version{"n": update(t, tool, add).Version})
 	update(t, after, func(tx *Tx) error {
-		tx.Apply(Op{Field: "of", Verb: VerbSet, Value: []byte("1"), Seen: seen})
+		tx.Apply(Op{Field: "of", Verb: schema.VerbSet, Value: []byte("1"), Seen: seen})
 		return nil
 	})
 	locked(t, tool, func() {
@@ -120,7 +122,7 @@ func TestRemovedSidecarIsNotBegunAnewUnasked(t *testing.T) {
 	back := &Options{Clock: backThen}
 	for _, w := range []*Writer{w, openReset(t, dir, back)} {
 		_, err := w.Update(t.Context(), clearIt)
-		wantError(t, err, ErrRegressed, "reset.json: regressed: it is gone, and owner cost had observed version "+seen.String(), "accept reset")
+		wantError(t, err, store.Regressed, "reset.json: regressed: it is gone, and owner cost had observed version "+seen.String(), "accept reset")
 	}
 	if _, err := Quarantine(t.Context(), dir, "reset", back); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("there was nothing to move aside: %v", err)

@@ -32,7 +32,7 @@ type Accepted struct {
 // as its provenance, under the program's name with " accept" behind it, because
 // nobody knows what of it the other hand wrote; see [WasAccepted].
 //
-// It returns an error that wraps [ErrInvalid] if the file is
+// It returns an error that wraps [store.Invalid] if the file is
 // no JSON object, [ErrValue] if a value does not fit its field, [ErrNotOwner]
 // if it holds another owner's field, and [fs.ErrNotExist] if there is none and
 // nobody has observed one.

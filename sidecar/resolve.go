@@ -9,23 +9,20 @@ import (
 
 	"github.com/freehold-dev/freehold/sidecar/internal/document"
 	"github.com/freehold-dev/freehold/sidecar/internal/lease"
+	"github.com/freehold-dev/freehold/sidecar/internal/pending"
 	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
-// ErrUnknown is returned by [Resolve] if the sidecar no longer shows what
-// became of a commit.
-var ErrUnknown = store.Unknown
-
 // Resolve says what became of the commit of version v after an error that
 // wrapped [ErrIndeterminate]: [Applied], and it is durable now, or
 // [NotApplied]. It takes the owner's lock, so that the answer stays true. It
-// returns [ErrUnknown] if so many commits followed that the sidecar has
+// returns [store.Unknown] if so many commits followed that the sidecar has
 // forgotten v.
 //
 // Of a pending patch it says, without a lock, whether it still is:
 // [Deferred], or [Applied] if a commit has folded it, or [NotApplied] with an
-// error that wraps [ErrRejected] if a commit has rejected it.
+// error that wraps [store.Rejected] if a commit has rejected it.
 func Resolve(ctx context.Context, dir, owner string, v Version) (Outcome, error) {
 	sd, err := statedir.Open(dir)
 	if err != nil {
@@ -69,7 +66,7 @@ func (w *Writer) resolve(doc *document.Document, v Version) (Outcome, error) {
 	if last || len(doc.Recent()) < document.MaxRecent && !began {
 		return NotApplied, nil
 	}
-	return NotApplied, fmt.Errorf("%s: %w: more than %d commits may have come after version %v, or the sidecar was moved aside since; look whether what it changed is there", w.file(), ErrUnknown, document.SureRecent, v)
+	return NotApplied, fmt.Errorf("%s: %w: more than %d commits may have come after version %v, or the sidecar was moved aside since; look whether what it changed is there", w.file(), store.Unknown, document.SureRecent, v)
 }
 
 // resolvePending is Resolve for a patch. Its file is looked for first: it goes
@@ -101,27 +98,27 @@ func (w *Writer) gonePending(v Version) (Outcome, error) {
 	why, err := w.dir.Kept(keptName(w.owner, v.Nonce))
 	switch {
 	case err == nil:
-		return NotApplied, fmt.Errorf("%s: patch %s is %w: %s: look at it in .freehold/quarantine", w.file(), v.Nonce, ErrRejected, why)
+		return NotApplied, fmt.Errorf("%s: patch %s is %w: %s: look at it in .freehold/quarantine", w.file(), v.Nonce, store.Rejected, why)
 	case !errors.Is(err, fs.ErrNotExist):
 		return NotApplied, err
 	}
-	return NotApplied, fmt.Errorf("%s: %w: patch %s is not deferred, and of those that were folded the sidecar remembers %d at most: look in a view whether what it changed is there", w.file(), ErrUnknown, v.Nonce, document.MaxRecent)
+	return NotApplied, fmt.Errorf("%s: %w: patch %s is not deferred, and of those that were folded the sidecar remembers %d at most: look in a view whether what it changed is there", w.file(), store.Unknown, v.Nonce, document.MaxRecent)
 }
 
 // hasPending reports whether the patch id is pending.
 func (w *Writer) hasPending(id string) (bool, error) {
 	a, err := w.dir.OpenPending(w.owner)
 	if err != nil {
-		return false, fmt.Errorf("%w: %w", ErrUnreadable, err)
+		return false, fmt.Errorf("%w: %w", store.Unreadable, err)
 	}
 	defer a.Close()
-	f, err := a.ReadPatch(w.manifest.StateID, PatchName(id))
+	f, err := a.ReadPatch(w.manifest.StateID, pending.Name(id))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return false, nil
 	case err != nil:
-		return false, fmt.Errorf("%w: %w", ErrUnreadable, err)
-	case errors.Is(f.Err, ErrUnreadable):
+		return false, fmt.Errorf("%w: %w", store.Unreadable, err)
+	case errors.Is(f.Err, store.Unreadable):
 		return false, f.Err
 	}
 	return f.Patch != nil, nil

@@ -16,6 +16,7 @@ import (
 	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
 	"github.com/freehold-dev/freehold/sidecar/internal/process"
 	"github.com/freehold-dev/freehold/sidecar/retire"
+	"github.com/freehold-dev/freehold/sidecar/store"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -146,7 +147,7 @@ func TestDeathAtEveryStepNeverHitsTheSuccessor(t *testing.T) {
 				r, err := p.Run(t.Context(), brief())
 				failpoint.Set(nil)
 				switch {
-				case errors.Is(err, ErrIdentityChanged):
+				case errors.Is(err, store.IdentityChanged):
 					var changed *retire.IdentityChangedError
 					if !errors.As(err, &changed) || changed.Prepared.Holder.Identity != p.Holder.Identity || changed.Current.Holder.Identity.PID != next.pid() {
 						t.Errorf("got %+v", err)
@@ -199,7 +200,7 @@ func TestRetireThatIsOverSignalsNobody(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	at(t, failpoint.RetireBeforeSignal, cancel)
 	r, err := prepare(t, dir).Run(ctx, brief())
-	wantError(t, err, ErrDeadline, "before anything was sent")
+	wantError(t, err, store.DeadlinePassed, "before anything was sent")
 	said.Same(t, "retire: given up before anything was sent", err, dir, "STATE")
 	wantError(t, err, context.Canceled)
 	if signalled(r) {
@@ -238,7 +239,7 @@ func TestRetireCancelledAtEveryStep(t *testing.T) {
 					t.Errorf("what was sent: %v", r.Proofs)
 				case seen && (err != nil || r.Outcome != retire.Retired || !has(r, retire.ProofRecorded)):
 					t.Errorf("%v (%v)", r, err)
-				case !seen && (!errors.Is(err, ErrDeadline) || !errors.Is(err, context.Canceled) || r.Outcome != retire.NotRetired || !a.alive()):
+				case !seen && (!errors.Is(err, store.DeadlinePassed) || !errors.Is(err, context.Canceled) || r.Outcome != retire.NotRetired || !a.alive()):
 					t.Errorf("%v (%v)", r, err)
 				}
 				if s := leaseState(t, dir); s.Fence != 0 || seen == (s.PID == a.pid()) {
@@ -265,7 +266,7 @@ func TestTwoRetirersRetireOnce(t *testing.T) {
 		said := []string{a.hear(), b.hear()}
 		slices.Sort(said)
 		// The second may come so late that nobody is recorded any more.
-		if said[1] != "retired" || said[0] != "already-gone" && !strings.Contains(said[0], ErrNoHolder.Error()) {
+		if said[1] != "retired" || said[0] != "already-gone" && !strings.Contains(said[0], store.NoHolder.Error()) {
 			t.Fatalf("two retirers said %q", said)
 		}
 	}
@@ -301,7 +302,7 @@ func TestSuspendedRetireIsNamedToThoseWhoWait(t *testing.T) {
 	ctx, cancel = context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
 	_, err = prepare(t, dir).Run(ctx, brief())
-	wantError(t, err, ErrDeadline, named)
+	wantError(t, err, store.DeadlinePassed, named)
 	said.Same(t, "retire: the fence is shut", err, dir, "STATE")
 	next := newActor(t, dir)
 	next.tell("open 1m")
@@ -321,7 +322,7 @@ func TestRetireSaysThatOnlyTheRecordIsMissing(t *testing.T) {
 	p := prepare(t, dir)
 	at(t, failpoint.RetireAfterLease, func() { os.Rename(metaPath(dir, "watchdog.lock"), metaPath(dir, "gone")) })
 	r, err := p.Run(t.Context(), brief())
-	wantError(t, err, ErrLock, "only the record does not say so")
+	wantError(t, err, store.Lost, "only the record does not say so")
 	said.Same(t, "retire: only the record is missing", err, dir, "STATE")
 	if r.Outcome != retire.Retired || has(r, retire.ProofRecorded) {
 		t.Errorf("%v %v", r.Outcome, r.Proofs)

@@ -18,7 +18,9 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
+	"github.com/freehold-dev/freehold/sidecar/internal/lease"
 	"github.com/freehold-dev/freehold/sidecar/retire"
+	"github.com/freehold-dev/freehold/sidecar/store"
 	"golang.org/x/sys/unix"
 )
 
@@ -223,7 +225,7 @@ func (s *service) answer() (a answer, err error) {
 // check holds an answer against what was done. That an old process is said to
 // be retired is counted elsewhere.
 func (s *service) check(step string, old int, a answer) error {
-	if !slices.Contains([]string{retire.AlreadyGone.String(), retire.Retired.String(), ErrIdentityChanged.Error()}, a.Said) {
+	if !slices.Contains([]string{retire.AlreadyGone.String(), retire.Retired.String(), store.IdentityChanged.Error()}, a.Said) {
 		return fmt.Errorf("the retirement of %d said %q: %s", old, a.Said, a.Error)
 	}
 	signalled := slices.Contains(a.Proofs, retire.ProofSignalled)
@@ -238,7 +240,7 @@ func (s *service) check(step string, old int, a answer) error {
 // retired.
 func (s *service) recordedAsRetired(pid int) bool {
 	state, err := LeaseStatus(s.dir, "watchdog")
-	return err == nil && state.Lease != nil && slices.ContainsFunc(state.Lease.Retired, func(r Retiree) bool {
+	return err == nil && state.Lease != nil && slices.ContainsFunc(state.Lease.Retired, func(r lease.Retiree) bool {
 		return r.Identity.PID == pid && r.Outcome == retire.Retired.String()
 	})
 }

@@ -10,8 +10,10 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/sidecar/internal/document"
+	"github.com/freehold-dev/freehold/sidecar/internal/lease"
 	"github.com/freehold-dev/freehold/sidecar/internal/process"
 	"github.com/freehold-dev/freehold/sidecar/retire"
+	"github.com/freehold-dev/freehold/sidecar/store"
 	"golang.org/x/sys/unix"
 )
 
@@ -26,7 +28,7 @@ func TestRetireOfAnEarlierHolderNamesBoth(t *testing.T) {
 	epoch := b.open()
 	b.must("ignore", "ready")
 	r, err := p.Run(t.Context(), brief())
-	wantError(t, err, ErrIdentityChanged, fmt.Sprintf("process %d of epoch %d", a.pid(), p.Epoch), fmt.Sprintf("process %d of epoch %d", b.pid(), epoch), "nothing was signalled")
+	wantError(t, err, store.IdentityChanged, fmt.Sprintf("process %d of epoch %d", a.pid(), p.Epoch), fmt.Sprintf("process %d of epoch %d", b.pid(), epoch), "nothing was signalled")
 	said.Same(t, "retire: another process took the lease", err, dir, "STATE")
 	if r.Outcome != retire.NotRetired || signalled(r) {
 		t.Errorf("%v %v", r.Outcome, r.Proofs)
@@ -54,9 +56,9 @@ func TestRetireOfAProcessThatWillNotEnd(t *testing.T) {
 			stubborn(a)
 			p := prepare(t, dir)
 			r, err := p.Run(t.Context(), &retire.Options{Grace: 50 * time.Millisecond})
-			wantError(t, err, ErrDeadline, fmt.Sprintf("process %d did not end within 50ms", a.pid()), "SIGKILL")
+			wantError(t, err, store.DeadlinePassed, fmt.Sprintf("process %d did not end within 50ms", a.pid()), "SIGKILL")
 			if name == "is stopped" {
-				wantError(t, err, ErrDeadline, "is stopped")
+				wantError(t, err, store.DeadlinePassed, "is stopped")
 				said.Same(t, "retire: it is stopped", err)
 			}
 			if r.Outcome != retire.NotRetired || has(r, retire.ProofExited) || !a.alive() {
@@ -67,7 +69,7 @@ func TestRetireOfAProcessThatWillNotEnd(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 			defer cancel()
 			_, err = p.Run(ctx, &retire.Options{Grace: time.Hour, Kill: true})
-			wantError(t, err, ErrDeadline)
+			wantError(t, err, store.DeadlinePassed)
 			wantError(t, err, context.DeadlineExceeded)
 			r, err = p.Run(t.Context(), &retire.Options{Grace: 50 * time.Millisecond, Kill: true})
 			if err != nil || r.Outcome != retire.Retired || !has(r, retire.ProofKilled) || !has(r, retire.ProofExited) {
@@ -83,11 +85,11 @@ func TestRetireByEpochAndNumber(t *testing.T) {
 	a := newActor(t, dir)
 	epoch := a.open()
 	given := func(epoch uint64, pid int) *retire.Prepared {
-		return &retire.Prepared{Dir: dir, Owner: "watchdog", Holding: retire.Holding{Epoch: epoch, Holder: Holder{Identity: process.Identity{PID: pid}}}}
+		return &retire.Prepared{Dir: dir, Owner: "watchdog", Holding: retire.Holding{Epoch: epoch, Holder: lease.Holder{Identity: process.Identity{PID: pid}}}}
 	}
 	for _, p := range []*retire.Prepared{given(epoch-1, a.pid()), given(epoch, os.Getpid())} {
 		_, err := p.Run(t.Context(), brief())
-		wantError(t, err, ErrIdentityChanged)
+		wantError(t, err, store.IdentityChanged)
 	}
 	for _, p := range []*retire.Prepared{given(0, a.pid()), given(epoch, 0), {}} {
 		_, err := p.Run(t.Context(), brief())
@@ -97,9 +99,9 @@ func TestRetireByEpochAndNumber(t *testing.T) {
 		t.Errorf("%v (%v)", r, err)
 	}
 	_, err := retire.Prepare(dir, "watchdog")
-	wantError(t, err, ErrNoHolder)
+	wantError(t, err, store.NoHolder)
 	_, err = retire.Prepare(dir, "cost")
-	wantError(t, err, ErrNoLease, "shared")
+	wantError(t, err, store.NoLease, "shared")
 }
 
 // Whose epoch nobody knows is not said to be another process.
@@ -109,11 +111,11 @@ func TestRetireByNumberNeedsARecord(t *testing.T) {
 	epoch := a.open()
 	a.must("ignore", "ready")
 	remove(t, recordPath(dir))
-	p := &retire.Prepared{Dir: dir, Owner: "watchdog", Holding: retire.Holding{Epoch: epoch, Holder: Holder{Identity: process.Identity{PID: a.pid()}}}}
+	p := &retire.Prepared{Dir: dir, Owner: "watchdog", Holding: retire.Holding{Epoch: epoch, Holder: lease.Holder{Identity: process.Identity{PID: a.pid()}}}}
 	r, err := p.Run(t.Context(), brief())
-	wantError(t, err, ErrCannotJudge, "the record of the lease names nobody", fmt.Sprintf("the kernel names process %d", a.pid()))
+	wantError(t, err, store.NotJudged, "the record of the lease names nobody", fmt.Sprintf("the kernel names process %d", a.pid()))
 	said.Same(t, "retire: the record names nobody", err, dir, "STATE")
-	if errors.Is(err, ErrIdentityChanged) || signalled(r) {
+	if errors.Is(err, store.IdentityChanged) || signalled(r) {
 		t.Errorf("%v (%v)", r, err)
 	}
 }
@@ -122,7 +124,7 @@ func TestRetireByNumberNeedsARecord(t *testing.T) {
 func TestRetireOfAWrongEpochUsesNoneUp(t *testing.T) {
 	dir := newState(t)
 	const wrong = document.MaxEpoch
-	p := &retire.Prepared{Dir: dir, Owner: "watchdog", Holding: retire.Holding{Epoch: wrong, Holder: Holder{Identity: process.Identity{PID: 4242}}}}
+	p := &retire.Prepared{Dir: dir, Owner: "watchdog", Holding: retire.Holding{Epoch: wrong, Holder: lease.Holder{Identity: process.Identity{PID: 4242}}}}
 	if r, err := p.Run(t.Context(), brief()); err != nil || r.Outcome != retire.AlreadyGone || has(r, retire.ProofGone) {
 		t.Errorf("%v (%v)", r, err)
 	}
@@ -145,7 +147,7 @@ func TestRetireInARemadeStateNamesIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	r, err := p.Run(t.Context(), brief())
-	wantError(t, err, ErrIdentityChanged, fmt.Sprintf("process %d of epoch %d was to be retired: the state was made anew", a.pid(), p.Epoch))
+	wantError(t, err, store.IdentityChanged, fmt.Sprintf("process %d of epoch %d was to be retired: the state was made anew", a.pid(), p.Epoch))
 	said.Same(t, "retire: the state was made anew", err, dir, "STATE")
 	if signalled(r) {
 		t.Errorf("something was sent: %v", r.Proofs)

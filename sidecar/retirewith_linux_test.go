@@ -13,6 +13,7 @@ import (
 	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
 	"github.com/freehold-dev/freehold/sidecar/internal/process"
 	"github.com/freehold-dev/freehold/sidecar/retire"
+	"github.com/freehold-dev/freehold/sidecar/store"
 	"golang.org/x/sys/unix"
 )
 
@@ -58,7 +59,7 @@ func TestRetireWithKillsTheGroupOfALateStopCommand(t *testing.T) {
 			break
 		}
 	}
-	wantError(t, err, ErrDeadline, fmt.Sprintf("the stop command did not end within %v and was killed", grace), fmt.Sprint(a.pid()))
+	wantError(t, err, store.DeadlinePassed, fmt.Sprintf("the stop command did not end within %v and was killed", grace), fmt.Sprint(a.pid()))
 	said.Same(t, "retire with: a late stop command", err, dir, "STATE", grace.String(), "GRACE")
 	if r.Outcome != retire.NotRetired || !has(r, retire.ProofStopRun) || !a.alive() {
 		t.Errorf("%v %v", r.Outcome, r.Proofs)
@@ -90,7 +91,7 @@ func TestRetireWithKillsWhatACommandLeft(t *testing.T) {
 	stop := shell(`sleep 600 >/dev/null 2>&1 & echo $!; exit 3`)
 	stop.Stdout = &left
 	r, err := prepare(t, dir).RunWith(t.Context(), stop, &retire.Options{Grace: 200 * time.Millisecond})
-	wantError(t, err, ErrDeadline)
+	wantError(t, err, store.DeadlinePassed)
 	if !has(r, retire.ProofStopRun) || has(r, retire.ProofKilled) || !a.alive() {
 		t.Errorf("%v", r.Proofs)
 	}
@@ -115,7 +116,7 @@ func TestRetireWithRunsNothingForAnotherProcess(t *testing.T) {
 	b := newActor(t, dir)
 	b.open()
 	_, err := p.RunWith(t.Context(), touch(), brief())
-	wantError(t, err, ErrIdentityChanged)
+	wantError(t, err, store.IdentityChanged)
 	if _, err := os.Stat(ran); err == nil {
 		t.Error("the stop command ran")
 	}

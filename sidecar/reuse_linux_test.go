@@ -15,9 +15,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/freehold-dev/freehold/sidecar/internal/lease"
 	"github.com/freehold-dev/freehold/sidecar/internal/process"
 	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
 	"github.com/freehold-dev/freehold/sidecar/retire"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 func init() {
@@ -154,7 +156,7 @@ func (r *reuse) retire(round int, p *retire.Prepared, old []byte) error {
 			return err
 		}
 		defer func() { next.Process.Kill(); next.Wait() }()
-		want = ErrIdentityChanged
+		want = store.IdentityChanged
 		if round%4 == 3 { // and the record is an old copy, from a kernel without pidfd inodes
 			p.Holder.Identity.PIDFD = 0
 			text := strings.Replace(string(old), `"pidfd"`, `"was_pidfd"`, 1)
@@ -233,7 +235,7 @@ func TestHolderInAnotherNamespaceIsNotJudged(t *testing.T) {
 		t.Errorf("judged %v: %s", verdict, why)
 	}
 	r, err := p.Run(t.Context(), &retire.Options{Grace: 20 * time.Millisecond, Kill: true})
-	if signalled(r) || !errors.Is(err, ErrCannotJudge) && !errors.Is(err, ErrIdentityChanged) {
+	if signalled(r) || !errors.Is(err, store.NotJudged) && !errors.Is(err, store.IdentityChanged) {
 		t.Errorf("%v (%v)", r, err)
 	}
 	a.must("commit", fmt.Sprintf("applied %d.1.", epoch))
@@ -401,8 +403,8 @@ func roleElsewhere(args []string) error {
 	if s, err := LeaseStatus(args[0], "watchdog"); err != nil || s.PID != 0 {
 		return fmt.Errorf("the kernel is said to name process %d (%w)", s.PID, err)
 	}
-	for _, p := range []*retire.Prepared{p, {Dir: p.Dir, Owner: p.Owner, Holding: retire.Holding{Epoch: p.Epoch, Holder: Holder{Identity: process.Identity{PID: p.Holder.Identity.PID}}}}} {
-		if r, err := p.Run(context.Background(), &retire.Options{Grace: 20 * time.Millisecond, Kill: true}); signalled(r) || !errors.Is(err, ErrCannotJudge) {
+	for _, p := range []*retire.Prepared{p, {Dir: p.Dir, Owner: p.Owner, Holding: retire.Holding{Epoch: p.Epoch, Holder: lease.Holder{Identity: process.Identity{PID: p.Holder.Identity.PID}}}}} {
+		if r, err := p.Run(context.Background(), &retire.Options{Grace: 20 * time.Millisecond, Kill: true}); signalled(r) || !errors.Is(err, store.NotJudged) {
 			return fmt.Errorf("retired: %v (%w)", r, err)
 		}
 	}

@@ -20,6 +20,7 @@ import (
 
 	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
 	"github.com/freehold-dev/freehold/sidecar/retire"
+	"github.com/freehold-dev/freehold/sidecar/store"
 	"golang.org/x/sys/unix"
 )
 
@@ -228,8 +229,8 @@ func roleRetirer(args []string) error {
 			r, err := p.Run(context.Background(), &retire.Options{Grace: patience})
 			a := answer{Said: r.Outcome.String(), Proofs: codes(r)}
 			switch {
-			case errors.Is(err, ErrIdentityChanged):
-				a.Said = ErrIdentityChanged.Error()
+			case errors.Is(err, store.IdentityChanged):
+				a.Said = store.IdentityChanged.Error()
 			case err != nil:
 				a.Said, a.Error = "error", err.Error()
 			}

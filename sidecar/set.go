@@ -16,10 +16,10 @@ func SetOf[T any](tx *Tx, field string, codec schema.Codec[T]) Set[T] {
 // Insert puts element into the set. Where it is there already, nothing
 // changes. An element that the set cannot hold fails the Update with
 // [ErrValue].
-func (e Set[T]) Insert(element T) { e.elements.apply(VerbInsert, element) }
+func (e Set[T]) Insert(element T) { e.elements.apply(schema.VerbInsert, element) }
 
 // Remove takes element out of the set. Where it is not there, nothing changes.
-func (e Set[T]) Remove(element T) { e.elements.apply(VerbRemove, element) }
+func (e Set[T]) Remove(element T) { e.elements.apply(schema.VerbRemove, element) }
 
 // Has reports whether element is in the set under the owner's lock.
 func (e Set[T]) Has(element T) bool {

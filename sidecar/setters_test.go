@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar/internal/pending"
 	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
 )
 
@@ -75,7 +76,7 @@ func ops(all ...Op) func(*Tx) error {
 	}
 }
 
-func op(field string, verb Verb, value string) Op {
+func op(field string, verb schema.Verb, value string) Op {
 	return Op{Field: field, Verb: verb, Value: []byte(value)}
 }
 
@@ -144,9 +145,9 @@ func shown(t *testing.T, w *Writer, field string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var patches []*PendingPatch
+	var patches []*pending.Patch
 	for _, name := range pendingNames(t, w) {
-		p, err := DecodePendingPatch([]byte(readFile(t, a.Path(name))), name, w.owner, w.manifest.StateID)
+		p, err := pending.Decode([]byte(readFile(t, a.Path(name))), name, w.owner, w.manifest.StateID)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -154,7 +155,7 @@ func shown(t *testing.T, w *Writer, field string) string {
 			patches = append(patches, p)
 		}
 	}
-	whole, outs := Overlay(w.manifest, w.owner, mine, patches)
+	whole, outs := pending.Overlay(w.manifest, w.owner, mine, patches)
 	if len(outs) > 0 {
 		t.Error(outs)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
+	"github.com/freehold-dev/freehold/sidecar/internal/pending"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -21,7 +22,7 @@ const severalVersions = 45
 
 // large is an operation of which one version has room for few; only the first
 // changes anything.
-var large = op("tags", VerbInsert, `"`+strings.Repeat("x", 20_000)+`"`)
+var large = op("tags", schema.VerbInsert, `"`+strings.Repeat("x", 20_000)+`"`)
 
 // inserted is the value of tags with last and the element of large.
 var inserted = `["last",` + string(large.Value) + `]`
@@ -34,7 +35,7 @@ func newPile(t *testing.T) (dir string, w *Writer) {
 	quick := openSetter(t, dir, "tool", &Options{Wait: -1})
 	locked(t, w, func() {
 		for range severalVersions {
-			update(t, quick, ops(op("n", VerbAdd, "1"), large, op("tags", VerbInsert, `"last"`)))
+			update(t, quick, ops(op("n", schema.VerbAdd, "1"), large, op("tags", schema.VerbInsert, `"last"`)))
 		}
 	})
 	return dir, w
@@ -51,7 +52,7 @@ func TestCommitFoldsNoLongerThanItsTime(t *testing.T) {
 		before := len(pendingNames(t, w))
 		c, err := w.Update(t.Context(), func(tx *Tx) error {
 			tx.Get("n") // which cannot be deferred
-			tx.Apply(op("n", VerbAdd, "1000"))
+			tx.Apply(op("n", schema.VerbAdd, "1000"))
 			return nil
 		})
 		if folded += c.Folded; c.Folded == 0 || len(pendingNames(t, w)) != before-c.Folded {
@@ -104,7 +105,7 @@ func TestFoldGoesOnUntilItsLimit(t *testing.T) {
 // Of an owner that defers, a commit whose time is over is deferred, and
 func TestCommitThatFoldsTooLongIsSetPendingItself(t *testing.T) {
 	dir, w := newPile(t)
-	c := update(t, openSetter(t, dir, "tool", &Options{Wait: -1}), ops(op("tags", VerbInsert, `"last"`)))
+	c := update(t, openSetter(t, dir, "tool", &Options{Wait: -1}), ops(op("tags", schema.VerbInsert, `"last"`)))
 	if c.Outcome != Deferred || !c.Version.IsPending() || c.Folded == 0 || c.Folded == severalVersions {
 		t.Errorf("the commit is %+v", c)
 	}
@@ -139,7 +140,7 @@ func TestOthersGoOnWhenACommitIsCalledOff(t *testing.T) {
 		for i, said := range []chan answer{first, second} {
 			ctx := map[int]context.Context{0: ctx, 1: t.Context()}[i]
 			go func() {
-				c, err := long.Update(ctx, ops(op("n", VerbAdd, "1000"), op("tags", VerbInsert, `"last"`)))
+				c, err := long.Update(ctx, ops(op("n", schema.VerbAdd, "1000"), op("tags", schema.VerbInsert, `"last"`)))
 				said <- answer{c, err}
 			}()
 			for in := 0; in != i+1; time.Sleep(time.Millisecond) {
@@ -176,13 +177,13 @@ func TestCommitKeepsOutNoLongerThanItsTime(t *testing.T) {
 	dir, w := newSetters(t)
 	var told []error
 	quick := openSetter(t, dir, "tool", &Options{Wait: -1, Notice: func(err error) { told = append(told, err) }})
-	update(t, w, ops(op("small", VerbAdd, "9223372036854775807")))
+	update(t, w, ops(op("small", schema.VerbAdd, "9223372036854775807")))
 	locked(t, w, func() {
 		for range mostKept + 3 {
-			update(t, quick, ops(op("small", VerbAdd, "1")))
+			update(t, quick, ops(op("small", schema.VerbAdd, "1")))
 		}
 	})
-	c := update(t, quick, ops(op("n", VerbAdd, "1")))
+	c := update(t, quick, ops(op("n", schema.VerbAdd, "1")))
 	if left := len(pendingNames(t, w)); c.Outcome != Deferred || left != 4 || len(told) != mostKept {
 		t.Errorf("the commit is %+v; %d are deferred, and %d were told", c, left, len(told))
 	}
@@ -200,18 +201,18 @@ func TestCommitKeepsOutNoLongerThanItsTime(t *testing.T) {
 func TestUnknownPatchesTakeNoTime(t *testing.T) {
 	dir, w := newSetters(t)
 	for n := range uint64(severalVersions) {
-		p := &PendingPatch{ID: fmt.Sprintf("%013d", n), At: time.Now(), Ops: Patch{op("more", VerbAdd, "3"), large}}
+		p := &pending.Patch{ID: fmt.Sprintf("%013d", n), At: time.Now(), Ops: Patch{op("more", schema.VerbAdd, "3"), large}}
 		raw, err := p.Encode("tool", w.manifest.StateID)
 		if err == nil {
-			err = os.WriteFile(filepath.Join(dir, ".freehold", "tool.pending", PatchName(p.ID)), raw, 0o600)
+			err = os.WriteFile(filepath.Join(dir, ".freehold", "tool.pending", pending.Name(p.ID)), raw, 0o600)
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	deferUpdate(t, w, op("n", VerbAdd, "1"))
+	deferUpdate(t, w, op("n", schema.VerbAdd, "1"))
 	quick := openSetter(t, dir, "tool", &Options{Wait: -1})
-	if c := update(t, quick, ops(op("n", VerbAdd, "10"))); c.Outcome != Applied || c.Folded != 1 {
+	if c := update(t, quick, ops(op("n", schema.VerbAdd, "10"))); c.Outcome != Applied || c.Folded != 1 {
 		t.Errorf("the commit is %+v", c)
 	}
 	more := setters()
@@ -243,7 +244,7 @@ func TestPatchesThatCannotBeRemovedAreListedByEachVersion(t *testing.T) {
 		}
 	})
 	defer failpoint.Set(nil)
-	c := update(t, w, ops(op("n", VerbAdd, "1000")))
+	c := update(t, w, ops(op("n", schema.VerbAdd, "1000")))
 	if c.Folded != severalVersions || len(told) == 0 {
 		t.Errorf("the commit is %+v, and told %v", c, told)
 	}

@@ -9,6 +9,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar/internal/pending"
 )
 
 // What a newer release has deferred, and what another hand has put there,
@@ -17,7 +20,7 @@ func TestUnknownPatchesStay(t *testing.T) {
 	dir, _ := newSetters(t)
 	var told []error
 	w := openSetter(t, dir, "tool", &Options{Notice: func(err error) { told = append(told, err) }})
-	put := func(p *PendingPatch, damage func([]byte) []byte) {
+	put := func(p *pending.Patch, damage func([]byte) []byte) {
 		t.Helper()
 		a, err := w.dir.OpenPending("tool")
 		if err != nil {
@@ -26,7 +29,7 @@ func TestUnknownPatchesStay(t *testing.T) {
 		defer a.Close()
 		raw, err := p.Encode("tool", w.manifest.StateID)
 		if err == nil {
-			err = os.WriteFile(a.Path(PatchName(p.ID)), damage(raw), 0o600)
+			err = os.WriteFile(a.Path(pending.Name(p.ID)), damage(raw), 0o600)
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -34,13 +37,13 @@ func TestUnknownPatchesStay(t *testing.T) {
 	}
 	at := time.Date(2026, 8, 1, 0, 0, 0, 0, time.UTC)
 	same := func(raw []byte) []byte { return raw }
-	put(&PendingPatch{ID: "0000000000001", At: at, Ops: Patch{op("n", "multiply", "2")}}, same)
-	put(&PendingPatch{ID: "0000000000002", At: at, Ops: Patch{op("unheard_of", VerbAdd, "2")}}, same)
-	put(&PendingPatch{ID: "0000000000003", At: at, Ops: Patch{op("n", VerbAdd, "2")}}, func(raw []byte) []byte { return []byte(strings.Replace(string(raw), `"value":2`, `"value":3`, 1)) })
-	put(&PendingPatch{ID: "0000000000004", At: at, Ops: Patch{op("n", VerbAdd, "2")}}, func(raw []byte) []byte { return raw[:len(raw)/2] })
-	deferUpdate(t, w, op("n", VerbAdd, "1"))
+	put(&pending.Patch{ID: "0000000000001", At: at, Ops: Patch{op("n", "multiply", "2")}}, same)
+	put(&pending.Patch{ID: "0000000000002", At: at, Ops: Patch{op("unheard_of", schema.VerbAdd, "2")}}, same)
+	put(&pending.Patch{ID: "0000000000003", At: at, Ops: Patch{op("n", schema.VerbAdd, "2")}}, func(raw []byte) []byte { return []byte(strings.Replace(string(raw), `"value":2`, `"value":3`, 1)) })
+	put(&pending.Patch{ID: "0000000000004", At: at, Ops: Patch{op("n", schema.VerbAdd, "2")}}, func(raw []byte) []byte { return raw[:len(raw)/2] })
+	deferUpdate(t, w, op("n", schema.VerbAdd, "1"))
 	update(t, w, ops())
-	update(t, w, ops(op("n", VerbAdd, "1")))
+	update(t, w, ops(op("n", schema.VerbAdd, "1")))
 	if diff := cmp.Diff(map[string]string{"n": "2"}, values(t, w, "n")); diff != "" {
 		t.Errorf("values (-want +got):\n%s", diff)
 	}
@@ -56,21 +59,21 @@ func TestUnknownPatchesStay(t *testing.T) {
 // the ids of all others.
 func TestAPatchThatWaitsKeepsNoIDsOfOthers(t *testing.T) {
 	_, w := newSetters(t)
-	waiting := &PendingPatch{ID: "0000000000001", At: time.Date(2026, 8, 1, 0, 0, 0, 0, time.UTC), Ops: Patch{op("n", "multiply", "2")}}
+	waiting := &pending.Patch{ID: "0000000000001", At: time.Date(2026, 8, 1, 0, 0, 0, 0, time.UTC), Ops: Patch{op("n", "multiply", "2")}}
 	raw, err := waiting.Encode("tool", w.manifest.StateID)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := openPending(t, w).Put(PatchName(waiting.ID), raw); err != nil {
+	if err := openPending(t, w).Put(pending.Name(waiting.ID), raw); err != nil {
 		t.Fatal(err)
 	}
 	for n := range 4 {
-		deferUpdate(t, w, op("n", VerbAdd, "1"))
+		deferUpdate(t, w, op("n", schema.VerbAdd, "1"))
 		if c := update(t, w, ops()); c.Folded != 1 || len(w.last.Folded()) != 1 {
 			t.Errorf("fold %d: %+v, and the sidecar lists %d ids", n, c, len(w.last.Folded()))
 		}
 	}
-	if diff := cmp.Diff([]string{PatchName(waiting.ID)}, pendingNames(t, w)); diff != "" {
+	if diff := cmp.Diff([]string{pending.Name(waiting.ID)}, pendingNames(t, w)); diff != "" {
 		t.Errorf("deferred (-want +got):\n%s", diff)
 	}
 }
@@ -78,7 +81,7 @@ func TestAPatchThatWaitsKeepsNoIDsOfOthers(t *testing.T) {
 // A copy under another name is no second patch.
 func TestCopiedPatchIsNotFoldedTwice(t *testing.T) {
 	_, w := newSetters(t)
-	deferUpdate(t, w, op("n", VerbAdd, "1"))
+	deferUpdate(t, w, op("n", schema.VerbAdd, "1"))
 	a := openPending(t, w)
 	name := pendingNames(t, w)[0]
 	raw := readFile(t, a.Path(name))

@@ -10,6 +10,7 @@ import (
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
+	"github.com/freehold-dev/freehold/sidecar/store"
 	"golang.org/x/sys/unix"
 )
 
@@ -61,7 +62,7 @@ func TestAStateThatIsSwappedIsOneOrTheOther(t *testing.T) {
 		if errors.Is(err, ErrIndeterminate) { // it was moved in the middle of a commit
 			open++
 		}
-		if !errors.Is(err, ErrReplaced) && !errors.Is(err, ErrLock) {
+		if !errors.Is(err, store.Moved) && !errors.Is(err, store.Lost) {
 			t.Errorf("refused by %v", err)
 		}
 	}
@@ -101,13 +102,13 @@ func TestACommitWhereNobodyLooksIsNotAcknowledged(t *testing.T) {
 		moveAway(t, dir, declaration())
 		c, err := w.Update(t.Context(), fn)
 		wantError(t, err, ErrIndeterminate, "counts if that is put back", dir)
-		wantError(t, err, ErrReplaced)
+		wantError(t, err, store.Moved)
 		said.Same(t, "update: "+owner+"'s directory was moved away meanwhile", err, dir, "STATE")
 		if got, err := Resolve(t.Context(), dir, owner, c.Version); got != NotApplied || err != nil {
 			t.Errorf("where everybody looks it is %v (%v)", got, err)
 		}
 		_, err = w.Update(t.Context(), fn)
-		wantError(t, err, ErrReplaced)
+		wantError(t, err, store.Moved)
 		if err := errors.Join(os.RemoveAll(dir), os.Rename(dir+".moved", dir)); err != nil {
 			t.Fatal(err)
 		}
@@ -126,8 +127,8 @@ func TestACommitThatFoldsWhereNobodyLooksSaysSo(t *testing.T) {
 	dir, _ := newPile(t)
 	w := openSetter(t, dir, "tool", &Options{Wait: time.Minute})
 	moveAway(t, dir, setters())
-	c, err := w.Update(t.Context(), ops(op("n", VerbAdd, "1000")))
-	wantError(t, err, ErrReplaced, "not applied", dir)
+	c, err := w.Update(t.Context(), ops(op("n", schema.VerbAdd, "1000")))
+	wantError(t, err, store.Moved, "not applied", dir)
 	if errors.Is(err, ErrIndeterminate) || c.Outcome != NotApplied || !c.Version.IsZero() {
 		t.Errorf("the commit is %+v (%v)", c, err)
 	}

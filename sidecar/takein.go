@@ -8,6 +8,7 @@ import (
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/internal/apply"
 	"github.com/freehold-dev/freehold/sidecar/internal/document"
+	"github.com/freehold-dev/freehold/sidecar/internal/pending"
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
@@ -17,7 +18,7 @@ const mostKept = 64
 
 // takeSome takes as many of patches into the batch as one version has room for,
 // and returns the rest, as far as another version may have.
-func (b *batch) takeSome(patches []*PendingPatch) (rest []*PendingPatch) {
+func (b *batch) takeSome(patches []*pending.Patch) (rest []*pending.Patch) {
 	w := b.w
 	for i, p := range patches {
 		size := 2 * len(p.Raw)
@@ -28,7 +29,7 @@ func (b *batch) takeSome(patches []*PendingPatch) (rest []*PendingPatch) {
 			continue
 		}
 		if b.size+b.fold.kept == 0 {
-			b.stick(PatchName(p.ID), fmt.Errorf("%w: the sidecar is nearly full; store less in it", ErrValue))
+			b.stick(pending.Name(p.ID), fmt.Errorf("%w: the sidecar is nearly full; store less in it", ErrValue))
 			return nil
 		}
 		return patches[i:]
@@ -40,7 +41,7 @@ func (b *batch) takeSome(patches []*PendingPatch) (rest []*PendingPatch) {
 // commit.
 func (b *batch) another() error {
 	switch err := b.publish(); {
-	case errors.Is(err, ErrReplaced): // as below, but that the directory was moved away stays true
+	case errors.Is(err, store.Moved): // as below, but that the directory was moved away stays true
 		return cmp.Or(b.w.unmoved(), errors.New(err.Error()))
 	case errors.Is(err, ErrIndeterminate): // the patches may be folded or not; the rest is certain
 		return errors.New(err.Error())
@@ -77,8 +78,8 @@ func (b *batch) unfinished(left int, why error) error {
 }
 
 // takePatch folds p into the batch and reports whether it did.
-func (b *batch) takePatch(p *PendingPatch) bool {
-	name := PatchName(p.ID)
+func (b *batch) takePatch(p *pending.Patch) bool {
+	name := pending.Name(p.ID)
 	gone, err := []error(nil), error(schema.ErrOverflow)
 	if !b.wasRejected(p) {
 		if b.layer.Others == nil {

@@ -6,6 +6,7 @@ import (
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/internal/apply"
 	"github.com/freehold-dev/freehold/sidecar/internal/document"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // A Version names one state of an owner's sidecar.
@@ -107,7 +108,7 @@ func (tx *Tx) apply(op Op, carried bool) {
 		tx.fail(err)
 		return
 	}
-	removes := op.Verb == VerbRemove || op.Verb == VerbDelete
+	removes := op.Verb == schema.VerbRemove || op.Verb == schema.VerbDelete
 	switch stuck := tx.batch.fold.stuck; {
 	case tx.busy != nil && removes:
 		err = fmt.Errorf("%w; %s cannot be deferred, nothing was changed", tx.busy, op.Verb)
@@ -115,7 +116,7 @@ func (tx *Tx) apply(op Op, carried bool) {
 		err = tx.record(f, op, carried)
 	case removes && stuck != nil:
 		// The patch was acknowledged before this removal, and would undo it later.
-		err = fmt.Errorf("%w: %s has to wait for a pending patch that cannot be folded: %w", ErrUnreadable, op.Verb, stuck)
+		err = fmt.Errorf("%w: %s has to wait for a pending patch that cannot be folded: %w", store.Unreadable, op.Verb, stuck)
 	default:
 		err = tx.layer.Apply(f, op, carried)
 	}

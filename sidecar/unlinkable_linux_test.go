@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/internal/testkit/inject"
 	"github.com/google/go-cmp/cmp"
 )
@@ -33,7 +34,7 @@ func roleUnlinkable(args []string) error {
 	inject.Begin()
 	var said []string
 	for range 2 {
-		c, err := tool.Update(ctx, ops(op("n", VerbAdd, "1")))
+		c, err := tool.Update(ctx, ops(op("n", schema.VerbAdd, "1")))
 		if err != nil {
 			return err
 		}

@@ -67,10 +67,10 @@ type Commit struct {
 // are not one step with the patches that others deferred while it runs: they
 // come after the commit, and views may show them before it. Each operation by
 // itself is one step. The other errors that
-// callers may want to tell apart are [ErrForeign], [ErrInvalid] and
-// [ErrUnreadable], if the sidecar is not as Freehold left it: it is not
+// callers may want to tell apart are [store.Foreign], [store.Invalid] and
+// [store.Unreadable], if the sidecar is not as Freehold left it: it is not
 // touched then; [ErrValue]; [ErrConflict]; [ErrNoKey]; [ErrFenced];
-// [ErrDeclaration], if the state was upgraded meanwhile; [ErrReplaced];
+// [ErrDeclaration], if the state was upgraded meanwhile; [store.Moved];
 // [ErrIndeterminate], and [ErrClosed] ever after.
 func (w *Writer) Update(ctx context.Context, fn func(*Tx) error) (Commit, error) {
 	start := time.Now()

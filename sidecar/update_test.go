@@ -49,7 +49,7 @@ func TestUpdateIsAllOrNothing(t *testing.T) {
 			return nil
 		},
 		"wrong verb": func(tx *Tx) error {
-			tx.Apply(Op{Field: "turns", Verb: VerbSet, Value: []byte("1")})
+			tx.Apply(Op{Field: "turns", Verb: schema.VerbSet, Value: []byte("1")})
 			return nil
 		},
 	} {

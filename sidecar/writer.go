@@ -70,7 +70,7 @@ type Writer struct {
 	// Of the lease: its epoch, what the record says of this process, the
 	// record's bytes as this Writer wrote them, and a buffer to read it.
 	epoch       uint64
-	holder      *Holder
+	holder      *lease.Holder
 	recordRaw   []byte
 	recordSpare []byte
 
@@ -114,10 +114,10 @@ type Writer struct {
 // as a retirement does, Open waits as long as ctx allows, so that a
 // supervisor does not run out of restarts.
 //
-// It returns an error that wraps [ErrNoState] if dir is no state directory,
-// [ErrUnsafe] if it is not safe, [ErrDeclaration] if d and the manifest
+// It returns an error that wraps [store.NoState] if dir is no state directory,
+// [store.Unsafe] if it is not safe, [ErrDeclaration] if d and the manifest
 // contradict each other, [ErrNotOwner] if the manifest does not know owner,
-// [ErrLock] if a lock file was lost, and [ErrClaims] if the directory of its
+// [store.Lost] if a lock file was lost, and [store.Lost] if the directory of its
 // claims was. What the sidecar holds does not
 // matter yet: Update says.
 func Open(ctx context.Context, dir string, d *schema.Declaration, owner string, o *Options) (*Writer, error) {
@@ -150,7 +150,7 @@ func Create(dir string, d *schema.Declaration) error { return advised(statedir.C
 
 func openDir(dir string, d *schema.Declaration, create bool) (*statedir.Dir, error) {
 	sd, err := statedir.Open(dir)
-	if !create || d == nil || d.Instanced() || !errors.Is(err, ErrNoState) {
+	if !create || d == nil || d.Instanced() || !errors.Is(err, store.NoState) {
 		return sd, err
 	}
 	// Another process may create it at the same moment: then it is there.

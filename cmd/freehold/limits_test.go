@@ -17,7 +17,6 @@ import (
 	"github.com/freehold-dev/freehold/cmd/internal/verbs"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/schema/declare"
-	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/adopt"
 	"github.com/freehold-dev/freehold/sidecar/scratch/document"
 )
@@ -44,7 +43,7 @@ func eaters(dir string) map[string]eater {
 	legacy := func([]byte) error { _, err := adopt.Read(context.Background(), path); return err }
 	claim := func(text []byte) error { _, err := document.DecodeClaim(text); return err }
 	pending := func(text []byte) error {
-		_, err := sidecar.DecodePendingPatch(text, "x.json", "tool", "id")
+		_, err := document.DecodePatch(text, "x.json", "tool", "id")
 		return err
 	}
 	decode := func(text []byte) error { _, err := document.Decode(text); return err }
@@ -66,9 +65,9 @@ func eaters(dir string) map[string]eater {
 		// A claim is so small that the decoder's own tables count.
 		"claim": {most: document.MaxClaim, times: 24, open: `{"format":1,"owner":"hook","x":`, eat: claim},
 		// The error of a decoder copies a name ten times.
-		"pending patch":         {most: sidecar.MaxPatch, times: 12, open: `{"format":1,"x":`, eat: pending, seal: sealPending},
-		"operations deferred":   {most: sidecar.MaxPatch, times: 12, open: `{"format":1,"owner":"tool","state":"id","id":"0000000000001","ops":`, eat: pending, seal: sealPending},
-		"operation deferred":    {most: sidecar.MaxPatch, times: 12, open: `{"format":1,"owner":"tool","state":"id","id":"0000000000001","ops":[{"field":"a","op":"insert","value":`, eat: pending, seal: sealPending},
+		"pending patch":         {most: document.MaxPatch, times: 12, open: `{"format":1,"x":`, eat: pending, seal: sealPending},
+		"operations deferred":   {most: document.MaxPatch, times: 12, open: `{"format":1,"owner":"tool","state":"id","id":"0000000000001","ops":`, eat: pending, seal: sealPending},
+		"operation deferred":    {most: document.MaxPatch, times: 12, open: `{"format":1,"owner":"tool","state":"id","id":"0000000000001","ops":[{"field":"a","op":"insert","value":`, eat: pending, seal: sealPending},
 		"manifest":              {most: schema.MaxManifest, times: 4, open: `{"format":1,"x":`, eat: manifest},
 		"manifest's locks":      {most: schema.MaxManifest, times: 4, open: `{"format":1,"locks":`, eat: manifest},
 		"manifest's owners":     {most: schema.MaxManifest, times: 4, open: `{"format":1,"declaration":{"owners":`, eat: manifest},

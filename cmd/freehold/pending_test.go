@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/cmd/internal/failure"
+	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
 )
 
@@ -184,8 +185,8 @@ owners:
 			defer other.Close()
 			for range 45 { // more than two versions fold
 				c, err := other.Update(context.Background(), func(tx *sidecar.Tx) error {
-					tx.Apply(sidecar.Op{Field: "n", Verb: sidecar.VerbAdd, Value: []byte("1")})
-					tx.Apply(sidecar.Op{Field: "tags", Verb: sidecar.VerbInsert, Value: []byte(`"` + strings.Repeat("x", 20_000) + `"`)})
+					tx.Apply(sidecar.Op{Field: "n", Verb: schema.VerbAdd, Value: []byte("1")})
+					tx.Apply(sidecar.Op{Field: "tags", Verb: schema.VerbInsert, Value: []byte(`"` + strings.Repeat("x", 20_000) + `"`)})
 					return nil
 				})
 				if err != nil || c.Outcome != sidecar.Deferred {

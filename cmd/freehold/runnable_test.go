@@ -11,6 +11,7 @@ import (
 
 	"github.com/freehold-dev/freehold/cmd/internal/failure"
 	"github.com/freehold-dev/freehold/reader/statetest"
+	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/go-json-experiment/json"
 )
@@ -93,7 +94,7 @@ func pending(t *testing.T, dir string) {
 	defer holder.Close()
 	_, err = holder.Update(t.Context(), func(*sidecar.Tx) error {
 		_, err := w.Update(t.Context(), func(tx *sidecar.Tx) error {
-			tx.Apply(sidecar.Op{Field: "runs", Verb: sidecar.VerbAdd, Value: []byte("1")})
+			tx.Apply(sidecar.Op{Field: "runs", Verb: schema.VerbAdd, Value: []byte("1")})
 			return nil
 		})
 		return err

@@ -14,7 +14,7 @@ import (
 	"github.com/freehold-dev/freehold/cmd/internal/verbs"
 	"github.com/freehold-dev/freehold/reader"
 	"github.com/freehold-dev/freehold/reader/explain"
-	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/store"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -160,7 +160,7 @@ func (w *watching) complainOf(err error) error {
 		return w.PrintJSON(messageLine{kind, w.WithRemedies(err, w.dir)})
 	case kind != "error":
 		w.Notice(err)
-	case !errors.Is(err, sidecar.ErrReplaced): // which ends the command with these words
+	case !errors.Is(err, store.Moved): // which ends the command with these words
 		w.Complain(err)
 	}
 	return nil

@@ -30,7 +30,7 @@ const (
 type Reader = reader.Typed[View]
 
 // Open returns a Reader of the instance of the state in dir with the
-// session_id id. It returns [sidecar.ErrInstance] if id is no valid id,
+// session_id id. It returns schema.ErrInstance if id is no valid id,
 // store.NoState if there is no such instance, and [sidecar.ErrDeclaration] if
 // the state's declaration contradicts this one.
 func Open(dir, id string) (*Reader, error) {

@@ -87,7 +87,7 @@ func restored(do func(t *testing.T, path string, old []byte)) func(*testing.T, s
 	return func(t *testing.T, dir string) {
 		path := filepath.Join(dir, "reset.json")
 		phase := func(value string) {
-			commit(t, dir, "reset", sidecar.Op{Field: "phase", Verb: sidecar.VerbSet, Value: []byte(value)})
+			commit(t, dir, "reset", sidecar.Op{Field: "phase", Verb: schema.VerbSet, Value: []byte(value)})
 		}
 		phase(`"a"`)
 		old, err := os.ReadFile(path)
@@ -100,7 +100,7 @@ func restored(do func(t *testing.T, path string, old []byte)) func(*testing.T, s
 		check(t, err)
 		seen, err := v.Observe("phase")
 		check(t, err)
-		commit(t, dir, "cost", sidecar.Op{Field: "tokens", Verb: sidecar.VerbSet, Value: []byte("1"), Seen: seen})
+		commit(t, dir, "cost", sidecar.Op{Field: "tokens", Verb: schema.VerbSet, Value: []byte("1"), Seen: seen})
 		do(t, path, old)
 	}
 }

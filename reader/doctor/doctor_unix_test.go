@@ -43,9 +43,9 @@ func newState(t *testing.T) string {
 	dir := filepath.Join(t.TempDir(), "state")
 	check(t, sidecar.Create(dir, declaration()))
 	for owner, op := range map[string]sidecar.Op{
-		"cost":     {Field: "count", Verb: sidecar.VerbAdd, Value: []byte("1")},
-		"usage":    {Field: "turns", Verb: sidecar.VerbAdd, Value: []byte("1")},
-		"watchdog": {Field: "reason", Verb: sidecar.VerbSet, Value: []byte(`"dead"`)},
+		"cost":     {Field: "count", Verb: schema.VerbAdd, Value: []byte("1")},
+		"usage":    {Field: "turns", Verb: schema.VerbAdd, Value: []byte("1")},
+		"watchdog": {Field: "reason", Verb: schema.VerbSet, Value: []byte(`"dead"`)},
 	} {
 		commit(t, dir, owner, op)
 	}
@@ -202,7 +202,7 @@ func TestALegacyFileIsComparedForAsLongAsItIsThere(t *testing.T) {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 	cure(t, dir, o)
-	adopted := sidecar.Op{Field: "note", Verb: sidecar.VerbSet, Value: []byte(`"from the old file"`)}
+	adopted := sidecar.Op{Field: "note", Verb: schema.VerbSet, Value: []byte(`"from the old file"`)}
 	w, err := sidecar.Open(t.Context(), dir, nil, "cost", &sidecar.Options{Program: "adopt old.json"})
 	check(t, err)
 	_, err = w.Update(t.Context(), func(tx *sidecar.Tx) error { tx.Apply(adopted); return nil })

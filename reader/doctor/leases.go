@@ -18,7 +18,7 @@ func (p *patient) leases() {
 			continue
 		}
 		s, err := sidecar.LeaseStatus(p.path, owner)
-		if errors.Is(err, sidecar.ErrLock) || errors.Is(err, sidecar.ErrDeclaration) {
+		if errors.Is(err, store.Lost) || errors.Is(err, sidecar.ErrDeclaration) {
 			continue // said already
 		}
 		if err == nil && s.Disagreement != "" {

@@ -10,7 +10,6 @@ import (
 
 	"github.com/freehold-dev/freehold/reader"
 	"github.com/freehold-dev/freehold/schema"
-	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
@@ -137,7 +136,7 @@ func (p *patient) fields() {
 			kind := d.Owners[owner].Fields[name].EffectiveKind()
 			if kind == schema.Once {
 				p.claim(owner, name, e, err)
-			} else if errors.Is(err, sidecar.ErrInvalid) && p.usable(d.OwnersOf(name)) {
+			} else if errors.Is(err, store.Invalid) && p.usable(d.OwnersOf(name)) {
 				f := p.find(FieldInvalid, store.Sidecar(owner), err.Error(), p.cleared(owner, name, kind))
 				f.Owner, f.Field = owner, name
 			}

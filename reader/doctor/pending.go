@@ -114,7 +114,7 @@ func (p *patient) idle(owner string) bool {
 // No fold moves it: it may be a newer release's.
 func (p *patient) stuck(path, owner string, err error) {
 	remedy := shell("mv", "--", path, p.spare(filepath.Base(path))).but("look at it first")
-	if errors.Is(err, sidecar.ErrNewer) {
+	if errors.Is(err, store.Newer) {
 		remedy = words("fold it by the newer release that deferred it")
 	}
 	p.find(PatchStuck, path, err.Error(), remedy).Owner = owner

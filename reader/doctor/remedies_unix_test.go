@@ -146,7 +146,7 @@ func TestAKeyThatNobodyCreatedIsMovedPending(t *testing.T) {
 			t.Errorf("the findings are %+v, want one and the remedy %s", f, command)
 		}
 		cure(t, dir, nil)
-		commit(t, dir, "creator", sidecar.Op{Field: "skills", Verb: sidecar.VerbInsert, Key: "deploy"})
+		commit(t, dir, "creator", sidecar.Op{Field: "skills", Verb: schema.VerbInsert, Key: "deploy"})
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/freehold-dev/freehold/reader/doctor"
-	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // Healthy has the state in dir, or all its instances, looked over when the test
@@ -33,7 +33,7 @@ func CheckUp(t testing.TB, dir string) {
 	expected, _ := damaged.Load(dir)
 	damaged.Delete(dir)
 	r, err := doctor.Examine(context.Background(), dir, nil)
-	if errors.Is(err, sidecar.ErrNoState) {
+	if errors.Is(err, store.NoState) {
 		return
 	}
 	if err != nil {

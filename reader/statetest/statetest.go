@@ -64,14 +64,14 @@ func PutAt[T any](field, key, member string, codec schema.Codec[T], v T) func(*M
 
 // Insert is Put for the elements of a set.
 func Insert[T any](field string, codec schema.Codec[T], elements ...T) func(*Maker) {
-	return set(sidecar.Op{Field: field, Verb: sidecar.VerbInsert}, codec, elements...)
+	return set(sidecar.Op{Field: field, Verb: schema.VerbInsert}, codec, elements...)
 }
 
 // Keys is Put for keys of the map field at which nothing need be.
 func Keys(field string, keys ...string) func(*Maker) {
 	return func(m *Maker) {
 		for _, key := range keys {
-			m.settings = append(m.settings, setting{op: sidecar.Op{Field: field, Key: key, Verb: sidecar.VerbInsert}})
+			m.settings = append(m.settings, setting{op: sidecar.Op{Field: field, Key: key, Verb: schema.VerbInsert}})
 		}
 	}
 }
@@ -181,7 +181,7 @@ func (m *Maker) keys(_ testing.TB, view *reader.View, owner string) sidecar.Patc
 	for _, s := range m.settings {
 		f := d.Owners[owner].Fields[s.op.Field]
 		if decider, _ := d.OwnerOf(s.op.Field); decider == owner && f.EffectiveKind() == schema.Map && f.Value == nil {
-			patch = append(patch, sidecar.Op{Field: s.op.Field, Key: s.op.Key, Verb: sidecar.VerbInsert})
+			patch = append(patch, sidecar.Op{Field: s.op.Field, Key: s.op.Key, Verb: schema.VerbInsert})
 		}
 	}
 	return patch
@@ -228,12 +228,12 @@ func (m *Maker) operations(t testing.TB, view *reader.View, owner string, wanted
 
 // verbs has, for each kind, the verb that gives a field a value. A once field,
 // which is claimed, has none.
-var verbs = map[schema.Kind]sidecar.Verb{
-	schema.Value:   sidecar.VerbSet,
-	schema.Max:     sidecar.VerbRaise,
-	schema.Min:     sidecar.VerbLower,
-	schema.Counter: sidecar.VerbAdd,
-	schema.Event:   sidecar.VerbDone,
+var verbs = map[schema.Kind]schema.Verb{
+	schema.Value:   schema.VerbSet,
+	schema.Max:     schema.VerbRaise,
+	schema.Min:     schema.VerbLower,
+	schema.Counter: schema.VerbAdd,
+	schema.Event:   schema.VerbDone,
 }
 
 func write(t testing.TB, dir string, d *schema.Declaration, owner string, patch sidecar.Patch) {

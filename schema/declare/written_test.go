@@ -60,29 +60,29 @@ func TestSchemasTakeWhatIsWritten(t *testing.T) {
 				if !right && normalizes(typ, value) {
 					continue // another spelling of a value
 				}
-				try(sidecar.Op{Field: field, Verb: sidecar.VerbSet, Value: []byte(value)}, right)
+				try(sidecar.Op{Field: field, Verb: schema.VerbSet, Value: []byte(value)}, right)
 			}
 		}
 	}
 	for _, op := range []sidecar.Op{
-		{Field: "a_value", Verb: sidecar.VerbSet}, {Field: "a_max", Verb: sidecar.VerbRaise}, {Field: "a_min", Verb: sidecar.VerbLower},
-		{Field: "a_counter", Verb: sidecar.VerbAdd}, {Field: "a_set", Verb: sidecar.VerbInsert}, {Field: "a_set", Verb: sidecar.VerbRemove},
-		{Field: "a_map", Verb: sidecar.VerbAdd, Key: "a/b é", Member: "uses"},
+		{Field: "a_value", Verb: schema.VerbSet}, {Field: "a_max", Verb: schema.VerbRaise}, {Field: "a_min", Verb: schema.VerbLower},
+		{Field: "a_counter", Verb: schema.VerbAdd}, {Field: "a_set", Verb: schema.VerbInsert}, {Field: "a_set", Verb: schema.VerbRemove},
+		{Field: "a_map", Verb: schema.VerbAdd, Key: "a/b é", Member: "uses"},
 	} {
 		for value, right := range map[string]bool{`7`: true, `0`: true, `"7"`: false, `-1`: false, `null`: false, ``: false} {
 			op.Value = []byte(value)
 			try(op, right)
 		}
 	}
-	try(sidecar.Op{Field: "a_once", Verb: sidecar.VerbSet, Value: []byte(`"2026-08-11T09:12:44Z"`)}, false)
+	try(sidecar.Op{Field: "a_once", Verb: schema.VerbSet, Value: []byte(`"2026-08-11T09:12:44Z"`)}, false)
 	if won, _, err := w.Claim(t.Context(), "a_once"); err != nil || !won {
 		t.Fatalf("won %v: %v", won, err)
 	}
-	try(sidecar.Op{Field: "a_map", Verb: sidecar.VerbInsert, Key: "__proto__"}, true)
-	try(sidecar.Op{Field: "a_map", Verb: sidecar.VerbSet, Key: "x", Member: "target", Value: []byte(`{"tags":["a"],"more":null}`)}, true)
-	try(sidecar.Op{Field: "a_map", Verb: sidecar.VerbDelete, Key: "a/b é"}, true)
-	try(sidecar.Op{Field: "a_scalar_map", Verb: sidecar.VerbRaise, Key: "x", Value: []byte(`"2026-08-11T09:12:44+02:00"`)}, true)
-	try(sidecar.Op{Field: "a_scalar_map", Verb: sidecar.VerbRaise, Key: "", Value: []byte(`"2026-08-11T09:12:44Z"`)}, false)
+	try(sidecar.Op{Field: "a_map", Verb: schema.VerbInsert, Key: "__proto__"}, true)
+	try(sidecar.Op{Field: "a_map", Verb: schema.VerbSet, Key: "x", Member: "target", Value: []byte(`{"tags":["a"],"more":null}`)}, true)
+	try(sidecar.Op{Field: "a_map", Verb: schema.VerbDelete, Key: "a/b é"}, true)
+	try(sidecar.Op{Field: "a_scalar_map", Verb: schema.VerbRaise, Key: "x", Value: []byte(`"2026-08-11T09:12:44+02:00"`)}, true)
+	try(sidecar.Op{Field: "a_scalar_map", Verb: schema.VerbRaise, Key: "", Value: []byte(`"2026-08-11T09:12:44Z"`)}, false)
 }
 
 // normalizes reports whether value is one of the type after all, in a form that

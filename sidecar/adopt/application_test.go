@@ -11,6 +11,7 @@ import (
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/store"
 	"github.com/freehold-dev/freehold/sidecar/upgrade"
 	"github.com/google/go-cmp/cmp"
 )
@@ -73,10 +74,10 @@ func TestAdoptingAgainNeedsNoLease(t *testing.T) {
 // both are reported; its neighbours are imported.
 func TestWhatTheStateKnowsIsKept(t *testing.T) {
 	dir := newState(t, flat())
-	commit(t, dir, "reset", sidecar.Op{Field: "cleared", Verb: sidecar.VerbSet, Value: []byte("true")}, sidecar.Op{Field: "labels", Verb: sidecar.VerbInsert, Value: []byte(`"new"`)})
-	commit(t, dir, "cost", sidecar.Op{Field: "total", Verb: sidecar.VerbAdd, Value: []byte(`"1"`)})
-	commit(t, dir, "watchdog", sidecar.Op{Field: "reason", Verb: sidecar.VerbSet, Value: []byte(`"dead"`)})
-	commit(t, dir, "watchdog", sidecar.Op{Field: "reason", Verb: sidecar.VerbClear})
+	commit(t, dir, "reset", sidecar.Op{Field: "cleared", Verb: schema.VerbSet, Value: []byte("true")}, sidecar.Op{Field: "labels", Verb: schema.VerbInsert, Value: []byte(`"new"`)})
+	commit(t, dir, "cost", sidecar.Op{Field: "total", Verb: schema.VerbAdd, Value: []byte(`"1"`)})
+	commit(t, dir, "watchdog", sidecar.Op{Field: "reason", Verb: schema.VerbSet, Value: []byte(`"dead"`)})
+	commit(t, dir, "watchdog", sidecar.Op{Field: "reason", Verb: schema.VerbClear})
 	r := apply(t, planned(t, flat(), flatFile), dir)
 	want := map[string]string{"/cleared": `true / false`, "/cost_total": `"1" / "12.5"`, "/watchdog_reason": ` / "frozen"`}
 	if diff := cmp.Diff(want, kept(r)); diff != "" {
@@ -101,10 +102,10 @@ func TestMaxAndMinCombineWithWhatIsThere(t *testing.T) {
 	const old, now = `"2026-01-01T00:00:00Z"`, `"2026-02-01T00:00:00Z"`
 	dir := newState(t, d)
 	raise := func(field string, v string) sidecar.Op {
-		return sidecar.Op{Field: field, Verb: sidecar.VerbRaise, Value: []byte(v)}
+		return sidecar.Op{Field: field, Verb: schema.VerbRaise, Value: []byte(v)}
 	}
 	lower := func(field string, v string) sidecar.Op {
-		return sidecar.Op{Field: field, Verb: sidecar.VerbLower, Value: []byte(v)}
+		return sidecar.Op{Field: field, Verb: schema.VerbLower, Value: []byte(v)}
 	}
 	inMap := raise("m", old)
 	inMap.Key = "k"
@@ -158,7 +159,7 @@ func TestOneBadOwnerDoesNotHoldUpTheOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	r, err := p.Apply(t.Context(), dir, nil)
-	wantError(t, err, sidecar.ErrUnreadable, "owner cost", "directory")
+	wantError(t, err, store.Unreadable, "owner cost", "directory")
 	if r.Owners[0].Err == nil || r.Owners[0].Outcome != sidecar.NotApplied || len(r.Owners[0].Imported) > 0 {
 		t.Errorf("cost: %+v", r.Owners[0])
 	}
@@ -183,7 +184,7 @@ func TestWhatAnUpgradeRemovedIsNotAdvisedToBeAccepted(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := planned(t, next, flatFile).Apply(t.Context(), dir, nil)
-	wantError(t, err, sidecar.ErrInvalid, "cannot be accepted: field opened_at: not the owner: an upgrade of the state has removed or renamed it")
+	wantError(t, err, store.Invalid, "cannot be accepted: field opened_at: not the owner: an upgrade of the state has removed or renamed it")
 }
 
 // An owner whose live process holds the lease is not written, and who holds it

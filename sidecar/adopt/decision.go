@@ -76,8 +76,8 @@ func (p *Plan) decide(part Part, have source, keys *keyring) *decision {
 }
 
 // verbs maps a kind to the verb of its first write.
-var verbs = map[schema.Kind]sidecar.Verb{
-	schema.Value: sidecar.VerbSet, schema.Max: sidecar.VerbRaise, schema.Min: sidecar.VerbLower, schema.Counter: sidecar.VerbAdd, schema.Event: sidecar.VerbDone,
+var verbs = map[schema.Kind]schema.Verb{
+	schema.Value: schema.VerbSet, schema.Max: schema.VerbRaise, schema.Min: schema.VerbLower, schema.Counter: schema.VerbAdd, schema.Event: schema.VerbDone,
 }
 
 func (d *decision) field(f schema.Field, v Value, s stored) {
@@ -147,7 +147,7 @@ func (d *decision) set(f schema.Field, v Value, s stored) {
 		return
 	}
 	for _, element := range absent {
-		d.ops = append(d.ops, sidecar.Op{Field: v.Field, Verb: sidecar.VerbInsert, Value: element})
+		d.ops = append(d.ops, sidecar.Op{Field: v.Field, Verb: schema.VerbInsert, Value: element})
 	}
 	item.Value = schema.JoinElements(absent)
 	d.imports(item)
@@ -184,7 +184,7 @@ func (d *entryDecision) decide() {
 		case d.keys != nil && !attached, d.stored.adopted && !ok:
 			d.gone(e)
 		case !ok && len(e.Members) == 0:
-			d.ops = append(d.ops, sidecar.Op{Field: d.v.Field, Key: e.Key, Verb: sidecar.VerbInsert})
+			d.ops = append(d.ops, sidecar.Op{Field: d.v.Field, Key: e.Key, Verb: schema.VerbInsert})
 			d.imports(Item{e.Pointer, d.v.Field, e.Key, "", jsontext.Value("{}")})
 		default:
 			d.members(e, old, at)

@@ -98,7 +98,7 @@ func TestErrorsSayWhatToDoOfStates(t *testing.T) {
 	if err := os.Remove(inTheWay); err != nil {
 		t.Fatal(err)
 	}
-	commit(t, dir, "creator", sidecar.Op{Field: "skills", Key: "deploy", Verb: sidecar.VerbInsert})
+	commit(t, dir, "creator", sidecar.Op{Field: "skills", Key: "deploy", Verb: schema.VerbInsert})
 	text, err := os.ReadFile(inTheWay)
 	if err != nil {
 		t.Fatal(err)

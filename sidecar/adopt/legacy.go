@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/freehold-dev/freehold/schema"
-	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/store"
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -36,19 +35,19 @@ func (l *Legacy) Name() string { return filepath.Base(l.path) }
 
 // Parse parses the text of the legacy file at path. The text must be one JSON
 // object, read as strictly as a sidecar; otherwise the error wraps
-// [sidecar.ErrInvalid] and names the byte. Keys that differ only in case are
+// [store.Invalid] and names the byte. Keys that differ only in case are
 // different keys.
 func Parse(path string, text []byte) (*Legacy, error) {
 	at, err := check(text)
 	if err != nil {
-		return nil, store.WithRemedy(fmt.Errorf("%s: %w: byte %d: %w", path, sidecar.ErrInvalid, at, err), store.Remedy{Note: "correct the file, then adopt it"})
+		return nil, store.WithRemedy(fmt.Errorf("%s: %w: byte %d: %w", path, store.Invalid, at, err), store.Remedy{Note: "correct the file, then adopt it"})
 	}
 	object, err := schema.ParseObject(text)
 	if err != nil { // unreachable after check
-		return nil, fmt.Errorf("%s: %w: %w", path, sidecar.ErrInvalid, err)
+		return nil, fmt.Errorf("%s: %w: %w", path, store.Invalid, err)
 	}
 	if _, ok := object.Value("$sidecar"); ok {
-		return nil, store.WithRemedy(fmt.Errorf("%s: %w: the file is a sidecar", path, sidecar.ErrInvalid), store.Remedy{Note: "name the legacy file instead"})
+		return nil, store.WithRemedy(fmt.Errorf("%s: %w: the file is a sidecar", path, store.Invalid), store.Remedy{Note: "name the legacy file instead"})
 	}
 	return &Legacy{path, text, object}, nil
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // Cases 54, 57 to 59 and 90: what is not one JSON object is refused at a byte,
@@ -45,7 +45,7 @@ func TestWhatIsNoObjectIsRefusedAtAByte(t *testing.T) {
 		{"a name in a terminal's language twice", "{\"\\u001b[2J\":1,\"\\u001b[2J\":2}"},
 	} {
 		l, err := Parse("runtime.json", []byte(tc.text))
-		if l != nil || !errors.Is(err, sidecar.ErrInvalid) {
+		if l != nil || !errors.Is(err, store.Invalid) {
 			t.Errorf("%s: got %v (%v)", tc.name, l, err)
 			continue
 		}

@@ -14,7 +14,7 @@ const usageFile = `{"deploy": {"created_by": "agent", "use_count": 77, "pinned":
 "bare": {"use_count": 3}, "empty": {}, "nothing": null}`
 
 // at returns an operation on a key.
-func at(key, member string, verb sidecar.Verb, value string) sidecar.Op {
+func at(key, member string, verb schema.Verb, value string) sidecar.Op {
 	return sidecar.Op{Field: "skills", Key: key, Member: member, Verb: verb, Value: []byte(value)}
 }
 
@@ -40,8 +40,8 @@ func TestAMapIsDividedAmongItsOwners(t *testing.T) {
 // Case 88 for maps: what the state has at a key is kept, what it lacks comes.
 func TestAMapThatIsInUseIsFilledUp(t *testing.T) {
 	dir, p := newState(t, usage()), planned(t, usage(), usageFile)
-	commit(t, dir, "creator", at("deploy", "created_by", sidecar.VerbSet, `"hub"`), at("fresh", "created_by", sidecar.VerbSet, `"user"`))
-	commit(t, dir, "tool", at("deploy", "use_count", sidecar.VerbAdd, "1"))
+	commit(t, dir, "creator", at("deploy", "created_by", schema.VerbSet, `"hub"`), at("fresh", "created_by", schema.VerbSet, `"user"`))
+	commit(t, dir, "tool", at("deploy", "use_count", schema.VerbAdd, "1"))
 	r := apply(t, p, dir)
 	want := map[string]string{"/deploy/created_by": `"hub" / "agent"`, "/deploy/use_count": "1 / 77"}
 	if diff := cmp.Diff(want, kept(r)); diff != "" {
@@ -57,8 +57,8 @@ func TestAMapThatIsInUseIsFilledUp(t *testing.T) {
 func TestADeletedKeyDoesNotComeBack(t *testing.T) {
 	dir, p := newState(t, usage()), planned(t, usage(), usageFile)
 	apply(t, p, dir)
-	commit(t, dir, "creator", at("deploy", "", sidecar.VerbDelete, ""), at("review", "", sidecar.VerbDelete, ""))
-	commit(t, dir, "creator", at("review", "created_by", sidecar.VerbSet, `"hub"`))
+	commit(t, dir, "creator", at("deploy", "", schema.VerbDelete, ""), at("review", "", schema.VerbDelete, ""))
+	commit(t, dir, "creator", at("review", "created_by", schema.VerbSet, `"hub"`))
 	before := contents(t, dir)
 	r := apply(t, p, dir)
 	if got := imported(r); len(got) > 0 {
@@ -94,8 +94,8 @@ func TestAnInterruptedAdoptionKnowsTheKeysThatItMade(t *testing.T) {
 	p.Parts = whole[:1] // creator, who decides the keys
 	apply(t, p, dir)
 	p.Parts = whole
-	commit(t, dir, "creator", at("deploy", "", sidecar.VerbDelete, ""), at("review", "", sidecar.VerbDelete, ""))
-	commit(t, dir, "creator", at("deploy", "created_by", sidecar.VerbSet, `"user"`))
+	commit(t, dir, "creator", at("deploy", "", schema.VerbDelete, ""), at("review", "", schema.VerbDelete, ""))
+	commit(t, dir, "creator", at("deploy", "created_by", schema.VerbSet, `"user"`))
 	r := apply(t, p, dir)
 	if diff := cmp.Diff([]string{"/bare/use_count"}, imported(r)); diff != "" {
 		t.Errorf("imported (-want +got):\n%s", diff)
@@ -121,8 +121,8 @@ func TestAKeyThatIsMadeAgainMeanwhileIsLookedAtAgain(t *testing.T) {
 	clock := func() time.Time { // is asked when tool's lease is taken, with the keys read
 		if !again {
 			again = true
-			commit(t, dir, "creator", at("deploy", "", sidecar.VerbDelete, ""))
-			commit(t, dir, "creator", at("deploy", "", sidecar.VerbInsert, ""))
+			commit(t, dir, "creator", at("deploy", "", schema.VerbDelete, ""))
+			commit(t, dir, "creator", at("deploy", "", schema.VerbInsert, ""))
 		}
 		return time.Now()
 	}
@@ -142,11 +142,11 @@ func TestAMapThatLacksNothingIsMarked(t *testing.T) {
 		"m": {Kind: schema.Map, Keys: true, Value: &number}, "s": {Type: schema.TypeString, Kind: schema.Set},
 	}}}}
 	dir, p := newState(t, d), planned(t, d, `{"m": {"k": 1}, "s": ["x"]}`)
-	commit(t, dir, "a", sidecar.Op{Field: "m", Key: "k", Verb: sidecar.VerbSet, Value: []byte("1")}, sidecar.Op{Field: "s", Verb: sidecar.VerbInsert, Value: []byte(`"x"`)})
+	commit(t, dir, "a", sidecar.Op{Field: "m", Key: "k", Verb: schema.VerbSet, Value: []byte("1")}, sidecar.Op{Field: "s", Verb: schema.VerbInsert, Value: []byte(`"x"`)})
 	if r := apply(t, p, dir); r.Owners[0].Outcome != sidecar.Applied || len(r.Owners[0].Imported) > 0 {
 		t.Errorf("the first run: %+v", r.Owners[0])
 	}
-	commit(t, dir, "a", sidecar.Op{Field: "m", Key: "k", Verb: sidecar.VerbDelete}, sidecar.Op{Field: "s", Verb: sidecar.VerbRemove, Value: []byte(`"x"`)})
+	commit(t, dir, "a", sidecar.Op{Field: "m", Key: "k", Verb: schema.VerbDelete}, sidecar.Op{Field: "s", Verb: schema.VerbRemove, Value: []byte(`"x"`)})
 	if got := imported(apply(t, p, dir)); len(got) > 0 {
 		t.Errorf("came back: %v", got)
 	}
@@ -157,7 +157,7 @@ func TestTheMarkOutlivesCommits(t *testing.T) {
 	dir, p := newState(t, usage()), planned(t, usage(), usageFile)
 	apply(t, p, dir)
 	for range 3 {
-		commit(t, dir, "tool", at("deploy", "use_count", sidecar.VerbAdd, "1"))
+		commit(t, dir, "tool", at("deploy", "use_count", schema.VerbAdd, "1"))
 	}
 	if doc := sidecarOf(t, dir+"/tool.json"); doc.Adopted("skills").IsZero() || doc.Adopted("skills").Revision != 1 {
 		t.Errorf("adopted in %v", doc.Adopted("skills"))

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/schema"
-	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
@@ -33,7 +32,7 @@ const (
 // second.
 //
 // It returns an error that wraps [ErrAbsent] if there is no file at path;
-// [sidecar.ErrUnreadable] if the file cannot be read; [sidecar.ErrInvalid] if
+// [store.Unreadable] if the file cannot be read; [store.Invalid] if
 // it is not a JSON object; and [ErrActive] if it keeps changing.
 func Read(ctx context.Context, path string) (*Legacy, error) {
 	start := time.Now()
@@ -158,7 +157,7 @@ func unreadable(path string, err error) error {
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		err = fmt.Errorf("%s: %w", e.Op, e.Err)
 	}
-	return store.WithRemedy(fmt.Errorf("%s: %w: %w", path, sidecar.ErrUnreadable, err), store.Remedy{Note: "make the file readable, or name another one"})
+	return store.WithRemedy(fmt.Errorf("%s: %w: %w", path, store.Unreadable, err), store.Remedy{Note: "make the file readable, or name another one"})
 }
 
 func typeName(mode fs.FileMode) string {

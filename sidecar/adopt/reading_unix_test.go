@@ -13,7 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // Case 90: only a file that is not there is nothing to do.
@@ -46,14 +46,14 @@ func TestOnlyWhatIsNotThereIsAbsent(t *testing.T) {
 	}{
 		{"file", nil, ""}, {"link", nil, ""},
 		{"absent", ErrAbsent, "nothing to do"}, {"no/such/folder", ErrAbsent, "nothing to do"},
-		{"dir", sidecar.ErrUnreadable, "not a regular file but a directory"},
-		{"pipe", sidecar.ErrUnreadable, "not a regular file but a named pipe"},
-		{"/dev/zero", sidecar.ErrUnreadable, "not a regular file but a device"},
-		{"dangling", sidecar.ErrUnreadable, "leads nowhere"}, {"gone/runtime.json", sidecar.ErrUnreadable, "leads nowhere"},
-		{"loop", sidecar.ErrUnreadable, "too many levels"}, {"file/runtime.json", sidecar.ErrUnreadable, "not a directory"},
-		{"sparse", sidecar.ErrUnreadable, "more than the 16777216 allowed"},
-		{strings.Repeat("x", 300), sidecar.ErrUnreadable, "name too long"},
-		{"empty", sidecar.ErrInvalid, "the file is empty"}, {"torn", sidecar.ErrInvalid, "ends too early"},
+		{"dir", store.Unreadable, "not a regular file but a directory"},
+		{"pipe", store.Unreadable, "not a regular file but a named pipe"},
+		{"/dev/zero", store.Unreadable, "not a regular file but a device"},
+		{"dangling", store.Unreadable, "leads nowhere"}, {"gone/runtime.json", store.Unreadable, "leads nowhere"},
+		{"loop", store.Unreadable, "too many levels"}, {"file/runtime.json", store.Unreadable, "not a directory"},
+		{"sparse", store.Unreadable, "more than the 16777216 allowed"},
+		{strings.Repeat("x", 300), store.Unreadable, "name too long"},
+		{"empty", store.Invalid, "the file is empty"}, {"torn", store.Invalid, "ends too early"},
 	} {
 		t.Run(fmt.Sprintf("%.20s", tc.name), instantly(func(t *testing.T) {
 			path := tc.name
@@ -159,7 +159,7 @@ func TestATornFileIsBrokenOrBeingRewritten(t *testing.T) {
 		path := legacyFile(t, `{"a":`)
 		start := time.Now()
 		_, err := Read(t.Context(), path)
-		wantError(t, err, sidecar.ErrInvalid, "ends too early")
+		wantError(t, err, store.Invalid, "ends too early")
 		if took := time.Since(start); took < stillBroken || took > stillBroken+pause {
 			t.Errorf("it took %v", took)
 		}

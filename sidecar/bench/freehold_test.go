@@ -53,7 +53,7 @@ func (f *freehold) fill() error {
 		if err != nil {
 			return err
 		}
-		if err := f.apply(sidecar.Op{Field: fieldOf(f.owner, field), Verb: sidecar.VerbSet, Value: text}); err != nil {
+		if err := f.apply(sidecar.Op{Field: fieldOf(f.owner, field), Verb: schema.VerbSet, Value: text}); err != nil {
 			return err
 		}
 	}
@@ -137,7 +137,7 @@ func (p patched) do(n int64) error {
 	if err != nil {
 		return err
 	}
-	return p.apply(sidecar.Op{Field: fieldOf(p.owner, measured), Verb: sidecar.VerbSet, Value: text})
+	return p.apply(sidecar.Op{Field: fieldOf(p.owner, measured), Verb: schema.VerbSet, Value: text})
 }
 
 // hook opens the owner for each commit.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // A client does operations on one state.
@@ -184,7 +185,7 @@ func (c *client) resolve(Input) (Output, error) {
 	}
 	got, err := sidecar.Resolve(context.Background(), c.dir, c.last.owner, c.last.Version)
 	switch {
-	case errors.Is(err, sidecar.ErrBusy), errors.Is(err, sidecar.ErrUnknown): // it says so; it is not wrong
+	case errors.Is(err, sidecar.ErrBusy), errors.Is(err, store.Unknown): // it says so; it is not wrong
 		return Output{End: Refused}, nil
 	case err != nil || got == c.last.Outcome || got == sidecar.Applied:
 		return Output{End: Same}, err

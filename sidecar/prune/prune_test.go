@@ -401,7 +401,7 @@ func TestWhatComesAndGoesIsNotWrong(t *testing.T) {
 				switch {
 				case err == nil:
 					w.Close()
-				case !errors.Is(err, sidecar.ErrNoState) && !errors.Is(err, sidecar.ErrReplaced): // as often as it was made it was removed
+				case !errors.Is(err, store.NoState) && !errors.Is(err, store.Moved): // as often as it was made it was removed
 					ended <- err
 					return
 				}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/reader"
+	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/internal/testkit/role"
 	"github.com/google/go-cmp/cmp"
@@ -47,8 +48,8 @@ func TestReadersSeeBeforeOrAfter(t *testing.T) {
 	for range 10 {
 		upgraded(t, dir, younger())
 		upgraded(t, dir, older())
-		commit(t, dir, "cost", sidecar.Op{Field: "turns", Verb: sidecar.VerbAdd, Value: []byte("7")},
-			sidecar.Op{Field: "target", Verb: sidecar.VerbSet, Value: []byte(`{"host":"h","port":80}`)})
+		commit(t, dir, "cost", sidecar.Op{Field: "turns", Verb: schema.VerbAdd, Value: []byte("7")},
+			sidecar.Op{Field: "target", Verb: schema.VerbSet, Value: []byte(`{"host":"h","port":80}`)})
 		if ctx.Err() != nil {
 			break
 		}

@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/internal/testkit/inject"
 	"github.com/freehold-dev/freehold/sidecar/internal/testkit/role"
@@ -85,7 +86,7 @@ func resumes(t *testing.T, dir string, r inject.Result) {
 	if err != nil || len(files) != 6 {
 		t.Errorf("the quarantine holds %v (%v), want one file of each owner", files, err)
 	}
-	commit(t, dir, "clock", sidecar.Op{Field: "cleared", Verb: sidecar.VerbSet, Value: []byte("false")})
+	commit(t, dir, "clock", sidecar.Op{Field: "cleared", Verb: schema.VerbSet, Value: []byte("false")})
 }
 
 // failing are the calls whose failure is not one of the next in disguise.

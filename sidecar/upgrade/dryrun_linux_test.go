@@ -117,7 +117,7 @@ func upgradeCases() []aCase {
 		{"deferred", func(t *testing.T) string { return spooledWith(t, 1, 2, 3) }, two, nil},
 		{"deferred on a sidecar", func(t *testing.T) string {
 			dir := newSpooled(t)
-			commit(t, dir, "tool", sidecar.Op{Field: "n", Verb: sidecar.VerbAdd, Value: []byte("5")})
+			commit(t, dir, "tool", sidecar.Op{Field: "n", Verb: schema.VerbAdd, Value: []byte("5")})
 			deferUpdate(t, dir, 1, 1)
 			return dir
 		}, retyped(schema.TypeInt), nil},
@@ -136,7 +136,7 @@ func upgradeCases() []aCase {
 		}, two, sidecar.ErrBusy},
 		{"deferred beside a foreign sidecar", func(t *testing.T) string {
 			dir := newSpooled(t)
-			commit(t, dir, "tool", sidecar.Op{Field: "n", Verb: sidecar.VerbAdd, Value: []byte("5")})
+			commit(t, dir, "tool", sidecar.Op{Field: "n", Verb: schema.VerbAdd, Value: []byte("5")})
 			deferUpdate(t, dir, 1, 1)
 			text := sidecars(t, dir)["tool.json"]
 			put(t, filepath.Join(dir, "tool.json"), strings.Replace(text, `"n":5`, `"n":6`, 1))
@@ -160,7 +160,7 @@ func upgradeCases() []aCase {
 			}
 			statetest.Damaged(dir, "lock-lost")
 			return dir
-		}, younger(), sidecar.ErrLock},
+		}, younger(), store.Lost},
 		{"read-only", readOnly, younger(), unix.EROFS},
 		{"read-only and nothing to do", readOnly, older(), nil},
 		{"interrupted", pendingCase, younger(), nil},

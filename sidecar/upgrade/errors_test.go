@@ -139,7 +139,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 	}}}
 	refused("a once field that is a value now", dir, &next)
 	next.Owners["hook"] = schema.Owner{Fields: spec{"fired": {Type: schema.TypeTime, Kind: schema.Once}, "note": {Type: schema.TypeString, Kind: schema.Value}}}
-	commit(t, dir, "hook", sidecar.Op{Field: "note", Verb: sidecar.VerbSet, Value: []byte(`"` + strings.Repeat("x", 100) + `"`)})
+	commit(t, dir, "hook", sidecar.Op{Field: "note", Verb: schema.VerbSet, Value: []byte(`"` + strings.Repeat("x", 100) + `"`)})
 	sd, err := statedir.Open(dir)
 	if err != nil {
 		t.Fatal(err)

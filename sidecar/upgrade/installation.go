@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	"github.com/freehold-dev/freehold/schema"
-	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/internal/document"
 	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
 	"github.com/freehold-dev/freehold/sidecar/store"
@@ -132,7 +131,7 @@ func (r *run) there(p *schema.Pending, owner string) (bool, error) {
 	if err != nil || doc.Version.Epoch >= p.Epoch {
 		return true, nil
 	}
-	err = fmt.Errorf("%w: the new sidecar of owner %s is gone and the old one in its place", sidecar.ErrUnreadable, owner)
+	err = fmt.Errorf("%w: the new sidecar of owner %s is gone and the old one in its place", store.Unreadable, owner)
 	note := fmt.Sprintf("put %s back, or move %s away to go on with neither", r.dir.StagedPath(p.ID, name), r.sidecarPath(owner))
 	return false, store.WithRemedy(err, store.Remedy{Note: note})
 }

@@ -120,21 +120,21 @@ func fullState(t testing.TB, dir string) {
 	if err := sidecar.Create(dir, older()); err != nil {
 		t.Fatal(err)
 	}
-	insert := func(key string) sidecar.Op { return sidecar.Op{Field: "skills", Key: key, Verb: sidecar.VerbInsert} }
+	insert := func(key string) sidecar.Op { return sidecar.Op{Field: "skills", Key: key, Verb: schema.VerbInsert} }
 	value := func(field, raw string) sidecar.Op {
-		return sidecar.Op{Field: field, Verb: sidecar.VerbSet, Value: []byte(raw)}
+		return sidecar.Op{Field: field, Verb: schema.VerbSet, Value: []byte(raw)}
 	}
 	commit(t, dir, "cost", value("note", `"kept"`), value("stamp", `"2026-08-11T09:12:44Z"`), value("target", `{"host":"h","port":80}`),
-		sidecar.Op{Field: "turns", Verb: sidecar.VerbAdd, Value: []byte("7")})
+		sidecar.Op{Field: "turns", Verb: schema.VerbAdd, Value: []byte("7")})
 	commit(t, dir, "reset", value("cleared", "true"))
 	begin(t, dir, "reset", "pause")
 	observing(t, dir, "usage", "tokens", "5")
 	observing(t, dir, "usage", "spent", "6")
 	commit(t, dir, "watchdog", value("beats", "3"))
 	commit(t, dir, "tool", insert("a"), insert("b"))
-	commit(t, dir, "tool", sidecar.Op{Field: "skills", Key: "a", Member: "uses", Verb: sidecar.VerbAdd, Value: []byte("2")},
-		sidecar.Op{Field: "skills", Key: "a", Member: "pinned", Verb: sidecar.VerbSet, Value: []byte("true")})
-	commit(t, dir, "curator", sidecar.Op{Field: "skills", Key: "a", Member: "state", Verb: sidecar.VerbSet, Value: []byte(`"new"`)})
+	commit(t, dir, "tool", sidecar.Op{Field: "skills", Key: "a", Member: "uses", Verb: schema.VerbAdd, Value: []byte("2")},
+		sidecar.Op{Field: "skills", Key: "a", Member: "pinned", Verb: schema.VerbSet, Value: []byte("true")})
+	commit(t, dir, "curator", sidecar.Op{Field: "skills", Key: "a", Member: "state", Verb: schema.VerbSet, Value: []byte(`"new"`)})
 }
 
 func newState(t testing.TB) string {

@@ -43,7 +43,7 @@ func newDependent(t *testing.T) (dir string) {
 		t.Fatal(err)
 	}
 	statetest.Healthy(t, dir)
-	commit(t, dir, "reset", sidecar.Op{Field: "at", Verb: sidecar.VerbSet, Value: []byte(`"2026-08-11T09:12:44Z"`)})
+	commit(t, dir, "reset", sidecar.Op{Field: "at", Verb: schema.VerbSet, Value: []byte(`"2026-08-11T09:12:44Z"`)})
 	observing(t, dir, "cost", "tokens", "5")
 	return dir
 }
@@ -56,7 +56,7 @@ func observing(t testing.TB, dir, owner, field, value string) {
 		seen, err = v.ObserveFor(field)
 		return err
 	})
-	commit(t, dir, owner, sidecar.Op{Field: field, Verb: sidecar.VerbSet, Value: []byte(value), Seen: seen})
+	commit(t, dir, owner, sidecar.Op{Field: field, Verb: schema.VerbSet, Value: []byte(value), Seen: seen})
 }
 
 func look(t testing.TB, dir string, at func(*reader.View) error) {
@@ -119,7 +119,7 @@ func TestWhatIsDeclaredAgainIsNotMissed(t *testing.T) {
 				if got := fresh(t, dir); got != "not-observed" {
 					t.Errorf("tokens: %s, want %s", got, "not-observed")
 				}
-				commit(t, dir, owner, sidecar.Op{Field: "at", Verb: sidecar.VerbSet, Value: []byte(`"2026-08-12T09:12:44Z"`)})
+				commit(t, dir, owner, sidecar.Op{Field: "at", Verb: schema.VerbSet, Value: []byte(`"2026-08-12T09:12:44Z"`)})
 			})
 		}
 	}
@@ -164,5 +164,5 @@ func TestWhatMovesWithoutItsValueIsNotMissed(t *testing.T) {
 		}
 		return nil
 	})
-	commit(t, dir, "clock", sidecar.Op{Field: "at", Verb: sidecar.VerbSet, Value: []byte(`"2026-08-12T09:12:44Z"`)})
+	commit(t, dir, "clock", sidecar.Op{Field: "at", Verb: schema.VerbSet, Value: []byte(`"2026-08-12T09:12:44Z"`)})
 }

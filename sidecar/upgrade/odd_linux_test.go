@@ -8,6 +8,7 @@ import (
 
 	"github.com/freehold-dev/freehold/reader/statetest"
 	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/store"
 	"golang.org/x/sys/unix"
 )
 
@@ -83,7 +84,7 @@ func TestNewSidecarThatIsTooLargeGoesToItsPlace(t *testing.T) {
 		t.Fatal(err)
 	}
 	report, err := Run(t.Context(), dir, younger(), nil)
-	wantError(t, err, sidecar.ErrInvalid, "quarantine cost")
+	wantError(t, err, store.Invalid, "quarantine cost")
 	if report == nil || !report.Resumed {
 		t.Error("it was not finished")
 	}

@@ -58,7 +58,7 @@ func (r *run) plan() (*plan, error) {
 	}
 	r.report.Changes = p.old.Changes(r.next)
 	if p.epoch = p.newEpoch(); p.epoch > document.MaxEpoch {
-		err := fmt.Errorf("%s: %w: a sidecar has the largest epoch, which Freehold never writes", p.dir.Path(), sidecar.ErrInvalid)
+		err := fmt.Errorf("%s: %w: a sidecar has the largest epoch, which Freehold never writes", p.dir.Path(), store.Invalid)
 		return nil, store.WithRemedy(err, store.Remedy{Note: "move that sidecar away"})
 	}
 	p.pending.Epoch = p.epoch

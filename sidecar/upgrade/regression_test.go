@@ -23,7 +23,7 @@ func regressible(t *testing.T) (dir string, older []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	commit(t, dir, "reset", sidecar.Op{Field: "at", Verb: sidecar.VerbSet, Value: []byte(`"2026-08-12T09:12:44Z"`)})
+	commit(t, dir, "reset", sidecar.Op{Field: "at", Verb: schema.VerbSet, Value: []byte(`"2026-08-12T09:12:44Z"`)})
 	observing(t, dir, "cost", "tokens", "5")
 	statetest.Damaged(dir, "sidecar-regressed")
 	return dir, older
@@ -57,7 +57,7 @@ func TestARegressedSidecarRefusesTheUpgrade(t *testing.T) {
 				}
 				for _, dry := range []bool{true, false} {
 					_, err := Run(t.Context(), dir, next, &Options{DryRun: dry})
-					wantError(t, err, sidecar.ErrRegressed, file, c.says, "owner cost had observed version", "accept reset")
+					wantError(t, err, store.Regressed, file, c.says, "owner cost had observed version", "accept reset")
 				}
 				after := sidecars(t, dir)
 				delete(before, "reset.json")
@@ -82,15 +82,15 @@ func TestEveryRegressedSidecarIsNamed(t *testing.T) {
 		t.Fatal(err)
 	}
 	statetest.Healthy(t, dir)
-	commit(t, dir, "reset", sidecar.Op{Field: "at", Verb: sidecar.VerbSet, Value: []byte(`"2026-08-11T09:12:44Z"`)})
-	commit(t, dir, "clock", sidecar.Op{Field: "on", Verb: sidecar.VerbSet, Value: []byte("true")})
+	commit(t, dir, "reset", sidecar.Op{Field: "at", Verb: schema.VerbSet, Value: []byte(`"2026-08-11T09:12:44Z"`)})
+	commit(t, dir, "clock", sidecar.Op{Field: "on", Verb: schema.VerbSet, Value: []byte("true")})
 	observing(t, dir, "cost", "tokens", "5")
 	statetest.Damaged(dir, "sidecar-regressed")
 	if err := errors.Join(os.Remove(filepath.Join(dir, "reset.json")), os.Remove(filepath.Join(dir, "clock.json"))); err != nil {
 		t.Fatal(err)
 	}
 	_, err := Run(t.Context(), dir, dependent(needing(schema.TypeUint), nil), nil)
-	wantError(t, err, sidecar.ErrRegressed, "clock.json: regressed", "reset.json: regressed")
+	wantError(t, err, store.Regressed, "clock.json: regressed", "reset.json: regressed")
 }
 
 func manifestText(t *testing.T, dir string) string {
@@ -115,7 +115,7 @@ func TestSidecarOfBeforeAnUpgradeHasRegressed(t *testing.T) {
 		next := declared("when", schema.Field{Type: schema.TypeTime, Was: "at"})
 		last := declared("since", schema.Field{Type: schema.TypeTime, Was: "when"})
 		set := func(field string) sidecar.Op {
-			return sidecar.Op{Field: field, Verb: sidecar.VerbSet, Value: []byte(`"2026-08-11T09:12:44Z"`)}
+			return sidecar.Op{Field: field, Verb: schema.VerbSet, Value: []byte(`"2026-08-11T09:12:44Z"`)}
 		}
 		for how, damage := range map[string]func(file string, older []byte) error{
 			"put back": func(file string, older []byte) error { return os.WriteFile(file, older, 0o600) },
@@ -141,11 +141,11 @@ func TestSidecarOfBeforeAnUpgradeHasRegressed(t *testing.T) {
 					t.Fatal(err)
 				}
 				wantStatus(t, dir, store.Regressed)
-				if err := tryCommit(dir, "reset", set("when")); !errors.Is(err, sidecar.ErrRegressed) {
+				if err := tryCommit(dir, "reset", set("when")); !errors.Is(err, store.Regressed) {
 					t.Errorf("a commit over it: %v", err)
 				}
 				_, err = Run(t.Context(), dir, last, nil)
-				wantError(t, err, sidecar.ErrRegressed, file, "an upgrade of the state has written version", "accept reset")
+				wantError(t, err, store.Regressed, file, "an upgrade of the state has written version", "accept reset")
 
 				_, err = sidecar.Accept(t.Context(), dir, "reset", nil)
 				if how == "put back" { // the value would be lost, until there is a field of that name again
@@ -175,13 +175,13 @@ func TestOwnerThatComesAgainHasNotRegressed(t *testing.T) {
 		t.Fatal(err)
 	}
 	statetest.Healthy(t, dir)
-	commit(t, dir, "reset", sidecar.Op{Field: "reset", Verb: sidecar.VerbSet, Value: []byte(`"2026-08-11T09:12:44Z"`)})
+	commit(t, dir, "reset", sidecar.Op{Field: "reset", Verb: schema.VerbSet, Value: []byte(`"2026-08-11T09:12:44Z"`)})
 	text := schema.Field{Type: schema.TypeString}
 	for _, d := range []*schema.Declaration{declared("reset", text), declared("clock", text), declared("reset", text)} {
 		upgraded(t, dir, d)
 	}
 	wantStatus(t, dir, store.Missing)
-	commit(t, dir, "reset", sidecar.Op{Field: "reset", Verb: sidecar.VerbSet, Value: []byte(`"a"`)})
+	commit(t, dir, "reset", sidecar.Op{Field: "reset", Verb: schema.VerbSet, Value: []byte(`"a"`)})
 	wantStatus(t, dir, store.OK)
 }
 

@@ -72,8 +72,8 @@ type Kept struct {
 //
 // It returns an error that wraps [sidecar.ErrBusy] if an exclusive owner has a
 // live process, a commit lasts too long, or a pending patch cannot be folded;
-// [sidecar.ErrForeign], [sidecar.ErrInvalid], [sidecar.ErrRegressed] or
-// [sidecar.ErrUnreadable] if a sidecar is not as Freehold left it;
+// [store.Foreign], [store.Invalid], [store.Regressed] or
+// [store.Unreadable] if a sidecar is not as Freehold left it;
 // [sidecar.ErrValue], with a line for each value, if values cannot be converted
 // exactly; [sidecar.ErrDeclaration] if d is another state's;
 // [schema.ErrUnsound] if no owners.yaml can say d. The state is then

@@ -13,6 +13,7 @@ import (
 	"github.com/freehold-dev/freehold/reader/statetest"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/store"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -55,7 +56,7 @@ func TestUpgradeKeepsEveryValueAndWhoWroteIt(t *testing.T) {
 		t.Errorf("the second run has done something: %+v", again)
 	}
 	// New versions follow, in epochs above every version that a value keeps.
-	commit(t, dir, "clock", sidecar.Op{Field: "cleared", Verb: sidecar.VerbSet, Value: []byte("false")})
+	commit(t, dir, "clock", sidecar.Op{Field: "cleared", Verb: schema.VerbSet, Value: []byte("false")})
 	if _, by, _ := stored(t, dir, "clock").Field("cleared"); by.Version.Epoch <= stamp.Version.Epoch {
 		t.Errorf("the first commit is in epoch %d, and a value is of epoch %d", by.Version.Epoch, stamp.Version.Epoch)
 	}
@@ -132,8 +133,8 @@ func TestThereAndBackIsTheSame(t *testing.T) {
 		if diff := cmp.Diff(want, viewed(t, dir)); diff != "" {
 			t.Fatalf("older (-want +got):\n%s", diff)
 		}
-		commit(t, dir, "cost", sidecar.Op{Field: "turns", Verb: sidecar.VerbAdd, Value: []byte("7")},
-			sidecar.Op{Field: "target", Verb: sidecar.VerbSet, Value: []byte(`{"host":"h","port":80}`)})
+		commit(t, dir, "cost", sidecar.Op{Field: "turns", Verb: schema.VerbAdd, Value: []byte("7")},
+			sidecar.Op{Field: "target", Verb: schema.VerbSet, Value: []byte(`{"host":"h","port":80}`)})
 	}
 }
 
@@ -159,7 +160,7 @@ func TestWhoGainsAValueIsWrittenBeforeWhoLosesIt(t *testing.T) {
 	if err := sidecar.Create(dir, before); err != nil {
 		t.Fatal(err)
 	}
-	commit(t, dir, "a", sidecar.Op{Field: "n", Verb: sidecar.VerbSet, Value: []byte("1")})
+	commit(t, dir, "a", sidecar.Op{Field: "n", Verb: schema.VerbSet, Value: []byte("1")})
 	d, m := openDir(t, dir)
 	r := &run{dir: d, next: after, manifest: m, report: &Report{}, options: Options{Clock: time.Now}}
 	p, err := r.plan()
@@ -182,8 +183,8 @@ func TestMapPartsKeepTheirIncarnations(t *testing.T) {
 	if _, err := sidecar.Accept(t.Context(), dir, "curator", nil); err != nil {
 		t.Fatal(err)
 	}
-	commit(t, dir, "tool", sidecar.Op{Field: "skills", Key: "a", Verb: sidecar.VerbDelete})
-	commit(t, dir, "tool", sidecar.Op{Field: "skills", Key: "a", Verb: sidecar.VerbInsert})
+	commit(t, dir, "tool", sidecar.Op{Field: "skills", Key: "a", Verb: schema.VerbDelete})
+	commit(t, dir, "tool", sidecar.Op{Field: "skills", Key: "a", Verb: schema.VerbInsert})
 	rows, err := stored(t, dir, "tool").Rows("skills")
 	if err != nil {
 		t.Fatal(err)
@@ -204,9 +205,9 @@ func TestMapPartsKeepTheirIncarnations(t *testing.T) {
 			t.Errorf("key %s has %s, which the deleted one had", row.Key, row.Value)
 		}
 	}
-	commit(t, dir, "curator", sidecar.Op{Field: "skills", Key: "c", Verb: sidecar.VerbInsert},
-		sidecar.Op{Field: "skills", Key: "a", Member: "pinned", Verb: sidecar.VerbSet, Value: []byte("true")})
-	commit(t, dir, "tool", sidecar.Op{Field: "skills", Key: "a", Member: "uses", Verb: sidecar.VerbAdd, Value: []byte("5")})
+	commit(t, dir, "curator", sidecar.Op{Field: "skills", Key: "c", Verb: schema.VerbInsert},
+		sidecar.Op{Field: "skills", Key: "a", Member: "pinned", Verb: schema.VerbSet, Value: []byte("true")})
+	commit(t, dir, "tool", sidecar.Op{Field: "skills", Key: "a", Member: "uses", Verb: schema.VerbAdd, Value: []byte("5")})
 	if got, want := viewed(t, dir)["skills"], `{"a":{"pinned":true,"uses":5},"b":{},"c":{}}`; got != want {
 		t.Errorf("skills is %s, want %s", got, want)
 	}
@@ -248,11 +249,11 @@ func TestUnsoundSidecarsRefuseTheUpgrade(t *testing.T) {
 		damage func(file string) error
 		want   error
 	}{
-		"foreign":    {func(file string) error { return edit(file, `"kept"`, `"mine"`) }, sidecar.ErrForeign},
-		"invalid":    {func(file string) error { return os.Truncate(file, 20) }, sidecar.ErrInvalid},
-		"too large":  {func(file string) error { return os.Truncate(file, 2<<20) }, sidecar.ErrInvalid},
-		"unreadable": {func(file string) error { return errors.Join(os.Remove(file), os.Mkdir(file, 0o700)) }, sidecar.ErrUnreadable},
-		"newer":      {func(file string) error { return edit(file, `"format":1`, `"format":2`) }, sidecar.ErrNewer},
+		"foreign":    {func(file string) error { return edit(file, `"kept"`, `"mine"`) }, store.Foreign},
+		"invalid":    {func(file string) error { return os.Truncate(file, 20) }, store.Invalid},
+		"too large":  {func(file string) error { return os.Truncate(file, 2<<20) }, store.Invalid},
+		"unreadable": {func(file string) error { return errors.Join(os.Remove(file), os.Mkdir(file, 0o700)) }, store.Unreadable},
+		"newer":      {func(file string) error { return edit(file, `"format":1`, `"format":2`) }, store.Newer},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := newState(t)

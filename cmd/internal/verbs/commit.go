@@ -132,7 +132,7 @@ func carryOut(tx *sidecar.Tx, patch sidecar.Patch) map[string]jsontext.Value {
 	held := map[string]jsontext.Value{}
 	for _, op := range patch {
 		tx.Apply(op)
-		moves := op.Verb == sidecar.VerbRaise || op.Verb == sidecar.VerbLower
+		moves := op.Verb == schema.VerbRaise || op.Verb == schema.VerbLower
 		if moves && op.Key == "" && !tx.WriteOnly() {
 			raw, _ := tx.Get(op.Field)
 			held[op.Field] = slices.Clone(raw)

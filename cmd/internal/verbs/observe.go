@@ -86,7 +86,7 @@ func (c *Call) addSeen(patch sidecar.Patch, o schema.Owner) (unobserved []string
 	}
 	var dependent []int
 	for i, op := range patch {
-		if o.Fields[op.Field].Dependent() && op.Verb != sidecar.VerbClear {
+		if o.Fields[op.Field].Dependent() && op.Verb != schema.VerbClear {
 			dependent = append(dependent, i)
 		}
 	}

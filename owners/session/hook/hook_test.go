@@ -176,7 +176,7 @@ func TestAnAdoptedSessionGoesOn(t *testing.T) {
 
 func TestASessionWithoutAnIDIsRefused(t *testing.T) {
 	_, err := hook.Inject(t.Context(), t.TempDir(), hook.Call{}, nil)
-	if !errors.Is(err, sidecar.ErrInstance) {
+	if !errors.Is(err, schema.ErrInstance) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -7,9 +7,7 @@ import (
 
 	"github.com/freehold-dev/freehold/cmd/freehold/internal/cli"
 	"github.com/freehold-dev/freehold/cmd/internal/failure"
-	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/retire"
-	"github.com/freehold-dev/freehold/sidecar/store"
 	"github.com/spf13/cobra"
 )
 
@@ -64,9 +62,8 @@ func (r *retirement) run(ctx context.Context, owner string) error {
 	if err != nil {
 		return err
 	}
-	prepared := &retire.Prepared{Dir: dir, Owner: owner, Holding: retire.Holding{
-		Epoch: r.epoch, Holder: sidecar.Holder{Identity: store.Identity{PID: r.pid}},
-	}}
+	prepared := &retire.Prepared{Dir: dir, Owner: owner}
+	prepared.Epoch, prepared.Holder.Identity.PID = r.epoch, r.pid
 	r.options.Notice = r.Notice
 	result, err := prepared.Run(ctx, &r.options)
 	report := retireReport{Owner: owner, Outcome: result.Outcome, Prepared: *holderOf(prepared.Holding), Proofs: result.Proofs}

@@ -25,7 +25,7 @@ var mayUse = []string{generated.Sidecar, generated.Reader, generated.Command, ge
 // until this list has its name.
 var harmless = map[string][]string{
 	generated.Sidecar: {
-		"DecodePendingPatch", "Ends", "LeaseStatus", "ListPending", "Overlay", "Resolve", "ResolveClaim", "SeenOf", "SortPending", "TokenOf", "Upgraded", "WasAccepted",
+		"LeaseStatus", "Resolve", "ResolveClaim", "WasAccepted",
 	},
 	generated.Store: {
 		"Acceptable", "Advise", "By", "ClaimFile", "Condition", "FileSystem", "Find", "Folders", "GatheringIn", "IdentityOf", "Instances", "Kept", "Leftovers", "NewNonce", "NewOnce", "NewOwner",

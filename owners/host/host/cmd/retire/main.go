@@ -21,6 +21,7 @@ import (
 	"github.com/freehold-dev/freehold/owners/command"
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/retire"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 func main() {
@@ -59,11 +60,11 @@ func end(ctx context.Context, dir string, o *retire.Options) error {
 // status returns the exit status of the command freehold for err.
 func status(err error) int {
 	switch {
-	case errors.Is(err, sidecar.ErrNoHolder), errors.Is(err, errGone):
+	case errors.Is(err, store.NoHolder), errors.Is(err, errGone):
 		return 9
-	case errors.Is(err, sidecar.ErrIdentityChanged), errors.Is(err, sidecar.ErrCannotJudge):
+	case errors.Is(err, store.IdentityChanged), errors.Is(err, store.NotJudged):
 		return 6
-	case errors.Is(err, sidecar.ErrDeadline), errors.Is(err, sidecar.ErrBusy):
+	case errors.Is(err, store.DeadlinePassed), errors.Is(err, sidecar.ErrBusy):
 		return 5
 	}
 	return 1

@@ -25,9 +25,9 @@ type Writer struct{ w *sidecar.Writer }
 
 // Open returns a Writer for the instance of the state in dir with the
 // session_id id; o may be nil. With the option Create it makes a missing
-// instance. It returns [sidecar.ErrInstance] if id is no valid id,
-// store.NoState if there is no such instance, and [sidecar.ErrDeclaration] if
-// the state's declaration contradicts this one.
+// instance. It returns schema.ErrInstance if id is no valid id, store.NoState
+// if there is no such instance, and [sidecar.ErrDeclaration] if the state's
+// declaration contradicts this one.
 func Open(ctx context.Context, dir, id string, o *sidecar.Options) (*Writer, error) {
 	w, err := sidecar.OpenInstance(ctx, dir, id, session.Declaration(), "hook", o)
 	if err != nil {
