@@ -16,14 +16,26 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
-// The exit statuses, which are those of the command freehold.
-const (
-	exitFailed = 1
-	exitUsage  = 64
-)
+// exits lists the exit statuses of the command freehold for errors. Any other
+// error is 1.
+var exits = []struct {
+	err    error
+	status int
+}{
+	{sidecar.ErrFenced, 4},
+	{sidecar.ErrBusy, 5},
+	{store.DeadlinePassed, 5},
+	{store.IdentityChanged, 6},
+	{store.NotJudged, 6},
+	{store.NoHolder, 9},
+	{sidecar.ErrValue, exitUsage},
+}
+
+const exitUsage = 64
 
 // A Command is a program that works in a state directory.
 type Command struct {
@@ -35,8 +47,8 @@ type Command struct {
 	Flags func(*flag.FlagSet)
 	// Do does the work in the state directory dir. It may print.
 	Do func(ctx context.Context, dir string, operands []string) error
-	// Status returns the exit status for an error of Do. If nil, it is 1.
-	Status func(error) int
+	// Succeed makes the exit status 0 after an error of Do as well.
+	Succeed bool
 }
 
 // Main runs the command with the arguments of the process and exits.
@@ -77,10 +89,15 @@ func (c Command) Run(ctx context.Context, args []string, stderr io.Writer) int {
 	for _, remedy := range store.Remedies(err) {
 		fmt.Fprintf(stderr, "%s: remedy: %v\n", c.Program, remedy)
 	}
-	if c.Status != nil {
-		return c.Status(err)
+	if c.Succeed {
+		return 0
 	}
-	return exitFailed
+	for _, exit := range exits {
+		if errors.Is(err, exit.err) {
+			return exit.status
+		}
+	}
+	return 1
 }
 
 func (c Command) do(ctx context.Context, dir string, operands []string) (err error) {

@@ -73,7 +73,7 @@ func (h Hook) Run(ctx context.Context, args []string, stdin io.Reader, stderr io
 	return command.Command{
 		Program: h.Program,
 		Flags:   h.Flags,
-		Status:  func(error) int { return 0 },
+		Succeed: true, // a failure would stop the agent
 		Do: func(ctx context.Context, dir string, _ []string) error {
 			in, err := h.read(ctx, stdin)
 			if err != nil {
@@ -87,28 +87,41 @@ func (h Hook) Run(ctx context.Context, args []string, stdin io.Reader, stderr io
 // ending is how long Do may take to end after its context.
 const ending = time.Second
 
-// do does the work. It gives up some time after ctx has ended, because the work
-// may be stuck in a system call, such as one that opens a named pipe.
 func (h Hook) do(ctx context.Context, dir string, in Input) error {
+	stuck, err := bounded(ctx, ending, func() error { return h.Do(ctx, dir, in) })
+	if stuck {
+		return fmt.Errorf("the work did not end: %w: look at the files that it reads; one may be a named pipe", err)
+	}
+	return err
+}
+
+// bounded calls fn. It gives up some time after ctx has ended, and returns the
+// cause, because fn may be stuck in a system call.
+func bounded(ctx context.Context, grace time.Duration, fn func() error) (stuck bool, err error) {
 	done := make(chan error, 1)
-	go func() { done <- h.Do(ctx, dir, in) }()
+	go func() { done <- fn() }()
 	select {
 	case err := <-done:
-		return err
+		return false, err
 	case <-ctx.Done():
 	}
-	late := time.NewTimer(ending)
-	defer late.Stop()
 	select {
 	case err := <-done:
-		return err
-	case <-late.C:
-		return fmt.Errorf("the work did not end: %w: look at the files that it reads; one may be a named pipe", context.Cause(ctx))
+		return false, err
+	case <-time.After(grace):
+		return true, context.Cause(ctx)
 	}
 }
 
 func (h Hook) read(ctx context.Context, stdin io.Reader) (in Input, err error) {
-	text, err := readAll(ctx, stdin)
+	var text []byte
+	stuck, err := bounded(ctx, 0, func() (err error) {
+		text, err = io.ReadAll(io.LimitReader(stdin, mostInput+1))
+		return err
+	})
+	if stuck {
+		return in, fmt.Errorf("its end did not come: %w: close it after the event", err)
+	}
 	if err != nil {
 		return in, err
 	}
@@ -125,24 +138,4 @@ func (h Hook) read(ctx context.Context, stdin io.Reader) (in Input, err error) {
 		return in, fmt.Errorf("the event %q: this program is for %s: name it there in the agent's settings", in.Event, strings.Join(h.Events, " or "))
 	}
 	return in, nil
-}
-
-// readAll reads at most mostInput and one byte. It gives up when ctx ends: the
-// agent may never end its input.
-func readAll(ctx context.Context, r io.Reader) ([]byte, error) {
-	type result struct {
-		text []byte
-		err  error
-	}
-	done := make(chan result, 1)
-	go func() {
-		text, err := io.ReadAll(io.LimitReader(r, mostInput+1))
-		done <- result{text, err}
-	}()
-	select {
-	case <-ctx.Done():
-		return nil, fmt.Errorf("its end did not come: %w: close it after the event", context.Cause(ctx))
-	case r := <-done:
-		return r.text, r.err
-	}
 }

@@ -17,7 +17,7 @@ var said = errorstest.Golden{
 	Wraps:   []string{"../../sidecar", "../../sidecar/retire"},
 	Untold: map[string]string{
 		"no heartbeat, trying again in %v: %w": "needs a disk that fails while the host lives; it is tried again by itself",
-		"the host was gone: nothing to do":     "TestHostThatDoesNotAnswer kills a host",
+		"%w: the host was gone: nothing to do": "TestHostThatDoesNotAnswer kills a host",
 	},
 }
 

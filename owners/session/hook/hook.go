@@ -4,12 +4,10 @@ package hook
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"slices"
 
-	"github.com/freehold-dev/freehold/owners/session"
 	"github.com/freehold-dev/freehold/owners/session/hook/internal/hookfile"
-	"github.com/freehold-dev/freehold/reader"
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
@@ -78,7 +76,11 @@ func Inject(ctx context.Context, dir string, c Call, o *sidecar.Options) (Inject
 	}
 	due := in.First
 	if !due {
-		if due, err = c.due(ctx, dir, in.By); err != nil {
+		_, err = w.Update(ctx, func(tx hookfile.Tx) error {
+			due = c.due(tx, in.By)
+			return nil
+		})
+		if err != nil {
 			return Injection{}, err
 		}
 	}
@@ -104,41 +106,17 @@ func Inject(ctx context.Context, dir string, c Call, o *sidecar.Options) (Inject
 // due reports whether an item may be due although another call has claimed the
 // first tool use: because the item was last put in long ago, or because that
 // call died before it put in any.
-func (c Call) due(ctx context.Context, dir string, by sidecar.Claimant) (bool, error) {
-	r, err := session.Open(dir, c.Session)
-	if err != nil {
-		return false, err
-	}
-	defer r.Close()
-	v, err := r.View(ctx)
-	if err != nil {
-		return false, err
-	}
-	turn, err := v.Turn().OrUnset(0)
-	if err != nil {
-		return false, err
-	}
-	seen, err := v.Seen().Keys()
-	if err != nil {
-		return false, err
-	}
-	switch _, err = v.LookedUp().Get(); {
-	case errors.Is(err, reader.ErrUnset) && len(seen) == 0:
+func (c Call) due(tx hookfile.Tx, by sidecar.Claimant) bool {
+	seen := tx.Seen().Keys()
+	if _, looked := tx.LookedUp().Get(); !looked && len(seen) == 0 {
 		verdict, _ := by.Identity.Judge()
-		return verdict == store.Gone, nil
-	case err != nil && !errors.Is(err, reader.ErrUnset):
-		return false, err
+		return verdict == store.Gone
 	}
-	for _, id := range seen {
-		last, err := v.Seen().Key(id).Get()
-		if err != nil {
-			return false, err
-		}
-		if c.again(max(turn, c.Turn), last) {
-			return true, nil
-		}
-	}
-	return false, nil
+	turn, _ := tx.Turn().Get()
+	return slices.ContainsFunc(seen, func(id string) bool {
+		last, _ := tx.Seen().Key(id).Get()
+		return c.again(max(turn, c.Turn), last)
+	})
 }
 
 // again reports whether an item of the turn last is due again in turn.

@@ -32,20 +32,8 @@ func main() {
 			f.DurationVar(&beat, "beat", 5*time.Second, "time between two heartbeats")
 			f.DurationVar(&wait, "wait", 0, "how long to wait while another process is the host")
 		},
-		Do:     func(ctx context.Context, dir string, _ []string) error { return host(ctx, dir, beat, wait) },
-		Status: status,
+		Do: func(ctx context.Context, dir string, _ []string) error { return host(ctx, dir, beat, wait) },
 	}.Main()
-}
-
-// status returns the exit status of the command freehold for err.
-func status(err error) int {
-	switch {
-	case errors.Is(err, sidecar.ErrFenced):
-		return 4
-	case errors.Is(err, sidecar.ErrBusy):
-		return 5
-	}
-	return 1
 }
 
 // notice prints an error that does not stop the host.

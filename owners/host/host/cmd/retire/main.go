@@ -12,14 +12,12 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"time"
 
 	"github.com/freehold-dev/freehold/owners/command"
-	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/retire"
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
@@ -32,13 +30,9 @@ func main() {
 			f.DurationVar(&o.Grace, "grace", 10*time.Second, "how long the host may take to end")
 			f.BoolVar(&o.Kill, "kill", false, "kill it if it takes longer")
 		},
-		Do:     func(ctx context.Context, dir string, _ []string) error { return end(ctx, dir, o) },
-		Status: status,
+		Do: func(ctx context.Context, dir string, _ []string) error { return end(ctx, dir, o) },
 	}.Main()
 }
-
-// errGone is returned for a host that had ended before.
-var errGone = errors.New("the host was gone: nothing to do")
 
 // end retires the host and prints the outcome.
 func end(ctx context.Context, dir string, o *retire.Options) error {
@@ -52,20 +46,7 @@ func end(ctx context.Context, dir string, o *retire.Options) error {
 		fmt.Printf("  %s: %s\n", proof.Code, proof.Says)
 	}
 	if err == nil && r.Outcome == retire.AlreadyGone {
-		return errGone
+		return fmt.Errorf("%w: the host was gone: nothing to do", store.NoHolder)
 	}
 	return err
-}
-
-// status returns the exit status of the command freehold for err.
-func status(err error) int {
-	switch {
-	case errors.Is(err, store.NoHolder), errors.Is(err, errGone):
-		return 9
-	case errors.Is(err, store.IdentityChanged), errors.Is(err, store.NotJudged):
-		return 6
-	case errors.Is(err, store.DeadlinePassed), errors.Is(err, sidecar.ErrBusy):
-		return 5
-	}
-	return 1
 }

@@ -7,7 +7,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -34,12 +33,6 @@ func main() {
 			done, err := tool.Bump(ctx, dir, operands[0], tool.Act(act), at, times, &sidecar.Options{Program: "bump", Notice: notice})
 			fmt.Println(done)
 			return err
-		},
-		Status: func(err error) int {
-			if errors.Is(err, sidecar.ErrValue) {
-				return 64 // the act
-			}
-			return 1
 		},
 	}.Main()
 }
