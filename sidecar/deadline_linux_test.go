@@ -85,7 +85,7 @@ func stop(t *testing.T, cmd *exec.Cmd) {
 // wait for longer than the owner's wait and loses nobody's count.
 func TestStoppedHolderStopsNobody(t *testing.T) {
 	dir, w := newSetters(t)
-	holder, release := hold(t, dir, "tool")
+	holder, release := holdLock(t, dir, "tool")
 	stop(t, holder)
 	const processes, each = 6, 10
 	var wg sync.WaitGroup

@@ -18,7 +18,7 @@ type dependentCell[S Sighting, T any] struct{ cell[T] }
 func (c dependentCell[S, T]) apply(verb schema.Verb, seen S, v T) {
 	c.tx.check()
 	if seen.Seen().IsZero() {
-		c.tx.fail(fmt.Errorf("%s: %s: %w: the zero token was given: take one from a view before the data is produced", c.tx.batch.w.file(), c.op("", nil).Where(), ErrNotObserved))
+		c.tx.fail(fmt.Errorf("%s: %s: %w: the zero token was given: take one from a view before the data is produced", c.tx.batch.w.path, c.op("", nil).Where(), ErrNotObserved))
 		return
 	}
 	raw, err := c.codec.Append(nil, v)
@@ -102,17 +102,3 @@ func (c DependentCounter[S, T]) Get() (value T, ok bool) { return c.dependentCou
 // Add adds n, which was produced after seen was observed. It fails like
 // [DependentValue.Set], and with [schema.ErrOverflow] like [Counter.Add].
 func (c DependentCounter[S, T]) Add(seen S, n T) { c.dependentCounter.apply(schema.VerbAdd, seen, n) }
-
-// Observed returns what the writer of a field of this owner had observed, as it
-// stands under the lock; nil if that is not known.
-func (tx *Tx) Observed(field string) map[string]Version {
-	tx.check()
-	if tx.blind() {
-		return nil
-	}
-	seen, err := tx.layer.Observed(field)
-	if err != nil {
-		tx.fail(err)
-	}
-	return seen
-}

@@ -174,7 +174,7 @@ func TestErrorsSayWhatToDoOfOwners(t *testing.T) {
 	p := prepare(t, dir)
 	_, err = p.Run(t.Context(), brief())
 	same("retire: oneself", err)
-	held, release := hold(t, dir, "cost")
+	held, release := holdLock(t, dir, "cost")
 	defer release()
 	same("update: another process holds the lock", failed(t, shared, func(*Tx) {}))
 	_ = held

@@ -63,7 +63,7 @@ func (e Event) end(ctx context.Context, token EventToken, done bool) (Commit, er
 	w := e.event.w
 	state, field, nonce := token.Parts()
 	if token.IsZero() || field != e.event.name || state != w.manifest.StateID {
-		return Commit{}, fmt.Errorf("%s: field %s: %w: the token %q is of another field or state: give the one that its beginning returned", w.file(), e.event.name, ErrNotOpen, token)
+		return Commit{}, fmt.Errorf("%s: field %s: %w: the token %q is of another field or state: give the one that its beginning returned", w.path, e.event.name, ErrNotOpen, token)
 	}
 	return w.Update(ctx, func(tx *Tx) error {
 		return tx.at(tx.layer.End(field, nonce, done, w.clock()))
@@ -75,5 +75,5 @@ func (tx *Tx) at(err error) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("%s: %w", tx.batch.w.file(), err)
+	return fmt.Errorf("%s: %w", tx.batch.w.path, err)
 }

@@ -54,7 +54,7 @@ func (c cell[T]) apply(verb schema.Verb, v T) {
 func (c cell[T]) clear() { c.tx.apply(c.op(schema.VerbClear, nil), true) }
 
 func (c cell[T]) fail(err error) {
-	c.tx.fail(fmt.Errorf("%s: %s: %w", c.tx.batch.w.file(), c.op("", nil).Where(), invalid(err)))
+	c.tx.fail(fmt.Errorf("%s: %s: %w", c.tx.batch.w.path, c.op("", nil).Where(), invalid(err)))
 }
 
 // A Value is a field whose latest commit counts.

@@ -18,7 +18,6 @@ func (tx *Tx) GetKey(field, key, member string) (raw []byte, ok bool) {
 
 // stored returns the value at s and whether it is set.
 func (tx *Tx) stored(s spot) (raw []byte, ok bool) {
-	tx.check()
 	if tx.blind() {
 		return nil, false
 	}

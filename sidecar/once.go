@@ -76,11 +76,10 @@ func (w *Writer) ClaimAt(ctx context.Context, field string, at time.Time) (won b
 	if err := context.Cause(ctx); err != nil {
 		return false, by, fmt.Errorf("%s: field %s: not claimed: %w; try again", w.dir.Path(), field, err)
 	}
-	place, err := w.claimPlace(field)
+	c, err := w.claiming(field)
 	if err != nil {
 		return false, by, err
 	}
-	c := claiming{w: w, field: field, place: place}
 	try := func() (err error) {
 		won, by, err = c.claim(at)
 		return err
@@ -106,22 +105,24 @@ func (w *Writer) leased(ctx context.Context, wait time.Duration, fn func() error
 	}
 	// A sidecar that cannot be used says nothing of epochs, and is no matter
 	// of claims.
-	if base, err := w.read(); err == nil && base.Version.Epoch > w.epoch {
-		return w.fenced(base.Version.Epoch, "the sidecar was written in it")
+	if base, err := w.read(); err == nil {
+		if err := w.follows(base); err != nil {
+			return err
+		}
 	}
 	return fn()
 }
 
-// claimPlace returns the file of a once field of this owner.
-func (w *Writer) claimPlace(field string) (claimFile, error) {
-	f, err := w.rules.Field(field)
+// claiming returns an attempt to claim a once field of the owner.
+func (s *site) claiming(field string) (claiming, error) {
+	f, err := s.rules.Field(field)
 	if err != nil {
-		return nil, err
+		return claiming{}, err
 	}
 	if kind := f.EffectiveKind(); kind != schema.Once {
-		return nil, fmt.Errorf("field %s: %w: it is a %s and cannot be claimed: use %s", field, ErrValue, kind, kind.WrittenBy())
+		return claiming{}, fmt.Errorf("field %s: %w: it is a %s and cannot be claimed: use %s", field, ErrValue, kind, kind.WrittenBy())
 	}
-	return claimsOf(w.dir.Claim(w.owner, field, w.manifest.Claims[w.owner])), nil
+	return claiming{s, field, claimsOf(s.dir.Claim(s.owner, field, s.manifest.Claims[s.owner]))}, nil
 }
 
 // A claimFile is the file of a once field. It is [statedir.Claim] but for
@@ -137,39 +138,39 @@ var claimsOf = func(c *statedir.Claim) claimFile { return c }
 
 // probeClaims says whether the file system can keep the promise of the owner's
 // once fields.
-func (w *Writer) probeClaims() error {
-	if !w.declared.Claims() {
+func (s *site) probeClaims() error {
+	if !s.declared.Claims() {
 		return nil
 	}
-	return w.dir.Claim(w.owner, "", w.manifest.Claims[w.owner]).Probe()
+	return s.dir.Claim(s.owner, "", s.manifest.Claims[s.owner]).Probe()
 }
 
 // A claiming is one attempt to claim a field, or to find out who has.
 type claiming struct {
-	w     *Writer
+	*site
 	field string
 	place claimFile
 }
 
 func (c claiming) path() string {
-	return filepath.Join(c.w.dir.Path(), statedir.ClaimFile(c.w.owner, c.field))
+	return filepath.Join(c.dir.Path(), statedir.ClaimFile(c.owner, c.field))
 }
 
 // claim is what [Writer.Claim] says. Most calls find the claim made: they write
 // nothing.
 func (c claiming) claim(at time.Time) (won bool, by Claimant, err error) {
-	if err := c.w.dir.Unmoved(); err != nil {
+	if err := c.dir.Unmoved(); err != nil {
 		return false, by, err
 	}
-	if err := c.w.still(); err != nil {
+	if err := c.still(); err != nil {
 		return false, by, err
 	}
 	if by, err = c.made(); !errors.Is(err, fs.ErrNotExist) {
 		return false, by, c.lose(err)
 	}
 	mine := document.Claim{
-		Owner: c.w.owner, Field: c.field, State: c.w.manifest.StateID,
-		Nonce: process.NewNonce(), At: at, Writer: document.Writer{Program: c.w.program, Identity: self()},
+		Owner: c.owner, Field: c.field, State: c.manifest.StateID,
+		Nonce: process.NewNonce(), At: at, Writer: document.Writer{Program: c.program, Identity: self()},
 	}
 	raw, err := mine.Encode()
 	if err != nil {
@@ -180,7 +181,7 @@ func (c claiming) claim(at time.Time) (won bool, by Claimant, err error) {
 	case made && err == nil:
 		return true, claimant(&mine), nil
 	case made && (errors.Is(err, store.Lost) || errors.Is(err, store.Moved)):
-		return false, Claimant{}, fmt.Errorf("%s: field %s: not won: the claim was made where nobody looks, in a directory that was moved away, and counts if that is put back: %w", c.w.dir.Path(), c.field, err)
+		return false, Claimant{}, fmt.Errorf("%s: field %s: not won: the claim was made where nobody looks, in a directory that was moved away, and counts if that is put back: %w", c.dir.Path(), c.field, err)
 	case made:
 		err = fmt.Errorf("%s: %w: field %s is claimed by this call and that may not survive power loss: %w", c.path(), ErrIndeterminate, c.field, err)
 		return false, claimant(&mine), store.WithRemedy(err, store.By(store.VerbExplain, c.field).Or("ask ResolveClaim for claim "+mine.Nonce))
@@ -188,13 +189,13 @@ func (c claiming) claim(at time.Time) (won bool, by Claimant, err error) {
 		by, err := c.made()
 		return false, by, c.lose(err)
 	}
-	return false, Claimant{}, fmt.Errorf("%s: field %s: not claimed: %w: nobody has won; mend that and try again", c.w.dir.Path(), c.field, err)
+	return false, Claimant{}, fmt.Errorf("%s: field %s: not claimed: %w: nobody has won; mend that and try again", c.dir.Path(), c.field, err)
 }
 
 // made returns the process that has claimed the field, or [fs.ErrNotExist].
 func (c claiming) made() (Claimant, error) {
 	raw, err := c.place.Read(nil)
-	switch o := store.NewOnce(c.w.manifest, c.w.owner, c.field, c.path(), raw, err); o.Status {
+	switch o := store.NewOnce(c.manifest, c.owner, c.field, c.path(), raw, err); o.Status {
 	case store.OK:
 		return Claimant{Program: o.Writer.Program, Identity: o.Writer.Identity, At: o.At, ID: o.ID}, nil
 	case store.Missing:
@@ -211,7 +212,7 @@ func (c claiming) lose(err error) error {
 		return err
 	}
 	if err := c.place.Sync(); err != nil {
-		return fmt.Errorf("%s: field %s: not won: another has claimed it, and whether that survives power loss is unknown: %w; try again", c.w.dir.Path(), c.field, err)
+		return fmt.Errorf("%s: field %s: not won: another has claimed it, and whether that survives power loss is unknown: %w; try again", c.dir.Path(), c.field, err)
 	}
 	return nil
 }
@@ -235,12 +236,11 @@ func ResolveClaim(dir, owner, field, id string) (won bool, by Claimant, err erro
 		return false, by, err
 	}
 	declared := manifest.Declaration.Owners[owner]
-	w := &Writer{dir: sd, manifest: manifest, owner: owner, declared: declared, rules: rulesOf(manifest, owner, declared)}
-	place, err := w.claimPlace(field)
+	s := &site{dir: sd, manifest: manifest, owner: owner, declared: declared, rules: rulesOf(manifest, owner, declared)}
+	c, err := s.claiming(field)
 	if err != nil {
 		return false, by, err
 	}
-	c := claiming{w: w, field: field, place: place}
 	by, err = c.made()
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, Claimant{}, sd.Unmoved()

@@ -46,7 +46,7 @@ func addTogether(t *testing.T, dir string, processes, each int) {
 }
 
 // hold starts a process that holds owner's lock until release is called.
-func hold(t *testing.T, dir, owner string) (cmd *exec.Cmd, release func()) {
+func holdLock(t *testing.T, dir, owner string) (cmd *exec.Cmd, release func()) {
 	t.Helper()
 	cmd = roleProcess(t, "hold", dir, owner)
 	in, err := cmd.StdinPipe()
@@ -73,7 +73,7 @@ func hold(t *testing.T, dir, owner string) (cmd *exec.Cmd, release func()) {
 func TestBusyOwnerIsAnErrorInTimeAndChangesNothing(t *testing.T) {
 	dir := newState(t)
 	w := openOwner(t, dir, "cost", &Options{Wait: 50 * time.Millisecond})
-	holder, release := hold(t, dir, "cost")
+	holder, release := holdLock(t, dir, "cost")
 	defer release()
 	start := time.Now()
 	_, err := w.Update(t.Context(), addTurns(1))
@@ -94,7 +94,7 @@ func TestBusyOwnerIsAnErrorInTimeAndChangesNothing(t *testing.T) {
 
 func TestDeadHolderBlocksNobody(t *testing.T) {
 	dir := newState(t)
-	holder, release := hold(t, dir, "cost")
+	holder, release := holdLock(t, dir, "cost")
 	if err := holder.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
@@ -105,14 +105,14 @@ func TestDeadHolderBlocksNobody(t *testing.T) {
 
 func TestOwnersDoNotWaitForEachOther(t *testing.T) {
 	dir := newState(t)
-	_, release := hold(t, dir, "cost")
+	_, release := holdLock(t, dir, "cost")
 	defer release()
 	update(t, openOwner(t, dir, "reset", &Options{Wait: -1}), setCleared)
 }
 
 func TestExclusiveOwnerHasOneLiveProcess(t *testing.T) {
 	dir := newState(t)
-	_, release := hold(t, dir, "watchdog")
+	_, release := holdLock(t, dir, "watchdog")
 	defer release()
 	_, err := Open(t.Context(), dir, declaration(), "watchdog", &Options{Wait: -1})
 	wantError(t, err, ErrBusy, "watchdog is exclusive")

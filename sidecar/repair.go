@@ -64,10 +64,10 @@ func Accept(ctx context.Context, dir, owner string, o *Options) (Accepted, error
 	foreign, err := document.DecodeForeign(raw)
 	if errors.Is(err, store.Newer) {
 		use := store.Remedy{Note: "use the release that wrote it, or a newer one"}
-		return Accepted{}, &store.Error{Status: store.Newer, Path: w.file(), Owner: owner, Remedy: use, Err: err}
+		return Accepted{}, &store.Error{Status: store.Newer, Path: w.path, Owner: owner, Remedy: use, Err: err}
 	}
 	if err != nil {
-		err = fmt.Errorf("%s: %w: it cannot be accepted", w.file(), err)
+		err = fmt.Errorf("%s: %w: it cannot be accepted", w.path, err)
 		return Accepted{}, store.WithRemedy(err, store.By(store.VerbQuarantine, owner).Or("mend the file"))
 	}
 	b := &batch{w: w, base: foreign}
@@ -76,7 +76,7 @@ func Accept(ctx context.Context, dir, owner string, o *Options) (Accepted, error
 	}
 	kept, err := w.dir.Keep(statedir.Sidecar(owner), raw)
 	if err != nil {
-		return Accepted{}, fmt.Errorf("%s: nothing was changed, because no copy of it can be kept: %w: mend that, then accept it", w.file(), err)
+		return Accepted{}, fmt.Errorf("%s: nothing was changed, because no copy of it can be kept: %w: mend that, then accept it", w.path, err)
 	}
 	if err := b.write(true); err != nil {
 		return Accepted{Kept: kept}, err
@@ -106,7 +106,7 @@ func (b *batch) takeIn() error {
 	b.layer = apply.NewLayer(w.rules, b.base, b.next)
 	values, err := store.On(w.dir).Acceptable(w.manifest, w.owner, b.base)
 	if err != nil {
-		return store.WithRemedy(fmt.Errorf("%s: %w", w.file(), err), store.By(store.VerbQuarantine, w.owner).Or("mend the file, then accept it"))
+		return store.WithRemedy(fmt.Errorf("%s: %w", w.path, err), store.By(store.VerbQuarantine, w.owner).Or("mend the file, then accept it"))
 	}
 	for name, value := range values {
 		b.layer.Put(name, value)
@@ -174,7 +174,7 @@ func Quarantine(ctx context.Context, dir, owner string, o *Options) (statedir.Qu
 	folded := w.folded()
 	pending, err := w.dir.Quarantine(statedir.Sidecar(owner))
 	if errors.Is(err, fs.ErrNotExist) {
-		return pending, fmt.Errorf("%s: nothing to move aside: %w", w.file(), fs.ErrNotExist)
+		return pending, fmt.Errorf("%s: nothing to move aside: %w", w.path, fs.ErrNotExist)
 	}
 	if err != nil {
 		return pending, advised(err)
@@ -200,4 +200,36 @@ func openLocked(ctx context.Context, dir, owner string, o *Options) (w *Writer, 
 		w.lock.Release()
 		w.Close()
 	}, nil
+}
+
+// foldKeys makes every key of a map that another hand has edited a change of
+// the batch. A key that the file gives an incarnation keeps it, and with it the
+// parts of other owners; a new one is created, or attached to the present
+// incarnation.
+func (b *batch) foldKeys(field string, value []byte) error {
+	doc := b.base.Clone()
+	doc.Set(field, value, document.Provenance{})
+	rows, err := doc.Rows(field)
+	if err != nil {
+		return fmt.Errorf("%s: field %s: %w", b.w.path, field, err)
+	}
+	owner, own := b.w.rules.KeysOwner(field)
+	for _, row := range rows {
+		switch {
+		case !row.Born.IsZero():
+		case own:
+			row.Born = b.next
+		default:
+			born, there, err := b.w.look()[owner].Incarnation(field, row.Key)
+			if err != nil {
+				return err
+			}
+			if !there {
+				return fmt.Errorf("%s: field %s, key %q: %w: owner %s, which decides the keys, has not created it", b.w.path, field, row.Key, ErrNoKey, owner)
+			}
+			row.Born = born
+		}
+		b.layer.PutRow(field, row)
+	}
+	return nil
 }

@@ -37,27 +37,28 @@ func Resolve(ctx context.Context, dir, owner string, v Version) (Outcome, error)
 	if !ok {
 		return NotApplied, lease.Undeclared(sd, manifest, owner)
 	}
-	w := &Writer{dir: sd, path: filepath.Join(sd.Path(), statedir.Sidecar(owner)), manifest: manifest, owner: owner, declared: declared}
+	f := &file{site: site{dir: sd, path: filepath.Join(sd.Path(), statedir.Sidecar(owner)), manifest: manifest, owner: owner}}
 	if v.IsPending() {
-		return w.resolvePending(ctx, v)
+		return f.resolvePending(ctx, v)
 	}
-	if w.lock, err = w.openLock(statedir.OwnerLock(owner)); err != nil {
-		return NotApplied, err
-	}
-	defer w.lock.Close()
-	if err := w.lock.Acquire(ctx, w.declared.EffectiveWait()); err != nil {
-		return NotApplied, err
-	}
-	doc, err := w.read()
+	lock, err := f.openLock(statedir.OwnerLock(owner))
 	if err != nil {
 		return NotApplied, err
 	}
-	return w.resolve(doc, v)
+	defer lock.Close()
+	if err := lock.Acquire(ctx, declared.EffectiveWait()); err != nil {
+		return NotApplied, err
+	}
+	doc, err := f.read()
+	if err != nil {
+		return NotApplied, err
+	}
+	return f.resolve(doc, v)
 }
 
-func (w *Writer) resolve(doc *document.Document, v Version) (Outcome, error) {
+func (f *file) resolve(doc *document.Document, v Version) (Outcome, error) {
 	if doc.Remembers(v.Nonce) {
-		return Applied, w.dir.Sync()
+		return Applied, f.dir.Sync()
 	}
 	// What the list holds goes back to v unless it began later, after a
 	// quarantine, or is full and v is not one of the last.
@@ -66,60 +67,60 @@ func (w *Writer) resolve(doc *document.Document, v Version) (Outcome, error) {
 	if last || len(doc.Recent()) < document.MaxRecent && !began {
 		return NotApplied, nil
 	}
-	return NotApplied, fmt.Errorf("%s: %w: more than %d commits may have come after version %v, or the sidecar was moved aside since; look whether what it changed is there", w.file(), store.Unknown, document.SureRecent, v)
+	return NotApplied, fmt.Errorf("%s: %w: more than %d commits may have come after version %v, or the sidecar was moved aside since; look whether what it changed is there", f.path, store.Unknown, document.SureRecent, v)
 }
 
 // resolvePending is Resolve for a patch. Its file is looked for first: it goes
 // only when the sidecar has the patch.
-func (w *Writer) resolvePending(ctx context.Context, v Version) (Outcome, error) {
+func (f *file) resolvePending(ctx context.Context, v Version) (Outcome, error) {
 	for ctx.Err() == nil {
-		there, err := w.hasPending(v.Nonce)
+		there, err := f.hasPending(v.Nonce)
 		if err != nil {
 			return NotApplied, err
 		}
-		doc, err := w.read()
+		doc, err := f.read()
 		switch {
 		case err != nil:
 			return NotApplied, err
 		case doc.HasFolded(v.Nonce) || doc.Remembers(v.Nonce):
-			return Applied, w.dir.Sync()
+			return Applied, f.dir.Sync()
 		case !there:
-			return w.gonePending(v)
+			return f.gonePending(v)
 		}
-		if there, err = w.hasPending(v.Nonce); err != nil || there {
+		if there, err = f.hasPending(v.Nonce); err != nil || there {
 			return Deferred, err
 		}
 		// A commit folded it between.
 	}
-	return NotApplied, fmt.Errorf("%s: %w", w.file(), context.Cause(ctx))
+	return NotApplied, fmt.Errorf("%s: %w", f.path, context.Cause(ctx))
 }
 
-func (w *Writer) gonePending(v Version) (Outcome, error) {
-	why, err := w.dir.Kept(keptName(w.owner, v.Nonce))
+func (f *file) gonePending(v Version) (Outcome, error) {
+	why, err := f.dir.Kept(keptName(f.owner, v.Nonce))
 	switch {
 	case err == nil:
-		return NotApplied, fmt.Errorf("%s: patch %s is %w: %s: look at it in .freehold/quarantine", w.file(), v.Nonce, store.Rejected, why)
+		return NotApplied, fmt.Errorf("%s: patch %s is %w: %s: look at it in .freehold/quarantine", f.path, v.Nonce, store.Rejected, why)
 	case !errors.Is(err, fs.ErrNotExist):
 		return NotApplied, err
 	}
-	return NotApplied, fmt.Errorf("%s: %w: patch %s is not deferred, and of those that were folded the sidecar remembers %d at most: look in a view whether what it changed is there", w.file(), store.Unknown, v.Nonce, document.MaxRecent)
+	return NotApplied, fmt.Errorf("%s: %w: patch %s is not deferred, and of those that were folded the sidecar remembers %d at most: look in a view whether what it changed is there", f.path, store.Unknown, v.Nonce, document.MaxRecent)
 }
 
 // hasPending reports whether the patch id is pending.
-func (w *Writer) hasPending(id string) (bool, error) {
-	a, err := w.dir.OpenPending(w.owner)
+func (f *file) hasPending(id string) (bool, error) {
+	a, err := f.dir.OpenPending(f.owner)
 	if err != nil {
 		return false, fmt.Errorf("%w: %w", store.Unreadable, err)
 	}
 	defer a.Close()
-	f, err := a.ReadPatch(w.manifest.StateID, pending.Name(id))
+	p, err := a.ReadPatch(f.manifest.StateID, pending.Name(id))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return false, nil
 	case err != nil:
 		return false, fmt.Errorf("%w: %w", store.Unreadable, err)
-	case errors.Is(f.Err, store.Unreadable):
-		return false, f.Err
+	case errors.Is(p.Err, store.Unreadable):
+		return false, p.Err
 	}
-	return f.Patch != nil, nil
+	return p.Patch != nil, nil
 }

@@ -256,7 +256,7 @@ func TestLockHeldInAnotherNamespaceIsTaken(t *testing.T) {
 		}
 		return strings.TrimSpace(string(out))
 	}
-	w, release := hold(t, dir, "cost")
+	w, release := holdLock(t, dir, "cost")
 	held := looked()
 	release()
 	if free := looked(); held != "true" || free != "false" {
@@ -270,7 +270,7 @@ func TestLockHeldInAnotherNamespaceIsTaken(t *testing.T) {
 func TestWhoIsRefusedALockOfCommitsLooksAtNobody(t *testing.T) {
 	strace := stracePath(t)
 	dir, trace := newState(t), filepath.Join(t.TempDir(), "trace")
-	_, release := hold(t, dir, "cost")
+	_, release := holdLock(t, dir, "cost")
 	defer release()
 	cmd := inPIDNamespace(t, "late", dir, "-1ns") // which does not wait
 	at := slices.Index(cmd.Args, os.Args[0])

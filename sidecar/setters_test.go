@@ -141,7 +141,7 @@ func nonePending(t *testing.T, w *Writer) {
 func shown(t *testing.T, w *Writer, field string) string {
 	t.Helper()
 	a := openPending(t, w)
-	mine, err := w.lookAt(w.owner, new(neighbour)).Doc()
+	mine, err := w.keysOf(w.owner, new(neighbour)).Doc()
 	if err != nil {
 		t.Fatal(err)
 	}

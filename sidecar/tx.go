@@ -43,7 +43,6 @@ func (tx *Tx) check() {
 // the one that it will have if an Update that shares this commit has changed
 // something already. It is zero if nothing was ever written.
 func (tx *Tx) Version() Version {
-	tx.check()
 	if tx.blind() {
 		return Version{}
 	}
@@ -53,12 +52,11 @@ func (tx *Tx) Version() Version {
 // IfVersion makes the commit conditional: unless the sidecar is at version v,
 // Update returns [ErrConflict] and changes nothing.
 func (tx *Tx) IfVersion(v Version) {
-	tx.check()
 	if tx.blind() {
 		return
 	}
 	if have := tx.batch.version(); have != v {
-		tx.fail(fmt.Errorf("%s: %w: it %s, not %s: read it again and decide anew", tx.batch.w.file(), ErrConflict, standing(have), expected(v)))
+		tx.fail(fmt.Errorf("%s: %w: it %s, not %s: read it again and decide anew", tx.batch.w.path, ErrConflict, standing(have), expected(v)))
 	}
 }
 
@@ -84,7 +82,6 @@ func expected(v Version) string {
 // was there: what is decided from a Get may be overtaken before it is committed.
 // [Add], [Raise], [Lower], [Insert] and [Remove] need no Get.
 func (tx *Tx) Get(field string) (raw []byte, ok bool) {
-	tx.check()
 	if tx.blind() {
 		return nil, false
 	}
@@ -136,11 +133,83 @@ func (tx *Tx) record(f schema.Field, op Op, carried bool) error {
 
 // failAt fails the Update with err, at the place of op.
 func (tx *Tx) failAt(op Op, err error) {
-	tx.fail(fmt.Errorf("%s: %s: %w", tx.batch.w.file(), op.Where(), err))
+	tx.fail(fmt.Errorf("%s: %s: %w", tx.batch.w.path, op.Where(), err))
 }
 
 func (tx *Tx) fail(err error) {
 	if tx.err == nil {
 		tx.err = err
 	}
+}
+
+// WriteOnly reports whether the Update is deferred: the lock was not to be had,
+// so that the owner's fields cannot be read.
+func (tx *Tx) WriteOnly() bool {
+	tx.check()
+	return tx.busy != nil
+}
+
+// blind fails a deferred Update: only the holder of the lock knows the values.
+func (tx *Tx) blind() bool {
+	tx.check()
+	if tx.busy != nil {
+		tx.fail(fmt.Errorf("%w; a pending patch cannot depend on what is stored: read a view before, or write only", tx.busy))
+	}
+	return tx.busy != nil
+}
+
+// known reports whether the Tx can read, and field is one of the owner.
+func (tx *Tx) known(field string) bool {
+	if tx.blind() {
+		return false
+	}
+	_, err := tx.batch.w.rules.Field(field)
+	if err != nil {
+		tx.fail(err)
+	}
+	return err == nil
+}
+
+// Observed returns the versions that the writer of a field of this owner had
+// observed, as they stand under the lock; nil if that is not known.
+func (tx *Tx) Observed(field string) map[string]Version {
+	if !tx.known(field) {
+		return nil
+	}
+	return tx.layer.Observed(field)
+}
+
+// Provenance returns the provenance of the last write or clearing of a field of
+// this owner, before this Update, and whether there was one.
+func (tx *Tx) Provenance(field string) (by document.Provenance, ok bool) {
+	if tx.known(field) {
+		_, by, ok = tx.batch.base.Field(field)
+	}
+	return by, ok
+}
+
+// Adopt marks a field of this owner as one that a legacy file was folded into. It
+// is for package adopt, which fills a set or a map once. The mark stays, and
+// needs a field that was written, at the latest by this Update.
+func (tx *Tx) Adopt(field string) {
+	if tx.known(field) {
+		tx.adopted = marked(tx.adopted, field)
+	}
+}
+
+// Adopted reports whether a field of this owner is marked by [Tx.Adopt].
+func (tx *Tx) Adopted(field string) bool {
+	if tx.blind() {
+		return false
+	}
+	return !tx.batch.base.Adopted(field).IsZero() || tx.batch.adopted[field] || tx.adopted[field]
+}
+
+// marked returns fields with one more in it.
+func marked(fields map[string]bool, field string) map[string]bool {
+	if fields == nil {
+		fields = map[string]bool{}
+	}
+	fields[field] = true
+	return fields
 }

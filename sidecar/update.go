@@ -5,10 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/freehold-dev/freehold/sidecar/internal/apply"
 )
 
-// An Outcome says how a commit that did not fail ended. The zero Outcome
-// means that nothing was applied.
+// An Outcome is the end of a commit that did not fail.
 type Outcome int
 
 // The outcomes of a commit.
@@ -32,55 +33,54 @@ func (o Outcome) String() string {
 	return "not applied"
 }
 
-// A Commit is what became of an Update.
+// A Commit is the result of an Update.
 type Commit struct {
 	Outcome Outcome
-	// Version of the sidecar with the commit in it. After an error that
-	// wraps [ErrIndeterminate] it is the version to ask [Resolve] for;
-	// after any other error it is zero. If the commit is deferred, it has
-	// the id of the patch and nothing else; Resolve takes that too.
+	// Version of the sidecar with the commit in it, and after an error that wraps
+	// [ErrIndeterminate] the version to ask [Resolve] for; zero after any other
+	// error. If the commit is deferred, Version has the id of the patch alone.
 	Version Version
-	// Folded is how many pending patches it has folded, if it
-	// is the first of those that share a replacement of the file: also if it
-	// is deferred itself or not applied, since there were more of them than
-	// there was time for.
+	// Folded is how many pending patches the commit has folded, if it is the first
+	// of those that share a replacement of the file. An Update that is deferred or
+	// not applied may have folded some, too.
 	Folded int
 	// Changes are the values that the Update changed, sorted by field and key. If
 	// the commit is deferred there are none: the values before are not known.
 	Changes []Change
 }
 
-// Update calls fn with the owner's fields as they stand and commits what fn
-// did to them, all of it or nothing. It calls fn at most once, under the
-// owner's lock; fn must be quick and do no input or output. If fn returns an
-// error or panics, nothing changes.
+// Update calls fn with the owner's fields as they stand and commits the changes
+// that fn made, all of them or none. It calls fn at most once, under the owner's
+// lock; fn must be quick and do no input or output. If fn returns an error or
+// panics, nothing changes.
 //
 // Update waits for other processes no longer than the owner's wait, nor than
-// ctx, and then returns an error that wraps [ErrBusy]. If the owner
-// defers, fn is called then, on a Tx that only writes, and the operations become
-// a pending patch, which views count at once and a later commit folds. It is an error that wraps [ErrBusy] all the same if fn reads, or if too
-// much is deferred already. To fold the pending patches of others is a part of
-// that wait: where there is more than one version of the sidecar folds, and no
-// time for another, Update ends in the same way, before fn was called under the
-// lock; [Commit].Folded says how many patches it has folded, at least one, and
-// the next Update goes on. In such an owner, what fn reads and what it writes
-// are not one step with the patches that others deferred while it runs: they
-// come after the commit, and views may show them before it. Each operation by
-// itself is one step. The other errors that
-// callers may want to tell apart are [store.Foreign], [store.Invalid] and
-// [store.Unreadable], if the sidecar is not as Freehold left it: it is not
-// touched then; [ErrValue]; [ErrConflict]; [ErrNoKey]; [ErrFenced];
-// [ErrDeclaration], if the state was upgraded meanwhile; [store.Moved];
-// [ErrIndeterminate], and [ErrClosed] ever after.
+// ctx, and then returns an error that wraps [ErrBusy]. If the owner defers, fn
+// is called then on a Tx that only writes, and the operations become a pending
+// patch, which views count at once and a later commit folds. The error wraps
+// ErrBusy all the same if fn reads, or if too much is deferred already.
+//
+// To fold the pending patches of other processes is a part of the wait. If they
+// need more than one version of the sidecar, and there is no time for another,
+// Update ends as if busy; [Commit].Folded says how many it has folded, and the
+// next Update goes on. Patches that are deferred while fn runs come after the
+// commit, and views may show them before it; each operation by itself is one
+// step.
+//
+// Other errors that a caller may want to tell apart: [store.Foreign],
+// [store.Invalid] and [store.Unreadable], if the sidecar is not as Freehold left
+// it, which Update does not touch then; [ErrValue]; [ErrConflict]; [ErrNoKey];
+// [ErrFenced]; [ErrDeclaration], if the state was upgraded meanwhile;
+// [store.Moved]; [ErrIndeterminate], and [ErrClosed] ever after.
 func (w *Writer) Update(ctx context.Context, fn func(*Tx) error) (Commit, error) {
 	start := time.Now()
 	if err := context.Cause(ctx); err != nil {
-		return Commit{}, fmt.Errorf("%s: not applied: %w; try again", w.file(), err)
+		return Commit{}, fmt.Errorf("%s: not applied: %w; try again", w.path, err)
 	}
 	r := newRequest(fn)
 	r.others = w.look()
 	if err := w.queue.enter(r); err != nil {
-		return Commit{}, fmt.Errorf("%s: not applied: %w", w.file(), err)
+		return Commit{}, fmt.Errorf("%s: not applied: %w", w.path, err)
 	}
 	defer w.queue.exit()
 	for {
@@ -121,19 +121,34 @@ func (w *Writer) Fold(ctx context.Context, limit time.Duration) (Commit, error) 
 	}
 }
 
-// busy ends an Update that did not get the lock in time, unless it had it and
-// its own function said that it is busy.
+// look reads the keys of the maps that other owners decide.
+func (w *Writer) look() map[string]*apply.Keys {
+	if len(w.keysOwners) == 0 {
+		return nil
+	}
+	seen := make(map[string]*apply.Keys, len(w.keysOwners))
+	for owner, n := range w.keysOwners {
+		seen[owner] = w.keysOf(owner, n)
+	}
+	return seen
+}
+
+// busy ends an Update that did not get the lock in time. It defers the Update
+// unless the Update was cancelled, or its own function said that it is busy.
 func (w *Writer) busy(ctx context.Context, r *request, err error) (Commit, error) {
 	c := r.commit
-	if w.mayDefer(ctx, r) {
+	cancelled := errors.Is(ctx.Err(), context.Canceled)
+	if w.known.Defers() && w.declared.Defers() && r.tx == nil && !cancelled {
 		c, err = w.deferUpdate(r, err)
 		c.Folded = r.commit.Folded
 	}
 	return c, err
 }
 
+// late returns the error of an Update that waited too long in line.
+
 func (w *Writer) late(ctx context.Context) error {
-	err := fmt.Errorf("%s: %w: other updates of this program, or another process that they wait for, took longer than %v; try again", w.file(), ErrBusy, w.wait)
+	err := fmt.Errorf("%s: %w: other updates of this program, or another process that they wait for, took longer than %v; try again", w.path, ErrBusy, w.wait)
 	if cause := context.Cause(ctx); cause != nil {
 		return fmt.Errorf("%w (%w)", err, cause)
 	}
@@ -206,7 +221,7 @@ func overdue(ctx context.Context, end time.Time) error {
 func (w *Writer) alone(ctx context.Context, wait time.Duration, fn func() error) error {
 	r := newRequest(nil)
 	if err := w.queue.enter(r); err != nil {
-		return fmt.Errorf("%s: %w", w.file(), err)
+		return fmt.Errorf("%s: %w", w.path, err)
 	}
 	defer w.queue.exit()
 	s, ok := w.queue.await(ctx, r, wait)

@@ -9,7 +9,6 @@ import (
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/internal/apply"
-	"github.com/freehold-dev/freehold/sidecar/internal/document"
 	"github.com/freehold-dev/freehold/sidecar/internal/lease"
 	"github.com/freehold-dev/freehold/sidecar/internal/process"
 	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
@@ -46,59 +45,21 @@ type Options struct {
 
 // A Writer writes one owner's sidecar. It is safe for concurrent use.
 type Writer struct {
-	dir        *statedir.Dir
-	path       string // of the sidecar
-	manifest   *schema.Manifest
-	built      *schema.Declaration // that the program goes by
-	owner      string
-	declared   schema.Owner // by the manifest
-	known      schema.Owner // by the declaration that the program was built from
-	rules      *apply.Rules
+	hold
 	keysOwners map[string]*neighbour
-	// observers are the owners whose fields depend on this one's.
-	observers []*store.Source
-	upgraded  Version // see [store.Upgraded]
-	program   string
-	wait      time.Duration
-	clock     func() time.Time
-	notice    func(error)
-
-	lock      *statedir.Lock
-	lease     *statedir.Lock // held if the owner is exclusive, else nil
-	publisher publisher
-
-	// Of the lease: its epoch, what the record says of this process, the
-	// record's bytes as this Writer wrote them, and a buffer to read it.
-	epoch       uint64
-	holder      *lease.Holder
-	recordRaw   []byte
-	recordSpare []byte
-
+	queue      queue
+	spool      spool
 	// text is the manifest as this Writer last found that it may go on, and
-	// textSpare a buffer to look at it.
+	// textSpare a buffer to read the manifest.
 	text, textSpare []byte
-	// folds is whether commits fold the pending patches of others: an
-	// owner may begin to defer while the Writer is open.
+	// folds is whether commits fold pending patches: an owner may begin to defer
+	// while the Writer is open.
 	folds bool
-
-	// last is the sidecar as this Writer last read or wrote it. It spares a
-	// decoding when the bytes are still the same, and is never a reason not
-	// to read them.
-	source  *store.Source
-	last    *document.Document
-	lastRaw []byte
-	fresh   []byte // buffer for the next encoding
-	// seen is the newest version that this Writer has read or written.
-	seen Version
-
-	// Of pending patches: the weights of those that are there, the version
-	// whose folded patches this Writer has unlinked, and the names of those
-	// that Notice has heard of.
-	spool   spool
+	// cleared is the version whose folded patches this Writer has unlinked, and
+	// told the names of the patches that Notice has heard of.
 	cleared Version
 	told    map[string]bool
 
-	queue queue
 	once  sync.Once
 	close error
 }
@@ -110,29 +71,74 @@ type Writer struct {
 // For an exclusive owner Open takes the lease, which this process then holds
 // until Close or until it ends, and begins an epoch. If another process holds
 // the lease, alive or stopped, Open returns an error that wraps [ErrBusy] and
-// names it, at once or after o.LeaseWait. While somebody keeps the fence shut,
-// as a retirement does, Open waits as long as ctx allows, so that a
-// supervisor does not run out of restarts.
+// names it, at once or after o.LeaseWait. While the fence is shut, as by a
+// retirement, Open waits as long as ctx allows, so that a supervisor does not run
+// out of restarts.
 //
 // It returns an error that wraps [store.NoState] if dir is no state directory,
-// [store.Unsafe] if it is not safe, [ErrDeclaration] if d and the manifest
-// contradict each other, [ErrNotOwner] if the manifest does not know owner,
-// [store.Lost] if a lock file was lost, and [store.Lost] if the directory of its
-// claims was. What the sidecar holds does not
-// matter yet: Update says.
+// [store.Unsafe] if other users may write there, [ErrDeclaration] if d and the
+// manifest contradict each other, [ErrNotOwner] if the manifest does not know
+// owner, and [store.Lost] if a lock file or the directory of the owner's claims
+// was lost. Open does not judge the sidecar: Update does.
 func Open(ctx context.Context, dir string, d *schema.Declaration, owner string, o *Options) (*Writer, error) {
 	if o == nil {
 		o = &Options{}
 	}
-	sd, err := openDir(dir, d, o.Create)
+	sd, err := statedir.Open(dir)
+	if o.Create && d != nil && !d.Instanced() && errors.Is(err, store.NoState) {
+		sd, err = created(statedir.Create(dir, d), func() (*statedir.Dir, error) { return statedir.Open(dir) })
+	}
+	return openIn(ctx, sd, err, d, owner, o)
+}
+
+// created opens a directory that this process, or another one at the same moment,
+// has created.
+func created(err error, open func() (*statedir.Dir, error)) (*statedir.Dir, error) {
+	if err != nil && !errors.Is(err, store.Exists) {
+		return nil, err
+	}
+	return open()
+}
+
+// mostOpenings is how often OpenInstance begins again because a prune removed
+// the instance in the moment that it was made.
+const mostOpenings = 16
+
+// OpenInstance is [Open] for the instance id of the state in dir. With
+// o.Create it makes the instance if there is none, and dir too. It returns an
+// error that wraps [schema.ErrInstance] if id cannot be one.
+//
+// While a Writer is open its instance is not removed. If the instance is
+// removed while OpenInstance looks, OpenInstance makes another one with
+// o.Create, and else returns an error that wraps [store.NoState] or
+// [store.Moved].
+func OpenInstance(ctx context.Context, dir, id string, d *schema.Declaration, owner string, o *Options) (*Writer, error) {
+	if o == nil {
+		o = &Options{}
+	}
+	open := func() (*statedir.Dir, error) { return statedir.OpenInstance(dir, id) }
+	for tries := 0; ; tries++ {
+		sd, err := open()
+		if o.Create && d != nil && errors.Is(err, store.NoState) {
+			sd, err = created(statedir.CreateInstance(dir, id, d), open)
+		}
+		w, err := openIn(ctx, sd, err, d, owner, o)
+		removed := errors.Is(err, store.Moved) || errors.Is(err, store.NoState)
+		if !removed || !o.Create || tries >= mostOpenings {
+			return w, err
+		}
+	}
+}
+
+// openIn opens an owner in the directory sd, which was opened with err.
+func openIn(ctx context.Context, sd *statedir.Dir, err error, d *schema.Declaration, owner string, o *Options) (*Writer, error) {
 	if err != nil {
 		return nil, advised(err)
 	}
-	return openIn(ctx, sd, d, owner, o)
-}
-
-func openIn(ctx context.Context, sd *statedir.Dir, d *schema.Declaration, owner string, o *Options) (*Writer, error) {
-	w := &Writer{dir: sd, path: filepath.Join(sd.Path(), statedir.Sidecar(owner)), owner: owner, clock: o.Clock, notice: o.Notice, program: process.ProgramName(o.Program), publisher: &replace{dir: sd}}
+	w := &Writer{}
+	w.dir, w.path, w.owner = sd, filepath.Join(sd.Path(), statedir.Sidecar(owner)), owner
+	w.program, w.clock, w.notice = process.ProgramName(o.Program), o.Clock, o.Notice
+	w.publisher, w.fail = &replace{dir: sd}, w.queue.poison
 	if w.clock == nil {
 		w.clock = time.Now
 	}
@@ -144,20 +150,15 @@ func openIn(ctx context.Context, sd *statedir.Dir, d *schema.Declaration, owner 
 }
 
 // Create makes dir a state directory for the declaration d, or if d has
-// instances, the directory that holds them. It returns an
-// error that wraps [store.Exists] if it is one already.
+// instances, the directory that holds them. It returns an error that wraps
+// [store.Exists] if it is one already.
 func Create(dir string, d *schema.Declaration) error { return advised(statedir.Create(dir, d)) }
 
-func openDir(dir string, d *schema.Declaration, create bool) (*statedir.Dir, error) {
-	sd, err := statedir.Open(dir)
-	if !create || d == nil || d.Instanced() || !errors.Is(err, store.NoState) {
-		return sd, err
-	}
-	// Another process may create it at the same moment: then it is there.
-	if err := statedir.Create(dir, d); err != nil && !errors.Is(err, store.Exists) {
-		return nil, err
-	}
-	return statedir.Open(dir)
+// CreateInstance makes the instance id of the state in dir, declared by d, and
+// dir too if it is missing. It returns an error that wraps [store.Exists]
+// if it is there, and [schema.ErrInstance] if id cannot be one.
+func CreateInstance(dir, id string, d *schema.Declaration) error {
+	return advised(statedir.CreateInstance(dir, id, d))
 }
 
 func (w *Writer) open(ctx context.Context, d *schema.Declaration, o *Options) (err error) {
@@ -176,11 +177,11 @@ func (w *Writer) open(ctx context.Context, d *schema.Declaration, o *Options) (e
 	if d != nil {
 		w.known = d.Owners[w.owner]
 	}
-	w.source = store.On(w.dir).Source(w.manifest, w.owner)
+	w.source = w.sourceOf(w.owner)
 	w.rules = rulesOf(w.manifest, w.owner, w.known)
 	w.keysOwners = keysOwners(&w.manifest.Declaration, w.owner)
 	for _, observer := range store.Observers(&w.manifest.Declaration, w.owner) {
-		w.observers = append(w.observers, store.On(w.dir).Source(w.manifest, observer))
+		w.observers = append(w.observers, w.sourceOf(observer))
 	}
 	w.upgraded = store.Upgraded(w.manifest, w.owner)
 	switch w.wait = o.Wait; {
@@ -207,10 +208,6 @@ func rulesOf(m *schema.Manifest, owner string, known schema.Owner) *apply.Rules 
 	return &apply.Rules{Declaration: &m.Declaration, StateID: m.StateID, Owner: owner, Known: known}
 }
 
-func (w *Writer) openLock(name string) (*statedir.Lock, error) {
-	return w.dir.OpenLock(name, w.manifest.Locks[name])
-}
-
 // Owner returns the name of the owner.
 func (w *Writer) Owner() string { return w.owner }
 
@@ -218,27 +215,18 @@ func (w *Writer) Owner() string { return w.owner }
 // must not be changed.
 func (w *Writer) Declaration() *schema.Declaration { return &w.manifest.Declaration }
 
-// file returns the sidecar's path for messages.
-func (w *Writer) file() string { return w.path }
-
 // Close closes the Writer and gives an exclusive owner's lease back. Updates
 // under way finish first, so that an Update's own function must not call it;
 // later ones get [ErrClosed]. Closing again is harmless.
 func (w *Writer) Close() error {
 	w.once.Do(func() {
 		w.queue.close()
-		w.close = errors.Join(w.giveBack(context.Background()), w.shut())
+		if !errors.Is(w.queue.failed(), ErrFenced) {
+			w.close = w.giveBack(context.Background())
+		}
+		w.close = errors.Join(w.close, w.shut())
 	})
 	return w.close
 }
 
-func (w *Writer) shut() error {
-	var errs []error
-	for _, l := range []*statedir.Lock{w.lock, w.lease} {
-		if l != nil {
-			errs = append(errs, l.Close())
-			leases.Delete(l)
-		}
-	}
-	return errors.Join(append(errs, w.dir.Close())...)
-}
+func (w *Writer) shut() error { return errors.Join(w.hold.shut(), w.dir.Close()) }

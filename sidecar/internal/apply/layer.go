@@ -190,11 +190,10 @@ func (l *Layer) Get(field string) (raw []byte, ok bool, err error) {
 	return renderMap(rows), true, nil
 }
 
-// Observed returns the observation of the writer of a field; nil if it is not
-// known.
-func (l *Layer) Observed(field string) (map[string]document.Version, error) {
-	_, err := l.rules.Field(field)
-	return l.slot(place{field: field}).seen, err
+// Observed returns the observation of the writer of a field of the owner; nil if it
+// is not known.
+func (l *Layer) Observed(field string) map[string]document.Version {
+	return l.slot(place{field: field}).seen
 }
 
 // Has reports whether the JSON raw is an element of the set in a field.
