@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // DependentKinds lists the kinds of field that may depend on others. What is
@@ -53,14 +55,78 @@ func (d *Declaration) ownersBelow(owner string, ownersOf func(field string) []st
 	return slices.Compact(below)
 }
 
-// DependencyCycle returns owners of which each depends on the next and the last
-// on the first, or nothing if there are none.
-func (d *Declaration) DependencyCycle() []string { return d.cycle(d.OwnersOf) }
+// dependencies checks the fields that values are computed from, and that the
+// owners do not depend on each other in a circle.
+func (c *checker) dependencies() {
+	before := len(c.problems)
+	for _, owner := range c.owners {
+		for _, field := range c.d.Owners[owner].FieldNames() {
+			f, at := c.d.Owners[owner].Fields[field], PointerTo(owner, field)+"/depends_on"
+			if !f.Dependent() {
+				continue
+			}
+			if kind := f.EffectiveKind(); !slices.Contains(DependentKinds(), kind) {
+				c.report(at, "field %s is of kind %s, which is written by its parts, and what was seen is kept for a whole field: let a field of kind %s depend on them",
+					plain(field), kind, list(DependentKinds(), "or"))
+				continue
+			}
+			for i := range f.DependsOn {
+				c.dependency(at.AppendToken(fmt.Sprint(i)), owner, field, i)
+			}
+		}
+	}
+	if cycle := c.cycle(); cycle != nil && len(c.problems) == before {
+		c.reportCycle(cycle)
+	}
+}
 
-func (d *Declaration) cycle(ownersOf func(field string) []string) []string {
+func (c *checker) dependency(at jsontext.Pointer, owner, field string, i int) {
+	on := c.d.Owners[owner].Fields[field].DependsOn
+	name, owners := on[i], c.index[on[i]]
+	other, _ := c.d.keysOwner(name, owners)
+	switch {
+	case slices.Contains(on[:i], name):
+		c.report(at, "field %s depends on %s twice: remove one", plain(field), plain(name))
+	case name == field:
+		c.report(at, "field %s depends on itself: name fields of other owners", plain(field))
+	case len(owners) == 0:
+		c.report(at, "field %s depends on %s, which no owner declares: %s", plain(field), plain(name), c.suggestion(owner, name))
+	case other == owner:
+		c.report(at, "field %s depends on %s, which is of the same owner %s and committed with it: remove it", plain(field), plain(name), plain(owner))
+	case c.d.notObservable(name, owners) != "":
+		first := c.owners[slices.IndexFunc(c.owners, func(o string) bool { return slices.Contains(owners, o) })]
+		c.report(at, "field %s depends on %s (%s), %s: name another field", plain(field), plain(name), PointerTo(first, name), c.d.notObservable(name, owners))
+	}
+}
+
+// mostGuesses bounds how often all fields are compared with one name: with
+// thousands of each that would take minutes.
+const mostGuesses = 16
+
+// suggestion names a field that the unknown name, of which a field of owner
+// depends, may have been meant to be.
+func (c *checker) suggestion(owner, name string) string {
+	if c.guesses++; c.guesses <= mostGuesses {
+		var names []string
+		for field, owners := range c.index {
+			if !slices.Contains(owners, owner) {
+				names = append(names, field)
+			}
+		}
+		slices.Sort(names)
+		if w, ok := nearest(name, names); ok {
+			return "did you mean " + w + "?"
+		}
+	}
+	return "name a field of another owner"
+}
+
+// cycle returns owners of which each depends on the next and the last on the
+// first, or nil.
+func (c *checker) cycle() (cycle []string) {
 	const open, done = 1, 2
 	state := map[string]int{}
-	var path, cycle []string
+	var path []string
 	var visit func(owner string)
 	visit = func(owner string) {
 		if state[owner] == open && cycle == nil {
@@ -71,42 +137,46 @@ func (d *Declaration) cycle(ownersOf func(field string) []string) []string {
 		}
 		state[owner] = open
 		path = append(path, owner)
-		for _, below := range d.ownersBelow(owner, ownersOf) {
+		for _, below := range c.d.ownersBelow(owner, func(field string) []string { return c.index[field] }) {
 			visit(below)
 		}
 		path = path[:len(path)-1]
 		state[owner] = done
 	}
-	for _, owner := range d.OwnerNames() {
+	for _, owner := range c.d.OwnerNames() {
 		visit(owner)
 	}
 	return cycle
 }
 
-// unsoundDependencies lists the faults of the fields' dependencies.
-func (d *Declaration) unsoundDependencies() []string {
-	var wrong []string
-	index := d.index()
-	ownersOf := func(field string) []string { return index[field] }
-	for _, owner := range d.OwnerNames() {
-		for _, field := range d.Owners[owner].FieldNames() {
-			f := d.Owners[owner].Fields[field]
-			if f.Dependent() && !slices.Contains(DependentKinds(), f.EffectiveKind()) {
-				wrong = append(wrong, fmt.Sprintf("field %s is a %s and depends on other fields", field, f.EffectiveKind()))
-			}
-			for i, name := range f.DependsOn {
-				if why := d.notObservable(name, index[name]); why != "" {
-					wrong = append(wrong, fmt.Sprintf("field %s depends on %.80q, %s", field, name, why))
-				} else if other, _ := d.keysOwner(name, index[name]); other == owner {
-					wrong = append(wrong, fmt.Sprintf("field %s depends on %s, which is of the same owner", field, name))
-				} else if slices.Contains(f.DependsOn[:i], name) {
-					wrong = append(wrong, fmt.Sprintf("field %s depends on %s twice", field, name))
-				}
+// reportCycle names, for each of the owners, the field by which it depends on
+// the next.
+func (c *checker) reportCycle(cycle []string) {
+	format, args := "%s of %s depends on %s of %s", []any{list(cycle, "and")}
+	var first jsontext.Pointer
+	for i, owner := range cycle {
+		next := cycle[(i+1)%len(cycle)]
+		field, name, at := c.link(owner, next)
+		args = append(args, field, owner, name, next)
+		if i == 0 {
+			first = at
+			continue
+		}
+		format += ", %s of %s on %s of %s at %s"
+		args = append(args, at)
+	}
+	c.report(first, "the owners %s depend on each other in a circle, so that none can be read before what it depends on: "+format+"; remove one of these", args...)
+}
+
+// link returns the first field of owner that depends on one of next, that one,
+// and the place of the dependency.
+func (c *checker) link(owner, next string) (field, name string, at jsontext.Pointer) {
+	for _, field := range c.d.Owners[owner].FieldNames() {
+		for i, name := range c.d.Owners[owner].Fields[field].DependsOn {
+			if other, _ := c.d.keysOwner(name, c.index[name]); other == next {
+				return field, name, (PointerTo(owner, field) + "/depends_on").AppendToken(fmt.Sprint(i))
 			}
 		}
 	}
-	if cycle := d.cycle(ownersOf); cycle != nil {
-		wrong = append(wrong, fmt.Sprintf("the owners %s depend on each other in a circle", strings.Join(cycle, ", ")))
-	}
-	return wrong
+	return "", "", ""
 }

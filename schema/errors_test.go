@@ -22,6 +22,7 @@ const hostile = "\x1b[2J\n\u202e\x00"
 
 var said = errorstest.Golden{
 	Update: update,
+	Also:   []string{"../declare/testdata/mistakes/*.txtar"},
 	Untold: map[string]string{
 		"found": "ends a walk early, and is returned by nothing",
 	},
@@ -197,6 +198,8 @@ func TestErrorsSayWhatToDoOfManifests(t *testing.T) {
 		"upgrade":        strings.Replace(manifest(`{}`), `"locks"`, `"pending":{"id":"\u001b"},"locks"`, 1),
 		"its owners":     strings.Replace(manifest(`{}`), `"locks"`, `"pending":{"id":"0000000000000","sidecars":["../\u001b"]},"locks"`, 1),
 		"its versions":   strings.Replace(manifest(`{}`), `"locks"`, `"upgraded":{"a\u001b":"1.1.\u001b"},"locks"`, 1),
+		"many members":   field(`{"type":"record","fields":{` + many.String() + `}}`),
+		"member kind":    field(`{"type":"record","fields":{"a":{"type":"uint","kind":"counter"}}}`),
 		"member depends": field(`{"kind":"map","record":{"a":{"type":"int","depends_on":["x"]}}}`),
 		"two owners":     manifest(`{"state":"s","owners":{"a":{"fields":{"x":{"type":"int"}}},"b":{"fields":{"x":{"type":"int"}}}}}`),
 	} {

@@ -119,20 +119,20 @@ func (k Kind) Allows(t Type) bool {
 	return false
 }
 
-// Commutes reports whether patches to f may be folded in any order, so that
+// commutes reports whether patches to f may be folded in any order, so that
 // one may be deferred while others are committed. If not, member names the
 // member of a map because of which; it is empty if that is f itself, or the one
 // value that a map has at a key.
-func (f Field) Commutes() (member string, ok bool) {
+func (f Field) commutes() (member string, ok bool) {
 	switch f.EffectiveKind() {
 	case Max, Min, Counter, Set, Once: // a claim is decided at once, and in no patch
 		return "", true
 	case Map:
 		if f.Value != nil {
-			return f.Value.Commutes()
+			return f.Value.commutes()
 		}
 		for _, name := range f.MemberNames() {
-			if _, ok := f.Record[name].Commutes(); !ok {
+			if _, ok := f.Record[name].commutes(); !ok {
 				return name, false
 			}
 		}

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 	"unicode"
 
 	"github.com/go-json-experiment/json"
@@ -196,10 +195,8 @@ func ValidStateID(s string) bool {
 	return len(s) == 2*NonceLen && isBase32Hex(s)
 }
 
-// Sound returns an error that wraps [ErrUnsound] if d could not have come from an
-// owners.yaml. It holds the rules that code relies on for its safety: names
-// become file names, types decide how bytes are read, and people read homes on
-// their terminals.
+// Sound returns an error that wraps [ErrUnsound] and states the first problem
+// if d could not have come from an owners.yaml.
 func (d *Declaration) Sound() error {
 	if err := d.sound(); err != nil {
 		return fmt.Errorf("%w: %w", ErrUnsound, err)
@@ -208,60 +205,12 @@ func (d *Declaration) Sound() error {
 }
 
 func (d *Declaration) sound() error {
-	if !ValidName(d.State) {
-		return fmt.Errorf("the state's name %.80q does not fit %s", d.State, NameRule)
-	}
-	if d.Instanced() && !ValidName(d.Instances.By) {
-		return fmt.Errorf("instances are by %.80q, which does not fit %s", d.Instances.By, NameRule)
-	}
-	if err := d.tooMany(); err != nil {
-		return err
+	if problems := d.Problems(nil); len(problems) > 0 {
+		return errors.New(problems[0].String())
 	}
 	for _, owner := range d.OwnerNames() {
-		if err := d.Owners[owner].sound(owner); err != nil {
-			return err
-		}
-	}
-	if clashes := append(d.shared(), d.unsoundDependencies()...); len(clashes) > 0 {
-		return errors.New(clashes[0])
-	}
-	return nil
-}
-
-// sound returns the first fault of the owner called name by itself.
-func (o Owner) sound(name string) error {
-	if !ValidName(name) {
-		return fmt.Errorf("the owner name %q does not fit %s", name, NameRule)
-	}
-	if name == "state" {
-		return errors.New("the owner name state is that of the state's own lock")
-	}
-	if mode := o.EffectiveMode(); mode != Shared && mode != Exclusive {
-		return fmt.Errorf("owner %s has the unknown mode %q", name, mode)
-	}
-	if durability := o.EffectiveDurability(); durability != Power && durability != Process {
-		return fmt.Errorf("owner %s has the unknown durability %q", name, durability)
-	}
-	if o.Busy.Then != "" && o.Busy.Then != Fail && o.Busy.Then != Defer {
-		return fmt.Errorf("owner %s has the unknown busy rule %q", name, o.Busy.Then)
-	}
-	if clashes := o.orders(name); len(clashes) > 0 {
-		return errors.New(clashes[0])
-	}
-	if o.Busy.Wait != "" {
-		if wait, err := time.ParseDuration(o.Busy.Wait); err != nil || wait < 0 {
-			return fmt.Errorf("owner %s has the wait %q, which is no duration", name, o.Busy.Wait)
-		}
-	}
-	if o.Home != "" && !validHome(o.Home) {
-		return fmt.Errorf("owner %s has the home %.200q, which is no path below a module root", name, o.Home)
-	}
-	for _, field := range o.FieldNames() {
-		if !ValidName(field) {
-			return fmt.Errorf("the field name %q does not fit %s", field, NameRule)
-		}
-		if err := o.Fields[field].sound(Kinds(), 0); err != nil {
-			return fmt.Errorf("field %s %w", field, err)
+		if home := d.Owners[owner].Home; home != "" && !validHome(home) {
+			return fmt.Errorf("owner %s has the home %.200q, which is no path below a module root: correct owners.yaml", owner, home)
 		}
 	}
 	return nil

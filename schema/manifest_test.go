@@ -96,7 +96,7 @@ func TestMergeKeepsToTheCaps(t *testing.T) {
 		t.Errorf("%d fields together: %v", MaxFields, err)
 	}
 	_, _, err := many(0, MaxFields).Merge(many(1, MaxFields))
-	if want := ErrDeclaration.Error() + ": owner a has 4096 fields, more than the 4095 allowed"; err == nil || err.Error() != want {
+	if want := ErrDeclaration.Error() + ": owner a has 4096 fields, and its one file may have 4095: give some of them to another owner, or make a map of them"; err == nil || err.Error() != want {
 		t.Errorf("%d fields together: got %v, want %s", MaxFields+1, err, want)
 	}
 }
@@ -172,7 +172,7 @@ func TestManifestThatNoStateIsMadeWithIsRefused(t *testing.T) {
 		"a short state id":     {manifest(func(m *Manifest) { m.StateID = stateID[1:] }), "state id"},
 		"another state id":     {manifest(func(m *Manifest) { m.StateID = strings.ToUpper(stateID) }), "state id"},
 		"no locks":             {[]byte(`{"format":1,"state_id":"` + stateID + `","locks":null,"declaration":{"state":"s","owners":{}}}`), "lock files"},
-		"no declaration":       {[]byte(`{"format":1,"state_id":"` + stateID + `","locks":{}}`), "state's name"},
+		"no declaration":       {[]byte(`{"format":1,"state_id":"` + stateID + `","locks":{}}`), "state name"},
 		"a state with an end":  {manifest(func(m *Manifest) { m.Declaration.State = "a\nb" }), `"a\nb"`},
 		"a state with escapes": {manifest(func(m *Manifest) { m.Declaration.State = "\x1b]0;pwn\a" }), `"\x1b]0;pwn\a"`},
 		"a home with escapes":  {home("\x1b]0;pwn\a"), `"\x1b]0;pwn\a"`},

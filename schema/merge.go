@@ -45,9 +45,8 @@ func (d *Declaration) Merge(built *Declaration) (*Declaration, bool, error) {
 		merged.Owners[name], more = union, more || added
 	}
 	if len(clashes) == 0 {
-		clashes = append(merged.shared(), merged.unsoundDependencies()...)
-		if err := merged.tooMany(); err != nil {
-			clashes = append(clashes, err.Error())
+		for _, p := range merged.Problems(nil) {
+			clashes = append(clashes, p.String())
 		}
 	}
 	if len(clashes) > 0 {
@@ -96,9 +95,6 @@ func (o Owner) merge(name string, built Owner) (union Owner, added bool, clashes
 	if built.Defers() && !o.Defers() {
 		// An older build goes on failing, and folds the pending patches of others.
 		union.Busy.Then, m.added = Defer, true
-	}
-	if len(clashes)+len(m.clashes) == 0 {
-		clashes = union.orders(name)
 	}
 	return union, m.added, append(clashes, m.clashes...)
 }

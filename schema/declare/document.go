@@ -6,7 +6,10 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
+	"github.com/freehold-dev/freehold/schema"
+	"github.com/go-json-experiment/json/jsontext"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -18,9 +21,9 @@ func (r *reporter) document(text []byte) *yaml.Node {
 	case err != nil:
 		r.syntax(text, err)
 	case len(documents) == 0 || empty(documents[0]):
-		r.report(place{1, 1}, "the file declares nothing: freehold init writes a first one")
+		r.reportAt(place{1, 1}, "the file declares nothing: freehold init writes a first one")
 	case len(documents) > 1:
-		r.report(at(documents[1]), "a second YAML document begins here: keep one state in a file")
+		r.reportAt(position(documents[1]), "a second YAML document begins here: keep one state in a file")
 	default:
 		return documents[0].Content[0]
 	}
@@ -54,8 +57,6 @@ func empty(document *yaml.Node) bool {
 		document.Content[0].Kind == yaml.ScalarNode && document.Content[0].Value == "" && document.Content[0].Style == 0
 }
 
-func at(n *yaml.Node) place { return place{n.Line, n.Column} }
-
 // maxDepth is deeper than anything that an owners.yaml has a use for.
 const maxDepth = 16
 
@@ -78,20 +79,20 @@ func (t *tree) walk(n *yaml.Node, depth int) {
 	t.checkTab(n.Line)
 	switch {
 	case depth > maxDepth:
-		t.report(at(n), "nothing in owners.yaml nests %d deep: flatten this", depth)
+		t.reportAt(position(n), "nothing in owners.yaml nests %d deep: flatten this", depth)
 		return
 	case n.Kind == yaml.AliasNode:
-		t.report(at(n), "the alias *%s stands for text elsewhere: write the text here", n.Value)
+		t.reportAt(position(n), "the alias *%s stands for text elsewhere: write the text here", n.Value)
 		return
 	case n.Tag == "!!merge":
-		t.report(at(n), "the merge key << takes entries from elsewhere: write them here")
+		t.reportAt(position(n), "the merge key << takes entries from elsewhere: write them here")
 		return
 	}
 	if n.Anchor != "" {
-		t.report(at(n), "owners.yaml has no anchors: remove &%s, and write the text again where it was used", n.Anchor)
+		t.reportAt(position(n), "owners.yaml has no anchors: remove &%s, and write the text again where it was used", n.Anchor)
 	}
 	if n.Style&yaml.TaggedStyle != 0 {
-		t.report(at(n), "owners.yaml has no tags: remove %s", n.Tag)
+		t.reportAt(position(n), "owners.yaml has no tags: remove %s", n.Tag)
 	}
 	for _, child := range n.Content {
 		t.walk(child, depth+1)
@@ -105,7 +106,7 @@ func (t *tree) checkTab(line int) {
 	for i, c := range indentation(t.lines[line-1]) {
 		if c == '\t' {
 			t.tabbed[line] = true
-			t.report(place{line, i + 1}, tabAdvice)
+			t.reportAt(place{line, i + 1}, tabAdvice)
 			return
 		}
 	}
@@ -120,102 +121,104 @@ type entry struct {
 	value *yaml.Node
 }
 
-// entries returns the entries of the mapping n in file order, each name once.
-// what names the mapping in messages; want says what it should look like.
-// A missing value is the same as an empty mapping.
-func (r *reporter) entries(n *yaml.Node, what, want string) []entry {
+// entries returns the entries of n, the mapping at a place, in file order, each
+// name once. want shows a good mapping. A missing value is the same as an empty
+// mapping.
+func (f *fileReader) entries(at jsontext.Pointer, n *yaml.Node, want string) []entry {
 	switch {
-	case n.Kind == yaml.AliasNode || isNull(n):
+	case n == nil || isNull(n):
+		return nil
+	case n.Kind == yaml.AliasNode: // checkTree has reported it
+		f.doubtful[at] = true
 		return nil
 	case n.Kind != yaml.MappingNode:
-		r.report(at(n), "%s: want %s, not %s", what, want, shape(n))
+		f.misread(at, n, "%s: want %s, not %s", schema.PartName(at), want, shape(n))
 		return nil
 	}
 	var all []entry
 	seen := map[string]place{}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key := n.Content[i]
-		if !r.checkKey(key, what) {
+		if !f.checkKey(at, key) {
 			continue
 		}
 		if first, ok := seen[key.Value]; ok {
-			r.report(at(key), "%s is in %s twice, first at %s: keep one of them", quote(key.Value), what, r.cite(first))
+			f.reportAt(position(key), "%.40q is in %s twice, first at %s:%d:%d: keep one of them", key.Value, schema.PartName(at), f.file, first.line, first.col)
 			continue
 		}
-		seen[key.Value] = at(key)
-		all = append(all, entry{key.Value, at(key), n.Content[i+1]})
+		seen[key.Value] = position(key)
+		all = append(all, entry{key.Value, position(key), n.Content[i+1]})
+		f.names[at] = append(f.names[at], key.Value)
 	}
 	return all
 }
 
-// checkKey reports a key that is not text.
-func (r *reporter) checkKey(key *yaml.Node, what string) bool {
+// checkKey reports a key of the mapping at a place that is not text.
+func (f *fileReader) checkKey(at jsontext.Pointer, key *yaml.Node) bool {
 	switch {
 	case key.Kind == yaml.AliasNode || key.Tag == "!!merge":
 		return false // checkTree has reported it
 	case key.Kind != yaml.ScalarNode:
-		r.report(at(key), "a key of %s: want a name, not %s", what, shape(key))
+		f.reportAt(position(key), "a key of %s: want a name, not %s", schema.PartName(at), shape(key))
 		return false
 	case key.Tag != "!!str" && key.Style&yaml.TaggedStyle == 0:
-		r.report(at(key), "YAML reads the key %s of %s as %s: put it in quotes", quote(key.Value), what, shape(key))
+		f.reportAt(position(key), "YAML reads the key %.40q of %s as %s: put it in quotes", key.Value, schema.PartName(at), shape(key))
 		return false
 	}
 	return true
 }
 
-// members returns the values of a mapping whose keys this release knows. Keys
-// that only a later release knows are reported as such, others as unknown.
-func (r *reporter) members(n *yaml.Node, what, want string, known, later []string) map[string]*yaml.Node {
+// members returns the values of a mapping with the known keys, and reports
+// others.
+func (f *fileReader) members(at jsontext.Pointer, n *yaml.Node, want string, known []string) map[string]*yaml.Node {
 	values := map[string]*yaml.Node{}
-	for _, e := range r.entries(n, what, want) {
+	for _, e := range f.entries(at, n, want) {
 		if slices.Contains(known, e.name) {
 			values[e.name] = e.value
 		} else {
-			r.unknownKey(e, what, known, later)
+			f.unknownKey(at, e, known)
 		}
 	}
 	return values
 }
 
-// unknownKey reports the entry e, whose key is none of known.
-func (r *reporter) unknownKey(e entry, what string, known, later []string) {
-	if slices.Contains(later, e.name) {
-		r.report(e.at, "%q is not supported by this release: remove it", e.name)
-		return
-	}
-	r.report(e.at, "unknown key %s in %s: %s", quote(e.name), what, didYouMean(e.name, "the keys here are", known))
+func (f *fileReader) unknownKey(at jsontext.Pointer, e entry, known []string) {
+	f.reportAt(e.at, "unknown key %.40q in %s: %s", e.name, schema.PartName(at), schema.DidYouMean(e.name, "the keys here are", known))
 }
 
-// text returns the text of n, or false if there is none or it was reported. A
-// nil n stands for a key that is not there.
-func (r *reporter) text(n *yaml.Node, what string) (string, bool) {
+// text returns the text of n, the part at a place, or "" if there is none or n
+// was reported. A nil n stands for a missing key.
+func (f *fileReader) text(at jsontext.Pointer, n *yaml.Node) string {
 	switch {
-	case n == nil || n.Kind == yaml.AliasNode:
-		return "", false
+	case n == nil:
+		return ""
+	case n.Kind == yaml.AliasNode, n.Kind == yaml.ScalarNode && n.Style&yaml.TaggedStyle != 0: // checkTree has reported it
+		f.doubtful[at] = true
 	case isNull(n), n.Kind == yaml.ScalarNode && n.Value == "":
-		r.report(at(n), "%s is empty: give it a value or remove it", what)
-		return "", false
+		f.misread(at, n, "%s is empty: give it a value or remove it", schema.PartName(at))
 	case n.Kind != yaml.ScalarNode:
-		r.report(at(n), "%s: want text, not %s", what, shape(n))
-		return "", false
-	case n.Style&yaml.TaggedStyle != 0:
-		return "", false // checkTree has reported it
+		f.misread(at, n, "%s: want text, not %s", schema.PartName(at), shape(n))
 	case n.Tag != "!!str":
-		r.report(at(n), "YAML reads %s as %s, and %s is text: put it in quotes", quote(n.Value), shape(n), what)
-		return "", false
+		f.misread(at, n, "YAML reads %.40q as %s, and %s is text: put it in quotes", n.Value, shape(n), schema.PartName(at))
+	default:
+		return n.Value
 	}
-	return n.Value, true
+	return ""
 }
 
-// word returns the text of n, the value of what of whose, which must be one of
-// the words.
-func (r *reporter) word(n *yaml.Node, what, whose string, words []string) (string, bool) {
-	text, ok := r.text(n, "the "+what+" of "+whose)
-	if !ok || slices.Contains(words, text) {
-		return text, ok
+// truth returns whether n, the part at a place, says true.
+func (f *fileReader) truth(at jsontext.Pointer, n *yaml.Node) bool {
+	switch {
+	case n == nil:
+		return false
+	case n.Kind == yaml.ScalarNode && n.Tag == "!!bool" && n.Style&yaml.TaggedStyle == 0:
+		return strings.EqualFold(n.Value, "true")
+	case n.Kind == yaml.AliasNode:
+		f.doubtful[at] = true
+		return false
 	}
-	r.report(at(n), "unknown %s %s of %s: %s", what, quote(text), whose, didYouMean(text, "the values are", words))
-	return "", false
+	f.misread(at, n, "%s: want true or false, not %s", schema.PartName(at), shape(n))
+	return false
 }
 
 func isNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.Tag == "!!null" }
@@ -243,13 +246,4 @@ func shape(n *yaml.Node) string {
 		return "binary data"
 	}
 	return "text"
-}
-
-// words returns all as plain text.
-func words[T ~string](all ...T) []string {
-	plain := make([]string, len(all))
-	for i, w := range all {
-		plain[i] = string(w)
-	}
-	return plain
 }

@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"reflect"
-	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/freehold-dev/freehold/schema"
+	"github.com/go-json-experiment/json"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -36,7 +36,7 @@ func AddOwner(text []byte, name string, o schema.Owner) ([]byte, error) {
 	for _, field := range o.FieldNames() {
 		added = append(added, e.field(field, o.Fields[field], indent+e.step+e.step, nil)...)
 	}
-	return e.finish(owners.insert(added), func(d *schema.Declaration) { d.Owners[name] = filled(name, o) })
+	return e.finish(owners.insert(added), func(d *schema.Declaration) { d.Owners[name] = o })
 }
 
 // ErrNoOwner is wrapped by the error of [AddField] if the file does not declare
@@ -52,7 +52,7 @@ func AddField(text []byte, owner, name string, f schema.Field) ([]byte, error) {
 		return nil, err
 	}
 	if _, ok := e.before.Owners[owner]; !ok {
-		return nil, fmt.Errorf("%w %s: %s", ErrNoOwner, quote(owner), didYouMean(owner, "its owners are", e.before.OwnerNames()))
+		return nil, fmt.Errorf("%w %.40q: %s", ErrNoOwner, owner, schema.DidYouMean(owner, "its owners are", e.before.OwnerNames()))
 	}
 	owners, err := e.under(e.root, e.margin, "owners")
 	if err != nil {
@@ -70,7 +70,7 @@ func AddField(text []byte, owner, name string, f schema.Field) ([]byte, error) {
 		fields.after = body.after
 	}
 	added := e.field(name, f, fields.childIndent, fields.last)
-	return e.finish(fields.insert(added), func(d *schema.Declaration) { d.Owners[owner].Fields[name] = filledField(f) })
+	return e.finish(fields.insert(added), func(d *schema.Declaration) { d.Owners[owner].Fields[name] = f })
 }
 
 // An editor adds lines to a file.
@@ -85,11 +85,11 @@ type editor struct {
 }
 
 func edit(text []byte) (*editor, error) {
-	f, root, err := read("owners.yaml", text, options{unplaced: true, unfinished: true})
+	f, err := read("owners.yaml", text)
 	if err != nil {
 		return nil, err
 	}
-	e := &editor{text: text, lines: lines(text), end: "\n", step: "  ", root: root, before: f.source().Declaration}
+	e := &editor{text: text, lines: lines(text), end: "\n", step: "  ", root: f.root, before: &f.said}
 	e.observe()
 	return e, nil
 }
@@ -113,83 +113,21 @@ func (e *editor) finish(text []byte, change func(*schema.Declaration)) ([]byte, 
 	if _, err := decode(text); err != nil {
 		return nil, errLayout
 	}
-	f, _, err := read("owners.yaml", text, options{unplaced: true, unfinished: true})
+	f, err := read("owners.yaml", text)
 	if err != nil {
 		return nil, err
 	}
-	want := e.before
-	change(want)
-	if !reflect.DeepEqual(f.source().Declaration, want) {
+	change(e.before)
+	want, _ := json.Marshal(e.before, json.Deterministic(true))
+	if got, err := json.Marshal(f.said, json.Deterministic(true)); err != nil || !bytes.Equal(got, want) {
 		return nil, errLayout
 	}
-	if _, _, err := read("owners.yaml", text, options{unplaced: true}); err != nil {
+	f.unplaced = true
+	f.check()
+	if err := f.err(); err != nil {
 		return nil, err
 	}
 	return text, nil
-}
-
-// filled is o as the file says it: with the defaults.
-func filled(name string, o schema.Owner) schema.Owner {
-	fields := map[string]schema.Field{}
-	for name, f := range o.Fields {
-		fields[name] = filledField(f)
-	}
-	o.Fields = fields
-	o.Mode, o.Durability = o.EffectiveMode(), o.EffectiveDurability()
-	if o.Busy.Then == "" {
-		o.Busy.Then = schema.Fail
-	}
-	if o.Busy.Wait == "" {
-		o.Busy.Wait = schema.DefaultWait.String()
-	}
-	if o.Home == "" {
-		o.Home = name
-	}
-	return o
-}
-
-// filledField is f as the file says it: with the kinds of what has one.
-func filledField(f schema.Field) schema.Field {
-	f = filledPart(f)
-	f.Kind = f.EffectiveKind()
-	f.Record = filledMembers(f.Record, filledEntry)
-	if f.Value != nil {
-		value := filledEntry(*f.Value)
-		f.Value = &value
-	}
-	return f
-}
-
-// filledEntry is filledField for what a map has at a key.
-func filledEntry(f schema.Field) schema.Field {
-	f = filledPart(f)
-	f.Kind = f.EffectiveKind()
-	return f
-}
-
-// filledPart is filledField for what is written only as a part of the whole.
-func filledPart(f schema.Field) schema.Field {
-	f.Values = slices.Clone(f.Values)
-	if len(f.Values) == 0 {
-		f.Values = nil
-	}
-	if f.Of != nil {
-		of := filledPart(*f.Of)
-		f.Of = &of
-	}
-	f.Fields = filledMembers(f.Fields, filledPart)
-	return f
-}
-
-func filledMembers(members map[string]schema.Field, fill func(schema.Field) schema.Field) map[string]schema.Field {
-	if len(members) == 0 {
-		return nil
-	}
-	filled := map[string]schema.Field{}
-	for name, f := range members {
-		filled[name] = fill(f)
-	}
-	return filled
 }
 
 // observe learns the file's line ends and the depth of its indentation.
@@ -250,7 +188,7 @@ func (e *editor) under(parent *yaml.Node, indent, key string) (*slot, error) {
 	}
 	s.after = e.endOfEntry(k)
 	if node.Kind == yaml.MappingNode {
-		if err := e.inBraces(node, plain(key)); err != nil {
+		if err := e.inBraces(node, strconv.Quote(key)); err != nil {
 			return nil, err
 		}
 		s.childIndent = strings.Repeat(" ", node.Content[0].Column-1)
@@ -323,19 +261,6 @@ func (s *slot) insert(added []string) []byte {
 	}
 	b.Write(s.text[at:])
 	return []byte(b.String())
-}
-
-// member returns the key and the value of an entry of the mapping n, or nil.
-func member(n *yaml.Node, name string) (key, value *yaml.Node) {
-	if n == nil || n.Kind != yaml.MappingNode {
-		return nil, nil
-	}
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		if n.Content[i].Value == name {
-			return n.Content[i], n.Content[i+1]
-		}
-	}
-	return nil, nil
 }
 
 // values returns the values of the mapping n.

@@ -13,6 +13,7 @@ import (
 var said = errorstest.Golden{
 	Update: update,
 	Also:   []string{"mistakes/*.txtar"},
+	Wraps:  []string{".."},
 	Untold: map[string]string{
 		"yaml: the parser gave up (%v)": "only a text that makes the YAML library panic provokes it; none is known",
 		"owners.yaml is laid out in a way that a line cannot be added to: add it by hand": "guards against a layout that the rules before it do not know; none is known",

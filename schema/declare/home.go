@@ -1,24 +1,29 @@
 package declare
 
 import (
+	"fmt"
+	"iter"
 	"path"
+	"strconv"
 	"strings"
+
+	"github.com/freehold-dev/freehold/schema"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // checkHomes reports homes that are no folders for programs, and homes that
-// would open one owner's writer to somebody else: Go lets everything below a
-// home import it.
-func (f *fileReader) checkHomes() {
-	if f.unplaced {
+// would open one owner's writer to others: Go lets everything below a home
+// import the writer.
+func (f *fileReader) checkHomes(d *schema.Declaration) {
+	if f.unplaced || !f.checkFolder() { // else every default home would be reported again
 		return
 	}
-	if !f.checkFolder() {
-		return // every default home would be reported again
-	}
-	h := homes{fileReader: f, taken: map[string]ownerEntry{}, above: map[string]ownerEntry{}}
-	for _, o := range f.owners {
-		if (o.named || o.homeAt != o.at) && f.checkHome(o) {
-			h.add(o)
+	h := homes{fileReader: f, taken: map[string]jsontext.Pointer{}, above: map[string]jsontext.Pointer{}, d: d}
+	for _, owner := range f.names["/owners"] {
+		at := schema.PointerTo(owner, "") + "/home"
+		named := schema.ValidName(owner) && reservedOwner(owner, d.State) == ""
+		if (named || f.has(at)) && !f.doubtful[at] && f.checkHome(at, d.Owners[owner].Home) {
+			h.add(at, d.Owners[owner].Home)
 		}
 	}
 }
@@ -30,19 +35,19 @@ func (f *fileReader) checkFolder() bool {
 		return true
 	}
 	if bad := badPath(f.folder); bad != "" {
-		f.report(f.stateAt, "Go cannot import a package from the folder %s, since %s: move owners.yaml", quote(f.folder), bad)
+		f.report("/state", "Go cannot import a package from the folder %.40q, since %s: move owners.yaml", f.folder, bad)
 		return false
 	}
 	if element := special(f.folder); element != "" && element != "internal" {
-		f.report(f.stateAt, "Go ignores packages in the folder %s, because of %s: move owners.yaml", quote(f.folder), quote(element))
+		f.report("/state", "Go ignores packages in the folder %.40q, because of %.40q: move owners.yaml", f.folder, element)
 		return false
 	}
 	return true
 }
 
 // checkHome reports a home that is wrong by itself.
-func (f *fileReader) checkHome(o ownerEntry) bool {
-	home, what := o.owner.Home, "the home of owner "+plain(o.name)+", "+quote(o.owner.Home)
+func (f *fileReader) checkHome(at jsontext.Pointer, home string) bool {
+	what := fmt.Sprintf("%s, %.40q", schema.PartName(at), home)
 	below := home // the part that is not the folder's
 	if within(home, f.folder) && f.folder != "." {
 		below = strings.TrimPrefix(home[len(f.folder):], "/")
@@ -50,23 +55,23 @@ func (f *fileReader) checkHome(o ownerEntry) bool {
 	clean := path.Clean(strings.ReplaceAll(home, `\`, "/"))
 	switch bad := badPath(home); {
 	case clean == ".":
-		f.report(o.homeAt, "%s, is the module root, which contains everybody's code: name a folder in it", what)
+		f.report(at, "%s, is the module root, which contains everybody's code: name a folder in it", what)
 	case path.IsAbs(clean) || len(clean) > 1 && clean[1] == ':':
-		f.report(o.homeAt, "%s, is absolute: write it relative to the module root", what)
+		f.report(at, "%s, is absolute: write it relative to the module root", what)
 	case clean == ".." || strings.HasPrefix(clean, "../"):
-		f.report(o.homeAt, "%s, is outside of the module: name a folder in it", what)
+		f.report(at, "%s, is outside of the module: name a folder in it", what)
 	case home != clean:
-		f.report(o.homeAt, "%s, is another spelling of a path: write %s", what, clean)
+		f.report(at, "%s, is another spelling of a path: write %s", what, clean)
 	case bad != "":
-		f.report(o.homeAt, "%s, is no path that Go can import, since %s: rename the folder", what, bad)
+		f.report(at, "%s, is no path that Go can import, since %s: rename the folder", what, bad)
 	case special(below) != "":
-		f.report(o.homeAt, "%s, has the element %s, which means something else to Go: choose another folder", what, quote(special(below)))
+		f.report(at, "%s, has the element %s, which means something else to Go: choose another folder", what, fmt.Sprintf("%.40q", special(below)))
 	case within(f.folder, home):
-		f.report(o.homeAt, "%s, contains the folder of owners.yaml, and with it the code of everybody who reads: choose a folder below it or beside it", what)
-	case within(home, path.Join(f.folder, "schema")), f.state != "" && within(home, path.Join(f.folder, TestPackage(f.state))):
-		f.report(o.homeAt, "%s, is a folder that only generated files may be in: choose another", what)
+		f.report(at, "%s, contains the folder of owners.yaml, and with it the code of everybody who reads: choose a folder below it or beside it", what)
+	case within(home, path.Join(f.folder, "schema")), f.said.State != "" && within(home, path.Join(f.folder, TestPackage(f.said.State))):
+		f.report(at, "%s, is a folder that only generated files may be in: choose another", what)
 	case !within(home, f.readers()):
-		f.report(o.homeAt, "%s, may not import the view package in %s, which is internal to %s: choose a folder in there, or move owners.yaml",
+		f.report(at, "%s, may not import the view package in %s, which is internal to %s: choose a folder in there, or move owners.yaml",
 			what, f.folder, f.readers())
 	default:
 		return true
@@ -106,15 +111,15 @@ func badPath(slash string) string {
 		tilde := strings.LastIndexByte(element, '~')
 		switch {
 		case bad != "":
-			return "it holds the character " + quote(string([]rune(bad)[:1]))
+			return "it holds the character " + strconv.Quote(string([]rune(bad)[:1]))
 		case element == "":
 			return "it has an empty element"
 		case strings.HasSuffix(element, "."):
-			return quote(element) + " ends with a dot"
+			return strconv.Quote(element) + " ends with a dot"
 		case deviceName(element):
-			return quote(element) + " is a device on Windows"
+			return strconv.Quote(element) + " is a device on Windows"
 		case tilde >= 0 && element[tilde+1:] != "" && strings.Trim(element[tilde+1:], "0123456789") == "":
-			return quote(element) + " looks like a short name on Windows"
+			return strconv.Quote(element) + " looks like a short name on Windows"
 		}
 	}
 	return ""
@@ -135,33 +140,42 @@ func within(inner, outer string) bool {
 // homes are the homes seen so far, and all folders above them, in lower case.
 type homes struct {
 	*fileReader
-	taken, above map[string]ownerEntry
+	d            *schema.Declaration
+	taken, above map[string]jsontext.Pointer
 }
 
-func (h *homes) add(o ownerEntry) {
-	home := strings.ToLower(o.owner.Home)
-	what := "the home of owner " + plain(o.name) + ", " + o.owner.Home
+func (h *homes) add(at jsontext.Pointer, folder string) {
+	home := strings.ToLower(folder)
+	what := schema.PartName(at) + ", " + folder
 	if other, ok := h.taken[home]; ok {
-		h.report(o.homeAt, "%s, is also the home of owner %s at %s, and each could write the other's fields: choose another folder",
-			what, plain(other.name), h.cite(other.homeAt))
+		h.report(at, "%s, is also %s at %s, and each could write the other's fields: choose another folder", what, schema.PartName(other), other)
 		return
 	}
 	if other, ok := h.above[home]; ok {
-		h.report(o.homeAt, "%s, contains the home of owner %s, %s at %s, which could write for both: put them side by side",
-			what, plain(other.name), other.owner.Home, h.cite(other.homeAt))
+		h.report(at, "%s, contains %s, %s at %s, which could write for both: put them side by side", what, schema.PartName(other), h.home(other), other)
 		return
 	}
-	for parent := path.Dir(home); parent != "."; parent = path.Dir(parent) {
+	for parent := range parents(home) {
 		if other, ok := h.taken[parent]; ok {
-			h.report(o.homeAt, "%s, is in the home of owner %s, %s at %s, and could write for both: put them side by side",
-				what, plain(other.name), other.owner.Home, h.cite(other.homeAt))
+			h.report(at, "%s, is in %s, %s at %s, and could write for both: put them side by side", what, schema.PartName(other), h.home(other), other)
 			return
 		}
 	}
-	h.taken[home] = o
-	for parent := path.Dir(home); parent != "." && parent != "/"; parent = path.Dir(parent) {
+	h.taken[home] = at
+	for parent := range parents(home) {
 		if _, ok := h.above[parent]; !ok {
-			h.above[parent] = o
+			h.above[parent] = at
+		}
+	}
+}
+
+// home returns the home at a place.
+func (h *homes) home(at jsontext.Pointer) string { return h.d.Owners[at.Parent().LastToken()].Home }
+
+// parents yields the folders above a home.
+func parents(home string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for parent := path.Dir(home); parent != "." && parent != "/" && yield(parent); parent = path.Dir(parent) {
 		}
 	}
 }

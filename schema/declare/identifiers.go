@@ -6,14 +6,15 @@ import (
 	"strings"
 
 	"github.com/freehold-dev/freehold/schema"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // An identifier is a name in a generated package, with what gave it.
 type identifier struct {
 	name string
-	what string // "field total_usd", "the generated method Raw"
-	at   place  // zero if the generator itself gave it
-	fix  string // how its user gives it another name
+	what string           // "field total_usd", "the generated method Raw"
+	at   jsontext.Pointer // empty if the generator itself gave it
+	fix  string           // how its user gives it another name
 }
 
 // A scope is where identifiers must differ: a package, or a type's methods.
@@ -52,66 +53,88 @@ type namer struct {
 	*fileReader
 	view, pkg, test scope            // methods of the view; the view package; the test package
 	entries         map[string]scope // the methods of maps' entries, by map
+	members         map[string]bool  // the members of maps that have names
 }
 
 // checkIdentifiers reports declared names that become one Go identifier where
 // both would be in one scope. All names are final here: what clashes is
 // decided after initialisms and "go:" have had their say.
-func (f *fileReader) checkIdentifiers() {
+func (f *fileReader) checkIdentifiers(d *schema.Declaration) {
 	n := namer{
 		fileReader: f,
 		view:       scope{}.add("the method View.%s of the generated view", viewMethods).add(vetMethod, vetMethods),
 		test:       scope{}.add("%s in the generated test package", testPackage),
 		pkg:        scope{}.add("%s in the generated view package", viewPackage),
 		entries:    map[string]scope{},
+		members:    map[string]bool{},
 	}
-	for _, o := range f.owners {
+	first := map[string]schema.Field{} // by name
+	for _, owner := range f.names["/owners"] {
 		writer := scope{}.add("the method Writer.%s of the generated writer", writerMethods).add(vetMethod, vetMethods)
 		commit := scope{}.add("the method Tx.%s of the generated writer", txMethods).add(vetMethod, vetMethods)
-		for _, field := range o.fields {
-			id := identifier{GoName(field.name, field.field), "field " + field.name, field.goAt, `give one of them another name with "go:"`}
+		for _, name := range f.names[schema.PointerTo(owner, "")+"/fields"] {
+			at, spec := schema.PointerTo(owner, name), d.Owners[owner].Fields[name]
+			other, taken := first[name]
+			if !schema.ValidName(name) || taken && !(other.Shareable() && spec.Shareable()) { // reported already
+				continue
+			}
+			first[name] = spec
+			id := n.identify(at, GoName(name, spec), "field "+name)
 			tx := commit
-			if field.field.Kind.OnWriter() {
+			if spec.Kind.OnWriter() {
 				tx = writer
 			}
 			switch {
-			case n.entries[field.name] != nil: // another owner's part of the same map
+			case n.entries[name] != nil: // another owner's part of the same map
 				if n.claim(id, tx) {
-					n.claimEntry(field, id)
+					n.claimEntry(at, spec, id)
 				}
-			case n.claim(id, n.view, tx, n.test) && n.claim(id.as("Field"+id.name, "the constant of field "+field.name), n.pkg):
-				n.claimTypes(field, id)
-				n.claimSeen(field, id)
+			case n.claim(id, n.view, tx, n.test) && n.claim(id.as("Field"+id.name, "the constant of field "+name), n.pkg):
+				n.claimTypes(at, spec, id)
+				n.claimSeen(spec, id)
 			}
 		}
 	}
+}
+
+// identify returns the identifier of the part at a place.
+func (n *namer) identify(at jsontext.Pointer, name, what string) identifier {
+	id := identifier{name, what, at, `give one of them another name with "go:"`}
+	if n.has(at + "/go") {
+		id.at += "/go"
+	}
+	return id
 }
 
 const vetMethod = "the method %s that go vet wants in another form"
 
-// claimTypes adds what the view package declares for a field, or a part of
-// one, beside its accessor. id is what its type is called after.
-func (n *namer) claimTypes(field fieldEntry, id identifier) {
-	switch f := field.field; {
-	case f.Kind == schema.Map && f.Value == nil:
-		n.entries[field.name] = scope{}.add(vetMethod, vetMethods)
+// claimTypes adds the names that the view package declares for a part beside
+// its accessor. id is the root of the name of its type.
+func (n *namer) claimTypes(at jsontext.Pointer, spec schema.Field, id identifier) {
+	element := func(below jsontext.Pointer, of schema.Field) {
+		part := n.identify(below, GoElementName(id.name, of), "the element of "+id.what)
+		n.claimTypes(below, of, part)
+	}
+	switch {
+	case spec.Shareable():
+		n.entries[at.LastToken()] = scope{}.add(vetMethod, vetMethods)
 		if n.claim(id.as(GoEntryName(id.name), "the type of an entry of "+id.what), n.pkg) {
-			n.claimEntry(field, id)
+			n.claimEntry(at, spec, id)
 		}
-	case field.element != nil:
-		element := id.as(GoElementName(id.name, field.element.field), "the element of "+id.what)
-		element.at = field.element.goAt
-		n.claimTypes(*field.element, element)
-	case f.Type == schema.TypeEnum:
-		n.claimEnum(field, id)
-	case f.Type == schema.TypeRecord:
-		n.claimRecord(field, id)
+	case spec.Value != nil:
+		element(at+"/value", *spec.Value)
+	case spec.Of != nil:
+		element(at+"/of", *spec.Of)
+	case spec.Type == schema.TypeEnum:
+		n.claimEnum(at, spec, id)
+	case spec.Type == schema.TypeRecord:
+		n.claimRecord(at, spec, id)
 	}
 }
 
 // claimSeen adds what is declared for a field that depends on others.
-func (n *namer) claimSeen(field fieldEntry, id identifier) {
-	if !field.field.Dependent() {
+func (n *namer) claimSeen(spec schema.Field, id identifier) {
+	if !spec.Dependent() {
 		return
 	}
 	n.claim(id.as(GoSeenName(id.name), "the type of what was seen for "+id.what), n.pkg)
@@ -121,26 +144,40 @@ func (n *namer) claimSeen(field fieldEntry, id identifier) {
 }
 
 // claimEntry adds the members that one owner declares of a map.
-func (n *namer) claimEntry(field fieldEntry, id identifier) {
-	for _, m := range field.members {
-		member := identifier{GoName(m.name, m.field), "member " + m.name + " of " + id.what, m.goAt, id.fix}
-		typ := member.as(GoMemberName(id.name, m.name, m.field), member.what)
-		if n.claim(member, n.entries[field.name]) && n.claim(typ, n.test) {
-			n.claimTypes(m, typ)
+func (n *namer) claimEntry(at jsontext.Pointer, spec schema.Field, id identifier) {
+	n.eachMember(at+"/record", spec.Record, func(at jsontext.Pointer, name string, member schema.Field) {
+		field := at.Parent().Parent().LastToken()
+		if n.members[field+"/"+name] { // another owner's, and reported already
+			return
 		}
-	}
+		n.members[field+"/"+name] = true
+		accessor := n.identify(at, GoName(name, member), "member "+name+" of "+id.what)
+		typ := accessor.as(GoMemberName(id.name, name, member), accessor.what)
+		if n.claim(accessor, n.entries[field]) && n.claim(typ, n.test) {
+			n.claimTypes(at, member, typ)
+		}
+	})
 }
 
 // claimRecord adds a record's type and its members.
-func (n *namer) claimRecord(field fieldEntry, id identifier) {
+func (n *namer) claimRecord(at jsontext.Pointer, spec schema.Field, id identifier) {
 	if !n.claim(id.as(id.name, "the type of "+id.what), n.pkg) {
 		return
 	}
 	fields := scope{}.add("the method %s of a generated record", recordMethods)
-	for _, m := range field.members {
-		member := identifier{GoName(m.name, m.field), "member " + m.name + " of " + id.what, m.goAt, id.fix}
-		if n.claim(member, fields) {
-			n.claimTypes(m, member.as(GoMemberName(id.name, m.name, m.field), member.what))
+	n.eachMember(at+"/fields", spec.Fields, func(at jsontext.Pointer, name string, member schema.Field) {
+		accessor := n.identify(at, GoName(name, member), "member "+name+" of "+id.what)
+		if n.claim(accessor, fields) {
+			n.claimTypes(at, member, accessor.as(GoMemberName(id.name, name, member), accessor.what))
+		}
+	})
+}
+
+// eachMember calls each with the members that have good names.
+func (n *namer) eachMember(at jsontext.Pointer, members map[string]schema.Field, each func(at jsontext.Pointer, name string, member schema.Field)) {
+	for _, name := range n.names[at] {
+		if schema.ValidName(name) {
+			each(at.AppendToken(name), name, members[name])
 		}
 	}
 }
@@ -150,18 +187,16 @@ func (id identifier) as(name, what string) identifier {
 	return id
 }
 
-// claimEnum adds what an enum declares in the view package.
-func (n *namer) claimEnum(field fieldEntry, id identifier) {
-	if len(field.field.Values) == 0 ||
+// claimEnum adds the names that an enum declares in the view package.
+func (n *namer) claimEnum(at jsontext.Pointer, spec schema.Field, id identifier) {
+	if len(spec.Values) == 0 ||
 		!n.claim(id.as(id.name, "the type of "+id.what), n.pkg) ||
 		!n.claim(id.as("Parse"+id.name, "the parser of "+id.what), n.pkg) {
 		return
 	}
-	for i, value := range field.field.Values {
-		n.claim(identifier{
-			GoValueName(id.name, value), "the value " + value + " of " + id.what, field.values[i],
-			"spell one of them differently",
-		}, n.pkg)
+	for i, value := range spec.Values {
+		place := (at + "/values").AppendToken(n.names[at+"/values"][i])
+		n.claim(identifier{GoValueName(id.name, value), "the value " + value + " of " + id.what, place, "spell one of them differently"}, n.pkg)
 	}
 }
 
@@ -173,10 +208,10 @@ func (f *fileReader) claim(id identifier, scopes ...scope) bool {
 		switch {
 		case !ok:
 			continue
-		case other.at == place{}:
+		case other.at == "":
 			f.report(id.at, "%s becomes %s in Go, which is %s: %s", id.what, id.name, other.what, strings.Replace(id.fix, "one of them", "it", 1))
 		default:
-			f.report(id.at, "%s becomes %s in Go, and so does %s at %s: %s", id.what, id.name, other.what, f.cite(other.at), id.fix)
+			f.report(id.at, "%s becomes %s in Go, and so does %s at %s: %s", id.what, id.name, other.what, other.at, id.fix)
 		}
 		return false
 	}

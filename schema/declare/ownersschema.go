@@ -1,7 +1,6 @@
 package declare
 
 import (
-	"maps"
 	"reflect"
 	"slices"
 
@@ -157,7 +156,7 @@ func addParts(definitions jsonschema.Definitions) {
 	for name, r := range map[string]role{"Element": asElement, "Member": asMember, "Column": asColumn, "Value": asValue} {
 		part := closed(object(partDocs[name]))
 		for pair := field.Properties.Oldest(); pair != nil; pair = pair.Next() {
-			if !r.has(pair.Key) {
+			if !slices.Contains(r.keys, pair.Key) {
 				continue
 			}
 			part.Properties.Set(pair.Key, pair.Value)
@@ -230,7 +229,7 @@ func mapRule() *jsonschema.Schema {
 	isMap.AnyOf = hasOne
 	isMap.Not = &jsonschema.Schema{Required: []string{"record", "value"}}
 	other := not(mapKeys...)
-	other.If = given(property{"kind", oneOf(slices.Sorted(maps.Keys(impliedTypes))...), true})
+	other.If = given(property{"kind", oneOf(schema.Event, schema.Once), true})
 	other.Then = not("unit")
 	other.Else = &jsonschema.Schema{Required: []string{"type"}}
 	return &jsonschema.Schema{If: given(property{"kind", oneOf(schema.Map), true}), Then: isMap, Else: other}
@@ -272,7 +271,7 @@ func unitRule() *jsonschema.Schema {
 
 // kindRule says which types go with the kind, or is nil if all do, or none.
 func kindRule(kind schema.Kind) *jsonschema.Schema {
-	good := allowed(kind)
+	good := slices.DeleteFunc(schema.Types(), func(t schema.Type) bool { return !kind.Allows(t) })
 	if len(good) == len(schema.Types()) || len(good) == 0 {
 		return nil
 	}

@@ -15,7 +15,7 @@ import (
 func SidecarSchema(d *schema.Declaration, owner string) ([]byte, error) {
 	o, ok := d.Owners[owner]
 	if !ok {
-		return nil, fmt.Errorf("state %s has no owner %s: its owners are %s", d.State, owner, list(d.OwnerNames(), "and"))
+		return nil, fmt.Errorf("state %s has no owner %s: %s", d.State, owner, schema.DidYouMean(owner, "its owners are", d.OwnerNames()))
 	}
 	s := closed(object(o.Doc, property{"$schema", pattern(""), false}, property{"$sidecar", envelopeSchema(owner), true}))
 	for _, name := range o.FieldNames() {

@@ -2,12 +2,15 @@ package declare
 
 import (
 	"bytes"
+	"go/token"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/freehold-dev/freehold/schema"
+	"github.com/go-json-experiment/json/jsontext"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -37,11 +40,11 @@ func (r *reporter) checkAmount(text []byte) {
 			found++
 		}
 		if line > maxLines {
-			r.report(place{line, 1}, "the file has more than %d lines: declare less, or several states", maxLines)
+			r.reportAt(place{line, 1}, "the file has more than %d lines: declare less, or several states", maxLines)
 			return
 		}
 		if found > maxMarks {
-			r.report(place{line, 1}, "the file has more than %d of the characters %s: declare less, or several states", maxMarks, marks)
+			r.reportAt(place{line, 1}, "the file has more than %d of the characters %s: declare less, or several states", maxMarks, marks)
 			return
 		}
 	}
@@ -52,7 +55,7 @@ func (r *reporter) checkAmount(text []byte) {
 // differently would put every position wrong.
 func (r *reporter) checkText(text []byte) {
 	if len(text) > MaxSize {
-		r.report(place{1, 1}, "the file has %d bytes and may have %d: declare less, or several states", len(text), MaxSize)
+		r.reportAt(place{1, 1}, "the file has %d bytes and may have %d: declare less, or several states", len(text), MaxSize)
 		return
 	}
 	if r.checkAmount(text); r.err() != nil {
@@ -60,10 +63,10 @@ func (r *reporter) checkText(text []byte) {
 	}
 	switch {
 	case bytes.HasPrefix(text, []byte("\xef\xbb\xbf")):
-		r.report(place{1, 1}, "the file begins with a byte order mark: save it as UTF-8 without one")
+		r.reportAt(place{1, 1}, "the file begins with a byte order mark: save it as UTF-8 without one")
 		text = text[3:]
 	case bytes.HasPrefix(text, []byte("\xff\xfe")), bytes.HasPrefix(text, []byte("\xfe\xff")):
-		r.report(place{1, 1}, "the file is UTF-16: save it as UTF-8")
+		r.reportAt(place{1, 1}, "the file is UTF-16: save it as UTF-8")
 		return
 	}
 	for i, line := range bytes.Split(text, []byte("\n")) {
@@ -78,16 +81,16 @@ func (r *reporter) checkLine(number int, line []byte) {
 		at := place{number, col}
 		switch {
 		case c == utf8.RuneError && size == 1:
-			r.report(at, "the byte %#02x is not UTF-8: save the file as UTF-8", line[0])
+			r.reportAt(at, "the byte %#02x is not UTF-8: save the file as UTF-8", line[0])
 			return
 		case c == '\r':
-			r.report(at, "a carriage return stands alone: end lines with a line feed, or with both")
+			r.reportAt(at, "a carriage return stands alone: end lines with a line feed, or with both")
 			return
 		case c == '\u0085', c == '\u2028', c == '\u2029':
-			r.report(at, "the character %U ends a line for YAML but not for an editor: remove it", c)
+			r.reportAt(at, "the character %U ends a line for YAML but not for an editor: remove it", c)
 			return
 		case !printable(c):
-			r.report(at, "the character %U may not stand in YAML: remove it", c)
+			r.reportAt(at, "the character %U may not stand in YAML: remove it", c)
 			return
 		}
 		line = line[size:]
@@ -127,10 +130,10 @@ func (r *reporter) syntax(text []byte, err error) {
 	line := lines(text)[number-1]
 	indent := indentation(line)
 	if i := strings.IndexByte(indent, '\t'); i >= 0 {
-		r.report(place{number, i + 1}, tabAdvice)
+		r.reportAt(place{number, i + 1}, tabAdvice)
 		return
 	}
-	r.report(place{number, 1 + len(indent)}, "not valid YAML, %s", advice(err.Error()))
+	r.reportAt(place{number, 1 + len(indent)}, "not valid YAML, %s", advice(err.Error()))
 }
 
 // brokenLine returns the number of the line after the longest run of whole
@@ -203,20 +206,18 @@ const (
 )
 
 // prose returns the text of a doc: one or more lines. A character that does
-// not show is refused, since it could make the text look like what it is not.
-func (f *fileReader) prose(n *yaml.Node, what string) string {
-	text, ok := f.text(n, what)
-	if !ok {
-		return ""
-	}
-	text = strings.TrimSpace(text)
+// not show is refused, since it could make the text look like another one.
+func (f *fileReader) prose(at jsontext.Pointer, n *yaml.Node) string {
+	whole := f.text(at, n)
+	text := strings.TrimSpace(whole)
 	switch i := strings.IndexFunc(text, hidden); {
+	case whole == "":
 	case text == "":
-		f.report(at(n), "%s is blank: write a sentence or remove it", what)
+		f.report(at, "%s is blank: write a sentence or remove it", schema.PartName(at))
 	case len([]rune(text)) > maxDoc:
-		f.report(at(n), "%s is longer than %d characters: write less", what, maxDoc)
+		f.report(at, "%s is longer than %d characters: write less", schema.PartName(at), maxDoc)
 	case i >= 0:
-		f.report(at(n), "%s holds the character %U, which does not show: remove it", what, []rune(text[i:])[0])
+		f.report(at, "%s holds the character %U, which does not show: remove it", schema.PartName(at), []rune(text[i:])[0])
 	default:
 		return text
 	}
@@ -230,20 +231,76 @@ func hidden(c rune) bool {
 }
 
 // line returns the text of a short remark: one line.
-func (f *fileReader) line(n *yaml.Node, what string) string {
-	text, ok := f.text(n, what)
-	if !ok {
-		return ""
-	}
+func (f *fileReader) line(at jsontext.Pointer, n *yaml.Node) string {
+	text := f.text(at, n)
 	switch {
 	case strings.TrimSpace(text) != text:
-		f.report(at(n), "%s, %s, begins or ends with a space: remove it", what, quote(text))
+		f.report(at, "%s, %.40q, begins or ends with a space: remove it", schema.PartName(at), text)
 	case strings.IndexFunc(text, func(c rune) bool { return !unicode.IsGraphic(c) }) >= 0:
-		f.report(at(n), "%s, %s, holds a character that does not show: remove it", what, quote(text))
+		f.report(at, "%s, %.40q, holds a character that does not show: remove it", schema.PartName(at), text)
 	case len([]rune(text)) > maxLine:
-		f.report(at(n), "%s is longer than %d characters: write less", what, maxLine)
+		f.report(at, "%s is longer than %d characters: write less", schema.PartName(at), maxLine)
 	default:
 		return text
 	}
 	return ""
+}
+
+// goName returns the text of a "go:", which names a method, a type and a
+// function of another package.
+func (f *fileReader) goName(at jsontext.Pointer, n *yaml.Node) string {
+	name := f.text(at, n)
+	ascii := strings.IndexFunc(name, func(c rune) bool { return c > unicode.MaxASCII }) < 0
+	if name == "" || ascii && len(name) <= maxLine && token.IsIdentifier(name) && token.IsExported(name) {
+		return name
+	}
+	f.report(at, "%s, %.40q, is no exported identifier: write a capital letter, then letters and digits", schema.PartName(at), name)
+	return ""
+}
+
+// formerName returns the text of a "was".
+func (f *fileReader) formerName(at jsontext.Pointer, n *yaml.Node) string {
+	switch name := f.text(at, n); {
+	case name == "":
+	case !schema.ValidName(name):
+		f.report(at, "%s, %.40q, does not fit %s, so that nothing was ever called that: correct or remove it", schema.PartName(at), name, schema.NameRule)
+	case name == at.Parent().LastToken():
+		f.report(at, "%s was called %s before, as it is now: remove \"was\"", schema.PartName(at.Parent()), name)
+	default:
+		return name
+	}
+	return ""
+}
+
+// valueRule is the rule for the values of an enum. A value becomes part of a Go
+// name, a word on the command line and a line of a schema, and needs quotes in
+// none of them.
+const valueRule = `^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`
+
+var validValue = regexp.MustCompile(valueRule).MatchString
+
+// checkValue reports a value that breaks the rule or equals one in seen, which
+// holds the places of the values before by their lower case.
+func (f *fileReader) checkValue(at jsontext.Pointer, value string, before []string, seen map[string]jsontext.Pointer) bool {
+	part := schema.PartName(at.Parent().Parent())
+	lower := strings.ToLower(value)
+	first, taken := seen[lower]
+	switch better := strings.ReplaceAll(value, " ", "-"); {
+	case !validValue(value):
+		advice := "choose another spelling"
+		if validValue(better) {
+			advice = "write " + better
+		}
+		f.report(at, `the value %.40q of %s may have only letters a-z and A-Z, digits, "-", "_" and ".", at most 64 of them, a letter or digit first: %s`, value, part, advice)
+		return false
+	case slices.Contains(before, value):
+		f.report(at, "%s has the value %s twice, first at %s: remove one", part, value, first)
+		return false
+	case taken:
+		i := slices.IndexFunc(before, func(b string) bool { return strings.ToLower(b) == lower })
+		f.report(at, "the value %s of %s differs only in case from %s at %s: keep one of them", value, part, before[i], first)
+		return false
+	}
+	seen[lower] = at
+	return true
 }

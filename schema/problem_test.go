@@ -1,0 +1,16 @@
+package schema
+
+import "testing"
+
+// TestSuggestionsAreClose, and far ones are not made.
+func TestSuggestionsAreClose(t *testing.T) {
+	words := []string{"doc", "mode", "busy", "durability", "home", "fields"}
+	for word, want := range map[string]string{
+		"docs": "doc", "Mode": "mode", "filds": "fields", "feilds": "fields", "durabilty": "durability", " home ": "home",
+		"dur": "durability", "x": "", "": "", "author": "", "do": "doc", "hmoe": "home",
+	} {
+		if got, _ := nearest(word, words); got != want {
+			t.Errorf("nearest(%q) = %q, want %q", word, got, want)
+		}
+	}
+}
