@@ -45,7 +45,9 @@ func (d *Declaration) Merge(built *Declaration) (*Declaration, bool, error) {
 		merged.Owners[name], more = union, more || added
 	}
 	if len(clashes) == 0 {
-		for _, p := range merged.Problems(nil) {
+		union := merged.checker(merged.OwnerNames())
+		union.union()
+		for _, p := range union.problems {
 			clashes = append(clashes, p.String())
 		}
 	}

@@ -26,21 +26,31 @@ func (d *Declaration) Problems(owners []string) []Problem {
 	if owners == nil {
 		owners = d.OwnerNames()
 	}
-	c := checker{d: d, owners: owners, index: d.index()}
+	c := d.checker(owners)
 	c.name("/state", "state", d.State)
 	if d.Instanced() {
 		c.name("/instances/by", "instances'", d.Instances.By)
 	}
-	if len(owners) > MaxOwners {
-		c.report("/owners", "the state has %d owners and may have %d: declare several states", len(owners), MaxOwners)
-		return c.problems
+	if len(owners) <= MaxOwners {
+		for _, owner := range owners {
+			c.owner(owner, d.Owners[owner])
+		}
 	}
-	for _, owner := range owners {
-		c.owner(owner, d.Owners[owner])
+	c.union()
+	return c.problems
+}
+
+// union checks the rules that parts may break together which are sound alone.
+func (c *checker) union() {
+	if len(c.owners) > MaxOwners {
+		c.report("/owners", "the state has %d owners and may have %d: declare several states", len(c.owners), MaxOwners)
+		return
+	}
+	for _, owner := range c.owners {
+		c.fields(owner, c.d.Owners[owner])
 	}
 	c.shared()
 	c.dependencies()
-	return c.problems
 }
 
 // A checker collects the problems of a declaration.
@@ -50,6 +60,10 @@ type checker struct {
 	index    map[string][]string // the owners of each field, sorted
 	guesses  int                 // how many unknown fields were compared with all others
 	problems []Problem
+}
+
+func (d *Declaration) checker(owners []string) *checker {
+	return &checker{d: d, owners: owners, index: d.index()}
 }
 
 func (c *checker) report(at jsontext.Pointer, format string, args ...any) {
@@ -117,6 +131,20 @@ func (c *checker) owner(name string, o Owner) {
 	if o.Busy.Wait != "" {
 		c.wait(at+"/busy/wait", "owner "+plain(name), o.Busy.Wait)
 	}
+	if len(o.Fields) > MaxFields {
+		return // fields reports them
+	}
+	for _, field := range o.FieldNames() {
+		at := PointerTo(name, field)
+		c.name(at, "field", field)
+		c.field(at, o.Fields[field], Kinds(), 0)
+	}
+}
+
+// fields checks how many fields an owner has, and whether patches to them can
+// wait if the owner defers.
+func (c *checker) fields(name string, o Owner) {
+	at := PointerTo(name, "")
 	if o.Defers() && o.EffectiveMode() == Exclusive {
 		c.report(at+"/mode", "owner %s is %s and defers: only a shared owner's can be, so write \"then: fail\" or make it shared", plain(name), o.Mode)
 	}
@@ -124,12 +152,13 @@ func (c *checker) owner(name string, o Owner) {
 		c.report(at, "owner %s has %d fields, and its one file may have %d: give some of them to another owner, or make a map of them", plain(name), len(o.Fields), MaxFields)
 		return
 	}
+	if !o.Defers() {
+		return
+	}
 	for _, field := range o.FieldNames() {
-		f, at := o.Fields[field], PointerTo(name, field)
-		c.name(at, "field", field)
-		c.field(at, f, Kinds(), 0)
-		if member, ok := f.commutes(); o.Defers() && !ok {
-			c.report(at, "owner %s defers, and the order of writes to %s counts: write \"then: fail\", give it a kind that combines (max, min, counter, set), or move the field to an owner of its own",
+		f := o.Fields[field]
+		if member, ok := f.commutes(); !ok {
+			c.report(PointerTo(name, field), "owner %s defers, and the order of writes to %s counts: write \"then: fail\", give it a kind that combines (max, min, counter, set), or move the field to an owner of its own",
 				plain(name), f.partName(field, member))
 		}
 	}
@@ -224,7 +253,7 @@ func (c *checker) parts(at jsontext.Pointer, f Field, nest int) {
 	case f.Of != nil:
 		c.field(at+"/of", *f.Of, partKinds, nest+1)
 	}
-	if f.Type != TypeRecord && f.Fields != nil {
+	if f.Type != TypeRecord && len(f.Fields) > 0 {
 		c.report(at+"/fields", `%s has "fields" and is of type %s: remove them, or use type record`, PartName(at), f.Type)
 		return
 	}
@@ -264,8 +293,8 @@ func (c *checker) kind(at jsontext.Pointer, f Field) {
 // attributes returns those of the keys of f that say something.
 func (f Field) attributes(keys ...string) (said []string) {
 	says := map[string]bool{
-		"type": f.Type != "", "of": f.Of != nil, "fields": f.Fields != nil, "values": len(f.Values) > 0, "unit": f.Unit != "",
-		"record": f.Record != nil, "value": f.Value != nil, "keys": f.Keys,
+		"type": f.Type != "", "of": f.Of != nil, "fields": len(f.Fields) > 0, "values": len(f.Values) > 0, "unit": f.Unit != "",
+		"record": len(f.Record) > 0, "value": f.Value != nil, "keys": f.Keys,
 	}
 	return slices.DeleteFunc(keys, func(key string) bool { return !says[key] })
 }

@@ -161,14 +161,15 @@ func (f *fileReader) readPart(at jsontext.Pointer, n *yaml.Node, r role, inPlace
 }
 
 // readMembers reads the members of a record, or of the record at a key of a map.
+// If they are out of place, there is one that says nothing.
 func (f *fileReader) readMembers(at jsontext.Pointer, n *yaml.Node, r role, inPlace bool) map[string]schema.Field {
 	if n == nil {
 		return nil
 	}
-	members := map[string]schema.Field{}
 	if !inPlace {
-		return members
+		return map[string]schema.Field{"out_of_place": {}}
 	}
+	members := map[string]schema.Field{}
 	for _, e := range f.entries(at, n, "NAME: {type: …}") {
 		members[e.name] = f.readField(at.AppendToken(e.name), e.value, r)
 	}
