@@ -24,7 +24,7 @@ func TestTheLegacyFileIsAdoptedInFull(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]adopt.Unowned{{Pointer: "/updated_at"}}, plan.Unowned); diff != "" {
+	if diff := cmp.Diff([]adopt.Place{{Pointer: "/updated_at"}}, plan.Unowned); diff != "" {
 		t.Errorf("unowned (-want +got):\n%s", diff)
 	}
 	if len(plan.Unset) != 8 {

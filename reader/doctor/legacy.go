@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/freehold-dev/freehold/sidecar/adopt"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // legacy compares the files that the state was adopted from with it, for as long
@@ -52,20 +53,20 @@ func (p *patient) compare(ctx context.Context, file string) error {
 	if err != nil {
 		return err
 	}
-	report, err := p.plan(ctx, path)
+	plan, err := p.plan(ctx, path)
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
-	case errors.Is(err, adopt.ErrAbsent):
+	case errors.Is(err, store.Missing):
 		return nil
-	case errors.Is(err, adopt.ErrActive):
+	case errors.Is(err, store.Busy):
 		p.find(LegacyMoved, path, err.Error(), words("stop the program that still writes it"))
+		return nil
 	case err != nil:
 		p.find(LegacyBad, path, err.Error(), words("mend the file, or remove it if nobody needs it"))
-	}
-	if report == nil {
 		return nil
 	}
+	report, _ := plan.Apply(ctx, p.path, &adopt.Options{DryRun: true}) // the errors are those of owners, which other findings tell
 	for _, o := range report.Owners {
 		for _, i := range o.Imported {
 			f := p.find(LegacyOpen, path, fmt.Sprintf("the value at %s is not in the state yet", i.Pointer), p.run("adopt", path))
@@ -82,8 +83,8 @@ func (p *patient) compare(ctx context.Context, file string) error {
 	return nil
 }
 
-// plan says what an adoption of the file would do.
-func (p *patient) plan(ctx context.Context, path string) (*adopt.Report, error) {
+// plan returns the plan of an adoption of the file.
+func (p *patient) plan(ctx context.Context, path string) (*adopt.Plan, error) {
 	legacy, err := adopt.Read(ctx, path)
 	if err != nil {
 		return nil, err
@@ -94,9 +95,5 @@ func (p *patient) plan(ctx context.Context, path string) (*adopt.Report, error) 
 			d = more
 		}
 	}
-	plan, err := legacy.Plan(d)
-	if err != nil {
-		return nil, err
-	}
-	return plan.Apply(ctx, p.path, &adopt.Options{DryRun: true})
+	return legacy.Plan(d)
 }

@@ -11,7 +11,8 @@ import (
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
-	"github.com/freehold-dev/freehold/sidecar/internal/document"
+	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -21,9 +22,9 @@ type Options struct {
 	// lock and, if it is exclusive, for its lease. If zero, the longest wait
 	// that an owner of the plan declares; if negative, not at all.
 	Wait time.Duration
-	// DryRun reports the imports and writes nothing. An owner whose locks stay
-	// held for Wait, or whose directory is not writable, gets the Err that a
-	// real run would return, beside its imports.
+	// DryRun reports the imports, decided under the owners' locks, and writes
+	// nothing. An owner whose locks stay held for Wait, or whose directory is not
+	// writable, gets the Err of a real run, beside its imports.
 	DryRun bool
 	// Clock tells the time for provenance. If nil, [time.Now].
 	Clock func() time.Time
@@ -47,31 +48,11 @@ type OwnerReport struct {
 	// Imported values, in the plan's order.
 	Imported []Item
 	// Kept are the values that gave way to the state's own.
-	Kept []Kept
+	Kept []Item
 	// Same counts the values that the state had already.
 	Same int
 	// Err is the reason why nothing of the part was, or would be, imported.
 	Err error
-}
-
-// An Item is one value of the legacy file and its destination.
-type Item struct {
-	Pointer jsontext.Pointer `json:"pointer"`
-	Field   string           `json:"field"`
-	// Key of a map, and Member of the record at that key.
-	Key    string         `json:"key,omitzero"`
-	Member string         `json:"member,omitzero"`
-	Value  jsontext.Value `json:"value"`
-}
-
-// A Kept is an Item that gave way to the state's own value.
-type Kept struct {
-	Item
-	// State is the state's value; nil if the field was cleared.
-	State jsontext.Value `json:"state,omitzero"`
-	// Program wrote or cleared the field, in Version.
-	Program string          `json:"program"`
-	Version sidecar.Version `json:"version"`
 }
 
 // Apply commits the plan to the state directory dir, one commit per owner.
@@ -84,144 +65,157 @@ type Kept struct {
 // their commits.
 //
 // The report is never nil. The error wraps the errors of all owners, as
-// [sidecar.Open] and [sidecar.Writer.Update] document them, and [ErrActive] if
-// the legacy file changed during Apply.
+// [sidecar.Open] and [sidecar.Writer.Update] document them, and
+// [store.Busy] if the legacy file changed during Apply.
 func (p *Plan) Apply(ctx context.Context, dir string, o *Options) (*Report, error) {
 	if o == nil {
 		o = &Options{}
 	}
 	report := &Report{}
-	d, err := openDirectory(dir)
+	d, err := statedir.Open(dir)
 	if err != nil {
 		return report, err
 	}
-	defer d.dir.Close()
-	a := &application{plan: p, directory: d, o: *o, failed: map[string]error{}}
+	defer d.Close()
+	a := &application{plan: p, dir: d, store: store.On(d), o: *o, failed: map[string]error{}}
+	if a.manifest, err = d.Manifest(); err != nil {
+		return report, err
+	}
 	if a.o.Wait == 0 {
 		a.o.Wait = cmp.Or(p.longestWait(), -1)
 	}
 	var errs []error
-	for _, part := range p.Parts {
+	for _, part := range p.parts {
 		r := a.part(ctx, part)
 		if r.Err != nil {
-			a.failed[part.Owner] = r.Err
-			errs = append(errs, fmt.Errorf("owner %s: %w", part.Owner, r.Err))
+			a.failed[part.owner] = r.Err
+			errs = append(errs, fmt.Errorf("owner %s: %w", part.owner, r.Err))
 		}
 		report.Owners = append(report.Owners, r)
 	}
-	if o.DryRun {
-		return report, errors.Join(errs...)
+	if !o.DryRun {
+		report.Changed, err = p.legacy.changed()
+		errs = append(errs, err)
 	}
-	report.Changed, err = p.legacy.changed()
-	return report, errors.Join(append(errs, err)...)
+	return report, errors.Join(errs...)
 }
+
+// longestWait returns the longest wait among the plan's owners. All parts use
+// it, so that none gives up while one owner holds up the rest.
+func (p *Plan) longestWait() time.Duration {
+	owners := make([]string, len(p.parts))
+	for i, part := range p.parts {
+		owners[i] = part.owner
+	}
+	return p.declared.LongestWait(owners)
+}
+
+// adopting is the prefix of the program name in the provenance.
+const adopting = "adopt "
+
+// Source returns the legacy file's name from a provenance's program name. It
+// returns false if [Plan.Apply] did not write the value.
+func Source(program string) (file string, ok bool) { return strings.CutPrefix(program, adopting) }
 
 // An application is one call of Apply.
 type application struct {
-	*directory
-	plan   *Plan
-	o      Options
-	failed map[string]error // by owner
+	dir      *statedir.Dir
+	store    *store.Store
+	manifest *schema.Manifest
+	plan     *Plan
+	o        Options
+	failed   map[string]error // by owner
 }
 
 // mostTries bounds the attempts at a part whose keys change during its commit.
 const mostTries = 8
 
-// part commits one owner's part. A part that is there already needs neither the
-// owner's lock nor its lease.
-func (a *application) part(ctx context.Context, part Part) OwnerReport {
+// part imports one owner's part.
+func (a *application) part(ctx context.Context, part part) OwnerReport {
 	for try := 1; ; try++ {
 		d, err := a.tryPart(ctx, part)
 		switch {
 		case err == nil:
 			return d.report
-		case try == mostTries || !errors.Is(err, sidecar.ErrConflict):
-			return OwnerReport{Owner: part.Owner, Err: err}
+		case try == mostTries || !errors.Is(err, store.Conflict):
+			return OwnerReport{Owner: part.owner, Err: err}
 		}
 	}
 }
 
-func (a *application) tryPart(ctx context.Context, part Part) (*decision, error) {
+// tryPart decides first without a lock: a part that is there already needs
+// neither the owner's lock nor its lease.
+func (a *application) tryPart(ctx context.Context, part part) (*decision, error) {
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
-	keys, err := a.keyring(part)
+	keys, err := a.keys(part)
 	if err != nil {
 		return nil, err
 	}
-	claims, err := a.claims(part)
-	if err != nil {
-		return nil, err
-	}
-	d, err := a.glance(part, keys, claims)
+	d, err := a.decide(part, keys)
 	switch {
-	case err == nil && d.idle():
-		return d, nil
-	case a.o.DryRun && err == nil:
-		d.report.Err = a.obstructed(ctx, part.Owner)
-		return d, nil
-	case a.o.DryRun:
-		return nil, err
+	case err != nil || d.idle():
+		return d, err
+	case !a.o.DryRun:
+		return a.commit(ctx, part, keys)
 	}
-	return a.commit(ctx, part, keys, claims)
-}
-
-// obstructed returns the error that a commit of owner would meet now, or nil.
-// An owner that is new to the state has no locks.
-func (a *application) obstructed(ctx context.Context, owner string) error {
-	if _, ok := a.manifest.Declaration.Owners[owner]; !ok {
-		return nil
+	release, err := a.lock(ctx, part.owner)
+	defer release()
+	if err == nil {
+		d, err = a.decide(part, keys)
+		return d, err
 	}
-	if err := cmp.Or(a.dir.OwnerObstructed(ctx, a.manifest, owner, a.o.Wait), a.dir.Writable()); err != nil {
-		return fmt.Errorf("would be refused: %w", err)
-	}
-	return nil
-}
-
-// claims reads the claims of the part's once fields. A field that is new to the
-// state has none.
-func (a *application) claims(part Part) (claims, error) {
-	c := claims{}
-	for _, v := range part.Values {
-		if a.plan.declared.Owners[part.Owner].Fields[v.Field].EffectiveKind() != schema.Once {
-			continue
-		}
-		_, by, err := sidecar.ResolveClaim(a.dir.Path(), part.Owner, v.Field, "")
-		if err != nil && !errors.Is(err, sidecar.ErrNotOwner) {
-			return nil, err
-		}
-		c[v.Field] = by
-	}
-	return c, nil
-}
-
-// glance decides by the sidecar on disk, without a lock.
-func (a *application) glance(part Part, keys *keyring, claims claims) (*decision, error) {
-	doc, err := a.sidecar(part.Owner)
-	if err != nil {
-		return nil, err
-	}
-	d := a.plan.decide(part, newDocSource(doc, keys, claims), keys)
-	d.report.Version = doc.Version
-	if d.idle() {
-		d.report.Outcome = sidecar.Unchanged
-	}
+	d.report.Err = fmt.Errorf("would be refused: %w", err)
 	return d, nil
 }
 
+// lock takes the locks of owner for a dry run, the fence first: a process that
+// opens the owner meanwhile waits there. An owner that is new to the state has no
+// locks.
+func (a *application) lock(ctx context.Context, owner string) (release func(), err error) {
+	var held []*statedir.Lock
+	release = func() {
+		for _, l := range held {
+			l.Close()
+		}
+	}
+	names := []string{statedir.OwnerLock(owner)}
+	switch declared, ok := a.manifest.Declaration.Owners[owner]; {
+	case !ok:
+		return release, nil
+	case declared.EffectiveMode() == schema.Exclusive:
+		names = []string{statedir.OwnerFence(owner), statedir.OwnerLease(owner), statedir.OwnerLock(owner)}
+	}
+	for _, name := range names {
+		l, err := a.dir.OpenLock(name, a.manifest.Locks[name])
+		if err != nil {
+			return release, err
+		}
+		held = append(held, l)
+		if err := l.Acquire(ctx, a.o.Wait); err != nil {
+			return release, err
+		}
+	}
+	return release, a.dir.Writable()
+}
+
 // commit decides again under the owner's lock, commits, and then claims.
-func (a *application) commit(ctx context.Context, part Part, keys *keyring, claims claims) (d *decision, err error) {
+func (a *application) commit(ctx context.Context, part part, keys map[string]*keeper) (d *decision, err error) {
 	opening, cancel := context.WithTimeout(ctx, max(a.o.Wait, time.Millisecond)) // a fence may never open
 	defer cancel()
-	w, err := sidecar.Open(opening, a.dir.Path(), a.plan.declared, part.Owner, &sidecar.Options{
-		Program: a.plan.program(), Wait: a.o.Wait, LeaseWait: a.o.Wait, Clock: a.o.Clock,
+	w, err := sidecar.Open(opening, a.dir.Path(), a.plan.declared, part.owner, &sidecar.Options{
+		Program: adopting + a.plan.legacy.name(), Wait: a.o.Wait, LeaseWait: a.o.Wait, Clock: a.o.Clock,
 	})
 	if err != nil {
 		return nil, err
 	}
 	defer w.Close()
-	commit, err := w.Update(ctx, func(tx *sidecar.Tx) error {
-		d = a.plan.decide(part, txSource{tx, claims}, keys)
+	commit, err := w.Update(ctx, func(tx *sidecar.Tx) (err error) {
+		_ = tx.Version() // fails an Update that would be deferred, without the lock
+		if d, err = a.decide(part, keys); err != nil {
+			return err
+		}
 		for _, op := range d.ops {
 			tx.Apply(op)
 		}
@@ -258,49 +252,42 @@ func (d *decision) claim(ctx context.Context, w *sidecar.Writer) error {
 	return nil
 }
 
-// keyring reads the keys of the part's maps that other owners decide. A dry run
-// includes the keys that those owners' parts would add.
-func (a *application) keyring(part Part) (*keyring, error) {
-	k := &keyring{map[string]*keysOfMap{}}
-	for _, v := range part.Values {
-		keeper, _ := a.plan.declared.OwnerOf(v.Field)
-		if keeper == part.Owner {
+// A keeper is the owner that decides the keys of a map, for the other owners.
+type keeper struct {
+	*store.Owner
+	field   string
+	adopted sidecar.Version // when the legacy file's keys were imported; or zero
+	dryRun  bool
+}
+
+// keys reads the owners that decide the keys of the part's maps, by field. The
+// part's own owner is not among them.
+func (a *application) keys(part part) (map[string]*keeper, error) {
+	keys := map[string]*keeper{}
+	for _, v := range part.values {
+		name, _ := a.plan.declared.OwnerOf(v.Field)
+		if name == part.owner {
 			continue
 		}
-		if err := a.failed[keeper]; err != nil {
-			return nil, fmt.Errorf("field %s: owner %s, which decides the keys, has not stored them: %w", v.Field, keeper, err)
+		if err := a.failed[name]; err != nil {
+			return nil, fmt.Errorf("field %s: owner %s, which decides the keys, has not stored them: %w", v.Field, name, err)
 		}
-		doc, err := a.sidecar(keeper)
-		if err != nil {
-			return nil, err
+		o := a.store.Owner(a.manifest, name)
+		if o.Err != nil {
+			return nil, o.Err
 		}
-		keys := &keysOfMap{rowsOf(doc, v.Field), doc.Adopted(v.Field)}
-		if a.o.DryRun && keys.adopted.IsZero() {
-			for _, e := range v.Entries {
-				keys.rows[e.Key] = document.Row{Key: e.Key, Born: keys.rows[e.Key].Born}
-			}
-		}
-		k.maps[v.Field] = keys
+		keys[v.Field] = &keeper{o, v.Field, o.Document().Adopted(v.Field), a.o.DryRun}
 	}
-	return k, nil
+	return keys, nil
 }
 
-// longestWait returns the longest wait among the plan's owners. All parts use
-// it, so that none gives up while one owner holds up the rest.
-func (p *Plan) longestWait() time.Duration {
-	owners := make([]string, len(p.Parts))
-	for i, part := range p.Parts {
-		owners[i] = part.Owner
+// at returns the present incarnation of a key of the legacy file. It returns false
+// if the key was created after the import of the file's keys: the file then means
+// another one. In a dry run, the keys that the keeper's part would add count.
+func (k *keeper) at(key string) (v sidecar.Version, ok bool) {
+	row, ok := k.Row(k.field, key)
+	if k.adopted.IsZero() {
+		return row.Born, ok || k.dryRun
 	}
-	return p.declared.LongestWait(owners)
+	return row.Born, ok && !row.Born.After(k.adopted)
 }
-
-// adopting is the prefix of the program name in the provenance.
-const adopting = "adopt "
-
-// program returns the program name for the provenance.
-func (p *Plan) program() string { return adopting + p.legacy.Name() }
-
-// Source returns the legacy file's name from a provenance's program name. It
-// returns false if [Plan.Apply] did not write the value.
-func Source(program string) (file string, ok bool) { return strings.CutPrefix(program, adopting) }

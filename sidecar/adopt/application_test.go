@@ -32,7 +32,7 @@ func TestAFileIsSplitOverItsOwners(t *testing.T) {
 			t.Errorf("owner %s: %+v", o.Owner, o)
 		}
 	}
-	if diff := cmp.Diff([]Unowned{{Pointer: "/version"}}, p.Unowned); diff != "" {
+	if diff := cmp.Diff([]Place{{Pointer: "/version"}}, p.Unowned); diff != "" {
 		t.Errorf("unowned (-want +got):\n%s", diff)
 	}
 	_, by, _ := sidecarOf(t, filepath.Join(dir, "watchdog.json")).Field("reason")
@@ -196,7 +196,7 @@ func TestALiveProcessIsNotOverruled(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = p.Apply(t.Context(), dir, &Options{Wait: -1})
-	wantError(t, err, sidecar.ErrBusy, "owner watchdog", "watcher")
+	wantError(t, err, store.Busy, "owner watchdog", "watcher")
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}

@@ -7,26 +7,11 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// An Unset is a place in a legacy file without a value.
-type Unset struct {
-	Pointer jsontext.Pointer `json:"pointer"`
-	// Marker is the text there: null, an empty set or map, or an instant of the
-	// year 1, Go's spelling of a time that was never set.
-	Marker jsontext.Value `json:"marker"`
-}
-
-// An Unowned is a key of a legacy file that no owner declares.
-type Unowned struct {
-	Pointer jsontext.Pointer `json:"pointer"`
-	// Like is a declared key that differs only in case, or empty.
-	Like string `json:"like,omitzero"`
-}
-
 // A converter converts legacy values to stored ones and collects its findings.
 type converter struct {
 	file    string
-	unset   []Unset
-	unowned []Unowned
+	unset   []Place
+	unowned []Place
 	misfits Misfits
 }
 
@@ -46,7 +31,7 @@ func (c *converter) misfit(at spot, err error) {
 }
 
 func (c *converter) complain(at jsontext.Pointer, format string, args ...any) {
-	c.misfits = append(c.misfits, Misfit{c.file, at, fmt.Sprintf(format, args...)})
+	c.misfits = append(c.misfits, misfit{c.file, at, fmt.Sprintf(format, args...)})
 }
 
 // value returns raw as the field f stores it. It returns false if there is
@@ -84,7 +69,7 @@ func (c *converter) value(f schema.Field, at spot, raw []byte) (value []byte, ok
 }
 
 func (c *converter) noValue(at spot, marker []byte) ([]byte, bool) {
-	c.unset = append(c.unset, Unset{at.at, marker})
+	c.unset = append(c.unset, Place{Pointer: at.at, Marker: marker})
 	return nil, false
 }
 

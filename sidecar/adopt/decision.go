@@ -2,100 +2,94 @@ package adopt
 
 import (
 	"bytes"
+	"errors"
 	"slices"
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
-	"github.com/freehold-dev/freehold/sidecar/internal/document"
-	"github.com/go-json-experiment/json/jsontext"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
-
-// A source gives access to the values that an owner has stored.
-type source interface {
-	// field returns a field's value and provenance.
-	field(name string) stored
-	// entry returns the owner's value at a key of a map, in the key's present
-	// incarnation. It returns false if there is no such key.
-	entry(name, key string) (raw []byte, ok bool)
-	// claimed returns the claimant of a once field, or the zero Claimant.
-	claimed(name string) sidecar.Claimant
-}
-
-type stored struct {
-	raw     []byte
-	by      document.Provenance
-	written bool
-	adopted bool
-}
 
 // A decision holds the operations for one part and the report on it.
 type decision struct {
+	state  *store.Owner // with its pending patches
 	ops    sidecar.Patch
 	marks  []string // fields that are adopted from now on
 	claims []Item   // once fields to claim, beside the commit
 	report OwnerReport
 }
 
-func (d *decision) imports(i Item) { d.report.Imported = append(d.report.Imported, i) }
-
-// keeps notes that the state's value stays, or equals the imported one.
-func (d *decision) keeps(i Item, raw []byte, by document.Provenance) {
-	if bytes.Equal(raw, i.Value) {
-		d.report.Same++
-		return
+// decide selects the values of a part that the state has never written. A
+// field's provenance shows that. Sets and maps do not record removed elements,
+// so they are filled up only once, and marked as adopted.
+func (a *application) decide(part part, keys map[string]*keeper) (*decision, error) {
+	o := a.store.Folded(a.manifest, part.owner)
+	if o.Err != nil {
+		return nil, o.Err
 	}
-	d.report.Kept = append(d.report.Kept, Kept{i, raw, by.Program, by.Version})
+	d := &decision{state: o, report: OwnerReport{Owner: part.owner, Version: o.Version}}
+	for _, v := range part.values {
+		f := a.plan.declared.Owners[part.owner].Fields[v.Field]
+		switch f.EffectiveKind() {
+		case schema.Once:
+			_, by, err := sidecar.ResolveClaim(a.dir.Path(), part.owner, v.Field, "")
+			if err != nil && !errors.Is(err, store.NotOwner) { // a field that is new to the state
+				return nil, err
+			}
+			d.once(v.Item, by)
+		case schema.Map:
+			d.entries(f, v, keys[v.Field])
+		case schema.Set:
+			d.set(f, v.Item)
+		default:
+			raw, _, written := o.Field(v.Field)
+			d.first(f, v.Item, sidecar.Version{}, raw, written)
+		}
+	}
+	if d.idle() {
+		d.report.Outcome = sidecar.Unchanged
+	}
+	return d, nil
 }
 
 // idle reports whether there is nothing to commit.
 func (d *decision) idle() bool { return len(d.ops)+len(d.marks)+len(d.claims) == 0 }
 
-// decide selects the values of part that the state has never written. A field's
-// provenance shows that. Sets and maps do not record removed elements, so they
-// are filled up only once, and marked as adopted.
-func (p *Plan) decide(part Part, have source, keys *keyring) *decision {
-	d := &decision{report: OwnerReport{Owner: part.Owner}}
-	for _, v := range part.Values {
-		f := p.declared.Owners[part.Owner].Fields[v.Field]
-		if f.EffectiveKind() == schema.Once {
-			d.once(Item{Pointer: v.Pointer, Field: v.Field, Value: v.JSON}, have.claimed(v.Field))
-			continue
-		}
-		s := have.field(v.Field)
-		switch f.EffectiveKind() {
-		case schema.Map:
-			e := entryDecision{decision: d, f: f, v: v, have: have, stored: s, keys: keys.of(v.Field)}
-			e.decide()
-		case schema.Set:
-			d.set(f, v, s)
-		default:
-			d.field(f, v, s)
-		}
+func (d *decision) imports(i Item) { d.report.Imported = append(d.report.Imported, i) }
+
+// keeps notes that the state's value stays, or equals the imported one.
+func (d *decision) keeps(i Item, raw []byte) {
+	if bytes.Equal(raw, i.Value) {
+		d.report.Same++
+		return
 	}
-	return d
+	if i.Program == "" { // else it is a claim's
+		_, by, _ := d.state.Field(i.Field)
+		i.Program, i.Version = by.Program, by.Version
+	}
+	i.State = raw
+	d.report.Kept = append(d.report.Kept, i)
 }
+
+// adopted reports whether a field was filled up from a legacy file before.
+func (d *decision) adopted(field string) bool { return !d.state.View().Adopted(field).IsZero() }
 
 // verbs maps a kind to the verb of its first write.
 var verbs = map[schema.Kind]schema.Verb{
 	schema.Value: schema.VerbSet, schema.Max: schema.VerbRaise, schema.Min: schema.VerbLower, schema.Counter: schema.VerbAdd, schema.Event: schema.VerbDone,
 }
 
-func (d *decision) field(f schema.Field, v Value, s stored) {
-	op := sidecar.Op{Field: v.Field, Verb: verbs[f.EffectiveKind()], Value: v.JSON}
-	d.first(f, op, Item{Pointer: v.Pointer, Field: v.Field, Value: v.JSON}, s, s.written)
-}
-
-// first writes a value unless it is taken. A max or min moves on in any case:
-// the order of two values does not depend on their writers.
-func (d *decision) first(f schema.Field, op sidecar.Op, i Item, s stored, taken bool) {
-	switch moved := beyond(f, i.Value, s.raw); {
+// first writes a value unless it is taken; raw is the state's value. A max or min
+// moves on in any case: the order of two values does not depend on their writers.
+func (d *decision) first(f schema.Field, i Item, at sidecar.Version, raw []byte, taken bool) {
+	switch moved := beyond(f, i.Value, raw); {
 	case !taken, moved > 0:
-		d.ops = append(d.ops, op)
+		d.ops = append(d.ops, sidecar.Op{Field: i.Field, Key: i.Key, Member: i.Member, At: at, Verb: verbs[f.EffectiveKind()], Value: i.Value})
 		d.imports(i)
 	case moved < 0:
 		d.report.Same++
 	default:
-		d.keeps(i, s.raw, s.by)
+		d.keeps(i, raw)
 	}
 }
 
@@ -130,83 +124,69 @@ func (d *decision) once(i Item, by sidecar.Claimant) {
 // loses notes that the field is claimed already.
 func (d *decision) loses(i Item, by sidecar.Claimant) {
 	at, _ := schema.Time.Append(nil, by.At) // a claim's time always fits
-	d.keeps(i, at, document.Provenance{Program: by.Program})
+	i.Program = by.Program
+	d.keeps(i, at)
 }
 
-// set inserts the missing elements.
-func (d *decision) set(f schema.Field, v Value, s stored) {
-	item := Item{Pointer: v.Pointer, Field: v.Field, Value: v.JSON}
-	if s.adopted {
-		d.keeps(item, s.raw, s.by)
+// set inserts the missing elements. An invalid set in the state fails the commit.
+func (d *decision) set(f schema.Field, i Item) {
+	raw := d.state.Value(i.Field)
+	if d.adopted(i.Field) {
+		d.keeps(i, raw)
 		return
 	}
-	d.marks = append(d.marks, v.Field)
-	absent := lacking(f, v.JSON, s.raw)
+	d.marks = append(d.marks, i.Field)
+	elements, _ := f.Elements(i.Value)
+	old, _ := f.Elements(raw)
+	known := make(map[string]bool, len(old))
+	for _, o := range old {
+		known[string(o)] = true
+	}
+	absent := slices.DeleteFunc(elements, func(e []byte) bool { return known[string(e)] })
 	if len(absent) == 0 {
 		d.report.Same++
 		return
 	}
 	for _, element := range absent {
-		d.ops = append(d.ops, sidecar.Op{Field: v.Field, Verb: schema.VerbInsert, Value: element})
+		d.ops = append(d.ops, sidecar.Op{Field: i.Field, Verb: schema.VerbInsert, Value: element})
 	}
-	item.Value = schema.JoinElements(absent)
-	d.imports(item)
+	i.Value = schema.JoinElements(absent)
+	d.imports(i)
 }
 
-// lacking returns the elements of all that are not in have. An invalid set
-// yields none here and fails the commit.
-func lacking(f schema.Field, all, have []byte) [][]byte {
-	elements, _ := f.Elements(all)
-	old, _ := f.Elements(have)
-	known := make(map[string]bool, len(old))
-	for _, o := range old {
-		known[string(o)] = true
-	}
-	return slices.DeleteFunc(elements, func(e []byte) bool { return known[string(e)] })
-}
-
-// An entryDecision is the decision about one owner's part of a map.
-type entryDecision struct {
-	*decision
-	f      schema.Field
-	v      Value
-	have   source
-	stored stored
-	keys   *keysOfMap // nil for the owner that decides the keys
-}
-
-func (d *entryDecision) decide() {
+// entries writes the missing keys and members of one owner's part of a map.
+// keys is nil for the owner that decides the keys.
+func (d *decision) entries(f schema.Field, v value, keys *keeper) {
 	before := len(d.ops)
-	for _, e := range d.v.Entries {
-		old, ok := d.have.entry(d.v.Field, e.Key)
-		at, attached := d.keys.at(e.Key)
+	adopted := d.adopted(v.Field)
+	_, _, written := d.state.Field(v.Field)
+	for _, e := range v.entries {
+		row, ok := d.state.Row(v.Field, e.Key) // an invalid map fails the commit
+		attached := true
+		var at sidecar.Version
+		if keys != nil {
+			at, attached = keys.at(e.Key)
+			ok = ok && row.Born == at
+		}
 		switch {
-		case d.keys != nil && !attached, d.stored.adopted && !ok:
-			d.gone(e)
-		case !ok && len(e.Members) == 0:
-			d.ops = append(d.ops, sidecar.Op{Field: d.v.Field, Key: e.Key, Verb: schema.VerbInsert})
-			d.imports(Item{e.Pointer, d.v.Field, e.Key, "", jsontext.Value("{}")})
-		default:
-			d.members(e, old, at)
+		case !attached, adopted && !ok: // the key was deleted, or created anew
+			d.keeps(e.Item, nil)
+			continue
+		case !ok && len(e.members) == 0:
+			d.ops = append(d.ops, sidecar.Op{Field: v.Field, Key: e.Key, Verb: schema.VerbInsert})
+			d.imports(e.Item)
+		}
+		for _, m := range e.members {
+			var raw []byte
+			if ok {
+				raw = memberOf(row.Value, m.Member)
+			}
+			member, _ := f.Member(m.Member)
+			d.first(member, m, at, raw, raw != nil || adopted)
 		}
 	}
-	if !d.stored.adopted && (d.stored.written || len(d.ops) > before) {
-		d.marks = append(d.marks, d.v.Field)
-	}
-}
-
-// gone notes that the key was deleted, or created anew, in the state.
-func (d *entryDecision) gone(e Entry) {
-	d.keeps(Item{e.Pointer, d.v.Field, e.Key, "", e.stored()}, nil, d.stored.by)
-}
-
-// members writes the members of an entry that are missing in old.
-func (d *entryDecision) members(e Entry, old []byte, at sidecar.Version) {
-	for _, m := range e.Members {
-		f, _ := d.f.Member(m.Name)
-		s := stored{raw: memberOf(old, m.Name), by: d.stored.by}
-		op := sidecar.Op{Field: d.v.Field, Key: e.Key, Member: m.Name, At: at, Verb: verbs[f.EffectiveKind()], Value: m.JSON}
-		d.first(f, op, Item{m.Pointer, d.v.Field, e.Key, m.Name, m.JSON}, s, s.raw != nil || d.stored.adopted)
+	if !adopted && (written || len(d.ops) > before) {
+		d.marks = append(d.marks, v.Field)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/store"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -20,13 +21,13 @@ func TestADryRunSaysWhoIsInTheWay(t *testing.T) {
 	}
 	before := files(t, dir)
 	dry, err := p.Apply(t.Context(), dir, &Options{DryRun: true, Wait: time.Millisecond})
-	wantError(t, err, sidecar.ErrBusy, "owner watchdog: would be refused: ")
+	wantError(t, err, store.Busy, "owner watchdog: would be refused: ")
 	said.Same(t, "a dry run beside a living process", err, dir, "STATE", "process "+strconv.Itoa(os.Getpid()), "process PID")
 	if diff := cmp.Diff(before, files(t, dir)); diff != "" {
 		t.Errorf("the dry run changed (-before +after):\n%s", diff)
 	}
 	wet, err := p.Apply(t.Context(), dir, &Options{Wait: -1})
-	wantError(t, err, sidecar.ErrBusy, "owner watchdog")
+	wantError(t, err, store.Busy, "owner watchdog")
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}

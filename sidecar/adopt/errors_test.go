@@ -74,12 +74,12 @@ func TestErrorsSayWhatToDoOfFiles(t *testing.T) {
 		l, err := Parse(legacyFile(t, `{"n": 1}`), []byte(`{"n": 1}`))
 		must(err)
 		if now == "" {
-			must(os.Remove(l.path))
+			must(os.Remove(l.Path))
 		} else {
-			must(os.WriteFile(l.path, []byte(now), 0o600))
+			must(os.WriteFile(l.Path, []byte(now), 0o600))
 		}
 		_, err = l.changed()
-		said.Same(t, "meanwhile: "+name, err, filepath.Dir(l.path), "DIR")
+		said.Same(t, "meanwhile: "+name, err, filepath.Dir(l.Path), "DIR")
 	}
 }
 

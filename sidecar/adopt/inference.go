@@ -10,41 +10,22 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// InferredOwner is the one owner that [Infer] proposes. A file does not show
-// which programs write which fields.
-const InferredOwner = "everything"
-
-// An Inferred is the proposal of [Infer] for a legacy file.
-type Inferred struct {
-	// Fields by name, for one owner.
-	Fields map[string]schema.Field
-	// Left are the keys without a proposed field, in file order.
-	Left []Undeclared
-	// TooLarge reports that the file exceeds one owner's sidecar.
-	TooLarge bool
-}
-
-// An Undeclared is a key of a legacy file without a proposed field.
-type Undeclared struct {
-	Pointer jsontext.Pointer
-	// Why, in words that follow "since".
-	Why string
-}
-
-// Infer proposes fields for a legacy file, such that [Legacy.Plan] finds no
-// misfit.
+// Infer proposes fields of one owner for a legacy file, such that [Legacy.Plan]
+// finds no misfit. left lists the keys without a proposed field, in file order,
+// each with its Why. If the file exceeds one owner's sidecar, left begins with the
+// empty pointer.
 //
 // A type follows from the values; where all are null, from similar keys. A key
 // that is not a valid name becomes a legacy key. Kinds other than value and map
-// are never proposed: a file does not show how its values came about. Left
-// lists the keys that no field can hold or name.
-func Infer(l *Legacy) *Inferred {
-	in := newInference(l.object)
+// are never proposed: a file does not show how its values came about.
+func Infer(l *Legacy) (fields map[string]schema.Field, left []Place) {
+	in := &inference{map[string]*column{}, map[string]*column{}}
+	in.see(l.object, 0)
 	if f, ok := in.inferMap(l.object, true); ok {
 		f.Legacy = schema.LegacyFile
-		whole := &Inferred{Fields: map[string]schema.Field{"entries": f}}
-		if whole.fit(l); len(whole.Left) == 0 {
-			return whole
+		fields, left = fit(l, map[string]schema.Field{"entries": f}, nil)
+		if len(fields) > 0 {
+			return fields, left
 		}
 	}
 	var columns []column
@@ -52,40 +33,43 @@ func Infer(l *Legacy) *Inferred {
 		columns = append(columns, column{m.Name, [][]byte{m.Value}})
 	}
 	fields, keys := inferFields(columns, in.inferField)
-	all := &Inferred{Fields: fields}
+	left = nil
 	for _, key := range keys {
-		all.Left = append(all.Left, Undeclared{jsontext.Pointer("").AppendToken(key), "its name has characters that do not show, or too many"})
+		left = append(left, Place{Pointer: jsontext.Pointer("").AppendToken(key), Why: "its name has characters that do not show, or too many"})
 	}
-	if len(fields) <= schema.MaxFields { // else there is nothing to declare anyway
-		all.fit(l)
+	if len(fields) > schema.MaxFields { // there is nothing to declare
+		return fields, left
 	}
-	return all
+	return fit(l, fields, left)
 }
 
-// fit moves fields to Left whose values no declaration can hold.
-func (in *Inferred) fit(l *Legacy) {
-	_, err := l.Plan(&schema.Declaration{State: "legacy", Owners: map[string]schema.Owner{InferredOwner: {Fields: in.Fields}}})
+// fit moves fields to left whose values no declaration can hold.
+func fit(l *Legacy, fields map[string]schema.Field, left []Place) (map[string]schema.Field, []Place) {
+	_, err := l.Plan(&schema.Declaration{State: "legacy", Owners: map[string]schema.Owner{"everything": {Fields: fields}}})
 	misfits, _ := errors.AsType[Misfits](err)
-	misfit := map[jsontext.Pointer]bool{}
+	unfit := map[jsontext.Pointer]bool{}
 	for _, m := range misfits {
-		if m.Pointer == "" {
-			in.TooLarge = true
-		} else {
-			misfit[firstOf(m.Pointer)] = true
+		for token := range m.Pointer.Tokens() {
+			unfit[jsontext.Pointer("").AppendToken(token)] = true
+			break
 		}
 	}
-	for name, f := range in.Fields {
+	for name, f := range fields {
 		at := jsontext.Pointer("").AppendToken(cmp.Or(f.Legacy, name))
-		if misfit[at] || f.Legacy == schema.LegacyFile && len(misfit) > 0 {
-			delete(in.Fields, name)
-			in.Left = append(in.Left, Undeclared{at, "no field could hold its value, which nests too deep or has too much in it"})
+		if unfit[at] || f.Legacy == schema.LegacyFile && len(unfit) > 0 {
+			delete(fields, name)
+			left = append(left, Place{Pointer: at, Why: "no field could hold its value, which nests too deep or has too much in it"})
 		}
 	}
 	place := map[jsontext.Pointer]int{}
 	for i, m := range l.object {
 		place[jsontext.Pointer("").AppendToken(m.Name)] = i
 	}
-	slices.SortFunc(in.Left, func(a, b Undeclared) int { return place[a.Pointer] - place[b.Pointer] })
+	slices.SortFunc(left, func(a, b Place) int { return place[a.Pointer] - place[b.Pointer] })
+	if slices.ContainsFunc(misfits, func(m misfit) bool { return m.Pointer == "" }) {
+		left = slices.Insert(left, 0, Place{Why: "it has more than one sidecar may hold"})
+	}
+	return fields, left
 }
 
 // A column holds all values under one key: one at the top of the file, or one
@@ -273,12 +257,4 @@ func similar(columns []column, n int) bool {
 		}
 	}
 	return len(columns) > 0 && 2*common >= len(columns)
-}
-
-// firstOf returns the first step of a pointer.
-func firstOf(at jsontext.Pointer) jsontext.Pointer {
-	for token := range at.Tokens() {
-		return jsontext.Pointer("").AppendToken(token)
-	}
-	return at
 }

@@ -36,9 +36,9 @@ func TestTypesAreInferredFromWhatIsThere(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		in := Infer(l)
-		if diff := cmp.Diff(spec{"field": want}, in.Fields); diff != "" || len(in.Left) > 0 {
-			t.Errorf("%s, left %v (-want +got):\n%s", raw, in.Left, diff)
+		fields, left := Infer(l)
+		if diff := cmp.Diff(spec{"field": want}, fields); diff != "" || len(left) > 0 {
+			t.Errorf("%s, left %v (-want +got):\n%s", raw, left, diff)
 		}
 	}
 }
@@ -71,7 +71,7 @@ func TestNullIsGuessedFromWhatIsLikeIt(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		fields := Infer(l).Fields
+		fields, _ := Infer(l)
 		if !slices.ContainsFunc(slices.Collect(maps.Values(fields)), func(f schema.Field) bool { return cmp.Equal(f, want) }) {
 			t.Errorf("%s: no field is %+v: %+v", raw, want, fields)
 		}
@@ -89,18 +89,18 @@ func TestAFileOfRecordsIsAMap(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in := Infer(l)
+	fields, left := Infer(l)
 	want := spec{"entries": {Kind: schema.Map, Legacy: schema.LegacyFile, Record: spec{
 		"archived_at": moment, "created_at": moment, "created_by": text, "last_patched_at": moment, "last_used_at": moment, "last_viewed_at": moment,
 		"patch_count": number, "pinned": truth, "state": text, "use_count": number, "view_count": number,
 	}}}
-	if diff := cmp.Diff(want, in.Fields); diff != "" || len(in.Left) > 0 {
-		t.Errorf("left %v (-want +got):\n%s", in.Left, diff)
+	if diff := cmp.Diff(want, fields); diff != "" || len(left) > 0 {
+		t.Errorf("left %v (-want +got):\n%s", left, diff)
 	}
 	if l, err = Parse("old.json", []byte(`{"server": {"host": "x"}, "client": {"host": "y"}}`)); err != nil {
 		t.Fatal(err)
 	}
-	if fields := Infer(l).Fields; fields["server"].Type != schema.TypeRecord || fields["client"].Type != schema.TypeRecord {
+	if fields, _ := Infer(l); fields["server"].Type != schema.TypeRecord || fields["client"].Type != schema.TypeRecord {
 		t.Errorf("inferred %+v", fields)
 	}
 }
@@ -109,29 +109,29 @@ func TestAFileOfRecordsIsAMap(t *testing.T) {
 // owner, that is said.
 func TestWhatNoFieldCanHoldIsLeft(t *testing.T) {
 	deep := strings.Repeat(`{"a":`, 100) + "1" + strings.Repeat("}", 100)
-	infer := func(text string) *Inferred {
+	infer := func(text string) (spec, []Place) {
 		l, err := Parse("old.json", []byte(text))
 		if err != nil {
 			t.Fatal(err)
 		}
 		return Infer(l)
 	}
-	in := infer(`{"fine": 1, "deep": ` + deep + `, "list": [[` + deep + `]], "": 1}`)
-	if diff := cmp.Diff(spec{"fine": number}, in.Fields); diff != "" {
+	fields, places := infer(`{"fine": 1, "deep": ` + deep + `, "list": [[` + deep + `]], "": 1}`)
+	if diff := cmp.Diff(spec{"fine": number}, fields); diff != "" {
 		t.Errorf("fields (-want +got):\n%s", diff)
 	}
 	var left []string
-	for _, u := range in.Left {
+	for _, u := range places {
 		left = append(left, string(u.Pointer))
 	}
 	if diff := cmp.Diff([]string{"/deep", "/list", "/"}, left); diff != "" {
 		t.Errorf("left (-want +got):\n%s", diff)
 	}
-	if in := infer(`{"a b": {"x": ` + deep + `}, "b c": {"x": 1}, "c d": {"x": 2}}`); len(in.Left) != 1 || in.Left[0].Pointer != "/a b" || len(in.Fields) != 2 {
-		t.Errorf("of a map with one entry that is too deep: %+v", in)
+	if fields, left := infer(`{"a b": {"x": ` + deep + `}, "b c": {"x": 1}, "c d": {"x": 2}}`); len(left) != 1 || left[0].Pointer != "/a b" || len(fields) != 2 {
+		t.Errorf("of a map with one entry that is too deep: %v, left %v", fields, left)
 	}
-	if in := infer(`{"long": "` + strings.Repeat("x", 600<<10) + `", "longer": "` + strings.Repeat("x", 600<<10) + `"}`); !in.TooLarge || len(in.Left) > 0 {
-		t.Errorf("of a file that is too large: %v, left %v", in.TooLarge, in.Left)
+	if _, left := infer(`{"long": "` + strings.Repeat("x", 600<<10) + `", "longer": "` + strings.Repeat("x", 600<<10) + `"}`); len(left) != 1 || left[0].Pointer != "" {
+		t.Errorf("of a file that is too large, left %v", left)
 	}
 }
 
@@ -145,7 +145,8 @@ func TestHundredsOfKeysAreData(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(spec{"entries": {Kind: schema.Map, Legacy: schema.LegacyFile, Value: &number}}, Infer(l).Fields); diff != "" {
+	fields, _ := Infer(l)
+	if diff := cmp.Diff(spec{"entries": {Kind: schema.Map, Legacy: schema.LegacyFile, Value: &number}}, fields); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

@@ -47,8 +47,11 @@ func (c *converter) owned(k *keys, at spot, o schema.Object) iter.Seq2[string, s
 			first, twice := taken[name]
 			switch {
 			case !ok && k.rest != "": // a key of the map that is the file
+				if !yield(k.rest, m) {
+					return
+				}
 			case !ok:
-				c.unowned = append(c.unowned, Unowned{at.at.AppendToken(m.Name), k.folded[schema.FoldCase(m.Name)]})
+				c.unowned = append(c.unowned, Place{Pointer: at.at.AppendToken(m.Name), Like: k.folded[schema.FoldCase(m.Name)]})
 			case twice:
 				c.complain(at.at.AppendToken(m.Name), "the keys %q and %q are both for %s: take one of them out of the file", first, m.Name, name)
 			default:

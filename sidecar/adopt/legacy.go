@@ -22,32 +22,33 @@ var limits = schema.Limits{Depth: 512, Values: 1 << 18, Text: 1 << 20}
 
 // A Legacy is a parsed legacy file. It is immutable.
 type Legacy struct {
-	path   string
+	// Path of the file, as given to [Read] or [Parse].
+	Path string
+
 	text   []byte
 	object schema.Object
 }
 
-// Path returns the file's path as given.
-func (l *Legacy) Path() string { return l.path }
-
-// Name returns the last element of the path, for reports and provenance.
-func (l *Legacy) Name() string { return filepath.Base(l.path) }
+// name returns the last element of the path, for reports and provenance.
+func (l *Legacy) name() string { return filepath.Base(l.Path) }
 
 // Parse parses the text of the legacy file at path. The text must be one JSON
 // object, read as strictly as a sidecar; otherwise the error wraps
 // [store.Invalid] and names the byte. Keys that differ only in case are
 // different keys.
 func Parse(path string, text []byte) (*Legacy, error) {
-	at, err := check(text)
-	if err != nil {
-		return nil, store.WithRemedy(fmt.Errorf("%s: %w: byte %d: %w", path, store.Invalid, at, err), store.Remedy{Note: "correct the file, then adopt it"})
+	invalid := func(note string, err error) error {
+		return &store.Error{Status: store.Invalid, Path: path, Remedy: store.Remedy{Note: note}, Err: err}
+	}
+	if at, err := check(text); err != nil {
+		return nil, invalid("correct the file, then adopt it", fmt.Errorf("byte %d: %w", at, err))
 	}
 	object, err := schema.ParseObject(text)
 	if err != nil { // unreachable after check
-		return nil, fmt.Errorf("%s: %w: %w", path, store.Invalid, err)
+		return nil, invalid("", err)
 	}
 	if _, ok := object.Value("$sidecar"); ok {
-		return nil, store.WithRemedy(fmt.Errorf("%s: %w: the file is a sidecar", path, store.Invalid), store.Remedy{Note: "name the legacy file instead"})
+		return nil, invalid("name the legacy file instead", errors.New("the file is a sidecar"))
 	}
 	return &Legacy{path, text, object}, nil
 }
@@ -58,15 +59,18 @@ func check(text []byte) (at int64, err error) {
 	if at, err := encoded(text); err != nil {
 		return at, err
 	}
-	if at, err := bounded(text); err != nil {
-		return at, err
+	rest := bytes.TrimLeft(text, " \t\r\n")
+	if kind, other := kinds[jsontext.Value(rest).Kind()]; other {
+		return int64(len(text) - len(rest)), fmt.Errorf("want an object, not %s", kind)
+	}
+	if e, ok := errors.AsType[*schema.LimitError](limits.Check(text)); ok {
+		return int64(e.Offset), e
 	}
 	dec := jsontext.NewDecoder(bytes.NewBuffer(text)) // refuses duplicate names
 	if _, err := dec.ReadValue(); err != nil {
 		return syntax(text, err)
 	}
-	end := dec.InputOffset()
-	if rest := bytes.TrimLeft(text[end:], " \t\r\n"); len(rest) > 0 {
+	if rest := bytes.TrimLeft(text[dec.InputOffset():], " \t\r\n"); len(rest) > 0 {
 		return int64(len(text) - len(rest)), errors.New("more follows after the end of the object")
 	}
 	return 0, nil
@@ -92,18 +96,6 @@ func encoded(text []byte) (at int64, err error) {
 	return 0, nil
 }
 
-// bounded checks that text is an object within the limits.
-func bounded(text []byte) (at int64, err error) {
-	rest := bytes.TrimLeft(text, " \t\r\n")
-	if kind := jsontext.Value(rest).Kind(); kind != jsontext.KindBeginObject && kind != jsontext.KindInvalid {
-		return int64(len(text) - len(rest)), fmt.Errorf("want an object, not %s", kindOf(kind))
-	}
-	if e, ok := errors.AsType[*schema.LimitError](limits.Check(text)); ok {
-		return int64(e.Offset), e
-	}
-	return 0, nil
-}
-
 // syntax returns the byte and the cause of the decoder's error.
 func syntax(text []byte, err error) (int64, error) {
 	e, ok := errors.AsType[*jsontext.SyntacticError](err)
@@ -116,21 +108,82 @@ func syntax(text []byte, err error) (int64, error) {
 	return e.ByteOffset, errors.New(strings.TrimPrefix(e.Err.Error(), "jsontext: "))
 }
 
-// kindOf returns a kind of JSON in words.
-func kindOf(kind jsontext.Kind) string {
-	switch kind {
-	case jsontext.KindNull:
-		return "null"
-	case jsontext.KindTrue, jsontext.KindFalse:
-		return "a boolean"
-	case jsontext.KindString:
-		return "a string"
-	case jsontext.KindNumber:
-		return "a number"
-	case jsontext.KindBeginArray:
-		return "an array"
-	case jsontext.KindBeginObject:
-		return "an object"
+// kinds are the kinds of JSON other than an object, in words.
+var kinds = map[jsontext.Kind]string{
+	jsontext.KindNull: "null", jsontext.KindTrue: "a boolean", jsontext.KindFalse: "a boolean",
+	jsontext.KindString: "a string", jsontext.KindNumber: "a number", jsontext.KindBeginArray: "an array",
+}
+
+// changed returns the places where the legacy file differs from the read text.
+func (l *Legacy) changed() ([]jsontext.Pointer, error) {
+	now, err := look(l.Path)
+	if err != nil {
+		return nil, err
 	}
-	return "nothing"
+	if now.absent {
+		return nil, active(l.Path, "stop the program that removed the file, then adopt it again", "the file was removed while it was adopted")
+	}
+	if bytes.Equal(now.text, l.text) {
+		return nil, nil
+	}
+	change := "the same values"
+	var differ []jsontext.Pointer
+	if other, err := Parse(l.Path, now.text); err != nil {
+		change = "invalid text"
+	} else if differ = differences(nil, "", l.text, other.text); len(differ) > 0 {
+		change = "other values at " + enumerate(differ)
+	}
+	return differ, active(l.Path, "stop the program that writes the file, adopt the file again, and compare the values that the state keeps",
+		"the file was rewritten with %s while it was adopted", change)
+}
+
+// active returns the error of a legacy file that changes.
+func active(path, note, format string, args ...any) error {
+	return &store.Error{Status: store.Busy, Path: path, Remedy: store.Remedy{Note: note}, Err: fmt.Errorf("a legacy writer is active: "+format, args...)}
+}
+
+// differences appends to list the places where the JSON values a and b differ:
+// first those in a, then those only in b.
+func differences(list []jsontext.Pointer, at jsontext.Pointer, a, b []byte) []jsontext.Pointer {
+	if jsontext.Value(a).Kind() != jsontext.KindBeginObject || jsontext.Value(b).Kind() != jsontext.KindBeginObject {
+		x, y := jsontext.Value(a).Clone(), jsontext.Value(b).Clone()
+		if x.Compact() != nil || y.Compact() != nil || !bytes.Equal(x, y) {
+			list = append(list, at)
+		}
+		return list
+	}
+	before, _ := schema.ParseObject(a) // both were read before
+	after, _ := schema.ParseObject(b)
+	now := map[string][]byte{}
+	for _, m := range after {
+		now[m.Name] = m.Value
+	}
+	for _, m := range before {
+		if value, ok := now[m.Name]; ok {
+			list = differences(list, at.AppendToken(m.Name), m.Value, value)
+		} else {
+			list = append(list, at.AppendToken(m.Name))
+		}
+		delete(now, m.Name)
+	}
+	for _, m := range after {
+		if _, ok := now[m.Name]; ok {
+			list = append(list, at.AppendToken(m.Name))
+		}
+	}
+	return list
+}
+
+// enumerate joins places for a sentence.
+func enumerate(list []jsontext.Pointer) string {
+	const most = 8
+	var words []string
+	for _, p := range list[:min(len(list), most)] {
+		words = append(words, shown(p))
+	}
+	text := strings.Join(words, ", ")
+	if len(list) > most {
+		text += fmt.Sprintf(" and %d more", len(list)-most)
+	}
+	return text
 }

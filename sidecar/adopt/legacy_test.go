@@ -65,10 +65,10 @@ func TestWhiteSpaceAroundTheObjectIsNothing(t *testing.T) {
 // Case 51: keys are compared byte by byte.
 func TestKeysThatDifferInCaseAreUnowned(t *testing.T) {
 	p := planned(t, flat(), `{"Ticks": 9, "tic\u212as": 1, "tick\u017f": 2}`)
-	if len(p.Parts) > 0 {
-		t.Errorf("taken: %+v", p.Parts)
+	if len(p.parts) > 0 {
+		t.Errorf("taken: %+v", p.parts)
 	}
-	want := []Unowned{{"/Ticks", "ticks"}, {"/tic\u212as", "ticks"}, {"/tick\u017f", "ticks"}}
+	want := []Place{{Pointer: "/Ticks", Like: "ticks"}, {Pointer: "/tic\u212as", Like: "ticks"}, {Pointer: "/tick\u017f", Like: "ticks"}}
 	if fmt.Sprint(p.Unowned) != fmt.Sprint(want) {
 		t.Errorf("unowned %v, want %v", p.Unowned, want)
 	}

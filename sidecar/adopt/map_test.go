@@ -29,10 +29,10 @@ func TestAMapIsDividedAmongItsOwners(t *testing.T) {
 	if diff := cmp.Diff(want, contents(t, dir)); diff != "" {
 		t.Errorf("sidecars (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]Unowned{{Pointer: "/deploy/foo"}}, p.Unowned); diff != "" {
+	if diff := cmp.Diff([]Place{{Pointer: "/deploy/foo"}}, p.Unowned); diff != "" {
 		t.Errorf("unowned (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]Unset{{"/review/last_used_at", []byte("null")}, {"/nothing", []byte("null")}}, p.Unset); diff != "" {
+	if diff := cmp.Diff([]Place{{Pointer: "/review/last_used_at", Marker: []byte("null")}, {Pointer: "/nothing", Marker: []byte("null")}}, p.Unset); diff != "" {
 		t.Errorf("unset (-want +got):\n%s", diff)
 	}
 }
@@ -90,10 +90,10 @@ func TestADeletedKeyDoesNotComeBack(t *testing.T) {
 // key that was created again meanwhile.
 func TestAnInterruptedAdoptionKnowsTheKeysThatItMade(t *testing.T) {
 	dir, p := newState(t, usage()), planned(t, usage(), usageFile)
-	whole := p.Parts
-	p.Parts = whole[:1] // creator, who decides the keys
+	whole := p.parts
+	p.parts = whole[:1] // creator, who decides the keys
 	apply(t, p, dir)
-	p.Parts = whole
+	p.parts = whole
 	commit(t, dir, "creator", at("deploy", "", schema.VerbDelete, ""), at("review", "", schema.VerbDelete, ""))
 	commit(t, dir, "creator", at("deploy", "created_by", schema.VerbSet, `"user"`))
 	r := apply(t, p, dir)
@@ -113,10 +113,10 @@ func TestAKeyThatIsMadeAgainMeanwhileIsLookedAtAgain(t *testing.T) {
 	tool.Mode = schema.Exclusive
 	d.Owners["tool"] = tool
 	dir, p := newState(t, d), planned(t, d, usageFile)
-	whole := p.Parts
-	p.Parts = whole[:1] // creator, who decides the keys
+	whole := p.parts
+	p.parts = whole[:1] // creator, who decides the keys
 	apply(t, p, dir)
-	p.Parts = slices.DeleteFunc(whole, func(part Part) bool { return part.Owner != "tool" })
+	p.parts = slices.DeleteFunc(whole, func(part part) bool { return part.owner != "tool" })
 	again := false
 	clock := func() time.Time { // is asked when tool's lease is taken, with the keys read
 		if !again {

@@ -4,65 +4,121 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/internal/document"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
 // A Plan maps each value of a legacy file to its field. Every value fits.
 type Plan struct {
-	// Parts of the owners, in the order of their commits.
-	Parts []Part
 	// Unset are the places without a value, in file order.
-	Unset []Unset
+	Unset []Place
 	// Unowned are the undeclared keys, in file order. They stay in the legacy
 	// file.
-	Unowned []Unowned
+	Unowned []Place
 
+	parts    []part // in the order of their commits
 	legacy   *Legacy
 	declared *schema.Declaration
 }
 
-// A Part holds the values for one owner.
-type Part struct {
-	Owner  string
-	Values []Value
+// A Place is a place in a legacy file from which nothing is imported.
+type Place struct {
+	Pointer jsontext.Pointer `json:"pointer"`
+	// Marker is the text of an unset field: null, an empty set or map, or an
+	// instant of the year 1, Go's spelling of a time that was never set.
+	Marker jsontext.Value `json:"marker,omitzero"`
+	// Like is a declared key that differs only in case from an undeclared one,
+	// or empty.
+	Like string `json:"like,omitzero"`
+	// Why [Infer] proposes no field, in words that follow "since"; or empty.
+	Why string `json:"-"`
 }
 
-// A Value is the value of one field.
-type Value struct {
-	Field   string
-	Pointer jsontext.Pointer
-	// JSON as the sidecar stores it; nil for a map.
-	JSON jsontext.Value
-	// Entries of a map, in file order.
-	Entries []Entry
+// An Item is one value of the legacy file and its destination.
+type Item struct {
+	Pointer jsontext.Pointer `json:"pointer"`
+	Field   string           `json:"field"`
+	// Key of a map, and Member of the record at that key.
+	Key    string         `json:"key,omitzero"`
+	Member string         `json:"member,omitzero"`
+	Value  jsontext.Value `json:"value"`
+	// State is the state's value before which the Item gave way; nil if the
+	// field was cleared.
+	State jsontext.Value `json:"state,omitzero"`
+	// Program wrote or cleared that value, in Version.
+	Program string          `json:"program,omitzero"`
+	Version sidecar.Version `json:"version,omitzero"`
 }
 
-// An Entry is one owner's share of a map at one key.
-type Entry struct {
-	Key     string
-	Pointer jsontext.Pointer
-	// Members of the owner there, in file order. In a map without a record there
-	// is one, with an empty name.
-	Members []Member
+// A part holds the values for one owner.
+type part struct {
+	owner  string
+	values []value
 }
 
-// A Member is one member of a map's entry.
-type Member struct {
-	Name    string
+// A value is the value of one field. Of a map it has only the entries.
+type value struct {
+	Item
+	entries []entry
+}
+
+// An entry is one owner's share of a map at one key: its value is that of a new
+// key. A map without a record has one member, with an empty name.
+type entry struct {
+	Item
+	members []Item
+}
+
+// Misfits are all values of a legacy file that their fields cannot hold, in file
+// order. As an error the list is never empty.
+type Misfits []misfit
+
+// A misfit is one value.
+type misfit struct {
+	// File is the legacy file's name.
+	File string
+	// Pointer to the value in the file.
 	Pointer jsontext.Pointer
-	JSON    jsontext.Value
+	// Problem and its cure.
+	Problem string
+}
+
+// Error returns "FILE#POINTER: problem and cure", with control characters
+// escaped.
+func (m misfit) Error() string {
+	return fmt.Sprintf("%s#%s: %s", shown(m.File), shown(m.Pointer), m.Problem)
+}
+
+// Error returns one line for each misfit.
+func (m Misfits) Error() string {
+	lines := make([]string, len(m))
+	for i, misfit := range m {
+		lines[i] = misfit.Error()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// shown returns text with its unprintable characters escaped.
+func shown[T ~string](text T) string {
+	if strings.IndexFunc(string(text), func(r rune) bool { return !unicode.IsPrint(r) }) < 0 {
+		return string(text)
+	}
+	quoted := strconv.Quote(string(text))
+	return quoted[1 : len(quoted)-1]
 }
 
 // Plan finds the field in d, and the stored form, of every value in l. Null,
 // and an instant of the year 1, mean that a field is unset. If values do not
 // fit, the error is [Misfits] with all of them.
 func (l *Legacy) Plan(d *schema.Declaration) (*Plan, error) {
-	p := &planner{converter: converter{file: l.Name()}, d: d, parts: map[string]*Part{}}
+	p := &planner{converter: converter{file: l.name()}, d: d, values: map[string][]value{}, begun: map[string]bool{}}
 	fields := map[string]schema.Field{}
 	for _, name := range d.OwnerNames() {
 		for field := range d.Owners[name].Fields {
@@ -70,25 +126,37 @@ func (l *Legacy) Plan(d *schema.Declaration) (*Plan, error) {
 		}
 	}
 	k := keysOf(fields)
-	for name, m := range p.owned(k, spot{"", "the file"}, l.object) {
-		p.field(name, fields[name], m)
-	}
+	var rest *mapping
 	if k.rest != "" {
-		p.whole(k, fields[k.rest], l.object)
-		p.sort(l.object)
+		rest = p.mapping(k.rest, fields[k.rest], spot{"", p.label(k.rest)})
+	}
+	for name, m := range p.owned(k, spot{"", "the file"}, l.object) {
+		if name == k.rest {
+			rest.add(m)
+		} else {
+			p.field(name, fields[name], m)
+		}
+	}
+	if rest != nil {
+		rest.end()
 	}
 	p.bound()
 	if len(p.misfits) > 0 {
 		return nil, p.misfits
 	}
-	return &Plan{p.order(), p.unset, p.unowned, l, d}, nil
+	for _, owner := range slices.Sorted(maps.Keys(p.values)) {
+		p.place(owner)
+	}
+	return &Plan{p.unset, p.unowned, p.parts, l, d}, nil
 }
 
-// A planner collects the parts of a plan.
+// A planner collects the values of a plan, by owner, and then its parts.
 type planner struct {
 	converter
-	d     *schema.Declaration
-	parts map[string]*Part // by owner
+	d      *schema.Declaration
+	values map[string][]value
+	begun  map[string]bool // owners
+	parts  []part
 }
 
 // joined returns field as all its owners together declare it.
@@ -102,147 +170,140 @@ func (p *planner) joined(field string) schema.Field {
 	return f
 }
 
+func (p *planner) label(field string) string {
+	owner, _ := p.d.OwnerOf(field)
+	return fmt.Sprintf("field %s of %s", field, owner)
+}
+
 // field plans the key m of the file for the field name.
 func (p *planner) field(name string, f schema.Field, m schema.ObjectMember) {
-	owner, _ := p.d.OwnerOf(name)
-	at := spot{jsontext.Pointer("").AppendToken(m.Name), fmt.Sprintf("field %s of %s", name, owner)}
-	if f.EffectiveKind() == schema.Map {
-		p.mapping(name, f, at, m.Value)
+	at := spot{jsontext.Pointer("").AppendToken(m.Name), p.label(name)}
+	if f.EffectiveKind() != schema.Map {
+		if raw, ok := p.value(f, at, m.Value); ok {
+			owner, _ := p.d.OwnerOf(name)
+			p.values[owner] = append(p.values[owner], value{Item: Item{Pointer: at.at, Field: name, Value: raw}})
+		}
 		return
 	}
-	if value, ok := p.value(f, at, m.Value); ok {
-		p.give(owner, Value{Field: name, Pointer: at.at, JSON: value})
-	}
-}
-
-// whole plans the keys of the file that belong to the map f.
-func (p *planner) whole(k *keys, f schema.Field, file schema.Object) {
-	rest := slices.DeleteFunc(slices.Clone(file), func(m schema.ObjectMember) bool { return k.names[m.Name] != "" })
-	owner, _ := p.d.OwnerOf(k.rest)
-	p.entries(k.rest, f, spot{"", fmt.Sprintf("field %s of %s", k.rest, owner)}, rest)
-}
-
-// sort sorts the findings by the file's keys.
-func (p *planner) sort(file schema.Object) {
-	place := map[string]int{}
-	for i, m := range file {
-		place[string(jsontext.Pointer("").AppendToken(m.Name))] = i
-	}
-	first := func(at jsontext.Pointer) int {
-		key, _, _ := strings.Cut(strings.TrimPrefix(string(at), "/"), "/")
-		return place["/"+key]
-	}
-	slices.SortStableFunc(p.misfits, func(a, b Misfit) int { return first(a.Pointer) - first(b.Pointer) })
-	slices.SortStableFunc(p.unset, func(a, b Unset) int { return first(a.Pointer) - first(b.Pointer) })
-	slices.SortStableFunc(p.unowned, func(a, b Unowned) int { return first(a.Pointer) - first(b.Pointer) })
-}
-
-// mapping plans the map at a spot.
-func (p *planner) mapping(name string, f schema.Field, at spot, raw []byte) {
-	if jsontext.Value(raw).Kind() == jsontext.KindNull {
-		p.noValue(at, raw)
-		return
-	}
-	o, err := schema.ParseObject(raw)
+	o, err := schema.ParseObject(m.Value)
 	switch {
+	case jsontext.Value(m.Value).Kind() == jsontext.KindNull, err == nil && len(o) == 0: // an empty map is not stored
+		p.noValue(at, m.Value)
 	case err != nil:
 		p.misfit(at, err)
-	case len(o) == 0: // an empty map is not stored
-		p.noValue(at, raw)
 	default:
-		p.entries(name, f, at, o)
+		t := p.mapping(name, f, at)
+		for _, m := range o {
+			t.add(m)
+		}
+		t.end()
 	}
 }
 
-// entries plans each key of the map name.
-func (p *planner) entries(name string, f schema.Field, at spot, o schema.Object) {
-	owners := p.owners(name)
-	values := map[string]*Value{} // by owner
-	for owner := range maps.Values(owners) {
-		values[owner] = &Value{Field: name, Pointer: at.at}
-	}
-	columns := keysOf(f.Record)
-	for _, m := range o {
-		where := spot{at.at.AppendToken(m.Name), "field " + name}
-		if err := schema.CheckKey(m.Name); err != nil {
-			p.misfit(where, err)
-			continue
-		}
-		if jsontext.Value(m.Value).Kind() == jsontext.KindNull && (f.Value == nil || f.Value.Type != schema.TypeJSON) {
-			p.noValue(where, m.Value)
-			continue
-		}
-		for owner, members := range p.members(f, columns, owners, where, m.Value) {
-			values[owner].Entries = append(values[owner].Entries, Entry{m.Name, where.at, members})
-		}
-	}
-	if len(o) > schema.MaxKeys {
-		p.misfit(at, fmt.Errorf("%d keys are more than the %d allowed", len(o), schema.MaxKeys))
-	}
-	for owner, v := range values {
-		if len(v.Entries) > 0 {
-			p.give(owner, *v)
-		}
-	}
+// A mapping is a map in the making.
+type mapping struct {
+	*planner
+	name    string
+	f       schema.Field
+	at      spot
+	columns *keys
+	owners  map[string]string  // by member; the empty member stands for the keys
+	shares  map[string][]entry // by owner
+	keys    int
 }
 
-// owners returns the owner of each member of the map name. The empty member
-// stands for the keys.
-func (p *planner) owners(name string) map[string]string {
-	owners := map[string]string{}
-	owners[""], _ = p.d.OwnerOf(name)
+func (p *planner) mapping(name string, f schema.Field, at spot) *mapping {
+	m := &mapping{planner: p, name: name, f: f, at: at, columns: keysOf(f.Record), owners: map[string]string{}, shares: map[string][]entry{}}
+	m.owners[""], _ = p.d.OwnerOf(name)
 	for _, owner := range p.d.OwnersOf(name) {
 		for member := range p.d.Owners[owner].Fields[name].Record {
-			owners[member] = owner
+			m.owners[member] = owner
 		}
 	}
-	return owners
+	return m
+}
+
+// add plans the map's entry at one key.
+func (m *mapping) add(key schema.ObjectMember) {
+	m.keys++
+	at := spot{m.at.at.AppendToken(key.Name), "field " + m.name}
+	null := jsontext.Value(key.Value).Kind() == jsontext.KindNull
+	switch err := schema.CheckKey(key.Name); {
+	case err != nil:
+		m.misfit(at, err)
+		return
+	case null && (m.f.Value == nil || m.f.Value.Type != schema.TypeJSON):
+		m.noValue(at, key.Value)
+		return
+	}
+	for owner, members := range m.members(at, key) {
+		var whole []byte
+		if m.f.Value != nil {
+			whole = members[0].Value
+		} else {
+			var o schema.Object
+			for _, member := range members {
+				o = o.With(member.Member, member.Value)
+			}
+			whole = o.Append(nil)
+		}
+		m.shares[owner] = append(m.shares[owner], entry{Item{Pointer: at.at, Field: m.name, Key: key.Name, Value: whole}, members})
+	}
 }
 
 // members plans the entry at one key, by owner. The owner of the keys is always
 // included, since an entry needs its key.
-func (p *planner) members(f schema.Field, columns *keys, owners map[string]string, at spot, raw []byte) map[string][]Member {
-	keeper := owners[""]
-	if f.Value != nil {
-		value, ok := p.value(*f.Value, at, raw)
+func (m *mapping) members(at spot, key schema.ObjectMember) map[string][]Item {
+	keeper := m.owners[""]
+	if m.f.Value != nil {
+		raw, ok := m.value(*m.f.Value, at, key.Value)
 		if !ok {
 			return nil
 		}
-		return map[string][]Member{keeper: {{"", at.at, value}}}
+		return map[string][]Item{keeper: {{Pointer: at.at, Field: m.name, Key: key.Name, Value: raw}}}
 	}
-	o, err := schema.ParseObject(raw)
+	o, err := schema.ParseObject(key.Value)
 	if err != nil {
-		p.misfit(at, err)
+		m.misfit(at, err)
 		return nil
 	}
-	parts := map[string][]Member{keeper: nil}
-	for name, m := range p.owned(columns, at, o) {
-		where := at.member(m.Name, name)
-		if value, ok := p.value(f.Record[name], where, m.Value); ok {
-			parts[owners[name]] = append(parts[owners[name]], Member{name, where.at, value})
+	shares := map[string][]Item{keeper: nil}
+	for name, member := range m.owned(m.columns, at, o) {
+		where := at.member(member.Name, name)
+		if raw, ok := m.value(m.f.Record[name], where, member.Value); ok {
+			owner := m.owners[name]
+			shares[owner] = append(shares[owner], Item{Pointer: where.at, Field: m.name, Key: key.Name, Member: name, Value: raw})
 		}
 	}
-	return parts
+	return shares
 }
 
-func (p *planner) give(owner string, v Value) {
-	if p.parts[owner] == nil {
-		p.parts[owner] = &Part{Owner: owner}
+// end adds the entries to the values of their owners.
+func (m *mapping) end() {
+	if m.keys > schema.MaxKeys {
+		m.misfit(m.at, fmt.Errorf("%d keys are more than the %d allowed", m.keys, schema.MaxKeys))
 	}
-	p.parts[owner].Values = append(p.parts[owner].Values, v)
+	for owner, entries := range m.shares {
+		m.planner.values[owner] = append(m.planner.values[owner], value{Item{Pointer: m.at.at, Field: m.name}, entries})
+	}
 }
 
-// bound reports parts that exceed a sidecar, before any owner is written.
+// bound reports owners whose values exceed a sidecar, before any is written.
 func (p *planner) bound() {
-	for _, owner := range slices.Sorted(maps.Keys(p.parts)) {
-		by := document.Provenance{Version: document.Version{Epoch: 1 << 52, Revision: 1, Nonce: "0000000000000"}, At: time.Unix(0, 1), Program: "adopt"}
+	by := document.Provenance{Version: document.Version{Epoch: 1 << 52, Revision: 1, Nonce: "0000000000000"}, At: time.Unix(0, 1), Program: "adopt"}
+	for _, owner := range slices.Sorted(maps.Keys(p.values)) {
 		doc := document.New(owner, "adopt")
-		for _, v := range p.parts[owner].Values {
-			if v.JSON != nil {
-				doc.Set(v.Field, v.JSON, by)
-			} else {
-				doc.SetRows(v.Field, v.rows(by.Version), by)
+		for _, v := range p.values[owner] {
+			if v.entries == nil {
+				doc.Set(v.Field, v.Value, by)
+				continue
 			}
+			rows := make([]document.Row, len(v.entries))
+			for i, e := range v.entries {
+				rows[i] = document.Row{Key: e.Key, Value: e.Value, Born: by.Version}
+			}
+			slices.SortFunc(rows, func(a, b document.Row) int { return strings.Compare(a.Key, b.Key) })
+			doc.SetRows(v.Field, rows, by)
 		}
 		doc.Commit(by.Version, by.At, document.Writer{})
 		if _, err := doc.Encode(); err != nil {
@@ -251,24 +312,30 @@ func (p *planner) bound() {
 	}
 }
 
-// rows returns the entries as rows of a map that was empty.
-func (v Value) rows(born document.Version) []document.Row {
-	rows := make([]document.Row, len(v.Entries))
-	for i, e := range v.Entries {
-		rows[i] = document.Row{Key: e.Key, Value: e.stored(), Born: born}
-	}
-	slices.SortFunc(rows, func(a, b document.Row) int { return strings.Compare(a.Key, b.Key) })
-	return rows
-}
-
-// stored returns e as a map stores it at a new key.
-func (e Entry) stored() []byte {
-	var o schema.Object
-	for _, m := range e.Members {
-		if m.Name == "" {
-			return m.JSON
+// place adds the part of owner to the plan, after the parts with the keys that
+// the owner needs. Where two owners decide keys for each other, one of them gets
+// two parts: its own keys come first.
+func (p *planner) place(owner string) {
+	var own, foreign []value
+	for _, v := range p.values[owner] {
+		if keeper, _ := p.d.OwnerOf(v.Field); keeper == owner {
+			own = append(own, v)
+		} else {
+			foreign = append(foreign, v)
 		}
-		o = o.With(m.Name, m.JSON)
 	}
-	return o.Append(nil)
+	ready := own
+	if p.begun[owner] { // the caller needs only its keys
+		p.values[owner] = foreign
+	} else {
+		p.begun[owner] = true
+		for _, v := range foreign {
+			keeper, _ := p.d.OwnerOf(v.Field)
+			p.place(keeper)
+		}
+		ready, p.values[owner] = p.values[owner], nil
+	}
+	if len(ready) > 0 {
+		p.parts = append(p.parts, part{owner, ready})
+	}
 }

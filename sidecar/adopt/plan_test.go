@@ -131,7 +131,7 @@ func TestWhatFitsNoSidecarIsAMisfit(t *testing.T) {
 	}
 	_, err = l.Plan(&schema.Declaration{State: "s", Owners: map[string]schema.Owner{"a": {Fields: spec{"list": {Type: schema.TypeList, Of: &text}}}}})
 	var misfits Misfits
-	if !errors.As(err, &misfits) || len(misfits) != 1 || !strings.Contains(misfits[0].What, "more than the 1048576 allowed") {
+	if !errors.As(err, &misfits) || len(misfits) != 1 || !strings.Contains(misfits[0].Problem, "more than the 1048576 allowed") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -143,14 +143,14 @@ func TestALegacyKeyGoesBeforeAName(t *testing.T) {
 		"b": {Fields: spec{"two": {Type: schema.TypeInt, Legacy: "one"}, "three": number}},
 	}}
 	p := planned(t, d, `{"one": 1, "two": 2, "three": 3, "four": 4}`)
-	want := []Part{
-		{"a", []Value{{"one", "/two", []byte("2"), nil}}},
-		{"b", []Value{{"two", "/one", []byte("1"), nil}, {"three", "/three", []byte("3"), nil}}},
+	want := []part{
+		{"a", []value{{Item: Item{Pointer: "/two", Field: "one", Value: []byte("2")}}}},
+		{"b", []value{{Item: Item{Pointer: "/one", Field: "two", Value: []byte("1")}}, {Item: Item{Pointer: "/three", Field: "three", Value: []byte("3")}}}},
 	}
-	if diff := cmp.Diff(want, p.Parts); diff != "" {
+	if diff := cmp.Diff(want, p.parts, cmp.AllowUnexported(part{}, value{})); diff != "" {
 		t.Errorf("parts (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]Unowned{{Pointer: "/four"}}, p.Unowned); diff != "" {
+	if diff := cmp.Diff([]Place{{Pointer: "/four"}}, p.Unowned); diff != "" {
 		t.Errorf("unowned (-want +got):\n%s", diff)
 	}
 }
@@ -164,8 +164,8 @@ func TestTheFileItselfCanBeAMap(t *testing.T) {
 	}}
 	p := planned(t, d, `{"_version": 2, "note": 1, "skills": 3, "a/b": 4, "~": 5, "__proto__": 6}`)
 	var got []string
-	for _, e := range p.Parts[1].Values[0].Entries {
-		got = append(got, fmt.Sprintf("%s at %s is %s", e.Key, e.Pointer, e.stored()))
+	for _, e := range p.parts[1].values[0].entries {
+		got = append(got, fmt.Sprintf("%s at %s is %s", e.Key, e.Pointer, e.Value))
 	}
 	want := []string{"note at /note is 1", "skills at /skills is 3", "a/b at /a~1b is 4", "~ at /~0 is 5", "__proto__ at /__proto__ is 6"}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -180,8 +180,8 @@ func TestTheFileItselfCanBeAMap(t *testing.T) {
 	if !errors.As(err, &misfits) || len(misfits) != 3 || misfits[0].Pointer != "/b" || misfits[1].Pointer != "/_version" || misfits[2].Pointer != "/a~1b" {
 		t.Errorf("not the misfits in the order of the file: %v", err)
 	}
-	if len(p.Unowned) > 0 || p.Parts[0].Values[0].Field != "layout" {
-		t.Errorf("unowned %v, the other part %v", p.Unowned, p.Parts[0])
+	if len(p.Unowned) > 0 || p.parts[0].values[0].Field != "layout" {
+		t.Errorf("unowned %v, the other part %v", p.Unowned, p.parts[0])
 	}
 }
 
@@ -198,9 +198,9 @@ func TestKeysComeBeforeWhatHangsOnThem(t *testing.T) {
 	}}
 	p := planned(t, d, `{"x": {"k": {"ax": 1, "bx": 2, "cx": 3}}, "y": {"k": {"ay": 4, "by": 5, "cy": 6}}, "z": 7}`)
 	var got []string
-	for _, part := range p.Parts {
-		for _, v := range part.Values {
-			got = append(got, part.Owner+" "+v.Field)
+	for _, part := range p.parts {
+		for _, v := range part.values {
+			got = append(got, part.owner+" "+v.Field)
 		}
 	}
 	if diff := cmp.Diff([]string{"a x", "b x", "b y", "a y", "c x", "c y", "c z"}, got); diff != "" {

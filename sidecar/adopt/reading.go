@@ -9,11 +9,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"syscall"
 	"time"
 
-	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
@@ -31,9 +29,9 @@ const (
 // most [MaxSize] bytes. A file that was just written is watched for up to a
 // second.
 //
-// It returns an error that wraps [ErrAbsent] if there is no file at path;
+// It returns an error that wraps [store.Missing] if there is no file at path;
 // [store.Unreadable] if the file cannot be read; [store.Invalid] if
-// it is not a JSON object; and [ErrActive] if it keeps changing.
+// it is not a JSON object; and [store.Busy] if it keeps changing.
 func Read(ctx context.Context, path string) (*Legacy, error) {
 	start := time.Now()
 	last, err := look(path)
@@ -47,7 +45,7 @@ func Read(ctx context.Context, path string) (*Legacy, error) {
 		case time.Since(since) >= last.still(verdict):
 			return l, verdict
 		case moved && time.Since(start) >= patience:
-			return nil, store.WithRemedy(fmt.Errorf("%s: %w: the file keeps changing", path, ErrActive), store.Remedy{Note: "stop the program that writes the file, then adopt it"})
+			return nil, active(path, "stop the program that writes the file, then adopt it", "the file keeps changing")
 		}
 		if err := sleep(ctx, pause); err != nil {
 			return nil, err
@@ -74,65 +72,35 @@ type glance struct {
 
 // look reads the file at path once.
 func look(path string) (*glance, error) {
+	var f *os.File
 	info, err := os.Stat(path) // opening a device or a pipe may block or have effects
-	if err != nil {
+	if err == nil && info.Mode().IsRegular() {
+		if f, err = os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0); err == nil {
+			defer f.Close()
+			info, err = f.Stat()
+		}
+	}
+	switch {
+	case err != nil:
 		return missing(path, err)
-	}
-	if !info.Mode().IsRegular() {
+	case !info.Mode().IsRegular():
 		return nil, unreadable(path, fmt.Errorf("not a regular file but a %s", typeName(info.Mode())))
-	}
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return missing(path, err)
-	}
-	defer f.Close()
-	if info, err = f.Stat(); err != nil {
-		return nil, unreadable(path, err)
-	}
-	if !info.Mode().IsRegular() { // replaced between the two calls
-		return nil, unreadable(path, fmt.Errorf("not a regular file but a %s", typeName(info.Mode())))
-	}
-	if info.Size() > MaxSize {
+	case info.Size() > MaxSize:
 		return nil, unreadable(path, fmt.Errorf("it has %d bytes, more than the %d allowed", info.Size(), MaxSize))
 	}
-	text, whole, err := readWithin(f, int(info.Size()))
+	text, err := io.ReadAll(io.LimitReader(f, MaxSize+1))
 	if err != nil {
 		return nil, unreadable(path, err)
+	}
+	if len(text) > MaxSize {
+		return nil, unreadable(path, fmt.Errorf("it grew past the %d bytes allowed", MaxSize))
 	}
 	after, err := f.Stat()
 	if err != nil {
 		return nil, unreadable(path, err)
 	}
-	steady := after.Size() == info.Size() && after.ModTime().Equal(info.ModTime()) && (!whole || int64(len(text)) == info.Size())
+	steady := after.Size() == info.Size() && after.ModTime().Equal(info.ModTime()) && int64(len(text)) == info.Size()
 	return &glance{steady: steady, text: text, info: after}, nil
-}
-
-// readWithin reads r, a file of size bytes, up to the first excess of the
-// limits. whole reports whether the end was reached; otherwise [Parse] reports
-// the excess.
-func readWithin(r io.Reader, size int) (text []byte, whole bool, err error) {
-	const step = 64 << 10
-	meter := schema.Meter{Limits: limits}
-	text = make([]byte, 0, min(size+1, step)) // one more byte, to see the end
-	for {
-		n, err := r.Read(text[len(text):min(len(text)+step, cap(text))])
-		text = text[:len(text)+n]
-		if _, over := meter.Write(text[len(text)-n:]); over != nil {
-			return text, false, nil
-		}
-		if len(text) > MaxSize {
-			return nil, false, fmt.Errorf("it grew past the %d bytes allowed", MaxSize)
-		}
-		if err == io.EOF {
-			return text, true, nil
-		}
-		if err != nil {
-			return nil, false, err
-		}
-		if len(text) == cap(text) {
-			text = slices.Grow(text, max(min(len(text), size+1-len(text)), step)) // the file may have grown
-		}
-	}
 }
 
 // missing tells an absent file from an unreachable one. A dangling link is
@@ -157,7 +125,7 @@ func unreadable(path string, err error) error {
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		err = fmt.Errorf("%s: %w", e.Op, e.Err)
 	}
-	return store.WithRemedy(fmt.Errorf("%s: %w: %w", path, store.Unreadable, err), store.Remedy{Note: "make the file readable, or name another one"})
+	return &store.Error{Status: store.Unreadable, Path: path, Remedy: store.Remedy{Note: "make the file readable, or name another one"}, Err: err}
 }
 
 func typeName(mode fs.FileMode) string {
@@ -196,7 +164,7 @@ func (g *glance) still(err error) time.Duration {
 
 func (g *glance) judge(path string) (*Legacy, error) {
 	if g.absent {
-		return nil, fmt.Errorf("%s: %w: nothing to do", path, ErrAbsent)
+		return nil, &store.Error{Status: store.Missing, Path: path, Err: errors.New("there is no legacy file: nothing to do")}
 	}
 	return Parse(path, g.text)
 }

@@ -45,7 +45,7 @@ func TestOnlyWhatIsNotThereIsAbsent(t *testing.T) {
 		says string
 	}{
 		{"file", nil, ""}, {"link", nil, ""},
-		{"absent", ErrAbsent, "nothing to do"}, {"no/such/folder", ErrAbsent, "nothing to do"},
+		{"absent", store.Missing, "nothing to do"}, {"no/such/folder", store.Missing, "nothing to do"},
 		{"dir", store.Unreadable, "not a regular file but a directory"},
 		{"pipe", store.Unreadable, "not a regular file but a named pipe"},
 		{"/dev/zero", store.Unreadable, "not a regular file but a device"},
@@ -62,7 +62,7 @@ func TestOnlyWhatIsNotThereIsAbsent(t *testing.T) {
 			}
 			l, err := Read(t.Context(), path)
 			if tc.want == nil {
-				if err != nil || l.Path() != path || l.Name() != filepath.Base(path) {
+				if err != nil || l.Path != path || l.name() != filepath.Base(path) {
 					t.Errorf("got %+v (%v)", l, err)
 				}
 				return
@@ -129,7 +129,7 @@ func TestAFileRewrittenInPlaceIsNeverRead(t *testing.T) {
 			t.Errorf("a mixture of %s and %s", l.object[0].Value, l.object[2].Value)
 		}
 		if err != nil {
-			wantError(t, err, ErrActive, "keeps changing")
+			wantError(t, err, store.Busy, "keeps changing")
 			said.Same(t, "read: rewritten again and again", err, filepath.Dir(path), "DIR")
 		}
 	}
@@ -172,7 +172,7 @@ func TestATornFileIsBrokenOrBeingRewritten(t *testing.T) {
 		})
 		start := time.Now()
 		_, err := Read(t.Context(), path)
-		wantError(t, err, ErrActive, "keeps changing")
+		wantError(t, err, store.Busy, "keeps changing")
 		said.Same(t, "read: rewritten again and again", err, filepath.Dir(path), "DIR")
 		if took := time.Since(start); took < patience || took > patience+pause {
 			t.Errorf("it took %v", took)
@@ -209,7 +209,7 @@ func TestALegacyWriterIsFoundOutBefore(t *testing.T) {
 			return os.Rename(temp, path)
 		})
 		_, err := Read(t.Context(), path)
-		wantError(t, err, ErrActive, path, "the file keeps changing")
+		wantError(t, err, store.Busy, path, "the file keeps changing")
 	})(t)
 }
 
@@ -241,15 +241,15 @@ func TestALegacyWriterIsFoundOutAfterwards(t *testing.T) {
 			if tc.name == "values" {
 				tc.now = strings.Replace(tc.now, `{"b": 2}`, `{"b": 2, "c": 1}`, 1)
 			}
-			err := os.Remove(p.legacy.path)
+			err := os.Remove(p.legacy.Path)
 			if tc.now != "" {
-				err = os.WriteFile(p.legacy.path, []byte(tc.now), 0o600)
+				err = os.WriteFile(p.legacy.Path, []byte(tc.now), 0o600)
 			}
 			if err != nil {
 				t.Fatal(err)
 			}
 			r, err := p.Apply(t.Context(), dir, nil)
-			wantError(t, err, ErrActive, p.legacy.path, tc.says)
+			wantError(t, err, store.Busy, p.legacy.Path, tc.says)
 			var changed []string
 			for _, pointer := range r.Changed {
 				changed = append(changed, string(pointer))

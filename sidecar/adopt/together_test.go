@@ -11,6 +11,7 @@ import (
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/internal/testkit/inject"
 	"github.com/freehold-dev/freehold/sidecar/internal/testkit/role"
+	"github.com/freehold-dev/freehold/sidecar/store"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -115,6 +116,6 @@ func TestAdoptWaitsAsLongAsTheMostPatientOwner(t *testing.T) {
 	defer w.Close()
 	for _, o := range []*Options{{Wait: -1}, {Wait: time.Millisecond}} {
 		_, err := planned(t, d, `{"ticks": 3}`).Apply(t.Context(), dir, o)
-		wantError(t, err, sidecar.ErrBusy, "watchdog")
+		wantError(t, err, store.Busy, "watchdog")
 	}
 }

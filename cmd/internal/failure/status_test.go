@@ -49,10 +49,8 @@ func TestEveryStatusHasAnExitStatus(t *testing.T) {
 }
 
 func TestEverySentinelHasAnExitStatus(t *testing.T) {
-	// A missing legacy file is an answer of adopt, and a watch goes on after the
-	// last two.
-	unreachable := []string{"ErrAbsent", "ErrPolling", "ErrResync"}
-	known := words(t, "status.go") + words(t, "../../freehold/internal/upkeep/adopt.go")
+	unreachable := []string{"ErrPolling", "ErrResync"} // a watch goes on after these
+	known := words(t, "status.go")
 	for _, root := range []string{"../../../sidecar", "../../../reader"} {
 		err := filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
 			if err != nil || !strings.HasSuffix(path, ".go") || strings.Contains(path, "/internal/") {

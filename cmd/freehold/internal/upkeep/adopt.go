@@ -54,11 +54,7 @@ for the file. With either, - stands for standard input.`,
 		if a.infer {
 			return a.propose(ctx, args[0])
 		}
-		err := a.run(ctx, args[0])
-		if _, known := failure.Status(err); !known && errors.Is(err, adopt.ErrActive) {
-			return failure.As(err, store.Busy)
-		}
-		return err
+		return a.run(ctx, args[0])
 	})
 	a.Place.Flags(a.cmd)
 	flags := a.cmd.Flags()
@@ -103,7 +99,7 @@ func (a *adoption) run(ctx context.Context, file string) error {
 	}
 	report := adoptReport{File: file, Dir: dir, DryRun: a.dryRun}
 	legacy, err := a.read(ctx, file)
-	if errors.Is(err, adopt.ErrAbsent) {
+	if errors.Is(err, store.Missing) {
 		report.Absent = true
 		a.Report(report, fmt.Sprintf("nothing to do: %s does not exist\n", display.Escape(file)))
 		return nil
@@ -181,8 +177,8 @@ type adoptReport struct {
 	Absent  bool               `json:"absent"` // the file is not there
 	DryRun  bool               `json:"dry_run"`
 	Owners  []adoptOwner       `json:"owners"`
-	Unset   []adopt.Unset      `json:"unset"`
-	Unowned []adopt.Unowned    `json:"unowned"`
+	Unset   []adopt.Place      `json:"unset"`
+	Unowned []adopt.Place    `json:"unowned"`
 	Changed []jsontext.Pointer `json:"changed"` // by another program, meanwhile
 }
 
@@ -192,7 +188,7 @@ type adoptOwner struct {
 	Outcome  string          `json:"outcome"`
 	Version  sidecar.Version `json:"version,omitzero"`
 	Imported []adopt.Item    `json:"imported"`
-	Kept     []adopt.Kept    `json:"kept"`
+	Kept     []adopt.Item    `json:"kept"`
 	Same     int             `json:"same"` // values that the state has already
 	Error    string          `json:"error,omitzero"`
 }
@@ -204,10 +200,10 @@ func (r adoptReport) text(d *schema.Declaration) string {
 	for _, o := range r.Owners {
 		t.Line("%s", o.head(r.DryRun))
 		fields := d.Owners[o.Owner].Fields
-		for field, items := range byField(o.Imported, func(i adopt.Item) string { return i.Field }) {
+		for field, items := range byField(o.Imported) {
 			t.Line("  %s: %s", field, itemText(fields[field], items))
 		}
-		for field, kept := range byField(o.Kept, func(k adopt.Kept) string { return k.Field }) {
+		for field, kept := range byField(o.Kept) {
 			t.List("  kept: ", keptLines(fields[field], kept))
 		}
 	}
@@ -248,11 +244,11 @@ func (o adoptOwner) head(dryRun bool) string {
 }
 
 // byField yields runs of items of one field.
-func byField[T any](items []T, field func(T) string) iter.Seq2[string, []T] {
-	return func(yield func(string, []T) bool) {
+func byField(items []adopt.Item) iter.Seq2[string, []adopt.Item] {
+	return func(yield func(string, []adopt.Item) bool) {
 		for len(items) > 0 {
-			name, n := field(items[0]), 1
-			for n < len(items) && field(items[n]) == name {
+			name, n := items[0].Field, 1
+			for n < len(items) && items[n].Field == name {
 				n++
 			}
 			if !yield(name, items[:n]) {
@@ -277,7 +273,7 @@ func itemText(f schema.Field, items []adopt.Item) string {
 
 // keptLines returns a line for each value of the file that gave way to one of the
 // state.
-func keptLines(f schema.Field, kept []adopt.Kept) (lines []string) {
+func keptLines(f schema.Field, kept []adopt.Item) (lines []string) {
 	for _, k := range kept {
 		name, spec := k.Field, f
 		if k.Key != "" {

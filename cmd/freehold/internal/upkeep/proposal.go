@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/schema/declare"
 	"github.com/freehold-dev/freehold/sidecar/adopt"
+	"github.com/freehold-dev/freehold/sidecar/store"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -27,7 +29,7 @@ type proposal struct {
 // propose prints an owners.yaml for the file.
 func (a *adoption) propose(ctx context.Context, file string) error {
 	legacy, err := a.read(ctx, file)
-	if errors.Is(err, adopt.ErrAbsent) {
+	if errors.Is(err, store.Missing) {
 		return failure.As(err, failure.Negative)
 	}
 	if err != nil {
@@ -42,23 +44,28 @@ func (a *adoption) propose(ctx context.Context, file string) error {
 
 // propose returns an owners.yaml for a legacy file.
 func propose(legacy *adopt.Legacy, state string) (*proposal, error) {
-	inferred := adopt.Infer(legacy)
-	switch n := len(inferred.Fields); {
+	fields, left := adopt.Infer(legacy)
+	switch n := len(fields); {
 	case n == 0:
 		return nil, failure.Usage("the file has no key that could be declared: write owners.yaml by hand")
 	case n > schema.MaxFields:
 		return nil, failure.Usage("the file has %d keys, more than the %d fields that an owner may have, and they are no map of at most %d keys with values that are alike: make several files of it, or write owners.yaml by hand", n, schema.MaxFields, schema.MaxKeys)
 	}
-	text, err := declareAll([]byte(proposalHead(legacy.Name(), state, inferred)), inferred.Fields)
+	text, err := declareAll([]byte(proposalHead(filepath.Base(legacy.Path), state, left)), fields)
 	if err != nil {
 		return nil, failure.As(err, failure.Misused)
 	}
-	p := &proposal{legacy.Path(), state, string(text), nil}
-	for _, u := range inferred.Left {
-		p.Left = append(p.Left, u.Pointer)
+	p := &proposal{legacy.Path, state, string(text), nil}
+	for _, u := range left {
+		if u.Pointer != "" { // else the whole file is too large
+			p.Left = append(p.Left, u.Pointer)
+		}
 	}
 	return p, nil
 }
+
+// everything is the one owner of a proposal.
+const everything = "everything"
 
 const proposalAdvice = `# into those programs, and say of each field what it means. The types are those
 # of the values in the file; where only some texts make sense, an enum is better.
@@ -67,16 +74,17 @@ const proposalAdvice = `# into those programs, and say of each field what it mea
 `
 
 // proposalHead returns the beginning of the proposed file.
-func proposalHead(name, state string, inferred *adopt.Inferred) string {
+func proposalHead(name, state string, left []adopt.Place) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# yaml-language-server: $schema=%s\n#\n", declare.OwnersSchemaURL)
 	fmt.Fprintf(&b, "# Proposed by \"freehold adopt --infer\" for the file %q.\n#\n", name)
-	fmt.Fprintf(&b, "# A file does not show which program writes what: split the owner %q\n", adopt.InferredOwner)
+	fmt.Fprintf(&b, "# A file does not show which program writes what: split the owner %q\n", everything)
 	b.WriteString(proposalAdvice)
-	if inferred.TooLarge {
-		b.WriteString("#\n# The file has more than one sidecar may hold: it can be adopted once several\n# owners share it.\n")
-	}
-	for _, u := range inferred.Left {
+	for _, u := range left {
+		if u.Pointer == "" {
+			b.WriteString("#\n# The file has more than one sidecar may hold: it can be adopted once several\n# owners share it.\n")
+			continue
+		}
 		fmt.Fprintf(&b, "#\n# The key at %q is not declared, since\n# %s.\n", string(u.Pointer), u.Why)
 	}
 	fmt.Fprintf(&b, "state: %s\n", state)
@@ -128,7 +136,7 @@ func (p *proposing) add(names []string) error {
 }
 
 func (p *proposing) try(fields map[string]schema.Field) error {
-	text, err := declare.AddOwner(p.head, adopt.InferredOwner, schema.Owner{Doc: "Everything that was in the file.", Fields: fields})
+	text, err := declare.AddOwner(p.head, everything, schema.Owner{Doc: "Everything that was in the file.", Fields: fields})
 	if err == nil {
 		p.fields, p.text = maps.Clone(fields), text
 	}
