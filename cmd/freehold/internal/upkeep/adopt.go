@@ -178,7 +178,7 @@ type adoptReport struct {
 	DryRun  bool               `json:"dry_run"`
 	Owners  []adoptOwner       `json:"owners"`
 	Unset   []adopt.Place      `json:"unset"`
-	Unowned []adopt.Place    `json:"unowned"`
+	Unowned []adopt.Place      `json:"unowned"`
 	Changed []jsontext.Pointer `json:"changed"` // by another program, meanwhile
 }
 
