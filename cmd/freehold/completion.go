@@ -9,7 +9,6 @@ import (
 )
 
 func newCompletion(c *cli.Call) *cobra.Command {
-	shells := []string{"bash", "fish", "powershell", "zsh"}
 	var cmd *cobra.Command
 	cmd = c.Command(&cobra.Command{
 		Use:   "completion SHELL",
@@ -18,7 +17,7 @@ func newCompletion(c *cli.Call) *cobra.Command {
 bash, fish, powershell or zsh. Owners and fields are those of the state
 directory that the command would work in.`,
 		Example:   "  source <(freehold completion bash)",
-		ValidArgs: shells,
+		ValidArgs: []string{"bash", "fish", "powershell", "zsh"},
 		Args:      cli.Operands(1, 1, "a SHELL: bash, fish, powershell or zsh"),
 	}, func(_ context.Context, args []string) error {
 		switch args[0] {
@@ -31,7 +30,7 @@ directory that the command would work in.`,
 		case "zsh":
 			return cmd.Root().GenZshCompletion(c.Stdout)
 		}
-		return failure.Usage("there is no completion for the shell %q: name one of %v", args[0], shells)
+		return failure.Usage("there is no completion for the shell %q: name one of %v", args[0], cmd.ValidArgs)
 	})
 	return cmd
 }

@@ -139,29 +139,24 @@ func newHelp(c *cli.Call, root *cobra.Command) *cobra.Command {
 
 var negative = regexp.MustCompile(`^-\.?[0-9]`)
 
-// takesNumber marks the commands whose last operand is a number.
-const takesNumber = "takes-number"
-
-// operandsLast moves negative numbers among the arguments of a command that
-// takes a number behind a "--", so that `add OWNER FIELD -5` means what it
-// says: no flag of this program begins with a digit or a point. A number with
-// another operand behind it is out of place, and stays there to be refused.
+// operandsLast moves negative numbers among args behind a "--", so that `add OWNER
+// FIELD -5` means what it says: no flag of this program begins with a digit or a
+// point. A number before another operand is out of place, and stays to be refused.
 func operandsLast(root *cobra.Command, args []string) []string {
 	cmd, _, err := root.Find(args)
-	if err != nil || cmd.Annotations[takesNumber] == "" || slices.Contains(args, "--") {
+	if err != nil || slices.Contains(args, "--") {
 		return args
 	}
 	var before, behind []string
 	for i, arg := range args {
-		switch value := i > 0 && wantsValue(cmd, args[i-1]); {
-		case value:
-			before = append(before, arg)
-		case negative.MatchString(arg):
+		value := i > 0 && wantsValue(cmd, args[i-1])
+		switch {
+		case !value && negative.MatchString(arg):
 			behind = append(behind, arg)
-		case len(behind) > 0 && !strings.HasPrefix(arg, "-"):
-			return args
-		default:
+		case value || len(behind) == 0 || strings.HasPrefix(arg, "-"):
 			before = append(before, arg)
+		default:
+			return args
 		}
 	}
 	if len(behind) == 0 {

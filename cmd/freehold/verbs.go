@@ -17,12 +17,11 @@ func newVerb(c *cli.Call, verb *verbs.Verb) *cobra.Command {
 	a := &cli.Writing{Call: c}
 	least, most := verb.Operands.Bounds()
 	spec := &cobra.Command{
-		Use:         verb.Name + " " + string(verb.Operands),
-		Short:       verb.Short,
-		Long:        verb.Long,
-		Example:     verb.Example,
-		Args:        cli.Operands(least, most, string(verb.Operands)),
-		Annotations: map[string]string{takesNumber: "yes"},
+		Use:     verb.Name + " " + string(verb.Operands),
+		Short:   verb.Short,
+		Long:    verb.Long,
+		Example: verb.Example,
+		Args:    cli.Operands(least, most, string(verb.Operands)),
 	}
 	cmd := c.Command(spec, func(ctx context.Context, args []string) error {
 		return write(ctx, a, verb, spec, args)

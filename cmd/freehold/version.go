@@ -26,15 +26,6 @@ generated code and library. Releases with equal numbers work together.`,
 	})
 }
 
-func printVersion(c *cli.Call) error {
-	v := thisVersion()
-	if c.JSON {
-		return c.PrintJSON(v)
-	}
-	return c.Print(fmt.Sprintf("freehold %s %s %s\nsidecar format %d\ngenerated API %d\n",
-		v.Version, v.Go, v.Platform, v.Format, v.GeneratedAPI))
-}
-
 type versionReport struct {
 	Version      string `json:"version"`
 	Go           string `json:"go"`
@@ -43,20 +34,11 @@ type versionReport struct {
 	GeneratedAPI int    `json:"generated_api"`
 }
 
-func thisVersion() versionReport {
-	return versionReport{
-		Version:      release(),
-		Go:           runtime.Version(),
-		Platform:     runtime.GOOS + "/" + runtime.GOARCH,
-		Format:       store.Format,
-		GeneratedAPI: sidecar.GeneratedAPI1,
-	}
-}
-
-// release returns the version that Go's build recorded, or "(devel)".
-func release() string {
+func printVersion(c *cli.Call) error {
+	v := versionReport{"(devel)", runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH, store.Format, sidecar.GeneratedAPI1}
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		return info.Main.Version
+		v.Version = info.Main.Version
 	}
-	return "(devel)"
+	return c.Answer(v, fmt.Sprintf("freehold %s %s %s\nsidecar format %d\ngenerated API %d\n",
+		v.Version, v.Go, v.Platform, v.Format, v.GeneratedAPI))
 }

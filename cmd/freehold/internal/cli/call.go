@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -108,13 +109,8 @@ func UnknownCommand(cmd *cobra.Command, args []string) error {
 	if len(near) == 0 || args[0] == "" {
 		return misused(cmd, err)
 	}
-	best := near[0]
-	for _, name := range near {
-		if strings.HasPrefix(name, args[0]) {
-			best = name
-		}
-	}
-	return store.WithRemedy(err, store.Remedy{Note: "did you mean " + cmd.CommandPath() + " " + best + "?"})
+	begins := slices.IndexFunc(near, func(name string) bool { return strings.HasPrefix(name, args[0]) })
+	return store.WithRemedy(err, store.Remedy{Note: "did you mean " + cmd.CommandPath() + " " + near[max(begins, 0)] + "?"})
 }
 
 // Operands returns a check of arguments: from least to most of them, which want

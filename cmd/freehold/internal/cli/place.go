@@ -151,38 +151,21 @@ func (p *Place) Each() (dirs []string, err error) {
 	return dirs, err
 }
 
-// unchosen refuses a directory of instances, and lists them.
+// unchosen refuses a directory of instances.
 func unchosen(dir string) error {
-	g, err := store.GatheringIn(dir)
-	if err != nil && !errors.Is(err, store.NoState) {
-		return nil // one state, or the fault shows when it is opened
-	}
-	found, listErr := store.Instances(dir)
-	if listErr != nil {
-		return nil
-	}
 	text := "the state in " + dir + " has instances"
-	if err == nil {
+	g, err := store.GatheringIn(dir)
+	switch {
+	case err == nil:
 		text = fmt.Sprintf("the state %s in %s has an instance per %s", g.State, dir, g.By)
-	}
-	return store.WithRemedy(failure.Usage("%s: name one with --instance ID", text), listing(found))
-}
-
-func listing(found []store.Instance) store.Remedy {
-	var ids []string
-	for _, i := range found {
-		if i.Err == nil {
-			ids = append(ids, display.Quote(i.ID))
+	case !errors.Is(err, store.NoState):
+		return nil // one state, or the fault shows when it is opened
+	default:
+		if _, err := store.Instances(dir); err != nil {
+			return nil
 		}
 	}
-	switch {
-	case len(ids) == 0 && len(found) == 0:
-		return store.Remedy{Note: "there are none yet"}
-	case len(ids) == len(found) && len(ids) <= mostListed:
-		return store.Remedy{Note: "there are " + strings.Join(ids, ", ")}
-	}
-	ids = ids[:min(len(ids), mostListed)]
-	return store.Remedy{Verb: "state instances", Note: strings.Join(append(ids, fmt.Sprintf("and %d more: name one", len(found)-len(ids))), ", ")}
+	return store.WithRemedy(failure.Usage("%s: name one with --instance ID", text), store.Remedy{Verb: "state instances"})
 }
 
 // InstanceOf returns the id of the instance that dir is, or "".

@@ -26,18 +26,16 @@ func newLease(c *cli.Call) *cobra.Command {
 	cmd = c.Command(&cobra.Command{
 		Use:   "lease OWNER [-- CMD...]",
 		Short: "show who holds a lease, or hold it while a command runs",
-		Long: `Show which process holds the lease of the exclusive owner OWNER: by the kernel's
-lock, which alone counts, and by the record beside it; whether the two agree;
-and the process that was retired lately. It takes no lock and disturbs nobody.
+		Long: `Show the process that holds the lease of the exclusive owner OWNER: by the kernel's
+lock, which alone counts, and by the record beside it; whether the two agree; and
+the processes that were retired lately. It takes no lock and disturbs no program.
 
-With -- CMD, take the lease, run CMD, and give the lease back when CMD ends. The
-exit status is CMD's, or 128 and the signal's number if a signal ended it.
-Signals are passed on to CMD, but those that a terminal sends to both. CMD
-inherits no lock, so that its children hold nothing. If freehold is
-killed, Linux kills CMD with it, though not CMD's own children; elsewhere CMD
-goes on without the lease. Somebody else's lease is an error (5), at once or
-after --wait. CMD holds no right to write from this: "freehold set" within it
-finds the lease held.`,
+With -- CMD, hold the lease while CMD runs. The exit status is CMD's, or 128 and the
+number of the signal that ended it. Signals are passed on to CMD, but those that a
+terminal sends to both. CMD inherits no lock, and cannot write as OWNER meanwhile. If
+freehold is killed, Linux kills CMD, though not CMD's children; elsewhere CMD goes on
+without the lease. If another process holds the lease, the exit status is 5, at once
+or after --wait.`,
 		Example: `  freehold lease watchdog --json
   freehold lease watchdog --wait 1m -- ./watch.sh --every 5s`,
 		Args: func(cmd *cobra.Command, args []string) error {

@@ -17,17 +17,14 @@ func newRetire(c *cli.Call) *cobra.Command {
 		Use:   "retire OWNER --epoch N --pid N",
 		Short: "end exactly the process that holds a lease",
 		Long: `End the process PID that took OWNER's lease in the epoch N, both as "freehold lease
-OWNER" showed them, and no other, whatever has become of the number since. The
-fence is shut first, so that no successor can take the lease meanwhile; one that
-a supervisor starts waits until this is over. SIGTERM goes to exactly the process
-that is proved to be the one and to hold the lease; with --kill, SIGKILL follows
-after --grace.
+OWNER" showed them, and no other. The fence is shut first: a successor waits until
+this is over. SIGTERM goes only to the process that is proved to hold the lease; with
+--kill, SIGKILL follows after --grace. The proofs are listed.
 
-0: it was asked to end and ended. 9: it was gone already, and nothing was
-signalled, or it ended in another way. 6: another process holds the lease, or
-nobody can judge which does; nothing was signalled. 5: it did not end in time.
-4: it is a process that is never signalled: the first, the caller or one that it
-descends from, or another user's. What was proved is listed in each case.`,
+0: it was asked to end and ended. 9: it was gone already, without a signal, or ended
+in another way. 6: another process holds the lease, or nothing proves which; no signal
+was sent. 5: it did not end in time. 4: it is never signalled: the first process, the
+caller, an ancestor of the caller, or another user's.`,
 		Example: `  freehold retire watchdog --epoch 1795987360622345 --pid 4242
   freehold retire watchdog --epoch 1795987360622345 --pid 4242 --grace 30s --kill --json`,
 		Args: cli.Operands(1, 1, "an OWNER"),

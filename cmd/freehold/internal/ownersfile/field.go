@@ -32,15 +32,14 @@ func newFieldAdd(c *cli.Call) *cobra.Command {
 	cmd := c.Command(&cobra.Command{
 		Use:   "add OWNER NAME TYPE",
 		Short: "add a field to owners.yaml, then generate",
-		Long: `Add a field to an owner in owners.yaml, keeping every comment, and generate. If
-the declaration would have a mistake, the file stays as it is.
+		Long: `Add a field to an owner in owners.yaml, keeping every comment, and generate. If the
+declaration would have a mistake, the file stays as it is.
 
-TYPE is bool, int, uint, float, decimal, string, time, duration, enum, list or
-json. KIND says how writes combine: value (the latest counts), max, min, counter,
-once (the first claim counts, for good; TYPE is time), event (begun, and later
-done or abandoned; TYPE is time) or set (element by element; TYPE is that of an
-element). A record or a map has members with words of their own: write it into
-owners.yaml by hand.`,
+TYPE is bool, int, uint, float, decimal, string, time, duration, enum, list or json.
+KIND says how writes combine: value (the latest counts), max, min, counter, once (the
+first claim counts, for good; TYPE is time), event (begun, and later done or
+abandoned; TYPE is time) or set (element by element; TYPE is that of an element).
+A record or a map is written into owners.yaml by hand.`,
 		Example: `  freehold field add cost last_prompt_tokens uint --unit tokens \
     --doc "Prompt tokens of the last call."
   freehold field add cost total_usd decimal --kind counter

@@ -22,14 +22,14 @@ func newGen(c *cli.Call) *cobra.Command {
 	cmd := c.Command(&cobra.Command{
 		Use:   "gen [OWNERS.YAML...]",
 		Short: "generate the Go accessors of owners.yaml",
-		Long: `Generate, for each owners.yaml, the owners' writer packages, the view package,
-the test package, the JSON schemas and OWNERS.md, and remove generated files
-that no declaration makes any more. Only files that Freehold generated are ever
-replaced or removed. Without operands it takes the owners.yaml in the working
-directory, or else every one of the module.
+		Long: `Generate, for each owners.yaml, the owners' writer packages, the view package, the
+test package, the JSON schemas and OWNERS.md, and remove generated files that no
+declaration makes any more. Other files are never replaced or removed. Without
+operands it takes the owners.yaml in the working directory, or else every one of the
+module.
 
-With --check it writes nothing. It prints the differences as a unified diff and
-exits 1 if there are any, or if an exported API hands out a writer.`,
+With --check it writes nothing, prints the differences as a unified diff, and exits 1
+if there are any, or if an exported API hands out a writer.`,
 		Example: `  freehold gen
   freehold gen --check owners/runtime/owners.yaml`,
 		Args: cli.Operands(0, -1, "the paths of owners.yaml files"),

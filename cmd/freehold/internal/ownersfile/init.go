@@ -29,9 +29,9 @@ func newInit(c *cli.Call) *cobra.Command {
 		Use:   "init [DIR]",
 		Short: "write a first owners.yaml",
 		Long: `Write a first owners.yaml in DIR, with a generate.go beside it that carries the
-go:generate line, and print what this module still lacks to reach Freehold. DIR
-names the state and the package that reads it; without DIR it is owners/NAME,
-NAME being the last element of the module's path. Nothing is overwritten.`,
+go:generate line, and print the commands that this module still needs. DIR names the
+state and the package that reads it; the default is owners/NAME, NAME being the last
+element of the module's path. Nothing is overwritten.`,
 		Example: "  freehold init owners/runtime",
 		Args:    cli.Operands(0, 1, "at most one DIR"),
 	}, func(_ context.Context, args []string) error {

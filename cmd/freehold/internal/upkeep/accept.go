@@ -31,11 +31,10 @@ func newAccept(c *cli.Call) *cobra.Command {
 	return newMending(c, &cobra.Command{
 		Use:   "accept OWNER",
 		Short: "fold the edits of another hand into a sidecar",
-		Long: `Take the sidecar of OWNER as some other hand left it. Every value is checked
-against the declaration, a copy of the file goes to .freehold/quarantine, the
-file is stamped anew and a new epoch begins. Where the sidecar is gone that another
-owner's program has observed, an empty one begins the epoch. A sidecar that is as
-Freehold left it stays untouched: the answer is "unchanged".`,
+		Long: `Take the sidecar of OWNER as another hand left it. Each value is checked against
+the declaration, a copy of the file goes to .freehold/quarantine, and the sidecar
+begins a new epoch. A missing sidecar that another program has observed becomes an
+empty one. A sidecar as Freehold left it stays: the answer is "unchanged".`,
 		Example: "  freehold accept reset",
 	}, func(ctx context.Context, w *cli.Writing, owner string) error {
 		dir, options, err := w.Prepare()
@@ -87,13 +86,12 @@ func newQuarantine(c *cli.Call) *cobra.Command {
 		Use:   "quarantine OWNER",
 		Short: "move a sidecar that cannot be used away",
 		Long: `Move the file in the place of OWNER's sidecar, of any kind, to
-.freehold/quarantine, where nothing reads it, and print its new path. An empty
-sidecar of a new epoch takes its place: the owner's fields are unset afterwards.
+.freehold/quarantine and print its new path. An empty sidecar of a new epoch takes
+its place: the owner's fields are unset.
 
-Of the files that once were the sidecar, the quarantine keeps the first, the
-last few, and the last one that was as Freehold left it; the same bytes once.
-It names each file that goes to make room for another. What is no plain file, or
-has more than 1 MiB, is never removed.`,
+The quarantine keeps the first file of an owner, the last few, and the last one as
+Freehold left it; each dropped file is named. It never drops a file of more than
+1 MiB, or one that is not regular.`,
 		Example: "  freehold quarantine reset",
 	}, func(ctx context.Context, w *cli.Writing, owner string) error {
 		dir, options, err := w.Prepare()
@@ -140,11 +138,10 @@ func newFold(c *cli.Call) *cobra.Command {
 	return newMending(c, &cobra.Command{
 		Use:   "fold OWNER",
 		Short: "fold pending patches",
-		Long: `Take the patches that could not wait for OWNER's lock into its sidecar now. Each
-commit of OWNER does that too, and views show them anyway. However many there
-are, fold goes on until all are in that were deferred before it began; with
---wait, no longer than that, and then folded patches stay folded. With nothing
-to fold, the answer is "unchanged".`,
+		Long: `Fold the patches that were deferred while OWNER's lock was busy into its sidecar.
+Each commit of OWNER does that too, and views show the patches anyway. After --wait
+it stops, and folded patches stay folded. With nothing to fold, the answer is
+"unchanged".`,
 		Example: "  freehold fold tool",
 	}, func(ctx context.Context, w *cli.Writing, owner string) error {
 		writer, err := w.Open(ctx, owner)

@@ -28,24 +28,19 @@ func newAdopt(c *cli.Call) *cobra.Command {
 		Use:   "adopt LEGACY.json",
 		Short: "take over the file that programs shared before",
 		Long: `Split the file that programs shared before Freehold over the owners of its keys,
-one commit for each owner. A key goes to the field that declares it as its
-"legacy:" key, or else to the field of that name; a map with "legacy: ." is the
-file itself. The file is never changed.
+one commit per owner. A key goes to the field with that "legacy:" key, or else of
+that name; a map with "legacy: ." is the whole file. The file is never changed, and
+keys without an owner are listed.
 
-The whole file is checked first: if a value does not fit its field, every such
-value is named and nothing is written (exit status 64). Null, and an instant of
-the year 1, mean unset. Keys that nobody owns are listed and stay in the file.
+If a value does not fit its field, every such value is named and nothing is written
+(64). Null, and an instant of the year 1, mean unset. A field that has a value in
+the state, or was cleared there, is kept and listed; a max or min moves to the value
+in the file; a set or map gets the elements that it lacks. So adopt can be run again,
+also after an interruption. A missing file is nothing to do (0), one that is no JSON
+object an error (3), and one that a program still writes is refused (5).
 
-A field that the state has a value for, or that was cleared in it, is kept and
-listed; a max or a min moves on to the value in the file; a set or a map gets what
-it lacks, once. So adopt can be interrupted and run again, and by several at
-once. A file that is not there is nothing to do (0). One that is there and cannot
-be read, or is no JSON object, is an error (3). If somebody writes the file
-meanwhile, adopt names the change (5): stop that program, then run it again.
-
-With --dry-run it prints the plan and the obstacles that there are now, and
-exits accordingly. With --infer it changes no state: it prints a first owners.yaml
-for the file. With either, - stands for standard input.`,
+--dry-run prints the plan and its obstacles, and exits accordingly. --infer prints a
+first owners.yaml for the file. With either, - stands for standard input.`,
 		Example: `  freehold adopt runtime.json --dry-run
   freehold adopt runtime.json --dir ./state --json
   freehold adopt --infer old.json --state agent > owners.yaml`,

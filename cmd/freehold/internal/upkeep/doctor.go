@@ -21,21 +21,20 @@ func newDoctor(c *cli.Call) *cobra.Command {
 	d.cmd = c.Command(&cobra.Command{
 		Use:   "doctor",
 		Short: "find the faults of a state, with their remedies",
-		Long: `Look a state directory over, or all instances in one, and print each fault with
-its remedy: sidecars, claims and fields that cannot be used, lost lock files and
-directories, leases, fences and locks of processes that do not run, patches that
-cannot be folded or that nobody folds, leftovers of killed processes, other users
-that may write, links, copies of the state, and other states above and below it. It
-writes nothing and disturbs no program.
+		Long: `Examine a state directory, or all instances in one, and print each fault with its
+remedy: damaged sidecars, claims and fields; lost locks and directories; leases,
+fences and locks of processes that do not run; patches that cannot be folded, or that
+no program folds; leftovers of killed processes; access by other users, links, copies
+of the state, and states above and below it. It writes nothing and disturbs no
+program.
 
-Each finding has a code that stays the same from release to release, and a
-remedy: a command that can be run as it stands, or words where only people can
-tell; "command" says which in --json, where all of it is one object. If there is
-a finding, the exit status is 1. Notes are no faults.
+Each finding has a code that stays the same from release to release and a remedy: a
+command that can be run as it stands ("command" in --json), or words. With a finding
+the exit status is 1. Notes are no faults.
 
-With --owners it also compares an owners.yaml with the state, and the code that is
-generated from it. With --legacy it compares the file that the state was adopted
-from; one that the state names is found beside it.`,
+--owners also compares an owners.yaml, and the code generated from it, with the
+state; --legacy the file that the state was adopted from, which is otherwise looked
+for beside the state.`,
 		Example: `  freehold doctor
   freehold doctor --dir ./state --owners owners/runtime/owners.yaml
   freehold doctor --dir ./sessions --older-than 7d --json`,

@@ -24,23 +24,19 @@ func newPrune(c *cli.Call) *cobra.Command {
 	p.cmd = c.Command(&cobra.Command{
 		Use:   "prune [--older-than AGE]",
 		Short: "remove ended instances, and leftovers of killed writers",
-		Long: `Remove the instances of a state that nobody has written for AGE (7d, 36h) and that
-no process has open, and leftovers of killed writers in those that live on; of a
-state without instances, only that. A directory is renamed away before it is
-deleted, so that an instance is there as a whole or gone; the next
-prune finishes the work of a killed one.
+		Long: `Remove the instances that have not been written for AGE (7d, 36h) and that no process
+has open, and leftovers of killed writers in the others; of a state without instances,
+only leftovers. A directory is renamed before it is deleted, and the next prune
+finishes the work of a killed one.
 
-An instance is kept if a process has it open or holds one of its locks, if it is
-younger, if its newest date is later than now, if something in it is not
-Freehold's, and if it cannot be read. All that was kept is counted by its reason,
-and named if time alone does not mend it: then the exit status is 1. With --json
-everything is listed, an object on a line. If something could not be removed, the
-exit status is 7.
+An instance stays if a process has it open or holds a lock of it, if it is younger or
+dated later than now, if it holds a foreign file, or if it cannot be read. Kept
+instances are counted by reason, and named if time alone does not mend that: then the
+exit status is 1. It is 7 if a removal failed. --json lists everything, an object a
+line. A dry run takes the same decisions.
 
-A dry run takes the same decisions. Age is that of the newest file, commit, claim
-and pending patch in an instance. If the clock was set forward, commits,
-claims and patches since the machine started are dated by a clock that nobody
-sets.`,
+The age is that of the newest file, commit, claim or pending patch. Those since the
+machine started are dated by a clock that cannot be set.`,
 		Example: `  freehold prune --older-than 7d --dry-run
   freehold prune --older-than 36h --dir ./sessions --json`,
 		Args: cli.Operands(0, 0, "no operands"),

@@ -40,14 +40,11 @@ func newStateInit(c *cli.Call) *cobra.Command {
 	cmd := c.Command(&cobra.Command{
 		Use:   "init",
 		Short: "make a state directory",
-		Long: `Make a state directory, and the directories above it that are missing, for the
-state that an owners.yaml declares. The owners.yaml is the one in --owners, or
-else the one that freehold gen would find.
-
-If the state is declared with instances, the directory is made that holds them;
-with --instance, this instance too. Where there are others, it is declared as the
-most that one of them is, unless --owners says how. Programs make the instances
-that they need themselves.`,
+		Long: `Make a state directory, with missing directories above it, for the state that an
+owners.yaml declares: the one in --owners, or else the one that freehold gen would
+find. Of a state with instances it makes the directory that holds them; with
+--instance also that instance, declared like the most complete of the others unless
+--owners is given. Programs make their instances themselves.`,
 		Example: `  freehold state init --dir ./state --owners owners/runtime/owners.yaml
   freehold state init --dir ./sessions --instance 4f2a --owners owners/session/owners.yaml`,
 		Args: cli.Operands(0, 0, "no operands"),
@@ -196,9 +193,9 @@ func newStateInstances(c *cli.Call) *cobra.Command {
 	cmd := c.Command(&cobra.Command{
 		Use:   "instances",
 		Short: "list the instances of a state",
-		Long: `List the instances of a state, one on a line: its id and its directory. An id that
-is no plain name of a directory lives in one that is called after its digest. What
-cannot be used is listed with the reason, and then the exit status is 3.`,
+		Long: `List the instances of a state, one on a line: id and directory. An id that is no
+plain name of a directory has one that is called after its digest. A damaged instance
+is listed with the reason, and then the exit status is 3.`,
 		Example: "  freehold state instances --dir ./sessions",
 		Args:    cli.Operands(0, 0, "no operands"),
 	}, func(context.Context, []string) error {
@@ -261,10 +258,9 @@ func newStateRepair(c *cli.Call) *cobra.Command {
 	cmd := c.Command(&cobra.Command{
 		Use:   "repair",
 		Short: "make lost lock files and directories of claims anew",
-		Long: `Make the lock files that were lost or replaced anew, and go by the directories of
-claims that are there, as after a restore, or make those that are missing: what
-was claimed in a lost one can be won again. Stop the state's programs first: a
-program that still holds a lost lock would not be seen.`,
+		Long: `Make lost or replaced lock files anew, and missing directories of claims: a claim in a
+lost one can be won again. Present directories of claims, as after a restore, count.
+Stop the state's programs first: a program that holds a lost lock is not noticed.`,
 		Example: "  freehold state repair --dir ./state",
 		Args:    cli.Operands(0, 0, "no operands"),
 	}, func(ctx context.Context, _ []string) error {

@@ -22,30 +22,20 @@ func newStateUpgrade(c *cli.Call) *cobra.Command {
 	u.cmd = c.Command(&cobra.Command{
 		Use:   "upgrade",
 		Short: "bring a state up to a changed owners.yaml",
-		Long: `Bring a state directory up to an owners.yaml that no longer only adds to what
-the state was made from: that removes, renames ("was: old_name"), retypes, or
-moves fields to another owner. The owners.yaml is the one in --owners, or else
-the one that freehold gen would find. With --dry-run it says what would be done,
-and which stored values would go, and changes nothing: read that first. Where an
-upgrade would be refused now, it says why, and exits as that would.
+		Long: `Bring a state up to an owners.yaml that removes, renames ("was: old_name"), retypes
+or moves fields: the one in --owners, or else the one that freehold gen would find.
+Run it with --dry-run first: that lists the changes, the stored values that would
+go, and the reason of a refusal, and changes nothing.
 
-Values keep their provenance. Where the type changes, every stored value
-must be of the former type and convert exactly; else each that is not, or does
-not, is named with its file and nothing is changed (exit status 64). A sidecar
-that is foreign, invalid, unreadable or regressed refuses the upgrade (3). It
-takes every lock of the state: while an exclusive owner has a live process it is
-refused (5). Pending patches it folds first; if something cannot be, it is
-refused (5), and "freehold fold" says more. Of each sidecar that it writes anew a
-copy is kept in .freehold/quarantine.
+Values keep their provenance. If a value does not convert exactly to a new type, it
+is named and nothing changes (64). Damaged sidecars refuse the upgrade (3), and so do
+a live process of an exclusive owner and pending patches that cannot be folded (5).
+Each rewritten sidecar has a copy in .freehold/quarantine. Readers see the state
+before or after, never a mixture; programs built before are refused (4). The next
+upgrade finishes an interrupted one, and without --owners does nothing else.
 
-Readers see the state as before or as after, never a mixture. Programs built
-before the upgrade are refused from then on (4). An upgrade that was interrupted
-is finished by the next one, and until then nobody commits. That takes no
-owners.yaml: without --owners nothing else is done.
-
-Of a state with instances it upgrades all of them, each by itself, or the one in
---instance; with --json it prints an object a line. If some cannot be upgraded,
-the others are, and running it again comes to those.`,
+A state with instances is upgraded instance by instance, or the one in --instance;
+--json prints an object a line. If some are refused, the others are upgraded.`,
 		Example: `  freehold state upgrade --dry-run
   freehold state upgrade --dir ./state --owners owners/runtime/owners.yaml`,
 		Args: cli.Operands(0, 0, "no operands"),
