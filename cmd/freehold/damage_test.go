@@ -39,7 +39,7 @@ var spoiled = map[string]struct {
 	"another case":         {replaced(`"f":41`, `"F":41`), "foreign", "", "quarantine"},
 	"two cases":            {replaced(`"f":41`, `"f":41,"F":1`), "invalid", "differs only in case", "quarantine"},
 	"a long s":             {replaced(`"name":"ann"`, "\"\u017fame\":\"ann\""), "foreign", "", "quarantine"},
-	"a newer format":       {replaced(`"format":1`, `"format":999`), "invalid", "999.* 1", ""},
+	"a newer format":       {replaced(`"format":1`, `"format":999`), "newer", "999.* 1", ""},
 	"a format in quotes":   {replaced(`"format":1`, `"format":"1"`), "invalid", `format must be the number 1, not "1"`, "accept"},
 	"a format of null":     {replaced(`"format":1`, `"format":null`), "invalid", "format must be the number 1, not null", "accept"},
 	"no format":            {replaced(`"format":1,`, ``), "invalid", "no format number", "accept"},
