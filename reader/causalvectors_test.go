@@ -226,5 +226,5 @@ func makeOddPile(m *maker) {
 	save("negative", patch("negative", `[{"field":"odd","op":"add","value":-1}]`))
 	m.save(dir+"negative.json", patch("negative", add))
 	m.save(dir+".writing", []byte("{"))
-	m.save(store.Sidecar("odd")+".fresh", []byte("{")) // a killed writer's
+	m.save(store.FilesOf("odd").Sidecar+".fresh", []byte("{")) // a killed writer's
 }

@@ -257,7 +257,7 @@ func TestRestoredBackupIsRegressed(t *testing.T) {
 	s.put("reset", backup)
 	v := view(t, r)
 	o, _ := v.Owner("reset")
-	if o.Status != store.Regressed || !errors.Is(o.Err, store.Regressed) || store.RemedyOf(o.Err).Verb != store.VerbAccept || o.Version.Revision != 1 {
+	if o.Status != store.Regressed || !errors.Is(o.Err, store.Regressed) || store.RemedyOf(o.Err).Verb != "accept" || o.Version.Revision != 1 {
 		t.Errorf("the owner is %+v", o)
 	}
 	if _, err := v.Field("at").Raw(); !errors.Is(err, store.Regressed) {
@@ -327,7 +327,7 @@ func TestRemovedSidecarIsRegressed(t *testing.T) {
 	}
 	v := view(t, r)
 	o, _ := v.Owner("reset")
-	if o.Status != store.Regressed || !o.Version.IsZero() || !errors.Is(o.Err, store.Regressed) || !strings.Contains(o.Err.Error(), "it is gone") || store.RemedyOf(o.Err).Verb != store.VerbAccept {
+	if o.Status != store.Regressed || !o.Version.IsZero() || !errors.Is(o.Err, store.Regressed) || !strings.Contains(o.Err.Error(), "it is gone") || store.RemedyOf(o.Err).Verb != "accept" {
 		t.Errorf("the owner is %+v", o)
 	}
 	if _, err := v.Field("at").Raw(); !errors.Is(err, store.Regressed) || errors.Is(err, reader.ErrUnset) {

@@ -161,7 +161,7 @@ func snapshotOf(v *reader.View) (map[string]held, error) {
 func naiveCut(dir string) (map[string]held, error) {
 	cut := map[string]held{}
 	for _, owner := range links {
-		text, err := os.ReadFile(filepath.Join(dir, store.Sidecar(owner)))
+		text, err := os.ReadFile(filepath.Join(dir, store.FilesOf(owner).Sidecar))
 		if err != nil {
 			return nil, err
 		}

@@ -277,7 +277,7 @@ func TestAdviceFollowsTheOwnerOfTheKeys(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	for _, want := range []store.Verb{store.VerbQuarantine, store.VerbAccept} {
+	for _, want := range []store.Verb{"quarantine", "accept"} {
 		if o, _ := view(t, r).Owner("tool"); store.RemedyOf(o.Err).Verb != want {
 			t.Errorf("%v has the remedy %q, want %s", o.Err, store.RemedyOf(o.Err), want)
 		}

@@ -70,7 +70,7 @@ type ownerSource struct {
 }
 
 func newOwnerSource(dir *store.Store, d *declared, name string) *ownerSource {
-	s := &ownerSource{file: filepath.Join(dir.Path(), store.Sidecar(name))}
+	s := &ownerSource{file: filepath.Join(dir.Path(), store.FilesOf(name).Sidecar)}
 	if d.defers[name] {
 		s.Source = dir.FoldedSource(d.manifest, name)
 	} else {

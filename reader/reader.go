@@ -229,7 +229,7 @@ func (r *Reader) readManifest() (moved bool, err error) {
 	}
 	declared, err := declare(manifest, r.built)
 	if err != nil {
-		return false, &store.Error{Status: store.BadDeclaration, Path: r.dir.Path(), Remedy: store.By(store.VerbUpgrade).Or("build the program from the present owners.yaml if it is the older one"), Err: err}
+		return false, &store.Error{Status: store.BadDeclaration, Path: r.dir.Path(), Remedy: store.By("state upgrade").Or("build the program from the present owners.yaml if it is the older one"), Err: err}
 	}
 	r.declared, r.sources, r.claims = declared, nil, nil
 	for _, name := range declared.owners {

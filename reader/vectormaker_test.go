@@ -75,10 +75,10 @@ func (m *maker) settle() {
 	m.manifest.Locks = map[string]uint64{"state.lock": 1}
 	for i, owner := range m.manifest.Declaration.OwnerNames() {
 		o := m.manifest.Declaration.Owners[owner]
-		m.manifest.Locks[store.OwnerLock(owner)] = uint64(100*i + 101)
+		m.manifest.Locks[store.FilesOf(owner).Lock] = uint64(100*i + 101)
 		if o.EffectiveMode() == schema.Exclusive {
-			m.manifest.Locks[store.OwnerLease(owner)] = uint64(100*i + 102)
-			m.manifest.Locks[store.OwnerFence(owner)] = uint64(100*i + 103)
+			m.manifest.Locks[store.FilesOf(owner).Lease] = uint64(100*i + 102)
+			m.manifest.Locks[store.FilesOf(owner).Fence] = uint64(100*i + 103)
 		}
 		if o.Claims() {
 			if m.manifest.Claims == nil {
@@ -87,7 +87,7 @@ func (m *maker) settle() {
 			m.manifest.Claims[owner] = uint64(100*i + 104)
 			m.save(".freehold/claims/"+owner+"/.keep", nil)
 		}
-		if path := ".freehold/" + store.OwnerPending(owner); o.Defers() && m.absent(path) {
+		if path := ".freehold/" + store.FilesOf(owner).Pending; o.Defers() && m.absent(path) {
 			m.save(path+"/.keep", nil)
 		}
 	}
@@ -128,7 +128,7 @@ func (m *maker) commitAs(owner string, epoch, revision uint64, steps ...step) []
 	if err != nil {
 		m.Fatal(err)
 	}
-	m.save(store.Sidecar(owner), text)
+	m.save(store.FilesOf(owner).Sidecar, text)
 	return text
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
 	"github.com/freehold-dev/freehold/sidecar/internal/pending"
 	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
+	"github.com/freehold-dev/freehold/sidecar/internal/status"
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
@@ -67,7 +68,7 @@ func (f *fold) take(b *batch, late func() error) error {
 		if err := late(); err != nil {
 			err = fmt.Errorf("%s: not applied: %w: %w: of %d patches, %d are folded, and the next commit goes on with the rest",
 				b.w.path, ErrBusy, err, f.before+len(rest), f.before)
-			return store.WithRemedy(err, store.By(store.VerbFold, b.w.owner).Or("try again"))
+			return store.WithRemedy(err, store.By(status.Fold, b.w.owner).Or("try again"))
 		}
 	}
 }

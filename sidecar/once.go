@@ -12,6 +12,7 @@ import (
 	"github.com/freehold-dev/freehold/sidecar/internal/document"
 	"github.com/freehold-dev/freehold/sidecar/internal/process"
 	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
+	"github.com/freehold-dev/freehold/sidecar/internal/status"
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
@@ -184,7 +185,7 @@ func (c claiming) claim(at time.Time) (won bool, by Claimant, err error) {
 		return false, Claimant{}, fmt.Errorf("%s: field %s: not won: the claim was made where nobody looks, in a directory that was moved away, and counts if that is put back: %w", c.dir.Path(), c.field, err)
 	case made:
 		err = fmt.Errorf("%s: %w: field %s is claimed by this call and that may not survive power loss: %w", c.path(), ErrIndeterminate, c.field, err)
-		return false, claimant(&mine), store.WithRemedy(err, store.By(store.VerbExplain, c.field).Or("ask ResolveClaim for claim "+mine.Nonce))
+		return false, claimant(&mine), store.WithRemedy(err, store.By(status.Explain, c.field).Or("ask ResolveClaim for claim "+mine.Nonce))
 	case errors.Is(err, fs.ErrExist): // another was faster
 		by, err := c.made()
 		return false, by, c.lose(err)

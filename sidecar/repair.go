@@ -12,6 +12,7 @@ import (
 	"github.com/freehold-dev/freehold/sidecar/internal/document"
 	"github.com/freehold-dev/freehold/sidecar/internal/process"
 	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
+	"github.com/freehold-dev/freehold/sidecar/internal/status"
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
@@ -68,7 +69,7 @@ func Accept(ctx context.Context, dir, owner string, o *Options) (Accepted, error
 	}
 	if err != nil {
 		err = fmt.Errorf("%s: %w: it cannot be accepted", w.path, err)
-		return Accepted{}, store.WithRemedy(err, store.By(store.VerbQuarantine, owner).Or("mend the file"))
+		return Accepted{}, store.WithRemedy(err, store.By(status.Quarantine, owner).Or("mend the file"))
 	}
 	b := &batch{w: w, base: foreign}
 	if err := b.takeIn(); err != nil {
@@ -104,9 +105,9 @@ func (b *batch) takeIn() error {
 	b.base.Owner, b.base.State = w.owner, w.manifest.StateID
 	b.next = w.firstVersion(b.base.Version.Epoch)
 	b.layer = apply.NewLayer(w.rules, b.base, b.next)
-	values, err := store.On(w.dir).Acceptable(w.manifest, w.owner, b.base)
+	values, err := store.On(w.dir).Accepted(w.manifest, w.owner, b.base)
 	if err != nil {
-		return store.WithRemedy(fmt.Errorf("%s: %w", w.path, err), store.By(store.VerbQuarantine, w.owner).Or("mend the file, then accept it"))
+		return store.WithRemedy(fmt.Errorf("%s: %w", w.path, err), store.By(status.Quarantine, w.owner).Or("mend the file, then accept it"))
 	}
 	for name, value := range values {
 		b.layer.Put(name, value)

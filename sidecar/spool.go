@@ -12,6 +12,7 @@ import (
 	"github.com/freehold-dev/freehold/sidecar/internal/pending"
 	"github.com/freehold-dev/freehold/sidecar/internal/process"
 	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
+	"github.com/freehold-dev/freehold/sidecar/internal/status"
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
@@ -83,7 +84,7 @@ func (s *spool) put(at *site, ops Patch, busy error) (Commit, error) {
 	}
 	if err := s.full(a, names, len(raw)); err != nil { // concurrent writers may exceed a bound by one patch each
 		err = fmt.Errorf("%w; and %s: nothing was changed", busy, err)
-		return Commit{}, store.WithRemedy(err, store.By(store.VerbFold, at.owner).Or("end the process that holds the lock, or wait for it"))
+		return Commit{}, store.WithRemedy(err, store.By(status.Fold, at.owner).Or("end the process that holds the lock, or wait for it"))
 	}
 	if err := a.Put(pending.Name(p.ID), raw); err != nil {
 		return Commit{}, fmt.Errorf("%s: nothing was changed: %w; mend that and try again", at.path, err)
@@ -137,5 +138,5 @@ func (s *site) rejectedFull() error {
 		return nil
 	}
 	err = fmt.Errorf("%d patches of the owner are rejected in %s, and no more may be", kept, s.dir.QuarantinePath(""))
-	return store.WithRemedy(err, store.By(store.VerbDoctor).Or("look at the rejected patches, add by hand the values that are to count, and remove their files"))
+	return store.WithRemedy(err, store.By(status.Doctor).Or("look at the rejected patches, add by hand the values that are to count, and remove their files"))
 }

@@ -97,7 +97,7 @@ func (s selection) unfresh() error {
 	}
 	return store.WithRemedy(
 		failure.As(fmt.Errorf("%s not fresh", display.Count(n, "field is", "fields are")), failure.Negative),
-		store.By(store.VerbExplain, "FIELD"),
+		store.By("explain", "FIELD"),
 	)
 }
 

@@ -184,7 +184,7 @@ func pendingLines(c *cli.Call, owners []reader.OwnerStatus) string {
 		case o.PendingErr != nil:
 			fmt.Fprintf(&b, "%s has %s, not all of which the view shows: %s\n", o.Name, display.Count(o.Pending, "pending patch", "pending patches"), display.Escape(display.Line(c.WithRemedies(o.PendingErr, ""))))
 		default:
-			fmt.Fprintf(&b, "%s has %s, which the view shows; to fold them, %s\n", o.Name, display.Count(o.Pending, "pending patch", "pending patches"), c.Sentence(store.By(store.VerbFold, o.Name), ""))
+			fmt.Fprintf(&b, "%s has %s, which the view shows; to fold them, %s\n", o.Name, display.Count(o.Pending, "pending patch", "pending patches"), c.Sentence(store.By("fold", o.Name), ""))
 		}
 	}
 	return b.String()

@@ -312,7 +312,7 @@ func TestPatchesThatSomebodyMayFoldAreNoFinding(t *testing.T) {
 	defer d.Close()
 	m, err := d.Manifest()
 	check(t, err)
-	name := store.OwnerLock("usage")
+	name := store.FilesOf("usage").Lock
 	l, err := d.OpenLock(name, m.Locks[name])
 	check(t, err)
 	defer l.Close()

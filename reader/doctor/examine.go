@@ -269,9 +269,9 @@ func (p *patient) lost() {
 	for _, l := range lost {
 		code := LockLost
 		switch l.Role {
-		case store.ClaimsFolder:
+		case "claims":
 			code, p.lostClaims[l.Owner] = ClaimsLost, true
-		case store.PendingFolder:
+		case "pending":
 			code, p.lostPending[l.Owner] = PendingLost, true
 		}
 		if copied || errors.Is(l.Err, store.Unsafe) { // who may write there is said of each directory
@@ -296,7 +296,7 @@ func (p *patient) moved(lost []store.Entry) bool {
 		}
 	}
 	for _, l := range lost {
-		if l.Role == store.PendingFolder {
+		if l.Role == "pending" {
 			continue
 		}
 		known--

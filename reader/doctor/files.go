@@ -20,19 +20,19 @@ func (p *patient) files() {
 	p.patches = map[string]time.Time{}
 	var readable, fixed, strange []string
 	for _, f := range found {
-		if f.Written.After(p.newest) && f.Role != store.LockFile {
+		if f.Written.After(p.newest) && f.Role != "lock" {
 			p.newest = f.Written
 		}
-		if f.Role == store.PatchFile {
+		if f.Role == "patch" {
 			p.patches[f.Owner+"/"+filepath.Base(f.Name)] = f.Written
 		}
-		if f.Role == store.Stranger {
+		if f.Role == "" {
 			if p.stranger(f) {
 				strange = append(strange, f.Name)
 			}
 			continue
 		}
-		if f.Role == store.QuarantinedFile {
+		if f.Role == "quarantined" {
 			continue // kept as it was
 		}
 		p.modes(f)
@@ -75,8 +75,8 @@ func (p *patient) stranger(f store.Entry) bool {
 		return false
 	}
 	for _, owner := range p.manifest.Declaration.OwnerNames() {
-		if strings.EqualFold(f.Name, store.Sidecar(owner)) {
-			p.find(Twin, f.Name, fmt.Sprintf("it is not the sidecar %s of owner %s, and nobody reads it: letters of another case make another name", store.Sidecar(owner), owner), p.away(f.Name).but("look at it first"))
+		if strings.EqualFold(f.Name, store.FilesOf(owner).Sidecar) {
+			p.find(Twin, f.Name, fmt.Sprintf("it is not the sidecar %s of owner %s, and nobody reads it: letters of another case make another name", store.FilesOf(owner).Sidecar, owner), p.away(f.Name).but("look at it first"))
 			return false
 		}
 	}
@@ -97,25 +97,17 @@ func (p *patient) sidecarOf(f store.Entry) (owner string, ok bool) {
 	if f.Type != "file" || f.Size == 0 || f.Size > store.MaxSidecar {
 		return "", false
 	}
-	raw, err := p.dir.ReadFile(f.Name, nil, store.MaxSidecar)
-	if err != nil {
-		return "", false
-	}
-	doc, err := store.DecodeForeign(raw)
-	if err != nil || doc.State == "" {
-		return "", false
-	}
-	return doc.Owner, true
+	return p.dir.OwnerIn(f.Name)
 }
 
 // modes says who else may write a file, and whether it is one.
 func (p *patient) modes(f store.Entry) {
-	folders := []store.Role{store.StateFolder, store.MetaFolder, store.PendingFolder, store.ClaimsFolder, store.QuarantineFolder, store.UpgradeFolder}
+	folders := []store.Role{"state", "meta", "pending", "claims", "quarantine", "upgrade"}
 	want := "file"
 	if slices.Contains(folders, f.Role) {
 		want = "directory"
 	}
-	said := []store.Role{store.SidecarFile, store.LockFile, store.ClaimedFile, store.PatchFile, store.StagedFile}
+	said := []store.Role{"sidecar", "lock", "claim", "patch", "staged"}
 	who := func(found *Finding) { found.Owner = f.Owner }
 	switch {
 	case f.Type != want && !slices.Contains(said, f.Role): // of the others, whoever reads them says it
@@ -153,7 +145,7 @@ func (p *patient) bare(f store.Entry) remedy {
 func (p *patient) litter(found []store.Entry) {
 	for _, e := range found {
 		switch {
-		case e.Role != store.StagedFile:
+		case e.Role != "staged":
 		case e.Err != nil:
 			p.find(p.unusableDirectory(), p.path, "it could not be told what killed processes left: "+e.Err.Error(), p.opened(e.Err, "let its user read it"))
 		case e.Orphaned:
@@ -170,7 +162,7 @@ func (p *patient) quarantine(found []store.Entry) {
 	var newest time.Time
 	why := map[string]fs.FileMode{}
 	for _, f := range found {
-		if f.Role != store.QuarantinedFile {
+		if f.Role != "quarantined" {
 			continue
 		}
 		files, bytes = files+1, bytes+f.Size
@@ -186,7 +178,7 @@ func (p *patient) quarantine(found []store.Entry) {
 	}
 	p.note("quarantine", "files that were moved out of the way: %d, with %d bytes, the newest of %s: %s", files, bytes, newest.UTC().Format(time.RFC3339), filepath.Join(p.path, ".freehold", "quarantine"))
 	for _, f := range found {
-		if _, kept := why[f.Name]; !kept || f.Role != store.QuarantinedFile {
+		if _, kept := why[f.Name]; !kept || f.Role != "quarantined" {
 			continue
 		}
 		reason, err := p.dir.Kept(filepath.Base(f.Name))

@@ -25,7 +25,7 @@ func (p *patient) leases() {
 			s, err = lookAgain(p.path, owner, s)
 		}
 		if err != nil {
-			p.find(LeaseRecord, ".freehold/"+store.OwnerRecord(owner), err.Error(), p.run("lease", owner, "--", "true")).Owner = owner
+			p.find(LeaseRecord, ".freehold/"+store.FilesOf(owner).Record, err.Error(), p.run("lease", owner, "--", "true")).Owner = owner
 			continue
 		}
 		p.lease(owner, s)
@@ -48,7 +48,7 @@ func lookAgain(dir, owner string, before sidecar.LeaseState) (sidecar.LeaseState
 }
 
 func (p *patient) lease(owner string, s sidecar.LeaseState) {
-	record := ".freehold/" + store.OwnerRecord(owner)
+	record := ".freehold/" + store.FilesOf(owner).Record
 	find := func(code Code, path, says string, do remedy) { p.find(code, path, says, do).Owner = owner }
 	again := p.run("lease", owner, "--", "true").but("or start the owner's program: whoever takes the lease writes the record anew")
 	switch {
@@ -64,26 +64,26 @@ func (p *patient) lease(owner string, s sidecar.LeaseState) {
 	}
 	if s.PID != 0 {
 		p.note("lease", "%s: process %d holds the lease", owner, s.PID)
-		if h, ok := p.halted(s.PID, store.OwnerLease(owner)); ok {
-			find(LeaseStopped, ".freehold/"+store.OwnerLease(owner), fmt.Sprintf("process %d holds the lease and %s", s.PID, h.Condition), p.restart(owner, s, h))
+		if h, ok := p.halted(s.PID, store.FilesOf(owner).Lease); ok {
+			find(LeaseStopped, ".freehold/"+store.FilesOf(owner).Lease, fmt.Sprintf("process %d holds the lease and %s", s.PID, h.Condition), p.restart(owner, s, h))
 		}
 	}
 	if s.Fence == 0 {
 		return
 	}
-	h, ok := p.halted(s.Fence, store.OwnerFence(owner))
+	h, ok := p.halted(s.Fence, store.FilesOf(owner).Fence)
 	if !ok {
 		p.note("fence", "%s: process %d keeps the fence shut, so that nobody takes the lease: somebody is being retired", owner, s.Fence)
 		return
 	}
-	find(FenceShut, ".freehold/"+store.OwnerFence(owner), fmt.Sprintf("process %d keeps the fence shut and %s, so that nobody can take the lease", s.Fence, h.Condition), goOn(h))
+	find(FenceShut, ".freehold/"+store.FilesOf(owner).Fence, fmt.Sprintf("process %d keeps the fence shut and %s, so that nobody can take the lease", s.Fence, h.Condition), goOn(h))
 }
 
 // restart says how a holder that does not run is made to run, or ended. It needs
 // a signal that it cannot put off.
 func (p *patient) restart(owner string, s sidecar.LeaseState, h store.Holder) remedy {
 	run := goOn(h)
-	if h.Halt == store.Ended || s.Lease == nil || s.Disagreement != "" {
+	if h.Halt == "ended" || s.Lease == nil || s.Disagreement != "" {
 		return run
 	}
 	return run.but("or end it: " + p.run("retire", owner, "--epoch", fmt.Sprint(s.Lease.Epoch), "--pid", fmt.Sprint(s.PID), "--kill").text)

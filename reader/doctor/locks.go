@@ -13,7 +13,7 @@ import (
 func (p *patient) locks() {
 	p.blocked = map[string]remedy{}
 	for _, owner := range p.manifest.Declaration.OwnerNames() {
-		lock := store.OwnerLock(owner)
+		lock := store.FilesOf(owner).Lock
 		before, err := p.dir.Holder(p.manifest, lock)
 		if err != nil {
 			continue // said already, if it is lost
@@ -40,7 +40,7 @@ func (p *patient) halted(pid int, lock string) (h store.Holder, ok bool) {
 			time.Sleep(aMoment)
 		}
 		var err error
-		if h, err = p.dir.Holder(p.manifest, lock); err != nil || pid == 0 || h.PID != pid || h.Halt == store.Running {
+		if h, err = p.dir.Holder(p.manifest, lock); err != nil || pid == 0 || h.PID != pid || h.Halt == "" {
 			return h, false
 		}
 	}
@@ -50,9 +50,9 @@ func (p *patient) halted(pid int, lock string) (h store.Holder, ok bool) {
 // goOn says how a process that does not run comes to let go what it has.
 func goOn(h store.Holder) remedy {
 	switch {
-	case h.Halt == store.Stopped:
+	case h.Halt == "stopped":
 		return shell("kill", "-CONT", fmt.Sprint(h.PID)).but("or end it")
-	case h.Halt == store.Traced:
+	case h.Halt == "traced":
 		return words("let the debugger go on with it, or end it")
 	case len(h.Inheritors) == 0:
 		return words("end the processes that inherited its descriptor")

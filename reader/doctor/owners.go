@@ -47,7 +47,7 @@ func (p *patient) dated(o reader.OwnerStatus) {
 
 // unusable says why the owner's sidecar cannot be used.
 func (p *patient) unusable(o reader.OwnerStatus) {
-	if p.lostPending[o.Name] && strings.Contains(o.Err.Error(), store.OwnerPending(o.Name)) {
+	if p.lostPending[o.Name] && strings.Contains(o.Err.Error(), store.FilesOf(o.Name).Pending) {
 		return // found already: the error is about the directory of the pending patches
 	}
 	code, remedy := SidecarInvalid, p.run("quarantine", o.Name)
@@ -57,7 +57,7 @@ func (p *patient) unusable(o reader.OwnerStatus) {
 	case o.Status == store.Foreign:
 		code, remedy = SidecarForeign, p.accepted(o, "look at it first; "+p.run("quarantine", o.Name).text+" moves it aside instead")
 	case o.Status == store.Unreadable:
-		code, remedy = SidecarUnreadable, p.mended(store.Sidecar(o.Name), o.Err, remedy)
+		code, remedy = SidecarUnreadable, p.mended(store.FilesOf(o.Name).Sidecar, o.Err, remedy)
 	case o.Status == store.Regressed && o.Version.IsZero():
 		code, remedy = SidecarRegressed, p.run("accept", o.Name).but("or bring the file back")
 	case o.Status == store.Regressed:
@@ -75,10 +75,7 @@ func (p *patient) unusable(o reader.OwnerStatus) {
 // can be accepted; else it is to move it aside.
 func (p *patient) accepted(o reader.OwnerStatus, advice string) remedy {
 	accept := p.run("accept", o.Name)
-	raw, err := p.dir.ReadFile(store.Sidecar(o.Name), nil, store.MaxSidecar)
-	if err == nil {
-		err = p.acceptable(o.Name, raw)
-	}
+	err := p.dir.Acceptable(p.manifest, o.Name)
 	if err == nil {
 		return accept.but(advice)
 	}
@@ -89,34 +86,10 @@ func (p *patient) accepted(o reader.OwnerStatus, advice string) remedy {
 	return p.run("quarantine", o.Name).but(advice)
 }
 
-// acceptable returns an error if the bytes of the owner's sidecar cannot be
-// accepted.
-func (p *patient) acceptable(owner string, raw []byte) error {
-	doc, err := store.DecodeForeign(raw)
-	if err != nil {
-		return err
-	}
-	_, err = p.dir.Acceptable(p.manifest, owner, doc)
-	return err
-}
-
 // members looks at what a sidecar has that is not declared, and whether there can
 // be another after it.
 func (p *patient) members(owner string) {
-	raw, err := p.dir.ReadFile(store.Sidecar(owner), nil, store.MaxSidecar)
-	if err != nil {
-		return // it was replaced or moved away since
-	}
-	doc, err := store.DecodeSidecar(raw)
-	if err != nil {
-		return
-	}
-	var unknown []string
-	for _, name := range doc.Names() {
-		if _, ok := p.manifest.Declaration.Owners[owner].Fields[name]; !ok {
-			unknown = append(unknown, name)
-		}
-	}
+	unknown := p.dir.Owner(p.manifest, owner).Undeclared(&p.manifest.Declaration)
 	p.listed("undeclared", owner+" has members that are not declared, which commits keep", unknown)
 }
 
@@ -137,7 +110,7 @@ func (p *patient) fields() {
 			if kind == schema.Once {
 				p.claim(owner, name, e, err)
 			} else if errors.Is(err, store.Invalid) && p.usable(d.OwnersOf(name)) {
-				f := p.find(FieldInvalid, store.Sidecar(owner), err.Error(), p.cleared(owner, name, kind))
+				f := p.find(FieldInvalid, store.FilesOf(owner).Sidecar, err.Error(), p.cleared(owner, name, kind))
 				f.Owner, f.Field = owner, name
 			}
 		}

@@ -78,7 +78,7 @@ func (p *patient) pile(o reader.OwnerStatus) (pile, bool) {
 	if err != nil {
 		return pile{}, false // said by the view, which reads it too
 	}
-	found := pile{path: filepath.Join(p.path, ".freehold", store.OwnerPending(o.Name)), count: len(files), bad: map[string]bool{}}
+	found := pile{path: filepath.Join(p.path, ".freehold", store.FilesOf(o.Name).Pending), count: len(files), bad: map[string]bool{}}
 	for _, f := range files {
 		found.bytes += f.Size
 		if f.Err != nil {

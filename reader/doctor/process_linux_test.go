@@ -33,10 +33,10 @@ var roles = map[string]func(dir string) (taken any, err error){
 	"hold": func(dir string) (any, error) {
 		return sidecar.Open(context.Background(), dir, nil, "watchdog", nil)
 	},
-	"fence": func(dir string) (any, error) { return locked(dir, store.OwnerFence("watchdog")) },
-	"lock":  func(dir string) (any, error) { return locked(dir, store.OwnerLock("usage")) },
+	"fence": func(dir string) (any, error) { return locked(dir, store.FilesOf("watchdog").Fence) },
+	"lock":  func(dir string) (any, error) { return locked(dir, store.FilesOf("usage").Lock) },
 	"heir": func(dir string) (any, error) { // leaves the lock to a child
-		l, err := locked(dir, store.OwnerLock("usage"))
+		l, err := locked(dir, store.FilesOf("usage").Lock)
 		if err != nil {
 			return nil, err
 		}

@@ -28,8 +28,8 @@ func earlier(view *reader.View, owner, field string) *Earlier {
 	defer d.Close()
 	f := view.Declaration().Owners[owner].Fields[field]
 	var last *Earlier
-	_ = d.Quarantined(store.Sidecar(owner), func(path string, raw []byte) {
-		if e := inQuarantine(f, field, raw); e != nil && (last == nil || last.Unread || !e.Unread) {
+	_ = d.Quarantined(owner, field, func(path string, value []byte, err error) {
+		if e := inQuarantine(f, value, err); e != nil && (last == nil || last.Unread || !e.Unread) {
 			last = e
 			last.Path = path
 		}
@@ -37,14 +37,11 @@ func earlier(view *reader.View, owner, field string) *Earlier {
 	return last
 }
 
-// inQuarantine returns the value of a field in the quarantined sidecar raw, or
-// nil.
-func inQuarantine(f schema.Field, field string, raw []byte) *Earlier {
-	doc, err := store.DecodeForeign(raw)
+// inQuarantine returns the field of a quarantined sidecar, or nil.
+func inQuarantine(f schema.Field, value []byte, err error) *Earlier {
 	if err != nil {
 		return &Earlier{Unread: true}
 	}
-	value := doc.Value(field)
 	if value == nil {
 		return nil
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
 	"github.com/freehold-dev/freehold/sidecar/internal/process"
+	"github.com/freehold-dev/freehold/sidecar/internal/status"
 	"github.com/freehold-dev/freehold/sidecar/store"
 	"golang.org/x/sys/unix"
 )
@@ -81,7 +82,7 @@ func (r *retirement) other(why string) error {
 
 func (r *retirement) unjudged(why string) error {
 	err := fmt.Errorf("owner %s: %w: a process holds the lease, and nothing proves that it is %v: %s; nothing was signalled", r.Owner, store.NotJudged, r.Holding, why)
-	return store.WithRemedy(err, store.By(store.VerbLease, r.Owner))
+	return store.WithRemedy(err, store.By(status.Lease, r.Owner))
 }
 
 // pin opens a pidfd. What is proved after that is proved of one process,

@@ -6,14 +6,30 @@ import (
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/internal/document"
+	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
 )
 
-// Acceptable returns the values in doc, which another hand wrote in the place
+// Acceptable returns the reason for which the file in the place of owner's sidecar
+// cannot be accepted, or nil.
+func (s *Store) Acceptable(m *schema.Manifest, owner string) error {
+	raw, err := s.dir.ReadFile(statedir.Sidecar(owner), nil, document.MaxSize)
+	if err != nil {
+		return err
+	}
+	doc, err := document.DecodeForeign(raw)
+	if err != nil {
+		return err
+	}
+	_, err = s.Accepted(m, owner, doc)
+	return err
+}
+
+// Accepted returns the values in doc, which another hand wrote in the place
 // of owner's sidecar, by field, as their codecs write them. Members that no
 // owner declares or ever did are left out. It returns the error for which doc
 // cannot be accepted: it names the field, and wraps [NotOwner], [BadValue],
 // [NoKey], or the status of the owner that decides the keys of a map.
-func (d *Store) Acceptable(m *schema.Manifest, owner string, doc *document.Document) (values map[string][]byte, err error) {
+func (d *Store) Accepted(m *schema.Manifest, owner string, doc *document.Document) (values map[string][]byte, err error) {
 	values = map[string][]byte{}
 	for _, name := range doc.Names() {
 		value, err := acceptable(m, owner, name, doc.Value(name))
@@ -73,7 +89,7 @@ func (d *Store) keysExist(m *schema.Manifest, field, keeper string, doc *documen
 				return fmt.Errorf("owner %s, which decides the keys, cannot be used: %w", keeper, keys.Err)
 			}
 		}
-		if _, ok := keys.Row(field, row.Key); !ok {
+		if _, ok := keys.row(field, row.Key); !ok {
 			return fmt.Errorf("key %q: %w: owner %s, which decides the keys, has not created it", row.Key, NoKey, keeper)
 		}
 	}

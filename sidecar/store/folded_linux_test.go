@@ -12,6 +12,7 @@ import (
 	"github.com/freehold-dev/freehold/sidecar/internal/document"
 	"github.com/freehold-dev/freehold/sidecar/internal/pending"
 	"github.com/freehold-dev/freehold/sidecar/internal/process"
+	"github.com/freehold-dev/freehold/sidecar/internal/status"
 )
 
 // deferringState makes a state whose owner cost defers.
@@ -25,14 +26,14 @@ func deferringState(t *testing.T) (*Store, *schema.Manifest) {
 }
 
 // deferTurns defers a patch that adds n turns and returns it.
-func deferTurns(t *testing.T, d *Store, m *schema.Manifest, n string) *Patch {
+func deferTurns(t *testing.T, d *Store, m *schema.Manifest, n string) *pending.Patch {
 	t.Helper()
-	p := &Patch{ID: process.NewNonce(), At: time.Unix(1e9, 0).UTC(), Writer: Writer{Program: "test", Identity: process.Self()}, Ops: apply.Patch{{Verb: apply.VerbAdd, Field: "turns", Value: []byte(n)}}}
+	p := &pending.Patch{ID: process.NewNonce(), At: time.Unix(1e9, 0).UTC(), Writer: Writer{Program: "test", Identity: process.Self()}, Ops: apply.Patch{{Verb: apply.VerbAdd, Field: "turns", Value: []byte(n)}}}
 	text, err := p.Encode("cost", m.StateID)
 	if err != nil {
 		t.Fatal(err)
 	}
-	write(t, d, filepath.Join(".freehold", OwnerPending("cost"), pending.Name(p.ID)), text)
+	write(t, d, filepath.Join(".freehold", FilesOf("cost").Pending, pending.Name(p.ID)), text)
 	return p
 }
 
@@ -68,7 +69,7 @@ func TestFoldedOwnerNoticesAFoldBetweenItsReadings(t *testing.T) {
 	write(t, d, "cost.json", sidecarText(t, "cost", m.StateID, 1, withTurns("10")))
 	afterPatches = func() { // the sidecar has dropped the id already
 		write(t, d, "cost.json", sidecarText(t, "cost", m.StateID, 3, withTurns("11")))
-		if err := os.Remove(filepath.Join(d.Path(), ".freehold", OwnerPending("cost"), pending.Name(p.ID))); err != nil {
+		if err := os.Remove(filepath.Join(d.Path(), ".freehold", FilesOf("cost").Pending, pending.Name(p.ID))); err != nil {
 			t.Fatal(err)
 		}
 		afterPatches = nil
@@ -83,9 +84,9 @@ func TestBadPatchesAreNamedAndNotFolded(t *testing.T) {
 	d, m := deferringState(t)
 	deferTurns(t, d, m, "1")
 	deferTurns(t, d, m, "18446744073709551615")
-	write(t, d, filepath.Join(".freehold", OwnerPending("cost"), "notes.json"), []byte("{}\n"))
+	write(t, d, filepath.Join(".freehold", FilesOf("cost").Pending, "notes.json"), []byte("{}\n"))
 	o := d.Folded(m, "cost")
-	if len(o.BadPatches) != 1 || StatusOf(o.BadPatches[0].Err) != Foreign || RemedyOf(o.BadPatches[0].Err).IsZero() || o.Pending != 3 {
+	if len(o.BadPatches) != 1 || status.Of(o.BadPatches[0].Err) != Foreign || RemedyOf(o.BadPatches[0].Err).IsZero() || o.Pending != 3 {
 		t.Errorf("got %+v of %d pending", o.BadPatches, o.Pending)
 	}
 	if o.Err != nil || o.PendingErr == nil || !strings.Contains(o.PendingErr.Error(), "notes.json") || !strings.Contains(o.PendingErr.Error(), "does not fit") {
@@ -100,11 +101,11 @@ func TestBadPatchesAreNamedAndNotFolded(t *testing.T) {
 func TestOwnerOfLostPatchesIsUnreadable(t *testing.T) {
 	d, m := deferringState(t)
 	write(t, d, "cost.json", sidecarText(t, "cost", m.StateID, 1, withTurns("1")))
-	if err := os.Remove(filepath.Join(d.Path(), ".freehold", OwnerPending("cost"))); err != nil {
+	if err := os.Remove(filepath.Join(d.Path(), ".freehold", FilesOf("cost").Pending)); err != nil {
 		t.Fatal(err)
 	}
 	o := d.Folded(m, "cost")
-	if o.Status != Unreadable || o.Value("turns") != nil || !o.Version.IsZero() || RemedyOf(o.Err).Verb != VerbRepair {
+	if o.Status != Unreadable || o.Value("turns") != nil || !o.Version.IsZero() || RemedyOf(o.Err).Verb != status.Repair {
 		t.Errorf("got %s: %v", o.Status, o.Err)
 	}
 }
@@ -127,7 +128,7 @@ func TestOwnerThatDoesNotDeferHasNoPatchesRead(t *testing.T) {
 		if o := s.Owner(); o.Status != OK || string(o.Value("turns")) != "1" || o.Pending != 0 || s.Confirm() {
 			t.Errorf("got %s: %s with %d pending", o.Status, o.Value("turns"), o.Pending)
 		}
-		if err := os.RemoveAll(filepath.Join(d.Path(), ".freehold", OwnerPending("cost"))); err != nil { // nor is it missed
+		if err := os.RemoveAll(filepath.Join(d.Path(), ".freehold", FilesOf("cost").Pending)); err != nil { // nor is it missed
 			t.Fatal(err)
 		}
 	}
@@ -143,7 +144,7 @@ func TestFoldedSourceLooksAtPatchesToo(t *testing.T) {
 	if !s.Look() || s.Look() || string(s.Owner().Value("turns")) != "1" || s.Owner() != s.Owner() {
 		t.Error("a new patch is no change")
 	}
-	if err := os.Remove(filepath.Join(d.Path(), ".freehold", OwnerPending("cost"), pending.Name(p.ID))); err != nil {
+	if err := os.Remove(filepath.Join(d.Path(), ".freehold", FilesOf("cost").Pending, pending.Name(p.ID))); err != nil {
 		t.Fatal(err)
 	}
 	if !s.Confirm() || s.Owner().Value("turns") != nil || s.Look() {

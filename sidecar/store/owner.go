@@ -13,7 +13,9 @@ import (
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/internal/document"
+	"github.com/freehold-dev/freehold/sidecar/internal/pending"
 	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
+	"github.com/freehold-dev/freehold/sidecar/internal/status"
 )
 
 // A Version names one commit of one owner within one state.
@@ -25,18 +27,11 @@ type Provenance = document.Provenance
 // A Writer is the program that wrote a file, and its process.
 type Writer = document.Writer
 
-// An Observation maps fields of other owners to the versions that a writer had
-// seen before it wrote.
-type Observation = document.Observation
-
 // A Sighting is a version of a field that an owner, or an upgrade, has seen.
 type Sighting = document.Sighting
 
 // A Row is the value and the incarnation of one key of a map.
 type Row = document.Row
-
-// An Opening is an event that has begun and is neither done nor abandoned.
-type Opening = document.Opening
 
 // An Owner is one owner of a state, as its sidecar stood when it was read. It
 // is safe for concurrent use.
@@ -61,9 +56,9 @@ type Owner struct {
 	// have if it cannot be used. Zero unless they were read: see [Store.Folded].
 	Pending int
 	// Patches are those that are folded into the fields, sorted by id.
-	Patches []*Patch
+	Patches []*pending.Patch
 	// BadPatches are the files that no commit of this release can fold.
-	BadPatches []PendingFile
+	BadPatches []statedir.PendingFile
 	// PendingErr joins the reasons why pending patches are not in the fields.
 	PendingErr error
 
@@ -96,8 +91,8 @@ func (d *Store) Folded(m *schema.Manifest, name string) *Owner {
 	return s.Owner()
 }
 
-// NewOwner returns the owner whose file was read as text, or not, with err.
-func (d *Store) NewOwner(m *schema.Manifest, name, path string, text []byte, err error) *Owner {
+// newOwner returns the owner whose file was read as text, or not, with err.
+func (d *Store) newOwner(m *schema.Manifest, name, path string, text []byte, err error) *Owner {
 	o := &Owner{Name: name, Path: path, text: text}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -109,7 +104,7 @@ func (d *Store) NewOwner(m *schema.Manifest, name, path string, text []byte, err
 		if errors.Is(err, ErrTooLarge) {
 			s = Invalid
 		}
-		return o.unusable(s, whenReadable(m, name, statedir.AccessRemedy(err, By(VerbQuarantine, name))), err)
+		return o.unusable(s, whenReadable(m, name, statedir.AccessRemedy(err, By(status.Quarantine, name))), err)
 	}
 	doc, err := document.Decode(text)
 	if err == nil {
@@ -141,15 +136,15 @@ func (d *Store) diagnose(m *schema.Manifest, owner string, text []byte, err erro
 	if s == Newer {
 		return s, byHand(statedir.UseNewer), err
 	}
-	quarantine := By(VerbQuarantine, owner)
+	quarantine := By(status.Quarantine, owner)
 	doc, torn := document.DecodeForeign(text)
 	if torn != nil {
 		return s, whenReadable(m, owner, quarantine.Or("mend the file")), err
 	}
-	if _, refused := d.Acceptable(m, owner, doc); refused != nil {
+	if _, refused := d.Accepted(m, owner, doc); refused != nil {
 		return s, whenReadable(m, owner, quarantine.Or("mend the file, then accept it")), fmt.Errorf("%w; it cannot be accepted: %v", err, refused)
 	}
-	return s, whenReadable(m, owner, By(VerbAccept, owner).Or("look at it first")), err
+	return s, whenReadable(m, owner, By(status.Accept, owner).Or("look at it first")), err
 }
 
 // decodeStatus returns the status of a file that could not be decoded.
@@ -166,7 +161,7 @@ func decodeStatus(err error) Status {
 // finished first, or the state has no such owner: then nothing can repair it.
 func whenReadable(m *schema.Manifest, owner string, r Remedy) Remedy {
 	if m.Pending != nil {
-		return By(VerbUpgrade)
+		return By(status.Upgrade)
 	}
 	if _, declared := m.Declaration.Owners[owner]; !declared {
 		return byHand("move the file away")
@@ -207,7 +202,7 @@ func (o *Owner) Value(name string) []byte {
 
 // Observed returns the versions that the writer of a field had seen before it
 // wrote; nil if that is not known.
-func (o *Owner) Observed(field string) Observation {
+func (o *Owner) Observed(field string) document.Observation {
 	if o.view == nil {
 		return nil
 	}
@@ -215,7 +210,7 @@ func (o *Owner) Observed(field string) Observation {
 }
 
 // Open returns the beginnings of an event that are not done, in their order.
-func (o *Owner) Open(event string) []Opening {
+func (o *Owner) Open(event string) []document.Opening {
 	if o.view == nil {
 		return nil
 	}
@@ -254,8 +249,8 @@ func (o *Owner) Rows(field string) ([]Row, error) {
 	return t.all, t.err
 }
 
-// Row returns the row of a key of a map.
-func (o *Owner) Row(field, key string) (row Row, ok bool) {
+// row returns the row of a key of a map.
+func (o *Owner) row(field, key string) (row Row, ok bool) {
 	all, err := o.Rows(field)
 	if err != nil {
 		return row, false
@@ -289,7 +284,7 @@ func (o *Owner) Against(seen Sighting) *Owner {
 	if o.Status == OK {
 		err, note = fmt.Errorf("it is at version %v, and %v: an older copy was put back", o.Version, seen), "bring the newer file back"
 	}
-	return now.unusable(Regressed, By(VerbAccept, o.Name).Or(note), err)
+	return now.unusable(Regressed, By(status.Accept, o.Name).Or(note), err)
 }
 
 // Observers returns the owners whose fields depend on those of owner, sorted.

@@ -15,6 +15,7 @@ import (
 	"github.com/freehold-dev/freehold/sidecar/internal/document"
 	"github.com/freehold-dev/freehold/sidecar/internal/process"
 	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
+	"github.com/freehold-dev/freehold/sidecar/internal/status"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -149,7 +150,7 @@ func TestOwnerNotOfAPlainFileIsUnreadable(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(d.Path(), "cost.json"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if o := d.Owner(m, "cost"); o.Status != Unreadable || !errors.Is(o.Err, ErrIrregular) || RemedyOf(o.Err).Verb != VerbQuarantine {
+	if o := d.Owner(m, "cost"); o.Status != Unreadable || !errors.Is(o.Err, ErrIrregular) || RemedyOf(o.Err).Verb != status.Quarantine {
 		t.Errorf("got %s: %v", o.Status, o.Err)
 	}
 }
@@ -159,7 +160,7 @@ func TestOnceFieldIsNotAccepted(t *testing.T) {
 	write(t, d, "guard.json", []byte(`{"fired":"2026-01-01T00:00:00Z"}`))
 	o := d.Owner(m, "guard")
 	said.Same(t, "owner: a once field in it", o.Err, d.Path(), "STATE")
-	if RemedyOf(o.Err).Verb != VerbQuarantine {
+	if RemedyOf(o.Err).Verb != status.Quarantine {
 		t.Errorf("got the remedy %q", RemedyOf(o.Err))
 	}
 }
@@ -171,18 +172,18 @@ func TestAcceptableAsksTheOwnerOfTheKeys(t *testing.T) {
 	write(t, d, "guard.json", []byte(`{"skills":{"deploy":{"pinned":true}}}`))
 	o := d.Owner(m, "guard")
 	said.Same(t, "owner: a key that does not exist", o.Err, d.Path(), "STATE")
-	if o.Status != Invalid || !strings.Contains(o.Err.Error(), `field skills: key "deploy": no such key`) || RemedyOf(o.Err).Verb != VerbQuarantine {
+	if o.Status != Invalid || !strings.Contains(o.Err.Error(), `field skills: key "deploy": no such key`) || RemedyOf(o.Err).Verb != status.Quarantine {
 		t.Errorf("got %s: %v", o.Status, o.Err)
 	}
 	write(t, d, "cost.json", sidecarText(t, "cost", m.StateID, 1, func(doc *document.Document, by Provenance) {
 		doc.SetRows("skills", []Row{{Key: "deploy", Value: []byte(`{}`), Born: by.Version}}, by)
 	}))
-	if o := d.Owner(m, "guard"); RemedyOf(o.Err).Verb != VerbAccept {
+	if o := d.Owner(m, "guard"); RemedyOf(o.Err).Verb != status.Accept {
 		t.Errorf("got %s: %v, with the remedy %q", o.Status, o.Err, RemedyOf(o.Err))
 	}
 	write(t, d, "cost.json", []byte("{"))
 	said.Same(t, "owner: the owner of the keys cannot be used", d.Owner(m, "guard").Err, d.Path(), "STATE")
-	if o := d.Owner(m, "guard"); RemedyOf(o.Err).Verb != VerbQuarantine || !strings.Contains(o.Err.Error(), "owner cost, which decides the keys, cannot be used") {
+	if o := d.Owner(m, "guard"); RemedyOf(o.Err).Verb != status.Quarantine || !strings.Contains(o.Err.Error(), "owner cost, which decides the keys, cannot be used") {
 		t.Errorf("got %s: %v", o.Status, o.Err)
 	}
 }
@@ -239,7 +240,7 @@ func TestSourceReadsTheSidecarOfAnUpgrade(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(t, d, "cost.json", []byte("{"))
-	if o := s.Read(); o.Path != filepath.Join(d.Path(), "cost.json") || RemedyOf(o.Err).Verb != VerbUpgrade {
+	if o := s.Read(); o.Path != filepath.Join(d.Path(), "cost.json") || RemedyOf(o.Err).Verb != status.Upgrade {
 		t.Errorf("got %s with the remedy %q", o.Path, RemedyOf(o.Err))
 	}
 }
@@ -250,7 +251,7 @@ func TestOwnerRegressesAgainstWhatWasSeen(t *testing.T) {
 	newer := Version{Epoch: 1 << 50, Revision: 2, Nonce: process.NewNonce()}
 	write(t, d, "guard.json", sidecarText(t, "guard", m.StateID, 1, func(doc *document.Document, by Provenance) {
 		doc.Set("seen", []byte("3"), by)
-		doc.Observe("seen", Observation{"turns": newer})
+		doc.Observe("seen", document.Observation{"turns": newer})
 	}))
 	guard := d.Owner(m, "guard")
 	judge := func() *Owner {

@@ -8,18 +8,12 @@ import (
 	"github.com/freehold-dev/freehold/sidecar/internal/document"
 	"github.com/freehold-dev/freehold/sidecar/internal/pending"
 	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
+	"github.com/freehold-dev/freehold/sidecar/internal/status"
 )
-
-// A Patch is one pending patch.
-type Patch = pending.Patch
-
-// A PendingFile is one file in the directory of an owner's pending patches. It
-// never changes.
-type PendingFile = statedir.PendingFile
 
 // patches are the pending patches of an owner as they were read last.
 type patches struct {
-	files []PendingFile
+	files []statedir.PendingFile
 	err   error // why the directory could not be read
 }
 
@@ -31,13 +25,13 @@ func (p *patches) look(d *statedir.Dir, stateID, owner string) (moved bool) {
 		p.files, p.err = nil, err
 		return moved
 	}
-	moved = p.err != nil || !slices.EqualFunc(p.files, files, PendingFile.Same)
+	moved = p.err != nil || !slices.EqualFunc(p.files, files, statedir.PendingFile.Same)
 	p.files, p.err = files, nil
 	return moved
 }
 
 // fresh returns the patches that are not in doc yet, sorted by id.
-func (p *patches) fresh(doc *document.Document) (fresh []*Patch) {
+func (p *patches) fresh(doc *document.Document) (fresh []*pending.Patch) {
 	for _, f := range p.files {
 		if f.Patch != nil && !doc.HasFolded(f.Patch.ID) {
 			fresh = append(fresh, f.Patch)
@@ -47,13 +41,13 @@ func (p *patches) fresh(doc *document.Document) (fresh []*Patch) {
 }
 
 // bad returns the files that no commit can fold.
-func (p *patches) bad() []PendingFile {
-	return slices.DeleteFunc(slices.Clone(p.files), func(f PendingFile) bool { return f.Err == nil })
+func (p *patches) bad() []statedir.PendingFile {
+	return slices.DeleteFunc(slices.Clone(p.files), func(f statedir.PendingFile) bool { return f.Err == nil })
 }
 
 // drop leaves out those of the patches whose files are gone by now, and reports
 // whether there are any.
-func (p *patches) drop(d *statedir.Dir, owner string, fresh []*Patch) (dropped bool, err error) {
+func (p *patches) drop(d *statedir.Dir, owner string, fresh []*pending.Patch) (dropped bool, err error) {
 	if len(fresh) == 0 {
 		return false, nil
 	}
@@ -67,7 +61,7 @@ func (p *patches) drop(d *statedir.Dir, owner string, fresh []*Patch) (dropped b
 		return false, err
 	}
 	there := len(p.files)
-	p.files = slices.DeleteFunc(slices.Clone(p.files), func(f PendingFile) bool {
+	p.files = slices.DeleteFunc(slices.Clone(p.files), func(f statedir.PendingFile) bool {
 		_, found := slices.BinarySearch(names, f.Name)
 		return !found && f.Patch != nil && slices.Contains(fresh, f.Patch)
 	})
@@ -97,7 +91,7 @@ func (o *Owner) fold(m *schema.Manifest, p *patches) {
 		whole, outs := pending.Overlay(m, o.Name, o.doc, o.Patches)
 		for _, patch := range o.Patches {
 			if err, out := outs[patch.ID]; out {
-				errs = append(errs, WithRemedy(err, By(VerbFold, o.Name)))
+				errs = append(errs, WithRemedy(err, By(status.Fold, o.Name)))
 			}
 		}
 		o.view = whole

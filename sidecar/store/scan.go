@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar/internal/document"
 	"github.com/freehold-dev/freehold/sidecar/internal/lock"
 	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
 )
@@ -11,25 +12,12 @@ import (
 // An Entry is a name in a state directory, and its attributes.
 type Entry = statedir.Entry
 
-// A Role says which part of a state a name in its directory is.
+// A Role says which part of a state a name in its directory is. Directories are
+// "state" (itself), "meta", "pending", "claims", "quarantine" and "upgrade" (one
+// that is not finished); files are "manifest", "sidecar", "lock", "record",
+// "patch", "claim", "quarantined" and "staged". A name that is none of
+// Freehold's has no role.
 type Role = statedir.Role
-
-// The roles.
-const (
-	Stranger         = statedir.Stranger
-	StateFolder      = statedir.StateFolder
-	MetaFolder       = statedir.MetaFolder
-	SidecarFile      = statedir.SidecarFile
-	LockFile         = statedir.LockFile
-	PendingFolder    = statedir.PendingFolder
-	PatchFile        = statedir.PatchFile
-	ClaimsFolder     = statedir.ClaimsFolder
-	ClaimedFile      = statedir.ClaimedFile
-	QuarantineFolder = statedir.QuarantineFolder
-	QuarantinedFile  = statedir.QuarantinedFile
-	StagedFile       = statedir.StagedFile
-	UpgradeFolder    = statedir.UpgradeFolder
-)
 
 // A Holder is the process that has a lock for itself, as far as the kernel tells.
 type Holder = lock.Holder
@@ -63,35 +51,57 @@ func Leftovers(path string) ([]Entry, error) { return statedir.Leftovers(path) }
 // Patches reads the pending patches of owner in the state with the manifest m,
 // sorted by name, without a lock. It returns an error, and none of them, if the
 // directory cannot be read or is flooded.
-func (s *Store) Patches(m *schema.Manifest, owner string) ([]PendingFile, error) {
+func (s *Store) Patches(m *schema.Manifest, owner string) ([]statedir.PendingFile, error) {
 	return s.dir.Patches(m, owner)
 }
 
-// Quarantined calls look with the path and the content of each quarantined
-// sidecar of owner: copies of upgrades first, then the others, oldest first. raw
-// is nil for an entry that cannot be read.
-func (s *Store) Quarantined(owner string, look func(path string, raw []byte)) error {
-	return s.dir.Quarantined(statedir.Sidecar(owner), look)
+// Quarantined calls look with the path of each quarantined sidecar of owner, and
+// with its value of the field, nil if there is none: copies of upgrades first,
+// then the others, oldest first. err says that the file is no sidecar.
+func (s *Store) Quarantined(owner, field string, look func(path string, value []byte, err error)) error {
+	return s.dir.Quarantined(statedir.Sidecar(owner), func(path string, raw []byte) {
+		doc, err := document.DecodeForeign(raw)
+		if err != nil {
+			look(path, nil, err)
+			return
+		}
+		look(path, doc.Value(field), nil)
+	})
 }
 
 // Kept returns the reason for which the rejected patch name is kept in the
 // quarantine, or an error that wraps [fs.ErrNotExist].
 func (s *Store) Kept(name string) (why string, err error) { return s.dir.Kept(name) }
 
+// OwnerIn returns the owner of a sidecar under another name than its own, or false
+// if the file name in the state directory is no sidecar.
+func (s *Store) OwnerIn(name string) (owner string, ok bool) {
+	raw, err := s.dir.ReadFile(name, nil, document.MaxSize)
+	if err != nil {
+		return "", false
+	}
+	doc, err := document.DecodeForeign(raw)
+	if err != nil || doc.State == "" {
+		return "", false
+	}
+	return doc.Owner, true
+}
+
 // User returns the number of the user as whom this process opens files.
 func User() int { return statedir.User() }
 
-// The names of the files of an owner: its sidecar, in the state directory, and
-// in .freehold its commit lock, lease, fence, record of the lease, and the
-// directory of its pending patches.
-var (
-	Sidecar      = statedir.Sidecar
-	OwnerLock    = statedir.OwnerLock
-	OwnerLease   = statedir.OwnerLease
-	OwnerFence   = statedir.OwnerFence
-	OwnerRecord  = statedir.OwnerRecord
-	OwnerPending = statedir.OwnerPending
-)
+// Files are the names of an owner's files: the sidecar, in the state directory,
+// and in .freehold the lock of commits, the lease, the fence, the record of the
+// lease, and the directory of pending patches.
+type Files struct{ Sidecar, Lock, Lease, Fence, Record, Pending string }
+
+// FilesOf returns the names of owner's files.
+func FilesOf(owner string) Files {
+	return Files{
+		Sidecar: statedir.Sidecar(owner), Lock: statedir.OwnerLock(owner), Lease: statedir.OwnerLease(owner),
+		Fence: statedir.OwnerFence(owner), Record: statedir.OwnerRecord(owner), Pending: statedir.OwnerPending(owner),
+	}
+}
 
 // ClaimFile names the file of a once field, relative to the state directory.
 func ClaimFile(owner, field string) string { return statedir.ClaimFile(owner, field) }

@@ -191,7 +191,7 @@ func (s *Source) judge() *Owner {
 		if s.staged {
 			path = s.dir.dir.StagedPath(s.upgrade, statedir.Sidecar(s.name))
 		}
-		s.owner = s.dir.NewOwner(s.manifest, s.name, path, s.text, s.err)
+		s.owner = s.dir.newOwner(s.manifest, s.name, path, s.text, s.err)
 		if s.patches != nil {
 			s.owner.fold(s.manifest, s.patches)
 		}

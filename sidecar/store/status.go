@@ -17,7 +17,8 @@ type Error = status.Error
 // makes sentences of them.
 type Remedy = status.Remedy
 
-// A Verb is the part of Freehold that mends a fault.
+// A Verb is the part of Freehold that mends a fault, named like its command:
+// "accept", "state repair".
 type Verb = status.Verb
 
 // The statuses of a sidecar, a claim or another file of a state.
@@ -50,7 +51,6 @@ const (
 // contradict each other, BadValue that a value does not fit its field.
 const (
 	Busy           = status.Busy
-	Closed         = status.Closed
 	Conflict       = status.Conflict
 	BadDeclaration = status.Declaration
 	Fenced         = status.Fenced
@@ -61,7 +61,6 @@ const (
 	NotOwner       = status.NotOwner
 	BadValue       = status.Value
 	Unknown        = status.Unknown
-	Unset          = status.Unset
 	DamagedRecord  = status.Damaged
 )
 
@@ -76,26 +75,6 @@ const (
 	NoLease         = status.NoLease
 	Protected       = status.Protected
 )
-
-// The verbs of remedies.
-const (
-	VerbAbandon    = status.Abandon
-	VerbAccept     = status.Accept
-	VerbClear      = status.Clear
-	VerbDoctor     = status.Doctor
-	VerbExplain    = status.Explain
-	VerbFold       = status.Fold
-	VerbInit       = status.Init
-	VerbLease      = status.Lease
-	VerbPrune      = status.Prune
-	VerbQuarantine = status.Quarantine
-	VerbRepair     = status.Repair
-	VerbUpgrade    = status.Upgrade
-)
-
-// StatusOf returns the status of err: that of the outermost error that has
-// one, OK for nil, Missing for fs.ErrNotExist, and "" for any other error.
-func StatusOf(err error) Status { return status.Of(err) }
 
 // RemedyOf returns the remedy of the outermost error in err that has one, or
 // the zero Remedy.

@@ -61,13 +61,6 @@ func (s *Store) ParseManifest(text []byte) (*schema.Manifest, error) {
 	return s.dir.ParseManifest(text)
 }
 
-// ReadFile reads the file name in the state directory. A missing file is
-// [fs.ErrNotExist]; a symbolic link, a file that is not regular and one with a
-// second name are [ErrIrregular]; one of more than most bytes is [ErrTooLarge].
-func (s *Store) ReadFile(name string, buf []byte, most int) ([]byte, error) {
-	return s.dir.ReadFile(name, buf, most)
-}
-
 // Find returns the nearest state directory from start upward. It returns an
 // error that wraps [NoState] if there is none.
 func Find(start string) (string, error) { return statedir.Find(start) }
@@ -90,9 +83,6 @@ func CreateInstance(dir, id string, d *schema.Declaration) error {
 // An Instance is a directory that has the name of an instance.
 type Instance = statedir.Instance
 
-// A Gathering is the record of a directory that holds the instances of a state.
-type Gathering = statedir.Gathering
-
 // Instances lists the instances in the directory dir, by the names of their
 // directories. It returns an error that wraps [NoInstances] if dir is a state
 // without instances, and [NoState] if nothing says that there are instances.
@@ -101,7 +91,7 @@ func Instances(dir string) ([]Instance, error) { return statedir.Instances(dir) 
 // GatheringIn returns the record of the directory dir that holds instances. It
 // returns an error that wraps [NoState] if there is no state in dir, and
 // [NoInstances] if it is a state without any.
-func GatheringIn(dir string) (Gathering, error) { return statedir.GatheringIn(dir) }
+func GatheringIn(dir string) (statedir.Gathering, error) { return statedir.GatheringIn(dir) }
 
 // FileSystem returns the name of the file system of path, and whether no state
 // is kept on it.

@@ -11,6 +11,7 @@ import (
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/internal/document"
 	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
+	"github.com/freehold-dev/freehold/sidecar/internal/status"
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
@@ -70,13 +71,13 @@ func (r *run) undecided(m *schema.Manifest, err error) error {
 
 // unchanged returns err as that of an upgrade without effect.
 func unchanged(err error) error {
-	again := store.By(store.VerbUpgrade).Or(store.RemedyOf(err).Note)
+	again := store.By(status.Upgrade).Or(store.RemedyOf(err).Note)
 	return store.WithRemedy(fmt.Errorf("nothing was changed: %w", err), again)
 }
 
 // unfinished returns err as that of an upgrade that has taken effect.
 func (r *run) unfinished(err error) error {
-	again := store.By(store.VerbUpgrade).Or(store.RemedyOf(err).Note)
+	again := store.By(status.Upgrade).Or(store.RemedyOf(err).Note)
 	return &store.Error{Status: store.Indeterminate, Path: r.dir.Path(), Remedy: again, Err: fmt.Errorf("the upgrade has taken effect and is not finished: %w", err)}
 }
 

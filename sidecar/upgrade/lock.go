@@ -13,6 +13,7 @@ import (
 	"github.com/freehold-dev/freehold/sidecar/internal/document"
 	"github.com/freehold-dev/freehold/sidecar/internal/process"
 	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
+	"github.com/freehold-dev/freehold/sidecar/internal/status"
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
@@ -160,7 +161,7 @@ func (p *plan) checkNonePending() (err error) {
 	for _, owner := range slices.Sorted(maps.Keys(stay)) {
 		if n := stay[owner]; n > 0 {
 			err := fmt.Errorf("owner %s has pending patches (%d) to its fields before the upgrade", owner, n)
-			return &store.Error{Status: store.Busy, Path: p.dir.Path(), Owner: owner, Remedy: store.By(store.VerbFold, owner), Err: err}
+			return &store.Error{Status: store.Busy, Path: p.dir.Path(), Owner: owner, Remedy: store.By(status.Fold, owner), Err: err}
 		}
 	}
 	return nil

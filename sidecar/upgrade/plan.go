@@ -14,6 +14,7 @@ import (
 	"github.com/freehold-dev/freehold/sidecar/internal/document"
 	"github.com/freehold-dev/freehold/sidecar/internal/process"
 	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
+	"github.com/freehold-dev/freehold/sidecar/internal/status"
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
@@ -199,7 +200,7 @@ func (p *plan) build() error {
 		}
 		if _, err := doc.Encode(); err != nil {
 			err = fmt.Errorf("%s: %w: the new sidecar: %w", p.sidecarPath(owner), sidecar.ErrValue, err)
-			errs = append(errs, store.WithRemedy(err, store.By(store.VerbUpgrade).Or("store less in the sidecar")))
+			errs = append(errs, store.WithRemedy(err, store.By(status.Upgrade).Or("store less in the sidecar")))
 		}
 	}
 	for _, owner := range p.old.OwnerNames() {

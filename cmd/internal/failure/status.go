@@ -57,7 +57,7 @@ var ranks = []struct {
 	{ExitNegative, []error{store.Rejected}},
 	{ExitGone, []error{store.NoHolder, store.ProcessGone}},
 	{ExitOwner, []error{store.BadDeclaration, schema.ErrDeclaration, store.NotOwner, store.Conflict, store.NotOpen, reader.ErrUnknownField}},
-	{ExitIO, []error{store.Closed, sidecar.ErrClosed, reader.ErrClosed}}, // an earlier commit of the same call was indeterminate
+	{ExitIO, []error{sidecar.ErrClosed, reader.ErrClosed}}, // an earlier commit of the same call was indeterminate
 	{ExitNegative, []error{store.Unknown, reader.ErrUnset}},
 	{ExitOwner, []error{store.NoKey}}, // in a write; a read says unset too
 	{ExitNegative, []error{Negative}},

@@ -66,16 +66,18 @@ func (id Identity) Here() string {
 	return ""
 }
 
-// A Halt is why a process does not run and will not by itself.
-type Halt int
+// A Halt is why a process does not run and will not by itself: "stopped" by
+// SIGSTOP or the like, so that SIGCONT lets it go on; "traced" by a debugger; or
+// "ended". A process that waits for a device counts as running, since every
+// commit waits for one.
+type Halt string
 
-// The reasons. A process that waits for a device counts as running, since
-// every commit waits for one.
+// The reasons.
 const (
-	Running Halt = iota
-	Stopped      // by SIGSTOP, SIGTSTP or the like; SIGCONT lets it go on
-	Traced       // by a debugger
-	Ended
+	Running Halt = ""
+	Stopped Halt = "stopped"
+	Traced  Halt = "traced"
+	Ended   Halt = "ended"
 )
 
 // Condition returns [HaltOf]'s words: why process pid does not run, or "".

@@ -43,7 +43,6 @@ const (
 // The statuses of an operation.
 const (
 	Busy          Status = "busy"           // a lock was not to be had in time
-	Closed        Status = "closed"         // the writer or reader was closed
 	Conflict      Status = "conflict"       // not at the version or incarnation that was meant
 	Declaration   Status = "declaration"    // program and manifest contradict each other
 	Fenced        Status = "fenced"         // no longer the owner's live process
@@ -54,7 +53,6 @@ const (
 	NotOwner      Status = "not-owner"      // the field is another owner's, or undeclared
 	Value         Status = "value"          // a value does not fit its field
 	Unknown       Status = "unknown"        // Resolve cannot tell
-	Unset         Status = "unset"          // never written, or cleared
 	Damaged       Status = "damaged-record" // the record of a lease cannot be read
 )
 
@@ -82,7 +80,6 @@ var texts = map[Status]string{
 	Instances:       "not one state but its instances",
 	NoInstances:     "a state without instances",
 	Unsupported:     "not supported on this platform",
-	Closed:          "closed: open another",
 	Declaration:     "the declaration contradicts the state's manifest",
 	NoKey:           "no such key",
 	NotObserved:     "not observed",

@@ -98,7 +98,7 @@ func (c *Call) Line(r store.Remedy, dir string) string {
 		return failure.Line(r.Tool...)
 	}
 	words := append(strings.Fields(string(r.Verb)), r.Args...)
-	if r.Verb == store.VerbInit && len(r.Args) == 1 {
+	if r.Verb == "state init" && len(r.Args) == 1 {
 		words = slices.Insert(words, len(words)-1, "--instance")
 	}
 	return failure.Line(slices.Concat([]string{"freehold"}, words, c.missing(words, dir))...)

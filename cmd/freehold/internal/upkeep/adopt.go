@@ -160,7 +160,7 @@ func (a *adoption) declaration() (*schema.Declaration, error) {
 		return nil, err
 	}
 	if _, _, err := m.Merge(source.Declaration); err != nil {
-		return nil, store.WithRemedy(err, store.Remedy{Verb: store.VerbUpgrade, Note: "name an owners.yaml that only adds to the state"})
+		return nil, store.WithRemedy(err, store.Remedy{Verb: "state upgrade", Note: "name an owners.yaml that only adds to the state"})
 	}
 	return adopt.Extend(&m.Declaration, source.Declaration)
 }

@@ -28,12 +28,9 @@ var harmless = map[string][]string{
 		"LeaseStatus", "Resolve", "ResolveClaim", "WasAccepted",
 	},
 	generated.Store: {
-		"Acceptable", "Advise", "By", "ClaimFile", "Condition", "FileSystem", "Find", "Folders", "GatheringIn", "IdentityOf", "Instances", "Kept", "Leftovers", "NewNonce", "NewOnce", "NewOwner",
-		"Observers", "Once", "OnceSource", "Open", "OpenInstance", "Owner", "OwnerFence", "OwnerLease", "OwnerLock", "OwnerPending", "OwnerRecord", "Remedies", "RemedyOf", "Scan", "Self", "ShellWord", "Sidecar", "SightingsOf",
-		"Source", "StatusOf", "Upgraded", "User", "WithRemedy",
-
-		"Absent", "Existing", "Holder", "Locked", "Lost", "Manifest", "ManifestText", "Obstructed", "OwnerObstructed", "ParseManifest", "Path", "QuarantinePath", "Quarantined",
-		"ReadFile", "ReadRecord", "ReadStaged", "Rejected", "Same", "SameManifest", "Settled", "StagedPath", "Stamp", "Still", "Sync", "Unmoved", "Writable",
+		"Acceptable", "Accepted", "By", "ClaimFile", "FileSystem", "FilesOf", "Find", "Folded", "FoldedSource", "Folders", "GatheringIn", "Holder", "Instances", "Kept", "Leftovers", "Locked", "Lost",
+		"Manifest", "ManifestText", "NewOnce", "Observers", "On", "Once", "OnceSource", "Open", "OpenInstance", "Owner", "OwnerIn", "ParseManifest", "Patches", "Path", "Quarantined", "Remedies", "RemedyOf",
+		"SameManifest", "Scan", "SeenOf", "SightingsOf", "Source", "TokenOf", "Unmoved", "Upgraded", "User", "WithRemedy",
 	},
 	generated.Adopt:   {"Extend", "Infer", "Parse", "Read", "Source"},
 	generated.Prune:   nil,
