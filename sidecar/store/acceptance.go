@@ -89,7 +89,7 @@ func (d *Store) keysExist(m *schema.Manifest, field, keeper string, doc *documen
 				return fmt.Errorf("owner %s, which decides the keys, cannot be used: %w", keeper, keys.Err)
 			}
 		}
-		if _, ok := keys.row(field, row.Key); !ok {
+		if _, ok := keys.Row(field, row.Key); !ok {
 			return fmt.Errorf("key %q: %w: owner %s, which decides the keys, has not created it", row.Key, NoKey, keeper)
 		}
 	}

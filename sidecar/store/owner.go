@@ -249,8 +249,8 @@ func (o *Owner) Rows(field string) ([]Row, error) {
 	return t.all, t.err
 }
 
-// row returns the row of a key of a map.
-func (o *Owner) row(field, key string) (row Row, ok bool) {
+// Row returns the row of a key of a map.
+func (o *Owner) Row(field, key string) (row Row, ok bool) {
 	all, err := o.Rows(field)
 	if err != nil {
 		return row, false
