@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/freehold-dev/freehold/reader/statetest"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/internal/testkit/inject"
@@ -70,9 +71,7 @@ func resumes(t *testing.T, dir string, r inject.Result) {
 	if old && report.Resumed {
 		t.Errorf("it had not taken effect, and was resumed")
 	}
-	if left := litter(t, dir); left != nil {
-		t.Errorf("left behind: %v", left)
-	}
+	statetest.CheckUp(t, dir)
 	kept := quarantined(t, dir)
 	for _, owner := range []string{"cost", "curator", "reset", "tool", "usage", "watchdog"} {
 		if !strings.Contains(kept[owner+".json"], `"owner":"`+owner+`"`) {

@@ -227,21 +227,6 @@ func TestADryRunSaysWhatTheUpgradeDoes(t *testing.T) {
 	}
 }
 
-// A lock that goes from hand to hand, or is let go in time, refuses nothing.
-func TestADryRunWaitsAsLongAsAnUpgrade(t *testing.T) {
-	dir := newState(t)
-	release := holding(t, dir, "cost.lock")
-	ended := make(chan error)
-	go func() {
-		_, err := Run(t.Context(), dir, younger(), &Options{DryRun: true, Wait: time.Hour})
-		ended <- err
-	}()
-	release()
-	if err := <-ended; err != nil {
-		t.Error(err)
-	}
-}
-
 // A dry run tells of patches owner by owner, each time in the same order.
 func TestADryRunTellsOwnerByOwner(t *testing.T) {
 	owners := []string{"a", "b", "c", "d", "e"}

@@ -3,6 +3,7 @@ package upgrade
 import (
 	"errors"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,6 +18,7 @@ import (
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/scratch/statedir"
 	"github.com/freehold-dev/freehold/sidecar/store"
+	"github.com/google/go-cmp/cmp"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -34,8 +36,16 @@ var said = errorstest.Golden{
 func TestErrorsSayWhatToDo(t *testing.T) {
 	refused := func(how, dir string, d *schema.Declaration) {
 		t.Helper()
+		before := sidecars(t, dir)
+		_, dry := Run(t.Context(), dir, d, &Options{Wait: time.Millisecond, DryRun: true})
 		_, err := Run(t.Context(), dir, d, &Options{Wait: time.Millisecond})
 		said.Same(t, how, err, dir, "STATE")
+		if how != "a link for a quarantine" && how != "again" && fmt.Sprint(dry) != fmt.Sprint(err) {
+			t.Errorf("%s: the dry run says %v", how, dry)
+		}
+		if diff := cmp.Diff(before, sidecars(t, dir)); diff != "" {
+			t.Errorf("%s: something was changed (-before +after):\n%s", how, diff)
+		}
 	}
 	dir := newState(t)
 	w, err := sidecar.Open(t.Context(), dir, nil, "watchdog", nil)
@@ -56,6 +66,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 	refused("an unsound declaration", dir, other)
 	unfit := younger()
 	unfit.Owners["cost"].Fields["target"] = schema.Field{Type: schema.TypeRecord, Fields: spec{"host": {Type: schema.TypeInt}, "port": {Type: schema.TypeEnum, Values: []string{"http"}}}}
+	unfit.Owners["curator"].Fields["skills"].Record["state"] = schema.Field{Type: schema.TypeEnum, Values: []string{"old"}}
 	refused("values that do not fit", dir, unfit)
 	many := slices.Repeat(misfits{{"cost.json", "/x", []byte("1"), "want less"}}, 25)
 	said.Same(t, "many of them", store.WithRemedy(many, store.Remedy{Note: "correct these values, or declare fields that hold them"}))

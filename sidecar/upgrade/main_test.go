@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -251,21 +249,12 @@ func stored(t testing.TB, dir, owner string) *document.Document {
 	return doc
 }
 
-// quarantined returns what is in the quarantine: for each sidecar, its bytes.
+// quarantined returns the bytes of the files in the quarantine, by sidecar.
 func quarantined(t testing.TB, dir string) map[string]string {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(dir, ".freehold", "quarantine", "*"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	all := map[string]string{}
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		name := filepath.Base(file)
-		all[name[:strings.LastIndexByte(name, '.')]] = string(text)
+	for name, text := range texts(t, filepath.Join(dir, ".freehold", "quarantine", "*")) {
+		all[name[:strings.LastIndexByte(name, '.')]] = text
 	}
 	return all
 }
@@ -273,41 +262,26 @@ func quarantined(t testing.TB, dir string) map[string]string {
 // sidecars returns the bytes of every sidecar.
 func sidecars(t testing.TB, dir string) map[string]string {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(dir, "*.json"))
+	return texts(t, filepath.Join(dir, "*.json"))
+}
+
+// texts returns the bytes of the plain files that match pattern, by name.
+func texts(t testing.TB, pattern string) map[string]string {
+	t.Helper()
+	files, err := filepath.Glob(pattern)
 	if err != nil {
 		t.Fatal(err)
 	}
 	all := map[string]string{}
 	for _, file := range files {
+		if info, err := os.Stat(file); err != nil || !info.Mode().IsRegular() {
+			continue
+		}
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
 		all[filepath.Base(file)] = string(text)
-	}
-	return all
-}
-
-// litter returns what is in the state that no state has.
-func litter(t testing.TB, dir string) []string {
-	t.Helper()
-	var all []string
-	for _, pattern := range []string{"*", ".freehold/*"} {
-		files, err := filepath.Glob(filepath.Join(dir, pattern))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, file := range files {
-			name := filepath.Base(file)
-			known := name == ".freehold" || name == "manifest.json" || name == "quarantine"
-			for _, suffix := range []string{".lock", ".lease", ".fence", ".lease.json"} {
-				known = known || strings.HasSuffix(name, suffix)
-			}
-			owner := strings.TrimSuffix(name, ".json")
-			if !known && !slices.Contains(slices.Collect(maps.Keys(younger().Owners)), owner) {
-				all = append(all, file)
-			}
-		}
 	}
 	return all
 }

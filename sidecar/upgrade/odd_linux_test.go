@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/freehold-dev/freehold/reader/statetest"
@@ -49,6 +50,11 @@ func TestWhatIsInTheWayIsToBeMoved(t *testing.T) {
 		},
 		"a pipe for the new sidecar": func(_, staged string) (string, error) { return staged, pipe(staged) },
 		"a pipe for the directory":   func(_, staged string) (string, error) { return filepath.Dir(staged), pipe(filepath.Dir(staged)) },
+		"a link for the directory": func(_, staged string) (string, error) {
+			at := filepath.Dir(staged)
+			away = filepath.Join(filepath.Dir(filepath.Dir(filepath.Dir(at))), "away")
+			return at, errors.Join(os.Rename(at, away), os.Symlink(away, at))
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir, staged := unfinished(t)
@@ -56,14 +62,21 @@ func TestWhatIsInTheWayIsToBeMoved(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for range 2 {
-				_, err := Run(t.Context(), dir, younger(), nil)
-				wantError(t, err, sidecar.ErrIndeterminate, at, "named pipe", "move it away")
+			kind := "named pipe"
+			if name == "a link for the directory" {
+				kind = "symbolic link"
+				if got := viewed(t, dir)["stamp"]; !strings.Contains(got, kind) {
+					t.Errorf("a reader reads through the link: %q", got)
+				}
+			}
+			for _, dry := range []bool{true, false} {
+				_, err := Run(t.Context(), dir, younger(), &Options{DryRun: dry})
+				wantError(t, err, sidecar.ErrIndeterminate, at, kind, "move it away")
 			}
 			if err := os.Remove(at); err != nil {
 				t.Fatal(err)
 			}
-			if name == "a pipe for the new sidecar" || name == "a pipe for the directory" {
+			if strings.HasSuffix(name, "the new sidecar") || strings.HasSuffix(name, "the directory") {
 				if err := os.Rename(away, at); err != nil {
 					t.Fatal(err)
 				}

@@ -4,16 +4,13 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/freehold-dev/freehold/reader"
-	"github.com/freehold-dev/freehold/reader/statetest"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
-	"github.com/freehold-dev/freehold/sidecar/store"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -49,9 +46,6 @@ func TestUpgradeKeepsEveryValueAndWhoWroteIt(t *testing.T) {
 	if diff := cmp.Diff([]string{"clock", "cost", "curator", "tool", "usage", "watchdog"}, report.Rewritten); diff != "" {
 		t.Errorf("rewritten (-want +got):\n%s", diff)
 	}
-	if left := litter(t, dir); left != nil {
-		t.Errorf("left behind: %v", left)
-	}
 	if again := upgraded(t, dir, younger()); len(again.Changes)+len(again.Rewritten)+len(again.Kept) > 0 || again.Resumed {
 		t.Errorf("the second run has done something: %+v", again)
 	}
@@ -59,31 +53,6 @@ func TestUpgradeKeepsEveryValueAndWhoWroteIt(t *testing.T) {
 	commit(t, dir, "clock", sidecar.Op{Field: "cleared", Verb: schema.VerbSet, Value: []byte("false")})
 	if _, by, _ := stored(t, dir, "clock").Field("cleared"); by.Version.Epoch <= stamp.Version.Epoch {
 		t.Errorf("the first commit is in epoch %d, and a value is of epoch %d", by.Version.Epoch, stamp.Version.Epoch)
-	}
-}
-
-// Where nothing but a process is in the way, a dry run says that, and what would
-// be done without it.
-func TestDryRunChangesNothing(t *testing.T) {
-	dir := newState(t)
-	w, err := sidecar.Open(t.Context(), dir, older(), "watchdog", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	before := sidecars(t, dir)
-	dry, err := Run(t.Context(), dir, younger(), &Options{DryRun: true})
-	wantError(t, err, sidecar.ErrBusy, "would be refused", "watchdog.lease", "holds the lock")
-	if diff := cmp.Diff(before, sidecars(t, dir)); diff != "" {
-		t.Errorf("the dry run changed (-before +after):\n%s", diff)
-	}
-	if files, err := filepath.Glob(filepath.Join(dir, ".freehold", "*")); err != nil || slices.ContainsFunc(files, func(f string) bool { return strings.Contains(f, "upgrade") || strings.Contains(f, "quarantine") }) {
-		t.Errorf("the dry run left %v (%v)", files, err)
-	}
-	w.Close()
-	wet := upgraded(t, dir, younger())
-	unplace(wet)
-	if diff := cmp.Diff(dry, wet); diff != "" {
-		t.Errorf("what was done is not what was said (-said +done):\n%s", diff)
 	}
 }
 
@@ -244,82 +213,12 @@ func TestUnknownMembersSurvive(t *testing.T) {
 	}
 }
 
-func TestUnsoundSidecarsRefuseTheUpgrade(t *testing.T) {
-	for name, c := range map[string]struct {
-		damage func(file string) error
-		want   error
-	}{
-		"foreign":    {func(file string) error { return edit(file, `"kept"`, `"mine"`) }, store.Foreign},
-		"invalid":    {func(file string) error { return os.Truncate(file, 20) }, store.Invalid},
-		"too large":  {func(file string) error { return os.Truncate(file, 2<<20) }, store.Invalid},
-		"unreadable": {func(file string) error { return errors.Join(os.Remove(file), os.Mkdir(file, 0o700)) }, store.Unreadable},
-		"newer":      {func(file string) error { return edit(file, `"format":1`, `"format":2`) }, store.Newer},
-	} {
-		t.Run(name, func(t *testing.T) {
-			dir := newState(t)
-			statetest.Damaged(dir, "sidecar-foreign", "sidecar-invalid", "sidecar-unreadable", "sidecar-newer")
-			if err := c.damage(filepath.Join(dir, "cost.json")); err != nil {
-				t.Fatal(err)
-			}
-			for _, dry := range []bool{true, false} {
-				_, err := Run(t.Context(), dir, younger(), &Options{DryRun: dry})
-				wantError(t, err, c.want, "cost.json")
-			}
-			if got := viewed(t, dir)["turns"]; !strings.Contains(got, "cost.json") {
-				t.Errorf("the old declaration is gone: turns is %q", got)
-			}
-		})
-	}
-}
-
 func edit(file, old, replacement string) error {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return err
 	}
 	return os.WriteFile(file, []byte(strings.Replace(string(text), old, replacement, 1)), 0o600)
-}
-
-func TestValuesThatDoNotConvertAreAllNamed(t *testing.T) {
-	dir := newState(t)
-	d := younger()
-	d.Owners["cost"].Fields["target"] = schema.Field{Type: schema.TypeRecord, Fields: spec{"host": {Type: schema.TypeInt}, "port": {Type: schema.TypeEnum, Values: []string{"http"}}}}
-	d.Owners["curator"].Fields["skills"].Record["state"] = schema.Field{Type: schema.TypeEnum, Values: []string{"old"}}
-	before := sidecars(t, dir)
-	_, err := Run(t.Context(), dir, d, nil)
-	wantError(t, err, sidecar.ErrValue, "correct these values")
-	var all misfits
-	if !errors.As(err, &all) {
-		t.Fatalf("got a %T", err)
-	}
-	var got []string
-	for _, m := range all {
-		got = append(got, strings.TrimPrefix(m.file, dir+"/")+" "+string(m.pointer)+" "+string(m.value))
-	}
-	want := []string{`cost.json /target/host "h"`, `cost.json /target/port 80`, `curator.json /skills/a/state "new"`}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("misfits (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff(before, sidecars(t, dir)); diff != "" {
-		t.Errorf("changed (-before +after):\n%s", diff)
-	}
-	if diff := cmp.Diff(oldView, viewed(t, dir)); diff != "" {
-		t.Errorf("view (-want +got):\n%s", diff)
-	}
-}
-
-func TestALiveExclusiveOwnerRefusesTheUpgrade(t *testing.T) {
-	dir := newState(t)
-	w, err := sidecar.Open(t.Context(), dir, older(), "watchdog", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = Run(t.Context(), dir, younger(), nil)
-	wantError(t, err, sidecar.ErrBusy, "watchdog.lease")
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	upgraded(t, dir, younger())
 }
 
 // A program of the older build that has the state open, or opens it, is refused
@@ -401,38 +300,6 @@ func TestClaimsStayWhatTheyAre(t *testing.T) {
 	wantError(t, err, sidecar.ErrDeclaration, "has removed field fired")
 	upgraded(t, dir, first)
 	claim(false)
-}
-
-// What stands in the place of the directory from which an upgrade is finished
-// is not followed: neither by readers nor by the next upgrade.
-func TestALinkInThePlaceOfAnUpgradeIsNotFollowed(t *testing.T) {
-	dir := newState(t)
-	quarantine := filepath.Join(dir, ".freehold", "quarantine")
-	if err := os.Symlink("..", quarantine); err != nil { // so that it is begun and not finished
-		t.Fatal(err)
-	}
-	_, err := Run(t.Context(), dir, younger(), nil)
-	wantError(t, err, sidecar.ErrIndeterminate, "quarantine")
-	found, err := filepath.Glob(filepath.Join(dir, ".freehold", "upgrade-*"))
-	if err = errors.Join(err, os.Remove(quarantine)); err != nil || len(found) != 1 {
-		t.Fatalf("found %v (%v)", found, err)
-	}
-	pending := filepath.Join(t.TempDir(), "pending")
-	if err := errors.Join(os.Rename(found[0], pending), os.Symlink(pending, found[0])); err != nil {
-		t.Fatal(err)
-	}
-	if got := viewed(t, dir)["stamp"]; !strings.Contains(got, "symbolic link") {
-		t.Errorf("a reader reads through the link: %q", got)
-	}
-	_, err = Run(t.Context(), dir, younger(), nil)
-	wantError(t, err, sidecar.ErrIndeterminate, "symbolic link", "move it away")
-	if err := errors.Join(os.Remove(found[0]), os.Rename(pending, found[0])); err != nil {
-		t.Fatal(err)
-	}
-	upgraded(t, dir, younger())
-	if diff := cmp.Diff(newView, viewed(t, dir)); diff != "" {
-		t.Errorf("resumed (-want +got):\n%s", diff)
-	}
 }
 
 // unplace takes out of what was done what is not known before.

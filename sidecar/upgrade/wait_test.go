@@ -48,26 +48,6 @@ func TestUpgradeWaitsAsLongAsTheMostPatientOwner(t *testing.T) {
 	}
 }
 
-// A lock that is not to be had in that time refuses the upgrade: an owner's, the
-// state's, and an instance's.
-func TestAHeldLockRefusesTheUpgrade(t *testing.T) {
-	d := patient(map[string]string{"tool": "1ms", "cost": "2ms"})
-	next := patient(map[string]string{"tool": "1ms"})
-	for _, name := range []string{statedir.OwnerLock("tool"), "state.lock"} {
-		dir := t.TempDir() + "/state"
-		if err := sidecar.Create(dir, d); err != nil {
-			t.Fatal(err)
-		}
-		release := holding(t, dir, name)
-		for _, o := range []*Options{nil, {Wait: -1}, {Wait: time.Millisecond}} {
-			_, err := Run(t.Context(), dir, next, o)
-			wantError(t, err, sidecar.ErrBusy, name)
-		}
-		release()
-		upgraded(t, dir, next)
-	}
-}
-
 // holding takes a lock of the state, as another process has it.
 func holding(t *testing.T, dir, name string) (release func()) {
 	t.Helper()
