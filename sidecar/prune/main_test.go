@@ -132,6 +132,24 @@ func commit(t *testing.T, dir, id string) {
 	}
 }
 
+// turns returns the commits that an instance has counted.
+func turns(t *testing.T, dir, id string) (n uint64) {
+	t.Helper()
+	w, err := sidecar.OpenInstance(t.Context(), dir, id, declaration(), "hook", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	_, err = w.Update(t.Context(), func(tx *sidecar.Tx) error {
+		n, _ = sidecar.CounterOf(tx, "turns", schema.Uint).Get()
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	return n
+}
+
 func pathOf(t *testing.T, dir, id string) string {
 	t.Helper()
 	name, err := schema.InstanceDir(id)

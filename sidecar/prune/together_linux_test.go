@@ -2,6 +2,7 @@ package prune
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -13,24 +14,19 @@ import (
 	"testing"
 	"time"
 
-	"github.com/freehold-dev/freehold/schema"
-	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/internal/testkit/inject"
 	"github.com/freehold-dev/freehold/sidecar/internal/testkit/role"
 )
 
-// rounds is how many instances each process opens. FREEHOLD_PRUNE_ROUNDS sets
-// it.
+// rounds returns the number of instances that each process opens.
+// FREEHOLD_PRUNE_ROUNDS sets it.
 func rounds(t *testing.T) int {
 	t.Helper()
-	if text := os.Getenv("FREEHOLD_PRUNE_ROUNDS"); text != "" {
-		n, err := strconv.Atoi(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return n
+	n, err := strconv.Atoi(cmp.Or(os.Getenv("FREEHOLD_PRUNE_ROUNDS"), "40"))
+	if err != nil {
+		t.Fatal(err)
 	}
-	return 40
+	return n
 }
 
 // together runs workers in dir, and beside them prunes, each killed after a
@@ -118,19 +114,8 @@ func TestWhatIsYoungLosesNothing(t *testing.T) {
 	t.Parallel()
 	dir := newInstances(t)
 	for id, want := range together(t, dir, "1h") {
-		w, err := sidecar.OpenInstance(t.Context(), dir, id, declaration(), "hook", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer w.Close()
-		_, err = w.Update(t.Context(), func(tx *sidecar.Tx) error {
-			if n, _ := sidecar.CounterOf(tx, "turns", schema.Uint).Get(); n != uint64(want) {
-				t.Errorf("%s has %d turns, and %d were acknowledged", id, n, want)
-			}
-			return nil
-		})
-		if err != nil {
-			t.Error(err)
+		if n := turns(t, dir, id); n != uint64(want) {
+			t.Errorf("%s has %d turns, and %d were acknowledged", id, n, want)
 		}
 	}
 	run(t, dir, nil)
