@@ -34,7 +34,7 @@ func run(pass *check.Pass) {
 // commits reports whether the call's error is the outcome of a commit.
 func commits(info *types.Info, call *ast.CallExpr) bool {
 	sig, ok := info.TypeOf(call.Fun).(*types.Signature)
-	if !ok || sig.Results().Len() == 0 || !types.Identical(sig.Results().At(sig.Results().Len()-1).Type(), errorType) {
+	if !ok || sig.Results().Len() == 0 || !types.Identical(sig.Results().At(sig.Results().Len()-1).Type(), program.ErrorType) {
 		return false
 	}
 	if fn, ok := typeutil.Callee(info, call).(*types.Func); ok && fn.Pkg() != nil {
@@ -57,8 +57,6 @@ func commits(info *types.Info, call *ast.CallExpr) bool {
 	}
 	return false
 }
-
-var errorType = types.Universe.Lookup("error").Type()
 
 // holdsCommit reports whether t is a sidecar.Commit or embeds one.
 func holdsCommit(t types.Type) bool {

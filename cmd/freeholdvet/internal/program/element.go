@@ -28,31 +28,14 @@ func (p *Package) container(v ssa.Value) ssa.Value {
 	return nil
 }
 
-// elements are those that statements put into a map or an array.
-type elements struct {
-	keys, values []ssa.Value
-	at           map[string]ssa.Value // by constant key; nil if two have it
-	unknown      bool                 // a key is not constant
-}
+// An element is one that a statement puts into a map or an array.
+type element struct{ key, value ssa.Value }
 
 // add notes an element that a statement puts into a map, slice or array.
 func (p *Package) add(into, key, value ssa.Value) {
-	c := p.container(into)
-	if c == nil {
-		return
+	if c := p.container(into); c != nil {
+		p.elements[c] = append(p.elements[c], element{key, value})
 	}
-	e := p.elements[c]
-	if e == nil {
-		e = &elements{at: map[string]ssa.Value{}}
-		p.elements[c] = e
-	}
-	e.keys, e.values = append(e.keys, key), append(e.values, value)
-	text := exact(key)
-	if _, twice := e.at[text]; twice {
-		value = nil
-	}
-	e.at[text] = value
-	e.unknown = e.unknown || text == ""
 }
 
 // exact returns the text of a constant, or "".
@@ -65,11 +48,18 @@ func exact(v ssa.Value) string {
 
 // Element returns the element of v, a map or slice that the code spells out,
 // at a constant key; nil if the code does not tell it or sets it twice.
-func (p *Package) Element(v, key ssa.Value) ssa.Value {
-	if e := p.elements[p.container(v)]; e != nil && !e.unknown {
-		return e.at[exact(key)]
+func (p *Package) Element(v, key ssa.Value) ssa.Value { return p.at(v, exact(key)) }
+
+func (p *Package) at(v ssa.Value, key string) (found ssa.Value) {
+	for _, e := range p.elements[p.container(v)] {
+		switch text := exact(e.key); {
+		case text == "", text == key && found != nil:
+			return nil
+		case text == key:
+			found = e.value
+		}
 	}
-	return nil
+	return found
 }
 
 // List returns the elements of a slice that the code spells out, and whether
@@ -78,35 +68,30 @@ func (p *Package) List(v ssa.Value) (list []ssa.Value, ok bool) {
 	if c, ok := v.(*ssa.Const); ok {
 		return nil, c.IsNil()
 	}
-	e := p.elements[p.container(v)]
-	if e == nil || e.unknown {
-		return nil, false
-	}
-	for i := range e.keys {
-		element := e.at[strconv.Itoa(i)]
+	for i := range p.elements[p.container(v)] {
+		element := p.at(v, strconv.Itoa(i))
 		if element == nil {
 			return nil, false
 		}
 		list = append(list, element)
 	}
-	return list, true
+	return list, list != nil
 }
 
 // Turns returns the values that v has in the turns of a loop over a map or
 // slice that the code spells out; nil if v is no variable of such a loop.
-func (p *Package) Turns(v ssa.Value) []ssa.Value {
+func (p *Package) Turns(v ssa.Value) (values []ssa.Value) {
 	over, keys := loop(v)
 	if over == nil {
 		return nil
 	}
-	e := p.elements[p.container(over)]
-	switch {
-	case e == nil:
-		return nil
-	case keys:
-		return e.keys
+	for _, e := range p.elements[p.container(over)] {
+		if keys {
+			e.value = e.key
+		}
+		values = append(values, e.value)
 	}
-	return e.values
+	return values
 }
 
 // loop returns the map or slice if v is the key or the element in a loop over one.
@@ -130,35 +115,6 @@ func loop(v ssa.Value) (over ssa.Value, keys bool) {
 		}
 	}
 	return nil, false
-}
-
-// Sources returns the values and all values that they are computed from, in
-// their function and the functions around it, as far as Origin and the lists of
-// the code lead.
-func (p *Package) Sources(values ...ssa.Value) []ssa.Value {
-	seen := map[ssa.Value]bool{nil: true}
-	var sources []ssa.Value
-	for len(values) > 0 {
-		v := values[0]
-		values = values[1:]
-		if seen[v] {
-			continue
-		}
-		seen[v] = true
-		sources = append(sources, v)
-		if origin := p.Origin(v); origin != v {
-			values = append(values, origin)
-			continue
-		}
-		list, _ := p.List(v)
-		values = append(append(values, p.Variable(v), p.Value(v)), list...)
-		if instr, ok := v.(ssa.Instruction); ok {
-			for _, operand := range instr.Operands(nil) {
-				values = append(values, *operand)
-			}
-		}
-	}
-	return sources
 }
 
 // Uses yields the instructions that use v, also in another type, out of a

@@ -25,6 +25,9 @@ var Analyzer = &analysis.Analyzer{
 	ResultType: reflect.TypeFor[*Package](),
 }
 
+// ErrorType is the type error.
+var ErrorType = types.Universe.Lookup("error").Type()
+
 // noReturn lists the functions that end the process or the goroutine.
 var noReturn = []string{"os.Exit", "runtime.Goexit", "log.Fatal", "log.Fatalf", "log.Fatalln", "log.Panic", "log.Panicf", "log.Panicln"}
 
@@ -37,7 +40,7 @@ type Package struct {
 	closures map[*ssa.Function]*ssa.MakeClosure // by literal
 	stores   map[ssa.Value][]*ssa.Store         // by variable
 	escaped  map[ssa.Value]bool                 // variables whose address is passed on
-	elements map[ssa.Value]*elements            // by map or array
+	elements map[ssa.Value][]element            // by map or array
 }
 
 func build(pass *analysis.Pass) (any, error) {
@@ -55,7 +58,7 @@ func build(pass *analysis.Pass) (any, error) {
 		closures: map[*ssa.Function]*ssa.MakeClosure{},
 		stores:   map[ssa.Value][]*ssa.Store{},
 		escaped:  map[ssa.Value]bool{},
-		elements: map[ssa.Value]*elements{},
+		elements: map[ssa.Value][]element{},
 	}
 	p.declare(built.Func("init"))
 	for _, file := range pass.Files {
@@ -196,41 +199,27 @@ func (p *Package) Origin(v ssa.Value) ssa.Value {
 	return v
 }
 
-// decided returns the value of the one assignment that decides which value
-// load reads, by all ways of control, or nil.
+// decided returns the value of the one assignment before load, in its block and
+// in the blocks that lead there alone, or nil.
 func (p *Package) decided(load *ssa.UnOp, variable ssa.Value) ssa.Value {
-	alloc, ok := load.X.(*ssa.Alloc)
-	inLiteral := func(s *ssa.Store) bool { return s.Addr != ssa.Value(alloc) }
-	if !ok || p.escaped[variable] || slices.ContainsFunc(p.stores[variable], inLiteral) {
+	inLiteral := func(s *ssa.Store) bool { return s.Addr != variable }
+	if load.X != variable || p.escaped[variable] || slices.ContainsFunc(p.stores[variable], inLiteral) {
 		return nil
 	}
-	found := map[ssa.Value]bool{}
-	seen := map[*ssa.BasicBlock]bool{}
-	var before func(block *ssa.BasicBlock, end int)
-	before = func(block *ssa.BasicBlock, end int) {
-		for _, instr := range slices.Backward(block.Instrs[:end]) {
-			if store, ok := instr.(*ssa.Store); ok && store.Addr == load.X {
-				found[store.Val] = true
-				return
+	block := load.Block()
+	instrs := block.Instrs[:slices.Index(block.Instrs, ssa.Instruction(load))]
+	for {
+		for _, instr := range slices.Backward(instrs) {
+			if store, ok := instr.(*ssa.Store); ok && store.Addr == variable {
+				return store.Val
 			}
 		}
-		if block == alloc.Block() {
-			found[nil] = true
+		if len(block.Preds) != 1 {
+			return nil
 		}
-		for _, earlier := range block.Preds {
-			if !seen[earlier] {
-				seen[earlier] = true
-				before(earlier, len(earlier.Instrs))
-			}
-		}
+		block = block.Preds[0]
+		instrs = block.Instrs
 	}
-	before(load.Block(), slices.Index(load.Block().Instrs, ssa.Instruction(load)))
-	if len(found) == 1 {
-		for value := range found {
-			return value
-		}
-	}
-	return nil
 }
 
 // Callee returns the function that a call calls, also where a variable holds

@@ -6,7 +6,7 @@ import (
 	"go/types"
 	"slices"
 
-	"github.com/freehold-dev/freehold/cmd/freeholdvet/internal/fileio"
+	"github.com/freehold-dev/freehold/cmd/freeholdvet/internal/fileflow"
 	"github.com/freehold-dev/freehold/cmd/freeholdvet/internal/program"
 	"golang.org/x/tools/go/ssa"
 )
@@ -15,32 +15,23 @@ import (
 // same file, by a way on which the read has not failed. Of function literals, it
 // knows that they are called where they stand: two beside each other are two
 // functions.
-func (c *checker) reaches(read, write event) bool {
-	if read.deferred || read.literal && write.literal {
+func (c *checker) reaches(read, write fileflow.Event) bool {
+	if read.Deferred || read.Literal && write.Literal {
 		return false
 	}
-	want := read.path(nil).Text
-	if write.deferred || read.at == write.at {
-		return write.path(nil).Text == want
+	want := read.Text(nil)
+	if write.Deferred || read.At == write.At {
+		return write.Text(nil) == want
 	}
 	f := &flow{
-		checker: c, read: read, write: write, want: want,
-		err:     failure(read.at),
-		again:   map[ssa.Value]bool{},
-		matters: map[any]bool{},
+		checker: c, read: read.At, write: write, want: want,
+		err:     failure(read.At),
+		again:   c.Met(read.Paths),
+		matters: c.Met(write.Paths),
 		seen:    map[string]bool{},
 	}
-	for _, v := range c.Sources(read.from...) {
-		f.again[v] = c.Path(v, nil).Opaque
-	}
-	for _, v := range c.Sources(write.from...) {
-		f.matters[v] = true
-		if field := program.Field(v); field != nil {
-			f.matters[field] = true
-		}
-	}
-	block := read.at.Block()
-	return f.from(block, slices.Index(block.Instrs, read.at)+1, fileio.Env{})
+	block := read.At.Block()
+	return f.from(block, slices.Index(block.Instrs, read.At)+1, fileflow.Env{})
 }
 
 // A flow follows control from a read to a write, and the path that the write
@@ -48,21 +39,22 @@ func (c *checker) reaches(read, write event) bool {
 // that changed since.
 type flow struct {
 	*checker
-	read, write event
-	want        string             // the path that was read
-	err         ssa.Value          // the error of the read, or nil
-	again       map[ssa.Value]bool // values of the read's path that may be others if computed again
-	matters     map[any]bool       // values, variables and fields that the write's path depends on
-	seen        map[string]bool    // blocks, each with an Env
+	read    ssa.Instruction
+	write   fileflow.Event
+	want    string          // the path that was read
+	err     ssa.Value       // the error of the read, or nil
+	again   map[any]bool    // whether a value of the read's path may be another one if computed again
+	matters map[any]bool    // has the values, variables and fields that the write's path depends on
+	seen    map[string]bool // blocks, each with an Env
 }
 
 // from reports whether the write is reached from the i-th instruction of block.
-func (f *flow) from(block *ssa.BasicBlock, i int, env fileio.Env) bool {
+func (f *flow) from(block *ssa.BasicBlock, i int, env fileflow.Env) bool {
 	for _, instr := range block.Instrs[i:] {
 		switch {
-		case instr == f.write.at && f.write.path(env).Text == f.want:
+		case instr == f.write.At && f.write.Text(env) == f.want:
 			return true
-		case instr == f.read.at:
+		case instr == f.read:
 			return false
 		}
 		env = f.after(instr, env)
@@ -83,12 +75,12 @@ func (f *flow) from(block *ssa.BasicBlock, i int, env fileio.Env) bool {
 }
 
 // after returns env after an instruction.
-func (f *flow) after(instr ssa.Instruction, env fileio.Env) fileio.Env {
+func (f *flow) after(instr ssa.Instruction, env fileflow.Env) fileflow.Env {
 	if store, ok := instr.(*ssa.Store); ok {
-		if variable := f.Variable(store.Addr); f.matters[variable] {
+		if variable := f.Variable(store.Addr); f.depends(variable) {
 			return env.With(variable, f.Path(store.Val, env))
 		}
-		if field := program.Field(store.Addr); field != nil && f.matters[field] {
+		if field := program.Field(store.Addr); field != nil && f.depends(field) {
 			return env.With(field, f.Anew(field))
 		}
 	}
@@ -98,15 +90,21 @@ func (f *flow) after(instr ssa.Instruction, env fileio.Env) fileio.Env {
 	return env
 }
 
+// depends reports whether the write's path depends on a value, variable or field.
+func (f *flow) depends(on any) bool {
+	_, ok := f.matters[on]
+	return ok
+}
+
 // enter returns env after control has gone from one block to another.
-func (f *flow) enter(block, from *ssa.BasicBlock, env fileio.Env) fileio.Env {
+func (f *flow) enter(block, from *ssa.BasicBlock, env fileflow.Env) fileflow.Env {
 	entered := env
 	for _, instr := range block.Instrs {
 		phi, ok := instr.(*ssa.Phi)
 		if !ok {
 			break
 		}
-		if f.matters[phi] {
+		if f.depends(phi) {
 			entered = entered.With(phi, f.Path(phi.Edges[slices.Index(block.Preds, from)], env))
 		}
 	}
@@ -120,7 +118,7 @@ func failure(instr ssa.Instruction) ssa.Value {
 		return nil
 	}
 	err := program.Result(call, -1)
-	if err == nil || !types.Identical(err.Type(), errorType) {
+	if err == nil || !types.Identical(err.Type(), program.ErrorType) {
 		return nil
 	}
 	return err

@@ -2,13 +2,14 @@ package sidecarpath
 
 import (
 	_ "embed"
-	"go/types"
+	"fmt"
+	"iter"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/freehold-dev/freehold/cmd/freeholdvet/internal/check"
-	"github.com/freehold-dev/freehold/cmd/freeholdvet/internal/fileio"
+	"github.com/freehold-dev/freehold/cmd/freeholdvet/internal/fileflow"
 	"github.com/freehold-dev/freehold/cmd/freeholdvet/internal/generated"
 	"github.com/freehold-dev/freehold/cmd/freeholdvet/internal/program"
 	"github.com/freehold-dev/freehold/gen/tree"
@@ -25,41 +26,77 @@ var Analyzer = check.New("sidecarpath", doc, run, program.Analyzer)
 const private = ".freehold"
 
 func run(pass *check.Pass) {
-	if !fileio.Imported(pass.Pkg) || generated.Within(pass.Pkg.Path(), generated.Sidecar) {
+	if !fileflow.Imported(pass.Pkg) || generated.Within(pass.Pkg.Path(), generated.Sidecar) {
 		return
 	}
 	p := pass.ResultOf[program.Analyzer].(*program.Package)
-	c := &checker{Pass: pass, Tracer: fileio.NewTracer(p)}
-	for call := range program.Calls(p.Functions...) {
-		if pass.ByHand(call.Pos()) && p.Syntax(call) != nil {
-			c.call(call)
+	c := &checker{Pass: pass, Tracer: fileflow.NewTracer(p)}
+	for _, fn := range p.Functions {
+		reported := map[string]bool{}
+		for _, e := range c.Events(fn) {
+			if e.Op == fileflow.Read || e.Op == fileflow.Open || e.Handle || e.Call.Parent() != fn || !pass.ByHand(e.Call.Pos()) {
+				continue
+			}
+			for message := range c.messages(e) {
+				if at := fmt.Sprint(e.Call.Pos(), message); !reported[at] {
+					reported[at] = true
+					pass.Findf(c.Syntax(e.Call), "%s", message)
+				}
+			}
 		}
 	}
 }
 
 type checker struct {
 	*check.Pass
-	*fileio.Tracer
+	*fileflow.Tracer
 	owners map[string]owner // by the name of the sidecar; nil until needed
 }
 
-// call reports once each file that a call writes although only its owner may.
-func (c *checker) call(call ssa.CallInstruction) {
-	reported := map[string]bool{}
-	for _, w := range c.writes(call, nil, 0) {
-		if message := c.message(w); message != "" && !reported[message] {
-			reported[message] = true
-			c.Findf(c.Syntax(call), "%s", message)
+// messages yields the findings that the writes of an event are. A file that the
+// function called writes in any case is reported in that function.
+func (c *checker) messages(e fileflow.Event) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, env := range c.turns(e) {
+			var always []string
+			if e.Inner != nil {
+				for _, p := range e.Inner(env) {
+					always = append(always, c.message(p, nil))
+				}
+			}
+			for _, p := range e.Paths(env) {
+				if m := c.message(p, e.File); m != "" && !slices.Contains(always, m) && !yield(m) {
+					return
+				}
+			}
 		}
 	}
 }
 
-// message returns the finding that a write is, or "".
-func (c *checker) message(w write) string {
-	elements, last := w.path.Elements()
+// turns returns an environment for each turn of a loop, over elements that the
+// code spells out, that the paths of an event depend on; nil alone if there is
+// none.
+func (c *checker) turns(e fileflow.Event) (all []fileflow.Env) {
+	for v := range c.Met(e.Paths) {
+		if v, ok := v.(ssa.Value); ok {
+			for _, element := range c.Turns(v) {
+				all = append(all, fileflow.Env{v: c.Path(element, nil)})
+			}
+		}
+	}
+	if all == nil {
+		return []fileflow.Env{nil}
+	}
+	return all
+}
+
+// message returns the finding that writing the file at p is, or "". file is the
+// value that names the file, if one does.
+func (c *checker) message(p fileflow.Path, file ssa.Value) string {
+	elements, last := p.Elements()
 	o, owned := c.owner(last)
 	switch {
-	case w.file != nil && shown(c.Origin(w.file)):
+	case file != nil && shown(c.Origin(file)):
 		return "the view says where the sidecar of an owner is, and writing it makes it foreign: call a verb that the owner's home exports, or run `freehold quarantine`"
 	case slices.Contains(elements, private):
 		return "only the library may write in " + private + ": call `freehold state repair` or the verbs of an owner's home"
@@ -73,75 +110,6 @@ func (c *checker) message(w write) string {
 func shown(v ssa.Value) bool {
 	field := program.Field(v)
 	return field != nil && field.Name() == "File" && field.Pkg().Path() == generated.Reader
-}
-
-// A write is a path that a call writes, and the argument that names it, if one
-// argument of the call does.
-type write struct {
-	path fileio.Path
-	file ssa.Value
-}
-
-// deepest bounds how far calls of functions of the package are followed.
-const deepest = 3
-
-// writes returns the writes of a call by itself, and the writes of the function
-// called that depend on the arguments: a file that the function writes in any
-// case is reported in the function.
-func (c *checker) writes(call ssa.CallInstruction, env fileio.Env, depth int) (all []write) {
-	fn, args := c.Callee(call.Common())
-	for _, turn := range c.turns(call, env) {
-		for _, a := range c.Accesses(call) {
-			if a.Op != fileio.Read && a.Op != fileio.Open {
-				all = append(all, write{c.Of(a.Root, a.Path, turn), a.Path})
-			}
-		}
-		for _, path := range c.Commands(call, turn) {
-			all = append(all, write{path: path})
-		}
-		if fn == nil || depth == deepest || !c.names(args, turn) {
-			continue
-		}
-		bound := c.Bind(fn, args, turn)
-		for inner := range program.Calls(fn) {
-			always := c.writes(inner, nil, deepest)
-			for _, w := range c.writes(inner, bound, depth+1) {
-				if !slices.ContainsFunc(always, w.sameName) {
-					all = append(all, write{path: w.path})
-				}
-			}
-		}
-	}
-	return all
-}
-
-// sameName reports whether two writes are of files with the same constant name.
-func (w write) sameName(other write) bool {
-	_, name := w.path.Elements()
-	_, otherName := other.path.Elements()
-	return name != "" && name == otherName
-}
-
-// turns returns env for each turn of a loop, over elements that the code spells
-// out, that an argument of the call depends on; env alone if there is none.
-func (c *checker) turns(call ssa.CallInstruction, env fileio.Env) (all []fileio.Env) {
-	for _, v := range c.Sources(call.Common().Args...) {
-		for _, element := range c.Turns(v) {
-			all = append(all, env.With(v, c.Path(element, env)))
-		}
-		if all != nil {
-			return all
-		}
-	}
-	return []fileio.Env{env}
-}
-
-// names reports whether an argument of a call has a constant part of a file's name.
-func (c *checker) names(args []ssa.Value, env fileio.Env) bool {
-	return slices.ContainsFunc(args, func(arg ssa.Value) bool {
-		constant, _ := c.Path(arg, env).Elements()
-		return types.Identical(arg.Type().Underlying(), types.Typ[types.String]) && len(constant) > 0
-	})
 }
 
 // owner returns the owner of the sidecar of this name. The declarations are

@@ -1,7 +1,7 @@
-// Package fileio knows which calls read and write files, and tells the path of
+// Package fileflow knows which calls read and write files, and tells the path of
 // a file from the values that make it: enough to say that two paths are one
 // file, or that a path ends in a certain name.
-package fileio
+package fileflow
 
 import (
 	"fmt"
@@ -24,11 +24,7 @@ type Path struct {
 	// Text has a mark in place of each part that is not constant: equal parts
 	// have equal marks.
 	Text string
-	// Opaque says that Text is one mark, for a value that may be another one
-	// each time that it is computed.
-	Opaque bool
-
-	in []*ssa.Function // a part has a meaning only in one call of these
+	in   []*ssa.Function // a part has a meaning only in one call of these
 }
 
 // mark encloses the number of a part that is not constant.
@@ -47,8 +43,8 @@ func (p Path) Elements() (constant []string, last string) {
 	return constant, last
 }
 
-// Within reports whether a part of the path has a meaning only in one call of fn.
-func (p Path) Within(fn *ssa.Function) bool { return slices.Contains(p.in, fn) }
+// within reports whether a part of the path has a meaning only in one call of fn.
+func (p Path) within(fn *ssa.Function) bool { return slices.Contains(p.in, fn) }
 
 // An Env holds the known values of parameters in one call, and of values,
 // variables and fields at one moment. Other values are marks.
@@ -69,17 +65,35 @@ func (env Env) With(key any, p Path) Env {
 type Tracer struct {
 	*program.Package
 	marks map[string]int
+	known map[step][]Event
 	depth int
+	met   map[any]bool // see Met
 }
 
 // NewTracer returns a Tracer for a package.
 func NewTracer(p *program.Package) *Tracer {
-	return &Tracer{Package: p, marks: map[string]int{}}
+	return &Tracer{Package: p, marks: map[string]int{}, known: map[step][]Event{}}
 }
 
-// deepest bounds how far an expression is followed; a call counts for perCall.
+// Met calls path and returns the values, variables and fields that the paths
+// depend on; true stands for a value that may be another one each time that it
+// is computed.
+func (t *Tracer) Met(path func(Env) []Path) map[any]bool {
+	t.met = map[any]bool{}
+	defer func() { t.met = nil }()
+	path(nil)
+	return t.met
+}
+
+func (t *Tracer) meet(v any, varies bool) {
+	if t.met != nil {
+		t.met[v] = varies || t.met[v]
+	}
+}
+
+// longest bounds how far an expression is followed; a call counts for perCall.
 const (
-	deepest = 50
+	longest = 50
 	perCall = 16
 )
 
@@ -88,7 +102,7 @@ func (t *Tracer) Path(v ssa.Value, env Env) Path {
 	if p, ok := env[v]; ok {
 		return p
 	}
-	if t.depth >= deepest {
+	if t.depth >= longest {
 		return t.unknown(v)
 	}
 	t.depth++
@@ -96,6 +110,8 @@ func (t *Tracer) Path(v ssa.Value, env Env) Path {
 	if origin := t.Origin(v); origin != v {
 		return t.Path(origin, env)
 	}
+	_, again := t.met[v]
+	t.meet(v, false)
 	switch v := v.(type) {
 	case *ssa.Const:
 		if v.Value != nil && v.Value.Kind() == constant.String {
@@ -116,6 +132,7 @@ func (t *Tracer) Path(v ssa.Value, env Env) Path {
 		}
 	case *ssa.FieldAddr, *ssa.Field:
 		field, of := program.Field(v), *v.(ssa.Instruction).Operands(nil)[0]
+		t.meet(field, false)
 		return t.part(fmt.Sprintf("field %p %s", field, env[field].Text), t.Path(of, env))
 	case *ssa.IndexAddr, *ssa.Index, *ssa.Lookup:
 		operands := v.(ssa.Instruction).Operands(nil)
@@ -126,6 +143,12 @@ func (t *Tracer) Path(v ssa.Value, env Env) Path {
 	case *ssa.Slice:
 		if list, ok := t.List(v); ok {
 			return t.part("list", t.paths(list, env)...)
+		}
+	case *ssa.Phi:
+		for _, edge := range v.Edges {
+			if t.met != nil && !again {
+				t.Path(edge, env)
+			}
 		}
 	case *ssa.Extract:
 		return t.first(v, env)
@@ -143,8 +166,8 @@ func (t *Tracer) paths(values []ssa.Value, env Env) []Path {
 	return paths
 }
 
-// Of returns the path of a file under root, which may be nil.
-func (t *Tracer) Of(root, file ssa.Value, env Env) Path {
+// under returns the path of a file under root, which may be nil.
+func (t *Tracer) under(root, file ssa.Value, env Env) Path {
 	p := t.Path(file, env)
 	if root != nil {
 		p = join(t.Path(root, env), p)
@@ -156,7 +179,7 @@ func (t *Tracer) Of(root, file ssa.Value, env Env) Path {
 // unknown returns a mark for v alone.
 func (t *Tracer) unknown(v ssa.Value) Path {
 	p := t.part(fmt.Sprintf("value %p", v))
-	p.Opaque = true
+	t.meet(v, true)
 	if fn := v.Parent(); fn != nil {
 		p.in = []*ssa.Function{fn}
 	}
@@ -200,6 +223,7 @@ func between(elements []Path, separator Path) (p Path) {
 // variable returns the path that a variable holds.
 func (t *Tracer) variable(v ssa.Value, env Env) Path {
 	variable := t.Variable(v)
+	t.meet(variable, false)
 	if p, ok := env[variable]; ok {
 		return p
 	}
@@ -258,13 +282,12 @@ func (t *Tracer) call(v *ssa.Call, env Env) Path {
 	if p, ok := t.result(fn, args, env); ok {
 		return p
 	}
-	p := t.part(fmt.Sprintf("call %p", fn), t.paths(args, env)...)
-	p.Opaque = true
-	return p
+	t.meet(v, true)
+	return t.part(fmt.Sprintf("call %p", fn), t.paths(args, env)...)
 }
 
-// Bind returns env for a call of fn, a function of this package.
-func (t *Tracer) Bind(fn *ssa.Function, args []ssa.Value, env Env) Env {
+// bind returns env for a call of fn, a function of this package.
+func (t *Tracer) bind(fn *ssa.Function, args []ssa.Value, env Env) Env {
 	bound := Env{}
 	maps.Copy(bound, env)
 	for i, param := range fn.Params {
@@ -293,8 +316,8 @@ func (t *Tracer) result(fn *ssa.Function, args []ssa.Value, env Env) (Path, bool
 	}
 	t.depth += perCall
 	defer func() { t.depth -= perCall }()
-	p := t.Path(found.Results[0], t.Bind(fn, args, env))
-	return p, !p.Within(fn)
+	p := t.Path(found.Results[0], t.bind(fn, args, env))
+	return p, !p.within(fn)
 }
 
 // sprintf puts the arguments into the format as far as they are strings.

@@ -1,4 +1,4 @@
-package readmodifywrite
+package fileflow
 
 import (
 	"go/token"
@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/freehold-dev/freehold/cmd/freeholdvet/internal/fileio"
 	"github.com/freehold-dev/freehold/cmd/freeholdvet/internal/program"
 	"golang.org/x/tools/go/ssa"
 )
@@ -23,31 +22,31 @@ var (
 
 // throughHandle returns the events of the calls that read or write the file
 // which e opens. The first call that may read it stands for all.
-func (c *checker) throughHandle(e event) (events []event) {
-	file := program.Result(e.call, 0)
+func (t *Tracer) throughHandle(e Event) (events []Event) {
+	file := program.Result(e.Call, 0)
 	if file == nil {
 		return nil
 	}
-	read := event{op: fileio.Read}
-	for use, alias := range c.Uses(file) {
-		reads, writes, cuts := c.handleUse(use, alias)
-		at := c.Place(use, e.call.Parent())
+	read := Event{}
+	for use, alias := range t.Uses(file) {
+		reads, writes, cuts := t.handleUse(use, alias)
+		at := t.Place(use, e.Call.Parent())
 		by, ok := use.(ssa.CallInstruction)
-		if !ok || at == nil || c.Syntax(by) == nil {
-			by, at = e.call, e.call
+		if !ok || at == nil || t.Syntax(by) == nil {
+			by, at = e.Call, e.Call
 		}
 		u := e
-		u.call, u.at = by, at
-		if reads && (read.call == nil || by.Pos() < read.call.Pos()) {
+		u.Call, u.At, u.Handle = by, at, true
+		if reads && (read.Call == nil || by.Pos() < read.Call.Pos()) {
 			read = u
-			read.op = fileio.Read
+			read.Op = Read
 		}
-		if cuts || writes && e.op == fileio.Update {
-			u.op = fileio.Replace
+		if cuts || writes && e.Op == Update {
+			u.Op = Replace
 			events = append(events, u)
 		}
 	}
-	if read.call != nil {
+	if read.Call != nil {
 		events = append(events, read)
 	}
 	return events
@@ -55,13 +54,13 @@ func (c *checker) throughHandle(e event) (events []event) {
 
 // handleUse reports whether an instruction may read the file that it uses as
 // alias, writes it, or cuts it.
-func (c *checker) handleUse(use ssa.Instruction, alias ssa.Value) (reads, writes, cuts bool) {
+func (t *Tracer) handleUse(use ssa.Instruction, alias ssa.Value) (reads, writes, cuts bool) {
 	call, ok := use.(ssa.CallInstruction)
 	if !ok {
 		_, compares := use.(*ssa.BinOp)
 		return !compares, false, false
 	}
-	fn, args := c.Callee(call.Common())
+	fn, args := t.Callee(call.Common())
 	name := program.Name(fn)
 	method, isMethod := strings.CutPrefix(name, "(*os.File).")
 	if call.Common().IsInvoke() {
@@ -88,28 +87,28 @@ var digesting = []string{"crypto/", "hash/", "encoding/hex", "encoding/base64"}
 
 // onlyCompared reports whether the content that the call returns is compared
 // and serves for nothing else.
-func (c *checker) onlyCompared(call ssa.CallInstruction) bool {
+func (t *Tracer) onlyCompared(call ssa.CallInstruction) bool {
 	results := call.Common().Signature().Results()
 	if results.Len() == 0 || !isContent(results.At(0).Type()) {
 		return false // the call may have put the content into an argument
 	}
 	content := program.Result(call, 0)
-	return content == nil || c.compared(content)
+	return content == nil || t.compared(content)
 }
 
 // compared reports whether all uses of a content, and of its digests, are
 // comparisons.
-func (c *checker) compared(content ssa.Value) bool {
+func (t *Tracer) compared(content ssa.Value) bool {
 	values := []ssa.Value{content} // with digests of digests
 	for i := 0; i < len(values); i++ {
-		for use := range c.Uses(values[i]) {
+		for use := range t.Uses(values[i]) {
 			switch use := use.(type) {
 			case *ssa.BinOp:
 				if use.Op != token.EQL && use.Op != token.NEQ {
 					return false
 				}
 			case *ssa.Call:
-				fn, _ := c.Callee(&use.Call)
+				fn, _ := t.Callee(&use.Call)
 				switch {
 				case slices.Contains(comparing, program.Name(fn)), slices.Contains(values, ssa.Value(use)):
 				case digests(fn):
@@ -146,7 +145,7 @@ func isContent(t types.Type) bool {
 // reads, except whether that was right.
 func keeps(sig *types.Signature) bool {
 	for result := range sig.Results().Variables() {
-		if b, ok := result.Type().Underlying().(*types.Basic); !types.Identical(result.Type(), errorType) && (!ok || b.Kind() != types.Bool) {
+		if b, ok := result.Type().Underlying().(*types.Basic); !types.Identical(result.Type(), program.ErrorType) && (!ok || b.Kind() != types.Bool) {
 			return false
 		}
 	}
@@ -157,5 +156,3 @@ func keeps(sig *types.Signature) bool {
 	}
 	return sig.Recv() == nil
 }
-
-var errorType = types.Universe.Lookup("error").Type()

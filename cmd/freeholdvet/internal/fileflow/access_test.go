@@ -1,4 +1,4 @@
-package fileio
+package fileflow
 
 import (
 	"go/types"

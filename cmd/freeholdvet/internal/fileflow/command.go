@@ -1,4 +1,4 @@
-package fileio
+package fileflow
 
 import (
 	"path"
@@ -10,10 +10,10 @@ import (
 	"golang.org/x/tools/go/ssa"
 )
 
-// Commands returns the files that a command of os/exec writes, moves or
-// removes, as far as the arguments of the call that makes it, and the script of
-// its shell, tell.
-func (t *Tracer) Commands(call ssa.CallInstruction, env Env) (written []Path) {
+// command returns the files that a command of os/exec writes, moves or removes,
+// as far as the arguments of the call that makes the command, and the script of
+// a shell, tell; nil if call makes none.
+func (t *Tracer) command(call ssa.CallInstruction) func(Env) []Path {
 	fn, args := t.Callee(call.Common())
 	switch program.Name(fn) {
 	case "os/exec.Command":
@@ -22,15 +22,17 @@ func (t *Tracer) Commands(call ssa.CallInstruction, env Env) (written []Path) {
 	default:
 		return nil
 	}
-	words := []string{t.Path(args[0], env).Text}
-	rest, _ := t.List(args[1])
-	for _, p := range t.paths(rest, env) {
-		words = append(words, p.Text)
+	return func(env Env) (written []Path) {
+		words := []string{t.Path(args[0], env).Text}
+		rest, _ := t.List(args[1])
+		for _, p := range t.paths(rest, env) {
+			words = append(words, p.Text)
+		}
+		for _, word := range changed(words) {
+			written = append(written, Path{Text: path.Clean(word)})
+		}
+		return written
 	}
-	for _, word := range changed(words) {
-		written = append(written, Path{Text: path.Clean(word)})
-	}
-	return written
 }
 
 // The commands that change the files which they name: all of them, or the last; the

@@ -1,4 +1,4 @@
-package fileio
+package fileflow
 
 import (
 	"go/constant"
@@ -28,14 +28,14 @@ const (
 	Change
 )
 
-// An Access is an operation of a call on one file.
-type Access struct {
-	Op   Op
-	Path ssa.Value
-	Root ssa.Value // the directory that Path is relative to, or nil
+// An access is an operation of a call on one file.
+type access struct {
+	op   Op
+	path ssa.Value
+	root ssa.Value // the directory that path is relative to, or nil
 }
 
-// An effect is an Access of any call of a function: path is the index of the
+// An effect is an access of any call of a function: path is the index of the
 // argument, not counting a receiver, flags that of the flags of an open call, 0
 // if it has none; rooted says that the first argument is the directory.
 type effect struct {
@@ -106,9 +106,9 @@ func Imported(pkg *types.Package) bool {
 	})
 }
 
-// Accesses returns the operations of a call on files; none if the function that
+// accesses returns the operations of a call on files; none if the function that
 // it calls is not one of those known.
-func (t *Tracer) Accesses(call ssa.CallInstruction) (all []Access) {
+func (t *Tracer) accesses(call ssa.CallInstruction) (all []access) {
 	fn, args := t.Callee(call.Common())
 	effects := functions()[program.Name(fn)]
 	if effects == nil {
@@ -119,15 +119,15 @@ func (t *Tracer) Accesses(call ssa.CallInstruction) (all []Access) {
 		root, args = args[0], args[1:]
 	}
 	for _, e := range effects {
-		a := Access{Op: e.op, Path: args[e.path], Root: root}
+		a := access{e.op, args[e.path], root}
 		if e.rooted {
-			a.Root = args[0]
+			a.root = args[0]
 		}
 		if e.flags == 0 {
 			all = append(all, a)
 			continue
 		}
-		for _, a.Op = range t.opened(args[e.flags]) {
+		for _, a.op = range t.opened(args[e.flags]) {
 			all = append(all, a)
 		}
 	}
