@@ -104,38 +104,33 @@ func pending(t *testing.T, dir string) {
 	}
 }
 
-// Whoever is told to run a command can copy it: it goes to the same place as the
-// call that said so, whatever that is called, and is a command that there is.
+// A command in a message is one that there is, and goes to the state of the call
+// that printed it, whatever the names of the two are.
 func TestEveryCommandThatAMessageNamesCanBeRunAsItStands(t *testing.T) {
 	for name, a := range advice {
-		for _, instance := range [][]string{nil, {"--instance", "it's `two`"}} {
-			t.Run(name+strings.Join(instance, " "), func(t *testing.T) {
-				t.Chdir(t.TempDir())
-				where := append([]string{"--dir", "a `b`\n$(c)'s"}, instance...)
-				dir := makeAdvisable(t, where)
-				if a.before != nil {
-					a.before(t, dir)
-				}
-				got := call(t, "", append(slices.Clone(a.args), where...)...)
-				lines := backquoted(got.Stdout + got.Stderr)
-				if len(lines) != a.want {
-					t.Errorf("it names %q, want %d commands:\n%s%s", lines, a.want, got.Stdout, got.Stderr)
-				}
-				for _, line := range lines {
-					copied(t, strings.NewReplacer(a.fill...).Replace(line))
-				}
-			})
-		}
+		t.Run(name, func(t *testing.T) {
+			t.Chdir(t.TempDir())
+			where := []string{"--dir", "a `b`\n$(c)'s", "--instance", "it's `two`"}
+			dir := makeAdvisable(t, where)
+			if a.before != nil {
+				a.before(t, dir)
+			}
+			got := call(t, "", append(slices.Clone(a.args), where...)...)
+			lines := backquoted(got.Stdout + got.Stderr)
+			if len(lines) != a.want {
+				t.Errorf("it names %q, want %d commands:\n%s%s", lines, a.want, got.Stdout, got.Stderr)
+			}
+			for _, line := range lines {
+				copied(t, strings.NewReplacer(a.fill...).Replace(line))
+			}
+		})
 	}
 }
 
 // makeAdvisable makes a state where the flags say, and returns its directory.
 func makeAdvisable(t *testing.T, where []string) string {
 	t.Helper()
-	instances := ""
-	if len(where) > 2 {
-		instances = "instances: {by: session_id}\n"
-	}
+	const instances = "instances: {by: session_id}\n"
 	newer := strings.Replace(advisable, "{type: string}", "{type: string, legacy: p}", 1)
 	for file, text := range map[string]string{
 		"owners.yaml": instances + advisable, "legacy.json": `{"p":"x"}`,
@@ -156,8 +151,7 @@ func makeAdvisable(t *testing.T, where []string) string {
 	return made.Dir
 }
 
-// backquoted returns the commands that a text names, as somebody would find them
-// who looks for backquotes outside of quotes.
+// backquoted returns the commands between backquotes, outside of quotes, in a text.
 func backquoted(text string) (lines []string) {
 	for _, m := range regexp.MustCompile("`freehold ((?:'[^']*'|\"[^\"]*\"|\\\\.|[^'\"`])*)`").FindAllStringSubmatch(text, -1) {
 		lines = append(lines, m[1])
@@ -176,4 +170,89 @@ func copied(t *testing.T, line string) {
 	if got := call(t, "", args...); !slices.Contains([]int{failure.ExitDone, failure.ExitNegative, failure.ExitState}, got.Status) {
 		t.Errorf("freehold %s: status %d\n%s", line, got.Status, got.Stderr)
 	}
+}
+
+// A program runs a command of a JSON report wherever it is: from a directory with
+// another state above it, that one would be repaired.
+func TestEveryCommandInJSONNamesItsStateInFull(t *testing.T) {
+	for command, named := range map[string]bool{"view": true, "view --owner reset": true, "explain phase": true, "doctor": true, "get phase": false, "state instances": false, "prune": false} {
+		t.Run(command, func(t *testing.T) {
+			dir := damagedInstance(t, filepath.Join(t.TempDir(), "a `b`"))
+			t.Chdir(dir)
+			got := call(t, "", append(strings.Fields(command), "--json")...)
+			t.Chdir(damagedInstance(t, filepath.Join(t.TempDir(), "decoy")))
+			lines := commandsOf(t, got.Stdout)
+			for _, line := range lines {
+				if !strings.Contains(line, "--dir '"+filepath.Dir(dir)) {
+					t.Errorf("it says freehold %s, without the directory", line)
+				}
+				copied(t, line)
+			}
+			if named && len(lines) == 0 {
+				t.Errorf("it names no command: %+v", got)
+			}
+			if text, err := os.ReadFile("reset.json"); string(text) != "{}" {
+				t.Errorf("the other state was repaired: %s, %v", text, err)
+			}
+		})
+	}
+}
+
+// damagedInstance makes an instance in dir whose sidecar reset another hand wrote,
+// and returns its directory.
+func damagedInstance(t *testing.T, dir string) string {
+	t.Helper()
+	owners := filepath.Join(t.TempDir(), "owners.yaml")
+	if err := os.WriteFile(owners, []byte("instances: {by: session_id}\n"+advisable), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var made struct {
+		Dir string `json:"dir"`
+	}
+	if err := json.Unmarshal([]byte(must(t, "state", "init", "--dir", dir, "--instance", "it's two", "--owners", owners, "--json")), &made); err != nil {
+		t.Fatal(err)
+	}
+	overwrite("reset.json", "{}")(t, made.Dir)
+	statetest.Damaged(made.Dir, "sidecar-invalid", "sidecar-foreign")
+	return made.Dir
+}
+
+// commandsOf returns the commands of Freehold in lines of JSON: the strings
+// that are one, and those that stand in others.
+func commandsOf(t *testing.T, lines string) (commands []string) {
+	for _, text := range textsOf(t, lines) {
+		if rest, ok := strings.CutPrefix(text, "freehold "); ok {
+			commands = append(commands, rest)
+		}
+		commands = append(commands, backquoted(text)...)
+	}
+	return commands
+}
+
+// textsOf returns the strings in lines of JSON.
+func textsOf(t *testing.T, lines string) (texts []string) {
+	t.Helper()
+	var collect func(v any)
+	collect = func(v any) {
+		switch v := v.(type) {
+		case string:
+			texts = append(texts, v)
+		case []any:
+			for _, each := range v {
+				collect(each)
+			}
+		case map[string]any:
+			for _, each := range v {
+				collect(each)
+			}
+		}
+	}
+	for line := range strings.Lines(lines) {
+		var v any
+		if err := json.Unmarshal([]byte(line), &v); err != nil {
+			t.Fatalf("%v: %s", err, line)
+		}
+		collect(v)
+	}
+	return texts
 }
