@@ -35,24 +35,34 @@ func atOnce(n int, work func(i int), beside func()) {
 	other.Wait()
 }
 
-// Case 13: no lock file is ever removed in the normal course of things, so that
-// prune beside writers lets no two of them in at once.
+// Cases 13 and 122: no lock file is ever removed in the normal course of things, so
+// that prune beside writers lets no two of them in at once: none of their
+// increments is lost, and each is told another sum.
 func TestPruneBesideWritersLosesNoIncrement(t *testing.T) {
 	dir := freshState(t)
-	const processes, each = 4, 8
+	const processes, each = 4, 6
+	sums := make(chan string, processes*each)
 	atOnce(processes, func(int) {
 		for range each {
-			if got := runProgram("add", "cost", "n", "1", "--wait", "1m", "--dir", dir); got.Status != failure.ExitDone {
+			got := runProgram("add", "cost", "n", "1", "--json", "--wait", "1m", "--dir", dir)
+			_, sum, found := strings.Cut(got.Stdout, `"after":`)
+			if got.Status != failure.ExitDone || !found {
 				t.Errorf("%+v", got)
 			}
+			sums <- sum
 		}
 	}, func() {
 		if got := runProgram("prune", "--dir", dir); got.Status != failure.ExitDone {
 			t.Errorf("prune: %+v", got)
 		}
 	})
-	if got := must(t, "get", "n", "--dir", dir); got != fmt.Sprintf("%d\n", processes*each) {
-		t.Errorf("n is %s, want %d", got, processes*each)
+	close(sums)
+	told := map[string]bool{}
+	for sum := range sums {
+		told[sum] = true
+	}
+	if got := must(t, "get", "n", "--dir", dir); got != fmt.Sprintf("%d\n", processes*each) || len(told) != processes*each {
+		t.Errorf("n is %s after %d increments, and %d different sums were told", got, processes*each, len(told))
 	}
 	if got := must(t, "state", "repair", "--dir", dir); got != "nothing to repair\n" {
 		t.Error(got)

@@ -46,6 +46,10 @@ var spoiled = map[string]struct {
 	"another owner's":      {replaced(`"owner":"reset"`, `"owner":"cost"`), "foreign", "", "accept"},
 	"a fraction for an f":  {replaced(`"f":41`, `"f":41.5`), "foreign", "", "quarantine"},
 	"a member of a later":  {replaced(`"f":41`, `"f":41,"future":{"x":[1]}`), "foreign", "", "accept"},
+	"invalid UTF-8":        {replaced("ann", "a\xffn"), "invalid", "", "quarantine"},
+	"a lone surrogate":     {replaced("ann", `\ud800`), "invalid", "", "quarantine"},
+	"a bare NaN":           {replaced(`"f":41`, `"f":NaN`), "invalid", "", "quarantine"},
+	"a key twice":          {replaced(`"f":41`, `"f":41,"f":2`), "invalid", "", "quarantine"},
 	"a null for an answer": {replaced(`"f":41`, `"f":null`), "foreign", "", "quarantine"},
 }
 

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/cmd/internal/failure"
-	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
 )
 
@@ -113,111 +112,6 @@ func TestAPatchThatIsNotFoldedIsTold(t *testing.T) {
 	must(t, "state", "repair", "--dir", dir)
 	must(t, "put", "tool", "skills", "deploy", "use_count=1", "--dir", dir)
 	if got := must(t, "get", "skills", "deploy", "use_count", "--dir", dir); got != "2\n" {
-		t.Errorf("get says %q", got)
-	}
-}
-
-// Where too much is deferred already, a write that cannot wait is an error that
-// says so and what to do, and nothing is lost of what is there.
-func TestAWriteIsRefusedWhereTooMuchIsSetPending(t *testing.T) {
-	dir := usageState(t)
-	w, err := sidecar.Open(context.Background(), dir, nil, "tool", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer w.Close()
-	put := []string{"put", "tool", "skills", "deploy", "use_count=1", "--wait", "0s", "--dir", dir}
-	var before string
-	_, err = w.Update(context.Background(), func(*sidecar.Tx) error {
-		must(t, put...)
-		before = must(t, "get", "skills", "deploy", "use_count", "--dir", dir)
-		big := filepath.Join(dir, ".freehold", "tool.pending", "zzzz.1.json")
-		if err := os.WriteFile(big, make([]byte, sidecar.MaxPendingBytes), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		defer os.Remove(big)
-		got := call(t, "", put...)
-		if got.Status != failure.ExitBusy || got.Stdout != "" || !strings.Contains(got.Stderr, "run `freehold fold tool --dir ") {
-			t.Errorf("put says %+v", got)
-		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := must(t, "get", "skills", "deploy", "use_count", "--dir", dir); got != before {
-		t.Errorf("the count is %q and was %q", got, before)
-	}
-}
-
-// However much is deferred, and however short the owner's wait: fold goes on
-// until all is folded; with --wait, no longer than that, and then what it took
-// in stays so.
-func TestFoldGoesOnUntilAllIsFolded(t *testing.T) {
-	in := t.TempDir()
-	dir, owners := filepath.Join(in, "state"), filepath.Join(in, "owners.yaml")
-	err := os.WriteFile(owners, []byte(`state: pile
-owners:
-  tool:
-    busy: {wait: 1ns, then: defer}
-    fields:
-      n: {type: uint, kind: counter, doc: How often.}
-      tags: {type: string, kind: set, doc: What.}
-`), 0o600)
-	if err != nil {
-		t.Fatal(err)
-	}
-	must(t, "state", "init", "--dir", dir, "--owners", owners)
-	w, err := sidecar.Open(context.Background(), dir, nil, "tool", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer w.Close()
-	pile := func() {
-		t.Helper()
-		held := false
-		_, err := w.Update(context.Background(), func(tx *sidecar.Tx) error {
-			held = !tx.WriteOnly()
-			other, err := sidecar.Open(context.Background(), dir, nil, "tool", nil)
-			if err != nil {
-				return err
-			}
-			defer other.Close()
-			for range 45 { // more than two versions fold
-				c, err := other.Update(context.Background(), func(tx *sidecar.Tx) error {
-					tx.Apply(sidecar.Op{Field: "n", Verb: schema.VerbAdd, Value: []byte("1")})
-					tx.Apply(sidecar.Op{Field: "tags", Verb: schema.VerbInsert, Value: []byte(`"` + strings.Repeat("x", 20_000) + `"`)})
-					return nil
-				})
-				if err != nil || c.Outcome != sidecar.Deferred {
-					t.Fatalf("%+v (%v)", c, err)
-				}
-			}
-			return nil
-		})
-		if err != nil || !held {
-			t.Fatalf("held: %t (%v)", held, err)
-		}
-	}
-	pile()
-	if got := must(t, "fold", "tool", "--dir", dir); !strings.HasPrefix(got, "tool folded 45 patches: version ") {
-		t.Errorf("fold says %q", got)
-	}
-	pile()
-	some := call(t, "", "fold", "tool", "--wait", "0s", "--dir", dir)
-	if some.Status != failure.ExitBusy || some.Stdout != "" || !strings.Contains(some.Stderr, "are folded, and the next commit goes on with the rest") {
-		t.Errorf("fold --wait 0s says %+v", some)
-	}
-	if got := must(t, "get", "n", "--dir", dir); got != "90\n" {
-		t.Errorf("get says %q", got)
-	}
-	if got := must(t, "add", "tool", "n", "10", "--dir", dir); !strings.HasPrefix(got, "tool deferred patch ") {
-		t.Errorf("add says %q", got)
-	}
-	if got := must(t, "fold", "tool", "--dir", dir); !strings.HasPrefix(got, "tool folded ") {
-		t.Errorf("fold says %q", got)
-	}
-	if got := must(t, "get", "n", "--dir", dir); got != "100\n" {
 		t.Errorf("get says %q", got)
 	}
 }

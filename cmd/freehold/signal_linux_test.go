@@ -58,28 +58,3 @@ func TestACommandThatIsAskedToEndDoesAllOrNothing(t *testing.T) {
 		t.Errorf("n is %s, and %d were acknowledged", strings.TrimSpace(got), done)
 	}
 }
-
-// Case 122: of commands that count at once, each is told another sum.
-func TestEveryIncrementIsToldItsOwnSum(t *testing.T) {
-	dir := freshState(t)
-	const processes, each = 4, 6
-	sums := make(chan string, processes*each)
-	atOnce(processes, func(int) {
-		for range each {
-			got := runProgram("add", "cost", "n", "1", "--json", "--wait", "1m", "--dir", dir)
-			_, sum, found := strings.Cut(got.Stdout, `"after":`)
-			if got.Status != failure.ExitDone || !found {
-				t.Errorf("%+v", got)
-			}
-			sums <- sum
-		}
-	}, func() { call(t, "", "view", "--dir", dir) })
-	close(sums)
-	told := map[string]bool{}
-	for sum := range sums {
-		told[sum] = true
-	}
-	if len(told) != processes*each {
-		t.Errorf("of %d increments, %d different sums were told: %v", processes*each, len(told), told)
-	}
-}

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/freehold-dev/freehold/cmd/internal/failure"
-	"github.com/freehold-dev/freehold/reader/statetest"
 )
 
 // Cases 56, 57 and 68: what a type can hold comes back in its own digits; what
@@ -79,60 +78,5 @@ func refused(t *testing.T, got result, field string) {
 	}
 	if !strings.HasPrefix(got.Stderr, "freehold: error: field "+field+" ") {
 		t.Errorf("stderr does not name the field: %q", got.Stderr)
-	}
-}
-
-// A file with bytes that are no UTF-8 is corrupt and is not rewritten.
-func TestACorruptSidecarIsNotRewritten(t *testing.T) {
-	for name, spoil := range map[string]func(string) string{
-		"invalid UTF-8":  func(s string) string { return strings.Replace(s, "ann", "a\xffn", 1) },
-		"lone surrogate": func(s string) string { return strings.Replace(s, "ann", `\ud800`, 1) },
-		"bare NaN":       func(s string) string { return strings.Replace(s, `"f":1`, `"f":NaN`, 1) },
-		"duplicate key":  func(s string) string { return strings.Replace(s, `"f":1`, `"f":1,"f":2`, 1) },
-		"trailing data":  func(s string) string { return s + "x" },
-	} {
-		t.Run(name, func(t *testing.T) {
-			dir := freshState(t)
-			statetest.Damaged(dir, "sidecar-invalid")
-			must(t, "set", "reset", "name=ann", "f=1", "--dir", dir)
-			must(t, "set", "cost", "x=0.5", "--dir", dir)
-			file := filepath.Join(dir, "reset.json")
-			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			broken := spoil(string(text))
-			if err := os.WriteFile(file, []byte(broken), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			for _, args := range [][]string{{"set", "reset", "f=2"}, {"get", "f"}, {"get", "f", "--default", "7"}} {
-				got := call(t, "", append(args, "--dir", dir)...)
-				if got.Status != failure.ExitState || got.Stdout != "" || !strings.Contains(got.Stderr, "reset.json") {
-					t.Errorf("%q: %+v", args, got)
-				}
-			}
-			if got := must(t, "get", "x", "--dir", dir); got != "0.5\n" {
-				t.Errorf("the other owner's field is %q", got)
-			}
-			if now, err := os.ReadFile(file); err != nil || string(now) != broken {
-				t.Errorf("the file was rewritten (%v)", err)
-			}
-		})
-	}
-}
-
-// Case 65: zero, false and the empty text are values.
-func TestZeroIsSetAndNotUnset(t *testing.T) {
-	dir := freshState(t)
-	must(t, "set", "reset", "context_cleared=false", "name=", "--dir", dir)
-	must(t, "add", "cost", "n", "0", "--dir", dir)
-	must(t, "raise", "cost", "highest", "0", "--dir", dir)
-	for field, want := range map[string]string{"context_cleared": "false\n", "name": "\n", "n": "0\n", "highest": "0\n"} {
-		if got := must(t, "get", field, "--dir", dir); got != want {
-			t.Errorf("%s is %q, want %q", field, got, want)
-		}
-		if got := must(t, "explain", field, "--dir", dir); strings.Contains(got, "unset") {
-			t.Errorf("explain %s: %s", field, got)
-		}
 	}
 }
