@@ -187,16 +187,14 @@ func (e Entry) fits(raw []byte) error {
 	return nil
 }
 
-// misfit says that what o has stored does not fit.
+// misfit returns the error of a value of o that does not fit its declaration.
 func (e Entry) misfit(o *owner, err error) error {
-	advice := fmt.Sprintf("take it out of the file, then run `freehold accept %s`", o.Name)
-	if p, err := e.place(); err == nil {
-		switch p.field.EffectiveKind() {
-		case schema.Map:
-			advice = fmt.Sprintf("write it anew as owner %s", o.Name)
-		case schema.Value:
-			advice = fmt.Sprintf("write it anew, or clear it with `freehold clear %s %s`", o.Name, e.name)
-		}
+	remedy := store.By("quarantine", o.Name).Or("to keep the other fields, take the value out of the file and accept it")
+	if p, _ := e.place(); p.field.EffectiveKind() == schema.Value {
+		remedy = store.By("clear", o.Name, e.name).Or("write it anew")
 	}
-	return fmt.Errorf("%s: %s: %w: %w: it was written under another declaration; %s", o.File, e.where(), store.Invalid, err, advice)
+	return &store.Error{
+		Status: store.Invalid, Path: o.File, Owner: o.Name, Field: e.name, Remedy: remedy,
+		Err: fmt.Errorf("%s: %w: it was written under another declaration", e.where(), err),
+	}
 }

@@ -87,7 +87,7 @@ func (e Entry) Freshness() Freshness {
 
 // unshown says what PendingErr means.
 func (o *owner) unshown() string {
-	return "of what its owner " + o.Name + " has deferred, not all can be shown; `freehold doctor` says what to do"
+	return "of what its owner " + o.Name + " has deferred, not all can be shown"
 }
 
 // Dependencies says the same of each field that e depends on by itself, in the

@@ -8,7 +8,6 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/freehold-dev/freehold/reader/doctor"
 	"github.com/freehold-dev/freehold/reader/statetest"
 	"github.com/go-json-experiment/json"
 )
@@ -71,7 +70,12 @@ owners:
 func obeyed(t *testing.T, program, dir string) {
 	t.Helper()
 	got := asNobody(t, program, "doctor", "--json", "--dir", dir)
-	var r doctor.Report
+	var r struct {
+		Findings []struct {
+			Code, Says, Remedy string
+			Command            bool
+		}
+	}
 	if err := json.Unmarshal([]byte(got.Stdout), &r); err != nil {
 		t.Fatalf("%v: %+v", err, got)
 	}

@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/freehold-dev/freehold/reader/doctor"
 	"github.com/freehold-dev/freehold/reader/statetest"
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -94,9 +93,7 @@ func damaged(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: damaged STATE CODE...")
 	}
-	for _, code := range args[1:] {
-		statetest.Damaged(ts.MkAbs(args[0]), doctor.Code(code))
-	}
+	statetest.Damaged(ts.MkAbs(args[0]), args[1:]...)
 }
 
 func exits(ts *testscript.TestScript, neg bool, args []string) {

@@ -164,6 +164,7 @@ var damages = map[string]damage{
 	"a pipe": {all(remove("cost.json"), func(t *testing.T, dir string) { check(t, syscall.Mkfifo(filepath.Join(dir, "cost.json"), 0o600)) }),
 		[]string{"sidecar-unreadable cost.json cost"}},
 	"a claim edited":             {edit(".freehold/claims/cost/fired", `doctor.test`, `doctor.Test`), []string{"claim-foreign .freehold/claims/cost/fired cost fired"}},
+	"a claim of a newer release": {edit(".freehold/claims/cost/fired", `"format":1`, `"format":2`), []string{"claim-newer .freehold/claims/cost/fired cost fired"}},
 	"a claim torn":               {write(".freehold/claims/cost/fired", "{"), []string{"claim-invalid .freehold/claims/cost/fired cost fired"}},
 	"a claim linked":             {link(".freehold/claims/cost/fired", "spare", os.Link), []string{"claim-unreadable .freehold/claims/cost/fired cost fired"}},
 	"a directory for a claim":    {all(remove(".freehold/claims/cost/fired"), write(".freehold/claims/cost/fired/x", "")), []string{"claim-unreadable .freehold/claims/cost/fired cost fired"}},

@@ -1,11 +1,9 @@
-// Package doctor looks a state directory over and says what is wrong with it:
-// sidecars and claims that cannot be used, lost locks, leases and patches that
-// wait for nobody, what killed processes left, who else may write, copies and
-// decoys. It writes nothing and takes no lock that a program could miss; so
-// what it finds while programs run may be over by the time that it is read.
+// Package doctor finds the faults of a state directory: sidecars and claims that
+// cannot be used, lost locks, leases and patches that wait for a process that
+// does not run, leftovers of killed processes, other users' rights, copies and
+// decoys. It does not prove that a state without findings is right: a value that
+// fits its field, in a sidecar with the right sum, counts as right.
 //
-// Each [Finding] has a stable code and a remedy, which is a command that cures it
-// wherever one does. What is only worth knowing is a [Note]. A state without findings is not proven to be right: values that fit
-// their fields and were written by their owners' programs are taken at their
-// word.
+// [Examine] writes nothing and takes no lock that a program could miss. A finding
+// of a state that programs use may be over when the report is read.
 package doctor

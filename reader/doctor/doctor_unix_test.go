@@ -121,7 +121,7 @@ func TestEveryDamageIsFoundUnderItsCode(t *testing.T) {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 			for _, f := range found.Findings {
-				if f.Says == "" || f.Remedy == "" {
+				if f.Says == "" || f.Remedy.IsZero() {
 					t.Errorf("it does not say what is wrong and what to do: %+v", f)
 				}
 			}
@@ -156,7 +156,7 @@ func TestTheDeclarationIsComparedWithTheManifest(t *testing.T) {
 	r = examine(t, dir, &doctor.Options{Declaration: built, Declared: "owners.yaml"})
 	file, err := filepath.Abs("owners.yaml") // the remedy can be run from anywhere
 	check(t, err)
-	if len(r.Findings) != 1 || r.Findings[0].Code != "declaration-contradicts" || !strings.Contains(r.Findings[0].Remedy, "state upgrade --owners "+file) {
+	if len(r.Findings) != 1 || r.Findings[0].Code != "declaration-contradicts" || !strings.Contains(r.Findings[0].Remedy.String(), "state upgrade --owners "+file) {
 		t.Errorf("found %+v", r.Findings)
 	}
 }
@@ -242,7 +242,7 @@ func TestEveryInstanceIsLookedAt(t *testing.T) {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 	for _, f := range r.Findings {
-		if f.Code == "instances-stale" && (!strings.HasSuffix(f.Says, ": 2 of 5 instances") || !strings.Contains(f.Remedy, "prune --older-than 1h")) {
+		if f.Code == "instances-stale" && (!strings.HasSuffix(f.Says, ": 2 of 5 instances") || !strings.Contains(f.Remedy.String(), "prune --older-than 1h")) {
 			t.Errorf("%+v", f)
 		}
 		if (f.Code == "sidecar-invalid" || f.Code == "pending-waiting") && f.Instance != "a" {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -14,30 +13,28 @@ import (
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
-// Options for [Examine]. The zero value, and a nil pointer, look at the state
-// alone.
+// Options for [Examine]. The zero value, and a nil pointer, mean the state alone.
 type Options struct {
 	// Around says to look for other states too, above, below and beside it.
 	Around bool
-	// Declaration, if not nil, is compared with the manifest, and Declared
-	// names the file that it comes from.
+	// Declaration, if not nil, is compared with the manifest. Declared is the
+	// file that it comes from.
 	Declaration *schema.Declaration
 	Declared    string
-	// Legacy is the path of the file that the state was adopted from, whose
-	// values are compared with the state's. If empty, and Around, the files
-	// that the state says it was adopted from are looked for beside it and in
-	// it.
+	// Legacy is the path of the file that the state was adopted from. Its values
+	// are compared with the state's. If it is empty, and Around is set, the files
+	// that the provenances name are looked for in the state and beside it.
 	Legacy string
-	// Stale is how long nobody must have written an instance for it to
-	// count as stale. If zero, none does.
+	// Stale is the time without a write after which an instance counts as stale.
+	// If zero, none does.
 	Stale time.Duration
-	// Clock tells how old something is. If nil, [time.Now].
+	// Clock tells the age of a file. If nil, [time.Now].
 	Clock func() time.Time
 }
 
-// Examine looks the state in dir over, or all instances in it. It returns an
-// error only if there is nothing to look at, and those of [store.Open] then;
-// or if ctx ended it.
+// Examine looks for the faults of the state in dir, or of all instances in it.
+// It returns the errors of [store.Open] if there is no state, and that of ctx if
+// ctx ended it.
 func Examine(ctx context.Context, dir string, o *Options) (*Report, error) {
 	if o == nil {
 		o = &Options{}
@@ -46,7 +43,7 @@ func Examine(ctx context.Context, dir string, o *Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	x := &examination{Options: *o, report: &Report{Dir: path, Findings: []Finding{}, Notes: []Note{}}}
+	x := &examination{Options: *o, report: &Report{Dir: path, Findings: []Finding{}, Notes: []Note{}}, ids: map[string]string{}}
 	if x.Clock == nil {
 		x.Clock = time.Now
 	}
@@ -54,10 +51,8 @@ func Examine(ctx context.Context, dir string, o *Options) (*Report, error) {
 	switch {
 	case err == nil:
 		err = x.instances(ctx, found)
-	case errors.Is(err, store.NoState):
-		return nil, err
-	default:
-		err = x.state(ctx, path, "")
+	case !errors.Is(err, store.NoState):
+		_, err = x.state(ctx, path, "")
 	}
 	if err != nil {
 		return nil, err
@@ -69,245 +64,189 @@ func Examine(ctx context.Context, dir string, o *Options) (*Report, error) {
 	return x.report, nil
 }
 
-// An examination is one Examine.
+// An examination is one call of [Examine].
 type examination struct {
 	Options
 	report *Report
-	ids    map[string]string // paths of what was looked at, by state id
+	ids    map[string]string // by state id, the path of a state that was looked at
 }
 
-// A patient is one state that is looked at.
-type patient struct {
+// A check is the examination of one state or instance.
+type check struct {
 	*examination
 	path, instance string
 	dir            *store.Store
 	manifest       *schema.Manifest
 	view           *reader.View
-	newest         time.Time // when anything in it was written last
-	lostClaims     map[string]bool
-	lostPending    map[string]bool
-	patches        map[string]time.Time // deferred, by OWNER/NAME: when they were written
-	blocked        map[string]remedy    // owners whose lock a process has that does not run, and what to do about it
+	newest         time.Time               // of the last write of a file
+	patches        map[string]time.Time    // by path in the state, when it was written
+	blocked        map[string]store.Remedy // by owner whose lock a process holds that does not run
 }
 
-// find adds a finding about the path, which may be relative to the state.
-func (p *patient) find(code Code, path, says string, do remedy) *Finding {
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(p.path, path)
-	}
-	p.report.Findings = append(p.report.Findings, Finding{
-		Code: code, Path: path, Instance: p.instance, Says: says, Remedy: do.text, Command: do.command, Advice: do.advice,
-	})
-	return &p.report.Findings[len(p.report.Findings)-1]
+// find adds a finding about path, which may be relative to the state.
+func (c *check) find(code, path, says string, r store.Remedy) *Finding {
+	c.report.Findings = append(c.report.Findings, Finding{Code: code, Path: c.at(path), Instance: c.instance, Says: says, Remedy: r})
+	return &c.report.Findings[len(c.report.Findings)-1]
 }
 
-func (p *patient) note(about, format string, args ...any) {
-	p.report.Notes = append(p.report.Notes, Note{about, p.instance, fmt.Sprintf(format, args...)})
+// fault adds a finding about the error of opening or reading path.
+func (c *check) fault(code, path string, err error) *Finding {
+	remedy := store.AccessRemedy(err, store.RemedyOf(err))
+	if remedy.IsZero() {
+		remedy = byHand("give its user the right to read it, or move it away")
+	}
+	return c.find(code, path, err.Error(), remedy)
 }
 
-// usual is note for what goes without saying of each of many instances.
-func (p *patient) usual(about, format string, args ...any) {
-	if p.instance == "" {
-		p.note(about, format, args...)
+func (c *check) at(path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(c.path, path)
+}
+
+func (c *check) note(about, format string, args ...any) {
+	c.report.Notes = append(c.report.Notes, Note{about, c.instance, fmt.Sprintf(format, args...)})
+}
+
+// usual adds a note that would be the same of each instance.
+func (c *check) usual(about, format string, args ...any) {
+	if c.instance == "" {
+		c.note(about, format, args...)
 	}
 }
 
-// state looks at one state, or instance.
-func (x *examination) state(ctx context.Context, path, instance string) error {
-	return (&patient{examination: x, path: path, instance: instance}).look(ctx)
+// state examines one state or instance and returns the time of its last write.
+func (x *examination) state(ctx context.Context, path, instance string) (time.Time, error) {
+	c := &check{examination: x, path: path, instance: instance, patches: map[string]time.Time{}, blocked: map[string]store.Remedy{}}
+	err := c.open()
+	switch {
+	case errors.Is(err, store.NoState) && instance != "":
+		return c.newest, nil // the instance was removed in the meantime
+	case errors.Is(err, store.NoState):
+		return c.newest, err
+	case err != nil:
+		c.closed(err)
+		c.note("unexamined", "nothing in %s was looked at, because of what is wrong with the directory: mend that and look again", path)
+		return c.newest, nil
+	}
+	defer c.dir.Close()
+	c.about()
+	c.losses()
+	c.files()
+	c.locks()
+	c.declared()
+	if err := c.read(ctx); err != nil || c.view == nil {
+		return c.newest, err
+	}
+	c.owners()
+	c.fields()
+	return c.newest, c.legacy(ctx)
 }
 
-func (p *patient) look(ctx context.Context) error {
-	err := p.open()
-	if errors.Is(err, store.NoState) {
-		if p.instance == "" {
-			return err
-		}
-		return nil // it was removed meanwhile
-	}
-	if err != nil {
-		p.closed(err)
-		p.note("unexamined", "nothing in %s was looked at, because of what is wrong with the directory: mend that and look again", p.path)
-		return nil
-	}
-	defer p.dir.Close()
-	p.about()
-	p.lost()
-	p.files()
-	p.leases()
-	p.locks()
-	p.declared()
-	if err := p.read(ctx); err != nil {
-		return err
-	}
-	if p.view == nil {
-		return nil
-	}
-	p.owners()
-	p.fields()
-	return p.legacy(ctx)
-}
-
-func (p *patient) open() (err error) {
-	if p.instance != "" {
-		p.dir, err = store.OpenInstance(filepath.Dir(p.path), p.instance)
+func (c *check) open() (err error) {
+	if c.instance != "" {
+		c.dir, err = store.OpenInstance(filepath.Dir(c.path), c.instance)
 	} else {
-		p.dir, err = store.Open(p.path)
+		c.dir, err = store.Open(c.path)
 	}
 	if err != nil {
 		return err
 	}
-	if p.manifest, err = p.dir.Manifest(); err != nil {
-		p.dir.Close()
+	if c.manifest, err = c.dir.Manifest(); err != nil {
+		c.dir.Close()
 	}
 	return err
 }
 
-// closed says why a state cannot be looked into.
-func (p *patient) closed(err error) {
-	name, refused := store.FileSystem(p.path)
+// closed adds the finding of a state that cannot be opened.
+func (c *check) closed(err error) {
+	code, path := c.unusable(), c.path
+	at, _ := errors.AsType[*store.Error](err)
+	_, refused := store.FileSystem(c.path)
 	switch {
 	case refused:
-		p.find(NetworkFileSystem, p.path, fmt.Sprintf("it is on %s, where locks do not reach every user of the directory", name), words("keep the state on a local disk"))
+		code = "network-file-system"
 	case errors.Is(err, store.Misplaced):
-		p.find(Misplaced, p.path, err.Error(), p.renamed())
-	case errors.Is(err, store.NoInstances):
-		outer := patient{examination: p.examination, path: filepath.Dir(p.path)}
-		p.find(InstanceOdd, p.path, err.Error(), outer.away(filepath.Base(p.path)))
-	case errors.As(err, new(*schema.FormatError)):
-		p.find(ManifestInvalid, p.path, err.Error(), words("use the release that wrote it"))
-	case p.gatheringLost():
-		p.find(ManifestInvalid, filepath.Join(".freehold", "instances.json"), err.Error(), words("restore it from a backup, or remove the directory .freehold if there is none: the next instance that is made makes it anew"))
-	case errors.Is(err, store.ErrInvalidManifest):
-		manifest := filepath.Join(".freehold", "manifest.json")
-		p.find(ManifestInvalid, manifest, err.Error(), p.mended(manifest, err, words("restore .freehold from a backup, or move the sidecars away and create the state anew")))
+		code = "misplaced"
+	case errors.Is(err, store.ErrInvalidManifest) && at != nil:
+		code, path = "manifest-invalid", at.Path
 	case errors.Is(err, store.Unsafe):
-		p.find(DirectoryUnsafe, p.path, err.Error(), private(err))
-	case errors.Is(err, store.ErrIrregular) && !p.inner():
-		p.find(Irregular, ".freehold", err.Error(), p.away(".freehold").but("look at it first: unless the directory comes back that should be there, no state is left here"))
-	default:
-		p.find(p.unusableDirectory(), p.path, err.Error(), p.opened(err, "let its user read it, or move it away"))
+		code = "directory-unsafe"
+	case errors.Is(err, store.ErrIrregular) && code == "state-unreadable":
+		c.find("irregular", ".freehold", err.Error(), store.MoveAway(filepath.Join(path, ".freehold"), "put the directory of the state back"))
+		return
 	}
+	c.fault(code, path, err)
 }
 
-// opened gives the state's user permission to look at it, if it is his; else otherwise
-// says what to do.
-func (p *patient) opened(err error, otherwise string) remedy {
-	if _, user := namesAndUser(p.path); user != store.User() {
-		return words(otherwise)
+// unusable returns the code of a state, or of one among several, that cannot be
+// opened or read.
+func (c *check) unusable() string {
+	if c.instance != "" || c.path != c.report.Dir {
+		return "instance-odd"
 	}
-	return permitted(err, words(otherwise))
+	return "state-unreadable"
 }
 
-// inner reports whether the state is one of several that are looked at, so that
-// one of them which cannot be used is odd among the others.
-func (p *patient) inner() bool { return p.instance != "" || p.path != p.report.Dir }
-
-// unusableDirectory is the code for a state, or an instance, that cannot be
-// looked into.
-func (p *patient) unusableDirectory() Code {
-	if p.inner() {
-		return InstanceOdd
+// about adds the notes about the state as a whole.
+func (c *check) about() {
+	m := c.manifest
+	c.report.State = m.Declaration.State
+	if c.ids[m.StateID] == "" {
+		c.ids[m.StateID] = c.path
+	} else if c.Around {
+		c.copies(c.path, m.StateID)
 	}
-	return StateUnreadable
-}
-
-// about notes what anybody wants to know first.
-func (p *patient) about() {
-	m := p.manifest
-	p.report.State = m.Declaration.State
-	if p.ids == nil {
-		p.ids = map[string]string{}
-	}
-	if p.ids[m.StateID] == "" {
-		p.ids[m.StateID] = p.path
-	} else if p.Around {
-		p.copies(p.path, m.StateID)
-	}
-	p.usual("state", "state %s, id %s, in %s", m.Declaration.State, m.StateID, p.path)
-	p.how()
+	c.usual("state", "state %s, id %s, in %s", m.Declaration.State, m.StateID, c.path)
+	c.release()
 	if m.Pending != nil {
-		p.find(UpgradeUnfinished, filepath.Join(".freehold", "manifest.json"), "an upgrade of the state was begun and not finished, and until then nobody commits", p.run("state", "upgrade"))
+		c.find("upgrade-unfinished", filepath.Join(".freehold", "manifest.json"), "an upgrade of the state was begun and not finished: until then, no process commits", store.By("state upgrade"))
 	}
 }
 
-// how notes how this release works in the directory.
-func (p *patient) how() {
-	fileSystem, _ := store.FileSystem(p.path)
-	p.usual("file-system", "the file system is %s", fileSystem)
-	p.usual("publisher", "commits are published by replace: a new file, synced, then renamed over the old one")
-	p.usual("format", "manifest format %d, sidecar format %d, generated API %d", schema.ManifestFormat, store.Format, sidecar.GeneratedAPI1)
+// release adds the notes about this release and the file system.
+func (c *check) release() {
+	fileSystem, _ := store.FileSystem(c.path)
+	c.usual("file-system", "the file system is %s", fileSystem)
+	c.usual("publisher", "commits are published by replace: a new file, synced, then renamed over the old one")
+	c.usual("format", "manifest format %d, sidecar format %d, generated API %d", schema.ManifestFormat, store.Format, sidecar.GeneratedAPI1)
 }
 
 // read takes a view of the state.
-func (p *patient) read(ctx context.Context) error {
-	var r *reader.Reader
-	var err error
-	if p.instance != "" {
-		r, err = reader.OpenInstance(filepath.Dir(p.path), p.instance, nil)
-	} else {
-		r, err = reader.Open(p.path)
+func (c *check) read(ctx context.Context) error {
+	open := func() (*reader.Reader, error) { return reader.Open(c.path) }
+	if c.instance != "" {
+		open = func() (*reader.Reader, error) { return reader.OpenInstance(filepath.Dir(c.path), c.instance, nil) }
 	}
+	r, err := open()
 	if err == nil {
 		defer r.Close()
-		p.view, err = r.View(ctx)
+		c.view, err = r.View(ctx)
 	}
-	if err != nil && ctx.Err() != nil {
+	switch {
+	case err == nil:
+	case ctx.Err() != nil:
 		return err
-	}
-	if err != nil { // it was moved away, or upgraded, since it was opened
-		p.find(p.unusableDirectory(), p.path, err.Error(), p.run("doctor"))
+	default: // the state was moved or upgraded since it was opened
+		c.find(c.unusable(), c.path, err.Error(), store.By("doctor"))
 	}
 	return nil
 }
 
-// lost says which locks and directories are not those made with the state.
-func (p *patient) lost() {
-	p.lostClaims, p.lostPending = map[string]bool{}, map[string]bool{}
-	lost := p.dir.Lost(p.manifest)
-	copied := p.moved(lost)
-	for _, l := range lost {
-		code := LockLost
-		switch l.Role {
-		case "claims":
-			code, p.lostClaims[l.Owner] = ClaimsLost, true
-		case "pending":
-			code, p.lostPending[l.Owner] = PendingLost, true
-		}
-		if copied || errors.Is(l.Err, store.Unsafe) { // who may write there is said of each directory
-			continue
-		}
-		p.find(code, l.Name, l.Err.Error(), permitted(l.Err, p.run("state", "repair"))).Owner = l.Owner
+// declared compares the declaration of the caller with the manifest.
+func (c *check) declared() {
+	if c.Declaration == nil {
+		return
 	}
-}
-
-// moved reports whether none of the files and directories is there any more that
-// the manifest knows by their inodes, and others are in their places, and says
-// so once: that is what a copy looks like.
-func (p *patient) moved(lost []store.Entry) bool {
-	known, others := 1, 0 // the state's lock
-	for _, o := range p.manifest.Declaration.Owners {
-		known++
-		if o.EffectiveMode() == schema.Exclusive {
-			known += 2
-		}
-		if o.Claims() {
-			known++
-		}
+	file, _ := filepath.Abs(c.Declared)
+	_, more, err := c.manifest.Merge(c.Declaration)
+	switch {
+	case err != nil:
+		c.find("declaration-contradicts", file, err.Error(), store.By("state upgrade", "--owners", file).Or("try the upgrade with --dry-run first"))
+	case more:
+		c.note("declaration", "%s declares more than the state: the first program that is built from it adds that", c.Declared)
+	default:
+		c.note("declaration", "all that %s declares, the state has", c.Declared)
 	}
-	for _, l := range lost {
-		if l.Role == "pending" {
-			continue
-		}
-		known--
-		if _, err := os.Lstat(filepath.Join(p.path, l.Name)); err == nil {
-			others++
-		}
-	}
-	if known > 0 || others == 0 {
-		return false
-	}
-	advice := "stop its programs first; if the state that it was copied from is in use, move this one away instead: what is written to one is not in the other"
-	p.find(StateCopied, p.path, "the state was copied, or restored from a backup, to this place: none of its lock files and directories of claims is the one that was made with it", p.run("state", "repair").but(advice))
-	return true
 }

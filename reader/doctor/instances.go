@@ -9,26 +9,25 @@ import (
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
-// instances looks at every instance, and at what holds them.
+// instances examines every instance, and the directory that holds them.
 func (x *examination) instances(ctx context.Context, found []store.Instance) error {
-	p := &patient{examination: x, path: x.report.Dir}
-	x.ids = map[string]string{}
-	if g, err := store.GatheringIn(p.path); err == nil {
+	c := &check{examination: x, path: x.report.Dir}
+	if g, err := store.GatheringIn(c.path); err == nil {
 		x.report.State = g.State
-		p.note("state", "state %s in %s, an instance per %s", g.State, p.path, g.By)
+		c.note("state", "state %s in %s, an instance per %s", g.State, c.path, g.By)
 	}
-	p.how()
+	c.release()
 	stale := 0
 	for _, i := range found {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		path := filepath.Join(p.path, i.Name)
+		path := filepath.Join(c.path, i.Name)
 		if i.Err != nil {
-			(&patient{examination: x, path: path}).closed(i.Err)
+			(&check{examination: x, path: path}).closed(i.Err)
 			continue
 		}
-		newest, err := x.one(ctx, path, i.ID)
+		newest, err := x.state(ctx, path, i.ID)
 		if err != nil {
 			return err
 		}
@@ -36,40 +35,30 @@ func (x *examination) instances(ctx context.Context, found []store.Instance) err
 			stale++
 		}
 	}
-	p.note("instances", "there are %d", len(found))
+	c.note("instances", "there are %d", len(found))
 	if stale > 0 {
-		p.find(InstancesStale, p.path, fmt.Sprintf("not written for %s: %d of %d instances", age(x.Stale), stale, len(found)), p.run("prune", "--older-than", age(x.Stale)))
+		c.find("instances-stale", c.path, fmt.Sprintf("not written for %s: %d of %d instances", age(x.Stale), stale, len(found)), store.By("prune", "--older-than", age(x.Stale)))
 	}
-	return p.beginnings()
-}
-
-// one looks at an instance and returns when it was written last.
-func (x *examination) one(ctx context.Context, path, id string) (time.Time, error) {
-	p := &patient{examination: x, path: path, instance: id}
-	err := p.look(ctx)
-	return p.newest, err
-}
-
-// beginnings says what was left of instances in the making, or being removed.
-func (p *patient) beginnings() error {
-	left, err := store.Leftovers(p.path)
-	if err != nil {
-		return err
-	}
+	left, err := store.Leftovers(c.path)
 	for _, e := range left {
-		switch {
-		case e.Err != nil:
-			p.find(InstanceOdd, e.Name, e.Err.Error(), p.away(e.Name))
-		case e.Orphaned:
-			p.find(Litter, e.Name, "a killed process left it; it counts for nothing", p.run("prune"))
-		default:
-			p.note("staged", "%s is being made or removed", e.Name)
-		}
+		c.staged(e, "is being made or removed")
 	}
-	return nil
+	return err
 }
 
-// age returns a duration as `freehold prune` reads it.
+// staged adds a finding if a killed process left e, and else a note.
+func (c *check) staged(e store.Entry, busy string) {
+	switch {
+	case e.Err != nil:
+		c.fault(c.unusable(), e.Name, e.Err)
+	case e.Orphaned:
+		c.find("litter", e.Name, "a killed process left it; it counts for nothing", store.By("prune"))
+	default:
+		c.note("staged", "%s %s", e.Name, busy)
+	}
+}
+
+// age returns a duration in the form of the flags: 7d, 36h0m0s.
 func age(d time.Duration) string {
 	const day = 24 * time.Hour
 	if d%day == 0 {

@@ -3,155 +3,147 @@ package doctor
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
-	"strings"
+	"slices"
 	"time"
 
 	"github.com/freehold-dev/freehold/reader"
 	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
-// owners says which sidecars cannot be used, and pending patches.
-func (p *patient) owners() {
+// nearlyFull is the share of the limits of pending patches that is a finding.
+const nearlyFull = 0.9
+
+// patience is the time after which pending patches that a process could have
+// folded are a finding. No process waits for a lock that long.
+const patience = time.Minute
+
+// owners adds findings of sidecars that cannot be used, and of pending patches.
+func (c *check) owners() {
 	written := 0
-	for _, o := range p.view.Owners() {
+	for _, o := range c.view.Owners() {
 		switch {
+		case errors.Is(o.Err, store.Lost), errors.Is(o.Err, store.Unsafe): // the directory has a finding
 		case o.Err != nil:
-			p.unusable(o)
+			c.fault("sidecar-"+string(o.Status), o.File, o.Err).Owner = o.Name
 		case o.Status == store.OK:
 			written++
-			p.usual("owner", "%s: version %s, written %s", o.Name, o.Version, o.WrittenAt.UTC().Format(time.RFC3339))
-			p.members(o.Name)
-			p.dated(o)
+			c.usual("owner", "%s: version %s, written %s", o.Name, o.Version, o.WrittenAt.UTC().Format(time.RFC3339))
+			c.listed("undeclared", o.Name+" has members that are not declared, which commits keep", c.dir.Owner(c.manifest, o.Name).Undeclared(&c.manifest.Declaration))
+			c.dated(o)
 		default:
-			p.usual("owner", "%s: nothing written yet", o.Name)
+			c.usual("owner", "%s: nothing written yet", o.Name)
 		}
-		if o.Pending > 0 && !p.lostPending[o.Name] {
-			p.pending(o)
+		if o.Pending > 0 {
+			c.pending(o)
 		}
 	}
-	p.usual("owners", "%d, of which %d have written", len(p.view.Owners()), written)
+	c.usual("owners", "%d, of which %d have written", len(c.view.Owners()), written)
 }
 
-// dated takes note of when the owner last wrote.
-func (p *patient) dated(o reader.OwnerStatus) {
-	if o.WrittenAt.After(p.newest) {
-		p.newest = o.WrittenAt
+// dated counts the owner's last write, and notes a clock that was ahead.
+func (c *check) dated(o reader.OwnerStatus) {
+	if o.WrittenAt.After(c.newest) {
+		c.newest = o.WrittenAt
 	}
-	if o.WrittenAt.After(p.Clock().Add(time.Minute)) { // programs and file systems round in different ways
-		p.note("clock", "%s was written by a clock that is ahead of this one, which says %s; nothing depends on it but ages", o.Name, p.Clock().UTC().Format(time.RFC3339))
+	if o.WrittenAt.After(c.Clock().Add(time.Minute)) { // programs and file systems round in different ways
+		c.note("clock", "%s was written by a clock that is ahead of this one, which says %s; nothing depends on it but ages", o.Name, c.Clock().UTC().Format(time.RFC3339))
 	}
 }
 
-// unusable says why the owner's sidecar cannot be used.
-func (p *patient) unusable(o reader.OwnerStatus) {
-	if p.lostPending[o.Name] && strings.Contains(o.Err.Error(), store.FilesOf(o.Name).Pending) {
-		return // found already: the error is about the directory of the pending patches
+// pending notes the pending patches of an owner, and adds findings of those that
+// no commit folds.
+func (c *check) pending(o reader.OwnerStatus) {
+	folder := ".freehold/" + store.FilesOf(o.Name).Pending
+	idle := o.Err == nil && c.idle(o.Name) // before the files are read: a patch found after that is being folded by no process
+	files, err := c.dir.Patches(c.manifest, o.Name)
+	if err != nil {
+		return // the owner has a finding
 	}
-	code, remedy := SidecarInvalid, p.run("quarantine", o.Name)
-	switch {
-	case errors.Is(o.Err, store.Newer):
-		code, remedy = SidecarNewer, words("use the release that wrote it, or a newer one")
-	case o.Status == store.Foreign:
-		code, remedy = SidecarForeign, p.accepted(o, "look at it first; "+p.run("quarantine", o.Name).text+" moves it aside instead")
-	case o.Status == store.Unreadable:
-		code, remedy = SidecarUnreadable, p.mended(store.FilesOf(o.Name).Sidecar, o.Err, remedy)
-	case o.Status == store.Regressed && o.Version.IsZero():
-		code, remedy = SidecarRegressed, p.run("accept", o.Name).but("or bring the file back")
-	case o.Status == store.Regressed:
-		code, remedy = SidecarRegressed, p.accepted(o, "or bring the newer file back")
-	case o.Status == store.Invalid:
-		remedy = p.accepted(o, "look at it first; "+p.run("quarantine", o.Name).text+" moves it aside instead")
+	bytes, late, oldest, bad := int64(0), 0, "", map[string]bool{}
+	for _, f := range files {
+		bytes += f.Size
+		if f.Err != nil {
+			bad[f.Err.Error()] = true
+			c.fault("patch-stuck", f.Path, f.Err).Owner = o.Name
+			continue
+		}
+		if at := f.Patch.At.UTC().Format(time.RFC3339); oldest == "" || at < oldest {
+			oldest = at
+		}
+		if written, ok := c.patches[filepath.Join(folder, f.Name)]; ok && idle && c.Clock().Sub(written) > patience {
+			late++
+		}
 	}
-	if p.manifest.Pending != nil && code != SidecarNewer {
-		remedy = p.run("state", "upgrade").but("until the upgrade is finished, nothing can be repaired; then doctor says how")
+	if oldest != "" {
+		oldest = ", the oldest since " + oldest
 	}
-	p.find(code, o.File, o.Err.Error(), remedy).Owner = o.Name
+	has := fmt.Sprintf("%d of at most %d pending patches, with %d bytes of at most %d", len(files), sidecar.MaxPending, bytes, sidecar.MaxPendingBytes)
+	c.note("pending", "%s has %s%s; the next commit folds pending patches", o.Name, has, oldest)
+	full := float64(len(files)) >= nearlyFull*sidecar.MaxPending || float64(bytes) >= nearlyFull*sidecar.MaxPendingBytes
+	if full {
+		c.find("pending-full", folder, has+": soon there is no room", c.fold(o.Name, "")).Owner = o.Name
+	}
+	stuck := without(o.PendingErr, bad)
+	if stuck != nil {
+		c.find("patch-stuck", folder, stuck.Error(), c.fold(o.Name, "a patch that cannot be folded goes to the quarantine")).Owner = o.Name
+	}
+	if late > 0 && !full && stuck == nil { // else the remedy is named already
+		says := fmt.Sprintf("patches that are pending for more than a minute, though the lock is free: %d", late)
+		c.find("pending-waiting", folder, says, c.fold(o.Name, "each commit of the owner does that too: if there should have been one, look at its programs")).Owner = o.Name
+	}
 }
 
-// accepted is the remedy of a sidecar that another hand wrote, as long as that
-// can be accepted; else it is to move it aside.
-func (p *patient) accepted(o reader.OwnerStatus, advice string) remedy {
-	accept := p.run("accept", o.Name)
-	err := p.dir.Acceptable(p.manifest, o.Name)
-	if err == nil {
-		return accept.but(advice)
+// without returns the errors joined in err whose texts are not among known.
+func without(err error, known map[string]bool) error {
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return err
 	}
-	advice = "or mend the file, then run " + accept.text
-	if !strings.Contains(o.Err.Error(), err.Error()) {
-		advice += "; as it is, it cannot be accepted: " + err.Error()
-	}
-	return p.run("quarantine", o.Name).but(advice)
+	return errors.Join(slices.DeleteFunc(slices.Clone(joined.Unwrap()), func(err error) bool { return known[err.Error()] })...)
 }
 
-// members looks at what a sidecar has that is not declared, and whether there can
-// be another after it.
-func (p *patient) members(owner string) {
-	unknown := p.dir.Owner(p.manifest, owner).Undeclared(&p.manifest.Declaration)
-	p.listed("undeclared", owner+" has members that are not declared, which commits keep", unknown)
+// fold returns the remedy that folds the patches of an owner. If a process that
+// does not run holds the lock, its own remedy comes first.
+func (c *check) fold(owner, note string) store.Remedy {
+	if first, blocked := c.blocked[owner]; blocked {
+		return first.Or("then fold the patches")
+	}
+	return store.By("fold", owner).Or(note)
 }
 
-// fields says which fields and claims of usable owners cannot be used.
-func (p *patient) fields() {
-	d := p.view.Declaration()
-	for _, owner := range d.OwnerNames() {
-		for _, name := range d.Owners[owner].FieldNames() {
-			if keeper, _ := d.OwnerOf(name); keeper != owner {
-				continue
+// idle reports whether a process could fold the patches of an owner, and none is
+// about to.
+func (c *check) idle(owner string) bool {
+	busy, err := c.dir.Locked(c.manifest, owner)
+	return err == nil && !busy && c.manifest.Pending == nil
+}
+
+// fields adds findings of fields and claims of usable owners that cannot be used.
+func (c *check) fields() {
+	d := c.view.Declaration()
+	for _, name := range c.view.FieldNames() {
+		entry := c.view.Field(name)
+		_, err := entry.Raw()
+		if err == nil || errors.Is(err, reader.ErrUnset) {
+			continue
+		}
+		owner, _ := d.OwnerOf(name)
+		var f *Finding
+		switch once := d.Owners[owner].Fields[name].EffectiveKind() == schema.Once; {
+		case once && !errors.Is(err, store.Lost) && !errors.Is(err, store.Unsafe):
+			from, _ := entry.Provenance()
+			f = c.fault("claim-"+string(from.Status), from.File, err)
+		case !once && errors.Is(err, store.Invalid) && !c.view.IsOwnerError(err):
+			f = c.fault("field-invalid", store.FilesOf(owner).Sidecar, err)
+			if at, ok := errors.AsType[*store.Error](err); ok {
+				f.Path, owner = at.Path, at.Owner
 			}
-			e := p.view.Field(name)
-			_, err := e.Raw()
-			if err == nil || errors.Is(err, reader.ErrUnset) {
-				continue
-			}
-			kind := d.Owners[owner].Fields[name].EffectiveKind()
-			if kind == schema.Once {
-				p.claim(owner, name, e, err)
-			} else if errors.Is(err, store.Invalid) && p.usable(d.OwnersOf(name)) {
-				f := p.find(FieldInvalid, store.FilesOf(owner).Sidecar, err.Error(), p.cleared(owner, name, kind))
-				f.Owner, f.Field = owner, name
-			}
+		default:
+			continue // another finding tells of it
 		}
+		f.Owner, f.Field = owner, name
 	}
-}
-
-// cleared says how to be rid of a value. Only one of kind value can be cleared:
-// what the others build on may not vanish.
-func (p *patient) cleared(owner, field string, kind schema.Kind) remedy {
-	if kind == schema.Value {
-		return p.run("clear", owner, field).but("or write it anew by a program of the owner")
-	}
-	return p.run("quarantine", owner).but(fmt.Sprintf("that unsets all fields of %s; to keep the others, take %s out of the file, then run %s", owner, field, p.run("accept", owner).text))
-}
-
-func (p *patient) usable(owners []string) bool {
-	for _, name := range owners {
-		if o, _ := p.view.Owner(name); o.Err != nil {
-			return false
-		}
-	}
-	return true
-}
-
-func (p *patient) claim(owner, field string, e reader.Entry, err error) {
-	if p.lostClaims[owner] || errors.Is(err, store.Unsafe) {
-		return // said already
-	}
-	from, _ := e.Provenance()
-	code := ClaimUnreadable
-	switch from.Status {
-	case store.Invalid:
-		code = ClaimInvalid
-	case store.Foreign:
-		code = ClaimForeign
-	}
-	name := filepath.FromSlash(store.ClaimFile(owner, field))
-	cure := p.on(name, "rm")
-	if info, err := os.Lstat(filepath.Join(p.path, name)); err == nil && info.IsDir() {
-		cure = p.away(name)
-	}
-	f := p.find(code, name, err.Error(), p.mended(name, err, cure.but("look at it first: without the file the field is claimed anew")))
-	f.Owner, f.Field = owner, field
 }

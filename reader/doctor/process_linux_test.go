@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"strconv"
 	"strings"
@@ -120,7 +121,7 @@ func awaitStop(pid int) {
 }
 
 func TestAProcessThatDoesNotRunIsFoundByWhatItKeeps(t *testing.T) {
-	for role, want := range map[string]string{
+	for role, finding := range map[string]string{
 		"hold":  "lease-stopped .freehold/watchdog.lease watchdog",
 		"fence": "fence-shut .freehold/watchdog.fence watchdog",
 		"lock":  "lock-stopped .freehold/usage.lock usage",
@@ -129,18 +130,18 @@ func TestAProcessThatDoesNotRunIsFoundByWhatItKeeps(t *testing.T) {
 			dir := newState(t)
 			pid := stopped(t, role, dir)
 			r := examine(t, dir, nil)
-			if diff := cmp.Diff([]string{want}, brief(r)); diff != "" {
+			if diff := cmp.Diff([]string{finding}, brief(r)); diff != "" {
 				t.Fatalf("(-want +got)\n%s", diff)
 			}
 			f := r.Findings[0]
-			remedy, advice := fmt.Sprintf("kill -CONT %d", pid), "or end it"
+			want := store.Remedy{Tool: []string{"kill", "-CONT", strconv.Itoa(pid)}, Note: "or end it"}
 			if role == "hold" {
 				s, err := sidecar.LeaseStatus(dir, "watchdog")
 				check(t, err)
-				advice += fmt.Sprintf(": freehold retire watchdog --epoch %d --pid %d --kill --dir %s", s.Lease.Epoch, pid, dir)
+				want.Note = fmt.Sprintf("or retire it with --kill: epoch %d, process %d", s.Lease.Epoch, pid)
 			}
-			if f.Remedy != remedy || f.Advice != advice || !strings.Contains(f.Says, fmt.Sprintf("process %d ", pid)) {
-				t.Errorf("it says %q, and to do %q (%s), want %q (%s)", f.Says, f.Remedy, f.Advice, remedy, advice)
+			if !reflect.DeepEqual(f.Remedy, want) || !strings.Contains(f.Says, fmt.Sprintf("process %d ", pid)) {
+				t.Errorf("it says %q and the remedy %v, want %v", f.Says, f.Remedy, want)
 			}
 			cure(t, dir, nil)
 		})
@@ -168,7 +169,7 @@ func TestPatchesThatWaitForAStoppedProcessAreItsFinding(t *testing.T) {
 	}
 	deferUpdate(`{"field":"turns","op":"add","value":18446744073709551615}`)(t, dir)
 	f := examine(t, dir, nil).Findings[1] // a fold would wait for the lock
-	if f.Code != "patch-stuck" || !strings.HasPrefix(f.Remedy, "kill -CONT ") || !strings.HasPrefix(f.Advice, "then freehold fold usage ") {
+	if f.Code != "patch-stuck" || len(f.Remedy.Tool) != 3 || f.Remedy.Note != "then fold the patches" {
 		t.Errorf("of a patch that cannot be folded it says %+v", f)
 	}
 	check(t, p.Kill())
@@ -186,10 +187,10 @@ func TestALockThatOutlivedItsHolderIsFoundByWhoKeepsIt(t *testing.T) {
 		t.Fatalf("(-want +got)\n%s", diff)
 	}
 	f := r.Findings[0]
-	_, named, ok := strings.Cut(f.Remedy, ": process ")
+	_, named, ok := strings.Cut(f.Remedy.Note, ": process ")
 	heir, err := strconv.Atoi(named)
-	if !ok || err != nil || heir == p.Pid || f.Command {
-		t.Fatalf("process %d is gone, and the remedy is %q (a command: %v)", p.Pid, f.Remedy, f.Command)
+	if !ok || err != nil || heir == p.Pid || f.Remedy.Tool != nil {
+		t.Fatalf("process %d is gone, and the remedy is %v", p.Pid, f.Remedy)
 	}
 	check(t, unix.Kill(heir, unix.SIGKILL))
 	for found := brief(examine(t, dir, nil)); len(found) > 0; found = brief(examine(t, dir, nil)) { // until it is no more
@@ -268,8 +269,8 @@ func TestAnotherUsersFileIsFound(t *testing.T) {
 	if diff := cmp.Diff([]string{"other-user cost.json cost"}, brief(r)); diff != "" {
 		t.Fatalf("(-want +got)\n%s", diff)
 	}
-	if want := "chown 0 " + filepath.Join(dir, "cost.json"); r.Findings[0].Remedy != want {
-		t.Errorf("the remedy is %q, want %q", r.Findings[0].Remedy, want)
+	if want := "chown 0 " + filepath.Join(dir, "cost.json"); r.Findings[0].Remedy.String() != want {
+		t.Errorf("the remedy is %v, want %s", r.Findings[0].Remedy, want)
 	}
 	cure(t, dir, nil)
 }

@@ -3,14 +3,10 @@ package doctor_test
 import (
 	"flag"
 	"fmt"
-	"go/ast"
-	"go/parser"
-	"go/token"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -25,10 +21,10 @@ import (
 
 // helpless are the codes of findings that no command of a shell cures: which of
 // two things is the right one, or where another file system is, only people know.
-var helpless = []doctor.Code{
+var helpless = []string{
 	"directory-unsafe", // if it is another user's
 	"state-unreadable",
-	"network-file-system", "manifest-invalid", "sidecar-newer", "legacy-moved", "legacy-bad",
+	"network-file-system", "manifest-invalid", "sidecar-newer", "claim-newer", "legacy-moved", "legacy-bad",
 	"lease-disagrees", "decoy", "copy",
 }
 
@@ -47,40 +43,45 @@ var program = sync.OnceValues(func() (path string, err error) {
 	return path, nil
 })
 
-// cure does what the findings say, as somebody does who copies it to a shell,
-// and fails the test if that does not cure them.
+// commandOf returns the command of a finding's remedy, or nil if it has none.
+func commandOf(t *testing.T, dir string, f doctor.Finding) *exec.Cmd {
+	t.Helper()
+	words := f.Remedy.Tool
+	if f.Remedy.Verb != "" {
+		path, err := program()
+		check(t, err)
+		if name, err := schema.InstanceDir(f.Instance); f.Instance != "" && err == nil {
+			dir = filepath.Join(dir, name)
+		}
+		words = slices.Concat([]string{path}, strings.Fields(string(f.Remedy.Verb)), []string{"--dir", dir}, f.Remedy.Args)
+	}
+	if len(words) == 0 {
+		return nil
+	}
+	cmd := exec.Command(words[0], words[1:]...)
+	cmd.Dir, cmd.Env = t.TempDir(), append(os.Environ(), "FREEHOLD_DIR=")
+	return cmd
+}
+
+// cure runs the commands of the remedies, and fails the test if a finding stays.
 func cure(t *testing.T, dir string, o *doctor.Options) {
 	t.Helper()
-	path, err := program()
-	check(t, err)
-	tried := map[doctor.Finding]bool{}
+	tried := map[string]bool{}
 	for again := true; again; {
 		again = false
 		for _, f := range examine(t, dir, o).Findings {
+			cmd, id := commandOf(t, dir, f), fmt.Sprint(f)
 			switch {
-			case !f.Command && !slices.Contains(helpless, f.Code) && !strings.Contains(f.Remedy, "newer release"):
-				t.Errorf("%s: no command: %s", f.Code, f.Remedy)
-			case f.Command && tried[f]:
+			case cmd == nil && !slices.Contains(helpless, f.Code) && !strings.Contains(f.Remedy.Note, "release"):
+				t.Errorf("%s: no command: %v", f.Code, f.Remedy)
+			case cmd != nil && tried[id]:
 				t.Errorf("still there after its remedy: %+v", f)
-			case f.Command: // what one remedy leaves may be another finding
-				tried[f], again = true, true
-				sh := exec.Command("sh", "-c", f.Remedy)
-				sh.Dir, sh.Env = t.TempDir(), append(os.Environ(), "PATH="+filepath.Dir(path)+":"+os.Getenv("PATH"), "FREEHOLD_DIR=")
-				out, err := sh.CombinedOutput()
-				t.Logf("%s: %s: %v\n%s", f.Code, f.Remedy, err, out)
+			case cmd != nil: // the remedy may uncover another finding
+				tried[id], again = true, true
+				out, err := cmd.CombinedOutput()
+				t.Logf("%s: %v: %v\n%s", f.Code, cmd, err, out)
 			}
 		}
-	}
-}
-
-func TestEveryRemedyCures(t *testing.T) {
-	for name, d := range damages {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			dir := newState(t)
-			d.do(t, dir)
-			cure(t, dir, &doctor.Options{Around: true})
-		})
 	}
 }
 
@@ -142,7 +143,7 @@ func TestAKeyThatNobodyCreatedIsMovedPending(t *testing.T) {
 	for _, command := range []string{"quarantine", "accept"} {
 		write("tool.json", `{"skills":{"deploy":{"runs":1}}}`)(t, dir)
 		f := examine(t, dir, nil).Findings
-		if len(f) != 1 || !strings.HasPrefix(f[0].Remedy, "freehold "+command+" tool") {
+		if len(f) != 1 || string(f[0].Remedy.Verb) != command {
 			t.Errorf("the findings are %+v, want one and the remedy %s", f, command)
 		}
 		cure(t, dir, nil)
@@ -150,28 +151,21 @@ func TestAKeyThatNobodyCreatedIsMovedPending(t *testing.T) {
 	}
 }
 
-// produced are the codes of what examine has found.
-var produced sync.Map
-
-// unproduced returns the codes that finding.go declares and no test has seen.
-func unproduced() (codes []string) {
-	file, err := parser.ParseFile(token.NewFileSet(), "finding.go", nil, 0)
-	if err != nil {
-		return []string{err.Error()}
-	}
-	ast.Inspect(file, func(n ast.Node) bool {
-		spec, ok := n.(*ast.ValueSpec)
-		if !ok || fmt.Sprint(spec.Type) != "Code" {
-			return true
-		}
-		code, _ := strconv.Unquote(spec.Values[0].(*ast.BasicLit).Value)
-		if _, ok := produced.Load(doctor.Code(code)); !ok {
-			codes = append(codes, code)
-		}
-		return true
-	})
-	return codes
+// codes are the codes of all findings. Later releases add codes and change none.
+var codes = []string{
+	"directory-unsafe", "network-file-system", "state-unreadable", "manifest-invalid", "misplaced", "upgrade-unfinished", "state-copied",
+	"lock-lost", "claims-lost", "pending-lost",
+	"sidecar-invalid", "sidecar-newer", "sidecar-foreign", "sidecar-unreadable", "sidecar-regressed", "sidecar-undeclared",
+	"claim-invalid", "claim-newer", "claim-foreign", "claim-unreadable", "field-invalid", "attributes",
+	"patch-stuck", "pending-waiting", "pending-full", "patch-kept",
+	"legacy-open", "claim-newer", "legacy-moved", "legacy-bad",
+	"lease-record", "lease-gone", "lease-disagrees", "lease-stopped", "fence-shut", "lock-stopped",
+	"litter", "twin", "unknown", "irregular", "other-user", "others-write", "decoy", "copy",
+	"instance-odd", "instances-stale", "declaration-contradicts",
 }
+
+// produced are the codes of the findings of all tests.
+var produced sync.Map
 
 // complete says so if all tests were run and a code is produced by none.
 func complete(status int) int {
@@ -181,9 +175,15 @@ func complete(status int) int {
 	if status != 0 || flag.Lookup("test.run").Value.String() != "" || flag.Lookup("test.list").Value.String() != "" {
 		return status
 	}
-	if codes := unproduced(); len(codes) > 0 {
-		fmt.Printf("no test produces these findings: %s\n", strings.Join(codes, ", "))
-		return 1
+	for _, code := range codes {
+		if _, ok := produced.LoadAndDelete(code); !ok {
+			fmt.Printf("no test has a finding %s\n", code)
+			status = 1
+		}
 	}
-	return 0
+	for code := range produced.Range {
+		fmt.Printf("the code %v is not listed\n", code)
+		status = 1
+	}
+	return status
 }

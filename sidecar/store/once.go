@@ -101,7 +101,7 @@ func (s *OnceSource) judge() *Once {
 // as text, or not, with err.
 func NewOnce(m *schema.Manifest, owner, field, path string, text []byte, err error) *Once {
 	o := &Once{Owner: owner, Field: field, Path: path}
-	remove := byHand("look at it, and remove it by hand if the field is to be claimed anew")
+	remove := statedir.MoveAway(path, "look at it: without the file, the field can be claimed anew")
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		o.Status = Missing

@@ -107,3 +107,11 @@ var (
 
 // byHand returns the remedy that a person carries out.
 func byHand(note string) Remedy { return Remedy{Note: note} }
+
+// AccessRemedy returns the remedy of a file that err keeps from being opened, if
+// that remedy loses no content, and else otherwise.
+func AccessRemedy(err error, otherwise Remedy) Remedy { return statedir.AccessRemedy(err, otherwise) }
+
+// MoveAway returns the remedy that moves path out of its state directory, to a
+// name that no file has. note is a step before that; or empty.
+func MoveAway(path, note string) Remedy { return statedir.MoveAway(path, note) }

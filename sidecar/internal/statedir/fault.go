@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 
 	"github.com/freehold-dev/freehold/sidecar/internal/dir"
@@ -40,12 +41,21 @@ const UseNewer = "use the release that wrote it, or a newer one"
 // User returns the number of the user as whom this process opens files.
 func User() int { return os.Geteuid() }
 
-// AccessRemedy returns the remedy of a file that cannot be read because of err:
-// permission for this user on the file or a directory above it, or else
-// otherwise.
+// AccessRemedy returns the remedy of a file that err keeps from being opened, if
+// that remedy loses no content: permission for this user, on the file or on a
+// directory above it, or a copy in the place of a file with several names. It
+// returns otherwise for other errors.
 func AccessRemedy(err error, otherwise status.Remedy) status.Remedy {
-	var at *fs.PathError
-	if !errors.Is(err, fs.ErrPermission) || !errors.As(err, &at) || !filepath.IsAbs(at.Path) {
+	at, ok := errors.AsType[*fs.PathError](err)
+	if !ok || !filepath.IsAbs(at.Path) {
+		return otherwise
+	}
+	if errors.Is(err, ErrIrregular) {
+		if info, err := os.Lstat(at.Path); err == nil && info.Mode().IsRegular() {
+			return status.Remedy{Tool: []string{"sh", "-c", `cp -p -- "$0" "$1" && mv -- "$1" "$0"`, at.Path, unusedPath(at.Path + ".own")}, Note: "remove the other names of the file"}
+		}
+	}
+	if !errors.Is(err, fs.ErrPermission) {
 		return otherwise
 	}
 	path := at.Path
@@ -64,4 +74,25 @@ func AccessRemedy(err error, otherwise status.Remedy) status.Remedy {
 		tool[1] = "u+rwx"
 	}
 	return status.Remedy{Tool: tool}
+}
+
+// MoveAway returns the remedy that moves path out of its state directory, to a
+// name that no file has. note is a step before that; or empty.
+func MoveAway(path, note string) status.Remedy {
+	state, _, inside := strings.Cut(path, "/"+metaName+"/")
+	if !inside {
+		state = filepath.Dir(path)
+	}
+	away := unusedPath(state + "." + strings.TrimLeft(filepath.Base(path), ".") + ".away")
+	return status.Remedy{Tool: []string{"mv", "--", path, away}, Note: note}
+}
+
+// unusedPath returns path, or a longer one if a file has that name.
+func unusedPath(path string) string {
+	for {
+		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+			return path
+		}
+		path += "~"
+	}
 }

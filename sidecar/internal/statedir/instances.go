@@ -269,7 +269,7 @@ func instanceID(path string) (string, error) {
 		return "", err
 	}
 	if m.Instance == "" {
-		return "", fault(status.NoInstances, path, byHand("move it out of the directory, which holds instances"), nil)
+		return "", fault(status.NoInstances, path, MoveAway(path, ""), nil)
 	}
 	return m.Instance, nil
 }
@@ -285,9 +285,14 @@ func (d *Dir) owned(m *schema.Manifest) error {
 		return nil
 	}
 	if m.Instance == "" {
-		return fault(status.Misplaced, d.Path(), byHand("move it away"), fmt.Errorf("it is a state without instances in the place of the instance %.80q", d.instance))
+		return fault(status.Misplaced, d.Path(), MoveAway(d.Path(), "look at it"), fmt.Errorf("it is a state without instances in the place of the instance %.80q", d.instance))
 	}
-	return fault(status.Misplaced, d.Path(), byHand("rename it back"), fmt.Errorf("it holds the instance %.80q, whose directory is called %s", m.Instance, name))
+	right := filepath.Join(filepath.Dir(d.Path()), name)
+	remedy := status.Remedy{Tool: []string{"mv", "--", d.Path(), right}, Note: "move it away if it is a copy"}
+	if _, err := os.Lstat(right); err == nil {
+		remedy = MoveAway(d.Path(), "look at it: the instance itself is in "+right)
+	}
+	return fault(status.Misplaced, d.Path(), remedy, fmt.Errorf("it holds the instance %.80q, whose directory is called %s", m.Instance, name))
 }
 
 // LockShared says, until d is closed, that this process works in the instance, so

@@ -60,7 +60,7 @@ func (d *Dir) ManifestText(buf []byte) ([]byte, error) {
 		}
 	}
 	if err != nil {
-		return nil, fault(manifestStatus(err), d.manifestPath(), byHand("restore .freehold from a backup, or move the sidecars away and create the state anew"), fmt.Errorf("%w: %w", ErrInvalidManifest, err))
+		return nil, fault(manifestStatus(err), d.manifestPath(), AccessRemedy(err, byHand("restore .freehold from a backup, or move the sidecars away and create the state anew")), fmt.Errorf("%w: %w", ErrInvalidManifest, err))
 	}
 	return text, nil
 }

@@ -321,7 +321,7 @@ func (a *PendingDir) readPatch(stateID, name string, before *PendingFile) (Pendi
 		return *before, nil
 	}
 	f := PendingFile{Name: name, Path: a.Path(name), Size: int64(len(text)), text: text}
-	remedy := byHand("look at it and move it away")
+	remedy := MoveAway(f.Path, "look at it")
 	if err == nil {
 		f.Patch, err = pending.Decode(text, name, a.owner, stateID)
 	} else {

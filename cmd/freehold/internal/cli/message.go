@@ -101,7 +101,8 @@ func (c *Call) Line(r store.Remedy, dir string) string {
 	if r.Verb == "state init" && len(r.Args) == 1 {
 		words = slices.Insert(words, len(words)-1, "--instance")
 	}
-	return failure.Line(slices.Concat([]string{"freehold"}, words, c.missing(words, dir))...)
+	end := slices.Index(append(words, "--"), "--") // a flag after that is an operand
+	return failure.Line(slices.Concat([]string{"freehold"}, words[:end], c.missing(words, dir), words[end:])...)
 }
 
 // missing returns the flags that this call was given, or that name dir, and that

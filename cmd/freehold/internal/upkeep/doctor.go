@@ -14,6 +14,8 @@ import (
 	"github.com/freehold-dev/freehold/cmd/internal/failure"
 	"github.com/freehold-dev/freehold/gen/tree"
 	"github.com/freehold-dev/freehold/reader/doctor"
+	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 func newDoctor(c *cli.Call) *cobra.Command {
@@ -92,7 +94,17 @@ func (d *checkup) run(ctx context.Context) error {
 		}
 	}
 	report.Sort()
-	if err := d.Answer(report, doctorText(report, d.Prose)); err != nil {
+	lines := make([]findingLine, len(report.Findings))
+	for i, f := range report.Findings {
+		lines[i] = d.line(report, f)
+	}
+	asJSON := struct {
+		Dir      string        `json:"dir"`
+		State    string        `json:"state,omitempty"`
+		Findings []findingLine `json:"findings"`
+		Notes    []doctor.Note `json:"notes"`
+	}{report.Dir, report.State, lines, report.Notes}
+	if err := d.Answer(asJSON, doctorText(report, lines, d.Prose)); err != nil {
 		return err
 	}
 	if len(report.Findings) > 0 {
@@ -116,7 +128,7 @@ func noteNearest(r *doctor.Report) {
 
 // generatedDrift is the code of a generated file that differs from what this
 // release generates from the owners.yaml.
-const generatedDrift doctor.Code = "generated-drift"
+const generatedDrift = "generated-drift"
 
 // findDrift compares the code generated from an owners.yaml, if the file is in a
 // module.
@@ -139,19 +151,40 @@ func findDrift(r *doctor.Report, file string) error {
 		for _, path := range paths {
 			r.Findings = append(r.Findings, doctor.Finding{
 				Code: generatedDrift, Path: filepath.Join(module.Dir, filepath.FromSlash(path)), Says: says,
-				Remedy: failure.Line("freehold", "gen", file), Command: true,
+				Remedy: store.Remedy{Verb: "gen", Args: []string{file}},
 			})
 		}
 	}
 	return nil
 }
 
+// A findingLine is a finding with its remedy in words.
+type findingLine struct {
+	doctor.Finding
+	// Remedy is a command for a shell if Command says so.
+	Remedy  string `json:"remedy"`
+	Command bool   `json:"command"`
+	// Advice is a step before the command; or empty.
+	Advice string `json:"advice,omitempty"`
+}
+
+func (d *checkup) line(r *doctor.Report, f doctor.Finding) findingLine {
+	dir := r.Dir
+	if name, err := schema.InstanceDir(f.Instance); f.Instance != "" && err == nil {
+		dir = filepath.Join(dir, name)
+	}
+	if line := d.Line(f.Remedy, dir); line != "" {
+		return findingLine{f, line, true, f.Remedy.Note}
+	}
+	return findingLine{Finding: f, Remedy: f.Remedy.Note}
+}
+
 // doctorText is the report for people: each finding with its remedy, then the
 // notes. broken breaks lines, but not those of a remedy.
-func doctorText(r *doctor.Report, broken func(string) string) string {
+func doctorText(r *doctor.Report, lines []findingLine, broken func(string) string) string {
 	var b strings.Builder
-	for _, f := range r.Findings {
-		b.WriteString(broken(fmt.Sprintf("%s %s%s\n%s", f.Code, display.Escape(shortened(r.Dir, f.Path)), concerned(f), indented(f.Says))))
+	for _, f := range lines {
+		b.WriteString(broken(fmt.Sprintf("%s %s%s\n%s", f.Code, display.Escape(shortened(r.Dir, f.Path)), concerned(f.Finding), indented(f.Says))))
 		fmt.Fprintf(&b, "  remedy: %s\n", display.Escape(f.Remedy))
 		if f.Advice != "" {
 			b.WriteString(indented(f.Advice))
