@@ -111,7 +111,7 @@ func TestAnInstanceIsOpenedUnderItsOwnNameOnly(t *testing.T) {
 	}
 	for _, id := range []string{"a", "b"} {
 		_, err := OpenInstance(t.Context(), dir, id, instanced(), "cost", &Options{Create: true})
-		wantError(t, err, store.Misplaced, "rename it back")
+		wantError(t, err, store.Misplaced, "is taken")
 		_, err = Open(t.Context(), filepath.Join(dir, id), nil, "cost", nil)
 		wantError(t, err, store.Misplaced)
 	}

@@ -72,9 +72,11 @@ func obeyed(t *testing.T, program, dir string) {
 	got := asNobody(t, program, "doctor", "--json", "--dir", dir)
 	var r struct {
 		Findings []struct {
-			Code, Says, Remedy string
-			Command            bool
-		}
+			Code    string `json:"code"`
+			Says    string `json:"says"`
+			Remedy  string `json:"remedy"`
+			Command bool   `json:"command"`
+		} `json:"findings"`
 	}
 	if err := json.Unmarshal([]byte(got.Stdout), &r); err != nil {
 		t.Fatalf("%v: %+v", err, got)

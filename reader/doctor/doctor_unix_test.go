@@ -104,7 +104,7 @@ func TestAStateThatFreeholdMadeHasNoFindings(t *testing.T) {
 	}
 }
 
-func TestEveryDamageIsFoundUnderItsCode(t *testing.T) {
+func TestEveryDamageIsFoundAndCured(t *testing.T) {
 	for name, d := range damages {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -122,9 +122,10 @@ func TestEveryDamageIsFoundUnderItsCode(t *testing.T) {
 			}
 			for _, f := range found.Findings {
 				if f.Says == "" || f.Remedy.IsZero() {
-					t.Errorf("it does not say what is wrong and what to do: %+v", f)
+					t.Errorf("it has no fault or no remedy: %+v", f)
 				}
 			}
+			cure(t, dir, &doctor.Options{Around: true})
 		})
 	}
 }

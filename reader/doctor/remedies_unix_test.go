@@ -158,7 +158,7 @@ var codes = []string{
 	"sidecar-invalid", "sidecar-newer", "sidecar-foreign", "sidecar-unreadable", "sidecar-regressed", "sidecar-undeclared",
 	"claim-invalid", "claim-newer", "claim-foreign", "claim-unreadable", "field-invalid", "attributes",
 	"patch-stuck", "pending-waiting", "pending-full", "patch-kept",
-	"legacy-open", "claim-newer", "legacy-moved", "legacy-bad",
+	"legacy-open", "legacy-moved", "legacy-bad",
 	"lease-record", "lease-gone", "lease-disagrees", "lease-stopped", "fence-shut", "lock-stopped",
 	"litter", "twin", "unknown", "irregular", "other-user", "others-write", "decoy", "copy",
 	"instance-odd", "instances-stale", "declaration-contradicts",

@@ -60,7 +60,7 @@ func AccessRemedy(err error, otherwise status.Remedy) status.Remedy {
 	}
 	path := at.Path
 	info, missing := os.Lstat(path)
-	for errors.Is(missing, fs.ErrPermission) {
+	for errors.Is(missing, fs.ErrPermission) && path != "/" {
 		path = filepath.Dir(path)
 		info, missing = os.Lstat(path)
 	}
@@ -89,10 +89,8 @@ func MoveAway(path, note string) status.Remedy {
 
 // unusedPath returns path, or a longer one if a file has that name.
 func unusedPath(path string) string {
-	for {
-		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
-			return path
-		}
+	for _, err := os.Lstat(path); err == nil; _, err = os.Lstat(path) {
 		path += "~"
 	}
+	return path
 }

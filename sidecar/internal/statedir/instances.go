@@ -290,7 +290,7 @@ func (d *Dir) owned(m *schema.Manifest) error {
 	right := filepath.Join(filepath.Dir(d.Path()), name)
 	remedy := status.Remedy{Tool: []string{"mv", "--", d.Path(), right}, Note: "move it away if it is a copy"}
 	if _, err := os.Lstat(right); err == nil {
-		remedy = MoveAway(d.Path(), "look at it: the instance itself is in "+right)
+		remedy = MoveAway(d.Path(), "look at it: the name "+name+" is taken")
 	}
 	return fault(status.Misplaced, d.Path(), remedy, fmt.Errorf("it holds the instance %.80q, whose directory is called %s", m.Instance, name))
 }
