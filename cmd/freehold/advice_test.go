@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/freehold-dev/freehold/cmd/internal/failure"
-	"github.com/freehold-dev/freehold/reader/doctor"
 	"github.com/freehold-dev/freehold/reader/statetest"
 )
 
@@ -77,7 +76,7 @@ func TestEveryErrorNamesACommandThatWorks(t *testing.T) {
 					}
 					spoilt(t, state, "tool", spoil)
 					if tc.spoiler != "" {
-						statetest.Damaged(state, doctor.SidecarInvalid)
+						statetest.Damaged(state, "sidecar-invalid")
 						spoilt(t, state, "creator", func(string) string { return tc.spoiler })
 					}
 					t.Chdir(dir)
