@@ -49,7 +49,7 @@ func TestReadersSeeBeforeOrAfter(t *testing.T) {
 		upgraded(t, dir, younger())
 		upgraded(t, dir, older())
 		commit(t, dir, "cost", sidecar.Op{Field: "turns", Verb: schema.VerbAdd, Value: []byte("7")},
-			sidecar.Op{Field: "target", Verb: schema.VerbSet, Value: []byte(`{"host":"h","port":80}`)})
+			set("target", `{"host":"h","port":80}`))
 		if ctx.Err() != nil {
 			break
 		}

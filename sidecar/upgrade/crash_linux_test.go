@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/freehold-dev/freehold/reader/statetest"
-	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/internal/testkit/inject"
 	"github.com/freehold-dev/freehold/sidecar/internal/testkit/role"
@@ -85,7 +84,7 @@ func resumes(t *testing.T, dir string, r inject.Result) {
 	if err != nil || len(files) != 6 {
 		t.Errorf("the quarantine holds %v (%v), want one file of each owner", files, err)
 	}
-	commit(t, dir, "clock", sidecar.Op{Field: "cleared", Verb: schema.VerbSet, Value: []byte("false")})
+	commit(t, dir, "clock", set("cleared", "false"))
 }
 
 // failing are the calls whose failure is not one of the next in disguise.
@@ -106,5 +105,22 @@ func TestFailedAtEveryCallItSaysSoAndResumes(t *testing.T) {
 			plan.Action = inject.Fail
 			everyCall(t, plan, func(dir string, r inject.Result) { resumes(t, dir, r) })
 		})
+	}
+}
+
+// Case 132: an upgrade that says that it is done is so after power loss as well.
+func TestWhatIsUpgradedIsSynced(t *testing.T) {
+	if err := inject.Available(); err != nil {
+		t.Skipf("system calls cannot be watched: %v", err)
+	}
+	dir := filepath.Join(t.TempDir(), "state")
+	fullState(t, dir)
+	command := inject.Command{Path: os.Args[0], Args: []string{dir}, Env: role.Env("upgrade")}
+	r, err := inject.Run(t.Context(), command, inject.Plan{Marked: true, Calls: inject.Naming})
+	if err != nil || !r.State.Success() || len(r.Calls) == 0 {
+		t.Fatalf("%v; stdout %q, stderr %q", err, r.Stdout, r.Stderr)
+	}
+	if diff := cmp.Diff([]string(nil), inject.Unsynced(r.Calls)); diff != "" {
+		t.Errorf("what power loss could take away (-want +got):\n%s", diff)
 	}
 }

@@ -234,10 +234,8 @@ func TestADryRunTellsOwnerByOwner(t *testing.T) {
 	for _, owner := range owners {
 		d.Owners[owner] = schema.Owner{Busy: schema.Busy{Then: schema.Defer}, Fields: spec{"n_" + owner: {Type: schema.TypeUint, Kind: schema.Counter}}}
 	}
-	dir := filepath.Join(t.TempDir(), "state")
-	if err := sidecar.Create(dir, d); err != nil {
-		t.Fatal(err)
-	}
+	dir := create(t, d)
+	statetest.Damaged(dir, "patch-stuck")
 	for _, owner := range owners {
 		w := openAs(t, dir, owner, d)
 		release := holding(t, dir, statedir.OwnerLock(owner))

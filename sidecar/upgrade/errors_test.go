@@ -140,10 +140,8 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		"tool": {Busy: schema.Busy{Then: schema.Defer}, Fields: spec{"n": {Type: schema.TypeUint, Kind: schema.Counter}}},
 		"hook": {Fields: spec{"fired": {Type: schema.TypeTime, Kind: schema.Once}, "note": {Type: schema.TypeString}}},
 	}}
-	dir = filepath.Join(t.TempDir(), "state")
-	if err := sidecar.Create(dir, d); err != nil {
-		t.Fatal(err)
-	}
+	dir = create(t, d)
+	statetest.Damaged(dir, "patch-stuck")
 	next := *d
 	next.Owners = map[string]schema.Owner{"tool": d.Owners["tool"], "hook": {Fields: spec{
 		"fired": {Type: schema.TypeTime}, "note": {Type: schema.TypeString},

@@ -86,12 +86,8 @@ func byANewerRelease(t *testing.T, dir, owner, old, replacement string) {
 // that it is done. That counts as a change, and is said.
 func TestWhatBeganOfAFormerEventIsOver(t *testing.T) {
 	event := schema.Field{Type: schema.TypeTime, Kind: schema.Event}
-	dir := filepath.Join(t.TempDir(), "state")
 	before := dependent(needing(schema.TypeUint, "at"), map[string]spec{"reset": {"at": event}})
-	if err := sidecar.Create(dir, before); err != nil {
-		t.Fatal(err)
-	}
-	statetest.Healthy(t, dir)
+	dir := create(t, before)
 	w, err := sidecar.Open(t.Context(), dir, before, "reset", nil)
 	if err != nil {
 		t.Fatal(err)

@@ -119,16 +119,13 @@ func fullState(t testing.TB, dir string) {
 		t.Fatal(err)
 	}
 	insert := func(key string) sidecar.Op { return sidecar.Op{Field: "skills", Key: key, Verb: schema.VerbInsert} }
-	value := func(field, raw string) sidecar.Op {
-		return sidecar.Op{Field: field, Verb: schema.VerbSet, Value: []byte(raw)}
-	}
-	commit(t, dir, "cost", value("note", `"kept"`), value("stamp", `"2026-08-11T09:12:44Z"`), value("target", `{"host":"h","port":80}`),
+	commit(t, dir, "cost", set("note", `"kept"`), set("stamp", `"2026-08-11T09:12:44Z"`), set("target", `{"host":"h","port":80}`),
 		sidecar.Op{Field: "turns", Verb: schema.VerbAdd, Value: []byte("7")})
-	commit(t, dir, "reset", value("cleared", "true"))
+	commit(t, dir, "reset", set("cleared", "true"))
 	begin(t, dir, "reset", "pause")
 	observing(t, dir, "usage", "tokens", "5")
 	observing(t, dir, "usage", "spent", "6")
-	commit(t, dir, "watchdog", value("beats", "3"))
+	commit(t, dir, "watchdog", set("beats", "3"))
 	commit(t, dir, "tool", insert("a"), insert("b"))
 	commit(t, dir, "tool", sidecar.Op{Field: "skills", Key: "a", Member: "uses", Verb: schema.VerbAdd, Value: []byte("2")},
 		sidecar.Op{Field: "skills", Key: "a", Member: "pinned", Verb: schema.VerbSet, Value: []byte("true")})
@@ -141,6 +138,22 @@ func newState(t testing.TB) string {
 	fullState(t, dir)
 	statetest.Healthy(t, dir)
 	return dir
+}
+
+// create makes a state, which is healthy when the test ends.
+func create(t testing.TB, d *schema.Declaration) (dir string) {
+	t.Helper()
+	dir = filepath.Join(t.TempDir(), "state")
+	if err := sidecar.Create(dir, d); err != nil {
+		t.Fatal(err)
+	}
+	statetest.Healthy(t, dir)
+	return dir
+}
+
+// set returns the operation that sets a field.
+func set(field, raw string) sidecar.Op {
+	return sidecar.Op{Field: field, Verb: schema.VerbSet, Value: []byte(raw)}
 }
 
 // commit writes as an owner, in one commit.

@@ -2,11 +2,9 @@ package upgrade
 
 import (
 	"context"
-	"path/filepath"
 	"testing"
 
 	"github.com/freehold-dev/freehold/reader"
-	"github.com/freehold-dev/freehold/reader/statetest"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/store"
@@ -38,12 +36,8 @@ func reset() *schema.Declaration {
 // newDependent makes a state in which the writer of tokens has seen at.
 func newDependent(t *testing.T) (dir string) {
 	t.Helper()
-	dir = filepath.Join(t.TempDir(), "state")
-	if err := sidecar.Create(dir, reset()); err != nil {
-		t.Fatal(err)
-	}
-	statetest.Healthy(t, dir)
-	commit(t, dir, "reset", sidecar.Op{Field: "at", Verb: schema.VerbSet, Value: []byte(`"2026-08-11T09:12:44Z"`)})
+	dir = create(t, reset())
+	commit(t, dir, "reset", set("at", `"2026-08-11T09:12:44Z"`))
 	observing(t, dir, "cost", "tokens", "5")
 	return dir
 }
@@ -119,7 +113,7 @@ func TestWhatIsDeclaredAgainIsNotMissed(t *testing.T) {
 				if got := fresh(t, dir); got != "not-observed" {
 					t.Errorf("tokens: %s, want %s", got, "not-observed")
 				}
-				commit(t, dir, owner, sidecar.Op{Field: "at", Verb: schema.VerbSet, Value: []byte(`"2026-08-12T09:12:44Z"`)})
+				commit(t, dir, owner, set("at", `"2026-08-12T09:12:44Z"`))
 			})
 		}
 	}
@@ -164,5 +158,5 @@ func TestWhatMovesWithoutItsValueIsNotMissed(t *testing.T) {
 		}
 		return nil
 	})
-	commit(t, dir, "clock", sidecar.Op{Field: "at", Verb: schema.VerbSet, Value: []byte(`"2026-08-12T09:12:44Z"`)})
+	commit(t, dir, "clock", set("at", `"2026-08-12T09:12:44Z"`))
 }

@@ -5,11 +5,13 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/freehold-dev/freehold/reader"
 	"github.com/freehold-dev/freehold/reader/statetest"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/internal/document"
 	"github.com/freehold-dev/freehold/sidecar/store"
 	"github.com/google/go-cmp/cmp"
 )
@@ -23,7 +25,7 @@ func regressible(t *testing.T) (dir string, older []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	commit(t, dir, "reset", sidecar.Op{Field: "at", Verb: schema.VerbSet, Value: []byte(`"2026-08-12T09:12:44Z"`)})
+	commit(t, dir, "reset", set("at", `"2026-08-12T09:12:44Z"`))
 	observing(t, dir, "cost", "tokens", "5")
 	statetest.Damaged(dir, "sidecar-regressed")
 	return dir, older
@@ -76,14 +78,10 @@ func TestARegressedSidecarRefusesTheUpgrade(t *testing.T) {
 
 // Two that have regressed are both named.
 func TestEveryRegressedSidecarIsNamed(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "state")
 	d := dependent(needing(schema.TypeUint, "at", "on"), map[string]spec{"reset": {"at": instant}, "clock": {"on": truth}})
-	if err := sidecar.Create(dir, d); err != nil {
-		t.Fatal(err)
-	}
-	statetest.Healthy(t, dir)
-	commit(t, dir, "reset", sidecar.Op{Field: "at", Verb: schema.VerbSet, Value: []byte(`"2026-08-11T09:12:44Z"`)})
-	commit(t, dir, "clock", sidecar.Op{Field: "on", Verb: schema.VerbSet, Value: []byte("true")})
+	dir := create(t, d)
+	commit(t, dir, "reset", set("at", `"2026-08-11T09:12:44Z"`))
+	commit(t, dir, "clock", set("on", "true"))
 	observing(t, dir, "cost", "tokens", "5")
 	statetest.Damaged(dir, "sidecar-regressed")
 	if err := errors.Join(os.Remove(filepath.Join(dir, "reset.json")), os.Remove(filepath.Join(dir, "clock.json"))); err != nil {
@@ -114,34 +112,28 @@ func TestSidecarOfBeforeAnUpgradeHasRegressed(t *testing.T) {
 		}
 		next := declared("when", schema.Field{Type: schema.TypeTime, Was: "at"})
 		last := declared("since", schema.Field{Type: schema.TypeTime, Was: "when"})
-		set := func(field string) sidecar.Op {
-			return sidecar.Op{Field: field, Verb: schema.VerbSet, Value: []byte(`"2026-08-11T09:12:44Z"`)}
-		}
+		at := func(field string) sidecar.Op { return set(field, `"2026-08-11T09:12:44Z"`) }
 		for how, damage := range map[string]func(file string, older []byte) error{
 			"put back": func(file string, older []byte) error { return os.WriteFile(file, older, 0o600) },
 			"gone":     func(file string, _ []byte) error { return os.Remove(file) },
 		} {
 			t.Run(string(mode)+", "+how, func(t *testing.T) {
-				dir := filepath.Join(t.TempDir(), "state")
+				dir := create(t, declared("at", instant))
 				file := filepath.Join(dir, "reset.json")
-				if err := sidecar.Create(dir, declared("at", instant)); err != nil {
-					t.Fatal(err)
-				}
-				statetest.Healthy(t, dir)
-				commit(t, dir, "reset", set("at"))
+				commit(t, dir, "reset", at("at"))
 				older, err := os.ReadFile(file)
 				if err != nil {
 					t.Fatal(err)
 				}
 				upgraded(t, dir, next)
-				commit(t, dir, "reset", set("when"))
+				commit(t, dir, "reset", at("when"))
 				wantStatus(t, dir, store.OK)
 
 				if err := damage(file, older); err != nil {
 					t.Fatal(err)
 				}
 				wantStatus(t, dir, store.Regressed)
-				if err := tryCommit(dir, "reset", set("when")); !errors.Is(err, store.Regressed) {
+				if err := tryCommit(dir, "reset", at("when")); !errors.Is(err, store.Regressed) {
 					t.Errorf("a commit over it: %v", err)
 				}
 				_, err = Run(t.Context(), dir, last, nil)
@@ -155,7 +147,7 @@ func TestSidecarOfBeforeAnUpgradeHasRegressed(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				commit(t, dir, "reset", set("when"))
+				commit(t, dir, "reset", at("when"))
 				wantStatus(t, dir, store.OK)
 				upgraded(t, dir, last)
 				wantStatus(t, dir, store.OK)
@@ -175,13 +167,13 @@ func TestOwnerThatComesAgainHasNotRegressed(t *testing.T) {
 		t.Fatal(err)
 	}
 	statetest.Healthy(t, dir)
-	commit(t, dir, "reset", sidecar.Op{Field: "reset", Verb: schema.VerbSet, Value: []byte(`"2026-08-11T09:12:44Z"`)})
+	commit(t, dir, "reset", set("reset", `"2026-08-11T09:12:44Z"`))
 	text := schema.Field{Type: schema.TypeString}
 	for _, d := range []*schema.Declaration{declared("reset", text), declared("clock", text), declared("reset", text)} {
 		upgraded(t, dir, d)
 	}
 	wantStatus(t, dir, store.Missing)
-	commit(t, dir, "reset", sidecar.Op{Field: "reset", Verb: schema.VerbSet, Value: []byte(`"a"`)})
+	commit(t, dir, "reset", set("reset", `"a"`))
 	wantStatus(t, dir, store.OK)
 }
 
@@ -196,4 +188,59 @@ func wantStatus(t *testing.T, dir string, want store.Status) {
 		}
 		return nil
 	})
+}
+
+// Near the last epoch an upgrade goes on above what is there, and after it
+// says what to do.
+func TestErrorsSayWhatToDoAfterTheLastEpoch(t *testing.T) {
+	for epoch, ok := range map[uint64]bool{document.MaxEpoch - 1: true, document.MaxEpoch: false} {
+		dir := newState(t)
+		doc := stored(t, dir, "cost")
+		doc.Commit(document.Version{Epoch: epoch, Revision: 1, Nonce: "000000000000v"}, time.Unix(0, 1), doc.Writer)
+		raw, err := doc.Encode()
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, "cost.json"), raw, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := sidecars(t, dir)
+		_, err = Run(t.Context(), dir, younger(), nil)
+		if !ok {
+			said.Same(t, "no epoch is left", err, dir, "STATE")
+			if diff := cmp.Diff(before, sidecars(t, dir)); diff != "" {
+				t.Errorf("changed (-before +after):\n%s", diff)
+			}
+			if _, err := sidecar.Quarantine(t.Context(), dir, "cost", nil); err != nil {
+				t.Fatal(err)
+			}
+			upgraded(t, dir, younger())
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v := stored(t, dir, "cost").Version; v.Epoch != document.MaxEpoch {
+			t.Errorf("the new sidecar is at version %v", v)
+		}
+	}
+}
+
+// An epoch that was begun and in which nothing was written is over, too.
+func TestUpgradeGoesOnAboveALease(t *testing.T) {
+	dir := newState(t)
+	ahead := func() time.Time { return time.Now().Add(time.Hour) }
+	w, err := sidecar.Open(t.Context(), dir, older(), "watchdog", &sidecar.Options{Clock: ahead})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Close()
+	status, err := sidecar.LeaseStatus(dir, "watchdog")
+	if err != nil || status.Lease == nil {
+		t.Fatalf("%+v (%v)", status, err)
+	}
+	upgraded(t, dir, younger())
+	if v := stored(t, dir, "cost").Version; v.Epoch <= status.Lease.Epoch {
+		t.Errorf("the new sidecar is at version %v, and an epoch %d was begun before", v, status.Lease.Epoch)
+	}
 }

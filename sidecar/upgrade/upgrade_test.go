@@ -50,7 +50,7 @@ func TestUpgradeKeepsEveryValueAndWhoWroteIt(t *testing.T) {
 		t.Errorf("the second run has done something: %+v", again)
 	}
 	// New versions follow, in epochs above every version that a value keeps.
-	commit(t, dir, "clock", sidecar.Op{Field: "cleared", Verb: schema.VerbSet, Value: []byte("false")})
+	commit(t, dir, "clock", set("cleared", "false"))
 	if _, by, _ := stored(t, dir, "clock").Field("cleared"); by.Version.Epoch <= stamp.Version.Epoch {
 		t.Errorf("the first commit is in epoch %d, and a value is of epoch %d", by.Version.Epoch, stamp.Version.Epoch)
 	}
@@ -103,7 +103,7 @@ func TestThereAndBackIsTheSame(t *testing.T) {
 			t.Fatalf("older (-want +got):\n%s", diff)
 		}
 		commit(t, dir, "cost", sidecar.Op{Field: "turns", Verb: schema.VerbAdd, Value: []byte("7")},
-			sidecar.Op{Field: "target", Verb: schema.VerbSet, Value: []byte(`{"host":"h","port":80}`)})
+			set("target", `{"host":"h","port":80}`))
 	}
 }
 
@@ -125,11 +125,8 @@ func TestWhoGainsAValueIsWrittenBeforeWhoLosesIt(t *testing.T) {
 	number, flag := schema.Field{Type: schema.TypeUint}, schema.Field{Type: schema.TypeBool}
 	before := &schema.Declaration{State: "s", Owners: map[string]schema.Owner{"a": {Fields: spec{"x": flag, "n": number}}, "b": {Fields: spec{"y": flag}}}}
 	after := &schema.Declaration{State: "s", Owners: map[string]schema.Owner{"a": {Fields: spec{"x": flag}}, "b": {Fields: spec{"y": flag, "n": number}}}}
-	dir := filepath.Join(t.TempDir(), "state")
-	if err := sidecar.Create(dir, before); err != nil {
-		t.Fatal(err)
-	}
-	commit(t, dir, "a", sidecar.Op{Field: "n", Verb: schema.VerbSet, Value: []byte("1")})
+	dir := create(t, before)
+	commit(t, dir, "a", set("n", "1"))
 	d, m := openDir(t, dir)
 	r := &run{dir: d, next: after, manifest: m, report: &Report{}, options: Options{Clock: time.Now}}
 	p, err := r.plan()
