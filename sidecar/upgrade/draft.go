@@ -61,8 +61,8 @@ func (b *draft) field(name string) {
 	b.observed(name, o)
 }
 
-// abandon abandons open events of a field that is no longer an event: nothing
-// could complete them any more. As with an event, that counts as a change.
+// abandon ends open events of a field that is no longer an event: nothing could
+// complete them any more. That counts as a change.
 func (b *draft) abandon(name string, o schema.Origin, former, spec schema.Field) {
 	open := b.doc.Open(name)
 	if former.EffectiveKind() != schema.Event || spec.EffectiveKind() == schema.Event || len(open) == 0 {
@@ -97,7 +97,6 @@ func (b *draft) convert(name string, o schema.Origin, former, spec schema.Field)
 	b.set(name, spec, converted, by)
 }
 
-// take takes over a field with its provenance.
 func (b *draft) take(name string, o schema.Origin) {
 	b.doc.Take(name, b.stored[o.Owner], o.Field)
 	if o.Owner != b.owner {
@@ -105,8 +104,8 @@ func (b *draft) take(name string, o schema.Origin) {
 	}
 }
 
-// set stores a converted value. A new map gets its incarnations now; a former
-// map loses them.
+// set stores a converted value. A new map gets incarnations; a former map loses
+// them.
 func (b *draft) set(name string, spec schema.Field, raw []byte, by document.Provenance) {
 	var rows []document.Row
 	if spec.EffectiveKind() == schema.Map {
@@ -125,8 +124,8 @@ func (b *draft) set(name string, spec schema.Field, raw []byte, by document.Prov
 	}
 }
 
-// misfit notes values of the former field o that do not convert; below is their
-// place in it.
+// misfit notes values of the former field o that do not convert, at the place
+// below in the field.
 func (b *draft) misfit(o schema.Origin, below jsontext.Pointer, misfits []schema.Misfit) {
 	for _, m := range misfits {
 		pointer := jsontext.Pointer("").AppendToken(o.Field) + below + m.Pointer
@@ -134,11 +133,9 @@ func (b *draft) misfit(o schema.Origin, below jsontext.Pointer, misfits []schema
 	}
 }
 
-// observed takes over the observations of the field name, which was o.
-//
-// A field on which it no longer depends must not stay among them. If that field
-// were declared again, its new owner's sidecar would count as regressed, being
-// older than the observation. So a sidecar is rewritten for this alone too.
+// observed takes over the observations of the field name, which was o, of fields
+// on which it still depends. If another were declared again, its new owner's
+// sidecar would count as regressed, being older than the observation.
 func (b *draft) observed(name string, o schema.Origin) {
 	was := b.stored[o.Owner].Observed(o.Field)
 	var now document.Observation
@@ -161,9 +158,8 @@ func (b *draft) observed(name string, o schema.Origin) {
 }
 
 // seen returns the observed version of the field that is called of now, and its
-// former name. A moved field keeps its provenance, so its observation stays
-// true. Without a provenance, as after a repair, the new owner does not know
-// the observed version, and seen returns false.
+// former name; or false if the field moved without a provenance, as after a
+// repair: its new owner does not know the observed version.
 func (b *draft) seen(was document.Observation, of string) (version document.Version, former string, ok bool) {
 	owner, _ := b.next.OwnerOf(of)
 	o, ok := b.old.Origin(b.next, owner, of)

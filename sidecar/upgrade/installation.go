@@ -18,8 +18,14 @@ import (
 // apply executes a plan. Nothing has changed until the manifest is replaced;
 // everything that needs disk space is written before.
 func (r *run) apply(p *plan) error {
+	m := *r.manifest
+	m.Replace(r.next)
+	text, err := m.Marshal()
+	if err != nil {
+		return err
+	}
 	idle := len(p.pending.Sidecars)+len(p.pending.Dropped) == 0
-	same := idle && len(r.report.Changes) == 0 && !r.reworded()
+	same := idle && bytes.Equal(text, r.manifest.Text)
 	if r.options.DryRun {
 		if r.refused == nil && (!same || r.resumed != nil || len(r.folded) > 0) {
 			r.refused = r.dir.Writable()
@@ -29,8 +35,6 @@ func (r *run) apply(p *plan) error {
 	if same {
 		return nil
 	}
-	m := *r.manifest
-	m.Replace(r.next)
 	if !idle {
 		files, err := p.files()
 		if err != nil {
@@ -39,7 +43,13 @@ func (r *run) apply(p *plan) error {
 		if err := r.dir.Stage(p.pending.ID, files); err != nil {
 			return unchanged(err)
 		}
-		m.Pending, m.Upgraded = p.pending, p.versions(m.Upgraded)
+		m.Pending = p.pending
+		if m.Upgraded == nil {
+			m.Upgraded = map[string]string{}
+		}
+		for owner, doc := range p.made {
+			m.Upgraded[owner] = doc.Version.String()
+		}
 	}
 	if err := r.dir.WriteManifest(&m); err != nil {
 		return r.undecided(&m, err)
@@ -48,15 +58,6 @@ func (r *run) apply(p *plan) error {
 		return nil
 	}
 	return r.finish()
-}
-
-// reworded reports whether only docs, units or names in code differ.
-func (r *run) reworded() bool {
-	before := schema.Manifest{Declaration: r.manifest.Declaration}
-	after := schema.Manifest{Declaration: *r.next}
-	x, err1 := before.Marshal()
-	y, err2 := after.Marshal()
-	return err1 != nil || err2 != nil || !slices.Equal(x, y)
 }
 
 // undecided returns the error of replacing the manifest by m. Its meaning
@@ -106,10 +107,9 @@ func (r *run) finish() error {
 	return nil
 }
 
-// there reports whether the new sidecar of owner is staged or installed. It
-// returns an error if neither, and the old sidecar is in its place: that must not
-// come back unnoticed, since the declaration no longer describes it. A damaged
-// sidecar passes, since readers report it.
+// there reports whether the new sidecar of owner is staged or installed; a damaged
+// one passes, since readers report it. An old one in its place is an error: the
+// declaration no longer describes it.
 func (r *run) there(p *schema.Pending, owner string) (bool, error) {
 	name := statedir.Sidecar(owner)
 	_, err := r.dir.ReadStaged(p.ID, name, nil, document.MaxSize)
@@ -137,7 +137,6 @@ func (r *run) there(p *schema.Pending, owner string) (bool, error) {
 	return false, store.WithRemedy(err, store.Remedy{Note: note})
 }
 
-// inTheWay adds the remedy of a file that is not plain to err.
 func inTheWay(err error) error {
 	if errors.Is(err, statedir.ErrIrregular) {
 		return store.WithRemedy(err, store.Remedy{Note: "move it away"})
@@ -166,7 +165,6 @@ func (r *run) install(p *schema.Pending, m *schema.Manifest) error {
 	return r.dir.WriteManifest(m)
 }
 
-// keep reports the copies that an upgrade leaves in the quarantine.
 func (r *run) keep(p *schema.Pending) {
 	for _, owner := range slices.Sorted(slices.Values(slices.Concat(p.Kept, p.Dropped))) {
 		kept := Kept{Owner: owner}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -103,7 +102,7 @@ func (p *plan) checkDeclaration() error {
 	return nil
 }
 
-// owners returns the names of the owners before and after, sorted.
+// owners returns the owners before and after, sorted.
 func (p *plan) owners() []string {
 	return slices.Compact(slices.Sorted(slices.Values(slices.Concat(p.old.OwnerNames(), p.next.OwnerNames()))))
 }
@@ -140,9 +139,8 @@ func (p *plan) readSidecar(owner string) error {
 	return o.Err
 }
 
-// checkRegressions reports sidecars that are missing, or older than an earlier
-// upgrade or an observation. Rewritten, with a new epoch, such a sidecar would
-// pass for an accepted one.
+// checkRegressions reports sidecars older than an earlier upgrade or an
+// observation. Rewritten, with a new epoch, they would pass for accepted ones.
 func (p *plan) checkRegressions() error {
 	read := func(yield func(*store.Owner) bool) {
 		for _, owner := range p.owners() {
@@ -167,8 +165,8 @@ func (p *plan) checkRegressions() error {
 	return errors.Join(errs...)
 }
 
-// newEpoch returns the epoch of the new sidecars. It is above every visible
-// epoch of any owner, since moved fields keep their versions.
+// newEpoch returns an epoch above every visible epoch of any owner, since moved
+// fields keep their versions.
 func (p *plan) newEpoch() uint64 {
 	var top uint64
 	for owner, doc := range p.stored {
@@ -185,7 +183,6 @@ func (p *plan) newEpoch() uint64 {
 	return max(top+1, clock)
 }
 
-// build makes the new sidecars.
 func (p *plan) build() error {
 	var errs []error
 	for _, owner := range p.next.OwnerNames() {
@@ -226,16 +223,6 @@ func (p *plan) build() error {
 	return errors.Join(errs...)
 }
 
-// versions returns known with the versions of the new sidecars.
-func (p *plan) versions(known map[string]string) map[string]string {
-	all := map[string]string{}
-	maps.Copy(all, known)
-	for owner, doc := range p.made {
-		all[owner] = doc.Version.String()
-	}
-	return all
-}
-
 // files returns the files to stage: new sidecars, and copies of the old.
 func (p *plan) files() (map[string][]byte, error) {
 	files := map[string][]byte{}
@@ -252,7 +239,6 @@ func (p *plan) files() (map[string][]byte, error) {
 	return files, nil
 }
 
-// differs reports whether two documents encode differently.
 func differs(a, b *document.Document) bool {
 	x, err1 := a.Encode()
 	y, err2 := b.Encode()

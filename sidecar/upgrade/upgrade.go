@@ -18,19 +18,17 @@ import (
 // Options for [Run]. The zero value, and a nil pointer, are ready to use.
 type Options struct {
 	// DryRun plans the upgrade under its locks and then changes nothing. Run
-	// returns the report and the error of a real run. If a lock is held, Run
-	// returns the report as well.
+	// returns the error of a real run; if that is a held lock, with the report.
 	DryRun bool
 	// Wait bounds the wait for another upgrade, and for each owner's commits. If
-	// zero, the longest wait that an owner declares; if negative, no wait. Run
-	// never waits for the live process of an exclusive owner.
+	// zero, the longest wait that an owner declares; if negative, no wait.
 	Wait time.Duration
 	// Program is the writer's name in the new sidecars. If empty, "freehold".
 	Program string
 	// Clock tells the time for the new epoch. If nil, [time.Now].
 	Clock func() time.Time
-	// Notice is called, before Run returns, with the error of each pending patch
-	// that is not, or not wholly, folded. If nil, these are dropped.
+	// Notice is called with the error of each pending patch that is not, or not
+	// wholly, folded. If nil, these are dropped.
 	Notice func(error)
 }
 
@@ -43,12 +41,12 @@ type Report struct {
 	Resumed bool
 	// Folded lists the owners with folded patches, sorted.
 	Folded []Folded
-	// Changes between the state's declaration and the changed one, by owner.
+	// Changes between the two declarations, by owner.
 	Changes []schema.Change
 	// Rewritten lists the owners with rewritten sidecars, sorted.
 	Rewritten []string
 	// Gone lists the stored values without a place in the upgraded state, by
-	// owner and field. The losses of a resumed upgrade are not included.
+	// owner and field, without those of a resumed upgrade.
 	Gone []Gone
 	// Kept lists the copies of sidecars that were rewritten or lost their owner.
 	// A dry run gives no paths.
@@ -75,16 +73,13 @@ type Kept struct {
 // [store.Foreign], [store.Invalid], [store.Regressed] or
 // [store.Unreadable] if a sidecar is not as Freehold left it;
 // [sidecar.ErrValue], with a line for each value, if values cannot be converted
-// exactly; [sidecar.ErrDeclaration] if d is another state's;
-// [schema.ErrUnsound] if no owners.yaml can say d. The state is then
-// unchanged, except that pending patches may be folded and a killed upgrade
-// finished.
+// exactly; [sidecar.ErrDeclaration] if d is another state's, or a once field
+// gets another name, owner or kind; [schema.ErrUnsound] if no owners.yaml can
+// say d. The state is then unchanged, except that pending patches may be folded
+// and a killed upgrade finished. The report is then nil, unless one was finished.
 //
 // After an error that wraps [sidecar.ErrIndeterminate] the upgrade has, or may
 // have, taken effect: run it again.
-//
-// With an error the report is nil, unless a killed upgrade was finished, or
-// an obstacle of a dry run is outside the sidecars.
 func Run(ctx context.Context, dir string, d *schema.Declaration, o *Options) (*Report, error) {
 	if o == nil {
 		o = &Options{}
@@ -149,8 +144,7 @@ func (r *run) enter(ctx context.Context) (err error) {
 	return r.dir.LockShared(ctx, r.options.Wait)
 }
 
-// upgrade finishes a killed upgrade, then plans and executes this one. A dry run
-// takes every step but writes.
+// upgrade finishes a killed upgrade, then plans and executes this one.
 func (r *run) upgrade() (*Report, error) {
 	if r.manifest.Pending != nil {
 		if err := r.finish(); err != nil {
@@ -183,7 +177,6 @@ func (r *run) upgrade() (*Report, error) {
 	return nil, err
 }
 
-// sidecarPath returns the path of the sidecar of owner.
 func (r *run) sidecarPath(owner string) string {
 	return filepath.Join(r.dir.Path(), statedir.Sidecar(owner))
 }
