@@ -36,7 +36,7 @@ var said = errorstest.Golden{
 		"%s was changed meanwhile: it stays as it is now":                                                       "wants an editor that saves between two system calls",
 		"%w: some files may be new and some old":                                                                "wants a disk that fails between two files",
 		"the lease is free, and its record could not say so: %w; the next holder writes it anew: nothing to do": "wants a disk that fails when a process ends",
-		"%s out what only an owner's programs may have: give other packages verbs of the home instead":          script + "gen_leak",
+		"%s out a writer that belongs to its owner's programs: give other packages verbs of the home instead":   script + "gen_leak",
 		"%s: the instances %q and %q are declared in different ways: %w":                                        script + "instances_choose",
 		"%w: each declares something that the other does not":                                                   script + "instances_choose",
 		"%s may have another value: owner %s has %s, not all of which can be shown: %w":                         script + "explain_unshown",

@@ -170,7 +170,7 @@ func unchosen(dir string) error {
 
 // InstanceOf returns the id of the instance that dir is, or "".
 func InstanceOf(dir string) string {
-	m, err := manifestIn(dir)
+	m, err := ManifestIn(dir)
 	if err != nil {
 		return ""
 	}
@@ -193,10 +193,11 @@ func (p *Place) Manifest() (*schema.Manifest, error) {
 	if err != nil {
 		return nil, err
 	}
-	return manifestIn(dir)
+	return ManifestIn(dir)
 }
 
-func manifestIn(dir string) (*schema.Manifest, error) {
+// ManifestIn reads the manifest of the state in dir.
+func ManifestIn(dir string) (*schema.Manifest, error) {
 	d, err := store.Open(dir)
 	if err != nil {
 		return nil, err

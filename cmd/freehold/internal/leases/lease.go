@@ -25,7 +25,7 @@ func newLease(c *cli.Call) *cobra.Command {
 	var cmd *cobra.Command
 	cmd = c.Command(&cobra.Command{
 		Use:   "lease OWNER [-- CMD...]",
-		Short: "show who holds a lease, or hold it while a command runs",
+		Short: "show the holder of a lease, or hold it while a command runs",
 		Long: `Show the process that holds the lease of the exclusive owner OWNER: by the kernel's
 lock, which alone counts, and by the record beside it; whether the two agree; and
 the processes that were retired lately. It takes no lock and disturbs no program.

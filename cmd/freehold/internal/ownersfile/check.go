@@ -131,7 +131,7 @@ func (r checkReport) verdict(jobs []job) error {
 			store.Remedy{Verb: "gen", Args: files},
 		)
 	case len(r.Leaks) > 0:
-		return failure.As(fmt.Errorf("%s out what only an owner's programs may have: give other packages verbs of the home instead", display.Count(len(r.Leaks), "exported name hands", "exported names hand")), failure.Negative)
+		return failure.As(fmt.Errorf("%s out a writer that belongs to its owner's programs: give other packages verbs of the home instead", display.Count(len(r.Leaks), "exported name hands", "exported names hand")), failure.Negative)
 	}
 	return nil
 }

@@ -8,7 +8,11 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"runtime"
 	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/mod/module"
 
 	"github.com/freehold-dev/freehold/cmd/freehold/internal/cli"
 	"github.com/freehold-dev/freehold/cmd/internal/failure"
@@ -16,8 +20,6 @@ import (
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/schema/declare"
 	"github.com/freehold-dev/freehold/sidecar/store"
-	"github.com/spf13/cobra"
-	"golang.org/x/mod/module"
 )
 
 // directiveFile carries the go:generate line. It is a file of its own, because
@@ -147,7 +149,7 @@ func writeNew(file string, text []byte) error {
 	return nil
 }
 
-// An initReport says what init wrote and what to run next.
+// An initReport lists the written files and the next commands.
 type initReport struct {
 	State string   `json:"state"`
 	Files []string `json:"files"` // slash paths relative to the module root
@@ -156,4 +158,29 @@ type initReport struct {
 
 func (r *initReport) text() string {
 	return paths("wrote", r.Files) + "next, in the module's root:\n" + paths(" ", r.Run)
+}
+
+const (
+	ownModule = "github.com/freehold-dev/freehold"
+	ownTool   = ownModule + "/cmd/freehold"
+)
+
+// missing returns the commands that m needs before its go:generate lines work.
+func missing(m *tree.Module) ([]string, error) {
+	text, err := os.ReadFile(filepath.Join(m.Dir, "go.mod"))
+	switch {
+	case err != nil:
+		return nil, err
+	case m.Path == ownModule, strings.Contains(string(text), ownTool):
+		return nil, nil
+	case strings.Contains(string(text), ownModule+" => "):
+		return []string{"go mod edit -tool=" + ownTool, "go mod tidy"}, nil
+	}
+	// `go get -tool` wants a release; a program built from a checkout may have none.
+	_, file, _, _ := runtime.Caller(0)
+	checkout, _, _ := strings.Cut(file, "/cmd/freehold/")
+	if _, err := os.Stat(filepath.Join(checkout, "go.mod")); err != nil || strings.Contains(checkout, "@") || !filepath.IsAbs(checkout) {
+		return []string{"go get -tool " + ownTool + "@latest"}, nil
+	}
+	return []string{failure.Line("go", "mod", "edit", "-replace="+ownModule+"="+checkout, "-tool="+ownTool), "go mod tidy"}, nil
 }

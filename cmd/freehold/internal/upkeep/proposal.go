@@ -67,7 +67,7 @@ func propose(legacy *adopt.Legacy, state string) (*proposal, error) {
 // everything is the one owner of a proposal.
 const everything = "everything"
 
-const proposalAdvice = `# into those programs, and say of each field what it means. The types are those
+const proposalAdvice = `# into the programs that write it, and document each field. The types are those
 # of the values in the file; where only some texts make sense, an enum is better.
 # A number that is only added to is of kind counter, and one that never goes back
 # of kind max or min.
@@ -78,7 +78,7 @@ func proposalHead(name, state string, left []adopt.Place) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# yaml-language-server: $schema=%s\n#\n", declare.OwnersSchemaURL)
 	fmt.Fprintf(&b, "# Proposed by \"freehold adopt --infer\" for the file %q.\n#\n", name)
-	fmt.Fprintf(&b, "# A file does not show which program writes what: split the owner %q\n", everything)
+	fmt.Fprintf(&b, "# A file does not show the writer of a key: split the owner %q\n", everything)
 	b.WriteString(proposalAdvice)
 	for _, u := range left {
 		if u.Pointer == "" {

@@ -142,50 +142,31 @@ func siblings(dir string) (*schema.Declaration, error) {
 	}
 	var most *schema.Manifest
 	for _, i := range found {
-		m, err := manifestOf(dir, i)
-		if err != nil {
+		m, err := cli.ManifestIn(filepath.Join(dir, i.Name))
+		if i.Err != nil || err != nil {
 			continue
 		}
 		if most == nil {
 			most = m
-			continue
 		}
-		wider, err := containing(most, m)
+		_, more, err := most.Merge(&m.Declaration)
+		if err == nil && more {
+			if _, less, lessErr := m.Merge(&most.Declaration); lessErr != nil || less {
+				err = fmt.Errorf("%w: each declares something that the other does not", schema.ErrDeclaration)
+			}
+		}
 		if err != nil {
 			err = fmt.Errorf("%s: the instances %q and %q are declared in different ways: %w", dir, most.Instance, m.Instance, err)
 			return nil, store.WithRemedy(err, store.Remedy{Note: "name the owners.yaml of the new one with --owners FILE"})
 		}
-		most = wider
+		if more {
+			most = m
+		}
 	}
 	if most == nil {
 		return nil, nil
 	}
 	return &most.Declaration, nil
-}
-
-// containing returns the one of two manifests that declares all that the other
-// does.
-func containing(a, b *schema.Manifest) (*schema.Manifest, error) {
-	_, more, err := a.Merge(&b.Declaration)
-	if err != nil || !more {
-		return a, err
-	}
-	if _, more, err = b.Merge(&a.Declaration); err == nil && more {
-		err = fmt.Errorf("%w: each declares something that the other does not", schema.ErrDeclaration)
-	}
-	return b, err
-}
-
-func manifestOf(dir string, i store.Instance) (*schema.Manifest, error) {
-	if i.Err != nil {
-		return nil, i.Err
-	}
-	d, err := store.OpenInstance(dir, i.ID)
-	if err != nil {
-		return nil, err
-	}
-	defer d.Close()
-	return d.Manifest()
 }
 
 func newStateInstances(c *cli.Call) *cobra.Command {

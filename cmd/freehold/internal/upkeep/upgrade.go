@@ -98,14 +98,9 @@ func (u *upgradeRun) begun(dirs []string) map[string]*schema.Declaration {
 		return all
 	}
 	for _, path := range dirs {
-		dir, err := store.Open(path)
-		if err != nil {
-			continue
-		}
-		if m, err := dir.Manifest(); err == nil && m.Pending != nil {
+		if m, err := cli.ManifestIn(path); err == nil && m.Pending != nil {
 			all[path] = &m.Declaration
 		}
-		dir.Close()
 	}
 	return all
 }
