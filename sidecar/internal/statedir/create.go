@@ -8,21 +8,22 @@ import (
 	"path/filepath"
 
 	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar/internal/dir"
 	"github.com/freehold-dev/freehold/sidecar/internal/process"
 	"github.com/freehold-dev/freehold/sidecar/internal/status"
 	"golang.org/x/sys/unix"
 )
 
-// Create makes dir, and the directories above it that are missing, a state
-// directory for the declaration d; if d has instances, the directory that
-// holds them. It returns an error that wraps [status.Exists] if it is one already.
-// Of many processes that create one state at once, exactly one does; a killed
-// one leaves nothing that another takes for a state.
-func Create(dir string, d *schema.Declaration) error {
+// Create makes path, and the directories above it that are missing, a state
+// directory for the declaration d; if d has instances, the directory that holds
+// them. It returns an error that wraps [status.Exists] if it is one already. Of
+// many processes that create one state at once, exactly one does; a killed one
+// leaves nothing that another takes for a state.
+func Create(path string, d *schema.Declaration) error {
 	if err := d.Sound(); err != nil {
-		return status.With(fmt.Errorf("%s: the state was not made: %w", dir, err), byHand("mend the declaration"))
+		return status.With(fmt.Errorf("%s: the state was not made: %w", path, err), byHand("mend the declaration"))
 	}
-	path, err := filepath.Abs(dir)
+	path, err := filepath.Abs(path)
 	if err != nil {
 		return err
 	}
@@ -42,15 +43,15 @@ func Create(dir string, d *schema.Declaration) error {
 	} else if err == nil {
 		return exists(path)
 	}
-	return withFolder(path, func(f *folder) error {
-		names, err := f.leftovers()
+	return withDir(path, func(f *dir.Dir) error {
+		names, err := leftovers(f)
 		if err != nil {
 			return err
 		}
 		for _, name := range names {
-			_, _ = f.removeLeftover(name) // one that stays is in no process's way
+			_, _ = removeLeftover(f, name) // one that stays is in no process's way
 		}
-		return f.stage(metaName, func(meta *folder) error {
+		return stage(f, metaName, func(meta *dir.Dir) error {
 			return (&Dir{state: f, meta: meta}).WriteManifest(newManifest(d, ""))
 		})
 	})
@@ -60,9 +61,9 @@ func exists(path string) error {
 	return fault(status.Exists, path, byHand("open it, or name another directory"), nil)
 }
 
-// withFolder makes the directory path and those above it that are missing,
-// calls work with it, and then makes their names durable.
-func withFolder(path string, work func(*folder) error) error {
+// withDir makes the directory path and those above it that are missing, calls
+// work with it, and then makes their names durable.
+func withDir(path string, work func(*dir.Dir) error) error {
 	made, err := makeAll(path)
 	if err != nil {
 		return err
@@ -75,8 +76,8 @@ func withFolder(path string, work func(*folder) error) error {
 	if err := work(f); err != nil {
 		return err
 	}
-	for _, dir := range append(made, path) {
-		if err := syncParent(dir); err != nil {
+	for _, path := range append(made, path) {
+		if err := syncParent(path); err != nil {
 			return err
 		}
 	}
@@ -103,7 +104,7 @@ func makeAll(path string) (made []string, err error) {
 		return made, err
 	}
 	if err := os.Mkdir(path, 0o700); errors.Is(err, fs.ErrExist) {
-		return made, nil // somebody else did at this moment, or it is no directory, which shows later
+		return made, nil // another process did at this moment, or it is no directory, which shows later
 	} else if err != nil {
 		return made, err
 	}
@@ -113,10 +114,10 @@ func makeAll(path string) (made []string, err error) {
 // syncParent makes the name of a directory that may be new durable.
 func syncParent(path string) error {
 	parent, err := os.Open(filepath.Dir(path))
+	if errors.Is(err, fs.ErrPermission) {
+		return nil // then this process did not make it
+	}
 	if err != nil {
-		if errors.Is(err, fs.ErrPermission) {
-			return nil // then it was not made by us either
-		}
 		return err
 	}
 	defer parent.Close()
@@ -130,26 +131,29 @@ func Find(start string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	for dir := start; ; dir = filepath.Dir(dir) {
-		if info, err := os.Lstat(filepath.Join(dir, metaName)); err == nil && info.IsDir() {
-			return dir, nil
+	for at := start; ; at = filepath.Dir(at) {
+		if info, err := os.Lstat(filepath.Join(at, metaName)); err == nil && info.IsDir() {
+			return at, nil
 		}
-		if dir == filepath.Dir(dir) {
+		if at == filepath.Dir(at) {
 			return "", fault(status.NoState, start, status.By(status.Init).Or("name a state directory"), errors.New("nor is a directory above it"))
 		}
 	}
 }
 
-// newPrefix begins the names of directories in the making. None can be an
-// owner's file or an instance: their names do not begin with a dot.
-const newPrefix = ".freehold-new-"
+// newPrefix and gonePrefix begin the names of directories in the making and of
+// instances that are being removed. They name no owner's file and no instance,
+// since those do not begin with a dot.
+const (
+	newPrefix  = ".freehold-new-"
+	gonePrefix = ".freehold-gone-"
+)
 
 // stage makes the directory name: it prepares the whole of it under another
-// name and then renames it, so that it is there complete or not at all. It
-// returns an error that wraps [status.Exists] if name is a directory that has
-// something in it: a directory never takes the place of such a one.
-func (f *folder) stage(name string, fill func(*folder) error) error {
-	fresh, err := f.begin()
+// name and then renames it. It returns an error that wraps [status.Exists] if
+// name is a directory that is not empty, whose place a rename never takes.
+func stage(f *dir.Dir, name string, fill func(*dir.Dir) error) error {
+	fresh, err := begin(f)
 	if err != nil {
 		return err
 	}
@@ -161,12 +165,12 @@ func (f *folder) stage(name string, fill func(*folder) error) error {
 	if err != nil {
 		f.Root().RemoveAll(base)
 	}
-	unix.Flock(fresh.FD(), unix.LOCK_UN) // not left to a child that is between fork and exec
+	fresh.Unlock() // not left to a child that is between fork and exec
 	if err == nil {
 		return f.Sync()
 	}
 	if errors.Is(err, fs.ErrExist) || errors.Is(err, unix.ENOTEMPTY) {
-		return exists(filepath.Join(f.Path(), name))
+		return exists(f.Join(name))
 	}
 	if _, bare := err.(unix.Errno); bare {
 		return f.Fail("rename", name, err)
@@ -179,13 +183,13 @@ func (f *folder) stage(name string, fill func(*folder) error) error {
 // orphan may come between the making and the locking; then there is another try.
 // The lock is shared, so that other processes may work in the directory under
 // its final name while its maker is stopped.
-func (f *folder) begin() (*folder, error) {
+func begin(f *dir.Dir) (*dir.Dir, error) {
 	for {
 		name := newPrefix + process.NewNonce()
-		var fresh *folder
+		var fresh *dir.Dir
 		err := f.Mkdir(name)
 		if err == nil {
-			fresh, err = f.openChild(name)
+			fresh, err = f.OpenChild(name)
 		}
 		if errors.Is(err, fs.ErrNotExist) && f.Named() {
 			continue
@@ -199,7 +203,7 @@ func (f *folder) begin() (*folder, error) {
 			return fresh, nil
 		}
 		fresh.Close()
-		f.Root().Remove(name) // whether it has the name could not be said, or it has it no more
+		f.Root().Remove(name) // the directory lost its name, or could not be looked at
 		if err != nil {
 			return nil, err
 		}

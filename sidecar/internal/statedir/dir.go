@@ -1,9 +1,20 @@
+// Package statedir opens one state directory: its manifest and how that grows,
+// its lock files, the directories of claims and of pending patches, the
+// quarantine, staged upgrades, and the role of each file. It does not know
+// operations on fields; package store reads owners with it.
+//
+// A file is never read through a symbolic link, from a named pipe or a device,
+// or from a file system mounted over it, and a directory only if no other user
+// could replace it. Everything below .freehold belongs to this package, and so
+// do the directories of instances and those in the making or being removed,
+// which begin with ".freehold-" and are locked by their process.
 package statedir
 
 import (
 	"errors"
 	"io/fs"
 	"path/filepath"
+	"strings"
 
 	"github.com/freehold-dev/freehold/sidecar/internal/dir"
 	"github.com/freehold-dev/freehold/sidecar/internal/status"
@@ -12,21 +23,18 @@ import (
 
 // A Dir is an open state directory. Its methods are safe for concurrent use.
 type Dir struct {
-	instance string // the id that it was opened by, or empty
-	state    *folder
-	meta     *folder
+	instance    string // the id that it was opened by, or empty
+	state, meta *dir.Dir
 }
-
-// A folder is an open directory of a state.
-type folder struct{ *dir.Dir }
 
 // A Stamp says when names were last added to a directory or taken from it.
 type Stamp = dir.Stamp
 
 // Open opens the state directory path. It returns an error that wraps
-// [status.NoState] if path is none, and [status.Unsafe] if it belongs to another user, if
-// others may write in it or could put another directory in its place, or if
-// its file system cannot carry locks; path itself may not be a symbolic link.
+// [status.NoState] if path is none, and [status.Unsafe] if it belongs to another
+// user, if others may write in it or could put another directory in its place,
+// or if its file system cannot carry locks; path itself may not be a symbolic
+// link.
 func Open(path string) (*Dir, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -36,7 +44,7 @@ func Open(path string) (*Dir, error) {
 	if err != nil {
 		return nil, err
 	}
-	meta, err := state.openChild(metaName)
+	meta, err := state.OpenChild(metaName)
 	if err != nil {
 		state.Close()
 		return nil, stateError(path, err)
@@ -53,13 +61,13 @@ func Open(path string) (*Dir, error) {
 }
 
 // openSafe opens a directory in which there is, or is to be, a state. The error
-// wraps [status.NoState] if it is not there.
-func openSafe(path string) (*folder, error) {
+// wraps [status.NoState] if there is no such directory.
+func openSafe(path string) (*dir.Dir, error) {
 	f, err := dir.OpenSafe(path)
 	if err != nil {
 		return nil, stateError(path, err)
 	}
-	return &folder{f}, nil
+	return f, nil
 }
 
 func stateError(path string, err error) error {
@@ -70,17 +78,6 @@ func stateError(path string, err error) error {
 		return fault(status.NoState, path, status.By(status.Init), nil)
 	}
 	return err
-}
-
-func openFolder(path string) (*folder, error) { return wrap(dir.Open(path)) }
-
-func (f *folder) openChild(name string) (*folder, error) { return wrap(f.OpenChild(name)) }
-
-func wrap(d *dir.Dir, err error) (*folder, error) {
-	if err != nil {
-		return nil, err
-	}
-	return &folder{d}, nil
 }
 
 // Close closes the directory. Files and locks that were opened through it
@@ -98,27 +95,19 @@ func (d *Dir) Path() string { return d.state.Path() }
 // Sync makes the names in the state directory durable.
 func (d *Dir) Sync() error { return d.state.Sync() }
 
-// Unmoved returns an error that wraps [status.Moved] if the directory's path no longer
-// names it. It allocates nothing when all is well.
+// Unmoved returns an error that wraps [status.Moved] if the directory's path no
+// longer names it. It allocates nothing when all is well.
 func (d *Dir) Unmoved() error { return d.state.Unmoved() }
 
 // Stamp returns the state directory's stamp. It allocates nothing.
 func (d *Dir) Stamp() (Stamp, error) { return d.state.Stamp() }
 
-// ReadFile reads the file name in the state directory into buf, which it
-// grows if needed, and returns its content. It allocates nothing if buf is
-// large enough. A missing file is [fs.ErrNotExist]; a symbolic link, a file
-// that is not regular and one with a second name are [ErrIrregular]; one of
-// more than most bytes is [ErrTooLarge] and is not read. It never waits for a
-// named pipe.
+// ReadFile is [dir.Dir.ReadFile] in the state directory.
 func (d *Dir) ReadFile(name string, buf []byte, most int) ([]byte, error) {
 	return d.state.ReadFile(name, buf, most)
 }
 
-// Same reports whether the file name in the state directory holds exactly the
-// bytes known, which are those that [Dir.ReadFile] once read. It uses spare,
-// which it grows if needed and returns, and allocates nothing otherwise. Any
-// other answer than true means to call ReadFile, which says why.
+// Same is [dir.Dir.Same] in the state directory.
 func (d *Dir) Same(name string, known, spare []byte) (bool, []byte) {
 	return d.state.Same(name, known, spare)
 }
@@ -132,15 +121,54 @@ func (d *Dir) SameManifest(known, spare []byte) (bool, []byte) {
 // allocates nothing.
 func (d *Dir) Absent(name string) bool { return d.state.Absent(name) }
 
-// Existing looks at the file name in the state directory, which a commit is
-// about to replace. It returns [fs.ErrNotExist] if there is none, [ErrIrregular]
-// if it is not one plain file, and [status.Unsafe] if it belongs to another user.
-func (d *Dir) Existing(name string) (dir.Existing, error) { return d.state.Existing(name) }
-
-// Replace replaces the file name in the state directory by raw. An error means
-// that the file is as it was. [Dir.Sync] makes the new one survive power loss.
+// Replace replaces the file name in the state directory by raw. After an error
+// the file is as it was. [Dir.Sync] makes the new one survive power loss.
 func (d *Dir) Replace(name string, raw []byte) error { return d.state.Replace(name, raw) }
 
-// FileSystem returns the name of the file system of path, and whether no state
-// is kept on it.
-func FileSystem(path string) (name string, refused bool) { return dir.FileSystem(path) }
+// ReadRecord is [dir.Dir.ReadFile] in .freehold.
+func (d *Dir) ReadRecord(name string, buf []byte, most int) ([]byte, error) {
+	return d.meta.ReadFile(name, buf, most)
+}
+
+// WriteRecord replaces the file name in .freehold, whole and durably. No other
+// process may be writing it: files of killed writers are removed.
+func (d *Dir) WriteRecord(name string, raw []byte) error {
+	if err := collect(d.meta, name); err != nil {
+		return err
+	}
+	if err := d.meta.WriteFile(name, raw); err != nil {
+		return err
+	}
+	return d.meta.Sync()
+}
+
+// Collect removes the staged files of killed writers of the file name in the
+// state directory. No other process may be writing it.
+func (d *Dir) Collect(name string) error { return collect(d.state, name) }
+
+func collect(f *dir.Dir, target string) error {
+	names, err := f.Names()
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if !stages(name, target) {
+			continue
+		}
+		if info, err := f.Root().Lstat(name); err != nil || !info.Mode().IsRegular() {
+			continue // gone, or made by another program
+		}
+		err := f.Root().Remove(name)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, unix.EBUSY) { // busy: a mount, so no commit made it
+			return f.Located(err)
+		}
+	}
+	return nil
+}
+
+// stages reports whether a writer of target could have staged name. renameio
+// names such a file: a dot, the name of the target, and a decimal number.
+func stages(name, target string) bool {
+	number, ok := strings.CutPrefix(name, "."+target)
+	return ok && number != "" && strings.Trim(number, "0123456789") == ""
+}

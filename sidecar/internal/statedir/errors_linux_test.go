@@ -83,7 +83,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		_, err = d.ReadFile(name, nil, 8)
 		same("file: read "+name, err)
 	}
-	_, err = d.Existing("c.json")
+	_, err = d.state.Existing("c.json")
 	same("file: replace c.json", err)
 
 	contradiction := declaration()
@@ -134,7 +134,7 @@ func TestErrorsSayWhatToDoOfOtherUsers(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	_, err := d.Existing("cost.json")
+	_, err := d.state.Existing("cost.json")
 	said.Same(t, "replace: another user's", err, dir, "STATE")
 	_, err = Open(dir)
 	said.Same(t, "open: another user's", err, dir, "STATE")

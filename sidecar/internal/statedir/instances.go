@@ -1,28 +1,30 @@
 package statedir
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
-	"time"
 
 	"github.com/freehold-dev/freehold/schema"
-	"github.com/freehold-dev/freehold/sidecar/internal/lock"
+	"github.com/freehold-dev/freehold/sidecar/internal/dir"
 	"github.com/freehold-dev/freehold/sidecar/internal/status"
 	"github.com/go-json-experiment/json"
 	"golang.org/x/sys/unix"
 )
 
-// gatherName is the file in the .freehold of a directory that holds instances.
-const gatherName = "instances.json"
+const (
+	// gatherName is the file in the .freehold of a directory that holds instances.
+	gatherName = "instances.json"
+	// maxGathering bounds that file, in bytes; it has three short members.
+	maxGathering = 4 << 10
+)
 
 // A Gathering is the record of a directory that holds the instances of a
-// state, .freehold/instances.json. There is no manifest beside it, so that no
-// program takes the directory for one state.
+// state. There is no manifest beside it, so that no program takes the directory
+// for one state.
 type Gathering struct {
 	Format int    `json:"format"`
 	State  string `json:"state"`
@@ -35,15 +37,15 @@ type Instance struct {
 	Name string
 	// ID of the instance, by its manifest.
 	ID string
-	// Err says why it cannot be used; then ID is empty.
+	// Err is the reason why the instance cannot be used; then ID is empty.
 	Err error
 }
 
-// OpenInstance is [Open] for the instance id of the state in dir. It returns an
-// error that wraps [schema.ErrInstance] if id cannot be one, and [status.NoState]
-// if there is no such instance.
-func OpenInstance(dir, id string) (*Dir, error) {
-	path, err := instancePath(dir, id)
+// OpenInstance is [Open] for the instance id of the state in path. It returns an
+// error that wraps [schema.ErrInstance] if id cannot be one, and
+// [status.NoState] if there is no such instance.
+func OpenInstance(path, id string) (*Dir, error) {
+	path, err := instancePath(path, id)
 	if err != nil {
 		return nil, err
 	}
@@ -58,25 +60,25 @@ func OpenInstance(dir, id string) (*Dir, error) {
 	return d, nil
 }
 
-func instancePath(dir, id string) (string, error) {
+func instancePath(path, id string) (string, error) {
 	name, err := schema.InstanceDir(id)
 	if err != nil {
 		return "", err
 	}
-	path, err := filepath.Abs(dir)
+	path, err = filepath.Abs(path)
 	return filepath.Join(path, name), err
 }
 
-// CreateInstance makes the instance id of the state in dir, which is declared
-// by d, and dir too if it is missing. It returns an error that wraps
+// CreateInstance makes the instance id of the state in path, which is declared by
+// d, and path too if it is missing. It returns an error that wraps
 // [status.Exists] if the instance is there. Of many processes that create one at
-// once, exactly one does. It is there complete or not at all: no process
-// takes the directory of a killed one for an instance.
-func CreateInstance(dir, id string, d *schema.Declaration) error {
+// once, exactly one does; no process takes the directory of a killed one for an
+// instance.
+func CreateInstance(path, id string, d *schema.Declaration) error {
 	if err := d.Sound(); err != nil {
-		return status.With(fmt.Errorf("%s: the instance was not made: %w", dir, err), byHand("mend the declaration"))
+		return status.With(fmt.Errorf("%s: the instance was not made: %w", path, err), byHand("mend the declaration"))
 	}
-	path, err := instancePath(dir, id)
+	path, err := instancePath(path, id)
 	if err != nil {
 		return err
 	}
@@ -85,7 +87,7 @@ func CreateInstance(dir, id string, d *schema.Declaration) error {
 		return err
 	}
 	defer f.Close()
-	err = f.stage(filepath.Base(path), func(fresh *folder) error { return fresh.fill(d, id) })
+	err = stage(f, filepath.Base(path), func(fresh *dir.Dir) error { return fillInstance(fresh, d, id) })
 	if errors.Is(err, status.Exists) {
 		if _, lost := os.Lstat(filepath.Join(path, metaName)); errors.Is(lost, fs.ErrNotExist) {
 			return fault(status.NoState, path, byHand("move it away"), fmt.Errorf("a file or directory has the name of the instance %.80q", id))
@@ -94,32 +96,32 @@ func CreateInstance(dir, id string, d *schema.Declaration) error {
 	return err
 }
 
-// fill makes f, which is an instance in the making, a state.
-func (f *folder) fill(d *schema.Declaration, id string) error {
-	if err := f.Mkdir(metaName); err != nil {
+// fillInstance makes a directory in the making the state of an instance.
+func fillInstance(fresh *dir.Dir, d *schema.Declaration, id string) error {
+	if err := fresh.Mkdir(metaName); err != nil {
 		return err
 	}
-	meta, err := f.openChild(metaName)
+	meta, err := fresh.OpenChild(metaName)
 	if err != nil {
 		return err
 	}
 	defer meta.Close()
-	if err := (&Dir{state: f, meta: meta}).WriteManifest(newManifest(d, id)); err != nil {
+	if err := (&Dir{state: fresh, meta: meta}).WriteManifest(newManifest(d, id)); err != nil {
 		return err
 	}
-	return f.Sync()
+	return fresh.Sync()
 }
 
 // gather opens the directory path that holds the instances of the state
-// declared by d, and reports whether it made it.
-func gather(path string, d *schema.Declaration) (f *folder, made bool, err error) {
+// declared by d, and reports whether it made the directory.
+func gather(path string, d *schema.Declaration) (f *dir.Dir, made bool, err error) {
 	if !d.Instanced() {
 		return nil, false, fault(status.NoInstances, path, byHand("leave the instance out"), fmt.Errorf("the state %s is declared so", d.State))
 	}
 	want := Gathering{schema.ManifestFormat, d.State, d.Instances.By}
 	have, err := GatheringIn(path)
 	if errors.Is(err, status.NoState) {
-		err = withFolder(path, func(f *folder) error { return f.stage(metaName, want.write) })
+		err = withDir(path, func(f *dir.Dir) error { return stage(f, metaName, want.write) })
 		if made = err == nil; made || errors.Is(err, status.Exists) {
 			have, err = GatheringIn(path)
 		}
@@ -135,7 +137,7 @@ func gather(path string, d *schema.Declaration) (f *folder, made bool, err error
 	return f, made, err
 }
 
-func (g Gathering) write(meta *folder) error {
+func (g Gathering) write(meta *dir.Dir) error {
 	text, err := json.Marshal(g, json.Deterministic(true))
 	if err != nil {
 		return err
@@ -146,20 +148,17 @@ func (g Gathering) write(meta *folder) error {
 	return meta.Sync()
 }
 
-// GatheringIn returns the record of the directory dir that holds instances. It
-// returns an error that wraps [status.NoState] if there is no state in dir, and
+// GatheringIn returns the record of the directory path that holds instances. It
+// returns an error that wraps [status.NoState] if there is no state in path, and
 // [status.NoInstances] if it is a state without any.
-func GatheringIn(dir string) (Gathering, error) {
-	d, err := Open(dir)
+func GatheringIn(path string) (Gathering, error) {
+	d, err := Open(path)
 	if err != nil {
 		return Gathering{}, err
 	}
 	defer d.Close()
 	return d.gathering()
 }
-
-// maxGathering bounds the file; it has three short members.
-const maxGathering = 4 << 10
 
 func (d *Dir) gathering() (g Gathering, err error) {
 	text, err := d.meta.ReadFile(gatherName, nil, maxGathering)
@@ -169,7 +168,7 @@ func (d *Dir) gathering() (g Gathering, err error) {
 	if err == nil {
 		err = json.Unmarshal(text, &g)
 	}
-	path := filepath.Join(d.meta.Path(), gatherName)
+	path := d.meta.Join(gatherName)
 	switch named, ok := errors.AsType[*fs.PathError](err); {
 	case ok:
 		err = named.Err
@@ -179,28 +178,30 @@ func (d *Dir) gathering() (g Gathering, err error) {
 	case g.Format < schema.ManifestFormat || !schema.ValidName(g.State) || !schema.ValidName(g.By):
 		err = errors.New("it has no format, no state or no names of instances")
 	}
-	if err != nil { // the cause is not wrapped: no missing state is said
+	if err != nil { // the cause is not wrapped: a missing file is no missing state
 		return g, fault(status.Invalid, path, byHand(fmt.Sprintf("restore it from a backup, or remove the directory %s if there are no instances beside it", d.meta.Path())), fmt.Errorf("%w (%v): it describes the instances beside it", ErrInvalidManifest, err))
 	}
 	return g, nil
 }
 
-// gathers reports whether d has no manifest, and holds an instance: then the file
-// that says so was lost.
+// gathers reports whether d has no manifest and holds an instance, so that its
+// record was lost.
 func (d *Dir) gathers() bool {
 	if _, err := d.meta.ReadFile(manifestName, nil, schema.MaxManifest); !errors.Is(err, fs.ErrNotExist) {
 		return false
 	}
 	found, err := instancesIn(d.Path())
-	return err == nil && slices.ContainsFunc(found, func(i Instance) bool { return i.Err == nil })
+	return err == nil && slices.ContainsFunc(found, Instance.usable)
 }
 
-// Instances lists the instances in the directory dir, by the names of their
+func (i Instance) usable() bool { return i.Err == nil }
+
+// Instances lists the instances in the directory path, by the names of their
 // directories. Directories without a .freehold are none. It returns an error
-// that wraps [status.NoState] if nothing in dir, nor dir itself, says that there
-// are instances.
-func Instances(dir string) ([]Instance, error) {
-	path, err := filepath.Abs(dir)
+// that wraps [status.NoState] if there is neither an instance nor the record of
+// instances.
+func Instances(path string) ([]Instance, error) {
+	path, err := filepath.Abs(path)
 	if err != nil {
 		return nil, err
 	}
@@ -212,8 +213,8 @@ func Instances(dir string) ([]Instance, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Without the record, only an instance shows that dir holds instances.
-	if known != nil && !slices.ContainsFunc(found, func(i Instance) bool { return i.Err == nil }) {
+	// Without the record, only an instance shows that path holds instances.
+	if known != nil && !slices.ContainsFunc(found, Instance.usable) {
 		return nil, known
 	}
 	return found, nil
@@ -236,8 +237,8 @@ func instancesIn(path string) (found []Instance, err error) {
 	return found, nil
 }
 
-// mostLooks is how often an instance is looked for that was removed, or made anew,
-// in that moment.
+// mostLooks is how often instanceIn looks for an instance that was removed, or
+// made anew, in that moment.
 const mostLooks = 16
 
 // instanceIn returns the instance in path that is called name, if there is one.
@@ -293,23 +294,4 @@ func (d *Dir) owned(m *schema.Manifest) error {
 		remedy = MoveAway(d.Path(), "look at it: the name "+name+" is taken")
 	}
 	return fault(status.Misplaced, d.Path(), remedy, fmt.Errorf("it holds the instance %.80q, whose directory is called %s", m.Instance, name))
-}
-
-// LockShared says, until d is closed, that this process works in the instance, so
-// that nobody removes it. It waits as long as somebody else is about to remove
-// it, at most for wait, and then returns an error that wraps [status.Busy]; it
-// returns one that wraps [status.Moved] if it was removed.
-func (d *Dir) LockShared(ctx context.Context, wait time.Duration) error {
-	for backoff := lock.NewFairBackoff(0); ; {
-		ok, err := d.state.Lock(unix.LOCK_SH)
-		if err != nil {
-			return err
-		}
-		if ok {
-			return d.Unmoved()
-		}
-		if more, err := backoff.Pause(ctx, wait); err != nil || !more {
-			return errors.Join(fault(status.Busy, d.Path(), byHand("try again"), errors.New("another process is about to remove the instance")), err)
-		}
-	}
 }

@@ -3,106 +3,240 @@ package statedir
 import (
 	"context"
 	"errors"
+	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar/internal/dir"
 	"github.com/freehold-dev/freehold/sidecar/internal/lock"
+	"github.com/freehold-dev/freehold/sidecar/internal/process"
+	"github.com/freehold-dev/freehold/sidecar/internal/status"
 	"golang.org/x/sys/unix"
 )
 
 // A Lock is a kernel lock on one lock file of a state.
 type Lock = lock.Lock
 
-// A Holder is the process that has a lock for itself, as far as the kernel tells.
-type Holder = lock.Holder
-
 // OpenLock opens the lock file name, whose inode the manifest gives as ino. It
-// returns an error that wraps [status.Lost] if the file is missing, is no plain file or
-// is another one.
+// returns an error that wraps [status.Lost] if the file is missing, is no plain
+// file or is another one.
 func (d *Dir) OpenLock(name string, ino uint64) (*Lock, error) {
-	return lock.Open(d.state.Dir, metaName+"/"+name, ino)
+	return lock.Open(d.state, metaName+"/"+name, ino)
 }
 
-// Holder returns the process that has the lock of the state that is called name,
-// such as [OwnerLock]. It does not try the lock, and may look at every process of
-// the machine. By the time the caller looks at the answer, it may be wrong. It
+// Holder returns the process that has the lock called name, such as [OwnerLock].
+// It does not try the lock, and may look at every process of the machine. It
 // returns an error that wraps [status.Lost] if the lock is lost.
-func (d *Dir) Holder(m *schema.Manifest, name string) (Holder, error) {
+func (d *Dir) Holder(m *schema.Manifest, name string) (lock.Holder, error) {
 	l, err := d.OpenLock(name, m.Locks[name])
 	if err != nil {
-		return Holder{}, err
+		return lock.Holder{}, err
 	}
 	defer l.File().Close() // it was never taken
 	return l.Examine(), nil
 }
 
-// Obstructed returns the errors that [Dir.LockAll] would return with one after
-// the other of the state's locks, those of m, or nil, and takes none. A lock that a
-// commit holds is an error if the same process has it for all of wait. Where the
-// kernel does not tell the holder of a lock, the lock counts as free.
-func (d *Dir) Obstructed(ctx context.Context, m *schema.Manifest, wait time.Duration) error {
-	var errs []error
-	for _, name := range lockNames(&m.Declaration) {
+// Locked reports whether a process has, or may have, the commit lock of owner.
+// It asks the kernel, as [Dir.Scan] does. It returns an error that wraps
+// [status.Lost] if the lock is lost, so that no process gets it.
+func (d *Dir) Locked(m *schema.Manifest, owner string) (bool, error) {
+	return d.taken(m, OwnerLock(owner))
+}
+
+func (d *Dir) taken(m *schema.Manifest, name string) (bool, error) {
+	l, err := d.OpenLock(name, m.Locks[name])
+	if err != nil {
+		return false, err
+	}
+	defer l.File().Close()
+	return l.Taken()
+}
+
+// lockNames lists the lock files of a state that is declared as d, in the
+// order in which a process takes several.
+func lockNames(d *schema.Declaration) []string {
+	names := []string{stateLock}
+	for _, owner := range d.OwnerNames() {
+		if d.Owners[owner].EffectiveMode() == schema.Exclusive {
+			names = append(names, OwnerFence(owner), OwnerLease(owner))
+		}
+		names = append(names, OwnerLock(owner))
+	}
+	return names
+}
+
+// lockState takes the state's lock within wait and reads the manifest under it.
+func (d *Dir) lockState(ctx context.Context, wait time.Duration) (m *schema.Manifest, release func(), err error) {
+	if m, err = d.Manifest(); err != nil {
+		return nil, nil, err
+	}
+	lock, err := d.OpenLock(stateLock, m.Locks[stateLock])
+	if err != nil {
+		return nil, nil, err
+	}
+	err = lock.Acquire(ctx, wait)
+	if err == nil {
+		m, err = d.Manifest()
+	}
+	if err != nil {
+		lock.Close()
+		return nil, nil, err
+	}
+	return m, func() { lock.Close() }, nil
+}
+
+// LockAll takes every lock of the state in the order of all processes: the
+// state's, then for each owner its fence, its lease, and its lock. For the
+// state's, and for each that commits hold, it waits as long as wait; a lease that
+// is held, or a fence that is shut, is an error that wraps [status.Busy] at once.
+// It returns the manifest as it stands under the locks.
+func (d *Dir) LockAll(ctx context.Context, wait time.Duration) (m *schema.Manifest, release func(), err error) {
+	m, unlock, err := d.lockState(ctx, wait)
+	if err != nil {
+		return nil, nil, err
+	}
+	held, err := d.acquireAll(ctx, m, lockNames(&m.Declaration)[1:], wait)
+	release = func() {
+		for _, l := range slices.Backward(held) {
+			l.Close()
+		}
+		unlock()
+	}
+	if err != nil {
+		release()
+		return nil, nil, err
+	}
+	return m, release, nil
+}
+
+// acquireAll takes locks in the order of names: those of commits within wait, a
+// lease or a fence without waiting. Also with an error, it returns those that it
+// has.
+func (d *Dir) acquireAll(ctx context.Context, m *schema.Manifest, names []string, wait time.Duration) (held []*Lock, err error) {
+	for _, name := range names {
+		l, err := d.OpenLock(name, m.Locks[name])
+		if err != nil {
+			return held, err
+		}
+		held = append(held, l)
 		patience := wait
 		if !strings.HasSuffix(name, commitLock) {
 			patience = 0
 		}
-		errs = append(errs, d.obstructed(ctx, name, m.Locks[name], patience))
-	}
-	return errors.Join(errs...)
-}
-
-// OwnerObstructed is [Dir.Obstructed] for the locks that a process of owner takes,
-// each of which it waits for as long as wait.
-func (d *Dir) OwnerObstructed(ctx context.Context, m *schema.Manifest, owner string, wait time.Duration) error {
-	names := []string{OwnerLock(owner)}
-	if m.Declaration.Owners[owner].EffectiveMode() == schema.Exclusive {
-		names = []string{OwnerFence(owner), OwnerLease(owner), OwnerLock(owner)}
-	}
-	for _, name := range names {
-		if err := d.obstructed(ctx, name, m.Locks[name], wait); err != nil {
-			return err
+		if err := l.Acquire(ctx, patience); err != nil {
+			return held, err
 		}
 	}
-	return nil
+	return held, nil
 }
 
-func (d *Dir) obstructed(ctx context.Context, name string, ino uint64, wait time.Duration) error {
-	l, err := d.OpenLock(name, ino)
+// LockShared keeps the instance from being removed until d is closed. For a
+// process that is about to remove it, LockShared waits at most for wait, and then
+// returns an error that wraps [status.Busy]; if the instance was removed, one
+// that wraps [status.Moved].
+func (d *Dir) LockShared(ctx context.Context, wait time.Duration) error {
+	for backoff := lock.NewFairBackoff(0); ; {
+		ok, err := d.state.Lock(unix.LOCK_SH)
+		if err != nil {
+			return err
+		}
+		if ok {
+			return d.Unmoved()
+		}
+		if more, err := backoff.Pause(ctx, wait); err != nil || !more {
+			return errors.Join(fault(status.Busy, d.Path(), byHand("try again"), errors.New("another process is about to remove the instance")), err)
+		}
+	}
+}
+
+// A Seizure holds an instance so that no process works in it.
+type Seizure struct {
+	dir   *Dir
+	locks []*Lock
+}
+
+// LockExclusive takes every lock in the instance without waiting: that of
+// [Dir.LockShared], then those of [Dir.LockAll]. It returns an error that wraps
+// [status.Busy] if a process holds one of them.
+func (d *Dir) LockExclusive() (*Seizure, error) {
+	s := &Seizure{dir: d}
+	if ok, err := d.state.Lock(unix.LOCK_EX); err != nil {
+		return nil, err
+	} else if !ok {
+		return nil, fault(status.Busy, d.Path(), byHand("try again when the process has ended"), errors.New("a process has the instance open"))
+	}
+	if err := s.takeAll(); err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *Seizure) takeAll() error {
+	if err := s.dir.Unmoved(); err != nil {
+		return err
+	}
+	m, err := s.dir.Manifest()
 	if err != nil {
 		return err
 	}
-	defer l.File().Close() // it was never taken
-	first := l.Holder()
-	if first == 0 && !strings.HasSuffix(name, commitLock) { // children inherit no lock of commits
-		if pid := l.InheritedBy(); pid != 0 {
-			return l.BusyBy(pid)
-		}
+	s.locks, err = s.dir.acquireAll(context.Background(), m, lockNames(&m.Declaration), 0)
+	return err
+}
+
+// Close lets all locks go. The directory stays open.
+func (s *Seizure) Close() error {
+	var errs []error
+	for _, l := range s.locks {
+		errs = append(errs, l.Close())
 	}
-	for backoff := lock.NewBackoff(longestLook); first != 0; {
-		if more, err := backoff.Pause(ctx, wait); err != nil || !more {
-			return l.BusyBy(first)
-		}
-		if l.Holder() != first {
-			return nil
-		}
+	return errors.Join(append(errs, s.dir.state.Unlock())...)
+}
+
+// Discard removes the instance. It first gives the directory a name that no
+// instance has, so that the instance is there as a whole or gone, and
+// [RemoveLeftover] can remove the rest. It returns an error that wraps
+// [status.Moved], and removes nothing, if another directory has taken the
+// instance's place.
+func (s *Seizure) Discard() error {
+	d := s.dir
+	parent, err := dir.Open(filepath.Dir(d.Path()))
+	if err != nil {
+		return err
 	}
-	return nil
+	defer parent.Close()
+	if err := d.Unmoved(); err != nil {
+		return err
+	}
+	name, gone := filepath.Base(d.Path()), gonePrefix+process.NewNonce()
+	if err := parent.RenameNew(name, gone); err != nil {
+		return err
+	}
+	// A program without locks may have moved another directory there since the
+	// last look. That is put back, onto nothing.
+	var st unix.Stat_t
+	if err := unix.Fstatat(parent.FD(), gone, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil || st.Ino != d.state.Inode() {
+		return errors.Join(fault(status.Moved, d.Path(), byHand("try again"), errors.New("nothing was removed")), err, parent.RenameNew(gone, name))
+	}
+	if err := parent.Sync(); err != nil { // else a crash could leave half of it under its own name
+		return err
+	}
+	if err := parent.Root().RemoveAll(gone); err != nil {
+		return parent.Located(err)
+	}
+	return parent.Sync()
 }
 
 // Writable returns the error of making a file in the state's directories, if they
-// are read-only or another user's. Writable makes none, and does not notice a full
+// are read-only or another user's. It makes none, and does not notice a full
 // disk.
 func (d *Dir) Writable() error {
-	for _, f := range []*folder{d.state, d.meta} {
+	for _, f := range []*dir.Dir{d.state, d.meta} {
 		if err := unix.Faccessat(f.FD(), ".", unix.W_OK|unix.X_OK, unix.AT_EACCESS); err != nil {
 			return f.Fail("write in", ".", err)
 		}
 	}
 	return nil
 }
-
-// longestLook is the longest pause between two looks at the kernel's list of locks,
-// which is long where there are many.
-const longestLook = 10 * time.Millisecond

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar/internal/claims"
+	"github.com/freehold-dev/freehold/sidecar/internal/dir"
 	"github.com/freehold-dev/freehold/sidecar/internal/status"
 	"golang.org/x/sys/unix"
 )
@@ -20,19 +22,6 @@ const (
 	// upgrades or repairs it; both take milliseconds.
 	stateWait = 5 * time.Second
 )
-
-// lockNames lists the lock files of a state that is declared as d, in the
-// order in which a process takes several.
-func lockNames(d *schema.Declaration) []string {
-	names := []string{stateLock}
-	for _, owner := range d.OwnerNames() {
-		if d.Owners[owner].EffectiveMode() == schema.Exclusive {
-			names = append(names, OwnerFence(owner), OwnerLease(owner))
-		}
-		names = append(names, OwnerLock(owner))
-	}
-	return names
-}
 
 // pendingNames lists the directories of pending patches.
 func pendingNames(d *schema.Declaration) (names []string) {
@@ -139,7 +128,7 @@ func (d *Dir) Upgrade(ctx context.Context, built *schema.Declaration) (*schema.M
 	}
 	// A directory that was lost is not made anew: its patches are missing.
 	for _, name := range pendingNames(&m.Declaration) {
-		if err := d.meta.pendingIntact(name); err != nil {
+		if err := pendingIntact(d.meta, name); err != nil {
 			return nil, (&PendingDir{dir: d, name: name}).lost(err)
 		}
 	}
@@ -168,27 +157,6 @@ func (d *Dir) settled(m *schema.Manifest) error {
 		return nil
 	}
 	return fault(status.Declaration, d.Path(), status.By(status.Upgrade), fmt.Errorf("%w: an upgrade of the state was begun and not finished", schema.ErrDeclaration))
-}
-
-// lockState takes the state's lock within wait and reads the manifest: an
-// earlier reading does not count.
-func (d *Dir) lockState(ctx context.Context, wait time.Duration) (m *schema.Manifest, release func(), err error) {
-	if m, err = d.Manifest(); err != nil {
-		return nil, nil, err
-	}
-	lock, err := d.OpenLock(stateLock, m.Locks[stateLock])
-	if err != nil {
-		return nil, nil, err
-	}
-	err = lock.Acquire(ctx, wait)
-	if err == nil {
-		m, err = d.Manifest()
-	}
-	if err != nil {
-		lock.Close()
-		return nil, nil, err
-	}
-	return m, func() { lock.Close() }, nil
 }
 
 // Still says whether a program that opened the state when its manifest was
@@ -223,7 +191,7 @@ func (d *Dir) WriteManifest(m *schema.Manifest) error {
 		if _, ok := m.Locks[name]; ok {
 			continue
 		}
-		ino, err := d.meta.makeLock(name)
+		ino, err := makeLock(d.meta, name)
 		if err != nil {
 			return err
 		}
@@ -233,7 +201,7 @@ func (d *Dir) WriteManifest(m *schema.Manifest) error {
 		return err
 	}
 	for _, name := range pendingNames(&m.Declaration) {
-		if err := d.meta.makePending(name); err != nil {
+		if err := makePending(d.meta, name); err != nil {
 			return err
 		}
 	}
@@ -247,7 +215,7 @@ func (d *Dir) WriteManifest(m *schema.Manifest) error {
 
 // makeLock makes the lock file name, or takes the one that a killed upgrade
 // left: it was never in a manifest, so nobody can have locked it.
-func (f *folder) makeLock(name string) (ino uint64, err error) {
+func makeLock(f *dir.Dir, name string) (ino uint64, err error) {
 	fd, err := unix.Openat(f.FD(), name, unix.O_RDWR|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
 	if errors.Is(err, fs.ErrExist) {
 		fd, err = f.OpenRegular(name)
@@ -267,4 +235,45 @@ func (f *folder) makeLock(name string) (ino uint64, err error) {
 		return 0, err
 	}
 	return st.Ino, nil
+}
+
+// A Claim is the file of a once field, to be made or to be read: it is complete
+// or absent, has one name and never changes.
+type Claim = claims.Claim
+
+// Claim returns the claim of a field of owner, for whose directory of claims
+// the manifest gives the inode number ino.
+func (d *Dir) Claim(owner, field string, ino uint64) *Claim {
+	return claims.New(d.state, claimDir(owner), ino, field)
+}
+
+// makeClaims makes the directories of claims that m's declaration needs and
+// lacks. Like a lock file, none is ever made anew on the fly: its claims would
+// be open again. The caller syncs .freehold.
+func (d *Dir) makeClaims(m *schema.Manifest) error {
+	for _, owner := range m.Declaration.OwnerNames() {
+		if _, ok := m.Claims[owner]; ok || !m.Declaration.Owners[owner].Claims() {
+			continue
+		}
+		ino, err := claims.MakeDir(d.meta, claimsName, owner)
+		if err != nil {
+			return err
+		}
+		if m.Claims == nil {
+			m.Claims = map[string]uint64{}
+		}
+		m.Claims[owner] = ino
+	}
+	return nil
+}
+
+// lostClaims returns the owners whose directory of claims is not the one of the
+// manifest.
+func (d *Dir) lostClaims(m *schema.Manifest) (owners []string) {
+	for _, owner := range m.Declaration.OwnerNames() {
+		if m.Declaration.Owners[owner].Claims() && errors.Is(d.Claim(owner, "", m.Claims[owner]).Check(), status.Lost) {
+			owners = append(owners, owner)
+		}
+	}
+	return owners
 }

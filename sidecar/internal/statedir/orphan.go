@@ -17,36 +17,39 @@ import (
 // after a moment at which no process had the lock was there at that moment: its
 // writer is gone, since no name is used twice.
 func (d *Dir) judge(m *schema.Manifest, entries []Entry) {
-	busy := map[string]bool{}
-	failed := map[string]error{}
+	busy, failed := map[string]bool{}, map[string]error{}
 	for i := range entries {
 		e := &entries[i]
 		if !e.removable() {
 			continue
 		}
 		if e.lock == "" {
-			e.Orphaned, e.Err = d.state.orphaned(e.Name)
+			e.Orphaned, e.Err = withOrphan(d.state, e.Name, nil)
 			continue
 		}
 		if _, known := busy[e.lock]; !known {
-			busy[e.lock], failed[e.lock] = d.inUse(e.lock, m.Locks[e.lock])
+			busy[e.lock], failed[e.lock] = d.taken(m, e.lock)
+			if errors.Is(failed[e.lock], status.Lost) { // no process can have it
+				failed[e.lock] = nil
+			}
 		}
 		e.Err = failed[e.lock]
-		e.Orphaned = e.Err == nil && !busy[e.lock] && d.state.has(e.Name)
+		e.Orphaned = e.Err == nil && !busy[e.lock] && has(d.state, e.Name)
 	}
 }
 
 // removable reports whether the entry is of the type that processes stage under
 // its name.
 func (e *Entry) removable() bool {
+	want := "file"
 	base := filepath.Base(e.Name)
 	if _, upgrade := nonceAfter(upgradePrefix, base); upgrade || leftover(base) {
-		return e.Role == StagedFile && e.Type == "directory"
+		want = "directory"
 	}
-	return e.Role == StagedFile && e.Type == "file"
+	return e.Role == StagedFile && e.Type == want
 }
 
-func (f *folder) has(name string) bool {
+func has(f *dir.Dir, name string) bool {
 	var st unix.Stat_t
 	return unix.Fstatat(f.FD(), name, &st, unix.AT_SYMLINK_NOFOLLOW) == nil
 }
@@ -56,7 +59,7 @@ func (f *folder) has(name string) bool {
 // takes a file from a live process.
 func (d *Dir) RemoveOrphan(m *schema.Manifest, e Entry) (bool, error) {
 	if e.lock == "" {
-		return d.state.withOrphan(e.Name, func() error { return d.state.Located(d.state.Root().RemoveAll(e.Name)) })
+		return removeLeftover(d.state, e.Name)
 	}
 	l, err := d.OpenLock(e.lock, m.Locks[e.lock])
 	if err != nil {
@@ -64,7 +67,7 @@ func (d *Dir) RemoveOrphan(m *schema.Manifest, e Entry) (bool, error) {
 	}
 	defer l.Close()
 	free, err := l.Try()
-	if err != nil || !free || !d.state.has(e.Name) {
+	if err != nil || !free || !has(d.state, e.Name) {
 		return false, err
 	}
 	if m, err = d.Manifest(); err != nil { // the one from before the lock does not count
@@ -76,32 +79,6 @@ func (d *Dir) RemoveOrphan(m *schema.Manifest, e Entry) (bool, error) {
 	return true, d.state.Located(d.state.Root().RemoveAll(e.Name))
 }
 
-// Locked reports whether a process has, or may have, the commit lock of owner.
-// As [Dir.Scan] does, it asks the kernel. It returns an error that wraps
-// [status.Lost] if the lock is lost, so that no process gets it.
-func (d *Dir) Locked(m *schema.Manifest, owner string) (bool, error) {
-	l, err := d.OpenLock(OwnerLock(owner), m.Locks[OwnerLock(owner)])
-	if err != nil {
-		return false, err
-	}
-	defer l.File().Close()
-	return l.Taken()
-}
-
-// inUse reports whether a process has, or may have, the lock. A lost one no
-// process can have.
-func (d *Dir) inUse(name string, ino uint64) (bool, error) {
-	l, err := d.OpenLock(name, ino)
-	if errors.Is(err, status.Lost) {
-		return false, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	defer l.File().Close()
-	return l.Taken()
-}
-
 // Leftovers lists the directories in path, sorted by name, in which processes
 // make or remove a state. Those of killed processes are orphaned.
 func Leftovers(path string) ([]Entry, error) {
@@ -110,11 +87,11 @@ func Leftovers(path string) ([]Entry, error) {
 		return nil, err
 	}
 	defer f.Close()
-	names, err := f.leftovers()
+	names, err := leftovers(f)
 	var all []Entry
 	for _, name := range names {
 		e := Entry{Name: name, Role: StagedFile, Type: "directory"}
-		if e.Orphaned, e.Err = f.orphaned(name); e.Orphaned || e.Err != nil || f.has(name) {
+		if e.Orphaned, e.Err = withOrphan(f, name, nil); e.Orphaned || e.Err != nil || has(f, name) {
 			all = append(all, e)
 		}
 	}
@@ -129,10 +106,10 @@ func RemoveLeftover(path, name string) (bool, error) {
 		return false, err
 	}
 	defer f.Close()
-	return f.removeLeftover(name)
+	return removeLeftover(f, name)
 }
 
-func openOwn(path string) (*folder, error) {
+func openOwn(path string) (*dir.Dir, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
 		return nil, err
@@ -140,14 +117,14 @@ func openOwn(path string) (*folder, error) {
 	return openSafe(path)
 }
 
-func (f *folder) leftovers() ([]string, error) {
+func leftovers(f *dir.Dir) ([]string, error) {
 	names, err := f.Names()
 	slices.Sort(names)
 	return slices.DeleteFunc(names, func(name string) bool { return !leftover(name) }), err
 }
 
-func (f *folder) removeLeftover(name string) (bool, error) {
-	return f.withOrphan(name, func() error { return f.Located(f.Root().RemoveAll(name)) })
+func removeLeftover(f *dir.Dir, name string) (bool, error) {
+	return withOrphan(f, name, func() error { return f.Located(f.Root().RemoveAll(name)) })
 }
 
 // leftover reports whether a process could have made the directory name to make
@@ -165,16 +142,11 @@ func nonceAfter(prefix, name string) (nonce string, ok bool) {
 	return nonce, ok && schema.ValidNonce(nonce)
 }
 
-// orphaned reports whether no process has the lock on the staged file or
-// directory itself.
-func (f *folder) orphaned(name string) (bool, error) {
-	return f.withOrphan(name, func() error { return nil })
-}
-
-// withOrphan calls work while it holds the lock on the staged file or directory
-// name, and reports whether it did: a live process holds that lock.
-func (f *folder) withOrphan(name string, work func() error) (bool, error) {
-	fd, err := f.openOrphan(name)
+// withOrphan calls work, which may be nil, while it holds the lock on the staged
+// file or directory name, and reports whether it did: a live process holds that
+// lock.
+func withOrphan(f *dir.Dir, name string, work func() error) (bool, error) {
+	fd, err := openOrphan(f, name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil // removed, or finished
 	}
@@ -193,11 +165,14 @@ func (f *folder) withOrphan(name string, work func() error) (bool, error) {
 	if is, err := f.Bears(fd, name); !is || err != nil {
 		return false, nil
 	}
+	if work == nil {
+		return true, nil
+	}
 	return true, work()
 }
 
 // openOrphan opens a staged file, or a directory that is private.
-func (f *folder) openOrphan(name string) (int, error) {
+func openOrphan(f *dir.Dir, name string) (int, error) {
 	fd, err := f.OpenRegular(name)
 	if err != nil {
 		return -1, err

@@ -86,7 +86,7 @@ func TestRepairMakesALostPendingDirectoryAnew(t *testing.T) {
 		t.Fatal(err)
 	}
 	said.Same(t, "deferred: a directory that was moved while it was used", a.Unmoved(), dir, "STATE")
-	said.Same(t, "deferred: a directory for others", d.meta.pendingIntact("cost.pending"), dir, "STATE")
+	said.Same(t, "deferred: a directory for others", pendingIntact(d.meta, "cost.pending"), dir, "STATE")
 	if err := errors.Join(os.Remove(path), os.Rename(path+".moved", path)); err != nil {
 		t.Fatal(err)
 	}

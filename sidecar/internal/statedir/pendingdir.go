@@ -227,25 +227,25 @@ func (a *PendingDir) Unmoved() error {
 	return nil
 }
 
-// makePending makes the directory name, or takes the one that a killed upgrade
-// left.
-func (f *folder) makePending(name string) error {
-	err := f.Mkdir(name)
+// makePending makes the directory name in .freehold, or takes the one that a
+// killed upgrade left.
+func makePending(meta *dir.Dir, name string) error {
+	err := meta.Mkdir(name)
 	if errors.Is(err, fs.ErrExist) {
-		return f.pendingIntact(name)
+		return pendingIntact(meta, name)
 	}
 	return err
 }
 
-// pendingIntact returns an error unless name is a directory of this user, and
-// nothing is mounted there.
-func (f *folder) pendingIntact(name string) error {
-	d, err := f.OpenDir(name)
+// pendingIntact returns an error unless name is a directory of this user in
+// .freehold, and nothing is mounted there.
+func pendingIntact(meta *dir.Dir, name string) error {
+	f, err := meta.OpenDir(name)
 	if err != nil {
-		return f.NoDir(name, err)
+		return meta.NoDir(name, err)
 	}
-	defer d.Close()
-	return d.Private()
+	defer f.Close()
+	return f.Private()
 }
 
 // A PendingFile is one file in the directory of an owner's pending patches. It

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar/internal/dir"
 	"github.com/freehold-dev/freehold/sidecar/internal/lock"
 	"github.com/freehold-dev/freehold/sidecar/internal/status"
 	"golang.org/x/sys/unix"
@@ -22,8 +23,8 @@ import (
 // those that are not, and returns an error that wraps [status.Busy] if anybody uses
 // the state. It returns the names of the files and directories that it made or
 // took.
-func Repair(ctx context.Context, dir string) (remade []string, err error) {
-	d, err := Open(dir)
+func Repair(ctx context.Context, path string) (remade []string, err error) {
+	d, err := Open(path)
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +54,7 @@ func Repair(ctx context.Context, dir string) (remade []string, err error) {
 		return nil, err
 	}
 	for _, name := range pendingNames(&m.Declaration) {
-		if d.meta.pendingIntact(name) != nil {
+		if pendingIntact(d.meta, name) != nil {
 			remade = append(remade, name)
 		}
 	}
@@ -133,13 +134,13 @@ func (d *Dir) lostHolder(m *schema.Manifest, name string) int {
 // directory is; if it was deleted under another name; if it is a patch; or if it
 // is a lock file of another state.
 func holdsForAnother(pid int, lost *unix.Stat_t, name, stateID string) bool {
-	dir := fmt.Sprintf("/proc/%d/fd", pid)
-	entries, err := os.ReadDir(dir)
+	fds := fmt.Sprintf("/proc/%d/fd", pid)
+	entries, err := os.ReadDir(fds)
 	if err != nil {
 		return false
 	}
 	for _, e := range entries {
-		link := filepath.Join(dir, e.Name())
+		link := filepath.Join(fds, e.Name())
 		var st unix.Stat_t
 		if unix.Stat(link, &st) != nil || st.Ino != lost.Ino || st.Dev != lost.Dev {
 			continue
@@ -162,7 +163,7 @@ func holdsForAnother(pid int, lost *unix.Stat_t, name, stateID string) bool {
 }
 
 func manifestIn(path string) (*schema.Manifest, error) {
-	f, err := openFolder(path)
+	f, err := dir.Open(path)
 	if err != nil {
 		return nil, err
 	}

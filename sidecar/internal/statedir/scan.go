@@ -66,8 +66,8 @@ func (e Entry) Dated() bool { return e.Role != LockFile && !e.Role.folder() }
 
 // Scan lists the state directory, itself first, and all files in it. Of the
 // directories of other programs it lists the name alone. It follows no link,
-// reads no file, and takes no lock that a program could want at the moment:
-// it asks the kernel for the holders, where the kernel tells of all.
+// reads no file, and takes no lock that a program could want: it asks the kernel
+// for the holders, where the kernel tells of all.
 func (d *Dir) Scan(m *schema.Manifest) ([]Entry, error) {
 	s := &scan{names: namesOf(m), dev: d.state.Device()}
 	s.note(d.state, ".", ".", StateFolder, "")
@@ -87,7 +87,7 @@ type scan struct {
 
 // list notes the names in f, and lists the directories that hold files of
 // known roles.
-func (s *scan) list(f *folder, prefix string, roleOf func(name string) (Role, string)) {
+func (s *scan) list(f *dir.Dir, prefix string, roleOf func(name string) (Role, string)) {
 	all, err := f.Names()
 	if err != nil {
 		s.err = errors.Join(s.err, err)
@@ -101,15 +101,14 @@ func (s *scan) list(f *folder, prefix string, roleOf func(name string) (Role, st
 		if !ok || e.Type != "directory" {
 			continue
 		}
-		path := filepath.Join(f.Path(), name)
 		switch {
-		case role == StagedFile && f.base() != metaName, role == MetaFolder, role == Stranger, role == SidecarFile:
+		case role == StagedFile && prefix != metaName, role == MetaFolder, role == Stranger, role == SidecarFile:
 			continue
 		case !role.folder():
-			s.sum(path, e)
+			s.sum(f.Join(name), e)
 			continue
 		}
-		below, err := openFolder(path)
+		below, err := dir.Open(f.Join(name))
 		if err != nil {
 			continue // its mode shows the reason, or the reader of its files reports it
 		}
@@ -118,10 +117,8 @@ func (s *scan) list(f *folder, prefix string, roleOf func(name string) (Role, st
 	}
 }
 
-func (f *folder) base() string { return filepath.Base(f.Path()) }
-
 // note adds the entry of a name in f, unless it is gone.
-func (s *scan) note(f *folder, name, at string, role Role, owner string) (*Entry, bool) {
+func (s *scan) note(f *dir.Dir, name, at string, role Role, owner string) (*Entry, bool) {
 	var st unix.Stat_t
 	if err := unix.Fstatat(f.FD(), name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
@@ -137,10 +134,10 @@ func (s *scan) note(f *folder, name, at string, role Role, owner string) (*Entry
 		e.Type = dir.TypeName(uint32(st.Mode))
 	}
 	if role == SidecarFile && e.Type == "file" {
-		e.Attributes = dir.Attributes(filepath.Join(f.Path(), name))
+		e.Attributes = dir.Attributes(f.Join(name))
 	}
 	if role == StagedFile {
-		e.lock = s.names.lockOf(name, f.base() == metaName)
+		e.lock = s.names.lockOf(name, filepath.Dir(at) == metaName)
 	}
 	s.entries = append(s.entries, e)
 	return &s.entries[len(s.entries)-1], true
@@ -179,15 +176,16 @@ func modified(st *unix.Stat_t) time.Time {
 // Each entry has a name, a role, an owner and an error.
 func (d *Dir) Lost(m *schema.Manifest) (lost []Entry) {
 	add := func(name string, role Role, owner string, err error) {
-		lost = append(lost, Entry{Name: filepath.Join(metaName, name), Role: role, Owner: owner, Err: err})
+		if err != nil {
+			lost = append(lost, Entry{Name: filepath.Join(metaName, name), Role: role, Owner: owner, Err: err})
+		}
 	}
 	for _, name := range lockNames(&m.Declaration) {
 		l, err := d.OpenLock(name, m.Locks[name])
-		if err != nil {
-			add(name, LockFile, lockOwner(name), err)
-			continue
+		add(name, LockFile, lockOwner(name), err)
+		if err == nil {
+			l.File().Close()
 		}
-		l.File().Close()
 	}
 	for _, owner := range d.lostClaims(m) {
 		err := d.Claim(owner, "", m.Claims[owner]).Check()
@@ -198,11 +196,10 @@ func (d *Dir) Lost(m *schema.Manifest) (lost []Entry) {
 			continue
 		}
 		a, err := d.OpenPending(owner)
-		if err != nil {
-			add(OwnerPending(owner), PendingFolder, owner, err)
-			continue
+		add(OwnerPending(owner), PendingFolder, owner, err)
+		if err == nil {
+			a.Close()
 		}
-		a.Close()
 	}
 	return lost
 }

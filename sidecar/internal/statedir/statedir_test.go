@@ -12,6 +12,7 @@ import (
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/schema/errorstest"
+	"github.com/freehold-dev/freehold/sidecar/internal/dir"
 	"github.com/freehold-dev/freehold/sidecar/internal/status"
 	"golang.org/x/sys/unix"
 )
@@ -83,11 +84,11 @@ func TestWhoMakesADirectoryIsInNobodysWay(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	err = f.stage("made", func(fresh *folder) error {
-		if removed, err := f.removeLeftover(filepath.Base(fresh.Path())); removed || err != nil {
+	err = stage(f, "made", func(fresh *dir.Dir) error {
+		if removed, err := removeLeftover(f, filepath.Base(fresh.Path())); removed || err != nil {
 			t.Errorf("what is being made was removed: %v (%v)", removed, err)
 		}
-		other, err := openFolder(fresh.Path())
+		other, err := dir.Open(fresh.Path())
 		if err != nil {
 			return err
 		}
@@ -101,7 +102,7 @@ func TestWhoMakesADirectoryIsInNobodysWay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if left, err := f.leftovers(); len(left) > 0 || err != nil {
+	if left, err := leftovers(f); len(left) > 0 || err != nil {
 		t.Errorf("%v is left (%v)", left, err)
 	}
 }
@@ -180,7 +181,7 @@ func TestReadFileNeverFollowsNeverWaits(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			_, err := d.ReadFile(name, nil, 1<<20)
 			wantError(t, err, ErrIrregular, says, filepath.Join(d.Path(), name))
-			_, err = d.Existing(name)
+			_, err = d.state.Existing(name)
 			wantError(t, err, ErrIrregular, says)
 		})
 	}
