@@ -61,10 +61,11 @@ func (c *checker) dependencies() {
 	before := len(c.problems)
 	for _, owner := range c.owners {
 		for _, field := range c.d.Owners[owner].FieldNames() {
-			f, at := c.d.Owners[owner].Fields[field], PointerTo(owner, field)+"/depends_on"
+			f := c.d.Owners[owner].Fields[field]
 			if !f.Dependent() {
 				continue
 			}
+			at := PointerTo(owner, field) + "/depends_on"
 			if kind := f.EffectiveKind(); !slices.Contains(DependentKinds(), kind) {
 				c.report(at, "field %s is of kind %s, which is written by its parts, and what was seen is kept for a whole field: let a field of kind %s depend on them",
 					plain(field), kind, list(DependentKinds(), "or"))

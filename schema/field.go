@@ -82,16 +82,17 @@ const (
 	TypeJSON     Type = "json"     // any JSON, also null
 )
 
-// Types lists every type, in the order of the documentation.
-func Types() []Type { return append(scalars(), TypeList, TypeRecord, TypeJSON) }
+var (
+	scalars  = []Type{TypeBool, TypeInt, TypeUint, TypeFloat, TypeDecimal, TypeString, TypeTime, TypeDuration, TypeEnum}
+	allTypes = append(slices.Clone(scalars), TypeList, TypeRecord, TypeJSON)
+	allKinds = []Kind{Value, Max, Min, Counter, Once, Event, Set, Map}
+)
 
-// scalars are the types without parts.
-func scalars() []Type {
-	return []Type{TypeBool, TypeInt, TypeUint, TypeFloat, TypeDecimal, TypeString, TypeTime, TypeDuration, TypeEnum}
-}
+// Types lists every type, in the order of the documentation.
+func Types() []Type { return slices.Clone(allTypes) }
 
 // Kinds lists every kind, in the order of the documentation.
-func Kinds() []Kind { return []Kind{Value, Max, Min, Counter, Once, Event, Set, Map} }
+func Kinds() []Kind { return slices.Clone(allKinds) }
 
 // OnWriter reports whether a field of kind k is written by methods of the
 // Writer, because a claim and a beginning are decided at once and are no part of a commit.
@@ -104,7 +105,7 @@ func (k Kind) OnWriter() bool { return k == Once || k == Event }
 func (k Kind) Allows(t Type) bool {
 	switch k {
 	case Value:
-		return slices.Contains(Types(), t)
+		return slices.Contains(allTypes, t)
 	case Max, Min:
 		return t == TypeInt || t == TypeUint || t == TypeFloat || t == TypeDecimal || t == TypeTime || t == TypeDuration
 	case Counter:
@@ -112,7 +113,7 @@ func (k Kind) Allows(t Type) bool {
 	case Once, Event:
 		return t == TypeTime
 	case Set:
-		return t != TypeFloat && slices.Contains(scalars(), t)
+		return t != TypeFloat && slices.Contains(scalars, t)
 	case Map:
 		return t == ""
 	}

@@ -1,7 +1,6 @@
 package schema
 
 import (
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -108,14 +107,16 @@ func snake(name string) string {
 	return b.String()
 }
 
-// word checks that the attribute at a place is one of the words.
-func word[T ~string](c *checker, at jsontext.Pointer, got T, words ...T) bool {
+// word checks that an attribute of the part at a place is one of the words.
+func word[T ~string](c *checker, at jsontext.Pointer, attribute string, got T, words []T) bool {
 	if slices.Contains(words, got) {
 		return true
 	}
-	_, name, _ := strings.Cut(PartName(at), "the ")
-	attribute, of, _ := strings.Cut(name, " of ")
-	c.report(at, "unknown %s %.40q of %s: %s", attribute, string(got), of, DidYouMean(string(got), "the values are", words))
+	name := attribute
+	if attribute == "then" {
+		at, name = at+"/busy", "busy rule"
+	}
+	c.report(at+"/"+jsontext.Pointer(attribute), "unknown %s %.40q of %s: %s", name, string(got), strings.TrimPrefix(PartName(at), "busy of "), DidYouMean(string(got), "the values are", words))
 	return false
 }
 
@@ -125,9 +126,9 @@ func (c *checker) owner(name string, o Owner) {
 	if name == "state" {
 		c.report(at, "the owner name state is reserved, since state.lock in .freehold guards the state itself: choose another")
 	}
-	word(c, at+"/mode", o.EffectiveMode(), Shared, Exclusive)
-	word(c, at+"/durability", o.EffectiveDurability(), Power, Process)
-	word(c, at+"/busy/then", or(o.Busy.Then, Fail), Fail, Defer)
+	word(c, at, "mode", o.EffectiveMode(), []Mode{Shared, Exclusive})
+	word(c, at, "durability", o.EffectiveDurability(), []Durability{Power, Process})
+	word(c, at, "then", or(o.Busy.Then, Fail), []Then{Fail, Defer})
 	if o.Busy.Wait != "" {
 		c.wait(at+"/busy/wait", "owner "+plain(name), o.Busy.Wait)
 	}
@@ -135,9 +136,9 @@ func (c *checker) owner(name string, o Owner) {
 		return // fields reports them
 	}
 	for _, field := range o.FieldNames() {
-		at := PointerTo(name, field)
+		at := (at + "/fields").AppendToken(field)
 		c.name(at, "field", field)
-		c.field(at, o.Fields[field], Kinds(), 0)
+		c.field(at, o.Fields[field], allKinds, 0)
 	}
 }
 
@@ -202,7 +203,7 @@ func (c *checker) field(at jsontext.Pointer, f Field, kinds []Kind, nest int) {
 	if nest > 0 && f.Dependent() {
 		c.report(at+"/depends_on", "%q does not belong in %s, since what was seen is kept for a whole field: remove it", "depends_on", PartName(at))
 	}
-	if known := word(c, at+"/kind", f.EffectiveKind(), kinds...); known && f.EffectiveKind() == Map {
+	if known := word(c, at, "kind", f.EffectiveKind(), kinds); known && f.EffectiveKind() == Map {
 		c.mapField(at, f, nest)
 	} else if c.typed(at, f, nest) {
 		if known {
@@ -236,11 +237,11 @@ func (c *checker) typed(at jsontext.Pointer, f Field, nest int) bool {
 	case f.Type == "":
 		c.report(at+"/type", `%s has no type: add "type:", one of %s`, PartName(at), list(Types(), "and"))
 		return false
-	case slices.Contains(Kinds(), Kind(f.Type)) && nest == 0:
+	case nest == 0 && slices.Contains(allKinds, Kind(f.Type)):
 		c.report(at+"/type", "%s: %s is a kind and no type: write \"kind: %[2]s\"", PartName(at), f.Type)
 		return false
 	}
-	return word(c, at+"/type", f.Type, Types()...)
+	return word(c, at, "type", f.Type, allTypes)
 }
 
 // parts checks the elements of a list and the members of a record.
@@ -292,31 +293,62 @@ func (c *checker) kind(at jsontext.Pointer, f Field) {
 
 // attributes returns those of the keys of f that say something.
 func (f Field) attributes(keys ...string) (said []string) {
-	says := map[string]bool{
-		"type": f.Type != "", "of": f.Of != nil, "fields": len(f.Fields) > 0, "values": len(f.Values) > 0, "unit": f.Unit != "",
-		"record": len(f.Record) > 0, "value": f.Value != nil, "keys": f.Keys,
+	for _, key := range keys {
+		says := false
+		switch key {
+		case "type":
+			says = f.Type != ""
+		case "of":
+			says = f.Of != nil
+		case "fields":
+			says = len(f.Fields) > 0
+		case "values":
+			says = len(f.Values) > 0
+		case "unit":
+			says = f.Unit != ""
+		case "record":
+			says = len(f.Record) > 0
+		case "value":
+			says = f.Value != nil
+		case "keys":
+			says = f.Keys
+		}
+		if says {
+			said = append(said, key)
+		}
 	}
-	return slices.DeleteFunc(keys, func(key string) bool { return !says[key] })
+	return said
 }
 
-// shared checks the fields and members that several owners declare.
+// shared checks the fields that several owners declare.
 func (c *checker) shared() {
-	parts := map[string][]string{} // the owners of each field, in the order of the file
-	for _, owner := range c.owners {
-		for _, field := range c.d.Owners[owner].FieldNames() {
-			f := c.d.Owners[owner].Fields[field]
-			if first := parts[field]; len(first) > 0 && !(f.Shareable() && c.d.Owners[first[0]].Fields[field].Shareable()) {
-				c.report(PointerTo(owner, field), "owner %s declares the field %s already, at %s: a field has one owner; remove or rename one of the two",
-					plain(first[0]), plain(field), PointerTo(first[0], field))
-				continue
-			}
-			parts[field] = append(parts[field], owner)
+	var shared []string
+	for field, owners := range c.index {
+		if len(owners) > 1 {
+			shared = append(shared, field)
 		}
 	}
-	for _, field := range slices.Sorted(maps.Keys(parts)) {
-		if len(parts[field]) > 1 {
-			c.sharedMap(field, parts[field])
+	slices.Sort(shared)
+	for _, field := range shared {
+		c.sharedField(field)
+	}
+}
+
+func (c *checker) sharedField(field string) {
+	var parts []string // owners, in the order of the file
+	for _, owner := range c.owners {
+		f, declared := c.d.Owners[owner].Fields[field]
+		switch {
+		case !declared:
+		case len(parts) > 0 && !(f.Shareable() && c.d.Owners[parts[0]].Fields[field].Shareable()):
+			c.report(PointerTo(owner, field), "owner %s declares the field %s already, at %s: a field has one owner; remove or rename one of the two",
+				plain(parts[0]), plain(field), PointerTo(parts[0], field))
+		default:
+			parts = append(parts, owner)
 		}
+	}
+	if len(parts) > 1 {
+		c.sharedMap(field, parts)
 	}
 }
 
