@@ -1,6 +1,7 @@
 package schema
 
 import (
+	_ "embed" // for the schema of owners.yaml
 	"fmt"
 	"maps"
 	"slices"
@@ -9,6 +10,13 @@ import (
 
 	"github.com/go-json-experiment/json"
 )
+
+// OwnersSchema is the JSON Schema, draft 2020-12, of owners.yaml, by which
+// editors complete and check the file. It holds the rules for one value or one
+// owner at a time.
+//
+//go:embed owners.schema.json
+var OwnersSchema []byte
 
 // A Declaration is the content of one owners.yaml: which owners a state has and
 // which fields each of them owns. The zero value declares nothing. A

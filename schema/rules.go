@@ -188,11 +188,11 @@ func (c *checker) wait(at jsontext.Pointer, owner, text string) {
 	}
 }
 
-// EntryKinds lists the kinds of a value at a key of a map.
-func EntryKinds() []Kind { return []Kind{Value, Max, Min, Counter} }
-
-// partKinds are the kinds of an element of a list and of a member of a record.
-var partKinds = []Kind{Value}
+// The kinds of a part of a value, and of a value at a key of a map.
+var (
+	partKinds  = []Kind{Value}
+	entryKinds = []Kind{Value, Max, Min, Counter}
+)
 
 // field checks the description of a value, which must be of one of the kinds.
 func (c *checker) field(at jsontext.Pointer, f Field, kinds []Kind, nest int) {
@@ -223,9 +223,9 @@ func (c *checker) mapField(at jsontext.Pointer, f Field, nest int) {
 		return
 	}
 	if f.Value != nil {
-		c.field(at+"/value", *f.Value, EntryKinds(), nest+1)
+		c.field(at+"/value", *f.Value, entryKinds, nest+1)
 	}
-	c.members(at+"/record", f.Record, EntryKinds(), nest)
+	c.members(at+"/record", f.Record, entryKinds, nest)
 }
 
 // typed checks the type of a value that is no map.

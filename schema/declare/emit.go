@@ -122,6 +122,10 @@ func scalar(text string) string {
 	return string(quoted)
 }
 
+// OwnersSchemaURL is where the schema of owners.yaml is published, and the
+// schema's id.
+const OwnersSchemaURL = "https://raw.githubusercontent.com/freehold-dev/freehold/main/schema/owners.schema.json"
+
 //go:embed template.yaml
 var template string
 

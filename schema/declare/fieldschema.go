@@ -19,8 +19,6 @@ import (
 const (
 	timePattern     = `^\d{4}-\d\d-\d\dT\d\d:\d\d:[0-5]\d(\.\d{0,8}[1-9])?Z$`
 	durationPattern = `^(0s|-?\d+ns|-?\d+(\.\d+)?(µs|ms|s)|-?\d+m\d+(\.\d+)?s|-?\d+h\d+m\d+(\.\d+)?s)$`
-	noncePattern    = `^[0-9a-v]{13}$`
-	versionPattern  = `^\d{1,16}\.\d{1,16}\.[0-9a-v]{13}$`
 )
 
 var decimalPattern = fmt.Sprintf(`^(0|-?([1-9]\d{0,%d}(\.\d{0,%[1]d}[1-9])?|0\.\d{0,%[1]d}[1-9]))$`, schema.MaxDecimalDigits-1)
@@ -45,11 +43,15 @@ func valueSchema(f schema.Field) (*jsonschema.Schema, error) {
 		most := uint64(schema.MaxString)
 		return &jsonschema.Schema{Type: "string", MaxLength: &most}, nil
 	case schema.TypeTime:
-		return instant(), nil
+		return &jsonschema.Schema{Type: "string", Format: "date-time", Pattern: timePattern}, nil
 	case schema.TypeDuration:
 		return pattern(durationPattern), nil
 	case schema.TypeEnum:
-		return oneOf(f.Values...), nil
+		s := &jsonschema.Schema{Type: "string"}
+		for _, v := range f.Values {
+			s.Enum = append(s.Enum, v)
+		}
+		return s, nil
 	case schema.TypeList:
 		return arraySchema(f)
 	case schema.TypeRecord:
@@ -68,53 +70,11 @@ func between(typ, least, most string) *jsonschema.Schema {
 
 func pattern(p string) *jsonschema.Schema { return &jsonschema.Schema{Type: "string", Pattern: p} }
 
-func instant() *jsonschema.Schema {
-	return &jsonschema.Schema{Type: "string", Format: "date-time", Pattern: timePattern}
-}
-
-func count() *jsonschema.Schema { return between("integer", "0", strconv.Itoa(schema.MaxRevision)) }
-
-func epoch() *jsonschema.Schema { return between("integer", "0", strconv.Itoa(schema.MaxEpoch)) }
-
-func oneOf[T ~string](all ...T) *jsonschema.Schema {
-	s := &jsonschema.Schema{Type: "string"}
-	for _, v := range all {
-		s.Enum = append(s.Enum, v)
-	}
-	return s
-}
-
-// A property is one member of an object.
-type property struct {
-	name     string
-	schema   *jsonschema.Schema
-	required bool
-}
-
-// object is an object with the properties. Whether it may have others is up
-// to the caller; it may if nobody says no.
-func object(description string, properties ...property) *jsonschema.Schema {
-	s := &jsonschema.Schema{Type: "object", Description: description, Properties: orderedmap.New[string, *jsonschema.Schema]()}
-	for _, p := range properties {
-		s.Properties.Set(p.name, p.schema)
-		if p.required {
-			s.Required = append(s.Required, p.name)
-		}
-	}
-	return s
-}
-
-// closed makes the object s one that has no other properties. The library's
-// false schema is written as the literal false; any other way to say no is
-// lost when it is marshalled.
-func closed(s *jsonschema.Schema) *jsonschema.Schema {
-	s.AdditionalProperties = jsonschema.FalseSchema
-	return s
-}
-
-func described(description string, s *jsonschema.Schema) *jsonschema.Schema {
-	s.Description = description
-	return s
+// object returns the schema of an object without properties. The library's
+// false schema is written as the literal false; any other refusal is lost when
+// it is marshalled.
+func object(description string) *jsonschema.Schema {
+	return &jsonschema.Schema{Type: "object", Description: description, Properties: orderedmap.New[string, *jsonschema.Schema](), AdditionalProperties: jsonschema.FalseSchema}
 }
 
 // marshal returns s as the text of a file.
@@ -207,7 +167,7 @@ func describedSchema(f schema.Field) (*jsonschema.Schema, error) {
 // mapSchema returns the schema of a map that has its owners' members at each
 // key.
 func mapSchema(shares []share) (*jsonschema.Schema, error) {
-	entry := closed(object(""))
+	entry := object("")
 	for _, s := range shares {
 		if value := s.field.Value; value != nil {
 			var err error
@@ -240,7 +200,7 @@ func (s share) signed(f schema.Field) (*jsonschema.Schema, error) {
 
 // recordSchema returns the schema of an object that has any of the members.
 func recordSchema(members map[string]schema.Field, of func(schema.Field) (*jsonschema.Schema, error)) (*jsonschema.Schema, error) {
-	record := closed(object(""))
+	record := object("")
 	for _, name := range (schema.Field{Fields: members}).MemberNames() {
 		member, err := of(members[name])
 		if err != nil {

@@ -1,8 +1,11 @@
 package declare
 
 import (
+	"encoding/json"
+	"fmt"
 	"go/token"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/freehold-dev/freehold/schema"
@@ -99,5 +102,17 @@ func TestInitialismsAreSorted(t *testing.T) {
 	}
 	if n := len(slices.Compact(slices.Clone(initialisms))); n != len(initialisms) {
 		t.Error("an initialism is there twice")
+	}
+}
+
+// TestOwnersSchemaHasTheLimits: the schema of owners.yaml is written by hand.
+func TestOwnersSchemaHasTheLimits(t *testing.T) {
+	for limit, key := range map[any]string{
+		schema.NameRule: "pattern", valueRule: "pattern", maxDoc: "maxLength", maxLine: "maxLength", maxValues: "maxItems", maxDependencies: "maxItems",
+	} {
+		want, _ := json.Marshal(limit)
+		if says := fmt.Sprintf("%q: %s", key, want); !strings.Contains(string(schema.OwnersSchema), says) {
+			t.Errorf("the schema does not say %s", says)
+		}
 	}
 }

@@ -1,7 +1,6 @@
 package declare_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -10,7 +9,6 @@ import (
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/schema/declare"
-	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 	"go.yaml.in/yaml/v3"
 	"pgregory.net/rapid"
@@ -30,27 +28,8 @@ func asJSON(t testing.TB, text []byte) string {
 	return string(out)
 }
 
-// TestOwnersSchemaIsCurrent: editors read it from the tree.
-func TestOwnersSchemaIsCurrent(t *testing.T) {
-	const file = "../owners.schema.json"
-	want, err := declare.OwnersSchema()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if *update {
-		if err := os.WriteFile(file, want, 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	got, err := os.ReadFile(file)
-	if err != nil || !bytes.Equal(got, want) {
-		t.Errorf("%s is stale (%v): run go test ./schema/declare -run OwnersSchemaIsCurrent -update\n%s", file, err, cmp.Diff(string(got), string(want)))
-	}
-}
-
 func TestOwnersSchemaTakesWhatParseTakes(t *testing.T) {
-	text, err := declare.OwnersSchema()
-	s := compile(t, text, err)
+	s := compile(t, schema.OwnersSchema, nil)
 	runtime, err := os.ReadFile("../../owners/runtime/owners.yaml")
 	if err != nil {
 		t.Fatal(err)
@@ -83,8 +62,7 @@ func TestOwnersSchemaRefusesWhatParseRefuses(t *testing.T) {
 		"home/inside_default": true, "home/shared": true, "home/folder": true,
 		"parts/several_owners": true, "parts/identifiers": true,
 	}
-	text, err := declare.OwnersSchema()
-	s := compile(t, text, err)
+	s := compile(t, schema.OwnersSchema, nil)
 	for _, theme := range []string{"state", "owner", "home", "field", "parts"} {
 		archive, err := txtar.ParseFile(filepath.Join("testdata/mistakes", theme+".txtar"))
 		if err != nil {
@@ -111,10 +89,7 @@ func TestOwnersSchemaRefusesWhatParseRefuses(t *testing.T) {
 // TestOwnersSchemaExplainsItself: an editor shows the description of whatever
 // it completes.
 func TestOwnersSchemaExplainsItself(t *testing.T) {
-	text, err := declare.OwnersSchema()
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := schema.OwnersSchema
 	type object struct {
 		Description string
 		Additional  any `json:"additionalProperties"`
@@ -144,6 +119,11 @@ func TestOwnersSchemaExplainsItself(t *testing.T) {
 	for _, typ := range schema.Types() {
 		if !strings.Contains(string(text), `"`+string(typ)+`"`) {
 			t.Errorf("the type %s is not completed", typ)
+		}
+	}
+	for _, kind := range schema.Kinds() {
+		if !strings.Contains(string(text), `"`+string(kind)+`"`) {
+			t.Errorf("the kind %s is not completed", kind)
 		}
 	}
 }

@@ -21,17 +21,16 @@ var (
 
 // A role is the position of the description of a value, which decides its keys.
 type role struct {
-	keys  []string
-	kinds []schema.Kind
-	why   string // it has no other keys
+	keys []string
+	why  string // it has no other keys
 }
 
 var (
-	asField   = role{slices.Concat(valueKeys, mapKeys, []string{"depends_on"}), schema.Kinds(), ""}
-	asElement = role{without(valueKeys, "kind", "legacy", "was"), nil, "a list is written whole and has a name only as a whole"}
-	asMember  = role{without(valueKeys, "kind"), nil, "a record is written whole"}
-	asColumn  = role{valueKeys, schema.EntryKinds(), "a map has no map in it"}
-	asValue   = role{without(valueKeys, "legacy", "was"), schema.EntryKinds(), "the map is a field of its own"}
+	asField   = role{slices.Concat(valueKeys, mapKeys, []string{"depends_on"}), ""}
+	asElement = role{without(valueKeys, "kind", "legacy", "was"), "a list is written whole and has a name only as a whole"}
+	asMember  = role{without(valueKeys, "kind"), "a record is written whole"}
+	asColumn  = role{valueKeys, "a map has no map in it"}
+	asValue   = role{without(valueKeys, "legacy", "was"), "the map is a field of its own"}
 )
 
 func without(keys []string, unwanted ...string) []string {

@@ -46,7 +46,7 @@ of the state directory, or of the owners.yaml in --owners.`,
 // schemaOf returns the schema of an owner, "view" or "owners".
 func schemaOf(p *cli.Place, owners *Flag, name string) ([]byte, error) {
 	if name == "owners" {
-		return declare.OwnersSchema()
+		return schema.OwnersSchema, nil
 	}
 	declaration, err := declarationOf(p, owners)
 	if err != nil {
