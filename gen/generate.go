@@ -34,22 +34,21 @@ func Generate(src *declare.Source, modulePath string) ([]File, error) {
 	if err := s.checkFolders(modulePath); err != nil {
 		return nil, fmt.Errorf("%s: %w", src.File, err)
 	}
-	makers := []func() ([]File, error){s.viewPackage, s.testPackage, s.matrix, s.viewSchema}
-	for _, o := range s.Owners {
-		makers = append(makers,
-			func() ([]File, error) { return s.writerPackage(o) },
-			func() ([]File, error) { return s.ownerSchema(o) })
-	}
 	var files []File
-	for _, make := range makers {
-		more, err := make()
-		if err != nil {
-			return nil, err
-		}
-		files = append(files, more...)
+	var problems []error
+	add := func(more []File, err error) { files, problems = append(files, more...), append(problems, err) }
+	add(s.viewPackage())
+	add(s.testPackage())
+	add(s.matrix())
+	text, err := declare.ViewSchema(s.declared)
+	add(s.schema("view", text, err))
+	for _, o := range s.Owners {
+		add(s.writerPackage(o))
+		text, err := declare.SidecarSchema(s.declared, o.Name)
+		add(s.schema(o.Name, text, err))
 	}
 	slices.SortFunc(files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
-	return files, nil
+	return files, errors.Join(problems...)
 }
 
 // WriterPackages returns the import paths of a declaration's writer packages,
@@ -66,10 +65,11 @@ func WriterPackages(src *declare.Source, modulePath string) []string {
 // checkFolders reports all packages that Go would not build or import.
 func (s *state) checkFolders(modulePath string) error {
 	problems := []error{checkFolder(modulePath, s.folder)}
-	above, internal := aboveInternal(s.folder)
+	// Only packages below the parent of an internal directory may import those in it.
+	above := s.folder[:max(0, strings.LastIndex("/"+s.folder+"/", "/internal/")-1)]
 	for _, o := range s.Owners {
 		problems = append(problems, checkFolder(modulePath, o.dir))
-		if internal && above != "." && !strings.HasPrefix(o.dir+"/", above+"/") {
+		if above != "" && !strings.HasPrefix(o.dir+"/", above+"/") {
 			problems = append(problems, fmt.Errorf("owner %s has its home in %s, which may not import the view package in %s: move owners.yaml out of the internal directory, or the home below %s",
 				o.Name, o.Home, s.folder, above))
 		}
@@ -89,28 +89,6 @@ func checkFolder(modulePath, dir string) error {
 		}
 	}
 	return nil
-}
-
-// aboveInternal returns the parent of the last internal directory in dir: only
-// packages below that parent may import those in dir.
-func aboveInternal(dir string) (above string, internal bool) {
-	elems := strings.Split("./"+dir, "/")
-	for i, elem := range slices.Backward(elems) {
-		if elem == "internal" {
-			return path.Join(elems[:i]...), true
-		}
-	}
-	return "", false
-}
-
-func (s *state) viewSchema() ([]File, error) {
-	text, err := declare.ViewSchema(s.declared)
-	return s.schema("view", text, err)
-}
-
-func (s *state) ownerSchema(o owner) ([]File, error) {
-	text, err := declare.SidecarSchema(s.declared, o.Name)
-	return s.schema(o.Name, text, err)
 }
 
 // schema marks a JSON schema as generated, in the member that JSON Schema has

@@ -43,7 +43,11 @@ func Find(dir string) (*Module, error) {
 		file := filepath.Join(dir, "go.mod")
 		text, err := os.ReadFile(file)
 		if err == nil {
-			return newModule(dir, file, text)
+			name := modfile.ModulePath(text)
+			if name == "" {
+				return nil, fmt.Errorf("%s: no module path: add a line `module example.com/you/project`", file)
+			}
+			return &Module{Dir: dir, Path: name}, nil
 		}
 		if !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
@@ -52,14 +56,6 @@ func Find(dir string) (*Module, error) {
 			return nil, fmt.Errorf("%s is in no Go module: run `go mod init example.com/you/project` in your project's root", start)
 		}
 	}
-}
-
-func newModule(dir, file string, text []byte) (*Module, error) {
-	name := modfile.ModulePath(text)
-	if name == "" {
-		return nil, fmt.Errorf("%s: no module path: add a line `module example.com/you/project`", file)
-	}
-	return &Module{Dir: dir, Path: name}, nil
 }
 
 // Load reads the declaration in file, an owners.yaml in this module. Errors
