@@ -9,7 +9,7 @@ import (
 	"github.com/freehold-dev/freehold/schema/declare"
 )
 
-// An owner's writer package has what that owner may do, and nothing else.
+// An owner's writer package has the operations of that owner, and no others.
 func ExampleGenerate() {
 	src, err := declare.Parse("owners.yaml", "owners/agent", []byte(`
 state: agent

@@ -19,7 +19,7 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 
 const shopModule = "example.com/corner"
 
-// shop reads testdata/shop.txtar: a declaration and what it should generate.
+// shop reads testdata/shop.txtar: a declaration and its generated files.
 func shop(t *testing.T) (src *declare.Source, want map[string]string) {
 	t.Helper()
 	archive, err := txtar.ParseFile("testdata/shop.txtar")
@@ -38,7 +38,7 @@ func shop(t *testing.T) (src *declare.Source, want map[string]string) {
 	return src, want
 }
 
-// A reporter is what helpers need of a test, or of a run of a property.
+// A reporter is a test, or a run of a property.
 type reporter interface {
 	Helper()
 	Errorf(format string, args ...any)
@@ -78,7 +78,7 @@ func TestGeneratedTreeIsTheGolden(t *testing.T) {
 }
 
 // addSchemas adds to want the schemas that package declare makes, with the
-// mark. They are long, and declare has its own tests for what is in them.
+// mark. They are long, and declare has its own tests for them.
 func addSchemas(t *testing.T, d *schema.Declaration, want map[string]string) {
 	t.Helper()
 	add := func(name string, text []byte, err error) {

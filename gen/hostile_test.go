@@ -18,7 +18,7 @@ import (
 )
 
 // hostileTexts would leave their comment, become code, a directive or a build
-// constraint, or be what the reader does not see.
+// constraint, or hide code from the reader.
 var hostileTexts = []string{
 	"*/ func init() { panic(1) } /*",
 	"quote \" backtick ` backslash \\ percent %s %!v(MISSING)",
@@ -128,8 +128,8 @@ func checkComments(t reporter, text string, tree *ast.File) {
 
 // TestHostileDeclarationsGenerateNothingButWhatTheyDeclare is the whole way, from
 // the text of an owners.yaml: comments, documents and names that would be code,
-// directives or build constraints are refused at a place, or come out as what
-// they are.
+// directives or build constraints are refused at a place, or come out
+// unchanged.
 func TestHostileDeclarationsGenerateNothingButWhatTheyDeclare(t *testing.T) {
 	plain := hostileYAML(func(string) string { return "plain" }, "none")
 	src, err := declare.Parse("owners.yaml", "owners/shop", plain)

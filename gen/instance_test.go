@@ -7,8 +7,8 @@ import (
 	"github.com/freehold-dev/freehold/schema/declare"
 )
 
-// With instances, whatever opens a state takes the id of one: a program that
-// forgets it does not compile.
+// With instances, each function that opens a state takes the id of one: a
+// program that forgets the id does not compile.
 func TestOpenTakesTheIDOfAnInstance(t *testing.T) {
 	const text = "state: shop\ninstances: {by: session_id}\nowners: {till: {fields: {open: {type: bool}}}}\n"
 	src, err := declare.Parse("owners.yaml", "owners/shop", []byte(text))

@@ -42,9 +42,9 @@ func accepted(d *schema.Declaration, folder string) (*declare.Source, error) {
 
 // TestOddNamesAreRefusedOrCompile gives every odd name to a state, an owner, a
 // field, an enum and its value. Either the declaration is refused, with a
-// place, or what it generates compiles.
+// place, or its generated code compiles.
 //
-// Case 109: a name that Go could misread is refused, or what is generated from it
+// Case 109: a name that Go could misread is refused, or its generated code
 // compiles.
 func TestOddNamesAreRefusedOrCompile(t *testing.T) {
 	odd := append(slices.Clone(oddNames), "_", "9lives", "a-b", "a.b", "été", `x"y`, "x`y", "Error", "String", "fieldName", "", "*/", "a\nb")
@@ -208,8 +208,8 @@ func (d drawing) doc(t *rapid.T) string {
 	return rapid.OneOf(rapid.Just(""), rapid.SampledFrom(hostileTexts)).Draw(t, "doc")
 }
 
-// decideKeys adds, to a map of the first owner, a part of the second, and says
-// who decides its keys.
+// decideKeys adds, to a map of the first owner, a part of the second, and lets
+// the first decide the keys.
 func decideKeys(d *schema.Declaration) *schema.Declaration {
 	owners := d.OwnerNames()
 	for _, name := range d.Owners[owners[0]].FieldNames() {

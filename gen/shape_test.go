@@ -186,7 +186,7 @@ func TestHandlesWrapOneUnexportedField(t *testing.T) {
 // TestImportsFormNoCycle holds that the view package imports nothing of the
 // module, and a writer package nothing but the view package.
 //
-// Case 147: no generated package imports itself, by whatever way round.
+// Case 147: no generated package imports itself, by any way round.
 func TestImportsFormNoCycle(t *testing.T) {
 	src, _ := shop(t)
 	dependents, err := declare.Parse("owners/shop/owners.yaml", "owners/shop", []byte(`state: shop

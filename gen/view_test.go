@@ -48,9 +48,9 @@ func TestViewFilesAreKnownByTheirNames(t *testing.T) {
 	}
 }
 
-// What an owner's file of the view package says changes with that owner's
-// fields alone: the file has the owner's and nobody else's, also what it has in
-// a map that somebody else decides the keys of.
+// An owner's file of the view package changes with that owner's fields alone:
+// the file has the fields of no other owner, and the owner's members in the maps
+// of others.
 func TestOwnersFileHasTheOwnersFieldsOnly(t *testing.T) {
 	src, _ := shop(t)
 	owner := regexp.MustCompile(`Owner:\s(\w+)\.`)
@@ -93,7 +93,7 @@ func TestOwnersFileHasTheOwnersFieldsOnly(t *testing.T) {
 	}
 }
 
-// An owner of whom a view shows nothing has no file there: it would not even
+// An owner without a field in the view has no file there: the file would not
 // compile.
 func TestOwnerWithNothingToShowHasNoFile(t *testing.T) {
 	src := hostile("plain")

@@ -52,8 +52,8 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// goEnvironment returns what the go command needs to work without the network:
-// the caches of this machine, which building this test has filled.
+// goEnvironment lets the go command work without the network, on the caches of
+// this machine, which building this test has filled.
 func goEnvironment(t *testing.T) []string {
 	out, err := exec.Command("go", "env", "GOMODCACHE", "GOCACHE").Output()
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 
 var said = errorstest.Golden{Update: flag.Bool("update", false, "write the golden files anew")}
 
-// TestErrorsSayWhatToDo provokes the error of the package. What a leak says is
-// in the table of the leaks.
+// TestErrorsSayWhatToDo provokes the error of the package. The texts of
+// leaks are in the table of the leaks.
 func TestErrorsSayWhatToDo(t *testing.T) {
 	dir := t.TempDir()
 	_, err := leak.Load(t.Context(), filepath.Join(dir, "absent"), "example.com/corner", isWriter)

@@ -11,7 +11,7 @@
 //	func Stamp(ctx context.Context, dir string) error
 //
 // The handles in package sidecar, such as Tx and Max, leak too: an interface
-// whose methods return them has room for a writer's Tx without naming it.
+// with methods that return them has room for a writer's Tx without naming it.
 //
 // Leak compares types. It finds neither a writer inside an interface value, such
 // as an any, nor one that is called through a function value.
@@ -69,10 +69,10 @@ func Check(pkg *types.Package, module string, isWriter func(path string) bool) [
 	return slices.Compact(c.leaks)
 }
 
-// Load applies [Check] to all packages of the module at dir, whose path is
-// module. It returns a line for each leak, with its place relative to dir. It
-// returns an error if the module cannot be loaded; of code that does not
-// compile it checks the exports as far as it can.
+// Load applies [Check] to all packages of the module at dir with the path module.
+// It returns a line for each leak, with its place relative to dir, and an error
+// if the module cannot be loaded. Code that does not compile is checked as far
+// as possible.
 func Load(ctx context.Context, dir, module string, isWriter func(path string) bool) ([]string, error) {
 	loaded, err := packages.Load(&packages.Config{
 		Context: ctx,

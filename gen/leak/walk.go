@@ -143,8 +143,8 @@ func (w *walk) methods(t types.Type) {
 	}
 }
 
-// fields follows the exported fields of a struct, and the embedded ones, whose
-// fields are promoted. A struct with the fields of a writer or of a handle is
+// fields follows the exported fields of a struct, and the embedded ones, for
+// their promoted fields. A struct with the fields of a writer or of a handle is
 // that type under another name, and converts back.
 func (w *walk) fields(s *types.Struct) {
 	for f := range s.Fields() {
@@ -163,7 +163,7 @@ func (w *walk) fields(s *types.Struct) {
 	w.methods(types.NewPointer(s))
 }
 
-// handleOf returns the handle whose underlying type is s, with the field f.
+// handleOf returns the handle with the underlying type s, which has the field f.
 func handleOf(s *types.Struct, f *types.Var) (name string, ok bool) {
 	if f.Pkg().Path() != sidecar {
 		return "", false

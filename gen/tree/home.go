@@ -49,8 +49,8 @@ func checkHomes(srcs, others []*declare.Source) error {
 	return problems
 }
 
-// aroundState reports the first state whose folder h contains. h belongs to
-// the i-th state. The first known states are not reported among each other.
+// aroundState reports the first state with a folder in h. h belongs to the i-th
+// state. The first known states are not reported among each other.
 func (h home) aroundState(all []*declare.Source, i, known int) declare.Problems {
 	for j, src := range all {
 		if i != j && max(i, j) >= known && within(src.Folder, h.dir) {

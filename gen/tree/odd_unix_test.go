@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// What is no file is in the way, is named and is not waited for.
+// A pipe, a folder or a huge file in the way is named and not read.
 func TestPlanNamesWhatIsNoFile(t *testing.T) {
 	for what, make := range map[string]func(name string) error{
 		"a directory": func(name string) error { return os.Mkdir(name, 0o777) },

@@ -112,7 +112,7 @@ func generateAll(t *testing.T, dir string, files ...string) (wrote, removed []st
 	return wrote, removed
 }
 
-// Whatever moves, one run over all states makes all of them current, removes
+// After any move, one run over all states makes all of them current, removes
 // each orphan once and nothing that it has written.
 func TestStatesArePlannedTogether(t *testing.T) {
 	const gone = "owners/gone/freehold.go"

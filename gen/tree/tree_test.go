@@ -30,8 +30,8 @@ owners:
 
 const shopModule = "-- go.mod --\nmodule example.com/corner\n-- owners/shop/owners.yaml --\n" + shopYAML
 
-// lay writes a txtar archive below a new directory, whose path has a space
-// and letters beyond ASCII.
+// lay writes a txtar archive below a new directory. Its path has a space and
+// letters beyond ASCII.
 func lay(t *testing.T, archive string) (dir string) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "Läden und mehr")

@@ -43,9 +43,9 @@ type Command struct {
 	Program string
 	// Operands names the operands, all of which are required.
 	Operands []string
-	// Flags declares flags beside -dir. It may be nil.
+	// Flags declares flags beside -dir, if not nil.
 	Flags func(*flag.FlagSet)
-	// Do does the work in the state directory dir. It may print.
+	// Do does the work in the state directory dir, and may print.
 	Do func(ctx context.Context, dir string, operands []string) error
 	// Succeed makes the exit status 0 after an error of Do as well.
 	Succeed bool
@@ -123,8 +123,8 @@ const (
 	patience = 10 * time.Second // bounds the wait for a pipe
 )
 
-// ReadFile reads a file of at most 4 MiB. It may be a pipe, such as a shell makes
-// of <(curate -dry-run): ReadFile does not wait for a process to open the other
+// ReadFile reads a file of at most 4 MiB, or a pipe, such as a shell makes of
+// <(curate -dry-run): ReadFile does not wait for a process to open the other
 // end, and at most 10 seconds for the content.
 func ReadFile(file string) ([]byte, error) {
 	f, err := os.OpenFile(file, os.O_RDONLY|syscall.O_NONBLOCK, 0)

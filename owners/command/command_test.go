@@ -18,8 +18,8 @@ const usage = `usage: greet [flags] NAME
     	greet again
 `
 
-// What a program says when it does nothing ends with what to do, and its exit
-// status shows whose mistake it was.
+// A failed program prints the error and the remedies. Its exit status tells a
+// wrong call from a failure.
 func TestFailuresAreSaidAndShowInTheStatus(t *testing.T) {
 	t.Setenv("FREEHOLD_DIR", "")
 	t.Chdir("/")

@@ -1,6 +1,6 @@
 // Package hook runs programs that an agent calls at certain events, with the
-// event as JSON on standard input. A hook never stops its agent: it prints
-// errors to standard error and exits with 0.
+// event as JSON on standard input. A hook never stops its agent: errors go to
+// standard error, and the exit status is 0.
 package hook
 
 import (
@@ -34,8 +34,8 @@ type Input struct {
 	ToolInput jsontext.Value `json:"tool_input"`
 }
 
-// AsAgentsWrite is an option for json.Unmarshal that reads JSON as agents write
-// it. Agents often cut a tool's input in the middle of a character; that part
+// AsAgentsWrite is an option for json.Unmarshal that reads the JSON of agents.
+// Agents often cut a tool's input in the middle of a character; that part
 // reads as U+FFFD, and the rest of the call counts.
 var AsAgentsWrite = jsontext.AllowInvalidUTF8(true)
 
@@ -43,17 +43,17 @@ var AsAgentsWrite = jsontext.AllowInvalidUTF8(true)
 type Hook struct {
 	// Program is its name, for messages and provenance.
 	Program string
-	// Events lists the events that it handles. Others are errors, so that a
+	// Events lists the events of the hook. Others are errors, so that a
 	// mistake in the agent's settings shows.
 	Events []string
-	// Flags declares flags beside -dir. It may be nil.
+	// Flags declares flags beside -dir, if not nil.
 	Flags func(*flag.FlagSet)
-	// Do does the work in the state directory dir. It may print. Run does not
-	// wait for it after ctx has ended.
+	// Do does the work in the state directory dir, and may print. Run does not
+	// wait for Do after ctx has ended.
 	Do func(ctx context.Context, dir string, in Input) error
 }
 
-// patience bounds a whole hook, its input too: the agent waits for it.
+// patience bounds a whole hook, with its input: the agent waits.
 const patience = 10 * time.Second
 
 // mostInput bounds standard input, in bytes.
@@ -95,8 +95,8 @@ func (h Hook) do(ctx context.Context, dir string, in Input) error {
 	return err
 }
 
-// bounded calls fn. It gives up some time after ctx has ended, and returns the
-// cause, because fn may be stuck in a system call.
+// bounded calls fn, which may be stuck in a system call. Some time after ctx has
+// ended, bounded gives up and returns the cause.
 func bounded(ctx context.Context, grace time.Duration, fn func() error) (stuck bool, err error) {
 	done := make(chan error, 1)
 	go func() { done <- fn() }()

@@ -67,7 +67,7 @@ func TestPatienceBoundsTheWork(t *testing.T) {
 	})
 }
 
-// A blocked input tells when somebody waits for it, and never comes.
+// A blocked input tells when a reader waits, and never comes.
 type blocked struct{ waited, never chan struct{} }
 
 func (b blocked) Read([]byte) (int, error) {
@@ -101,8 +101,8 @@ func TestASignalEndsTheWaitForInput(t *testing.T) {
 	}
 }
 
-// Text of the agent's that is cut in the middle of a character, as agents cut what
-// is long, keeps no hook from its work.
+// A hook does its work also if the agent has cut a long text in the middle of a
+// character.
 func TestTextThatIsCutKeepsNoHookFromItsWork(t *testing.T) {
 	for what, text := range map[string]string{
 		"an escaped surrogate": `{"command": "echo \ud83d", "skill": "deploy"}`,

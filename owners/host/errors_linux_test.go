@@ -10,7 +10,7 @@ import (
 	"github.com/freehold-dev/freehold/schema/errorstest"
 )
 
-// said holds what the programs print.
+// said holds the output of the programs.
 var said = errorstest.Golden{
 	Update:  flag.Bool("update", false, "write the golden files anew"),
 	Folders: []string{"host/cmd/retire", "host/cmd/hostd"},

@@ -49,13 +49,13 @@ func start(t *testing.T, bin, dir string, args ...string) *daemon {
 		t.Fatal(err)
 	}
 	go func() { d.cmd.Wait(); close(d.ended) }()
-	statetest.Damaged(dir, "lease-gone", "litter") // what a killed one leaves
+	statetest.Damaged(dir, "lease-gone", "litter") // the litter of a killed host
 	t.Cleanup(func() { d.cmd.Process.Kill(); <-d.ended })
 	return d
 }
 
-// inVain is how long to wait for what takes milliseconds, on however busy a
-// machine, before it is said not to come.
+// inVain is the longest wait for an event that takes milliseconds on a machine
+// that is not busy.
 const inVain = 2 * time.Minute
 
 // exits waits for the end of the daemon.
@@ -209,8 +209,8 @@ func TestHostThatDoesNotAnswer(t *testing.T) {
 	}
 }
 
-// A host whose lock file was replaced is fenced, and so is one whose state was
-// moved away or made anew: it stops.
+// A host is fenced, and stops, if its lock file was replaced or its state was
+// moved away or made anew.
 func TestHostStopsWhenItIsFenced(t *testing.T) {
 	bin := programs(t)
 	for name, fence := range map[string]func(dir string) error{

@@ -12,7 +12,7 @@ import (
 	"github.com/freehold-dev/freehold/schema/errorstest"
 )
 
-// said holds what the owners' verbs say; their programs print it.
+// said holds the errors of the owners' verbs; the programs print them.
 var said = errorstest.Golden{
 	Update:  flag.Bool("update", false, "write the golden files anew"),
 	Folders: []string{"cost", "cost/cmd/stop", "cost/cmd/turnstart", "reset", "reset/cmd/precompact", "reset/cmd/sessionstart", "watchdog", "watchdog/cmd/tick"},

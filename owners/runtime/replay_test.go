@@ -83,8 +83,8 @@ func (n newWay) decides(want runtime.LastDecision) {
 	}
 }
 
-// Case 123, and its like: what went wrong the old way, and does not now. Each story is first told of the
-// old way, whose guard must be wrong, or the story proves nothing.
+// Case 123, and its like: stories that went wrong the old way, and do not now. The guard of the old way
+// must be wrong, or the story proves nothing.
 func TestReplaysOfTheOldWay(t *testing.T) {
 	noon := time.Date(2026, 8, 11, 12, 0, 0, 0, time.UTC)
 	after := func(minutes int) time.Time { return noon.Add(time.Duration(minutes) * time.Minute) }
@@ -99,7 +99,7 @@ func TestReplaysOfTheOldWay(t *testing.T) {
 				stop := o // reads, before the reset
 				o.resetAt = text(2)
 				stop.tokens, stop.observedAt = 900_000, text(1)
-				o = stop // and writes what it has read
+				o = stop // and writes the old text
 				return o.acts()
 			},
 			func(n newWay) {

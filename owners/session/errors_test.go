@@ -9,7 +9,7 @@ import (
 	"github.com/freehold-dev/freehold/schema/errorstest"
 )
 
-// said holds what the hook prints.
+// said holds the output of the hook.
 var said = errorstest.Golden{
 	Update:  flag.Bool("update", false, "write the golden files anew"),
 	Folders: []string{"hook", "hook/cmd/pretool"},

@@ -22,7 +22,7 @@ const items = `{"id": "fact:1", "text": "Tests run with go test ./..."}
 
 const injection = `{"hookSpecificOutput":{"additionalContext":"Tests run with go test ./...\nNever push to main.","hookEventName":"PreToolUse"}}` + "\n"
 
-// A pretool is the built program and where it works.
+// A pretool is the built program with its directory.
 type pretool struct {
 	program, dir, items string
 }
@@ -143,7 +143,7 @@ func TestAHookKilledAfterItsClaimIsReplaced(t *testing.T) {
 	}
 }
 
-// A hook that cannot get on ends when it is told to, and the next takes its place.
+// A stuck hook ends at a signal, and the next takes its place.
 func TestAStuckHookEndsAtASignal(t *testing.T) {
 	p := newPretool(t)
 	pipe := filepath.Join(t.TempDir(), "items")
@@ -183,7 +183,7 @@ func TestAStuckHookEndsAtASignal(t *testing.T) {
 	}
 }
 
-// What was looked up once is not looked up at each tool use, also if nothing was
+// A look-up is not repeated at each tool use, also if nothing was
 // found and the hook that did so has long ended.
 func TestALookUpThatFoundNothingIsNotRepeated(t *testing.T) {
 	p := newPretool(t)
@@ -193,7 +193,7 @@ func TestALookUpThatFoundNothingIsNotRepeated(t *testing.T) {
 	if out, stderr := p.run(t); out != "" || stderr != "" {
 		t.Errorf("the first hook printed %q, and %q", out, stderr)
 	}
-	if err := os.Remove(p.items); err != nil { // so that whoever looks says so
+	if err := os.Remove(p.items); err != nil { // so that a look-up fails
 		t.Fatal(err)
 	}
 	if out, stderr := p.run(t); out != "" || stderr != "" {

@@ -44,8 +44,8 @@ func adopted(t *testing.T) (records map[string]skill, dir string) {
 	return records, dir
 }
 
-// TestTheLegacyFileIsAdoptedInFull adopts a real file and reads the records of
-// its four owners as what they were.
+// TestTheLegacyFileIsAdoptedInFull adopts a real file and compares the
+// records of its four owners.
 func TestTheLegacyFileIsAdoptedInFull(t *testing.T) {
 	want, dir := adopted(t)
 	r, err := usage.Open(dir)

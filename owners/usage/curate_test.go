@@ -109,8 +109,7 @@ func TestARecreatedSkillIsNotArchivedFromAnOldPlan(t *testing.T) {
 	}
 }
 
-// Whatever the moment at which the skill is made again: while a curator is at
-// work, before it or after.
+// The skill may be made again before, after or while a curator is at work.
 func TestACuratorAtWorkNeverTouchesARecreatedSkill(t *testing.T) {
 	p := newPrograms(t, usagetest.State(t))
 	const now = "2026-08-12T00:00:00Z"

@@ -12,7 +12,7 @@ import (
 	"github.com/freehold-dev/freehold/schema/errorstest"
 )
 
-// said holds what the programs print.
+// said holds the output of the programs.
 var said = errorstest.Golden{
 	Update: flag.Bool("update", false, "write the golden files anew"),
 	Folders: []string{"creator", "creator/cmd/skill", "curator", "curator/cmd/curate", "tool", "tool/cmd/bump", "tool/cmd/skilluse",

@@ -93,8 +93,8 @@ func (p programs) skill(t *testing.T, name string) skill {
 	return read(t, p.view(t).Skills().Key(name))
 }
 
-// Case 122: what many processes count is what they were told that they had
-// counted, however often somebody looks meanwhile.
+// Case 122: the total is the number of acts that the processes were told to have
+// counted, with any number of views meanwhile.
 func TestParallelBumpsAllCount(t *testing.T) {
 	legacy, dir := adopted(t)
 	p := newPrograms(t, dir)
@@ -160,7 +160,7 @@ func TestADeletedSkillStaysDeleted(t *testing.T) {
 	}
 }
 
-// A hook counts what the agent's tools do with skills and nothing else, and
+// A hook counts the acts of the agent's tools on skills and nothing else, and
 // never stands in its agent's way.
 func TestSkillUseCountsWhatToolsDo(t *testing.T) {
 	real, err := os.ReadFile("../session/testdata/hook-pretooluse.json")

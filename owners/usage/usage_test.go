@@ -15,8 +15,8 @@ import (
 	"github.com/freehold-dev/freehold/reader"
 )
 
-// A skill is a record of the file that programs shared before; what is null or
-// left out there is nil.
+// A skill is a record of the file that programs shared before; a member
+// that is null or missing there is nil.
 type skill struct {
 	CreatedBy     *string    `json:"created_by"`
 	CreatedAt     *time.Time `json:"created_at"`

@@ -1,5 +1,5 @@
 // Package cost has the verbs of owner cost: Observe when a turn starts, Record
-// when it ends. It changes no other owner's fields, and could not.
+// at its end. The package cannot change other owners' fields.
 package cost
 
 import (
@@ -57,7 +57,7 @@ func Record(ctx context.Context, dir, log, session string, o *sidecar.Options) (
 	return Recorded{}, fmt.Errorf("%w: other processes recorded the log faster, %d times; run it again", sidecar.ErrConflict, mostTries)
 }
 
-// record reads the log before it takes the owner's lock. It returns ErrConflict
+// record reads the log before taking the owner's lock, and returns ErrConflict
 // if another Record has recorded that part meanwhile.
 func record(ctx context.Context, w *costfile.Writer, r *runtime.Reader, log, session string) (Recorded, error) {
 	view, err := r.View(ctx)

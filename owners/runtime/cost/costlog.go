@@ -22,7 +22,7 @@ type row struct {
 	SessionID    string         `json:"session_id"`
 	Subagent     bool           `json:"subagent"`
 	PromptTokens uint64         `json:"last_call_prompt_tokens"`
-	CostUSD      jsontext.Value `json:"estimated_cost_usd"` // as text: a double would round it
+	CostUSD      jsontext.Value `json:"estimated_cost_usd"` // as text: a double would round the cost
 }
 
 // observed returns when the row's figures were read.
@@ -38,7 +38,7 @@ type stretch struct {
 	end     uint64          // offset behind the last whole line
 	spent   decimal.Decimal // by all sessions
 	last    *row            // of the session itself, not of its sub-agents; nil if none
-	lastAt  uint64          // the offset at which it begins
+	lastAt  uint64          // the offset of its beginning
 	skipped int             // whole lines that are no rows
 	why     error           // of the first of them
 }
@@ -54,11 +54,11 @@ func (s *stretch) skip(path string, err error) {
 // mostStretch bounds how much of the log one call reads, in bytes.
 const mostStretch = 16 << 20
 
-// readStretch reads the log from the offset from to its last whole line. It
-// leaves a line that is still being written for the next time. A log that is
+// readStretch reads the log from the offset from to its last whole line; the
+// next call reads a line that is still being written. A log that is
 // shorter than from was rotated, and is read from its beginning.
 func readStretch(path string, from uint64, session string) (stretch, error) {
-	log, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a named pipe would make it wait
+	log, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // opening a named pipe would wait
 	if err != nil {
 		return stretch{}, err
 	}

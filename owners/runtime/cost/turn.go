@@ -31,8 +31,8 @@ const mostTurns = 256
 
 // Observe commits, when a turn of the session starts, the observed versions of
 // the resets and the length of the log. The next Record of the session uses
-// them for the rows beyond: an older row says nothing about this turn, whatever
-// its time is.
+// them for the rows beyond: an older row says nothing about this turn, even
+// with a later time.
 func Observe(ctx context.Context, dir, log, session string, o *sidecar.Options) error {
 	w, err := costfile.Open(ctx, dir, o)
 	if err != nil {
@@ -76,8 +76,8 @@ func Observe(ctx context.Context, dir, log, session string, o *sidecar.Options) 
 	return err
 }
 
-// oldest returns the session whose turn began first: a key's incarnation is the
-// version of the commit that made it.
+// oldest returns the session of the turn that began first: the incarnation of a
+// key is the version of the commit that made the key.
 func oldest(tx costfile.Tx) string {
 	return slices.MinFunc(tx.Turns().Keys(), func(a, b string) int {
 		x, _ := tx.Turns().Ref(a)

@@ -9,8 +9,8 @@ import (
 	"github.com/freehold-dev/freehold/owners/runtime/runtimetest"
 )
 
-// Of more turns than are kept, the ones that began first are forgotten, whatever
-// their sessions are called; one that began anew is as young as its last
+// Of more turns than are kept, those that began first are forgotten, for any
+// names of their sessions; one that began anew is as young as its last
 // beginning.
 func TestTheOldestTurnGoesWhenThereAreTooMany(t *testing.T) {
 	const most = 256

@@ -1,5 +1,5 @@
 // Package reset has the verbs of owner reset, for the hooks that compact or
-// clear the agent's context. It changes no other owner's fields, and could not.
+// clear the agent's context. The package cannot change other owners' fields.
 package reset
 
 import (

@@ -1,6 +1,6 @@
-// Package watchdog has the verb of owner watchdog: it decides from the view
-// whether the agent's context has grown too long, and records the decision. The
-// caller acts on it.
+// Package watchdog has the verb of owner watchdog, which decides from the view
+// whether the agent's context has grown too long, and records the decision for
+// its caller.
 package watchdog
 
 import (
@@ -17,7 +17,7 @@ const (
 	// DefaultThreshold is the length of a prompt, in tokens, beyond which the
 	// guard acts.
 	DefaultThreshold = 700_000
-	// Aberrant is longer than any prompt: beyond it the reading is wrong.
+	// Aberrant is longer than any prompt: beyond that the reading is wrong.
 	Aberrant = 2_000_000
 )
 
@@ -51,7 +51,7 @@ func Tick(ctx context.Context, dir string, threshold uint64, o *sidecar.Options)
 	return decision, nil
 }
 
-// Decide is the guard. It acts only on a prompt that was sampled after the last
+// Decide is the guard, and acts only on a prompt that was sampled after the last
 // reset and is longer than threshold tokens. The observed versions decide that,
 // never clocks; anything unknown means "do nothing": a lost stamp must not fail
 // toward the destructive side.

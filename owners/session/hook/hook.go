@@ -29,8 +29,8 @@ type Call struct {
 	// ReinjectTurns is the number of turns after which an item is put in again.
 	// If zero, never.
 	ReinjectTurns uint64
-	// Look returns the items, probably at some cost. Inject calls it only if an
-	// item may be due.
+	// Look returns the items, probably at some cost. Inject calls Look only
+	// if an item may be due.
 	Look func(context.Context) ([]Item, error)
 }
 
@@ -56,8 +56,8 @@ type Injection struct {
 // which one of all calls claims, those that were never put in, and later those
 // that were put in more than ReinjectTurns turns ago. However many calls there
 // are at once, one of them gets an item. The claim comes before the look-up, so
-// that there is one look-up, even if it finds nothing. If the process with the
-// claim dies before it commits its items, the next call takes its place.
+// that there is one look-up, even of nothing. If the process with the claim dies
+// before its commit, the next call takes its place.
 //
 // Inject returns an error that wraps [sidecar.ErrValue] for a turn above
 // MaxTurn. After any error no item counts as put in; a claim that was won stays.
@@ -105,7 +105,7 @@ func Inject(ctx context.Context, dir string, c Call, o *sidecar.Options) (Inject
 
 // due reports whether an item may be due although another call has claimed the
 // first tool use: because the item was last put in long ago, or because that
-// call died before it put in any.
+// call died before its commit.
 func (c Call) due(tx hookfile.Tx, by sidecar.Claimant) bool {
 	seen := tx.Seen().Keys()
 	if _, looked := tx.LookedUp().Get(); !looked && len(seen) == 0 {
@@ -124,8 +124,8 @@ func (c Call) again(turn, last uint64) bool {
 	return c.ReinjectTurns > 0 && turn > last && turn-last > c.ReinjectTurns
 }
 
-// inject raises the turn and takes the items that are due. It runs under the
-// owner's lock, so that no other call takes the same ones.
+// inject raises the turn and takes the items that are due, under the owner's
+// lock, so that no other call takes the same ones.
 func (c Call) inject(tx hookfile.Tx, in *Injection, items []Item) {
 	in.Turn, _ = tx.Turn().Get()
 	if c.Turn == 0 && (in.First || in.Turn == 0 && len(items) > 0) {

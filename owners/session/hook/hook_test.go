@@ -126,8 +126,8 @@ func TestAnItemComesAgainAfterItsTurns(t *testing.T) {
 	}
 }
 
-// Case 139: who claims and then fails has not injected. The claim stands, and
-// says who it was; while that process lives nobody takes its place.
+// Case 139: a process that claims and then fails has not injected. The claim
+// stands with its claimant; while that process lives no other takes its place.
 func TestAFailedLookupInjectsNothing(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "sessions")
 	failing := &lookup{err: errors.New("no route to the items")}
@@ -147,7 +147,7 @@ func TestAFailedLookupInjectsNothing(t *testing.T) {
 	}
 }
 
-// A session whose legacy file was adopted goes on where that was.
+// A session goes on from its adopted legacy file.
 func TestAnAdoptedSessionGoesOn(t *testing.T) {
 	dir := sessiontest.State(t, id)
 	legacy, err := adopt.Read(t.Context(), "../../../sidecar/adopt/testdata/legacy-context-seen.json")
@@ -181,7 +181,7 @@ func TestASessionWithoutAnIDIsRefused(t *testing.T) {
 	}
 }
 
-// Whoever watches a session sees the turns begin, with types.
+// A watch of a session sees the turns begin, with types.
 func TestASessionIsWatched(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "sessions")
 	var l lookup

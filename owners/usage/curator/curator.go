@@ -1,6 +1,6 @@
 // Package curator has the verbs of owner curator, which archives skills that
-// nobody uses: it decides from a view, and moves only the incarnations of that
-// view. It does not touch the files of a skill. A commit of the tool or the user
+// nobody uses. The curator decides from a view, moves only the incarnations of
+// that view, and does not touch the files of a skill. A commit of the tool or the user
 // at the same moment may count only the next time.
 package curator
 

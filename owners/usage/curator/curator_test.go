@@ -35,7 +35,7 @@ func TestRuleGoesByTheLastActivity(t *testing.T) {
 	for name, tc := range map[string]struct {
 		settings []usagetest.Setting
 		want     usage.SkillsState // zero: no move
-		kept     string            // why it is said to be kept
+		kept     string            // the reason to keep
 	}{
 		"made today":                      {settings: []usagetest.Setting{made(now)}, want: active},
 		"active and used":                 {settings: []usagetest.Setting{made(old), used(now), is(active)}},
@@ -114,7 +114,7 @@ func old(t *testing.T) (dir string, p curator.Plan) {
 	return dir, p
 }
 
-// Case 126: whatever came back to life between a plan and its act is left
+// Case 126: a skill that came back to life between a plan and its act is left
 // alone, and said to be; the rest is not held up.
 func TestAnOldPlanTouchesOnlyWhatItWasMadeFor(t *testing.T) {
 	dir, p := old(t)

@@ -12,7 +12,7 @@ import (
 const (
 	// StaleAfter is the time without activity after which a skill is stale.
 	StaleAfter = 14 * 24 * time.Hour
-	// ArchivedAfter is the time after which it is archived.
+	// ArchivedAfter is the time after which a skill is archived.
 	ArchivedAfter = 30 * 24 * time.Hour
 )
 
@@ -31,7 +31,7 @@ type record struct {
 // errNoAnchor is returned for a skill without a known time.
 var errNoAnchor = errors.New("no time is known when it was made or last used")
 
-// recordOf reads the facts. It returns an error if one cannot be read: half of
+// recordOf reads the facts, or returns an error if one cannot be read: half of
 // the facts are not enough to archive a skill.
 func recordOf(e usage.SkillsEntry) (r record, err error) {
 	if r.pinned, err = e.Pinned().OrUnset(false); err != nil {

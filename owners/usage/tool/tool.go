@@ -1,5 +1,5 @@
-// Package tool has the verb of owner tool: it counts the acts of an agent's
-// tools on skills. It neither creates nor deletes skills.
+// Package tool has the verb of owner tool, which counts the acts of an agent's
+// tools on skills. The tool neither creates nor deletes skills.
 package tool
 
 import (
@@ -22,11 +22,11 @@ const (
 )
 
 // Bump counts acts on a skill at the instant at, each in a commit of its own.
-// It returns how many of times acts were acknowledged; after an error it does
-// not try the others. Of several instants the latest stays, whatever their
-// order. Bump returns an error that wraps [sidecar.ErrNoKey] if there is no such
-// skill. It never waits long: while another process holds the owner's lock, the
-// count is deferred, and every view shows it all the same.
+// Bump returns the number of acknowledged acts; after an error the others are
+// not tried. Of several instants the latest stays, in any order. The error wraps
+// [sidecar.ErrNoKey] if there is no such skill. Bump never waits long: while
+// another process holds the owner's lock, the count is deferred, and every view
+// shows the count all the same.
 func Bump(ctx context.Context, dir, skill string, act Act, at time.Time, times uint, o *sidecar.Options) (done uint, err error) {
 	w, err := toolfile.Open(ctx, dir, o)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package user has the verb of owner user, for the person with the agent. It
-// changes no other owner's fields, and could not.
+// Package user has the verb of owner user, for the person with the agent.
+// The package cannot change other owners' fields.
 package user
 
 import (

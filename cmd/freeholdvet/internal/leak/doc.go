@@ -13,8 +13,8 @@
 //
 //	func Stamp(ctx context.Context, dir string) error
 //
-// An interface is no better whose methods return the parts of a writer package:
-// a Tx fits in without being named:
+// An interface with methods that return the parts of a writer package is no
+// better: a Tx fits in without being named:
 //
 //	type Tx interface{ LastResetAt() sidecar.Max[time.Time] } // WRONG
 //

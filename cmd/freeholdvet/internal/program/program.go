@@ -39,7 +39,7 @@ type Package struct {
 	calls    map[token.Pos]*ast.CallExpr        // by the position of the parenthesis
 	closures map[*ssa.Function]*ssa.MakeClosure // by literal
 	stores   map[ssa.Value][]*ssa.Store         // by variable
-	escaped  map[ssa.Value]bool                 // variables whose address is passed on
+	escaped  map[ssa.Value]bool                 // variables with an address that is passed on
 	elements map[ssa.Value][]element            // by map or array
 }
 

@@ -1,14 +1,14 @@
-// Command hostd is the host: it answers on a local port, and commits its
+// Command hostd is the host, which answers on a local port and commits its
 // endpoint and heartbeats to the state.
 //
 //	hostd [-dir STATE] [-beat DURATION] [-wait DURATION]
 //
 // One process at a time is the host. Another exits with 5, at once or after
-// -wait; while the host is being retired it waits without limit, so that a
-// supervisor does not run out of restarts. On SIGTERM the host drains: it
-// accepts nothing new, finishes its work, commits that, gives its lease back
-// and exits with 0. It stops with 4 if it has lost the lease. Any other failure
-// of a heartbeat is printed, and the next one is tried.
+// -wait, or waits without limit while the host is being retired, so that a
+// supervisor does not run out of restarts. On SIGTERM the host drains: no new
+// connection is accepted, and after the last answer the host gives its lease
+// back and exits with 0. A host that has lost the lease exits with 4. Any other
+// failure of a heartbeat is printed, and the next one is tried.
 package main
 
 import (
@@ -59,7 +59,7 @@ func host(ctx context.Context, dir string, beat, wait time.Duration) (err error)
 		tx.Endpoint().Set(s.endpoint())
 		tx.StartedAt().Set(now)
 		tx.HeartbeatAt().Raise(now)
-		tx.Draining().Set(false) // the last host may have died while it drained
+		tx.Draining().Set(false) // the last host may have died while draining
 		return nil
 	})
 	if err != nil {
@@ -71,7 +71,7 @@ func host(ctx context.Context, dir string, beat, wait time.Duration) (err error)
 	return drain(w, s)
 }
 
-// live commits heartbeats until ctx ends. It returns an error if the host must
+// live commits heartbeats until ctx ends, or returns an error if the host must
 // not go on.
 func live(ctx context.Context, w *hostfile.Writer, beat time.Duration) error {
 	ticks := time.NewTicker(beat)
@@ -93,8 +93,8 @@ func live(ctx context.Context, w *hostfile.Writer, beat time.Duration) error {
 	}
 }
 
-// drain ends the host in good order. It still holds the lease, so that no
-// successor begins before it is done.
+// drain ends the host in good order, still with the lease, so that no successor
+// begins before.
 func drain(w *hostfile.Writer, s *server) error {
 	ctx := context.Background()
 	if _, err := w.Update(ctx, func(tx hostfile.Tx) error { tx.Draining().Set(true); return nil }); err != nil {

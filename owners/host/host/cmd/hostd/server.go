@@ -30,7 +30,7 @@ func (s *server) serve() {
 	for {
 		conn, err := s.listener.Accept()
 		if err != nil {
-			return // it is closed
+			return // the listener is closed
 		}
 		s.under.Go(func() { answer(conn) })
 	}

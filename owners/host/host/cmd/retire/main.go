@@ -2,12 +2,12 @@
 //
 //	retire [-dir STATE] [-grace DURATION] [-kill]
 //
-// It retires the process that holds the lease when it looks, and no other: it
-// does not touch a successor that a supervisor has started meanwhile. It prints
-// the outcome and the proofs. It exits with 0 if that process has ended; 9 if it
-// was gone before, or there is no host; 6 if another process is the host by now
-// or no proof shows which process is; 5 if it did not end in time; and 1 after
-// another failure.
+// The command retires the process that holds the lease at the start, and no
+// successor that a supervisor has started meanwhile. The output has the outcome
+// and the proofs. The exit status is 0 if that process has ended, 9 if the
+// process was gone before or there is no host, 6 if another process is the host
+// by now or no proof shows which process is, 5 if the process did not end in
+// time, and 1 after another failure.
 package main
 
 import (

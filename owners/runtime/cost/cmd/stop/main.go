@@ -1,9 +1,9 @@
-// Command stop is the agent's Stop hook: it records the cost of the turn.
+// Command stop is the agent's Stop hook, which records the cost of the turn.
 //
 //	stop [-dir STATE] [-log FILE] < hook.json
 //
-// The log is beside the state directory unless -log names it. The hook prints
-// how many lines of the log it has skipped to standard error.
+// The log is beside the state directory unless -log names it. The number
+// of skipped lines of the log goes to standard error.
 package main
 
 import (

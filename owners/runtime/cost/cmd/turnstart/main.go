@@ -1,4 +1,4 @@
-// Command turnstart is the agent's UserPromptSubmit hook: it observes the resets
+// Command turnstart is the agent's UserPromptSubmit hook, which observes the resets
 // when a turn starts. The stop hook commits that with the turn's cost.
 //
 //	turnstart [-dir STATE] [-log FILE] < hook.json

@@ -1,5 +1,5 @@
-// Command precompact is the agent's PreCompact hook: it begins a reset of the
-// context. Command sessionstart ends it.
+// Command precompact is the agent's PreCompact hook, which begins a reset of the
+// context. Command sessionstart ends the reset.
 //
 //	precompact [-dir STATE] < hook.json
 package main

@@ -1,4 +1,4 @@
-// Command sessionstart is the agent's SessionStart hook: it ends a reset of the
+// Command sessionstart is the agent's SessionStart hook, which ends a reset of the
 // context, if the session starts because of one.
 //
 //	sessionstart [-dir STATE] < hook.json

@@ -1,9 +1,9 @@
-// Command tick is one round of the watchdog: it prints the guard's decision.
+// Command tick is one round of the watchdog, and prints the decision.
 //
 //	tick [-dir STATE] [-threshold TOKENS]
 //
-// It exits with 0 whatever the decision, and with 1 after a failure, which the
-// timer that calls it shows. Only the word "act" asks for anything.
+// The exit status is 0 for any decision, and not 0 after a failure, for the
+// timer to show. Only the word "act" asks for anything.
 package main
 
 import (

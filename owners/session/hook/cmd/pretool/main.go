@@ -1,11 +1,11 @@
-// Command pretool is the agent's PreToolUse hook: it puts facts and rules into
+// Command pretool is the agent's PreToolUse hook, which puts facts and rules into
 // the session, each once, and again after -reinject-turns. Copies of it run at
 // once, one for each tool; only one of them prints an item.
 //
 //	pretool [-dir STATE] [-items FILE] [-turn N] [-reinject-turns N] < hook.json
 //
 // The items are lines {"id": …, "text": …} of FILE, which is beside the state
-// directory unless -items names it.
+// directory unless -items names another.
 package main
 
 import (

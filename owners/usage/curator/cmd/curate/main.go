@@ -3,11 +3,11 @@
 //	curate [-dir STATE] [-now TIME] [-dry-run]
 //	curate [-dir STATE] [-now TIME] -plan FILE
 //
-// It prints a line for each move, and the skills that it left alone, with the
-// reason, to standard error. With -dry-run it moves nothing and prints its plan
-// as JSON. With -plan it makes the moves of such a plan, as far as the rule
-// still asks for them, and only for the same incarnations of the skills. It
-// exits with 1 after a failure, which the timer that calls it shows.
+// The output has a line for each move; the skills that were left alone, with the
+// reasons, go to standard error. With -dry-run nothing is moved, and the plan is
+// printed as JSON. With -plan the moves of such a plan are made, as far as the
+// rule still asks for them, and only for the same incarnations of the skills.
+// The exit status is not 0 after a failure, for the timer to show.
 package main
 
 import (

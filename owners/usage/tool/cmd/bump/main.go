@@ -2,7 +2,7 @@
 //
 //	bump [-dir STATE] [-act use|view|patch] [-at TIME] [-times N] SKILL
 //
-// It prints how many it has counted, which is N unless it fails.
+// The output is the number of counted acts, which is N unless a commit fails.
 package main
 
 import (

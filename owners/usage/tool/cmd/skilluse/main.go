@@ -1,11 +1,11 @@
-// Command skilluse is the agent's hook before or after each tool use: it counts
-// acts of tools on skills.
+// Command skilluse is the agent's hook before or after each tool use, which
+// counts acts of tools on skills.
 //
 //	skilluse [-dir STATE] < hook.json
 //
 // The tool Skill uses a skill. Read views one if the file is its SKILL.md, and
 // Edit, MultiEdit and Write patch the skill of the file. Other tools do not
-// count. Set it up for one of the two events; for both it would count twice.
+// count. Set it up for one of the two events; for both, each act would count twice.
 package main
 
 import (
@@ -71,8 +71,8 @@ func touched(in hook.Input) (skill string, act tool.Act, err error) {
 }
 
 // skillOf returns the skill that a file belongs to, which is the folder below
-// the nearest one named "skills", and the file's name in there; or "" if it
-// belongs to none.
+// the nearest one named "skills", and the file's name in there; or "" if the
+// file belongs to none.
 func skillOf(file string) (skill, name string) {
 	folders := strings.Split(path.Clean(filepath.ToSlash(file)), "/")
 	for i := len(folders) - 3; i >= 0; i-- {
