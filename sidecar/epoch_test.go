@@ -59,7 +59,7 @@ func TestLeaseBeginsALargerEpoch(t *testing.T) {
 		},
 		"the lock files remade": func(t *testing.T, dir string) {
 			remove(t, metaPath(dir, "watchdog.lease"), metaPath(dir, "watchdog.lock"), metaPath(dir, "watchdog.fence"))
-			if _, err := statedir.Repair(t.Context(), dir); err != nil {
+			if _, err := statedir.Remake(t.Context(), dir); err != nil {
 				t.Fatal(err)
 			}
 		},

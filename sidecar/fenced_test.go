@@ -135,11 +135,11 @@ func TestLostLockFileLetsNobodyIn(t *testing.T) {
 					t.Error("the holder wrote without its lock")
 				}
 				if runtime.GOOS == "linux" || lock != "watchdog.lease" || how == "a second name" {
-					_, err = statedir.Repair(t.Context(), dir)
+					_, err = statedir.Remake(t.Context(), dir)
 					wantError(t, err, ErrBusy)
 				}
 				a.kill()
-				if _, err := statedir.Repair(t.Context(), dir); err != nil {
+				if _, err := statedir.Remake(t.Context(), dir); err != nil {
 					t.Fatal(err)
 				}
 				w := mustOpen(t, dir)
@@ -251,7 +251,7 @@ func takeovers(t *testing.T, dir string) {
 			if err := errors.Join(os.Rename(lease, lease+".x"), os.Rename(lock, lock+".x")); err != nil {
 				return err
 			}
-			_, err := statedir.Repair(t.Context(), dir)
+			_, err := statedir.Remake(t.Context(), dir)
 			return errors.Join(err, os.Rename(lease+".x", lease), os.Rename(lock+".x", lock))
 		},
 	} {

@@ -1,8 +1,6 @@
 package store
 
 import (
-	"context"
-
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/internal/document"
 	"github.com/freehold-dev/freehold/sidecar/internal/lock"
@@ -109,14 +107,3 @@ func ClaimFile(owner, field string) string { return statedir.ClaimFile(owner, fi
 // Folders returns the directories, relative to the state directory, in which
 // files come and go that a view of d's state reads.
 func Folders(d *schema.Declaration) []string { return statedir.Folders(d) }
-
-// A KeptFile is a file in the quarantine.
-type KeptFile = statedir.KeptFile
-
-// A Quarantined says where a file was moved, and which older ones were removed.
-type Quarantined = statedir.Quarantined
-
-// Repair makes lost lock files and directories anew.
-func Repair(ctx context.Context, dir string) (remade []string, err error) {
-	return statedir.Repair(ctx, dir)
-}

@@ -57,7 +57,7 @@ func TestRepairTakesTheClaimsThatAreThere(t *testing.T) {
 	d = openState(t, copied)
 	_, err := claimOf(t, d).Read(nil)
 	wantError(t, err, status.Lost)
-	if remade, err := Repair(t.Context(), copied); err != nil || len(remade) == 0 || remade[len(remade)-1] != "claims/hook" {
+	if remade, err := Remake(t.Context(), copied); err != nil || len(remade) == 0 || remade[len(remade)-1] != "claims/hook" {
 		t.Fatalf("repaired %v (%v)", remade, err)
 	}
 	if raw, err := claimOf(t, d).Read(nil); err != nil || string(raw) != "x" {
@@ -66,7 +66,7 @@ func TestRepairTakesTheClaimsThatAreThere(t *testing.T) {
 	if err := os.RemoveAll(claimFolder(d)); err != nil {
 		t.Fatal(err)
 	}
-	if remade, err := Repair(t.Context(), copied); err != nil || !cmp.Equal(remade, []string{"claims/hook"}) {
+	if remade, err := Remake(t.Context(), copied); err != nil || !cmp.Equal(remade, []string{"claims/hook"}) {
 		t.Fatalf("repaired %v (%v)", remade, err)
 	}
 	if _, err := claimOf(t, d).Read(nil); !errors.Is(err, fs.ErrNotExist) {

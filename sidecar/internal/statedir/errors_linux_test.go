@@ -174,7 +174,7 @@ func TestErrorsSayWhatToDoOfLocks(t *testing.T) {
 	if err := unix.Flock(d.meta.FD(), unix.LOCK_EX|unix.LOCK_NB); err != nil {
 		t.Fatal(err)
 	}
-	_, err = Repair(t.Context(), dir)
+	_, err = Remake(t.Context(), dir)
 	same("repair: another one", err)
 	if err := unix.Flock(d.meta.FD(), unix.LOCK_UN); err != nil {
 		t.Fatal(err)
@@ -184,7 +184,7 @@ func TestErrorsSayWhatToDoOfLocks(t *testing.T) {
 		t.Fatal(err)
 	}
 	same("lock: lost", held.Held())
-	_, err = Repair(t.Context(), dir)
+	_, err = Remake(t.Context(), dir)
 	same("repair: the lost lock is held", err)
 	if err := os.WriteFile(name, nil, 0o600); err != nil {
 		t.Fatal(err)

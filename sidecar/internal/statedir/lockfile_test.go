@@ -51,7 +51,7 @@ func TestDamagedLockFileIsRefusedAndRepaired(t *testing.T) {
 			wantError(t, err, status.Lost, file, "state repair")
 			wantError(t, open.Acquire(t.Context(), 0), status.Lost)
 
-			remade, err := Repair(t.Context(), d.Path())
+			remade, err := Remake(t.Context(), d.Path())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -91,7 +91,7 @@ func TestRepairLeavesAStateInUseAlone(t *testing.T) {
 	if err := os.Remove(lost); err != nil {
 		t.Fatal(err)
 	}
-	_, err = Repair(t.Context(), d.Path())
+	_, err = Remake(t.Context(), d.Path())
 	wantError(t, err, status.Busy)
 	if _, err := os.Lstat(lost); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a refused repair made the file: %v", err)
@@ -118,7 +118,7 @@ func TestRepairLeavesALostButHeldLockAlone(t *testing.T) {
 	if err := os.Remove(filepath.Join(d.Path(), metaName, OwnerLock("cost"))); err != nil {
 		t.Fatal(err)
 	}
-	_, err = Repair(t.Context(), d.Path())
+	_, err = Remake(t.Context(), d.Path())
 	wantError(t, err, status.Busy, "holds the lost lock")
 }
 
@@ -128,7 +128,7 @@ func TestRepairOfASoundStateDoesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	remade, err := Repair(t.Context(), d.Path())
+	remade, err := Remake(t.Context(), d.Path())
 	if err != nil || len(remade) != 0 {
 		t.Errorf("repaired %v (%v), want nothing", remade, err)
 	}
@@ -193,7 +193,7 @@ func TestRepairIsNotMistakenByAReusedInode(t *testing.T) {
 	if err := d.WriteManifest(m); err != nil {
 		t.Fatal(err)
 	}
-	if remade, err := Repair(t.Context(), d.Path()); err != nil || len(remade) != 1 {
+	if remade, err := Remake(t.Context(), d.Path()); err != nil || len(remade) != 1 {
 		t.Errorf("repaired %v (%v)", remade, err)
 	}
 }

@@ -18,8 +18,8 @@ import (
 const (
 	manifestName = "manifest.json"
 	stateLock    = "state.lock"
-	// stateWait is how long a program that opens the state waits for one that
-	// upgrades or repairs it; both take milliseconds.
+	// stateWait bounds the wait for a process that upgrades or repairs the state,
+	// which takes milliseconds.
 	stateWait = 5 * time.Second
 )
 
@@ -33,8 +33,7 @@ func pendingNames(d *schema.Declaration) (names []string) {
 	return names
 }
 
-// ManifestText reads the manifest's bytes into buf, growing it if needed, so
-// that readers can tell cheaply whether it changed.
+// ManifestText reads the manifest's bytes into buf, growing it if needed.
 func (d *Dir) ManifestText(buf []byte) ([]byte, error) {
 	text, err := d.meta.ReadFile(manifestName, buf, schema.MaxManifest)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -49,20 +48,13 @@ func (d *Dir) ManifestText(buf []byte) ([]byte, error) {
 		}
 	}
 	if err != nil {
-		return nil, fault(manifestStatus(err), d.manifestPath(), AccessRemedy(err, byHand("restore .freehold from a backup, or move the sidecars away and create the state anew")), fmt.Errorf("%w: %w", ErrInvalidManifest, err))
+		s := status.Unreadable
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrTooLarge) {
+			s = status.Invalid
+		}
+		return nil, fault(s, d.meta.Join(manifestName), AccessRemedy(err, byHand("restore .freehold from a backup, or move the sidecars away and create the state anew")), fmt.Errorf("%w: %w", ErrInvalidManifest, err))
 	}
 	return text, nil
-}
-
-func (d *Dir) manifestPath() string { return filepath.Join(d.meta.Path(), manifestName) }
-
-// manifestStatus returns the status of a manifest that cannot be read. A
-// state without one is invalid.
-func manifestStatus(err error) status.Status {
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrTooLarge) {
-		return status.Invalid
-	}
-	return status.Unreadable
 }
 
 // Manifest reads the state's manifest. It returns an error that wraps
@@ -86,19 +78,19 @@ func (d *Dir) Manifest() (*schema.Manifest, error) {
 func (d *Dir) ParseManifest(text []byte) (*schema.Manifest, error) {
 	m, err := schema.ParseManifest(text)
 	if newer, ok := errors.AsType[*schema.FormatError](err); ok {
-		return nil, fault(status.Newer, d.manifestPath(), byHand(UseNewer), fmt.Errorf("%w: %w", ErrInvalidManifest, newer))
+		return nil, fault(status.Newer, d.meta.Join(manifestName), byHand(UseNewer), fmt.Errorf("%w: %w", ErrInvalidManifest, newer))
 	}
 	if err != nil {
-		return nil, fault(status.Invalid, d.manifestPath(), byHand("restore it from a backup"), fmt.Errorf("%w: %w", ErrInvalidManifest, err))
+		return nil, fault(status.Invalid, d.meta.Join(manifestName), byHand("restore it from a backup"), fmt.Errorf("%w: %w", ErrInvalidManifest, err))
 	}
 	return m, d.owned(m)
 }
 
-// Upgrade returns the manifest under which a program built from the
-// declaration built works in this directory. If built declares more than the
-// manifest, the manifest grows, under the state's lock. It returns an error
-// that wraps [schema.ErrDeclaration] if the two contradict each other, and
-// [schema.ErrUnsound] if built is one that no owners.yaml makes.
+// Upgrade returns the manifest under which a program built from the declaration
+// built works in this directory. If built declares more than the manifest, the
+// manifest grows, under the state's lock. It returns an error that wraps
+// [schema.ErrDeclaration] if the two contradict each other, and
+// [schema.ErrUnsound] if no owners.yaml makes built.
 func (d *Dir) Upgrade(ctx context.Context, built *schema.Declaration) (*schema.Manifest, error) {
 	m, err := d.Settled(ctx)
 	if err != nil {
@@ -159,10 +151,10 @@ func (d *Dir) settled(m *schema.Manifest) error {
 	return fault(status.Declaration, d.Path(), status.By(status.Upgrade), fmt.Errorf("%w: an upgrade of the state was begun and not finished", schema.ErrDeclaration))
 }
 
-// Still says whether a program that opened the state when its manifest was
-// opened may go on, now that the manifest is another: it returns an error that
-// wraps [schema.ErrDeclaration] if built, the declaration of the program,
-// contradicts it or is not all in it, or if an upgrade is under way.
+// Still returns an error if a program that was built from built and opened the
+// state under the manifest opened may not go on under the manifest now. It wraps
+// [schema.ErrDeclaration] if built is not all in now or contradicts it, or if an
+// upgrade is under way.
 func (d *Dir) Still(opened, now *schema.Manifest, built *schema.Declaration) error {
 	if err := d.settled(now); err != nil {
 		return err
@@ -184,8 +176,8 @@ func (d *Dir) contradiction(err error) error {
 	return fault(status.Declaration, d.Path(), status.By(status.Upgrade).Or("build the program from the present owners.yaml if it is the older one"), err)
 }
 
-// WriteManifest makes the lock files and directories of claims that m's declaration needs and lacks,
-// then replaces the manifest. The caller holds the state's lock.
+// WriteManifest makes the lock files and the directories that m's declaration
+// needs and lacks, then replaces the manifest. The caller holds the state's lock.
 func (d *Dir) WriteManifest(m *schema.Manifest) error {
 	for _, name := range lockNames(&m.Declaration) {
 		if _, ok := m.Locks[name]; ok {
@@ -213,8 +205,8 @@ func (d *Dir) WriteManifest(m *schema.Manifest) error {
 	return d.WriteRecord(manifestName, text)
 }
 
-// makeLock makes the lock file name, or takes the one that a killed upgrade
-// left: it was never in a manifest, so nobody can have locked it.
+// makeLock makes the lock file name, or takes the one that a killed upgrade left:
+// no manifest had it, so no process can have locked it.
 func makeLock(f *dir.Dir, name string) (ino uint64, err error) {
 	fd, err := unix.Openat(f.FD(), name, unix.O_RDWR|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
 	if errors.Is(err, fs.ErrExist) {
@@ -237,19 +229,18 @@ func makeLock(f *dir.Dir, name string) (ino uint64, err error) {
 	return st.Ino, nil
 }
 
-// A Claim is the file of a once field, to be made or to be read: it is complete
-// or absent, has one name and never changes.
+// A Claim is the file of a once field.
 type Claim = claims.Claim
 
-// Claim returns the claim of a field of owner, for whose directory of claims
-// the manifest gives the inode number ino.
+// Claim returns the claim of a field of owner, whose directory of claims has the
+// inode number ino in the manifest.
 func (d *Dir) Claim(owner, field string, ino uint64) *Claim {
 	return claims.New(d.state, claimDir(owner), ino, field)
 }
 
-// makeClaims makes the directories of claims that m's declaration needs and
-// lacks. Like a lock file, none is ever made anew on the fly: its claims would
-// be open again. The caller syncs .freehold.
+// makeClaims makes the directories of claims that m's declaration needs and m
+// lacks. None is made anew on the fly: its claims would be open again. The caller
+// syncs .freehold.
 func (d *Dir) makeClaims(m *schema.Manifest) error {
 	for _, owner := range m.Declaration.OwnerNames() {
 		if _, ok := m.Claims[owner]; ok || !m.Declaration.Owners[owner].Claims() {

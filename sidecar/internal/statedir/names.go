@@ -18,12 +18,11 @@ func OwnerLease(owner string) string { return owner + ".lease" }
 // OwnerFence names the lock that keeps successors from the lease.
 func OwnerFence(owner string) string { return owner + ".fence" }
 
-// OwnerPending names the directory in .freehold of the patches that processes of
-// an owner have deferred.
+// OwnerPending names the directory in .freehold of an owner's pending patches.
 func OwnerPending(owner string) string { return owner + ".pending" }
 
-// The most that is read of one such directory at a time: twice the bounds of
-// writers, since several may look for room at once. The rest is foreign.
+// The bounds of reading one such directory: twice those of writers, since several
+// may look for room at once.
 const (
 	MostPending      = 8192     // files
 	MostPendingBytes = 16 << 20 // of them together
@@ -40,16 +39,15 @@ const (
 	claimsName = "claims"
 )
 
-// OwnerRecord names the file in .freehold that describes the holder of the lease
-// of an exclusive owner. It is for people and for retiring, never a lock.
+// OwnerRecord names the file in .freehold that describes the holder of a lease.
 func OwnerRecord(owner string) string { return owner + ".lease.json" }
 
 // Kept names the copy of owner's sidecar that the upgrade id leaves in the
 // quarantine.
 func Kept(owner, id string) string { return Sidecar(owner) + "." + id }
 
-// Folders returns the directories, relative to the state directory, in which
-// files come and go that a view of d's state reads.
+// Folders returns the directories, relative to the state directory, that a view of
+// d's state reads.
 func Folders(d *schema.Declaration) []string {
 	folders := []string{".", metaName}
 	for _, owner := range d.OwnerNames() {

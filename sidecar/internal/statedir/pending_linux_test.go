@@ -37,7 +37,7 @@ func TestRepairMakesALostPendingDirectoryAnew(t *testing.T) {
 	cost.Fields["more"] = cost.Fields["n"]
 	_, err = d.Upgrade(t.Context(), declared)
 	wantError(t, err, status.Lost)
-	remade, err := Repair(t.Context(), dir)
+	remade, err := Remake(t.Context(), dir)
 	if diff := cmp.Diff([]string{"cost.pending"}, remade); diff != "" || err != nil {
 		t.Errorf("remade (%v) (-want +got):\n%s", err, diff)
 	}

@@ -21,10 +21,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// An PendingDir is the open directory of the patches that processes of one owner
-// have deferred. Its methods are safe for concurrent use. It is
-// opened for one purpose and closed again: one that was moved away meanwhile must
-// not be used for long.
+// A PendingDir is the open directory of one owner's pending patches. Its methods
+// are safe for concurrent use. It is opened for one purpose and closed again,
+// since it may be moved away meanwhile.
 type PendingDir struct {
 	dir    *Dir
 	owner  string
@@ -33,9 +32,9 @@ type PendingDir struct {
 	read   atomic.Int64 // bytes
 }
 
-// OpenPending opens the directory of owner's pending patches. It was made with
-// the state, and is never made on the fly: an error means that it is not there
-// or not to be trusted, and that pending patches may be lost.
+// OpenPending opens the directory of owner's pending patches, which was made with
+// the state. It returns an error that wraps [status.Lost] if the directory is
+// missing, so that pending patches may be lost.
 func (d *Dir) OpenPending(owner string) (*PendingDir, error) {
 	name := OwnerPending(owner)
 	folder, err := d.meta.OpenDir(name)
@@ -63,21 +62,20 @@ func (a *PendingDir) Close() error {
 	return nil
 }
 
-// Share keeps the directory from being sealed until [PendingDir.Unshare], so that
-// a process that seals it later lists the patches of this one. Share does not
-// wait; it returns an error that wraps [status.Busy] if a process has sealed the
-// directory or waits to.
+// Share keeps the directory from being sealed until [PendingDir.Unshare]. It does
+// not wait, and returns an error that wraps [status.Busy] if a process has sealed
+// the directory or waits to.
 func (a *PendingDir) Share() error {
-	if lock.HasWaiters(a.folder.FD()) { // else those who deferred without pause keep it from being sealed for ever
+	if lock.HasWaiters(a.folder.FD()) { // else processes that defer without pause keep it from being sealed for ever
 		return a.busy()
 	}
 	return a.take(unix.LOCK_SH)
 }
 
-// Seal makes sure, until [PendingDir.Unshare], that nobody puts a patch into the
-// directory, so that its list is complete. Seal waits up to wait for processes
-// that are putting one, and then returns an error that wraps [status.Busy]; no process
-// begins to put another meanwhile.
+// Seal keeps every process from putting a patch into the directory until
+// [PendingDir.Unshare], so that its list is complete. Seal waits up to wait for
+// processes that are putting one, and then returns an error that wraps
+// [status.Busy]; no process begins to put another meanwhile.
 func (a *PendingDir) Seal(ctx context.Context, wait time.Duration) error {
 	lock.SetWaiting(a.folder.FD(), true)
 	defer lock.SetWaiting(a.folder.FD(), false)
@@ -104,16 +102,16 @@ func (a *PendingDir) busy() error {
 	return fault(status.Busy, a.folder.Path(), byHand("try again"), errors.New("an upgrade of the state is under way, or a process defers a patch"))
 }
 
-// Unshare ends Share or Seal, also if a child has the descriptor at
-// this moment between fork and exec.
-func (a *PendingDir) Unshare() { unix.Flock(a.folder.FD(), unix.LOCK_UN) }
+// Unshare ends Share or Seal, also if a child has the descriptor at this moment
+// between fork and exec.
+func (a *PendingDir) Unshare() { a.folder.Unlock() }
 
 // Path returns the absolute path of a file in the directory, for messages.
 func (a *PendingDir) Path(name string) string { return a.folder.Join(name) }
 
-// Names lists the patches, sorted by name. Patches that are
-// still being written have other names. Names returns an error that wraps [ErrFlooded] if there are more
-// than [MostPending] files.
+// Names lists the patches, sorted by name; those that are still being written have
+// other names. It returns an error that wraps [ErrFlooded] if there are more than
+// [MostPending] files.
 func (a *PendingDir) Names() ([]string, error) {
 	names, err := a.folder.NamesUpTo(MostPending)
 	if err != nil {
@@ -127,8 +125,8 @@ func (a *PendingDir) Names() ([]string, error) {
 	return names, nil
 }
 
-// ReadFile reads the patch name, with the errors of [Dir.ReadFile]. It returns
-// an error that wraps [ErrFlooded] once it has read more than [MostPendingBytes].
+// ReadFile reads the patch name, as [Dir.ReadFile] does. It returns an error that
+// wraps [ErrFlooded] once it has read more than [MostPendingBytes].
 func (a *PendingDir) ReadFile(name string, buf []byte, most int) ([]byte, error) {
 	raw, err := a.folder.ReadFile(name, buf, most)
 	if a.read.Add(int64(len(raw))) > MostPendingBytes {
@@ -141,9 +139,9 @@ func (a *PendingDir) flooded(format string, most int) error {
 	return fault(status.Unreadable, a.folder.Path(), byHand("move away the files of other programs"), fmt.Errorf("%w: more than "+format, ErrFlooded, most))
 }
 
-// Sizes returns how many bytes each of the files names has, and all of them. It
-// looks at those only that are not in known, which may be nil: nobody changes a
-// file. One that is gone has none.
+// Sizes returns the bytes of each of the files names, and their sum. It looks at
+// those only that are not in known, which may be nil, since no file changes. A
+// file that is gone is left out.
 func (a *PendingDir) Sizes(names []string, known map[string]int64) (sizes map[string]int64, bytes int64, err error) {
 	sizes = make(map[string]int64, len(names))
 	for _, name := range names {
@@ -183,15 +181,14 @@ func (a *PendingDir) Remove(name string) error {
 	return nil
 }
 
-// hands is how many patches [PendingDir.RemoveAll] removes at a time, if there are more
+// hands is the number of goroutines of [PendingDir.RemoveAll] for more patches
 // than that.
 const hands = 32
 
-// RemoveAll removes patches, with several goroutines at once: the kernel gives
-// the directory to one change of a name after another, so that a single one would
-// remove a patch while each process that defers adds one, and a large pile would
-// grow for as long as they go on. RemoveAll returns the first error; the
-// others are removed all the same.
+// RemoveAll removes patches. The kernel serves changes of names in a directory one
+// after another, so that a single goroutine would remove one patch while each
+// deferring process adds one, and a large pile would grow. RemoveAll returns the
+// first error, and removes the other patches all the same.
 func (a *PendingDir) RemoveAll(names []string) error {
 	var g errgroup.Group
 	g.SetLimit(1)
@@ -207,9 +204,9 @@ func (a *PendingDir) RemoveAll(names []string) error {
 // Sync makes the names in the directory durable, and that names are gone.
 func (a *PendingDir) Sync() error { return a.folder.Sync() }
 
-// Unmoved returns an error that wraps [status.Lost] if the directory's name is
-// another one's now, and [status.Moved] if the state's is: no process would
-// find a patch in this one.
+// Unmoved returns an error that wraps [status.Lost] if the directory's name names
+// another one now, and [status.Moved] if the state's does: no process would find a
+// patch in this one.
 func (a *PendingDir) Unmoved() error {
 	if err := a.dir.Unmoved(); err != nil {
 		return err
@@ -248,17 +245,15 @@ func pendingIntact(meta *dir.Dir, name string) error {
 	return f.Private()
 }
 
-// A PendingFile is one file in the directory of an owner's pending patches. It
-// never changes.
+// A PendingFile is one file in the directory of an owner's pending patches.
 type PendingFile struct {
 	Name string
-	// Path is the absolute path.
-	Path string
-	Size int64 // in bytes
-	// Patch is nil if no commit of this release can fold the file.
+	Path string // absolute
+	Size int64  // in bytes
+	// Patch is nil if no commit of this release can fold the file; then Err is
+	// the reason, with the remedy.
 	Patch *pending.Patch
-	// Err is the reason for that, an error with the remedy.
-	Err error
+	Err   error
 
 	text []byte
 }

@@ -15,15 +15,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Repair makes the lock files anew that are missing or are not the ones of
-// the manifest, as after a copy or a restore of the directory, and the
-// directories of pending patches that are missing, and takes the directories
-// of claims that are there, with what is in them, or makes those that are
-// missing. It first takes every lock that is intact and looks for holders of
-// those that are not, and returns an error that wraps [status.Busy] if anybody uses
-// the state. It returns the names of the files and directories that it made or
-// took.
-func Repair(ctx context.Context, path string) (remade []string, err error) {
+// Remake makes lost lock files and directories of the state in path anew, as the
+// public function in package repair says.
+func Remake(ctx context.Context, path string) (remade []string, err error) {
 	d, err := Open(path)
 	if err != nil {
 		return nil, err
@@ -34,7 +28,7 @@ func Repair(ctx context.Context, path string) (remade []string, err error) {
 	if err := unix.Flock(d.meta.FD(), unix.LOCK_EX|unix.LOCK_NB); err != nil {
 		return nil, fault(status.Busy, d.meta.Path(), byHand("wait for it"), fmt.Errorf("another repair is under way: %w", err))
 	}
-	defer unix.Flock(d.meta.FD(), unix.LOCK_UN) // not left to a child that is between fork and exec
+	defer d.meta.Unlock() // not left to a child that is between fork and exec
 	m, err := d.Manifest()
 	if err != nil {
 		return nil, err
@@ -58,31 +52,36 @@ func Repair(ctx context.Context, path string) (remade []string, err error) {
 			remade = append(remade, name)
 		}
 	}
-	lost := d.lostClaims(m)
-	if len(remade)+len(lost) == 0 {
+	claims := d.lostClaims(m)
+	if len(remade)+len(claims) == 0 {
 		return nil, nil
 	}
-	for _, owner := range lost {
+	for _, name := range remade { // nothing is deleted unread
+		delete(m.Locks, name)
+		if _, err := d.QuarantineRecord(name); err != nil && !errors.Is(err, unix.ENOENT) {
+			return nil, err
+		}
+	}
+	for _, owner := range claims {
 		delete(m.Claims, owner) // so that the present one is taken
-	}
-	if err := d.remake(m, remade); err != nil {
-		return nil, err
-	}
-	for _, owner := range lost {
 		remade = append(remade, claimsName+"/"+owner)
+	}
+	if err := d.WriteManifest(m); err != nil {
+		return nil, err
 	}
 	return remade, nil
 }
 
 // lockIntact takes the locks that are those of the manifest. It returns the names
-// of the others, which nobody holds, and those that it has, also with an error.
+// of the lost ones, which no process holds, and, also with an error, the locks that
+// it has.
 func (d *Dir) lockIntact(ctx context.Context, m *schema.Manifest) (lost []string, held []*Lock, err error) {
 	for _, name := range lockNames(&m.Declaration) {
 		l, err := d.OpenLock(name, m.Locks[name])
 		if errors.Is(err, status.Lost) {
 			lost = append(lost, name)
 			if pid := d.lostHolder(m, name); pid != 0 {
-				return nil, held, fault(status.Busy, filepath.Join(d.meta.Path(), name), byHand("stop the process first"), fmt.Errorf("process %d holds the lost lock", pid))
+				return nil, held, fault(status.Busy, d.meta.Join(name), byHand("stop the process first"), fmt.Errorf("process %d holds the lost lock", pid))
 			}
 			continue
 		}
@@ -95,18 +94,6 @@ func (d *Dir) lockIntact(ctx context.Context, m *schema.Manifest) (lost []string
 		}
 	}
 	return lost, held, nil
-}
-
-// remake puts new lock files in the place of the lost ones. Files in their place
-// are moved to the quarantine: nothing is deleted unread.
-func (d *Dir) remake(m *schema.Manifest, names []string) error {
-	for _, name := range names {
-		delete(m.Locks, name)
-		if _, err := d.quarantine(d.meta, name); err != nil && !errors.Is(err, unix.ENOENT) {
-			return err
-		}
-	}
-	return d.WriteManifest(m)
 }
 
 // lostHolder returns the process that holds the lost lock file name, which may
@@ -128,11 +115,10 @@ func (d *Dir) lostHolder(m *schema.Manifest, name string) int {
 	return pid
 }
 
-// holdsForAnother reports whether the file with the device and inode of lost
-// that process pid has open cannot be the lost lock file name: the number of a
-// deleted file is used again soon. It is another file if it is none, as a
-// directory is; if it was deleted under another name; if it is a patch; or if it
-// is a lock file of another state.
+// holdsForAnother reports whether the open file of process pid with the device and
+// inode of lost cannot be the lost lock file name, since the number of a deleted
+// file is soon used again: it is no plain file, a patch, a lock file of another
+// state, or a file that was deleted under another name.
 func holdsForAnother(pid int, lost *unix.Stat_t, name, stateID string) bool {
 	fds := fmt.Sprintf("/proc/%d/fd", pid)
 	entries, err := os.ReadDir(fds)

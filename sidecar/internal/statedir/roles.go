@@ -35,8 +35,7 @@ func (r Role) folder() bool {
 	return slices.Contains([]Role{StateFolder, MetaFolder, PendingFolder, ClaimsFolder, QuarantineFolder}, r)
 }
 
-// nameTable tells the names of a state's files from others.
-// All that is Freehold's in a state directory is named here, and nowhere else.
+// A nameTable tells the names of Freehold's files in a state from others.
 type nameTable struct {
 	owners  []string // declared
 	ever    []string // declared, or removed by an upgrade
@@ -44,9 +43,8 @@ type nameTable struct {
 	upgrade string // the directory of an upgrade that is not finished
 }
 
-// namesOf returns the names of m's state. An upgrade that removes an owner
-// moves its sidecar away, and leaves its lock files, which stay in the
-// manifest, and its other files in .freehold.
+// namesOf returns the names of m's state. An upgrade that removes an owner moves
+// its sidecar away, and leaves its files in .freehold, the locks in the manifest.
 func namesOf(m *schema.Manifest) nameTable {
 	n := nameTable{owners: m.Declaration.OwnerNames(), locks: m.Locks}
 	for name := range m.Locks {

@@ -14,9 +14,9 @@ import (
 // upgrades put sidecars before they take effect.
 const upgradePrefix = "upgrade-"
 
-// Stage puts files, by name, into the directory of the upgrade id, durably.
-// The caller holds the state's lock. The directories of upgrades that never took
-// effect are removed, and so is this one's if it fails.
+// Stage puts files, by name, into the directory of the upgrade id, durably. It
+// removes the directories of upgrades that never took effect, and its own if it
+// fails. The caller holds the state's lock.
 func (d *Dir) Stage(id string, files map[string][]byte) error {
 	if err := d.Unstage(); err != nil {
 		return err
@@ -82,9 +82,9 @@ func (d *Dir) StagedPath(id, name string) string {
 	return d.meta.Join(filepath.Join(upgradePrefix+id, name))
 }
 
-// Install moves a file of the upgrade id into the state directory, where it
-// takes the place of the one of that name; or, with keep, into the quarantine.
-// It is no error if the file has gone there already.
+// Install moves a file of the upgrade id into the state directory, in the place of
+// the one of that name; or, with keep, into the quarantine. A file that has gone
+// there already is no error.
 func (d *Dir) Install(id, name string, keep bool) error {
 	from, err := d.meta.OpenChild(upgradePrefix + id)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -134,8 +134,8 @@ func inTheWay(err error) error {
 	return err
 }
 
-// Drop moves the file name in the state directory to the quarantine as kept. It
-// is no error if there is none any more.
+// Drop moves the file name in the state directory to the quarantine as kept. A
+// file that is gone is no error.
 func (d *Dir) Drop(name, kept string) error {
 	into, err := d.openQuarantine()
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/freehold-dev/freehold/cmd/internal/failure"
 	"github.com/freehold-dev/freehold/cmd/internal/verbs"
 	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/repair"
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
@@ -120,7 +121,7 @@ type keptReport struct {
 	Sum  string `json:"sha256"`
 }
 
-func kept(files []store.KeptFile) (reports []keptReport) {
+func kept(files []repair.KeptFile) (reports []keptReport) {
 	for _, f := range files {
 		reports = append(reports, keptReport{f.Path, f.Sum})
 	}
@@ -128,7 +129,7 @@ func kept(files []store.KeptFile) (reports []keptReport) {
 }
 
 // noteDropped names the files that left the quarantine to make room.
-func noteDropped(c *cli.Call, q store.Quarantined) {
+func noteDropped(c *cli.Call, q repair.Quarantined) {
 	for _, f := range q.Dropped {
 		c.Say("hint", "dropped from the quarantine to make room: "+f.Path)
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/freehold-dev/freehold/cmd/internal/failure"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/repair"
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
@@ -249,7 +250,7 @@ Stop the state's programs first: a program that holds a lost lock is not noticed
 		if err != nil {
 			return err
 		}
-		remade, err := store.Repair(ctx, dir)
+		remade, err := repair.Remake(ctx, dir)
 		if err != nil {
 			return err
 		}

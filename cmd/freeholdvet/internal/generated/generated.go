@@ -23,6 +23,7 @@ const (
 	Store   = Sidecar + "/store"
 	Adopt   = Sidecar + "/adopt"
 	Prune   = Sidecar + "/prune"
+	Repair  = Sidecar + "/repair"
 	Upgrade = Sidecar + "/upgrade"
 	Retire  = Sidecar + "/retire"
 	Reader  = Library + "/reader"

@@ -34,6 +34,7 @@ var harmless = map[string][]string{
 	},
 	generated.Adopt:   {"Extend", "Infer", "Parse", "Read", "Source"},
 	generated.Prune:   nil,
+	generated.Repair:  nil,
 	generated.Upgrade: nil,
 }
 
