@@ -52,7 +52,7 @@ var imports = map[string][]string{
 	"sidecar/internal/…":        {"schema", "sidecar/internal/…", "sidecar/scratch"},
 	"sidecar/scratch":           {},
 	"sidecar/scratch/document":  {"sidecar/internal/document", "sidecar/internal/pending"},
-	"sidecar/scratch/statedir":  {"sidecar/internal/process", "sidecar/internal/statedir"},
+	"sidecar/scratch/statedir":  {"sidecar/internal/failpoint", "sidecar/internal/process", "sidecar/internal/statedir"},
 	"sidecar/model":             {},
 	"reader":                    {"schema", "sidecar/store", "reader/internal/…"},
 	"reader/explain":            {"reader", "schema", "sidecar/store"},

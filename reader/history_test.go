@@ -13,6 +13,7 @@ import (
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/history"
 	"github.com/freehold-dev/freehold/sidecar/scratch"
+	"github.com/freehold-dev/freehold/sidecar/scratch/statedir"
 )
 
 func TestMain(m *testing.M) {
@@ -34,11 +35,11 @@ type viewer struct{ *Reader }
 // slowly opens a viewer that now and then takes so long between reading what is
 // deferred and the sidecar that two commits fit in.
 func slowly(dir string) (history.Viewer, error) {
-	afterPatches = func() {
+	statedir.OnPatchesRead(func() {
 		if rand.N(4) == 0 {
 			time.Sleep(rand.N(20 * time.Millisecond))
 		}
-	}
+	})
 	r, err := Open(dir)
 	return viewer{r}, err
 }

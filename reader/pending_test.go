@@ -118,11 +118,11 @@ func interrupted(t *testing.T) string {
 	r := s.reader()
 	s.view(r)
 	s.pending(add("n", "1"))
-	afterPatches = func() {
-		afterPatches = nil
+	statedir.OnPatchesRead(func() {
+		statedir.OnPatchesRead(nil)
 		s.commit(s.worker, add("n", "10"))
 		s.commit(s.worker, add("n", "100"))
-	}
+	})
 	return raw(s.view(r), "n")
 }
 
@@ -144,8 +144,8 @@ func TestViewsAgreeOnWhatCameFirst(t *testing.T) {
 	s := newSpooling(t)
 	r, other := s.reader(), s.reader()
 	s.view(r)
-	afterPatches = func() {
-		afterPatches = nil
+	statedir.OnPatchesRead(func() {
+		statedir.OnPatchesRead(nil)
 		_, err := s.worker.Update(t.Context(), func(tx *sidecar.Tx) error {
 			s.busy(add("n", "1"))
 			if got := raw(s.view(other), "n"); got != "1" {
@@ -157,7 +157,7 @@ func TestViewsAgreeOnWhatCameFirst(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-	}
+	})
 	v := s.view(r)
 	if got := raw(v, "n"); got != "101" || v.Consistency() != Atomic {
 		t.Errorf("n is %s, of a view that is %s; want 101, atomic", got, v.Consistency())
@@ -169,15 +169,15 @@ func TestAStateThatIsRemovedWhileItIsReadGivesNoView(t *testing.T) {
 	s := newSpooling(t)
 	s.commit(s.worker, add("n", "1"))
 	r := s.reader()
-	afterPatches = func() {
-		afterPatches = nil
+	statedir.OnPatchesRead(func() {
+		statedir.OnPatchesRead(nil)
 		if err := os.Rename(s.dir, s.dir+".removed"); err != nil {
 			t.Error(err)
 		}
 		if err := os.Remove(filepath.Join(s.dir+".removed", "tool.json")); err != nil {
 			t.Error(err)
 		}
-	}
+	})
 	if v, err := r.View(t.Context()); !errors.Is(err, store.Moved) {
 		t.Errorf("the view is %v (%v)", v, err)
 	}
@@ -189,7 +189,7 @@ func TestCausalViewCountsAPatchOnce(t *testing.T) {
 	s := newSpooling(t)
 	r := s.reader()
 	done, n := make(chan struct{}), 0
-	afterPatches = func() {
+	statedir.OnPatchesRead(func() {
 		// Each look at the pile finds a patch that is gone when the sidecar is
 		// read, and the id with it.
 		s.commit(s.worker, add("small", "1"))
@@ -197,8 +197,8 @@ func TestCausalViewCountsAPatchOnce(t *testing.T) {
 		if n++; n < 200 {
 			s.pending(add("n", "1"))
 		}
-	}
-	defer func() { afterPatches = nil }()
+	})
+	defer func() { statedir.OnPatchesRead(nil) }()
 	go func() {
 		defer close(done)
 		last := uint64(0)
@@ -354,11 +354,11 @@ func TestCausalViewCountsAPatchThatIsFoldedMeanwhileOnce(t *testing.T) {
 	if v := s.view(r); raw(v, "n") != "1" || v.Consistency() != Causal {
 		t.Fatalf("before it is folded, n is %s, of a view that is %s", raw(v, "n"), v.Consistency())
 	}
-	afterPatches = func() {
-		afterPatches = nil
+	statedir.OnPatchesRead(func() {
+		statedir.OnPatchesRead(nil)
 		s.commit(s.worker, add("n", "10"))
 		s.commit(s.worker, add("n", "100"))
-	}
+	})
 	if got := raw(s.view(r), "n"); got != "111" {
 		t.Errorf("n is %s, want 111", got)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/internal/apply"
 	"github.com/freehold-dev/freehold/sidecar/internal/document"
+	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
 	"github.com/freehold-dev/freehold/sidecar/internal/pending"
 	"github.com/freehold-dev/freehold/sidecar/internal/process"
 	"github.com/freehold-dev/freehold/sidecar/internal/status"
@@ -67,14 +68,14 @@ func TestFoldedOwnerNoticesAFoldBetweenItsReadings(t *testing.T) {
 	d, m := deferringState(t)
 	p := deferTurns(t, d, m, "1")
 	write(t, d, "cost.json", sidecarText(t, "cost", m.StateID, 1, withTurns("10")))
-	afterPatches = func() { // the sidecar has dropped the id already
+	failpoint.PatchesRead = func() { // the sidecar has dropped the id already
 		write(t, d, "cost.json", sidecarText(t, "cost", m.StateID, 3, withTurns("11")))
 		if err := os.Remove(filepath.Join(d.Path(), ".freehold", FilesOf("cost").Pending, pending.Name(p.ID))); err != nil {
 			t.Fatal(err)
 		}
-		afterPatches = nil
+		failpoint.PatchesRead = nil
 	}
-	defer func() { afterPatches = nil }()
+	defer func() { failpoint.PatchesRead = nil }()
 	if o := d.Folded(m, "cost"); string(o.Value("turns")) != "11" || o.Pending != 0 {
 		t.Errorf("got %s with %d pending", o.Value("turns"), o.Pending)
 	}

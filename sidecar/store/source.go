@@ -9,6 +9,7 @@ import (
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/internal/document"
+	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
 	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
 )
 
@@ -72,8 +73,8 @@ func (s *Source) Look() (moved bool) {
 	defer s.mu.Unlock()
 	if s.patches != nil {
 		moved = s.patches.look(s.dir.dir, s.manifest.StateID, s.name)
-		if afterPatches != nil {
-			afterPatches()
+		if failpoint.PatchesRead != nil {
+			failpoint.PatchesRead()
 		}
 	}
 	if !s.unchanged() && s.look() {
@@ -84,9 +85,6 @@ func (s *Source) Look() (moved bool) {
 	}
 	return moved
 }
-
-// afterPatches is called by tests after each reading of pending patches.
-var afterPatches func()
 
 // unchanged reports whether the file is as it was read last. It is the short way
 // to the usual answer.

@@ -7,6 +7,10 @@ import "sync/atomic"
 
 var hook atomic.Pointer[func(step string)]
 
+// PatchesRead, if a test has set it, is called between the two readings of an
+// owner: the pending patches are read, the sidecar is not.
+var PatchesRead func()
+
 // Hit tells the hook, if there is one, that the calling goroutine has come to
 // step, and returns when the hook does.
 func Hit(step string) {

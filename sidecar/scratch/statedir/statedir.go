@@ -4,6 +4,7 @@
 package statedir
 
 import (
+	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
 	"github.com/freehold-dev/freehold/sidecar/internal/process"
 	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
 )
@@ -25,3 +26,7 @@ var (
 	Self         = process.Self
 	Condition    = process.Condition
 )
+
+// OnPatchesRead makes f run between the two readings of each owner: the pending
+// patches are read, the sidecar is not. No goroutine may read at the moment.
+func OnPatchesRead(f func()) { failpoint.PatchesRead = f }

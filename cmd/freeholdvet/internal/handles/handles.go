@@ -170,11 +170,8 @@ func handle(pass *check.Pass, t types.Type, depth int) (string, bool) {
 }
 
 // linknames reports directives that reach into the library or a writer
-// package. The tests of the reader stop store between two steps by one.
+// package.
 func linknames(pass *check.Pass, file *ast.File) {
-	if generated.Within(pass.Pkg.Path(), generated.Reader) {
-		return
-	}
 	for _, group := range file.Comments {
 		for _, comment := range group.List {
 			d, ok := ast.ParseDirective(comment.Pos(), comment.Text)
