@@ -3,6 +3,7 @@ package ownersfile
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -11,7 +12,6 @@ import (
 	"github.com/freehold-dev/freehold/cmd/internal/failure"
 	"github.com/freehold-dev/freehold/gen"
 	"github.com/freehold-dev/freehold/gen/leak"
-	"github.com/freehold-dev/freehold/gen/tree"
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
@@ -43,12 +43,19 @@ func FindDrift(file string) (Drift, error) {
 // compare reports drift and leaks, and writes nothing.
 func compare(ctx context.Context, c *cli.Call, jobs []job) error {
 	noteSkipped(c, jobs)
-	r := checkReport{States: []Drift{}, Leaks: []string{}}
+	var r checkReport
+	writers := map[string][]string{} // by module
 	for _, j := range jobs {
 		r.States = append(r.States, j.drift())
+		writers[j.module.Dir] = append(writers[j.module.Dir], gen.WriterPackages(j.source, j.module.Path)...)
 	}
-	for _, m := range modules(jobs) {
-		leaks, err := leaks(ctx, m, jobs)
+	for _, j := range jobs {
+		mine, ok := writers[j.module.Dir]
+		if !ok {
+			continue
+		}
+		delete(writers, j.module.Dir)
+		leaks, err := leak.Load(ctx, j.module.Dir, j.module.Path, func(path string) bool { return slices.Contains(mine, path) })
 		if err != nil { // the code does not load, as every build of it will say; drift is an answer all the same
 			c.Say("hint", fmt.Sprintf("the exported API was not checked: %v", err))
 		}
@@ -61,7 +68,7 @@ func compare(ctx context.Context, c *cli.Call, jobs []job) error {
 }
 
 func (j job) drift() Drift {
-	d := Drift{Owners: j.file, Missing: []string{}, Changed: []string{}, Orphaned: []string{}, Diff: string(j.plan.Diff())}
+	d := Drift{Owners: j.file, Diff: string(j.plan.Diff())}
 	for _, change := range j.plan.Write {
 		if change.Old == nil {
 			d.Missing = append(d.Missing, change.Path)
@@ -75,24 +82,11 @@ func (j job) drift() Drift {
 	return d
 }
 
-// leaks looks for exported API in m that hands out a writer.
-func leaks(ctx context.Context, m *tree.Module, jobs []job) ([]string, error) {
-	var writers []string
-	for _, j := range jobs {
-		if j.module.Dir == m.Dir {
-			writers = append(writers, gen.WriterPackages(j.source, m.Path)...)
-		}
-	}
-	return leak.Load(ctx, m.Dir, m.Path, func(path string) bool { return slices.Contains(writers, path) })
-}
-
 func (r checkReport) text() string {
 	var b strings.Builder
 	for _, d := range r.States {
 		b.WriteString(paths("missing", d.Missing) + paths("changed", d.Changed) + paths("orphaned", d.Orphaned))
-		for line := range strings.Lines(d.Diff) {
-			b.WriteString(escapeSource(line))
-		}
+		b.WriteString(escapeSource(d.Diff))
 	}
 	for _, text := range r.Leaks {
 		b.WriteString(display.Escape(text) + "\n")
@@ -100,18 +94,9 @@ func (r checkReport) text() string {
 	return b.String()
 }
 
-// escapeSource escapes a line of source code but for its tabs and its end.
-func escapeSource(line string) string {
-	text, end := strings.CutSuffix(line, "\n")
-	parts := strings.Split(text, "\t")
-	for i, part := range parts {
-		parts[i] = display.Escape(part)
-	}
-	text = strings.Join(parts, "\t")
-	if end {
-		text += "\n"
-	}
-	return text
+// escapeSource escapes source code but for its tabs and line ends.
+func escapeSource(text string) string {
+	return regexp.MustCompile(`[^\t\n]+`).ReplaceAllStringFunc(text, display.Escape)
 }
 
 // verdict returns the negative answer, or nil if nothing differs and nothing leaks.

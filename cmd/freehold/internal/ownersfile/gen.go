@@ -72,8 +72,11 @@ func plan(files []string) ([]job, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, m := range modules(jobs) {
-		if err := planIn(m, jobs); err != nil {
+	for i := range jobs {
+		if jobs[i].plan != nil {
+			continue
+		}
+		if err := planIn(jobs[i].module, jobs); err != nil {
 			return nil, ofModule(err)
 		}
 	}
@@ -125,17 +128,6 @@ func planIn(m *tree.Module, jobs []job) error {
 		j.plan = plans[i]
 	}
 	return nil
-}
-
-// modules returns the modules of jobs, each once.
-func modules(jobs []job) []*tree.Module {
-	var all []*tree.Module
-	for _, j := range jobs {
-		if !slices.ContainsFunc(all, func(m *tree.Module) bool { return m.Dir == j.module.Dir }) {
-			all = append(all, j.module)
-		}
-	}
-	return all
 }
 
 // write carries out the plans, once all of them type-check.
@@ -194,7 +186,7 @@ type genReport struct {
 }
 
 func (j job) report() genReport {
-	r := genReport{Owners: j.file, Written: []string{}, Removed: []string{}, Kept: append([]string{}, j.plan.Keep...)}
+	r := genReport{Owners: j.file, Kept: j.plan.Keep}
 	for _, change := range j.plan.Write {
 		r.Written = append(r.Written, change.Path)
 	}
