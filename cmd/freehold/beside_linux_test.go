@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"strings"
 	"sync"
 	"testing"
@@ -11,6 +12,17 @@ import (
 
 	"github.com/freehold-dev/freehold/cmd/internal/failure"
 )
+
+// runProgram runs the program as a process of its own.
+func runProgram(args ...string) result {
+	var stdout, stderr strings.Builder
+	cmd := exec.Command("freehold", args...) // which TestMain puts into the path
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Run(); err != nil && cmd.ProcessState == nil {
+		return result{-1, "", err.Error()}
+	}
+	return result{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()}
+}
 
 // atOnce runs work in n goroutines and, until they are done, beside over and
 // over.

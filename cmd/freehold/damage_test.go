@@ -156,28 +156,6 @@ func heals(t *testing.T, dir, path, text, command string) {
 	}
 }
 
-// Case 55: what a release does not know keeps its digits.
-func TestUnknownNumbersKeepTheirDigits(t *testing.T) {
-	dir := freshState(t)
-	must(t, "set", "reset", "f=1", "--dir", dir)
-	path := filepath.Join(dir, "reset.json")
-	const odd = `"id":9007199254740993,"r":1.0,"e":1E400,"z":-0,"p":0.1000000000000000055`
-	spoil(t, path, replaced(`"f":1`, `"f":1,`+odd))
-	if got := call(t, "", "accept", "reset", "--dir", dir); got.Status != failure.ExitDone {
-		t.Fatal(got)
-	}
-	must(t, "set", "reset", "f=2", "--dir", dir)
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, member := range strings.Split(odd, ",") {
-		if !strings.Contains(string(text), member) {
-			t.Errorf("%s is lost from %s", member, text)
-		}
-	}
-}
-
 // Case 64: no field must be there.
 func TestAnyFieldMayBeAbsent(t *testing.T) {
 	dir := freshState(t)
