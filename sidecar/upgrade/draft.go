@@ -2,6 +2,7 @@ package upgrade
 
 import (
 	"bytes"
+	"fmt"
 	"maps"
 
 	"github.com/freehold-dev/freehold/schema"
@@ -129,7 +130,7 @@ func (b *draft) set(name string, spec schema.Field, raw []byte, by document.Prov
 func (b *draft) misfit(o schema.Origin, below jsontext.Pointer, misfits []schema.Misfit) {
 	for _, m := range misfits {
 		pointer := jsontext.Pointer("").AppendToken(o.Field) + below + m.Pointer
-		b.misfits = append(b.misfits, misfit{b.sidecarPath(o.Owner), pointer, m.Value, m.Why})
+		b.misfits = append(b.misfits, fmt.Errorf("%s: %s is %.80s: %s", b.sidecarPath(o.Owner), pointer, m.Value, m.Why))
 	}
 }
 

@@ -68,7 +68,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 	unfit.Owners["cost"].Fields["target"] = schema.Field{Type: schema.TypeRecord, Fields: spec{"host": {Type: schema.TypeInt}, "port": {Type: schema.TypeEnum, Values: []string{"http"}}}}
 	unfit.Owners["curator"].Fields["skills"].Record["state"] = schema.Field{Type: schema.TypeEnum, Values: []string{"old"}}
 	refused("values that do not fit", dir, unfit)
-	many := slices.Repeat(misfits{{"cost.json", "/x", []byte("1"), "want less"}}, 25)
+	many := slices.Repeat(misfits{errors.New("cost.json: /x is 1: want less")}, 25)
 	said.Same(t, "many of them", store.WithRemedy(many, store.Remedy{Note: "correct these values, or declare fields that hold them"}))
 	quarantine := filepath.Join(dir, ".freehold", "quarantine")
 	if err := os.Symlink("..", quarantine); err != nil {

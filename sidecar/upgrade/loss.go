@@ -4,15 +4,12 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io/fs"
-	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/internal/document"
-	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
+	"github.com/freehold-dev/freehold/sidecar/store"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -42,12 +39,9 @@ type Gone struct {
 	Declared schema.Field `json:"-"`
 }
 
-// lose notes a loss.
+// lose notes a loss from a sidecar.
 func (p *plan) lose(g Gone) {
 	g.File = p.sidecarPath(g.Owner)
-	if g.Claimed {
-		g.File = filepath.Join(p.dir.Path(), filepath.FromSlash(statedir.ClaimFile(g.Owner, g.Field)))
-	}
 	p.report.Gone = append(p.report.Gone, g)
 }
 
@@ -148,45 +142,26 @@ func (p *plan) loseMembers(owner, name, now string) {
 
 // loseClaim notes the claim of a once field that goes.
 func (p *plan) loseClaim(owner, name string, declared schema.Field) {
-	g := Gone{Owner: owner, Field: name, Claimed: true, Declared: declared}
-	raw, err := p.dir.Claim(owner, name, p.manifest.Claims[owner]).Read(nil)
-	if errors.Is(err, fs.ErrNotExist) {
-		return
+	once := store.On(p.dir).Once(p.manifest, owner, name)
+	g := Gone{Owner: owner, Field: name, File: once.Path, Claimed: true, Declared: declared}
+	if once.Status == store.OK {
+		g.Value, _ = schema.Time.Append(nil, once.At)
 	}
-	if err == nil {
-		claim, err := document.DecodeClaim(raw)
-		if err == nil && claim.Belongs(owner, name, p.manifest.StateID) == nil {
-			g.Value, _ = schema.Time.Append(nil, claim.At)
-		}
+	if once.Status != store.Missing {
+		p.report.Gone = append(p.report.Gone, g)
 	}
-	p.lose(g)
 }
 
-// misfits are the stored values that the new declaration cannot hold, by owner.
-type misfits []misfit
-
-// A misfit is one value: the path of its file, its place in the file, and the
-// reason.
-type misfit struct {
-	file    string
-	pointer jsontext.Pointer
-	value   jsontext.Value
-	why     string
-}
+// misfits describe the stored values that the new declaration cannot hold, by owner.
+type misfits []error
 
 // Error returns one line for each of the first 20 misfits.
 func (m misfits) Error() string {
 	const most = 20
-	var lines []string
-	for i, misfit := range m {
-		if i == most {
-			lines = append(lines, fmt.Sprintf("%d more", len(m)-most))
-			break
-		}
-		lines = append(lines, fmt.Sprintf("%s: %s is %.80s: %s", misfit.file, misfit.pointer, misfit.value, misfit.why))
+	if len(m) > most {
+		m = append(m[:most:most], fmt.Errorf("%d more", len(m)-most))
 	}
-	return strings.Join(lines, "\n")
+	return errors.Join(m...).Error()
 }
 
-// Unwrap returns [sidecar.ErrValue].
 func (m misfits) Unwrap() error { return sidecar.ErrValue }

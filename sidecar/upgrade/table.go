@@ -123,51 +123,44 @@ func (t *table) row(key string) (document.Row, bool) {
 	own, had := t.parts[t.owner][key]
 	had = had && own.Born == born
 	var object schema.Object
-	if had {
-		object = t.undeclared(own)
+	if had { // members that only a newer release declares stay
+		object = slices.DeleteFunc(t.parse(t.owner, own), func(m schema.ObjectMember) bool {
+			_, declared := t.old.Owners[t.owner].Fields[t.there].Record[m.Name]
+			return declared
+		})
 	}
 	for _, member := range t.spec.MemberNames() {
 		c, ok := t.columns[member]
 		if !ok {
 			continue
 		}
-		from, ok := t.parts[c.Owner][key]
-		if !ok || from.Born != born {
-			continue
-		}
-		if raw, ok := t.member(c, key, from); ok {
-			object = object.With(member, raw)
+		if from, ok := t.parts[c.Owner][key]; ok && from.Born == born {
+			if raw, ok := t.member(c, from); ok {
+				object = object.With(member, raw)
+			}
 		}
 	}
 	return document.Row{Key: key, Value: object.Append(nil), Born: born}, t.decides || had || len(object) > 0
 }
 
-// undeclared returns the row's members that only a newer release declares.
-func (t *table) undeclared(own document.Row) schema.Object {
-	object, err := schema.ParseObject(own.Value)
+// parse returns the members of an owner's row. An invalid row is a misfit.
+func (t *table) parse(owner string, row document.Row) schema.Object {
+	object, err := schema.ParseObject(row.Value)
 	if err != nil {
-		t.misfit(schema.Origin{Owner: t.owner, Field: t.there}, jsontext.Pointer("").AppendToken(own.Key), []schema.Misfit{{Value: own.Value, Why: err.Error()}})
+		t.misfit(schema.Origin{Owner: owner, Field: t.there}, jsontext.Pointer("").AppendToken(row.Key), []schema.Misfit{{Value: row.Value, Why: err.Error()}})
 		return nil
 	}
-	return slices.DeleteFunc(object, func(m schema.ObjectMember) bool {
-		_, declared := t.old.Owners[t.owner].Fields[t.there].Record[m.Name]
-		return declared
-	})
+	return object
 }
 
 // member returns a member of a row, converted.
-func (t *table) member(c column, key string, from document.Row) ([]byte, bool) {
-	object, err := schema.ParseObject(from.Value)
-	if err != nil {
-		t.misfit(schema.Origin{Owner: c.Owner, Field: t.there}, jsontext.Pointer("").AppendToken(key), []schema.Misfit{{Value: from.Value, Why: err.Error()}})
-		return nil, false
-	}
-	raw, ok := object.Value(c.Field)
+func (t *table) member(c column, from document.Row) ([]byte, bool) {
+	raw, ok := t.parse(c.Owner, from).Value(c.Field)
 	if !ok {
 		return nil, false
 	}
 	converted, left, misfits := c.from.Convert(c.to, bytes.Clone(raw))
-	o, at := schema.Origin{Owner: c.Owner, Field: t.there}, jsontext.Pointer("").AppendToken(key).AppendToken(c.Field)
+	o, at := schema.Origin{Owner: c.Owner, Field: t.there}, jsontext.Pointer("").AppendToken(from.Key).AppendToken(c.Field)
 	t.misfit(o, at, misfits)
 	t.loseParts(o, at, left)
 	return converted, true
