@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -180,8 +181,10 @@ func (w *Writer) open(ctx context.Context, d *schema.Declaration, o *Options) (e
 	w.source = w.sourceOf(w.owner)
 	w.rules = rulesOf(w.manifest, w.owner, w.known)
 	w.keysOwners = keysOwners(&w.manifest.Declaration, w.owner)
-	for _, observer := range store.Observers(&w.manifest.Declaration, w.owner) {
-		w.observers = append(w.observers, w.sourceOf(observer))
+	for _, other := range w.manifest.Declaration.OwnerNames() {
+		if slices.Contains(w.manifest.Declaration.OwnersBelow(other), w.owner) {
+			w.observers = append(w.observers, w.sourceOf(other))
+		}
 	}
 	w.upgraded = store.Upgraded(w.manifest, w.owner)
 	switch w.wait = o.Wait; {

@@ -6,29 +6,13 @@ import (
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/internal/document"
-	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
 )
 
-// Acceptable returns the reason for which the file in the place of owner's sidecar
-// cannot be accepted, or nil.
-func (s *Store) Acceptable(m *schema.Manifest, owner string) error {
-	raw, err := s.dir.ReadFile(statedir.Sidecar(owner), nil, document.MaxSize)
-	if err != nil {
-		return err
-	}
-	doc, err := document.DecodeForeign(raw)
-	if err != nil {
-		return err
-	}
-	_, err = s.Accepted(m, owner, doc)
-	return err
-}
-
-// Accepted returns the values in doc, which another hand wrote in the place
-// of owner's sidecar, by field, as their codecs write them. Members that no
-// owner declares or ever did are left out. It returns the error for which doc
-// cannot be accepted: it names the field, and wraps [NotOwner], [BadValue],
-// [NoKey], or the status of the owner that decides the keys of a map.
+// Accepted returns the values in doc, which another program wrote in the place of
+// owner's sidecar, by field, as their codecs write them, without members that no
+// owner declares or ever did. If doc cannot be accepted, the error names the
+// field, and wraps [NotOwner], [BadValue], [NoKey], or the status of the owner
+// that decides the keys of a map.
 func (d *Store) Accepted(m *schema.Manifest, owner string, doc *document.Document) (values map[string][]byte, err error) {
 	values = map[string][]byte{}
 	for _, name := range doc.Names() {

@@ -13,7 +13,7 @@ import (
 	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
 )
 
-// A Once is a once field, as its claim stood when it was read. It is immutable.
+// A Once is a once field, as its claim was read. It is immutable.
 type Once struct {
 	Owner, Field string
 	// Path is the absolute path of the claim.
@@ -21,9 +21,9 @@ type Once struct {
 	// Status is [OK], [Missing] if no process has claimed the field, [Invalid],
 	// [Foreign], [Newer] or [Unreadable].
 	Status Status
-	// Err is an [*Error] with the status and the remedy; nil if Status is OK
-	// or Missing. It wraps [Lost] or [Unsafe] if the directory of the claims
-	// is that. The field then counts as claimed by an unknown process.
+	// Err is an [*Error] with the status and the remedy; nil if Status is OK or
+	// Missing. It wraps [Lost] or [Unsafe] if the directory of the claims is
+	// that. The field then counts as claimed by an unknown process.
 	Err error
 	// ID is the nonce of the claim, At its time, and Writer the process that
 	// won. Zero unless Status is OK.
@@ -32,16 +32,16 @@ type Once struct {
 	Writer Writer
 }
 
-// Once reads a once field of owner in the state with the manifest m. It takes
-// no lock. To read a field again and again, use a [OnceSource].
+// Once reads a once field of owner in the state with the manifest m, without a
+// lock.
 func (d *Store) Once(m *schema.Manifest, owner, field string) *Once {
 	s := d.OnceSource(m, owner, field)
 	s.Look()
 	return s.Once()
 }
 
-// A OnceSource reads one once field again and again. It decodes the claim only
-// if its bytes have changed. It is safe for concurrent use.
+// A OnceSource reads one once field again and again, and decodes the claim only if
+// its bytes have changed. It is safe for concurrent use.
 type OnceSource struct {
 	claim        *claims.Claim
 	owner, field string
@@ -58,8 +58,8 @@ func (d *Store) OnceSource(m *schema.Manifest, owner, field string) *OnceSource 
 	return &OnceSource{claim: d.dir.Claim(owner, field, m.Claims[owner]), owner: owner, field: field, manifest: m}
 }
 
-// Look reads the claim and reports whether it differs from the last time. It
-// allocates nothing if it does not.
+// Look reads the claim and reports whether it differs from the last time. Without
+// a difference, Look allocates nothing.
 func (s *OnceSource) Look() (moved bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -98,7 +98,7 @@ func (s *OnceSource) judge() *Once {
 }
 
 // NewOnce returns the once field of owner whose claim, in the file path, was read
-// as text, or not, with err.
+// as text or with the error err.
 func NewOnce(m *schema.Manifest, owner, field, path string, text []byte, err error) *Once {
 	o := &Once{Owner: owner, Field: field, Path: path}
 	remove := statedir.MoveAway(path, "look at it: without the file, the field can be claimed anew")

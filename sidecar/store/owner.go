@@ -33,12 +33,12 @@ type Sighting = document.Sighting
 // A Row is the value and the incarnation of one key of a map.
 type Row = document.Row
 
-// An Owner is one owner of a state, as its sidecar stood when it was read. It
-// is safe for concurrent use.
+// An Owner is one owner of a state, as its sidecar was read. It is safe for
+// concurrent use.
 type Owner struct {
 	Name string
-	// Path is the absolute path of the file that was read: the sidecar or,
-	// while an upgrade is not finished, the one that the upgrade has staged.
+	// Path is the absolute path of the sidecar or, while an upgrade is not
+	// finished, of the one that the upgrade has staged.
 	Path string
 	// Status is [OK], [Missing], [Invalid], [Foreign], [Newer], [Unreadable] or,
 	// after [Owner.Against], [Regressed].
@@ -52,10 +52,11 @@ type Owner struct {
 	WrittenAt time.Time
 	Writer    Writer
 
-	// Pending is how many pending patches the sidecar does not have, or may not
-	// have if it cannot be used. Zero unless they were read: see [Store.Folded].
+	// Pending is the number of pending patches that the sidecar does not have, or
+	// may not have if it cannot be used. Zero unless they were read: see
+	// [Store.Folded].
 	Pending int
-	// Patches are those that are folded into the fields, sorted by id.
+	// Patches are the ones in the fields, sorted by id.
 	Patches []*pending.Patch
 	// BadPatches are the files that no commit of this release can fold.
 	BadPatches []statedir.PendingFile
@@ -78,12 +79,11 @@ type rows struct {
 }
 
 // Owner reads the sidecar of the owner name in the state with the manifest m,
-// without pending patches. It takes no lock. To read an owner again and again,
-// use a [Source].
+// without pending patches and without a lock.
 func (d *Store) Owner(m *schema.Manifest, name string) *Owner { return d.Source(m, name).Read() }
 
-// Folded is [Store.Owner] with the pending patches folded in, as the next commit
-// will fold them.
+// Folded is [Store.Owner] with the pending patches folded, as the next commit will
+// fold them.
 func (d *Store) Folded(m *schema.Manifest, name string) *Owner {
 	s := d.FoldedSource(m, name)
 	s.Look()
@@ -91,7 +91,7 @@ func (d *Store) Folded(m *schema.Manifest, name string) *Owner {
 	return s.Owner()
 }
 
-// newOwner returns the owner whose file was read as text, or not, with err.
+// newOwner returns the owner whose file was read as text or with the error err.
 func (d *Store) newOwner(m *schema.Manifest, name, path string, text []byte, err error) *Owner {
 	o := &Owner{Name: name, Path: path, text: text}
 	switch {
@@ -129,8 +129,8 @@ func (o *Owner) unusable(s Status, r Remedy, err error) *Owner {
 	return o
 }
 
-// diagnose returns the status and the remedy of text, which is not owner's
-// sidecar because of err.
+// diagnose returns the status, the remedy and the error of text, which is not
+// owner's sidecar because of err.
 func (d *Store) diagnose(m *schema.Manifest, owner string, text []byte, err error) (Status, Remedy, error) {
 	s := decodeStatus(err)
 	if s == Newer {
@@ -157,8 +157,8 @@ func decodeStatus(err error) Status {
 	return Invalid
 }
 
-// whenReadable returns the remedy of owner's file, unless an upgrade has to be
-// finished first, or the state has no such owner: then nothing can repair it.
+// whenReadable returns the remedy r of owner's file, unless an upgrade has to be
+// finished first, or the state has no such owner.
 func whenReadable(m *schema.Manifest, owner string, r Remedy) Remedy {
 	if m.Pending != nil {
 		return By(status.Upgrade)
@@ -169,21 +169,20 @@ func whenReadable(m *schema.Manifest, owner string, r Remedy) Remedy {
 	return r
 }
 
-// Document returns the sidecar without pending patches, which must not be
-// changed: an empty one if Status is [Missing], and nil if it cannot be used. It
-// is for packages below sidecar.
+// Document returns the sidecar without pending patches: an empty one if Status is
+// [Missing], and nil if it cannot be used. The caller must not change it.
 func (o *Owner) Document() *document.Document { return o.doc }
 
-// View returns the sidecar with the pending patches folded in, as Document does.
+// View is Document with the pending patches folded.
 func (o *Owner) View() *document.Document { return o.view }
 
-// Text returns the bytes of the file, nil if it could not be read. They are
-// valid until its [Source] looks at the file again.
+// Text returns the bytes of the file, nil if they could not be read. They are
+// valid until the [Source] looks again.
 func (o *Owner) Text() []byte { return o.text }
 
-// Field returns the value of a field as JSON, which must not be changed, and
-// its provenance. raw is nil if the field was cleared, or is an event that was
-// never done; written is false if no commit has written it.
+// Field returns the value of a field as JSON, which the caller must not change,
+// and its provenance. raw is nil if the field was cleared, or is an event that was
+// never done; written is false if no commit has written the field.
 func (o *Owner) Field(name string) (raw []byte, by Provenance, written bool) {
 	if o.view == nil {
 		return nil, by, false
@@ -191,8 +190,7 @@ func (o *Owner) Field(name string) (raw []byte, by Provenance, written bool) {
 	return o.view.Field(name)
 }
 
-// Value returns the value of a field as JSON, which must not be changed, or
-// nil.
+// Value returns the value of a field as JSON, or nil.
 func (o *Owner) Value(name string) []byte {
 	if o.view == nil {
 		return nil
@@ -200,8 +198,8 @@ func (o *Owner) Value(name string) []byte {
 	return o.view.Value(name)
 }
 
-// Observed returns the versions that the writer of a field had seen before it
-// wrote; nil if that is not known.
+// Observed returns the versions that the writer of a field had seen before, or
+// nil.
 func (o *Owner) Observed(field string) document.Observation {
 	if o.view == nil {
 		return nil
@@ -229,9 +227,9 @@ func (o *Owner) Undeclared(d *schema.Declaration) []string {
 	})
 }
 
-// Rows returns the rows of a map, sorted by key, which must not be changed;
-// none if it was never written. It returns an error that wraps [Invalid] if
-// the value is no object. A map is taken apart once.
+// Rows returns the rows of a map, sorted by key, which the caller must not change;
+// none if the map was never written. It returns an error that wraps [Invalid] if
+// the value is no object.
 func (o *Owner) Rows(field string) ([]Row, error) {
 	if o.view == nil {
 		return nil, nil
@@ -262,8 +260,8 @@ func (o *Owner) Row(field, key string) (row Row, ok bool) {
 	return all[i], true
 }
 
-// Sightings returns the versions of others' fields that the writers of the
-// owner's fields had observed.
+// Sightings returns the versions of others' fields that the owner's writers had
+// observed.
 func (o *Owner) Sightings() iter.Seq[Sighting] {
 	if o.sightings == nil {
 		return func(func(Sighting) bool) {}
@@ -271,9 +269,9 @@ func (o *Owner) Sightings() iter.Seq[Sighting] {
 	return o.sightings.Sightings()
 }
 
-// Against returns the owner if it can have followed the version that was seen of
-// it, and else an owner whose status is [Regressed]: an older copy of the sidecar
-// was put back, or the file was removed. That has no fields, but keeps its
+// Against returns the owner if its version can have followed the one that was
+// seen, and else an owner whose status is [Regressed]: an older copy of the
+// sidecar was put back, or the file was removed. It has no fields, but keeps its
 // sightings, which were true once.
 func (o *Owner) Against(seen Sighting) *Owner {
 	if o.Status != OK && o.Status != Missing || !o.doc.Behind(seen.Version) {
@@ -287,14 +285,8 @@ func (o *Owner) Against(seen Sighting) *Owner {
 	return now.unusable(Regressed, By(status.Accept, o.Name).Or(note), err)
 }
 
-// Observers returns the owners whose fields depend on those of owner, sorted.
-func Observers(d *schema.Declaration, owner string) []string {
-	return slices.DeleteFunc(d.OwnerNames(), func(other string) bool { return !slices.Contains(d.OwnersBelow(other), owner) })
-}
-
 // SightingsOf yields upgraded, the version of owner's sidecar that an upgrade has
-// written, and those that its observers have seen. An observer that cannot be
-// used vouches for nothing.
+// written, and those that its observers have seen.
 func SightingsOf(d *schema.Declaration, owner string, upgraded Version, observers iter.Seq[*Owner]) iter.Seq[Sighting] {
 	return func(yield func(Sighting) bool) {
 		if !upgraded.IsZero() && !yield(Sighting{Version: upgraded}) {
@@ -310,10 +302,10 @@ func SightingsOf(d *schema.Declaration, owner string, upgraded Version, observer
 	}
 }
 
-// Upgraded returns the version of owner's sidecar that an upgrade of the state
-// has written last, as the manifest remembers it; zero if it remembers none.
+// Upgraded returns the version of owner's sidecar that the last upgrade has
+// written, or zero.
 func Upgraded(m *schema.Manifest, owner string) (v Version) {
-	_ = v.UnmarshalText([]byte(m.Upgraded[owner])) // a manifest holds none that are wrong
+	_ = v.UnmarshalText([]byte(m.Upgraded[owner])) // the manifest was checked
 	return v
 }
 

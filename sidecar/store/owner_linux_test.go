@@ -16,7 +16,6 @@ import (
 	"github.com/freehold-dev/freehold/sidecar/internal/process"
 	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
 	"github.com/freehold-dev/freehold/sidecar/internal/status"
-	"github.com/google/go-cmp/cmp"
 )
 
 // ownersState makes a state in which the fields of guard depend on those of
@@ -260,9 +259,6 @@ func TestOwnerRegressesAgainstWhatWasSeen(t *testing.T) {
 			o = o.Against(s)
 		}
 		return o
-	}
-	if diff := cmp.Diff([]string{"guard"}, Observers(&m.Declaration, "cost")); diff != "" {
-		t.Errorf("observers (-want +got):\n%s", diff)
 	}
 	said.Same(t, "owner: regressed, and gone", judge().Err, d.Path(), "STATE")
 	if o := judge(); o.Status != Regressed || !strings.Contains(o.Err.Error(), "it is gone") || RemedyOf(o.Err).String() != "bring the file back; or accept cost" {

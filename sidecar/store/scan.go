@@ -20,10 +20,9 @@ type Role = statedir.Role
 // A Holder is the process that has a lock for itself, as far as the kernel tells.
 type Holder = lock.Holder
 
-// Scan lists the state directory, itself first, and all files in it. Of the
-// directories of other programs it lists the name alone. It follows no link,
-// reads no file, and takes no lock that a program could want at the moment:
-// it asks the kernel for the holders, where the kernel tells of all.
+// Scan lists the state directory, itself first, and all files in it, and of the
+// directories of other programs the names alone. It follows no link, reads no
+// file, and takes no lock that a program could want.
 func (s *Store) Scan(m *schema.Manifest) ([]Entry, error) { return s.dir.Scan(m) }
 
 // Lost returns the lock files, the directories of claims and those of pending
@@ -31,15 +30,14 @@ func (s *Store) Scan(m *schema.Manifest) ([]Entry, error) { return s.dir.Scan(m)
 // Each entry has a name, a role, an owner and an error.
 func (s *Store) Lost(m *schema.Manifest) []Entry { return s.dir.Lost(m) }
 
-// Holder returns the process that has the lock of the state that is called name,
-// such as [OwnerLock]. It does not try the lock, and may look at every process of
-// the machine. By the time the caller looks at the answer, it may be wrong. It
-// returns an error that wraps [Lost] if the lock is lost.
+// Holder returns the process that has the lock called name, one of [Files]. It does
+// not try the lock, and may look at every process of the machine. It returns an
+// error that wraps [Lost] if the lock is lost.
 func (s *Store) Holder(m *schema.Manifest, name string) (Holder, error) { return s.dir.Holder(m, name) }
 
-// Locked reports whether a process has, or may have, the commit lock of owner.
-// As [Store.Scan] does, it asks the kernel. It returns an error that wraps
-// [Lost] if the lock is lost, so that no process gets it.
+// Locked reports whether a process has, or may have, the commit lock of owner,
+// without trying the lock. It returns an error that wraps [Lost] if the lock is
+// lost.
 func (s *Store) Locked(m *schema.Manifest, owner string) (bool, error) { return s.dir.Locked(m, owner) }
 
 // Leftovers lists the directories in path, sorted by name, in which processes
@@ -104,6 +102,6 @@ func FilesOf(owner string) Files {
 // ClaimFile names the file of a once field, relative to the state directory.
 func ClaimFile(owner, field string) string { return statedir.ClaimFile(owner, field) }
 
-// Folders returns the directories, relative to the state directory, in which
-// files come and go that a view of d's state reads.
+// Folders returns the directories, relative to the state directory, that a view of
+// d's state reads.
 func Folders(d *schema.Declaration) []string { return statedir.Folders(d) }

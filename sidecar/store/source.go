@@ -13,18 +13,17 @@ import (
 	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
 )
 
-// A Source reads one owner again and again. It decodes the sidecar only if its
-// bytes have changed: a file system gives a replaced file its old inode number
-// back and stamps two writes in one tick with one time, so that nothing less
-// than the bytes tells. It is safe for concurrent use.
+// A Source reads one owner again and again. It decodes the sidecar only if the
+// bytes have changed: a file system may give a replaced file its old inode number
+// and time. A Source is safe for concurrent use.
 type Source struct {
 	dir  *Store
 	name string
 
 	mu       sync.Mutex
 	manifest *schema.Manifest
-	// upgrade is the id of an upgrade that is not finished and has staged a
-	// sidecar of this owner, which counts as long as it is there; or empty.
+	// upgrade is the id of an unfinished upgrade that has staged a sidecar of this
+	// owner, which counts as long as it is there; or empty.
 	upgrade string
 	staged  bool // whether that one was read last
 	memory
@@ -40,15 +39,15 @@ func (d *Store) Source(m *schema.Manifest, name string) *Source {
 	return s
 }
 
-// FoldedSource returns a source that also reads the pending patches of the owner
-// and folds them in.
+// FoldedSource returns a source that also reads and folds the pending patches of
+// the owner, if it defers.
 func (d *Store) FoldedSource(m *schema.Manifest, name string) *Source {
 	s := &Source{dir: d, name: name, folded: true}
 	s.Follow(m)
 	return s
 }
 
-// Follow makes the source judge the file by the manifest m from now on.
+// Follow makes the source judge the file by the manifest m.
 func (s *Source) Follow(m *schema.Manifest) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -64,10 +63,10 @@ func (s *Source) Follow(m *schema.Manifest) {
 	}
 }
 
-// Look reads the pending patches and then the sidecar, and reports whether
-// anything differs from the last time. The order counts: a patch that vanishes
-// in between is in the sidecar. Look decodes no sidecar, and allocates nothing
-// if nothing has changed and no patch is pending.
+// Look reads the pending patches and then the sidecar, since a patch that vanishes
+// in between is in the sidecar. It reports whether anything differs from the last
+// time, decodes no sidecar, and allocates nothing if nothing has changed and no
+// patch is pending.
 func (s *Source) Look() (moved bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -86,8 +85,7 @@ func (s *Source) Look() (moved bool) {
 	return moved
 }
 
-// unchanged reports whether the file is as it was read last. It is the short way
-// to the usual answer.
+// unchanged reports whether the file is as it was read last, without a copy.
 func (s *Source) unchanged() (same bool) {
 	switch {
 	case s.upgrade != "":
@@ -100,10 +98,10 @@ func (s *Source) unchanged() (same bool) {
 }
 
 // Confirm makes sure, after a Look, that each patch which is not in the sidecar
-// was still pending when the sidecar was read. Else a commit has folded it, by
-// now perhaps so long ago that the sidecar has dropped its id; then Confirm reads
-// the sidecar again. It reports whether anything has changed. A caller that looks
-// until nothing changes any more need not confirm.
+// was still pending when the sidecar was read. Else a commit has folded the patch,
+// and the sidecar may have dropped its id; then Confirm reads the sidecar again.
+// It reports whether anything has changed. A caller that looks until nothing
+// changes need not confirm.
 func (s *Source) Confirm() (moved bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -126,9 +124,8 @@ func (s *Source) Confirm() (moved bool) {
 	return moved
 }
 
-// Owner returns the owner as the file was when it was read last. It returns the
-// same one until the bytes change, unless that cannot be used: the remedy may
-// depend on other files.
+// Owner returns the owner as the file was read last: the same one until the bytes
+// change, unless it cannot be used, since the remedy may depend on other files.
 func (s *Source) Owner() *Owner {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -146,9 +143,9 @@ func (s *Source) Read() *Owner {
 	return s.judge()
 }
 
-// Wrote tells the source that doc was written as text, so that the next Read
-// need not decode it. Neither may be changed any more. It returns a buffer that
-// the caller may use for the next text.
+// Wrote tells the source that doc was written as text, so that the next Read need
+// not decode it. The caller changes neither any more, and may use buffer for the
+// next text.
 func (s *Source) Wrote(doc *document.Document, text []byte) (buffer []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -214,8 +211,7 @@ func (m *memory) update(text []byte, err error) (moved bool) {
 	if m.err != nil && sameError(m.err, err) {
 		return false
 	}
-	// The former bytes are dropped, so that two readers agree even if they have
-	// seen other bytes before.
+	// The former bytes are dropped, so that two readers agree on any past.
 	m.err, m.known, m.text = err, false, m.text[:0]
 	return true
 }

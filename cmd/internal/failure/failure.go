@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-
-	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 var (
@@ -44,7 +42,7 @@ func (v Verdict) Error() string { return v.Says }
 func Line(words ...string) string {
 	quoted := make([]string, len(words))
 	for i, word := range words {
-		quoted[i] = store.ShellWord(word)
+		quoted[i] = shellWord(word)
 	}
 	return strings.Join(quoted, " ")
 }

@@ -28,8 +28,8 @@ var harmless = map[string][]string{
 		"LeaseStatus", "Resolve", "ResolveClaim", "WasAccepted",
 	},
 	generated.Store: {
-		"Acceptable", "Accepted", "By", "ClaimFile", "FileSystem", "FilesOf", "Find", "Folded", "FoldedSource", "Folders", "GatheringIn", "Holder", "Instances", "Kept", "Leftovers", "Locked", "Lost",
-		"Manifest", "ManifestText", "NewOnce", "Observers", "On", "Once", "OnceSource", "Open", "OpenInstance", "Owner", "OwnerIn", "ParseManifest", "Patches", "Path", "Quarantined", "Remedies", "RemedyOf",
+		"Accepted", "By", "ClaimFile", "FileSystem", "FilesOf", "Find", "Folded", "FoldedSource", "Folders", "GatheringIn", "Holder", "Instances", "Kept", "Leftovers", "Locked", "Lost",
+		"Manifest", "ManifestText", "NewOnce", "On", "Once", "OnceSource", "Open", "OpenInstance", "Owner", "OwnerIn", "ParseManifest", "Patches", "Path", "Quarantined", "Remedies", "RemedyOf",
 		"SameManifest", "Scan", "SeenOf", "SightingsOf", "Source", "TokenOf", "Unmoved", "Upgraded", "User", "WithRemedy",
 	},
 	generated.Adopt:   {"Extend", "Infer", "Parse", "Read", "Source"},

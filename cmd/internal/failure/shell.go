@@ -1,4 +1,4 @@
-package store
+package failure
 
 import (
 	"fmt"
@@ -7,11 +7,10 @@ import (
 	"unicode/utf8"
 )
 
-// ShellWord returns text as a shell takes it for one word and nothing else, for
-// the command lines that messages tell people to run. It has graphic characters
-// only, so that a terminal shows it as it is; but of a text that has others,
-// line ends at its end get lost, as they do in every shell.
-func ShellWord(text string) string {
+// shellWord returns text as one word of a shell. It has graphic characters only, so
+// that a terminal shows it as it is; line ends at the end of a text with others
+// get lost, as they do in every shell.
+func shellWord(text string) string {
 	odd := func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+@%:,=~", r))
 	}
@@ -38,7 +37,7 @@ func octal(text string) string {
 		r, size := utf8.DecodeRuneInString(text[i:])
 		part := text[i : i+size]
 		i += size
-		if ungraphic(r) || strings.ContainsRune("\\%-\"'`", r) { // which printf, or who looks for quotes, would read
+		if ungraphic(r) || strings.ContainsRune("\\%-\"'`", r) { // printf or a search for quotes would read them
 			for _, c := range []byte(part) {
 				fmt.Fprintf(&b, `\%03o`, c)
 			}
