@@ -132,7 +132,7 @@ func spoilt(t *testing.T, state, owner string, spoil func(string) string) {
 }
 
 // heeded fails the test unless args are refused and the first command for tool
-// that is named then works as it stands. It returns what that does.
+// in the error then works as it stands. It returns the verb of the command.
 func heeded(t *testing.T, args []string) (verb string) {
 	t.Helper()
 	refused := call(t, "", args...)

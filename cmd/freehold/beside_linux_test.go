@@ -81,8 +81,8 @@ func TestPruneBesideWritersLosesNoIncrement(t *testing.T) {
 	}
 }
 
-// Case 3: writers of one owner, whose values differ much in length, share no
-// temporary file: what is read is always whole, the last value counts, and
+// Case 3: writers of long and short values of one owner share no temporary file:
+// every read value is whole, the last value counts, and
 // nothing is left.
 func TestWritersOfLongAndShortValuesShareNoFile(t *testing.T) {
 	dir := freshState(t)

@@ -42,7 +42,7 @@ func TestAHeldLeaseIsBusy(t *testing.T) {
 	must(t, "set", "watchdog", "patience=1s", "--dir", dir)
 }
 
-// An interrupt ends a wait, and ends reading a patch that nobody writes.
+// An interrupt ends a wait, and ends reading a patch that never comes.
 func TestAnInterruptEndsAWait(t *testing.T) {
 	dir := freshState(t)
 	w, err := sidecar.Open(context.Background(), dir, nil, "watchdog", nil)
@@ -61,7 +61,7 @@ func TestAnInterruptEndsAWait(t *testing.T) {
 	}
 }
 
-// never is a terminal at which nobody types.
+// never is an input without an end.
 type never struct{}
 
 func (never) Read([]byte) (int, error) { select {} }

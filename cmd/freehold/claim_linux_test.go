@@ -55,8 +55,8 @@ func TestOneOfManyClaimsExitsWithZero(t *testing.T) {
 	}
 }
 
-// A directory in which this user may not write means "not won", loudly; what
-// was claimed before is lost as ever.
+// A directory in which this user may not write means "not won", loudly; an
+// earlier claim is lost as ever.
 func TestAnUnwritableDirectoryIsNotWon(t *testing.T) {
 	dir := latchState(t)
 	must(t, "claim", "hook", "a", "--dir", dir)

@@ -12,7 +12,7 @@ import (
 	"github.com/freehold-dev/freehold/reader/statetest"
 )
 
-// spoiled is what other hands, crashes and other releases make of a sidecar.
+// spoiled are the damages of a sidecar by other hands, crashes and other releases.
 var spoiled = map[string]struct {
 	spoil  func(good string) string // nil: the file goes
 	status string
@@ -174,8 +174,8 @@ func TestAnyFieldMayBeAbsent(t *testing.T) {
 	}
 }
 
-// Cases 67 and 94: what nobody wrote is not there, and what a killed commit
-// left is no data, however new and whole it is.
+// Cases 67 and 94: an unwritten field is unset, and the leftover of a killed commit
+// is no data, however new and whole it is.
 func TestWhatIsNoSidecarIsNoData(t *testing.T) {
 	dir := freshState(t)
 	statetest.Damaged(dir, "sidecar-undeclared")
@@ -227,7 +227,7 @@ func TestNoNameIsAPath(t *testing.T) {
 	}
 }
 
-// Case 137: what no bytes mean in each other file of ours.
+// Case 137: other files of Freehold without any bytes.
 func TestEmptyFilesAreDamaged(t *testing.T) {
 	for name, test := range map[string]struct {
 		args   []string

@@ -12,7 +12,7 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// What may not be read is most likely well: what doctor says to do keeps it. Root
+// An unreadable file is most likely well: the remedy of doctor keeps it. Root
 // may read everything, so this takes another user.
 func TestWhatMayNotBeReadIsKeptByItsRemedy(t *testing.T) {
 	for _, name := range []string{
@@ -44,7 +44,7 @@ func TestWhatMayNotBeReadIsKeptByItsRemedy(t *testing.T) {
 			if told := asNobody(t, program, "view", "--json", "--dir", dir); strings.Contains(told.Stdout+told.Stderr, "by hand") {
 				t.Errorf("view says to remove what may be well: %+v", told)
 			}
-			for range 3 { // one remedy may show what was behind
+			for range 3 { // one remedy may uncover another fault
 				obeyed(t, program, dir)
 			}
 			if got := asNobody(t, program, "view", "--json", "--dir", dir); got != want {

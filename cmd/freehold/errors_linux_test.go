@@ -48,10 +48,10 @@ var said = errorstest.Golden{
 	},
 }
 
-// An utterance is a command line that fails and what it reads.
+// An utterance is a command line that fails, and its standard input.
 type utterance struct{ line, stdin string }
 
-// told runs command lines that must fail and holds what they write to standard
+// told runs command lines that must fail and compares their standard
 // error. The environment names the state: a flag would stand in the commands that
 // messages name.
 func told(t *testing.T, where, dir string, all ...utterance) {
@@ -205,7 +205,7 @@ func TestErrorsSayWhatToDoOfMaps(t *testing.T) {
 }
 
 // TestErrorsSayWhatToDoOfFreshness provokes the errors of commands that ask for
-// what is fresh.
+// fresh values.
 func TestErrorsSayWhatToDoOfFreshness(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "state")
 	err := sidecar.Create(dir, &schema.Declaration{State: "runtime", Owners: map[string]schema.Owner{

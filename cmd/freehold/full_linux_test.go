@@ -80,7 +80,7 @@ func TestAFullDiskLosesNothing(t *testing.T) {
 }
 
 // A write that the kernel cuts short, as at a limit on file sizes, is seen: the
-// rest then fails, and the signal that comes with it ends nobody.
+// rest then fails, and the signal that comes with it ends no process.
 func TestAShortWriteLosesNothing(t *testing.T) {
 	dir := freshState(t)
 	must(t, "set", "reset", "name=small", "--dir", dir)
@@ -95,7 +95,7 @@ func TestAShortWriteLosesNothing(t *testing.T) {
 	}
 }
 
-// readOnlyCalls are what a state that cannot be written is good for, and not.
+// readOnlyCalls are calls that a state without write permission answers or refuses.
 var readOnlyCalls = []struct {
 	args   []string
 	status int

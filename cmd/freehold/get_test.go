@@ -71,7 +71,7 @@ func TestDefaultFitsTheField(t *testing.T) {
 	}
 }
 
-// What goes into a pipe is the value; see TestGetOnATerminalPrintsWhatItDoesNotObey.
+// A pipe gets the value as it is; see TestGetOnATerminalPrintsWhatItDoesNotObey.
 func TestGetGivesAPipeTheValueAsItIs(t *testing.T) {
 	dir := freshState(t)
 	must(t, "set", "reset", "name=a\x1b[2J\u202eb", "--dir", dir, "--program", "p\x1b[1m")

@@ -42,7 +42,7 @@ func TestEveryCommandHasARunnableExample(t *testing.T) {
 			if len(lines) == 0 {
 				t.Fatal("there is no example")
 			}
-			// What follows the first may show what its answer is for.
+			// Later examples may use the answer of the first.
 			if got := checkExample(t, lines[0]); !strings.HasPrefix(got, cmd.CommandPath()) && cmd.HasParent() && cmd.Name() != "help" {
 				t.Errorf("%s: it is an example of %s", lines[0], got)
 			}
@@ -58,7 +58,7 @@ func exampleLines(example string) []string {
 	var calls []string
 	for line := range strings.Lines(strings.ReplaceAll(example, "\\\n", " ")) {
 		if _, call, ok := strings.Cut(line, "freehold "); ok {
-			call, _, _ = strings.Cut(call, "  ") // what it does
+			call, _, _ = strings.Cut(call, "  ") // its meaning
 			call, _, _ = strings.Cut(call, " |")
 			call, _, _ = strings.Cut(call, " >")
 			call, _, _ = strings.Cut(call, " &&")

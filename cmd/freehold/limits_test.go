@@ -25,7 +25,7 @@ import (
 type eater struct {
 	most  int                     // bytes of such a file
 	times uint64                  // how many times that many bytes it may ask for
-	open  string                  // what such a file may begin with
+	open  string                  // the beginning of such a file
 	eat   func(text []byte) error // read it
 	yaml  bool                    // not JSON
 	// seal makes a text one that the eater takes for Freehold's own.
@@ -146,8 +146,8 @@ func (e eater) prepare(tb testing.TB, text []byte) {
 	}
 }
 
-// What is refused is refused before anything is built of it. What a reader
-// asks for altogether bounds what it has at one time.
+// A refused text is refused before anything is built of it. The sum of a reader's
+// allocations bounds its memory.
 func TestNothingIsBuiltOfABomb(t *testing.T) {
 	for name, e := range eaters(t.TempDir()) {
 		for bomb, text := range e.bombs() {

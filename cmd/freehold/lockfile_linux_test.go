@@ -10,9 +10,9 @@ import (
 	"github.com/freehold-dev/freehold/cmd/internal/failure"
 )
 
-// A lock file that may not be read is none that can be waited for: every write
-// of its owner is refused at once and changes nothing, whatever the owner does
-// when it is busy. Reading goes on, other owners do, and a repair mends it.
+// An unreadable lock file cannot be waited for: every write of its owner is refused
+// at once and changes nothing, under either rule for a busy owner. Reading and the
+// other owners go on, and a repair mends the lock.
 func TestAnUnreadableLockIsRefusedAtOnce(t *testing.T) {
 	dir := usageState(t)
 	must(t, "put", "tool", "skills", "deploy", "use_count=1", "--dir", dir)

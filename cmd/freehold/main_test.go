@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"freehold": main})
 }
 
-// A result is what one call of the program did.
+// A result is the outcome of one call of the program.
 type result struct {
 	Status         int
 	Stdout, Stderr string

@@ -14,13 +14,13 @@ import (
 	"github.com/freehold-dev/freehold/schema"
 )
 
-// What a manifest says is a stranger's too: what could not have come from an
+// The text of a manifest is a stranger's too: parts that could not come from an
 // owners.yaml is refused, and the rest is shown.
 func TestNothingInAManifestActsOnATerminal(t *testing.T) {
 	const evil = "a\x1b]0;pwn\a\nfreehold: error: b"
 	for name, test := range map[string]struct {
 		change func(*schema.Declaration, *schema.Owner, *schema.Field)
-		status int // of what reads
+		status int // of a reading command
 	}{
 		"state": {func(d *schema.Declaration, _ *schema.Owner, _ *schema.Field) { d.State = evil }, failure.ExitState},
 		"home":  {func(_ *schema.Declaration, o *schema.Owner, _ *schema.Field) { o.Home = evil }, failure.ExitState},

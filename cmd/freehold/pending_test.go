@@ -85,7 +85,7 @@ func TestAWriteThatCannotWaitIsSetPending(t *testing.T) {
 	}
 }
 
-// What cannot be folded is told, by whoever finds it.
+// A patch that cannot be folded is reported by every command that finds it.
 func TestAPatchThatIsNotFoldedIsTold(t *testing.T) {
 	dir := usageState(t)
 	odd := filepath.Join(dir, ".freehold", "tool.pending", "odd.1.json")

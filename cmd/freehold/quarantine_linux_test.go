@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Case 99: what was moved aside before and cannot be read, by a user whom
+// Case 99: a quarantined file that cannot be read, by a user that
 // permissions bind, stops no quarantine of the same file, nor is it removed.
 func TestUnreadableCopiesStopNoQuarantine(t *testing.T) {
 	dir := freshState(t)

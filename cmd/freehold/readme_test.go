@@ -216,7 +216,7 @@ func publish(t *testing.T, dir, version string) {
 	}
 }
 
-// varying matches what differs from run to run.
+// varying matches the parts that differ from run to run.
 var varying = regexp.MustCompile(`\d{4}-\d\d-\d\dT[0-9:.]+Z|process \d+|\d+\.\d+\.[0-9a-v]{13}`)
 
 func TestReadmeNamesCommandsThatExist(t *testing.T) {
@@ -254,13 +254,13 @@ func TestTestsPageNamesEveryBudget(t *testing.T) {
 	variable := regexp.MustCompile(`"(FREEHOLD_[A-Z_]+)"`)
 	of := regexp.MustCompile(`(?m)^func (Test[A-Za-z0-9]+)\(`)
 	err = filepath.WalkDir("../..", func(path string, e fs.DirEntry, err error) error {
-		support := strings.Contains(path, "/testkit/") || strings.Contains(path, "/scratch/") // what tests alone import
+		support := strings.Contains(path, "/testkit/") || strings.Contains(path, "/scratch/") // imported by tests alone
 		if err != nil || e.IsDir() || !strings.HasSuffix(path, "_test.go") && !support {
 			return err
 		}
 		source, err := os.ReadFile(path)
 		for _, name := range variable.FindAllStringSubmatch(string(source), -1) {
-			// What tests tell their own processes is no budget, nor what programs read.
+			// Variables of the tests' own processes are no budgets, nor are those of programs.
 			if !strings.HasPrefix(name[1], "FREEHOLD_TEST_") && !strings.HasPrefix(name[1], "FREEHOLD_BENCH_") && !strings.HasPrefix(name[1], "FREEHOLD_INJECT_") && name[1] != "FREEHOLD_DIR" {
 				read[name[1]] = true
 			}

@@ -36,9 +36,9 @@ owners:
 // An advised call ends with messages that name commands.
 type advised struct {
 	args   []string
-	before func(t *testing.T, dir string) // what is done to the state
+	before func(t *testing.T, dir string) // changes the state first
 	want   int                            // how many commands it names
-	fill   []string                       // what stands for the words in capitals
+	fill   []string                       // values for the words in capitals
 }
 
 func overwrite(name, text string) func(*testing.T, string) {
@@ -105,7 +105,7 @@ func pending(t *testing.T, dir string) {
 }
 
 // A command in a message is one that there is, and goes to the state of the call
-// that printed it, whatever the names of the two are.
+// that printed it, with any characters in its name.
 func TestEveryCommandThatAMessageNamesCanBeRunAsItStands(t *testing.T) {
 	for name, a := range advice {
 		t.Run(name, func(t *testing.T) {
@@ -198,7 +198,7 @@ func TestEveryCommandInJSONNamesItsStateInFull(t *testing.T) {
 	}
 }
 
-// damagedInstance makes an instance in dir whose sidecar reset another hand wrote,
+// damagedInstance makes an instance in dir with a foreign sidecar of reset,
 // and returns its directory.
 func damagedInstance(t *testing.T, dir string) string {
 	t.Helper()

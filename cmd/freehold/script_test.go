@@ -59,7 +59,7 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// goEnvironment returns what the go command needs in a script to work without
+// goEnvironment returns the variables with which the go command of a script works without
 // the network: the caches of this machine, which building this test has filled.
 func goEnvironment(t *testing.T) []string {
 	out, err := exec.Command("go", "env", "GOMODCACHE", "GOCACHE", "GOPROXY", "GOSUMDB").Output()

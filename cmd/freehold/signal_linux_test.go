@@ -14,7 +14,7 @@ import (
 )
 
 // Row FA13: a command that is asked to end, at a random moment, says with its
-// exit status what is so: with 0 its increment is there, with any other it is not.
+// exit status the truth: with 0 its increment is there, with any other it is not.
 // Before it listens, the signal ends it, and it has done nothing.
 func TestACommandThatIsAskedToEndDoesAllOrNothing(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())

@@ -18,10 +18,10 @@ import (
 	"github.com/freehold-dev/freehold/cmd/internal/failure"
 )
 
-// victims are what a special file may lead to. Nothing may happen to them.
+// victim is the text of the files that a special file may lead to.
 const victim = `{"x":0.5}` + "\n"
 
-// A special makes what is no plain file, or is more than one.
+// A special makes a file that is not regular, or that has several names.
 type special struct {
 	make func(path, inside, outside string) error
 	file bool // it holds a plain file's bytes
@@ -73,7 +73,7 @@ var (
 	adoptingDryArgs = []string{"adopt", "LEGACY", "--dry-run"}
 )
 
-// attempts lists, for each file of ours, what is tried.
+// attempts lists the commands tried on each file of Freehold.
 var attempts = map[string][]attempt{
 	"cost.json":                       {{viewingArgs, failure.ExitState, false}, {writingArgs, failure.ExitState, false}, {acceptingArgs, failure.ExitState, false}, {repairingArgs, 0, false}, {adoptingArgs, failure.ExitState, false}, {movingArgs, 0, true}},
 	".freehold":                       {{viewingArgs, failure.ExitState, false}, {writingArgs, failure.ExitState, false}, {acceptingArgs, failure.ExitState, false}, {movingArgs, failure.ExitState, false}, {repairingArgs, failure.ExitState, false}, {adoptingArgs, failure.ExitState, false}},
@@ -98,7 +98,7 @@ var attempts = map[string][]attempt{
 // directories are those that are no files.
 var directories = map[string]bool{".freehold/quarantine": true, ".freehold/claims": true, ".freehold/claims/hook": true, ".freehold/tool.pending": true}
 
-// everyKind are the files in whose place every kind of special file is tried. The
+// everyKind are the files that are replaced by every kind of special file. The
 // others are opened by the same function: three kinds show that they go through it.
 var everyKind = map[string]bool{"cost.json": true, ".freehold/cost.lock": true, ".cost.json123": true, "LEGACY": true}
 

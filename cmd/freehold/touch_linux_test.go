@@ -62,7 +62,7 @@ func TestReadersNeedNoPermissionToWrite(t *testing.T) {
 }
 
 // Case 19: a sidecar without permission to read is unreadable, which is
-// neither missing nor empty, and hides nobody else's.
+// neither missing nor empty, and hides no other.
 func TestAnUnreadableSidecarIsNamed(t *testing.T) {
 	program, dir := nobodysState(t)
 	if err := os.Chmod(filepath.Join(dir, "cost.json"), 0); err != nil {
@@ -80,8 +80,8 @@ func TestAnUnreadableSidecarIsNamed(t *testing.T) {
 	}
 }
 
-// nobodysState returns a state that belongs to nobody and that nobody may
-// write, and the path of the program where nobody can run it.
+// nobodysState returns a state of the user nobody that this user may not write,
+// and a path of the program where the user can run it.
 func nobodysState(t *testing.T) (program, dir string) {
 	t.Helper()
 	dir = freshState(t)
@@ -93,8 +93,8 @@ func nobodysState(t *testing.T) (program, dir string) {
 	return program, dir
 }
 
-// boundUser is one whom permissions bind: nobody where root runs the tests, for
-// root may everything, and else who runs them.
+// boundUser is a user that permissions bind: nobody where root runs the tests, and
+// else the user of the tests.
 func boundUser() (uid, gid int) {
 	if os.Geteuid() == 0 {
 		return nobody, nobody
@@ -166,7 +166,7 @@ func giveAway(t *testing.T, dir string) {
 	}
 }
 
-// openUp lets who runs the tests remove dir when the test ends.
+// openUp lets the user of the tests remove dir when the test ends.
 func openUp(t *testing.T, dir string) {
 	t.Cleanup(func() {
 		filepath.WalkDir(dir, func(path string, entry fs.DirEntry, _ error) error {
@@ -178,7 +178,7 @@ func openUp(t *testing.T, dir string) {
 	})
 }
 
-// listing returns what there is to see of every file below dir.
+// listing describes every file below dir.
 func listing(t *testing.T, dir string) []string {
 	t.Helper()
 	var lines []string

@@ -7,7 +7,7 @@ import (
 )
 
 // Tests make files that another user is to read or run, and modules as a user
-// has them, under the usual umask whatever it is here. The program has the one
+// has them, under the usual umask. The program has the one
 // that its caller gives it: tests that need another set it.
 func init() {
 	if filepath.Base(os.Args[0]) != "freehold" {

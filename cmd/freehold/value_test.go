@@ -9,8 +9,8 @@ import (
 	"github.com/freehold-dev/freehold/cmd/internal/failure"
 )
 
-// Cases 56, 57 and 68: what a type can hold comes back in its own digits; what
-// it cannot hold is refused with the field's name and changes nothing.
+// Cases 56, 57 and 68: a value of a type comes back in its own digits; any other
+// is refused with the field's name and changes nothing.
 func TestSetKeepsOrRefusesAValueAndNeverAltersIt(t *testing.T) {
 	for _, test := range []struct{ owner, field, text, json string }{
 		{"reset", "f", "9223372036854775807", "9223372036854775807"},

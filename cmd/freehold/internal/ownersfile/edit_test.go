@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// A file that somebody saves while a command works on its old text keeps what
-// was saved.
+// A file that an editor saves while a command works on its old text keeps the
+// saved text.
 func TestEditLosesNothingThatSomebodySaved(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "owners.yaml")

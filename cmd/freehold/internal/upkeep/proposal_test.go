@@ -94,7 +94,7 @@ func TestManyKeysAreDeclared(t *testing.T) {
 	proposed(t, "old.json", "{"+text.String()+`"deep": `+strings.Repeat("[", 100)+strings.Repeat("]", 100)+"}")
 }
 
-// What is more than one owner can declare, or one file hold, is said.
+// Too many keys for one owner, or too large a file for one sidecar, are reported.
 func TestTooManyKeysAreRefused(t *testing.T) {
 	legacy, err := adopt.Parse("old.json", []byte(manyKeys(5000)))
 	if err != nil {
@@ -147,7 +147,7 @@ func TestAnyFileHasADeclarationThatTakesItIn(t *testing.T) {
 	})
 }
 
-// manyKeys returns a file with two keys for each of n numbers, whose values are not
+// manyKeys returns a file with two keys for each of n numbers, with values that are not
 // alike.
 func manyKeys(n int) string {
 	var text strings.Builder
