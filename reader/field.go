@@ -11,28 +11,28 @@ import (
 // Provenance says where a field comes from: who wrote or cleared it last.
 type Provenance struct {
 	// Owner is the only one who may write the field.
-	Owner string
+	Owner string `json:"owner"`
 	// File is the absolute path of the owner's sidecar; of a once field, of
 	// its claim.
-	File string
+	File string `json:"file"`
 	// Version of the commit that changed the field last. If that was a patch
 	// which is still deferred, it has the patch's id and nothing else; see
 	// [store.Version.IsPending]. A claim is no commit and has none.
-	Version store.Version
+	Version store.Version `json:"version,omitzero"`
 	// Claim is the id of a once field's claim; else empty.
-	Claim string
+	Claim string `json:"claim,omitzero"`
 	// ChangedAt is when that commit or claim was made, by its writer's clock.
-	ChangedAt time.Time
+	ChangedAt time.Time `json:"changed_at,omitzero"`
 	// Program that made it.
-	Program string
+	Program string `json:"program,omitzero"`
 	// PID of that program's process.
-	PID int
+	PID int `json:"pid,omitzero"`
 	// Status of that file.
-	Status store.Status
+	Status store.Status `json:"status"`
 	// Observed is, of a field that depends on others, what its writer had
 	// seen of them before the value was produced. It is zero if the writer
 	// did not say.
-	Observed store.Seen
+	Observed store.Seen `json:"observed,omitzero"`
 }
 
 // A Field is one field of a view and the type that the program knows it to

@@ -33,17 +33,13 @@ type Reason string
 // A Freshness says whether a value was computed from the newest of what it
 // depends on. It is decided from versions, never from clocks.
 type Freshness struct {
-	Verdict Verdict
-	Reason  Reason
-	// Field is the one that it depends on and that decided; empty if none
-	// did.
-	Field string
-
-	says string
+	Verdict Verdict `json:"verdict"`
+	Reason  Reason  `json:"reason"`
+	// Field is the dependency that decided; empty if none did.
+	Field string `json:"field,omitzero"`
+	// Says is a sentence without its full stop.
+	Says string `json:"says"`
 }
-
-// String returns a sentence without its full stop.
-func (f Freshness) String() string { return f.says }
 
 // Fresh reports whether the verdict is [Fresh].
 func (f Freshness) Fresh() bool { return f.Verdict == Fresh }

@@ -165,7 +165,7 @@ func TestFreshnessIsDecidedByVersions(t *testing.T) {
 			if got.Verdict != p.want || got.Reason != p.why {
 				t.Errorf("%s (%s), want %s (%s): %s", got.Verdict, got.Reason, p.want, p.why, got)
 			}
-			if got.Fresh() != (p.want == reader.Fresh) || got.String() == "" || !got.Fresh() && got.Field != "at" {
+			if got.Fresh() != (p.want == reader.Fresh) || got.Says == "" || !got.Fresh() && got.Field != "at" {
 				t.Errorf("%+v", got)
 			}
 		})
@@ -218,7 +218,7 @@ func TestFreshnessWithoutADependencyOrAValue(t *testing.T) {
 	statetest.Damaged(s.dir, "sidecar-invalid")
 	check := func(field string, want reader.Verdict, why reader.Reason) {
 		t.Helper()
-		if got := view(t, s.open()).Field(field).Freshness(); got.Verdict != want || got.Reason != why || got.String() == "" {
+		if got := view(t, s.open()).Field(field).Freshness(); got.Verdict != want || got.Reason != why || got.Says == "" {
 			t.Errorf("%s: %+v, want %s (%s)", field, got, want, why)
 		}
 	}

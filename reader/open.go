@@ -11,15 +11,15 @@ import (
 // Whether it has had its effect, nobody can say.
 type Opening struct {
 	// Token ends it.
-	Token store.EventToken
+	Token store.EventToken `json:"token"`
 	// Version of the commit that began it.
-	Version store.Version
+	Version store.Version `json:"version"`
 	// BegunAt is when that commit was made, by its writer's clock.
-	BegunAt time.Time
+	BegunAt time.Time `json:"begun_at"`
 	// Program that made it.
-	Program string
+	Program string `json:"program"`
 	// PID of that program's process.
-	PID int
+	PID int `json:"pid"`
 }
 
 // Open returns what has begun of an event and is not done, in the order in which

@@ -256,11 +256,11 @@ func TestNothingComputedFromWhatIsSetPendingIsFresh(t *testing.T) {
 		t.Helper()
 		f := v.Field("verdict").Freshness()
 		if f.Verdict != verdict {
-			t.Errorf("%s (%s), want %s", f.Verdict, f, verdict)
+			t.Errorf("%s (%s), want %s", f.Verdict, f.Says, verdict)
 		}
 		for _, text := range says {
-			if !strings.Contains(f.String(), text) {
-				t.Errorf("%q does not say %q", f, text)
+			if !strings.Contains(f.Says, text) {
+				t.Errorf("%q does not say %q", f.Says, text)
 			}
 		}
 		for _, o := range v.Owners() {

@@ -26,10 +26,10 @@ const script = "is told by a script, with the processes that it takes: "
 
 var said = errorstest.Golden{
 	Update: update,
-	Prose:  []string{"say"}, // the sentences of explain
+	Prose:  []string{"Line"}, // of a report
 	// Of package failure, for all packages of commands.
 	Formats: map[string]int{"Usage": 0},
-	Folders: []string{"../internal/failure", "../internal/verbs", "internal/cli", "internal/leases", "internal/ownersfile", "internal/upkeep"},
+	Folders: []string{"../internal/failure", "../internal/verbs", "internal/cli", "internal/leases", "internal/ownersfile", "internal/screen", "internal/upkeep"},
 	Untold: map[string]string{
 		"%s is not in the module %s at %s": "the module is looked for from the file upward: only a link that changes meanwhile leads elsewhere",
 		"misused":                          "decides the exit status and is never printed",
@@ -40,7 +40,6 @@ var said = errorstest.Golden{
 		"%s: the instances %q and %q are declared in different ways: %w":                                        script + "instances_choose",
 		"%w: each declares something that the other does not":                                                   script + "instances_choose",
 		"%s may have another value: owner %s has %s, not all of which can be shown: %w":                         script + "explain_unshown",
-		"%s%d more, which --json lists":                                                                         script + "adopt_real",
 	},
 	Unhelped: map[string]string{
 		"in a module: freehold gen owners/odd": "sums up lines that each end with what to do",

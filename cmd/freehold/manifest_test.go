@@ -6,10 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/freehold-dev/freehold/cmd/freehold/internal/cli"
 	"github.com/freehold-dev/freehold/cmd/internal/display"
 	"github.com/freehold-dev/freehold/cmd/internal/failure"
-	"github.com/freehold-dev/freehold/reader/explain"
 	"github.com/freehold-dev/freehold/reader/statetest"
 	"github.com/freehold-dev/freehold/schema"
 )
@@ -79,13 +77,5 @@ func rewriteManifest(t *testing.T, dir string, change func(*schema.Declaration))
 	}
 	if err != nil {
 		t.Fatal(err)
-	}
-}
-
-// Should a home get past the manifest's check, it is still shown and not obeyed.
-func TestExplainShowsAnyHome(t *testing.T) {
-	text := explaining{&cli.Call{}, &explain.Explanation{Field: "f", Origin: explain.Origin{Owner: "o", Home: "\x1b]0;pwn\a"}, Type: schema.TypeInt, Kind: schema.Value}}.text()
-	if strings.Contains(text, "\x1b") || !strings.Contains(text, `below \x1b]0;pwn\a.`) {
-		t.Errorf("%q", text)
 	}
 }

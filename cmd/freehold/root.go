@@ -11,6 +11,7 @@ import (
 	"github.com/freehold-dev/freehold/cmd/freehold/internal/cli"
 	"github.com/freehold-dev/freehold/cmd/freehold/internal/leases"
 	"github.com/freehold-dev/freehold/cmd/freehold/internal/ownersfile"
+	"github.com/freehold-dev/freehold/cmd/freehold/internal/screen"
 	"github.com/freehold-dev/freehold/cmd/freehold/internal/upkeep"
 	"github.com/freehold-dev/freehold/cmd/internal/verbs"
 )
@@ -73,7 +74,7 @@ func newRoot(c *cli.Call) *cobra.Command {
 	root.SetUsageTemplate(usageText)
 	root.SetHelpCommand(newHelp(c, root))
 	add(groupDeclare, ownersfile.Commands(c)...)
-	add(groupRead, newView(c), newExplain(c), newWatch(c))
+	add(groupRead, screen.Commands(c)...)
 	for verb := range verbs.All() {
 		group := groupWrite
 		if verb.Reads {

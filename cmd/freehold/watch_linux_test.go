@@ -283,7 +283,7 @@ func TestWatchOnATerminal(t *testing.T) {
 	}
 	t.Cleanup(func() { cmd.Process.Kill() })
 	terminal.Close()
-	screen := &screen{t: t, r: other}
+	screen := &output{t: t, r: other}
 	screen.await("name")
 	for _, step := range []struct{ line, shows string }{
 		{"add cost turns 2", "turns"},
@@ -342,8 +342,8 @@ owners:
       skills: {kind: map, keys: true, record: {use_count: {type: uint, kind: counter}}}
 `
 
-// A screen is what a program has written to a terminal so far.
-type screen struct {
+// An output is what a program has written to a terminal so far.
+type output struct {
 	t    *testing.T
 	r    io.Reader
 	text bytes.Buffer
@@ -352,7 +352,7 @@ type screen struct {
 
 // await waits until what comes after the last thing found has text in it, and
 // for the end of that line.
-func (s *screen) await(text string) {
+func (s *output) await(text string) {
 	s.t.Helper()
 	buf := make([]byte, 4096)
 	for {
@@ -377,7 +377,7 @@ var steadied = []struct{ re, is string }{
 	{`\d{16}\.(\d+)\.[0-9a-v]{13}`, "1786439564031000.$1.NONCE"},
 	{`claim [0-9a-v]{13}`, "claim NONCE"},
 	{`(freehold\.test|hook|stop) \d+`, "$1 4711"},
-	{`cut [0-9a-f]{32}`, "cut ID"},
+	{`snapshot [0-9a-f]{32}`, "snapshot ID"},
 	{"\x1b", "ESC"},
 }
 

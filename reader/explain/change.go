@@ -18,10 +18,10 @@ type Change struct {
 	Field string         `json:"field,omitzero"`
 	Key   *string        `json:"key,omitempty"`
 	Value jsontext.Value `json:"value,omitzero"` // nil if it is unset
-	Origin
-	Open      int            `json:"open,omitzero"`
-	Freshness reader.Verdict `json:"freshness,omitzero"`
-	Error     string         `json:"error,omitzero"` // the text of Err
+	reader.Provenance
+	Open      int            `json:"open,omitzero"`      // open tokens of an event
+	Freshness reader.Verdict `json:"freshness,omitzero"` // of a dependent field
+	Error     string         `json:"error,omitzero"`     // the text of Err
 
 	Err      error        `json:"-"` // why the field or sidecar cannot be read
 	Declared schema.Field `json:"-"` // of the value
@@ -31,29 +31,19 @@ type Change struct {
 // so that its first differences are all that the first view shows. It is not
 // safe for concurrent use.
 type Differ struct {
-	known  map[string]fieldState // by field, of the last view in which it could be read
-	owners map[string]string     // by owner, the status reported last
+	known  map[string]Change // by field, of the last view in which it could be read
+	owners map[string]string // by owner, the status reported last
 }
 
-// A fieldState is a field in one view.
-type fieldState struct {
-	raw   jsontext.Value // nil if it is unset or cannot be read
-	err   error          // why it cannot be read
-	by    Origin
-	open  int            // open tokens of an event
-	fresh reader.Verdict // of a dependent field
+func (c Change) same(d Change) bool {
+	return bytes.Equal(c.Value, d.Value) && c.Error == d.Error && c.Open == d.Open && c.Freshness == d.Freshness &&
+		c.Version == d.Version && c.Claim == d.Claim
 }
 
-func (s fieldState) same(t fieldState) bool {
-	return bytes.Equal(s.raw, t.raw) && text(s.err) == text(t.err) && s.open == t.open && s.fresh == t.fresh &&
-		s.by.Version == t.by.Version && s.by.Claim == t.by.Claim
-}
-
-func text(err error) string {
-	if err == nil {
-		return ""
+func (c *Change) fail(err error) {
+	if c.Err = err; err != nil {
+		c.Error = err.Error()
 	}
-	return err.Error()
 }
 
 // Begun reports whether the Differ has compared a view yet.
@@ -63,7 +53,7 @@ func (d *Differ) Begun() bool { return d.known != nil }
 // that wanted selects.
 func (d *Differ) Next(view *reader.View, wanted func(owner, field string) bool) []Change {
 	if d.known == nil {
-		d.known, d.owners = map[string]fieldState{}, map[string]string{}
+		d.known, d.owners = map[string]Change{}, map[string]string{}
 	}
 	var all []Change
 	for _, o := range view.Owners() {
@@ -83,8 +73,8 @@ func (d *Differ) Next(view *reader.View, wanted func(owner, field string) bool) 
 // ownerChange returns the change of an owner's status. A first commit makes none:
 // the changes of its fields tell of it.
 func (d *Differ) ownerChange(o reader.OwnerStatus) []Change {
-	err := errors.Join(o.Err, o.PendingErr)
-	c := Change{Origin: Origin{Owner: o.Name, File: o.File, Status: o.Status}, Err: err, Error: text(err)}
+	c := Change{Provenance: reader.Provenance{Owner: o.Name, File: o.File, Status: o.Status}}
+	c.fail(errors.Join(o.Err, o.PendingErr))
 	now := string(o.Status) + " " + c.Error
 	before := cmp.Or(d.owners[o.Name], "missing ")
 	d.owners[o.Name] = now
@@ -94,56 +84,53 @@ func (d *Differ) ownerChange(o reader.OwnerStatus) []Change {
 	return []Change{c}
 }
 
+// Row returns a field as it stands, as a change from unset.
+func Row(view *reader.View, field string) Change {
+	entry := view.Field(field)
+	c := Change{Field: field, Open: len(entry.Open())}
+	c.Declared, _ = view.Declaration().Joined(field)
+	var written bool
+	if c.Provenance, written = entry.LastChange(); !written {
+		c.Provenance, _ = entry.Provenance()
+	}
+	raw, err := entry.Raw()
+	c.Value = raw
+	if c.Declared.Dependent() && raw != nil {
+		c.Freshness = entry.Freshness().Verdict
+	}
+	if err != nil && !errors.Is(err, reader.ErrUnset) {
+		c.fail(err)
+		c.Owner, c.Status = entry.Obstacle()
+	}
+	return c
+}
+
 // fieldChanges returns the changes of a field: at most one, or of a map one for
 // each key.
 func (d *Differ) fieldChanges(view *reader.View, field string) []Change {
-	entry := view.Field(field)
-	raw, err := entry.Raw()
-	if err != nil && view.IsOwnerError(err) {
-		return nil // the owner's change tells of it
-	}
-	f, _ := view.Declaration().Joined(field)
-	now := fieldState{raw: raw, by: lastOrigin(view, field), open: len(entry.Open())}
-	if f.Dependent() && raw != nil {
-		now.fresh = entry.Freshness().Verdict
-	}
-	if err != nil && !errors.Is(err, reader.ErrUnset) {
-		now.err = err
-		_, now.by.Status = entry.Obstacle()
-	}
-	before := d.known[field]
-	if now.same(before) {
-		return nil
+	now, before := Row(view, field), d.known[field]
+	if now.Err != nil && view.IsOwnerError(now.Err) || now.same(before) {
+		return nil // the owner's change tells of its error
 	}
 	d.known[field] = now
-	if f.EffectiveKind() == schema.Map && now.err == nil {
-		return keyChanges(field, f, before, now)
+	if now.Declared.EffectiveKind() == schema.Map && now.Err == nil {
+		return keyChanges(before, now)
 	}
-	return []Change{{Field: field, Value: raw, Origin: now.by, Open: now.open, Freshness: now.fresh, Error: text(now.err), Err: now.err, Declared: f}}
-}
-
-// lastOrigin returns the origin of the last change of a field.
-func lastOrigin(view *reader.View, field string) Origin {
-	owner, _ := view.Declaration().OwnerOf(field)
-	if by, ok := view.Field(field).LastChange(); ok {
-		owner = by.Owner
-	}
-	return OriginOf(view, field, owner)
+	return []Change{now}
 }
 
 // keyChanges returns the changes of the keys of a map.
-func keyChanges(field string, f schema.Field, before, now fieldState) []Change {
-	old, new := members(before.raw), members(now.raw)
-	value := schema.Field{Type: schema.TypeRecord, Fields: f.Record}
-	if f.Value != nil {
-		value = *f.Value
+func keyChanges(before, now Change) (all []Change) {
+	old, new := members(before.Value), members(now.Value)
+	value := schema.Field{Type: schema.TypeRecord, Fields: now.Declared.Record}
+	if now.Declared.Value != nil {
+		value = *now.Declared.Value
 	}
 	keys := maps.Clone(new)
 	maps.Copy(keys, old)
-	var all []Change
 	for _, key := range slices.Sorted(maps.Keys(keys)) {
 		if !bytes.Equal(old[key], new[key]) {
-			all = append(all, Change{Field: field, Key: &key, Value: new[key], Origin: now.by, Declared: value})
+			all = append(all, Change{Field: now.Field, Key: &key, Value: new[key], Provenance: now.Provenance, Declared: value})
 		}
 	}
 	return all

@@ -5,7 +5,6 @@ package explain
 
 import (
 	"errors"
-	"time"
 
 	"github.com/freehold-dev/freehold/reader"
 	"github.com/freehold-dev/freehold/schema"
@@ -15,57 +14,49 @@ import (
 
 // An Explanation is all that a view knows about one field.
 type Explanation struct {
-	Field string         `json:"field"`
-	Value jsontext.Value `json:"value,omitzero"` // nil if it is unset or cannot be read
-	Set   bool           `json:"set"`
-	Origin
-	Type  schema.Type `json:"type,omitzero"` // empty for a map
-	Kind  schema.Kind `json:"kind"`
-	Unit  string      `json:"unit,omitzero"`
-	Doc   string      `json:"doc,omitzero"`
-	Parts []Part      `json:"parts,omitempty"` // of a map
-	Error string      `json:"error,omitzero"`  // the text of Err
-
-	DependsOn    []string         `json:"depends_on,omitempty"`
-	Freshness    *Freshness       `json:"freshness,omitempty"` // of a dependent field
-	Dependencies []*Freshness     `json:"dependencies,omitempty"`
-	Chain        []Link           `json:"chain,omitempty"`
-	Observed     store.Seen       `json:"observed,omitzero"`
-	Open         []Opening        `json:"open,omitempty"`    // of an event
-	Unshown      []PendingProblem `json:"unshown,omitempty"` // patches that may give another value
-	Earlier      *Earlier         `json:"earlier,omitempty"` // a quarantined value
+	Field   string           `json:"field"`
+	Value   jsontext.Value   `json:"value,omitzero"` // nil if it is unset or cannot be read
+	Set     bool             `json:"set"`
+	Type    schema.Type      `json:"type,omitzero"` // empty for a map
+	Kind    schema.Kind      `json:"kind"`
+	Unit    string           `json:"unit,omitzero"`
+	Doc     string           `json:"doc,omitzero"`
+	Parts   []Part           `json:"parts"`             // by owner; one, except for a map
+	Chain   []Link           `json:"chain,omitempty"`   // of a dependent field, that field first
+	Open    []reader.Opening `json:"open,omitempty"`    // of an event
+	Unshown []PendingProblem `json:"unshown,omitempty"` // patches that may give another value
+	Error   string           `json:"error,omitzero"`    // the text of Err
 
 	// Err says why the value cannot be read; nil also if it is unset.
 	Err error `json:"-"`
 	// Declared is the field's declaration, all owners of a map joined.
 	Declared schema.Field `json:"-"`
-	// Obstacle is the owner because of which the value cannot be read.
-	Obstacle string `json:"-"`
+	// Obstacle is the owner because of which the value cannot be read, and
+	// ObstacleStatus the status of that owner's sidecar.
+	Obstacle       string       `json:"-"`
+	ObstacleStatus store.Status `json:"-"`
 }
 
-// An Opening is an open token of an event.
-type Opening struct {
-	Token   store.EventToken `json:"token"`
-	Version store.Version    `json:"version"`
-	BegunAt string           `json:"begun_at"`
-	Program string           `json:"program"`
-	PID     int              `json:"pid"`
+// A Part is one owner's part of a field.
+type Part struct {
+	reader.Provenance
+	Keys    bool     `json:"keys,omitzero"` // of a map: the owner decides the keys
+	Members []string `json:"members,omitempty"`
+	Earlier *Earlier `json:"earlier,omitempty"` // a quarantined value, if the owner has written none since
+
+	Home     string       `json:"-"` // of the owner
+	Declared schema.Field `json:"-"`
 }
 
-// A Freshness is a [reader.Freshness] as data.
-type Freshness struct {
-	Verdict reader.Verdict `json:"verdict"`
-	Reason  reader.Reason  `json:"reason"`
-	Field   string         `json:"field,omitzero"` // the dependency that decided
-	Says    string         `json:"says"`
-}
+// Written reports whether the owner has written or cleared the part.
+func (p *Part) Written() bool { return !p.ChangedAt.IsZero() }
 
-// A Link is a dependency that depends on other fields in turn.
+// A Link is a field that depends on others.
 type Link struct {
-	Field        string       `json:"field"`
-	DependsOn    []string     `json:"depends_on"`
-	Freshness    *Freshness   `json:"freshness"`
-	Dependencies []*Freshness `json:"dependencies"`
+	Field        string             `json:"field"`
+	DependsOn    []string           `json:"depends_on"`
+	Freshness    reader.Freshness   `json:"freshness"`
+	Dependencies []reader.Freshness `json:"dependencies"` // by each dependency alone
 }
 
 // A PendingProblem is an owner with pending patches that a view cannot show.
@@ -77,72 +68,24 @@ type PendingProblem struct {
 	Err error `json:"-"`
 }
 
-// An Origin is the source of a value, or of one owner's part of a map.
-type Origin struct {
-	Owner     string        `json:"owner"`
-	File      string        `json:"file"`
-	Status    store.Status  `json:"status"`
-	Version   store.Version `json:"version,omitzero"`
-	Claim     string        `json:"claim,omitzero"`      // of a once field, in the place of a version
-	ChangedAt string        `json:"changed_at,omitzero"` // RFC 3339 with nanoseconds
-	Program   string        `json:"program,omitzero"`
-	PID       int           `json:"pid,omitzero"`
+// An Earlier is a quarantined sidecar that has a field which its owner has not
+// written since.
+type Earlier struct {
+	Path string `json:"path"`
+	// Value of the field, if it fits the present declaration.
+	Value jsontext.Value `json:"value,omitzero"`
 
-	At      time.Time `json:"-"` // ChangedAt
-	Home    string    `json:"-"` // of the owner
-	Written bool      `json:"-"` // the field was written or cleared
-}
-
-// A Part is one owner's part of a map.
-type Part struct {
-	Origin
-	Keys    bool     `json:"keys"` // the owner decides the keys
-	Members []string `json:"members,omitempty"`
-	Earlier *Earlier `json:"earlier,omitempty"`
-
-	Declared schema.Field `json:"-"`
-}
-
-// exactly returns t as sidecars write it.
-func exactly(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
-
-// OriginOf returns the origin of owner's part of a field.
-func OriginOf(view *reader.View, field, owner string) Origin {
-	status, _ := view.Owner(owner)
-	o := Origin{Owner: owner, File: status.File, Status: status.Status, Home: view.Declaration().Owners[owner].Home}
-	if by, ok := view.Field(field).ProvenanceOf(owner); ok {
-		o.Written = true
-		o.Version, o.Claim, o.Program, o.PID = by.Version, by.Claim, by.Program, by.PID
-		o.At, o.ChangedAt = by.ChangedAt, exactly(by.ChangedAt)
-	}
-	if view.Declaration().Owners[owner].Fields[field].EffectiveKind() == schema.Once {
-		by, _ := view.Field(field).Provenance()
-		o.File, o.Status = by.File, by.Status
-	}
-	return o
+	Unread bool `json:"-"` // the file cannot be read as a sidecar
 }
 
 // Field explains a declared field of a view. An error in reading the value is
 // part of the explanation.
 func Field(view *reader.View, field string) *Explanation {
-	owner, _ := view.Declaration().OwnerOf(field)
 	f, _ := view.Declaration().Joined(field)
 	e := &Explanation{
-		Field: field, Origin: OriginOf(view, field, owner),
-		Type: f.Type, Kind: f.EffectiveKind(), Unit: f.Unit, Doc: f.Doc,
-		Parts: parts(view, field), Unshown: Unshown(view, field), Declared: f,
-	}
-	for _, o := range view.Field(field).Open() {
-		e.Open = append(e.Open, Opening{o.Token, o.Version, exactly(o.BegunAt), o.Program, o.PID})
-	}
-	if f.Dependent() {
-		by, _ := view.Field(field).Provenance()
-		e.DependsOn, e.Observed = f.DependsOn, by.Observed
-		e.Freshness = freshness(view.Field(field).Freshness())
-		e.Dependencies, e.Chain = dependencies(view, field), chain(view, field)
-	}
-	if !e.Written && e.Kind != schema.Once && e.Kind != schema.Map {
-		e.Earlier = earlier(view, owner, field)
+		Field: field, Type: f.Type, Kind: f.EffectiveKind(), Unit: f.Unit, Doc: f.Doc,
+		Parts: parts(view, field), Chain: chain(view, field), Open: view.Field(field).Open(),
+		Unshown: Unshown(view, field), Declared: f,
 	}
 	raw, err := view.Field(field).Raw()
 	switch e.Set = err == nil; {
@@ -150,28 +93,48 @@ func Field(view *reader.View, field string) *Explanation {
 		e.Value = raw
 	case !errors.Is(err, reader.ErrUnset):
 		e.Err, e.Error = err, err.Error()
-		e.Obstacle, e.Status = view.Field(field).Obstacle()
+		e.Obstacle, e.ObstacleStatus = view.Field(field).Obstacle()
 	}
 	return e
 }
 
-// parts returns the parts of a map, that of the owner of the keys first; nil for
-// other fields.
-func parts(view *reader.View, field string) []Part {
-	d := view.Declaration()
-	if f, _ := d.Joined(field); f.EffectiveKind() != schema.Map {
-		return nil
-	}
-	var all []Part
+// parts returns the parts of a field, that of the owner of the keys first.
+func parts(view *reader.View, field string) (all []Part) {
 	for i, owner := range view.Field(field).Owners() {
-		f := d.Owners[owner].Fields[field]
-		p := Part{Origin: OriginOf(view, field, owner), Keys: i == 0, Members: f.MemberNames(), Declared: f}
-		if !p.Written {
+		o := view.Declaration().Owners[owner]
+		p := Part{Home: o.Home, Declared: o.Fields[field]}
+		p.Provenance, _ = view.Field(field).ProvenanceOf(owner)
+		kind := p.Declared.EffectiveKind()
+		if kind == schema.Map {
+			p.Keys, p.Members = i == 0, p.Declared.MemberNames()
+		}
+		if !p.Written() && kind != schema.Once {
 			p.Earlier = earlier(view, owner, field)
 		}
 		all = append(all, p)
 	}
 	return all
+}
+
+// chain returns a dependent field and its dependencies, direct or not, that
+// depend on other fields. Declarations have no cycles; a field that two ways
+// lead to is listed once.
+func chain(view *reader.View, field string) (links []Link) {
+	listed := map[string]bool{}
+	var add func(field string)
+	add = func(field string) {
+		f, _ := view.Declaration().Joined(field)
+		if !f.Dependent() || listed[field] {
+			return
+		}
+		listed[field] = true
+		links = append(links, Link{field, f.DependsOn, view.Field(field).Freshness(), view.Field(field).Dependencies()})
+		for _, name := range f.DependsOn {
+			add(name)
+		}
+	}
+	add(field)
+	return links
 }
 
 // Unshown returns the owners of the field that have pending patches which the
@@ -185,36 +148,26 @@ func Unshown(view *reader.View, field string) (all []PendingProblem) {
 	return all
 }
 
-func freshness(f reader.Freshness) *Freshness {
-	return &Freshness{f.Verdict, f.Reason, f.Field, f.String()}
-}
-
-// dependencies returns the freshness of a field by each single dependency.
-func dependencies(view *reader.View, field string) (all []*Freshness) {
-	for _, f := range view.Field(field).Dependencies() {
-		all = append(all, freshness(f))
+// earlier returns the newest quarantined sidecar of owner that has the field,
+// else the newest that cannot be read, else nil. It is not part of the view:
+// an error in reading the quarantine counts as an empty one.
+func earlier(view *reader.View, owner, field string) *Earlier {
+	d, err := store.Open(view.Dir())
+	if err != nil {
+		return nil
 	}
-	return all
-}
-
-// chain returns the dependencies of a field, direct or not, that depend on other
-// fields. Declarations have no cycles; a field that two ways lead to is listed
-// once.
-func chain(view *reader.View, field string) (links []Link) {
-	listed := map[string]bool{}
-	var below func(field string)
-	below = func(field string) {
-		f, _ := view.Declaration().Joined(field)
-		for _, name := range f.DependsOn {
-			on, _ := view.Declaration().Joined(name)
-			if !on.Dependent() || listed[name] {
-				continue
-			}
-			listed[name] = true
-			links = append(links, Link{name, on.DependsOn, freshness(view.Field(name).Freshness()), dependencies(view, name)})
-			below(name)
+	defer d.Close()
+	f := view.Declaration().Owners[owner].Fields[field]
+	var last *Earlier
+	_ = d.Quarantined(owner, field, func(path string, value []byte, err error) {
+		e := &Earlier{Path: path, Unread: err != nil}
+		if value == nil && err == nil || e.Unread && last != nil && !last.Unread {
+			return
 		}
-	}
-	below(field)
-	return links
+		if fit, err := f.Normalize(value); err == nil && f.EffectiveKind() != schema.Map { // a map may be large
+			e.Value = fit
+		}
+		last = e
+	})
+	return last
 }

@@ -73,7 +73,7 @@ func fresh(view *reader.View, field string) error {
 	if f.Fresh() {
 		return nil
 	}
-	return store.WithRemedy(failure.As(fmt.Errorf("field %s is %s (%s): %s", field, f.Verdict, f.Reason, f), failure.Negative), store.By("explain", field))
+	return store.WithRemedy(failure.As(fmt.Errorf("field %s is %s (%s): %s", field, f.Verdict, f.Reason, f.Says), failure.Negative), store.By("explain", field))
 }
 
 // Declared returns an entry of the view and its declaration: of a field, or of the

@@ -3,10 +3,12 @@ package cli
 import (
 	"fmt"
 	"os"
+	"regexp"
 	"strconv"
 	"strings"
 
 	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/x/ansi"
 	"github.com/charmbracelet/x/term"
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -108,56 +110,32 @@ func (t *Text) List(prefix string, lines []string) {
 
 func (t *Text) String() string { return t.b.String() }
 
-// Prose returns lines of text for standard output. For a terminal each is broken
-// at blanks where it would not fit, and goes on as far to the right as it began. A
-// word that is wider, such as a path, stays whole, and so does a command in
-// backquotes: the terminal breaks those itself, and they can be copied.
+// Prose returns lines of text for standard output. On a terminal a long line is
+// broken at blanks, and goes on as far to the right as it began. A wider word,
+// such as a path, stays whole, and so does a command in backquotes: the terminal
+// breaks those itself, and they can be copied.
 func (c *Call) Prose(text string) string {
 	width, terminal := c.Terminal()
 	if !terminal {
 		return text
 	}
-	var b strings.Builder
-	for line := range strings.Lines(text) {
-		broken(&b, strings.TrimSuffix(line, "\n"), width)
-		b.WriteByte('\n')
-	}
-	return b.String()
+	return wrapped(text, width)
 }
 
-// broken writes one line as several of at most width cells.
-func broken(b *strings.Builder, line string, width int) {
-	text := strings.TrimLeft(line, " ")
-	indent := line[:len(line)-len(text)]
-	used := 0
-	for _, word := range proseWords(text) {
-		size := lipgloss.Width(word)
-		switch {
-		case used == 0:
-			b.WriteString(indent)
-			used = len(indent) + size
-		case used+1+size > width:
-			b.WriteString("\n" + indent)
-			used = len(indent) + size
-		default:
-			b.WriteByte(' ')
-			used += 1 + size
-		}
-		b.WriteString(word)
-	}
-}
+var (
+	unbroken = regexp.MustCompile("`[^`\n]*`|-")
+	// No text for a terminal has characters of private use.
+	protect = strings.NewReplacer(" ", "\ue000", "-", "\ue001")
+	restore = strings.NewReplacer("\ue000", " ", "\ue001", "-")
+)
 
-// proseWords splits a line at its blanks, but for those between backquotes.
-func proseWords(line string) (words []string) {
-	quoted, start := false, 0
-	for i, at := range line {
-		switch {
-		case at == '`':
-			quoted = !quoted
-		case at == ' ' && !quoted:
-			words = append(words, line[start:i])
-			start = i + 1
-		}
+// wrapped breaks the lines of text at width.
+func wrapped(text string, width int) string {
+	lines := strings.Split(unbroken.ReplaceAllStringFunc(text, protect.Replace), "\n")
+	for i, line := range lines {
+		body := strings.TrimLeft(line, " ")
+		indent := line[:len(line)-len(body)]
+		lines[i] = indent + strings.ReplaceAll(ansi.Wordwrap(body, max(width-len(indent), 1), ""), "\n", "\n"+indent)
 	}
-	return append(words, line[start:])
+	return restore.Replace(strings.Join(lines, "\n"))
 }

@@ -1,9 +1,6 @@
 package cli
 
-import (
-	"strings"
-	"testing"
-)
+import "testing"
 
 // A line breaks at blanks alone, and never within a command.
 func TestProseKeepsCommandsWhole(t *testing.T) {
@@ -16,9 +13,8 @@ func TestProseKeepsCommandsWhole(t *testing.T) {
 		{"漢字 漢字 漢字", "漢字 漢字\n漢字"},
 		{"it names `freehold", "it names\n`freehold"},
 	} {
-		var b strings.Builder
-		if broken(&b, tc.line, 10); b.String() != tc.want {
-			t.Errorf("%q becomes\n%s\nwant\n%s", tc.line, b.String(), tc.want)
+		if got := wrapped(tc.line, 10); got != tc.want {
+			t.Errorf("%q becomes\n%s\nwant\n%s", tc.line, got, tc.want)
 		}
 	}
 }

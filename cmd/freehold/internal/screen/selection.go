@@ -1,4 +1,4 @@
-package main
+package screen
 
 import (
 	"errors"
@@ -10,7 +10,6 @@ import (
 	"github.com/freehold-dev/freehold/cmd/internal/display"
 	"github.com/freehold-dev/freehold/cmd/internal/failure"
 	"github.com/freehold-dev/freehold/reader"
-	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/store"
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -18,18 +17,19 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// A selection is what of a view its caller asks for.
+// A selection is the part of a view that a command prints.
 type selection struct {
 	*cli.Call
 	view  *reader.View
-	owner string      // whose fields; empty for everybody's
-	flag  *pflag.Flag // of owner
-	stale bool        // only fields that are not fresh
+	owner string          // of the fields; empty for all owners
+	flag  *pflag.Flag     // of owner
+	names map[string]bool // of the fields; empty for all
+	stale bool            // only fields that are not fresh
 }
 
-// ownerFlag declares the flag --owner of a command that reads.
-func ownerFlag(p *cli.Place, cmd *cobra.Command, owner *string) *pflag.Flag {
-	cmd.Flags().StringVar(owner, "owner", "", "only the fields of this `OWNER`")
+// flags declares --owner.
+func (s *selection) flags(p *cli.Place, cmd *cobra.Command) {
+	cmd.Flags().StringVar(&s.owner, "owner", "", "only the fields of this `OWNER`")
 	cli.CompleteFlag(cmd, "owner", func() []string {
 		d, err := p.Declaration()
 		if err != nil {
@@ -37,45 +37,49 @@ func ownerFlag(p *cli.Place, cmd *cobra.Command, owner *string) *pflag.Flag {
 		}
 		return d.OwnerNames()
 	})
-	return cmd.Flags().Lookup("owner")
+	s.flag = cmd.Flags().Lookup("owner")
 }
 
-// check refuses an owner that there is not.
-func (s selection) check() error {
+// check refuses an owner that is not declared.
+func (s *selection) check() error {
 	if _, ok := s.view.Owner(s.owner); ok || !s.flag.Changed {
 		return nil
 	}
 	return store.WithRemedy(
-		failure.As(fmt.Errorf("state %s has no owner %q", s.view.State(), s.owner), sidecar.ErrNotOwner),
+		failure.As(fmt.Errorf("state %s has no owner %q", s.view.State(), s.owner), store.NotOwner),
 		store.Remedy{Verb: "view"},
 	)
 }
 
-// owners returns the owners that are asked for.
-func (s selection) owners() []reader.OwnerStatus {
-	all := s.view.Owners()
-	if s.owner == "" {
-		return all
-	}
-	return slices.DeleteFunc(slices.Clone(all), func(o reader.OwnerStatus) bool { return o.Name != s.owner })
+// heading names the state and the snapshot.
+func (s *selection) heading() string {
+	return display.Escape(fmt.Sprintf("state %s in %s: %s snapshot %s", s.view.State(), s.view.Dir(), s.view.Consistency(), s.view.ID()))
 }
 
-// fields returns the names of the fields that are asked for.
-func (s selection) fields() []string {
+// owners returns the selected owners.
+func (s *selection) owners() []reader.OwnerStatus {
+	return slices.DeleteFunc(s.view.Owners(), func(o reader.OwnerStatus) bool { return s.owner != "" && o.Name != s.owner })
+}
+
+// has reports whether owner's field is selected.
+func (s *selection) has(owner, field string) bool {
+	return (s.owner == "" || s.owner == owner) && (len(s.names) == 0 || s.names[field])
+}
+
+// fields returns the names of the selected fields.
+func (s *selection) fields() []string {
 	return slices.DeleteFunc(s.view.FieldNames(), func(field string) bool {
-		return s.owner != "" && !slices.Contains(s.view.Field(field).Owners(), s.owner) ||
-			s.stale && s.view.Field(field).Freshness().Fresh()
+		e := s.view.Field(field)
+		return !slices.ContainsFunc(e.Owners(), func(owner string) bool { return s.has(owner, field) }) || s.stale && e.Freshness().Fresh()
 	})
 }
 
 // broken returns the errors of the owners whose sidecars cannot be used, and of
-// the single fields that cannot.
-func (s selection) broken() error {
+// single fields.
+func (s *selection) broken() error {
 	var errs []error
 	for _, o := range s.owners() {
-		if o.Err != nil {
-			errs = append(errs, o.Err)
-		}
+		errs = append(errs, o.Err)
 	}
 	for _, field := range s.fields() {
 		_, err := s.view.Field(field).Raw()
@@ -86,13 +90,10 @@ func (s selection) broken() error {
 	return errors.Join(errs...)
 }
 
-// unfresh is the negative answer to who asks for fields that are not fresh.
-func (s selection) unfresh() error {
-	if !s.stale {
-		return nil
-	}
+// unfresh returns the negative answer of --stale.
+func (s *selection) unfresh() error {
 	n := len(s.fields())
-	if n == 0 {
+	if !s.stale || n == 0 {
 		return nil
 	}
 	return store.WithRemedy(
@@ -101,28 +102,22 @@ func (s selection) unfresh() error {
 	)
 }
 
-// A record is a view for programs, whose advice can be followed from anywhere.
-type record struct {
-	*cli.Call
-	view *reader.View
+// whole returns the JSON of the whole view. Its remedies can be run anywhere.
+func (s *selection) whole() (jsontext.Value, error) {
+	return reader.Marshal(s.view, func(err error) string { return s.WithRemedies(err, s.view.Dir()) })
 }
 
-// MarshalJSON returns the view as it describes itself.
-func (r record) MarshalJSON() ([]byte, error) {
-	return reader.Marshal(r.view, func(err error) string { return r.WithRemedies(err, r.view.Dir()) })
-}
-
-// MarshalJSON returns the view as it describes itself, without what is not asked
-// for.
-func (s selection) MarshalJSON() ([]byte, error) {
-	text, err := record{s.Call, s.view}.MarshalJSON()
+// MarshalJSON returns the JSON of the view without the fields and owners that are
+// not selected.
+func (s *selection) MarshalJSON() ([]byte, error) {
+	text, err := s.whole()
 	if err != nil || s.owner == "" && !s.stale {
 		return text, err
 	}
 	var v struct {
 		State      jsontext.Value            `json:"state"`
 		Dir        jsontext.Value            `json:"dir"`
-		Cut        jsontext.Value            `json:"snapshot"`
+		Snapshot   jsontext.Value            `json:"snapshot"`
 		Fields     map[string]jsontext.Value `json:"fields"`
 		Provenance map[string]jsontext.Value `json:"provenance"`
 		Owners     map[string]jsontext.Value `json:"owners"`

@@ -1,0 +1,237 @@
+package screen
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/freehold-dev/freehold/cmd/freehold/internal/cli"
+	"github.com/freehold-dev/freehold/cmd/internal/display"
+	"github.com/freehold-dev/freehold/cmd/internal/failure"
+	"github.com/freehold-dev/freehold/cmd/internal/verbs"
+	"github.com/freehold-dev/freehold/reader"
+	"github.com/freehold-dev/freehold/reader/explain"
+	"github.com/freehold-dev/freehold/sidecar/store"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/spf13/cobra"
+)
+
+func newWatch(c *cli.Call) *cobra.Command {
+	p := &cli.Place{}
+	w := &watch{selection: selection{Call: c, names: map[string]bool{}}}
+	cmd := c.Command(&cobra.Command{
+		Use:   "watch [FIELD...]",
+		Short: "print every change when it happens",
+		Long: `Print the fields, and from then on every change: the field, its new value, its
+owner, the writer and the version. FIELD and --owner select fields. Changes within
+a hundredth of a second are joined, and the last state is never missed. The watch
+ends, with exit status 0, on an interrupt (Ctrl-C), or when the process that reads
+its output ends: on Linux at once, elsewhere at the next change.
+
+On a terminal each change is a line. Into a pipe, or with --json, each view with
+changes is a line of JSON, the first at once:
+
+  {"type": "view", "changes": [{"field", "key", "value", "owner", ...}], "view": ...}
+
+A change without "value" is a field that is unset, one with "key" is for that key
+of a map, one without "field" is for the sidecar of the owner; "view" is the whole
+view, as view --json prints it. Lines of other types have a "message": "error", and
+the watch goes on; "polling", if the system gives no notices of changes and the
+watch looks for them often; "resync", if notices were lost and the watch has read
+everything again.
+
+If the directory is moved or replaced, the watch ends with exit status 3: a
+directory in its place is another state.`,
+		Example: `  freehold watch
+  freehold watch turns --json | jq .view.fields.turns`,
+	}, func(ctx context.Context, fields []string) error {
+		dir, err := p.Find()
+		if err != nil {
+			return err
+		}
+		r, err := reader.Open(dir)
+		if err != nil {
+			return err
+		}
+		defer r.Close()
+		if w.view, err = r.View(ctx); err != nil {
+			return err
+		}
+		if err := w.choose(fields); err != nil {
+			return err
+		}
+		return w.run(ctx, r)
+	})
+	p.Flags(cmd)
+	w.flags(p, cmd)
+	p.Completes(cmd, verbs.Operands("FIELD...").Complete)
+	return cmd
+}
+
+// A watch is one call of the command. Its view is the last one.
+type watch struct {
+	selection
+	differ explain.Differ
+	failed bool // the last output was an error
+}
+
+// choose selects the fields that the caller names.
+func (w *watch) choose(fields []string) error {
+	if err := w.check(); err != nil {
+		return err
+	}
+	for _, field := range fields {
+		if _, _, err := verbs.Declared(w.view, field); err != nil {
+			return err
+		}
+		if owners := w.view.Field(field).Owners(); w.owner != "" && !slices.Contains(owners, w.owner) { // it would never change
+			return failure.Usage("field %s belongs to %s, and --owner says %s: leave one of them out", field, display.List(owners), w.owner)
+		}
+		w.names[field] = true
+	}
+	return nil
+}
+
+// The lines of JSON: one for each view, and one for each message.
+type (
+	viewLine struct {
+		Type    string           `json:"type"`
+		Changes []explain.Change `json:"changes"`
+		View    jsontext.Value   `json:"view"`
+	}
+	messageLine struct {
+		Type    string `json:"type"`
+		Message string `json:"message"`
+	}
+)
+
+// run prints views and errors until the watch ends.
+func (w *watch) run(ctx context.Context, r *reader.Reader) error {
+	_, terminal := w.Terminal()
+	w.JSON = w.JSON || !terminal
+	signal.Ignore(syscall.SIGPIPE) // a reader that has enough is no failure
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	onceUnread(w.Stdout, stop)
+	var last error
+	for view, err := range r.Watch(ctx) {
+		if last = err; err != nil {
+			err = w.report(err)
+		} else {
+			w.view = view
+			err = w.show()
+		}
+		if errors.Is(err, syscall.EPIPE) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if ctx.Err() == nil {
+		return last // the watch has ended by itself
+	}
+	return nil
+}
+
+// report prints an error of the watch. In JSON it is a line between the views.
+func (w *watch) report(err error) error {
+	kind := "error"
+	switch {
+	case errors.Is(err, reader.ErrPolling):
+		kind = "polling"
+	case errors.Is(err, reader.ErrResync):
+		kind = "resync"
+	default:
+		w.failed = true
+	}
+	switch {
+	case w.JSON:
+		return w.PrintJSON(messageLine{kind, w.WithRemedies(err, w.view.Dir())})
+	case kind != "error":
+		w.Notice(err)
+	case !errors.Is(err, store.Moved): // which ends the command with these words
+		w.Complain(err)
+	}
+	return nil
+}
+
+// show prints the changes in the last view.
+func (w *watch) show() error {
+	first, again := !w.differ.Begun(), w.failed
+	w.failed = false
+	all := w.differ.Next(w.view, w.has)
+	if len(all) == 0 && !first && !again {
+		return nil
+	}
+	if w.JSON {
+		for i := range all {
+			if all[i].Err != nil {
+				all[i].Error = w.WithRemedies(all[i].Err, w.view.Dir())
+			}
+		}
+		view, err := w.whole()
+		if err != nil {
+			return err
+		}
+		return w.PrintJSON(viewLine{"view", all, view})
+	}
+	text := ""
+	if first {
+		text = w.heading() + "; Ctrl-C ends the watch\n"
+	} else if again {
+		text = "the state can be read again\n"
+	}
+	for _, change := range all {
+		text += w.line(change)
+	}
+	return w.Styled(text)
+}
+
+// line returns a change for a terminal.
+func (w *watch) line(c explain.Change) string {
+	problem := ""
+	if c.Err != nil {
+		problem = display.Escape(display.Line(w.WithRemedies(c.Err, "")))
+	}
+	if c.Field == "" {
+		status := string(c.Status)
+		if problem != "" {
+			status = badStyle.Render(alarm + status + ": " + problem)
+		}
+		return fmt.Sprintf("%-24s  owner %s is %s\n", none, nameStyle.Render(c.Owner), status)
+	}
+	name, value, at := c.Field, display.Value(c.Declared, c.Value), none
+	if c.Key != nil {
+		name += " " + display.Key(*c.Key)
+	}
+	switch {
+	case problem != "":
+		value = badStyle.Render(alarm + problem)
+	case c.Value == nil:
+		value = faintStyle.Render(value)
+	}
+	if !c.ChangedAt.IsZero() {
+		at = display.Instant(c.ChangedAt)
+	}
+	return fmt.Sprintf("%s  %s = %s  %s\n", faintStyle.Render(fmt.Sprintf("%-24s", at)), nameStyle.Render(name), value, faintStyle.Render(source(c)))
+}
+
+// source names the owner, the writer and the version of a change.
+func source(c explain.Change) string {
+	text := c.Owner
+	if !c.ChangedAt.IsZero() {
+		text += fmt.Sprintf(": %s %d, %s", display.Escape(c.Program), c.PID, strings.TrimPrefix(commitOf(c.Provenance), "in "))
+	}
+	if c.Open > 0 {
+		text += ", begun and not done"
+	}
+	if c.Freshness != "" {
+		text += ", freshness " + string(c.Freshness)
+	}
+	return "(" + text + ")"
+}
