@@ -76,7 +76,7 @@ func sentences(c *cli.Call, e *explain.Explanation) string {
 	t := &explanation{Explanation: e, call: c}
 	switch {
 	case e.Err != nil:
-		t.Line("%s cannot be read: the file of owner %s is %s.", e.Field, e.Obstacle, e.ObstacleStatus)
+		t.Line("%s cannot be read: the file of owner %s is %s.", e.Field, e.Obstacle, string(e.ObstacleStatus))
 	case e.Set:
 		article := map[schema.Kind]string{schema.Set: "a set of ", schema.Map: "a map of "}[e.Kind]
 		t.Line("%s is %s.", e.Field, article+withUnit(e.Declared, e.Value))
@@ -144,8 +144,6 @@ func (t *explanation) act(p explain.Part) string {
 		return "accepted it, as another hand had left it,"
 	case !t.Set && t.Err == nil && t.Kind == schema.Value:
 		return "cleared it"
-	case !t.Set && t.Err == nil && t.Kind == schema.Event:
-		return "began it"
 	}
 	return map[schema.Kind]string{
 		schema.Value: "set it", schema.Counter: "last added to it", schema.Max: "raised it", schema.Min: "lowered it",

@@ -31,9 +31,9 @@ is 3.
 With --stale, print only fields that are stale, ambiguous or unknown; the exit
 status is 1 if there are any.
 
-On a narrow terminal ($COLUMNS, if set, is its width) the versions are left out and
-cells wrap. --json and a pipe get everything, and "freehold explain" has the
-details of one field.`,
+A table that is wider than the terminal ($COLUMNS, if set, is its width) loses the
+versions, and its cells wrap. --json and a pipe get everything, and "freehold
+explain" has the details of one field.`,
 		Example: `  freehold view
   freehold view --owner cost
   freehold view --stale && echo "nothing is out of date"
