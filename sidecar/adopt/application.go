@@ -18,13 +18,11 @@ import (
 
 // Options for [Plan.Apply]. The zero value, and a nil pointer, are ready to use.
 type Options struct {
-	// Wait is how long an owner's commit waits for other processes: for its
-	// lock and, if it is exclusive, for its lease. If zero, the longest wait
-	// that an owner of the plan declares; if negative, not at all.
+	// Wait bounds the wait for each owner's lock and lease. If zero, the longest
+	// wait that an owner of the plan declares; if negative, no wait.
 	Wait time.Duration
-	// DryRun reports the imports, decided under the owners' locks, and writes
-	// nothing. An owner whose locks stay held for Wait, or whose directory is not
-	// writable, gets the Err of a real run, beside its imports.
+	// DryRun decides under the owners' locks and writes nothing. An owner gets the
+	// Err of a real run, if that is a held lock with its imports.
 	DryRun bool
 	// Clock tells the time for provenance. If nil, [time.Now].
 	Clock func() time.Time
@@ -60,9 +58,8 @@ type OwnerReport struct {
 //
 // A field that was ever written or cleared in the state stays as it is; a max
 // or min still moves on to the file's value. A set or a map receives its
-// missing elements once. A once field is claimed with the file's time, right
-// after its owner's commit. One owner's failure does not keep the others from
-// their commits.
+// missing elements once. A once field is claimed with the file's time. One
+// owner's failure does not keep the others from their commits.
 //
 // The report is never nil. The error wraps the errors of all owners, as
 // [sidecar.Open] and [sidecar.Writer.Update] document them, and
@@ -100,8 +97,8 @@ func (p *Plan) Apply(ctx context.Context, dir string, o *Options) (*Report, erro
 	return report, errors.Join(errs...)
 }
 
-// longestWait returns the longest wait among the plan's owners. All parts use
-// it, so that none gives up while one owner holds up the rest.
+// longestWait returns the longest wait among the plan's owners. All parts use it,
+// so that none gives up while one holds up the rest.
 func (p *Plan) longestWait() time.Duration {
 	owners := make([]string, len(p.parts))
 	for i, part := range p.parts {
@@ -130,7 +127,6 @@ type application struct {
 // mostTries bounds the attempts at a part whose keys change during its commit.
 const mostTries = 8
 
-// part imports one owner's part.
 func (a *application) part(ctx context.Context, part part) OwnerReport {
 	for try := 1; ; try++ {
 		d, err := a.tryPart(ctx, part)
@@ -231,7 +227,6 @@ func (a *application) commit(ctx context.Context, part part, keys map[string]*ke
 	return d, d.claim(ctx, w)
 }
 
-// claim claims the once fields with the times of the legacy file.
 func (d *decision) claim(ctx context.Context, w *sidecar.Writer) error {
 	for _, i := range d.claims {
 		at, err := schema.Time.Decode(i.Value)
@@ -260,8 +255,7 @@ type keeper struct {
 	dryRun  bool
 }
 
-// keys reads the owners that decide the keys of the part's maps, by field. The
-// part's own owner is not among them.
+// keys reads the other owners that decide the keys of the part's maps, by field.
 func (a *application) keys(part part) (map[string]*keeper, error) {
 	keys := map[string]*keeper{}
 	for _, v := range part.values {
@@ -281,9 +275,9 @@ func (a *application) keys(part part) (map[string]*keeper, error) {
 	return keys, nil
 }
 
-// at returns the present incarnation of a key of the legacy file. It returns false
-// if the key was created after the import of the file's keys: the file then means
-// another one. In a dry run, the keys that the keeper's part would add count.
+// at returns the present incarnation of a key of the legacy file; or false if the
+// key was created after the import of the file's keys, so that the file means
+// another one. In a dry run, the keys that would be imported count.
 func (k *keeper) at(key string) (v sidecar.Version, ok bool) {
 	row, ok := k.Row(k.field, key)
 	if k.adopted.IsZero() {

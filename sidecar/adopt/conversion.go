@@ -25,7 +25,6 @@ func (s spot) member(key, name string) spot {
 	return spot{s.at.AppendToken(key), fmt.Sprintf("member %s of %s", name, s.label)}
 }
 
-// misfit notes that the value at a spot does not fit its field.
 func (c *converter) misfit(at spot, err error) {
 	c.complain(at.at, "%v: correct the value, or declare %s otherwise", err, at.label)
 }
@@ -34,8 +33,8 @@ func (c *converter) complain(at jsontext.Pointer, format string, args ...any) {
 	c.misfits = append(c.misfits, misfit{c.file, at, fmt.Sprintf(format, args...)})
 }
 
-// value returns raw as the field f stores it. It returns false if there is
-// nothing to store; c then holds the reason.
+// value returns raw as the field f stores it; or false if there is nothing to
+// store, and c holds the reason.
 func (c *converter) value(f schema.Field, at spot, raw []byte) (value []byte, ok bool) {
 	kind := jsontext.Value(raw).Kind()
 	if kind == jsontext.KindNull && f.Type != schema.TypeJSON {
@@ -73,7 +72,6 @@ func (c *converter) noValue(at spot, marker []byte) ([]byte, bool) {
 	return nil, false
 }
 
-// list converts the elements of a list or a set.
 func (c *converter) list(f schema.Field, at spot, raw []byte) (value []byte, ok bool) {
 	parts, err := elements(raw)
 	if err != nil {
@@ -102,8 +100,6 @@ func (c *converter) element(f schema.Field, at spot, raw []byte) (value []byte, 
 	return value, ok
 }
 
-// record converts the members of a record. Undeclared members stay in the
-// legacy file.
 func (c *converter) record(f schema.Field, at spot, raw []byte) (value []byte, ok bool) {
 	o, err := schema.ParseObject(raw)
 	if err != nil {
@@ -120,7 +116,6 @@ func (c *converter) record(f schema.Field, at spot, raw []byte) (value []byte, o
 	return record.Append(nil), len(c.misfits) == before
 }
 
-// elements splits an array.
 func elements(raw []byte) ([][]byte, error) {
 	list := schema.Field{Type: schema.TypeList, Of: &schema.Field{Type: schema.TypeJSON}}
 	return list.Elements(raw)

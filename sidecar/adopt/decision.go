@@ -19,9 +19,9 @@ type decision struct {
 	report OwnerReport
 }
 
-// decide selects the values of a part that the state has never written. A
-// field's provenance shows that. Sets and maps do not record removed elements,
-// so they are filled up only once, and marked as adopted.
+// decide selects the values of a part that the state has never written. Sets and
+// maps do not record removed elements, so they are filled up only once, and marked
+// as adopted.
 func (a *application) decide(part part, keys map[string]*keeper) (*decision, error) {
 	o := a.store.Folded(a.manifest, part.owner)
 	if o.Err != nil {
@@ -33,10 +33,15 @@ func (a *application) decide(part part, keys map[string]*keeper) (*decision, err
 		switch f.EffectiveKind() {
 		case schema.Once:
 			_, by, err := sidecar.ResolveClaim(a.dir.Path(), part.owner, v.Field, "")
-			if err != nil && !errors.Is(err, store.NotOwner) { // a field that is new to the state
+			switch {
+			case err != nil && !errors.Is(err, store.NotOwner): // a field that is new to the state
 				return nil, err
+			case by.ID != "":
+				d.loses(v.Item, by)
+			default:
+				d.claims = append(d.claims, v.Item)
+				d.imports(v.Item)
 			}
-			d.once(v.Item, by)
 		case schema.Map:
 			d.entries(f, v, keys[v.Field])
 		case schema.Set:
@@ -71,7 +76,6 @@ func (d *decision) keeps(i Item, raw []byte) {
 	d.report.Kept = append(d.report.Kept, i)
 }
 
-// adopted reports whether a field was filled up from a legacy file before.
 func (d *decision) adopted(field string) bool { return !d.state.View().Adopted(field).IsZero() }
 
 // verbs maps a kind to the verb of its first write.
@@ -93,9 +97,8 @@ func (d *decision) first(f schema.Field, i Item, at sidecar.Version, raw []byte,
 	}
 }
 
-// beyond compares v with the old value of a max or min. The result is positive
-// if the field would move to v, negative if it would stay, and zero if it is
-// unset or of another kind.
+// beyond is positive if a max or min would move from old to v, negative if it
+// would stay, and zero if it is unset or of another kind.
 func beyond(f schema.Field, v, old []byte) int {
 	kind := f.EffectiveKind()
 	if old == nil || kind != schema.Max && kind != schema.Min {
@@ -109,16 +112,6 @@ func beyond(f schema.Field, v, old []byte) int {
 		return 1
 	}
 	return -1
-}
-
-// once plans the claim of a field, unless it is claimed already.
-func (d *decision) once(i Item, by sidecar.Claimant) {
-	if by.ID != "" {
-		d.loses(i, by)
-		return
-	}
-	d.claims = append(d.claims, i)
-	d.imports(i)
 }
 
 // loses notes that the field is claimed already.
@@ -190,7 +183,6 @@ func (d *decision) entries(f schema.Field, v value, keys *keeper) {
 	}
 }
 
-// memberOf returns a member of a map's entry, or nil.
 func memberOf(entry []byte, name string) []byte {
 	if name == "" || entry == nil {
 		return entry

@@ -67,8 +67,7 @@ func note(seen map[string]*column, word, key string, value []byte) {
 	}
 }
 
-// ends returns the first and the last of several words; a single word is the
-// last.
+// ends returns the first and the last word; a single word is the last.
 func ends(words string) (first, last string) {
 	all := strings.Split(words, "_")
 	if len(all) > 1 {
@@ -80,9 +79,9 @@ func ends(words string) (first, last string) {
 // unseen begins the doc of a field without a seen value.
 const unseen = "No value was seen in the legacy file, so that the type is a guess"
 
-// guess returns a type for a key of which only null, or nothing, was seen. It
-// takes the type seen under the same key elsewhere, or under keys with the same
-// last word; else it goes by the key's own words.
+// guess returns a type for a key of which only null was seen: the type seen under
+// the same key elsewhere, or under keys with the same last word, or else by the
+// key's own words.
 func (in *inference) guess(key string) schema.Field {
 	words := snake(key)
 	first, last := ends(words)
@@ -126,7 +125,6 @@ func nameFor(key string, taken map[string]schema.Field) (string, bool) {
 	}
 }
 
-// snake returns the words of a key in snake_case.
 func snake(key string) string {
 	var b strings.Builder
 	for i, c := range []byte(key) {

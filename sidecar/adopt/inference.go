@@ -106,7 +106,6 @@ func inferFields(columns []column, infer func(c column) schema.Field) (fields ma
 	return fields, left
 }
 
-// inferField infers a top-level field, which may be a map.
 func (in *inference) inferField(c column) schema.Field {
 	if o, err := schema.ParseObject(c.values[0]); err == nil {
 		if f, ok := in.inferMap(o, false); ok {
@@ -137,7 +136,7 @@ func (in *inference) inferType(c column, nest int) schema.Field {
 	return schema.Field{Type: schema.TypeJSON}
 }
 
-// holds reports whether f can hold all values without loss.
+// holds reports whether f holds all values without loss.
 func holds(f schema.Field, values [][]byte) bool {
 	for _, v := range values {
 		c := converter{}
@@ -218,8 +217,7 @@ func columnsOf(objects [][]byte) (columns []column, ok bool) {
 }
 
 // inferMap infers a map if the keys of o look like data: most are not valid
-// names, or their values are alike. The top of a file needs stronger signs,
-// since many files hold only numbers, or two similar parts.
+// names, or their values are alike. The top of a file needs stronger signs.
 func (in *inference) inferMap(o schema.Object, top bool) (f schema.Field, ok bool) {
 	entries := column{}
 	odd := 0
@@ -248,7 +246,7 @@ func (in *inference) inferMap(o schema.Object, top bool) (f schema.Field, ok boo
 	return schema.Field{Kind: schema.Map, Value: &value}, data && scalar
 }
 
-// similar reports whether n objects share most of their members.
+// similar reports whether n objects share most members.
 func similar(columns []column, n int) bool {
 	common := 0
 	for _, c := range columns {

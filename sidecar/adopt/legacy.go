@@ -16,8 +16,7 @@ import (
 // MaxSize is the largest size of a legacy file, in bytes.
 const MaxSize = 16 << 20
 
-// limits bound a legacy file before anything is built from it. No real state
-// comes near.
+// limits bound a legacy file before anything is built from it.
 var limits = schema.Limits{Depth: 512, Values: 1 << 18, Text: 1 << 20}
 
 // A Legacy is a parsed legacy file. It is immutable.
@@ -29,7 +28,6 @@ type Legacy struct {
 	object schema.Object
 }
 
-// name returns the last element of the path, for reports and provenance.
 func (l *Legacy) name() string { return filepath.Base(l.Path) }
 
 // Parse parses the text of the legacy file at path. The text must be one JSON
@@ -76,8 +74,7 @@ func check(text []byte) (at int64, err error) {
 	return 0, nil
 }
 
-// encoded checks that text is UTF-8. Common mistakes get their own message,
-// since a byte order mark is invisible.
+// encoded reports common mistakes of encoding, many of which are invisible.
 func encoded(text []byte) (at int64, err error) {
 	switch {
 	case len(text) <= limits.Text && len(bytes.TrimLeft(text, " \t\r\n")) == 0:
@@ -96,7 +93,6 @@ func encoded(text []byte) (at int64, err error) {
 	return 0, nil
 }
 
-// syntax returns the byte and the cause of the decoder's error.
 func syntax(text []byte, err error) (int64, error) {
 	e, ok := errors.AsType[*jsontext.SyntacticError](err)
 	switch {
@@ -174,7 +170,6 @@ func differences(list []jsontext.Pointer, at jsontext.Pointer, a, b []byte) []js
 	return list
 }
 
-// enumerate joins places for a sentence.
 func enumerate(list []jsontext.Pointer) string {
 	const most = 8
 	var words []string

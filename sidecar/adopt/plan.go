@@ -32,10 +32,9 @@ type Plan struct {
 type Place struct {
 	Pointer jsontext.Pointer `json:"pointer"`
 	// Marker is the text of an unset field: null, an empty set or map, or an
-	// instant of the year 1, Go's spelling of a time that was never set.
+	// instant of the year 1.
 	Marker jsontext.Value `json:"marker,omitzero"`
-	// Like is a declared key that differs only in case from an undeclared one,
-	// or empty.
+	// Like is a declared key that differs only in case, or empty.
 	Like string `json:"like,omitzero"`
 	// Why [Infer] proposes no field, in words that follow "since"; or empty.
 	Why string `json:"-"`
@@ -49,8 +48,7 @@ type Item struct {
 	Key    string         `json:"key,omitzero"`
 	Member string         `json:"member,omitzero"`
 	Value  jsontext.Value `json:"value"`
-	// State is the state's value before which the Item gave way; nil if the
-	// field was cleared.
+	// State is the state's value if the Item gave way; nil if it was cleared.
 	State jsontext.Value `json:"state,omitzero"`
 	// Program wrote or cleared that value, in Version.
 	Program string          `json:"program,omitzero"`
@@ -90,8 +88,7 @@ type misfit struct {
 	Problem string
 }
 
-// Error returns "FILE#POINTER: problem and cure", with control characters
-// escaped.
+// Error returns "FILE#POINTER: problem and cure".
 func (m misfit) Error() string {
 	return fmt.Sprintf("%s#%s: %s", shown(m.File), shown(m.Pointer), m.Problem)
 }
@@ -159,7 +156,6 @@ type planner struct {
 	parts  []part
 }
 
-// joined returns field as all its owners together declare it.
 func (p *planner) joined(field string) schema.Field {
 	f, _ := p.d.Joined(field)
 	for _, owner := range p.d.OwnersOf(field) {
@@ -175,7 +171,6 @@ func (p *planner) label(field string) string {
 	return fmt.Sprintf("field %s of %s", field, owner)
 }
 
-// field plans the key m of the file for the field name.
 func (p *planner) field(name string, f schema.Field, m schema.ObjectMember) {
 	at := spot{jsontext.Pointer("").AppendToken(m.Name), p.label(name)}
 	if f.EffectiveKind() != schema.Map {
@@ -223,7 +218,6 @@ func (p *planner) mapping(name string, f schema.Field, at spot) *mapping {
 	return m
 }
 
-// add plans the map's entry at one key.
 func (m *mapping) add(key schema.ObjectMember) {
 	m.keys++
 	at := spot{m.at.at.AppendToken(key.Name), "field " + m.name}
@@ -237,22 +231,20 @@ func (m *mapping) add(key schema.ObjectMember) {
 		return
 	}
 	for owner, members := range m.members(at, key) {
-		var whole []byte
+		var o schema.Object
+		for _, member := range members {
+			o = o.With(member.Member, member.Value)
+		}
+		whole := o.Append(nil)
 		if m.f.Value != nil {
 			whole = members[0].Value
-		} else {
-			var o schema.Object
-			for _, member := range members {
-				o = o.With(member.Member, member.Value)
-			}
-			whole = o.Append(nil)
 		}
 		m.shares[owner] = append(m.shares[owner], entry{Item{Pointer: at.at, Field: m.name, Key: key.Name, Value: whole}, members})
 	}
 }
 
-// members plans the entry at one key, by owner. The owner of the keys is always
-// included, since an entry needs its key.
+// members returns the members at one key, by owner. The owner of the keys is
+// always included, since an entry needs its key.
 func (m *mapping) members(at spot, key schema.ObjectMember) map[string][]Item {
 	keeper := m.owners[""]
 	if m.f.Value != nil {

@@ -14,9 +14,8 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// scalar respells raw as a sidecar allows for the type, if the meaning stays
-// exactly the same. Otherwise it returns raw for the type's own rules to
-// refuse.
+// scalar respells raw for the type, if the meaning stays exactly the same. Else
+// it returns raw for the type's own rules to refuse.
 func scalar(t schema.Type, raw []byte) ([]byte, error) {
 	number := jsontext.Value(raw).Kind() == jsontext.KindNumber
 	switch {
@@ -32,11 +31,9 @@ func scalar(t schema.Type, raw []byte) ([]byte, error) {
 	return raw, nil
 }
 
-// bareOffset matches an instant with an offset as strftime's %z writes it:
-// without a colon.
+// bareOffset matches an instant with an offset without a colon, as of strftime's %z.
 var bareOffset = regexp.MustCompile(`^(\d{4}-\d\d-\d\dT.*[+-]\d\d)(\d\d)$`)
 
-// instant respells an instant in RFC 3339.
 func instant(raw []byte) ([]byte, error) {
 	if len(raw) > 64 {
 		return raw, nil
@@ -68,12 +65,10 @@ func neverSet(raw []byte) bool {
 	return err == nil && t.UTC().Year() <= 1
 }
 
-// mostDigits bounds the digits of a number that is examined. No type holds
-// more.
+// mostDigits bounds the digits of a number that is examined.
 const mostDigits = 128
 
-// integer returns the plain digits of an integer in any spelling, such as 5.0
-// or 1e3.
+// integer returns the plain digits of an integer such as 5.0 or 1e3.
 func integer(raw []byte) []byte {
 	if len(raw) > mostDigits {
 		return raw
@@ -85,8 +80,7 @@ func integer(raw []byte) []byte {
 	return []byte(d.BigInt().String())
 }
 
-// exact reports an integer that floating point would round. Rounding of a
-// fraction is expected.
+// exact reports an integer that floating point would round.
 func exact(raw []byte) error {
 	digits, ok := new(big.Int), len(raw) <= 400
 	if ok {
