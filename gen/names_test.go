@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"go/build"
 	"io"
 	"maps"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -49,32 +49,40 @@ func accepted(d *schema.Declaration, folder string) (*declare.Source, error) {
 func TestOddNamesAreRefusedOrCompile(t *testing.T) {
 	odd := append(slices.Clone(oddNames), "_", "9lives", "a-b", "a.b", "été", `x"y`, "x`y", "Error", "String", "fieldName", "", "*/", "a\nb")
 	for _, name := range odd {
-		enum := schema.Field{Type: schema.TypeEnum, Values: []string{name}}
-		for where, d := range map[string]*schema.Declaration{
-			"state":              {State: name, Owners: map[string]schema.Owner{"till": {Fields: map[string]schema.Field{"a": enumOf("b")}}}},
-			"package":            {State: "shop", Package: name, Owners: map[string]schema.Owner{"till": {Fields: map[string]schema.Field{"a": enumOf("b")}}}},
-			"owner":              {State: "shop", Owners: map[string]schema.Owner{name: {Fields: map[string]schema.Field{"a": {Type: schema.TypeBool}}}}},
-			"field":              {State: "shop", Owners: map[string]schema.Owner{"till": {Fields: map[string]schema.Field{name: {Type: schema.TypeTime}}}}},
-			"enum":               {State: "shop", Owners: map[string]schema.Owner{"till": {Fields: map[string]schema.Field{name: enumOf("a", "b")}}}},
-			"record":             ofTill(map[string]schema.Field{name: {Type: schema.TypeRecord, Fields: map[string]schema.Field{"a": enumOf("b"), "b": {Type: schema.TypeJSON}}}}),
-			"member":             ofTill(map[string]schema.Field{"a": {Type: schema.TypeRecord, Fields: map[string]schema.Field{name: enumOf("b"), "x": {Type: schema.TypeTime}}}}),
-			"member of a member": ofTill(map[string]schema.Field{"a": {Type: schema.TypeRecord, Fields: map[string]schema.Field{"b": {Type: schema.TypeRecord, Fields: map[string]schema.Field{name: {Type: schema.TypeBool}}}}}}),
-			"element":            ofTill(map[string]schema.Field{"a": {Type: schema.TypeList, Of: &schema.Field{Type: schema.TypeRecord, Go: name, Fields: map[string]schema.Field{"x": {Type: schema.TypeUint}}}}}),
-			"list":               ofTill(map[string]schema.Field{name: {Type: schema.TypeList, Of: &enum}}),
-			"set":                ofTill(map[string]schema.Field{name: {Kind: schema.Set, Type: schema.TypeEnum, Values: []string{"a"}}}),
-			"map":                ofTill(map[string]schema.Field{name: {Kind: schema.Map, Record: map[string]schema.Field{"a": enumOf("b"), "x": {Type: schema.TypeUint, Kind: schema.Counter}}}}),
-			"column":             ofTill(map[string]schema.Field{"a": {Kind: schema.Map, Record: map[string]schema.Field{name: enumOf("b"), "x": {Type: schema.TypeUint, Kind: schema.Max}}}}),
-			"scalar":             ofTill(map[string]schema.Field{name: {Kind: schema.Map, Value: &schema.Field{Type: schema.TypeEnum, Values: []string{"a"}}}}),
-			"state of a map": {State: name, Owners: map[string]schema.Owner{
-				"till": {Fields: map[string]schema.Field{"a": {Kind: schema.Map, Keys: true, Record: map[string]schema.Field{"b": enumOf("b")}}, "s": {Kind: schema.Set, Type: schema.TypeEnum, Values: []string{"b"}}}},
-				"safe": {Fields: map[string]schema.Field{"a": {Kind: schema.Map, Record: map[string]schema.Field{"c": {Type: schema.TypeList, Of: &enum}}}, "m": {Kind: schema.Map, Value: &schema.Field{Type: schema.TypeEnum, Values: []string{"b"}}}}},
-			}},
-			"value": {State: "shop", Owners: map[string]schema.Owner{"till": {Fields: map[string]schema.Field{"a": enum}}}},
-			"go":    {State: "shop", Owners: map[string]schema.Owner{"till": {Fields: map[string]schema.Field{"a": {Type: schema.TypeEnum, Values: []string{"b"}, Go: name}}}}},
-			"home":  {State: "shop", Owners: map[string]schema.Owner{"till": {Home: name, Fields: map[string]schema.Field{"a": {Type: schema.TypeBool}}}}},
-		} {
-			t.Run(fmt.Sprintf("%s/%q", where, name), func(t *testing.T) { compiles(t, d) })
-		}
+		t.Run(strconv.Quote(name), func(t *testing.T) {
+			t.Parallel()
+			compilesEverywhere(t, name)
+		})
+	}
+}
+
+// compilesEverywhere tries a name in each place of a declaration.
+func compilesEverywhere(t *testing.T, name string) {
+	enum := schema.Field{Type: schema.TypeEnum, Values: []string{name}}
+	for where, d := range map[string]*schema.Declaration{
+		"state":              {State: name, Owners: map[string]schema.Owner{"till": {Fields: map[string]schema.Field{"a": enumOf("b")}}}},
+		"package":            {State: "shop", Package: name, Owners: map[string]schema.Owner{"till": {Fields: map[string]schema.Field{"a": enumOf("b")}}}},
+		"owner":              {State: "shop", Owners: map[string]schema.Owner{name: {Fields: map[string]schema.Field{"a": {Type: schema.TypeBool}}}}},
+		"field":              {State: "shop", Owners: map[string]schema.Owner{"till": {Fields: map[string]schema.Field{name: {Type: schema.TypeTime}}}}},
+		"enum":               {State: "shop", Owners: map[string]schema.Owner{"till": {Fields: map[string]schema.Field{name: enumOf("a", "b")}}}},
+		"record":             ofTill(map[string]schema.Field{name: {Type: schema.TypeRecord, Fields: map[string]schema.Field{"a": enumOf("b"), "b": {Type: schema.TypeJSON}}}}),
+		"member":             ofTill(map[string]schema.Field{"a": {Type: schema.TypeRecord, Fields: map[string]schema.Field{name: enumOf("b"), "x": {Type: schema.TypeTime}}}}),
+		"member of a member": ofTill(map[string]schema.Field{"a": {Type: schema.TypeRecord, Fields: map[string]schema.Field{"b": {Type: schema.TypeRecord, Fields: map[string]schema.Field{name: {Type: schema.TypeBool}}}}}}),
+		"element":            ofTill(map[string]schema.Field{"a": {Type: schema.TypeList, Of: &schema.Field{Type: schema.TypeRecord, Go: name, Fields: map[string]schema.Field{"x": {Type: schema.TypeUint}}}}}),
+		"list":               ofTill(map[string]schema.Field{name: {Type: schema.TypeList, Of: &enum}}),
+		"set":                ofTill(map[string]schema.Field{name: {Kind: schema.Set, Type: schema.TypeEnum, Values: []string{"a"}}}),
+		"map":                ofTill(map[string]schema.Field{name: {Kind: schema.Map, Record: map[string]schema.Field{"a": enumOf("b"), "x": {Type: schema.TypeUint, Kind: schema.Counter}}}}),
+		"column":             ofTill(map[string]schema.Field{"a": {Kind: schema.Map, Record: map[string]schema.Field{name: enumOf("b"), "x": {Type: schema.TypeUint, Kind: schema.Max}}}}),
+		"scalar":             ofTill(map[string]schema.Field{name: {Kind: schema.Map, Value: &schema.Field{Type: schema.TypeEnum, Values: []string{"a"}}}}),
+		"state of a map": {State: name, Owners: map[string]schema.Owner{
+			"till": {Fields: map[string]schema.Field{"a": {Kind: schema.Map, Keys: true, Record: map[string]schema.Field{"b": enumOf("b")}}, "s": {Kind: schema.Set, Type: schema.TypeEnum, Values: []string{"b"}}}},
+			"safe": {Fields: map[string]schema.Field{"a": {Kind: schema.Map, Record: map[string]schema.Field{"c": {Type: schema.TypeList, Of: &enum}}}, "m": {Kind: schema.Map, Value: &schema.Field{Type: schema.TypeEnum, Values: []string{"b"}}}}},
+		}},
+		"value": {State: "shop", Owners: map[string]schema.Owner{"till": {Fields: map[string]schema.Field{"a": enum}}}},
+		"go":    {State: "shop", Owners: map[string]schema.Owner{"till": {Fields: map[string]schema.Field{"a": {Type: schema.TypeEnum, Values: []string{"b"}, Go: name}}}}},
+		"home":  {State: "shop", Owners: map[string]schema.Owner{"till": {Home: name, Fields: map[string]schema.Field{"a": {Type: schema.TypeBool}}}}},
+	} {
+		t.Run(where, func(t *testing.T) { compiles(t, d) })
 	}
 }
 
