@@ -6,12 +6,14 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
 	"github.com/freehold-dev/freehold/sidecar/internal/process"
+	"github.com/freehold-dev/freehold/sidecar/internal/testkit/actor"
 	"github.com/freehold-dev/freehold/sidecar/retire"
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
@@ -21,21 +23,21 @@ import (
 func TestDeadRecordOfManyHasOneWinner(t *testing.T) {
 	const contenders = 12
 	dir := newState(t)
-	actors := make([]*actor, contenders)
+	actors := make([]*actor.Actor, contenders)
 	for i := range actors {
 		actors[i] = newActor(t, dir)
 	}
 	for _, how := range []string{"untouched", "recycled number", "another boot", "unreadable", "a dangling link", "a pipe"} {
 		dead := newActor(t, dir)
-		epoch := dead.open()
-		dead.kill()
+		epoch := dead.Open()
+		dead.Kill()
 		spoil(t, dir, how)
 		for _, a := range actors {
-			a.tell("open")
+			a.Tell("open")
 		}
-		var winner *actor
+		var winner *actor.Actor
 		for _, a := range actors {
-			switch said := a.hear(); {
+			switch said := a.Hear(); {
 			case strings.HasPrefix(said, "open ") && winner == nil:
 				winner = a
 			case !strings.HasPrefix(said, "busy"):
@@ -45,11 +47,11 @@ func TestDeadRecordOfManyHasOneWinner(t *testing.T) {
 		if winner == nil {
 			t.Fatalf("%s: nobody won", how)
 		}
-		if l := record(t, dir); l.Epoch <= epoch || l.Holder.Identity.PID != winner.pid() {
-			t.Errorf("%s: after epoch %d the record is %+v, and process %d won", how, epoch, l, winner.pid())
+		if l := record(t, dir); l.Epoch <= epoch || l.Holder.Identity.PID != winner.PID() {
+			t.Errorf("%s: after epoch %d the record is %+v, and process %d won", how, epoch, l, winner.PID())
 		}
-		winner.must("commit", "applied")
-		winner.must("close", "closed")
+		winner.Must("commit", "applied")
+		winner.Must("close", "closed")
 	}
 }
 
@@ -58,10 +60,10 @@ func TestDeadRecordOfManyHasOneWinner(t *testing.T) {
 func TestRecordPutBackWhileALeaseIsTaken(t *testing.T) {
 	dir := newState(t)
 	a := newActor(t, dir)
-	epoch := a.open()
-	a.kill()
+	epoch := a.Open()
+	a.Kill()
 	old := readFile(t, recordPath(dir))
-	at(t, failpoint.TakeLease, func() {
+	actor.At(t, failpoint.TakeLease, func() {
 		if err := errors.Join(os.WriteFile(recordPath(dir)+".new", []byte(old), 0o600), os.Rename(recordPath(dir)+".new", recordPath(dir))); err != nil {
 			t.Error(err)
 		}
@@ -164,8 +166,8 @@ func TestAnotherUsersNumberKeepsNoLease(t *testing.T) {
 			dir := newState(t)
 			Damaged(dir, "directory-unsafe")
 			a := newActor(t, dir)
-			epoch := a.open()
-			a.kill()
+			epoch := a.Open()
+			a.Kill()
 			l := record(t, dir)
 			l.Holder.Identity.PID, l.Holder.Identity.PIDFD = 1, 0
 			switch first := identityOf(t, 1); how {
@@ -182,7 +184,9 @@ func TestAnotherUsersNumberKeepsNoLease(t *testing.T) {
 				if err != nil {
 					return err
 				}
-				if r, err := p.Run(t.Context(), brief()); err != nil || r.Outcome != retire.AlreadyGone || signalled(r) {
+				r, err := p.Run(t.Context(), &retire.Options{Grace: time.Minute})
+				sent := func(p retire.Proof) bool { return strings.HasSuffix(p.Code, "_sent") }
+				if err != nil || r.Outcome != retire.AlreadyGone || slices.ContainsFunc(r.Proofs, sent) {
 					return fmt.Errorf("retired: %v (%w)", r, err)
 				}
 				w, err := Open(t.Context(), dir, nil, "watchdog", nil)

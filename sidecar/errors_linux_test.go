@@ -15,7 +15,6 @@ import (
 	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
 	"github.com/freehold-dev/freehold/sidecar/internal/process"
 	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
-	"github.com/freehold-dev/freehold/sidecar/retire"
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
@@ -166,32 +165,26 @@ func TestErrorsSayWhatToDoOfOwners(t *testing.T) {
 	same("open: no such owner", err)
 	_, err = LeaseStatus(dir, "cost")
 	same("lease: of a shared owner", err)
-	_, err = retire.Prepare(dir, "watchdog")
-	same("prepare: nobody holds it", err)
 	shared := openOwner(t, dir, "cost", nil)
 
 	w := mustOpen(t, dir)
-	p := prepare(t, dir)
-	_, err = p.Run(t.Context(), brief())
-	same("retire: oneself", err)
+	fence, err := w.openLock(statedir.OwnerFence("watchdog"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ok, err := fence.Try(); !ok {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err = Open(ctx, dir, nil, "watchdog", nil)
+	same("open: the fence is shut", err)
+	fence.Close()
 	held, release := holdLock(t, dir, "cost")
 	defer release()
 	same("update: another process holds the lock", failed(t, shared, func(*Tx) {}))
 	_ = held
 
-	// What may stand in a record.
-	whole := readFile(t, recordPath(dir))
-	for how, text := range map[string]string{
-		"no JSON": "{\x1b", "a newer format": strings.Replace(whole, `"format": 1`, `"format": 7`, 1), "another owner's": strings.Replace(whole, `"owner": "watchdog"`, `"owner": "\u001b"`, 1),
-		"another state's": strings.Replace(whole, w.manifest.StateID, `\u202e`, 1), "a process id that is none": strings.Replace(whole, `"pid": `, `"pid": -`, 1),
-		"an epoch of no clock": `{"format":1,"owner":"watchdog","state":"` + w.manifest.StateID + `","epoch":18446744073709551615}`,
-	} {
-		if err := os.WriteFile(recordPath(dir), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		_, err := retire.Prepare(dir, "watchdog")
-		same("prepare: the record is "+how, err)
-	}
 	if err := os.Remove(recordPath(dir)); err != nil {
 		t.Fatal(err)
 	}

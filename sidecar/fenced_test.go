@@ -119,8 +119,8 @@ func TestLostLockFileLetsNobodyIn(t *testing.T) {
 				dir := newState(t)
 				Damaged(dir, "unknown")
 				a := newActor(t, dir)
-				epoch := a.open()
-				a.must("commit", "applied")
+				epoch := a.Open()
+				a.Must("commit", "applied")
 				kept := readFile(t, sidecarPath(dir, "watchdog"))
 				if err := damage(metaPath(dir, lock)); err != nil {
 					t.Fatal(err)
@@ -128,7 +128,7 @@ func TestLostLockFileLetsNobodyIn(t *testing.T) {
 				_, err := openWatchdog(t, dir, nil)
 				wantError(t, err, store.Lost, lock, "state repair")
 				want := map[string]string{"watchdog.lease": "fenced", "watchdog.lock": "missing or replaced", "watchdog.fence": "applied"}[lock]
-				if said := a.ask("commit"); !strings.Contains(said, want) {
+				if said := a.Ask("commit"); !strings.Contains(said, want) {
 					t.Errorf("the holder said %q, want %s", said, want)
 				}
 				if now := readFile(t, sidecarPath(dir, "watchdog")); now != kept && want != "applied" {
@@ -138,7 +138,7 @@ func TestLostLockFileLetsNobodyIn(t *testing.T) {
 					_, err = statedir.Remake(t.Context(), dir)
 					wantError(t, err, ErrBusy)
 				}
-				a.kill()
+				a.Kill()
 				if _, err := statedir.Remake(t.Context(), dir); err != nil {
 					t.Fatal(err)
 				}
@@ -192,7 +192,7 @@ func TestMovedLocksHoldNothing(t *testing.T) {
 	if err := Create(dir, declaration()); err != nil {
 		t.Fatal(err)
 	}
-	newActor(t, dir).open()
+	newActor(t, dir).Open()
 	_, err := w.Update(t.Context(), beat)
 	wantError(t, err, store.Lost)
 	_, err = shared.Update(t.Context(), addTurns(1))
@@ -222,7 +222,7 @@ func TestLostDirectoryFencesTheHolder(t *testing.T) {
 					if err := Create(dir, declaration()); err != nil {
 						t.Fatal(err)
 					}
-					newActor(t, dir).open()
+					newActor(t, dir).Open()
 				}
 				_, err := w.Update(t.Context(), beat)
 				wantError(t, err, ErrFenced)

@@ -19,15 +19,15 @@ func TestStoppedCommitIsNeverStale(t *testing.T) {
 	for round := range rounds(10, 1000) {
 		step := []string{failpoint.CommitChecked, failpoint.CommitPublish}[round%2]
 		a := newActor(t, dir)
-		epoch := a.open()
-		a.must("commit", "applied")
-		a.must("stop "+step, "ready")
-		a.tell("commit")
-		a.stopped()
+		epoch := a.Open()
+		a.Must("commit", "applied")
+		a.Must("stop "+step, "ready")
+		a.Tell("commit")
+		a.Stopped()
 		takeovers(t, dir)
 		if round%3 == 0 { // resumed, it was the holder all the time
-			a.signal(unix.SIGCONT)
-			if said := a.hear(); !strings.HasPrefix(said, "applied "+fmt.Sprint(epoch, ".2.")) {
+			a.Signal(unix.SIGCONT)
+			if said := a.Hear(); !strings.HasPrefix(said, "applied "+fmt.Sprint(epoch, ".2.")) {
 				t.Fatalf("round %d: resumed, the holder said %q", round, said)
 			}
 		}
@@ -40,16 +40,16 @@ func TestStoppedCommitIsNeverStale(t *testing.T) {
 			t.Fatalf("round %d: %+v (%v)", round, r, err)
 		}
 		b := newActor(t, dir)
-		next := b.open()
-		v := b.must("commit", "applied")
+		next := b.Open()
+		v := b.Must("commit", "applied")
 		if next <= epoch || !strings.HasPrefix(v, fmt.Sprint(next, ".1.")) {
 			t.Fatalf("round %d: version %s after epoch %d", round, v, epoch)
 		}
-		<-a.exited
+		<-a.Exited
 		if got := version(t, dir); got.String() != v {
 			t.Fatalf("round %d: the sidecar is at %v, the last commit was %v", round, got, v)
 		}
-		b.must("close", "closed")
-		b.kill()
+		b.Must("close", "closed")
+		b.Kill()
 	}
 }

@@ -34,7 +34,7 @@ func TestLookingAtALeaseKeepsIt(t *testing.T) {
 			t.Fatal(err)
 		}
 		a := newActor(t, dir)
-		if said := a.ask("open"); !strings.HasPrefix(said, "busy") {
+		if said := a.Ask("open"); !strings.HasPrefix(said, "busy") {
 			t.Fatalf("after a look another process said %q", said)
 		}
 	}
@@ -70,7 +70,7 @@ func TestChildInheritsNoDescriptor(t *testing.T) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	newActor(t, dir).open()
+	newActor(t, dir).Open()
 }
 
 // A child that closes a descriptor which it was passed lets nothing go, and one
@@ -87,7 +87,7 @@ func TestInheritedDescriptorDecidesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := newActor(t, dir)
-	if said := a.ask("open"); !strings.HasPrefix(said, "busy") {
+	if said := a.Ask("open"); !strings.HasPrefix(said, "busy") {
 		t.Fatalf("after a child closed the descriptor another process said %q", said)
 	}
 	keeps := exec.Command("sleep", "600")
@@ -99,7 +99,7 @@ func TestInheritedDescriptorDecidesNothing(t *testing.T) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	a.must("open", "open")
+	a.Must("open", "open")
 }
 
 // inContainer reports whether this process is in a PID namespace other than the
@@ -116,10 +116,10 @@ func TestInheritedLeaseIsNamed(t *testing.T) {
 	}
 	dir := newState(t)
 	a := newActor(t, dir)
-	a.open()
-	child := mustAtoi(t, a.must("leak", "leaked"))
-	a.kill()
-	named, says := a.pid(), fmt.Sprintf("process %d holds the lock and has ended; a process that inherited the descriptor keeps the lock", a.pid())
+	a.Open()
+	child := mustAtoi(t, a.Must("leak", "leaked"))
+	a.Kill()
+	named, says := a.PID(), fmt.Sprintf("process %d holds the lock and has ended; a process that inherited the descriptor keeps the lock", a.PID())
 	if inContainer() {
 		named, says = child, "another process holds the lock"
 	}

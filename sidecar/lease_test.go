@@ -15,6 +15,7 @@ import (
 
 	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
 	"github.com/freehold-dev/freehold/sidecar/internal/process"
+	"github.com/freehold-dev/freehold/sidecar/internal/testkit/actor"
 	"golang.org/x/sys/unix"
 )
 
@@ -39,10 +40,10 @@ func mustOpen(t *testing.T, dir string) *Writer {
 func TestHeldLeaseIsRefusedByName(t *testing.T) {
 	dir := newState(t)
 	a := newActor(t, dir)
-	epoch := a.open()
+	epoch := a.Open()
 	start := time.Now()
 	_, err := openWatchdog(t, dir, nil)
-	wantError(t, err, ErrBusy, fmt.Sprintf("process %d holds the lock", a.pid()), `program "actor" since `, fmt.Sprintf("in epoch %d", epoch))
+	wantError(t, err, ErrBusy, fmt.Sprintf("process %d holds the lock", a.PID()), `program "actor" since `, fmt.Sprintf("in epoch %d", epoch))
 	said.Same(t, "open: the lease is held", err, dir, "STATE")
 	if took := time.Since(start); took > 20*time.Second {
 		t.Errorf("refused after %v, want at once", took)
@@ -139,21 +140,21 @@ func TestRecordNeitherGivesNorKeepsALease(t *testing.T) {
 			dir := newState(t)
 			Damaged(dir, "unknown")
 			a := newActor(t, dir)
-			epoch := a.open()
-			a.must("commit", "applied")
+			epoch := a.Open()
+			a.Must("commit", "applied")
 			spoil(t, dir, how)
-			if s := leaseState(t, dir); s.PID != a.pid() && runtime.GOOS == "linux" {
-				t.Errorf("the kernel names process %d, want %d", s.PID, a.pid())
+			if s := leaseState(t, dir); s.PID != a.PID() && runtime.GOOS == "linux" {
+				t.Errorf("the kernel names process %d, want %d", s.PID, a.PID())
 			}
 			_, err := openWatchdog(t, dir, nil)
-			wantError(t, err, ErrBusy, fmt.Sprintf("process %d holds the lock", a.pid()))
-			if v := a.must("commit", "applied"); !strings.HasPrefix(v, fmt.Sprint(epoch, ".2.")) {
+			wantError(t, err, ErrBusy, fmt.Sprintf("process %d holds the lock", a.PID()))
+			if v := a.Must("commit", "applied"); !strings.HasPrefix(v, fmt.Sprint(epoch, ".2.")) {
 				t.Errorf("it went on at version %s, want revision 2 of epoch %d", v, epoch)
 			}
-			if l := record(t, dir); l.Epoch != epoch || l.Holder.Identity.PID != a.pid() || l.Holder.Program != "actor" {
+			if l := record(t, dir); l.Epoch != epoch || l.Holder.Identity.PID != a.PID() || l.Holder.Program != "actor" {
 				t.Errorf("the record was not mended: %+v", l)
 			}
-			a.kill()
+			a.Kill()
 			os.Remove(recordPath(dir) + ".twin")
 			spoil(t, dir, how)
 			w := mustOpen(t, dir)
@@ -171,17 +172,17 @@ func TestRecordNeitherGivesNorKeepsALease(t *testing.T) {
 func TestStoppedHolderKeepsItsLease(t *testing.T) {
 	dir := newState(t)
 	a := newActor(t, dir)
-	epoch := a.open()
-	a.signal(unix.SIGSTOP)
-	a.stopped()
+	epoch := a.Open()
+	a.Signal(unix.SIGSTOP)
+	a.Stopped()
 	start := time.Now()
 	_, err := openWatchdog(t, dir, &Options{LeaseWait: 200 * time.Millisecond})
-	wantError(t, err, ErrBusy, fmt.Sprintf("process %d holds the lock and is stopped", a.pid()))
+	wantError(t, err, ErrBusy, fmt.Sprintf("process %d holds the lock and is stopped", a.PID()))
 	if took := time.Since(start); took < 200*time.Millisecond {
 		t.Errorf("gave up after %v", took)
 	}
-	a.signal(unix.SIGCONT)
-	if v := a.must("commit", "applied"); !strings.HasPrefix(v, fmt.Sprint(epoch, ".1.")) {
+	a.Signal(unix.SIGCONT)
+	if v := a.Must("commit", "applied"); !strings.HasPrefix(v, fmt.Sprint(epoch, ".1.")) {
 		t.Errorf("it went on at version %s, want epoch %d", v, epoch)
 	}
 }
@@ -193,23 +194,23 @@ func TestStoppedTakerComesSecond(t *testing.T) {
 		t.Run(step, func(t *testing.T) {
 			dir := newState(t)
 			first := newActor(t, dir)
-			first.open()
+			first.Open()
 			slow := newActor(t, dir)
-			slow.must("stop "+step, "ready")
+			slow.Must("stop "+step, "ready")
 			if step == "take.lease" {
-				first.kill()
+				first.Kill()
 			}
-			slow.tell("open 100ms")
-			slow.stopped()
+			slow.Tell("open 100ms")
+			slow.Stopped()
 			if s := leaseState(t, dir); s.Fence != 0 { // it shares the door, which is no obstacle
 				t.Errorf("process %d is said to keep the fence shut", s.Fence)
 			}
-			first.kill()
+			first.Kill()
 			second, err := openWatchdog(t, dir, nil)
 			if step == "take.lease" { // it has the lease, stopped or not
-				wantError(t, err, ErrBusy, fmt.Sprintf("process %d holds the lock and is stopped", slow.pid()))
-				slow.signal(unix.SIGCONT)
-				if got := slow.hear(); !strings.HasPrefix(got, "open") {
+				wantError(t, err, ErrBusy, fmt.Sprintf("process %d holds the lock and is stopped", slow.PID()))
+				slow.Signal(unix.SIGCONT)
+				if got := slow.Hear(); !strings.HasPrefix(got, "open") {
 					t.Errorf("it said %q", got)
 				}
 				return
@@ -217,8 +218,8 @@ func TestStoppedTakerComesSecond(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			slow.signal(unix.SIGCONT)
-			if got := slow.hear(); !strings.HasPrefix(got, "busy") {
+			slow.Signal(unix.SIGCONT)
+			if got := slow.Hear(); !strings.HasPrefix(got, "busy") {
 				t.Errorf("it said %q while process %d held the lease", got, os.Getpid())
 			}
 			if l := record(t, dir); l.Epoch != second.epoch || !l.HeldBy(process.Self(), second.epoch) {
@@ -252,7 +253,7 @@ func TestOpenCancelledAtEveryStep(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			newActor(t, dir).open()
+			newActor(t, dir).Open()
 			if s := leaseState(t, dir); s.Fence != 0 || s.Disagreement != "" {
 				t.Errorf("the lease is %+v", s)
 			}
@@ -276,18 +277,18 @@ func TestFreshLeaseOfManyHasOneWinner(t *testing.T) {
 	})
 	defer readers.Wait()
 	defer stop.Store(true)
-	actors := make([]*actor, contenders)
+	actors := make([]*actor.Actor, contenders)
 	for i := range actors {
 		actors[i] = newActor(t, dir)
 	}
 	epochs := map[uint64]bool{}
 	for round := range counted(t, 20) {
 		for _, a := range actors {
-			a.tell("open")
+			a.Tell("open")
 		}
-		var winner *actor
+		var winner *actor.Actor
 		for _, a := range actors {
-			switch said := a.hear(); {
+			switch said := a.Hear(); {
 			case strings.HasPrefix(said, "open "):
 				if winner != nil {
 					t.Fatalf("round %d: two winners", round)
@@ -304,38 +305,38 @@ func TestFreshLeaseOfManyHasOneWinner(t *testing.T) {
 		if winner == nil {
 			t.Fatalf("round %d: nobody won", round)
 		}
-		winner.must("close", "closed")
+		winner.Must("close", "closed")
 	}
 }
 
 func TestWaitersGetTheLeaseOneByOne(t *testing.T) {
 	dir := newState(t)
 	a := newActor(t, dir)
-	a.open()
+	a.Open()
 	const waiting = 8
-	var actors []*actor
+	var actors []*actor.Actor
 	for range waiting {
 		b := newActor(t, dir)
-		b.tell("open 1m")
+		b.Tell("open 1m")
 		actors = append(actors, b)
 	}
 	last := record(t, dir).Epoch
-	a.kill()
-	got := make(chan *actor)
+	a.Kill()
+	got := make(chan *actor.Actor)
 	for _, b := range actors {
-		go func() { b.lines <- <-b.lines; got <- b }()
+		go func() { b.Lines <- <-b.Lines; got <- b }()
 	}
 	for range waiting {
 		b := <-got
-		if said := b.hear(); !strings.HasPrefix(said, "open ") {
+		if said := b.Hear(); !strings.HasPrefix(said, "open ") {
 			t.Fatal(said)
 		}
-		if l := record(t, dir); l.Epoch <= last || l.Holder.Identity.PID != b.pid() {
-			t.Fatalf("after epoch %d the record is %+v, and process %d says that it is the holder", last, l, b.pid())
+		if l := record(t, dir); l.Epoch <= last || l.Holder.Identity.PID != b.PID() {
+			t.Fatalf("after epoch %d the record is %+v, and process %d says that it is the holder", last, l, b.PID())
 		} else {
 			last = l.Epoch
 		}
-		b.kill()
+		b.Kill()
 	}
 }
 
@@ -353,10 +354,10 @@ func TestLeakedWriterKeepsItsLease(t *testing.T) {
 	for range 20 {
 		runtime.GC()
 		a := newActor(t, dir)
-		if said := a.ask("open"); !strings.HasPrefix(said, "busy") {
+		if said := a.Ask("open"); !strings.HasPrefix(said, "busy") {
 			t.Fatalf("with a leaked Writer another process opened: %s", said)
 		}
-		a.kill()
+		a.Kill()
 		if torture {
 			time.Sleep(10 * time.Millisecond)
 		}

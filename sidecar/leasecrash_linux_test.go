@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/sidecar/internal/process"
+	"github.com/freehold-dev/freehold/sidecar/internal/testkit/actor"
 	"github.com/freehold-dev/freehold/sidecar/internal/testkit/inject"
 	"github.com/freehold-dev/freehold/sidecar/retire"
 	"github.com/freehold-dev/freehold/sidecar/store"
@@ -168,12 +169,12 @@ func TestRetireSurvivesEveryCall(t *testing.T) {
 				plan.Calls = []string{"pidfd_open", "pidfd_send_signal", "openat", "close", "flock", "read", "write", "fcntl", "fsync", "renameat",
 					"unlinkat", "mkdirat", "fchmod", "fstat", "newfstatat", "statx", "statfs", "fstatfs", "getdents64", "readlinkat"}
 			}
-			var target *actor
+			var target *actor.Actor
 			everyLeaseCall(t, "retire", plan, func(dir string) {
 				target = newActor(t, dir)
-				target.open()
+				target.Open()
 			}, func(dir string, r inject.Result) {
-				defer target.kill()
+				defer target.Kill()
 				s := leaseState(t, dir)
 				if s.Fence != 0 {
 					t.Errorf("process %d keeps the fence shut", s.Fence)

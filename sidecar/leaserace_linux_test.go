@@ -78,22 +78,22 @@ func TestLockThatAChildLetGo(t *testing.T) {
 			a := newActor(t, dir)
 			if !taken {
 				update(t, w, beat)
-				if said := a.ask("open"); !strings.HasPrefix(said, "busy") {
+				if said := a.Ask("open"); !strings.HasPrefix(said, "busy") {
 					t.Errorf("another process said %q", said)
 				}
 				return
 			}
-			a.open()
+			a.Open()
 			remove(t, recordPath(dir))
 			kept := readFile(t, sidecarPath(dir, "watchdog"))
 			for range 2 {
 				_, err := w.Update(t.Context(), beat)
-				wantError(t, err, ErrFenced, fmt.Sprintf("process %d holds the lock", a.pid()))
+				wantError(t, err, ErrFenced, fmt.Sprintf("process %d holds the lock", a.PID()))
 			}
 			if readFile(t, sidecarPath(dir, "watchdog")) != kept {
 				t.Error("the fenced process wrote")
 			}
-			a.must("commit", "applied")
+			a.Must("commit", "applied")
 		})
 	}
 }

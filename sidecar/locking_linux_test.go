@@ -154,7 +154,7 @@ func TestLookingAtALockLosesNone(t *testing.T) {
 		}
 		return addTurns(1)(tx)
 	})
-	if said := newActor(t, dir).ask("open"); !strings.HasPrefix(said, "busy") {
+	if said := newActor(t, dir).Ask("open"); !strings.HasPrefix(said, "busy") {
 		t.Errorf("of the lease, another process said %q", said)
 	}
 	update(t, boss, beat)

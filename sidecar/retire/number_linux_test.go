@@ -1,4 +1,4 @@
-package sidecar
+package retire
 
 import (
 	"bufio"
@@ -7,57 +7,28 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
-	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/internal/lease"
 	"github.com/freehold-dev/freehold/sidecar/internal/process"
-	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
-	"github.com/freehold-dev/freehold/sidecar/retire"
+	"github.com/freehold-dev/freehold/sidecar/internal/testkit/actor"
+	"github.com/freehold-dev/freehold/sidecar/internal/testkit/role"
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 func init() {
 	roles["reuse"] = roleReuse
 	roles["elsewhere"] = roleElsewhere
-	roles["locked"] = roleLocked
-}
-
-// inPIDNamespace returns the command that runs a role as the first process of a
-// PID namespace of its own. The test is skipped where that is not permitted.
-func inPIDNamespace(t *testing.T, role string, args ...string) *exec.Cmd {
-	t.Helper()
-	unshare := []string{"unshare", "--pid", "--fork", "--mount-proc", "--kill-child"}
-	if os.Geteuid() != 0 {
-		unshare = append(unshare, "--map-root-user")
-	}
-	try := append(unshare[1:len(unshare):len(unshare)], "sh", "-c", "echo 100 >/proc/sys/kernel/ns_last_pid")
-	if out, err := exec.Command(unshare[0], try...).CombinedOutput(); err != nil {
-		t.Skipf("no PID namespace with numbers to choose from: %v: %s", err, out)
-	}
-	cmd := exec.CommandContext(t.Context(), unshare[0], append(append(unshare[1:], os.Args[0]), args...)...)
-	cmd.Env = append(os.Environ(), roleVar+"="+role)
-	return cmd
-}
-
-// In a container, too, a lease that a child inherited is not free.
-func TestInheritedLeaseIsNamedInAContainer(t *testing.T) {
-	cmd := inPIDNamespace(t, "", "-test.v", "-test.run=^TestInheritedLeaseIsNamed$|^TestRetireNamesWhoInheritedTheLease$")
-	out, err := cmd.CombinedOutput()
-	if err != nil || strings.Count(string(out), "--- PASS") != 2 {
-		t.Errorf("%v: %s", err, out)
-	}
 }
 
 // A process that has the number of the prepared one, which it got in the same
 // clock tick, is never signalled (C-45).
 func TestReusedNumberIsNeverSignalled(t *testing.T) {
-	cmd := inPIDNamespace(t, "reuse", newState(t), fmt.Sprint(counted(t, 20)))
+	cmd := actor.InPIDNamespace(t, "reuse", newState(t), fmt.Sprint(actor.Counted(t, 20)))
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v: %s", err, out)
@@ -95,7 +66,7 @@ func (r *reuse) round(round int) error {
 	if err != nil {
 		return err
 	}
-	p, err := retire.Prepare(r.dir, "watchdog")
+	p, err := Prepare(r.dir, "watchdog")
 	if err != nil {
 		return err
 	}
@@ -145,7 +116,7 @@ func struck(pid int) (how string, hit bool) {
 }
 
 // retire retires the killed holder, in one of the ways in which that can go.
-func (r *reuse) retire(round int, p *retire.Prepared, old []byte) error {
+func (r *reuse) retire(round int, p *Prepared, old []byte) error {
 	want := error(nil)
 	switch round % 4 {
 	case 1: // as on a kernel without pidfd inodes
@@ -165,11 +136,11 @@ func (r *reuse) retire(round int, p *retire.Prepared, old []byte) error {
 			}
 		}
 	}
-	result, err := p.Run(context.Background(), &retire.Options{Grace: 20 * time.Millisecond, Kill: true})
+	result, err := p.Run(context.Background(), &Options{Grace: 20 * time.Millisecond, Kill: true})
 	switch {
 	case signalled(result):
 		return fmt.Errorf("something was sent: %v", result.Proofs)
-	case want == nil && (err != nil || result.Outcome != retire.AlreadyGone):
+	case want == nil && (err != nil || result.Outcome != AlreadyGone):
 		return fmt.Errorf("got %v (%w), want already gone", result, err)
 	case want != nil && !errors.Is(err, want):
 		return fmt.Errorf("got %v (%w), want %w", result, err, want)
@@ -180,7 +151,7 @@ func (r *reuse) retire(round int, p *retire.Prepared, old []byte) error {
 // startHolder starts a process that holds watchdog's lease.
 func startHolder(dir string) (*exec.Cmd, error) {
 	cmd := exec.Command(os.Args[0], dir)
-	cmd.Env = append(os.Environ(), roleVar+"=actor")
+	cmd.Env = append(os.Environ(), role.Variable+"=actor")
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return nil, err
@@ -225,92 +196,33 @@ func startAs(pid int) (*exec.Cmd, error) {
 // nothing here: the lock keeps others out, and nobody is signalled.
 func TestHolderInAnotherNamespaceIsNotJudged(t *testing.T) {
 	dir := newState(t)
-	a := startActor(t, inPIDNamespace(t, "actor", dir))
-	epoch := a.open()
-	a.must("ignore", "ready")
-	_, err := openWatchdog(t, dir, nil)
-	wantError(t, err, ErrBusy)
+	a := actor.Start(t, actor.InPIDNamespace(t, "actor", dir))
+	epoch := a.Open()
+	a.Must("ignore", "ready")
+	_, err := openWatchdog(dir, 0)
+	wantError(t, err, sidecar.ErrBusy)
 	p := prepare(t, dir)
 	if verdict, why := p.Holder.Identity.Judge(); verdict != process.CannotJudge || !strings.Contains(why, "namespace") {
 		t.Errorf("judged %v: %s", verdict, why)
 	}
-	r, err := p.Run(t.Context(), &retire.Options{Grace: 20 * time.Millisecond, Kill: true})
+	r, err := p.Run(t.Context(), &Options{Grace: 20 * time.Millisecond, Kill: true})
 	if signalled(r) || !errors.Is(err, store.NotJudged) && !errors.Is(err, store.IdentityChanged) {
 		t.Errorf("%v (%v)", r, err)
 	}
-	a.must("commit", fmt.Sprintf("applied %d.1.", epoch))
-	a.must("close", "closed")
-	if r, err = p.Run(t.Context(), brief()); err != nil || r.Outcome != retire.AlreadyGone {
+	a.Must("commit", fmt.Sprintf("applied %d.1.", epoch))
+	a.Must("close", "closed")
+	if r, err = p.Run(t.Context(), brief()); err != nil || r.Outcome != AlreadyGone {
 		t.Errorf("%v (%v)", r, err)
 	}
-}
-
-// A lock that is held in another PID namespace, as by another container with the
-// same volume, is no free one, though the kernel does not list it here.
-func TestLockHeldInAnotherNamespaceIsTaken(t *testing.T) {
-	dir := newState(t)
-	looked := func() string {
-		out, err := inPIDNamespace(t, "locked", dir).CombinedOutput()
-		if err != nil {
-			t.Fatalf("%v: %s", err, out)
-		}
-		return strings.TrimSpace(string(out))
-	}
-	w, release := holdLock(t, dir, "cost")
-	held := looked()
-	release()
-	if free := looked(); held != "true" || free != "false" {
-		t.Errorf("the lock is taken: %s while %v holds it, and %s when nobody does", held, w, free)
-	}
-}
-
-// Hundreds that wait for a lock of commits in a container, whose kernel does not
-// always say who has it, do not look at each other's descriptors, which would take
-// them longer than the lock. Only a lease or a fence is passed to children.
-func TestWhoIsRefusedALockOfCommitsLooksAtNobody(t *testing.T) {
-	strace := stracePath(t)
-	dir, trace := newState(t), filepath.Join(t.TempDir(), "trace")
-	_, release := holdLock(t, dir, "cost")
-	defer release()
-	cmd := inPIDNamespace(t, "late", dir, "-1ns") // which does not wait
-	at := slices.Index(cmd.Args, os.Args[0])
-	cmd.Args = slices.Insert(cmd.Args, at, strace, "-f", "-o", trace, "-e", "trace=openat,readlinkat,readlink")
-	out, err := cmd.CombinedOutput()
-	if err != nil || !strings.Contains(string(out), "another process holds the lock") {
-		t.Fatalf("%v: %s", err, out)
-	}
-	calls := readFile(t, trace)
-	if !strings.Contains(calls, `"/proc/locks"`) {
-		t.Errorf("the trace shows nothing:\n%s", calls)
-	}
-	if looked := regexp.MustCompile(`"/proc"|"/proc/\d+/fdinfo`).FindString(calls); looked != "" {
-		t.Errorf("it has opened %s", looked)
-	}
-}
-
-// roleLocked says whether an owner's lock is taken.
-func roleLocked(args []string) error {
-	d, err := statedir.Open(args[0])
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	m, err := d.Manifest()
-	if err != nil {
-		return err
-	}
-	taken, err := d.Locked(m, "cost")
-	fmt.Println(taken)
-	return err
 }
 
 // A boot id that differs, as after a reboot, begins epochs; the old record is
 // no obstacle and nobody is judged by it.
 func TestRebootFreesEveryLease(t *testing.T) {
 	dir := newState(t)
-	a := newActor(t, dir)
-	epoch := a.open()
-	a.kill()
+	a := actor.New(t, dir)
+	epoch := a.Open()
+	a.Kill()
 	boot := t.TempDir() + "/boot_id"
 	if err := os.WriteFile(boot, []byte("01234567-89ab-4cde-8f01-23456789abcd\n"), 0o644); err != nil {
 		t.Fatal(err)
@@ -324,17 +236,17 @@ func TestRebootFreesEveryLease(t *testing.T) {
 		t.Skipf("no boot id to choose: %v: %s", err, out)
 	}
 	cmd := exec.Command("unshare", args...)
-	cmd.Env = append(os.Environ(), roleVar+"=actor")
-	b := startActor(t, cmd)
-	if next := b.open(); next <= epoch {
+	cmd.Env = append(os.Environ(), role.Variable+"=actor")
+	b := actor.Start(t, cmd)
+	if next := b.Open(); next <= epoch {
 		t.Errorf("epoch %d after %d", next, epoch)
 	}
 	p := prepare(t, dir)
 	if verdict, why := p.Holder.Identity.Judge(); verdict != process.CannotJudge || !strings.Contains(why, "boot") {
 		t.Errorf("judged %v: %s", verdict, why)
 	}
-	b.must("close", "closed")
-	if r, err := p.Run(t.Context(), brief()); err != nil || r.Outcome != retire.AlreadyGone || has(r, retire.ProofGone) {
+	b.Must("close", "closed")
+	if r, err := p.Run(t.Context(), brief()); err != nil || r.Outcome != AlreadyGone || has(r, ProofGone) {
 		t.Errorf("%v (%v)", r, err)
 	}
 }
@@ -353,16 +265,16 @@ func TestRetireFromAnotherTimeNamespace(t *testing.T) {
 		t.Skipf("no time namespace: %v: %s", err, out)
 	}
 	dir := newState(t)
-	a := newActor(t, dir)
-	a.open()
+	a := actor.New(t, dir)
+	a.Open()
 	cmd := exec.Command("unshare", append(unshare, os.Args[0], dir)...)
-	cmd.Env = append(os.Environ(), roleVar+"=actor")
-	b := startActor(t, cmd)
-	if said := b.ask("open"); !strings.HasPrefix(said, "busy") || !strings.Contains(said, `program "actor" since`) {
+	cmd.Env = append(os.Environ(), role.Variable+"=actor")
+	b := actor.Start(t, cmd)
+	if said := b.Ask("open"); !strings.HasPrefix(said, "busy") || !strings.Contains(said, `program "actor" since`) {
 		t.Errorf("it said %q", said)
 	}
-	b.must("retire 1m", retire.Retired.String())
-	b.must("open", "open")
+	b.Must("retire 1m", Retired.String())
+	b.Must("open", "open")
 	if verdict, why := record(t, dir).Holder.Identity.Judge(); verdict != process.Alive {
 		t.Errorf("its own lease is judged %v: %s", verdict, why)
 	}
@@ -379,7 +291,7 @@ func TestForeignProcJudgesNobody(t *testing.T) {
 		t.Skipf("no PID namespace: %v: %s", err, out)
 	}
 	cmd := exec.CommandContext(t.Context(), "unshare", append(unshare, os.Args[0], newState(t))...)
-	cmd.Env = append(os.Environ(), roleVar+"=elsewhere")
+	cmd.Env = append(os.Environ(), role.Variable+"=elsewhere")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("%v: %s", err, out)
 	}
@@ -393,24 +305,24 @@ func roleElsewhere(args []string) error {
 		return err
 	}
 	defer func() { holder.Process.Kill(); holder.Wait() }()
-	p, err := retire.Prepare(args[0], "watchdog")
+	p, err := Prepare(args[0], "watchdog")
 	if err != nil {
 		return err
 	}
 	if verdict, why := p.Holder.Identity.Judge(); verdict != process.CannotJudge || !strings.Contains(why, "/proc") {
 		return fmt.Errorf("the live holder is judged %v: %s", verdict, why)
 	}
-	if s, err := LeaseStatus(args[0], "watchdog"); err != nil || s.PID != 0 {
+	if s, err := sidecar.LeaseStatus(args[0], "watchdog"); err != nil || s.PID != 0 {
 		return fmt.Errorf("the kernel is said to name process %d (%w)", s.PID, err)
 	}
-	for _, p := range []*retire.Prepared{p, {Dir: p.Dir, Owner: p.Owner, Holding: retire.Holding{Epoch: p.Epoch, Holder: lease.Holder{Identity: process.Identity{PID: p.Holder.Identity.PID}}}}} {
-		if r, err := p.Run(context.Background(), &retire.Options{Grace: 20 * time.Millisecond, Kill: true}); signalled(r) || !errors.Is(err, store.NotJudged) {
+	for _, p := range []*Prepared{p, {Dir: p.Dir, Owner: p.Owner, Holding: Holding{Epoch: p.Epoch, Holder: lease.Holder{Identity: process.Identity{PID: p.Holder.Identity.PID}}}}} {
+		if r, err := p.Run(context.Background(), &Options{Grace: 20 * time.Millisecond, Kill: true}); signalled(r) || !errors.Is(err, store.NotJudged) {
 			return fmt.Errorf("retired: %v (%w)", r, err)
 		}
 	}
 	holder.Process.Kill()
 	holder.Wait()
-	if r, err := p.Run(context.Background(), nil); err != nil || r.Outcome != retire.AlreadyGone || has(r, retire.ProofGone) {
+	if r, err := p.Run(context.Background(), nil); err != nil || r.Outcome != AlreadyGone || has(r, ProofGone) {
 		return fmt.Errorf("once it was killed: %v (%w)", r, err)
 	}
 	return nil

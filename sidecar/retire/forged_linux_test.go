@@ -1,4 +1,4 @@
-package sidecar
+package retire
 
 import (
 	"errors"
@@ -6,13 +6,14 @@ import (
 	"os"
 	"os/exec"
 	ossignal "os/signal"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/freehold-dev/freehold/sidecar/internal/lease"
 	"github.com/freehold-dev/freehold/sidecar/internal/process"
-	"github.com/freehold-dev/freehold/sidecar/retire"
+	"github.com/freehold-dev/freehold/sidecar/internal/testkit/actor"
 	"github.com/freehold-dev/freehold/sidecar/store"
 	"golang.org/x/sys/unix"
 )
@@ -40,9 +41,9 @@ func TestForgedRecordSignalsNobody(t *testing.T) {
 		for _, lease := range []string{"held", "free"} {
 			t.Run(name+"/"+lease, func(t *testing.T) {
 				dir := newState(t)
-				a := newActor(t, dir)
-				a.open()
-				a.must("ignore", "ready")
+				a := actor.New(t, dir)
+				a.Open()
+				a.Must("ignore", "ready")
 				l := record(t, dir)
 				var err error
 				if l.Holder.Identity, err = process.IdentityOf(pid); err != nil {
@@ -52,25 +53,25 @@ func TestForgedRecordSignalsNobody(t *testing.T) {
 				l.Holder.Identity.PIDNamespace = process.Self().PIDNamespace // which not everybody may look up
 				writeRecord(t, dir, l)
 				if lease == "free" {
-					a.kill()
+					a.Kill()
 				}
-				r, err := prepare(t, dir).Run(t.Context(), &retire.Options{Grace: 50 * time.Millisecond, Kill: true})
+				r, err := prepare(t, dir).Run(t.Context(), &Options{Grace: 50 * time.Millisecond, Kill: true})
 				if signalled(r) {
 					t.Fatalf("something was sent: %v", r.Proofs)
 				}
 				if lease == "free" {
-					if err != nil || r.Outcome != retire.AlreadyGone {
+					if err != nil || r.Outcome != AlreadyGone {
 						t.Errorf("%v (%v)", r, err)
 					}
 					return
 				}
 				want := map[bool]error{true: store.IdentityChanged, false: store.Protected}[name == "an innocent"]
 				wantError(t, err, want)
-				var changed *retire.IdentityChangedError
-				if errors.As(err, &changed) && changed.Current.Holder.Identity.PID != a.pid() {
-					t.Errorf("the holder is %d, and not %v", a.pid(), changed.Current)
+				var changed *IdentityChangedError
+				if errors.As(err, &changed) && changed.Current.Holder.Identity.PID != a.PID() {
+					t.Errorf("the holder is %d, and not %v", a.PID(), changed.Current)
 				}
-				a.silent(0)
+				a.Silent(0)
 			})
 		}
 	}
@@ -91,9 +92,9 @@ func TestRecordOfElsewhereIsNotJudged(t *testing.T) {
 	for _, how := range []string{"another boot", "another space", "no start"} {
 		t.Run(how, func(t *testing.T) {
 			dir := newState(t)
-			a := newActor(t, dir)
-			a.open()
-			a.must("ignore", "ready")
+			a := actor.New(t, dir)
+			a.Open()
+			a.Must("ignore", "ready")
 			spoil(t, dir, how)
 			if how == "no start" { // on a kernel without pidfd inodes
 				l := record(t, dir)
@@ -107,9 +108,9 @@ func TestRecordOfElsewhereIsNotJudged(t *testing.T) {
 			if signalled(r) {
 				t.Errorf("something was sent: %v", r.Proofs)
 			}
-			a.silent(10 * time.Millisecond)
-			a.kill()
-			if r, err = p.Run(t.Context(), brief()); err != nil || r.Outcome != retire.AlreadyGone {
+			a.Silent(10 * time.Millisecond)
+			a.Kill()
+			if r, err = p.Run(t.Context(), brief()); err != nil || r.Outcome != AlreadyGone {
 				t.Errorf("%v (%v)", r, err)
 			}
 		})
@@ -125,12 +126,12 @@ func TestRetireWithoutARecord(t *testing.T) {
 	for _, how := range []string{"removed", "garbage", "a pipe"} {
 		t.Run(how, func(t *testing.T) {
 			dir := newState(t)
-			a := newActor(t, dir)
-			a.open()
+			a := actor.New(t, dir)
+			a.Open()
 			p := prepare(t, dir)
 			spoil(t, dir, how)
 			r, err := p.Run(t.Context(), brief())
-			if err != nil || r.Outcome != retire.Retired || has(r, retire.ProofRecord) || !has(r, retire.ProofHolding) {
+			if err != nil || r.Outcome != Retired || has(r, ProofRecord) || !has(r, ProofHolding) {
 				t.Errorf("%v (%v)", r, err)
 			}
 			if l := record(t, dir); l.Holder != nil || len(l.Retired) != 1 {
@@ -143,9 +144,9 @@ func TestRetireWithoutARecord(t *testing.T) {
 // A lease that a child inherited is not free, however dead its holder.
 func TestRetireNamesWhoInheritedTheLease(t *testing.T) {
 	dir := newState(t)
-	a := newActor(t, dir)
-	a.open()
-	child, err := process.IdentityOf(mustAtoi(t, a.must("leak", "leaked")))
+	a := actor.New(t, dir)
+	a.Open()
+	child, err := process.IdentityOf(actor.Atoi(t, a.Must("leak", "leaked")))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +155,7 @@ func TestRetireNamesWhoInheritedTheLease(t *testing.T) {
 	r, err := p.Run(t.Context(), brief())
 	wantError(t, err, store.DeadlinePassed, fmt.Sprint(child.PID), "inherited")
 	said.Same(t, "retire: the lease was inherited", err, dir, "STATE")
-	if r.Outcome == retire.AlreadyGone || has(r, retire.ProofFree) || !has(r, retire.ProofExited) {
+	if r.Outcome == AlreadyGone || has(r, ProofFree) || !has(r, ProofExited) {
 		t.Errorf("%v %v", r.Outcome, r.Proofs)
 	}
 	// Neither does the child count as the holder, if the record names it.
@@ -162,12 +163,39 @@ func TestRetireNamesWhoInheritedTheLease(t *testing.T) {
 	l.Holder = &lease.Holder{Identity: child, Program: "forged"}
 	writeRecord(t, dir, l)
 	want := store.IdentityChanged
-	if inContainer() { // in whose name the lock is, cannot be seen
+	if process.Self().PIDNamespace != 0xeffffffc { // in a container the lock's holder cannot be seen
 		want = store.NotJudged
 	}
 	r, err = prepare(t, dir).Run(t.Context(), brief())
 	wantError(t, err, want)
 	if signalled(r) {
 		t.Errorf("something was sent: %v", r.Proofs)
+	}
+}
+
+// spoil edits the record of watchdog's lease.
+func spoil(t *testing.T, dir, how string) {
+	t.Helper()
+	path, l := recordPath(dir), record(t, dir)
+	var err error
+	switch how {
+	case "removed":
+		err = os.Remove(path)
+	case "garbage":
+		err = os.WriteFile(path, []byte("{\x00"), 0o600)
+	case "a pipe":
+		err = errors.Join(os.Remove(path), unix.Mkfifo(path, 0o600))
+	case "no start":
+		l.Holder.Identity.Start = 0
+	case "another boot":
+		l.Holder.Identity.Boot = "00000000-0000-0000-0000-000000000000"
+	case "another space":
+		l.Holder.Identity.PIDNamespace = 1
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(how, " ") && how != "a pipe" {
+		writeRecord(t, dir, l)
 	}
 }

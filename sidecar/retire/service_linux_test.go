@@ -1,4 +1,4 @@
-package sidecar
+package retire
 
 import (
 	"bufio"
@@ -18,8 +18,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/freehold-dev/freehold/reader/statetest"
+	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
-	"github.com/freehold-dev/freehold/sidecar/retire"
+	"github.com/freehold-dev/freehold/sidecar/internal/testkit/role"
 	"github.com/freehold-dev/freehold/sidecar/store"
 	"golang.org/x/sys/unix"
 )
@@ -49,8 +51,8 @@ func newService(t *testing.T, runsv string) *service {
 		folder: t.TempDir(), dir: newState(t), gaveUp: make(chan struct{}), said: make(chan string, 64),
 		started: map[int]time.Time{}, opened: map[int]time.Time{}, terminated: map[int]time.Time{},
 	}
-	Damaged(s.dir, "lease-stopped") // the supervisor may be between two starts
-	script := fmt.Sprintf("#!/bin/sh\n%s=service exec '%s' '%s'\n", roleVar, os.Args[0], s.dir)
+	statetest.Damaged(s.dir, "lease-stopped") // the supervisor may be between two starts
+	script := fmt.Sprintf("#!/bin/sh\n%s=service exec '%s' '%s'\n", role.Variable, os.Args[0], s.dir)
 	if err := os.WriteFile(filepath.Join(s.folder, "run"), []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +81,7 @@ func newService(t *testing.T, runsv string) *service {
 // hire starts the process that retires.
 func (s *service) hire(t *testing.T) {
 	t.Helper()
-	cmd := roleProcess(t, "retirer", s.dir)
+	cmd := role.Process(t, "retirer", s.dir)
 	var err error
 	if s.tells, err = cmd.StdinPipe(); err != nil {
 		t.Fatal(err)
@@ -166,7 +168,7 @@ func (s *service) goesOn() (hit bool, err error) {
 	if err := s.until("the successor commits", func() bool { return !s.opened[pid].IsZero() }); err != nil {
 		return false, err
 	}
-	state, err := LeaseStatus(s.dir, "watchdog")
+	state, err := sidecar.LeaseStatus(s.dir, "watchdog")
 	if err != nil || s.last != pid || state.PID != pid || state.Disagreement != "" {
 		return false, fmt.Errorf("%s: %d and not the successor %d holds the lease: %s (%v)", s.folder, state.PID, pid, state.Disagreement, err)
 	}
@@ -189,12 +191,12 @@ func roleService(args []string) error {
 		}
 	}()
 	say("started")
-	w, err := Open(context.Background(), args[0], nil, "watchdog", &Options{Program: "service"})
+	w, err := sidecar.Open(context.Background(), args[0], nil, "watchdog", &sidecar.Options{Program: "service"})
 	if err != nil {
 		return err
 	}
 	for {
-		if _, err := w.Update(context.Background(), beat); err != nil {
+		if _, err := (beating{w}).Beat(); err != nil {
 			return err
 		}
 		say("opened")
@@ -205,14 +207,14 @@ func roleService(args []string) error {
 // roleRetirer prepares and retires watchdog's process, stopping where it is
 // told to.
 func roleRetirer(args []string) error {
-	var p *retire.Prepared
+	var p *Prepared
 	in := bufio.NewScanner(os.Stdin)
 	for in.Scan() {
 		verb, rest, _ := strings.Cut(in.Text(), " ")
 		switch verb {
 		case "prepare":
 			var err error
-			if p, err = retire.Prepare(args[0], "watchdog"); err != nil {
+			if p, err = Prepare(args[0], "watchdog"); err != nil {
 				return err
 			}
 			fmt.Println("prepared", p.Holder.Identity.PID)
@@ -226,7 +228,7 @@ func roleRetirer(args []string) error {
 			})
 			fmt.Println("ready")
 		case "retire":
-			r, err := p.Run(context.Background(), &retire.Options{Grace: patience})
+			r, err := p.Run(context.Background(), &Options{Grace: patience})
 			a := answer{Said: r.Outcome.String(), Proofs: codes(r)}
 			switch {
 			case errors.Is(err, store.IdentityChanged):

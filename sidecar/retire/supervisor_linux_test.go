@@ -1,4 +1,4 @@
-package sidecar
+package retire
 
 import (
 	"cmp"
@@ -17,9 +17,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
 	"github.com/freehold-dev/freehold/sidecar/internal/lease"
-	"github.com/freehold-dev/freehold/sidecar/retire"
+	"github.com/freehold-dev/freehold/sidecar/internal/testkit/actor"
 	"github.com/freehold-dev/freehold/sidecar/store"
 	"golang.org/x/sys/unix"
 )
@@ -37,7 +38,7 @@ func interleavings(t *testing.T) (total, services int) {
 	t.Helper()
 	total = 4 * len(failpoint.Retire)
 	if text := os.Getenv(interleavingsVar); text != "" {
-		total = mustAtoi(t, text)
+		total = actor.Atoi(t, text)
 	}
 	const most = 40
 	return total, min(most, (total+1)/2)
@@ -183,8 +184,8 @@ func (s *service) retire(step string) (o outcome) {
 		return fail(err)
 	}
 	// Once signalled, a process that dies in another way counts as retired too.
-	retired := a.Said == retire.Retired.String() || s.recordedAsRetired(old)
-	return outcome{hit: hit || late, said: a.Said, falseReport: retired && !slices.Contains(a.Proofs, retire.ProofSignalled)}
+	retired := a.Said == Retired.String() || s.recordedAsRetired(old)
+	return outcome{hit: hit || late, said: a.Said, falseReport: retired && !slices.Contains(a.Proofs, ProofSignalled)}
 }
 
 // An answer is what a retirer says at the end.
@@ -225,12 +226,12 @@ func (s *service) answer() (a answer, err error) {
 // check holds an answer against what was done. That an old process is said to
 // be retired is counted elsewhere.
 func (s *service) check(step string, old int, a answer) error {
-	if !slices.Contains([]string{retire.AlreadyGone.String(), retire.Retired.String(), store.IdentityChanged.Error()}, a.Said) {
+	if !slices.Contains([]string{AlreadyGone.String(), Retired.String(), store.IdentityChanged.Error()}, a.Said) {
 		return fmt.Errorf("the retirement of %d said %q: %s", old, a.Said, a.Error)
 	}
-	signalled := slices.Contains(a.Proofs, retire.ProofSignalled)
+	signalled := slices.Contains(a.Proofs, ProofSignalled)
 	sent := slices.Index(failpoint.Retire, step) >= slices.Index(failpoint.Retire, failpoint.RetireAfterSignal)
-	if signalled != sent || slices.Contains(a.Proofs, retire.ProofKilled) {
+	if signalled != sent || slices.Contains(a.Proofs, ProofKilled) {
 		return fmt.Errorf("the retirement of %d proves %v", old, a.Proofs)
 	}
 	return nil
@@ -239,9 +240,9 @@ func (s *service) check(step string, old int, a answer) error {
 // recordedAsRetired reports whether the record says that the process was
 // retired.
 func (s *service) recordedAsRetired(pid int) bool {
-	state, err := LeaseStatus(s.dir, "watchdog")
+	state, err := sidecar.LeaseStatus(s.dir, "watchdog")
 	return err == nil && state.Lease != nil && slices.ContainsFunc(state.Lease.Retired, func(r lease.Retiree) bool {
-		return r.Identity.PID == pid && r.Outcome == retire.Retired.String()
+		return r.Identity.PID == pid && r.Outcome == Retired.String()
 	})
 }
 
