@@ -8,11 +8,11 @@ import (
 	"github.com/freehold-dev/freehold/sidecar/internal/document"
 )
 
-// Accepted returns the values in doc, which another program wrote in the place of
-// owner's sidecar, by field, as their codecs write them, without members that no
-// owner declares or ever did. If doc cannot be accepted, the error names the
-// field, and wraps [NotOwner], [BadValue], [NoKey], or the status of the owner
-// that decides the keys of a map.
+// Accepted returns the values in doc, which another program wrote in the place
+// of owner's sidecar, by field, as their codecs write them. Members that no
+// owner ever declared are left out. The error names the field, and wraps
+// [NotOwner], [BadValue], [NoKey], or the status of the owner that decides the
+// keys of a map.
 func (d *Store) Accepted(m *schema.Manifest, owner string, doc *document.Document) (values map[string][]byte, err error) {
 	values = map[string][]byte{}
 	for _, name := range doc.Names() {
@@ -34,7 +34,7 @@ func (d *Store) Accepted(m *schema.Manifest, owner string, doc *document.Documen
 }
 
 // acceptable returns the value of a field as its codec writes it, or nil if no
-// owner declares the field or ever did.
+// owner ever declared the field.
 func acceptable(m *schema.Manifest, owner, name string, raw []byte) ([]byte, error) {
 	f, ok := m.Declaration.Owners[owner].Fields[name]
 	if !ok {
@@ -56,8 +56,8 @@ func acceptable(m *schema.Manifest, owner, name string, raw []byte) ([]byte, err
 	return value, nil
 }
 
-// keysExist returns an error unless the owner of the keys, keeper, has created
-// all keys of the map that doc does not attach to an incarnation.
+// keysExist returns an error unless keeper, the owner of the keys, has all keys
+// of the map in doc that have no incarnation.
 func (d *Store) keysExist(m *schema.Manifest, field, keeper string, doc *document.Document) error {
 	rows, err := doc.Rows(field)
 	if err != nil {

@@ -32,16 +32,15 @@ type Once struct {
 	Writer Writer
 }
 
-// Once reads a once field of owner in the state with the manifest m, without a
-// lock.
+// Once reads a once field of owner, without a lock.
 func (d *Store) Once(m *schema.Manifest, owner, field string) *Once {
 	s := d.OnceSource(m, owner, field)
 	s.Look()
 	return s.Once()
 }
 
-// A OnceSource reads one once field again and again, and decodes the claim only if
-// its bytes have changed. It is safe for concurrent use.
+// A OnceSource reads one once field again and again, and decodes changed bytes
+// only. It is safe for concurrent use.
 type OnceSource struct {
 	claim        *claims.Claim
 	owner, field string
@@ -52,14 +51,13 @@ type OnceSource struct {
 	once *Once // nil until it is wanted
 }
 
-// OnceSource returns a source of a once field of owner in the state with the
-// manifest m.
+// OnceSource returns a source of a once field of owner.
 func (d *Store) OnceSource(m *schema.Manifest, owner, field string) *OnceSource {
 	return &OnceSource{claim: d.dir.Claim(owner, field, m.Claims[owner]), owner: owner, field: field, manifest: m}
 }
 
-// Look reads the claim and reports whether it differs from the last time. Without
-// a difference, Look allocates nothing.
+// Look reads the claim and reports whether it differs from the last time.
+// Without a difference, it allocates nothing.
 func (s *OnceSource) Look() (moved bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -80,7 +78,7 @@ func (s *OnceSource) Look() (moved bool) {
 // Text returns the bytes of the claim, which are valid until the next Look.
 func (s *OnceSource) Text() []byte { return s.text }
 
-// Once returns the field as the claim was when it was read last.
+// Once returns the field as the claim was read last.
 func (s *OnceSource) Once() *Once {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -97,8 +95,8 @@ func (s *OnceSource) judge() *Once {
 	return NewOnce(s.manifest, s.owner, s.field, s.claim.Path(), s.text, s.err)
 }
 
-// NewOnce returns the once field of owner whose claim, in the file path, was read
-// as text or with the error err.
+// NewOnce returns the once field whose claim, in the file path, was read as
+// text or with the error err.
 func NewOnce(m *schema.Manifest, owner, field, path string, text []byte, err error) *Once {
 	o := &Once{Owner: owner, Field: field, Path: path}
 	remove := statedir.MoveAway(path, "look at it: without the file, the field can be claimed anew")

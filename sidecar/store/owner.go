@@ -12,10 +12,20 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar/internal/apply"
 	"github.com/freehold-dev/freehold/sidecar/internal/document"
 	"github.com/freehold-dev/freehold/sidecar/internal/pending"
 	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
 	"github.com/freehold-dev/freehold/sidecar/internal/status"
+)
+
+const (
+	// Format is the format number of sidecars and claims of this release.
+	Format = document.Format
+	// MaxSidecar is the most bytes of a sidecar.
+	MaxSidecar = document.MaxSize
+	// MaxDepth is how deep arrays and objects may be nested in a sidecar.
+	MaxDepth = document.MaxDepth
 )
 
 // A Version names one commit of one owner within one state.
@@ -32,6 +42,26 @@ type Sighting = document.Sighting
 
 // A Row is the value and the incarnation of one key of a map.
 type Row = document.Row
+
+// A Seen is a token of the versions of some fields that a reader has seen.
+type Seen = apply.Seen
+
+// SeenOf returns the token of versions, by field, in the state stateID. It is
+// for package reader.
+func SeenOf(stateID string, versions map[string]Version) Seen { return apply.SeenOf(stateID, versions) }
+
+// An EventToken names one beginning of an event.
+type EventToken = apply.EventToken
+
+// TokenOf returns the token nonce of an event field in the state stateID. It is
+// for package reader.
+func TokenOf(stateID, field, nonce string) EventToken { return apply.TokenOf(stateID, field, nonce) }
+
+// A Ref names one incarnation of a key of a map.
+type Ref struct {
+	Key         string  `json:"key"`
+	Incarnation Version `json:"incarnation"`
+}
 
 // An Owner is one owner of a state, as its sidecar was read. It is safe for
 // concurrent use.
@@ -82,8 +112,8 @@ type rows struct {
 // without pending patches and without a lock.
 func (d *Store) Owner(m *schema.Manifest, name string) *Owner { return d.Source(m, name).Read() }
 
-// Folded is [Store.Owner] with the pending patches folded, as the next commit will
-// fold them.
+// Folded is [Store.Owner] with the pending patches folded, as by the next
+// commit.
 func (d *Store) Folded(m *schema.Manifest, name string) *Owner {
 	s := d.FoldedSource(m, name)
 	s.Look()
@@ -157,7 +187,7 @@ func decodeStatus(err error) Status {
 	return Invalid
 }
 
-// whenReadable returns the remedy r of owner's file, unless an upgrade has to be
+// whenReadable returns the remedy r of owner's file, unless an upgrade must be
 // finished first, or the state has no such owner.
 func whenReadable(m *schema.Manifest, owner string, r Remedy) Remedy {
 	if m.Pending != nil {
@@ -169,20 +199,20 @@ func whenReadable(m *schema.Manifest, owner string, r Remedy) Remedy {
 	return r
 }
 
-// Document returns the sidecar without pending patches: an empty one if Status is
-// [Missing], and nil if it cannot be used. The caller must not change it.
+// Document returns the sidecar without pending patches: empty if Status is
+// [Missing], nil if it cannot be used. The caller must not change it.
 func (o *Owner) Document() *document.Document { return o.doc }
 
 // View is Document with the pending patches folded.
 func (o *Owner) View() *document.Document { return o.view }
 
-// Text returns the bytes of the file, nil if they could not be read. They are
-// valid until the [Source] looks again.
+// Text returns the bytes of the file, or nil. They are valid until the [Source]
+// looks again.
 func (o *Owner) Text() []byte { return o.text }
 
 // Field returns the value of a field as JSON, which the caller must not change,
-// and its provenance. raw is nil if the field was cleared, or is an event that was
-// never done; written is false if no commit has written the field.
+// and its provenance. raw is nil if the field was cleared, or is an event that
+// was never done; written is false if no commit has written the field.
 func (o *Owner) Field(name string) (raw []byte, by Provenance, written bool) {
 	if o.view == nil {
 		return nil, by, false
@@ -198,8 +228,7 @@ func (o *Owner) Value(name string) []byte {
 	return o.view.Value(name)
 }
 
-// Observed returns the versions that the writer of a field had seen before, or
-// nil.
+// Observed returns the versions that the writer of a field had seen, or nil.
 func (o *Owner) Observed(field string) document.Observation {
 	if o.view == nil {
 		return nil
@@ -215,8 +244,8 @@ func (o *Owner) Open(event string) []document.Opening {
 	return o.view.Open(event)
 }
 
-// Undeclared returns the members of the sidecar that d does not declare for
-// the owner, in file order. Commits keep them.
+// Undeclared returns the members of the sidecar that d does not declare, in
+// file order. Commits keep them.
 func (o *Owner) Undeclared(d *schema.Declaration) []string {
 	if o.view == nil {
 		return nil
@@ -227,9 +256,8 @@ func (o *Owner) Undeclared(d *schema.Declaration) []string {
 	})
 }
 
-// Rows returns the rows of a map, sorted by key, which the caller must not change;
-// none if the map was never written. It returns an error that wraps [Invalid] if
-// the value is no object.
+// Rows returns the rows of a map, sorted by key, which the caller must not
+// change. It returns an error that wraps [Invalid] if the value is no object.
 func (o *Owner) Rows(field string) ([]Row, error) {
 	if o.view == nil {
 		return nil, nil
@@ -269,10 +297,9 @@ func (o *Owner) Sightings() iter.Seq[Sighting] {
 	return o.sightings.Sightings()
 }
 
-// Against returns the owner if its version can have followed the one that was
-// seen, and else an owner whose status is [Regressed]: an older copy of the
-// sidecar was put back, or the file was removed. It has no fields, but keeps its
-// sightings, which were true once.
+// Against returns the owner if its version can have followed the seen one, and
+// else an owner without fields whose status is [Regressed]: an older copy was
+// put back, or the file removed. Its sightings stay, which were true once.
 func (o *Owner) Against(seen Sighting) *Owner {
 	if o.Status != OK && o.Status != Missing || !o.doc.Behind(seen.Version) {
 		return o
@@ -285,8 +312,8 @@ func (o *Owner) Against(seen Sighting) *Owner {
 	return now.unusable(Regressed, By(status.Accept, o.Name).Or(note), err)
 }
 
-// SightingsOf yields upgraded, the version of owner's sidecar that an upgrade has
-// written, and those that its observers have seen.
+// SightingsOf yields upgraded, the version of owner's sidecar that an upgrade
+// has written, and those that its observers have seen.
 func SightingsOf(d *schema.Declaration, owner string, upgraded Version, observers iter.Seq[*Owner]) iter.Seq[Sighting] {
 	return func(yield func(Sighting) bool) {
 		if !upgraded.IsZero() && !yield(Sighting{Version: upgraded}) {

@@ -45,8 +45,8 @@ func (p *patches) bad() []statedir.PendingFile {
 	return slices.DeleteFunc(slices.Clone(p.files), func(f statedir.PendingFile) bool { return f.Err == nil })
 }
 
-// drop leaves out the patches whose files are gone by now, and reports whether
-// there are any.
+// drop leaves out the patches that are gone by now, and reports whether there
+// are any.
 func (p *patches) drop(d *statedir.Dir, owner string, fresh []*pending.Patch) (dropped bool, err error) {
 	if len(fresh) == 0 {
 		return false, nil
@@ -68,8 +68,8 @@ func (p *patches) drop(d *statedir.Dir, owner string, fresh []*pending.Patch) (d
 	return len(p.files) < there, nil
 }
 
-// fold folds pending patches into the owner, as a commit would, unless its sidecar
-// cannot be used and tells not which ones it has.
+// fold folds pending patches into the owner, unless its sidecar cannot be used
+// and does not tell which ones it has.
 func (o *Owner) fold(m *schema.Manifest, p *patches) {
 	if p.err != nil {
 		*o = Owner{Name: o.Name, Path: o.Path, text: o.text, sightings: o.sightings}

@@ -4,6 +4,7 @@ import (
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/internal/document"
 	"github.com/freehold-dev/freehold/sidecar/internal/lock"
+	"github.com/freehold-dev/freehold/sidecar/internal/process"
 	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
 )
 
@@ -20,40 +21,39 @@ type Role = statedir.Role
 // A Holder is the process that has a lock for itself, as far as the kernel tells.
 type Holder = lock.Holder
 
-// Scan lists the state directory, itself first, and all files in it, and of the
-// directories of other programs the names alone. It follows no link, reads no
+// Scan lists the state directory, itself first, and all files in it, but only
+// the names of the directories of other programs. It follows no link, reads no
 // file, and takes no lock that a program could want.
 func (s *Store) Scan(m *schema.Manifest) ([]Entry, error) { return s.dir.Scan(m) }
 
-// Lost returns the lock files, the directories of claims and those of pending
-// patches that are missing or are not the ones that were made with the state.
-// Each entry has a name, a role, an owner and an error.
+// Lost returns the lock files and the directories of claims and of pending
+// patches that are not the ones of the manifest, with a name, a role, an owner
+// and an error.
 func (s *Store) Lost(m *schema.Manifest) []Entry { return s.dir.Lost(m) }
 
-// Holder returns the process that has the lock called name, one of [Files]. It does
-// not try the lock, and may look at every process of the machine. It returns an
-// error that wraps [Lost] if the lock is lost.
+// Holder returns the process that has the lock called name, one of [Files],
+// without trying the lock. It may look at every process of the machine. A lost
+// lock is an error that wraps [Lost].
 func (s *Store) Holder(m *schema.Manifest, name string) (Holder, error) { return s.dir.Holder(m, name) }
 
 // Locked reports whether a process has, or may have, the commit lock of owner,
-// without trying the lock. It returns an error that wraps [Lost] if the lock is
-// lost.
+// without trying the lock. A lost lock is an error that wraps [Lost].
 func (s *Store) Locked(m *schema.Manifest, owner string) (bool, error) { return s.dir.Locked(m, owner) }
 
 // Leftovers lists the directories in path, sorted by name, in which processes
 // make or remove a state. Those of killed processes are orphaned.
 func Leftovers(path string) ([]Entry, error) { return statedir.Leftovers(path) }
 
-// Patches reads the pending patches of owner in the state with the manifest m,
-// sorted by name, without a lock. It returns an error, and none of them, if the
-// directory cannot be read or is flooded.
+// Patches reads the pending patches of owner, sorted by name, without a lock.
+// It returns an error, and none of them, if the directory cannot be read or is
+// flooded.
 func (s *Store) Patches(m *schema.Manifest, owner string) ([]statedir.PendingFile, error) {
 	return s.dir.Patches(m, owner)
 }
 
-// Quarantined calls look with the path of each quarantined sidecar of owner, and
-// with its value of the field, nil if there is none: copies of upgrades first,
-// then the others, oldest first. err says that the file is no sidecar.
+// Quarantined calls look with the path of each quarantined sidecar of owner and
+// its value of the field, or nil: copies of upgrades first, then the others,
+// oldest first. err says that the file is no sidecar.
 func (s *Store) Quarantined(owner, field string, look func(path string, value []byte, err error)) error {
 	return s.dir.Quarantined(statedir.Sidecar(owner), func(path string, raw []byte) {
 		doc, err := document.DecodeForeign(raw)
@@ -65,12 +65,12 @@ func (s *Store) Quarantined(owner, field string, look func(path string, value []
 	})
 }
 
-// Kept returns the reason for which the rejected patch name is kept in the
+// Kept returns the reason for which the rejected patch name is in the
 // quarantine, or an error that wraps [fs.ErrNotExist].
 func (s *Store) Kept(name string) (why string, err error) { return s.dir.Kept(name) }
 
-// OwnerIn returns the owner of a sidecar under another name than its own, or false
-// if the file name in the state directory is no sidecar.
+// OwnerIn returns the owner of a sidecar that has the name of no declared
+// owner, or false if the file is no sidecar.
 func (s *Store) OwnerIn(name string) (owner string, ok bool) {
 	raw, err := s.dir.ReadFile(name, nil, document.MaxSize)
 	if err != nil {
@@ -87,8 +87,8 @@ func (s *Store) OwnerIn(name string) (owner string, ok bool) {
 func User() int { return statedir.User() }
 
 // Files are the names of an owner's files: the sidecar, in the state directory,
-// and in .freehold the lock of commits, the lease, the fence, the record of the
-// lease, and the directory of pending patches.
+// and in .freehold the commit lock, the lease, the fence, the lease's record,
+// and the directory of pending patches.
 type Files struct{ Sidecar, Lock, Lease, Fence, Record, Pending string }
 
 // FilesOf returns the names of owner's files.
@@ -102,6 +102,16 @@ func FilesOf(owner string) Files {
 // ClaimFile names the file of a once field, relative to the state directory.
 func ClaimFile(owner, field string) string { return statedir.ClaimFile(owner, field) }
 
-// Folders returns the directories, relative to the state directory, that a view of
-// d's state reads.
+// Folders returns the directories, relative to the state directory, that a view
+// of d's state reads.
 func Folders(d *schema.Declaration) []string { return statedir.Folders(d) }
+
+// An Identity tells one process from its successor. Judge says whether the
+// process lives.
+type Identity = process.Identity
+
+// The answers of Judge, beside that the process is alive.
+const (
+	CannotJudge = process.CannotJudge
+	Gone        = process.Gone
+)

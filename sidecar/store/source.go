@@ -14,8 +14,8 @@ import (
 )
 
 // A Source reads one owner again and again. It decodes the sidecar only if the
-// bytes have changed: a file system may give a replaced file its old inode number
-// and time. A Source is safe for concurrent use.
+// bytes have changed, since a replaced file may have its old inode number and
+// time. It is safe for concurrent use.
 type Source struct {
 	dir  *Store
 	name string
@@ -32,15 +32,17 @@ type Source struct {
 	owner   *Owner   // nil until it is wanted
 }
 
-// Source returns a source of the owner name in the state with the manifest m.
+// A Source reads one owner again and again. It decodes the sidecar only if the
+// bytes have changed, since a replaced file may have its old inode number and
+// time. It is safe for concurrent use.
 func (d *Store) Source(m *schema.Manifest, name string) *Source {
 	s := &Source{dir: d, name: name}
 	s.Follow(m)
 	return s
 }
 
-// FoldedSource returns a source that also reads and folds the pending patches of
-// the owner, if it defers.
+// FoldedSource returns a source that also reads and folds the pending patches
+// of an owner that defers.
 func (d *Store) FoldedSource(m *schema.Manifest, name string) *Source {
 	s := &Source{dir: d, name: name, folded: true}
 	s.Follow(m)
@@ -63,10 +65,9 @@ func (s *Source) Follow(m *schema.Manifest) {
 	}
 }
 
-// Look reads the pending patches and then the sidecar, since a patch that vanishes
-// in between is in the sidecar. It reports whether anything differs from the last
-// time, decodes no sidecar, and allocates nothing if nothing has changed and no
-// patch is pending.
+// Look reads the pending patches and then the sidecar, since a patch that
+// vanishes in between is in the sidecar. It reports whether either differs from
+// the last time. Without a difference and a patch, it allocates nothing.
 func (s *Source) Look() (moved bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -98,10 +99,10 @@ func (s *Source) unchanged() (same bool) {
 }
 
 // Confirm makes sure, after a Look, that each patch which is not in the sidecar
-// was still pending when the sidecar was read. Else a commit has folded the patch,
-// and the sidecar may have dropped its id; then Confirm reads the sidecar again.
-// It reports whether anything has changed. A caller that looks until nothing
-// changes need not confirm.
+// was still pending when the sidecar was read. Else a commit has folded the
+// patch, and Confirm reads the sidecar again, which may have dropped its id. It
+// reports whether a byte has changed. A caller that looks until nothing changes
+// need not confirm.
 func (s *Source) Confirm() (moved bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -124,8 +125,9 @@ func (s *Source) Confirm() (moved bool) {
 	return moved
 }
 
-// Owner returns the owner as the file was read last: the same one until the bytes
-// change, unless it cannot be used, since the remedy may depend on other files.
+// Owner returns the owner as the file was read last: the same one until the
+// bytes change, unless it cannot be used, since the remedy may depend on other
+// files.
 func (s *Source) Owner() *Owner {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -143,9 +145,8 @@ func (s *Source) Read() *Owner {
 	return s.judge()
 }
 
-// Wrote tells the source that doc was written as text, so that the next Read need
-// not decode it. The caller changes neither any more, and may use buffer for the
-// next text.
+// Wrote tells the source that doc was written as text. The caller changes
+// neither any more, and may use buffer for the next text.
 func (s *Source) Wrote(doc *document.Document, text []byte) (buffer []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -1,3 +1,11 @@
+// Package store reads one state directory, one way: the manifest, the owners
+// with their pending patches, the claims, and the files with their roles. An
+// error is an [Error]: a status, a place, and a remedy as a value.
+//
+// It does not protect the state from other programs of the same user, whose
+// edits the sums in the files show. A file is never read through a symbolic
+// link, a named pipe, a device or a mount, and a directory only if no other
+// user could replace it.
 package store
 
 import (
@@ -16,8 +24,7 @@ type Store struct{ dir *statedir.Dir }
 func Open(path string) (*Store, error) { return opened(statedir.Open(path)) }
 
 // OpenInstance is [Open] for the instance id of the state in dir. It returns an
-// error that wraps [schema.ErrInstance] if id cannot be one, and [NoState]
-// if there is no such instance.
+// error that wraps [schema.ErrInstance] if id cannot be one.
 func OpenInstance(dir, id string) (*Store, error) { return opened(statedir.OpenInstance(dir, id)) }
 
 func opened(dir *statedir.Dir, err error) (*Store, error) {
@@ -36,27 +43,26 @@ func (s *Store) Close() error { return s.dir.Close() }
 // Path returns the directory's absolute path.
 func (s *Store) Path() string { return s.dir.Path() }
 
-// Unmoved returns an error that wraps [Moved] if the directory's path no longer
-// names it. It allocates nothing when all is well.
+// Unmoved returns an error that wraps [Moved] if the path no longer names the
+// directory. It allocates nothing without an error.
 func (s *Store) Unmoved() error { return s.dir.Unmoved() }
 
 // Manifest reads the state's manifest. It returns an error that wraps
 // [ErrInvalidManifest] if it cannot be read.
 func (s *Store) Manifest() (*schema.Manifest, error) { return s.dir.Manifest() }
 
-// ManifestText reads the manifest's bytes into buf, growing it if needed, so
-// that readers can tell cheaply whether it changed.
+// ManifestText reads the manifest's bytes into buf, growing it if needed.
 func (s *Store) ManifestText(buf []byte) ([]byte, error) { return s.dir.ManifestText(buf) }
 
-// SameManifest reports whether the manifest has the bytes known, which
-// ManifestText returned. It uses spare, which it grows if needed and returns.
+// SameManifest reports whether the manifest has the bytes known. It returns
+// spare, which it grows if needed.
 func (s *Store) SameManifest(known, spare []byte) (bool, []byte) {
 	return s.dir.SameManifest(known, spare)
 }
 
 // ParseManifest is [schema.ParseManifest] with the file's name in its errors.
-// It returns an error that wraps [Misplaced] if the manifest is of another
-// instance than the directory is for.
+// It returns an error that wraps [Misplaced] if the manifest is another
+// instance's.
 func (s *Store) ParseManifest(text []byte) (*schema.Manifest, error) {
 	return s.dir.ParseManifest(text)
 }
@@ -65,17 +71,16 @@ func (s *Store) ParseManifest(text []byte) (*schema.Manifest, error) {
 // error that wraps [NoState] if there is none.
 func Find(start string) (string, error) { return statedir.Find(start) }
 
-// Create makes dir, and the directories above it that are missing, a state
-// directory for the declaration d; if d has instances, the directory that
-// holds them. It returns an error that wraps [Exists] if it is one already.
-// Of many processes that create one state at once, exactly one does; a killed
-// one leaves nothing that another takes for a state.
+// Create makes dir, and the missing directories above it, a state directory for
+// the declaration d, or the directory of its instances. It returns an error
+// that wraps [Exists] if dir is one already. Of many processes that create one
+// state at once, exactly one does; a killed one leaves nothing that another
+// takes for a state.
 func Create(dir string, d *schema.Declaration) error { return statedir.Create(dir, d) }
 
 // CreateInstance makes the instance id of the state in dir, which is declared
-// by d, and dir too if it is missing. It returns an error that wraps
-// [Exists] if the instance is there. Of many processes that create one at
-// once, exactly one does.
+// by d, and dir too if it is missing. It returns an error that wraps [Exists]
+// if the instance is there. One of many processes does it.
 func CreateInstance(dir, id string, d *schema.Declaration) error {
 	return statedir.CreateInstance(dir, id, d)
 }
@@ -88,9 +93,8 @@ type Instance = statedir.Instance
 // without instances, and [NoState] if nothing says that there are instances.
 func Instances(dir string) ([]Instance, error) { return statedir.Instances(dir) }
 
-// GatheringIn returns the record of the directory dir that holds instances. It
-// returns an error that wraps [NoState] if there is no state in dir, and
-// [NoInstances] if it is a state without any.
+// GatheringIn returns the record of the directory dir that holds instances. The
+// error wraps [NoState], or [NoInstances] if dir is a state without any.
 func GatheringIn(dir string) (statedir.Gathering, error) { return statedir.GatheringIn(dir) }
 
 // FileSystem returns the name of the file system of path, and whether no state

@@ -14,11 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Create makes path, and the directories above it that are missing, a state
-// directory for the declaration d; if d has instances, the directory that holds
-// them. It returns an error that wraps [status.Exists] if it is one already. Of
-// many processes that create one state at once, exactly one does; a killed one
-// leaves nothing that another takes for a state.
+// Create makes a state directory, as package store says.
 func Create(path string, d *schema.Declaration) error {
 	if err := d.Sound(); err != nil {
 		return status.With(fmt.Errorf("%s: the state was not made: %w", path, err), byHand("mend the declaration"))
@@ -61,8 +57,8 @@ func exists(path string) error {
 	return fault(status.Exists, path, byHand("open it, or name another directory"), nil)
 }
 
-// withDir makes the directory path and those above it that are missing, calls
-// work with it, and then makes their names durable.
+// withDir makes the directory path and the missing ones above it, calls work,
+// and then makes their names durable.
 func withDir(path string, work func(*dir.Dir) error) error {
 	made, err := makeAll(path)
 	if err != nil {
@@ -94,8 +90,8 @@ func newManifest(d *schema.Declaration, id string) *schema.Manifest {
 	}
 }
 
-// makeAll makes path and the directories above it that are missing, each for
-// this user alone despite the umask, and returns those that it made.
+// makeAll makes path and the missing directories above it, for this user alone
+// despite the umask, and returns those that it made.
 func makeAll(path string) (made []string, err error) {
 	if _, err := os.Stat(path); err == nil || !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
@@ -124,8 +120,7 @@ func syncParent(path string) error {
 	return parent.Sync()
 }
 
-// Find returns the nearest state directory from start upward. It returns an
-// error that wraps [status.NoState] if there is none.
+// Find returns the nearest state directory from start upward.
 func Find(start string) (string, error) {
 	start, err := filepath.Abs(start)
 	if err != nil {
@@ -149,9 +144,9 @@ const (
 	gonePrefix = ".freehold-gone-"
 )
 
-// stage makes the directory name: it prepares the whole of it under another
-// name and then renames it. It returns an error that wraps [status.Exists] if
-// name is a directory that is not empty, whose place a rename never takes.
+// stage makes the directory name whole: under another name first, then by a
+// rename. It returns an error that wraps [status.Exists] if name is a directory
+// that is not empty.
 func stage(f *dir.Dir, name string, fill func(*dir.Dir) error) error {
 	fresh, err := begin(f)
 	if err != nil {
@@ -178,11 +173,10 @@ func stage(f *dir.Dir, name string, fill func(*dir.Dir) error) error {
 	return err
 }
 
-// begin makes a new directory with a name of its own and locks it for as long
-// as it is open, so that one without a lock is orphaned. The remover of an
-// orphan may come between the making and the locking; then there is another try.
-// The lock is shared, so that other processes may work in the directory under
-// its final name while its maker is stopped.
+// begin makes a new directory and locks it for as long as it is open, so that
+// one without a lock is orphaned. If the remover of an orphan comes between the
+// two steps, begin tries again. The lock is shared, so that other processes may
+// work in the directory under its final name while its maker is stopped.
 func begin(f *dir.Dir) (*dir.Dir, error) {
 	for {
 		name := newPrefix + process.NewNonce()

@@ -1,13 +1,10 @@
-// Package statedir opens one state directory: its manifest and how that grows,
-// its lock files, the directories of claims and of pending patches, the
-// quarantine, staged upgrades, and the role of each file. It does not know
-// operations on fields; package store reads owners with it.
+// Package statedir opens one state directory: its manifest, locks, claims,
+// pending patches, quarantine, staged upgrades, and the roles of its files.
+// Package store, which reads owners, documents the public part.
 //
-// A file is never read through a symbolic link, from a named pipe or a device,
-// or from a file system mounted over it, and a directory only if no other user
-// could replace it. Everything below .freehold belongs to this package, and so
-// do the directories of instances and those in the making or being removed,
-// which begin with ".freehold-" and are locked by their process.
+// A file is never read through a symbolic link, a named pipe, a device or a
+// mount, and a directory only if no other user could replace it. Freehold owns
+// all names below .freehold, and those that begin with ".freehold-".
 package statedir
 
 import (
@@ -30,11 +27,7 @@ type Dir struct {
 // A Stamp says when names were last added to a directory or taken from it.
 type Stamp = dir.Stamp
 
-// Open opens the state directory path. It returns an error that wraps
-// [status.NoState] if path is none, and [status.Unsafe] if it belongs to another
-// user, if others may write in it or could put another directory in its place,
-// or if its file system cannot carry locks; path itself may not be a symbolic
-// link.
+// Open opens the state directory path, as package store says.
 func Open(path string) (*Dir, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -60,8 +53,7 @@ func Open(path string) (*Dir, error) {
 	return d, nil
 }
 
-// openSafe opens a directory in which there is, or is to be, a state. The error
-// wraps [status.NoState] if there is no such directory.
+// openSafe opens the directory of a state or of one to be made.
 func openSafe(path string) (*dir.Dir, error) {
 	f, err := dir.OpenSafe(path)
 	if err != nil {
@@ -80,8 +72,8 @@ func stateError(path string, err error) error {
 	return err
 }
 
-// Close closes the directory. Files and locks that were opened through it
-// stay open.
+// Close closes the directory. Files and locks that were opened through it stay
+// open.
 func (d *Dir) Close() error {
 	d.state.Unlock() // of LockShared
 	d.meta.Close()
@@ -95,8 +87,8 @@ func (d *Dir) Path() string { return d.state.Path() }
 // Sync makes the names in the state directory durable.
 func (d *Dir) Sync() error { return d.state.Sync() }
 
-// Unmoved returns an error that wraps [status.Moved] if the directory's path no
-// longer names it. It allocates nothing when all is well.
+// Unmoved returns an error that wraps [status.Moved] if the path no longer
+// names the directory. It allocates nothing without an error.
 func (d *Dir) Unmoved() error { return d.state.Unmoved() }
 
 // Stamp returns the state directory's stamp. It allocates nothing.
@@ -117,12 +109,12 @@ func (d *Dir) SameManifest(known, spare []byte) (bool, []byte) {
 	return d.meta.Same(manifestName, known, spare)
 }
 
-// Absent reports whether nothing has the name in the state directory. It
+// Absent reports whether no file has the name in the state directory. It
 // allocates nothing.
 func (d *Dir) Absent(name string) bool { return d.state.Absent(name) }
 
-// Replace replaces the file name in the state directory by raw. After an error
-// the file is as it was. [Dir.Sync] makes the new one survive power loss.
+// Replace replaces the file name in the state directory. After an error the
+// file is as it was. [Dir.Sync] makes the new one survive power loss.
 func (d *Dir) Replace(name string, raw []byte) error { return d.state.Replace(name, raw) }
 
 // ReadRecord is [dir.Dir.ReadFile] in .freehold.
@@ -131,7 +123,7 @@ func (d *Dir) ReadRecord(name string, buf []byte, most int) ([]byte, error) {
 }
 
 // WriteRecord replaces the file name in .freehold, whole and durably. No other
-// process may be writing it: files of killed writers are removed.
+// process may be writing it.
 func (d *Dir) WriteRecord(name string, raw []byte) error {
 	if err := collect(d.meta, name); err != nil {
 		return err
@@ -142,8 +134,8 @@ func (d *Dir) WriteRecord(name string, raw []byte) error {
 	return d.meta.Sync()
 }
 
-// Collect removes the staged files of killed writers of the file name in the
-// state directory. No other process may be writing it.
+// Collect removes the files that killed writers of the file name have staged.
+// No other process may be writing it.
 func (d *Dir) Collect(name string) error { return collect(d.state, name) }
 
 func collect(f *dir.Dir, target string) error {
@@ -166,8 +158,8 @@ func collect(f *dir.Dir, target string) error {
 	return nil
 }
 
-// stages reports whether a writer of target could have staged name. renameio
-// names such a file: a dot, the name of the target, and a decimal number.
+// stages reports whether a writer of target could have staged name, as renameio
+// does: a dot, target, and a decimal number.
 func stages(name, target string) bool {
 	number, ok := strings.CutPrefix(name, "."+target)
 	return ok && number != "" && strings.Trim(number, "0123456789") == ""

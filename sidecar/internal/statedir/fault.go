@@ -41,10 +41,9 @@ const UseNewer = "use the release that wrote it, or a newer one"
 // User returns the number of the user as whom this process opens files.
 func User() int { return os.Geteuid() }
 
-// AccessRemedy returns the remedy of a file that err keeps from being opened, if
-// that remedy loses no content: permission for this user, on the file or on a
-// directory above it, or a copy in the place of a file with several names. It
-// returns otherwise for other errors.
+// AccessRemedy returns the remedy of a file that err keeps from being opened,
+// if it loses no content: permission for this user, or a copy in the place of a
+// file with several names. For other errors it returns otherwise.
 func AccessRemedy(err error, otherwise status.Remedy) status.Remedy {
 	at, ok := errors.AsType[*fs.PathError](err)
 	if !ok || !filepath.IsAbs(at.Path) {
@@ -76,8 +75,8 @@ func AccessRemedy(err error, otherwise status.Remedy) status.Remedy {
 	return status.Remedy{Tool: tool}
 }
 
-// MoveAway returns the remedy that moves path out of its state directory, to a
-// name that no file has. note is a step before that; or empty.
+// MoveAway returns the remedy that moves path out of its state directory. note
+// is a step before that; or empty.
 func MoveAway(path, note string) status.Remedy {
 	state, _, inside := strings.Cut(path, "/"+metaName+"/")
 	if !inside {

@@ -22,9 +22,8 @@ const (
 	maxGathering = 4 << 10
 )
 
-// A Gathering is the record of a directory that holds the instances of a
-// state. There is no manifest beside it, so that no program takes the directory
-// for one state.
+// A Gathering is the record of a directory that holds instances. There is no
+// manifest beside it, so that no program takes the directory for one state.
 type Gathering struct {
 	Format int    `json:"format"`
 	State  string `json:"state"`
@@ -41,9 +40,7 @@ type Instance struct {
 	Err error
 }
 
-// OpenInstance is [Open] for the instance id of the state in path. It returns an
-// error that wraps [schema.ErrInstance] if id cannot be one, and
-// [status.NoState] if there is no such instance.
+// OpenInstance is [Open] for the instance id of the state in path.
 func OpenInstance(path, id string) (*Dir, error) {
 	path, err := instancePath(path, id)
 	if err != nil {
@@ -69,11 +66,8 @@ func instancePath(path, id string) (string, error) {
 	return filepath.Join(path, name), err
 }
 
-// CreateInstance makes the instance id of the state in path, which is declared by
-// d, and path too if it is missing. It returns an error that wraps
-// [status.Exists] if the instance is there. Of many processes that create one at
-// once, exactly one does; no process takes the directory of a killed one for an
-// instance.
+// CreateInstance makes the instance id of the state in path, as package store
+// says.
 func CreateInstance(path, id string, d *schema.Declaration) error {
 	if err := d.Sound(); err != nil {
 		return status.With(fmt.Errorf("%s: the instance was not made: %w", path, err), byHand("mend the declaration"))
@@ -112,8 +106,8 @@ func fillInstance(fresh *dir.Dir, d *schema.Declaration, id string) error {
 	return fresh.Sync()
 }
 
-// gather opens the directory path that holds the instances of the state
-// declared by d, and reports whether it made the directory.
+// gather opens the directory of the instances of d, and reports whether it made
+// the directory.
 func gather(path string, d *schema.Declaration) (f *dir.Dir, made bool, err error) {
 	if !d.Instanced() {
 		return nil, false, fault(status.NoInstances, path, byHand("leave the instance out"), fmt.Errorf("the state %s is declared so", d.State))
@@ -148,9 +142,8 @@ func (g Gathering) write(meta *dir.Dir) error {
 	return meta.Sync()
 }
 
-// GatheringIn returns the record of the directory path that holds instances. It
-// returns an error that wraps [status.NoState] if there is no state in path, and
-// [status.NoInstances] if it is a state without any.
+// GatheringIn returns the record of the directory path. It returns an error
+// that wraps [status.NoState] or [status.NoInstances] if there is none.
 func GatheringIn(path string) (Gathering, error) {
 	d, err := Open(path)
 	if err != nil {
@@ -184,8 +177,8 @@ func (d *Dir) gathering() (g Gathering, err error) {
 	return g, nil
 }
 
-// gathers reports whether d has no manifest and holds an instance, so that its
-// record was lost.
+// gathers reports whether d has an instance and no manifest, so that its record
+// was lost.
 func (d *Dir) gathers() bool {
 	if _, err := d.meta.ReadFile(manifestName, nil, schema.MaxManifest); !errors.Is(err, fs.ErrNotExist) {
 		return false
@@ -196,10 +189,7 @@ func (d *Dir) gathers() bool {
 
 func (i Instance) usable() bool { return i.Err == nil }
 
-// Instances lists the instances in the directory path, by the names of their
-// directories. Directories without a .freehold are none. It returns an error
-// that wraps [status.NoState] if there is neither an instance nor the record of
-// instances.
+// Instances lists the instances in the directory path, as package store says.
 func Instances(path string) ([]Instance, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -237,8 +227,8 @@ func instancesIn(path string) (found []Instance, err error) {
 	return found, nil
 }
 
-// mostLooks is how often instanceIn looks for an instance that was removed, or
-// made anew, in that moment.
+// mostLooks bounds the looks for an instance that is removed or made anew
+// meanwhile.
 const mostLooks = 16
 
 // instanceIn returns the instance in path that is called name, if there is one.
@@ -275,8 +265,8 @@ func instanceID(path string) (string, error) {
 	return m.Instance, nil
 }
 
-// owned refuses the manifest of another instance than the directory is for: the
-// directory was renamed, or copied over another one.
+// owned returns an error if the directory was renamed, or copied over another
+// instance.
 func (d *Dir) owned(m *schema.Manifest) error {
 	if m.Instance == "" && d.instance == "" {
 		return nil

@@ -19,16 +19,15 @@ import (
 // A Lock is a kernel lock on one lock file of a state.
 type Lock = lock.Lock
 
-// OpenLock opens the lock file name, whose inode the manifest gives as ino. It
-// returns an error that wraps [status.Lost] if the file is missing, is no plain
-// file or is another one.
+// OpenLock opens the lock file name. It returns an error that wraps
+// [status.Lost] if the file is missing, irregular, or has another inode than
+// ino.
 func (d *Dir) OpenLock(name string, ino uint64) (*Lock, error) {
 	return lock.Open(d.state, metaName+"/"+name, ino)
 }
 
-// Holder returns the process that has the lock called name, such as [OwnerLock].
-// It does not try the lock, and may look at every process of the machine. It
-// returns an error that wraps [status.Lost] if the lock is lost.
+// Holder returns the process that has the lock called name. It may look at
+// every process of the machine.
 func (d *Dir) Holder(m *schema.Manifest, name string) (lock.Holder, error) {
 	l, err := d.OpenLock(name, m.Locks[name])
 	if err != nil {
@@ -38,9 +37,8 @@ func (d *Dir) Holder(m *schema.Manifest, name string) (lock.Holder, error) {
 	return l.Examine(), nil
 }
 
-// Locked reports whether a process has, or may have, the commit lock of owner.
-// It asks the kernel, as [Dir.Scan] does. It returns an error that wraps
-// [status.Lost] if the lock is lost, so that no process gets it.
+// Locked reports whether a process has, or may have, the commit lock of owner,
+// without trying the lock. A lost lock is an error that wraps [status.Lost].
 func (d *Dir) Locked(m *schema.Manifest, owner string) (bool, error) {
 	return d.taken(m, OwnerLock(owner))
 }
@@ -54,8 +52,8 @@ func (d *Dir) taken(m *schema.Manifest, name string) (bool, error) {
 	return l.Taken()
 }
 
-// lockNames lists the lock files of a state that is declared as d, in the
-// order in which a process takes several.
+// lockNames lists the lock files of a state in the order in which processes
+// take them.
 func lockNames(d *schema.Declaration) []string {
 	names := []string{stateLock}
 	for _, owner := range d.OwnerNames() {
@@ -87,11 +85,9 @@ func (d *Dir) lockState(ctx context.Context, wait time.Duration) (m *schema.Mani
 	return m, func() { lock.Close() }, nil
 }
 
-// LockAll takes every lock of the state in the order of all processes: the
-// state's, then for each owner its fence, its lease, and its lock. For the
-// state's, and for each that commits hold, it waits as long as wait; a lease that
-// is held, or a fence that is shut, is an error that wraps [status.Busy] at once.
-// It returns the manifest as it stands under the locks.
+// LockAll takes the state's lock, then each owner's fence, lease and commit
+// lock. It waits as long as wait, but for a lease or a fence not at all. It
+// returns an error that wraps [status.Busy], or the manifest under the locks.
 func (d *Dir) LockAll(ctx context.Context, wait time.Duration) (m *schema.Manifest, release func(), err error) {
 	m, unlock, err := d.lockState(ctx, wait)
 	if err != nil {
@@ -111,9 +107,9 @@ func (d *Dir) LockAll(ctx context.Context, wait time.Duration) (m *schema.Manife
 	return m, release, nil
 }
 
-// acquireAll takes locks in the order of names: those of commits within wait, a
-// lease or a fence without waiting. Also with an error, it returns those that it
-// has.
+// acquireAll takes locks in the order of names: those of commits within wait,
+// leases and fences without waiting. It returns those that it has, also with an
+// error.
 func (d *Dir) acquireAll(ctx context.Context, m *schema.Manifest, names []string, wait time.Duration) (held []*Lock, err error) {
 	for _, name := range names {
 		l, err := d.OpenLock(name, m.Locks[name])
@@ -132,10 +128,9 @@ func (d *Dir) acquireAll(ctx context.Context, m *schema.Manifest, names []string
 	return held, nil
 }
 
-// LockShared keeps the instance from being removed until d is closed. For a
-// process that is about to remove it, LockShared waits at most for wait, and then
-// returns an error that wraps [status.Busy]; if the instance was removed, one
-// that wraps [status.Moved].
+// LockShared keeps the instance from being removed until d is closed. It waits
+// for a process that is about to remove the instance, and then returns an error
+// that wraps [status.Busy] or [status.Moved].
 func (d *Dir) LockShared(ctx context.Context, wait time.Duration) error {
 	for backoff := lock.NewFairBackoff(0); ; {
 		ok, err := d.state.Lock(unix.LOCK_SH)
@@ -157,9 +152,9 @@ type Seizure struct {
 	locks []*Lock
 }
 
-// LockExclusive takes every lock in the instance without waiting: that of
-// [Dir.LockShared], then those of [Dir.LockAll]. It returns an error that wraps
-// [status.Busy] if a process holds one of them.
+// LockExclusive takes the lock of [Dir.LockShared] and those of [Dir.LockAll],
+// without waiting. It returns an error that wraps [status.Busy] if a process
+// holds one.
 func (d *Dir) LockExclusive() (*Seizure, error) {
 	s := &Seizure{dir: d}
 	if ok, err := d.state.Lock(unix.LOCK_EX); err != nil {
@@ -195,11 +190,10 @@ func (s *Seizure) Close() error {
 	return errors.Join(append(errs, s.dir.state.Unlock())...)
 }
 
-// Discard removes the instance. It first gives the directory a name that no
-// instance has, so that the instance is there as a whole or gone, and
-// [RemoveLeftover] can remove the rest. It returns an error that wraps
-// [status.Moved], and removes nothing, if another directory has taken the
-// instance's place.
+// Discard removes the instance. It first renames the directory, so that the
+// instance is there as a whole or gone. It returns an error that wraps
+// [status.Moved], and removes nothing, if another directory has taken its
+// place.
 func (s *Seizure) Discard() error {
 	d := s.dir
 	parent, err := dir.Open(filepath.Dir(d.Path()))
@@ -229,9 +223,8 @@ func (s *Seizure) Discard() error {
 	return parent.Sync()
 }
 
-// Writable returns the error of making a file in the state's directories, if they
-// are read-only or another user's. It makes none, and does not notice a full
-// disk.
+// Writable returns the error of making a file in a directory that is read-only
+// or that belongs to another user.
 func (d *Dir) Writable() error {
 	for _, f := range []*dir.Dir{d.state, d.meta} {
 		if err := unix.Faccessat(f.FD(), ".", unix.W_OK|unix.X_OK, unix.AT_EACCESS); err != nil {

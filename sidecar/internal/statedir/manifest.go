@@ -57,8 +57,7 @@ func (d *Dir) ManifestText(buf []byte) ([]byte, error) {
 	return text, nil
 }
 
-// Manifest reads the state's manifest. It returns an error that wraps
-// [ErrInvalidManifest] if it cannot be read.
+// Manifest reads the state's manifest.
 func (d *Dir) Manifest() (*schema.Manifest, error) {
 	text, err := d.ManifestText(nil)
 	if err != nil {
@@ -73,8 +72,8 @@ func (d *Dir) Manifest() (*schema.Manifest, error) {
 }
 
 // ParseManifest is [schema.ParseManifest] with the file's name in its errors.
-// It returns an error that wraps [status.Misplaced] if the manifest is of another
-// instance than the directory is for.
+// It returns an error that wraps [status.Misplaced] if the manifest is another
+// instance's.
 func (d *Dir) ParseManifest(text []byte) (*schema.Manifest, error) {
 	m, err := schema.ParseManifest(text)
 	if newer, ok := errors.AsType[*schema.FormatError](err); ok {
@@ -86,10 +85,9 @@ func (d *Dir) ParseManifest(text []byte) (*schema.Manifest, error) {
 	return m, d.owned(m)
 }
 
-// Upgrade returns the manifest under which a program built from the declaration
-// built works in this directory. If built declares more than the manifest, the
-// manifest grows, under the state's lock. It returns an error that wraps
-// [schema.ErrDeclaration] if the two contradict each other, and
+// Upgrade returns the manifest for a program built from the declaration built.
+// The manifest grows by the rest of built, under the state's lock. The error
+// wraps [schema.ErrDeclaration] if the two contradict each other, and
 // [schema.ErrUnsound] if no owners.yaml makes built.
 func (d *Dir) Upgrade(ctx context.Context, built *schema.Declaration) (*schema.Manifest, error) {
 	m, err := d.Settled(ctx)
@@ -129,7 +127,7 @@ func (d *Dir) Upgrade(ctx context.Context, built *schema.Declaration) (*schema.M
 }
 
 // Settled is [Dir.Manifest], once no upgrade is under way. It returns an error
-// that wraps [schema.ErrDeclaration] if one was begun and never finished.
+// that wraps [schema.ErrDeclaration] if one was not finished.
 func (d *Dir) Settled(ctx context.Context) (*schema.Manifest, error) {
 	m, err := d.Manifest()
 	if err != nil || m.Pending == nil {
@@ -151,10 +149,8 @@ func (d *Dir) settled(m *schema.Manifest) error {
 	return fault(status.Declaration, d.Path(), status.By(status.Upgrade), fmt.Errorf("%w: an upgrade of the state was begun and not finished", schema.ErrDeclaration))
 }
 
-// Still returns an error if a program that was built from built and opened the
-// state under the manifest opened may not go on under the manifest now. It wraps
-// [schema.ErrDeclaration] if built is not all in now or contradicts it, or if an
-// upgrade is under way.
+// Still returns an error unless a program built from built, which opened the
+// state under the manifest opened, may go on under the manifest now.
 func (d *Dir) Still(opened, now *schema.Manifest, built *schema.Declaration) error {
 	if err := d.settled(now); err != nil {
 		return err
@@ -176,8 +172,8 @@ func (d *Dir) contradiction(err error) error {
 	return fault(status.Declaration, d.Path(), status.By(status.Upgrade).Or("build the program from the present owners.yaml if it is the older one"), err)
 }
 
-// WriteManifest makes the lock files and the directories that m's declaration
-// needs and lacks, then replaces the manifest. The caller holds the state's lock.
+// WriteManifest makes the missing lock files and directories of m's
+// declaration, then replaces the manifest. The caller holds the state's lock.
 func (d *Dir) WriteManifest(m *schema.Manifest) error {
 	for _, name := range lockNames(&m.Declaration) {
 		if _, ok := m.Locks[name]; ok {
@@ -205,8 +201,8 @@ func (d *Dir) WriteManifest(m *schema.Manifest) error {
 	return d.WriteRecord(manifestName, text)
 }
 
-// makeLock makes the lock file name, or takes the one that a killed upgrade left:
-// no manifest had it, so no process can have locked it.
+// makeLock makes the lock file name, or takes the one that a killed upgrade
+// left, which no process can have locked.
 func makeLock(f *dir.Dir, name string) (ino uint64, err error) {
 	fd, err := unix.Openat(f.FD(), name, unix.O_RDWR|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
 	if errors.Is(err, fs.ErrExist) {
@@ -232,15 +228,14 @@ func makeLock(f *dir.Dir, name string) (ino uint64, err error) {
 // A Claim is the file of a once field.
 type Claim = claims.Claim
 
-// Claim returns the claim of a field of owner, whose directory of claims has the
-// inode number ino in the manifest.
+// Claim returns the claim of a field. ino is that of the directory in the
+// manifest.
 func (d *Dir) Claim(owner, field string, ino uint64) *Claim {
 	return claims.New(d.state, claimDir(owner), ino, field)
 }
 
-// makeClaims makes the directories of claims that m's declaration needs and m
-// lacks. None is made anew on the fly: its claims would be open again. The caller
-// syncs .freehold.
+// makeClaims makes the missing directories of claims of m's declaration. One
+// that m knows is not made anew: its claims would be open again.
 func (d *Dir) makeClaims(m *schema.Manifest) error {
 	for _, owner := range m.Declaration.OwnerNames() {
 		if _, ok := m.Claims[owner]; ok || !m.Declaration.Owners[owner].Claims() {
@@ -258,8 +253,7 @@ func (d *Dir) makeClaims(m *schema.Manifest) error {
 	return nil
 }
 
-// lostClaims returns the owners whose directory of claims is not the one of the
-// manifest.
+// lostClaims returns the owners whose directory of claims is lost.
 func (d *Dir) lostClaims(m *schema.Manifest) (owners []string) {
 	for _, owner := range m.Declaration.OwnerNames() {
 		if m.Declaration.Owners[owner].Claims() && errors.Is(d.Claim(owner, "", m.Claims[owner]).Check(), status.Lost) {

@@ -42,12 +42,12 @@ const (
 // OwnerRecord names the file in .freehold that describes the holder of a lease.
 func OwnerRecord(owner string) string { return owner + ".lease.json" }
 
-// Kept names the copy of owner's sidecar that the upgrade id leaves in the
+// Kept names the copy of a sidecar that the upgrade id leaves in the
 // quarantine.
 func Kept(owner, id string) string { return Sidecar(owner) + "." + id }
 
-// Folders returns the directories, relative to the state directory, that a view of
-// d's state reads.
+// Folders returns the directories, relative to the state directory, that a view
+// reads.
 func Folders(d *schema.Declaration) []string {
 	folders := []string{".", metaName}
 	for _, owner := range d.OwnerNames() {

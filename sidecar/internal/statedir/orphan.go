@@ -14,7 +14,7 @@ import (
 )
 
 // judge tells which staged files are orphaned. A name that is there before and
-// after a moment at which no process had the lock was there at that moment: its
+// after a moment without a holder of the lock was there at that moment: its
 // writer is gone, since no name is used twice.
 func (d *Dir) judge(m *schema.Manifest, entries []Entry) {
 	busy, failed := map[string]bool{}, map[string]error{}
@@ -38,7 +38,7 @@ func (d *Dir) judge(m *schema.Manifest, entries []Entry) {
 	}
 }
 
-// removable reports whether the entry is of the type that processes stage under
+// removable reports whether the entry has the type that processes stage under
 // its name.
 func (e *Entry) removable() bool {
 	want := "file"
@@ -54,9 +54,8 @@ func has(f *dir.Dir, name string) bool {
 	return unix.Fstatat(f.FD(), name, &st, unix.AT_SYMLINK_NOFOLLOW) == nil
 }
 
-// RemoveOrphan removes an orphaned entry of [Dir.Scan] and reports whether it
-// did. It takes the lock of the writer first, without waiting, so that it never
-// takes a file from a live process.
+// RemoveOrphan removes an orphaned entry of [Dir.Scan], under the lock of its
+// writer, and reports whether it did. It does not wait.
 func (d *Dir) RemoveOrphan(m *schema.Manifest, e Entry) (bool, error) {
 	if e.lock == "" {
 		return removeLeftover(d.state, e.Name)
@@ -79,8 +78,8 @@ func (d *Dir) RemoveOrphan(m *schema.Manifest, e Entry) (bool, error) {
 	return true, d.state.Located(d.state.Root().RemoveAll(e.Name))
 }
 
-// Leftovers lists the directories in path, sorted by name, in which processes
-// make or remove a state. Those of killed processes are orphaned.
+// Leftovers lists the directories in path in which processes make or remove a
+// state.
 func Leftovers(path string) ([]Entry, error) {
 	f, err := openOwn(path)
 	if err != nil {
@@ -98,8 +97,8 @@ func Leftovers(path string) ([]Entry, error) {
 	return all, err
 }
 
-// RemoveLeftover removes one of the [Leftovers] and reports whether it did. It
-// leaves the directory of a live process alone.
+// RemoveLeftover removes one of the [Leftovers], unless its process lives, and
+// reports whether it did.
 func RemoveLeftover(path, name string) (bool, error) {
 	f, err := openOwn(path)
 	if err != nil {
@@ -127,24 +126,21 @@ func removeLeftover(f *dir.Dir, name string) (bool, error) {
 	return withOrphan(f, name, func() error { return f.Located(f.Root().RemoveAll(name)) })
 }
 
-// leftover reports whether a process could have made the directory name to make
-// a state, or to remove one.
+// leftover reports whether name is a directory in the making or being removed.
 func leftover(name string) bool {
 	_, unborn := nonceAfter(newPrefix, name)
 	_, gone := nonceAfter(gonePrefix, name)
 	return unborn || gone
 }
 
-// nonceAfter returns the nonce that follows prefix in a name that Freehold made
-// of the two.
+// nonceAfter returns the nonce that follows prefix in name.
 func nonceAfter(prefix, name string) (nonce string, ok bool) {
 	nonce, ok = strings.CutPrefix(name, prefix)
 	return nonce, ok && schema.ValidNonce(nonce)
 }
 
-// withOrphan calls work, which may be nil, while it holds the lock on the staged
-// file or directory name, and reports whether it did: a live process holds that
-// lock.
+// withOrphan calls work, which may be nil, under the lock of the staged file or
+// directory name, and reports whether no process had the lock.
 func withOrphan(f *dir.Dir, name string, work func() error) (bool, error) {
 	fd, err := openOrphan(f, name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -188,8 +184,8 @@ func openOrphan(f *dir.Dir, name string) (int, error) {
 	return fd, nil
 }
 
-// stagedAlone reports whether a process that held no lock of the state could
-// have staged name: a dot, the final name, another dot, and a nonce.
+// stagedAlone reports whether name is staged by a process without a lock: a
+// dot, the final name, a dot, and a nonce.
 func stagedAlone(name string) bool {
 	at := strings.LastIndexByte(name, '.')
 	return at > 1 && name[0] == '.' && schema.ValidNonce(name[at+1:])

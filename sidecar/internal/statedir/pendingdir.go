@@ -21,9 +21,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A PendingDir is the open directory of one owner's pending patches. Its methods
-// are safe for concurrent use. It is opened for one purpose and closed again,
-// since it may be moved away meanwhile.
+// A PendingDir is the open directory of one owner's pending patches. Its
+// methods are safe for concurrent use. It is soon closed again, since it may be
+// moved away.
 type PendingDir struct {
 	dir    *Dir
 	owner  string
@@ -32,9 +32,9 @@ type PendingDir struct {
 	read   atomic.Int64 // bytes
 }
 
-// OpenPending opens the directory of owner's pending patches, which was made with
-// the state. It returns an error that wraps [status.Lost] if the directory is
-// missing, so that pending patches may be lost.
+// OpenPending opens the directory of owner's pending patches. It returns an
+// error that wraps [status.Lost] if the directory is missing, and its patches
+// with it.
 func (d *Dir) OpenPending(owner string) (*PendingDir, error) {
 	name := OwnerPending(owner)
 	folder, err := d.meta.OpenDir(name)
@@ -62,9 +62,9 @@ func (a *PendingDir) Close() error {
 	return nil
 }
 
-// Share keeps the directory from being sealed until [PendingDir.Unshare]. It does
-// not wait, and returns an error that wraps [status.Busy] if a process has sealed
-// the directory or waits to.
+// Share keeps the directory from being sealed until Unshare. It returns an
+// error that wraps [status.Busy] if a process has sealed the directory or waits
+// to.
 func (a *PendingDir) Share() error {
 	if lock.HasWaiters(a.folder.FD()) { // else processes that defer without pause keep it from being sealed for ever
 		return a.busy()
@@ -72,10 +72,9 @@ func (a *PendingDir) Share() error {
 	return a.take(unix.LOCK_SH)
 }
 
-// Seal keeps every process from putting a patch into the directory until
-// [PendingDir.Unshare], so that its list is complete. Seal waits up to wait for
-// processes that are putting one, and then returns an error that wraps
-// [status.Busy]; no process begins to put another meanwhile.
+// Seal keeps every process from putting a patch until Unshare, so that the list
+// is complete. It waits up to wait, and then returns an error that wraps
+// [status.Busy]; no process begins to put a patch meanwhile.
 func (a *PendingDir) Seal(ctx context.Context, wait time.Duration) error {
 	lock.SetWaiting(a.folder.FD(), true)
 	defer lock.SetWaiting(a.folder.FD(), false)
@@ -102,16 +101,15 @@ func (a *PendingDir) busy() error {
 	return fault(status.Busy, a.folder.Path(), byHand("try again"), errors.New("an upgrade of the state is under way, or a process defers a patch"))
 }
 
-// Unshare ends Share or Seal, also if a child has the descriptor at this moment
-// between fork and exec.
+// Unshare ends Share or Seal, also if a child has the descriptor between fork
+// and exec.
 func (a *PendingDir) Unshare() { a.folder.Unlock() }
 
 // Path returns the absolute path of a file in the directory, for messages.
 func (a *PendingDir) Path(name string) string { return a.folder.Join(name) }
 
-// Names lists the patches, sorted by name; those that are still being written have
-// other names. It returns an error that wraps [ErrFlooded] if there are more than
-// [MostPending] files.
+// Names lists the patches that are whole, sorted. More than [MostPending] files
+// are an error that wraps [ErrFlooded].
 func (a *PendingDir) Names() ([]string, error) {
 	names, err := a.folder.NamesUpTo(MostPending)
 	if err != nil {
@@ -125,8 +123,8 @@ func (a *PendingDir) Names() ([]string, error) {
 	return names, nil
 }
 
-// ReadFile reads the patch name, as [Dir.ReadFile] does. It returns an error that
-// wraps [ErrFlooded] once it has read more than [MostPendingBytes].
+// ReadFile reads the patch name. More than [MostPendingBytes] in all are an
+// error that wraps [ErrFlooded].
 func (a *PendingDir) ReadFile(name string, buf []byte, most int) ([]byte, error) {
 	raw, err := a.folder.ReadFile(name, buf, most)
 	if a.read.Add(int64(len(raw))) > MostPendingBytes {
@@ -139,9 +137,9 @@ func (a *PendingDir) flooded(format string, most int) error {
 	return fault(status.Unreadable, a.folder.Path(), byHand("move away the files of other programs"), fmt.Errorf("%w: more than "+format, ErrFlooded, most))
 }
 
-// Sizes returns the bytes of each of the files names, and their sum. It looks at
-// those only that are not in known, which may be nil, since no file changes. A
-// file that is gone is left out.
+// Sizes returns the bytes of the files names, and their sum. It looks at those
+// that are not in known, since no file changes, and leaves out those that are
+// gone.
 func (a *PendingDir) Sizes(names []string, known map[string]int64) (sizes map[string]int64, bytes int64, err error) {
 	sizes = make(map[string]int64, len(names))
 	for _, name := range names {
@@ -162,8 +160,8 @@ func (a *PendingDir) Sizes(names []string, known map[string]int64) (sizes map[st
 	return sizes, bytes, nil
 }
 
-// Put makes raw the patch name, whole and durable. The name must be new; its own
-// durability is the task of [PendingDir.Sync].
+// Put makes raw the patch name, whole. The name is new, and durable after
+// [PendingDir.Sync].
 func (a *PendingDir) Put(name string, raw []byte) error {
 	d, err := a.folder.Draft("patch", raw)
 	if err != nil {
@@ -181,14 +179,12 @@ func (a *PendingDir) Remove(name string) error {
 	return nil
 }
 
-// hands is the number of goroutines of [PendingDir.RemoveAll] for more patches
-// than that.
+// hands is the number of goroutines of RemoveAll for more patches than that.
 const hands = 32
 
-// RemoveAll removes patches. The kernel serves changes of names in a directory one
-// after another, so that a single goroutine would remove one patch while each
-// deferring process adds one, and a large pile would grow. RemoveAll returns the
-// first error, and removes the other patches all the same.
+// RemoveAll removes patches and returns the first error. The kernel serves
+// changes of a directory in turn, so that one goroutine would be no faster than
+// one deferring process.
 func (a *PendingDir) RemoveAll(names []string) error {
 	var g errgroup.Group
 	g.SetLimit(1)
@@ -204,9 +200,8 @@ func (a *PendingDir) RemoveAll(names []string) error {
 // Sync makes the names in the directory durable, and that names are gone.
 func (a *PendingDir) Sync() error { return a.folder.Sync() }
 
-// Unmoved returns an error that wraps [status.Lost] if the directory's name names
-// another one now, and [status.Moved] if the state's does: no process would find a
-// patch in this one.
+// Unmoved returns an error that wraps [status.Lost] or [status.Moved] if no
+// process would find a patch in this directory any more.
 func (a *PendingDir) Unmoved() error {
 	if err := a.dir.Unmoved(); err != nil {
 		return err
@@ -224,8 +219,8 @@ func (a *PendingDir) Unmoved() error {
 	return nil
 }
 
-// makePending makes the directory name in .freehold, or takes the one that a
-// killed upgrade left.
+// makePending makes the directory name in .freehold, or takes the one of a
+// killed upgrade.
 func makePending(meta *dir.Dir, name string) error {
 	err := meta.Mkdir(name)
 	if errors.Is(err, fs.ErrExist) {
@@ -234,8 +229,8 @@ func makePending(meta *dir.Dir, name string) error {
 	return err
 }
 
-// pendingIntact returns an error unless name is a directory of this user in
-// .freehold, and nothing is mounted there.
+// pendingIntact returns an error unless name is a directory of this user's in
+// .freehold.
 func pendingIntact(meta *dir.Dir, name string) error {
 	f, err := meta.OpenDir(name)
 	if err != nil {
@@ -263,15 +258,14 @@ func (f PendingFile) Same(g PendingFile) bool {
 	return f.Name == g.Name && bytes.Equal(f.text, g.text) && fmt.Sprint(f.Err) == fmt.Sprint(g.Err)
 }
 
-// Patches reads the pending patches of owner in the state with the manifest m,
-// sorted by name, without a lock. It returns an error, and none of them, if the
-// directory cannot be read or is flooded.
+// Patches reads the pending patches of owner, sorted by name, without a lock,
+// or none and an error.
 func (d *Dir) Patches(m *schema.Manifest, owner string) ([]PendingFile, error) {
 	return d.ReadPatches(m.StateID, owner, nil)
 }
 
-// ReadPatches is [Dir.Patches] for a process that has read the files known,
-// sorted by name, before: equal bytes are not decoded again.
+// ReadPatches is [Dir.Patches] after an earlier reading, whose files known are
+// not decoded again if they are the same.
 func (d *Dir) ReadPatches(stateID, owner string, known []PendingFile) ([]PendingFile, error) {
 	a, err := d.OpenPending(owner)
 	if err != nil {
@@ -300,9 +294,8 @@ func (d *Dir) ReadPatches(stateID, owner string, known []PendingFile) ([]Pending
 	return files, nil
 }
 
-// ReadPatch reads the patch called name in the state with the id stateID. It
-// returns an error only if the file is gone, which wraps [fs.ErrNotExist], or if
-// the directory is flooded, which wraps [ErrFlooded].
+// ReadPatch reads the patch called name. Its error wraps [fs.ErrNotExist] or
+// [ErrFlooded].
 func (a *PendingDir) ReadPatch(stateID, name string) (PendingFile, error) {
 	return a.readPatch(stateID, name, nil)
 }

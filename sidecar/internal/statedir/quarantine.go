@@ -34,7 +34,7 @@ type KeptFile struct {
 }
 
 // A Quarantined says where a file was moved, and which older ones were removed
-// to make room: a loop that quarantines must not fill the disk.
+// to make room.
 type Quarantined struct {
 	KeptFile
 	// Dropped lists the removed files, oldest first, except those with the
@@ -42,11 +42,9 @@ type Quarantined struct {
 	Dropped []KeptFile
 }
 
-// Quarantine moves the file name, of any type, from the state directory to
-// .freehold/quarantine. It never replaces an entry, and keeps the newest 16 of
-// each name, the same bytes once. It returns an error that wraps
-// [fs.ErrNotExist] if there is no such file. No two calls may move files of one
-// name at a time.
+// Quarantine moves the file name to .freehold/quarantine. It never replaces an
+// entry, and keeps the newest 16 of each name, the same bytes once. No two
+// calls may move files of one name at a time.
 func (d *Dir) Quarantine(name string) (Quarantined, error) { return d.quarantine(d.state, name) }
 
 // QuarantineRecord is [Dir.Quarantine] for a file in .freehold.
@@ -69,15 +67,13 @@ func (d *Dir) quarantine(from *dir.Dir, name string) (Quarantined, error) {
 	})
 }
 
-// Keep puts raw into the quarantine as a copy of the file name. It keeps as
-// many as [Dir.Quarantine].
+// Keep puts a copy of the file name into the quarantine, as Quarantine does.
 func (d *Dir) Keep(name string, raw []byte) (Quarantined, error) {
 	return d.keep(name, sumOf(raw), func(q *dir.Dir, entry string) error { return q.CreateExclusive(entry, raw) })
 }
 
-// keep puts a new entry of the file name into the quarantine, then removes
-// entries with the same bytes and all but the newest. The number of the entry is
-// new, so that a plain rename replaces nothing.
+// keep puts a new entry of the file name into the quarantine and makes room.
+// The number of the entry is new, so that a plain rename replaces nothing.
 func (d *Dir) keep(name, sum string, put func(q *dir.Dir, entry string) error) (Quarantined, error) {
 	q, err := d.openQuarantine()
 	if err != nil {
@@ -104,8 +100,8 @@ func (d *Dir) keep(name, sum string, put func(q *dir.Dir, entry string) error) (
 	return done, err
 }
 
-// makeRoom removes the older entries with the sum, and all but the newest, of
-// which it returns those that it removed.
+// makeRoom removes the older entries with the sum, and all but the newest,
+// which it returns.
 func makeRoom(q *dir.Dir, older []entry, sum string) (dropped []KeptFile, err error) {
 	older = slices.DeleteFunc(older, func(e entry) bool {
 		return e.sum == sum && sum != unread && unix.Unlinkat(q.FD(), e.name, 0) == nil
@@ -122,9 +118,8 @@ func makeRoom(q *dir.Dir, older []entry, sum string) (dropped []KeptFile, err er
 	return dropped, nil
 }
 
-// Quarantined calls look with the path and the content of each entry of the
-// file name: copies of upgrades first, then the others, oldest first. raw is
-// nil for an entry that cannot be read.
+// Quarantined calls look with each entry of the file name: copies of upgrades
+// first, then the others, oldest first. raw is nil for an unreadable one.
 func (d *Dir) Quarantined(name string, look func(path string, raw []byte)) error {
 	q, err := d.meta.OpenChild(quarantineName)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -153,8 +148,7 @@ func (d *Dir) QuarantinePath(name string) string {
 	return d.meta.Join(filepath.Join(quarantineName, name))
 }
 
-// openQuarantine opens the quarantine, and makes it if it is missing. Its name is
-// durable before an entry counts as kept.
+// openQuarantine opens the quarantine, or makes it durably.
 func (d *Dir) openQuarantine() (*dir.Dir, error) {
 	err := d.meta.Mkdir(quarantineName)
 	if err == nil {
@@ -203,7 +197,7 @@ func (e entry) in(q *dir.Dir) KeptFile {
 }
 
 // entriesOf lists the entries of the file called of, oldest first, and the
-// copies of it that upgrades have left.
+// copies of upgrades.
 func entriesOf(q *dir.Dir, of string) (all []entry, copies []string, err error) {
 	names, err := q.Names()
 	for _, name := range names {
@@ -222,9 +216,9 @@ func entriesOf(q *dir.Dir, of string) (all []entry, copies []string, err error) 
 	return all, copies, err
 }
 
-// Reject keeps a copy of a pending patch that was not folded, and the reason, in
-// .freehold/quarantine, durably, and returns its path. Nothing removes it.
-// A second call for the same name changes nothing.
+// Reject keeps a pending patch that was not folded, and the reason, in the
+// quarantine, durably and for good, and returns its path. A second call changes
+// nothing.
 func (d *Dir) Reject(name string, raw []byte, why string) (string, error) {
 	q, err := d.openQuarantine()
 	if err != nil {
@@ -239,8 +233,8 @@ func (d *Dir) Reject(name string, raw []byte, why string) (string, error) {
 	return q.Join(name), q.Sync()
 }
 
-// Rejected returns how many rejected patches are kept of the directory of
-// pending patches called pending.
+// Rejected returns the number of kept patches from the directory called
+// pending.
 func (d *Dir) Rejected(pending string) (kept int, err error) {
 	q, err := d.meta.OpenChild(quarantineName)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -259,8 +253,7 @@ func (d *Dir) Rejected(pending string) (kept int, err error) {
 	return kept, err
 }
 
-// Kept returns the reason for which [Dir.Reject] kept name, or an error that
-// wraps [fs.ErrNotExist].
+// Kept returns the reason for which [Dir.Reject] kept name.
 func (d *Dir) Kept(name string) (why string, err error) {
 	q, err := d.meta.OpenChild(quarantineName)
 	if err != nil {

@@ -15,8 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Remake makes lost lock files and directories of the state in path anew, as the
-// public function in package repair says.
+// Remake does the work of package repair.
 func Remake(ctx context.Context, path string) (remade []string, err error) {
 	d, err := Open(path)
 	if err != nil {
@@ -72,9 +71,8 @@ func Remake(ctx context.Context, path string) (remade []string, err error) {
 	return remade, nil
 }
 
-// lockIntact takes the locks that are those of the manifest. It returns the names
-// of the lost ones, which no process holds, and, also with an error, the locks that
-// it has.
+// lockIntact takes the locks of the manifest. It returns the names of the lost
+// ones, which no process holds, and the locks that it has, also with an error.
 func (d *Dir) lockIntact(ctx context.Context, m *schema.Manifest) (lost []string, held []*Lock, err error) {
 	for _, name := range lockNames(&m.Declaration) {
 		l, err := d.OpenLock(name, m.Locks[name])
@@ -96,8 +94,7 @@ func (d *Dir) lockIntact(ctx context.Context, m *schema.Manifest) (lost []string
 	return lost, held, nil
 }
 
-// lostHolder returns the process that holds the lost lock file name, which may
-// have no name any more, or 0.
+// lostHolder returns the process that holds the lost lock file name, or 0.
 func (d *Dir) lostHolder(m *schema.Manifest, name string) int {
 	fd, err := d.meta.OpenRegular(manifestName)
 	if err != nil {
@@ -115,10 +112,10 @@ func (d *Dir) lostHolder(m *schema.Manifest, name string) int {
 	return pid
 }
 
-// holdsForAnother reports whether the open file of process pid with the device and
-// inode of lost cannot be the lost lock file name, since the number of a deleted
-// file is soon used again: it is no plain file, a patch, a lock file of another
-// state, or a file that was deleted under another name.
+// holdsForAnother reports whether the open file of process pid with the inode
+// of lost cannot be the lost lock file name, since inodes are used again: it is
+// no plain file, a patch, a lock file of another state, or was deleted under
+// another name.
 func holdsForAnother(pid int, lost *unix.Stat_t, name, stateID string) bool {
 	fds := fmt.Sprintf("/proc/%d/fd", pid)
 	entries, err := os.ReadDir(fds)

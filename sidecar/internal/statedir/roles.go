@@ -43,8 +43,8 @@ type nameTable struct {
 	upgrade string // the directory of an upgrade that is not finished
 }
 
-// namesOf returns the names of m's state. An upgrade that removes an owner moves
-// its sidecar away, and leaves its files in .freehold, the locks in the manifest.
+// namesOf returns the names of m's state. An upgrade that removes an owner
+// leaves its files in .freehold.
 func namesOf(m *schema.Manifest) nameTable {
 	n := nameTable{owners: m.Declaration.OwnerNames(), locks: m.Locks}
 	for name := range m.Locks {
@@ -118,8 +118,8 @@ func (n *nameTable) inside(role Role, owner string) func(string) (Role, string) 
 	}
 }
 
-// ownerFile returns the role of name if it is the file of one of the owners, or
-// staged as such.
+// ownerFile returns the role of name if it is, or is staged as, the file of one
+// of the owners.
 func ownerFile(owners []string, name string, file func(owner string) string, role Role) (Role, string) {
 	for _, owner := range owners {
 		if name == file(owner) {
@@ -132,8 +132,8 @@ func ownerFile(owners []string, name string, file func(owner string) string, rol
 	return Stranger, ""
 }
 
-// lockOf returns the lock that the writer of a staged file holds; "" if the file
-// itself is locked.
+// lockOf returns the lock that the writer of a staged file holds, "" for that
+// of the file itself.
 func (n *nameTable) lockOf(name string, meta bool) string {
 	if _, upgrade := nonceAfter(upgradePrefix, name); upgrade || stages(name, manifestName) {
 		return stateLock

@@ -44,8 +44,8 @@ type Entry struct {
 	lock string // of the writer of a staged file; empty if the file is its own lock
 }
 
-// Foreign reports whether the entry is none of Freehold's, or stands in the
-// place of one: an instance that holds it is not removed.
+// Foreign reports whether the entry is none of Freehold's, so that its instance
+// is not removed.
 func (e Entry) Foreign() bool {
 	switch e.Role {
 	case Stranger:
@@ -60,14 +60,11 @@ func (e Entry) Foreign() bool {
 	return e.Mounted || e.Role.folder() != (e.Type == "directory") || !e.Role.folder() && e.Type != "file"
 }
 
-// Dated reports whether a write of the state dates the entry: it is a file, and
-// no lock.
+// Dated reports whether a write of the state dates the entry.
 func (e Entry) Dated() bool { return e.Role != LockFile && !e.Role.folder() }
 
-// Scan lists the state directory, itself first, and all files in it. Of the
-// directories of other programs it lists the name alone. It follows no link,
-// reads no file, and takes no lock that a program could want: it asks the kernel
-// for the holders, where the kernel tells of all.
+// Scan lists the state directory, as package store says. For the holders of
+// locks it asks the kernel.
 func (d *Dir) Scan(m *schema.Manifest) ([]Entry, error) {
 	s := &scan{names: namesOf(m), dev: d.state.Device()}
 	s.note(d.state, ".", ".", StateFolder, "")
@@ -85,8 +82,7 @@ type scan struct {
 	err     error
 }
 
-// list notes the names in f, and lists the directories that hold files of
-// known roles.
+// list notes the names in f, and lists the directories of known roles.
 func (s *scan) list(f *dir.Dir, prefix string, roleOf func(name string) (Role, string)) {
 	all, err := f.Names()
 	if err != nil {
@@ -171,9 +167,8 @@ func modified(st *unix.Stat_t) time.Time {
 	return time.Unix(int64(st.Mtim.Sec), int64(st.Mtim.Nsec))
 }
 
-// Lost returns the lock files, the directories of claims and those of pending
-// patches that are missing or are not the ones that were made with the state.
-// Each entry has a name, a role, an owner and an error.
+// Lost returns the lock files and the directories of claims and of pending
+// patches that are lost, with a name, a role, an owner and an error.
 func (d *Dir) Lost(m *schema.Manifest) (lost []Entry) {
 	add := func(name string, role Role, owner string, err error) {
 		if err != nil {

@@ -10,13 +10,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// upgradePrefix begins the names of the directories in .freehold in which
-// upgrades put sidecars before they take effect.
+// upgradePrefix begins the names of the directories in which upgrades stage
+// sidecars.
 const upgradePrefix = "upgrade-"
 
 // Stage puts files, by name, into the directory of the upgrade id, durably. It
-// removes the directories of upgrades that never took effect, and its own if it
-// fails. The caller holds the state's lock.
+// first removes those of upgrades that never took effect. The caller holds the
+// state's lock.
 func (d *Dir) Stage(id string, files map[string][]byte) error {
 	if err := d.Unstage(); err != nil {
 		return err
@@ -50,7 +50,7 @@ func (d *Dir) stage(id string, files map[string][]byte) error {
 }
 
 // Unstage removes the directories of all upgrades. The caller holds the state's
-// lock, and none of them is pending.
+// lock, and no upgrade is pending.
 func (d *Dir) Unstage() error {
 	names, err := d.meta.Names()
 	if err != nil {
@@ -82,9 +82,8 @@ func (d *Dir) StagedPath(id, name string) string {
 	return d.meta.Join(filepath.Join(upgradePrefix+id, name))
 }
 
-// Install moves a file of the upgrade id into the state directory, in the place of
-// the one of that name; or, with keep, into the quarantine. A file that has gone
-// there already is no error.
+// Install moves a file of the upgrade id to its place or, with keep, to the
+// quarantine. A file that is there already is no error.
 func (d *Dir) Install(id, name string, keep bool) error {
 	from, err := d.meta.OpenChild(upgradePrefix + id)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -134,8 +133,8 @@ func inTheWay(err error) error {
 	return err
 }
 
-// Drop moves the file name in the state directory to the quarantine as kept. A
-// file that is gone is no error.
+// Drop moves the file name to the quarantine as kept. A file that is gone is no
+// error.
 func (d *Dir) Drop(name, kept string) error {
 	into, err := d.openQuarantine()
 	if err != nil {
