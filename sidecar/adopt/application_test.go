@@ -41,11 +41,16 @@ func TestAFileIsSplitOverItsOwners(t *testing.T) {
 	}
 }
 
-// Cases 85 and 131: what was adopted is there, and adopting it again changes
-// no byte.
+// Cases 85 and 131: adopting a file again changes no byte, and needs no lease of
+// an owner that has a live process.
 func TestAdoptingAgainChangesNothing(t *testing.T) {
 	dir, p := newState(t, flat()), planned(t, flat(), flatFile)
 	apply(t, p, dir)
+	w, err := sidecar.Open(t.Context(), dir, nil, "watchdog", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
 	before := files(t, dir)
 	r := apply(t, p, dir)
 	if diff := cmp.Diff(before, files(t, dir)); diff != "" {
@@ -58,21 +63,9 @@ func TestAdoptingAgainChangesNothing(t *testing.T) {
 	}
 }
 
-// What is there already needs no lease of an owner that has a live process.
-func TestAdoptingAgainNeedsNoLease(t *testing.T) {
-	dir, p := newState(t, flat()), planned(t, flat(), flatFile)
-	apply(t, p, dir)
-	w, err := sidecar.Open(t.Context(), dir, nil, "watchdog", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer w.Close()
-	apply(t, p, dir)
-}
-
 // Cases 87 and 88: a field that the state knows is kept, a cleared one too, and
 // both are reported; its neighbours are imported.
-func TestWhatTheStateKnowsIsKept(t *testing.T) {
+func TestWrittenFieldsAreKept(t *testing.T) {
 	dir := newState(t, flat())
 	commit(t, dir, "reset", sidecar.Op{Field: "cleared", Verb: schema.VerbSet, Value: []byte("true")}, sidecar.Op{Field: "labels", Verb: schema.VerbInsert, Value: []byte(`"new"`)})
 	commit(t, dir, "cost", sidecar.Op{Field: "total", Verb: schema.VerbAdd, Value: []byte(`"1"`)})
@@ -124,7 +117,7 @@ func TestMaxAndMinCombineWithWhatIsThere(t *testing.T) {
 }
 
 // A dry run says the same as the run that follows, and touches nothing.
-func TestADryRunSaysWhatWillHappen(t *testing.T) {
+func TestADryRunReportsTheSameImports(t *testing.T) {
 	text, err := os.ReadFile("testdata/legacy-usage.json")
 	if err != nil {
 		t.Fatal(err)
@@ -173,7 +166,7 @@ func TestOneBadOwnerDoesNotHoldUpTheOthers(t *testing.T) {
 
 // To accept a sidecar is advised only where that works: not if it has what an
 // upgrade has taken out of the state.
-func TestWhatAnUpgradeRemovedIsNotAdvisedToBeAccepted(t *testing.T) {
+func TestNoAdviceToAcceptARemovedField(t *testing.T) {
 	dir, next := newState(t, flat()), flat()
 	Damaged(dir, "sidecar-invalid")
 	delete(next.Owners["cost"].Fields, "opened_at")
@@ -187,21 +180,46 @@ func TestWhatAnUpgradeRemovedIsNotAdvisedToBeAccepted(t *testing.T) {
 	wantError(t, err, store.Invalid, "cannot be accepted: field opened_at: not the owner: an upgrade of the state has removed or renamed it")
 }
 
-// An owner whose live process holds the lease is not written, and who holds it
-// is said.
-func TestALiveProcessIsNotOverruled(t *testing.T) {
-	dir, p := newState(t, flat()), planned(t, flat(), flatFile)
-	w, err := sidecar.Open(t.Context(), dir, nil, "watchdog", &sidecar.Options{Program: "watcher"})
+// An adoption is never deferred, and a value that is only pending counts as
+// written.
+func TestAnAdoptionIsNotDeferred(t *testing.T) {
+	d := &schema.Declaration{State: "s", Owners: map[string]schema.Owner{
+		"tool": {Busy: schema.Busy{Then: schema.Defer}, Fields: spec{"n": counter, "m": counter}},
+	}}
+	dir, p := newState(t, d), planned(t, d, `{"n": 5, "m": 6}`)
+	w, err := sidecar.Open(t.Context(), dir, nil, "tool", &sidecar.Options{Program: "hook", Wait: -1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = p.Apply(t.Context(), dir, &Options{Wait: -1})
-	wantError(t, err, store.Busy, "owner watchdog", "watcher")
-	if err := w.Close(); err != nil {
+	defer w.Close()
+	holder, err := sidecar.Open(t.Context(), dir, nil, "tool", nil)
+	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{"/ticks", "/watchdog_reason"}, imported(apply(t, p, dir))); diff != "" {
-		t.Errorf("imported by the second run (-want +got):\n%s", diff)
+	defer holder.Close()
+	_, err = holder.Update(t.Context(), func(*sidecar.Tx) error {
+		_, err := p.Apply(t.Context(), dir, &Options{Wait: -1})
+		wantError(t, err, store.Busy, "owner tool")
+		c, err := w.Update(t.Context(), func(tx *sidecar.Tx) error { sidecar.CounterOf(tx, "n", schema.Uint).Add(1); return nil })
+		if c.Outcome != sidecar.Deferred {
+			t.Errorf("%+v (%v)", c, err)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dry, err := p.Apply(t.Context(), dir, &Options{DryRun: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range []*Report{dry, apply(t, p, dir)} {
+		if diff := cmp.Diff(map[string]string{"/n": "1 / 5"}, kept(r)); diff != "" {
+			t.Errorf("kept (-want +got):\n%s", diff)
+		}
+	}
+	if got, want := contents(t, dir)["tool"], "m=6\nn=1\n"; got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
 	}
 }
 

@@ -13,9 +13,9 @@ import (
 
 // A dry run ends as an adoption does that somebody is in the way of, and says of
 // each owner what that would do.
-func TestADryRunSaysWhoIsInTheWay(t *testing.T) {
+func TestADryRunNamesAHeldLock(t *testing.T) {
 	dir, p := newState(t, flat()), planned(t, flat(), flatFile)
-	w, err := sidecar.Open(t.Context(), dir, nil, "watchdog", nil)
+	w, err := sidecar.Open(t.Context(), dir, nil, "watchdog", &sidecar.Options{Program: "watcher"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,7 +27,7 @@ func TestADryRunSaysWhoIsInTheWay(t *testing.T) {
 		t.Errorf("the dry run changed (-before +after):\n%s", diff)
 	}
 	wet, err := p.Apply(t.Context(), dir, &Options{Wait: -1})
-	wantError(t, err, store.Busy, "owner watchdog")
+	wantError(t, err, store.Busy, "owner watchdog", "watcher")
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}

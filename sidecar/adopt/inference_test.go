@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestTypesAreInferredFromWhatIsThere(t *testing.T) {
+func TestTypesAreInferredFromValues(t *testing.T) {
 	one := func(f schema.Field) *schema.Field { return &f }
 	guess := func(t schema.Type) schema.Field { return schema.Field{Type: t, Doc: unseen + "."} }
 	anything := schema.Field{Type: schema.TypeJSON}
@@ -49,7 +49,7 @@ func nested(arrays int) string {
 }
 
 // What null stands for is guessed from what there is, and it says so.
-func TestNullIsGuessedFromWhatIsLikeIt(t *testing.T) {
+func TestNullIsGuessedFromSimilarKeys(t *testing.T) {
 	for raw, want := range map[string]schema.Field{
 		`{"closed_at": null}`:                                        {Type: schema.TypeTime, Doc: unseen + ", by its name."},
 		`{"waiting_since": null}`:                                    {Type: schema.TypeTime, Doc: unseen + ", by its name."},
@@ -107,7 +107,7 @@ func TestAFileOfRecordsIsAMap(t *testing.T) {
 
 // What no field can hold is left, and said so; and where it is all too much for one
 // owner, that is said.
-func TestWhatNoFieldCanHoldIsLeft(t *testing.T) {
+func TestAKeyThatNoFieldCanHoldIsLeft(t *testing.T) {
 	deep := strings.Repeat(`{"a":`, 100) + "1" + strings.Repeat("}", 100)
 	infer := func(text string) (spec, []Place) {
 		l, err := Parse("old.json", []byte(text))

@@ -11,7 +11,7 @@ import (
 
 // Cases 54, 57 to 59 and 90: what is not one JSON object is refused at a byte,
 // in words that help, and is never taken for an empty one.
-func TestWhatIsNoObjectIsRefusedAtAByte(t *testing.T) {
+func TestTextThatIsNoObjectIsRefusedAtAByte(t *testing.T) {
 	var report strings.Builder
 	for _, tc := range []struct{ name, text string }{
 		{"empty", ""},

@@ -124,7 +124,7 @@ func TestEveryMisfitIsNamedAtOnce(t *testing.T) {
 }
 
 // What one owner cannot store is known before another has written.
-func TestWhatFitsNoSidecarIsAMisfit(t *testing.T) {
+func TestTooMuchForASidecarIsAMisfit(t *testing.T) {
 	l, err := Parse("big.json", fmt.Appendf(nil, `{"list": [%s"x"]}`, strings.Repeat(`"`+strings.Repeat("x", 1000)+`",`, 1100)))
 	if err != nil {
 		t.Fatal(err)
@@ -187,7 +187,7 @@ func TestTheFileItselfCanBeAMap(t *testing.T) {
 
 // A map's keys are committed before what other owners have at them, also where
 // two owners decide keys for each other.
-func TestKeysComeBeforeWhatHangsOnThem(t *testing.T) {
+func TestKeysComeBeforeValuesAtThem(t *testing.T) {
 	column := func(keys bool, name string) schema.Field {
 		return schema.Field{Kind: schema.Map, Keys: keys, Record: spec{name: number}}
 	}

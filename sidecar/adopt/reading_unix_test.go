@@ -17,7 +17,7 @@ import (
 )
 
 // Case 90: only a file that is not there is nothing to do.
-func TestOnlyWhatIsNotThereIsAbsent(t *testing.T) {
+func TestOnlyAMissingFileIsAbsent(t *testing.T) {
 	dir := t.TempDir()
 	in := func(name string) string { return filepath.Join(dir, name) }
 	check := func(err error) {

@@ -12,7 +12,7 @@ import (
 )
 
 // Case 132: an adoption that says that it is done is so after power loss as well.
-func TestWhatIsAdoptedIsSynced(t *testing.T) {
+func TestAnAdoptionIsSynced(t *testing.T) {
 	if err := inject.Available(); err != nil {
 		t.Skipf("system calls cannot be watched: %v", err)
 	}

@@ -210,7 +210,7 @@ func newPending(t *testing.T) (dir, patch string) {
 
 // What was acknowledged and no commit has folded has an age as well, by a clock
 // that nobody sets; and what of it cannot be read keeps the instance.
-func TestAPatchSetPendingHasAnAge(t *testing.T) {
+func TestAPendingPatchHasAnAge(t *testing.T) {
 	dir, patch := newPending(t)
 	ahead := &Options{OlderThan: 7 * day, Clock: later(10 * 365 * day)}
 	if got := reasons(run(t, dir, ahead))["a"]; got != "kept: young" {

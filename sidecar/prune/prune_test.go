@@ -230,7 +230,7 @@ func TestARemovedInstanceIsWrittenNoMore(t *testing.T) {
 }
 
 // Case 102: what is removed is what was looked at.
-func TestOnlyWhatWasLookedAtIsRemoved(t *testing.T) {
+func TestOnlyTheInspectedDirectoryIsRemoved(t *testing.T) {
 	dir := newInstances(t, "a")
 	statetest.Damaged(dir, "misplaced")
 	d, err := statedir.OpenInstance(dir, "a")
@@ -318,7 +318,7 @@ func TestAnInstanceWithARemovedOwnerIsRemoved(t *testing.T) {
 
 // What was found without a lock is looked at again with all of them: an instance
 // that somebody has written since, or put something into, stays.
-func TestWhatChangesBeforeTheLocksAreTakenIsKept(t *testing.T) {
+func TestAChangeBeforeTheLocksKeepsTheInstance(t *testing.T) {
 	for want, change := range map[string]func(t *testing.T, dir string){
 		"kept: active": func(t *testing.T, dir string) { commit(t, dir, "a") },
 		"kept: foreign": func(t *testing.T, dir string) {
@@ -347,7 +347,7 @@ func TestWhatChangesBeforeTheLocksAreTakenIsKept(t *testing.T) {
 
 // Instances that come and go while others prune are never said to be damaged, nor
 // to be none, and who makes one hears at most that it is gone.
-func TestWhatComesAndGoesIsNotWrong(t *testing.T) {
+func TestShortLivedInstancesAreNotDamaged(t *testing.T) {
 	dir := newInstances(t)
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error)

@@ -110,7 +110,7 @@ func TestNothingIsTakenFromUnderAWriter(t *testing.T) {
 }
 
 // Beside a prune of what is old, nothing acknowledged is lost.
-func TestWhatIsYoungLosesNothing(t *testing.T) {
+func TestAYoungInstanceLosesNothing(t *testing.T) {
 	t.Parallel()
 	dir := newInstances(t)
 	for id, want := range together(t, dir, "1h") {

@@ -109,7 +109,7 @@ func TestFailedAtEveryCallItSaysSoAndResumes(t *testing.T) {
 }
 
 // Case 132: an upgrade that says that it is done is so after power loss as well.
-func TestWhatIsUpgradedIsSynced(t *testing.T) {
+func TestAnUpgradeIsSynced(t *testing.T) {
 	if err := inject.Available(); err != nil {
 		t.Skipf("system calls cannot be watched: %v", err)
 	}

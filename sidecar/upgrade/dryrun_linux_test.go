@@ -196,7 +196,7 @@ func everything(t *testing.T, dir string) map[string]string {
 
 // A dry run ends as the upgrade after it does, says what that does, and changes
 // nothing.
-func TestADryRunSaysWhatTheUpgradeDoes(t *testing.T) {
+func TestADryRunReportsTheUpgrade(t *testing.T) {
 	for _, c := range upgradeCases() {
 		t.Run(c.name, func(t *testing.T) {
 			dir := c.make(t)
@@ -228,7 +228,7 @@ func TestADryRunSaysWhatTheUpgradeDoes(t *testing.T) {
 }
 
 // A dry run tells of patches owner by owner, each time in the same order.
-func TestADryRunTellsOwnerByOwner(t *testing.T) {
+func TestADryRunNoticesPatchesOwnerByOwner(t *testing.T) {
 	owners := []string{"a", "b", "c", "d", "e"}
 	d := &schema.Declaration{State: "usage", Owners: map[string]schema.Owner{}}
 	for _, owner := range owners {

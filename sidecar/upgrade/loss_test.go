@@ -14,7 +14,7 @@ import (
 )
 
 // Everything that is stored is in the upgraded state, or is said to go.
-func TestWhatGoesIsSaid(t *testing.T) {
+func TestEveryLossIsReported(t *testing.T) {
 	without := func(change func(map[string]schema.Owner)) *schema.Declaration {
 		d := older()
 		change(d.Owners)
@@ -84,7 +84,7 @@ func byANewerRelease(t *testing.T, dir, owner, old, replacement string) {
 
 // What had begun of an event that is none any more is over: nobody could say
 // that it is done. That counts as a change, and is said.
-func TestWhatBeganOfAFormerEventIsOver(t *testing.T) {
+func TestOpenEventsOfAFormerEventEnd(t *testing.T) {
 	event := schema.Field{Type: schema.TypeTime, Kind: schema.Event}
 	before := dependent(needing(schema.TypeUint, "at"), map[string]spec{"reset": {"at": event}})
 	dir := create(t, before)
@@ -119,7 +119,7 @@ func TestWhatBeganOfAFormerEventIsOver(t *testing.T) {
 }
 
 // A claim that cannot be read is one all the same.
-func TestAClaimThatGoesIsSaid(t *testing.T) {
+func TestALostClaimIsReported(t *testing.T) {
 	dir := newSpooled(t)
 	statetest.Damaged(dir, "claim-invalid")
 	w := openAs(t, dir, "hook", spooled())

@@ -81,7 +81,7 @@ func fresh(t *testing.T, dir string) (reason reader.Reason) {
 
 // A field that an upgrade removes was observed; one of that name that a later
 // one declares was not, and its owner is not regressed.
-func TestWhatIsDeclaredAgainIsNotMissed(t *testing.T) {
+func TestAFieldDeclaredAgainHasNotRegressed(t *testing.T) {
 	alone := needing(schema.TypeUint)
 	for name, without := range map[string]*schema.Declaration{
 		"owner removed": dependent(alone, nil),
@@ -146,7 +146,7 @@ func TestFreshnessSurvivesAnUpgrade(t *testing.T) {
 
 // Nobody has observed anything of the owner that a field moves to without the
 // value that was observed, which a repair has taken away.
-func TestWhatMovesWithoutItsValueIsNotMissed(t *testing.T) {
+func TestAFieldMovedWithoutItsValueHasNotRegressed(t *testing.T) {
 	dir := newDependent(t)
 	if _, err := sidecar.Quarantine(t.Context(), dir, "reset", nil); err != nil {
 		t.Fatal(err)

@@ -33,7 +33,7 @@ func unfinished(t *testing.T) (dir, staged string) {
 
 // What stands in the way of an upgrade that is to be finished is named, and to
 // move it away helps.
-func TestWhatIsInTheWayIsToBeMoved(t *testing.T) {
+func TestAnObstacleIsNamed(t *testing.T) {
 	var away string
 	pipe := func(path string) error {
 		away = filepath.Join(filepath.Dir(filepath.Dir(path)), "away")

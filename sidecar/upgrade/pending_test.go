@@ -110,7 +110,7 @@ func TestUpgradeLeavesNoPatchBehind(t *testing.T) {
 
 // However many deferred without pause, an upgrade comes through, and what was
 // acknowledged before it is in what it upgrades.
-func TestUpgradeComesWhileOthersSetPending(t *testing.T) {
+func TestUpgradeSucceedsBesideDeferringProcesses(t *testing.T) {
 	dir := newSpooled(t)
 	const setters = 8
 	ended := make(chan error, setters)
@@ -145,7 +145,7 @@ func TestUpgradeComesWhileOthersSetPending(t *testing.T) {
 
 // Whoever is setting a patch pending when an upgrade comes is waited for, and
 // whoever comes later is not.
-func TestUpgradeAndSettingPendingExcludeEachOther(t *testing.T) {
+func TestUpgradeAndDeferringExcludeEachOther(t *testing.T) {
 	dir := newSpooled(t)
 	w := openAs(t, dir, "tool", spooled())
 	d, err := statedir.Open(dir)
@@ -183,7 +183,7 @@ func TestUpgradeAndSettingPendingExcludeEachOther(t *testing.T) {
 
 // Who may defer since the locks were let go for pending patches before is
 // kept from it, too.
-func TestWhoSetsPendingSinceIsSealedToo(t *testing.T) {
+func TestAnOwnerThatDefersSinceIsSealedToo(t *testing.T) {
 	dir := newSpooled(t)
 	w := openAs(t, dir, "tool", spooled())
 	busy(t, dir, func() {

@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestUpgradeKeepsEveryValueAndWhoWroteIt(t *testing.T) {
+func TestUpgradeKeepsEveryValueAndItsProvenance(t *testing.T) {
 	dir := newState(t)
 	if diff := cmp.Diff(oldView, viewed(t, dir)); diff != "" {
 		t.Fatalf("before (-want +got):\n%s", diff)
@@ -121,7 +121,7 @@ func TestAMemberThatGoesGoesFromEveryRow(t *testing.T) {
 
 // Who looks at the files alone sees a value that moves twice for a moment,
 // rather than not at all.
-func TestWhoGainsAValueIsWrittenBeforeWhoLosesIt(t *testing.T) {
+func TestAGainingOwnerIsWrittenBeforeALosingOne(t *testing.T) {
 	number, flag := schema.Field{Type: schema.TypeUint}, schema.Field{Type: schema.TypeBool}
 	before := &schema.Declaration{State: "s", Owners: map[string]schema.Owner{"a": {Fields: spec{"x": flag, "n": number}}, "b": {Fields: spec{"y": flag}}}}
 	after := &schema.Declaration{State: "s", Owners: map[string]schema.Owner{"a": {Fields: spec{"x": flag}}, "b": {Fields: spec{"y": flag, "n": number}}}}
