@@ -35,22 +35,22 @@ type Options struct {
 // A Report lists the results of an upgrade, or the expected ones.
 type Report struct {
 	// State and Dir are the state's name and directory.
-	State string
-	Dir   string
+	State string `json:"state"`
+	Dir   string `json:"dir"`
 	// Resumed reports whether a killed upgrade was finished first.
-	Resumed bool
+	Resumed bool `json:"resumed"`
 	// Folded lists the owners with folded patches, sorted.
-	Folded []Folded
+	Folded []Folded `json:"folded"`
 	// Changes between the two declarations, by owner.
-	Changes []schema.Change
+	Changes []schema.Change `json:"changes"`
 	// Rewritten lists the owners with rewritten sidecars, sorted.
-	Rewritten []string
+	Rewritten []string `json:"rewritten"`
 	// Gone lists the stored values without a place in the upgraded state, by
 	// owner and field, without those of a resumed upgrade.
-	Gone []Gone
+	Gone []Gone `json:"gone"`
 	// Kept lists the copies of sidecars that were rewritten or lost their owner.
 	// A dry run gives no paths.
-	Kept []Kept
+	Kept []Kept `json:"kept"`
 }
 
 // Folded counts the folded patches of an owner.
@@ -61,9 +61,9 @@ type Folded struct {
 
 // A Kept is the copy of an owner's sidecar before the upgrade.
 type Kept struct {
-	Owner string
+	Owner string `json:"owner"`
 	// Path of the copy; empty in a dry run.
-	Path string
+	Path string `json:"path,omitzero"`
 }
 
 // Run upgrades the state in dir to the declaration d.

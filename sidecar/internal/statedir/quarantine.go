@@ -27,10 +27,10 @@ const (
 
 // A KeptFile is one in the quarantine.
 type KeptFile struct {
-	Path string
+	Path string `json:"path"`
 	// Sum is the SHA-256 of its bytes in hexadecimal digits; empty for a file
 	// that is not plain, cannot be read, or has more than 1 MiB.
-	Sum string
+	Sum string `json:"sha256,omitzero"`
 }
 
 // A Quarantined says where a file was moved, and which older ones were removed
@@ -39,7 +39,7 @@ type Quarantined struct {
 	KeptFile
 	// Dropped lists the removed files, oldest first, except those with the
 	// same bytes as the new one.
-	Dropped []KeptFile
+	Dropped []KeptFile `json:"dropped,omitempty"`
 }
 
 // Quarantine moves the file name to .freehold/quarantine. It never replaces an

@@ -56,18 +56,18 @@ empty one. A sidecar as Freehold left it stays: the answer is "unchanged".`,
 		if done.Kept.Path != "" {
 			text.Line("the file as it was is kept in %s", done.Kept.Path)
 		}
-		w.Report(acceptReport{owner, done.Outcome.String(), done.Outcome == sidecar.Applied, done.Version, done.Kept.Path, kept(done.Kept.Dropped)}, text.String())
+		w.Report(acceptReport{owner, done.Outcome.String(), done.Outcome == sidecar.Applied, done.Version, done.Kept.Path, done.Kept.Dropped}, text.String())
 		return nil
 	})
 }
 
 type acceptReport struct {
-	Owner   string          `json:"owner"`
-	Outcome string          `json:"outcome"`
-	Changed bool            `json:"changed"`
-	Version sidecar.Version `json:"version"`
-	Kept    string          `json:"kept,omitempty"` // path of the former file
-	Dropped []keptReport    `json:"dropped,omitempty"`
+	Owner   string            `json:"owner"`
+	Outcome string            `json:"outcome"`
+	Changed bool              `json:"changed"`
+	Version sidecar.Version   `json:"version"`
+	Kept    string            `json:"kept,omitempty"` // path of the former file
+	Dropped []repair.KeptFile `json:"dropped,omitempty"`
 }
 
 // unacceptable classes an error of Accept: a bad value is the file's and not the
@@ -104,28 +104,14 @@ Freehold left it; each dropped file is named. It never drops a file of more than
 			return unacceptable(err)
 		}
 		noteDropped(c, moved)
-		w.Report(quarantineReport{owner, moved.Path, moved.Sum, kept(moved.Dropped)}, c.Plainly(moved.Path)+"\n")
+		w.Report(quarantineReport{owner, moved}, c.Plainly(moved.Path)+"\n")
 		return nil
 	})
 }
 
 type quarantineReport struct {
-	Owner   string       `json:"owner"`
-	Path    string       `json:"path"`
-	Sum     string       `json:"sha256,omitempty"` // of readable bytes
-	Dropped []keptReport `json:"dropped,omitempty"`
-}
-
-type keptReport struct {
-	Path string `json:"path"`
-	Sum  string `json:"sha256"`
-}
-
-func kept(files []repair.KeptFile) (reports []keptReport) {
-	for _, f := range files {
-		reports = append(reports, keptReport{f.Path, f.Sum})
-	}
-	return reports
+	Owner string `json:"owner"`
+	repair.Quarantined
 }
 
 // noteDropped names the files that left the quarantine to make room.

@@ -107,35 +107,17 @@ func (u *upgradeRun) begun(dirs []string) map[string]*schema.Declaration {
 
 // An upgradeReport is the report of state upgrade.
 type upgradeReport struct {
-	State     string           `json:"state"`
-	Dir       string           `json:"dir"`
-	DryRun    bool             `json:"dry_run"`
-	Refused   string           `json:"refused,omitzero"` // the reason why nothing of this is done
-	Resumed   bool             `json:"resumed"`          // an interrupted upgrade was finished
-	Folded    []upgrade.Folded `json:"folded"`
-	Changes   []schema.Change  `json:"changes"`
-	Gone      []upgrade.Gone   `json:"gone"`      // stored values without a place
-	Rewritten []string         `json:"rewritten"` // owners
-	Kept      []upgradeKept    `json:"kept"`
+	DryRun  bool   `json:"dry_run"`
+	Refused string `json:"refused,omitzero"` // the reason why nothing of this is done
+	*upgrade.Report
 }
 
-type upgradeKept struct {
-	Owner string `json:"owner"`
-	Path  string `json:"path,omitzero"` // none in a dry run
-}
-
-func (u *upgradeRun) report(r *upgrade.Report, refused error) {
-	out := upgradeReport{
-		State: r.State, Dir: r.Dir, DryRun: u.options.DryRun, Resumed: r.Resumed,
-		Folded: r.Folded, Changes: r.Changes, Gone: r.Gone, Rewritten: r.Rewritten,
-	}
-	for _, k := range r.Kept {
-		out.Kept = append(out.Kept, upgradeKept(k))
-	}
+func (u *upgradeRun) report(report *upgrade.Report, refused error) {
+	r := upgradeReport{Report: report, DryRun: u.options.DryRun}
 	if refused != nil {
-		out.Refused = u.WithRemedies(refused, r.Dir)
+		r.Refused = u.WithRemedies(refused, r.Dir)
 	}
-	u.Report(out, out.text())
+	u.Report(r, r.text())
 }
 
 // text returns the report for people: the changes and losses, then the copies of
