@@ -87,7 +87,7 @@ func TestWrittenFieldsAreKept(t *testing.T) {
 	}
 }
 
-// What only moves one way comes to the same whoever was first.
+// A max or min moves on, whichever of state and file was written first.
 func TestMaxAndMinCombineWithWhatIsThere(t *testing.T) {
 	d := &schema.Declaration{State: "s", Owners: map[string]schema.Owner{"a": {Fields: spec{
 		"earlier": latest, "later": latest, "first": first, "last": first, "m": {Kind: schema.Map, Keys: true, Value: &latest},
@@ -164,8 +164,8 @@ func TestOneBadOwnerDoesNotHoldUpTheOthers(t *testing.T) {
 	}
 }
 
-// To accept a sidecar is advised only where that works: not if it has what an
-// upgrade has taken out of the state.
+// An edited sidecar with a field that an upgrade has removed cannot be accepted, and
+// the error does not advise it.
 func TestNoAdviceToAcceptARemovedField(t *testing.T) {
 	dir, next := newState(t, flat()), flat()
 	Damaged(dir, "sidecar-invalid")
@@ -235,7 +235,7 @@ func TestACancelledApplyWritesNothing(t *testing.T) {
 	}
 }
 
-// All of a real file of records arrives: joined again, it is what it was.
+// A real file of records arrives whole: its parts together are the file.
 func TestARealMapIsAdoptedWhole(t *testing.T) {
 	text, err := os.ReadFile("testdata/legacy-usage.json")
 	if err != nil {

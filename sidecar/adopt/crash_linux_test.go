@@ -37,8 +37,7 @@ func everyCall(t *testing.T, plan inject.Plan, check func(dir string, r inject.R
 	}
 }
 
-// resumes holds the law of an interruption: run again, it comes to what it
-// would have come to in one run.
+// resumes holds that a second run completes an interrupted one.
 func resumes(t *testing.T, dir string, want map[string]string) {
 	t.Helper()
 	before := map[string]string{}

@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A dry run ends as an adoption does that somebody is in the way of, and says of
-// each owner what that would do.
+// A dry run beside a live process ends as a real run, and reports the imports of
+// every owner.
 func TestADryRunNamesAHeldLock(t *testing.T) {
 	dir, p := newState(t, flat()), planned(t, flat(), flatFile)
 	w, err := sidecar.Open(t.Context(), dir, nil, "watchdog", &sidecar.Options{Program: "watcher"})
@@ -34,7 +34,7 @@ func TestADryRunNamesAHeldLock(t *testing.T) {
 	if diff := cmp.Diff(append(imported(wet), "/ticks", "/watchdog_reason"), imported(dry)); diff != "" {
 		t.Errorf("imported, and what watchdog would import (-want +dry):\n%s", diff)
 	}
-	// What is there already needs no lock: another owner's process is in nobody's way.
+	// Values that the state has already need no lock.
 	if dry, err = p.Apply(t.Context(), dir, &Options{DryRun: true}); err != nil {
 		t.Fatal(err)
 	}

@@ -53,7 +53,7 @@ func manyKeys(n int) []string {
 	return keys
 }
 
-// TestErrorsSayWhatToDoOfFiles is about what stands at the legacy file's path.
+// TestErrorsSayWhatToDoOfFiles provokes the errors of the legacy file.
 func TestErrorsSayWhatToDoOfFiles(t *testing.T) {
 	dir := t.TempDir()
 	must := func(err error) {
@@ -83,7 +83,7 @@ func TestErrorsSayWhatToDoOfFiles(t *testing.T) {
 	}
 }
 
-// TestErrorsSayWhatToDoOfStates is about what stands in the state.
+// TestErrorsSayWhatToDoOfStates provokes the errors of the state.
 func TestErrorsSayWhatToDoOfStates(t *testing.T) {
 	dir, p := newState(t, usage()), planned(t, usage(), `{"deploy": {"created_by": "hub", "use_count": 1}}`)
 	Damaged(dir, "sidecar-foreign")

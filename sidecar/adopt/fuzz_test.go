@@ -27,7 +27,7 @@ func everything() *schema.Declaration {
 }
 
 // FuzzLegacy holds that a legacy file is either refused with places or planned
-// without a loss, and that what is inferred from it fits it.
+// without a loss, and that a file fits the fields inferred from it.
 func FuzzLegacy(f *testing.F) {
 	for _, seed := range []string{
 		flatFile, usageFile, mixedFile, "{}", "[]", "", "{", "\xef\xbb\xbf{}", `{"a":1,"a":2}`, `{"json": {"a": [null, 1e400]}}`,
@@ -69,7 +69,7 @@ func FuzzLegacy(f *testing.F) {
 	})
 }
 
-// checkPlan holds a plan to what a plan promises.
+// checkPlan holds that a plan accounts for every key of the file.
 func checkPlan(t *testing.T, l *Legacy, d *schema.Declaration, p *Plan) {
 	accounted := map[jsontext.Pointer]bool{}
 	note := func(at jsontext.Pointer) {

@@ -48,7 +48,7 @@ func nested(arrays int) string {
 	return strings.Repeat("[", arrays) + `{"port": 1}` + strings.Repeat("]", arrays)
 }
 
-// What null stands for is guessed from what there is, and it says so.
+// The type of a null is guessed from similar keys, and the doc says so.
 func TestNullIsGuessedFromSimilarKeys(t *testing.T) {
 	for raw, want := range map[string]schema.Field{
 		`{"closed_at": null}`:                                        {Type: schema.TypeTime, Doc: unseen + ", by its name."},
@@ -105,8 +105,8 @@ func TestAFileOfRecordsIsAMap(t *testing.T) {
 	}
 }
 
-// What no field can hold is left, and said so; and where it is all too much for one
-// owner, that is said.
+// A key that no field can hold is left, with the reason; a file too large for one
+// owner is reported.
 func TestAKeyThatNoFieldCanHoldIsLeft(t *testing.T) {
 	deep := strings.Repeat(`{"a":`, 100) + "1" + strings.Repeat("}", 100)
 	infer := func(text string) (spec, []Place) {
@@ -151,8 +151,7 @@ func TestHundredsOfKeysAreData(t *testing.T) {
 	}
 }
 
-// What the caller's owners.yaml says more than the manifest counts, and what it
-// says of legacy keys counts alone.
+// A later owners.yaml adds its fields, and its legacy keys replace the manifest's.
 func TestALaterDeclarationBringsItsLegacyKeys(t *testing.T) {
 	manifest := &schema.Declaration{State: "s", Owners: map[string]schema.Owner{
 		"a": {Fields: spec{"one": number, "old": number, "r": {Type: schema.TypeRecord, Fields: spec{"x": number}}}},

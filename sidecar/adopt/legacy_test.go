@@ -9,8 +9,8 @@ import (
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
-// Cases 54, 57 to 59 and 90: what is not one JSON object is refused at a byte,
-// in words that help, and is never taken for an empty one.
+// Cases 54, 57 to 59 and 90: text that is not one JSON object is refused at a byte,
+// and is never taken for an empty object.
 func TestTextThatIsNoObjectIsRefusedAtAByte(t *testing.T) {
 	var report strings.Builder
 	for _, tc := range []struct{ name, text string }{

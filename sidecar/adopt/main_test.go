@@ -172,7 +172,7 @@ func sidecarOf(t *testing.T, path string) *document.Document {
 	return doc
 }
 
-// stored returns what owner has in a field.
+// storedIn returns the value of a field in the sidecar of owner.
 func storedIn(t *testing.T, dir, owner, field string) string {
 	t.Helper()
 	raw, _, _ := sidecarOf(t, filepath.Join(dir, owner+".json")).Field(field)

@@ -37,7 +37,7 @@ func TestAMapIsDividedAmongItsOwners(t *testing.T) {
 	}
 }
 
-// Case 88 for maps: what the state has at a key is kept, what it lacks comes.
+// Case 88 for maps: the state's value at a key is kept, and missing ones come.
 func TestAMapThatIsInUseIsFilledUp(t *testing.T) {
 	dir, p := newState(t, usage()), planned(t, usage(), usageFile)
 	commit(t, dir, "creator", at("deploy", "created_by", schema.VerbSet, `"hub"`), at("fresh", "created_by", schema.VerbSet, `"user"`))
@@ -52,8 +52,8 @@ func TestAMapThatIsInUseIsFilledUp(t *testing.T) {
 	}
 }
 
-// A key that was deleted since it was adopted does not come back, and neither
-// does what hung on it when the key is created again: that is another thing.
+// A key that was deleted since the adoption does not come back, and neither do the
+// members at it when the key is created again.
 func TestADeletedKeyDoesNotComeBack(t *testing.T) {
 	dir, p := newState(t, usage()), planned(t, usage(), usageFile)
 	apply(t, p, dir)
@@ -91,7 +91,7 @@ func TestADeletedKeyDoesNotComeBack(t *testing.T) {
 func TestAnInterruptedAdoptionKnowsTheKeysThatItMade(t *testing.T) {
 	dir, p := newState(t, usage()), planned(t, usage(), usageFile)
 	whole := p.parts
-	p.parts = whole[:1] // creator, who decides the keys
+	p.parts = whole[:1] // creator decides the keys
 	apply(t, p, dir)
 	p.parts = whole
 	commit(t, dir, "creator", at("deploy", "", schema.VerbDelete, ""), at("review", "", schema.VerbDelete, ""))
@@ -114,7 +114,7 @@ func TestAKeyThatIsMadeAgainMeanwhileIsLookedAtAgain(t *testing.T) {
 	d.Owners["tool"] = tool
 	dir, p := newState(t, d), planned(t, d, usageFile)
 	whole := p.parts
-	p.parts = whole[:1] // creator, who decides the keys
+	p.parts = whole[:1] // creator decides the keys
 	apply(t, p, dir)
 	p.parts = slices.DeleteFunc(whole, func(part part) bool { return part.owner != "tool" })
 	again := false
@@ -135,8 +135,8 @@ func TestAKeyThatIsMadeAgainMeanwhileIsLookedAtAgain(t *testing.T) {
 	}
 }
 
-// Where nothing is missing the map is marked all the same, or what is deleted
-// later would come back.
+// A map that lacks nothing is marked all the same, or a key that is deleted later
+// would come back.
 func TestAMapThatLacksNothingIsMarked(t *testing.T) {
 	d := &schema.Declaration{State: "s", Owners: map[string]schema.Owner{"a": {Fields: spec{
 		"m": {Kind: schema.Map, Keys: true, Value: &number}, "s": {Type: schema.TypeString, Kind: schema.Set},

@@ -16,8 +16,8 @@ func latched() *schema.Declaration {
 
 const latchedFile = `{"fired": "2026-08-11T10:12:44+01:00", "ended": null, "begun": "2026-08-10T00:00:00Z", "turn": 3}`
 
-// A stamp of a legacy file is adopted as a claim that was made then; a field
-// that somebody has claimed keeps its claim.
+// A stamp of a legacy file becomes a claim of that time; a claimed field keeps its
+// claim.
 func TestAStampIsAdoptedAsAClaim(t *testing.T) {
 	dir := newState(t, latched())
 	claim(t, dir, "begun")

@@ -123,7 +123,7 @@ func TestEveryMisfitIsNamedAtOnce(t *testing.T) {
 	golden(t, "misfits.txt", err.Error()+"\n")
 }
 
-// What one owner cannot store is known before another has written.
+// Values that exceed one sidecar are refused before any owner is written.
 func TestTooMuchForASidecarIsAMisfit(t *testing.T) {
 	l, err := Parse("big.json", fmt.Appendf(nil, `{"list": [%s"x"]}`, strings.Repeat(`"`+strings.Repeat("x", 1000)+`",`, 1100)))
 	if err != nil {
@@ -155,8 +155,8 @@ func TestALegacyKeyGoesBeforeAName(t *testing.T) {
 	}
 }
 
-// A map that is the file leaves to others only what they declare as their
-// legacy key: every other key may be one of its own.
+// A map that is the file leaves to other fields only their declared legacy keys:
+// every other key may be one of its own.
 func TestTheFileItselfCanBeAMap(t *testing.T) {
 	d := &schema.Declaration{State: "s", Owners: map[string]schema.Owner{
 		"meta": {Fields: spec{"layout": {Type: schema.TypeInt, Legacy: "_version"}, "note": text}},
@@ -185,7 +185,7 @@ func TestTheFileItselfCanBeAMap(t *testing.T) {
 	}
 }
 
-// A map's keys are committed before what other owners have at them, also where
+// The keys of a map are committed before other owners' values at them, also where
 // two owners decide keys for each other.
 func TestKeysComeBeforeValuesAtThem(t *testing.T) {
 	column := func(keys bool, name string) schema.Field {

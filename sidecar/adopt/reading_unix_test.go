@@ -115,8 +115,8 @@ func writing(t *testing.T, write func(round int) error) {
 	t.Cleanup(func() { cancel(); wg.Wait() })
 }
 
-// Case 136: of a file that is rewritten in place, what is read is whole, or it
-// is said why not; it is never empty and never a mixture.
+// Case 136: a file that is rewritten in place is read whole or not at all, never
+// empty and never as a mixture.
 func TestAFileRewrittenInPlaceIsNeverRead(t *testing.T) {
 	path := legacyFile(t, "{}")
 	big := func(round int) string {
@@ -222,8 +222,8 @@ func TestAReadEndsWithItsContext(t *testing.T) {
 	wantError(t, err, why)
 }
 
-// Case 129: what a legacy writer does after the file was read is noticed when
-// the commits are done, and said with its places.
+// Case 129: a change of the legacy file during the commits is reported with its
+// places.
 func TestALegacyWriterIsFoundOutAfterwards(t *testing.T) {
 	for _, tc := range []struct {
 		name, now string // empty: the file is removed

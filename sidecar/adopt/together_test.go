@@ -52,8 +52,8 @@ func mixed() *schema.Declaration {
 const mixedFile = `{"cleared": false, "labels": ["b", "a"], "watchdog_reason": "frozen", "ticks": 3,
 "skills": {"deploy": {"created_by": "agent", "use_count": 77}, "bare": {"use_count": 3}}}`
 
-// Case 131: any number of processes may adopt one file at once. All of them
-// succeed, and what is there is what one would have left.
+// Case 131: any number of processes may adopt one file at once. All succeed, and
+// the state is that of one adoption.
 func TestSeveralAdoptAtOnce(t *testing.T) {
 	want := inOneRun(t)
 	dir, path := newState(t, mixed()), legacyFile(t, mixedFile)

@@ -19,7 +19,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// newClaimed makes a state whose instance "a" has nothing but a claim.
+// newClaimed makes a state with an instance "a" that holds only a claim.
 func newClaimed(t *testing.T) (dir, claim string) {
 	t.Helper()
 	dir = newInstances(t)
@@ -56,8 +56,8 @@ func restampClaim(t *testing.T, path string, at time.Time) {
 	}
 }
 
-// An instance that has claims alone is as old as they are: by their dates, and
-// by a clock that nobody sets.
+// An instance that holds only claims is as old as they are: by their dates, and by
+// the monotonic clock.
 func TestAClaimHasAnAge(t *testing.T) {
 	dir, claim := newClaimed(t)
 	wants := func(what, want string, o *Options) {
@@ -90,7 +90,7 @@ func TestAClaimHasAnAge(t *testing.T) {
 	wants("claimed long ago", "removed: old", &Options{OlderThan: 7 * day})
 }
 
-// A claim that cannot be read keeps the instance: it says who did what.
+// A claim that cannot be read keeps the instance.
 func TestADamagedClaimKeepsItsInstance(t *testing.T) {
 	for what, spoil := range map[string]struct {
 		do   func(claim string) error
@@ -115,8 +115,8 @@ func TestADamagedClaimKeepsItsInstance(t *testing.T) {
 	}
 }
 
-// What dead claimants staged is removed, beside the claims of others and what a
-// live claimant stages, who wins then.
+// The staged file of a dead claimant is removed; claims, and the staged file of a
+// live claimant, stay.
 func TestOnlyDeadClaimantsLeaveLitter(t *testing.T) {
 	dir, claim := newClaimed(t)
 	statetest.Damaged(dir, "claim-invalid")
@@ -157,7 +157,7 @@ func TestOnlyDeadClaimantsLeaveLitter(t *testing.T) {
 	if err != nil || string(after) != string(before) {
 		t.Errorf("the claim is %q and was %q (%v)", after, before, err)
 	}
-	if err := os.Remove(claim); err != nil { // as if nobody had won
+	if err := os.Remove(claim); err != nil { // as if the field were unclaimed
 		t.Fatal(err)
 	}
 	if err := os.Rename(live, claim); err != nil {
@@ -173,7 +173,7 @@ func edit(path, old, new string) error {
 	return os.WriteFile(path, bytes.Replace(raw, []byte(old), []byte(new), 1), 0o600)
 }
 
-// newPending makes a state whose instance "a" has nothing but a pending patch.
+// newPending makes a state with an instance "a" that holds only a pending patch.
 func newPending(t *testing.T) (dir, patch string) {
 	t.Helper()
 	d := &schema.Declaration{State: "session", Instances: schema.Instances{By: "session_id"}, Owners: map[string]schema.Owner{
@@ -208,8 +208,8 @@ func newPending(t *testing.T) (dir, patch string) {
 	return dir, found[0]
 }
 
-// What was acknowledged and no commit has folded has an age as well, by a clock
-// that nobody sets; and what of it cannot be read keeps the instance.
+// A pending patch has an age, by the monotonic clock; one that cannot be read keeps
+// the instance.
 func TestAPendingPatchHasAnAge(t *testing.T) {
 	dir, patch := newPending(t)
 	ahead := &Options{OlderThan: 7 * day, Clock: later(10 * 365 * day)}

@@ -16,8 +16,7 @@ import (
 
 var said = errorstest.Golden{Update: flag.Bool("update", false, "write the golden files anew"), Wraps: []string{"../store", "../internal/statedir", "../internal/document", "../internal/status", "../internal/dir"}}
 
-// TestErrorsSayWhatToDo holds what is said of instances that somebody has to
-// look at.
+// TestErrorsSayWhatToDo provokes the errors of kept instances.
 func TestErrorsSayWhatToDo(t *testing.T) {
 	dir := newInstances(t, "claimed", "edited", "lost")
 	statetest.Damaged(dir, "claim-invalid", "sidecar-invalid", "manifest-invalid")

@@ -37,9 +37,9 @@ func declaration() *schema.Declaration {
 	}}
 }
 
-// roleWork opens instance after instance, rounds times, commits to each twice,
-// and holds that what is acknowledged is there as long as the Writer is open.
-// It prints how many commits each instance got.
+// roleWork opens instance after instance, rounds times, and commits to each twice.
+// An acknowledged commit must stay as long as the Writer is open. It prints the
+// commits by instance.
 func roleWork(args []string) error {
 	rounds, err := strconv.Atoi(args[2])
 	if err != nil {

@@ -115,7 +115,7 @@ func TestEverythingKeptHasAReason(t *testing.T) {
 	}
 }
 
-// Case 127: what a process has open is kept, however old its files look.
+// Case 127: an instance that a process has open is kept, however old its files are.
 func TestALiveInstanceIsNeverRemoved(t *testing.T) {
 	for name, hold := range map[string]func(dir string) (func() error, error){
 		"a writer between commits": func(dir string) (func() error, error) {
@@ -172,8 +172,8 @@ func TestALiveInstanceIsNeverRemoved(t *testing.T) {
 	}
 }
 
-// A clock that was set forward makes nothing old whose writer started since the
-// boot.
+// A clock that was set forward makes no instance old if its writer started since
+// the boot.
 func TestNoClockMakesAnInstanceOld(t *testing.T) {
 	dir := newInstances(t, "a")
 	if got := reasons(run(t, dir, &Options{OlderThan: 7 * day, Clock: later(10 * 365 * day)}))["a"]; got != "kept: young" {
@@ -190,7 +190,8 @@ func TestNoClockMakesAnInstanceOld(t *testing.T) {
 	}
 }
 
-// Who has an instance open when it goes hears so, and writes nothing.
+// A process that has an instance open when it is removed gets an error, and writes
+// nothing.
 func TestARemovedInstanceIsWrittenNoMore(t *testing.T) {
 	dir := newInstances(t, "a")
 	d, err := statedir.OpenInstance(dir, "a")
@@ -202,8 +203,7 @@ func TestARemovedInstanceIsWrittenNoMore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// While it is about to be removed, nobody gets in, and nobody waits longer
-	// than its owner says.
+	// While the instance is being removed, an Open is refused in time.
 	_, err = sidecar.OpenInstance(t.Context(), dir, "a", declaration(), "hook", &sidecar.Options{Create: true, Wait: -1})
 	if got, want := reasonOf(err), busy; got != want {
 		t.Errorf("got %v (%v), want %v", got, err, want)
@@ -229,7 +229,7 @@ func TestARemovedInstanceIsWrittenNoMore(t *testing.T) {
 	}
 }
 
-// Case 102: what is removed is what was looked at.
+// Case 102: only the directory that was inspected is removed.
 func TestOnlyTheInspectedDirectoryIsRemoved(t *testing.T) {
 	dir := newInstances(t, "a")
 	statetest.Damaged(dir, "misplaced")
@@ -255,8 +255,7 @@ func TestOnlyTheInspectedDirectoryIsRemoved(t *testing.T) {
 	}
 }
 
-// What stands where Freehold keeps its own files and is none of them keeps the
-// instance, and is not followed.
+// A link in the place of a file of Freehold keeps the instance, and is not followed.
 func TestNoLinkIsFollowed(t *testing.T) {
 	outside := t.TempDir()
 	precious := filepath.Join(outside, "precious")
@@ -286,8 +285,8 @@ func TestNoLinkIsFollowed(t *testing.T) {
 	}
 }
 
-// What an upgrade leaves of an owner that it removes is no stranger's, and keeps
-// no instance for ever.
+// The leftovers of an owner that an upgrade removed are not foreign, and keep no
+// instance.
 func TestAnInstanceWithARemovedOwnerIsRemoved(t *testing.T) {
 	dir := newInstances(t, "S")
 	w, err := sidecar.OpenInstance(t.Context(), dir, "S", declaration(), "guard", nil) // so that the lease has a record
@@ -316,8 +315,8 @@ func TestAnInstanceWithARemovedOwnerIsRemoved(t *testing.T) {
 	}
 }
 
-// What was found without a lock is looked at again with all of them: an instance
-// that somebody has written since, or put something into, stays.
+// Case 126: an instance is inspected again under all its locks: one that was
+// written since, or got a foreign file, stays.
 func TestAChangeBeforeTheLocksKeepsTheInstance(t *testing.T) {
 	for want, change := range map[string]func(t *testing.T, dir string){
 		"kept: active": func(t *testing.T, dir string) { commit(t, dir, "a") },
@@ -345,8 +344,8 @@ func TestAChangeBeforeTheLocksKeepsTheInstance(t *testing.T) {
 	}
 }
 
-// Instances that come and go while others prune are never said to be damaged, nor
-// to be none, and who makes one hears at most that it is gone.
+// Instances that come and go beside prunes are never reported as damaged or foreign,
+// and their makers get at most the error that they are gone.
 func TestShortLivedInstancesAreNotDamaged(t *testing.T) {
 	dir := newInstances(t)
 	ctx, stop := context.WithCancel(t.Context())

@@ -29,9 +29,8 @@ func rounds(t *testing.T) int {
 	return n
 }
 
-// together runs workers in dir, and beside them prunes, each killed after a
-// random while, until the workers are done. It returns what the workers say
-// they have committed.
+// together runs workers in dir, and beside them prunes, each killed after a random
+// while, until the workers are done. It returns the commits of the workers.
 func together(t *testing.T, dir, age string) map[string]int {
 	t.Helper()
 	seed := rand.Uint64()
@@ -78,7 +77,7 @@ func together(t *testing.T, dir, age string) map[string]int {
 	}
 }
 
-// pruneAndKill prunes and kills whoever does after a while, if it has not ended.
+// pruneAndKill starts a prune and kills the process after a while.
 func pruneAndKill(t *testing.T, dir, age string, after time.Duration) {
 	t.Helper()
 	cmd := role.Process(t, "prune", dir, age)
@@ -109,7 +108,7 @@ func TestNothingIsTakenFromUnderAWriter(t *testing.T) {
 	}
 }
 
-// Beside a prune of what is old, nothing acknowledged is lost.
+// Beside a prune of old instances, no acknowledged commit is lost.
 func TestAYoungInstanceLosesNothing(t *testing.T) {
 	t.Parallel()
 	dir := newInstances(t)

@@ -15,8 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Programs that commit without pause, and whoever reads, see one upgrade after
-// another, each as one step.
+// Readers see each of many upgrades as one step, beside programs that commit.
 func TestReadersSeeBeforeOrAfter(t *testing.T) {
 	dir := newState(t)
 	ctx, stop := context.WithCancel(t.Context())

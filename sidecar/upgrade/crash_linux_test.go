@@ -40,9 +40,8 @@ func everyCall(t *testing.T, plan inject.Plan, check func(dir string, r inject.R
 	}
 }
 
-// resumes holds the law of an interruption: whoever reads sees the state as it
-// was or as it is to be, nobody can write half of either, and the next upgrade
-// comes to what one run would have come to.
+// resumes holds that after an interruption readers see the state before or after
+// the upgrade, no program writes a mixture, and the next run completes it.
 func resumes(t *testing.T, dir string, r inject.Result) {
 	t.Helper()
 	before := sidecars(t, dir)

@@ -23,7 +23,7 @@ type aCase struct {
 	name string
 	make func(t *testing.T) (dir string)
 	next *schema.Declaration
-	want error // nil, or what both end with
+	want error // of both runs, or nil
 }
 
 // deferUpdate adds to n and raises peak, while another process has tool's lock.
@@ -194,8 +194,7 @@ func everything(t *testing.T, dir string) map[string]string {
 	return all
 }
 
-// A dry run ends as the upgrade after it does, says what that does, and changes
-// nothing.
+// A dry run ends as the upgrade after it, reports the same, and changes nothing.
 func TestADryRunReportsTheUpgrade(t *testing.T) {
 	for _, c := range upgradeCases() {
 		t.Run(c.name, func(t *testing.T) {

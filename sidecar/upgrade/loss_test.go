@@ -82,8 +82,8 @@ func byANewerRelease(t *testing.T, dir, owner, old, replacement string) {
 	}
 }
 
-// What had begun of an event that is none any more is over: nobody could say
-// that it is done. That counts as a change, and is said.
+// An open event of a field that is no event any more ends. That counts as a change,
+// and is reported.
 func TestOpenEventsOfAFormerEventEnd(t *testing.T) {
 	event := schema.Field{Type: schema.TypeTime, Kind: schema.Event}
 	before := dependent(needing(schema.TypeUint, "at"), map[string]spec{"reset": {"at": event}})

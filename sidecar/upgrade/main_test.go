@@ -61,11 +61,10 @@ func roleCommit(args []string) error {
 // spec is short for the fields of a declaration.
 type spec = map[string]schema.Field
 
-// older and younger are declarations of one state. All that an upgrade does is
-// between them: a field goes, one gets another name, one another type, one
-// another owner; an owner goes and one comes; a map's member moves, and its keys
-// get another owner. What fields depend on goes and moves, an event that has begun
-// among it.
+// older and younger are declarations of one state. Between them is every change of
+// an upgrade: fields go, or get another name, type or owner; an owner goes and one
+// comes; a map's member moves, and its keys get another owner; observed fields go
+// and move, an open event among them.
 func older() *schema.Declaration {
 	return &schema.Declaration{State: "agent", Owners: map[string]schema.Owner{
 		"cost": {Fields: spec{
@@ -192,9 +191,8 @@ func begin(t testing.TB, dir, owner, field string) {
 	}
 }
 
-// A view is the values of a state's fields, and of those that depend on others
-// how fresh they are; what is wrong with one stands there in the place of its
-// value.
+// A view holds the values of a state's fields, or their errors, and the freshness
+// of dependent ones.
 type view map[string]string
 
 // viewed reads a state once.

@@ -42,7 +42,7 @@ func newDependent(t *testing.T) (dir string) {
 	return dir
 }
 
-// observing sets an owner's field, having observed what that depends on.
+// observing sets a dependent field of an owner with a token of a view.
 func observing(t testing.TB, dir, owner, field, value string) {
 	t.Helper()
 	var seen sidecar.Seen
@@ -119,8 +119,7 @@ func TestAFieldDeclaredAgainHasNotRegressed(t *testing.T) {
 	}
 }
 
-// What was observed goes along with what it was observed of, and with the value
-// that was computed from it.
+// An observation moves with the observed field and with the dependent value.
 func TestFreshnessSurvivesAnUpgrade(t *testing.T) {
 	for name, next := range map[string]*schema.Declaration{
 		"renamed": dependent(needing(schema.TypeUint, "when"),
@@ -144,8 +143,8 @@ func TestFreshnessSurvivesAnUpgrade(t *testing.T) {
 	}
 }
 
-// Nobody has observed anything of the owner that a field moves to without the
-// value that was observed, which a repair has taken away.
+// A field that moves without its observed value, which a repair has removed, does
+// not make its new owner regressed.
 func TestAFieldMovedWithoutItsValueHasNotRegressed(t *testing.T) {
 	dir := newDependent(t)
 	if _, err := sidecar.Quarantine(t.Context(), dir, "reset", nil); err != nil {

@@ -31,8 +31,7 @@ func unfinished(t *testing.T) (dir, staged string) {
 	return dir, found[0]
 }
 
-// What stands in the way of an upgrade that is to be finished is named, and to
-// move it away helps.
+// An obstacle to finishing an upgrade is named, and moving it away helps.
 func TestAnObstacleIsNamed(t *testing.T) {
 	var away string
 	pipe := func(path string) error {
@@ -89,7 +88,7 @@ func TestAnObstacleIsNamed(t *testing.T) {
 }
 
 // A new sidecar that was damaged beyond reading does not keep the upgrade from
-// being finished: until it is, nobody could move the file to the quarantine.
+// being finished: only then can the file be quarantined.
 func TestNewSidecarThatIsTooLargeGoesToItsPlace(t *testing.T) {
 	dir, staged := unfinished(t)
 	statetest.Damaged(dir, "sidecar-invalid")

@@ -27,7 +27,7 @@ func spooled() *schema.Declaration {
 	}}
 }
 
-// changed are upgrades after which nobody may defer n, or claim fired.
+// changed returns upgrades after which no process may defer n, or claim fired.
 func changed() map[string]*schema.Declaration {
 	all := map[string]*schema.Declaration{}
 	for name, change := range map[string]func(*schema.Declaration){
@@ -64,17 +64,15 @@ func addOne(tx *sidecar.Tx) error {
 	return nil
 }
 
-// busy runs fn while another process of tool, or of whoever has its lock now,
-// holds it.
+// busy runs fn while another process holds the lock of tool.
 func busy(t *testing.T, dir string, fn func()) {
 	t.Helper()
 	defer holding(t, dir, statedir.OwnerLock("tool"))()
 	fn()
 }
 
-// An upgrade leaves no patch behind that nobody will fold: it folds those
-// that there are, and who was open before defers none afterwards, nor claims
-// what is gone.
+// An upgrade leaves no pending patch behind: it folds all, and a writer opened
+// before defers none afterwards, nor claims a removed field.
 func TestUpgradeLeavesNoPatchBehind(t *testing.T) {
 	for name, next := range changed() {
 		t.Run(name, func(t *testing.T) {
@@ -108,8 +106,8 @@ func TestUpgradeLeavesNoPatchBehind(t *testing.T) {
 	}
 }
 
-// However many deferred without pause, an upgrade comes through, and what was
-// acknowledged before it is in what it upgrades.
+// An upgrade succeeds beside processes that defer without pause, and includes
+// every acknowledged patch.
 func TestUpgradeSucceedsBesideDeferringProcesses(t *testing.T) {
 	dir := newSpooled(t)
 	const setters = 8
@@ -143,8 +141,8 @@ func TestUpgradeSucceedsBesideDeferringProcesses(t *testing.T) {
 	}
 }
 
-// Whoever is setting a patch pending when an upgrade comes is waited for, and
-// whoever comes later is not.
+// An upgrade waits for a process that is deferring, and a process that defers later
+// does not wait for the upgrade.
 func TestUpgradeAndDeferringExcludeEachOther(t *testing.T) {
 	dir := newSpooled(t)
 	w := openAs(t, dir, "tool", spooled())
@@ -181,8 +179,8 @@ func TestUpgradeAndDeferringExcludeEachOther(t *testing.T) {
 	upgraded(t, dir, changed()["removed"])
 }
 
-// Who may defer since the locks were let go for pending patches before is
-// kept from it, too.
+// An owner that may defer only since the locks were released for folding is sealed
+// too.
 func TestAnOwnerThatDefersSinceIsSealedToo(t *testing.T) {
 	dir := newSpooled(t)
 	w := openAs(t, dir, "tool", spooled())
@@ -223,8 +221,8 @@ func patient(waits map[string]string) *schema.Declaration {
 	return d
 }
 
-// Whoever holds up one owner's lock holds up all: an upgrade waits as long as
-// the most patient owner of the state does, or as long as its caller says.
+// An upgrade waits as long as the most patient owner of the state, or as long as
+// its caller says.
 func TestUpgradeWaitsAsLongAsTheMostPatientOwner(t *testing.T) {
 	for _, c := range []struct {
 		waits       map[string]string

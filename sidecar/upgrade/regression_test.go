@@ -31,8 +31,8 @@ func regressible(t *testing.T) (dir string, older []byte) {
 	return dir, older
 }
 
-// An upgrade folds no old copy that nobody has accepted, whether it would
-// write that sidecar anew or not.
+// An upgrade is refused if an old copy was not accepted, whether the upgrade would
+// rewrite that sidecar or not.
 func TestARegressedSidecarRefusesTheUpgrade(t *testing.T) {
 	nexts := map[string]*schema.Declaration{
 		"written anew": dependent(needing(schema.TypeUint, "when"),
@@ -100,9 +100,9 @@ func manifestText(t *testing.T, dir string) string {
 	return string(text)
 }
 
-// An old sidecar that is put back after an upgrade is no older than anybody has
-// observed; the state itself has seen the newer one. Once it is accepted or moved
-// away, it goes on. What the upgrade renamed is not accepted unseen.
+// A sidecar of before an upgrade that is put back has regressed, since the manifest
+// knows the newer version. Once it is accepted or moved away, the owner goes on. A
+// renamed field is not accepted unseen.
 func TestSidecarOfBeforeAnUpgradeHasRegressed(t *testing.T) {
 	for _, mode := range []schema.Mode{schema.Shared, schema.Exclusive} {
 		declared := func(field string, f schema.Field) *schema.Declaration {
@@ -156,8 +156,8 @@ func TestSidecarOfBeforeAnUpgradeHasRegressed(t *testing.T) {
 	}
 }
 
-// What is known of an owner's sidecar goes with the owner: one of the same name
-// that comes later begins with none.
+// The remembered version of a sidecar goes with its owner: a later owner of the same
+// name begins with none.
 func TestOwnerThatComesAgainHasNotRegressed(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "state")
 	declared := func(owner string, f schema.Field) *schema.Declaration {
@@ -177,7 +177,7 @@ func TestOwnerThatComesAgainHasNotRegressed(t *testing.T) {
 	wantStatus(t, dir, store.OK)
 }
 
-// wantStatus holds what a view says of owner reset.
+// wantStatus holds the status of owner reset in a view.
 func wantStatus(t *testing.T, dir string, want store.Status) {
 	t.Helper()
 	look(t, dir, func(v *reader.View) error {
@@ -190,8 +190,7 @@ func wantStatus(t *testing.T, dir string, want store.Status) {
 	})
 }
 
-// Near the last epoch an upgrade goes on above what is there, and after it
-// says what to do.
+// Near the last epoch an upgrade begins the last one; after it, it is refused.
 func TestErrorsSayWhatToDoAfterTheLastEpoch(t *testing.T) {
 	for epoch, ok := range map[uint64]bool{document.MaxEpoch - 1: true, document.MaxEpoch: false} {
 		dir := newState(t)

@@ -56,8 +56,7 @@ func TestUpgradeKeepsEveryValueAndItsProvenance(t *testing.T) {
 	}
 }
 
-// What a declaration only says of a field is in the manifest afterwards, and no
-// sidecar is written for it.
+// A changed doc or unit goes to the manifest, and no sidecar is rewritten.
 func TestWordsAreUpgradedInTheManifestAlone(t *testing.T) {
 	dir := newState(t)
 	before := sidecars(t, dir)
@@ -93,8 +92,8 @@ func TestThereAndBackIsTheSame(t *testing.T) {
 		for field, raw := range oldView {
 			want[field] = raw
 		}
-		// Going back is no undoing: what was removed is in the quarantine, and
-		// no "was" says what the names were.
+		// Going back is no undoing: removed values are in the quarantine, and no
+		// "was" gives the former names.
 		delete(want, "note")
 		delete(want, "turns")
 		want["target"] = `{}`
@@ -119,7 +118,7 @@ func TestAMemberThatGoesGoesFromEveryRow(t *testing.T) {
 	}
 }
 
-// Who looks at the files alone sees a value that moves twice for a moment,
+// A program that reads the files alone sees a moved value twice for a moment,
 // rather than not at all.
 func TestAGainingOwnerIsWrittenBeforeALosingOne(t *testing.T) {
 	number, flag := schema.Field{Type: schema.TypeUint}, schema.Field{Type: schema.TypeBool}
@@ -138,8 +137,8 @@ func TestAGainingOwnerIsWrittenBeforeALosingOne(t *testing.T) {
 	}
 }
 
-// What a map's members and keys are attached to stays what it was: a deleted
-// key's members do not come back with the key.
+// Members and keys of a map keep their incarnations: the members of a deleted key
+// do not come back with the key.
 func TestMapPartsKeepTheirIncarnations(t *testing.T) {
 	dir := newState(t)
 	const odd = `"future":1`
@@ -179,7 +178,7 @@ func TestMapPartsKeepTheirIncarnations(t *testing.T) {
 	}
 }
 
-// What a release that nobody knows has put into a sidecar stays there.
+// Members that a newer release has put into a sidecar stay there.
 func TestUnknownMembersSurvive(t *testing.T) {
 	dir := newState(t)
 	file := filepath.Join(dir, "cost.json")
@@ -299,7 +298,7 @@ func TestClaimsStayWhatTheyAre(t *testing.T) {
 	claim(false)
 }
 
-// unplace takes out of what was done what is not known before.
+// unplace removes the paths that a dry run does not know.
 func unplace(r *Report) {
 	for i := range r.Kept {
 		r.Kept[i].Path = ""
