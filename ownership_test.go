@@ -70,7 +70,7 @@ var imports = map[string][]string{
 	"sidecar/internal/dir":      {"sidecar/internal/process", "sidecar/internal/status"},
 	"sidecar/internal/claims":   {"sidecar/internal/dir", "sidecar/internal/status"},
 	"sidecar/internal/apply":    {"schema", "sidecar/internal/document", "sidecar/internal/process", "sidecar/internal/status"},
-	"sidecar/internal/lease":    {"schema", "sidecar/internal/document", "sidecar/internal/process", "sidecar/internal/statedir", "sidecar/store"},
+	"sidecar/internal/lease":    {"schema", "sidecar/internal/document", "sidecar/internal/process", "sidecar/internal/statedir", "sidecar/internal/status"},
 	"sidecar/internal/statedir": {"schema", "sidecar/internal/claims", "sidecar/internal/dir", "sidecar/internal/lock", "sidecar/internal/pending", "sidecar/internal/process", "sidecar/internal/status"},
 	"sidecar/internal/pending":  {"schema", "sidecar/internal/document", "sidecar/internal/apply", "sidecar/internal/process", "sidecar/internal/status"},
 }

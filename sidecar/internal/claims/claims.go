@@ -1,6 +1,5 @@
 // Package claims makes the file of a once field: complete or absent, with one
-// name, and never changed. Of all processes that make one, exactly one does. The
-// content of the file is the caller's.
+// name, and never changed. Of all processes that make one, exactly one does.
 package claims
 
 import (
@@ -12,14 +11,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxSize bounds the part that is read of a claim's file, which may be a
-// stranger's.
+// maxSize bounds the bytes that are read of a file, which another program may
+// have made.
 const maxSize = 8 << 10
 
-// A Claim is the file of a once field, to be made or to be read. A Claim is
-// safe for concurrent use.
+// A Claim is the file of a once field. It is safe for concurrent use.
 //
-// The file is looked up from the state directory each time, because a directory
+// Each call looks the file up from the state directory, because a directory
 // that was moved away still has all its files.
 type Claim struct {
 	state  *dir.Dir
@@ -29,15 +27,15 @@ type Claim struct {
 	path   string // relative to state
 }
 
-// New returns the claim name in the directory folder, relative to state, that
-// has the inode number ino.
+// New returns the claim name in the directory folder, relative to state, with
+// the inode number ino.
 func New(state *dir.Dir, folder string, ino uint64, name string) *Claim {
 	return &Claim{state, folder, ino, name, folder + "/" + name}
 }
 
-// MakeDir makes the directory of owner's claims below the directory name, and
-// that, or takes those that a killed upgrade left or that came back with a
-// copy, and returns its inode number. The caller syncs meta.
+// MakeDir makes the directory of owner's claims below the directory name, or
+// takes the one that is there, and returns its inode number. The caller syncs
+// meta.
 func MakeDir(meta *dir.Dir, name, owner string) (ino uint64, err error) {
 	above, err := meta.MakeDir(name)
 	if err != nil {
@@ -60,9 +58,8 @@ func MakeDir(meta *dir.Dir, name, owner string) (ino uint64, err error) {
 func (c *Claim) Path() string { return c.state.Join(c.path) }
 
 // Probe returns an error that wraps [status.Unsupported] if the file system
-// cannot make a file whole under a name that no file has, and [status.Lost] if
-// the directory is lost. Faults that may go away again, such as a full disk,
-// Publish reports.
+// cannot make a file whole under a new name, and [status.Lost] if the directory
+// is lost. It ignores faults that may go away.
 func (c *Claim) Probe() error {
 	d, err := c.open()
 	if err == nil {
@@ -75,8 +72,8 @@ func (c *Claim) Probe() error {
 	return nil
 }
 
-// Check returns an error that wraps [status.Lost] if the directory is missing or
-// is not the one that was made with the state.
+// Check returns an error that wraps [status.Lost] if the directory is not the
+// one of the manifest.
 func (c *Claim) Check() error {
 	d, err := c.open()
 	if err == nil {
@@ -85,9 +82,9 @@ func (c *Claim) Check() error {
 	return err
 }
 
-// Read reads the file into buf, grown if needed. The error is [fs.ErrNotExist] if
-// the field is not claimed, wraps [status.Lost] if the directory is lost, or is
-// one of [dir.Dir.ReadFile].
+// Read reads the file into buf, grown if needed. The error is [fs.ErrNotExist]
+// if the field is not claimed, and wraps [status.Lost] if the directory is
+// lost.
 func (c *Claim) Read(buf []byte) ([]byte, error) {
 	d, err := c.open()
 	if err != nil {
@@ -97,11 +94,11 @@ func (c *Claim) Read(buf []byte) ([]byte, error) {
 	return d.ReadFile(c.name, buf, maxSize)
 }
 
-// Publish makes raw the file, whole and durable, unless there is one, and reports
-// whether it made the name. If so, an error that wraps [status.Lost] or
-// [status.Moved] means that the file is where no process looks, and any other
-// that the file may not survive power loss. If not, nothing has changed, and
-// [fs.ErrExist] means that the field was claimed before.
+// Publish makes raw the file, durably, and reports whether it made the name. If
+// so, an error that wraps [status.Lost] or [status.Moved] means that no process
+// looks there, and any other that the file may not survive power loss. If not,
+// nothing has changed, and [fs.ErrExist] means that the field was claimed
+// before.
 func (c *Claim) Publish(raw []byte) (made bool, err error) {
 	d, err := c.open()
 	if err != nil {
@@ -117,8 +114,8 @@ func (c *Claim) Publish(raw []byte) (made bool, err error) {
 	return true, c.inPlace()
 }
 
-// Sync makes durable a claim of another process, which may have been killed
-// before it did.
+// Sync makes the claim of another process durable, which may have been killed
+// too early.
 func (c *Claim) Sync() error {
 	d, err := c.open()
 	if err != nil {
@@ -178,8 +175,8 @@ func (c *Claim) open() (*dir.Dir, error) {
 // errAnother is the cause if the directory is not the one of the manifest.
 var errAnother = errors.New("it is another one")
 
-// lost returns an error that wraps [status.Lost] if err means that the directory
-// is not there.
+// lost returns an error that wraps [status.Lost] if err means that the
+// directory is not there.
 func (c *Claim) lost(err error) error {
 	if !dir.NotThere(err) && !errors.Is(err, errAnother) {
 		return c.state.Fail("open", c.folder, err)

@@ -8,11 +8,11 @@ import (
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
-	"github.com/freehold-dev/freehold/sidecar/store"
+	"github.com/freehold-dev/freehold/sidecar/internal/status"
 )
 
-// Locks are the locks of an exclusive owner and their directory, opened by a
-// process that need not be the owner's live one.
+// Locks are the locks of an exclusive owner and their directory, opened by any
+// process.
 type Locks struct {
 	Store                *statedir.Dir
 	Manifest             *schema.Manifest
@@ -21,9 +21,8 @@ type Locks struct {
 	Fence, Lease, Commit *statedir.Lock
 }
 
-// OpenLocks opens the locks of owner in the state directory dir. OpenLocks returns
-// an error that wraps [store.NoLease] if the owner is shared. The caller closes the
-// locks.
+// OpenLocks opens the locks of owner in the state directory dir. It returns an
+// error that wraps [status.NoLease] if the owner is shared.
 func OpenLocks(dir, owner string) (_ *Locks, err error) {
 	l := &Locks{Owner: owner}
 	if l.Store, err = statedir.Open(dir); err != nil {
@@ -45,7 +44,7 @@ func (l *Locks) open() (err error) {
 		return Undeclared(l.Store, l.Manifest, l.Owner)
 	}
 	if l.Declared = declared; declared.EffectiveMode() != schema.Exclusive {
-		return fmt.Errorf("%s: %w: owner %s is shared, and only exclusive owners have one; declare it exclusive", l.Store.Path(), store.NoLease, l.Owner)
+		return fmt.Errorf("%s: %w: owner %s is shared, and only exclusive owners have one; declare it exclusive", l.Store.Path(), status.NoLease, l.Owner)
 	}
 	for name, lock := range map[string]**statedir.Lock{
 		statedir.OwnerFence(l.Owner): &l.Fence, statedir.OwnerLease(l.Owner): &l.Lease, statedir.OwnerLock(l.Owner): &l.Commit,
@@ -69,14 +68,12 @@ func (l *Locks) Close() {
 
 // Undeclared returns the error of an owner that the state does not have.
 func Undeclared(dir *statedir.Dir, m *schema.Manifest, owner string) error {
-	return fmt.Errorf("%s: %w: state %s has no owner %q; its owners are %s", dir.Path(), store.NotOwner, m.Declaration.State, owner, strings.Join(m.Declaration.OwnerNames(), ", "))
+	return fmt.Errorf("%s: %w: state %s has no owner %q; its owners are %s", dir.Path(), status.NotOwner, m.Declaration.State, owner, strings.Join(m.Declaration.OwnerNames(), ", "))
 }
 
-// Enter returns the manifest under which a program that was built from d, or
-// with a nil d any program, works in the directory. If that is an instance,
-// nobody removes it from then on until the directory is closed. For a
-// process that is about to remove it, or that upgrades the manifest, Enter waits as
-// long as owner's commits wait for another.
+// Enter returns the manifest for a program built from d, or with a nil d for
+// any program. It keeps an instance from being removed until dir is closed. It
+// waits for other processes as long as owner's commits wait.
 func Enter(ctx context.Context, dir *statedir.Dir, d *schema.Declaration, owner string, wait time.Duration) (*schema.Manifest, error) {
 	known := d
 	if d == nil {
@@ -100,4 +97,32 @@ func Enter(ctx context.Context, dir *statedir.Dir, d *schema.Declaration, owner 
 		return dir.Upgrade(ctx, d)
 	}
 	return dir.Settled(ctx)
+}
+
+// LongestPause bounds how late a process that waits sees that a lease is free.
+const LongestPause = 20 * time.Millisecond
+
+// noticeAfter is the time of a silent wait, and between two looks at the
+// process in the way.
+const noticeAfter = time.Second
+
+// Notices tell why a call waits. The answer reads the record of the lease and
+// the kernel's list of locks, so that not every try asks.
+type Notices struct {
+	by     int
+	Looked time.Time // last, or when the wait began
+	told   string
+}
+
+// Tell calls notice with the error of why, if it is another one than before. It
+// asks when by changes, else once a noticeAfter.
+func (n *Notices) Tell(by int, notice func(error), why func() error) {
+	if again := n.told == "" || by == n.by; again && time.Since(n.Looked) < noticeAfter {
+		return
+	}
+	n.by, n.Looked = by, time.Now()
+	if err := why(); err.Error() != n.told {
+		n.told = err.Error()
+		notice(err)
+	}
 }

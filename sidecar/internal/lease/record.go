@@ -1,6 +1,5 @@
-// Package lease reads and writes the record of the lease of an exclusive owner, and
-// opens the locks of the owner. A record gives no right to write: the kernel's lock
-// alone does.
+// Package lease reads and writes the record of the lease of an exclusive owner,
+// and opens its locks. Only the kernel's lock gives the right to write.
 package lease
 
 import (
@@ -14,15 +13,14 @@ import (
 	"github.com/freehold-dev/freehold/sidecar/internal/document"
 	"github.com/freehold-dev/freehold/sidecar/internal/process"
 	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
-	"github.com/freehold-dev/freehold/sidecar/store"
+	"github.com/freehold-dev/freehold/sidecar/internal/status"
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// A Record is the content of .freehold/<owner>.lease.json: the process that holds
-// the lease of an exclusive owner, and the processes that were retired. People
-// and package retire read records. No record gives the right to write, which
-// only the kernel's lock does, and a forged or damaged record stops no process.
+// A Record is the content of .freehold/<owner>.lease.json: the process that
+// holds the lease, and those that were retired. A forged or damaged record
+// stops no process.
 type Record struct {
 	// Format is [Format].
 	Format int `json:"format"`
@@ -68,8 +66,7 @@ type Retiree struct {
 }
 
 const (
-	// MaxSize bounds the bytes that are read of a record, which any process may
-	// have written.
+	// MaxSize bounds the bytes that are read of a record.
 	MaxSize = 64 << 10
 	// mostOfLease bounds its names and values.
 	mostOfLease = 512
@@ -79,13 +76,12 @@ const (
 
 var leaseLimits = schema.Limits{Depth: 16, Values: mostOfLease, Text: 4 << 10}
 
-// ErrRecord is wrapped by the error that says that the record of a lease
-// is damaged. A damaged record stops nothing: see [Record].
-var ErrRecord = store.DamagedRecord
+// ErrRecord is wrapped by the error of a damaged record, which stops no
+// process.
+var ErrRecord = status.Damaged
 
-// Read reads the record of owner's lease; without one, Read returns nil. For a
-// damaged record, Read returns an error that wraps [ErrRecord] and the epoch that
-// could be read. After any other error the file could not be read now.
+// Read reads the record of owner's lease, nil without one. A damaged record is
+// an error that wraps [ErrRecord], beside the epoch that could be read.
 func Read(d *statedir.Dir, owner, state string) (*Record, error) {
 	name := statedir.OwnerRecord(owner)
 	raw, err := d.ReadRecord(name, nil, MaxSize)
@@ -131,8 +127,9 @@ func (l *Record) sound(owner, state string) error {
 	return nil
 }
 
-// ReadForChange returns the record of owner's lease, or a new one, to be changed. A damaged record is moved to the quarantine, which notice is told, and
-// is no obstacle. The caller holds the owner's lock.
+// ReadForChange returns the record of owner's lease, or a new one. It moves a
+// damaged record to the quarantine and calls notice. The caller holds the
+// owner's lock.
 func ReadForChange(d *statedir.Dir, owner, state string, notice func(error)) (*Record, error) {
 	lease, err := Read(d, owner, state)
 	fresh := &Record{Format: Format, Owner: owner, State: state}
@@ -166,8 +163,8 @@ func (l *Record) Write(d *statedir.Dir) ([]byte, error) {
 	return raw, d.WriteRecord(statedir.OwnerRecord(l.Owner), raw)
 }
 
-// Epochs returns the epochs that the record says have begun. For a
-// retired process that was found gone, the epoch may be wrong.
+// Epochs returns the epochs that have begun. For a process that was found gone,
+// the epoch may be wrong.
 func (l *Record) Epochs() []uint64 {
 	epochs := []uint64{l.Epoch}
 	for _, r := range l.Retired {
@@ -183,8 +180,8 @@ func (l *Record) HeldBy(id process.Identity, epoch uint64) bool {
 	return l != nil && l.Holder != nil && l.Epoch == epoch && l.Holder.Identity.Same(id)
 }
 
-// Retire takes the holder out of the record, since no process holds the lease,
-// and notes the retired process. A second Retire changes nothing.
+// Retire takes the holder out of the record and notes the retired process. A
+// second Retire changes nothing.
 func (l *Record) Retire(r Retiree) {
 	l.Holder = nil
 	for _, before := range l.Retired {
@@ -196,8 +193,8 @@ func (l *Record) Retire(r Retiree) {
 	l.Retired = l.Retired[max(0, len(l.Retired)-mostRetired):]
 }
 
-// Supersedes reports whether the record is a later lease than the one of epoch
-// that h holds.
+// Supersedes reports whether the record is of a later lease than the one of
+// epoch that h holds.
 func (l *Record) Supersedes(epoch uint64, h *Holder) bool {
 	if l == nil || l.Epoch != epoch {
 		return l != nil && l.Epoch > epoch
@@ -205,8 +202,8 @@ func (l *Record) Supersedes(epoch uint64, h *Holder) bool {
 	return l.Holder != nil && l.Holder.Identity.Nonce != h.Identity.Nonce
 }
 
-// A Holding is a process and the epoch that it began with a lease. Zero values
-// are not known and equal any; the process id is always known.
+// A Holding is a process and the epoch that it began with a lease. Zero values,
+// which are unknown, equal any.
 type Holding struct {
 	Epoch  uint64 `json:"epoch,omitzero"`
 	Holder Holder `json:"holder"`
@@ -220,7 +217,8 @@ func (h Holding) String() string {
 	return fmt.Sprintf("process %d of epoch %d", h.Holder.Identity.PID, h.Epoch)
 }
 
-// Holding returns the holder in l, or the zero Holding.
+// A Holding is a process and the epoch that it began with a lease. Zero values,
+// which are unknown, equal any.
 func (l *Record) Holding() Holding {
 	if l == nil || l.Holder == nil {
 		return Holding{}

@@ -1,5 +1,5 @@
-// Package pending is the file of a pending patch: a patch that could not wait
-// for the lock of its owner. It does no I/O.
+// Package pending is the file of a pending patch, which could not wait for the
+// lock of its owner. It does no I/O.
 package pending
 
 import (
@@ -30,13 +30,12 @@ const (
 	MostBytes = 8 << 20
 	// MaxSize is the most bytes of one file.
 	MaxSize = 64 << 10
-	// MostRejected is the most rejected patches in the quarantine before no more
-	// are deferred. They were acknowledged, so only a person may remove them.
+	// MostRejected is the most rejected patches in the quarantine with which more
+	// are deferred. Only a person removes acknowledged patches.
 	MostRejected = 1024
 )
 
-// A Patch is a patch that could not wait for its owner's lock: the content
-// of one file that is never changed.
+// A Patch is the content of one file, which never changes.
 type Patch struct {
 	// ID is drawn at random. The file is called after it.
 	ID string
@@ -44,8 +43,7 @@ type Patch struct {
 	At time.Time
 	// Writer is the process that deferred the patch.
 	Writer document.Writer
-	// Ops are its operations. Each names the incarnation of the key that it
-	// means; without one it means a key that was absent.
+	// Ops each name the incarnation of their key; without one the key was absent.
 	Ops apply.Patch
 
 	// Raw is the text that was decoded.
@@ -81,8 +79,8 @@ var (
 	sumAfter  = []byte("\"}\n")
 )
 
-// Encode returns the text of p's file. The sum is that of the text with the
-// sum's own digits as zeros, as in a sidecar.
+// Encode returns the text of p's file. Its sum is that of the text with zeros
+// for the sum.
 func (p *Patch) Encode(owner, stateID string) ([]byte, error) {
 	at, err := schema.Time.Append(nil, p.At)
 	if err != nil {
@@ -109,10 +107,10 @@ func seal(text []byte) []byte {
 	return text
 }
 
-// Decode reads the file name in which owner's pending patch in
-// the state with the id stateID. It returns an error that wraps [status.Foreign] if
-// Freehold did not write it there, [status.Invalid] if it is not even JSON, and
-// [status.Newer] if a newer release wrote it.
+// Decode reads the file name of owner's pending patch in the state stateID. The
+// error wraps [status.Foreign] if Freehold did not write the file there,
+// [status.Invalid] if it is no JSON, and [status.Newer] if a newer release
+// wrote it.
 func Decode(raw []byte, name, owner, stateID string) (*Patch, error) {
 	text := bytes.Clone(raw)
 	if !takeSum(text) {
@@ -144,8 +142,7 @@ func Decode(raw []byte, name, owner, stateID string) (*Patch, error) {
 }
 
 // unsummed returns the error of a file that does not end in its sum. An
-// acknowledged patch was whole on the disk, so that only the disk could have lost
-// the rest.
+// acknowledged patch was whole on the disk.
 func unsummed(raw []byte) error {
 	switch {
 	case len(bytes.TrimRight(raw, "\x00")) == 0:
@@ -156,8 +153,8 @@ func unsummed(raw []byte) error {
 	return fmt.Errorf("%w: its sum does not match", status.Foreign)
 }
 
-// decodeOps reads the operations of a patch, up to the first that is none: an
-// operation has fifty times the size of the two bytes that it may stand in.
+// decodeOps reads operations up to the first wrong one, since one takes fifty
+// times the memory of its shortest text.
 func decodeOps(text jsontext.Value) (apply.Patch, error) {
 	dec := jsontext.NewDecoder(bytes.NewBuffer(text))
 	if dec.PeekKind() != jsontext.KindBeginArray {
@@ -178,11 +175,11 @@ func decodeOps(text jsontext.Value) (apply.Patch, error) {
 	return ops, nil
 }
 
-// unknownLayout returns the error of the decoder for the value at a pointer. The
-// library words its own sentences at random.
+// unknownLayout returns the error of the decoder for the value at a pointer,
+// since the library's own words vary.
 func unknownLayout(within jsontext.Pointer, err error) error {
 	if e, ok := errors.AsType[*json.SemanticError](err); ok {
-		return otherLayout("this release does not know what stands at %q", within+e.JSONPointer)
+		return otherLayout("this release does not know the value at %q", within+e.JSONPointer)
 	}
 	return otherLayout("it is laid out in another way")
 }
@@ -197,15 +194,13 @@ func Name(id string) string { return id + suffix }
 
 const suffix = ".json"
 
-// ID returns the id in the name of a patch's file, or false if there is
-// none.
+// ID returns the id in the name of a patch's file.
 func ID(name string) (string, bool) {
 	id, ok := strings.CutSuffix(name, suffix)
 	return id, ok && schema.ValidNonce(id)
 }
 
-// takeSum puts zeros in the place of the sum of text and reports whether
-// it was right.
+// takeSum puts zeros in the place of the sum and reports whether it was right.
 func takeSum(text []byte) bool {
 	end := len(text) - len(sumAfter)
 	start := end - len(noSum)
@@ -223,10 +218,9 @@ func (p *Patch) Provenance(version document.Version) document.Provenance {
 	return document.Provenance{Version: version, At: p.At, Program: p.Writer.Program, PID: p.Writer.Identity.PID}
 }
 
-// Overlay returns doc, the sidecar of owner in a state with the manifest m, with
-// patches folded, which are sorted by id, as the next commit will fold them. The
-// version of a field that a patch has changed, and of a key that it creates, is
-// the patch's id. outs has, by id, the reasons why patches are not folded.
+// Overlay returns doc with the patches, sorted by id, folded as by the next
+// commit. The version of a changed field, and of a new key, is the patch's id.
+// outs has, by id, the reasons why patches are not folded.
 func Overlay(m *schema.Manifest, owner string, doc *document.Document, patches []*Patch) (whole *document.Document, outs map[string]error) {
 	rules := &apply.Rules{Declaration: &m.Declaration, StateID: m.StateID, Owner: owner, Known: m.Declaration.Owners[owner]}
 	l := apply.NewLayer(rules, doc, document.Version{})

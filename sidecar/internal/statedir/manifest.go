@@ -160,7 +160,7 @@ func (d *Dir) Still(opened, now *schema.Manifest, built *schema.Declaration) err
 	}
 	_, more, err := now.Merge(built)
 	if err == nil && more {
-		err = fmt.Errorf("%w: the manifest has lost some of what it declared", schema.ErrDeclaration)
+		err = fmt.Errorf("%w: the manifest has lost a part of its declaration", schema.ErrDeclaration)
 	}
 	return d.contradiction(err)
 }

@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// A Verb is the part of Freehold that mends a fault. The command line has a
-// command of that name; a Go program calls the function.
+// A Verb is the part of Freehold that mends a fault, called like its command.
 type Verb string
 
 // The verbs of remedies.
@@ -26,8 +25,8 @@ const (
 )
 
 // A Remedy says how to mend a fault: a verb of Freehold, a program of the
-// system, or a step by hand. With a Verb or a Tool beside it, Note is the
-// alternative by hand, to be tried first.
+// system, or a step by hand. Beside a Verb or a Tool, Note is the step to try
+// first.
 type Remedy struct {
 	// Verb to run, on the state where the fault is; or empty.
 	Verb Verb
@@ -48,8 +47,8 @@ func (r Remedy) equal(t Remedy) bool {
 	return r.Verb == t.Verb && r.Note == t.Note && slices.Equal(r.Args, t.Args) && slices.Equal(r.Tool, t.Tool)
 }
 
-// String returns the remedy for logs and tests: the note, then the verb or the
-// tool with its arguments, unquoted.
+// String returns the note, then the verb or the tool with its arguments,
+// unquoted, for logs and tests.
 func (r Remedy) String() string {
 	run := r.Tool
 	if r.Verb != "" {

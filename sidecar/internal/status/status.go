@@ -1,6 +1,5 @@
 // Package status holds the error type of the module: a status, a place, a
-// remedy. It makes no sentences with commands; package store shows it to
-// users.
+// remedy. Package store shows it to users.
 package status
 
 import (
@@ -10,9 +9,8 @@ import (
 	"strings"
 )
 
-// A Status says in one word how a file, a lock or an operation was found. It
-// is an error, so that errors.Is(err, Foreign) works on every error that wraps
-// one.
+// A Status says in one word how a file, a lock or an operation was found. It is
+// an error, for errors.Is.
 type Status string
 
 // The statuses of a sidecar, a claim or another file of a state.
@@ -67,7 +65,7 @@ const (
 	Protected       Status = "protected"        // a process that is never signalled
 )
 
-// texts are the statuses whose word alone would not read as an error.
+// texts are the statuses that need more words to read as an error.
 var texts = map[Status]string{
 	Foreign:         "changed by a hand other than Freehold's",
 	Newer:           "of a newer release",
@@ -115,9 +113,8 @@ type Error struct {
 	Err    error // the cause; or nil
 }
 
-// Error returns "<path>: <status>: <cause>". A cause that begins with the
-// words of the status does not repeat them, nor one about Path the path. The
-// remedy is not part of the text.
+// Error returns "<path>: <status>: <cause>", without words of the status or the
+// path twice.
 func (e *Error) Error() string {
 	text := e.Status.Error()
 	if e.Err != nil {
@@ -148,8 +145,8 @@ func (e *Error) Unwrap() []error {
 	return []error{e.Status, e.Err}
 }
 
-// Of returns the status of err: that of the outermost error that has one, OK
-// for nil, and "" for an error without.
+// Of returns the status of the outermost error in err that has one, OK for nil,
+// [Missing] for [fs.ErrNotExist], and "" for any other.
 func Of(err error) Status {
 	if err == nil {
 		return OK
