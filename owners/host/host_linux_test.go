@@ -19,7 +19,6 @@ import (
 	"github.com/freehold-dev/freehold/reader"
 	"github.com/freehold-dev/freehold/reader/statetest"
 	"github.com/freehold-dev/freehold/sidecar"
-	"github.com/freehold-dev/freehold/sidecar/retire"
 )
 
 // programs builds hostd and retire and returns their directory.
@@ -149,7 +148,7 @@ func TestHostIsRetiredInGoodOrder(t *testing.T) {
 	start(t, bin, dir).exits(t, 5) // one host at a time
 	second := start(t, bin, dir, "-wait", "1m")
 	out, status := ended(t, bin, dir)
-	if status != 0 || !strings.Contains(out, ": retired\n") || !strings.Contains(out, retire.ProofExited) || !strings.Contains(out, retire.ProofHolding) {
+	if status != 0 || !strings.Contains(out, ": retired\n") || !strings.Contains(out, "exit_seen") || !strings.Contains(out, "lease_held") {
 		t.Errorf("retire exited with %d and said %s", status, out)
 	}
 	first.exits(t, 0)
@@ -197,14 +196,14 @@ func TestHostThatDoesNotAnswer(t *testing.T) {
 	if out, status := ended(t, bin, dir, "-grace", "50ms"); status != 5 || !strings.Contains(out, "not-retired") {
 		t.Errorf("retire exited with %d and said %s", status, out)
 	}
-	if out, status := ended(t, bin, dir, "-grace", "50ms", "-kill"); status != 0 || !strings.Contains(out, retire.ProofKilled) {
+	if out, status := ended(t, bin, dir, "-grace", "50ms", "-kill"); status != 0 || !strings.Contains(out, "kill_sent") {
 		t.Errorf("retire exited with %d and said %s", status, out)
 	}
 	d = start(t, bin, dir)
 	d.awaits(t, dir)
 	d.cmd.Process.Kill()
 	<-d.ended
-	if out, status := ended(t, bin, dir); status != 9 || !strings.Contains(out, retire.ProofGone) {
+	if out, status := ended(t, bin, dir); status != 9 || !strings.Contains(out, "process_gone") {
 		t.Errorf("retire exited with %d and said %s", status, out)
 	}
 }

@@ -47,7 +47,7 @@ func (p *Prepared) RunWith(ctx context.Context, stop *exec.Cmd, o *Options) (Ret
 		if stopErr != nil {
 			said = stopErr.Error()
 		}
-		r.proof(ProofStopRun, "the stop command %.200q has run: %s", stop.Args, said)
+		r.proof(proofStopRun, "the stop command %.200q has run: %s", stop.Args, said)
 		failpoint.Hit(failpoint.RetireAfterSignal)
 		return r.await(ctx, stopErr)
 	})

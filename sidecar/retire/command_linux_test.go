@@ -33,7 +33,7 @@ func TestRetireWithRunsTheStopCommandBehindTheFence(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "out")
 	stop := shell(`readlink /proc/self/fd/$FREEHOLD_FENCE_FD >"$2"; cut -d" " -f5 /proc/$$/stat >>"$2"; kill $1`, fmt.Sprint(a.PID()), out)
 	r, err := p.RunWith(t.Context(), stop, brief())
-	if err != nil || r.Outcome != Retired || !has(r, ProofStopRun) || has(r, ProofSignalled) {
+	if err != nil || r.Outcome != Retired || !has(r, proofStopRun) || has(r, proofSignalled) {
 		t.Fatalf("%v %v (%v)", r.Outcome, r.Proofs, err)
 	}
 	want := fmt.Sprintf("%s\n%d", metaPath(dir, "watchdog.fence"), stop.Process.Pid)
@@ -62,7 +62,7 @@ func TestRetireWithKillsTheGroupOfALateStopCommand(t *testing.T) {
 	}
 	wantError(t, err, store.DeadlinePassed, fmt.Sprintf("the stop command did not end within %v and was killed", grace), fmt.Sprint(a.PID()))
 	said.Same(t, "retire with: a late stop command", err, dir, "STATE", grace.String(), "GRACE")
-	if r.Outcome != NotRetired || !has(r, ProofStopRun) || !a.Alive() {
+	if r.Outcome != NotRetired || !has(r, proofStopRun) || !a.Alive() {
 		t.Errorf("%v %v", r.Outcome, r.Proofs)
 	}
 	for _, pid := range strings.Fields(readFile(t, pids)) {
@@ -76,7 +76,7 @@ func TestRetireWithKillsTheGroupOfALateStopCommand(t *testing.T) {
 	said.Same(t, "retire with: a stop command that fails", err, dir, "STATE")
 	// With Kill, exactly the holder is killed in the end.
 	r, err = prepare(t, dir).RunWith(t.Context(), shell("exit 3"), &Options{Grace: 50 * time.Millisecond, Kill: true})
-	if err != nil || r.Outcome != Retired || !has(r, ProofKilled) {
+	if err != nil || r.Outcome != Retired || !has(r, proofKilled) {
 		t.Errorf("%v %v (%v)", r.Outcome, r.Proofs, err)
 	}
 }
@@ -93,7 +93,7 @@ func TestRetireWithKillsWhatACommandLeft(t *testing.T) {
 	stop.Stdout = &left
 	r, err := prepare(t, dir).RunWith(t.Context(), stop, &Options{Grace: 200 * time.Millisecond})
 	wantError(t, err, store.DeadlinePassed)
-	if !has(r, ProofStopRun) || has(r, ProofKilled) || !a.Alive() {
+	if !has(r, proofStopRun) || has(r, proofKilled) || !a.Alive() {
 		t.Errorf("%v", r.Proofs)
 	}
 	if text := strings.TrimSpace(left.String()); text != "" { // else the machine is so slow that nothing was left
@@ -111,7 +111,7 @@ func TestRetireWithRunsNothingForAnotherProcess(t *testing.T) {
 	ran := filepath.Join(t.TempDir(), "ran")
 	touch := func() *exec.Cmd { return shell(`touch "$1"`, ran) }
 	a.Kill()
-	if r, err := p.RunWith(t.Context(), touch(), brief()); err != nil || r.Outcome != AlreadyGone || has(r, ProofStopRun) {
+	if r, err := p.RunWith(t.Context(), touch(), brief()); err != nil || r.Outcome != AlreadyGone || has(r, proofStopRun) {
 		t.Errorf("%v (%v)", r, err)
 	}
 	b := actor.New(t, dir)
@@ -125,7 +125,7 @@ func TestRetireWithRunsNothingForAnotherProcess(t *testing.T) {
 	r, err := p.RunWith(t.Context(), exec.Command("/proc/nonexistent"), brief())
 	wantError(t, err, os.ErrNotExist, "the stop command could not be run", "nothing was signalled")
 	said.Same(t, "retire with: no such command", err, dir, "STATE")
-	if has(r, ProofStopRun) || !b.Alive() {
+	if has(r, proofStopRun) || !b.Alive() {
 		t.Error("a command that does not exist had an effect")
 	}
 }

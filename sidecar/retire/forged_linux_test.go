@@ -67,9 +67,8 @@ func TestForgedRecordSignalsNobody(t *testing.T) {
 				}
 				want := map[bool]error{true: store.IdentityChanged, false: store.Protected}[name == "an innocent"]
 				wantError(t, err, want)
-				var changed *IdentityChangedError
-				if errors.As(err, &changed) && changed.Current.Holder.Identity.PID != a.PID() {
-					t.Errorf("the holder is %d, and not %v", a.PID(), changed.Current)
+				if r.Current != nil && r.Current.Holder.Identity.PID != a.PID() {
+					t.Errorf("the holder is %d, and not %v", a.PID(), r.Current)
 				}
 				a.Silent(0)
 			})
@@ -131,7 +130,7 @@ func TestRetireWithoutARecord(t *testing.T) {
 			p := prepare(t, dir)
 			spoil(t, dir, how)
 			r, err := p.Run(t.Context(), brief())
-			if err != nil || r.Outcome != Retired || has(r, ProofRecord) || !has(r, ProofHolding) {
+			if err != nil || r.Outcome != Retired || has(r, proofRecord) || !has(r, proofHolding) {
 				t.Errorf("%v (%v)", r, err)
 			}
 			if l := record(t, dir); l.Holder != nil || len(l.Retired) != 1 {
@@ -155,7 +154,7 @@ func TestRetireNamesWhoInheritedTheLease(t *testing.T) {
 	r, err := p.Run(t.Context(), brief())
 	wantError(t, err, store.DeadlinePassed, fmt.Sprint(child.PID), "inherited")
 	said.Same(t, "retire: the lease was inherited", err, dir, "STATE")
-	if r.Outcome == AlreadyGone || has(r, ProofFree) || !has(r, ProofExited) {
+	if r.Outcome == AlreadyGone || has(r, proofFree) || !has(r, proofExited) {
 		t.Errorf("%v %v", r.Outcome, r.Proofs)
 	}
 	// Neither does the child count as the holder, if the record names it.

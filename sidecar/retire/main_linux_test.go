@@ -185,7 +185,7 @@ func has(r Retirement, code string) bool { return slices.Contains(codes(r), code
 
 // signalled reports whether a retirement says that it sent anything.
 func signalled(r Retirement) bool {
-	return has(r, ProofSignalled) || has(r, ProofKilled) || has(r, ProofStopRun)
+	return has(r, proofSignalled) || has(r, proofKilled) || has(r, proofStopRun)
 }
 
 func readFile(t *testing.T, path string) string {

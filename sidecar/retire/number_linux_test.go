@@ -246,7 +246,7 @@ func TestRebootFreesEveryLease(t *testing.T) {
 		t.Errorf("judged %v: %s", verdict, why)
 	}
 	b.Must("close", "closed")
-	if r, err := p.Run(t.Context(), brief()); err != nil || r.Outcome != AlreadyGone || has(r, ProofGone) {
+	if r, err := p.Run(t.Context(), brief()); err != nil || r.Outcome != AlreadyGone || has(r, proofGone) {
 		t.Errorf("%v (%v)", r, err)
 	}
 }
@@ -322,7 +322,7 @@ func roleElsewhere(args []string) error {
 	}
 	holder.Process.Kill()
 	holder.Wait()
-	if r, err := p.Run(context.Background(), nil); err != nil || r.Outcome != AlreadyGone || has(r, ProofGone) {
+	if r, err := p.Run(context.Background(), nil); err != nil || r.Outcome != AlreadyGone || has(r, proofGone) {
 		return fmt.Errorf("once it was killed: %v (%w)", r, err)
 	}
 	return nil

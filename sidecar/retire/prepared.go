@@ -66,6 +66,9 @@ type Retirement struct {
 	// Proofs lists what was established, in order, also when an error ended
 	// it.
 	Proofs []Proof `json:"proofs"`
+	// Current is the process that holds the lease instead of the prepared one, after
+	// an error that wraps [store.IdentityChanged]; nil if not known.
+	Current *Holding `json:"-"`
 }
 
 // A Outcome says how a retirement that did not fail ended.
@@ -105,54 +108,23 @@ type Proof struct {
 
 // The codes of proofs.
 const (
-	ProofFence      = "fence_shut"         // the fence is held: nobody can take the lease
-	ProofRecord     = "record_unchanged"   // the record names the prepared process still
-	ProofPinned     = "process_pinned"     // a pidfd stands for the process
-	ProofIdentity   = "identity_verified"  // the pinned process is the prepared one
-	ProofHolding    = "lease_held"         // it holds the lease, by the kernel
-	ProofSignalled  = "signal_sent"        // SIGTERM went to exactly that process
-	ProofStopRun    = "stop_run"           // the caller's stop command has run
-	ProofKilled     = "kill_sent"          // SIGKILL went to exactly that process
-	ProofExited     = "exit_seen"          // its end was seen while the fence was shut
-	ProofGone       = "process_gone"       // it had ended before anything was sent
-	ProofSuperseded = "epoch_passed"       // the record speaks of a later epoch
-	ProofFree       = "lease_free"         // no process holds the lease now
-	ProofRecorded   = "retirement_written" // the record says so, durably
+	proofFence      = "fence_shut"         // the fence is held: nobody can take the lease
+	proofRecord     = "record_unchanged"   // the record names the prepared process still
+	proofPinned     = "process_pinned"     // a pidfd stands for the process
+	proofIdentity   = "identity_verified"  // the pinned process is the prepared one
+	proofHolding    = "lease_held"         // it holds the lease, by the kernel
+	proofSignalled  = "signal_sent"        // SIGTERM went to exactly that process
+	proofStopRun    = "stop_run"           // the caller's stop command has run
+	proofKilled     = "kill_sent"          // SIGKILL went to exactly that process
+	proofExited     = "exit_seen"          // its end was seen while the fence was shut
+	proofGone       = "process_gone"       // it had ended before anything was sent
+	proofSuperseded = "epoch_passed"       // the record speaks of a later epoch
+	proofFree       = "lease_free"         // no process holds the lease now
+	proofRecorded   = "retirement_written" // the record says so, durably
 )
 
 // A Holding is a process and the epoch that it began with a lease.
 type Holding = lease.Holding
-
-// A Holder is a process that holds a lease, in its own words.
-type Holder = lease.Holder
-
-// An IdentityChangedError says that another process than the prepared one
-// holds the lease. It wraps [store.IdentityChanged]. Nothing was signalled.
-type IdentityChangedError struct {
-	Owner string
-	// Prepared is the process that was to be retired.
-	Prepared Holding
-	// Current is the process that holds the lease, as far as known. It is
-	// zero if the whole state was made anew.
-	Current Holding
-	// Why says what differs.
-	Why string
-}
-
-func (e *IdentityChangedError) Error() string {
-	current := ""
-	if e.Current.Holder.Identity.PID != 0 {
-		current = fmt.Sprintf(", and %v holds the lease", e.Current)
-	}
-	return fmt.Sprintf("owner %s: %v: %v was to be retired%s: %s; nothing was signalled; prepare again", e.Owner, store.IdentityChanged, e.Prepared, current, e.Why)
-}
-
-// Unwrap returns [store.IdentityChanged].
-func (e *IdentityChangedError) Unwrap() error { return store.IdentityChanged }
-
-func (p *Prepared) changed(current Holding, why string) error {
-	return &IdentityChangedError{Owner: p.Owner, Prepared: p.Holding, Current: current, Why: why}
-}
 
 // check refuses a Prepared with which nothing could be compared.
 func (p *Prepared) check() error {

@@ -38,7 +38,7 @@ func TestRetireOfAnEarlierHolderNamesBoth(t *testing.T) {
 	b.Silent(10 * time.Millisecond)
 	// Once the later holder is gone too, the earlier one is so much the more.
 	b.Kill()
-	if r, err = p.Run(t.Context(), brief()); err != nil || r.Outcome != AlreadyGone || !has(r, ProofSuperseded) {
+	if r, err = p.Run(t.Context(), brief()); err != nil || r.Outcome != AlreadyGone || !has(r, proofSuperseded) {
 		t.Errorf("%v %v (%v)", r.Outcome, r.Proofs, err)
 	}
 	if l := record(t, dir); l.Holder != nil || l.Epoch != epoch {
@@ -63,7 +63,7 @@ func TestRetireOfAProcessThatWillNotEnd(t *testing.T) {
 				wantError(t, err, store.DeadlinePassed, "is stopped")
 				said.Same(t, "retire: it is stopped", err)
 			}
-			if r.Outcome != NotRetired || has(r, ProofExited) || !a.Alive() {
+			if r.Outcome != NotRetired || has(r, proofExited) || !a.Alive() {
 				t.Errorf("%v %v", r.Outcome, r.Proofs)
 			}
 			_, err = openWatchdog(dir, 0) // the fence is open again
@@ -74,7 +74,7 @@ func TestRetireOfAProcessThatWillNotEnd(t *testing.T) {
 			wantError(t, err, store.DeadlinePassed)
 			wantError(t, err, context.DeadlineExceeded)
 			r, err = p.Run(t.Context(), &Options{Grace: 50 * time.Millisecond, Kill: true})
-			if err != nil || r.Outcome != Retired || !has(r, ProofKilled) || !has(r, ProofExited) {
+			if err != nil || r.Outcome != Retired || !has(r, proofKilled) || !has(r, proofExited) {
 				t.Errorf("with Kill: %v %v (%v)", r.Outcome, r.Proofs, err)
 			}
 			mustOpen(t, dir)
@@ -127,7 +127,7 @@ func TestRetireOfAWrongEpochUsesNoneUp(t *testing.T) {
 	dir := newState(t)
 	const wrong = document.MaxEpoch
 	p := &Prepared{Dir: dir, Owner: "watchdog", Holding: Holding{Epoch: wrong, Holder: lease.Holder{Identity: process.Identity{PID: 4242}}}}
-	if r, err := p.Run(t.Context(), brief()); err != nil || r.Outcome != AlreadyGone || has(r, ProofGone) {
+	if r, err := p.Run(t.Context(), brief()); err != nil || r.Outcome != AlreadyGone || has(r, proofGone) {
 		t.Errorf("%v (%v)", r, err)
 	}
 	if text := readFile(t, recordPath(dir)); strings.Contains(text, `"start"`) || strings.Contains(text, `"pidfd"`) {

@@ -45,7 +45,7 @@ func (r *retirement) compare(ctx context.Context) (free bool, err error) {
 		return false, r.unjudged(why)
 	}
 	if recorded.Holder.Identity.PID != 0 {
-		r.proof(ProofRecord, "behind the fence the record still names %v", r.Holding)
+		r.proof(proofRecord, "behind the fence the record still names %v", r.Holding)
 	}
 	return false, nil
 }
@@ -66,7 +66,8 @@ func (r *retirement) other(why string) error {
 	case pid == 0 && (current.Epoch == 0 || r.Is(current)):
 		return r.unjudged(why + ", and the process that holds the lease cannot be seen from here")
 	case pid != 0 && pid != current.Holder.Identity.PID:
-		current = Holding{Holder: Holder{Identity: process.Identity{PID: pid}}}
+		current = Holding{}
+		current.Holder.Identity.PID = pid
 		if id, err := process.IdentityOf(pid); err == nil {
 			current.Holder.Identity = id
 		}
@@ -91,7 +92,7 @@ func (r *retirement) pin() (err error) {
 	if r.process, err = process.Open(r.Holder.Identity.PID); err != nil {
 		return err
 	}
-	r.proof(ProofPinned, "a pidfd stands for the process that has the number %d", r.process.PID())
+	r.proof(proofPinned, "a pidfd stands for the process that has the number %d", r.process.PID())
 	failpoint.Hit(failpoint.RetireAfterPidfd)
 	return nil
 }
@@ -112,7 +113,7 @@ func (r *retirement) prove() error {
 	case known == "":
 		return r.unjudged("neither its start time nor its pidfd can be compared")
 	}
-	r.proof(ProofIdentity, "process %d is the prepared one: boot, PID namespace, %s agree", id.PID, known)
+	r.proof(proofIdentity, "process %d is the prepared one: boot, PID namespace, %s agree", id.PID, known)
 	failpoint.Hit(failpoint.RetireAfterID)
 	if err := r.permitted(); err != nil {
 		return err
@@ -126,7 +127,7 @@ func (r *retirement) prove() error {
 	case !holds:
 		return fmt.Errorf("process %d: %w", id.PID, errNotHolder)
 	}
-	r.proof(ProofHolding, "process %d holds the lease: a descriptor of it carries the lock, and it was still the same process afterwards", id.PID)
+	r.proof(proofHolding, "process %d holds the lease: a descriptor of it carries the lock, and it was still the same process afterwards", id.PID)
 	failpoint.Hit(failpoint.RetireAfterHolding)
 	return nil
 }
@@ -172,7 +173,7 @@ func (r *retirement) permitted() error {
 
 // terminate asks exactly the proved process to end, and waits for it.
 func (r *retirement) terminate(ctx context.Context) error {
-	if err := r.signal(unix.SIGTERM, ProofSignalled); err != nil {
+	if err := r.signal(unix.SIGTERM, proofSignalled); err != nil {
 		return err
 	}
 	failpoint.Hit(failpoint.RetireAfterSignal)
@@ -197,7 +198,7 @@ const dying = 5 * time.Second
 func (r *retirement) await(ctx context.Context, stopErr error) error {
 	ended, err := r.process.Wait(ctx, r.o.Grace)
 	if err == nil && !ended && r.o.Kill && ctx.Err() == nil {
-		if err := r.signal(unix.SIGKILL, ProofKilled); err != nil && !errors.Is(err, store.ProcessGone) {
+		if err := r.signal(unix.SIGKILL, proofKilled); err != nil && !errors.Is(err, store.ProcessGone) {
 			return err
 		}
 		ended, err = r.process.Wait(ctx, max(r.o.Grace, dying))

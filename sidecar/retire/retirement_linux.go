@@ -24,7 +24,7 @@ import (
 //
 // The outcome is [Retired], or [AlreadyGone] if the lease was free or the
 // process ended in another way. Else the error wraps [store.IdentityChanged],
-// which is an [*IdentityChangedError], if another process holds the lease;
+// if another process holds the lease;
 // [store.NotJudged] if nobody can tell which does; [store.Protected]; or
 // [store.DeadlinePassed] if ctx or o.Grace was over first. Nothing was signalled then,
 // unless [Retirement.Proofs] say so. If only the record could not be written,
@@ -142,7 +142,7 @@ func (r *retirement) shut(ctx context.Context) error {
 			return fmt.Errorf("owner %s: %w before the fence was free (%w): %w", r.Owner, store.DeadlinePassed, err, r.look.Fence.Busy())
 		}
 	}
-	r.proof(ProofFence, "the fence is shut: no process can take the lease of owner %s", r.Owner)
+	r.proof(proofFence, "the fence is shut: no process can take the lease of owner %s", r.Owner)
 	failpoint.Hit(failpoint.RetireAfterFence)
 	if id := r.look.Manifest.StateID; r.State != "" && r.State != id {
 		return r.changed(Holding{}, fmt.Sprintf("the state was made anew: its id is %s, not %s", id, r.State))
@@ -172,14 +172,14 @@ func (r *retirement) free(ctx context.Context, wait time.Duration) (bool, error)
 		return false, err
 	}
 	if r.lease != nil && r.Epoch != 0 && r.lease.Epoch > r.Epoch {
-		r.proof(ProofSuperseded, "epoch %d has begun since, later than %d", r.lease.Epoch, r.Epoch)
+		r.proof(proofSuperseded, "epoch %d has begun since, later than %d", r.lease.Epoch, r.Epoch)
 	}
 	if !r.acted {
 		if verdict, why := r.Holder.Identity.Judge(); verdict == process.Gone {
-			r.proof(ProofGone, "the prepared process has ended: %s", why)
+			r.proof(proofGone, "the prepared process has ended: %s", why)
 		}
 	}
-	r.proof(ProofFree, "no process holds the lease of owner %s now", r.Owner)
+	r.proof(proofFree, "no process holds the lease of owner %s now", r.Owner)
 	return true, nil
 }
 
@@ -198,7 +198,7 @@ func (r *retirement) gone(ctx context.Context, why error) error {
 
 // ended concludes once the process has ended.
 func (r *retirement) ended(ctx context.Context) (Outcome, error) {
-	r.proof(ProofExited, "the end of process %d was seen on its pidfd, with the fence shut", r.process.PID())
+	r.proof(proofExited, "the end of process %d was seen on its pidfd, with the fence shut", r.process.PID())
 	free, err := r.free(context.WithoutCancel(ctx), settle)
 	if err == nil && !free {
 		err = fmt.Errorf("owner %s: %w: process %d has ended, and the lease is still held, by processes %v: they inherited its descriptor; end them", r.Owner, store.DeadlinePassed, r.process.PID(), r.look.Lease.Inheritors())
@@ -224,7 +224,7 @@ func (r *retirement) conclude(ctx context.Context) error {
 	if _, err := record.Write(l.Store); err != nil {
 		return r.unwritten(err)
 	}
-	r.proof(ProofRecorded, "%s says so, durably", statedir.OwnerRecord(r.Owner))
+	r.proof(proofRecorded, "%s says so, durably", statedir.OwnerRecord(r.Owner))
 	failpoint.Hit(failpoint.RetireRecorded)
 	return nil
 }
@@ -235,4 +235,15 @@ func (r *retirement) unwritten(err error) error {
 
 func (r *retirement) proof(code, says string, args ...any) {
 	r.result.Proofs = append(r.result.Proofs, Proof{code, fmt.Sprintf(says, args...)})
+}
+
+// changed returns the error of a lease that current holds instead of the prepared
+// process; current is zero if the whole state was made anew.
+func (r *retirement) changed(current Holding, why string) error {
+	holds := ""
+	if current.Holder.Identity.PID != 0 {
+		r.result.Current = &current
+		holds = fmt.Sprintf(", and %v holds the lease", current)
+	}
+	return fmt.Errorf("owner %s: %w: %v was to be retired%s: %s; nothing was signalled; prepare again", r.Owner, store.IdentityChanged, r.Holding, holds, why)
 }

@@ -185,7 +185,7 @@ func (s *service) retire(step string) (o outcome) {
 	}
 	// Once signalled, a process that dies in another way counts as retired too.
 	retired := a.Said == Retired.String() || s.recordedAsRetired(old)
-	return outcome{hit: hit || late, said: a.Said, falseReport: retired && !slices.Contains(a.Proofs, ProofSignalled)}
+	return outcome{hit: hit || late, said: a.Said, falseReport: retired && !slices.Contains(a.Proofs, proofSignalled)}
 }
 
 // An answer is what a retirer says at the end.
@@ -229,9 +229,9 @@ func (s *service) check(step string, old int, a answer) error {
 	if !slices.Contains([]string{AlreadyGone.String(), Retired.String(), store.IdentityChanged.Error()}, a.Said) {
 		return fmt.Errorf("the retirement of %d said %q: %s", old, a.Said, a.Error)
 	}
-	signalled := slices.Contains(a.Proofs, ProofSignalled)
+	signalled := slices.Contains(a.Proofs, proofSignalled)
 	sent := slices.Index(failpoint.Retire, step) >= slices.Index(failpoint.Retire, failpoint.RetireAfterSignal)
-	if signalled != sent || slices.Contains(a.Proofs, ProofKilled) {
+	if signalled != sent || slices.Contains(a.Proofs, proofKilled) {
 		return fmt.Errorf("the retirement of %d proves %v", old, a.Proofs)
 	}
 	return nil

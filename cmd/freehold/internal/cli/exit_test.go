@@ -14,7 +14,6 @@ import (
 	"github.com/freehold-dev/freehold/schema/declare"
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/adopt"
-	"github.com/freehold-dev/freehold/sidecar/retire"
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
@@ -50,7 +49,7 @@ func TestEachErrorHasItsExitStatus(t *testing.T) {
 		{"never signalled", store.Protected, 4},
 		{"it did not end in time", store.DeadlinePassed, 5},
 		{"interrupted at the fence", fmt.Errorf("%w (%w): %w", store.DeadlinePassed, context.Canceled, sidecar.ErrBusy), 5},
-		{"identity changed", &retire.IdentityChangedError{}, 6},
+		{"identity changed", store.IdentityChanged, 6},
 		{"cannot judge", fmt.Errorf("%w: %w", store.NotJudged, store.ErrTooLarge), 6},
 		{"a process that has ended", store.ProcessGone, 9},
 		{"nobody holds the lease", store.NoHolder, 9},

@@ -2,7 +2,6 @@ package leases
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/freehold-dev/freehold/cmd/freehold/internal/cli"
@@ -67,8 +66,8 @@ func (r *retirement) run(ctx context.Context, owner string) error {
 	if err != nil {
 		report.Error = r.WithRemedies(err, dir)
 	}
-	if changed, ok := errors.AsType[*retire.IdentityChangedError](err); ok && changed.Current.Holder.Identity.PID != 0 {
-		report.Current = holderOf(changed.Current)
+	if result.Current != nil {
+		report.Current = holderOf(*result.Current)
 	}
 	r.Report(report, report.text())
 	if err == nil && result.Outcome == retire.AlreadyGone {
