@@ -17,10 +17,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// FenceVariable is the environment variable that tells a stop command which of
-// its descriptors is the fence.
-const FenceVariable = "FREEHOLD_FENCE_FD"
-
 // RunWith is [Prepared.Run] with the caller's command in the place of the
 // signal: one that stops the process, as a supervisor's `stop` does, never one
 // that restarts it. The command must not have been started. It runs in a

@@ -13,6 +13,10 @@ import (
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
+// FenceVariable is the environment variable that tells a stop command which of
+// its descriptors is the fence.
+const FenceVariable = "FREEHOLD_FENCE_FD"
+
 // Prepared is a process that is to be retired: the one that held a lease when
 // [Prepare] looked. It holds nothing open, and may be stored as JSON and used
 // later or by another process: [Prepared.Run] trusts none of it.

@@ -9,10 +9,6 @@ import (
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
-// FenceVariable is the environment variable that tells a stop command which of
-// its descriptors is the fence.
-const FenceVariable = "FREEHOLD_FENCE_FD"
-
 // Run returns [store.Unsupported] outside Linux, where nothing tells a process
 // from its successor for sure.
 func (p *Prepared) Run(ctx context.Context, o *Options) (Retirement, error) {
