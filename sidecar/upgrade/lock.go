@@ -19,13 +19,16 @@ import (
 
 // lock takes every lock of the state and blocks deferring, until release is
 // called. It folds pending patches then, as far as possible: processes that
-// defer without pause would never leave a moment without any.
+// defer without pause would never leave a moment without any. A dry run neither
+// blocks deferring nor folds.
 func (r *run) lock(ctx context.Context) (release func(), err error) {
 	m, unlock, err := r.dir.LockAll(ctx, r.options.Wait)
 	if err != nil {
 		return nil, err
 	}
-	r.manifest = m
+	if r.manifest = m; r.options.DryRun {
+		return unlock, nil
+	}
 	unseal, err := r.seal(ctx)
 	if err != nil {
 		unlock()
@@ -37,7 +40,7 @@ func (r *run) lock(ctx context.Context) (release func(), err error) {
 		release()
 		return nil, err
 	}
-	if len(patches) == 0 || m.Pending != nil || r.options.DryRun {
+	if len(patches) == 0 || m.Pending != nil {
 		return release, nil
 	}
 	unlock()

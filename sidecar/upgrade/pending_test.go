@@ -159,6 +159,9 @@ func TestUpgradeAndDeferringExcludeEachOther(t *testing.T) {
 	if err := pending.Share(); err != nil {
 		t.Fatal(err)
 	}
+	if _, err := Run(t.Context(), dir, changed()["removed"], &Options{DryRun: true, Wait: -1}); err != nil {
+		t.Errorf("a dry run does not go on beside a process that defers: %v", err)
+	}
 	_, err = Run(t.Context(), dir, changed()["removed"], &Options{Wait: 20 * time.Millisecond})
 	wantError(t, err, sidecar.ErrBusy, "tool.pending")
 	pending.Unshare()
