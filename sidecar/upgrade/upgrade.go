@@ -43,11 +43,11 @@ type Report struct {
 	Folded []Folded `json:"folded"`
 	// Changes between the two declarations, by owner.
 	Changes []schema.Change `json:"changes"`
-	// Rewritten lists the owners with rewritten sidecars, sorted.
-	Rewritten []string `json:"rewritten"`
 	// Gone lists the stored values without a place in the upgraded state, by
 	// owner and field, without those of a resumed upgrade.
 	Gone []Gone `json:"gone"`
+	// Rewritten lists the owners with rewritten sidecars, sorted.
+	Rewritten []string `json:"rewritten"`
 	// Kept lists the copies of sidecars that were rewritten or lost their owner.
 	// A dry run gives no paths.
 	Kept []Kept `json:"kept"`
