@@ -16,27 +16,24 @@ import (
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
-// An Accepted is what became of an [Accept].
+// An Accepted is the result of an [Accept].
 type Accepted struct {
 	Commit
-	// Kept is where the file is kept as the other hand left it, and what went
-	// to make room for it.
+	// Kept is the copy of the file as the other program left it.
 	Kept statedir.Quarantined
 }
 
-// Accept takes the sidecar of owner as some other hand left it, edited or put
-// back from an older copy: it checks every value against the declaration, keeps
-// a copy of the file in the quarantine, stamps the file anew and begins an
-// epoch beyond all that anybody has observed. If the file is gone that somebody
-// has observed, an empty one takes its place. Accept changes nothing and returns
-// [Unchanged] if the sidecar is as Freehold left it. All that it folds has it
-// as its provenance, under the program's name with " accept" behind it, because
-// nobody knows what of it the other hand wrote; see [WasAccepted].
+// Accept takes the sidecar of owner as another program left it: it checks every
+// value against the declaration, keeps a copy of the file in the quarantine,
+// and stamps the file with an epoch beyond all that were observed. An empty
+// sidecar takes the place of an observed one that is gone. Accept returns
+// [Unchanged] if the sidecar is as Freehold left it. The provenance of all
+// fields is the program's name with " accept" behind it; see [WasAccepted].
 //
-// It returns an error that wraps [store.Invalid] if the file is
-// no JSON object, [ErrValue] if a value does not fit its field, [ErrNotOwner]
-// if it holds another owner's field, and [fs.ErrNotExist] if there is none and
-// nobody has observed one.
+// It returns an error that wraps [store.Invalid] if the file is no JSON object,
+// [ErrValue] if a value does not fit its field, [ErrNotOwner] if the file has
+// another owner's field, and [fs.ErrNotExist] if there is none and none was
+// observed.
 func Accept(ctx context.Context, dir, owner string, o *Options) (Accepted, error) {
 	w, release, err := openLocked(ctx, dir, owner, o)
 	if err != nil {
@@ -57,7 +54,7 @@ func Accept(ctx context.Context, dir, owner string, o *Options) (Accepted, error
 	}
 	raw, readErr := w.dir.ReadFile(statedir.Sidecar(owner), nil, document.MaxSize)
 	switch {
-	case readErr != nil && err != nil: // which says what to do
+	case readErr != nil && err != nil: // err has the remedy
 		return Accepted{}, err
 	case readErr != nil:
 		return Accepted{}, readErr
@@ -88,19 +85,19 @@ func Accept(ctx context.Context, dir, owner string, o *Options) (Accepted, error
 // accepting ends the name of a program that accepts, in provenance.
 const accepting = " accept"
 
-// WasAccepted reports whether what program wrote in version v is what [Accept]
-// folded: then nobody set it, added to it or raised it in that version.
+// WasAccepted reports whether [Accept] wrote version v as program: then no
+// process set, added to or raised a value in that version.
 func WasAccepted(program string, v Version) bool {
 	return v.Revision == 1 && strings.HasSuffix(program, accepting)
 }
 
-// takeIn makes every declared field of the foreign base a change of this
-// batch: nobody knows which of them the other hand wrote, or took away. Fields
-// that no owner declares stay as they are.
+// takeIn makes every declared field of the foreign base a change of this batch,
+// since the other program may have written each. Fields that no owner declares
+// stay.
 func (b *batch) takeIn() error {
 	w := b.w
 	if b.base.Owner != w.owner || b.base.State != w.manifest.StateID {
-		b.base.SetFolded(nil, nil) // those are patches of another owner or state
+		b.base.SetFolded(nil, nil) // patches of another owner or state
 	}
 	b.base.Owner, b.base.State = w.owner, w.manifest.StateID
 	b.next = w.firstVersion(b.base.Version.Epoch)
@@ -125,8 +122,8 @@ func (b *batch) takeIn() error {
 	return nil
 }
 
-// folded returns the ids of patches that the file in the place of the sidecar
-// lists as folded, as far as it can be read.
+// folded returns the ids of folded patches in the file, as far as it can be
+// read.
 func (w *Writer) folded() []string {
 	raw, err := w.dir.ReadFile(statedir.Sidecar(w.owner), nil, document.MaxSize)
 	if err != nil {
@@ -139,9 +136,8 @@ func (w *Writer) folded() []string {
 	return was.Folded()
 }
 
-// beginAnew puts an empty sidecar in the place of none, so that whoever has
-// observed the one that was there sees that this was meant. The patches folded
-// are not folded again.
+// beginAnew puts an empty sidecar in the place of none, so that observers see
+// the intent. The patches folded are not folded again.
 func (w *Writer) beginAnew(folded []string) (Commit, error) {
 	b := &batch{w: w, base: document.New(w.owner, w.manifest.StateID), next: w.firstVersion()}
 	b.base.SetFolded(folded, nil)
@@ -152,8 +148,8 @@ func (w *Writer) beginAnew(folded []string) (Commit, error) {
 	return Commit{Outcome: Applied, Version: b.next}, nil
 }
 
-// firstVersion returns the first version of an epoch that is larger than those
-// given and than all that anybody has observed: that of the lease, or a new one.
+// firstVersion returns the first version of an epoch beyond those given and all
+// observed ones: that of the lease, or a new one.
 func (w *Writer) firstVersion(visible ...uint64) Version {
 	epoch := w.epoch
 	if w.lease == nil {
@@ -162,10 +158,9 @@ func (w *Writer) firstVersion(visible ...uint64) Version {
 	return Version{Epoch: epoch, Revision: 1, Nonce: process.NewNonce()}
 }
 
-// Quarantine moves the file in the place of owner's sidecar, of any kind, to
-// the quarantine, which keeps the newest 16 of an owner, and puts an empty
-// sidecar of a new epoch in its place. The owner's fields are unset afterwards.
-// Quarantine returns [fs.ErrNotExist] if there is no file.
+// Quarantine moves the file in the place of owner's sidecar to the quarantine,
+// which keeps the newest 16 of an owner, and puts an empty sidecar of a new
+// epoch in its place. The error wraps [fs.ErrNotExist] if there is no file.
 func Quarantine(ctx context.Context, dir, owner string, o *Options) (statedir.Quarantined, error) {
 	w, release, err := openLocked(ctx, dir, owner, o)
 	if err != nil {
@@ -187,7 +182,7 @@ func Quarantine(ctx context.Context, dir, owner string, o *Options) (statedir.Qu
 }
 
 // openLocked opens owner for a repair and takes its lock, and its lease if it
-// is exclusive. The caller calls release when done.
+// is exclusive. The caller calls release.
 func openLocked(ctx context.Context, dir, owner string, o *Options) (w *Writer, release func(), err error) {
 	w, err = Open(ctx, dir, nil, owner, o)
 	if err != nil {

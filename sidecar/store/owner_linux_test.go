@@ -166,7 +166,7 @@ func TestOnceFieldIsNotAccepted(t *testing.T) {
 
 // An owner that was attached to keys which another owner has not created
 // cannot be accepted.
-func TestAcceptableAsksTheOwnerOfTheKeys(t *testing.T) {
+func TestAcceptedKeysAreThoseOfTheirOwner(t *testing.T) {
 	d, m := ownersState(t)
 	write(t, d, "guard.json", []byte(`{"skills":{"deploy":{"pinned":true}}}`))
 	o := d.Owner(m, "guard")
@@ -244,7 +244,7 @@ func TestSourceReadsTheSidecarOfAnUpgrade(t *testing.T) {
 	}
 }
 
-func TestOwnerRegressesAgainstWhatWasSeen(t *testing.T) {
+func TestOwnerRegressesAgainstASeenVersion(t *testing.T) {
 	d, m := ownersState(t)
 	old := sidecarText(t, "cost", m.StateID, 1, turns)
 	newer := Version{Epoch: 1 << 50, Revision: 2, Nonce: process.NewNonce()}

@@ -29,7 +29,8 @@ func quarantined(t *testing.T, d *Dir) Quarantined {
 	return kept
 }
 
-// inQuarantine returns the contents of what is kept, in the order of its names.
+// inQuarantine returns the contents of the kept files, in the order of their
+// names.
 func inQuarantine(t *testing.T, d *Dir) (kept []string) {
 	t.Helper()
 	dir := filepath.Join(d.Path(), metaName, quarantineName)

@@ -8,9 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The number of a lock file that is gone is soon that of another file, which
-// somebody may hold: that one does not hold the lost lock.
-func TestWhoHoldsAnotherFileHoldsNoLostLock(t *testing.T) {
+// The inode number of a lost lock file is soon that of another file, whose
+// holder does not hold the lost lock.
+func TestHolderOfAnotherFileHoldsNoLostLock(t *testing.T) {
 	const lost = "cost.lock"
 	for name, test := range map[string]struct {
 		open    func(dir string) (int, error)

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What somebody has put in the place of a sidecar of an upgrade is named, and
-// takes the place of nothing.
+// A file of another type in the place of a staged sidecar is named, and
+// replaces no file.
 func TestNothingButAPlainFileIsInstalled(t *testing.T) {
 	for kind, put := range map[string]func(path string) error{
 		"pipe":      func(path string) error { return unix.Mkfifo(path, 0o600) },

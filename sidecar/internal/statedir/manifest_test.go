@@ -14,8 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What no manifest may say is never written into one: the state would be lost to
-// everybody.
+// An unsound declaration is never written into a manifest, where no program
+// could read it.
 func TestUnsoundDeclarationsAreNotWritten(t *testing.T) {
 	unsound := declaration()
 	unsound.Owners["cost"].Fields["worse"] = schema.Field{Type: "money"}
@@ -36,9 +36,9 @@ func TestUnsoundDeclarationsAreNotWritten(t *testing.T) {
 	}
 }
 
-// What a killed Create left is collected by the next one; what a live one is
-// about to finish is not.
-func TestCreateCollectsWhatIsProvablyDead(t *testing.T) {
+// The next Create removes the directory of a killed one, and leaves that of a
+// live one.
+func TestCreateRemovesDirectoriesOfDeadProcesses(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.Chmod(dir, 0o700); err != nil {
 		t.Fatal(err)
@@ -85,9 +85,7 @@ func TestContradictionIsMendedByUpgrade(t *testing.T) {
 	}
 }
 
-// While an upgrade is pending nobody goes on, and nobody takes a directory that
-// an upgrade never took effect with for one that did.
-func TestPendingUpgradeStopsEverybody(t *testing.T) {
+func TestPendingUpgradeStopsAllPrograms(t *testing.T) {
 	d := newState(t)
 	m, release, err := d.LockAll(t.Context(), 0)
 	if err != nil {

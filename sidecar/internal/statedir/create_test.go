@@ -21,7 +21,7 @@ func TestOpenRefusesWhenOthersMayWriteInFreehold(t *testing.T) {
 	wantError(t, err, status.Unsafe, metaName, "chmod go-w")
 }
 
-func TestCreateMakesAUsableDirectoryWhateverTheUmask(t *testing.T) {
+func TestCreateMakesAUsableDirectoryUnderEveryUmask(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a", "b", "state")
 	old := unix.Umask(0o777)
 	err := Create(dir, declaration())
@@ -40,8 +40,9 @@ func TestCreateMakesAUsableDirectoryWhateverTheUmask(t *testing.T) {
 	}
 }
 
-// What is made later in .freehold is this user's alone too, and usable.
-func TestLaterDirectoriesArePrivateWhateverTheUmask(t *testing.T) {
+// Directories that are made later in .freehold are this user's alone too, and
+// usable.
+func TestLaterDirectoriesArePrivateUnderEveryUmask(t *testing.T) {
 	d := newState(t)
 	old := unix.Umask(0o777)
 	id := process.NewNonce()
@@ -62,7 +63,7 @@ func TestLaterDirectoriesArePrivateWhateverTheUmask(t *testing.T) {
 	}
 }
 
-func TestCreateMakesPrivateFilesWhateverTheUmask(t *testing.T) {
+func TestCreateMakesPrivateFilesUnderEveryUmask(t *testing.T) {
 	for _, umask := range []int{0o000, 0o022, 0o077, 0o277} {
 		dir := filepath.Join(t.TempDir(), "state")
 		old := unix.Umask(umask)

@@ -24,8 +24,7 @@ func declaration() *schema.Declaration {
 	}}
 }
 
-// newState makes a state directory that is private whatever the umask, and
-// opens it.
+// newState makes and opens a state directory that is private under every umask.
 func newState(t *testing.T) *Dir {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "state")
@@ -76,9 +75,9 @@ func TestCreateOfOneStateByManyHasOneWinner(t *testing.T) {
 	openState(t, dir)
 }
 
-// Who makes an instance, and is stopped at any moment, keeps nobody from working
-// in it, and nobody takes it for something that was left.
-func TestWhoMakesADirectoryIsInNobodysWay(t *testing.T) {
+// A maker of an instance that is stopped at any moment keeps no process from
+// working in it, and no process takes it for a leftover.
+func TestDirectoryInTheMakingBlocksNoProcess(t *testing.T) {
 	f, err := openSafe(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -107,7 +106,7 @@ func TestWhoMakesADirectoryIsInNobodysWay(t *testing.T) {
 	}
 }
 
-func TestOpenRefusesWhatIsNoState(t *testing.T) {
+func TestOpenRefusesOtherDirectories(t *testing.T) {
 	dir := t.TempDir()
 	_, err := Open(dir)
 	wantError(t, err, status.NoState, dir, "state init")
