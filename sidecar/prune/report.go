@@ -1,12 +1,12 @@
 package prune
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"slices"
 	"time"
 
-	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
@@ -74,17 +74,18 @@ func (i Item) because(action string, err error) Item {
 	return i
 }
 
+// ofStatus are the reasons that errors with a status have; without an entry,
+// damaged.
+var ofStatus = map[store.Status]string{store.Busy: busy, store.Unsafe: unsafe, store.Foreign: foreign, store.Moved: active}
+
 func reasonOf(err error) string {
+	if e, ok := errors.AsType[*store.Error](err); ok {
+		return cmp.Or(ofStatus[e.Status], damaged)
+	}
 	switch {
-	case errors.Is(err, store.Busy):
-		return busy
-	case errors.Is(err, store.Unsafe), errors.Is(err, fs.ErrPermission):
+	case errors.Is(err, fs.ErrPermission):
 		return unsafe
-	case errors.Is(err, statedir.ErrInvalidManifest), errors.Is(err, store.Lost), errors.Is(err, statedir.ErrIrregular):
-		return damaged
-	case errors.Is(err, store.Foreign):
-		return foreign
-	case errors.Is(err, store.Moved), errors.Is(err, fs.ErrNotExist):
+	case errors.Is(err, fs.ErrNotExist):
 		return active
 	case errors.As(err, new(*fs.PathError)):
 		return ioFailed
