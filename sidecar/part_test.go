@@ -162,10 +162,10 @@ func TestOnlyTheOwnerOfTheKeysDecidesThem(t *testing.T) {
 	}
 	s.fails("user", ErrNotOwner, func(tx *Tx) {
 		tx.Apply(Op{Field: "skills", Key: "deploy", Member: "use_count", Verb: schema.VerbAdd, Value: []byte("1")})
-	}, "the member belongs to owner tool, and owner user may not write it")
+	}, "it belongs to owner tool, and owner user may not write it")
 	s.fails("user", ErrNotOwner, func(tx *Tx) {
 		tx.Apply(Op{Field: "skills", Key: "deploy", Member: "usecount", Verb: schema.VerbAdd, Value: []byte("1")})
-	}, "no owner of state usage declares the member")
+	}, "no owner of state usage declares it")
 }
 
 // A damaged sidecar of the owner of the keys stops what needs it, and nothing

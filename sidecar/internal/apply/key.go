@@ -293,14 +293,14 @@ func (l *Layer) applyWhole(f schema.Field, op Op, old slot) error {
 
 // mayWhole returns an error if op may not create or delete a key of the map f.
 func (r *Rules) mayWhole(f schema.Field, op Op) error {
-	owner, decides := r.KeysOwner(op.Field)
-	switch {
-	case !decides:
-		return fmt.Errorf("%w: owner %s decides which keys the map has: let it %s the key", status.NotOwner, owner, op.Verb)
-	case len(op.Value) > 0 || op.Member != "":
-		return Invalid(fmt.Errorf("%s is for the whole key: leave out the member and the value", op.Verb))
-	case op.Verb == VerbInsert && f.Value != nil:
+	if op.Verb == VerbInsert && f.Value != nil {
 		return Invalid(fmt.Errorf("a key of this map has a value: use %s", f.Value.EffectiveKind().WrittenBy()))
+	}
+	if _, err := r.Declaration.Resolve(r.Owner, op.Field, op.Verb); err != nil {
+		return refused(err)
+	}
+	if len(op.Value) > 0 || op.Member != "" {
+		return Invalid(fmt.Errorf("%s is for the whole key: leave out the member and the value", op.Verb))
 	}
 	return nil
 }
@@ -308,22 +308,17 @@ func (r *Rules) mayWhole(f schema.Field, op Op) error {
 // member returns the declarations of op's member in the manifest and in the
 // program.
 func (r *Rules) member(f schema.Field, op Op) (spec, known schema.Field, err error) {
-	if spec, ok := f.Member(op.Member); ok {
-		if known, ok := r.known(op.Field, f).Member(op.Member); ok {
-			return spec, known, nil
-		}
-		return spec, spec, nil
-	}
 	switch {
-	case f.Value != nil:
+	case f.Value != nil && op.Member != "":
 		return spec, known, Invalid(errors.New("the map has a value at a key, and no members: leave out the member"))
-	case op.Member == "":
+	case f.Value == nil && op.Member == "":
 		return spec, known, Invalid(errors.New("say which member, or use insert or delete"))
 	}
-	for _, other := range r.Declaration.OwnersOf(op.Field) {
-		if _, ok := r.Declaration.Owners[other].Fields[op.Field].Member(op.Member); ok {
-			return spec, known, fmt.Errorf("%w: the member belongs to owner %s, and owner %s may not write it", status.NotOwner, other, r.Owner)
-		}
+	if spec, err = r.Declaration.ResolveMember(r.Owner, op.Field, op.Member, schema.VerbPut); err != nil {
+		return spec, known, refused(err)
 	}
-	return spec, known, fmt.Errorf("%w: no owner of state %s declares the member; add it to owners.yaml", status.NotOwner, r.Declaration.State)
+	if known, ok := r.known(op.Field, f).Member(op.Member); ok {
+		return spec, known, nil
+	}
+	return spec, spec, nil
 }

@@ -30,11 +30,19 @@ func (r *Rules) Field(name string) (schema.Field, error) {
 	if err == nil {
 		return f, nil
 	}
-	remedy := "let its owner do it"
-	if refusal, ok := errors.AsType[*schema.Refusal](err); ok && refusal.By == "" {
-		remedy = "add it to owners.yaml"
+	return schema.Field{}, fmt.Errorf("field %s: %w", name, refused(err))
+}
+
+// refused wraps the error of a write that the declaration does not allow.
+func refused(err error) error {
+	refusal, ok := errors.AsType[*schema.Refusal](err)
+	switch {
+	case ok && refusal.By == refusal.Owner:
+		return Invalid(err)
+	case ok && refusal.By == "":
+		return fmt.Errorf("%w: %w; add it to owners.yaml", status.NotOwner, err)
 	}
-	return schema.Field{}, fmt.Errorf("field %s: %w: %w; %s", name, status.NotOwner, err, remedy)
+	return fmt.Errorf("%w: %w; let its owner do it", status.NotOwner, err)
 }
 
 // known returns the program's declaration of the field name, which the manifest
