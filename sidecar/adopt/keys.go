@@ -21,14 +21,12 @@ func keysOf(fields map[string]schema.Field) *keys {
 			k.rest = name
 		}
 	}
-	for name := range fields {
-		if k.rest == "" { // a file that is a map may use field names as keys
-			k.names[name] = name
-		}
-	}
 	for name, f := range fields {
 		if f.Legacy != "" && f.Legacy != schema.LegacyFile {
 			k.names[f.Legacy] = name
+		}
+		if _, taken := k.names[name]; !taken && k.rest == "" { // a file that is a map may use field names as keys
+			k.names[name] = name
 		}
 	}
 	for key := range k.names {
