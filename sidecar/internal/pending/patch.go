@@ -179,7 +179,7 @@ func decodeOps(text jsontext.Value) (apply.Patch, error) {
 // since the library's own words vary.
 func unknownLayout(within jsontext.Pointer, err error) error {
 	if e, ok := errors.AsType[*json.SemanticError](err); ok {
-		return otherLayout("this release does not know the value at %q", within+e.JSONPointer)
+		return otherLayout("this release does not know what stands at %q", within+e.JSONPointer)
 	}
 	return otherLayout("it is laid out in another way")
 }
