@@ -32,15 +32,21 @@ func TestTypesAreInferredFromValues(t *testing.T) {
 		`{"a": {"n": null}, "b": {"n": 2}}`:      {Kind: schema.Map, Record: spec{"n": number}},
 		`{"a": 1, "b": 2}`:                       {Type: schema.TypeRecord, Fields: spec{"a": number, "b": number}},
 	} {
-		l, err := Parse("old.json", []byte(`{"field": `+raw+`}`))
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := parsed(t, `{"field": `+raw+`}`)
 		fields, left := Infer(l)
 		if diff := cmp.Diff(spec{"field": want}, fields); diff != "" || len(left) > 0 {
 			t.Errorf("%s, left %v (-want +got):\n%s", raw, left, diff)
 		}
 	}
+}
+
+func parsed(t *testing.T, text string) *Legacy {
+	t.Helper()
+	l, err := Parse("old.json", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
 }
 
 // nested returns an object with a port in that many arrays.
@@ -67,10 +73,7 @@ func TestNullIsGuessedFromSimilarKeys(t *testing.T) {
 		`{"port": null, "a": ` + nested(deepest-1) + `}`:             {Type: schema.TypeInt, Doc: unseen + ", by the value of port."},
 		`{"port": null, "a": ` + nested(deepest) + `}`:               {Type: schema.TypeString, Doc: unseen + "."},
 	} {
-		l, err := Parse("old.json", []byte(raw))
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := parsed(t, raw)
 		fields, _ := Infer(l)
 		if !slices.ContainsFunc(slices.Collect(maps.Values(fields)), func(f schema.Field) bool { return cmp.Equal(f, want) }) {
 			t.Errorf("%s: no field is %+v: %+v", raw, want, fields)
@@ -85,10 +88,7 @@ func TestAFileOfRecordsIsAMap(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := Parse("legacy-usage.json", raw)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := parsed(t, string(raw))
 	fields, left := Infer(l)
 	want := spec{"entries": {Kind: schema.Map, Legacy: schema.LegacyFile, Record: spec{
 		"archived_at": moment, "created_at": moment, "created_by": text, "last_patched_at": moment, "last_used_at": moment, "last_viewed_at": moment,
@@ -97,9 +97,7 @@ func TestAFileOfRecordsIsAMap(t *testing.T) {
 	if diff := cmp.Diff(want, fields); diff != "" || len(left) > 0 {
 		t.Errorf("left %v (-want +got):\n%s", left, diff)
 	}
-	if l, err = Parse("old.json", []byte(`{"server": {"host": "x"}, "client": {"host": "y"}}`)); err != nil {
-		t.Fatal(err)
-	}
+	l = parsed(t, `{"server": {"host": "x"}, "client": {"host": "y"}}`)
 	if fields, _ := Infer(l); fields["server"].Type != schema.TypeRecord || fields["client"].Type != schema.TypeRecord {
 		t.Errorf("inferred %+v", fields)
 	}
@@ -110,10 +108,7 @@ func TestAFileOfRecordsIsAMap(t *testing.T) {
 func TestAKeyThatNoFieldCanHoldIsLeft(t *testing.T) {
 	deep := strings.Repeat(`{"a":`, 100) + "1" + strings.Repeat("}", 100)
 	infer := func(text string) (spec, []Place) {
-		l, err := Parse("old.json", []byte(text))
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := parsed(t, text)
 		return Infer(l)
 	}
 	fields, places := infer(`{"fine": 1, "deep": ` + deep + `, "list": [[` + deep + `]], "": 1}`)
@@ -141,10 +136,7 @@ func TestHundredsOfKeysAreData(t *testing.T) {
 	for i := range 300 {
 		fmt.Fprintf(&text, ", \"k%d\": %d", i, i)
 	}
-	l, err := Parse("old.json", []byte("{"+text.String()[1:]+"}"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := parsed(t, "{"+text.String()[1:]+"}")
 	fields, _ := Infer(l)
 	if diff := cmp.Diff(spec{"entries": {Kind: schema.Map, Legacy: schema.LegacyFile, Value: &number}}, fields); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
