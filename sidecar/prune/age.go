@@ -56,7 +56,6 @@ type writing struct {
 	known  bool
 }
 
-// note takes a commit's time and writer into account.
 func (w *writing) note(at time.Time, writer store.Writer) {
 	if at.After(w.newest) {
 		w.newest = at
@@ -104,7 +103,6 @@ func (w *writing) read(d *statedir.Dir, m *schema.Manifest) error {
 // round differently.
 const aheadOfUs = time.Minute
 
-// age decides by the newest date in the instance.
 func (p *pruning) age(item Item, w writing) Item {
 	now := p.Clock()
 	age := max(now.Sub(item.Newest), 0)
@@ -128,7 +126,6 @@ func (p *pruning) age(item Item, w writing) Item {
 	return item
 }
 
-// since returns an age in words.
 func since(age time.Duration) string {
 	const day = 24 * time.Hour
 	if age >= 2*day {

@@ -33,8 +33,8 @@ type Options struct {
 // only while it inspects one instance. A killed Run is completed by the next.
 // Any number may run at once.
 //
-// The report is nil if dir cannot be listed; the error is then that of
-// [store.Instances]. Otherwise an error is the cause of ctx.
+// The report is nil if dir cannot be listed. If the report is not nil, an error is
+// the cause of ctx, or that of a state without instances.
 func Run(ctx context.Context, dir string, o *Options) (*Report, error) {
 	if o == nil {
 		o = &Options{}
@@ -82,7 +82,6 @@ type pruning struct {
 
 func (p *pruning) note(i Item) { p.report.Items = append(p.report.Items, i) }
 
-// removed returns the action for a removal.
 func (p *pruning) removed() string {
 	if p.DryRun {
 		return WouldRemove
@@ -151,8 +150,7 @@ func (p *pruning) beside(found []statedir.Instance) error {
 	return nil
 }
 
-// came reports whether path was created or removed since the instances were
-// listed.
+// came reports whether path came or went since the instances were listed.
 func came(path string) bool {
 	_, gone := os.Lstat(path)
 	_, err := os.Lstat(filepath.Join(path, ".freehold"))

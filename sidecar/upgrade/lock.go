@@ -80,7 +80,6 @@ func (r *run) seal(ctx context.Context) (release func(), err error) {
 	return release, nil
 }
 
-// deferring returns the owners that may defer.
 func (r *run) deferring() []string {
 	d := &r.manifest.Declaration
 	return slices.DeleteFunc(d.OwnerNames(), func(owner string) bool { return !d.Owners[owner].Defers() })

@@ -114,7 +114,6 @@ func (p *plan) live(owner, name string) []document.Row {
 	})
 }
 
-// loseMembers notes the members of an owner's records in a map that go.
 func (p *plan) loseMembers(owner, name, now string) {
 	_, part := p.next.Owners[owner].Fields[now]
 	record := p.old.Owners[owner].Fields[name].Record
@@ -140,7 +139,6 @@ func (p *plan) loseMembers(owner, name, now string) {
 	}
 }
 
-// loseClaim notes the claim of a once field that goes.
 func (p *plan) loseClaim(owner, name string, declared schema.Field) {
 	once := store.On(p.dir).Once(p.manifest, owner, name)
 	g := Gone{Owner: owner, Field: name, File: once.Path, Claimed: true, Declared: declared}

@@ -71,7 +71,6 @@ func (t *table) same() bool {
 	return true
 }
 
-// build makes the rows and takes over the field's provenance.
 func (t *table) build() {
 	source, ok := t.source()
 	t.doc.Drop(t.name)
@@ -153,7 +152,6 @@ func (t *table) parse(owner string, row document.Row) schema.Object {
 	return object
 }
 
-// member returns a member of a row, converted.
 func (t *table) member(c column, from document.Row) ([]byte, bool) {
 	raw, ok := t.parse(c.Owner, from).Value(c.Field)
 	if !ok {
