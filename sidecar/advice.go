@@ -9,7 +9,7 @@ import (
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
-// advice says what to do about what the operating system refuses.
+// advice is, by the error of the operating system, the advice to the user.
 var advice = []struct {
 	err  syscall.Errno
 	todo string
@@ -26,8 +26,7 @@ var advice = []struct {
 	{syscall.EIO, "look at the disk, and at what the kernel says of it (dmesg), then try again"},
 }
 
-// advised adds to an error of the operating system what to do about it, unless
-// the error says that already.
+// advised adds advice to an error of the operating system that has none yet.
 func advised(err error) error {
 	for _, said := range []error{ErrIndeterminate, store.Lost, store.Unreadable, ErrBusy, statedir.ErrInvalidManifest} {
 		if errors.Is(err, said) {

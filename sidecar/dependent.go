@@ -6,14 +6,13 @@ import (
 	"github.com/freehold-dev/freehold/schema"
 )
 
-// A Sighting is what was seen of what one field depends on. Generated code has
-// a type of it for each such field, so that what was seen for one does not
-// compile for another.
-type Sighting interface{ Seen() Seen }
+// A sighting is the observation of the fields that one field depends on.
+// Generated code has a type of it for each such field, so that an observation
+// for another field does not compile.
+type sighting interface{ Seen() Seen }
 
-// A dependentCell is a cell whose value is written with what was seen before it
-// was produced.
-type dependentCell[S Sighting, T any] struct{ cell[T] }
+// A dependentCell is a cell whose value is written with an earlier observation.
+type dependentCell[S sighting, T any] struct{ cell[T] }
 
 func (c dependentCell[S, T]) apply(verb schema.Verb, seen S, v T) {
 	c.tx.check()
@@ -32,10 +31,10 @@ func (c dependentCell[S, T]) apply(verb schema.Verb, seen S, v T) {
 }
 
 // A DependentValue is a [Value] that is computed from fields of other owners.
-type DependentValue[S Sighting, T any] struct{ dependentValue dependentCell[S, T] }
+type DependentValue[S sighting, T any] struct{ dependentValue dependentCell[S, T] }
 
 // DependentValueOf returns the handle of field in tx. It is for generated code.
-func DependentValueOf[S Sighting, T any](tx *Tx, field string, codec schema.Codec[T]) DependentValue[S, T] {
+func DependentValueOf[S sighting, T any](tx *Tx, field string, codec schema.Codec[T]) DependentValue[S, T] {
 	return DependentValue[S, T]{dependentCell[S, T]{cell[T]{spot{tx: tx, field: field}, codec}}}
 }
 
@@ -53,28 +52,28 @@ func (v DependentValue[S, T]) Set(seen S, value T) {
 func (v DependentValue[S, T]) Clear() { v.dependentValue.clear() }
 
 // A DependentMax is a [Max] that is computed from fields of other owners.
-type DependentMax[S Sighting, T any] struct{ dependentMax dependentCell[S, T] }
+type DependentMax[S sighting, T any] struct{ dependentMax dependentCell[S, T] }
 
 // DependentMaxOf returns the handle of field in tx. It is for generated code.
-func DependentMaxOf[S Sighting, T any](tx *Tx, field string, codec schema.Codec[T]) DependentMax[S, T] {
+func DependentMaxOf[S sighting, T any](tx *Tx, field string, codec schema.Codec[T]) DependentMax[S, T] {
 	return DependentMax[S, T]{dependentCell[S, T]{cell[T]{spot{tx: tx, field: field}, codec}}}
 }
 
 // Get returns the field's value under the owner's lock and whether it is set.
 func (m DependentMax[S, T]) Get() (value T, ok bool) { return m.dependentMax.get() }
 
-// Raise moves the field up to value, which was produced after seen was
-// observed; where it is beyond, nothing changes, and where it is there already
-// seen replaces what had been observed. It fails like [DependentValue.Set].
+// Raise moves the field up to value, which was produced after seen was observed.
+// A field beyond value keeps its observation; a field equal to value takes seen.
+// Raise fails like [DependentValue.Set].
 func (m DependentMax[S, T]) Raise(seen S, value T) {
 	m.dependentMax.apply(schema.VerbRaise, seen, value)
 }
 
 // A DependentMin is a [Min] that is computed from fields of other owners.
-type DependentMin[S Sighting, T any] struct{ dependentMin dependentCell[S, T] }
+type DependentMin[S sighting, T any] struct{ dependentMin dependentCell[S, T] }
 
 // DependentMinOf returns the handle of field in tx. It is for generated code.
-func DependentMinOf[S Sighting, T any](tx *Tx, field string, codec schema.Codec[T]) DependentMin[S, T] {
+func DependentMinOf[S sighting, T any](tx *Tx, field string, codec schema.Codec[T]) DependentMin[S, T] {
 	return DependentMin[S, T]{dependentCell[S, T]{cell[T]{spot{tx: tx, field: field}, codec}}}
 }
 
@@ -86,13 +85,13 @@ func (m DependentMin[S, T]) Lower(seen S, value T) {
 	m.dependentMin.apply(schema.VerbLower, seen, value)
 }
 
-// A DependentCounter is a [Counter] of what is computed from fields of other
-// owners. What was observed is that of the last Add.
-type DependentCounter[S Sighting, T any] struct{ dependentCounter dependentCell[S, T] }
+// A DependentCounter is a [Counter] that is computed from fields of other
+// owners. Its observation is that of the last Add.
+type DependentCounter[S sighting, T any] struct{ dependentCounter dependentCell[S, T] }
 
 // DependentCounterOf returns the handle of field in tx. It is for generated
 // code.
-func DependentCounterOf[S Sighting, T any](tx *Tx, field string, codec schema.Codec[T]) DependentCounter[S, T] {
+func DependentCounterOf[S sighting, T any](tx *Tx, field string, codec schema.Codec[T]) DependentCounter[S, T] {
 	return DependentCounter[S, T]{dependentCell[S, T]{cell[T]{spot{tx: tx, field: field}, codec}}}
 }
 

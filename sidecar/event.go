@@ -14,12 +14,12 @@ import (
 // is open: it was done or abandoned already, or never began there.
 var ErrNotOpen = store.NotOpen
 
-// An Event is a field that tells of something that takes time and has an effect
-// outside of the state. Its value is the time at which it was done last. Whoever
-// causes the effect calls Begin before and Done after. In between, and for good
-// if the process dies there, everybody sees that the effect may have happened or
-// not. Each beginning has a token of its own, so that two that overlap never end
-// each other. It is safe for concurrent use, as its Writer is.
+// An Event is a field for something that takes time and has an effect outside of
+// the state. Its value is the time at which it was done last. A program calls
+// Begin before it causes the effect, and Done after. In between, and for good if
+// the process dies there, every reader sees that the effect may have happened or
+// not. Each beginning has a token, so that two that overlap never end each
+// other. An Event is safe for concurrent use.
 type Event struct{ event *eventField }
 
 type eventField struct {
@@ -31,10 +31,10 @@ type eventField struct {
 // code and the command line.
 func EventOf(w *Writer, field string) Event { return Event{&eventField{w, field}} }
 
-// Begin notes that the event is about to have its effect, and returns the token
-// with which to end it. It waits and fails like [Writer.Update]; after an error
-// that wraps [ErrIndeterminate] the token may be open and is returned all the
-// same. It returns an error that wraps [ErrValue] if [apply.MaxOpen] are open.
+// Begin opens the event and returns the token with which to end it. Begin waits
+// and fails like [Writer.Update]; after an error that wraps [ErrIndeterminate]
+// the token may be open and is returned all the same. The error wraps [ErrValue]
+// if 64 tokens are open.
 func (e Event) Begin(ctx context.Context) (EventToken, error) {
 	w, nonce := e.event.w, process.NewNonce()
 	token := apply.TokenOf(w.manifest.StateID, e.event.name, nonce)
@@ -45,16 +45,15 @@ func (e Event) Begin(ctx context.Context) (EventToken, error) {
 	return token, err
 }
 
-// Done notes that the event has had its effect, now: the field's value becomes
-// the time. It fails like [Writer.Update], and with [ErrNotOpen] if nothing is
-// open under the token.
+// Done ends the beginning of the token: the event has had its effect, and the
+// field becomes the present time. Done fails like [Writer.Update], and with
+// [ErrNotOpen] if nothing is open under the token.
 func (e Event) Done(ctx context.Context, token EventToken) (Commit, error) {
 	return e.end(ctx, token, true)
 }
 
-// Abandon closes what began under the token without saying that it was done.
-// Nobody knows whether it had its effect: that counts as a change of the field,
-// whose value stays. It fails like Done.
+// Abandon ends the beginning of the token without an effect that is known. That
+// counts as a change of the field; its value stays. Abandon fails like Done.
 func (e Event) Abandon(ctx context.Context, token EventToken) (Commit, error) {
 	return e.end(ctx, token, false)
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/freehold-dev/freehold/schema"
 )
 
-// A spot is where a value is in one transaction: a field, or a member of what
-// a map has at a key.
+// A spot is the place of a value in one transaction: a field, or a member at a
+// key of a map.
 type spot struct {
 	tx                 *Tx
 	field, key, member string
@@ -65,8 +65,8 @@ func ValueOf[T any](tx *Tx, field string, codec schema.Codec[T]) Value[T] {
 	return Value[T]{cell[T]{spot{tx: tx, field: field}, codec}}
 }
 
-// ValueIn returns the handle of a member of what a map has at a key. It is for
-// generated code.
+// ValueIn returns the handle of a member at a key of a map. It is for generated
+// code.
 func ValueIn[T any](e Entry, member string, codec schema.Codec[T]) Value[T] {
 	return Value[T]{cell[T]{e.member(member), codec}}
 }
@@ -90,8 +90,8 @@ func MaxOf[T any](tx *Tx, field string, codec schema.Codec[T]) Max[T] {
 	return Max[T]{cell[T]{spot{tx: tx, field: field}, codec}}
 }
 
-// MaxIn returns the handle of a member of what a map has at a key. It is for
-// generated code.
+// MaxIn returns the handle of a member at a key of a map. It is for generated
+// code.
 func MaxIn[T any](e Entry, member string, codec schema.Codec[T]) Max[T] {
 	return Max[T]{cell[T]{e.member(member), codec}}
 }
@@ -111,8 +111,8 @@ func MinOf[T any](tx *Tx, field string, codec schema.Codec[T]) Min[T] {
 	return Min[T]{cell[T]{spot{tx: tx, field: field}, codec}}
 }
 
-// MinIn returns the handle of a member of what a map has at a key. It is for
-// generated code.
+// MinIn returns the handle of a member at a key of a map. It is for generated
+// code.
 func MinIn[T any](e Entry, member string, codec schema.Codec[T]) Min[T] {
 	return Min[T]{cell[T]{e.member(member), codec}}
 }
@@ -132,7 +132,7 @@ func CounterOf[T any](tx *Tx, field string, codec schema.Codec[T]) Counter[T] {
 	return Counter[T]{cell[T]{spot{tx: tx, field: field}, codec}}
 }
 
-// CounterIn returns the handle of a member of what a map has at a key. It is for
+// CounterIn returns the handle of a member at a key of a map. It is for
 // generated code.
 func CounterIn[T any](e Entry, member string, codec schema.Codec[T]) Counter[T] {
 	return Counter[T]{cell[T]{e.member(member), codec}}

@@ -15,9 +15,8 @@ type Retiree = lease.Retiree
 // is damaged. A damaged record stops nothing.
 var ErrLeaseRecord = lease.ErrRecord
 
-// A LeaseState says who holds an exclusive owner's lease, by the kernel and
-// by the record, which need not agree. By the time anybody looks at it, it may
-// be out of date.
+// A LeaseState describes the lease of an exclusive owner by the kernel and by
+// the record, which need not agree. It may be out of date at once.
 type LeaseState struct {
 	Owner string
 	// PID of the process that holds the lease by the kernel's list of locks, or
@@ -32,12 +31,12 @@ type LeaseState struct {
 	// FenceCondition why it does not run.
 	Fence          int
 	FenceCondition string
-	// Lease is what the record says; nil if there is none. If it is damaged,
-	// RecordErr wraps [ErrLeaseRecord] and says how.
+	// Lease is the record; nil if there is none. RecordErr wraps
+	// [ErrLeaseRecord] if the record is damaged.
 	Lease     *lease.Record
 	RecordErr error
-	// Verdict says what became of the process that the record names as the
-	// holder, and Reason why; empty if it names none.
+	// Verdict and Reason judge the process that the record names as the holder;
+	// empty if there is none.
 	Verdict process.Verdict
 	Reason  string
 	// Disagreement says how the record and the kernel differ; empty if they
@@ -45,10 +44,10 @@ type LeaseState struct {
 	Disagreement string
 }
 
-// LeaseStatus looks who holds the lease of owner in the state directory dir. It
-// takes no lock of the owner and disturbs nobody. It returns an error that wraps
-// [store.NoLease] if the owner is shared, and the errors of [Open] for a
-// directory or an owner that is not there.
+// LeaseStatus returns the state of the lease of owner in the state directory
+// dir. It takes no lock and disturbs no process. It returns an error that wraps
+// [store.NoLease] if the owner is shared, and the errors of [Open] for a missing
+// directory or owner.
 func LeaseStatus(dir, owner string) (LeaseState, error) {
 	l, err := lease.OpenLocks(dir, owner)
 	if err != nil {

@@ -2,8 +2,7 @@ package sidecar
 
 import "github.com/freehold-dev/freehold/schema"
 
-// An Entry is what a map has at one key, in one transaction. Generated types
-// wrap it.
+// An Entry is one key of a map in one transaction. Generated types wrap it.
 type Entry struct{ entry spot }
 
 func (e Entry) member(name string) spot {
@@ -26,7 +25,7 @@ func (k keyed[E]) at(ref Ref) E {
 	return k.entry(Entry{spot{tx: k.tx, field: k.field, key: ref.Key, at: ref.Incarnation}})
 }
 
-// A Map is a map whose keys this owner decides. What it has at a key is an E.
+// A Map is a map whose keys this owner decides. An E is the entry at a key.
 type Map[E any] struct{ keys keyed[E] }
 
 // MapOf returns the handle of a map in tx. It is for generated code.
@@ -34,12 +33,11 @@ func MapOf[E any](tx *Tx, field string, entry func(Entry) E) Map[E] {
 	return Map[E]{keyed[E]{tx, field, entry}}
 }
 
-// Key returns what the map has at key. Writing to it creates the key where
-// there is none.
+// Key returns the entry at key. A write to the entry creates a missing key.
 func (m Map[E]) Key(key string) E { return m.keys.key(key) }
 
-// At returns what the map has at the incarnation of a key that a view showed.
-// If it is gone, using it fails the Update with [ErrConflict].
+// At returns the entry of the incarnation of a key that a view showed. If that
+// incarnation is gone, a use of the entry fails the Update with [ErrConflict].
 func (m Map[E]) At(ref Ref) E { return m.keys.at(ref) }
 
 // Keys returns the keys under the owner's lock, sorted by their bytes.
@@ -53,26 +51,25 @@ func (m Map[E]) Insert(key string) {
 	m.keys.tx.Apply(Op{Field: m.keys.field, Verb: schema.VerbInsert, Key: key})
 }
 
-// Delete deletes key with all that it has, also that of other owners. A key
-// that is created afterwards is another incarnation, which has nothing of this
-// one. Where there is no key, nothing changes.
+// Delete deletes key with the parts of all owners. A key that is created
+// afterwards is another incarnation, without those parts. A missing key is left
+// alone.
 func (m Map[E]) Delete(key string) {
 	m.keys.tx.Apply(Op{Field: m.keys.field, Verb: schema.VerbDelete, Key: key})
 }
 
-// DeleteAt is Delete for the incarnation of a key that a view showed. If it is
+// DeleteAt is Delete for the incarnation of a key that a view showed. If that is
 // gone, the Update fails with [ErrConflict].
 func (m Map[E]) DeleteAt(ref Ref) {
 	m.keys.tx.Apply(Op{Field: m.keys.field, Verb: schema.VerbDelete, Key: ref.Key, At: ref.Incarnation})
 }
 
-// A Part is this owner's part of a map whose keys another owner decides. What
-// it has at a key is an E, and vanishes with the key.
+// A Part is this owner's part of a map whose keys another owner decides. The
+// part at a key vanishes with the key.
 //
-// It knows the keys that stand in that owner's sidecar. A key that only a patch
-// creates which is deferred is in views already, and not here: it has no
-// incarnation to attach to before a commit takes the patch in, which may also
-// keep it out. A write at it fails with [ErrNoKey] until then.
+// The keys are those in the other owner's sidecar. A key that only a pending
+// patch creates is in views and not here: it has no incarnation before a commit
+// folds the patch. Until then a write at the key fails with [ErrNoKey].
 type Part[E any] struct{ part keyed[E] }
 
 // PartOf returns the handle of an owner's part of a map in tx. It is for
@@ -81,14 +78,13 @@ func PartOf[E any](tx *Tx, field string, entry func(Entry) E) Part[E] {
 	return Part[E]{keyed[E]{tx, field, entry}}
 }
 
-// Key returns what the owner has at key, in the incarnation that there was when
-// the Update began. If there was none, writing to it fails the Update with
-// [ErrNoKey].
+// Key returns the part at key, in the incarnation that there was when the Update
+// began. If there was none, a write fails the Update with [ErrNoKey].
 func (p Part[E]) Key(key string) E { return p.part.key(key) }
 
-// At returns what the owner has at the incarnation of a key that a view
-// showed. If it is gone, using it fails the Update with [ErrConflict], and if it is
-// only deferred as yet, with [ErrNoKey].
+// At returns the part at the incarnation of a key that a view showed. If that is
+// gone, a use of the part fails the Update with [ErrConflict], and if the key is
+// only deferred, with [ErrNoKey].
 func (p Part[E]) At(ref Ref) E { return p.part.at(ref) }
 
 // Keys returns the keys that there were when the Update began, sorted by their

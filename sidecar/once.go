@@ -16,7 +16,7 @@ import (
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
-// A Claimant is who won the claim of a once field.
+// A Claimant is the winner of the claim of a once field.
 type Claimant struct {
 	// Program that claimed, as [Options] named it, and its process.
 	Program  string
@@ -28,8 +28,8 @@ type Claimant struct {
 	ID string
 }
 
-// Once is a field that is claimed at most once. It belongs to a Writer, not to
-// a commit: who has won is decided at once.
+// Once is a field that is claimed at most once. It belongs to a Writer, not to a
+// commit: a claim is decided at once.
 type Once struct{ once onWriter }
 
 // An onWriter is a field that is written without a commit.
@@ -47,26 +47,24 @@ func (o Once) Claim(ctx context.Context) (won bool, by Claimant, err error) {
 }
 
 // Claim claims a once field of this owner, now by the Writer's clock, and
-// reports whether this call has won, and who has. Of all calls in all processes,
-// at most one ever hears that it won; it hears so when the claim survives power
-// loss, whatever the owner's durability. A claim is for good: if the winner
-// dies, it stands, also if the winner never heard of it.
+// reports whether this call has won, and the winner. Of all calls in all
+// processes at most one wins; it returns once the claim survives power loss,
+// whatever the owner's durability. A claim stands for good, also if the winner
+// dies before it knows.
 //
-// A shared owner's Claim takes no lock and waits for nobody, so that a stopped
-// process holds up no other. An exclusive owner's takes the owner's lock, as a
-// commit does, and returns [ErrFenced] unless this process has the lease and
-// [ErrBusy] if the lock is not to be had in time.
+// The Claim of a shared owner takes no lock and waits for no process. That of an
+// exclusive owner takes the owner's lock, as a commit does, and returns
+// [ErrFenced] unless this process has the lease, and [ErrBusy] if the lock was
+// not free in time.
 //
-// An error means that the call has not won and, unless it wraps
-// [ErrIndeterminate], that it has claimed nothing where others look. It wraps
-// [store.Invalid], [store.Foreign] or [store.Unreadable] if what stands in the claim's
-// place is no claim of this field: it stands, and nobody wins; [store.Lost] or
-// [store.Moved] if the directory of the claims is not where others look, since
-// somebody moved it away: what was claimed there, also by this call, counts if it
-// is put back; [ErrDeclaration] if the state was upgraded meanwhile so that this
-// program may write in it no more. After
-// ErrIndeterminate the claim was made and may not survive power loss, and
-// by.ID is what to ask [ResolveClaim] for.
+// After an error the call has not won. Unless the error wraps
+// [ErrIndeterminate], it has claimed nothing where others look. The error wraps
+// [store.Invalid], [store.Foreign] or [store.Unreadable] if the claim's place
+// holds something else, which stands so that no call wins; [store.Lost] or
+// [store.Moved] if the directory of the claims was moved away: a claim in it
+// counts if it is put back; [ErrDeclaration] if an upgrade of the state forbids
+// this program to write. After ErrIndeterminate the claim was made and may not
+// survive power loss: ask [ResolveClaim] for by.ID.
 func (w *Writer) Claim(ctx context.Context, field string) (won bool, by Claimant, err error) {
 	return w.ClaimAt(ctx, field, w.clock())
 }
@@ -146,7 +144,7 @@ func (s *site) probeClaims() error {
 	return s.dir.Claim(s.owner, "", s.manifest.Claims[s.owner]).Probe()
 }
 
-// A claiming is one attempt to claim a field, or to find out who has.
+// A claiming is one attempt to claim a field, or to find the winner.
 type claiming struct {
 	*site
 	field string
@@ -157,8 +155,8 @@ func (c claiming) path() string {
 	return filepath.Join(c.dir.Path(), statedir.ClaimFile(c.owner, c.field))
 }
 
-// claim is what [Writer.Claim] says. Most calls find the claim made: they write
-// nothing.
+// claim is [Writer.Claim] without its locks. Most calls find the claim made, and
+// write nothing.
 func (c claiming) claim(at time.Time) (won bool, by Claimant, err error) {
 	if err := c.dir.Unmoved(); err != nil {
 		return false, by, err
@@ -206,8 +204,8 @@ func (c claiming) made() (Claimant, error) {
 	}
 }
 
-// lose is what is left to do for who finds the field claimed: to make sure that
-// the answer survives power loss, since the winner may have been killed before.
+// lose makes sure that a claim which another call has made survives power loss:
+// the winner may have been killed before.
 func (c claiming) lose(err error) error {
 	if err != nil {
 		return err
@@ -222,10 +220,10 @@ func claimant(c *document.Claim) Claimant {
 	return Claimant{Program: c.Writer.Program, Identity: c.Writer.Identity, At: c.At, ID: c.Nonce}
 }
 
-// ResolveClaim says what became of the claim id of a once field after an error
-// that wrapped [ErrIndeterminate]: whether it has won, durably by now, and who
-// has otherwise; the zero Claimant means nobody. The answer stays true, unless
-// nobody has won yet.
+// ResolveClaim reports the end of the claim id of a once field after an error
+// that wrapped [ErrIndeterminate]: whether it has won, durably by now, and the
+// winner; the zero Claimant means none. The answer stays true, unless no call
+// has won yet.
 func ResolveClaim(dir, owner, field, id string) (won bool, by Claimant, err error) {
 	sd, err := statedir.Open(dir)
 	if err != nil {

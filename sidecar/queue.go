@@ -15,10 +15,10 @@ import (
 // does not wait for an endless stream of others.
 const mostShared = 64
 
-// A queue holds the Updates of one Writer that wait for a commit. Whoever is
-// at its head leads: it takes the owner's lock, lets the others run their
-// functions, each in its own goroutine, publishes once and tells everybody.
-// Leadership then passes to the next in line.
+// A queue holds the Updates of one Writer that wait for a commit. The first of
+// them leads: it takes the owner's lock, lets the others run their functions,
+// each in its own goroutine, publishes once and gives each its outcome. The next
+// in line leads then.
 type queue struct {
 	mu      sync.Mutex
 	waiting []*request
@@ -71,8 +71,7 @@ func (q *queue) enter(r *request) error {
 	return nil
 }
 
-// exit ends what enter began, with whatever the Update did after it left the
-// line.
+// exit ends an Update that entered, also one that has left the line.
 func (q *queue) exit() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -82,9 +81,8 @@ func (q *queue) exit() {
 	}
 }
 
-// await returns what r is to do next. If that takes longer than wait, or than
-// ctx allows, and nobody has begun with r, it leaves the line and returns
-// false.
+// await returns the next step of r. It takes r out of the line and returns false
+// if wait or ctx ends before a leader has begun with r.
 func (q *queue) await(ctx context.Context, r *request, wait time.Duration) (signal, bool) {
 	select {
 	case s := <-r.signal: // the usual case: nobody else is in line
@@ -123,7 +121,7 @@ func (q *queue) leave(r *request) bool {
 }
 
 // muster takes the leader out of the line, and returns the others that may share
-// its commit, which stay: whoever wants to lead alone, and those after, may not.
+// its commit, which stay. A request to lead alone, and those after it, may not.
 func (q *queue) muster() (others []*request) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

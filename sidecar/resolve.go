@@ -14,15 +14,14 @@ import (
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
-// Resolve says what became of the commit of version v after an error that
-// wrapped [ErrIndeterminate]: [Applied], and it is durable now, or
-// [NotApplied]. It takes the owner's lock, so that the answer stays true. It
-// returns [store.Unknown] if so many commits followed that the sidecar has
-// forgotten v.
+// Resolve reports the end of the commit of version v after an error that wrapped
+// [ErrIndeterminate]: [Applied], and durable now, or [NotApplied]. It takes the
+// owner's lock, so that the answer stays true. It returns [store.Unknown] if so
+// many commits followed that the sidecar has forgotten v.
 //
-// Of a pending patch it says, without a lock, whether it still is:
-// [Deferred], or [Applied] if a commit has folded it, or [NotApplied] with an
-// error that wraps [store.Rejected] if a commit has rejected it.
+// For a pending patch it takes no lock: [Deferred] if the patch still is
+// pending, [Applied] if a commit has folded it, or [NotApplied] with an error
+// that wraps [store.Rejected] if a commit has rejected it.
 func Resolve(ctx context.Context, dir, owner string, v Version) (Outcome, error) {
 	sd, err := statedir.Open(dir)
 	if err != nil {

@@ -4,11 +4,11 @@ import (
 	"github.com/freehold-dev/freehold/schema"
 )
 
-// Elements is a set, whose elements come and go one by one.
+// A Set is a field whose elements come and go one by one.
 type Set[T any] struct{ elements cell[T] }
 
-// ElementsOf returns the handle of a set in tx; codec is that of an element.
-// It is for generated code.
+// SetOf returns the handle of a set in tx; codec is that of an element. It is
+// for generated code.
 func SetOf[T any](tx *Tx, field string, codec schema.Codec[T]) Set[T] {
 	return Set[T]{cell[T]{spot{tx: tx, field: field}, codec}}
 }

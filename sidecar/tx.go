@@ -12,11 +12,11 @@ import (
 // A Version names one state of an owner's sidecar.
 type Version = document.Version
 
-// A Tx is what an [Writer.Update] function works on: the owner's own fields as
-// they stand under its lock. It is valid until the function returns and only
-// in the goroutine that runs it; a Tx that was kept, and the zero Tx, panic.
-// A Tx remembers its first error, which Update then returns. One that only
-// writes, since the Update is deferred, fails with [ErrBusy] when it is read.
+// A Tx is the owner's own fields as they stand under its lock, for the function
+// of an [Writer.Update]. It is valid until the function returns and only in the
+// goroutine that runs the function; a Tx that was kept, and the zero Tx, panic.
+// A Tx remembers its first error, which Update then returns. That of a deferred
+// Update only writes, and fails with [ErrBusy] if it is read.
 type Tx struct {
 	batch   *batch
 	layer   *apply.Layer           // of nothing if the Update is deferred
@@ -75,12 +75,10 @@ func expected(v Version) string {
 	return "at " + v.String()
 }
 
-// Get returns the stored value of a field of this owner and whether it is set.
-// Of a map it is what this owner has at the keys. The bytes must not be changed.
-//
-// Where the owner defers, others may do so after tx has folded what
-// was there: what is decided from a Get may be overtaken before it is committed.
-// [Add], [Raise], [Lower], [Insert] and [Remove] need no Get.
+// Get returns the stored value of a field of this owner and whether it is set;
+// of a map, the owner's part. The bytes must not be changed. Where the owner
+// defers, a patch deferred by another process may overtake a decision made from
+// Get before the commit; operations like [Counter.Add] need no Get.
 func (tx *Tx) Get(field string) (raw []byte, ok bool) {
 	if tx.blind() {
 		return nil, false

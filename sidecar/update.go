@@ -155,8 +155,8 @@ func (w *Writer) late(ctx context.Context) error {
 	return err
 }
 
-// errAborted is what an Update gets whose function panicked or ended its
-// goroutine; nobody sees it unless a deferred function asks.
+// errAborted is the error of an Update whose function panicked or ended its
+// goroutine. Only a deferred function can see it.
 var errAborted = errors.New("the update's function did not return")
 
 // run calls the request's function in the goroutine that wants it, so that a

@@ -36,11 +36,10 @@ type Options struct {
 	LeaseWait time.Duration
 	// Clock tells the time for provenance and new epochs. If nil, [time.Now].
 	Clock func() time.Time
-	// Notice is told what stops nothing and somebody should know: whom an
-	// Open has been waiting for, for longer than a second, that the record of
-	// a lease was found damaged, and that a pending patch is not
-	// folded, or not whole. The call that found out calls it
-	// and waits for it; it must not use the Writer. If nil, nobody is told.
+	// Notice is called with errors that stop nothing: the process that an Open
+	// waits for longer than a second, a damaged record of a lease, a pending
+	// patch that is not folded, or not whole. The call that found the error
+	// waits for Notice, which must not use the Writer. If nil, nobody is told.
 	Notice func(error)
 }
 

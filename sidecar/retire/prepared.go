@@ -59,12 +59,12 @@ type Options struct {
 	// Program is the name under which the record says who retired it. If
 	// empty, the base name of the running executable.
 	Program string
-	// Notice is told who keeps the fence shut, if that takes longer than a
-	// second. If nil, nobody is told.
+	// Notice is told which process keeps the fence shut, if that takes longer
+	// than a second. If nil, nobody is told.
 	Notice func(error)
 }
 
-// A Retirement is what became of a retirement.
+// A Retirement is the result of a retirement.
 type Retirement struct {
 	Outcome Outcome `json:"outcome"`
 	// Proofs lists what was established, in order, also when an error ended

@@ -58,7 +58,7 @@ func (r *retirement) silence() string {
 	return "the record of the lease names nobody"
 }
 
-// other says who else holds the lease.
+// other returns the error that names the process which holds the lease instead.
 func (r *retirement) other(why string) error {
 	current := r.lease.Holding()
 	pid := r.look.Lease.Holder()
@@ -86,8 +86,8 @@ func (r *retirement) unjudged(why string) error {
 	return store.WithRemedy(err, store.By(status.Lease, r.Owner))
 }
 
-// pin opens a pidfd. What is proved after that is proved of one process,
-// whatever becomes of its number.
+// pin opens a pidfd: later proofs are of one process, whatever becomes of its
+// number.
 func (r *retirement) pin() (err error) {
 	if r.process, err = process.Open(r.Holder.Identity.PID); err != nil {
 		return err
@@ -132,8 +132,8 @@ func (r *retirement) prove() error {
 	return nil
 }
 
-// agreement names what the two have in common that tells processes of one
-// number apart.
+// agreement names the facts on which both agree and which differ between
+// processes of one number.
 func agreement(a, b process.Identity) string {
 	start, pidfd := a.Start != 0 && a.Start == b.Start, a.PIDFD != 0 && a.PIDFD == b.PIDFD
 	switch {
@@ -194,7 +194,7 @@ func (r *retirement) signal(s unix.Signal, code string) error {
 const dying = 5 * time.Second
 
 // await waits for the end of the process, which was asked to end, and kills it
-// if that was allowed. stopErr is what became of a stop command.
+// if that was allowed. stopErr is the error of a stop command.
 func (r *retirement) await(ctx context.Context, stopErr error) error {
 	ended, err := r.process.Wait(ctx, r.o.Grace)
 	if err == nil && !ended && r.o.Kill && ctx.Err() == nil {

@@ -14,23 +14,21 @@ import (
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
-// Run ends the prepared process, and no other, and returns when the lease
-// is free and the record says who was retired. It shuts the fence first, so
+// Run ends the prepared process, and no other, and returns when the lease is
+// free and the record names the retired process. It shuts the fence first, so
 // that no successor can take the lease meanwhile; successors that a supervisor
-// starts wait there, and go on when Retire is over, whatever becomes of it. It
-// sends SIGTERM, through the process's pidfd, once it has proved that the
-// process is the prepared one and holds the lease. The process may still
-// commit while it drains.
+// starts wait there, and go on when Run is over, whatever its result. It sends
+// SIGTERM, through the process's pidfd, once it has proved that the process is
+// the prepared one and holds the lease. The process may still commit while it
+// drains.
 //
 // The outcome is [Retired], or [AlreadyGone] if the lease was free or the
-// process ended in another way. Else the error wraps [store.IdentityChanged],
-// if another process holds the lease;
-// [store.NotJudged] if nobody can tell which does; [store.Protected]; or
-// [store.DeadlinePassed] if ctx or o.Grace was over first. Nothing was signalled then,
-// unless [Retirement.Proofs] say so. If only the record could not be written,
-// the error comes with the outcome.
-//
-// A process that ends in another way after the last look counts as [Retired].
+// process ended in another way before the last look. Else the error wraps
+// [store.IdentityChanged] if another process holds the lease; [store.NotJudged]
+// if nothing tells which process does; [store.Protected]; or
+// [store.DeadlinePassed] if ctx or o.Grace was over first. Nothing was signalled
+// then, unless [Retirement.Proofs] say so. If only the record could not be
+// written, the error comes with the outcome.
 func (p *Prepared) Run(ctx context.Context, o *Options) (Retirement, error) {
 	r := newRetiring(p, o)
 	return r.run(ctx, r.terminate)
@@ -124,8 +122,8 @@ func (r *retirement) last(ctx context.Context) error {
 	return r.process.There()
 }
 
-// shut shuts the fence and reads the record behind it: whoever takes the lease
-// shares the fence until the record is written.
+// shut shuts the fence and reads the record behind it: a process that takes the
+// lease shares the fence until the record is written.
 func (r *retirement) shut(ctx context.Context) error {
 	notices := lease.Notices{Looked: time.Now()}
 	backoff := lock.NewBackoff(lease.LongestPause)
@@ -184,7 +182,7 @@ func (r *retirement) free(ctx context.Context, wait time.Duration) (bool, error)
 }
 
 // gone concludes, from an error that says that the prepared process does not
-// hold the lease, what became of it.
+// hold the lease, how that came about.
 func (r *retirement) gone(ctx context.Context, why error) error {
 	wait := settle
 	if pid := r.look.Lease.Holder(); pid != 0 && pid != r.Holder.Identity.PID {
@@ -206,7 +204,7 @@ func (r *retirement) ended(ctx context.Context) (Outcome, error) {
 	return Retired, err
 }
 
-// conclude writes down what became of the process.
+// conclude writes the end of the process into the record.
 func (r *retirement) conclude(ctx context.Context) error {
 	l := r.look
 	if err := l.Commit.Acquire(context.WithoutCancel(ctx), max(l.Declared.EffectiveWait(), settle)); err != nil {

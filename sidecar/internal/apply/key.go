@@ -259,7 +259,7 @@ func (l *Layer) applyKey(f schema.Field, op Op, carried bool) error {
 	return l.put(op, old, e.with(op.Member, value))
 }
 
-// put stores what an operation made of the entry old.
+// put stores the result of an operation on the entry old.
 func (l *Layer) put(op Op, old, now slot) error {
 	_, decides := l.rules.KeysOwner(op.Field)
 	if now.born = old.born; decides && !old.set {

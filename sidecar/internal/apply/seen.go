@@ -11,20 +11,19 @@ import (
 	"github.com/freehold-dev/freehold/sidecar/internal/status"
 )
 
-// A Seen is what somebody had seen of some fields of one state: their versions,
-// at one cut. Who computes a value from other owners' fields takes one before it
-// gathers the data, and commits the value with it, perhaps from another process:
-// its text travels in files, environment variables and arguments, and needs no
-// quotes in a shell. The zero Seen says that nothing was observed; it is not
-// the same as having seen that nothing was written.
+// A Seen is an observation of some fields of one state: their versions at one
+// snapshot. A program that computes a value from other owners' fields takes a
+// Seen before it gathers the data, and commits the value with it, perhaps from
+// another process: its text travels in files, environment variables and
+// arguments, and needs no quotes in a shell. The zero Seen is no observation,
+// which differs from one of fields that were never written.
 //
-// A Seen is a value and says nothing about which field it is for. Generated
-// code gives it a type of its own for each field that depends on others.
+// Generated code gives Seen a type of its own for each field that depends on
+// others.
 type Seen struct{ text string }
 
-// SeenOf returns what was seen in the state with the id stateID: the versions of
-// fields by name, the zero Version for one that nobody had written. It is for
-// package reader.
+// SeenOf returns the observation in the state with the id stateID: the versions
+// of fields by name, the zero Version for one that was never written.
 func SeenOf(stateID string, versions map[string]document.Version) Seen {
 	var b strings.Builder
 	b.WriteString(stateID)
@@ -68,8 +67,8 @@ func (s *Seen) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// UnmarshalFor is UnmarshalText for what must tell of all these fields. It is
-// for generated code.
+// UnmarshalFor is UnmarshalText for an observation of at least these fields. It
+// is for generated code.
 func (s *Seen) UnmarshalFor(text []byte, fields ...string) error {
 	var seen Seen
 	if err := seen.UnmarshalText(text); err != nil {
