@@ -51,9 +51,8 @@ func (e Entry) LastChange() (last Provenance, ok bool) {
 	return last, ok
 }
 
-// Obstacle returns the owner because of which the field cannot be read, and
-// the status of that owner's sidecar, or of the claim. Of a value that does not
-// fit its declaration the status is [store.Invalid].
+// Obstacle returns the owner that keeps the field from being read, and the status
+// of the sidecar or claim: [store.Invalid] for a value that does not fit.
 func (e Entry) Obstacle() (owner string, status store.Status) {
 	owners := e.Owners()
 	if f, _ := e.view.Declaration().Joined(e.name); f.EffectiveKind() == schema.Once {

@@ -7,7 +7,7 @@ import (
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
-// declared is a manifest in the form in which views use it. It is immutable.
+// declared is a manifest as views use it. It is immutable.
 type declared struct {
 	manifest    *schema.Manifest    // with all that the program declares
 	declaration *schema.Declaration // of manifest
@@ -24,9 +24,8 @@ type onceField struct {
 	owner, field string
 }
 
-// A place says where a field is: whose, as what, in the sidecar or, if it is a
-// once field, in a file of its own. Of a map
-// with several owners it is where the keys are.
+// A place is the owner and the declaration of a field; of a map with several
+// owners, those of the keys.
 type place struct {
 	owner   int // index in owners
 	field   schema.Field
@@ -65,12 +64,11 @@ func declare(m *schema.Manifest, built *schema.Declaration) (*declared, error) {
 	return d, nil
 }
 
-// arrange puts the owners in the order in which they are read: dependents
-// before what they depend on, so that whatever one of them has observed is in
-// the view, or something later; and who has members of a map before who decides
-// its keys. Dependencies form no cycle. Two owners that decide
-// each other's keys have no order by the latter: a view that is not atomic may
-// then show the older keys of one.
+// arrange puts the owners in the order of reading: dependents before their
+// dependencies, so that a view has every observed version or a later one; and
+// owners with members of a map before the owner of its keys. Dependencies form no
+// cycle. Two owners that decide each other's keys have no order: a view that is
+// not atomic may show the older keys of one.
 func (d *declared) arrange() {
 	dependents, parts := make([][]int, len(d.owners)), make([][]int, len(d.owners))
 	for i, owner := range d.owners {
@@ -99,7 +97,7 @@ func (d *declared) arrange() {
 	}
 }
 
-// place returns where the field name is, which the i-th owner declares.
+// place returns the place of a field that the i-th owner declares.
 func (d *declared) place(i int, name string) place {
 	field, _ := d.declaration.Joined(name)
 	p := place{owner: i, field: field}

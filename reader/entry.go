@@ -10,8 +10,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// An Entry is one field of a view, of whatever type, or of a map what it has
-// at a key, or a member of that. The zero Entry is an unknown field.
+// An Entry is a field of a view, a key of a map, or a member at a key. The zero
+// Entry is an unknown field.
 type Entry struct {
 	view        *View
 	name        string
@@ -27,13 +27,11 @@ const (
 	ofMember
 )
 
-// Raw returns the field's JSON as it is stored; of a map, the members of all
-// its owners, joined by key. It returns an error that wraps [ErrUnset] if the
-// field is not set, [ErrUnknownField] if no owner declares it,
-// store.Invalid, store.Foreign, store.Regressed or
-// store.Unreadable if the sidecar of an owner is that, and
-// store.Invalid, naming the field, if the value is not of the declared
-// type.
+// Raw returns the field's JSON as it is stored; of a map, the members of all its
+// owners, joined by key. It returns an error that wraps [ErrUnset] if the field is
+// not set, [ErrUnknownField] if no owner declares it, the [store.Status] of an
+// owner whose sidecar cannot be used, and [store.Invalid], naming the field, if
+// the value is not of the declared type.
 func (e Entry) Raw() (jsontext.Value, error) {
 	raw, err := e.stored()
 	if err != nil {
@@ -45,11 +43,10 @@ func (e Entry) Raw() (jsontext.Value, error) {
 	return jsontext.Value(raw).Clone(), nil
 }
 
-// Provenance returns who wrote or cleared the field last; of a map, the owner
-// of the keys, and of a member of it, who changed anything last of what the
-// member's owner has in the map. It returns false if nobody did or if that
-// cannot be read; of a declared field, Owner, File and Status are there all
-// the same.
+// Provenance returns the commit that wrote or cleared the field last; of a map,
+// the last of the owner of the keys, and of a member, the last of its owner in the
+// map. It returns false if there is none or the sidecar cannot be read; of a
+// declared field, Owner, File and Status are there all the same.
 func (e Entry) Provenance() (Provenance, bool) {
 	p, o, err := e.find()
 	if err != nil {
@@ -84,7 +81,7 @@ func (e Entry) where() string {
 	return where
 }
 
-// place returns where the entry's field is.
+// place returns the place of the entry's field.
 func (e Entry) place() (place, error) {
 	if e.view == nil {
 		return place{}, fmt.Errorf("field %q: %w: the zero Field and the zero Entry belong to no view: take one from a View", e.name, ErrUnknownField)
@@ -132,7 +129,7 @@ func (e Entry) find() (schema.Field, *owner, error) {
 	return spec, e.view.owners[p.members[e.member]], nil
 }
 
-// stored returns the entry's bytes in the view, which must not be changed.
+// stored returns the entry's bytes, which must not be changed.
 func (e Entry) stored() ([]byte, error) {
 	_, o, err := e.find()
 	if err != nil {
@@ -173,9 +170,8 @@ func (e Entry) own(o *owner) ([]byte, error) {
 	return nil, fmt.Errorf("%s: %w: owner %s has not written it", e.where(), ErrUnset, o.Name)
 }
 
-// fits says why raw is no value of the entry's declared type. The sidecar is
-// whole all the same: Freehold wrote it, under a declaration that differs from
-// this one, so only this field is not to be had.
+// fits returns an error if raw is no value of the entry's declared type. Freehold
+// wrote it under another declaration, so the other fields of the owner are right.
 func (e Entry) fits(raw []byte) error {
 	spec, o, err := e.find()
 	if err != nil {

@@ -7,21 +7,20 @@ import (
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
-// A Verdict says whether a value was computed from the newest of what it depends
-// on.
+// A Verdict says whether a value was computed from the newest versions of its
+// dependencies.
 type Verdict string
 
-// The verdicts. Whoever acts on a value that must not be out of date acts on
-// [Fresh] alone.
+// The verdicts. For an action that needs a value that is up to date, only [Fresh]
+// will do.
 const (
-	// Fresh: all that the value depends on is as its writer had seen it.
+	// Fresh: every dependency is at the version that the writer had seen.
 	Fresh Verdict = "fresh"
-	// Stale: something that it depends on has changed since.
+	// Stale: a dependency has changed since.
 	Stale Verdict = "stale"
-	// Ambiguous: an event that it depends on has begun and is not done, so
-	// that it may have taken effect or not.
+	// Ambiguous: a dependency is an event that has begun and is not done.
 	Ambiguous Verdict = "ambiguous"
-	// Unknown: nobody can say.
+	// Unknown: the versions do not tell.
 	Unknown Verdict = "unknown"
 )
 
@@ -30,12 +29,11 @@ const (
 // dependency-behind or dependency-forked. FORMAT.md defines each.
 type Reason string
 
-// A Freshness says whether a value was computed from the newest of what it
-// depends on. It is decided from versions, never from clocks.
+// A Freshness is a verdict with its reason. Versions decide, never clocks.
 type Freshness struct {
 	Verdict Verdict `json:"verdict"`
 	Reason  Reason  `json:"reason"`
-	// Field is the dependency that decided; empty if none did.
+	// Field is the dependency that decided; or empty.
 	Field string `json:"field,omitzero"`
 	// Says is a sentence without its full stop.
 	Says string `json:"says"`
@@ -44,16 +42,14 @@ type Freshness struct {
 // Fresh reports whether the verdict is [Fresh].
 func (f Freshness) Fresh() bool { return f.Verdict == Fresh }
 
-// weight orders the verdicts by what decides: of several dependencies the first
-// of the heaviest verdict does. A change that is certain outweighs one that is
-// possible, and that outweighs what nobody knows.
+// weight orders the verdicts: of several dependencies, the first of the heaviest
+// verdict decides. A certain change outweighs a possible one.
 var weight = map[Verdict]int{Fresh: 0, Unknown: 1, Ambiguous: 2, Stale: 3}
 
-// Freshness says whether the field was computed from the newest of what it
-// depends on by itself: what one of those depends on in turn decides nothing. A
-// field that depends on nothing is fresh; a part of a map is as fresh as the
-// whole. Where a view cannot show all that an owner has deferred, nothing of
-// that owner's, and nothing that depends on it, is known to be fresh.
+// Freshness says whether the field was computed from the newest versions of its
+// direct dependencies. A field without dependencies is fresh; a part of a map is
+// as fresh as the whole. If a view cannot show all pending patches of an owner, no
+// field of that owner, and none that depends on it, is known to be fresh.
 func (e Entry) Freshness() Freshness {
 	p, err := e.place()
 	if err != nil {
@@ -81,14 +77,13 @@ func (e Entry) Freshness() Freshness {
 	return result
 }
 
-// unshown says what PendingErr means.
+// unshown returns PendingErr in words.
 func (o *owner) unshown() string {
 	return "of what its owner " + o.Name + " has deferred, not all can be shown"
 }
 
-// Dependencies says the same of each field that e depends on by itself, in the
-// order in which they are declared: [Entry.Freshness] is the first of the
-// heaviest. It is empty if e depends on nothing or has no value.
+// Dependencies returns the freshness of e by each of its direct dependencies, in
+// the order of the declaration; none if e has no dependency or no value.
 func (e Entry) Dependencies() []Freshness {
 	p, err := e.place()
 	if err != nil || !p.field.Dependent() {
@@ -107,13 +102,12 @@ func (e Entry) Dependencies() []Freshness {
 	return each
 }
 
-// against decides by one field that e depends on, of which its writer had seen
-// the version seen, if that is known.
+// against returns the freshness by the dependency of, of which the writer of e had
+// seen the version seen, if that is known.
 //
-// Neither order nor equality of pending patches says anything: one that
-// could not be folded may be put before the last one of a field, which keeps its
-// version and gets another value. So a pending patch is newer than whatever was
-// seen, and what was seen then is older than every commit.
+// Pending patches have no order: one that comes later may be folded before
+// another, which keeps its version and gets another value. So a pending patch is
+// newer than every observed version.
 func (e Entry) against(of string, seen store.Version, known bool) Freshness {
 	_, o, err := e.view.Field(of).find()
 	if err != nil || o.Err != nil {
@@ -144,7 +138,7 @@ func (e Entry) against(of string, seen store.Version, known bool) Freshness {
 	return Freshness{Unknown, "dependency-forked", of, fmt.Sprintf("the writer of %s had seen version %v of %s, and another commit of that number, %v, is there", e.name, seen, of, held)}
 }
 
-// seenVersion puts a version that was observed into words.
+// seenVersion returns an observed version in words.
 func seenVersion(v store.Version) string {
 	switch {
 	case v.IsZero():

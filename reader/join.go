@@ -9,10 +9,10 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// A joined is a map, or what it has at a key, with all of it that can be read.
+// A joined is a map, or one key of it, as far as it can be read.
 type joined struct {
 	raw  []byte
-	errs map[int]error // by owner, why something of it is missing
+	errs map[int]error // by owner, the reason for a missing part
 }
 
 // err returns the first reason, by owner.
@@ -26,18 +26,17 @@ func (j joined) err() error {
 	return j.errs[first]
 }
 
-// join puts together what the owners of a map have in it, all of it or at the
-// entry's key. It returns an error if there is no map, or no such key.
+// join joins the parts of a map, or of the entry's key. It returns an error if
+// there is no map, or no such key.
 func (e Entry) join(p place) (joined, error) {
 	decider := e.view.owners[p.owner]
 	rows, err := e.rows(decider)
 	if err != nil {
 		return joined{}, err
 	}
-	j := joiner{entry: e, place: p, parts: map[int][]store.Row{}, errs: map[int]error{}}
+	j := joiner{entry: e, place: p, errs: map[int]error{}}
 	for _, owner := range p.parts {
-		var err error
-		if j.parts[owner], err = e.rows(e.view.owners[owner]); err != nil {
+		if _, err := e.rows(e.view.owners[owner]); err != nil {
 			j.errs[owner] = err
 		}
 	}
@@ -66,16 +65,14 @@ func (e Entry) join(p place) (joined, error) {
 	return joined{append(raw, '}'), j.errs}, nil
 }
 
-// A joiner joins what owners have at a key.
+// A joiner joins the parts at a key.
 type joiner struct {
 	entry Entry
 	place place
-	parts map[int][]store.Row // of the owners that do not decide the keys
 	errs  map[int]error
 }
 
-// at returns what the map has at the key of found, or nil if that is a value
-// that does not fit.
+// at returns the joined value at the key of found, or nil if it does not fit.
 func (j joiner) at(found store.Row) []byte {
 	if value := j.place.field.Value; value != nil {
 		if _, err := value.Normalize(found.Value); err != nil {
@@ -86,7 +83,7 @@ func (j joiner) at(found store.Row) []byte {
 	}
 	all := j.add(nil, j.place.owner, found)
 	for _, owner := range j.place.parts {
-		if attached, ok := row(j.parts[owner], found.Key); ok && attached.Born == found.Born {
+		if attached, ok := j.entry.view.owners[owner].stored.Row(j.entry.name, found.Key); ok && attached.Born == found.Born {
 			all = j.add(all, owner, attached)
 		}
 	}
@@ -95,8 +92,8 @@ func (j joiner) at(found store.Row) []byte {
 	return all.Append(nil)
 }
 
-// add adds the members of an owner's row: those that are declared as its own,
-// and those of a newer declaration.
+// add adds the members of an owner's row that the owner declares, or that no owner
+// does.
 func (j joiner) add(all schema.Object, owner int, row store.Row) schema.Object {
 	object, err := schema.ParseObject(row.Value)
 	if err != nil {

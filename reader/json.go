@@ -12,9 +12,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// MarshalJSON returns v as `freehold view --json` prints it: fields that are
-// set, in the digits and escapes in which they are stored, each field's
-// provenance, each owner's status. Equal views give equal bytes.
+// MarshalJSON returns the set fields, in their stored digits and escapes, each
+// field's provenance, and each owner's status. Equal views give equal bytes.
 func (v *View) MarshalJSON() ([]byte, error) {
 	return Marshal(v, error.Error)
 }
@@ -106,8 +105,7 @@ func (w *printer) version(v store.Version) {
 	w.number("revision", v.Revision)
 }
 
-// readable returns the entry's JSON; of a map, all of it that can be read. It
-// is nil if nothing can.
+// readable returns the entry's JSON; of a map, the readable part; or nil.
 func (e Entry) readable() jsontext.Value {
 	p, err := e.place()
 	if err == nil && p.field.EffectiveKind() == schema.Map {
@@ -118,8 +116,8 @@ func (e Entry) readable() jsontext.Value {
 	return raw
 }
 
-// provenance prints where a declared field comes from, and of a map with
-// several owners, where each one's members do.
+// provenance prints the provenance of a declared field, and of a map of several
+// owners, that of each part.
 func (w *printer) provenance(e Entry) {
 	p, _ := e.place()
 	errs := e.misfits(p)
@@ -134,7 +132,7 @@ func (w *printer) provenance(e Entry) {
 	})
 }
 
-// misfits returns, by owner, what is wrong with what it has of the field.
+// misfits returns the errors of the field by owner.
 func (e Entry) misfits(p place) map[int]error {
 	if p.field.EffectiveKind() == schema.Map {
 		joined, err := e.join(p)
@@ -147,7 +145,7 @@ func (e Entry) misfits(p place) map[int]error {
 	return map[int]error{p.owner: err}
 }
 
-// from prints where the i-th owner's part of a field comes from.
+// from prints the provenance of the i-th owner's part of a field.
 func (w *printer) from(e Entry, i int, errs map[int]error) {
 	p, ok := e.provenance(e.view.owners[i])
 	if e.isOnce() {
@@ -198,7 +196,7 @@ func (w *printer) observed(seen store.Seen) {
 	})
 }
 
-// owner prints what was found of o; pending is whether it defers.
+// owner prints the status of o; pending is whether o defers.
 func (w *printer) owner(o *owner, pending bool) {
 	w.text("status", string(o.Status))
 	if !o.Version.IsZero() {

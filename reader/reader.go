@@ -9,16 +9,15 @@ import (
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
-// A Reader reads one state directory. It keeps the directory open and, between
-// views, what it has read; of the files in it, it keeps none open. It is safe
-// for concurrent use.
+// A Reader reads one state directory. Between views it keeps the directory open,
+// and no file in it. It is safe for concurrent use.
 type Reader struct {
 	dir   *store.Store
 	built *schema.Declaration // or nil
 
 	rounds int // mostRounds, but for tests
 
-	closing chan struct{} // closed by Close, for those who watch
+	closing chan struct{} // closed by Close
 
 	mu       sync.Mutex
 	closed   bool
@@ -27,26 +26,24 @@ type Reader struct {
 	declared *declared      // by the manifest; nil until that was read
 	sources  []*ownerSource // one per declared owner, sorted by name
 	claims   []*claimSource // one per declared once field
-	next     int            // what is read next: a source, a claim after them, or the manifest after them all
-	double   bool           // what moved last is a sidecar and pending patches
-	view     *View          // the last one; nil if anything moved since
+	next     int            // index of the next file: the sources, the claims, the manifest
+	double   bool           // the last change was of a sidecar and pending patches
+	view     *View          // the last one; nil if a file has changed since
 }
 
-// mostRounds is how often View reads every file before it settles for a view
-// that is not atomic. A round takes microseconds, so that writers have to
-// commit thousands of times a second to get there.
+// mostRounds is how often View reads every file for a view that is atomic. A
+// round takes microseconds: only thousands of commits a second defeat that.
 const mostRounds = 8
 
-// Open opens the state directory dir and goes by the declaration in its
-// manifest. It returns an error that wraps [store.NoState] if dir is no
-// state directory, and [store.Unsafe] if others may write in it.
+// Open opens the state directory dir by the declaration in its manifest. It
+// returns an error that wraps [store.NoState] if dir is no state directory, and
+// [store.Unsafe] if others may write in it.
 func Open(dir string) (*Reader, error) { return OpenAs(dir, nil) }
 
 // OpenAs is [Open] for a program that was built from the declaration built. It
-// returns an error that wraps [schema.ErrDeclaration] if the manifest
-// contradicts built, and so does [Reader.View] if it comes to that later. A
-// field that only built declares reads as unset: no owner's program of that
-// build has opened the state yet.
+// returns an error that wraps [schema.ErrDeclaration] if the manifest contradicts
+// built, and so does [Reader.View] later. A field that built alone declares reads
+// as unset.
 func OpenAs(dir string, built *schema.Declaration) (*Reader, error) {
 	d, err := store.Open(dir)
 	if err != nil {
@@ -57,8 +54,8 @@ func OpenAs(dir string, built *schema.Declaration) (*Reader, error) {
 
 // OpenInstance is [OpenAs] for the instance id of the state in dir; built may be
 // nil. It returns an error that wraps [schema.ErrInstance] if id cannot be one.
-// The Reader does not keep the instance from being removed; then View returns
-// an error that wraps [store.Moved].
+// The instance may be removed while the Reader is open: then View returns an
+// error that wraps [store.Moved].
 func OpenInstance(dir, id string, built *schema.Declaration) (*Reader, error) {
 	d, err := store.OpenInstance(dir, id)
 	if err != nil {
@@ -76,8 +73,7 @@ func open(d *store.Store, built *schema.Declaration) (*Reader, error) {
 	return r, nil
 }
 
-// Close closes the directory and ends every [Reader.Watch]. Views that were
-// taken stay usable.
+// Close closes the directory and ends every [Reader.Watch]. Views stay usable.
 func (r *Reader) Close() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -89,15 +85,13 @@ func (r *Reader) Close() error {
 	return r.dir.Close()
 }
 
-// View returns the state as it stands. It returns the same View as before if
-// nothing has changed, without allocating; it never waits for a writer. If
-// writers keep changing files while it reads, it reads all of them up to eight
-// times to find the state at one moment, and then once more for a view that is
-// [Causal]. ctx only ends the reading early.
+// View returns the state as it stands, and the same View as before if no file has
+// changed, without allocating. It never waits for a writer: if files change while
+// it reads, it reads all of them up to eight times, and then once more for a view
+// that is [Causal]. ctx ends the reading early.
 //
-// View returns an error that wraps [store.Moved] if the path of the
-// directory names another one now: open it again. Sidecars that cannot be used
-// are no error of View; see [View.Owners].
+// View returns an error that wraps [store.Moved] if the path names another
+// directory now. A sidecar that cannot be used is no error; see [View.Owners].
 func (r *Reader) View(ctx context.Context) (*View, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -112,8 +106,8 @@ func (r *Reader) View(ctx context.Context) (*View, error) {
 		return nil, err
 	}
 	if r.view == nil || r.view.consistency != consistency {
-		// An instance is renamed before what it holds is deleted: what was
-		// missing just now may have been there all the time.
+		// An instance is renamed before its files are deleted, so that a missing
+		// file may have been there all the time.
 		if err := r.dir.Unmoved(); err != nil {
 			return nil, err
 		}
@@ -122,26 +116,20 @@ func (r *Reader) View(ctx context.Context) (*View, error) {
 	return r.view, nil
 }
 
-// settle reads the files in turn, round and round, until each but the one that
-// was found changed last has been read after that one, unchanged. Then all of
-// them stood together at one moment, the one at which the changed one was read:
-// each of the others had the same bytes when it was read before that moment, in
-// this view or a former one, and when it was read after it. A commit draws a
-// random nonce, so that bytes never come back once they were replaced, and in
-// between it had those bytes too. If nothing changed, the moment is that of the
-// call. Only a hand that puts back an old copy can break this.
+// settle reads the files in turn until each, except the last that had changed, has
+// been read after that one and had the same bytes. Then all stood together at the
+// moment at which the changed file was read: every commit draws a random nonce, so
+// that bytes never come back, and equal bytes before and after that moment were
+// there at that moment. Only an old copy that is put back can break this.
 //
-// A sidecar and pending patches are two things, though one here: they are read
-// one after the other, and a patch that is folded in between would be in both.
-// So the one that changed last is read once more at the end, if it is such a
-// pair. What is then the same as before stood together when the pair's sidecar
-// was read: files that are never changed were there before and after, and one
-// that came and went in between was folded by a commit that shows.
+// A sidecar and its pending patches are read one after the other, and a patch that
+// is folded in between would be in both. So such a pair, if it changed last, is read
+// once more at the end.
 //
-// The reading begins where the last change was, since an owner that commits
-// often is likely to have done it again: then no file is read twice.
+// The reading begins at the last change, because an owner that commits often has
+// probably committed again: then no file is read twice.
 func (r *Reader) settle(ctx context.Context) (Consistency, error) {
-	reads, since := 0, 0 // since the last change, with the one that found it
+	reads, since := 0, 0 // since counts from the reading that found the last change
 	r.double = false
 	for since <= r.files() || r.double && since == r.files()+1 {
 		if ctx.Err() != nil {
@@ -163,13 +151,12 @@ func (r *Reader) settle(ctx context.Context) (Consistency, error) {
 	return Atomic, nil
 }
 
-// files is how many files a view comes from, beside the manifest.
+// files returns the number of files of a view, without the manifest.
 func (r *Reader) files() int { return len(r.sources) + len(r.claims) }
 
-// pass reads every sidecar once more, in their order: each before those that
-// it depends on. So what one of them has observed is in the view, or something
-// later. The claims come last, so that a view shows the claim of who first
-// claimed and then committed.
+// pass reads every sidecar once more, each before those that it depends on, so that
+// the view has every observed version or a later one. Claims come last, so that a
+// view with a commit has the claims that were made before the commit.
 func (r *Reader) pass(ctx context.Context) error {
 	for r.next = 0; r.next < r.files(); {
 		if ctx.Err() != nil {
@@ -186,8 +173,7 @@ func (r *Reader) pass(ctx context.Context) error {
 	return nil
 }
 
-// read reads the next file and reports whether it has changed since it was read
-// before.
+// read reads the next file and reports whether it has changed.
 func (r *Reader) read() (moved bool, err error) {
 	if r.declared == nil || r.next == r.files() {
 		r.next = 0
@@ -201,12 +187,12 @@ func (r *Reader) read() (moved bool, err error) {
 	return r.sources[r.declared.order[i]].Look(), nil
 }
 
-// pair reports whether what was read last is a sidecar and pending patches.
+// pair reports whether the last reading was of a sidecar and pending patches.
 func (r *Reader) pair() bool {
 	if r.declared == nil || r.next == 0 || r.next > len(r.sources) {
 		return false
 	}
-	return rechecked && r.declared.defers[r.declared.owners[r.declared.order[r.next-1]]]
+	return r.declared.defers[r.declared.owners[r.declared.order[r.next-1]]]
 }
 
 // readManifest reads the manifest and, if it has changed, what it declares.
@@ -222,7 +208,7 @@ func (r *Reader) readManifest() (moved bool, err error) {
 		return false, err
 	}
 	r.manifest, r.spare = text, r.manifest
-	r.declared, r.view = nil, nil // until all went well
+	r.declared, r.view = nil, nil // in case of an error
 	manifest, err := r.dir.ParseManifest(text)
 	if err != nil {
 		return false, err
@@ -240,8 +226,3 @@ func (r *Reader) readManifest() (moved bool, err error) {
 	}
 	return true, nil
 }
-
-// rechecked is whether a reader makes sure that a patch which it counts was
-// still pending after it read the sidecar. Tests unset it, to see that another
-// test notices.
-var rechecked = true

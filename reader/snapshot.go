@@ -8,9 +8,8 @@ import (
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
-// snapshotID hashes all that tells one snapshot from another, and nothing that
-// two readers could see differently. An owner that never wrote and a field that
-// was never claimed stay out: a reader of an older build may not know of them.
+// snapshotID returns the id of a snapshot. An owner that never wrote and a field
+// that was never claimed stay out: a reader of an older build may not know them.
 func snapshotID(stateID string, owners []*owner, claims []*claim) string {
 	text := make([]byte, 0, 1024)
 	text = append(text, stateID...)

@@ -33,16 +33,15 @@ func OpenTypedInstance[V any](dir, id string, built *schema.Declaration, of func
 	return &Typed[V]{r, of}, nil
 }
 
-// View returns the state as it stands; see [Reader.View]. A sidecar that is
-// missing, invalid, foreign, regressed or unreadable is no error here: the
-// fields of its owner return one. With an error View returns a V around nil.
+// View returns the state as it stands; see [Reader.View]. With an error it returns
+// a V around nil.
 func (t *Typed[V]) View(ctx context.Context) (V, error) {
 	v, err := t.r.View(ctx)
 	return t.of(v), err
 }
 
-// Watch yields a view at once and then one after every change, until ctx is
-// done; see [Reader.Watch]. With an error comes a V around nil.
+// Watch yields a view at once and then one after every change; see [Reader.Watch].
+// An error comes with a V around nil.
 func (t *Typed[V]) Watch(ctx context.Context) iter.Seq2[V, error] {
 	return func(yield func(V, error) bool) {
 		for v, err := range t.r.Watch(ctx) {

@@ -16,11 +16,10 @@ import (
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
-// Watch yields a view at once and then one after every change, until ctx is
-// done or the caller breaks off. Changes that come while the caller is busy, or
-// within a hundredth of a second, are yielded together; the last state is never
-// missed. A view is yielded only if it shows something else than the one
-// before; see [View.ID].
+// Watch yields a view at once and then one after every change, until ctx is done
+// or the caller breaks off. Changes while the caller is busy, or within a hundredth
+// of a second, are yielded together; the last state is never missed. No two views
+// in a row have one [View.ID].
 //
 //	for v, err := range r.Watch(ctx) {
 //		if err != nil {
@@ -30,31 +29,27 @@ import (
 //		…
 //	}
 //
-// An error comes with a nil View. Whatever [Reader.View] returns is yielded, the
-// same only once in a row, and the watch goes on; the next view is yielded even
-// if it is the same as the last. Only two errors are the last thing yielded:
-// one that wraps store.Moved, for a directory in the place of this one
-// is another state, whose versions do not compare with this one's, and
-// [ErrClosed]. Two others say how the watch goes on: [ErrPolling] and
-// [ErrResync]. The end of ctx is no error.
+// An error comes with a nil View. Each error of [Reader.View] is yielded once in a
+// row, and the watch goes on with a view, even if that is the same as the last. Two
+// errors end the watch: one that wraps [store.Moved], because a directory in the
+// place of this one is another state, and [ErrClosed]. [ErrPolling] and [ErrResync]
+// say how the watch goes on. The end of ctx is no error.
 //
-// Watch takes the system's notices of changes in the directories and, because
-// some file systems give none, looks every second all the same. When it ends,
-// no goroutine and no open file of it is left.
+// Watch takes the system's notices of changes in the directories and, because some
+// file systems give none, looks every second all the same. It leaves no goroutine
+// and no open file.
 func (r *Reader) Watch(ctx context.Context) iter.Seq2[*View, error] {
 	return r.watch(ctx, func() (notices, error) { return notice.New() })
 }
 
 const (
-	// burst is how long after one look the next one comes at the earliest:
-	// against writers that commit without a pause, looking at every commit
-	// would take the processor from them and show nobody more.
+	// burst is the shortest time between two looks: to look at every commit of
+	// fast writers would take the processor from them.
 	burst = 10 * time.Millisecond
-	// idle is how often a watch looks without a notice. That finds what gives
-	// none: the renaming of a directory further up, and everything on some
-	// file systems. A look takes microseconds.
+	// idle is the time between looks without a notice: the renaming of a directory
+	// further up gives none, nor do some file systems.
 	idle = time.Second
-	// often is how often it looks if there are no notices.
+	// often is the time between looks of a watch that polls.
 	often = 100 * time.Millisecond
 )
 
@@ -95,10 +90,9 @@ func (r *Reader) watch(ctx context.Context, start func() (notices, error)) iter.
 	}
 }
 
-// look reads the state and yields what is new. It reports whether to go on.
-//
-// The directories are watched before they are read, so that a change comes
-// either early enough to be read or late enough to give a notice.
+// look reads the state, yields a new view, and reports whether to go on. The
+// directories are watched before they are read, so that each change is read or
+// gives a notice.
 func (w *watch) look(ctx context.Context) bool {
 	for {
 		folders := w.r.folders()
@@ -115,8 +109,8 @@ func (w *watch) look(ctx context.Context) bool {
 	}
 }
 
-// heed folds what there is to know about the notices themselves, and sees to
-// it that all folders are watched. It reports whether to go on.
+// heed watches the folders, yields errors about the notices, and reports whether to
+// go on.
 func (w *watch) heed(folders []string) bool {
 	if w.notices == nil {
 		return true
@@ -143,13 +137,13 @@ func (w *watch) heed(folders []string) bool {
 
 var errNoNotice = errors.New("a change came without one")
 
-// polling says that there are no notices, and why.
+// polling returns the [ErrPolling] of a watch without notices.
 func (r *Reader) polling(why error) error {
 	return fmt.Errorf("%s: %w every %v, because the system gives no notices of changes: %w: if that is for want of inotify instances or watches, allow more of them with sysctl fs.inotify",
 		r.dir.Path(), ErrPolling, often, why)
 }
 
-// stop lets the notices go, if there are any.
+// stop closes the notices, if there are any.
 func (w *watch) stop() {
 	if w.notices != nil {
 		w.notices.Close()
@@ -157,8 +151,7 @@ func (w *watch) stop() {
 	}
 }
 
-// show yields what a look has found, unless that is nothing new. It reports
-// whether to go on.
+// show yields the result of a look, if it is new, and reports whether to go on.
 func (w *watch) show(v *View, err error) bool {
 	if err != nil {
 		ends := errors.Is(err, store.Moved) || errors.Is(err, ErrClosed)
@@ -176,7 +169,7 @@ func (w *watch) show(v *View, err error) bool {
 	return w.yield(v, nil)
 }
 
-// wait returns when it is time to look again. It reports whether to go on.
+// wait waits for the time of the next look, and reports whether to go on.
 func (w *watch) wait(ctx context.Context) bool {
 	rings, pause := (<-chan struct{})(nil), often
 	if w.notices != nil {
@@ -207,8 +200,7 @@ func (w *watch) wait(ctx context.Context) bool {
 	return true
 }
 
-// folders returns the absolute paths of the directories in which the files are
-// that a view reads.
+// folders returns the absolute paths of the directories of a view's files.
 func (r *Reader) folders() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()

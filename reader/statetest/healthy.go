@@ -11,23 +11,20 @@ import (
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
-// Healthy has the state in dir, or all its instances, looked over when the test
-// ends, with the code behind `freehold doctor`, and fails the test for every
-// finding. States that this package makes are looked over anyway.
-//
-// A test that damages a state on purpose says so with [Damaged]. A directory
-// that is no state any more is none of its business.
+// Healthy examines the state in dir, or all its instances, with package doctor when
+// the test ends, and fails the test for every finding that [Damaged] does not
+// name. It is called for each state that this package makes. A directory that is no
+// state any more is no failure.
 func Healthy(t testing.TB, dir string) {
 	t.Helper()
 	t.Cleanup(func() {
-		if !t.Failed() { // else it has said what is wrong
+		if !t.Failed() {
 			CheckUp(t, dir)
 		}
 	})
 }
 
-// CheckUp is what [Healthy] does when the test ends, now: for states of which
-// only the end of a test shows where they are.
+// CheckUp does the work of [Healthy] at once.
 func CheckUp(t testing.TB, dir string) {
 	t.Helper()
 	expected, _ := damaged.Load(dir)
@@ -52,8 +49,8 @@ func CheckUp(t testing.TB, dir string) {
 // damaged holds the codes that tests have named, by directory.
 var damaged sync.Map
 
-// Damaged says that the test damages the state in dir on purpose, so that
-// findings of these codes are none of its failures.
+// Damaged says that the test damages the state in dir on purpose, so that findings
+// with these codes are no failures.
 func Damaged(dir string, codes ...string) {
 	all, _ := damaged.Load(dir)
 	known, _ := all.([]string)

@@ -1,7 +1,7 @@
-// Package statetest makes state directories for tests: each is new, filled
-// through its owners, and gone when the test ends. It takes no directory, so
-// nothing that uses it can write into a state that exists. Tests use it
-// through the <state>test package that is generated for their state.
+// Package statetest makes state directories for tests: each is new, filled through
+// its owners, and removed when the test ends. It takes no directory, so that no
+// test can write into a state that exists. Tests use it through the <state>test
+// package that is generated for their state.
 package statetest
 
 import (
@@ -16,27 +16,25 @@ import (
 	"github.com/freehold-dev/freehold/sidecar"
 )
 
-// A Maker gathers the settings of one state that is to be made. It has no use
-// but to be what settings work on.
+// A Maker gathers the settings of a state.
 type Maker struct {
 	settings []setting
 }
 
-// A setting is an operation. Its verb is that of the kind of what it is about,
-// unless it says one itself.
+// A setting is an operation. Without a verb, it has that of the field's kind.
 type setting struct {
 	op   sidecar.Op
 	err  error
 	sees sight
 }
 
-// A sight is what the writer of a value that depends on others has seen.
+// A sight is the part of the dependencies' settings that a writer has seen.
 type sight int
 
 const (
-	everything sight = iota // all settings of what it depends on
-	nothingYet              // none of them: they were not written yet
-	unsaid                  // nobody knows
+	everything sight = iota
+	nothingYet       // they were not written yet
+	unsaid           // the writer does not say
 )
 
 func set[T any](op sidecar.Op, codec schema.Codec[T], values ...T) func(*Maker) {
@@ -49,15 +47,14 @@ func set[T any](op sidecar.Op, codec schema.Codec[T], values ...T) func(*Maker) 
 	return func(m *Maker) { m.settings = append(m.settings, settings...) }
 }
 
-// Put returns a setting: it gives field the value v. It is for generated
-// code, which gives the result a type of its own, so that a setting of one
-// state does not fit another.
+// Put returns a setting that gives field the value v. Generated code gives the
+// result a type of its own, so that a setting of one state does not fit another.
 func Put[T any](field string, codec schema.Codec[T], v T) func(*Maker) {
 	return set(sidecar.Op{Field: field}, codec, v)
 }
 
-// PutAt is Put for a member of what the map field has at key; the member is
-// empty if that is no record.
+// PutAt is Put for a member at a key of the map field; the member is empty if the
+// map holds no records.
 func PutAt[T any](field, key, member string, codec schema.Codec[T], v T) func(*Maker) {
 	return set(sidecar.Op{Field: field, Key: key, Member: member}, codec, v)
 }
@@ -67,7 +64,7 @@ func Insert[T any](field string, codec schema.Codec[T], elements ...T) func(*Mak
 	return set(sidecar.Op{Field: field, Verb: schema.VerbInsert}, codec, elements...)
 }
 
-// Keys is Put for keys of the map field at which nothing need be.
+// Keys is Put for keys of the map field without members.
 func Keys(field string, keys ...string) func(*Maker) {
 	return func(m *Maker) {
 		for _, key := range keys {
@@ -76,30 +73,29 @@ func Keys(field string, keys ...string) func(*Maker) {
 	}
 }
 
-// Before returns a setting that is written before all others, so that what it
-// depends on is newer than what its writer had seen.
+// Before returns a setting that is written before all others, so that its
+// dependencies are newer than the versions that its writer had seen.
 func Before(set func(*Maker)) func(*Maker) { return seen(nothingYet, set) }
 
-// Unobserved returns a setting whose writer does not say what it had seen.
+// Unobserved returns a setting without observed versions.
 func Unobserved(set func(*Maker)) func(*Maker) { return seen(unsaid, set) }
 
-func seen(what sight, set func(*Maker)) func(*Maker) {
+func seen(part sight, set func(*Maker)) func(*Maker) {
 	return func(m *Maker) {
 		first := len(m.settings)
 		set(m)
 		for i := range m.settings[first:] {
-			m.settings[first+i].sees = what
+			m.settings[first+i].sees = part
 		}
 	}
 }
 
-// State returns the path of a new state directory, declared by d, that holds
-// the settings. Each is written through its field's owner by the verb of its
-// kind, in the order given: a counter adds up, a max keeps the highest, a once
-// field is claimed at the time given. Owners whose fields depend on others' come
-// after those, and have seen what they wrote. First of all, the owners of maps'
-// keys create those that any setting names. The test fails at once if a
-// setting's value does not fit its field. State panics if t's Fatal returns.
+// State returns the path of a new state directory, declared by d, with the
+// settings. Each is written through its field's owner by the verb of its kind, in
+// the order given: a counter adds up, a max keeps the highest, a once field is
+// claimed at the time given. Dependents come after their dependencies, and have
+// observed them. First of all, the keys of maps are created. The test fails at once
+// if a value does not fit its field. State panics if t's Fatal returns.
 func State[S ~func(*Maker)](t testing.TB, d *schema.Declaration, settings []S) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), d.State)
@@ -111,8 +107,8 @@ func State[S ~func(*Maker)](t testing.TB, d *schema.Declaration, settings []S) s
 	return dir
 }
 
-// Instance is State for a declaration that has instances: the directory has the
-// instance id, which holds the settings.
+// Instance is State for a declaration that has instances: the instance id in the
+// directory has the settings.
 func Instance[S ~func(*Maker)](t testing.TB, d *schema.Declaration, id string, settings []S) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), d.State)
@@ -140,21 +136,24 @@ func fill[S ~func(*Maker)](t testing.TB, dir string, d *schema.Declaration, sett
 		fail(t, err)
 	}
 	defer r.Close()
-	for _, patch := range []func(testing.TB, *reader.View, string) sidecar.Patch{m.keys, m.early, m.patch} {
+	for pass := range 3 { // keys of maps, settings of Before, the others
 		for _, owner := range upwards(d) {
 			view, err := r.View(context.Background())
 			if err != nil {
 				fail(t, err)
 			}
-			if patch := patch(t, view, owner); len(patch) > 0 {
+			patch := m.keys(d, owner)
+			if pass > 0 {
+				patch = m.settingsOf(t, view, owner, pass == 1)
+			}
+			if len(patch) > 0 {
 				write(t, dir, d, owner, patch)
 			}
 		}
 	}
 }
 
-// upwards returns the names of d's owners, those that others depend on before
-// these.
+// upwards returns the names of d's owners, dependencies before dependents.
 func upwards(d *schema.Declaration) []string {
 	var order []string
 	var place func(owner string)
@@ -173,10 +172,8 @@ func upwards(d *schema.Declaration) []string {
 	return order
 }
 
-// keys returns what creates the keys that are owner's to create, of maps that
-// have records there.
-func (m *Maker) keys(_ testing.TB, view *reader.View, owner string) sidecar.Patch {
-	d := view.Declaration()
+// keys returns the operations that create the keys of owner's maps of records.
+func (m *Maker) keys(d *schema.Declaration, owner string) sidecar.Patch {
 	var patch sidecar.Patch
 	for _, s := range m.settings {
 		f := d.Owners[owner].Fields[s.op.Field]
@@ -187,21 +184,9 @@ func (m *Maker) keys(_ testing.TB, view *reader.View, owner string) sidecar.Patc
 	return patch
 }
 
-// early returns the settings of owner's fields that are written before what
-// they depend on, as operations.
-func (m *Maker) early(t testing.TB, view *reader.View, owner string) sidecar.Patch {
-	t.Helper()
-	return m.operations(t, view, owner, func(s setting) bool { return s.sees == nothingYet })
-}
-
-// patch returns the other settings of owner's fields, and of its members of
-// maps, as operations.
-func (m *Maker) patch(t testing.TB, view *reader.View, owner string) sidecar.Patch {
-	t.Helper()
-	return m.operations(t, view, owner, func(s setting) bool { return s.sees != nothingYet })
-}
-
-func (m *Maker) operations(t testing.TB, view *reader.View, owner string, wanted func(setting) bool) sidecar.Patch {
+// settingsOf returns the settings of owner's fields as operations: those of
+// [Before], or the others.
+func (m *Maker) settingsOf(t testing.TB, view *reader.View, owner string, before bool) sidecar.Patch {
 	t.Helper()
 	var patch sidecar.Patch
 	for _, s := range m.settings {
@@ -209,7 +194,7 @@ func (m *Maker) operations(t testing.TB, view *reader.View, owner string, wanted
 		if ok && spec.EffectiveKind() == schema.Map {
 			spec, ok = spec.Member(s.op.Member)
 		}
-		if !ok || !wanted(s) {
+		if !ok || before != (s.sees == nothingYet) {
 			continue
 		}
 		if s.op.Verb == "" {
@@ -226,8 +211,8 @@ func (m *Maker) operations(t testing.TB, view *reader.View, owner string, wanted
 	return patch
 }
 
-// verbs has, for each kind, the verb that gives a field a value. A once field,
-// which is claimed, has none.
+// verbs has the verb that gives a field of each kind a value. A once field, which
+// is claimed, has none.
 var verbs = map[schema.Kind]schema.Verb{
 	schema.Value:   schema.VerbSet,
 	schema.Max:     schema.VerbRaise,
@@ -273,8 +258,8 @@ func claim(t testing.TB, w *sidecar.Writer, op sidecar.Op) {
 	}
 }
 
-// fail ends the test. A testing.TB of the caller's own may return from Fatal;
-// going on then could write where its TempDir says, into a state that exists.
+// fail ends the test. If a testing.TB of the caller's own returns from Fatal, its
+// TempDir cannot be trusted either.
 func fail(t testing.TB, err error) {
 	t.Helper()
 	t.Fatal(err)

@@ -1,7 +1,6 @@
-// Package notice tells that something in a few directories may have changed. It
-// does not say what, since the answer to any notice is to read everything: a
-// state is small, and a notice about one file may have been lost behind that
-// about another.
+// Package notice tells that a file in one of a few directories may have changed.
+// It does not name the file: the answer to any notice is to read everything, since
+// a state is small and notices get lost.
 package notice
 
 import (
@@ -13,8 +12,7 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// A Source gives notices of the changes in directories. Its methods are safe
-// for concurrent use.
+// A Source gives notices of changes in directories. It is safe for concurrent use.
 type Source struct {
 	watcher *fsnotify.Watcher
 	ended   chan struct{} // closed when nothing is received any more
@@ -25,8 +23,8 @@ type Source struct {
 	err      error
 }
 
-// New returns a Source of no directory yet. It fails if the system gives no
-// notices, or not to one more.
+// New returns a Source of no directory yet. It returns an error if the system gives
+// no more notices.
 func New() (*Source, error) {
 	watcher, err := fsnotify.NewWatcher()
 	if err != nil {
@@ -42,19 +40,16 @@ func newSource() *Source {
 	return &Source{ended: make(chan struct{}), rings: make(chan struct{}, 1)}
 }
 
-// Watch has notices given of what changes in dir from now on. It may be called
-// again at any time, and then does nothing unless dir is another directory now.
-//
-// The directory is watched, never a file in it: an atomic replacement takes the
-// watched file away.
+// Watch starts notices of changes in dir. A second call does nothing, unless dir is
+// another directory now. It watches the directory and no file in it, because an
+// atomic replacement would take the watched file away.
 func (s *Source) Watch(dir string) error { return s.watcher.Add(dir) }
 
-// Rings returns a channel that receives after something may have changed, once
-// for any number of changes since it was received from last.
+// Rings returns a channel that receives once for any number of changes since the
+// last receive.
 func (s *Source) Rings() <-chan struct{} { return s.rings }
 
-// Overflowed reports whether notices were lost since it was called last. That
-// rings too.
+// Overflowed reports whether notices were lost since the last call. A loss rings.
 func (s *Source) Overflowed() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -63,22 +58,21 @@ func (s *Source) Overflowed() bool {
 	return lost
 }
 
-// Err returns why no more notices come, or nil. That rings too.
+// Err returns the reason for the end of the notices, or nil. The end rings.
 func (s *Source) Err() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.err
 }
 
-// Close ends the notices. When it returns, no goroutine of the Source is left.
+// Close ends the notices, and returns when no goroutine of the Source is left.
 func (s *Source) Close() {
 	s.watcher.Close()
 	<-s.ended
 }
 
-// receive takes what the system says until it says no more. It never waits for
-// anybody, so that the system's queue fills only while this process does not
-// run.
+// receive receives from the system until both channels are closed. It never waits
+// for another goroutine, so that the system's queue stays short.
 func (s *Source) receive(events <-chan fsnotify.Event, errs <-chan error) {
 	defer close(s.ended)
 	for events != nil || errs != nil {
@@ -102,8 +96,7 @@ func (s *Source) receive(events <-chan fsnotify.Event, errs <-chan error) {
 
 var errEnded = errors.New("the system's notices have ended")
 
-// failed notes an error, which is about no file: nothing is filtered by a name
-// that it does not have.
+// failed notes an error of the system and rings.
 func (s *Source) failed(err error) {
 	s.mu.Lock()
 	if errors.Is(err, fsnotify.ErrEventOverflow) {
@@ -118,13 +111,12 @@ func (s *Source) failed(err error) {
 func (s *Source) ring() {
 	select {
 	case s.rings <- struct{}{}:
-	default: // who has not yet answered the last one will see this change too
+	default: // the answer to the last ring will find this change too
 	}
 }
 
-// noise reports whether name is that of a file in the making, of which every
-// commit gives several notices. A view reads no file whose name begins with a
-// dot; of directories, only .freehold, which is Freehold's own.
+// noise reports whether name begins with a dot, as that of a file in the making,
+// of which every commit gives several notices. A view reads no such file.
 func noise(name string) bool {
 	base := filepath.Base(name)
 	return strings.HasPrefix(base, ".") && base != "." && base != ".freehold"
