@@ -18,20 +18,19 @@ import (
 
 // A commitReport is the answer of a verb that commits.
 type commitReport struct {
-	Owner   string            `json:"owner"`
-	Outcome string            `json:"outcome"`
-	Changed bool              `json:"changed"`
-	Version sidecar.Version   `json:"version"`
-	Fields  map[string]change `json:"fields"` // those that changed
-	// Patch is the id of the patch if the commit is deferred; what it
-	// changes, a view shows.
+	Owner   string           `json:"owner"`
+	Outcome string           `json:"outcome"`
+	Changed bool             `json:"changed"`
+	Version sidecar.Version  `json:"version"`
+	Changes []sidecar.Change `json:"changes,omitempty"`
+	// Patch is the id of the pending patch if the commit is deferred.
 	Patch string `json:"patch,omitzero"`
-	// Folded is how many pending patches the commit folded.
+	// Folded counts the pending patches that the commit folded.
 	Folded int `json:"folded,omitzero"`
-	// Stays has what a max or min field holds that was not moved.
+	// Stays has the values of max and min fields that were not moved, which may be
+	// a mistake of long ago.
 	Stays map[string]jsontext.Value `json:"stays,omitempty"`
-	// Unobserved are the fields that depend on others and were written by
-	// somebody who did not say what had been seen of those.
+	// Unobserved are the dependent fields that were written without a token.
 	Unobserved []string `json:"unobserved,omitempty"`
 
 	owner schema.Owner
@@ -53,23 +52,31 @@ func (c *Call) commit(ctx context.Context) (Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &commitReport{Owner: owner, Fields: map[string]change{}, owner: writer.Declaration().Owners[owner]}
+	r := &commitReport{Owner: owner, owner: writer.Declaration().Owners[owner]}
 	if r.Unobserved, err = c.addSeen(patch, r.owner); err != nil {
 		return nil, err
 	}
-	var held map[string]jsontext.Value
 	commit, err := writer.Update(ctx, func(tx *sidecar.Tx) error {
 		if _, given := c.Flags[ifVersion.Name]; given { // an empty version is that of a sidecar never written
 			tx.IfVersion(version)
 		}
-		held = carryOut(tx, patch)
+		r.Stays = carryOut(tx, patch)
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	r.outcome(commit)
-	r.stay(held)
+	r.Outcome, r.Folded = commit.Outcome.String(), commit.Folded
+	if commit.Outcome == sidecar.Deferred {
+		r.Patch = commit.Version.Nonce
+		return r, nil
+	}
+	r.Version, r.Changed, r.Changes = commit.Version, commit.Outcome == sidecar.Applied, commit.Changes
+	for _, ch := range r.Changes {
+		delete(r.Stays, ch.Field)
+	}
+	// A value that stays is as fresh as it was.
+	r.Unobserved = slices.DeleteFunc(r.Unobserved, func(name string) bool { return r.Stays[name] != nil })
 	return r, nil
 }
 
@@ -90,44 +97,8 @@ func (c *Call) hint(err error) error {
 	return err
 }
 
-// outcome fills in what became of the commit.
-func (r *commitReport) outcome(commit sidecar.Commit) {
-	r.Outcome, r.Folded = commit.Outcome.String(), commit.Folded
-	if commit.Outcome == sidecar.Deferred {
-		r.Patch = commit.Version.Nonce
-		return
-	}
-	r.Version = commit.Version
-	r.Changed = commit.Outcome == sidecar.Applied
-	for _, ch := range commit.Changes {
-		r.add(ch)
-	}
-}
-
-// A change is a field's value before and after a commit; one that is unset is
-// left out. Of a set it is the elements that came and went, and of a map the
-// owner's part at each key that changed: the whole may be large.
-type change struct {
-	Before   jsontext.Value       `json:"before,omitzero"`
-	After    jsontext.Value       `json:"after,omitzero"`
-	Inserted []jsontext.Value     `json:"inserted,omitempty"`
-	Removed  []jsontext.Value     `json:"removed,omitempty"`
-	Keys     map[string]keyChange `json:"keys,omitempty"`
-	// Observed has the versions that were seen before the value was produced,
-	// if that is what changed.
-	Observed map[string]sidecar.Version `json:"observed,omitempty"`
-}
-
-// A keyChange is what the owner has at a key before and after a commit.
-type keyChange struct {
-	Before jsontext.Value `json:"before,omitzero"`
-	After  jsontext.Value `json:"after,omitzero"`
-	// Anew says that the key was deleted, and created again.
-	Anew bool `json:"anew,omitzero"`
-}
-
-// carryOut applies patch to tx. It returns what the max and min fields hold that
-// patch writes; nothing if tx only writes.
+// carryOut applies patch to tx. It returns the values that max and min fields of
+// patch have then; none if tx only writes.
 func carryOut(tx *sidecar.Tx, patch sidecar.Patch) map[string]jsontext.Value {
 	held := map[string]jsontext.Value{}
 	for _, op := range patch {
@@ -141,38 +112,8 @@ func carryOut(tx *sidecar.Tx, patch sidecar.Patch) map[string]jsontext.Value {
 	return held
 }
 
-// add puts ch under its field.
-func (r *commitReport) add(ch sidecar.Change) {
-	f := r.Fields[ch.Field]
-	switch {
-	case ch.Key != "":
-		if f.Keys == nil {
-			f.Keys = map[string]keyChange{}
-		}
-		f.Keys[ch.Key] = keyChange{ch.Before, ch.After, ch.Anew}
-	case r.owner.Fields[ch.Field].EffectiveKind() != schema.Set:
-		f.Before, f.After, f.Observed = ch.Before, ch.After, ch.Observed
-	case ch.After != nil:
-		f.Inserted = append(f.Inserted, ch.After)
-	default:
-		f.Removed = append(f.Removed, ch.Before)
-	}
-	r.Fields[ch.Field] = f
-}
-
-// stay keeps the values of max and min fields that were not moved, since that may
-// be a mistake of long ago. Such a value is as fresh as it was.
-func (r *commitReport) stay(held map[string]jsontext.Value) {
-	r.Stays = held
-	for field := range r.Fields {
-		delete(held, field)
-	}
-	r.Unobserved = slices.DeleteFunc(r.Unobserved, func(name string) bool { return held[name] != nil })
-}
-
 // Text returns a line for each value that changed, or one line if none did.
 func (r *commitReport) Text(bool) string {
-	o := r.owner
 	if r.Patch != "" {
 		return fmt.Sprintf("%s deferred patch %s: views show it, and the next commit folds it\n", r.Owner, r.Patch)
 	}
@@ -181,62 +122,44 @@ func (r *commitReport) Text(bool) string {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s version %v\n", r.Owner, map[bool]string{true: "applied", false: "unchanged at"}[r.Changed], r.Version)
-	for _, field := range o.FieldNames() {
-		if raw, ok := r.Stays[field]; ok {
-			fmt.Fprintf(&b, "  %s: stays %s\n", field, display.Value(o.Fields[field], raw))
-		}
-		if ch, ok := r.Fields[field]; ok {
-			ch.write(&b, field, o.Fields[field])
-		}
+	for _, field := range slices.Sorted(maps.Keys(r.Stays)) {
+		fmt.Fprintf(&b, "  %s: stays %s\n", field, display.Value(r.owner.Fields[field], r.Stays[field]))
 	}
-	return b.String() + r.unobserved()
-}
-
-// unobserved returns a line for each field whose freshness nobody can tell now.
-func (r *commitReport) unobserved() string {
-	var b strings.Builder
+	for _, ch := range r.Changes {
+		writeChange(&b, ch, r.owner.Fields[ch.Field])
+	}
 	for _, field := range r.Unobserved {
-		fmt.Fprintf(&b, "  %s: written without a token of what was seen, so that its freshness is unknown\n", field)
+		fmt.Fprintf(&b, "  %s: written without a token of observe, so that its freshness is unknown\n", field)
 	}
 	return b.String()
 }
 
-// write writes the lines of one field's change.
-func (ch change) write(b *strings.Builder, field string, f schema.Field) {
+// writeChange writes the lines of a change of f.
+func writeChange(b *strings.Builder, ch sidecar.Change, f schema.Field) {
 	element, _ := f.Element()
-	switch f.EffectiveKind() {
-	case schema.Map:
-		for _, key := range slices.Sorted(maps.Keys(ch.Keys)) {
-			ch.Keys[key].write(b, field+" "+display.Key(key), f)
+	switch kind := f.EffectiveKind(); {
+	case kind == schema.Map:
+		writeKey(b, ch, f)
+	case kind == schema.Set && ch.After == nil:
+		fmt.Fprintf(b, "  %s: removed %s\n", ch.Field, display.Value(element, ch.Before))
+	case kind == schema.Set:
+		fmt.Fprintf(b, "  %s: inserted %s\n", ch.Field, display.Value(element, ch.After))
+	case !bytes.Equal(ch.Before, ch.After):
+		fmt.Fprintf(b, "  %s: %s -> %s\n", ch.Field, display.Value(f, ch.Before), display.Value(f, ch.After))
+	}
+	for _, name := range slices.Sorted(maps.Keys(ch.Observed)) {
+		version := "no version: nobody had written it"
+		if v := ch.Observed[name]; !v.IsZero() {
+			version = "version " + v.String()
 		}
-	case schema.Set:
-		for _, raw := range ch.Removed {
-			fmt.Fprintf(b, "  %s: removed %s\n", field, display.Value(element, raw))
-		}
-		for _, raw := range ch.Inserted {
-			fmt.Fprintf(b, "  %s: inserted %s\n", field, display.Value(element, raw))
-		}
-	default:
-		if !bytes.Equal(ch.Before, ch.After) {
-			fmt.Fprintf(b, "  %s: %s -> %s\n", field, display.Value(f, ch.Before), display.Value(f, ch.After))
-		}
-		for _, name := range slices.Sorted(maps.Keys(ch.Observed)) {
-			fmt.Fprintf(b, "  %s: observed %s at %s\n", field, name, versionOf(ch.Observed[name]))
-		}
+		fmt.Fprintf(b, "  %s: observed %s at %s\n", ch.Field, name, version)
 	}
 }
 
-// versionOf puts the version of a field into words.
-func versionOf(v sidecar.Version) string {
-	if v.IsZero() {
-		return "no version: nobody had written it"
-	}
-	return "version " + v.String()
-}
-
-// write writes the lines of what changed at a key of the map f: one for each
+// writeKey writes the lines of a change at a key of the map f: one for each
 // member, or one for the key.
-func (ch keyChange) write(b *strings.Builder, where string, f schema.Field) {
+func writeKey(b *strings.Builder, ch sidecar.Change, f schema.Field) {
+	where := ch.Field + " " + display.Key(ch.Key)
 	switch {
 	case ch.Anew:
 		fmt.Fprintf(b, "  %s: deleted and created anew\n", where)
@@ -250,7 +173,7 @@ func (ch keyChange) write(b *strings.Builder, where string, f schema.Field) {
 		fmt.Fprintf(b, "  %s: created\n", where)
 		return
 	}
-	before, _ := schema.ParseObject(ch.Before) // what is stored is one; unset has no members
+	before, _ := schema.ParseObject(ch.Before) // stored bytes are an object; unset has no members
 	after, _ := schema.ParseObject(ch.After)
 	for _, member := range f.MemberNames() {
 		old, _ := before.Value(member)

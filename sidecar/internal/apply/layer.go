@@ -328,17 +328,18 @@ func (l *Layer) Merge(upper *Layer, by *document.Provenance) (changed bool) {
 // A Change is the effect of one Update on a field, on an element of a set, or on
 // a key of a map.
 type Change struct {
-	Field string
-	Key   string // of a map; else empty
+	Field string `json:"field"`
+	Key   string `json:"key,omitzero"` // of a map; else empty
 	// Before and After are JSON, nil if unset. Of a set they are the element: one
 	// that was inserted has no Before, one that was removed no After. Of a map
 	// they are the owner's part at Key.
-	Before, After jsontext.Value
+	Before jsontext.Value `json:"before,omitzero"`
+	After  jsontext.Value `json:"after,omitzero"`
 	// Anew says that the key was deleted and created again.
-	Anew bool
+	Anew bool `json:"anew,omitzero"`
 	// Observed are the versions that were seen before a dependent value was
 	// produced, if they have changed; else nil.
-	Observed map[string]document.Version
+	Observed map[string]document.Version `json:"observed,omitempty"`
 }
 
 // Changes returns the changes of the layer upper on top of l, by field and part.
