@@ -13,13 +13,13 @@ type declared struct {
 	declaration *schema.Declaration // of manifest
 	defers      map[string]bool     // the owners that defer by the state's own manifest
 	owners      []string            // sorted
-	order       []int               // in which they are read: dependents before what they depend on
+	order       []int               // of reading: dependents before their dependencies
 	fields      map[string]place
 	once        []onceField
-	upgraded    map[int]store.Version // by index, what an upgrade has written of an owner
+	upgraded    map[int]store.Version // by index of an owner, the version that an upgrade has written
 }
 
-// A onceField is a field whose value is a file of its own.
+// A onceField is a field with a file of its own.
 type onceField struct {
 	owner, field string
 }

@@ -101,8 +101,8 @@ func (j joiner) add(all schema.Object, owner int, row store.Row) schema.Object {
 		return all
 	}
 	for _, m := range object {
-		whose, declared := j.place.members[m.Name]
-		if declared && whose != owner {
+		decider, declared := j.place.members[m.Name]
+		if declared && decider != owner {
 			continue
 		}
 		if declared {

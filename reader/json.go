@@ -203,7 +203,7 @@ func (w *printer) owner(o *owner, pending bool) {
 		w.version(o.Version)
 	}
 	if o.Status == store.OK || o.Status == store.Missing || o.Status == store.Regressed {
-		w.text("version", o.Version.String()) // what a commit may be conditional on
+		w.text("version", o.Version.String()) // for a conditional commit
 	}
 	if pending {
 		w.number("pending", uint64(o.Pending))

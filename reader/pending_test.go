@@ -172,45 +172,6 @@ func TestAStateThatIsRemovedWhileItIsReadGivesNoView(t *testing.T) {
 	}
 }
 
-// A view that gives up on being atomic, because writers are too fast, counts
-// each patch once all the same.
-func TestCausalViewCountsAPatchOnce(t *testing.T) {
-	s := newSpooling(t)
-	r := s.reader()
-	done, n := make(chan struct{}), 0
-	statedir.OnPatchesRead(func() {
-		// Each look at the pile finds a patch that is gone when the sidecar is
-		// read, and the id with it.
-		s.commit(s.worker, add("small", "1"))
-		s.commit(s.worker, add("small", "1"))
-		if n++; n < 200 {
-			s.pending(add("n", "1"))
-		}
-	})
-	defer func() { statedir.OnPatchesRead(nil) }()
-	go func() {
-		defer close(done)
-		last := uint64(0)
-		for range 20 {
-			v, err := r.View(context.Background())
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			now, err := FieldOf(v, "n", schema.Uint).OrUnset(0)
-			if err != nil || now < last || now > uint64(n) {
-				t.Errorf("n is %d (%v) after it was %d, of %d deferred; the view is %s", now, err, last, n, v.Consistency())
-			}
-			last = now
-		}
-	}()
-	select {
-	case <-done:
-	case <-time.After(time.Minute):
-		t.Fatal("the views do not end")
-	}
-}
-
 // Pending patches has no version that stays, and one that could not be folded
 // may come before it. So nothing that was computed from it counts as
 // fresh, and nobody's sidecar is older than it.

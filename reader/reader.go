@@ -195,7 +195,7 @@ func (r *Reader) pair() bool {
 	return r.declared.defers[r.declared.owners[r.declared.order[r.next-1]]]
 }
 
-// readManifest reads the manifest and, if it has changed, what it declares.
+// readManifest reads the manifest and, if that has changed, its declaration.
 func (r *Reader) readManifest() (moved bool, err error) {
 	if r.declared != nil {
 		var same bool

@@ -53,7 +53,7 @@ const (
 	often = 100 * time.Millisecond
 )
 
-// notices is what a watch needs of [notice.Source].
+// notices are the methods of [notice.Source] that a watch needs.
 type notices interface {
 	Watch(dir string) error
 	Rings() <-chan struct{}
@@ -119,7 +119,7 @@ func (w *watch) heed(folders []string) bool {
 	for i := 0; i < len(folders) && err == nil; i++ {
 		err = w.notices.Watch(folders[i])
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
-			err = nil // the view says what that means, and the next look tries again
+			err = nil // the view has an error too, and the next look tries again
 		}
 	}
 	if err == nil && w.silent {
