@@ -129,12 +129,12 @@ func TestErrorsSayWhatToDoDuringAnUpgrade(t *testing.T) {
 	m.Pending = &schema.Pending{ID: "000000000000v", Sidecars: []string{"reset"}}
 	text, err := os.ReadFile(s.path("reset"))
 	if err == nil {
-		err = errors.Join(dir.Stage(m.Pending.ID, map[string][]byte{"reset.json": text}), dir.WriteManifest(m))
+		err = errors.Join(dir.Staged(m.Pending.ID).Write(map[string][]byte{"reset.json": text}), dir.WriteManifest(m))
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	staged := dir.StagedPath(m.Pending.ID, "reset.json")
+	staged := dir.Staged(m.Pending.ID).Path("reset.json")
 	for how, damage := range map[string]func() error{
 		"foreign": func() error {
 			return os.WriteFile(staged, bytes.Replace(text, []byte("true"), []byte("false"), 1), 0o600)

@@ -242,7 +242,7 @@ func TestWhatWasRejectedStaysOut(t *testing.T) {
 	_, w := newSetters(t)
 	id := deferUpdate(t, w, op("n", schema.VerbAdd, "5")).Nonce
 	raw := readFile(t, openPending(t, w).Path(pendingNames(t, w)[0]))
-	if _, err := w.dir.Reject(keptName("tool", id), []byte(raw), "it did not fit"); err != nil {
+	if _, err := w.dir.Quarantine().Reject(keptName("tool", id), []byte(raw), "it did not fit"); err != nil {
 		t.Fatal(err)
 	}
 	if c := update(t, w, ops(op("n", schema.VerbAdd, "1"))); c.Folded != 0 {
@@ -285,7 +285,7 @@ func TestPatchMeansTheIncarnationThatThereWas(t *testing.T) {
 	if got, err := Resolve(t.Context(), dir, "tool", id); got != Applied || err != nil {
 		t.Errorf("resolved as %v (%v)", got, err)
 	}
-	if kept, err := w.dir.Rejected(statedir.OwnerPending("tool")); kept != 0 || err != nil {
+	if kept, err := w.dir.Quarantine().Rejected(statedir.OwnerPending("tool")); kept != 0 || err != nil {
 		t.Errorf("%d patches are rejected (%v)", kept, err)
 	}
 	if len(told) != 1 {

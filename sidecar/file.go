@@ -134,7 +134,7 @@ func (f *file) visibleEpoch() uint64 {
 // quarantinedEpoch returns the largest epoch of the copies in the quarantine, as
 // far as they can be read.
 func (f *file) quarantinedEpoch() (epoch uint64) {
-	_ = f.dir.Quarantined(statedir.Sidecar(f.owner), func(_ string, raw []byte) {
+	_ = f.dir.Quarantine().Each(statedir.Sidecar(f.owner), func(_ string, raw []byte) {
 		epoch = max(epoch, foreignEpoch(raw))
 	})
 	return epoch

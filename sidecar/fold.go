@@ -176,7 +176,7 @@ func keptName(owner, id string) string { return statedir.OwnerPending(owner) + "
 // before the file of p was gone. By now p might fit, and a person who was told may
 // have added its values by hand.
 func (f *fold) wasRejected(p *pending.Patch) bool {
-	_, err := f.w.dir.Kept(keptName(f.w.owner, p.ID))
+	_, err := f.w.dir.Quarantine().Reason(keptName(f.w.owner, p.ID))
 	return err == nil
 }
 
@@ -184,7 +184,7 @@ func (f *fold) wasRejected(p *pending.Patch) bool {
 // where it is.
 func (f *fold) reject(p *pending.Patch, why error) bool {
 	name, w := pending.Name(p.ID), f.w
-	path, err := w.dir.Reject(keptName(w.owner, p.ID), p.Raw, why.Error())
+	path, err := w.dir.Quarantine().Reject(keptName(w.owner, p.ID), p.Raw, why.Error())
 	if err != nil {
 		w.tell(name, fmt.Errorf("%s: not folded: %w; and it cannot be kept elsewhere: %w: mend that", f.pending.Path(name), why, err))
 		return false

@@ -72,7 +72,7 @@ func Accept(ctx context.Context, dir, owner string, o *Options) (Accepted, error
 	if err := b.takeIn(); err != nil {
 		return Accepted{}, err
 	}
-	kept, err := w.dir.Keep(statedir.Sidecar(owner), raw)
+	kept, err := w.dir.Quarantine().Keep(statedir.Sidecar(owner), raw)
 	if err != nil {
 		return Accepted{}, fmt.Errorf("%s: nothing was changed, because no copy of it can be kept: %w: mend that, then accept it", w.path, err)
 	}
@@ -168,7 +168,7 @@ func Quarantine(ctx context.Context, dir, owner string, o *Options) (statedir.Qu
 	}
 	defer release()
 	folded := w.folded()
-	pending, err := w.dir.Quarantine(statedir.Sidecar(owner))
+	pending, err := w.dir.Quarantine().Move(statedir.Sidecar(owner))
 	if errors.Is(err, fs.ErrNotExist) {
 		return pending, fmt.Errorf("%s: nothing to move aside: %w", w.path, fs.ErrNotExist)
 	}

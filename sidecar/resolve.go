@@ -95,7 +95,7 @@ func (f *file) resolvePending(ctx context.Context, v Version) (Outcome, error) {
 }
 
 func (f *file) gonePending(v Version) (Outcome, error) {
-	why, err := f.dir.Kept(keptName(f.owner, v.Nonce))
+	why, err := f.dir.Quarantine().Reason(keptName(f.owner, v.Nonce))
 	switch {
 	case err == nil:
 		return NotApplied, fmt.Errorf("%s: patch %s is %w: %s: look at it in .freehold/quarantine", f.path, v.Nonce, store.Rejected, why)

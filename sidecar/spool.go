@@ -133,10 +133,10 @@ func (s *spool) full(a *statedir.PendingDir, names []string, size int) error {
 // If the quarantine cannot be read, no patch can be rejected: patches stay where
 // they are deferred, which has bounds of its own.
 func (s *site) rejectedFull() error {
-	kept, err := s.dir.Rejected(statedir.OwnerPending(s.owner))
+	kept, err := s.dir.Quarantine().Rejected(statedir.OwnerPending(s.owner))
 	if err != nil || kept < pending.MostRejected {
 		return nil
 	}
-	err = fmt.Errorf("%d patches of the owner are rejected in %s, and no more may be", kept, s.dir.QuarantinePath(""))
+	err = fmt.Errorf("%d patches of the owner are rejected in %s, and no more may be", kept, s.dir.Quarantine().Path(""))
 	return store.WithRemedy(err, store.By(status.Doctor).Or("look at the rejected patches, add by hand the values that are to count, and remove their files"))
 }

@@ -227,15 +227,15 @@ func TestSourceReadsTheSidecarOfAnUpgrade(t *testing.T) {
 	d, m := ownersState(t)
 	write(t, d, "cost.json", sidecarText(t, "cost", m.StateID, 1, nil))
 	id := process.NewNonce()
-	if err := d.dir.Stage(id, map[string][]byte{"cost.json": sidecarText(t, "cost", m.StateID, 2, nil)}); err != nil {
+	if err := d.dir.Staged(id).Write(map[string][]byte{"cost.json": sidecarText(t, "cost", m.StateID, 2, nil)}); err != nil {
 		t.Fatal(err)
 	}
 	m.Pending = &schema.Pending{ID: id, Sidecars: []string{"cost"}}
 	s := d.Source(m, "cost")
-	if o := s.Read(); o.Version.Revision != 2 || o.Path != d.dir.StagedPath(id, "cost.json") {
+	if o := s.Read(); o.Version.Revision != 2 || o.Path != d.dir.Staged(id).Path("cost.json") {
 		t.Errorf("got version %v of %s", o.Version, o.Path)
 	}
-	if err := d.dir.Install(id, "cost.json", false); err != nil {
+	if err := d.dir.Staged(id).Install("cost.json", false); err != nil {
 		t.Fatal(err)
 	}
 	write(t, d, "cost.json", []byte("{"))

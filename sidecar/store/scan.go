@@ -55,7 +55,7 @@ func (s *Store) Patches(m *schema.Manifest, owner string) ([]statedir.PendingFil
 // its value of the field, or nil: copies of upgrades first, then the others,
 // oldest first. err says that the file is no sidecar.
 func (s *Store) Quarantined(owner, field string, look func(path string, value []byte, err error)) error {
-	return s.dir.Quarantined(statedir.Sidecar(owner), func(path string, raw []byte) {
+	return s.dir.Quarantine().Each(statedir.Sidecar(owner), func(path string, raw []byte) {
 		doc, err := document.DecodeForeign(raw)
 		if err != nil {
 			look(path, nil, err)
@@ -67,7 +67,7 @@ func (s *Store) Quarantined(owner, field string, look func(path string, value []
 
 // Kept returns the reason for which the rejected patch name is in the
 // quarantine, or an error that wraps [fs.ErrNotExist].
-func (s *Store) Kept(name string) (why string, err error) { return s.dir.Kept(name) }
+func (s *Store) Kept(name string) (why string, err error) { return s.dir.Quarantine().Reason(name) }
 
 // OwnerIn returns the owner of a sidecar that has the name of no declared
 // owner, or false if the file is no sidecar.

@@ -172,7 +172,7 @@ func (s *Source) look() (moved bool) {
 
 func (s *Source) read() (text []byte, err error) {
 	if s.upgrade != "" {
-		text, err = s.dir.dir.ReadStaged(s.upgrade, statedir.Sidecar(s.name), s.spare, document.MaxSize)
+		text, err = s.dir.dir.Staged(s.upgrade).Read(statedir.Sidecar(s.name), s.spare, document.MaxSize)
 		if s.staged = !errors.Is(err, fs.ErrNotExist); s.staged {
 			return text, err
 		} // it has gone to its place
@@ -185,7 +185,7 @@ func (s *Source) judge() *Owner {
 	if s.owner == nil || s.owner.Err != nil {
 		path := s.dir.sidecarPath(s.name)
 		if s.staged {
-			path = s.dir.dir.StagedPath(s.upgrade, statedir.Sidecar(s.name))
+			path = s.dir.dir.Staged(s.upgrade).Path(statedir.Sidecar(s.name))
 		}
 		s.owner = s.dir.newOwner(s.manifest, s.name, path, s.text, s.err)
 		if s.patches != nil {

@@ -40,7 +40,7 @@ func (r *run) apply(p *plan) error {
 		if err != nil {
 			return err
 		}
-		if err := r.dir.Stage(p.pending.ID, files); err != nil {
+		if err := r.dir.Staged(p.pending.ID).Write(files); err != nil {
 			return unchanged(err)
 		}
 		m.Pending = p.pending
@@ -112,7 +112,7 @@ func (r *run) finish() error {
 // declaration no longer describes it.
 func (r *run) there(p *schema.Pending, owner string) (bool, error) {
 	name := statedir.Sidecar(owner)
-	_, err := r.dir.ReadStaged(p.ID, name, nil, document.MaxSize)
+	_, err := r.dir.Staged(p.ID).Read(name, nil, document.MaxSize)
 	staged := err == nil || errors.Is(err, statedir.ErrTooLarge)
 	if !staged && !errors.Is(err, fs.ErrNotExist) {
 		return false, inTheWay(err)
@@ -133,7 +133,7 @@ func (r *run) there(p *schema.Pending, owner string) (bool, error) {
 		return true, nil
 	}
 	err = fmt.Errorf("%w: the new sidecar of owner %s is gone and the old one in its place", store.Unreadable, owner)
-	note := fmt.Sprintf("put %s back, or move %s away to go on with neither", r.dir.StagedPath(p.ID, name), r.sidecarPath(owner))
+	note := fmt.Sprintf("put %s back, or move %s away to go on with neither", r.dir.Staged(p.ID).Path(name), r.sidecarPath(owner))
 	return false, store.WithRemedy(err, store.Remedy{Note: note})
 }
 
@@ -148,17 +148,17 @@ func inTheWay(err error) error {
 // manifest m.
 func (r *run) install(p *schema.Pending, m *schema.Manifest) error {
 	for _, owner := range p.Kept {
-		if err := r.dir.Install(p.ID, statedir.Kept(owner, p.ID), true); err != nil {
+		if err := r.dir.Staged(p.ID).Install(statedir.Kept(owner, p.ID), true); err != nil {
 			return err
 		}
 	}
 	for _, owner := range p.Sidecars {
-		if err := r.dir.Install(p.ID, statedir.Sidecar(owner), false); err != nil {
+		if err := r.dir.Staged(p.ID).Install(statedir.Sidecar(owner), false); err != nil {
 			return err
 		}
 	}
 	for _, owner := range p.Dropped {
-		if err := r.dir.Drop(statedir.Sidecar(owner), statedir.Kept(owner, p.ID)); err != nil {
+		if err := r.dir.Quarantine().Drop(statedir.Sidecar(owner), statedir.Kept(owner, p.ID)); err != nil {
 			return err
 		}
 	}
@@ -169,7 +169,7 @@ func (r *run) keep(p *schema.Pending) {
 	for _, owner := range slices.Sorted(slices.Values(slices.Concat(p.Kept, p.Dropped))) {
 		kept := Kept{Owner: owner}
 		if !r.options.DryRun {
-			kept.Path = r.dir.QuarantinePath(statedir.Kept(owner, p.ID))
+			kept.Path = r.dir.Quarantine().Path(statedir.Kept(owner, p.ID))
 		}
 		r.report.Kept = append(r.report.Kept, kept)
 	}

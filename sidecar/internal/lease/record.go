@@ -134,7 +134,7 @@ func ReadForChange(d *statedir.Dir, owner, state string, notice func(error)) (*R
 	lease, err := Read(d, owner, state)
 	fresh := &Record{Format: Format, Owner: owner, State: state}
 	if errors.Is(err, ErrRecord) {
-		kept, moveErr := d.QuarantineRecord(statedir.OwnerRecord(owner))
+		kept, moveErr := d.Quarantine().MoveRecord(statedir.OwnerRecord(owner))
 		if moveErr != nil {
 			return nil, errors.Join(err, moveErr)
 		}

@@ -46,8 +46,8 @@ func TestLaterDirectoriesArePrivateUnderEveryUmask(t *testing.T) {
 	d := newState(t)
 	old := unix.Umask(0o777)
 	id := process.NewNonce()
-	_, err := d.Reject("patch", []byte("{}"), "no reason")
-	err = errors.Join(err, d.Stage(id, map[string][]byte{"cost.json": []byte("{}")}))
+	_, err := d.Quarantine().Reject("patch", []byte("{}"), "no reason")
+	err = errors.Join(err, d.Staged(id).Write(map[string][]byte{"cost.json": []byte("{}")}))
 	unix.Umask(old)
 	if err != nil {
 		t.Fatal(err)

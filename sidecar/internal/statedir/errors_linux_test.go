@@ -107,7 +107,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 	must(unix.Mount(in("b.json"), in("d.json"), "", unix.MS_BIND, ""))
 	_, err = d.ReadFile("d.json", nil, 8)
 	same("file: read what is mounted", err)
-	_, err = d.Quarantine("d.json")
+	_, err = d.Quarantine().Move("d.json")
 	same("quarantine: what is mounted", err)
 	must(unix.Unmount(in("d.json"), unix.MNT_DETACH))
 	must(os.WriteFile(in("other"), nil, 0o600))

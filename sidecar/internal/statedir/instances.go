@@ -155,7 +155,7 @@ func GatheringIn(path string) (Gathering, error) {
 
 func (d *Dir) gathering() (g Gathering, err error) {
 	text, err := d.meta.ReadFile(gatherName, nil, maxGathering)
-	if errors.Is(err, fs.ErrNotExist) && !d.gathers() {
+	if errors.Is(err, fs.ErrNotExist) && !gathers(d) {
 		return g, fault(status.NoInstances, d.Path(), byHand("use another directory, or leave the instance out"), nil)
 	}
 	if err == nil {
@@ -179,7 +179,7 @@ func (d *Dir) gathering() (g Gathering, err error) {
 
 // gathers reports whether d has an instance and no manifest, so that its record
 // was lost.
-func (d *Dir) gathers() bool {
+func gathers(d *Dir) bool {
 	if _, err := d.meta.ReadFile(manifestName, nil, schema.MaxManifest); !errors.Is(err, fs.ErrNotExist) {
 		return false
 	}

@@ -97,12 +97,12 @@ func TestQuarantinedAreFoundByName(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(d.Path(), name), fmt.Append(nil, i, name), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := d.Quarantine(name); err != nil {
+		if _, err := d.Quarantine().Move(name); err != nil {
 			t.Fatal(err)
 		}
 	}
 	var found []string
-	if err := d.Quarantined("cost.json", func(_ string, raw []byte) { found = append(found, string(raw)) }); err != nil {
+	if err := d.Quarantine().Each("cost.json", func(_ string, raw []byte) { found = append(found, string(raw)) }); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff([]string{"0cost.json", "1cost.json"}, found); diff != "" {

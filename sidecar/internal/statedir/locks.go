@@ -40,10 +40,10 @@ func (d *Dir) Holder(m *schema.Manifest, name string) (lock.Holder, error) {
 // Locked reports whether a process has, or may have, the commit lock of owner,
 // without trying the lock. A lost lock is an error that wraps [status.Lost].
 func (d *Dir) Locked(m *schema.Manifest, owner string) (bool, error) {
-	return d.taken(m, OwnerLock(owner))
+	return taken(d, m, OwnerLock(owner))
 }
 
-func (d *Dir) taken(m *schema.Manifest, name string) (bool, error) {
+func taken(d *Dir, m *schema.Manifest, name string) (bool, error) {
 	l, err := d.OpenLock(name, m.Locks[name])
 	if err != nil {
 		return false, err
@@ -93,7 +93,7 @@ func (d *Dir) LockAll(ctx context.Context, wait time.Duration) (m *schema.Manife
 	if err != nil {
 		return nil, nil, err
 	}
-	held, err := d.acquireAll(ctx, m, lockNames(&m.Declaration)[1:], wait)
+	held, err := acquireAll(d, ctx, m, lockNames(&m.Declaration)[1:], wait)
 	release = func() {
 		for _, l := range slices.Backward(held) {
 			l.Close()
@@ -110,7 +110,7 @@ func (d *Dir) LockAll(ctx context.Context, wait time.Duration) (m *schema.Manife
 // acquireAll takes locks in the order of names: those of commits within wait,
 // leases and fences without waiting. It returns those that it has, also with an
 // error.
-func (d *Dir) acquireAll(ctx context.Context, m *schema.Manifest, names []string, wait time.Duration) (held []*Lock, err error) {
+func acquireAll(d *Dir, ctx context.Context, m *schema.Manifest, names []string, wait time.Duration) (held []*Lock, err error) {
 	for _, name := range names {
 		l, err := d.OpenLock(name, m.Locks[name])
 		if err != nil {
@@ -177,7 +177,7 @@ func (s *Seizure) takeAll() error {
 	if err != nil {
 		return err
 	}
-	s.locks, err = s.dir.acquireAll(context.Background(), m, lockNames(&m.Declaration), 0)
+	s.locks, err = acquireAll(s.dir, context.Background(), m, lockNames(&m.Declaration), 0)
 	return err
 }
 

@@ -95,7 +95,7 @@ func (d *Dir) Upgrade(ctx context.Context, built *schema.Declaration) (*schema.M
 		return nil, err
 	}
 	if _, more, err := m.Merge(built); err != nil || !more {
-		return m, d.contradiction(err)
+		return m, contradiction(d, err)
 	}
 	if err := built.Sound(); err != nil {
 		return nil, status.With(fmt.Errorf("%s: the manifest was not changed: %w", d.Path(), err), byHand("generate the program anew from its owners.yaml"))
@@ -114,7 +114,7 @@ func (d *Dir) Upgrade(ctx context.Context, built *schema.Declaration) (*schema.M
 	defer release()
 	merged, more, err := m.Merge(built)
 	if err != nil || !more {
-		return m, d.contradiction(err)
+		return m, contradiction(d, err)
 	}
 	// A directory that was lost is not made anew: its patches are missing.
 	for _, name := range pendingNames(&m.Declaration) {
@@ -138,11 +138,11 @@ func (d *Dir) Settled(ctx context.Context) (*schema.Manifest, error) {
 		return nil, err
 	}
 	defer release()
-	return m, d.settled(m)
+	return m, settled(d, m)
 }
 
 // settled returns an error if an upgrade is not finished.
-func (d *Dir) settled(m *schema.Manifest) error {
+func settled(d *Dir, m *schema.Manifest) error {
 	if m.Pending == nil {
 		return nil
 	}
@@ -152,7 +152,7 @@ func (d *Dir) settled(m *schema.Manifest) error {
 // Still returns an error unless a program built from built, which opened the
 // state under the manifest opened, may go on under the manifest now.
 func (d *Dir) Still(opened, now *schema.Manifest, built *schema.Declaration) error {
-	if err := d.settled(now); err != nil {
+	if err := settled(d, now); err != nil {
 		return err
 	}
 	if opened.StateID != now.StateID {
@@ -162,10 +162,10 @@ func (d *Dir) Still(opened, now *schema.Manifest, built *schema.Declaration) err
 	if err == nil && more {
 		err = fmt.Errorf("%w: the manifest has lost a part of its declaration", schema.ErrDeclaration)
 	}
-	return d.contradiction(err)
+	return contradiction(d, err)
 }
 
-func (d *Dir) contradiction(err error) error {
+func contradiction(d *Dir, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -185,7 +185,7 @@ func (d *Dir) WriteManifest(m *schema.Manifest) error {
 		}
 		m.Locks[name] = ino
 	}
-	if err := d.makeClaims(m); err != nil {
+	if err := makeClaims(d, m); err != nil {
 		return err
 	}
 	for _, name := range pendingNames(&m.Declaration) {
@@ -236,7 +236,7 @@ func (d *Dir) Claim(owner, field string, ino uint64) *Claim {
 
 // makeClaims makes the missing directories of claims of m's declaration. One
 // that m knows is not made anew: its claims would be open again.
-func (d *Dir) makeClaims(m *schema.Manifest) error {
+func makeClaims(d *Dir, m *schema.Manifest) error {
 	for _, owner := range m.Declaration.OwnerNames() {
 		if _, ok := m.Claims[owner]; ok || !m.Declaration.Owners[owner].Claims() {
 			continue
@@ -254,7 +254,7 @@ func (d *Dir) makeClaims(m *schema.Manifest) error {
 }
 
 // lostClaims returns the owners whose directory of claims is lost.
-func (d *Dir) lostClaims(m *schema.Manifest) (owners []string) {
+func lostClaims(d *Dir, m *schema.Manifest) (owners []string) {
 	for _, owner := range m.Declaration.OwnerNames() {
 		if m.Declaration.Owners[owner].Claims() && errors.Is(d.Claim(owner, "", m.Claims[owner]).Check(), status.Lost) {
 			owners = append(owners, owner)

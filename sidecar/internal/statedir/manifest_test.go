@@ -92,10 +92,10 @@ func TestPendingUpgradeStopsAllPrograms(t *testing.T) {
 		t.Fatal(err)
 	}
 	id := process.NewNonce()
-	if err := d.Stage(id, map[string][]byte{"cost.json": []byte("{}")}); err != nil {
+	if err := d.Staged(id).Write(map[string][]byte{"cost.json": []byte("{}")}); err != nil {
 		t.Fatal(err)
 	}
-	if raw, err := d.ReadStaged(id, "cost.json", nil, 10); string(raw) != "{}" || err != nil {
+	if raw, err := d.Staged(id).Read("cost.json", nil, 10); string(raw) != "{}" || err != nil {
 		t.Errorf("staged %q (%v)", raw, err)
 	}
 	m.Pending = &schema.Pending{ID: id, Sidecars: []string{"cost"}}
@@ -108,7 +108,7 @@ func TestPendingUpgradeStopsAllPrograms(t *testing.T) {
 	_, err = d.Upgrade(t.Context(), declaration())
 	wantError(t, err, schema.ErrDeclaration, "not finished")
 	for range 2 { // it may have gone there already
-		if err := d.Install(id, "cost.json", false); err != nil {
+		if err := d.Staged(id).Install("cost.json", false); err != nil {
 			t.Fatal(err)
 		}
 	}

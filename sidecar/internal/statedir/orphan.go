@@ -16,7 +16,7 @@ import (
 // judge tells which staged files are orphaned. A name that is there before and
 // after a moment without a holder of the lock was there at that moment: its
 // writer is gone, since no name is used twice.
-func (d *Dir) judge(m *schema.Manifest, entries []Entry) {
+func judge(d *Dir, m *schema.Manifest, entries []Entry) {
 	busy, failed := map[string]bool{}, map[string]error{}
 	for i := range entries {
 		e := &entries[i]
@@ -28,7 +28,7 @@ func (d *Dir) judge(m *schema.Manifest, entries []Entry) {
 			continue
 		}
 		if _, known := busy[e.lock]; !known {
-			busy[e.lock], failed[e.lock] = d.taken(m, e.lock)
+			busy[e.lock], failed[e.lock] = taken(d, m, e.lock)
 			if errors.Is(failed[e.lock], status.Lost) { // no process can have it
 				failed[e.lock] = nil
 			}

@@ -42,23 +42,29 @@ type Quarantined struct {
 	Dropped []KeptFile `json:"dropped,omitempty"`
 }
 
-// Quarantine moves the file name to .freehold/quarantine. It never replaces an
-// entry, and keeps the newest 16 of each name, the same bytes once. No two
-// calls may move files of one name at a time.
-func (d *Dir) Quarantine(name string) (Quarantined, error) { return d.quarantine(d.state, name) }
+// A Quarantine is the directory .freehold/quarantine, which is made when needed.
+type Quarantine struct{ state, meta *dir.Dir }
 
-// QuarantineRecord is [Dir.Quarantine] for a file in .freehold.
-func (d *Dir) QuarantineRecord(name string) (Quarantined, error) { return d.quarantine(d.meta, name) }
+// Quarantine returns the directory's quarantine.
+func (d *Dir) Quarantine() Quarantine { return Quarantine{d.state, d.meta} }
 
-func (d *Dir) quarantine(from *dir.Dir, name string) (Quarantined, error) {
+// Move moves the file name to the quarantine. It never replaces an entry, and
+// keeps the newest 16 of each name, the same bytes once. No two calls may move
+// files of one name at a time.
+func (q Quarantine) Move(name string) (Quarantined, error) { return q.move(q.state, name) }
+
+// MoveRecord is [Quarantine.Move] for a file in .freehold.
+func (q Quarantine) MoveRecord(name string) (Quarantined, error) { return q.move(q.meta, name) }
+
+func (q Quarantine) move(from *dir.Dir, name string) (Quarantined, error) {
 	sum := unread
 	if raw, err := from.ReadFile(name, nil, maxRead); err == nil {
 		sum = sumOf(raw)
 	}
-	return d.keep(name, sum, func(q *dir.Dir, entry string) error {
-		switch err := unix.Renameat(from.FD(), name, q.FD(), entry); err {
+	return q.keep(name, sum, func(to *dir.Dir, entry string) error {
+		switch err := unix.Renameat(from.FD(), name, to.FD(), entry); err {
 		case nil:
-			return errors.Join(q.Sync(), from.Sync())
+			return errors.Join(to.Sync(), from.Sync())
 		case unix.EBUSY:
 			return status.With(from.Fail("quarantine", name, fmt.Errorf("%w: a file system is mounted there", ErrIrregular)), byHand("remove the mount"))
 		default:
@@ -67,20 +73,20 @@ func (d *Dir) quarantine(from *dir.Dir, name string) (Quarantined, error) {
 	})
 }
 
-// Keep puts a copy of the file name into the quarantine, as Quarantine does.
-func (d *Dir) Keep(name string, raw []byte) (Quarantined, error) {
-	return d.keep(name, sumOf(raw), func(q *dir.Dir, entry string) error { return q.CreateExclusive(entry, raw) })
+// Keep puts a copy of the file name into the quarantine, as Move does.
+func (q Quarantine) Keep(name string, raw []byte) (Quarantined, error) {
+	return q.keep(name, sumOf(raw), func(to *dir.Dir, entry string) error { return to.CreateExclusive(entry, raw) })
 }
 
 // keep puts a new entry of the file name into the quarantine and makes room.
 // The number of the entry is new, so that a plain rename replaces nothing.
-func (d *Dir) keep(name, sum string, put func(q *dir.Dir, entry string) error) (Quarantined, error) {
-	q, err := d.openQuarantine()
+func (q Quarantine) keep(name, sum string, put func(to *dir.Dir, entry string) error) (Quarantined, error) {
+	to, err := q.make()
 	if err != nil {
 		return Quarantined{}, err
 	}
-	defer q.Close()
-	older, _, err := entriesOf(q, name)
+	defer to.Close()
+	older, _, err := entriesOf(to, name)
 	if err != nil {
 		return Quarantined{}, err
 	}
@@ -89,14 +95,14 @@ func (d *Dir) keep(name, sum string, put func(q *dir.Dir, entry string) error) (
 		number = older[n-1].number + 1
 	}
 	kept := newEntry(name, number, sum)
-	if err := put(q, kept.name); err != nil {
+	if err := put(to, kept.name); err != nil {
 		return Quarantined{}, err
 	}
-	done := Quarantined{KeptFile: kept.in(q)}
-	if err := q.Sync(); err != nil {
+	done := Quarantined{KeptFile: kept.in(to)}
+	if err := to.Sync(); err != nil {
 		return done, err
 	}
-	done.Dropped, err = makeRoom(q, older, sum)
+	done.Dropped, err = makeRoom(to, older, sum)
 	return done, err
 }
 
@@ -118,46 +124,63 @@ func makeRoom(q *dir.Dir, older []entry, sum string) (dropped []KeptFile, err er
 	return dropped, nil
 }
 
-// Quarantined calls look with each entry of the file name: copies of upgrades
-// first, then the others, oldest first. raw is nil for an unreadable one.
-func (d *Dir) Quarantined(name string, look func(path string, raw []byte)) error {
-	q, err := d.meta.OpenChild(quarantineName)
+// Each calls look with each entry of the file name: copies of upgrades first,
+// then the others, oldest first. raw is nil for an unreadable one.
+func (q Quarantine) Each(name string, look func(path string, raw []byte)) error {
+	in, err := q.open()
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	defer q.Close()
-	all, names, err := entriesOf(q, name)
+	defer in.Close()
+	all, names, err := entriesOf(in, name)
 	for _, e := range all {
 		names = append(names, e.name)
 	}
 	for _, name := range names {
-		raw, err := q.ReadFile(name, nil, maxRead)
+		raw, err := in.ReadFile(name, nil, maxRead)
 		if err != nil {
 			raw = nil
 		}
-		look(q.Join(name), raw)
+		look(in.Join(name), raw)
 	}
 	return err
 }
 
-// QuarantinePath returns the path of the file name in the quarantine.
-func (d *Dir) QuarantinePath(name string) string {
-	return d.meta.Join(filepath.Join(quarantineName, name))
-}
+// Path returns the path of the file name in the quarantine.
+func (q Quarantine) Path(name string) string { return q.meta.Join(filepath.Join(quarantineName, name)) }
 
-// openQuarantine opens the quarantine, or makes it durably.
-func (d *Dir) openQuarantine() (*dir.Dir, error) {
-	err := d.meta.Mkdir(quarantineName)
+func (q Quarantine) open() (*dir.Dir, error) { return q.meta.OpenChild(quarantineName) }
+
+// make opens the quarantine, or makes it durably.
+func (q Quarantine) make() (*dir.Dir, error) {
+	err := q.meta.Mkdir(quarantineName)
 	if err == nil {
-		err = d.meta.Sync()
+		err = q.meta.Sync()
 	}
 	if err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, err
 	}
-	return d.meta.OpenChild(quarantineName)
+	return q.open()
+}
+
+// Drop moves the file name to the quarantine as kept. A file that is gone is no
+// error.
+func (q Quarantine) Drop(name, kept string) error {
+	into, err := q.make()
+	if err != nil {
+		return err
+	}
+	defer into.Close()
+	if err := unix.Renameat(q.state.FD(), name, into.FD(), kept); err != nil && err != unix.ENOENT {
+		return q.state.Fail("quarantine", name, err)
+	}
+	if err := into.Sync(); err != nil {
+		return err
+	}
+	return q.state.Sync()
 }
 
 // An entry is one file that was moved or copied into the quarantine.
@@ -219,32 +242,32 @@ func entriesOf(q *dir.Dir, of string) (all []entry, copies []string, err error) 
 // Reject keeps a pending patch that was not folded, and the reason, in the
 // quarantine, durably and for good, and returns its path. A second call changes
 // nothing.
-func (d *Dir) Reject(name string, raw []byte, why string) (string, error) {
-	q, err := d.openQuarantine()
+func (q Quarantine) Reject(name string, raw []byte, why string) (string, error) {
+	to, err := q.make()
 	if err != nil {
 		return "", err
 	}
-	defer q.Close()
+	defer to.Close()
 	for file, text := range map[string][]byte{name: raw, name + ".why": []byte(why + "\n")} {
-		if err := q.CreateExclusive(file, text); err != nil && !errors.Is(err, fs.ErrExist) {
+		if err := to.CreateExclusive(file, text); err != nil && !errors.Is(err, fs.ErrExist) {
 			return "", err
 		}
 	}
-	return q.Join(name), q.Sync()
+	return to.Join(name), to.Sync()
 }
 
 // Rejected returns the number of kept patches from the directory called
 // pending.
-func (d *Dir) Rejected(pending string) (kept int, err error) {
-	q, err := d.meta.OpenChild(quarantineName)
+func (q Quarantine) Rejected(pending string) (kept int, err error) {
+	in, err := q.open()
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, nil
 	}
 	if err != nil {
 		return 0, err
 	}
-	defer q.Close()
-	names, err := q.Names()
+	defer in.Close()
+	names, err := in.Names()
 	for _, name := range names {
 		if strings.HasPrefix(name, pending+".") && !strings.HasSuffix(name, ".why") {
 			kept++
@@ -253,13 +276,13 @@ func (d *Dir) Rejected(pending string) (kept int, err error) {
 	return kept, err
 }
 
-// Kept returns the reason for which [Dir.Reject] kept name.
-func (d *Dir) Kept(name string) (why string, err error) {
-	q, err := d.meta.OpenChild(quarantineName)
+// Reason returns the reason for which [Quarantine.Reject] kept name.
+func (q Quarantine) Reason(name string) (why string, err error) {
+	in, err := q.open()
 	if err != nil {
 		return "", err
 	}
-	defer q.Close()
-	text, err := q.ReadFile(name+".why", nil, maxReason)
+	defer in.Close()
+	text, err := in.ReadFile(name+".why", nil, maxReason)
 	return strings.TrimSuffix(string(text), "\n"), err
 }

@@ -22,7 +22,7 @@ func put(t *testing.T, d *Dir, raw string) {
 
 func quarantined(t *testing.T, d *Dir) Quarantined {
 	t.Helper()
-	kept, err := d.Quarantine("cost.json")
+	kept, err := d.Quarantine().Move("cost.json")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +67,7 @@ func TestQuarantineKeepsTheSameBytesOnce(t *testing.T) {
 
 func TestQuarantineKeepsTheNewest(t *testing.T) {
 	d := newState(t)
-	if _, err := d.Reject("cost.json.patch", []byte("rejected"), "overflow"); err != nil {
+	if _, err := d.Quarantine().Reject("cost.json.patch", []byte("rejected"), "overflow"); err != nil {
 		t.Fatal(err)
 	}
 	var want []string
@@ -138,7 +138,7 @@ func TestKeepLeavesTheFileAlone(t *testing.T) {
 	d := newState(t)
 	put(t, d, "foreign")
 	for range 3 {
-		kept, err := d.Keep("cost.json", []byte("foreign"))
+		kept, err := d.Quarantine().Keep("cost.json", []byte("foreign"))
 		if err != nil || kept.Sum != sumOf([]byte("foreign")) {
 			t.Fatalf("%+v (%v)", kept, err)
 		}
@@ -164,7 +164,7 @@ func TestNothingTakesThePlaceOfTheQuarantine(t *testing.T) {
 			t.Fatal(err)
 		}
 		put(t, d, "broken")
-		_, err := d.Quarantine("cost.json")
+		_, err := d.Quarantine().Move("cost.json")
 		if !errors.Is(err, ErrIrregular) || !strings.Contains(err.Error(), path) {
 			t.Errorf("%s: got %v, want %v of %s", name, err, ErrIrregular, path)
 		}

@@ -37,7 +37,7 @@ func Remake(ctx context.Context, path string) (remade []string, err error) {
 			return nil, err
 		}
 	}
-	remade, held, err := d.lockIntact(ctx, m)
+	remade, held, err := lockIntact(d, ctx, m)
 	defer func() {
 		for _, l := range held {
 			l.Close()
@@ -51,13 +51,13 @@ func Remake(ctx context.Context, path string) (remade []string, err error) {
 			remade = append(remade, name)
 		}
 	}
-	claims := d.lostClaims(m)
+	claims := lostClaims(d, m)
 	if len(remade)+len(claims) == 0 {
 		return nil, nil
 	}
 	for _, name := range remade { // nothing is deleted unread
 		delete(m.Locks, name)
-		if _, err := d.QuarantineRecord(name); err != nil && !errors.Is(err, unix.ENOENT) {
+		if _, err := d.Quarantine().MoveRecord(name); err != nil && !errors.Is(err, unix.ENOENT) {
 			return nil, err
 		}
 	}
@@ -73,12 +73,12 @@ func Remake(ctx context.Context, path string) (remade []string, err error) {
 
 // lockIntact takes the locks of the manifest. It returns the names of the lost
 // ones, which no process holds, and the locks that it has, also with an error.
-func (d *Dir) lockIntact(ctx context.Context, m *schema.Manifest) (lost []string, held []*Lock, err error) {
+func lockIntact(d *Dir, ctx context.Context, m *schema.Manifest) (lost []string, held []*Lock, err error) {
 	for _, name := range lockNames(&m.Declaration) {
 		l, err := d.OpenLock(name, m.Locks[name])
 		if errors.Is(err, status.Lost) {
 			lost = append(lost, name)
-			if pid := d.lostHolder(m, name); pid != 0 {
+			if pid := lostHolder(d, m, name); pid != 0 {
 				return nil, held, fault(status.Busy, d.meta.Join(name), byHand("stop the process first"), fmt.Errorf("process %d holds the lost lock", pid))
 			}
 			continue
@@ -95,7 +95,7 @@ func (d *Dir) lockIntact(ctx context.Context, m *schema.Manifest) (lost []string
 }
 
 // lostHolder returns the process that holds the lost lock file name, or 0.
-func (d *Dir) lostHolder(m *schema.Manifest, name string) int {
+func lostHolder(d *Dir, m *schema.Manifest, name string) int {
 	fd, err := d.meta.OpenRegular(manifestName)
 	if err != nil {
 		return 0

@@ -155,7 +155,7 @@ func TestQuarantineMovesFilesOfEveryType(t *testing.T) {
 		if err := make(); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := d.Quarantine("cost.json"); err != nil {
+		if _, err := d.Quarantine().Move("cost.json"); err != nil {
 			t.Fatalf("%d: %v", i, err)
 		}
 		if _, err := os.Lstat(path); !errors.Is(err, os.ErrNotExist) {

@@ -70,7 +70,7 @@ func (d *Dir) Scan(m *schema.Manifest) ([]Entry, error) {
 	s.note(d.state, ".", ".", StateFolder, "")
 	s.list(d.state, "", s.names.inState)
 	s.list(d.meta, metaName, s.names.inMeta)
-	d.judge(m, s.entries)
+	judge(d, m, s.entries)
 	return s.entries, s.err
 }
 
@@ -182,7 +182,7 @@ func (d *Dir) Lost(m *schema.Manifest) (lost []Entry) {
 			l.File().Close()
 		}
 	}
-	for _, owner := range d.lostClaims(m) {
+	for _, owner := range lostClaims(d, m) {
 		err := d.Claim(owner, "", m.Claims[owner]).Check()
 		add(filepath.Join(claimsName, owner), ClaimsFolder, owner, err)
 	}

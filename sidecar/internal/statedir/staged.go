@@ -14,26 +14,34 @@ import (
 // sidecars.
 const upgradePrefix = "upgrade-"
 
-// Stage puts files, by name, into the directory of the upgrade id, durably. It
+// Staged are the files of one upgrade, before they take effect.
+type Staged struct {
+	dir  *Dir
+	name string // of their directory in .freehold
+}
+
+// Staged returns the files of the upgrade id.
+func (d *Dir) Staged(id string) Staged { return Staged{d, upgradePrefix + id} }
+
+// Write puts files, by name, into the directory of the upgrade, durably. It
 // first removes those of upgrades that never took effect. The caller holds the
 // state's lock.
-func (d *Dir) Stage(id string, files map[string][]byte) error {
-	if err := d.Unstage(); err != nil {
+func (s Staged) Write(files map[string][]byte) error {
+	if err := s.dir.Unstage(); err != nil {
 		return err
 	}
-	err := d.stage(id, files)
+	err := s.write(files)
 	if err != nil {
-		err = errors.Join(err, d.Unstage())
+		err = errors.Join(err, s.dir.Unstage())
 	}
 	return err
 }
 
-func (d *Dir) stage(id string, files map[string][]byte) error {
-	name := upgradePrefix + id
-	if err := d.meta.Mkdir(name); err != nil {
+func (s Staged) write(files map[string][]byte) error {
+	if err := s.dir.meta.Mkdir(s.name); err != nil {
 		return err
 	}
-	into, err := d.meta.OpenChild(name)
+	into, err := s.open()
 	if err != nil {
 		return err
 	}
@@ -46,8 +54,10 @@ func (d *Dir) stage(id string, files map[string][]byte) error {
 	if err := into.Sync(); err != nil {
 		return err
 	}
-	return d.meta.Sync()
+	return s.dir.meta.Sync()
 }
+
+func (s Staged) open() (*dir.Dir, error) { return s.dir.meta.OpenChild(s.name) }
 
 // Unstage removes the directories of all upgrades. The caller holds the state's
 // lock, and no upgrade is pending.
@@ -67,9 +77,9 @@ func (d *Dir) Unstage() error {
 	return nil
 }
 
-// ReadStaged is [Dir.ReadFile] for a file of the upgrade id.
-func (d *Dir) ReadStaged(id, name string, buf []byte, most int) ([]byte, error) {
-	from, err := d.meta.OpenChild(upgradePrefix + id)
+// Read is [Dir.ReadFile] for a staged file.
+func (s Staged) Read(name string, buf []byte, most int) ([]byte, error) {
+	from, err := s.open()
 	if err != nil {
 		return nil, err
 	}
@@ -77,15 +87,13 @@ func (d *Dir) ReadStaged(id, name string, buf []byte, most int) ([]byte, error) 
 	return from.ReadFile(name, buf, most)
 }
 
-// StagedPath returns the path of the file name of the upgrade id.
-func (d *Dir) StagedPath(id, name string) string {
-	return d.meta.Join(filepath.Join(upgradePrefix+id, name))
-}
+// Path returns the path of the staged file name.
+func (s Staged) Path(name string) string { return s.dir.meta.Join(filepath.Join(s.name, name)) }
 
-// Install moves a file of the upgrade id to its place or, with keep, to the
-// quarantine. A file that is there already is no error.
-func (d *Dir) Install(id, name string, keep bool) error {
-	from, err := d.meta.OpenChild(upgradePrefix + id)
+// Install moves a staged file to its place or, with keep, to the quarantine. A
+// file that is there already is no error.
+func (s Staged) Install(name string, keep bool) error {
+	from, err := s.open()
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -96,13 +104,13 @@ func (d *Dir) Install(id, name string, keep bool) error {
 	if err := installable(from, name); err != nil {
 		return err
 	}
-	to := d.state
+	to := s.dir.state
 	if keep {
-		if to, err = d.openQuarantine(); err != nil {
+		if to, err = s.dir.Quarantine().make(); err != nil {
 			return err
 		}
 		defer to.Close()
-	} else if _, err := d.state.Existing(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	} else if _, err := to.Existing(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return inTheWay(err)
 	}
 	if err := unix.Renameat(from.FD(), name, to.FD(), name); err != nil && err != unix.ENOENT {
@@ -131,21 +139,4 @@ func inTheWay(err error) error {
 		return status.With(err, byHand("move it away"))
 	}
 	return err
-}
-
-// Drop moves the file name to the quarantine as kept. A file that is gone is no
-// error.
-func (d *Dir) Drop(name, kept string) error {
-	into, err := d.openQuarantine()
-	if err != nil {
-		return err
-	}
-	defer into.Close()
-	if err := unix.Renameat(d.state.FD(), name, into.FD(), kept); err != nil && err != unix.ENOENT {
-		return d.state.Fail("quarantine", name, err)
-	}
-	if err := into.Sync(); err != nil {
-		return err
-	}
-	return d.state.Sync()
 }

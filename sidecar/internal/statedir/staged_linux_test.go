@@ -26,7 +26,7 @@ func TestNothingButAPlainFileIsInstalled(t *testing.T) {
 				t.Fatal(err)
 			}
 			id := process.NewNonce()
-			if err := d.Stage(id, map[string][]byte{"cost.json": []byte("{}")}); err != nil {
+			if err := d.Staged(id).Write(map[string][]byte{"cost.json": []byte("{}")}); err != nil {
 				t.Fatal(err)
 			}
 			staged := filepath.Join(d.Path(), ".freehold", upgradePrefix+id, "cost.json")
@@ -34,7 +34,7 @@ func TestNothingButAPlainFileIsInstalled(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, keep := range []bool{false, true} {
-				err := d.Install(id, "cost.json", keep)
+				err := d.Staged(id).Install("cost.json", keep)
 				wantError(t, err, ErrIrregular, staged)
 				said.Same(t, "install: a "+kind, err, d.Path(), "STATE", id, "UPGRADE")
 			}
