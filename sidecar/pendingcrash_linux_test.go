@@ -238,6 +238,7 @@ func TestFoldStoppedAtEveryCallTakesEachPatchInOnce(t *testing.T) {
 
 // The recovery from a kill may be killed too, at any step.
 func TestFoldAndItsRecoveryMayBothBeKilled(t *testing.T) {
+	t.Parallel()
 	if err := inject.Available(); err != nil {
 		t.Skipf("system calls cannot be intercepted: %v", err)
 	}

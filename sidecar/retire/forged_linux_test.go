@@ -198,3 +198,12 @@ func spoil(t *testing.T, dir, how string) {
 		writeRecord(t, dir, l)
 	}
 }
+
+// In a container, too, a lease that a child inherited is not free.
+func TestInheritedLeaseIsNamedInAContainer(t *testing.T) {
+	cmd := actor.InPIDNamespace(t, "", "-test.v", "-test.run=^TestRetireNamesWhoInheritedTheLease$")
+	out, err := cmd.CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "--- PASS") {
+		t.Errorf("%v: %s", err, out)
+	}
+}
