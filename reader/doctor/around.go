@@ -64,11 +64,11 @@ func (c *check) copyIn(dir string) bool {
 func (c *check) copies(dir, id string) {
 	for i, f := range c.report.Findings {
 		if f.Code == "state-copied" && f.Path == c.ids[id] {
-			c.report.Findings[i].Remedy.Note = fmt.Sprintf("stop its programs first; it is a copy of the state in %s, or that is one of this: move the one away that is not to count, as what is written to one is not in the other", dir)
+			c.report.Findings[i].Remedy.Note = fmt.Sprintf("stop its programs first; it is a copy of the state in %s, or that is one of this: move away the one that is not to count, as a commit to one is not in the other", dir)
 			return
 		}
 	}
-	says := fmt.Sprintf("it has the id %s, as the state in %s has: one is a copy, and what is written to one is not in the other", id, c.ids[id])
+	says := fmt.Sprintf("it has the id %s, as the state in %s has: one is a copy, and a commit to one is not in the other", id, c.ids[id])
 	c.find("copy", dir, says, byHand("move the copy out of reach, and into an archive if it is a backup"))
 }
 

@@ -127,7 +127,7 @@ func (x *examination) state(ctx context.Context, path, instance string) (time.Ti
 		return c.newest, err
 	case err != nil:
 		c.closed(err)
-		c.note("unexamined", "nothing in %s was looked at, because of what is wrong with the directory: mend that and look again", path)
+		c.note("unexamined", "nothing in %s was looked at: mend the directory and look again", path)
 		return c.newest, nil
 	}
 	defer c.dir.Close()

@@ -157,7 +157,7 @@ func (c *check) quarantine(found []store.Entry) {
 		if err != nil {
 			reason = err.Error()
 		}
-		c.find("patch-kept", patch, "a pending patch could not be folded: "+reason, store.Remedy{Tool: []string{"rm", "--", c.at(patch), c.at(f.Name)}, Note: "first write what of it should count"})
+		c.find("patch-kept", patch, "a pending patch could not be folded: "+reason, store.Remedy{Tool: []string{"rm", "--", c.at(patch), c.at(f.Name)}, Note: "first write the values that should count"})
 	}
 	if files > 0 {
 		c.note("quarantine", "files that were moved out of the way: %d, with %d bytes, the newest of %s: %s", files, bytes, newest.UTC().Format(time.RFC3339), filepath.Join(c.path, ".freehold", "quarantine"))

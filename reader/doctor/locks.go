@@ -52,7 +52,7 @@ func (c *check) copied(lost []store.Entry) bool {
 		return false
 	}
 	c.find("state-copied", c.path, "the state was copied, or restored from a backup, to this place: none of its lock files and directories of claims is the one that was made with it",
-		store.By("state repair").Or("stop its programs first; if the state that it was copied from is in use, move this one away instead: what is written to one is not in the other"))
+		store.By("state repair").Or("stop its programs first; if the state that it was copied from is in use, move this one away instead: a commit to one is not in the other"))
 	return true
 }
 
