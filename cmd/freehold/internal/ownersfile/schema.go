@@ -19,9 +19,9 @@ func newSchema(c *cli.Call) *cobra.Command {
 	cmd := c.Command(&cobra.Command{
 		Use:   "schema [OWNER|view|owners]",
 		Short: "print JSON schemas",
-		Long: `Print the JSON Schema of an owner's sidecar; of what "freehold view --json"
-prints, which is the default; or of owners.yaml itself. The declaration is that
-of the state directory, or of the owners.yaml in --owners.`,
+		Long: `Print the JSON Schema of an owner's sidecar, of the output of "freehold view --json"
+(the default), or of owners.yaml. The declaration is that of the state directory, or
+of the owners.yaml in --owners.`,
 		Example: `  freehold schema reset --owners owners/runtime/owners.yaml
   freehold schema owners > owners.schema.json`,
 		Args: cli.Operands(0, 1, "an OWNER, view or owners"),

@@ -45,7 +45,7 @@ for beside the state.`,
 	d.Flags(d.cmd)
 	d.owners.Add(d.cmd, "compare this owners.yaml `FILE` with the state")
 	d.cmd.Flags().StringVar(&d.legacy, "legacy", "", "compare the legacy `FILE` that the state was adopted from")
-	d.cmd.Flags().StringVar(&d.older, "older-than", "30d", "find instances that nobody has written for `AGE`: 7d, 36h; 0d for never")
+	d.cmd.Flags().StringVar(&d.older, "older-than", "30d", "find instances that have not been written for `AGE`: 7d, 36h; 0d for never")
 	return d.cmd
 }
 

@@ -42,7 +42,7 @@ machine started are dated by a clock that cannot be set.`,
 		Args: cli.Operands(0, 0, "no operands"),
 	}, func(ctx context.Context, _ []string) error { return p.run(ctx) })
 	p.Flags(p.cmd)
-	p.cmd.Flags().StringVar(&p.older, "older-than", "", "remove instances that nobody has written for `AGE`: 7d, 36h (default none)")
+	p.cmd.Flags().StringVar(&p.older, "older-than", "", "remove instances that have not been written for `AGE`: 7d, 36h (default none)")
 	p.cmd.Flags().BoolVar(&p.dryRun, "dry-run", false, "print the plan, and remove nothing")
 	return p.cmd
 }

@@ -42,7 +42,7 @@ A state with instances is upgraded instance by instance, or the one in --instanc
 	}, func(ctx context.Context, _ []string) error { return u.run(ctx) })
 	u.Place.Flags(u.cmd)
 	u.owners.Add(u.cmd, ownersfile.Default)
-	u.cmd.Flags().BoolVar(&u.options.DryRun, "dry-run", false, "say what would be done, and change nothing")
+	u.cmd.Flags().BoolVar(&u.options.DryRun, "dry-run", false, "print the plan, and change nothing")
 	u.cmd.Flags().DurationVar(&u.wait, "wait", 0, "wait at most `DURATION` for each owner's commits (default the longest that one of them declares)")
 	return u.cmd
 }

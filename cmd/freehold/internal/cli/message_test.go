@@ -1,0 +1,39 @@
+package cli
+
+import (
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"github.com/freehold-dev/freehold/sidecar/store"
+)
+
+// A remedy names the state as the call did, or a directory for a reader elsewhere,
+// in words that a shell takes as they are.
+func TestSentenceNamesTheState(t *testing.T) {
+	c, p := &Call{}, &Place{}
+	root := &cobra.Command{Use: "freehold"}
+	accept := &cobra.Command{Use: "accept OWNER", Run: func(*cobra.Command, []string) {}}
+	p.Flags(accept)
+	c.command = accept
+	root.AddCommand(accept, &cobra.Command{Use: "gen", Run: func(*cobra.Command, []string) {}})
+	if err := accept.ParseFlags([]string{"--dir", "a b", "--instance", "it's"}); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		remedy    store.Remedy
+		dir, want string
+	}{
+		{store.By("accept", "cost"), "", `run ` + "`freehold accept cost --dir 'a b' --instance 'it'\\''s'`"},
+		{store.By("accept", "cost"), "/s", "run `freehold accept cost --dir /s`"},
+		{store.By("accept", "cost").Or("look at it"), "/s", "look at it, or run `freehold accept cost --dir /s`"},
+		{store.By("accept", "--help"), "/s", "run `freehold accept --help`"},
+		{store.By("gen", "my owners.yaml"), "", "run `freehold gen 'my owners.yaml'`"},
+		{store.Remedy{Tool: []string{"chmod", "u+r", "a b"}}, "/s", "run `chmod u+r 'a b'`"},
+		{store.Remedy{Note: "try again"}, "/s", "try again"},
+	} {
+		if got := c.Sentence(test.remedy, test.dir); got != test.want {
+			t.Errorf("%+v: %s, want %s", test.remedy, got, test.want)
+		}
+	}
+}
