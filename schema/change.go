@@ -6,28 +6,27 @@ import (
 	"strings"
 )
 
-// A Difference is the kind of a [Change].
-type Difference string
-
-// The differences between two declarations.
+// The differences between two declarations, as [Change.What] has them.
 const (
-	Added    Difference = "added"
-	Removed  Difference = "removed"
-	Renamed  Difference = "renamed"    // From the old name
-	Moved    Difference = "moved"      // From the old owner
-	Retyped  Difference = "retyped"    // another type or kind
-	NewKeys  Difference = "keys"       // another owner decides the keys of a map
-	NewMode  Difference = "mode"       // From one, To another
-	NewBusy  Difference = "busy"       // likewise
-	NewLevel Difference = "durability" // likewise
-	NewHome  Difference = "home"       // likewise
-	NewNeeds Difference = "depends_on" // likewise, names with commas, or nothing
+	added    = "added"
+	removed  = "removed"
+	renamed  = "renamed"    // From the old name
+	moved    = "moved"      // From the old owner
+	retyped  = "retyped"    // another type or kind
+	newKeys  = "keys"       // another owner decides the keys of a map
+	newMode  = "mode"       // From one, To another
+	newBusy  = "busy"       // likewise
+	newLevel = "durability" // likewise
+	newHome  = "home"       // likewise
+	newNeeds = "depends_on" // likewise, names with commas, or nothing
 )
 
 // A Change is one difference between a state's declaration and a changed one.
 type Change struct {
-	What Difference `json:"change"`
-	// Owner in the changed declaration, or the one that had what was removed.
+	// What is the kind of the difference: added, removed, renamed, moved, retyped,
+	// keys, mode, busy, durability, home or depends_on.
+	What string `json:"change"`
+	// Owner in the changed declaration, or the former owner of a removed part.
 	Owner string `json:"owner"`
 	// Field of that owner; empty if the change is the owner's own.
 	Field string `json:"field,omitempty"`
@@ -44,15 +43,15 @@ func (c Change) String() string {
 		what += ", field " + c.Field + c.Part
 	}
 	switch c.What {
-	case Added, Removed:
+	case added, removed:
 		return fmt.Sprintf("%s: %s", what, c.What)
-	case Renamed:
+	case renamed:
 		return fmt.Sprintf("%s: renamed, was %s", what, c.From)
-	case Moved:
+	case moved:
 		return fmt.Sprintf("%s: moved from owner %s", what, c.From)
-	case Retyped:
+	case retyped:
 		return fmt.Sprintf("%s: was %s, becomes %s", what, c.From, c.To)
-	case NewKeys:
+	case newKeys:
 		return fmt.Sprintf("%s: decides the keys, as owner %s did", what, c.From)
 	}
 	return fmt.Sprintf("%s: %s was %s, becomes %s", what, c.What, c.From, c.To)
@@ -65,7 +64,7 @@ func (d *Declaration) Changes(next *Declaration) []Change {
 	for _, owner := range next.OwnerNames() {
 		c.owner(owner)
 	}
-	c.removed()
+	c.addRemoved()
 	return c.changes
 }
 
@@ -83,16 +82,16 @@ func (c *comparison) owner(name string) {
 	old, known := c.old.Owners[name]
 	now := c.next.Owners[name]
 	if !known {
-		c.add(Change{What: Added, Owner: name})
+		c.add(Change{What: added, Owner: name})
 	} else {
 		for _, rule := range []struct {
-			what     Difference
+			what     string
 			from, to string
 		}{
-			{NewMode, string(old.EffectiveMode()), string(now.EffectiveMode())},
-			{NewBusy, old.busy(), now.busy()},
-			{NewLevel, string(old.EffectiveDurability()), string(now.EffectiveDurability())},
-			{NewHome, old.Home, now.Home},
+			{newMode, string(old.EffectiveMode()), string(now.EffectiveMode())},
+			{newBusy, old.busy(), now.busy()},
+			{newLevel, string(old.EffectiveDurability()), string(now.EffectiveDurability())},
+			{newHome, old.Home, now.Home},
 		} {
 			if rule.from != rule.to {
 				c.add(Change{What: rule.what, Owner: name, From: rule.from, To: rule.to})
@@ -112,24 +111,24 @@ func (c *comparison) field(owner, name string) {
 	f := c.next.Owners[owner].Fields[name]
 	o, ok := c.old.Origin(c.next, owner, name)
 	if !ok {
-		c.add(Change{What: Added, Owner: owner, Field: name})
+		c.add(Change{What: added, Owner: owner, Field: name})
 		return
 	}
 	c.used[o] = true
 	old := c.old.Owners[o.Owner].Fields[o.Field]
 	shared := f.Shareable() && old.Shareable()
 	if o.Field != name {
-		c.add(Change{What: Renamed, Owner: owner, Field: name, From: o.Field})
+		c.add(Change{What: renamed, Owner: owner, Field: name, From: o.Field})
 	}
 	if o.Owner != owner && !shared {
-		c.add(Change{What: Moved, Owner: owner, Field: name, From: o.Owner})
+		c.add(Change{What: moved, Owner: owner, Field: name, From: o.Owner})
 	}
 	if shared {
 		c.table(owner, name, o.Field)
 		return
 	}
 	if from, to := old.needs(), f.needs(); from != to {
-		c.add(Change{What: NewNeeds, Owner: owner, Field: name, From: from, To: to})
+		c.add(Change{What: newNeeds, Owner: owner, Field: name, From: from, To: to})
 	}
 	c.part(Change{Owner: owner, Field: name}, old, f)
 }
@@ -149,13 +148,13 @@ func (c *comparison) table(owner, name, there string) {
 	}
 	decider, _ := c.old.OwnerOf(there)
 	if now, _ := c.next.OwnerOf(name); now == owner && now != decider {
-		c.add(Change{What: NewKeys, Owner: owner, Field: name, From: decider})
+		c.add(Change{What: newKeys, Owner: owner, Field: name, From: decider})
 	}
 	for _, member := range c.next.Owners[owner].Fields[name].MemberNames() {
 		at := Change{Owner: owner, Field: name, Part: "/" + member}
 		o, ok := c.old.MemberOrigin(c.next, there, name, member)
 		if !ok {
-			at.What = Added
+			at.What = added
 			c.add(at)
 			continue
 		}
@@ -165,10 +164,10 @@ func (c *comparison) table(owner, name, there string) {
 		}
 		c.columns[whole][o.Field] = true
 		if o.Field != member {
-			c.add(Change{What: Renamed, Owner: owner, Field: name, Part: at.Part, From: o.Field})
+			c.add(Change{What: renamed, Owner: owner, Field: name, Part: at.Part, From: o.Field})
 		}
 		if o.Owner != owner {
-			c.add(Change{What: Moved, Owner: owner, Field: name, Part: at.Part, From: o.Owner})
+			c.add(Change{What: moved, Owner: owner, Field: name, Part: at.Part, From: o.Owner})
 		}
 		c.part(at, c.old.Owners[o.Owner].Fields[there].Record[o.Field], c.next.Owners[owner].Fields[name].Record[member])
 	}
@@ -177,12 +176,12 @@ func (c *comparison) table(owner, name, there string) {
 // part compares a value or a part of one.
 func (c *comparison) part(at Change, old, now Field) {
 	if from, to := old.describe(), now.describe(); from != to {
-		at.What, at.From, at.To = Retyped, from, to
+		at.What, at.From, at.To = retyped, from, to
 		c.add(at)
 		return
 	}
-	c.values(at, Added, missingFrom(old.Values, now.Values))
-	c.values(at, Removed, missingFrom(now.Values, old.Values))
+	c.values(at, added, missingFrom(old.Values, now.Values))
+	c.values(at, removed, missingFrom(now.Values, old.Values))
 	for _, pair := range [][2]*Field{{old.Of, now.Of}, {old.Value, now.Value}} {
 		if pair[0] != nil && pair[1] != nil {
 			below := at
@@ -193,7 +192,7 @@ func (c *comparison) part(at Change, old, now Field) {
 	c.members(at, old.Fields, now.Fields)
 }
 
-func (c *comparison) values(at Change, what Difference, values []string) {
+func (c *comparison) values(at Change, what string, values []string) {
 	for _, v := range values {
 		c.add(Change{What: what, Owner: at.Owner, Field: at.Field, Part: at.Part + "=" + v})
 	}
@@ -206,30 +205,30 @@ func (c *comparison) members(at Change, old, now map[string]Field) {
 		below.Part += "/" + name
 		former := slices.DeleteFunc(formerMember(now, name), func(name string) bool { _, ok := old[name]; return !ok })
 		if len(former) == 0 {
-			below.What = Added
+			below.What = added
 			c.add(below)
 			continue
 		}
 		used[former[0]] = true
 		if former[0] != name {
-			c.add(Change{What: Renamed, Owner: at.Owner, Field: at.Field, Part: below.Part, From: former[0]})
+			c.add(Change{What: renamed, Owner: at.Owner, Field: at.Field, Part: below.Part, From: former[0]})
 		}
 		c.part(below, old[former[0]], now[name])
 	}
 	for _, name := range (Field{Fields: old}).MemberNames() {
 		if !used[name] {
-			c.add(Change{What: Removed, Owner: at.Owner, Field: at.Field, Part: at.Part + "/" + name})
+			c.add(Change{What: removed, Owner: at.Owner, Field: at.Field, Part: at.Part + "/" + name})
 		}
 	}
 }
 
-// removed adds the owners, fields and members without a successor.
-func (c *comparison) removed() {
+// addRemoved adds the owners, fields and members without a successor.
+func (c *comparison) addRemoved() {
 	for _, owner := range c.old.OwnerNames() {
 		for _, field := range c.old.Owners[owner].FieldNames() {
 			o := Origin{owner, field}
 			if !c.used[o] {
-				c.add(Change{What: Removed, Owner: owner, Field: field})
+				c.add(Change{What: removed, Owner: owner, Field: field})
 				continue
 			}
 			f := c.old.Owners[owner].Fields[field]
@@ -238,12 +237,12 @@ func (c *comparison) removed() {
 			}
 			for _, member := range f.MemberNames() {
 				if !c.columns[o][member] {
-					c.add(Change{What: Removed, Owner: owner, Field: field, Part: "/" + member})
+					c.add(Change{What: removed, Owner: owner, Field: field, Part: "/" + member})
 				}
 			}
 		}
 		if _, ok := c.next.Owners[owner]; !ok {
-			c.add(Change{What: Removed, Owner: owner})
+			c.add(Change{What: removed, Owner: owner})
 		}
 	}
 	slices.SortStableFunc(c.changes, func(a, b Change) int { return strings.Compare(a.Owner, b.Owner) })

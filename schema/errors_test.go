@@ -120,7 +120,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		said.Same(t, "convert: "+how, errors.New(misfits[0].Why))
 	}
 	said.Same(t, "key, not UTF-8", CheckKey("a\xff\x1b"))
-	for how, id := range map[string]string{"empty": "", "long": strings.Repeat("x", MaxInstanceID+1), "not UTF-8": "a\xff", "hostile": "a\x1b[2J"} {
+	for how, id := range map[string]string{"empty": "", "long": strings.Repeat("x", maxInstanceID+1), "not UTF-8": "a\xff", "hostile": "a\x1b[2J"} {
 		said.Same(t, "instance: "+how, CheckInstanceID(id))
 	}
 }

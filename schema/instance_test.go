@@ -12,7 +12,7 @@ import (
 // Cases 71, 72 and 73: ids that other encodings throw together, and ids in
 // letters of any script.
 func TestNoTwoIDsShareADirectory(t *testing.T) {
-	rule := regexp.MustCompile(schema.InstanceDirRule)
+	rule := regexp.MustCompile(`^([a-z0-9][a-z0-9_-]{0,63}|~[a-z2-7]{52})$`)
 	digest, err := schema.InstanceDir("an id that is no name")
 	if err != nil {
 		t.Fatal(err)
@@ -22,7 +22,7 @@ func TestNoTwoIDsShareADirectory(t *testing.T) {
 		"A.1", "A.2", "A", "A.json", "A.json.tmp", ".A", "a", "a.json",
 		"构建", "发版", "\u00e9", "e\u0301", "\U0001F600",
 		".", "..", "../x", "/", ".freehold", "~", "-", "_", "-a", "_a", "con", "view", "schema",
-		digest, digest[1:], strings.ToUpper(digest), strings.Repeat("a", 64), strings.Repeat("a", 65), strings.Repeat("x", schema.MaxInstanceID),
+		digest, digest[1:], strings.ToUpper(digest), strings.Repeat("a", 64), strings.Repeat("a", 65), strings.Repeat("x", 1024),
 	}
 	owner := map[string]string{}
 	for _, id := range ids {
@@ -51,7 +51,7 @@ func TestNoTwoIDsShareADirectory(t *testing.T) {
 func TestWhatIsNoIDIsRefused(t *testing.T) {
 	for name, id := range map[string]string{
 		"empty": "", "newline": "a\nb", "NUL": "a\x00b", "escape": "\x1b[2J", "C1": "a\u0085b",
-		"no UTF-8": "a\xff", "too long": strings.Repeat("a", schema.MaxInstanceID+1),
+		"no UTF-8": "a\xff", "too long": strings.Repeat("a", 1024+1),
 	} {
 		dir, err := schema.InstanceDir(id)
 		if !errors.Is(err, schema.ErrInstance) {

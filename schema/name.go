@@ -46,15 +46,11 @@ func FoldCase(name string) string {
 // legacy key.
 const LegacyFile = "."
 
-// MaxInstanceID is how long the id of an instance may be, in bytes.
-const MaxInstanceID = 1024
+// maxInstanceID is the most bytes that the id of an instance may have.
+const maxInstanceID = 1024
 
 // ErrInstance is returned for text that cannot be the id of an instance.
 var ErrInstance = errors.New("no id of an instance")
-
-// InstanceDirRule is the rule for the names of instances' directories, as a
-// regular expression: an id as it is, or "~" and the digest of one.
-const InstanceDirRule = `^([a-z0-9][a-z0-9_-]{0,63}|~[a-z2-7]{52})$`
 
 // String describes the instances in words.
 func (i Instances) String() string {
@@ -72,8 +68,8 @@ func CheckInstanceID(id string) error {
 	switch {
 	case id == "":
 		return fmt.Errorf("%w: it is empty: say which instance is meant", ErrInstance)
-	case len(id) > MaxInstanceID:
-		return fmt.Errorf("%w: %.40q… has %d bytes, and at most %d are allowed: shorten it", ErrInstance, id, len(id), MaxInstanceID)
+	case len(id) > maxInstanceID:
+		return fmt.Errorf("%w: %.40q… has %d bytes, and at most %d are allowed: shorten it", ErrInstance, id, len(id), maxInstanceID)
 	case !utf8.ValidString(id):
 		return fmt.Errorf("%w: %.80q is not UTF-8: encode it", ErrInstance, id)
 	case strings.IndexFunc(id, unicode.IsControl) >= 0:
@@ -83,10 +79,10 @@ func CheckInstanceID(id string) error {
 }
 
 // InstanceDir returns the name of the directory in which the instance id
-// lives, with the errors of [CheckInstanceID]. An id that fits the first half
-// of [InstanceDirRule] is its own name. Of any other the name is a digest: it
-// can be no path, no hidden file and no other id's name, also where file names
-// ignore case.
+// lives, with the errors of [CheckInstanceID]. An id of at most 64 characters
+// a-z, 0-9, "_" and "-" that begins with a letter or a digit is its own name. Of
+// any other the name is "~" and a digest, which can be no path, no hidden file
+// and no other id's name, also where file names ignore case.
 func InstanceDir(id string) (string, error) {
 	if err := CheckInstanceID(id); err != nil {
 		return "", err
@@ -98,7 +94,7 @@ func InstanceDir(id string) (string, error) {
 	return "~" + instanceDigest.EncodeToString(sum[:]), nil
 }
 
-// ValidInstanceDir reports whether name fits [InstanceDirRule].
+// ValidInstanceDir reports whether name is one that [InstanceDir] returns.
 func ValidInstanceDir(name string) bool {
 	if digest, ok := strings.CutPrefix(name, "~"); ok {
 		return len(digest) == instanceDigest.EncodedLen(sha256.Size) && strings.Trim(digest, digestLetters) == ""

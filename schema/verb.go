@@ -23,8 +23,8 @@ const (
 
 // The verbs that no patch holds.
 const (
-	VerbClaim Verb = "claim" // once: decided at once
-	VerbBegin Verb = "begin" // event: decided at once
+	verbClaim Verb = "claim" // once: decided at once
+	verbBegin Verb = "begin" // event: decided at once
 	VerbPut   Verb = "put"   // map: the members at a key, each by its kind
 )
 
@@ -39,8 +39,8 @@ var usages = map[Kind]usage{
 	Counter: {[]Verb{VerbAdd}, nil, "add"},
 	Max:     {[]Verb{VerbRaise}, nil, "raise"},
 	Min:     {[]Verb{VerbLower}, nil, "lower"},
-	Once:    {nil, []Verb{VerbClaim}, "claim, which is no part of a commit,"},
-	Event:   {[]Verb{VerbDone}, []Verb{VerbBegin}, "begin and done, which are no part of a commit, or done with the time of one that is over"},
+	Once:    {nil, []Verb{verbClaim}, "claim, which is no part of a commit,"},
+	Event:   {[]Verb{VerbDone}, []Verb{verbBegin}, "begin and done, which are no part of a commit, or done with the time of one that is over"},
 	Set:     {[]Verb{VerbInsert, VerbRemove}, nil, "insert or remove"},
 	Map:     {[]Verb{VerbInsert, VerbDelete}, []Verb{VerbPut}, "insert or delete, or name a member"},
 }

@@ -33,9 +33,9 @@ func TestResolveNamesTheOwnerAndTheVerbs(t *testing.T) {
 		{"tool", "note", whole, VerbAdd, "tool", []Verb{VerbSet, VerbClear}},
 		{"user", "note", whole, VerbSet, "tool", []Verb{VerbSet, VerbClear}},
 		{"tool", "count", whole, VerbAdd, "", nil},
-		{"tool", "won", whole, VerbClaim, "", nil},
-		{"tool", "won", whole, VerbSet, "tool", []Verb{VerbClaim}},
-		{"tool", "reset", whole, VerbBegin, "", nil},
+		{"tool", "won", whole, verbClaim, "", nil},
+		{"tool", "won", whole, VerbSet, "tool", []Verb{verbClaim}},
+		{"tool", "reset", whole, verbBegin, "", nil},
 		{"tool", "tags", whole, VerbRemove, "", nil},
 		{"tool", "tags", whole, VerbDelete, "tool", []Verb{VerbInsert, VerbRemove}},
 		{"tool", "scores", whole, VerbInsert, "tool", []Verb{VerbDelete, VerbPut}},
@@ -75,7 +75,7 @@ func TestResolveNamesTheOwnerAndTheVerbs(t *testing.T) {
 
 // A patch holds no claim and no beginning: both are decided at once.
 func TestPatchHasOnlyVerbsThatWait(t *testing.T) {
-	for verb, kind := range map[Verb]Kind{VerbClaim: Once, VerbBegin: Event, VerbPut: Map} {
+	for verb, kind := range map[Verb]Kind{verbClaim: Once, verbBegin: Event, VerbPut: Map} {
 		if err := (Field{Kind: kind}).CheckVerb(verb); err == nil {
 			t.Errorf("a patch may hold %s", verb)
 		}
