@@ -70,19 +70,19 @@ func (f *fileReader) checkHome(at jsontext.Pointer, home string) bool {
 		f.report(at, "%s, contains the folder of owners.yaml, and with it the code of everybody who reads: choose a folder below it or beside it", what)
 	case within(home, path.Join(f.folder, "schema")), f.said.State != "" && within(home, path.Join(f.folder, TestPackage(f.said.State))):
 		f.report(at, "%s, is a folder that only generated files may be in: choose another", what)
-	case !within(home, f.readers()):
+	case !within(home, importersFolder(f.folder)):
 		f.report(at, "%s, may not import the view package in %s, which is internal to %s: choose a folder in there, or move owners.yaml",
-			what, f.folder, f.readers())
+			what, f.folder, importersFolder(f.folder))
 	default:
 		return true
 	}
 	return false
 }
 
-// readers returns the folder that everybody who imports the view package must
-// be in.
-func (f *fileReader) readers() string {
-	elements := strings.Split(f.folder, "/")
+// importersFolder returns the folder around all packages that may import the view
+// package in folder.
+func importersFolder(folder string) string {
+	elements := strings.Split(folder, "/")
 	for i := len(elements) - 1; i >= 0; i-- {
 		if elements[i] == "internal" {
 			return path.Join(append([]string{"."}, elements[:i]...)...)

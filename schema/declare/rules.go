@@ -286,7 +286,7 @@ func (f *fileReader) checkFormerNames() {
 			was = f.said.Owners[owners[0]].Fields[name].Was
 		}
 		fields = append(fields, former{at, was})
-		members[name] = append(members[name], f.formerMembers(at+"/record", spec.Record)...)
+		members[name] = append(members[name], formerMembers(at+"/record", f.names[at+"/record"], spec.Record)...)
 		f.checkRecords(at, spec)
 	})
 	f.checkFormer("field", fields)
@@ -298,7 +298,7 @@ func (f *fileReader) checkFormerNames() {
 
 // checkRecords checks the records in the description of a value.
 func (f *fileReader) checkRecords(at jsontext.Pointer, spec schema.Field) {
-	f.checkFormer("member", f.formerMembers(at+"/fields", spec.Fields))
+	f.checkFormer("member", formerMembers(at+"/fields", f.names[at+"/fields"], spec.Fields))
 	if spec.Of != nil {
 		f.checkRecords(at+"/of", *spec.Of)
 	}
@@ -313,8 +313,8 @@ func (f *fileReader) checkRecords(at jsontext.Pointer, spec schema.Field) {
 	}
 }
 
-func (f *fileReader) formerMembers(at jsontext.Pointer, members map[string]schema.Field) (all []former) {
-	for _, name := range f.names[at] {
+func formerMembers(at jsontext.Pointer, names []string, members map[string]schema.Field) (all []former) {
+	for _, name := range names {
 		all = append(all, former{at.AppendToken(name), members[name].Was})
 	}
 	return all

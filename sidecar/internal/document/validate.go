@@ -42,13 +42,13 @@ func (d *Document) validate() error {
 			}
 		}
 	}
-	return d.validateNames()
+	return validateNames(d)
 }
 
 var errTooMany = fmt.Errorf("more than %d members in one object", MaxMembers)
 
 // validateNames checks the number of names, and new names against each other.
-func (d *Document) validateNames() error {
+func validateNames(d *Document) error {
 	for _, layout := range [][]member{d.envelope, d.writer, d.identity} {
 		if len(layout)+len(envelopeShape.names) > MaxMembers {
 			return errTooMany
