@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// The differences between two declarations, as [Change.What] has them.
+// The differences between two declarations, the values of [Change.What].
 const (
 	added    = "added"
 	removed  = "removed"

@@ -194,7 +194,7 @@ func decodeTime(raw []byte) (time.Time, error) {
 	}
 	v, err := time.Parse(time.RFC3339Nano, text)
 	// Parse also takes a comma for the point, an hour of one digit and offsets
-	// that no clock has, and cuts off what is finer than a nanosecond.
+	// that no clock has, and cuts off digits below a nanosecond.
 	_, fraction, _ := strings.Cut(text, ".")
 	if err != nil || strings.Contains(text, ",") || leadingDigits(fraction) > 9 || text[len("2026-08-11T09")] != ':' || !inDay(text) {
 		return time.Time{}, mismatch(`an instant such as "2026-08-11T09:12:44.031Z"`, raw)
@@ -280,7 +280,7 @@ func unquote(raw []byte, most int) (string, error) {
 	return string(text), nil
 }
 
-// mismatch says what was wanted and what stood there, cut to a length that
+// mismatch names the wanted form and the text found, cut to a length that
 // fits a line. JSON is shown as it is, so that the text "1" differs from the
 // number 1; other text, as people type it, in quotes.
 func mismatch(want string, raw []byte) error {
@@ -296,7 +296,7 @@ func mismatch(want string, raw []byte) error {
 	return fmt.Errorf("want %s, not %s", want, graphic(text))
 }
 
-// graphic returns text with escapes for what is not graphic.
+// graphic returns text with escapes for characters that are not graphic.
 func graphic(text string) string {
 	var b strings.Builder
 	for _, r := range text {

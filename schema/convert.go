@@ -11,7 +11,7 @@ import (
 
 // A Misfit is a value that a changed declaration cannot take over.
 type Misfit struct {
-	// Pointer to the value, from what was converted.
+	// Pointer to the value, from the converted value.
 	Pointer jsontext.Pointer
 	// Value as it is stored.
 	Value jsontext.Value
@@ -21,21 +21,21 @@ type Misfit struct {
 
 // A LeftOut is a part of a value that a changed declaration has no place for.
 type LeftOut struct {
-	// Pointer to the part, from what was converted.
+	// Pointer to the part, from the converted value.
 	Pointer jsontext.Pointer
 	// Value of the part, as it is stored.
 	Value jsontext.Value
-	// Field is what the part was declared as.
+	// Field is the former declaration of the part.
 	Field Field
 }
 
-// Convert returns raw, a stored value of f, as a value of to. It converts what
-// stands for the same thing in both, exactly, and returns what does not: a
-// number that would be rounded, text that is no instant, a value that an enum
-// has no more, a list whose order a set would lose, and what was no value of f
-// and would become one of to. What is a member of a record
-// in f and not in to is left out, and returned; what neither declares stays. Maps
-// with records are converted by their members, one by one.
+// Convert returns raw, a stored value of f, as a value of to. Only exact
+// conversions are made; the others are returned as misfits: a number that would
+// be rounded, text that is no instant, a value that an enum has no more, a list
+// with an order that a set would lose, and a text that is a value of to and was
+// none of f. Members of a record that f declares and to does not are left out and
+// returned; members that neither declares stay. Maps with records are converted
+// by their members, one by one.
 func (f Field) Convert(to Field, raw []byte) ([]byte, []LeftOut, []Misfit) {
 	var c converter
 	converted := c.value("", f, to, raw)
@@ -59,8 +59,8 @@ const (
 	unknownManner manner = iota
 	byValue              // the value by its type
 	byElement            // an array, each element by itself
-	byKey                // an object, what is at each key by itself
-	byClaim              // a file of its own, which stays what it is
+	byKey                // an object, key by key
+	byClaim              // a file of its own, which stays
 )
 
 // manners says it of every kind. A kind that is missing here cannot be
@@ -105,8 +105,8 @@ func (c *converter) value(at jsontext.Pointer, from, to Field, raw []byte) []byt
 	return c.plain(at, from, to, raw)
 }
 
-// kept returns raw, which stays as it is. What was wrong may stay so, and is not
-// made right without a word.
+// kept returns raw, which stays as it is. A wrong value may stay wrong, and does
+// not become right unseen.
 func (c *converter) kept(at jsontext.Pointer, from, to Field, raw []byte) []byte {
 	_, wrong := from.Normalize(raw)
 	if wrong == nil {
@@ -118,7 +118,7 @@ func (c *converter) kept(at jsontext.Pointer, from, to Field, raw []byte) []byte
 	return c.mistyped(at, raw, wrong)
 }
 
-// mistyped refuses raw, which is no value of what it was declared as.
+// mistyped refuses raw, which is no value of its declared type.
 func (c *converter) mistyped(at jsontext.Pointer, raw []byte, err error) []byte {
 	return c.refuse(at, raw, "it is not of its declared type: %v", err)
 }

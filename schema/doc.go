@@ -32,7 +32,7 @@
 // A pending patch has operations of these kinds, see package sidecar:
 //
 //	add     the sum, exactly; an unset counter counts from 0. A sum that is no value of the type keeps the whole patch out
-//	raise   the operand if the field is unset or the operand larger, else what is there. Instants compare as instants
+//	raise   the operand if the field is unset or the operand larger, else the value there. Instants compare as instants
 //	lower   the same with smaller
 //	insert  of a set, the element is in it; of a map, the key is there, with {} if it was not
 //	remove  of a set, the element is not in it

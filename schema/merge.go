@@ -15,8 +15,8 @@ var ErrDeclaration = errors.New("the declaration contradicts the state's manifes
 // Merge returns the declaration under which a program that was built from
 // built and a directory whose manifest says d work together: everything that
 // either declares, down to the values of an enum and the members of a record.
-// The second result reports whether that is more than d. What is missing from
-// built is no contradiction, for an older build knows less. Merge returns an
+// The second result reports whether that is more than d. Parts missing from
+// built are no contradiction, for an older build knows less. Merge returns an
 // error that wraps [ErrDeclaration] and lists every contradiction if an owner
 // or a field differs.
 func (d *Declaration) Merge(built *Declaration) (*Declaration, bool, error) {
@@ -111,9 +111,9 @@ type merger struct {
 // is for moved to say: it may have been another owner's.
 const ofOwner = "field "
 
-// fields merges the fields of two owners or the members of two records. what,
+// fields merges the fields of two owners or the members of two records. kind,
 // followed by a name, names each in a message.
-func (m *merger) fields(what string, there, here map[string]Field) map[string]Field {
+func (m *merger) fields(kind string, there, here map[string]Field) map[string]Field {
 	if len(there)+len(here) == 0 {
 		return there
 	}
@@ -124,13 +124,13 @@ func (m *merger) fields(what string, there, here map[string]Field) map[string]Fi
 	for _, name := range slices.Sorted(maps.Keys(here)) {
 		old, ok := there[name]
 		if !ok {
-			if _, renamed := there[here[name].Was]; renamed && what != ofOwner {
-				m.clashes = append(m.clashes, fmt.Sprintf("%s%s is still called %s there", what, name, here[name].Was))
+			if _, renamed := there[here[name].Was]; renamed && kind != ofOwner {
+				m.clashes = append(m.clashes, fmt.Sprintf("%s%s is still called %s there", kind, name, here[name].Was))
 			}
 			union[name], m.added = here[name], true
 			continue
 		}
-		union[name] = m.field(what+name, old, here[name])
+		union[name] = m.field(kind+name, old, here[name])
 	}
 	return union
 }
@@ -162,7 +162,7 @@ func (m *merger) part(what string, there, here *Field) *Field {
 	return &union
 }
 
-// describe says in words what kind of field f is.
+// describe names the kind of field f in words.
 func (f Field) describe() string {
 	switch {
 	case f.EffectiveKind() == Map && f.Value != nil:

@@ -11,8 +11,8 @@ import (
 )
 
 // An Object is a JSON object taken apart: its members in the order in which
-// they stand, each in its own bytes, so that what a program does not know goes
-// out as it came in. Methods leave their receiver as it is.
+// they stand, each in its own bytes, so that members that a program does not know
+// go out as they came in. Methods leave their receiver as it is.
 type Object []ObjectMember
 
 // An ObjectMember is a member of an Object.

@@ -142,7 +142,7 @@ func (f Field) normalizeMap(raw []byte) ([]byte, error) {
 	return o.Append(nil), nil
 }
 
-// normalizeEntry is [Field.Normalize] for what the map f has at one key.
+// normalizeEntry is [Field.Normalize] for the entry of the map f at one key.
 func (f Field) normalizeEntry(raw []byte) ([]byte, error) {
 	if f.Value != nil {
 		return f.Value.Normalize(raw)

@@ -8,7 +8,7 @@ import (
 
 // Parts names everything that d declares, sorted: "owner NAME" for an owner,
 // "field NAME" for a field, and below it, each after a slash, the members of
-// records and of maps, * for what a list is of or a map of values has at a key,
+// records and of maps, * for the elements of a list and the values of a map,
 // and =VALUE for a value of an enum. A field that several owners share is named
 // once, and so is one that moves to another owner.
 func (d *Declaration) Parts() []string {
@@ -23,7 +23,7 @@ func (d *Declaration) Parts() []string {
 	return slices.Compact(parts)
 }
 
-// parts appends f, which is called at, and what is below it.
+// parts appends f, which is called at, and the parts below it.
 func (f Field) parts(at string, all []string) []string {
 	all = append(all, at)
 	for _, value := range f.Values {
@@ -58,7 +58,7 @@ func (m *Manifest) Merge(built *Declaration) (*Declaration, bool, error) {
 }
 
 // Replace makes next the declaration of m and remembers what goes with the
-// former one. What next declares again counts as removed no more, and of owners
+// former one. Parts that next declares again count as removed no more, and of owners
 // that go nothing is known.
 func (m *Manifest) Replace(next *Declaration) {
 	declared := next.Parts()

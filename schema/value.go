@@ -76,7 +76,7 @@ func normalize[T any](c Codec[T], raw []byte) ([]byte, error) {
 // Parse reads a value as a person types it, without JSON's quotes: text for a
 // string, an enum, a decimal, an instant or a duration; digits or true and
 // false for other plain values; JSON for a list, a record, a set or a map. The
-// result is what [Field.Normalize] returns.
+// result is that of [Field.Normalize].
 func (f Field) Parse(text string) ([]byte, error) {
 	if f.EffectiveKind() == Set {
 		return f.Normalize([]byte(text))

@@ -10,7 +10,7 @@
 // [Writer.Update] takes the owner's lock, reads the sidecar, calls a function
 // on it and publishes a new version. It returns
 //
-//   - [Applied]: the new version survives what the owner's durability says;
+//   - [Applied]: the new version survives as the owner's durability promises;
 //   - [Unchanged]: every field had the value already, as durably;
 //   - [Deferred]: the owner defers when busy, its lock was not to be had in
 //     time, and the operations are a pending patch, which views count from now

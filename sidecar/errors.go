@@ -9,7 +9,7 @@ import (
 
 // The errors that a caller may want to tell apart. Every error of this
 // package wraps one of them or an error of the operating system, and names
-// the file and what to do.
+// the file and the remedy.
 var (
 	// ErrBusy is returned if another process held the owner's lock, or an
 	// exclusive owner's lease, for longer than the call may wait.

@@ -57,7 +57,7 @@ func (c cell[T]) fail(err error) {
 	c.tx.fail(fmt.Errorf("%s: %s: %w", c.tx.batch.w.path, c.op("", nil).Where(), invalid(err)))
 }
 
-// A Value is a field whose latest commit counts.
+// A Value is a field of which the latest commit counts.
 type Value[T any] struct{ value cell[T] }
 
 // ValueOf returns the handle of field in tx. It is for generated code.

@@ -182,7 +182,7 @@ func (h *hold) beginEpoch() error {
 	})
 }
 
-// giveBack takes this process out of the record, for the people who read it: the
+// giveBack takes this process out of the record, for its readers: the
 // lease itself goes with the lock.
 func (h *hold) giveBack(ctx context.Context) error {
 	if h.lease == nil || h.holder == nil || h.dir.Unmoved() != nil || h.lease.Kept() != nil {

@@ -49,7 +49,7 @@ func (o Once) Claim(ctx context.Context) (won bool, by Claimant, err error) {
 // Claim claims a once field of this owner, now by the Writer's clock, and
 // reports whether this call has won, and the winner. Of all calls in all
 // processes at most one wins; it returns once the claim survives power loss,
-// whatever the owner's durability. A claim stands for good, also if the winner
+// under every durability of the owner. A claim stands for good, also if the winner
 // dies before it knows.
 //
 // The Claim of a shared owner takes no lock and waits for no process. That of an

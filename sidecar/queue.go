@@ -33,7 +33,7 @@ type queue struct {
 type request struct {
 	fn     func(*Tx) error
 	others map[string]*apply.Keys // of the owners of keys, when the Update began
-	signal chan signal            // of capacity 1; what to do next
+	signal chan signal            // of capacity 1: the next step
 	ran    chan struct{}          // closed when fn is over, however it ended
 	tx     *Tx
 	commit Commit

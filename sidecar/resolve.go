@@ -59,7 +59,7 @@ func (f *file) resolve(doc *document.Document, v Version) (Outcome, error) {
 	if doc.Remembers(v.Nonce) {
 		return Applied, f.dir.Sync()
 	}
-	// What the list holds goes back to v unless it began later, after a
+	// The list goes back to v unless it began later, after a
 	// quarantine, or is full and v is not one of the last.
 	began := doc.Version.Epoch > v.Epoch && uint64(len(doc.Recent())) <= doc.Version.Revision
 	last := doc.Version.Epoch < v.Epoch || doc.Version.Epoch == v.Epoch && doc.Version.Revision < v.Revision+document.SureRecent

@@ -25,7 +25,7 @@ const GeneratedAPI1 = 1
 type Options struct {
 	// Create makes the state directory if there is none yet.
 	Create bool
-	// Program is the name under which provenance records what is written.
+	// Program is the name of the writer in provenance records.
 	// If empty, the base name of the running executable.
 	Program string
 	// Wait is how long a call waits for another process's commit. If zero,

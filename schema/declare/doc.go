@@ -3,7 +3,7 @@
 // to do about it. It does not generate code and does not look at the disk:
 // text goes in; a declaration, a JSON Schema or edited text comes out.
 //
-// What Parse accepts, package [github.com/freehold-dev/freehold/gen] can
+// Every file that Parse accepts, package [github.com/freehold-dev/freehold/gen] can
 // generate: names that would collide in Go are mistakes here, so the rules by
 // which names become Go live here too.
 package declare

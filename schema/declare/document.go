@@ -61,7 +61,7 @@ func empty(document *yaml.Node) bool {
 const maxDepth = 16
 
 // checkTree reports the parts of YAML that owners.yaml does without, because
-// they make what a line declares depend on another line: anchors, aliases,
+// with them the meaning of a line depends on another line: anchors, aliases,
 // merge keys and tags. So that indentation means to YAML what it means to the
 // eye, no node may stand on a line that is indented with a tab.
 func (r *reporter) checkTree(root *yaml.Node, text []byte) {
@@ -223,7 +223,7 @@ func (f *fileReader) truth(at jsontext.Pointer, n *yaml.Node) bool {
 
 func isNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.Tag == "!!null" }
 
-// shape says in words what kind of YAML n is.
+// shape names the kind of the YAML node n.
 func shape(n *yaml.Node) string {
 	switch {
 	case n.Kind == yaml.MappingNode:

@@ -14,8 +14,8 @@ import (
 
 // AddOwner returns the text of an owners.yaml with an owner added after the
 // others. Everything that stood in text stands in the result: comments, blank
-// lines, line ends; and what is new is written in the style of its
-// neighbours. What o leaves empty is left out.
+// lines, line ends; and new lines are written in the style of their
+// neighbours. Attributes that o leaves empty are left out.
 //
 // If text has mistakes, or the result would, the error is [Problems]; those of
 // the result have the positions at which the new lines would stand. Where the
@@ -108,7 +108,7 @@ var errLayout = errors.New("owners.yaml is laid out in a way that a line cannot 
 
 // finish returns the text if it says what the file said before, changed by
 // change, and nothing else. How YAML is laid out has more forms than are known
-// here; this is what makes an edit safe all the same.
+// here; this check makes an edit safe all the same.
 func (e *editor) finish(text []byte, change func(*schema.Declaration)) ([]byte, error) {
 	if _, err := decode(text); err != nil {
 		return nil, errLayout

@@ -16,7 +16,7 @@ import (
 // value is YAML already.
 type pair struct{ key, value string }
 
-// fieldPairs returns what f says, in the order of the documentation. Its parts
+// fieldPairs returns the attributes of f, in the order of the documentation. Its parts
 // are written in braces.
 func fieldPairs(f schema.Field) []pair {
 	pairs := appendText(nil, "type", string(f.Type))
@@ -45,7 +45,7 @@ func fieldPairs(f schema.Field) []pair {
 	return appendText(pairs, "was", f.Was)
 }
 
-// ownerPairs returns what o says, its fields apart.
+// ownerPairs returns the attributes of o without its fields.
 func ownerPairs(o schema.Owner) []pair {
 	pairs := appendText(nil, "doc", o.Doc)
 	pairs = appendText(pairs, "mode", string(o.Mode))
@@ -117,7 +117,7 @@ func scalar(text string) string {
 		return text
 	}
 	// Every JSON string is a YAML string. Invalid UTF-8 is replaced here,
-	// and refused as not what was asked for when the result is read again.
+	// and refused as another declaration when the result is read again.
 	quoted, _ := jsontext.AppendQuote(nil, strings.ToValidUTF8(text, "\ufffd"))
 	return string(quoted)
 }

@@ -91,14 +91,14 @@ func marshal(s *jsonschema.Schema) ([]byte, error) {
 // keyPattern is of a map's key: any text without control characters.
 const keyPattern = `^[^\x00-\x1f\x7f-\x9f]+$`
 
-// A share is what one owner declares of a field. Only a map has several.
+// A share is one owner's declaration of a field. Only a map has several.
 type share struct {
 	owner string
 	field schema.Field
 }
 
-// shares returns what d's owners declare of the field name, the one first who
-// decides the keys of a map.
+// shares returns the declarations of the field name by d's owners, that of a map's
+// keys owner first.
 func shares(d *schema.Declaration, name string) []share {
 	first, _ := d.OwnerOf(name)
 	all := []share{{first, d.Owners[first].Fields[name]}}
@@ -135,7 +135,7 @@ func (s share) schema(f schema.Field) (*jsonschema.Schema, error) {
 	return valueSchema(f)
 }
 
-// sign says who writes the value and how.
+// sign names the writer of the value and the kind.
 func (s share) sign(schema *jsonschema.Schema, f schema.Field) *jsonschema.Schema {
 	schema.Description = description(f)
 	schema.Extras = map[string]any{"x-freehold-owner": s.owner, "x-freehold-kind": f.EffectiveKind()}

@@ -47,7 +47,7 @@ func (f *fileReader) checkFolder() bool {
 
 // checkHome reports a home that is wrong by itself.
 func (f *fileReader) checkHome(at jsontext.Pointer, home string) bool {
-	what := fmt.Sprintf("%s, %.40q", schema.PartName(at), home)
+	place := fmt.Sprintf("%s, %.40q", schema.PartName(at), home)
 	below := home // the part that is not the folder's
 	if within(home, f.folder) && f.folder != "." {
 		below = strings.TrimPrefix(home[len(f.folder):], "/")
@@ -55,24 +55,24 @@ func (f *fileReader) checkHome(at jsontext.Pointer, home string) bool {
 	clean := path.Clean(strings.ReplaceAll(home, `\`, "/"))
 	switch bad := badPath(home); {
 	case clean == ".":
-		f.report(at, "%s, is the module root, which contains everybody's code: name a folder in it", what)
+		f.report(at, "%s, is the module root, which contains everybody's code: name a folder in it", place)
 	case path.IsAbs(clean) || len(clean) > 1 && clean[1] == ':':
-		f.report(at, "%s, is absolute: write it relative to the module root", what)
+		f.report(at, "%s, is absolute: write it relative to the module root", place)
 	case clean == ".." || strings.HasPrefix(clean, "../"):
-		f.report(at, "%s, is outside of the module: name a folder in it", what)
+		f.report(at, "%s, is outside of the module: name a folder in it", place)
 	case home != clean:
-		f.report(at, "%s, is another spelling of a path: write %s", what, clean)
+		f.report(at, "%s, is another spelling of a path: write %s", place, clean)
 	case bad != "":
-		f.report(at, "%s, is no path that Go can import, since %s: rename the folder", what, bad)
+		f.report(at, "%s, is no path that Go can import, since %s: rename the folder", place, bad)
 	case special(below) != "":
-		f.report(at, "%s, has the element %s, which means something else to Go: choose another folder", what, fmt.Sprintf("%.40q", special(below)))
+		f.report(at, "%s, has the element %s, which means something else to Go: choose another folder", place, fmt.Sprintf("%.40q", special(below)))
 	case within(f.folder, home):
-		f.report(at, "%s, contains the folder of owners.yaml, and with it the code of everybody who reads: choose a folder below it or beside it", what)
+		f.report(at, "%s, contains the folder of owners.yaml, and with it the code of everybody who reads: choose a folder below it or beside it", place)
 	case within(home, path.Join(f.folder, "schema")), f.said.State != "" && within(home, path.Join(f.folder, TestPackage(f.said.State))):
-		f.report(at, "%s, is a folder that only generated files may be in: choose another", what)
+		f.report(at, "%s, is a folder that only generated files may be in: choose another", place)
 	case !within(home, importersFolder(f.folder)):
 		f.report(at, "%s, may not import the view package in %s, which is internal to %s: choose a folder in there, or move owners.yaml",
-			what, f.folder, importersFolder(f.folder))
+			place, f.folder, importersFolder(f.folder))
 	default:
 		return true
 	}
@@ -146,18 +146,18 @@ type homes struct {
 
 func (h *homes) add(at jsontext.Pointer, folder string) {
 	home := strings.ToLower(folder)
-	what := schema.PartName(at) + ", " + folder
+	place := schema.PartName(at) + ", " + folder
 	if other, ok := h.taken[home]; ok {
-		h.report(at, "%s, is also %s at %s, and each could write the other's fields: choose another folder", what, schema.PartName(other), other)
+		h.report(at, "%s, is also %s at %s, and each could write the other's fields: choose another folder", place, schema.PartName(other), other)
 		return
 	}
 	if other, ok := h.above[home]; ok {
-		h.report(at, "%s, contains %s, %s at %s, which could write for both: put them side by side", what, schema.PartName(other), h.home(other), other)
+		h.report(at, "%s, contains %s, %s at %s, which could write for both: put them side by side", place, schema.PartName(other), h.home(other), other)
 		return
 	}
 	for parent := range parents(home) {
 		if other, ok := h.taken[parent]; ok {
-			h.report(at, "%s, is in %s, %s at %s, and could write for both: put them side by side", what, schema.PartName(other), h.home(other), other)
+			h.report(at, "%s, is in %s, %s at %s, and could write for both: put them side by side", place, schema.PartName(other), h.home(other), other)
 			return
 		}
 	}

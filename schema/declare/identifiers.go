@@ -9,10 +9,10 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// An identifier is a name in a generated package, with what gave it.
+// An identifier is a name in a generated package, with its origin.
 type identifier struct {
 	name string
-	what string           // "field total_usd", "the generated method Raw"
+	role string           // "field total_usd", "the generated method Raw"
 	at   jsontext.Pointer // empty if the generator itself gave it
 	fix  string           // how its user gives it another name
 }
@@ -20,7 +20,7 @@ type identifier struct {
 // A scope is where identifiers must differ: a package, or a type's methods.
 type scope map[string]identifier
 
-// The names that generated code has, whatever is declared. Raw leads from the
+// The names that generated code has under every declaration. Raw leads from the
 // typed view to everything else that a view knows.
 var (
 	viewPackage = []string{"Declaration", "Open", "Reader", "View"}
@@ -40,10 +40,10 @@ var vetMethods = []string{
 	"UnmarshalJSON", "UnmarshalXML", "UnreadByte", "UnreadRune", "WriteByte",
 }
 
-// add adds generated names to s; what says of each what it is.
-func (s scope) add(what string, names []string) scope {
+// add adds generated names to s; format makes the role of each.
+func (s scope) add(format string, names []string) scope {
 	for _, name := range names {
-		s[name] = identifier{name: name, what: fmt.Sprintf(what, name)}
+		s[name] = identifier{name: name, role: fmt.Sprintf(format, name)}
 	}
 	return s
 }
@@ -57,7 +57,7 @@ type namer struct {
 }
 
 // checkIdentifiers reports declared names that become one Go identifier where
-// both would be in one scope. All names are final here: what clashes is
+// both would be in one scope. All names are final here: a name that clashes is
 // decided after initialisms and "go:" have had their say.
 func (f *fileReader) checkIdentifiers(d *schema.Declaration) {
 	n := namer{
@@ -98,8 +98,8 @@ func (f *fileReader) checkIdentifiers(d *schema.Declaration) {
 }
 
 // identify returns the identifier of the part at a place.
-func (n *namer) identify(at jsontext.Pointer, name, what string) identifier {
-	id := identifier{name, what, at, `give one of them another name with "go:"`}
+func (n *namer) identify(at jsontext.Pointer, name, role string) identifier {
+	id := identifier{name, role, at, `give one of them another name with "go:"`}
 	if n.has(at + "/go") {
 		id.at += "/go"
 	}
@@ -112,13 +112,13 @@ const vetMethod = "the method %s that go vet wants in another form"
 // its accessor. id is the root of the name of its type.
 func (n *namer) claimTypes(at jsontext.Pointer, spec schema.Field, id identifier) {
 	element := func(below jsontext.Pointer, of schema.Field) {
-		part := n.identify(below, GoElementName(id.name, of), "the element of "+id.what)
+		part := n.identify(below, GoElementName(id.name, of), "the element of "+id.role)
 		n.claimTypes(below, of, part)
 	}
 	switch {
 	case spec.Shareable():
 		n.entries[at.LastToken()] = scope{}.add(vetMethod, vetMethods)
-		if n.claim(id.as(GoEntryName(id.name), "the type of an entry of "+id.what), n.pkg) {
+		if n.claim(id.as(GoEntryName(id.name), "the type of an entry of "+id.role), n.pkg) {
 			n.claimEntry(at, spec, id)
 		}
 	case spec.Value != nil:
@@ -132,15 +132,15 @@ func (n *namer) claimTypes(at jsontext.Pointer, spec schema.Field, id identifier
 	}
 }
 
-// claimSeen adds what is declared for a field that depends on others.
+// claimSeen adds the names generated for a field that depends on others.
 func (n *namer) claimSeen(spec schema.Field, id identifier) {
 	if !spec.Dependent() {
 		return
 	}
-	n.claim(id.as(GoSeenName(id.name), "the type of what was seen for "+id.what), n.pkg)
-	n.claim(id.as(GoObserveName(id.name), "the method that observes for "+id.what), n.view)
-	n.claim(id.as(GoBeforeName(id.name), "the setting of "+id.what+" that was overtaken"), n.test)
-	n.claim(id.as(GoUnobservedName(id.name), "the setting of "+id.what+" that was not observed"), n.test)
+	n.claim(id.as(GoSeenName(id.name), "the type of what was seen for "+id.role), n.pkg)
+	n.claim(id.as(GoObserveName(id.name), "the method that observes for "+id.role), n.view)
+	n.claim(id.as(GoBeforeName(id.name), "the setting of "+id.role+" that was overtaken"), n.test)
+	n.claim(id.as(GoUnobservedName(id.name), "the setting of "+id.role+" that was not observed"), n.test)
 }
 
 // claimEntry adds the members that one owner declares of a map.
@@ -151,8 +151,8 @@ func (n *namer) claimEntry(at jsontext.Pointer, spec schema.Field, id identifier
 			return
 		}
 		n.members[field+"/"+name] = true
-		accessor := n.identify(at, GoName(name, member), "member "+name+" of "+id.what)
-		typ := accessor.as(GoMemberName(id.name, name, member), accessor.what)
+		accessor := n.identify(at, GoName(name, member), "member "+name+" of "+id.role)
+		typ := accessor.as(GoMemberName(id.name, name, member), accessor.role)
 		if n.claim(accessor, n.entries[field]) && n.claim(typ, n.test) {
 			n.claimTypes(at, member, typ)
 		}
@@ -161,14 +161,14 @@ func (n *namer) claimEntry(at jsontext.Pointer, spec schema.Field, id identifier
 
 // claimRecord adds a record's type and its members.
 func (n *namer) claimRecord(at jsontext.Pointer, spec schema.Field, id identifier) {
-	if !n.claim(id.as(id.name, "the type of "+id.what), n.pkg) {
+	if !n.claim(id.as(id.name, "the type of "+id.role), n.pkg) {
 		return
 	}
 	fields := scope{}.add("the method %s of a generated record", recordMethods)
 	n.eachMember(at+"/fields", spec.Fields, func(at jsontext.Pointer, name string, member schema.Field) {
-		accessor := n.identify(at, GoName(name, member), "member "+name+" of "+id.what)
+		accessor := n.identify(at, GoName(name, member), "member "+name+" of "+id.role)
 		if n.claim(accessor, fields) {
-			n.claimTypes(at, member, accessor.as(GoMemberName(id.name, name, member), accessor.what))
+			n.claimTypes(at, member, accessor.as(GoMemberName(id.name, name, member), accessor.role))
 		}
 	})
 }
@@ -182,21 +182,21 @@ func (n *namer) eachMember(at jsontext.Pointer, members map[string]schema.Field,
 	}
 }
 
-func (id identifier) as(name, what string) identifier {
-	id.name, id.what = name, what
+func (id identifier) as(name, role string) identifier {
+	id.name, id.role = name, role
 	return id
 }
 
 // claimEnum adds the names that an enum declares in the view package.
 func (n *namer) claimEnum(at jsontext.Pointer, spec schema.Field, id identifier) {
 	if len(spec.Values) == 0 ||
-		!n.claim(id.as(id.name, "the type of "+id.what), n.pkg) ||
-		!n.claim(id.as("Parse"+id.name, "the parser of "+id.what), n.pkg) {
+		!n.claim(id.as(id.name, "the type of "+id.role), n.pkg) ||
+		!n.claim(id.as("Parse"+id.name, "the parser of "+id.role), n.pkg) {
 		return
 	}
 	for i, value := range spec.Values {
 		place := (at + "/values").AppendToken(n.names[at+"/values"][i])
-		n.claim(identifier{GoValueName(id.name, value), "the value " + value + " of " + id.what, place, "spell one of them differently"}, n.pkg)
+		n.claim(identifier{GoValueName(id.name, value), "the value " + value + " of " + id.role, place, "spell one of them differently"}, n.pkg)
 	}
 }
 
@@ -209,9 +209,9 @@ func (f *fileReader) claim(id identifier, scopes ...scope) bool {
 		case !ok:
 			continue
 		case other.at == "":
-			f.report(id.at, "%s becomes %s in Go, which is %s: %s", id.what, id.name, other.what, strings.Replace(id.fix, "one of them", "it", 1))
+			f.report(id.at, "%s becomes %s in Go, which is %s: %s", id.role, id.name, other.role, strings.Replace(id.fix, "one of them", "it", 1))
 		default:
-			f.report(id.at, "%s becomes %s in Go, and so does %s at %s: %s", id.what, id.name, other.what, other.at, id.fix)
+			f.report(id.at, "%s becomes %s in Go, and so does %s at %s: %s", id.role, id.name, other.role, other.at, id.fix)
 		}
 		return false
 	}
@@ -248,22 +248,22 @@ func GoElementName(whole string, f schema.Field) string {
 
 // GoMemberName returns the name of the Go type of the member called name of
 // the record or the map whose Go name is whole, if that needs a type, and the
-// name of what concerns a map's member in the generated test package.
+// name of a map's member in the generated test package.
 func GoMemberName(whole, name string, f schema.Field) string { return whole + GoName(name, f) }
 
-// GoEntryName returns the name of the Go type of what the map whose Go name is
-// whole has at a key.
+// GoEntryName returns the name of the Go type of an entry of the map with the Go
+// name whole.
 func GoEntryName(whole string) string { return whole + "Entry" }
 
-// GoSeenName returns the name of the Go type of what was seen of what the
-// field whose Go name is field depends on, GoObserveName that of the view's
-// method that returns one.
+// GoSeenName returns the name of the Go type of an observation of the dependencies
+// of a field with the Go name field, GoObserveName that of the view's method that
+// returns one.
 func GoSeenName(field string) string    { return field + "Seen" }
 func GoObserveName(field string) string { return "Observe" + field }
 
 // GoBeforeName and GoUnobservedName return the names, in the generated test
 // package, of the settings of a dependent field that was overtaken and of one
-// whose writer did not say what it had seen.
+// that was written without an observation.
 func GoBeforeName(field string) string     { return field + "Before" }
 func GoUnobservedName(field string) string { return field + "Unobserved" }
 

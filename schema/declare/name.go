@@ -57,7 +57,7 @@ func badPackage(name string) string {
 	return ""
 }
 
-// otherPackage returns a name for the view package of a state whose own is bad.
+// otherPackage returns a name for the view package of a state with a bad name.
 func otherPackage(state string) string { return strings.TrimSuffix(state, "_test") + "state" }
 
 // generatedNames are the packages that generated code imports and the names

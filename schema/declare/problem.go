@@ -50,7 +50,7 @@ type reporter struct {
 	file     string
 	root     *yaml.Node
 	problems Problems
-	// doubtful holds the parts that were misread. Whatever a rule says of one
+	// doubtful holds the parts that were misread. A rule's problem with one
 	// would follow from that.
 	doubtful map[jsontext.Pointer]bool
 }

@@ -110,7 +110,7 @@ func (f *fileReader) eachField(each func(at jsontext.Pointer, owner, name string
 	}
 }
 
-// checkState reports what is wrong with the names of the state and its package.
+// checkState reports bad names of the state and its package.
 func (f *fileReader) checkState(d *schema.Declaration) {
 	if d.State == "" && !f.doubtful["/state"] {
 		f.report("/state", `the state has no name: add "state: NAME"`)
@@ -320,7 +320,7 @@ func formerMembers(at jsontext.Pointer, names []string, members map[string]schem
 	return all
 }
 
-// checkFormer checks parts whose names are of one namespace. Several may have
+// checkFormer checks parts with names of one namespace. Several may have
 // one name: they are parts of one map.
 func (f *fileReader) checkFormer(kind string, parts []former) {
 	now, claimed := map[string]jsontext.Pointer{}, map[string]jsontext.Pointer{}

@@ -18,8 +18,8 @@ import (
 // thousands of fields; a file beyond it is not one that a person wrote.
 const MaxSize = 256 << 10
 
-// What else an owners.yaml may have before the YAML parser sees it, which
-// builds a node of two hundred bytes from two. It is room for the most fields
+// The limits of an owners.yaml before the YAML parser sees it, which builds a
+// node of two hundred bytes from two. It is room for the most fields
 // that an owner may have, of which each says three things, in either style.
 const (
 	maxLines = 4*schema.MaxFields + 256
@@ -29,7 +29,7 @@ const (
 // marks are those characters.
 const marks = ",:-?[]{}&*!|>#"
 
-// checkAmount reports what no person wrote.
+// checkAmount reports sizes that no person writes.
 func (r *reporter) checkAmount(text []byte) {
 	line, found := 1, 0
 	for _, c := range text {
@@ -50,8 +50,8 @@ func (r *reporter) checkAmount(text []byte) {
 	}
 }
 
-// checkText reports what makes text unreadable as YAML, or readable as
-// something else than it looks like: line ends that editors and YAML count
+// checkText reports characters that make text unreadable as YAML, or readable as
+// another text than it seems: line ends that editors and YAML count
 // differently would put every position wrong.
 func (r *reporter) checkText(text []byte) {
 	if len(text) > MaxSize {

@@ -9,9 +9,9 @@ import (
 	"testing"
 )
 
-// Complete fails t for each error of the package under test whose text no
+// Complete fails t for each error of the package under test with a text that no
 // golden file holds, for each line that no code says any more, for each error
-// that does not end with what to do, and for each excuse that excuses nothing.
+// without a remedy, and for each excuse that excuses nothing.
 func (g *Golden) Complete(t *testing.T) {
 	t.Helper()
 	found := g.all(t, append([]string{"."}, g.Folders...), g.Prose)
@@ -51,7 +51,7 @@ func (g *Golden) all(t *testing.T, folders, prose []string) (found []site) {
 	return found
 }
 
-// excuse returns why the line how need not end with what to do.
+// excuse returns why the line how needs no remedy.
 func (g *Golden) excuse(how string) (why string, ok bool) {
 	for excused, why := range g.Unhelped {
 		if excuses(excused, how) {
@@ -67,7 +67,7 @@ func excuses(excused, how string) bool {
 	return how == excused || many && strings.HasPrefix(how, prefix)
 }
 
-// Helps reports whether an error ends with what to do, or carries a remedy.
+// Helps reports whether an error ends with a remedy, or carries one.
 func Helps(says string) bool { return strings.Contains(says, arrow) || remedy().MatchString(says) }
 
 // told fails t for each site that no line shows and that has no excuse.
@@ -114,7 +114,7 @@ func (g *Golden) also(t *testing.T) []string {
 	return lines
 }
 
-// remedy matches an error that ends with what to do: its last clause begins
+// remedy matches an error that ends with a remedy: its last clause begins
 // with a word that tells somebody to do something, names the command that does
 // it, or lists what is wanted instead.
 var remedy = expression("(?s)(^|[:;,(] |\\b(or|and|then|first) )(`?freehold [a-z]|`[^`]*` (moves|writes)|(the|its) [a-z ]+ are |there are |(" + imperatives + ")\\b)[^\\n]*$")

@@ -1,11 +1,11 @@
-// Package errorstest keeps what the errors of a package say in one golden
-// file, and finds the errors that it does not hold. It is for Freehold's own
+// Package errorstest keeps the texts of a package's errors in one golden file,
+// and finds the errors that the file lacks. It is for Freehold's own
 // tests and promises nothing to others.
 //
 // A test hands each error that it provokes to [Golden.Same]; one test of the
 // package calls [Golden.Complete], which reads the package's source and fails
 // for a text that no golden file holds, for a line that no code says any more,
-// and for an error that does not end with what to do.
+// and for an error without a remedy.
 package errorstest
 
 import (
@@ -24,7 +24,7 @@ import (
 	"unicode"
 )
 
-// file is where a package keeps what its errors say: one error a line, after
+// file is the golden file: one error a line, after
 // how it came about. The further lines of an error are indented.
 var file = filepath.Join("testdata", "errors.golden")
 
@@ -48,13 +48,13 @@ type Golden struct {
 	// an error to the place of the text among their parameters.
 	Formats map[string]int
 	// Folders names the folders, relative to the package's, of further packages
-	// whose errors this file holds.
+	// with errors in this file.
 	Folders []string
 	// Wraps names the folders, relative to the package's, of those whose errors
 	// it hands on under nothing but the name of a place.
 	Wraps []string
-	// Parts says why the package's errors need not end with what to do: who
-	// puts them into a sentence that does. If empty, they must.
+	// Parts says why the package's errors need no remedy: the caller that adds one. If
+	// empty, they need one.
 	Parts string
 	// Untold maps a text, as the source writes it, to why no line holds it.
 	Untold map[string]string

@@ -28,7 +28,7 @@ import (
 // command has left running there.
 //
 // RunWith proves which process holds the lease before the command runs. It
-// cannot prove whom the command stops: a command that stops by name may hit a
+// cannot prove which process the command stops: a command that stops by name may hit a
 // successor that waits at the fence.
 func (p *Prepared) RunWith(ctx context.Context, stop *exec.Cmd, o *Options) (Retirement, error) {
 	r := newRetiring(p, o)
@@ -120,7 +120,7 @@ func (c *command) kill() {
 	c.process.Signal(unix.SIGKILL) // if it has left its group
 }
 
-// close reaps the command, and first kills what it has left in its group if
+// close reaps the command, and first kills the processes left in its group if
 // kill is set.
 func (c *command) close(kill bool) {
 	if kill {

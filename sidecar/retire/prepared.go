@@ -56,7 +56,7 @@ type Options struct {
 	Grace time.Duration
 	// Kill ends a process by SIGKILL that is still there after Grace.
 	Kill bool
-	// Program is the name under which the record says who retired it. If
+	// Program is the retiring program's name in the record. If
 	// empty, the base name of the running executable.
 	Program string
 	// Notice is told which process keeps the fence shut, if that takes longer
@@ -67,7 +67,7 @@ type Options struct {
 // A Retirement is the result of a retirement.
 type Retirement struct {
 	Outcome Outcome `json:"outcome"`
-	// Proofs lists what was established, in order, also when an error ended
+	// Proofs lists the established facts, in order, also when an error ended
 	// it.
 	Proofs []Proof `json:"proofs"`
 	// Current is the process that holds the lease instead of the prepared one, after

@@ -25,7 +25,7 @@ const closing = 100 * time.Millisecond
 // compare holds the record against the prepared process, while somebody holds
 // the lease. It reports whether the lease became free. Where the record names
 // the process, it is known from then on as well as the record knows it. A
-// record that names nobody does not stop what the kernel can prove alone.
+// record that names nobody does not stop proofs that need the kernel alone.
 func (r *retirement) compare(ctx context.Context) (free bool, err error) {
 	recorded := r.lease.Holding()
 	switch {
@@ -86,7 +86,7 @@ func (r *retirement) unjudged(why string) error {
 	return store.WithRemedy(err, store.By(status.Lease, r.Owner))
 }
 
-// pin opens a pidfd: later proofs are of one process, whatever becomes of its
+// pin opens a pidfd: later proofs are of one process, even if another gets its
 // number.
 func (r *retirement) pin() (err error) {
 	if r.process, err = process.Open(r.Holder.Identity.PID); err != nil {

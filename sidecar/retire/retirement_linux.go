@@ -17,7 +17,7 @@ import (
 // Run ends the prepared process, and no other, and returns when the lease is
 // free and the record names the retired process. It shuts the fence first, so
 // that no successor can take the lease meanwhile; successors that a supervisor
-// starts wait there, and go on when Run is over, whatever its result. It sends
+// starts wait there, and go on when Run is over, with any result. It sends
 // SIGTERM, through the process's pidfd, once it has proved that the process is
 // the prepared one and holds the lease. The process may still commit while it
 // drains.
