@@ -130,7 +130,7 @@ func TestAReadOnlyStateIsReadAndNotWritten(t *testing.T) {
 			if c.args[0] == "set" && c.status == failure.ExitDone {
 				continue // to be durable it is synced, which root may do
 			}
-			says(t, c.args, call(t, "", append(c.args, "--dir", dir)...), c.status, "mount it read-write")
+			says(t, c.args, call(t, "", append(c.args, "--dir", dir)...), c.status, "mount the file system read-write")
 		}
 		if diff := cmp.Diff(before, listing(t, dir)); diff != "" {
 			t.Errorf("something changed (-before +after):\n%s", diff)
