@@ -82,7 +82,7 @@ func TestPairsOfReplacementsAreNeverMissed(t *testing.T) {
 		if got := turns(t, view(t, r)); got != n {
 			t.Fatalf("read %d, want %d", got, n)
 		}
-		if n%10 == 0 { // a watch yields what comes together once
+		if n%10 == 0 { // a watch yields changes that come together once
 			if got := w.turns(); got != n {
 				t.Fatalf("the watch shows %d, want %d", got, n)
 			}

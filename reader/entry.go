@@ -30,7 +30,7 @@ const (
 // Raw returns the field's JSON as it is stored; of a map, the members of all its
 // owners, joined by key. It returns an error that wraps [ErrUnset] if the field is
 // not set, [ErrUnknownField] if no owner declares it, the [store.Status] of an
-// owner whose sidecar cannot be used, and [store.Invalid], naming the field, if
+// owner without a usable sidecar, and [store.Invalid], naming the field, if
 // the value is not of the declared type.
 func (e Entry) Raw() (jsontext.Value, error) {
 	raw, err := e.stored()

@@ -97,7 +97,7 @@ type Opening struct {
 }
 
 // Open returns the openings of an event, in their order; none of a field of
-// another kind, or of an owner whose sidecar cannot be used.
+// another kind, or of an owner without a usable sidecar.
 func (e Entry) Open() []Opening {
 	_, o, err := e.find()
 	if err != nil || e.level != ofField {

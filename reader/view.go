@@ -46,7 +46,7 @@ func newView(dir string, d *declared, sources []*ownerSource, claims []*claimSou
 	return v
 }
 
-// markRegressed marks the owners whose sidecars are gone, or older than a version
+// markRegressed marks the owners with sidecars that are gone, or older than a version
 // that an upgrade wrote or another owner has observed.
 func (v *View) markRegressed() {
 	for i, written := range v.declared.upgraded {
@@ -107,7 +107,7 @@ func (v *View) Field(name string) Entry { return Entry{view: v, name: name} }
 // a value that is computed from data gathered from now on. It is for the command
 // line; programs observe for one field, with a token of its own type. It returns
 // an error that wraps [ErrUnknownField] if no owner declares a field, and the error
-// of an owner whose sidecar cannot be used. An unset field can be observed too.
+// of an owner without a usable sidecar. An unset field can be observed too.
 func (v *View) Observe(fields ...string) (store.Seen, error) {
 	versions := map[string]store.Version{}
 	for _, name := range fields {
@@ -144,7 +144,7 @@ func (o *owner) version(field string) store.Version {
 }
 
 // The errors of a field wrap one of the first two, or the [store.Status] of an
-// owner whose sidecar cannot be used.
+// owner without a usable sidecar.
 var (
 	// ErrUnset is returned for a field that its owner never wrote, or cleared.
 	ErrUnset = errors.New("unset")

@@ -23,7 +23,7 @@ const (
 
 // A Change is one difference between a state's declaration and a changed one.
 type Change struct {
-	// What is the kind of the difference: added, removed, renamed, moved, retyped,
+	// Kind of the difference: added, removed, renamed, moved, retyped,
 	// keys, mode, busy, durability, home or depends_on.
 	What string `json:"change"`
 	// Owner in the changed declaration, or the former owner of a removed part.

@@ -67,7 +67,7 @@ func (c *checker) dependencies() {
 			}
 			at := PointerTo(owner, field) + "/depends_on"
 			if kind := f.EffectiveKind(); !slices.Contains(DependentKinds(), kind) {
-				c.report(at, "field %s is of kind %s, which is written by its parts, and what was seen is kept for a whole field: let a field of kind %s depend on them",
+				c.report(at, "field %s is of kind %s, which is written by its parts, and an observation is kept for a whole field: let a field of kind %s depend on them",
 					plain(field), kind, list(DependentKinds(), "or"))
 				continue
 			}
@@ -166,7 +166,7 @@ func (c *checker) reportCycle(cycle []string) {
 		format += ", %s of %s on %s of %s at %s"
 		args = append(args, at)
 	}
-	c.report(first, "the owners %s depend on each other in a circle, so that none can be read before what it depends on: "+format+"; remove one of these", args...)
+	c.report(first, "the owners %s depend on each other in a circle, so that none can be read before its dependencies: "+format+"; remove one of these", args...)
 }
 
 // link returns the first field of owner that depends on one of next, that one,

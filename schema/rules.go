@@ -201,7 +201,7 @@ func (c *checker) field(at jsontext.Pointer, f Field, kinds []Kind, nest int) {
 		return
 	}
 	if nest > 0 && f.Dependent() {
-		c.report(at+"/depends_on", "%q does not belong in %s, since what was seen is kept for a whole field: remove it", "depends_on", PartName(at))
+		c.report(at+"/depends_on", "%q does not belong in %s, since an observation is kept for a whole field: remove it", "depends_on", PartName(at))
 	}
 	if known := word(c, at, "kind", f.EffectiveKind(), kinds); known && f.EffectiveKind() == Map {
 		c.mapField(at, f, nest)
@@ -216,10 +216,10 @@ func (c *checker) field(at jsontext.Pointer, f Field, kinds []Kind, nest int) {
 // mapField checks a map.
 func (c *checker) mapField(at jsontext.Pointer, f Field, nest int) {
 	for _, key := range f.attributes("type", "of", "fields", "values", "unit") {
-		c.report(at+"/"+jsontext.Pointer(key), `%s is a map and has %q: move it to "record:" or "value:", which say what the map has at a key`, PartName(at), key)
+		c.report(at+"/"+jsontext.Pointer(key), `%s is a map and has %q: move it to "record:" or "value:", which declare the entry at a key`, PartName(at), key)
 	}
 	if f.Value != nil && len(f.Record) > 0 {
-		c.report(at+"/value", `%s has both "record" and "value": keep the one that says what it has at a key`, PartName(at))
+		c.report(at+"/value", `%s has both "record" and "value": keep the one that declares the entry at a key`, PartName(at))
 		return
 	}
 	if f.Value != nil {
@@ -248,7 +248,7 @@ func (c *checker) typed(at jsontext.Pointer, f Field, nest int) bool {
 func (c *checker) parts(at jsontext.Pointer, f Field, nest int) {
 	switch {
 	case f.Type == TypeList && f.Of == nil:
-		c.report(at+"/of", `%s does not say what it is a list of: add "of: {type: …}"`, PartName(at))
+		c.report(at+"/of", `%s is a list and declares no element: add "of: {type: …}"`, PartName(at))
 	case f.Type != TypeList && f.Of != nil:
 		c.report(at+"/of", `%s has "of" and is of type %s: remove it, or use type list`, PartName(at), f.Type)
 	case f.Of != nil:
@@ -284,7 +284,7 @@ func (c *checker) kind(at jsontext.Pointer, f Field) {
 	case kind == Set && f.Type == TypeFloat:
 		c.report(at, "%s is a set of type float, of which no two are surely the same: use type decimal", PartName(part))
 	case kind.OnWriter():
-		c.report(at, "%s is of kind %s, whose type is %s, and says type %s: remove the type, or use another kind", PartName(part), kind, TypeTime, f.Type)
+		c.report(at, "%s is of kind %s, which has type %s, and says type %s: remove the type, or use another kind", PartName(part), kind, TypeTime, f.Type)
 	default:
 		allowed := slices.DeleteFunc(Types(), func(t Type) bool { return !kind.Allows(t) })
 		c.report(at, "%s is of kind %s, which type %s cannot be: use kind value, or one of the types %s", PartName(part), kind, f.Type, list(allowed, "and"))

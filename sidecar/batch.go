@@ -169,7 +169,7 @@ func (b *batch) publish() error {
 		return nil
 	}
 	if err := w.dir.Sync(); err != nil {
-		return b.unsure(b.base.Version, fmt.Errorf("%w: what is there may not survive a crash: %w", ErrIndeterminate, err))
+		return b.unsure(b.base.Version, fmt.Errorf("%w: the file may not survive a crash: %w", ErrIndeterminate, err))
 	}
 	return nil
 }

@@ -11,7 +11,7 @@ import (
 // for another field does not compile.
 type sighting interface{ Seen() Seen }
 
-// A dependentCell is a cell whose value is written with an earlier observation.
+// A dependentCell is a cell that is written with an earlier observation.
 type dependentCell[S sighting, T any] struct{ cell[T] }
 
 func (c dependentCell[S, T]) apply(verb schema.Verb, seen S, v T) {

@@ -15,7 +15,7 @@ type file struct {
 	site
 	publisher publisher
 	source    *store.Source
-	// observers are the owners whose fields depend on this one's.
+	// observers are the owners with fields that depend on this one's.
 	observers []*store.Source
 	upgraded  Version // see [store.Upgraded]
 	// last is the sidecar as it was last read or written, and lastRaw its bytes.

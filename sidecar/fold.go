@@ -21,7 +21,7 @@ import (
 // sidecar with the patches in it and their ids in its list is published and
 // synced; their files are unlinked; the directory is synced; and only a later
 // commit drops the ids, after it has made sure that the files do not come back.
-// A file whose id the sidecar lists is therefore folded already. A commit that
+// A file with an id that the sidecar lists is therefore folded already. A commit that
 // finds one publishes once more before it unlinks the file, since the version
 // that lists it may not have been durable.
 type fold struct {
@@ -143,7 +143,7 @@ func (f *fold) takePatch(p *pending.Patch) bool {
 			f.out = append(f.out, name)
 		}
 		return false
-	case err != nil: // of a newer release or declaration, or of a map whose keys cannot be read
+	case err != nil: // of a newer release or declaration, or of a map with unreadable keys
 		f.stick(name, fmt.Errorf("%w: it stays until it can be", err))
 		return false
 	}
@@ -173,8 +173,8 @@ func (f *fold) noteStuck(name string, err error) {
 func keptName(owner, id string) string { return statedir.OwnerPending(owner) + "." + id + ".json" }
 
 // wasRejected reports whether an earlier commit has rejected p, and was killed
-// before the file of p was gone. By now p might fit, and a person who was told may
-// have added its values by hand.
+// before the file of p was gone. By now p might fit, and a person may have added
+// its values by hand.
 func (f *fold) wasRejected(p *pending.Patch) bool {
 	_, err := f.w.dir.Quarantine().Reason(keptName(f.w.owner, p.ID))
 	return err == nil
@@ -190,7 +190,7 @@ func (f *fold) reject(p *pending.Patch, why error) bool {
 		return false
 	}
 	f.kept++
-	w.tell(name, fmt.Errorf("%s: rejected of %s: %w: look at it there, and add by hand what is to count", path, w.path, why))
+	w.tell(name, fmt.Errorf("%s: rejected of %s: %w: look at it there, and add by hand the values that are to count", path, w.path, why))
 	return true
 }
 

@@ -385,3 +385,10 @@ func TestUnknownMembersOfTheRecordSurvive(t *testing.T) {
 		}
 	}
 }
+
+func ignore(err, want error) error {
+	if errors.Is(err, want) {
+		return nil
+	}
+	return fmt.Errorf("got %v, want %v", err, want)
+}

@@ -25,7 +25,7 @@ func (k keyed[E]) at(ref Ref) E {
 	return k.entry(Entry{spot{tx: k.tx, field: k.field, key: ref.Key, at: ref.Incarnation}})
 }
 
-// A Map is a map whose keys this owner decides. An E is the entry at a key.
+// A Map is a map of this owner's keys. An E is the entry at a key.
 type Map[E any] struct{ keys keyed[E] }
 
 // MapOf returns the handle of a map in tx. It is for generated code.
@@ -64,7 +64,7 @@ func (m Map[E]) DeleteAt(ref Ref) {
 	m.keys.tx.Apply(Op{Field: m.keys.field, Verb: schema.VerbDelete, Key: ref.Key, At: ref.Incarnation})
 }
 
-// A Part is this owner's part of a map whose keys another owner decides. The
+// A Part is this owner's part of a map of another owner's keys. The
 // part at a key vanishes with the key.
 //
 // The keys are those in the other owner's sidecar. A key that only a pending

@@ -43,8 +43,8 @@ func TestLockHeldInAnotherNamespaceIsTaken(t *testing.T) {
 	}
 }
 
-// Hundreds that wait for a lock of commits in a container, whose kernel does not
-// always say who has it, do not look at each other's descriptors, which would take
+// Hundreds that wait for a lock of commits in a container, where the kernel does
+// not always name the holder, do not look at each other's descriptors, which would take
 // them longer than the lock. Only a lease or a fence is passed to children.
 func TestWhoIsRefusedALockOfCommitsLooksAtNobody(t *testing.T) {
 	strace := stracePath(t)

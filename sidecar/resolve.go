@@ -66,7 +66,7 @@ func (f *file) resolve(doc *document.Document, v Version) (Outcome, error) {
 	if last || len(doc.Recent()) < document.MaxRecent && !began {
 		return NotApplied, nil
 	}
-	return NotApplied, fmt.Errorf("%s: %w: more than %d commits may have come after version %v, or the sidecar was moved aside since; look whether what it changed is there", f.path, store.Unknown, document.SureRecent, v)
+	return NotApplied, fmt.Errorf("%s: %w: more than %d commits may have come after version %v, or the sidecar was moved aside since; look whether its changes are there", f.path, store.Unknown, document.SureRecent, v)
 }
 
 // resolvePending is Resolve for a patch. Its file is looked for first: it goes

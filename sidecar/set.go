@@ -4,7 +4,7 @@ import (
 	"github.com/freehold-dev/freehold/schema"
 )
 
-// A Set is a field whose elements come and go one by one.
+// A Set is a field with elements that come and go one by one.
 type Set[T any] struct{ elements cell[T] }
 
 // SetOf returns the handle of a set in tx; codec is that of an element. It is

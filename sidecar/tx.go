@@ -151,7 +151,7 @@ func (tx *Tx) WriteOnly() bool {
 func (tx *Tx) blind() bool {
 	tx.check()
 	if tx.busy != nil {
-		tx.fail(fmt.Errorf("%w; a pending patch cannot depend on what is stored: read a view before, or write only", tx.busy))
+		tx.fail(fmt.Errorf("%w; a pending patch cannot depend on stored values: read a view before, or write only", tx.busy))
 	}
 	return tx.busy != nil
 }

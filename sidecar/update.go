@@ -155,7 +155,7 @@ func (w *Writer) late(ctx context.Context) error {
 	return err
 }
 
-// errAborted is the error of an Update whose function panicked or ended its
+// errAborted is the error of an Update with a function that panicked or ended its
 // goroutine. Only a deferred function can see it.
 var errAborted = errors.New("the update's function did not return")
 

@@ -55,7 +55,7 @@ type Writer struct {
 	// folds is whether commits fold pending patches: an owner may begin to defer
 	// while the Writer is open.
 	folds bool
-	// cleared is the version whose folded patches this Writer has unlinked, and
+	// cleared is the version of the folded patches that this Writer has unlinked, and
 	// told the names of the patches that Notice has heard of.
 	cleared Version
 	told    map[string]bool

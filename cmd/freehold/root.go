@@ -141,7 +141,7 @@ func newHelp(c *cli.Call, root *cobra.Command) *cobra.Command {
 var negative = regexp.MustCompile(`^-\.?[0-9]`)
 
 // operandsLast moves negative numbers among args behind a "--", so that `add OWNER
-// FIELD -5` means what it says: no flag of this program begins with a digit or a
+// FIELD -5` has a value and no flag: no flag of this program begins with a digit or a
 // point. A number before another operand is out of place, and stays to be refused.
 func operandsLast(root *cobra.Command, args []string) []string {
 	cmd, _, err := root.Find(args)

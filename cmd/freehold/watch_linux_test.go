@@ -342,7 +342,7 @@ owners:
       skills: {kind: map, keys: true, record: {use_count: {type: uint, kind: counter}}}
 `
 
-// An output is what a program has written to a terminal so far.
+// An output is the text that a program has written to a terminal so far.
 type output struct {
 	t    *testing.T
 	r    io.Reader

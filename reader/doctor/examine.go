@@ -80,7 +80,7 @@ type check struct {
 	view           *reader.View
 	newest         time.Time               // of the last write of a file
 	patches        map[string]time.Time    // by path in the state, when it was written
-	blocked        map[string]store.Remedy // by owner whose lock a process holds that does not run
+	blocked        map[string]store.Remedy // by owner with a lock that a stopped process holds
 }
 
 // find adds a finding about path, which may be relative to the state.

@@ -60,7 +60,7 @@ func (c *check) copied(lost []store.Entry) bool {
 // it, and the kernel from ending a process to forgetting its locks.
 const aMoment = 50 * time.Millisecond
 
-// locks adds findings of locks and leases whose holders do not run, and of
+// locks adds findings of locks and leases with holders that do not run, and of
 // records of leases that are wrong.
 func (c *check) locks() {
 	for _, owner := range c.manifest.Declaration.OwnerNames() {
@@ -79,7 +79,7 @@ func (c *check) locks() {
 		}
 		effect := "no process commits as " + owner
 		if o.Defers() {
-			effect = "what is committed as " + owner + " is deferred and waits"
+			effect = "each commit as " + owner + " is deferred and waits"
 		}
 		c.blocked[owner] = release(h)
 		c.find("lock-stopped", ".freehold/"+lock, fmt.Sprintf("process %d holds the lock and %s; until it lets go, %s", h.PID, h.Condition, effect), release(h)).Owner = owner

@@ -96,7 +96,7 @@ func (c *check) pending(o reader.OwnerStatus) {
 	}
 }
 
-// without returns the errors joined in err whose texts are not among known.
+// without returns the errors joined in err with texts that are not among known.
 func without(err error, known map[string]bool) error {
 	joined, ok := err.(interface{ Unwrap() []error })
 	if !ok {

@@ -67,7 +67,7 @@ func (f *fileReader) checkHome(at jsontext.Pointer, home string) bool {
 	case special(below) != "":
 		f.report(at, "%s, has the element %s, which means something else to Go: choose another folder", place, fmt.Sprintf("%.40q", special(below)))
 	case within(f.folder, home):
-		f.report(at, "%s, contains the folder of owners.yaml, and with it the code of everybody who reads: choose a folder below it or beside it", place)
+		f.report(at, "%s, contains the folder of owners.yaml, and with it the code of all readers: choose a folder below it or beside it", place)
 	case within(home, path.Join(f.folder, "schema")), f.said.State != "" && within(home, path.Join(f.folder, TestPackage(f.said.State))):
 		f.report(at, "%s, is a folder that only generated files may be in: choose another", place)
 	case !within(home, importersFolder(f.folder)):

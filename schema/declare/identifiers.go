@@ -137,7 +137,7 @@ func (n *namer) claimSeen(spec schema.Field, id identifier) {
 	if !spec.Dependent() {
 		return
 	}
-	n.claim(id.as(GoSeenName(id.name), "the type of what was seen for "+id.role), n.pkg)
+	n.claim(id.as(GoSeenName(id.name), "the type of an observation for "+id.role), n.pkg)
 	n.claim(id.as(GoObserveName(id.name), "the method that observes for "+id.role), n.view)
 	n.claim(id.as(GoBeforeName(id.name), "the setting of "+id.role+" that was overtaken"), n.test)
 	n.claim(id.as(GoUnobservedName(id.name), "the setting of "+id.role+" that was not observed"), n.test)

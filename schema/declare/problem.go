@@ -18,7 +18,7 @@ type Problem struct {
 	File string
 	// Line and Col count from 1; a column is a character, not a byte.
 	Line, Col int
-	// What is the mistake and its remedy.
+	// The mistake and its remedy.
 	What string
 }
 

@@ -68,7 +68,7 @@ func (f *fileReader) readInstances(at jsontext.Pointer, n *yaml.Node) {
 	}
 	m := f.members(at, n, want, instanceKeys)
 	if m["by"] == nil {
-		f.report(at, "instances does not say what there is one for each of: write %s", want)
+		f.report(at, "instances does not name its kind: write %s", want)
 	}
 	f.said.Instances.By = f.text(at+"/by", m["by"])
 }
@@ -136,7 +136,7 @@ func (f *fileReader) attributes(at jsontext.Pointer, n *yaml.Node, r role) map[s
 		case slices.Contains(r.keys, e.name):
 			m[e.name] = e.value
 		case e.name == "depends_on":
-			f.reportAt(e.at, "%q does not belong in %s, since what was seen is kept for a whole field: remove it", e.name, schema.PartName(at))
+			f.reportAt(e.at, "%q does not belong in %s, since an observation is kept for a whole field: remove it", e.name, schema.PartName(at))
 		case slices.Contains(asField.keys, e.name):
 			f.reportAt(e.at, "%q does not belong in %s, since %s: remove it", e.name, schema.PartName(at), r.why)
 		default:

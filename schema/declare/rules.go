@@ -245,13 +245,13 @@ func (f *fileReader) checkMaps() {
 		nothing := !f.has(at+"/record") && !f.has(at+"/value")
 		switch {
 		case nothing && !spec.Keys:
-			f.report(at, `%s is a map and does not say what it has at a key: add "record: {NAME: {type: …}}" or "value: {type: …}"`, schema.PartName(at))
+			f.report(at, `%s is a map and declares nothing at a key: add "record: {NAME: {type: …}}" or "value: {type: …}"`, schema.PartName(at))
 		case f.isEmpty(at + "/record"):
 			f.report(at+"/record", "%s has no members: declare at least one", schema.PartName(at))
 		case nothing && len(owners) == 1:
 			f.report(at, "map %s has nothing at its keys: use kind set and type string", name)
 		case spec.Value != nil && spec.Record == nil && f.has(at+"/keys"):
-			f.report(at+"/keys", `%s is a map of plain values, whose one owner decides the keys: remove "keys"`, schema.PartName(at))
+			f.report(at+"/keys", `%s is a map of plain values, and its one owner decides the keys: remove "keys"`, schema.PartName(at))
 		case len(owners) == 1 && f.has(at+"/keys") && !spec.Keys:
 			f.report(at+"/keys", `map %s has one owner, which decides its keys: remove "keys: false"`, name)
 		}

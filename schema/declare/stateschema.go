@@ -41,7 +41,7 @@ func property(s *jsonschema.Schema, names ...string) *jsonschema.Schema {
 
 // SidecarSchema returns the JSON Schema, draft 2020-12, of the sidecar of one
 // of d's owners. No field is required, since any may be unset; no other owner's
-// field is allowed, nor a once field, whose claim is a file of its own. It
+// field is allowed, nor a once field, which is a file of its own. It
 // returns an error if d has no such owner or a type that this release does not
 // know.
 func SidecarSchema(d *schema.Declaration, owner string) ([]byte, error) {

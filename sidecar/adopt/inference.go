@@ -43,7 +43,7 @@ func Infer(l *Legacy) (fields map[string]schema.Field, left []Place) {
 	return fit(l, fields, left)
 }
 
-// fit moves fields to left whose values no declaration can hold.
+// fit moves fields with values that no declaration can hold to left.
 func fit(l *Legacy, fields map[string]schema.Field, left []Place) (map[string]schema.Field, []Place) {
 	_, err := l.Plan(&schema.Declaration{State: "legacy", Owners: map[string]schema.Owner{"everything": {Fields: fields}}})
 	misfits, _ := errors.AsType[Misfits](err)

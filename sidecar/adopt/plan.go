@@ -280,7 +280,7 @@ func (m *mapping) end() {
 	}
 }
 
-// bound reports owners whose values exceed a sidecar, before any is written.
+// bound reports owners with values that exceed a sidecar, before any is written.
 func (p *planner) bound() {
 	by := document.Provenance{Version: document.Version{Epoch: 1 << 52, Revision: 1, Nonce: "0000000000000"}, At: time.Unix(0, 1), Program: "adopt"}
 	for _, owner := range slices.Sorted(maps.Keys(p.values)) {

@@ -97,7 +97,7 @@ func TestRetireWithKillsWhatACommandLeft(t *testing.T) {
 		t.Errorf("%v", r.Proofs)
 	}
 	if text := strings.TrimSpace(left.String()); text != "" { // else the machine is so slow that nothing was left
-		actor.Eventually(t, "what the stop command left is gone", func() bool {
+		actor.Eventually(t, "the processes of the stop command are gone", func() bool {
 			return unix.Kill(actor.Atoi(t, text), 0) != nil || strings.Contains(process.Condition(actor.Atoi(t, text)), "ended")
 		})
 	}

@@ -25,7 +25,7 @@ func TestMain(m *testing.M) { role.Main(m, roles) }
 // roles are the programs that tests run as processes of their own.
 var roles = role.Roles{"actor": roleActor}
 
-// said keeps what the errors of the package say.
+// said keeps the texts of the package's errors.
 var said = errorstest.Golden{
 	Update:  flag.Bool("update", false, "write the golden files anew"),
 	Prose:   []string{"proof"},

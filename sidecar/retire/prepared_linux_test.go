@@ -106,7 +106,7 @@ func TestRetireByEpochAndNumber(t *testing.T) {
 	wantError(t, err, store.NoLease, "shared")
 }
 
-// Whose epoch nobody knows is not said to be another process.
+// A holder without a known epoch is not called another process.
 func TestRetireByNumberNeedsARecord(t *testing.T) {
 	dir := newState(t)
 	a := actor.New(t, dir)
@@ -131,7 +131,7 @@ func TestRetireOfAWrongEpochUsesNoneUp(t *testing.T) {
 		t.Errorf("%v (%v)", r, err)
 	}
 	if text := readFile(t, recordPath(dir)); strings.Contains(text, `"start"`) || strings.Contains(text, `"pidfd"`) {
-		t.Errorf("what is not known is recorded: %s", text)
+		t.Errorf("unknown facts are recorded: %s", text)
 	}
 	mustOpen(t, dir)
 	if epoch := record(t, dir).Epoch; epoch >= wrong {

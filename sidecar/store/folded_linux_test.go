@@ -111,7 +111,7 @@ func TestOwnerOfLostPatchesIsUnreadable(t *testing.T) {
 	}
 }
 
-// An owner whose processes fail when it is busy has no pending patches, even if
+// An owner with "then: fail" has no pending patches, even if
 // there is a directory of them.
 func TestOwnerThatDoesNotDeferHasNoPatchesRead(t *testing.T) {
 	d, m := deferringState(t)

@@ -95,8 +95,8 @@ func (s *OnceSource) judge() *Once {
 	return NewOnce(s.manifest, s.owner, s.field, s.claim.Path(), s.text, s.err)
 }
 
-// NewOnce returns the once field whose claim, in the file path, was read as
-// text or with the error err.
+// NewOnce returns the once field with a claim, in the file path, that was read
+// as text or with the error err.
 func NewOnce(m *schema.Manifest, owner, field, path string, text []byte, err error) *Once {
 	o := &Once{Owner: owner, Field: field, Path: path}
 	remove := statedir.MoveAway(path, "look at it: without the file, the field can be claimed anew")

@@ -121,7 +121,7 @@ func (d *Store) Folded(m *schema.Manifest, name string) *Owner {
 	return s.Owner()
 }
 
-// newOwner returns the owner whose file was read as text or with the error err.
+// newOwner returns the owner with a file that was read as text or with the error err.
 func (d *Store) newOwner(m *schema.Manifest, name, path string, text []byte, err error) *Owner {
 	o := &Owner{Name: name, Path: path, text: text}
 	switch {
@@ -298,7 +298,7 @@ func (o *Owner) Sightings() iter.Seq[Sighting] {
 }
 
 // Against returns the owner if its version can have followed the seen one, and
-// else an owner without fields whose status is [Regressed]: an older copy was
+// else an owner without fields and with the status [Regressed]: an older copy was
 // put back, or the file removed. Its sightings stay, which were true once.
 func (o *Owner) Against(seen Sighting) *Owner {
 	if o.Status != OK && o.Status != Missing || !o.doc.Behind(seen.Version) {

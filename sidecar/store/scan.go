@@ -83,7 +83,7 @@ func (s *Store) OwnerIn(name string) (owner string, ok bool) {
 	return doc.Owner, true
 }
 
-// User returns the number of the user as whom this process opens files.
+// User returns the number of this process's user, by which the kernel opens files.
 func User() int { return statedir.User() }
 
 // Files are the names of an owner's files: the sidecar, in the state directory,

@@ -2,8 +2,8 @@
 // with their pending patches, the claims, and the files with their roles. An
 // error is an [Error]: a status, a place, and a remedy as a value.
 //
-// It does not protect the state from other programs of the same user, whose
-// edits the sums in the files show. A file is never read through a symbolic
+// It does not protect the state from other programs of the same user. The
+// sums in the files show their edits. A file is never read through a symbolic
 // link, a named pipe, a device or a mount, and a directory only if no other
 // user could replace it.
 package store

@@ -120,6 +120,6 @@ func TestAnUpgradeIsSynced(t *testing.T) {
 		t.Fatalf("%v; stdout %q, stderr %q", err, r.Stdout, r.Stderr)
 	}
 	if diff := cmp.Diff([]string(nil), inject.Unsynced(r.Calls)); diff != "" {
-		t.Errorf("what power loss could take away (-want +got):\n%s", diff)
+		t.Errorf("effects that power loss could undo (-want +got):\n%s", diff)
 	}
 }

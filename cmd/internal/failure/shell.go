@@ -30,7 +30,7 @@ func singleQuoted(text string) string {
 func ungraphic(r rune) bool { return r == utf8.RuneError || !unicode.IsGraphic(r) }
 
 // octal returns the format of a printf that writes text. Not every shell has
-// another way to write what is not graphic.
+// another way to write other than graphic characters.
 func octal(text string) string {
 	var b strings.Builder
 	for i := 0; i < len(text); {

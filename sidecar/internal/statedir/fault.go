@@ -38,7 +38,7 @@ func byHand(note string) status.Remedy { return status.Remedy{Note: note} }
 // UseNewer is the remedy of a file that a newer release wrote.
 const UseNewer = "use the release that wrote it, or a newer one"
 
-// User returns the number of the user as whom this process opens files.
+// User returns the number of this process's user, by which the kernel opens files.
 func User() int { return os.Geteuid() }
 
 // AccessRemedy returns the remedy of a file that err keeps from being opened,

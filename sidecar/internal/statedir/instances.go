@@ -283,5 +283,5 @@ func (d *Dir) owned(m *schema.Manifest) error {
 	if _, err := os.Lstat(right); err == nil {
 		remedy = MoveAway(d.Path(), "look at it: the name "+name+" is taken")
 	}
-	return fault(status.Misplaced, d.Path(), remedy, fmt.Errorf("it holds the instance %.80q, whose directory is called %s", m.Instance, name))
+	return fault(status.Misplaced, d.Path(), remedy, fmt.Errorf("it holds the instance %.80q, in a directory called %s", m.Instance, name))
 }

@@ -253,7 +253,7 @@ func makeClaims(d *Dir, m *schema.Manifest) error {
 	return nil
 }
 
-// lostClaims returns the owners whose directory of claims is lost.
+// lostClaims returns the owners with a lost directory of claims.
 func lostClaims(d *Dir, m *schema.Manifest) (owners []string) {
 	for _, owner := range m.Declaration.OwnerNames() {
 		if m.Declaration.Owners[owner].Claims() && errors.Is(d.Claim(owner, "", m.Claims[owner]).Check(), status.Lost) {

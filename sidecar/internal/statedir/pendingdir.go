@@ -264,7 +264,7 @@ func (d *Dir) Patches(m *schema.Manifest, owner string) ([]PendingFile, error) {
 	return d.ReadPatches(m.StateID, owner, nil)
 }
 
-// ReadPatches is [Dir.Patches] after an earlier reading, whose files known are
+// ReadPatches is [Dir.Patches] after an earlier reading: its files, known, are
 // not decoded again if they are the same.
 func (d *Dir) ReadPatches(stateID, owner string, known []PendingFile) ([]PendingFile, error) {
 	a, err := d.OpenPending(owner)

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The inode number of a lost lock file is soon that of another file, whose
-// holder does not hold the lost lock.
+// The inode number of a lost lock file is soon that of another file. The
+// holder of that one does not hold the lost lock.
 func TestHolderOfAnotherFileHoldsNoLostLock(t *testing.T) {
 	const lost = "cost.lock"
 	for name, test := range map[string]struct {

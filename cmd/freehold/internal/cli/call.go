@@ -63,7 +63,7 @@ func Help(cmd *cobra.Command) string {
 // A Work is the work of one command.
 type Work func(ctx context.Context, args []string) error
 
-// Command completes spec, whose work is work.
+// Command completes spec, which runs work.
 func (c *Call) Command(spec *cobra.Command, work Work) *cobra.Command {
 	spec.DisableFlagsInUseLine = true
 	spec.RunE = func(cmd *cobra.Command, args []string) error {

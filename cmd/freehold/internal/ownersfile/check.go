@@ -21,8 +21,8 @@ type checkReport struct {
 	Leaks  []string `json:"leaks"`
 }
 
-// A Drift lists the generated files of one owners.yaml that differ from what it
-// generates, by slash paths relative to the module root.
+// A Drift lists the generated files of one owners.yaml that differ from its
+// declaration, by slash paths relative to the module root.
 type Drift struct {
 	Owners   string   `json:"owners"`
 	Missing  []string `json:"missing"`
@@ -112,7 +112,7 @@ func (r checkReport) verdict(jobs []job) error {
 			files = append(files, j.file)
 		}
 		return store.WithRemedy(
-			failure.As(fmt.Errorf("%s from what is declared", display.Count(differ, "generated file differs", "generated files differ")), failure.Negative),
+			failure.As(fmt.Errorf("%s from the declaration", display.Count(differ, "generated file differs", "generated files differ")), failure.Negative),
 			store.Remedy{Verb: "gen", Args: files},
 		)
 	case len(r.Leaks) > 0:

@@ -74,7 +74,7 @@ func (s *selection) fields() []string {
 	})
 }
 
-// broken returns the errors of the owners whose sidecars cannot be used, and of
+// broken returns the errors of the owners without a usable sidecar, and of
 // single fields.
 func (s *selection) broken() error {
 	var errs []error

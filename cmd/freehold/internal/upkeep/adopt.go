@@ -122,7 +122,7 @@ func (a *adoption) run(ctx context.Context, file string) error {
 // standardInput stands for "-" in messages.
 const standardInput = "standard input"
 
-// read reads the legacy file. An adoption compares the file with what it was at
+// read reads the legacy file. An adoption compares the file with this reading at
 // the end, and reads it again when it was interrupted, which standard input
 // cannot serve.
 func (a *adoption) read(ctx context.Context, file string) (*adopt.Legacy, error) {

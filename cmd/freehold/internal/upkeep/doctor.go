@@ -126,8 +126,8 @@ func noteNearest(r *doctor.Report) {
 	r.Notes = append(r.Notes, doctor.Note{About: "here", Says: "from the working directory upward the nearest state is another one: " + near})
 }
 
-// generatedDrift is the code of a generated file that differs from what this
-// release generates from the owners.yaml.
+// generatedDrift is the code of a generated file that differs from the one
+// that this release makes of the owners.yaml.
 const generatedDrift = "generated-drift"
 
 // findDrift compares the code generated from an owners.yaml, if the file is in a
@@ -146,7 +146,7 @@ func findDrift(r *doctor.Report, file string) error {
 		return err
 	}
 	for says, paths := range map[string][]string{
-		"it is missing": drift.Missing, "it differs from what is generated, or is of another release's interface": drift.Changed, "nothing generates it any more": drift.Orphaned,
+		"it is missing": drift.Missing, "it differs from the generated one, or is of another release's interface": drift.Changed, "nothing generates it any more": drift.Orphaned,
 	} {
 		for _, path := range paths {
 			r.Findings = append(r.Findings, doctor.Finding{

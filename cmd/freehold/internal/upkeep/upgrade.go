@@ -149,7 +149,7 @@ func (r upgradeReport) text() string {
 		t.Line("  %s", change)
 	}
 	if len(r.Gone) > 0 {
-		t.Line("%s", did("of what was stored, this went:", "of what is stored, this would go:"))
+		t.Line("%s", did("these stored values went:", "these stored values would go:"))
 	}
 	var lines []string
 	for _, g := range r.Gone {

@@ -2,11 +2,9 @@ package sidecar
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -40,17 +38,7 @@ func TestLookingAtALeaseKeepsIt(t *testing.T) {
 	}
 }
 
-func ignore(err, want error) error {
-	if errors.Is(err, want) {
-		return nil
-	}
-	return fmt.Errorf("got %v, want %v", err, want)
-}
-
 func TestChildInheritsNoDescriptor(t *testing.T) {
-	if _, err := os.Stat("/proc/self/fd"); err != nil {
-		t.Skip("needs /proc")
-	}
 	dir := newState(t)
 	w := mustOpen(t, dir)
 	update(t, w, beat)
@@ -111,9 +99,6 @@ func inContainer() bool { return process.Self().PIDNamespace != 0xeffffffc }
 // with the reason where the kernel's list of locks tells it. Its state names the
 // child in a container too.
 func TestInheritedLeaseIsNamed(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("needs /proc/locks")
-	}
 	dir := newState(t)
 	a := newActor(t, dir)
 	a.Open()
