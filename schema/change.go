@@ -114,7 +114,7 @@ func (c *comparison) field(owner, name string) {
 		c.add(Change{What: added, Owner: owner, Field: name})
 		return
 	}
-	c.used[o] = true
+	c.used[o], c.used[Origin{owner, name}] = true, true
 	old := c.old.Owners[o.Owner].Fields[o.Field]
 	shared := f.Shareable() && old.Shareable()
 	if o.Field != name {
@@ -163,6 +163,9 @@ func (c *comparison) table(owner, name, there string) {
 			c.columns[whole] = map[string]bool{}
 		}
 		c.columns[whole][o.Field] = true
+		if own := (Origin{owner, there}); c.columns[own] != nil {
+			c.columns[own][member] = true
+		}
 		if o.Field != member {
 			c.add(Change{What: renamed, Owner: owner, Field: name, Part: at.Part, From: o.Field})
 		}
@@ -209,7 +212,9 @@ func (c *comparison) members(at Change, old, now map[string]Field) {
 			c.add(below)
 			continue
 		}
-		used[former[0]] = true
+		for _, f := range former {
+			used[f] = true
+		}
 		if former[0] != name {
 			c.add(Change{What: renamed, Owner: at.Owner, Field: at.Field, Part: below.Part, From: former[0]})
 		}

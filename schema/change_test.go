@@ -151,6 +151,18 @@ func TestRenameIsNoAddition(t *testing.T) {
 			t.Errorf("got %v, want ErrDeclaration with %q", err, says)
 		}
 	}
+	newer := declared(func(d *Declaration) {
+		fields := d.Owners["cost"].Fields
+		delete(fields, "turns")
+		fields["count"] = Field{Type: TypeUint, Kind: Counter, Was: "turns"}
+	})
+	if _, _, err := newer.Merge(manifest); !errors.Is(err, ErrDeclaration) || !strings.Contains(err.Error(), "field turns is called count there") {
+		t.Errorf("an older build: got %v, want ErrDeclaration", err)
+	}
+	both := declared(func(d *Declaration) { d.Owners["cost"].Fields["count"] = Field{Type: TypeUint, Kind: Counter} })
+	if _, _, err := both.Merge(newer); !errors.Is(err, ErrDeclaration) {
+		t.Errorf("a state with both names: got %v, want ErrDeclaration", err)
+	}
 	done := declared(func(d *Declaration) {
 		d.Owners["cost"].Fields["turns"] = Field{Type: TypeUint, Kind: Counter, Was: "count"}
 	})

@@ -27,6 +27,9 @@ type LeftOut struct {
 	Value jsontext.Value
 	// Field is the former declaration of the part.
 	Field Field
+	// Successor is the member that was this one by its declaration, if that was
+	// set already; or empty.
+	Successor string
 }
 
 // Convert returns raw, a stored value of f, as a value of to. Only exact
@@ -182,21 +185,20 @@ func (c *converter) record(at jsontext.Pointer, from, to map[string]Field, raw [
 	})
 	used := map[string]bool{}
 	for _, name := range (Field{Fields: to}).MemberNames() {
-		for _, former := range formerMember(to, name) {
+		for _, former := range slices.Backward(formerMember(to, name)) { // a member that is set keeps its value
 			spec, declared := from[former]
-			if !declared {
+			value, ok := before.Value(former)
+			if !declared || !ok {
 				continue
 			}
 			used[former] = true
-			if value, ok := before.Value(former); ok {
-				after = after.With(name, c.value(at.AppendToken(former), spec, to[name], value))
-			}
+			after = after.With(name, c.value(at.AppendToken(former), spec, to[name], value))
 			break
 		}
 	}
 	for _, m := range before {
 		if spec, declared := from[m.Name]; declared && !used[m.Name] {
-			c.left = append(c.left, LeftOut{at.AppendToken(m.Name), jsontext.Value(m.Value).Clone(), spec})
+			c.left = append(c.left, LeftOut{at.AppendToken(m.Name), jsontext.Value(m.Value).Clone(), spec, successor(to, m.Name)})
 		}
 	}
 	after.sort()

@@ -122,7 +122,7 @@ func TestConvertSaysWhatItLeavesOut(t *testing.T) {
 	before := Field{Type: TypeList, Of: &Field{Type: TypeRecord, Fields: map[string]Field{"host": {Type: TypeString}, "port": port, "free": port}}}
 	after := Field{Type: TypeList, Of: &Field{Type: TypeRecord, Fields: map[string]Field{"name": {Type: TypeString, Was: "host"}}}}
 	_, left, misfits := before.Convert(after, []byte(`[{"host":"a","other":1,"port":80},{"host":"b"},{"port":1}]`))
-	want := []LeftOut{{"/0/port", []byte("80"), port}, {"/2/port", []byte("1"), port}}
+	want := []LeftOut{{Pointer: "/0/port", Value: []byte("80"), Field: port}, {Pointer: "/2/port", Value: []byte("1"), Field: port}}
 	if diff := cmp.Diff(want, left); diff != "" || len(misfits) > 0 {
 		t.Errorf("left out (-want +got):\n%s%v", diff, misfits)
 	}

@@ -62,15 +62,16 @@ func (d *Declaration) Merge(built *Declaration) (*Declaration, bool, error) {
 // as the same one decides the keys.
 func (d *Declaration) moved(owner string, built *Declaration) (clashes []string) {
 	for _, field := range built.Owners[owner].FieldNames() {
-		there, ok := d.OwnerOf(field)
-		here, _ := built.OwnerOf(field)
-		if !ok {
-			if was := built.Owners[owner].Fields[field].Was; was != "" && len(d.OwnersOf(was)) > 0 {
-				clashes = append(clashes, fmt.Sprintf("field %s is still called %s there", field, was))
-			}
+		if was := built.Owners[owner].Fields[field].Was; d.declares(was) && !built.declares(was) {
+			clashes = append(clashes, fmt.Sprintf("field %s is still called %s there", field, was))
 			continue
 		}
-		if there == owner {
+		there, ok := d.OwnerOf(field)
+		here, _ := built.OwnerOf(field)
+		if next := d.successor(field); !ok && next != "" && !built.declares(next) {
+			clashes = append(clashes, fmt.Sprintf("field %s is called %s there", field, next))
+		}
+		if !ok || there == owner {
 			continue
 		}
 		old, f := d.Owners[there].Fields[field], built.Owners[owner].Fields[field]
@@ -83,6 +84,28 @@ func (d *Declaration) moved(owner string, built *Declaration) (clashes []string)
 	}
 	return clashes
 }
+
+// successor returns the field that was the given one, or "".
+func (d *Declaration) successor(field string) string {
+	for _, owner := range d.OwnerNames() {
+		if next := successor(d.Owners[owner].Fields, field); next != "" {
+			return next
+		}
+	}
+	return ""
+}
+
+// successor returns the field or member that was the given one, or "".
+func successor(fields map[string]Field, former string) string {
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		if fields[name].Was == former {
+			return name
+		}
+	}
+	return ""
+}
+
+func (d *Declaration) declares(field string) bool { _, ok := d.OwnerOf(field); return ok }
 
 func (o Owner) merge(name string, built Owner) (union Owner, added bool, clashes []string) {
 	if o.EffectiveMode() != built.EffectiveMode() {
@@ -122,10 +145,16 @@ func (m *merger) fields(kind string, there, here map[string]Field) map[string]Fi
 		union = map[string]Field{}
 	}
 	for _, name := range slices.Sorted(maps.Keys(here)) {
+		was := here[name].Was
+		_, called := there[was]
+		if _, stays := here[was]; called && !stays && kind != ofOwner {
+			m.clashes = append(m.clashes, fmt.Sprintf("%s%s is still called %s there", kind, name, was))
+		}
 		old, ok := there[name]
 		if !ok {
-			if _, renamed := there[here[name].Was]; renamed && kind != ofOwner {
-				m.clashes = append(m.clashes, fmt.Sprintf("%s%s is still called %s there", kind, name, here[name].Was))
+			next := successor(there, name)
+			if _, known := here[next]; next != "" && !known && kind != ofOwner {
+				m.clashes = append(m.clashes, fmt.Sprintf("%s%s is called %s there", kind, name, next))
 			}
 			union[name], m.added = here[name], true
 			continue

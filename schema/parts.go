@@ -96,8 +96,8 @@ type Origin struct {
 	Field string
 }
 
-// Origin returns where the field of owner in next is in d: under the same name,
-// or else under the one that it had before; with owner, or else with another.
+// Origin returns where the field of owner in next is in d: under the name that it
+// had before, or else under the same one; with owner, or else with another.
 // It returns false if the field is new. Of a map of several owners it is the
 // same owner's part, or else that of the owner who decides the keys.
 func (d *Declaration) Origin(next *Declaration, owner, field string) (o Origin, ok bool) {
@@ -118,7 +118,7 @@ func (d *Declaration) former(name, was string) []string {
 	if _, taken := d.OwnerOf(was); was == "" || taken {
 		return []string{name}
 	}
-	return []string{name, was}
+	return []string{was, name}
 }
 
 // MemberOrigin returns where the member of the map field in next is in d, whose
@@ -142,7 +142,7 @@ func formerMember(members map[string]Field, name string) []string {
 	if _, taken := members[was]; was == "" || taken {
 		return []string{name}
 	}
-	return []string{name, was}
+	return []string{was, name}
 }
 
 // Shareable reports whether several owners may have parts of f: it is a map

@@ -44,7 +44,7 @@ type draft struct {
 
 // field takes over a field of the new declaration from its origin.
 func (b *draft) field(name string) {
-	o, ok := b.old.Origin(b.next, b.owner, name)
+	o, ok := b.origin(b.owner, name)
 	if !ok {
 		return
 	}
@@ -163,7 +163,7 @@ func (b *draft) observed(name string, o schema.Origin) {
 // repair: its new owner does not know the observed version.
 func (b *draft) seen(was document.Observation, of string) (version document.Version, former string, ok bool) {
 	owner, _ := b.next.OwnerOf(of)
-	o, ok := b.old.Origin(b.next, owner, of)
+	o, ok := b.origin(owner, of)
 	if !ok {
 		return document.Version{}, "", false
 	}

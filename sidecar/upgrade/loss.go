@@ -33,6 +33,9 @@ type Gone struct {
 	// Claimed reports whether it is a claimed once field. Value is then the time
 	// of the claim, or nil if unreadable.
 	Claimed bool `json:"claimed,omitzero"`
+	// Successor is the field or member that was this one by its declaration and
+	// was set before that said so; or empty.
+	Successor string `json:"successor,omitzero"`
 	// Observed names a field whose observed version goes, instead of a value.
 	Observed string `json:"observed,omitzero"`
 	// Declared is the former declaration of the value; zero if none.
@@ -49,7 +52,7 @@ func (p *plan) lose(g Gone) {
 // below is the value's place in it.
 func (p *plan) loseParts(o schema.Origin, below jsontext.Pointer, left []schema.LeftOut) {
 	for _, l := range left {
-		p.lose(Gone{Owner: o.Owner, Field: o.Field, Part: string(below + l.Pointer), Value: l.Value, Declared: l.Field})
+		p.lose(Gone{Owner: o.Owner, Field: o.Field, Part: string(below + l.Pointer), Value: l.Value, Successor: l.Successor, Declared: l.Field})
 	}
 }
 
@@ -84,7 +87,7 @@ func (p *plan) findGone() {
 
 func (p *plan) loseField(owner, name string, declared schema.Field) {
 	doc := p.stored[owner]
-	g := Gone{Owner: owner, Field: name, Open: len(doc.Open(name)), Declared: declared}
+	g := Gone{Owner: owner, Field: name, Open: len(doc.Open(name)), Successor: p.late[place{owner, name, ""}], Declared: declared}
 	if declared.EffectiveKind() == schema.Map {
 		g.Keys = len(p.live(owner, name))
 	} else {

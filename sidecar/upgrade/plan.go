@@ -28,6 +28,7 @@ type plan struct {
 	made     map[string]*document.Document // by owner; the sidecars that change
 	gained   map[string]bool               // owners that gain a field of another
 	taken    map[place]bool                // fields and members that are taken over
+	late     map[place]string              // successors that were written already
 	tables   map[string]string             // new names of the maps of which parts are
 	misfits  misfits
 	pending  *schema.Pending
@@ -42,7 +43,7 @@ type place struct{ owner, field, member string }
 func (r *run) plan() (*plan, error) {
 	p := &plan{
 		run: r, old: &r.manifest.Declaration, sidecars: map[string]*store.Owner{}, stored: map[string]*document.Document{}, had: map[string]bool{},
-		stay: map[string]int{}, made: map[string]*document.Document{}, gained: map[string]bool{}, taken: map[place]bool{}, tables: map[string]string{}, at: r.options.Clock(),
+		stay: map[string]int{}, made: map[string]*document.Document{}, gained: map[string]bool{}, taken: map[place]bool{}, late: map[place]string{}, tables: map[string]string{}, at: r.options.Clock(),
 		pending: &schema.Pending{ID: process.NewNonce()},
 	}
 	r.report.State = p.old.State
@@ -163,6 +164,28 @@ func (p *plan) checkRegressions() error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// origin returns the former place of a field's value. A field that was written
+// before its declaration said "was" keeps its own value, and the value under the
+// former name goes.
+func (p *plan) origin(owner, field string) (o schema.Origin, ok bool) {
+	o, ok = p.old.Origin(p.next, owner, field)
+	own := schema.Origin{Owner: owner, Field: field}
+	if _, declared := p.old.Owners[owner].Fields[field]; o == own || !declared {
+		return o, ok
+	}
+	if !slices.ContainsFunc(p.old.OwnersOf(field), func(owner string) bool { return p.written(owner, field) }) {
+		return o, ok
+	}
+	p.late[place{o.Owner, o.Field, ""}] = field
+	return own, true
+}
+
+// written reports whether an owner has set, cleared or begun a field.
+func (p *plan) written(owner, field string) bool {
+	_, _, written := p.stored[owner].Field(field)
+	return written || len(p.stored[owner].Open(field)) > 0
 }
 
 // newEpoch returns an epoch above every visible epoch of any owner, since moved

@@ -15,7 +15,8 @@ type table struct {
 	*draft
 	name, there string // names of the map, now and before
 	spec        schema.Field
-	columns     map[string]column
+	columns     map[string][]column                // of one member, the column that counts first
+	passed      map[string]int                     // by member; keys at which only the first of two columns counts
 	parts       map[string]map[string]document.Row // by former owner and key
 	decider     string                             // before
 	decides     bool                               // now
@@ -31,15 +32,15 @@ type column struct {
 // Members may come from several owners, and belong to the key's incarnation at
 // its owner.
 func (b *draft) table(name, there string) {
-	t := &table{draft: b, name: name, there: there, spec: b.next.Owners[b.owner].Fields[name], columns: map[string]column{}}
+	t := &table{draft: b, name: name, there: there, spec: b.next.Owners[b.owner].Fields[name], columns: map[string][]column{}, passed: map[string]int{}}
 	t.decider, _ = b.old.OwnerOf(there)
 	now, _ := b.next.OwnerOf(name)
 	t.decides = now == b.owner
 	b.tables[there] = name
 	for _, member := range t.spec.MemberNames() {
+		t.column(member, schema.Origin{Owner: b.owner, Field: member}) // as in plan.origin
 		if o, ok := b.old.MemberOrigin(b.next, there, name, member); ok {
-			b.taken[place{o.Owner, there, o.Field}] = true
-			t.columns[member] = column{o, b.old.Owners[o.Owner].Fields[there].Record[o.Field], t.spec.Record[member]}
+			t.column(member, o)
 		}
 	}
 	if t.same() {
@@ -56,6 +57,17 @@ func (b *draft) table(name, there string) {
 	t.build()
 }
 
+// column adds the member o of the former map, if there is one, to the origins of
+// a member.
+func (t *table) column(member string, o schema.Origin) {
+	from, declared := t.old.Owners[o.Owner].Fields[t.there].Record[o.Field]
+	if c := t.columns[member]; !declared || len(c) > 0 && c[0].Origin == o {
+		return
+	}
+	t.taken[place{o.Owner, t.there, o.Field}] = true
+	t.columns[member] = append(t.columns[member], column{o, from, t.spec.Record[member]})
+}
+
 // same reports whether the part does not change: same members, same names, same
 // owner, and same owner of the keys.
 func (t *table) same() bool {
@@ -63,8 +75,8 @@ func (t *table) same() bool {
 	if !had || t.name != t.there || t.decides != (t.decider == t.owner) || len(former.Record) > len(t.columns) {
 		return false
 	}
-	for member, c := range t.columns {
-		if c.Owner != t.owner || c.Field != member || !c.from.Fits(c.to) || !c.to.Fits(c.from) {
+	for member, columns := range t.columns {
+		if c := columns[0]; len(columns) > 1 || c.Owner != t.owner || c.Field != member || !c.from.Fits(c.to) || !c.to.Fits(c.from) {
 			return false
 		}
 	}
@@ -89,6 +101,10 @@ func (t *table) build() {
 		}
 	}
 	t.doc.SetRows(t.name, rows, by)
+	for member, keys := range t.passed {
+		former := t.columns[member][1]
+		t.lose(Gone{Owner: former.Owner, Field: t.there, Part: "/*/" + former.Field, Keys: keys, Successor: member, Declared: former.from})
+	}
 }
 
 // source returns the owner from which the part takes its provenance: this
@@ -100,7 +116,7 @@ func (t *table) source() (owner string, ok bool) {
 		candidates = append(candidates, t.decider)
 	}
 	for _, member := range t.spec.MemberNames() {
-		if c, ok := t.columns[member]; ok {
+		for _, c := range t.columns[member] {
 			candidates = append(candidates, c.Owner)
 		}
 	}
@@ -129,13 +145,18 @@ func (t *table) row(key string) (document.Row, bool) {
 		})
 	}
 	for _, member := range t.spec.MemberNames() {
-		c, ok := t.columns[member]
-		if !ok {
-			continue
-		}
-		if from, ok := t.parts[c.Owner][key]; ok && from.Born == born {
-			if raw, ok := t.member(c, from); ok {
-				object = object.With(member, raw)
+		set := false
+		for _, c := range t.columns[member] {
+			from, ok := t.parts[c.Owner][key]
+			if !ok || from.Born != born {
+				continue
+			}
+			raw, ok := t.member(c, from)
+			switch {
+			case ok && set:
+				t.passed[member]++
+			case ok:
+				object, set = object.With(member, raw), true
 			}
 		}
 	}

@@ -194,5 +194,8 @@ func goneText(g upgrade.Gone) string {
 	if g.Open > 0 {
 		parts = append(parts, fmt.Sprintf("%d begun and not done", g.Open))
 	}
+	if g.Successor != "" {
+		parts = append(parts, "not taken over, since "+g.Successor+" was written already")
+	}
 	return display.Clip(strings.Join(parts, ", "))
 }
