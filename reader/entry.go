@@ -194,3 +194,16 @@ func (e Entry) misfit(o *owner, err error) error {
 		Err: fmt.Errorf("%s: %w: it was written under another declaration", e.where(), err),
 	}
 }
+
+// undecoded returns the error of a codec for a stored value. A value that fits
+// the view's declaration was written by a program that was built later.
+func (e Entry) undecoded(raw []byte, err error) error {
+	spec, o, _ := e.find()
+	if _, misfit := spec.Normalize(raw); misfit != nil {
+		return e.misfit(o, err)
+	}
+	return &store.Error{
+		Status: store.BadDeclaration, Path: o.File, Owner: o.Name, Field: e.name, Remedy: store.Remedy{Note: "build this program from the present owners.yaml"},
+		Err: fmt.Errorf("%s: %w: this program is older than the state", e.where(), err),
+	}
+}

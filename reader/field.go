@@ -6,6 +6,7 @@ import (
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/store"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Provenance is the commit that wrote or cleared a field last.
@@ -59,11 +60,14 @@ func (f Field[T]) Get() (T, error) {
 	}
 	value, err := f.codec.Decode(raw)
 	if err != nil {
-		_, o, _ := f.entry.find()
-		return zero, f.entry.misfit(o, err)
+		return zero, f.entry.undecoded(raw, err)
 	}
 	return value, nil
 }
+
+// Raw returns the field's JSON as [Entry.Raw] does, also a value that only a later
+// build of the program knows, such as the new name of an enum.
+func (f Field[T]) Raw() (jsontext.Value, error) { return f.entry.Raw() }
 
 // OrUnset is [Field.Get], with otherwise for a field that is unset. Every other
 // error stays an error.

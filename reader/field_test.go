@@ -132,13 +132,21 @@ func TestAbsenceHasReasons(t *testing.T) {
 	golden(t, "field_errors.txt", strings.NewReplacer(s.dir, "STATE", broken.dir, "STATE").Replace(got.String()))
 }
 
-func TestTypedFieldRefusesAnotherType(t *testing.T) {
+// A value of the state's declaration that the program's codec does not know is of
+// a later build. The program is told so, and can read the JSON.
+func TestTypedFieldKnowsALaterBuild(t *testing.T) {
 	s := newState(t, declaration())
 	s.commit("cost", "turns", "1")
-	v := view(t, s.open())
-	got, err := reader.FieldOf(v, "turns", schema.Time).Get()
-	if !errors.Is(err, store.Invalid) || !got.IsZero() || !strings.Contains(err.Error(), "field turns") {
+	f := reader.FieldOf(view(t, s.open()), "turns", schema.Time)
+	got, err := f.Get()
+	if !errors.Is(err, store.BadDeclaration) || errors.Is(err, store.Invalid) || !got.IsZero() || !strings.Contains(err.Error(), "field turns") {
 		t.Errorf("got %v, %v", got, err)
+	}
+	if remedy := store.RemedyOf(err); !strings.Contains(remedy.Note, "build this program") || remedy.Verb != "" {
+		t.Errorf("the remedy is %v", remedy)
+	}
+	if raw, err := f.Raw(); string(raw) != "1" || err != nil {
+		t.Errorf("the JSON is %s, %v", raw, err)
 	}
 }
 

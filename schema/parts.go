@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 )
 
 // Parts names everything that d declares, sorted: "owner NAME" for an owner,
@@ -21,6 +22,20 @@ func (d *Declaration) Parts() []string {
 	}
 	slices.Sort(parts)
 	return slices.Compact(parts)
+}
+
+// Beyond returns the parts of d that other lacks, as [Declaration.Parts] names
+// them, without the parts below a missing one.
+func (d *Declaration) Beyond(other *Declaration) (missing []string) {
+	there, last := other.Parts(), "\x00"
+	for _, part := range d.Parts() {
+		rest, below := strings.CutPrefix(part, last)
+		if _, found := slices.BinarySearch(there, part); found || below && strings.ContainsAny(rest[:1], "/=") {
+			continue
+		}
+		missing, last = append(missing, part), part
+	}
+	return missing
 }
 
 // parts appends f, which is called at, and the parts below it.

@@ -1,7 +1,9 @@
 package sidecar
 
 import (
+	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -139,4 +141,63 @@ func contradicting() *schema.Declaration {
 	tool.Fields["skills"].Record["use_count"] = schema.Field{Type: schema.TypeUint}
 	tool.Fields["seen"] = schema.Field{Kind: schema.Map, Record: map[string]schema.Field{"at": {Type: schema.TypeTime}}}
 	return d
+}
+
+// A phase is an enum as the older build has it.
+type phase string
+
+func (p phase) String() string { return string(p) }
+
+func parsePhase(s string) (phase, error) {
+	if s != "a" && s != "b" {
+		return "", fmt.Errorf("want a or b, not %q", s)
+	}
+	return phase(s), nil
+}
+
+// A program that meets a value of a later declaration is told that the program is
+// the older one, and not that the value is wrong.
+func TestAnOlderBuildIsToldSo(t *testing.T) {
+	declared := func(values ...string) *schema.Declaration {
+		enum := schema.Field{Type: schema.TypeEnum, Values: values}
+		return &schema.Declaration{State: "agent", Owners: map[string]schema.Owner{"tool": {Fields: map[string]schema.Field{
+			"phase": enum, "at": {Kind: schema.Map, Record: map[string]schema.Field{"phase": enum}}, "plain": {Kind: schema.Map, Value: &enum},
+		}}}}
+	}
+	dir := filepath.Join(t.TempDir(), "state")
+	if err := Create(dir, declared("a", "b")); err != nil {
+		t.Fatal(err)
+	}
+	open := func(d *schema.Declaration) *Writer {
+		w, err := Open(t.Context(), dir, d, "tool", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { w.Close() })
+		return w
+	}
+	old := open(declared("a", "b"))
+	update(t, open(declared("a", "b", "c")), func(tx *Tx) error {
+		tx.Apply(Op{Field: "phase", Verb: schema.VerbSet, Value: []byte(`"c"`)})
+		tx.Apply(Op{Field: "at", Key: "k", Verb: schema.VerbInsert})
+		tx.Apply(Op{Field: "at", Key: "k", Member: "phase", Verb: schema.VerbSet, Value: []byte(`"c"`)})
+		tx.Apply(Op{Field: "plain", Key: "k", Verb: schema.VerbSet, Value: []byte(`"c"`)})
+		return nil
+	})
+	codec := schema.EnumOf(parsePhase)
+	for name, get := range map[string]func(tx *Tx){
+		"field":  func(tx *Tx) { ValueOf(tx, "phase", codec).Get() },
+		"member": func(tx *Tx) {
+			MapOf(tx, "at", func(e Entry) Value[phase] { return ValueIn(e, "phase", codec) }).Key("k").Get()
+		},
+	} {
+		_, err := old.Update(t.Context(), func(tx *Tx) error {
+			get(tx)
+			return nil
+		})
+		wantError(t, err, ErrDeclaration, `want a or b, not "c": this program is older than the state`)
+		if errors.Is(err, ErrValue) {
+			t.Errorf("%s: %v is said to be a wrong value", name, err)
+		}
+	}
 }

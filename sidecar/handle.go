@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar/internal/status"
 )
 
 // A spot is the place of a value in one transaction: a field, or a member at a
@@ -34,11 +35,34 @@ func (c cell[T]) get() (v T, ok bool) {
 	}
 	v, err := c.codec.Decode(raw)
 	if err != nil {
-		c.fail(err)
+		if c.known(raw) {
+			err = status.With(fmt.Errorf("%w: %w: this program is older than the state", ErrDeclaration, err), status.Remedy{Note: "build this program from the present owners.yaml"})
+			c.tx.failAt(c.op("", nil), err)
+		} else {
+			c.fail(err)
+		}
 		var zero T
 		return zero, false
 	}
 	return v, true
+}
+
+// known reports whether a stored value fits the declaration in the manifest, which
+// may be later than that of the program, and than the Writer.
+func (s spot) known(raw []byte) bool {
+	w := s.tx.batch.w
+	now, err := w.dir.Manifest()
+	if err != nil {
+		return false
+	}
+	f, err := now.Declaration.FieldOf(w.owner, s.field)
+	if s.key != "" {
+		f, _ = f.Member(s.member)
+	}
+	if err == nil {
+		_, err = f.Normalize(raw)
+	}
+	return err == nil
 }
 
 func (c cell[T]) apply(verb schema.Verb, v T) {

@@ -244,9 +244,11 @@ func (c *check) declared() {
 	switch {
 	case err != nil:
 		c.find("declaration-contradicts", file, err.Error(), store.By("state upgrade", "--owners", file).Or("try the upgrade with --dry-run first"))
+		return
 	case more:
-		c.note("declaration", "%s declares more than the state: the first program that is built from it adds that", c.Declared)
+		c.listed("declaration", c.Declared+" declares more than the state: an upgrade, or the first program that is built from the file, adds these parts", c.Declaration.Beyond(&c.manifest.Declaration))
 	default:
 		c.note("declaration", "all that %s declares, the state has", c.Declared)
 	}
+	c.listed("undeclared", c.Declared+" lacks parts of the state: an upgrade removes them with their values", c.manifest.Declaration.Beyond(c.Declaration))
 }
