@@ -87,6 +87,17 @@ func TestChangesSayAllThatIsDifferent(t *testing.T) {
 	}
 }
 
+// The parts that one declaration has beyond another are named by their topmost.
+func TestBeyondNamesMissingParts(t *testing.T) {
+	want := []string{"field chart", "field fresh", "field mode=z", "field new", "field rec/o", "field rec/p", "owner come"}
+	if diff := cmp.Diff(want, after().Beyond(before())); diff != "" {
+		t.Errorf("Beyond (-want +got):\n%s", diff)
+	}
+	if parts := before().Beyond(before()); len(parts) > 0 {
+		t.Errorf("a declaration is beyond itself: %q", parts)
+	}
+}
+
 // Who still declares what an upgrade took away was built before it.
 func TestOlderBuildsAreRefusedAfterAnUpgrade(t *testing.T) {
 	m := &Manifest{Declaration: *before()}

@@ -3,11 +3,14 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/freehold-dev/freehold/cmd/freehold/internal/cli"
+	"github.com/freehold-dev/freehold/cmd/freehold/internal/ownersfile"
 	"github.com/freehold-dev/freehold/cmd/internal/display"
 	"github.com/freehold-dev/freehold/cmd/internal/failure"
 	"github.com/freehold-dev/freehold/cmd/internal/verbs"
+	"github.com/freehold-dev/freehold/sidecar/store"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -52,7 +55,7 @@ func write(ctx context.Context, a *cli.Writing, verb *verbs.Verb, cmd *cobra.Com
 	cmd.Flags().Visit(func(f *pflag.Flag) { call.Flags[f.Name] = f.Value.String() })
 	report, err := call.Run(ctx)
 	if _, answered := errors.AsType[failure.Verdict](err); err != nil && !answered {
-		return err
+		return notYet(call, err)
 	}
 	_, terminal := a.Terminal()
 	text := report.Text(terminal)
@@ -61,4 +64,19 @@ func write(ctx context.Context, a *cli.Writing, verb *verbs.Verb, cmd *cobra.Com
 	}
 	a.Report(report, text)
 	return err
+}
+
+// notYet completes the error of a call if an owners.yaml here declares a part that
+// the state does not have yet.
+func notYet(call *verbs.Call, err error) error {
+	now, unread := call.Declaration()
+	if unread != nil || call.Suits(now) {
+		return err
+	}
+	source := ownersfile.Near(now.State)
+	if source == nil || !call.Suits(source.Declaration) {
+		return err
+	}
+	err = fmt.Errorf("%w; %s declares that, and the state does not yet", err, source.File)
+	return store.WithRemedy(err, store.By("state upgrade", "--owners", source.File))
 }

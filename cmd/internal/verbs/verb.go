@@ -103,6 +103,25 @@ func (c *Call) Run(ctx context.Context) (Report, error) {
 	return c.commit(ctx)
 }
 
+// Suits reports whether the operands name declared parts of d, with values that
+// these can have.
+func (c *Call) Suits(d *schema.Declaration) bool {
+	var err error
+	switch {
+	case c.Verb.Reads:
+		whole, ok := d.Joined(c.Args[0])
+		if ok && len(c.Args) > 2 {
+			_, ok = whole.Member(c.Args[2])
+		}
+		return ok
+	case c.Verb.steps != nil:
+		_, err = c.patch(d)
+	default:
+		_, err = c.resolve(d, sidecar.Op{Field: c.Args[1], Verb: schema.Verb(c.Verb.Name)}, c.Args[1:])
+	}
+	return err == nil
+}
+
 // given reports whether a switch was given.
 func (c *Call) given(name string) bool { return c.Flags[name] == "true" }
 

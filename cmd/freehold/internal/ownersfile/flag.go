@@ -71,6 +71,22 @@ func (f *Flag) Read() (*declare.Source, error) {
 	if err != nil {
 		return nil, err
 	}
+	return read(file)
+}
+
+// Near returns the declaration of a state that is in the working directory or in
+// the module around it; or nil.
+func Near(state string) *declare.Source {
+	files, _ := declarations() // none, if they cannot be found
+	for _, file := range files {
+		if source, err := read(file); err == nil && source.Declaration.State == state {
+			return source
+		}
+	}
+	return nil
+}
+
+func read(file string) (*declare.Source, error) {
 	text, err := tree.Read(file)
 	if err != nil {
 		return nil, ofModule(err)
