@@ -186,7 +186,7 @@ func TestAnOlderBuildIsToldSo(t *testing.T) {
 	})
 	codec := schema.EnumOf(parsePhase)
 	for name, get := range map[string]func(tx *Tx){
-		"field":  func(tx *Tx) { ValueOf(tx, "phase", codec).Get() },
+		"field": func(tx *Tx) { ValueOf(tx, "phase", codec).Get() },
 		"member": func(tx *Tx) {
 			MapOf(tx, "at", func(e Entry) Value[phase] { return ValueIn(e, "phase", codec) }).Key("k").Get()
 		},
