@@ -66,12 +66,13 @@ var imports = map[string][]string{
 
 	// Kernel and bytes, from the bottom.
 	"sidecar/internal/process":  {"sidecar/internal/status"},
-	"sidecar/internal/lock":     {"sidecar/internal/dir", "sidecar/internal/process", "sidecar/internal/status"},
+	"sidecar/internal/lock":     {"sidecar/internal/dir", "sidecar/internal/process", "sidecar/internal/status", "sidecar/internal/witness"},
+	"sidecar/internal/witness":  {"schema"},
 	"sidecar/internal/dir":      {"sidecar/internal/process", "sidecar/internal/status"},
 	"sidecar/internal/claims":   {"sidecar/internal/dir", "sidecar/internal/status"},
 	"sidecar/internal/apply":    {"schema", "sidecar/internal/document", "sidecar/internal/process", "sidecar/internal/status"},
 	"sidecar/internal/lease":    {"schema", "sidecar/internal/document", "sidecar/internal/process", "sidecar/internal/statedir", "sidecar/internal/status"},
-	"sidecar/internal/statedir": {"schema", "sidecar/internal/claims", "sidecar/internal/dir", "sidecar/internal/lock", "sidecar/internal/pending", "sidecar/internal/process", "sidecar/internal/status"},
+	"sidecar/internal/statedir": {"schema", "sidecar/internal/claims", "sidecar/internal/dir", "sidecar/internal/lock", "sidecar/internal/pending", "sidecar/internal/process", "sidecar/internal/status", "sidecar/internal/witness"},
 	"sidecar/internal/pending":  {"schema", "sidecar/internal/document", "sidecar/internal/apply", "sidecar/internal/process", "sidecar/internal/status"},
 }
 

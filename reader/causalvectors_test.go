@@ -2,6 +2,7 @@ package reader_test
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/scratch/document"
@@ -15,6 +16,7 @@ func causalVectors() []vector {
 		{name: "regressed", owners: regressedOwners(), make: makeRegressed},
 		{name: "maps", owners: mapsOwners(), make: makeMaps},
 		{name: "joined", owners: joinedOwners(), make: makeJoined},
+		{name: "witness", owners: witnessOwners(), make: makeWitness},
 		{name: "pending", owners: pendingOwners(), make: makePending},
 	}
 }
@@ -91,6 +93,54 @@ func makeRegressed(m *maker) {
 	m.commit("piled", set("piled", "2"), func(d *document.Document, _ document.Provenance) {
 		d.SetFolded(nil, in)
 	})
+}
+
+func witnessOwners() map[string]schema.Owner {
+	owners := map[string]schema.Owner{}
+	for _, name := range []string{"kept", "older", "fork", "gone", "rebooted", "torn", "blank"} {
+		owners[name] = owns(map[string]schema.Field{name: plain(schema.TypeUint)})
+	}
+	once := kind(schema.Once, schema.TypeTime)
+	owners["hook"] = owns(map[string]schema.Field{"won": once, "lost": once, "swapped": once, "unslotted": once, "open": once})
+	return owners
+}
+
+// makeWitness has lock files that tell of sidecars and claims that are there, that
+// are gone, or that were put back. They are of an earlier boot.
+func makeWitness(m *maker) {
+	lock := func(owner string, lines ...string) {
+		text := fmt.Sprintf("%-511s\n", `{"id":"`+nonce("id", owner)+`"}`)
+		for i, line := range lines {
+			size := []int{512, 128}[min(i, 1)]
+			line, torn := strings.CutPrefix(line, "!")
+			line = fmt.Sprintf("%-*s\n", size-1, line)
+			if !torn && strings.Contains(line, `"sum"`) {
+				line = string(sealed([]byte(line[:size-1]))) + "\n"
+			}
+			text += line
+		}
+		m.save(".freehold/"+owner+".lock", []byte(text))
+	}
+	const none = `"sum":"` + "0000000000000000000000000000000000000000000000000000000000000000" + `"}`
+	reached := func(owner string, published, durable uint64) string {
+		version := func(n uint64) document.Version { return versionOf(owner, 0, n) }
+		return fmt.Sprintf(`{"published":"%v","durable":"%v","boot":"6f1c7f0e-3a5b-4f0e-9c58-0d6d0c1f2a3b",`, version(published), version(durable)) + none
+	}
+	for _, owner := range []string{"kept", "older", "fork", "rebooted", "torn", "blank"} {
+		m.commit(owner, set(owner, "1"))
+	}
+	lock("kept", reached("kept", 1, 1))
+	lock("older", reached("older", 3, 3))
+	lock("fork", strings.ReplaceAll(reached("fork", 1, 1), nonce("fork", 0, 1), nonce("another")))
+	lock("gone", reached("gone", 2, 2))
+	lock("rebooted", reached("rebooted", 3, 1))
+	lock("blank", "")
+	lock("torn", "!"+reached("torn", 3, 3))
+	claimed := func(of string) string { return `{"claim":"` + of + `",` + none }
+	m.claim("hook", "won")
+	m.claim("hook", "swapped")
+	m.claim("hook", "unslotted")
+	lock("hook", "", claimed(nonce("lost")), "", claimed(nonce("another")), "", claimed(nonce("claim", "hook", "won")))
 }
 
 func mapsOwners() map[string]schema.Owner {

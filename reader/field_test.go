@@ -145,6 +145,7 @@ func TestTypedFieldKnowsALaterBuild(t *testing.T) {
 	if remedy := store.RemedyOf(err); !strings.Contains(remedy.Note, "build this program") || remedy.Verb != "" {
 		t.Errorf("the remedy is %v", remedy)
 	}
+	said.Same(t, "a value of a later build", err, s.dir, "STATE")
 	if raw, err := f.Raw(); string(raw) != "1" || err != nil {
 		t.Errorf("the JSON is %s, %v", raw, err)
 	}

@@ -150,6 +150,11 @@ func revive(t *testing.T, dir, state string) {
 	for owner := range m.Claims {
 		m.Claims[owner] = inode(t, filepath.Join(state, ".freehold", "claims", owner))
 	}
+	for name := range m.Locks {
+		if path := filepath.Join(state, ".freehold", name); fileThere(path) {
+			m.Locks[name] = inode(t, path)
+		}
+	}
 	if text, err = m.Marshal(); err == nil {
 		err = os.WriteFile(path, text, 0o600)
 	}
@@ -237,4 +242,9 @@ func viewOf(t *testing.T, text string) (view map[string]any) {
 		}
 	}
 	return view
+}
+
+func fileThere(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
 }

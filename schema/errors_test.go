@@ -195,6 +195,7 @@ func TestErrorsSayWhatToDoOfManifests(t *testing.T) {
 		"many owners":    manifest(`{"state":"s","owners":{` + crowd.String() + `}}`),
 		"many fields":    owner(`{"fields":{` + many.String() + `}}`),
 		"instances":      strings.Replace(manifest(`{"state":"s","instances":{"by":"\u001b"}}`), `"locks"`, `"instance":"i","locks"`, 1),
+		"an id":          strings.Replace(manifest(`{}`), `"locks"`, `"ids":{"\u001b":"x"},"locks"`, 1),
 		"upgrade":        strings.Replace(manifest(`{}`), `"locks"`, `"pending":{"id":"\u001b"},"locks"`, 1),
 		"its owners":     strings.Replace(manifest(`{}`), `"locks"`, `"pending":{"id":"0000000000000","sidecars":["../\u001b"]},"locks"`, 1),
 		"its versions":   strings.Replace(manifest(`{}`), `"locks"`, `"upgraded":{"a\u001b":"1.1.\u001b"},"locks"`, 1),

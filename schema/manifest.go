@@ -43,6 +43,14 @@ type Manifest struct {
 	// Claims holds, by owner, the inode number of the directory of its
 	// claims. Owners without a once field have none.
 	Claims map[string]uint64 `json:"claims,omitempty"`
+	// IDs holds the random id in each lock file, by file name, and in the
+	// directories of claims and of pending patches, by their path in .freehold: a
+	// new file may have the inode number of the former one. A state of an older
+	// release has none.
+	IDs map[string]string `json:"ids,omitempty"`
+	// Slots holds, by owner, the once fields with a slot in the owner's lock file,
+	// in the order of the slots. A field keeps its slot for good.
+	Slots map[string][]string `json:"slots,omitempty"`
 	// Declaration of the state.
 	Declaration Declaration `json:"declaration"`
 	// Removed lists the parts that upgrades took out of the declaration, as
@@ -84,6 +92,7 @@ type Pending struct {
 // Marshal returns m as the text of manifest.json. It returns an error if
 // [ParseManifest] would not read that.
 func (m *Manifest) Marshal() ([]byte, error) {
+	m.addSlots()
 	text, err := json.Marshal(m, json.Deterministic(true), jsontext.WithIndent("  "))
 	if err != nil {
 		return nil, err
@@ -165,7 +174,36 @@ func (m *Manifest) sound() error {
 			return fmt.Errorf("the manifest says that an upgrade has given owner %.80q the version %.80q, which is none", owner, version)
 		}
 	}
+	for _, name := range slices.Sorted(maps.Keys(m.IDs)) {
+		if id := m.IDs[name]; !ValidNonce(id) {
+			return fmt.Errorf("the manifest says that %.80q has the id %.80q, which is none", name, id)
+		}
+	}
 	return m.Declaration.sound()
+}
+
+// Slot returns the place of the slot of owner's once field in the owner's lock
+// file; or false.
+func (m *Manifest) Slot(owner, field string) (place int, ok bool) {
+	place = slices.Index(m.Slots[owner], field)
+	return place, place >= 0
+}
+
+// addSlots gives a slot to each once field that has none.
+func (m *Manifest) addSlots() {
+	slots := maps.Clone(m.Slots)
+	for _, owner := range m.Declaration.OwnerNames() {
+		o := m.Declaration.Owners[owner]
+		for _, field := range o.FieldNames() {
+			if o.Fields[field].EffectiveKind() == Once && !slices.Contains(slots[owner], field) {
+				if slots == nil {
+					slots = map[string][]string{}
+				}
+				slots[owner] = append(slices.Clone(slots[owner]), field)
+			}
+		}
+	}
+	m.Slots = slots
 }
 
 // sound holds that nothing in a pending upgrade names a file elsewhere.

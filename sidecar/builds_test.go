@@ -196,6 +196,9 @@ func TestAnOlderBuildIsToldSo(t *testing.T) {
 			return nil
 		})
 		wantError(t, err, ErrDeclaration, `want a or b, not "c": this program is older than the state`)
+		if name == "field" {
+			said.Same(t, "update: a value of a later build", err, dir, "STATE")
+		}
 		if errors.Is(err, ErrValue) {
 			t.Errorf("%s: %v is said to be a wrong value", name, err)
 		}

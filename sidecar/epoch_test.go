@@ -41,9 +41,12 @@ func remove(t *testing.T, paths ...string) {
 // of it is left, and whatever the clock says (C-100).
 func TestLeaseBeginsALargerEpoch(t *testing.T) {
 	for name, lose := range map[string]func(t *testing.T, dir string){
-		"nothing lost":        func(t *testing.T, dir string) {},
-		"the record lost":     func(t *testing.T, dir string) { remove(t, recordPath(dir)) },
-		"the sidecar lost":    func(t *testing.T, dir string) { remove(t, sidecarPath(dir, "watchdog")) },
+		"nothing lost":    func(t *testing.T, dir string) {},
+		"the record lost": func(t *testing.T, dir string) { remove(t, recordPath(dir)) },
+		"the sidecar lost": func(t *testing.T, dir string) {
+			remove(t, sidecarPath(dir, "watchdog"))
+			unwitness(t, dir)
+		},
 		"the record garbled":  func(t *testing.T, dir string) { spoil(t, dir, "of a newer form") },
 		"the record of old":   func(t *testing.T, dir string) { spoil(t, dir, "an earlier epoch") },
 		"the sidecar foreign": func(t *testing.T, dir string) { appendTo(t, sidecarPath(dir, "watchdog"), " ") },
@@ -80,6 +83,7 @@ func TestLeaseBeginsALargerEpoch(t *testing.T) {
 				c, err := w.Update(t.Context(), beat)
 				if errors.Is(err, store.Foreign) { // it does not keep the owner from its lease, only from writing
 					remove(t, sidecarPath(dir, "watchdog"))
+					unwitness(t, dir)
 				} else if err != nil || c.Version.Epoch != w.epoch || c.Version.Revision != 1 {
 					t.Errorf("version %v in epoch %d (%v)", c.Version, w.epoch, err)
 				}
@@ -190,6 +194,7 @@ func TestOlderCopyIsNotContinuedUnderTheSameNumbers(t *testing.T) {
 			if err := os.WriteFile(sidecarPath(dir, owner), []byte(old), 0o600); err != nil {
 				t.Fatal(err)
 			}
+			unwitness(t, dir)
 			v := update(t, w, fn).Version
 			if behind(v, last) || v.Epoch == last.Epoch && v.Revision == last.Revision {
 				t.Errorf("version %v on top of an older copy, after %v", v, last)
@@ -258,11 +263,13 @@ func (h *history) step() {
 		h.clock = time.Unix(h.random.Int64N(2e9), 0)
 	case 3:
 		os.Remove(file)
+		h.forget()
 	case 4:
 		if n := len(h.copies); n > 0 {
 			if err := os.WriteFile(file, []byte(h.copies[h.random.IntN(n)]), 0o600); err != nil {
 				t.Fatal(err)
 			}
+			h.forget()
 		}
 	case 5:
 		if h.owner == "watchdog" && read(file) != "" && h.top.Epoch == h.fileEpoch() {
@@ -306,8 +313,25 @@ func (h *history) commit() {
 	if h.owner == "watchdog" {
 		fn = beat
 	}
-	h.issued(update(h.t, h.w, fn).Version)
+	c, err := h.w.Update(h.t.Context(), fn)
+	if errors.Is(err, store.Regressed) {
+		h.close()
+		a, refused := Accept(h.t.Context(), h.dir, h.owner, h.options())
+		c, err = a.Commit, refused
+	}
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	h.issued(c.Version)
 	h.copies = append(h.copies, read(sidecarPath(h.dir, h.owner)))
+}
+
+// forget takes the versions out of the lock files now and then, as power loss
+// may.
+func (h *history) forget() {
+	if h.random.IntN(2) == 0 {
+		unwitness(h.t, h.dir)
+	}
 }
 
 // issued holds the law for a version that was just issued.

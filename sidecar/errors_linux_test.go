@@ -252,6 +252,7 @@ func TestErrorsSayWhatToDoOfClaims(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+		unwitness(t, dir)
 		claimsOf = func(c *statedir.Claim) claimFile { fake := fake; return fakeClaimFile{fake, c} }
 		_, by, err := w.Claim(t.Context(), "fired")
 		said.Same(t, "claim: "+how, err, dir, "STATE", by.ID, "CLAIM")

@@ -55,7 +55,17 @@ func (f *file) write(doc *document.Document, durable bool) error {
 	f.fresh = f.source.Wrote(doc, raw)
 	f.last, f.lastRaw = doc, raw
 	f.see(doc.Version)
+	failpoint.Hit(failpoint.CommitPublished)
+	f.witnessed(doc.Version, durable)
 	return nil
+}
+
+// witnessed notes a version of the sidecar in the owner's lock file. A failure
+// stops nothing: a rollback of that version alone would not be seen.
+func (f *file) witnessed(v Version, durable bool) {
+	if err := statedir.WitnessOf(f.dir, f.manifest, f.owner).Published(v, durable); err != nil && f.notice != nil {
+		f.notice(fmt.Errorf("owner %s: the lock file does not tell of version %v: %w", f.owner, v, err))
+	}
 }
 
 // checkVersion returns an error if no file can hold v: another hand has written
@@ -108,8 +118,10 @@ func (f *file) regressed(base *document.Document) error {
 	return nil
 }
 
-// observedEpoch returns the largest epoch of all sightings.
+// observedEpoch returns the largest epoch of all sightings and of the witness,
+// also of a version that power loss may have taken.
 func (f *file) observedEpoch() (epoch uint64) {
+	epoch = statedir.WitnessOf(f.dir, f.manifest, f.owner).Epoch()
 	for s := range f.sightings() {
 		epoch = max(epoch, s.Version.Epoch)
 	}

@@ -199,6 +199,7 @@ func TestReplaceKeepsModeAndGroup(t *testing.T) {
 			t.Errorf("umask %03o: a new sidecar has mode %04o", umask, mode)
 		}
 		os.Remove(path)
+		unwitness(t, dir)
 	}
 	update(t, w, addTurns(1))
 	if os.Geteuid() == 0 {

@@ -77,7 +77,7 @@ func (f *fold) take(b *batch, late func() error) error {
 // of their files. The files of the others go after the next publication.
 func (f *fold) open() (fresh []*pending.Patch, err error) {
 	w := f.w
-	if f.pending, err = w.dir.OpenPending(w.owner); err != nil {
+	if f.pending, err = w.dir.OpenPending(w.manifest, w.owner); err != nil {
 		return nil, err
 	}
 	names, err := f.pending.Names()

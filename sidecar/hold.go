@@ -237,7 +237,7 @@ func (h *hold) nextVersion(base *document.Document) Version {
 			v.Revision = max(v.Revision, h.seen.Revision+1)
 		}
 	case base.Version.IsZero():
-		v.Epoch, v.Revision = h.newEpoch(h.quarantinedEpoch()), 1 // no sighting: see regressed
+		v.Epoch, v.Revision = h.newEpoch(h.quarantinedEpoch(), h.observedEpoch()), 1
 	case base.Writer.Identity.Boot != self().Boot, behind(base.Version, h.seen), base.Version.Revision == document.MaxRevision:
 		v.Epoch, v.Revision = h.newEpoch(base.Version.Epoch, h.observedEpoch()), 1
 	}

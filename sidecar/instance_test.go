@@ -54,7 +54,9 @@ func namesIn(t *testing.T, dir string) []string {
 	}
 	var names []string
 	for _, e := range entries {
-		names = append(names, e.Name())
+		if e.Name() != ".id" {
+			names = append(names, e.Name())
+		}
 	}
 	return names
 }

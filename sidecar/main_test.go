@@ -3,6 +3,7 @@ package sidecar
 import (
 	"context"
 	"fmt"
+	"github.com/freehold-dev/freehold/sidecar/scratch"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -177,3 +178,12 @@ func readFile(t *testing.T, path string) string {
 var wantError = errorstest.Wraps
 
 func same(a, b Commit) bool { return reflect.DeepEqual(a, b) }
+
+// unwitness takes the versions and claims out of the lock files of a state, so
+// that other defences can be seen.
+func unwitness(t testing.TB, dir string) {
+	t.Helper()
+	if err := scratch.Unwitness(dir); err != nil {
+		t.Fatal(err)
+	}
+}

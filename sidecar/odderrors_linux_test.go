@@ -73,6 +73,7 @@ func TestALyingDiskTearsNothing(t *testing.T) {
 				}
 				lied++
 				r.Stdout, r.Killed = nil, true // it may or may not be there
+				unwitness(t, dir)              // which tells of a version that is not there
 				recovers(t, dir, before, r)
 			})
 			if lied == 0 {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/internal/document"
+	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
 	"github.com/freehold-dev/freehold/sidecar/internal/process"
 	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
 	"github.com/freehold-dev/freehold/sidecar/internal/status"
@@ -121,7 +122,34 @@ func (s *site) claiming(field string) (claiming, error) {
 	if kind := f.EffectiveKind(); kind != schema.Once {
 		return claiming{}, fmt.Errorf("field %s: %w: it is a %s and cannot be claimed: use %s", field, ErrValue, kind, kind.WrittenBy())
 	}
-	return claiming{s, field, claimsOf(s.dir.Claim(s.owner, field, s.manifest.Claims[s.owner]))}, nil
+	return claiming{s, field, claimsOf(s.dir.Claim(s.manifest, s.owner, field))}, nil
+}
+
+// told returns the nonce of the claim that the owner's lock file tells of, or "".
+func (c claiming) told() string {
+	if place, ok := c.manifest.Slot(c.owner, c.field); ok {
+		var line statedir.ClaimLine
+		statedir.WitnessOf(c.dir, c.manifest, c.owner).ReadClaim(place, &line)
+		return line.Nonce()
+	}
+	return ""
+}
+
+// tell notes the claim in the owner's lock file, if the field has a slot there.
+func (c claiming) tell(nonce string) error {
+	place, ok := c.manifest.Slot(c.owner, c.field)
+	if !ok {
+		return nil
+	}
+	return statedir.WitnessOf(c.dir, c.manifest, c.owner).Claimed(place, nonce)
+}
+
+// notify reports a claim of which the lock file does not tell. That stops
+// nothing: a later call finds the claim and an empty slot.
+func (c claiming) notify(err error) {
+	if err != nil && c.notice != nil {
+		c.notice(fmt.Errorf("field %s: the lock file does not tell of its claim: %w", c.field, err))
+	}
 }
 
 // A claimFile is the file of a once field. It is [statedir.Claim] but for
@@ -141,7 +169,7 @@ func (s *site) probeClaims() error {
 	if !s.declared.Claims() {
 		return nil
 	}
-	return s.dir.Claim(s.owner, "", s.manifest.Claims[s.owner]).Probe()
+	return s.dir.Claim(s.manifest, s.owner, "").Probe()
 }
 
 // A claiming is one attempt to claim a field, or to find the winner.
@@ -165,7 +193,7 @@ func (c claiming) claim(at time.Time) (won bool, by Claimant, err error) {
 		return false, by, err
 	}
 	if by, err = c.made(); !errors.Is(err, fs.ErrNotExist) {
-		return false, by, c.lose(err)
+		return false, by, c.lose(by, err)
 	}
 	mine := document.Claim{
 		Owner: c.owner, Field: c.field, State: c.manifest.StateID,
@@ -178,6 +206,8 @@ func (c claiming) claim(at time.Time) (won bool, by Claimant, err error) {
 	made, err := c.place.Publish(raw)
 	switch {
 	case made && err == nil:
+		failpoint.Hit(failpoint.ClaimMade)
+		c.notify(c.tell(mine.Nonce))
 		return true, claimant(&mine), nil
 	case made && (errors.Is(err, store.Lost) || errors.Is(err, store.Moved)):
 		return false, Claimant{}, fmt.Errorf("%s: field %s: not won: the claim was made where nobody looks, in a directory that was moved away, and counts if that is put back: %w", c.dir.Path(), c.field, err)
@@ -186,15 +216,22 @@ func (c claiming) claim(at time.Time) (won bool, by Claimant, err error) {
 		return false, claimant(&mine), store.WithRemedy(err, store.By(status.Explain, c.field).Or("ask ResolveClaim for claim "+mine.Nonce))
 	case errors.Is(err, fs.ErrExist): // another was faster
 		by, err := c.made()
-		return false, by, c.lose(err)
+		return false, by, c.lose(by, err)
 	}
 	return false, Claimant{}, fmt.Errorf("%s: field %s: not claimed: %w: nobody has won; mend that and try again", c.dir.Path(), c.field, err)
 }
 
-// made returns the process that has claimed the field, or [fs.ErrNotExist].
+// made returns the process that has claimed the field, or [fs.ErrNotExist]. The
+// slot is read before the claim, and a claim that is gone counts only if a second
+// reading finds the same.
 func (c claiming) made() (Claimant, error) {
-	raw, err := c.place.Read(nil)
-	switch o := store.NewOnce(c.manifest, c.owner, c.field, c.path(), raw, err); o.Status {
+	told := c.told()
+	o := c.once(told)
+	if o.Status == store.Regressed {
+		told = c.told()
+		o = c.once(told)
+	}
+	switch o.Status {
 	case store.OK:
 		return Claimant{Program: o.Writer.Program, Identity: o.Writer.Identity, At: o.At, ID: o.ID}, nil
 	case store.Missing:
@@ -204,14 +241,23 @@ func (c claiming) made() (Claimant, error) {
 	}
 }
 
-// lose makes sure that a claim which another call has made survives power loss:
-// the winner may have been killed before.
-func (c claiming) lose(err error) error {
+func (c claiming) once(told string) *store.Once {
+	raw, err := c.place.Read(nil)
+	return store.NewOnce(c.manifest, c.owner, c.field, c.path(), raw, err).Against(told)
+}
+
+// lose makes sure that a claim which another call has made survives power loss,
+// and that the lock file tells of the claim: the winner may have been killed
+// before.
+func (c claiming) lose(by Claimant, err error) error {
 	if err != nil {
 		return err
 	}
 	if err := c.place.Sync(); err != nil {
 		return fmt.Errorf("%s: field %s: not won: another has claimed it, and whether that survives power loss is unknown: %w; try again", c.dir.Path(), c.field, err)
+	}
+	if c.told() == "" {
+		c.notify(c.tell(by.ID))
 	}
 	return nil
 }
@@ -244,7 +290,7 @@ func ResolveClaim(dir, owner, field, id string) (won bool, by Claimant, err erro
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, Claimant{}, sd.Unmoved()
 	}
-	if err = c.lose(err); err != nil {
+	if err = c.lose(by, err); err != nil {
 		return false, by, err
 	}
 	return by.ID == id, by, nil

@@ -29,7 +29,7 @@ func TestErrorsSayWhatToDoAboutWhatIsSetPending(t *testing.T) {
 	at := time.Date(2026, 8, 1, 0, 0, 0, 0, time.UTC)
 	put := func(p pending.Patch, change ...string) {
 		t.Helper()
-		a, err := w.dir.OpenPending("tool")
+		a, err := w.dir.OpenPending(w.manifest, "tool")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -113,7 +113,7 @@ func TestErrorsSayWhatToDoAboutWhatIsSetPending(t *testing.T) {
 	say("a sidecar that is nearly full")
 	locked(t, w, func() {
 		same("a read", failed(t, w, func(tx *Tx) { tx.Get("n") }))
-		if err := os.Remove(filepath.Join(dir, ".freehold", "tool.pending")); err != nil {
+		if err := os.RemoveAll(filepath.Join(dir, ".freehold", "tool.pending")); err != nil {
 			t.Fatal(err)
 		}
 		same("no directory", failed(t, w, func(tx *Tx) { tx.Apply(op("n", schema.VerbAdd, "1")) }))

@@ -143,7 +143,7 @@ func TestPatchThatCannotBeKeptStays(t *testing.T) {
 func TestOpenWaitsForTheManifestNoLonger(t *testing.T) {
 	dir, w := newSetters(t)
 	name := "state.lock"
-	lock, err := w.dir.OpenLock(name, w.manifest.Locks[name])
+	lock, err := w.dir.OpenLock(w.manifest, name)
 	if err == nil {
 		defer lock.Close()
 		err = lock.Acquire(t.Context(), time.Minute)

@@ -1,8 +1,6 @@
 package sidecar
 
 import (
-	"errors"
-	"io/fs"
 	"os"
 	"testing"
 
@@ -52,6 +50,7 @@ func TestRestoredBackupTakesNoCommit(t *testing.T) {
 	if err := os.WriteFile(sidecarPath(dir, "reset"), []byte(backup), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	unwitness(t, dir)
 	for _, w := range []*Writer{w, openReset(t, dir, nil)} {
 		_, err := w.Update(t.Context(), clearIt)
 		wantError(t, err, store.Regressed, "reset.json: regressed: it is at version", "owner cost had observed version "+seen.String(), "accept reset")
@@ -119,13 +118,11 @@ func TestRemovedSidecarIsNotBegunAnewUnasked(t *testing.T) {
 	seen.Epoch += 1000
 	observeAt(t, dir, seen)
 	remove(t, sidecarPath(dir, "reset"))
+	unwitness(t, dir)
 	back := &Options{Clock: backThen}
 	for _, w := range []*Writer{w, openReset(t, dir, back)} {
 		_, err := w.Update(t.Context(), clearIt)
 		wantError(t, err, store.Regressed, "reset.json: regressed: it is gone, and owner cost had observed version "+seen.String(), "accept reset")
-	}
-	if _, err := Quarantine(t.Context(), dir, "reset", back); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("there was nothing to move aside: %v", err)
 	}
 	c, err := Accept(t.Context(), dir, "reset", back)
 	if err != nil || c.Outcome != Applied || c.Version.Epoch <= seen.Epoch {
@@ -140,6 +137,7 @@ func TestWhatIsMovedPendingIsNotMissed(t *testing.T) {
 	dir, w := newHappening(t, &Options{Clock: backThen})
 	happen(t, w)
 	remove(t, sidecarPath(dir, "reset"))
+	unwitness(t, dir)
 	seen := happen(t, w)
 	observeAt(t, dir, seen)
 	spare := readFile(t, sidecarPath(dir, "reset"))

@@ -21,13 +21,17 @@ type Accepted struct {
 	Commit
 	// Kept is the copy of the file as the other program left it.
 	Kept statedir.Quarantined
+	// Freed are the once fields with a claim that is gone, which can be claimed
+	// again.
+	Freed []string
 }
 
 // Accept takes the sidecar of owner as another program left it: it checks every
 // value against the declaration, keeps a copy of the file in the quarantine,
 // and stamps the file with an epoch beyond all that were observed. An empty
-// sidecar takes the place of an observed one that is gone. Accept returns
-// [Unchanged] if the sidecar is as Freehold left it. The provenance of all
+// sidecar takes the place of an observed one that is gone. A claim that is gone
+// is freed, and another claim in its place counts. Accept returns [Unchanged] if
+// the sidecar is as Freehold left it. The provenance of all
 // fields is the program's name with " accept" behind it; see [WasAccepted].
 //
 // It returns an error that wraps [store.Invalid] if the file is no JSON object,
@@ -41,19 +45,55 @@ func Accept(ctx context.Context, dir, owner string, o *Options) (Accepted, error
 	}
 	defer release()
 	w.program += accepting
-	doc, err := w.read()
-	if err == nil {
-		regressed := w.regressed(doc) != nil
-		switch gone := doc.Version.IsZero(); {
-		case !gone && !regressed:
-			return Accepted{Commit: Commit{Outcome: Unchanged, Version: doc.Version}}, nil
-		case gone && regressed:
-			c, err := w.beginAnew(doc.Folded())
-			return Accepted{Commit: c}, err
+	freed, mended, err := w.mendClaims()
+	if err != nil {
+		return Accepted{}, err
+	}
+	a, err := w.accept()
+	if a.Freed = freed; mended && errors.Is(err, fs.ErrNotExist) {
+		err = nil // there was nothing else to accept
+	}
+	return a, err
+}
+
+// mendClaims makes the owner's lock file tell of the claims as they are. It returns
+// the fields with a claim that is gone, and reports whether anything was mended.
+func (w *Writer) mendClaims() (freed []string, mended bool, err error) {
+	for _, field := range w.declared.FieldNames() {
+		if w.declared.Fields[field].EffectiveKind() != schema.Once {
+			continue
+		}
+		c, err := w.claiming(field)
+		if err != nil {
+			return nil, mended, err
+		}
+		o := c.once("")
+		if o.Against(c.told()) == o {
+			continue
+		}
+		if err := c.tell(o.ID); err != nil {
+			return nil, mended, err
+		}
+		if mended = true; o.Status == store.Missing {
+			freed = append(freed, field)
 		}
 	}
-	raw, readErr := w.dir.ReadFile(statedir.Sidecar(owner), nil, document.MaxSize)
+	return freed, mended, nil
+}
+
+// accept is Accept for the sidecar.
+func (w *Writer) accept() (Accepted, error) {
+	doc, err := w.read()
+	if err == nil {
+		if err = w.regressed(doc); err == nil && !doc.Version.IsZero() {
+			return Accepted{Commit: Commit{Outcome: Unchanged, Version: doc.Version}}, nil
+		}
+	}
+	raw, readErr := w.dir.ReadFile(statedir.Sidecar(w.owner), nil, document.MaxSize)
 	switch {
+	case errors.Is(readErr, fs.ErrNotExist) && errors.Is(err, store.Regressed):
+		c, err := w.beginAnew(nil)
+		return Accepted{Commit: c}, err
 	case readErr != nil && err != nil: // err has the remedy
 		return Accepted{}, err
 	case readErr != nil:
@@ -62,24 +102,24 @@ func Accept(ctx context.Context, dir, owner string, o *Options) (Accepted, error
 	foreign, err := document.DecodeForeign(raw)
 	if errors.Is(err, store.Newer) {
 		use := store.Remedy{Note: "use the release that wrote it, or a newer one"}
-		return Accepted{}, &store.Error{Status: store.Newer, Path: w.path, Owner: owner, Remedy: use, Err: err}
+		return Accepted{}, &store.Error{Status: store.Newer, Path: w.path, Owner: w.owner, Remedy: use, Err: err}
 	}
 	if err != nil {
 		err = fmt.Errorf("%s: %w: it cannot be accepted", w.path, err)
-		return Accepted{}, store.WithRemedy(err, store.By(status.Quarantine, owner).Or("mend the file"))
+		return Accepted{}, store.WithRemedy(err, store.By(status.Quarantine, w.owner).Or("mend the file"))
 	}
 	b := &batch{w: w, base: foreign}
 	if err := b.takeIn(); err != nil {
 		return Accepted{}, err
 	}
-	kept, err := w.dir.Quarantine().Keep(statedir.Sidecar(owner), raw)
+	kept, err := w.dir.Quarantine().Keep(statedir.Sidecar(w.owner), raw)
 	if err != nil {
 		return Accepted{}, fmt.Errorf("%s: nothing was changed, because no copy of it can be kept: %w: mend that, then accept it", w.path, err)
 	}
 	if err := b.write(true); err != nil {
 		return Accepted{Kept: kept}, err
 	}
-	return Accepted{Commit{Outcome: Applied, Version: b.next}, kept}, nil
+	return Accepted{Commit: Commit{Outcome: Applied, Version: b.next}, Kept: kept}, nil
 }
 
 // accepting ends the name of a program that accepts, in provenance.
@@ -160,7 +200,8 @@ func (w *Writer) firstVersion(visible ...uint64) Version {
 
 // Quarantine moves the file in the place of owner's sidecar to the quarantine,
 // which keeps the newest 16 of an owner, and puts an empty sidecar of a new
-// epoch in its place. The error wraps [fs.ErrNotExist] if there is no file.
+// epoch in its place. The error wraps [fs.ErrNotExist] if there is no file, and
+// no version of one was ever seen.
 func Quarantine(ctx context.Context, dir, owner string, o *Options) (statedir.Quarantined, error) {
 	w, release, err := openLocked(ctx, dir, owner, o)
 	if err != nil {
@@ -168,8 +209,14 @@ func Quarantine(ctx context.Context, dir, owner string, o *Options) (statedir.Qu
 	}
 	defer release()
 	folded := w.folded()
+	doc, lost := w.read()
+	if lost == nil {
+		lost = w.regressed(doc)
+	}
 	pending, err := w.dir.Quarantine().Move(statedir.Sidecar(owner))
-	if errors.Is(err, fs.ErrNotExist) {
+	if gone := errors.Is(err, fs.ErrNotExist); gone && errors.Is(lost, store.Regressed) {
+		err = nil
+	} else if gone {
 		return pending, fmt.Errorf("%s: nothing to move aside: %w", w.path, fs.ErrNotExist)
 	}
 	if err != nil {

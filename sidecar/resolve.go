@@ -107,7 +107,7 @@ func (f *file) gonePending(v Version) (Outcome, error) {
 
 // hasPending reports whether the patch id is pending.
 func (f *file) hasPending(id string) (bool, error) {
-	a, err := f.dir.OpenPending(f.owner)
+	a, err := f.dir.OpenPending(f.manifest, f.owner)
 	if err != nil {
 		return false, fmt.Errorf("%w: %w", store.Unreadable, err)
 	}

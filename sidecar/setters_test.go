@@ -108,7 +108,7 @@ func values(t *testing.T, w *Writer, fields ...string) map[string]string {
 // openPending opens what w's owner has deferred, until the test ends.
 func openPending(t testing.TB, w *Writer) *statedir.PendingDir {
 	t.Helper()
-	a, err := w.dir.OpenPending(w.owner)
+	a, err := w.dir.OpenPending(w.manifest, w.owner)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +118,7 @@ func openPending(t testing.TB, w *Writer) *statedir.PendingDir {
 
 func pendingNames(t *testing.T, w *Writer) []string {
 	t.Helper()
-	a, err := w.dir.OpenPending(w.owner)
+	a, err := w.dir.OpenPending(w.manifest, w.owner)
 	if err != nil {
 		t.Fatal(err)
 	}

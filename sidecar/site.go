@@ -34,7 +34,7 @@ type site struct {
 }
 
 func (s *site) openLock(name string) (*statedir.Lock, error) {
-	return s.dir.OpenLock(name, s.manifest.Locks[name])
+	return s.dir.OpenLock(s.manifest, name)
 }
 
 // sourceOf returns a source of any owner of the state.

@@ -66,7 +66,7 @@ func (s *spool) put(at *site, ops Patch, busy error) (Commit, error) {
 	if err := at.rejectedFull(); err != nil {
 		return undeferred(err)
 	}
-	a, err := at.dir.OpenPending(at.owner)
+	a, err := at.dir.OpenPending(at.manifest, at.owner)
 	if err != nil {
 		return undeferred(err)
 	}

@@ -22,7 +22,7 @@ func TestUnknownPatchesStay(t *testing.T) {
 	w := openSetter(t, dir, "tool", &Options{Notice: func(err error) { told = append(told, err) }})
 	put := func(p *pending.Patch, damage func([]byte) []byte) {
 		t.Helper()
-		a, err := w.dir.OpenPending("tool")
+		a, err := w.dir.OpenPending(w.manifest, "tool")
 		if err != nil {
 			t.Fatal(err)
 		}

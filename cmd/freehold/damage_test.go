@@ -19,7 +19,7 @@ var spoiled = map[string]struct {
 	says   string // as a regular expression
 	heals  string // the command that helps: accept, or quarantine
 }{
-	"missing":              {nil, "missing", `^$`, ""},
+	"missing":              {nil, "regressed", "it is gone", "accept"},
 	"as it was":            {func(s string) string { return s }, "ok", `^$`, ""},
 	"no bytes":             {func(string) string { return "" }, "invalid", "the file is empty", "quarantine"},
 	"a newline":            {func(string) string { return "\n" }, "invalid", "nothing but white space", "quarantine"},
@@ -64,7 +64,7 @@ func TestASpoiledSidecarIsNamedAndKept(t *testing.T) {
 	for name, tc := range spoiled {
 		t.Run(name, func(t *testing.T) {
 			dir := freshState(t)
-			statetest.Damaged(dir, "sidecar-newer")
+			statetest.Damaged(dir, "sidecar-newer", "sidecar-regressed")
 			must(t, "set", "reset", "f=41", "name=ann", "--dir", dir)
 			must(t, "set", "cost", "tokens=7", "--dir", dir)
 			path := filepath.Join(dir, "reset.json")
@@ -73,14 +73,16 @@ func TestASpoiledSidecarIsNamedAndKept(t *testing.T) {
 			if status != tc.status || !regexp.MustCompile(tc.says).MatchString(said) {
 				t.Errorf("it is %s: %s", status, said)
 			}
-			if tc.status != "ok" && tc.status != "missing" {
+			if tc.status != "ok" {
 				for _, args := range [][]string{{"get", "f"}, {"get", "f", "--default", "7"}, {"set", "reset", "f=43"}, {"set", "reset", "name=ann"}} {
 					got := call(t, "", append(args, "--dir", dir)...)
 					if got.Status != failure.ExitState || got.Stdout != "" || !strings.Contains(got.Stderr, "reset.json") {
 						t.Errorf("%q: %+v", args, got)
 					}
 				}
-				unchanged(t, path, text)
+				if tc.spoil != nil {
+					unchanged(t, path, text)
+				}
 			}
 			if got := must(t, "get", "tokens", "--dir", dir); got != "7\n" {
 				t.Errorf("the other owner's field is %q", got)
@@ -143,6 +145,9 @@ func heals(t *testing.T, dir, path, text, command string) {
 	}
 	if got := call(t, "", command, "reset", "--dir", dir); got.Status != failure.ExitDone {
 		t.Errorf("%s: %+v", command, got)
+	}
+	if text == "" { // there was no file to keep
+		return
 	}
 	kept := filepath.Join(dir, ".freehold", "quarantine", "reset.json.*")
 	if found, err := filepath.Glob(kept); err != nil || len(found) != 1 {
@@ -236,10 +241,10 @@ func TestEmptyFilesAreDamaged(t *testing.T) {
 	}{
 		"manifest.json":       {[]string{"view"}, failure.ExitState, "manifest.json"},
 		"watchdog.lease.json": {[]string{"set", "watchdog", "patience=2s"}, failure.ExitDone, "was moved to"},
-		"cost.lock":           {[]string{"set", "cost", "tokens=1"}, failure.ExitDone, ""}, // it never had any
+		"cost.lock":           {[]string{"set", "cost", "tokens=1"}, failure.ExitState, "state repair"}, // its id is gone, too
 	} {
 		dir := freshState(t)
-		statetest.Damaged(dir, "manifest-invalid")
+		statetest.Damaged(dir, "manifest-invalid", "lock-lost")
 		must(t, "set", "watchdog", "patience=1s", "--dir", dir)
 		if err := os.Truncate(filepath.Join(dir, ".freehold", name), 0); err != nil {
 			t.Fatal(err)

@@ -221,6 +221,12 @@ func TestErrorsSayWhatToDoOfFreshness(t *testing.T) {
 		utterance{"view --owner nobody", ""},
 		utterance{"set reset phase=x --seen x", ""},
 	)
+	t.Chdir(filepath.Dir(dir))
+	text := "state: runtime\nowners:\n  reset:\n    fields:\n      later: {type: string}\n"
+	if err := os.WriteFile("owners.yaml", []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	told(t, "beside an owners.yaml that declares more: ", dir, utterance{"set reset later=x", ""})
 }
 
 // TestErrorsSayWhatToDoOfInstances provokes the errors of commands on a state

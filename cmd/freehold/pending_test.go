@@ -102,7 +102,7 @@ func TestAPatchThatIsNotFoldedIsTold(t *testing.T) {
 	if err := os.Remove(filepath.Dir(odd) + "/odd.1.json"); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Remove(filepath.Dir(odd)); err != nil {
+	if err := os.RemoveAll(filepath.Dir(odd)); err != nil {
 		t.Fatal(err)
 	}
 	lost := call(t, "", "put", "tool", "skills", "deploy", "use_count=1", "--dir", dir)

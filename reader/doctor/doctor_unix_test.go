@@ -314,7 +314,7 @@ func TestPatchesThatSomebodyMayFoldAreNoFinding(t *testing.T) {
 	m, err := d.Manifest()
 	check(t, err)
 	name := store.FilesOf("usage").Lock
-	l, err := d.OpenLock(name, m.Locks[name])
+	l, err := d.OpenLock(m, name)
 	check(t, err)
 	defer l.Close()
 	if free, err := l.Try(); !free || err != nil {

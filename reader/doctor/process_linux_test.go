@@ -57,7 +57,7 @@ func locked(dir, name string) (*statedir.Lock, error) {
 	if err != nil {
 		return nil, err
 	}
-	l, err := d.OpenLock(name, m.Locks[name])
+	l, err := d.OpenLock(m, name)
 	if err != nil {
 		return nil, err
 	}

@@ -156,7 +156,7 @@ var codes = []string{
 	"directory-unsafe", "network-file-system", "state-unreadable", "manifest-invalid", "misplaced", "upgrade-unfinished", "state-copied",
 	"lock-lost", "claims-lost", "pending-lost",
 	"sidecar-invalid", "sidecar-newer", "sidecar-foreign", "sidecar-unreadable", "sidecar-regressed", "sidecar-undeclared",
-	"claim-invalid", "claim-newer", "claim-foreign", "claim-unreadable", "field-invalid", "attributes",
+	"claim-invalid", "claim-newer", "claim-foreign", "claim-unreadable", "claim-regressed", "field-invalid", "attributes",
 	"patch-stuck", "pending-waiting", "pending-full", "patch-kept",
 	"legacy-open", "legacy-moved", "legacy-bad",
 	"lease-record", "lease-gone", "lease-disagrees", "lease-stopped", "fence-shut", "lock-stopped",

@@ -184,7 +184,7 @@ func (a *application) lock(ctx context.Context, owner string) (release func(), e
 		names = []string{statedir.OwnerFence(owner), statedir.OwnerLease(owner), statedir.OwnerLock(owner)}
 	}
 	for _, name := range names {
-		l, err := a.dir.OpenLock(name, a.manifest.Locks[name])
+		l, err := a.dir.OpenLock(a.manifest, name)
 		if err != nil {
 			return release, err
 		}

@@ -139,7 +139,7 @@ func TestALiveInstanceIsNeverRemoved(t *testing.T) {
 			if err != nil {
 				return nil, err
 			}
-			l, err := d.OpenLock("guard.fence", m.Locks["guard.fence"])
+			l, err := d.OpenLock(m, "guard.fence")
 			if err != nil {
 				return nil, err
 			}

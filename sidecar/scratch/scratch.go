@@ -7,7 +7,11 @@
 // everything is on the disk.
 package scratch
 
-import "os"
+import (
+	"errors"
+	"os"
+	"path/filepath"
+)
 
 // Variable is the environment variable that names the directory in memory. If it
 // is set and empty, nothing is put into memory; if it is not set, the directory
@@ -51,4 +55,15 @@ func Dir(u Use) string {
 	}
 	os.Remove(probe)
 	return usual
+}
+
+// Unwitness makes the lock files of the state in dir tell of no version and no
+// claim, as those of an older release.
+func Unwitness(dir string) error {
+	const id = 512 // bytes
+	locks, err := filepath.Glob(filepath.Join(dir, ".freehold", "*.lock"))
+	for _, lock := range locks {
+		err = errors.Join(err, os.Truncate(lock, id))
+	}
+	return err
 }

@@ -102,7 +102,7 @@ func TestBadPatchesAreNamedAndNotFolded(t *testing.T) {
 func TestOwnerOfLostPatchesIsUnreadable(t *testing.T) {
 	d, m := deferringState(t)
 	write(t, d, "cost.json", sidecarText(t, "cost", m.StateID, 1, withTurns("1")))
-	if err := os.Remove(filepath.Join(d.Path(), ".freehold", FilesOf("cost").Pending)); err != nil {
+	if err := os.RemoveAll(filepath.Join(d.Path(), ".freehold", FilesOf("cost").Pending)); err != nil {
 		t.Fatal(err)
 	}
 	o := d.Folded(m, "cost")

@@ -11,6 +11,7 @@ import (
 	"github.com/freehold-dev/freehold/sidecar/internal/claims"
 	"github.com/freehold-dev/freehold/sidecar/internal/document"
 	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
+	"github.com/freehold-dev/freehold/sidecar/internal/status"
 )
 
 // A Once is a once field, as its claim was read. It is immutable.
@@ -48,12 +49,19 @@ type OnceSource struct {
 	mu       sync.Mutex
 	manifest *schema.Manifest
 	memory
-	once *Once // nil until it is wanted
+	witness *statedir.Witness
+	place   int                // of the slot in the lock file
+	slot    bool               // whether there is one
+	line    statedir.ClaimLine // as it was read last, before the claim
+	scratch statedir.ClaimLine
+	once    *Once // nil until it is wanted
 }
 
 // OnceSource returns a source of a once field of owner.
 func (d *Store) OnceSource(m *schema.Manifest, owner, field string) *OnceSource {
-	return &OnceSource{claim: d.dir.Claim(owner, field, m.Claims[owner]), owner: owner, field: field, manifest: m}
+	s := &OnceSource{claim: d.dir.Claim(m, owner, field), owner: owner, field: field, manifest: m, witness: statedir.WitnessOf(d.dir, m, owner)}
+	s.place, s.slot = m.Slot(owner, field)
+	return s
 }
 
 // Look reads the claim and reports whether it differs from the last time.
@@ -61,16 +69,29 @@ func (d *Store) OnceSource(m *schema.Manifest, owner, field string) *OnceSource 
 func (s *OnceSource) Look() (moved bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if moved = s.look(); s.once == nil && s.judge().Status == Regressed {
+		moved = s.look() || moved // believed if found twice
+	}
+	return moved
+}
+
+// look reads the slot and then the claim.
+func (s *OnceSource) look() (moved bool) {
+	if s.slot {
+		if s.witness.ReadClaim(s.place, &s.scratch); s.scratch != s.line {
+			s.line, s.once, moved = s.scratch, nil, true
+		}
+	}
 	if s.known {
 		var same bool
 		if same, s.spare = s.claim.Same(s.text, s.spare); same {
-			return false
+			return moved
 		}
 	} else if errors.Is(s.err, fs.ErrNotExist) && s.claim.Absent() {
-		return false
+		return moved
 	}
-	if moved = s.update(s.claim.Read(s.spare)); moved {
-		s.once = nil
+	if s.update(s.claim.Read(s.spare)) {
+		s.once, moved = nil, true
 	}
 	return moved
 }
@@ -92,7 +113,7 @@ func (s *OnceSource) judge() *Once {
 	if _, made := s.manifest.Claims[s.owner]; !made { // the state has no claims of the owner yet
 		return NewOnce(s.manifest, s.owner, s.field, s.claim.Path(), nil, fs.ErrNotExist)
 	}
-	return NewOnce(s.manifest, s.owner, s.field, s.claim.Path(), s.text, s.err)
+	return NewOnce(s.manifest, s.owner, s.field, s.claim.Path(), s.text, s.err).Against(s.line.Nonce())
 }
 
 // NewOnce returns the once field with a claim, in the file path, that was read
@@ -124,6 +145,21 @@ func NewOnce(m *schema.Manifest, owner, field, path string, text []byte, err err
 	}
 	o.Status, o.ID, o.At, o.Writer = OK, claim.Nonce, claim.At, claim.Writer
 	return o
+}
+
+// Against returns the once field, with the status [Regressed] if the claim with
+// the nonce told is gone, or another one stands in its place. An empty told says
+// nothing.
+func (o *Once) Against(told string) *Once {
+	if told == "" || o.Status != Missing && (o.Status != OK || o.ID == told) {
+		return o
+	}
+	err, note := fmt.Errorf("the lock file tells of claim %s, which is gone", told), "bring the file back"
+	if o.Status == OK {
+		err, note = fmt.Errorf("it is claim %s, and the lock file tells of claim %s: another file was put in its place", o.ID, told), "bring the right file back"
+	}
+	now := &Once{Owner: o.Owner, Field: o.Field, Path: o.Path}
+	return now.unusable(Regressed, By(status.Accept, o.Owner).Or(note), err)
 }
 
 func (o *Once) unusable(s Status, r Remedy, err error) *Once {

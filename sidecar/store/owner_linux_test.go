@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"flag"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -306,6 +307,14 @@ func TestOnceHasAStatusAndARemedy(t *testing.T) {
 			t.Errorf("got %s: %v", o.Status, o.Err)
 		}
 	}
+	write(t, d, file, text)
+	whole := d.Once(m, "guard", "fired")
+	another := whole.Against("0000000000000")
+	said.Same(t, "once: another", another.Err, d.Path(), "STATE", claim.Nonce, "CLAIM")
+	if another.Status != Regressed || whole.Against(claim.Nonce) != whole || whole.Against("") != whole {
+		t.Errorf("got %s: %v", another.Status, another.Err)
+	}
+	said.Same(t, "once: gone", NewOnce(m, "guard", "fired", whole.Path, nil, fs.ErrNotExist).Against("0000000000000").Err, d.Path(), "STATE")
 	if err := os.RemoveAll(filepath.Dir(filepath.Join(d.Path(), file))); err != nil {
 		t.Fatal(err)
 	}

@@ -18,8 +18,8 @@ type patches struct {
 }
 
 // look reads the directory and reports whether it differs from the last time.
-func (p *patches) look(d *statedir.Dir, stateID, owner string) (moved bool) {
-	files, err := d.ReadPatches(stateID, owner, p.files)
+func (p *patches) look(d *statedir.Dir, m *schema.Manifest, owner string) (moved bool) {
+	files, err := d.ReadPatches(m, owner, p.files)
 	if err != nil {
 		moved = p.err == nil || p.err.Error() != err.Error()
 		p.files, p.err = nil, err
@@ -47,11 +47,11 @@ func (p *patches) bad() []statedir.PendingFile {
 
 // drop leaves out the patches that are gone by now, and reports whether there
 // are any.
-func (p *patches) drop(d *statedir.Dir, owner string, fresh []*pending.Patch) (dropped bool, err error) {
+func (p *patches) drop(d *statedir.Dir, m *schema.Manifest, owner string, fresh []*pending.Patch) (dropped bool, err error) {
 	if len(fresh) == 0 {
 		return false, nil
 	}
-	a, err := d.OpenPending(owner)
+	a, err := d.OpenPending(m, owner)
 	if err != nil {
 		return false, err
 	}

@@ -27,9 +27,15 @@ type Source struct {
 	upgrade string
 	staged  bool // whether that one was read last
 	memory
+	witness *statedir.Witness
+	line    statedir.WitnessLine // as it was read last, before the sidecar
+	scratch statedir.WitnessLine
+	reached Version  // by the line
 	folded  bool     // pending patches are read too
 	patches *patches // of an owner that defers; else nil
-	owner   *Owner   // nil until it is wanted
+	plain   *Owner   // as the bytes are, whatever the witness says; nil until it is wanted
+	owner   *Owner   // plain, judged by the version judged; nil until it is wanted
+	judged  Version
 }
 
 // A Source reads one owner again and again. It decodes the sidecar only if the
@@ -53,7 +59,8 @@ func (d *Store) FoldedSource(m *schema.Manifest, name string) *Source {
 func (s *Source) Follow(m *schema.Manifest) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.manifest, s.owner, s.upgrade = m, nil, ""
+	s.manifest, s.plain, s.owner, s.upgrade = m, nil, nil, ""
+	s.witness = statedir.WitnessOf(s.dir.dir, m, s.name)
 	if m.Pending != nil && slices.Contains(m.Pending.Sidecars, s.name) {
 		s.upgrade = m.Pending.ID
 	}
@@ -72,18 +79,42 @@ func (s *Source) Look() (moved bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.patches != nil {
-		moved = s.patches.look(s.dir.dir, s.manifest.StateID, s.name)
+		moved = s.patches.look(s.dir.dir, s.manifest, s.name)
 		if failpoint.PatchesRead != nil {
 			failpoint.PatchesRead()
 		}
 	}
-	if !s.unchanged() && s.look() {
-		moved = true
-	}
 	if moved {
-		s.owner = nil
+		s.plain, s.owner = nil, nil
+	}
+	if s.observe() || !s.unchanged() {
+		moved = s.lookAgain() || moved
 	}
 	return moved
+}
+
+// observe reads the witness and reports whether it differs from the last time.
+func (s *Source) observe() (moved bool) {
+	if s.witness.Read(&s.scratch); s.scratch == s.line {
+		return false
+	}
+	was := s.reached
+	s.line, s.reached = s.scratch, s.scratch.Newest()
+	return s.reached != was
+}
+
+// lookAgain reads the sidecar after the witness. A sidecar that is behind the
+// witness counts only if a second reading, in that order, finds the same.
+func (s *Source) lookAgain() (moved bool) {
+	before := s.owner
+	moved = s.look()
+	now := s.judge()
+	if now.Status == Regressed {
+		s.observe()
+		moved = s.look() || moved
+		now = s.judge()
+	}
+	return moved || before != nil && before.Status != now.Status
 }
 
 // unchanged reports whether the file is as it was read last, without a copy.
@@ -111,16 +142,16 @@ func (s *Source) Confirm() (moved bool) {
 		if doc == nil {
 			doc = document.New(s.name, s.manifest.StateID)
 		}
-		dropped, err := s.patches.drop(s.dir.dir, s.name, s.patches.fresh(doc))
+		dropped, err := s.patches.drop(s.dir.dir, s.manifest, s.name, s.patches.fresh(doc))
 		if err != nil {
-			s.patches.files, s.patches.err, s.owner = nil, err, nil
+			s.patches.files, s.patches.err, s.plain, s.owner = nil, err, nil, nil
 			return true
 		}
 		if !dropped {
 			break
 		}
 		s.look()
-		s.owner, moved = nil, true
+		s.plain, s.owner, moved = nil, nil, true
 	}
 	return moved
 }
@@ -132,7 +163,8 @@ func (s *Source) Owner() *Owner {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.known && s.err == nil {
-		s.look()
+		s.observe()
+		s.lookAgain()
 	}
 	return s.judge()
 }
@@ -141,7 +173,8 @@ func (s *Source) Owner() *Owner {
 func (s *Source) Read() *Owner {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.look()
+	s.observe()
+	s.lookAgain()
 	return s.judge()
 }
 
@@ -151,7 +184,8 @@ func (s *Source) Wrote(doc *document.Document, text []byte) (buffer []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	buffer, s.text, s.known, s.err = s.text, text, true, nil
-	s.owner = (&Owner{Name: s.name, Path: s.dir.sidecarPath(s.name), text: text}).whole(doc)
+	s.plain = (&Owner{Name: s.name, Path: s.dir.sidecarPath(s.name), text: text}).whole(doc)
+	s.owner, s.judged = s.plain, Version{}
 	return buffer
 }
 
@@ -159,13 +193,13 @@ func (s *Source) Wrote(doc *document.Document, text []byte) (buffer []byte) {
 func (s *Source) Forget() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.owner, s.known = nil, false
+	s.plain, s.owner, s.known = nil, nil, false
 }
 
 func (s *Source) look() (moved bool) {
 	text, err := s.read()
 	if moved = s.update(text, err); moved {
-		s.owner = nil
+		s.plain, s.owner = nil, nil
 	}
 	return moved
 }
@@ -182,15 +216,18 @@ func (s *Source) read() (text []byte, err error) {
 }
 
 func (s *Source) judge() *Owner {
-	if s.owner == nil || s.owner.Err != nil {
+	if s.plain == nil || s.plain.Err != nil {
 		path := s.dir.sidecarPath(s.name)
 		if s.staged {
 			path = s.dir.dir.Staged(s.upgrade).Path(statedir.Sidecar(s.name))
 		}
-		s.owner = s.dir.newOwner(s.manifest, s.name, path, s.text, s.err)
+		s.plain, s.owner = s.dir.newOwner(s.manifest, s.name, path, s.text, s.err), nil
 		if s.patches != nil {
-			s.owner.fold(s.manifest, s.patches)
+			s.plain.fold(s.manifest, s.patches)
 		}
+	}
+	if s.owner == nil || s.judged != s.reached {
+		s.owner, s.judged = s.plain.Against(Sighting{Version: s.reached, Witness: true}), s.reached
 	}
 	return s.owner
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/schema/errorstest"
 	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/scratch"
 	"github.com/freehold-dev/freehold/sidecar/scratch/statedir"
 	"github.com/freehold-dev/freehold/sidecar/store"
 	"github.com/google/go-cmp/cmp"
@@ -130,7 +131,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		"gone and was observed":   func(file string, _ []byte) error { return os.Remove(file) },
 	} {
 		dir, older := regressible(t)
-		if err := damage(filepath.Join(dir, "reset.json"), older); err != nil {
+		if err := errors.Join(damage(filepath.Join(dir, "reset.json"), older), scratch.Unwitness(dir)); err != nil {
 			t.Fatal(err)
 		}
 		refused("a sidecar that is "+how, dir, dependent(needing(schema.TypeUint), nil))
@@ -154,7 +155,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer sd.Close()
-	pending, err := sd.OpenPending("tool")
+	pending, err := sd.OpenPending(manifest(t, dir), "tool")
 	if err != nil {
 		t.Fatal(err)
 	}

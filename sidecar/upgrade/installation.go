@@ -87,6 +87,7 @@ func (r *run) unfinished(err error) error {
 func (r *run) finish() error {
 	m, p := *r.manifest, r.manifest.Pending
 	m.Upgraded = maps.Clone(m.Upgraded)
+	var gone []string
 	for _, owner := range p.Sidecars {
 		there, err := r.there(p, owner)
 		if err != nil {
@@ -94,11 +95,12 @@ func (r *run) finish() error {
 		}
 		if !there { // it was moved away
 			delete(m.Upgraded, owner)
+			gone = append(gone, owner)
 		}
 	}
 	m.Pending = nil
 	if !r.options.DryRun {
-		if err := r.install(p, &m); err != nil {
+		if err := r.install(p, gone, &m); err != nil {
 			return r.unfinished(err)
 		}
 		_ = r.dir.Unstage() // empty now; the next upgrade removes it if this fails
@@ -145,8 +147,9 @@ func inTheWay(err error) error {
 }
 
 // install moves the files of the upgrade p to their places, then writes the
-// manifest m.
-func (r *run) install(p *schema.Pending, m *schema.Manifest) error {
+// manifest m. The lock files of owners without a sidecar, which may come again,
+// tell of no version any more.
+func (r *run) install(p *schema.Pending, gone []string, m *schema.Manifest) error {
 	for _, owner := range p.Kept {
 		if err := r.dir.Staged(p.ID).Install(statedir.Kept(owner, p.ID), true); err != nil {
 			return err
@@ -159,6 +162,11 @@ func (r *run) install(p *schema.Pending, m *schema.Manifest) error {
 	}
 	for _, owner := range p.Dropped {
 		if err := r.dir.Quarantine().Drop(statedir.Sidecar(owner), statedir.Kept(owner, p.ID)); err != nil {
+			return err
+		}
+	}
+	for _, owner := range slices.Concat(gone, p.Dropped) {
+		if err := statedir.WitnessOf(r.dir, m, owner).Blank(); err != nil {
 			return err
 		}
 	}

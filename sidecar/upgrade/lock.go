@@ -67,7 +67,7 @@ func (r *run) seal(ctx context.Context) (release func(), err error) {
 		}
 	}
 	for _, owner := range r.deferring() {
-		pending, err := r.dir.OpenPending(owner)
+		pending, err := r.dir.OpenPending(r.manifest, owner)
 		if err == nil {
 			sealed = append(sealed, pending)
 			err = pending.Seal(ctx, r.options.Wait)
@@ -89,7 +89,7 @@ func (r *run) deferring() []string {
 func (r *run) patches() (map[string]int, error) {
 	counts := map[string]int{}
 	for _, owner := range r.deferring() {
-		pending, err := r.dir.OpenPending(owner)
+		pending, err := r.dir.OpenPending(r.manifest, owner)
 		if err != nil {
 			return nil, err
 		}

@@ -93,7 +93,7 @@ func TestUpgradeLeavesNoPatchBehind(t *testing.T) {
 			}
 			_, _, err := hook.Claim(t.Context(), "fired")
 			wantError(t, err, sidecar.ErrDeclaration)
-			for _, pattern := range []string{"tool.pending/*", "claims/hook/*"} {
+			for _, pattern := range []string{"tool.pending/[^.]*", "claims/hook/[^.]*"} {
 				if left, err := filepath.Glob(filepath.Join(dir, ".freehold", pattern)); err != nil || len(left) > 0 {
 					t.Errorf("left: %v (%v)", left, err)
 				}
@@ -151,7 +151,7 @@ func TestUpgradeAndDeferringExcludeEachOther(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer d.Close()
-	pending, err := d.OpenPending("tool")
+	pending, err := d.OpenPending(manifest(t, dir), "tool")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,7 +176,7 @@ func TestUpgradeAndDeferringExcludeEachOther(t *testing.T) {
 		}
 	})
 	pending.Unshare()
-	if left, err := filepath.Glob(filepath.Join(dir, ".freehold", "tool.pending", "*")); err != nil || len(left) > 0 {
+	if left, err := filepath.Glob(filepath.Join(dir, ".freehold", "tool.pending", "[^.]*")); err != nil || len(left) > 0 {
 		t.Errorf("left: %v (%v)", left, err)
 	}
 	upgraded(t, dir, changed()["removed"])
@@ -205,7 +205,7 @@ func TestAnOwnerThatDefersSinceIsSealedToo(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer release()
-	pending, err := d.OpenPending("bell")
+	pending, err := d.OpenPending(r.manifest, "bell")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -251,7 +251,7 @@ func TestUpgradeWaitsAsLongAsTheMostPatientOwner(t *testing.T) {
 func holding(t *testing.T, dir, name string) (release func()) {
 	t.Helper()
 	sd, m := openDir(t, dir)
-	lock, err := sd.OpenLock(name, m.Locks[name])
+	lock, err := sd.OpenLock(m, name)
 	if err == nil {
 		err = lock.Acquire(t.Context(), time.Minute)
 	}

@@ -159,7 +159,7 @@ func (p *plan) checkRegressions() error {
 		for s := range store.SightingsOf(p.old, owner, store.Upgraded(p.manifest, owner), read) {
 			o = o.Against(s)
 		}
-		if o.Status == store.Regressed {
+		if o != p.sidecars[owner] { // else it is reported already
 			errs = append(errs, o.Err)
 		}
 	}

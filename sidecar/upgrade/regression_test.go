@@ -12,6 +12,7 @@ import (
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/internal/document"
+	"github.com/freehold-dev/freehold/sidecar/scratch"
 	"github.com/freehold-dev/freehold/sidecar/store"
 	"github.com/google/go-cmp/cmp"
 )
@@ -54,7 +55,7 @@ func TestARegressedSidecarRefusesTheUpgrade(t *testing.T) {
 				dir, older := regressible(t)
 				file := filepath.Join(dir, "reset.json")
 				before, manifest := sidecars(t, dir), manifestText(t, dir)
-				if err := c.damage(file, older); err != nil {
+				if err := errors.Join(c.damage(file, older), scratch.Unwitness(dir)); err != nil {
 					t.Fatal(err)
 				}
 				for _, dry := range []bool{true, false} {
@@ -129,7 +130,7 @@ func TestSidecarOfBeforeAnUpgradeHasRegressed(t *testing.T) {
 				commit(t, dir, "reset", at("when"))
 				wantStatus(t, dir, store.OK)
 
-				if err := damage(file, older); err != nil {
+				if err := errors.Join(damage(file, older), scratch.Unwitness(dir)); err != nil {
 					t.Fatal(err)
 				}
 				wantStatus(t, dir, store.Regressed)

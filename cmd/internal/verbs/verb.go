@@ -116,7 +116,7 @@ func (c *Call) Suits(d *schema.Declaration) bool {
 		return ok
 	case c.Verb.steps != nil:
 		_, err = c.patch(d)
-	default:
+	case len(c.Args) > 1:
 		_, err = c.resolve(d, sidecar.Op{Field: c.Args[1], Verb: schema.Verb(c.Verb.Name)}, c.Args[1:])
 	}
 	return err == nil

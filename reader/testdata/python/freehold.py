@@ -211,6 +211,19 @@ def listed(path):
     try: return {name: read(os.path.join(path, name), 64 << 10) for name in sorted(os.listdir(path)) if name[0] != "."}
     except OSError: return None
 
+def locked(manifest, meta, owner):
+    "Returns what the owner's lock file has, or nothing if it is not the one of the manifest."
+    path = os.path.join(meta, owner + ".lock")
+    try: return read(path)[1] if os.lstat(path).st_ino == int(manifest["locks"][owner + ".lock"]) else b""
+    except OSError: return b""
+
+def told(lock, at, size, form):
+    "Returns the parts of a line of a lock file, or None for one that is blank or torn."
+    line = lock[at:at + size]
+    whole = re.fullmatch(form + rb',"sum":"([0-9a-f]{64})"} *\n', line)
+    if len(line) == size and whole and digest(line[:-1].replace(whole.groups()[-1], b"0" * 64)) == whole.groups()[-1].decode():
+        return [part.decode() for part in whole.groups()]
+
 def defers(owner): return owner.get("busy", {}).get("then") == "defer"
 
 def collect(state):
@@ -220,6 +233,7 @@ def collect(state):
     for owner, o in sorted(manifest["declaration"]["owners"].items()):
         pending = manifest.get("pending", {"sidecars": []})
         if defers(o): files[owner, "$pending"] = listed(os.path.join(meta, owner + ".pending"))
+        files[owner, "$lock"] = locked(manifest, meta, owner)  # before the sidecar and the claims
         files[owner] = ("missing", b"")
         if owner in pending.get("sidecars", []):
             files[owner] = read(os.path.join(meta, "upgrade-" + pending["id"], owner + ".json"))
@@ -230,6 +244,7 @@ def collect(state):
             files[owner, field] = read(os.path.join(home, field), 8 << 10) if kept else ("unreadable", b"it is not the directory of before")
     return manifest, files
 
+BOOT = read("/proc/sys/kernel/random/boot_id", 64)[1].strip()
 NOTHING = {"$sidecar": {"fields": {}}}
 
 def behind(o, seen):
@@ -252,7 +267,8 @@ class View:
                 whose.insert(0 if f.get("keys") else len(whose), owner)
         self.by = {owner: self.found(owner, files[owner], files.get((owner, "$pending"), {})) for owner in self.owners}
         self.claims = {at: judge(files[at], decode, CLAIM, owner=at[0], field=at[1], state=self.id)
-                       for at in files if type(at) is tuple and at[1] != "$pending"}
+                       for at in files if type(at) is tuple and at[1][0] != "$"}
+        for owner in self.owners: self.witnessed(owner, files[owner, "$lock"], manifest.get("slots", {}).get(owner, []))
         for owner, made in manifest.get("upgraded", {}).items(): behind(self.by.get(owner, {}), made)
         for by in self.by.values(): self.regress(by)
         self.snapshot = digest((self.id + "".join(self.marks(files))).encode())[:32]
@@ -263,7 +279,7 @@ class View:
             if o["status"] != "missing": yield self.mark(owner, o["status"], o["at"], files[owner])
             if o["pending"] and o["status"] != "regressed": yield " ".join([f"\n{owner} pending"] + o["ids"])
         for at, (status, c) in self.claims.items():
-            if status != "missing": yield self.mark("/".join(at), status, status == "ok" and c["nonce"], files[at])
+            if status != "missing": yield self.mark("/".join(at), status, c["nonce"] if status == "ok" else digest(files[at][1]), files[at])
 
     def mark(self, name, status, at, file):
         return f"\n{name} {status} " + {"ok": at, "regressed": at, "unreadable": ""}.get(status, digest(file[1]))
@@ -287,6 +303,14 @@ class View:
             for p in counts: o["doc"] = self.take_in(owner, o["doc"] or NOTHING, p, o["errors"])
             o.update(pending=len(counts) + len(odd), ids=[p["id"] for p in counts] + odd)
         return o
+
+    def witnessed(self, owner, lock, slots):
+        "Marks a sidecar that is behind what the lock file tells, and claims that are gone or others."
+        line = told(lock, 512, 512, rb'{"published":"([^"]*)","durable":"([^"]*)","boot":"([^"]*)"')
+        if line: behind(self.by[owner], line[0] if line[2] and line[2].encode() == BOOT else line[1])
+        for i, field in enumerate(slots):
+            line, (status, claim) = told(lock, 1024 + 128 * i, 128, rb'{"claim":"([0-9a-v]{13})"'), self.claims.get((owner, field), ("none", None))
+            if line and (status == "missing" or status == "ok" and claim["nonce"] != line[0]): self.claims[owner, field] = "regressed", None
 
     def take_in(self, owner, doc, p, errors):
         "Returns the document with a patch in it. A patch that is rejected is among the errors."

@@ -45,21 +45,33 @@ def load(path, form, whose):  # returns the status of a file and, if it is ok, t
     except OSError as e: return "missing" if type(e) is FileNotFoundError else "unreadable", {}
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError): return "invalid", {}
 
+def told(lock, at, size, form):  # the parts of a line of a lock file; none if it is blank or torn
+    line, whole = lock[at:at + size], re.fullmatch(form + rb',"sum":"(\w{64})"} *\n', lock[at:at + size], re.S)
+    parts = [part.decode() for part in whole.groups()] if whole else ["0"]
+    sum = parts.pop()
+    return parts if hashlib.sha256(line[:-1].replace(sum.encode(), b"0" * 64)).hexdigest() == sum else []
+
 def collect(state):  # reads what the manifest speaks of; pending patches, before the sidecar
-    manifest, found = json.loads((state / ".freehold/manifest.json").read_bytes()), {}
+    manifest, found, reached = json.loads((state / ".freehold/manifest.json").read_bytes()), {}, {}
     if manifest["format"] != 1 or "pending" in manifest: raise RuntimeError("it is newer, or being upgraded")
     for owner, o in manifest["declaration"]["owners"].items():
         pile, home = state / f".freehold/{owner}.pending", state / f".freehold/claims/{owner}"
         whose, pending = {"owner": owner, "state": manifest["state_id"]}, o.get("busy", {}).get("then") == "defer"
         listed = pile.is_dir() and not pile.is_symlink() and os.access(pile, os.R_OK)
+        file = state / f".freehold/{owner}.lock"  # which tells of the sidecar and of claims
+        lock = file.read_bytes() if file.is_file() and file.lstat().st_ino == manifest["locks"][file.name] else b""
+        reached[owner] = told(lock, 512, 512, rb'{"published":"(.*)","durable":"(.*)","boot":"(.*)"')
         waits = pending and listed and any(name[0] != "." for name in os.listdir(pile))
         status, doc = load(state / f"{owner}.json", SIDECAR, whose)
         found[owner] = "unreadable" if pending > listed else "deferring" if waits and status in USABLE else status, doc
         for name in [name for name, f in o["fields"].items() if f.get("kind") == "once"]:
             status, doc = load(home / name, CLAIM, {**whose, "field": name})
             kept = home.is_dir() and home.lstat().st_ino == manifest["claims"][owner]
+            slot = 1024 + 128 * manifest.get("slots", {}).get(owner, [name]).index(name)
+            gone = status in USABLE and told(lock, slot, 128, rb'{"claim":"(.*)"') not in ([], [doc.get("nonce")])
+            status, doc = ("regressed", {}) if gone else (status, doc)
             found[f"{owner}/{name}"] = status if kept else "unreadable", {name: doc["at"]} if doc else {}
-    return manifest, found
+    return manifest, found, reached
 
 def at(version): return tuple(map(int, version.split(".")[:2])) if version else (0, 0)
 
@@ -87,14 +99,16 @@ def value(name, parts, found, heads):  # of a map the rows, joined by key and in
     return joined
 
 def view(directory):
-    (manifest, found), again = [collect(pathlib.Path(directory)) for _ in range(2)]
-    if (manifest, found) != again: raise RuntimeError("it was written meanwhile: try again")
+    (manifest, found, reached), again = [collect(pathlib.Path(directory)) for _ in range(2)]
+    if (manifest, found, reached) != again: raise RuntimeError("it was written meanwhile: try again")
     owners, parts, fields, unknown, freshness = manifest["declaration"]["owners"], {}, {}, {}, {}
     heads = {o: found[o][1].get("$sidecar", NEW) for o in sorted(owners)}
     for name, o, claim, f in [(name, o, f"{o}/{name}", f) for o in heads for name, f in owners[o]["fields"].items()]:
         parts.setdefault(name, []).insert(0 if "keys" in f else 256, (claim if claim in found else o, f))
     seen = [(o, s) for o in heads for e in heads[o]["fields"].values() for s in e.get("observed", {}).items()]
     made = [("", o, version) for o, version in manifest.get("upgraded", {}).items() if o in heads]
+    boot = open("/proc/sys/kernel/random/boot_id").read().strip() if os.path.exists("/proc/sys/kernel") else None
+    made += [("", o, line[line[2] != boot]) for o, line in reached.items() if line]
     for by, of, v in [(by, parts[f][0][0].split("/")[0], v) for by, (f, v) in seen if f in parts] + made:
         if of != by and found[of][0] in LIVE and behind(heads[of], v): found[of] = "regressed", {}
     for name, ((o, f), *_) in sorted(parts.items()):

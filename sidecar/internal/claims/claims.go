@@ -23,35 +23,39 @@ type Claim struct {
 	state  *dir.Dir
 	folder string // of the file, relative to state
 	ino    uint64 // of folder
+	id     string // of folder; or empty
 	name   string
 	path   string // relative to state
 }
 
 // New returns the claim name in the directory folder, relative to state, with
-// the inode number ino.
-func New(state *dir.Dir, folder string, ino uint64, name string) *Claim {
-	return &Claim{state, folder, ino, name, folder + "/" + name}
+// the inode number ino and the id, if not empty.
+func New(state *dir.Dir, folder string, ino uint64, id, name string) *Claim {
+	return &Claim{state, folder, ino, id, name, folder + "/" + name}
 }
 
 // MakeDir makes the directory of owner's claims below the directory name, or
-// takes the one that is there, and returns its inode number. The caller syncs
-// meta.
-func MakeDir(meta *dir.Dir, name, owner string) (ino uint64, err error) {
+// takes the one that is there, and returns its inode number and id. The caller
+// syncs meta.
+func MakeDir(meta *dir.Dir, name, owner string) (ino uint64, id string, err error) {
 	above, err := meta.MakeDir(name)
 	if err != nil {
-		return 0, err
+		return 0, "", err
 	}
 	defer above.Close()
 	made, err := above.MakeDir(owner)
 	if err != nil {
-		return 0, err
+		return 0, "", err
 	}
 	defer made.Close()
 	var st unix.Stat_t
 	if err := unix.Fstat(made.FD(), &st); err != nil {
-		return 0, above.Fail("stat", owner, err)
+		return 0, "", above.Fail("stat", owner, err)
 	}
-	return st.Ino, above.Sync()
+	if id, err = dir.MakeID(made); err != nil {
+		return 0, "", err
+	}
+	return st.Ino, id, above.Sync()
 }
 
 // Path returns the file's absolute path.
@@ -161,8 +165,13 @@ func (c *Claim) open() (*dir.Dir, error) {
 	if err = unix.Fstat(d.FD(), &st); err != nil {
 		err = c.lost(err)
 	} else if st.Ino != c.ino {
-		err = c.lost(fmt.Errorf("%w: inode %d was made with the state, inode %d is there", errAnother, c.ino, st.Ino))
-	} else {
+		err = c.lost(fmt.Errorf("%w: inode %d was made with the state, inode %d is there", dir.ErrAnother, c.ino, st.Ino))
+	} else if c.id != "" {
+		if err = dir.Identify(d, c.id); errors.Is(err, dir.ErrAnother) {
+			err = c.lost(err)
+		}
+	}
+	if err == nil {
 		err = d.Private()
 	}
 	if err != nil {
@@ -172,13 +181,10 @@ func (c *Claim) open() (*dir.Dir, error) {
 	return d, nil
 }
 
-// errAnother is the cause if the directory is not the one of the manifest.
-var errAnother = errors.New("it is another one")
-
 // lost returns an error that wraps [status.Lost] if err means that the
 // directory is not there.
 func (c *Claim) lost(err error) error {
-	if !dir.NotThere(err) && !errors.Is(err, errAnother) {
+	if !dir.NotThere(err) && !errors.Is(err, dir.ErrAnother) {
 		return c.state.Fail("open", c.folder, err)
 	}
 	switch err {

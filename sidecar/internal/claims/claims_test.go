@@ -24,11 +24,11 @@ func newClaim(t *testing.T) (*dir.Dir, *Claim) {
 		t.Fatal(err)
 	}
 	t.Cleanup(d.Close)
-	ino, err := MakeDir(d, "claims", "hook")
+	ino, id, err := MakeDir(d, "claims", "hook")
 	if err := errors.Join(err, d.Remember()); err != nil {
 		t.Fatal(err)
 	}
-	return d, New(d, "claims/hook", ino, "fired")
+	return d, New(d, "claims/hook", ino, id, "fired")
 }
 
 func TestProbeSaysThatTheDirectoryIsLost(t *testing.T) {
@@ -36,7 +36,7 @@ func TestProbeSaysThatTheDirectoryIsLost(t *testing.T) {
 	if err := c.Probe(); err != nil {
 		t.Error(err)
 	}
-	if err := os.Remove(folderOf(d)); err != nil {
+	if err := os.RemoveAll(folderOf(d)); err != nil {
 		t.Fatal(err)
 	}
 	if err := c.Probe(); !errors.Is(err, status.Lost) || status.RemedyOf(err).Verb != status.Repair {

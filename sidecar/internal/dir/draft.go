@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 
 	"github.com/freehold-dev/freehold/sidecar/internal/process"
 	"github.com/freehold-dev/freehold/sidecar/internal/status"
@@ -24,6 +25,41 @@ func (d *Draft) FD() int { return d.fd }
 
 // Dir returns the directory of the file.
 func (d *Draft) Dir() *Dir { return d.dir }
+
+// IDName is the file with the id of a directory. No field and no patch has the
+// name.
+const IDName = ".id"
+
+// ErrAnother is the cause if a directory is not the one that was made with the
+// state.
+var ErrAnother = errors.New("it is another one")
+
+// Identify returns an error unless d has the id. The error wraps [ErrAnother] if d
+// has another one, or none.
+func Identify(d *Dir, id string) error {
+	raw, err := d.ReadFile(IDName, nil, 64)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, ErrIrregular) && !errors.Is(err, ErrTooLarge) {
+		return err
+	}
+	if found := strings.TrimSuffix(string(raw), "\n"); found != id {
+		return fmt.Errorf("%w: the id %q was made with the state, the directory has %q", ErrAnother, id, found)
+	}
+	return nil
+}
+
+// MakeID gives d an id, unless d has one, and returns the one that d has, durably.
+func MakeID(d *Dir) (id string, err error) {
+	id = process.NewNonce()
+	err = d.CreateExclusive(IDName, []byte(id+"\n"))
+	if errors.Is(err, fs.ErrExist) {
+		raw, err := d.ReadFile(IDName, nil, 64)
+		return strings.TrimSuffix(string(raw), "\n"), err
+	}
+	if err != nil {
+		return "", d.Fail("make", IDName, err)
+	}
+	return id, d.Sync()
+}
 
 // CreateExclusive makes raw the file name, whole, unless there is one: then the
 // error is [fs.ErrExist]. A process that is killed at any moment leaves the whole

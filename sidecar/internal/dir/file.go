@@ -103,6 +103,16 @@ func (d *Dir) OpenRegular(name string) (int, error) {
 	return fd, nil
 }
 
+// OpenWritable opens the file name for reading and writing in place. The caller
+// checks the descriptor with [Dir.Plain], and closes it.
+func OpenWritable(d *Dir, name string) (int, error) {
+	fd, err := d.openBelow(name, openFlags&^unix.O_ACCMODE|unix.O_RDWR)
+	if err != nil {
+		return -1, openError(d, unix.S_IFREG, name, err)
+	}
+	return fd, nil
+}
+
 // Plain returns an error that wraps [ErrIrregular] unless st is of one file
 // with one name: a hard link could be another owner's file, or any other of
 // this user's. A file without a name was replaced since it was opened, as every

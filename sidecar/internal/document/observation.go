@@ -42,11 +42,16 @@ type Sighting struct {
 	// By. If Owner is empty, an upgrade of the state has written the version.
 	Owner, By, Of string
 	Version       Version
+	// Witness says that the owner's lock file tells the version.
+	Witness bool
 }
 
 // String describes the sighting in a part of a sentence.
 func (s Sighting) String() string {
-	if s.Owner == "" {
+	switch {
+	case s.Witness:
+		return fmt.Sprintf("the lock file tells of version %v", s.Version)
+	case s.Owner == "":
 		return fmt.Sprintf("an upgrade of the state has written version %v", s.Version)
 	}
 	return fmt.Sprintf("owner %s had observed version %v of its field %s before it wrote %s", s.Owner, s.Version, s.Of, s.By)
@@ -60,7 +65,7 @@ func (d *Document) Sightings() iter.Seq[Sighting] {
 			e, more := &d.fields[i], true
 			by := string(unquoteName(e.key))
 			pairs(e.now().observed, func(of, version []byte) {
-				more = more && yield(Sighting{d.Owner, by, string(unquoteName(of)), observedVersion(version)})
+				more = more && yield(Sighting{Owner: d.Owner, By: by, Of: string(unquoteName(of)), Version: observedVersion(version)})
 			})
 			if !more {
 				return

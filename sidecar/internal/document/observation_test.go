@@ -59,10 +59,10 @@ func TestSightingsComeInFileOrder(t *testing.T) {
 	d.Observe("note", observed(3))
 	d.Observe("turns", observed(1))
 	want := []Sighting{
-		{"cost", "turns", "reset", Version{}},
-		{"cost", "note", "reset", Version{}},
-		{"cost", "note", "rreset", testVersion(1)},
-		{"cost", "note", "rrreset", testVersion(2)},
+		{Owner: "cost", By: "turns", Of: "reset", Version: Version{}},
+		{Owner: "cost", By: "note", Of: "reset", Version: Version{}},
+		{Owner: "cost", By: "note", Of: "rreset", Version: testVersion(1)},
+		{Owner: "cost", By: "note", Of: "rrreset", Version: testVersion(2)},
 	}
 	read := redecode(t, d)
 	if diff := cmp.Diff(want, slices.Collect(read.Sightings())); diff != "" {

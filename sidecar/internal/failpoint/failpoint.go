@@ -55,7 +55,13 @@ const (
 const (
 	CommitChecked = "commit.checked" // lease and epoch are looked at
 	CommitPublish = "commit.publish" // the file is about to be replaced
+	// CommitPublished: the file is replaced, and the lock file does not tell yet.
+	CommitPublished = "commit.published"
 )
+
+// ClaimMade is the step of a claim at which it is made and on disk, and the lock
+// file does not tell yet.
+const ClaimMade = "claim.made"
 
 // The steps of a retirement.
 const (

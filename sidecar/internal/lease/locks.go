@@ -49,7 +49,7 @@ func (l *Locks) open() (err error) {
 	for name, lock := range map[string]**statedir.Lock{
 		statedir.OwnerFence(l.Owner): &l.Fence, statedir.OwnerLease(l.Owner): &l.Lease, statedir.OwnerLock(l.Owner): &l.Commit,
 	} {
-		if *lock, err = l.Store.OpenLock(name, l.Manifest.Locks[name]); err != nil {
+		if *lock, err = l.Store.OpenLock(l.Manifest, name); err != nil {
 			return err
 		}
 	}

@@ -7,12 +7,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"time"
 
 	"github.com/freehold-dev/freehold/sidecar/internal/dir"
 	"github.com/freehold-dev/freehold/sidecar/internal/process"
 	"github.com/freehold-dev/freehold/sidecar/internal/status"
+	"github.com/freehold-dev/freehold/sidecar/internal/witness"
 	"golang.org/x/sys/unix"
 )
 
@@ -33,20 +35,38 @@ type Lock struct {
 }
 
 // Open opens the lock file path, relative to the state directory, with the inode
-// ino of the manifest. The error wraps [status.Lost] if the file is missing, is no
-// plain file or is another one.
-func Open(state *dir.Dir, path string, ino uint64) (*Lock, error) {
+// ino and the id of the manifest, which may be empty. The error wraps
+// [status.Lost] if the file is missing, is no plain file or is another one.
+func Open(state *dir.Dir, path string, ino uint64, id string) (*Lock, error) {
 	l := &Lock{state: state, path: path, ino: ino}
 	fd, err := state.OpenRegular(path)
 	if err != nil {
 		return nil, l.lost(err)
 	}
 	l.file = os.NewFile(uintptr(fd), state.Join(path))
-	if err := l.Held(); err != nil {
+	err = l.Held()
+	if err == nil && id != "" {
+		err = l.identify(id)
+	}
+	if err != nil {
 		l.file.Close()
 		return nil, err
 	}
 	return l, nil
+}
+
+// identify returns an error that wraps [status.Lost] unless the file has the id:
+// a file that was made anew may have the inode number of the former one.
+func (l *Lock) identify(id string) error {
+	line := make([]byte, witness.IDSize)
+	n, err := l.file.ReadAt(line, 0)
+	if err != nil && err != io.EOF {
+		return l.lost(err)
+	}
+	if found := witness.ParseID(line[:n]); found != id {
+		return l.lost(fmt.Errorf("the id %q was made with the state, the file has %q", id, found))
+	}
+	return nil
 }
 
 // lost returns an error that wraps [status.Lost], unless the system call failed

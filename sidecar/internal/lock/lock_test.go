@@ -29,7 +29,7 @@ func opener(t *testing.T) func() *Lock {
 	}
 	return func() *Lock {
 		t.Helper()
-		l, err := Open(state, "meta/lock", st.Ino)
+		l, err := Open(state, "meta/lock", st.Ino, "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -129,7 +129,7 @@ func TestLockThatIsAnotherFileIsLost(t *testing.T) {
 				t.Fatal(err)
 			}
 			wantError(t, l.Acquire(t.Context(), 0), status.Lost)
-			_, err := Open(l.state, l.path, l.ino)
+			_, err := Open(l.state, l.path, l.ino, "")
 			wantError(t, err, status.Lost)
 			if status.RemedyOf(err).Verb != status.Repair {
 				t.Errorf("%v has the remedy %v", err, status.RemedyOf(err))

@@ -274,7 +274,7 @@ func TestUpgradeAddsAndNeverTakesAway(t *testing.T) {
 			t.Errorf("lock %s changed its inode from %d to %d", name, ino, m.Locks[name])
 		}
 	}
-	if _, err := d.OpenLock(OwnerLock("reset"), m.Locks[OwnerLock("reset")]); err != nil {
+	if _, err := d.OpenLock(m, OwnerLock("reset")); err != nil {
 		t.Error(err)
 	}
 	older, err := d.Upgrade(t.Context(), declaration())

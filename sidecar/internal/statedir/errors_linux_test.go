@@ -1,6 +1,7 @@
 package statedir
 
 import (
+	"errors"
 	"flag"
 	"os"
 	"os/exec"
@@ -203,7 +204,7 @@ func TestErrorsSayWhatToDoOfAFlood(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(d.Path(), ".freehold", OwnerPending("cost")), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	a, err := d.OpenPending("cost")
+	a, err := d.OpenPending(manifestOf(t, d), "cost")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -331,13 +332,22 @@ func TestErrorsSayWhatToDoOfClaims(t *testing.T) {
 	if err := os.RemoveAll(filepath.Join(dir, ".freehold", "claims", "hook")); err != nil {
 		t.Fatal(err)
 	}
-	_, err = s.Claim("hook", "fired", m.Claims["hook"]).Read(nil)
+	_, err = s.Claim(m, "hook", "fired").Read(nil)
 	said.Same(t, "claim: its directory is gone", err, dir, "STATE")
-	if err := os.Mkdir(filepath.Join(dir, ".freehold", "claims", "hook"), 0o700); err != nil {
+	var st unix.Stat_t
+	if err := errors.Join(os.Mkdir(filepath.Join(dir, ".freehold", "claims", "hook"), 0o700), unix.Stat(filepath.Join(dir, ".freehold", "claims", "hook"), &st)); err != nil {
 		t.Fatal(err)
 	}
-	_, err = s.Claim("hook", "fired", m.Claims["hook"]+1).Read(nil)
-	said.Same(t, "claim: its directory is another one", err, dir, "STATE")
+	m.Claims["hook"] = st.Ino // as the file system may give out again
+	_, err = s.Claim(m, "hook", "fired").Read(nil)
+	said.Same(t, "claim: its directory is another one", err, dir, "STATE", m.IDs["claims/hook"], "ID")
+	m.Locks["hook.lock"]++
+	said.Same(t, "witness: another lock file", WitnessOf(s, m, "hook").Claimed(0, "0000000000000"), dir, "STATE")
+	m.Locks["hook.lock"]--
+	id := m.IDs["hook.lock"]
+	m.IDs["hook.lock"] = "0000000000000"
+	_, err = s.OpenLock(m, "hook.lock")
+	said.Same(t, "lock: another one with the same inode", err, dir, "STATE", id, "ID")
 }
 
 // TestErrorsAreAllTold fails for an error that no test of the package provokes.

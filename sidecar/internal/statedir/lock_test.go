@@ -17,7 +17,7 @@ func openLock(t *testing.T, d *Dir, name string) *Lock {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := d.OpenLock(name, m.Locks[name])
+	l, err := d.OpenLock(m, name)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,16 +20,15 @@ import (
 type Lock = lock.Lock
 
 // OpenLock opens the lock file name. It returns an error that wraps
-// [status.Lost] if the file is missing, irregular, or has another inode than
-// ino.
-func (d *Dir) OpenLock(name string, ino uint64) (*Lock, error) {
-	return lock.Open(d.state, metaName+"/"+name, ino)
+// [status.Lost] if the file is missing, irregular, or not the one of m.
+func (d *Dir) OpenLock(m *schema.Manifest, name string) (*Lock, error) {
+	return lock.Open(d.state, metaName+"/"+name, m.Locks[name], m.IDs[name])
 }
 
 // Holder returns the process that has the lock called name. It may look at
 // every process of the machine.
 func (d *Dir) Holder(m *schema.Manifest, name string) (lock.Holder, error) {
-	l, err := d.OpenLock(name, m.Locks[name])
+	l, err := d.OpenLock(m, name)
 	if err != nil {
 		return lock.Holder{}, err
 	}
@@ -44,7 +43,7 @@ func (d *Dir) Locked(m *schema.Manifest, owner string) (bool, error) {
 }
 
 func taken(d *Dir, m *schema.Manifest, name string) (bool, error) {
-	l, err := d.OpenLock(name, m.Locks[name])
+	l, err := d.OpenLock(m, name)
 	if err != nil {
 		return false, err
 	}
@@ -70,7 +69,7 @@ func (d *Dir) lockState(ctx context.Context, wait time.Duration) (m *schema.Mani
 	if m, err = d.Manifest(); err != nil {
 		return nil, nil, err
 	}
-	lock, err := d.OpenLock(stateLock, m.Locks[stateLock])
+	lock, err := d.OpenLock(m, stateLock)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -112,7 +111,7 @@ func (d *Dir) LockAll(ctx context.Context, wait time.Duration) (m *schema.Manife
 // error.
 func acquireAll(d *Dir, ctx context.Context, m *schema.Manifest, names []string, wait time.Duration) (held []*Lock, err error) {
 	for _, name := range names {
-		l, err := d.OpenLock(name, m.Locks[name])
+		l, err := d.OpenLock(m, name)
 		if err != nil {
 			return held, err
 		}

@@ -5,13 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/internal/claims"
 	"github.com/freehold-dev/freehold/sidecar/internal/dir"
+	"github.com/freehold-dev/freehold/sidecar/internal/process"
 	"github.com/freehold-dev/freehold/sidecar/internal/status"
+	"github.com/freehold-dev/freehold/sidecar/internal/witness"
 	"golang.org/x/sys/unix"
 )
 
@@ -23,14 +27,9 @@ const (
 	stateWait = 5 * time.Second
 )
 
-// pendingNames lists the directories of pending patches.
-func pendingNames(d *schema.Declaration) (names []string) {
-	for _, owner := range d.OwnerNames() {
-		if d.Owners[owner].Defers() {
-			names = append(names, OwnerPending(owner))
-		}
-	}
-	return names
+// deferring lists the owners with a directory of pending patches.
+func deferring(d *schema.Declaration) []string {
+	return slices.DeleteFunc(d.OwnerNames(), func(owner string) bool { return !d.Owners[owner].Defers() })
 }
 
 // ManifestText reads the manifest's bytes into buf, growing it if needed.
@@ -117,10 +116,12 @@ func (d *Dir) Upgrade(ctx context.Context, built *schema.Declaration) (*schema.M
 		return m, contradiction(d, err)
 	}
 	// A directory that was lost is not made anew: its patches are missing.
-	for _, name := range pendingNames(&m.Declaration) {
-		if err := pendingIntact(d.meta, name); err != nil {
-			return nil, (&PendingDir{dir: d, name: name}).lost(err)
+	for _, owner := range deferring(&m.Declaration) {
+		a, err := d.OpenPending(m, owner)
+		if err != nil {
+			return nil, err
 		}
+		a.Close()
 	}
 	m.Declaration = *merged
 	return m, d.WriteManifest(m)
@@ -179,19 +180,23 @@ func (d *Dir) WriteManifest(m *schema.Manifest) error {
 		if _, ok := m.Locks[name]; ok {
 			continue
 		}
-		ino, err := makeLock(d.meta, name)
+		ino, id, err := makeLock(d.meta, name)
 		if err != nil {
 			return err
 		}
 		m.Locks[name] = ino
+		identified(m, name, id)
 	}
 	if err := makeClaims(d, m); err != nil {
 		return err
 	}
-	for _, name := range pendingNames(&m.Declaration) {
-		if err := makePending(d.meta, name); err != nil {
+	for _, owner := range deferring(&m.Declaration) {
+		name := OwnerPending(owner)
+		id, err := makePending(d.meta, name)
+		if err != nil {
 			return err
 		}
+		identified(m, name, id)
 	}
 	text, err := m.Marshal()
 	if err != nil {
@@ -201,37 +206,56 @@ func (d *Dir) WriteManifest(m *schema.Manifest) error {
 	return d.WriteRecord(manifestName, text)
 }
 
-// makeLock makes the lock file name, or takes the one that a killed upgrade
-// left, which no process can have locked.
-func makeLock(f *dir.Dir, name string) (ino uint64, err error) {
+// identified notes the id of a lock file or directory of m, unless the present
+// one has none.
+func identified(m *schema.Manifest, name, id string) {
+	if id == "" || m.IDs[name] == id {
+		return
+	}
+	m.IDs = maps.Clone(m.IDs)
+	if m.IDs == nil {
+		m.IDs = map[string]string{}
+	}
+	m.IDs[name] = id
+}
+
+// makeLock makes the lock file name with a new id, or takes the one that a killed
+// upgrade left, which no process can have locked.
+func makeLock(f *dir.Dir, name string) (ino uint64, id string, err error) {
 	fd, err := unix.Openat(f.FD(), name, unix.O_RDWR|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
 	if errors.Is(err, fs.ErrExist) {
-		fd, err = f.OpenRegular(name)
+		fd, err = dir.OpenWritable(f, name)
 	}
 	if err != nil {
-		return 0, f.Fail("create", name, err)
+		return 0, "", f.Fail("create", name, err)
 	}
 	defer unix.Close(fd)
 	var st unix.Stat_t
 	if err := unix.Fchmod(fd, 0o600); err != nil {
-		return 0, f.Fail("chmod", name, err)
+		return 0, "", f.Fail("chmod", name, err)
 	}
 	if err := unix.Fstat(fd, &st); err != nil {
-		return 0, f.Fail("stat", name, err)
+		return 0, "", f.Fail("stat", name, err)
 	}
 	if err := f.Plain(name, &st); err != nil {
-		return 0, err
+		return 0, "", err
 	}
-	return st.Ino, nil
+	id = process.NewNonce()
+	if _, err := unix.Pwrite(fd, witness.AppendID(nil, id), 0); err != nil {
+		return 0, "", f.Fail("write", name, err)
+	}
+	if err := unix.Fsync(fd); err != nil { // else power loss could take the id
+		return 0, "", f.Fail("sync", name, err)
+	}
+	return st.Ino, id, nil
 }
 
 // A Claim is the file of a once field.
 type Claim = claims.Claim
 
-// Claim returns the claim of a field. ino is that of the directory in the
-// manifest.
-func (d *Dir) Claim(owner, field string, ino uint64) *Claim {
-	return claims.New(d.state, claimDir(owner), ino, field)
+// Claim returns the claim of a field.
+func (d *Dir) Claim(m *schema.Manifest, owner, field string) *Claim {
+	return claims.New(d.state, claimDir(owner), m.Claims[owner], m.IDs[claimsName+"/"+owner], field)
 }
 
 // makeClaims makes the missing directories of claims of m's declaration. One
@@ -241,10 +265,11 @@ func makeClaims(d *Dir, m *schema.Manifest) error {
 		if _, ok := m.Claims[owner]; ok || !m.Declaration.Owners[owner].Claims() {
 			continue
 		}
-		ino, err := claims.MakeDir(d.meta, claimsName, owner)
+		ino, id, err := claims.MakeDir(d.meta, claimsName, owner)
 		if err != nil {
 			return err
 		}
+		identified(m, claimsName+"/"+owner, id)
 		if m.Claims == nil {
 			m.Claims = map[string]uint64{}
 		}
@@ -256,7 +281,7 @@ func makeClaims(d *Dir, m *schema.Manifest) error {
 // lostClaims returns the owners with a lost directory of claims.
 func lostClaims(d *Dir, m *schema.Manifest) (owners []string) {
 	for _, owner := range m.Declaration.OwnerNames() {
-		if m.Declaration.Owners[owner].Claims() && errors.Is(d.Claim(owner, "", m.Claims[owner]).Check(), status.Lost) {
+		if m.Declaration.Owners[owner].Claims() && errors.Is(d.Claim(m, owner, "").Check(), status.Lost) {
 			owners = append(owners, owner)
 		}
 	}

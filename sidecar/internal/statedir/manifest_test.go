@@ -123,3 +123,12 @@ func TestPendingUpgradeStopsAllPrograms(t *testing.T) {
 		t.Errorf("left %v (%v)", names, err)
 	}
 }
+
+func manifestOf(t *testing.T, d *Dir) *schema.Manifest {
+	t.Helper()
+	m, err := d.Manifest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}

@@ -60,7 +60,7 @@ func (d *Dir) RemoveOrphan(m *schema.Manifest, e Entry) (bool, error) {
 	if e.lock == "" {
 		return removeLeftover(d.state, e.Name)
 	}
-	l, err := d.OpenLock(e.lock, m.Locks[e.lock])
+	l, err := d.OpenLock(m, e.lock)
 	if err != nil {
 		return false, err
 	}

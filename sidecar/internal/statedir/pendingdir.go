@@ -33,9 +33,9 @@ type PendingDir struct {
 }
 
 // OpenPending opens the directory of owner's pending patches. It returns an
-// error that wraps [status.Lost] if the directory is missing, and its patches
-// with it.
-func (d *Dir) OpenPending(owner string) (*PendingDir, error) {
+// error that wraps [status.Lost] if the directory is missing or is not the one of
+// m, and its patches with it.
+func (d *Dir) OpenPending(m *schema.Manifest, owner string) (*PendingDir, error) {
 	name := OwnerPending(owner)
 	folder, err := d.meta.OpenDir(name)
 	a := &PendingDir{dir: d, owner: owner, name: name, folder: folder}
@@ -45,7 +45,13 @@ func (d *Dir) OpenPending(owner string) (*PendingDir, error) {
 	case err != nil:
 		return nil, d.meta.Fail("open", name, err)
 	}
-	if err := folder.Private(); err != nil {
+	err = folder.Private()
+	if id := m.IDs[name]; err == nil && id != "" {
+		if err = dir.Identify(folder, id); errors.Is(err, dir.ErrAnother) {
+			err = a.lost(err)
+		}
+	}
+	if err != nil {
 		a.Close()
 		return nil, err
 	}
@@ -219,25 +225,21 @@ func (a *PendingDir) Unmoved() error {
 	return nil
 }
 
-// makePending makes the directory name in .freehold, or takes the one of a
-// killed upgrade.
-func makePending(meta *dir.Dir, name string) error {
-	err := meta.Mkdir(name)
-	if errors.Is(err, fs.ErrExist) {
-		return pendingIntact(meta, name)
+// makePending makes the directory name in .freehold, or takes the one that is
+// there, and returns its id.
+func makePending(meta *dir.Dir, name string) (id string, err error) {
+	if err := meta.Mkdir(name); err != nil && !errors.Is(err, fs.ErrExist) {
+		return "", err
 	}
-	return err
-}
-
-// pendingIntact returns an error unless name is a directory of this user's in
-// .freehold.
-func pendingIntact(meta *dir.Dir, name string) error {
 	f, err := meta.OpenDir(name)
 	if err != nil {
-		return meta.NoDir(name, err)
+		return "", meta.NoDir(name, err)
 	}
 	defer f.Close()
-	return f.Private()
+	if err := f.Private(); err != nil {
+		return "", err
+	}
+	return dir.MakeID(f)
 }
 
 // A PendingFile is one file in the directory of an owner's pending patches.
@@ -261,13 +263,13 @@ func (f PendingFile) Same(g PendingFile) bool {
 // Patches reads the pending patches of owner, sorted by name, without a lock,
 // or none and an error.
 func (d *Dir) Patches(m *schema.Manifest, owner string) ([]PendingFile, error) {
-	return d.ReadPatches(m.StateID, owner, nil)
+	return d.ReadPatches(m, owner, nil)
 }
 
 // ReadPatches is [Dir.Patches] after an earlier reading: its files, known, are
 // not decoded again if they are the same.
-func (d *Dir) ReadPatches(stateID, owner string, known []PendingFile) ([]PendingFile, error) {
-	a, err := d.OpenPending(owner)
+func (d *Dir) ReadPatches(m *schema.Manifest, owner string, known []PendingFile) ([]PendingFile, error) {
+	a, err := d.OpenPending(m, owner)
 	if err != nil {
 		return nil, err
 	}
@@ -282,7 +284,7 @@ func (d *Dir) ReadPatches(stateID, owner string, known []PendingFile) ([]Pending
 		if i, ok := slices.BinarySearchFunc(known, name, func(f PendingFile, name string) int { return strings.Compare(f.Name, name) }); ok {
 			before = &known[i]
 		}
-		f, err := a.readPatch(stateID, name, before)
+		f, err := a.readPatch(m.StateID, name, before)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // a commit has folded it
 		}

@@ -25,7 +25,7 @@ func TestRepairMakesALostPendingDirectoryAnew(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := filepath.Join(dir, metaName, OwnerPending("cost"))
-	if err := os.Remove(path); err != nil {
+	if err := os.RemoveAll(path); err != nil {
 		t.Fatal(err)
 	}
 	d, err := Open(dir)
@@ -33,7 +33,7 @@ func TestRepairMakesALostPendingDirectoryAnew(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer d.Close()
-	_, err = d.OpenPending("cost")
+	_, err = d.OpenPending(manifestOf(t, d), "cost")
 	wantError(t, err, status.Lost)
 	said.Same(t, "deferred: a directory that is gone", err, dir, "STATE")
 	// An upgrade is no repair: their directory is missing.
@@ -44,7 +44,7 @@ func TestRepairMakesALostPendingDirectoryAnew(t *testing.T) {
 	if diff := cmp.Diff([]string{"cost.pending"}, remade); diff != "" || err != nil {
 		t.Errorf("remade (%v) (-want +got):\n%s", err, diff)
 	}
-	a, err := d.OpenPending("cost")
+	a, err := d.OpenPending(manifestOf(t, d), "cost")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +69,7 @@ func TestRepairMakesALostPendingDirectoryAnew(t *testing.T) {
 	if raw, err := a.ReadFile("a.2.json", nil, 10); string(raw) != "z" || err != nil {
 		t.Errorf("read %q (%v)", raw, err)
 	}
-	other, err := d.OpenPending("cost")
+	other, err := d.OpenPending(manifestOf(t, d), "cost")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,11 +89,12 @@ func TestRepairMakesALostPendingDirectoryAnew(t *testing.T) {
 		t.Fatal(err)
 	}
 	said.Same(t, "deferred: a directory that was moved while it was used", a.Unmoved(), dir, "STATE")
-	said.Same(t, "deferred: a directory for others", pendingIntact(d.meta, "cost.pending"), dir, "STATE")
+	_, err = d.OpenPending(manifestOf(t, d), "cost")
+	said.Same(t, "deferred: a directory for others", err, dir, "STATE")
 	if err := errors.Join(os.Remove(path), os.Rename(path+".moved", path)); err != nil {
 		t.Fatal(err)
 	}
-	if all, err := os.ReadDir(path); err != nil || len(all) != 2 {
+	if all, err := os.ReadDir(path); err != nil || len(all) != 3 { // two patches and the id
 		t.Errorf("left behind: %v (%v)", all, err)
 	}
 }
@@ -134,7 +135,7 @@ func TestSealComesWhileOthersDefer(t *testing.T) {
 	for range 5 {
 		for before := set.Load(); set.Load() < before+2*setters; time.Sleep(time.Millisecond) {
 		}
-		a, err := d.OpenPending("cost")
+		a, err := d.OpenPending(manifestOf(t, d), "cost")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -149,7 +150,7 @@ func TestSealComesWhileOthersDefer(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	a, err := d.OpenPending("cost")
+	a, err := d.OpenPending(manifestOf(t, d), "cost")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +163,11 @@ func TestSealComesWhileOthersDefer(t *testing.T) {
 // setOne keeps the directory of pending patches for as long as it takes to put
 // one there, on a slow disk.
 func setOne(d *Dir) error {
-	a, err := d.OpenPending("cost")
+	m, err := d.Manifest()
+	if err != nil {
+		return err
+	}
+	a, err := d.OpenPending(m, "cost")
 	if err != nil {
 		return err
 	}

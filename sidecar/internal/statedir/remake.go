@@ -46,10 +46,13 @@ func Remake(ctx context.Context, path string) (remade []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range pendingNames(&m.Declaration) {
-		if pendingIntact(d.meta, name) != nil {
-			remade = append(remade, name)
+	for _, owner := range deferring(&m.Declaration) {
+		a, err := d.OpenPending(m, owner)
+		if err != nil {
+			remade = append(remade, OwnerPending(owner))
+			continue
 		}
+		a.Close()
 	}
 	claims := lostClaims(d, m)
 	if len(remade)+len(claims) == 0 {
@@ -57,12 +60,14 @@ func Remake(ctx context.Context, path string) (remade []string, err error) {
 	}
 	for _, name := range remade { // nothing is deleted unread
 		delete(m.Locks, name)
+		delete(m.IDs, name)
 		if _, err := d.Quarantine().MoveRecord(name); err != nil && !errors.Is(err, unix.ENOENT) {
 			return nil, err
 		}
 	}
 	for _, owner := range claims {
 		delete(m.Claims, owner) // so that the present one is taken
+		delete(m.IDs, claimsName+"/"+owner)
 		remade = append(remade, claimsName+"/"+owner)
 	}
 	if err := d.WriteManifest(m); err != nil {
@@ -75,7 +80,7 @@ func Remake(ctx context.Context, path string) (remade []string, err error) {
 // ones, which no process holds, and the locks that it has, also with an error.
 func lockIntact(d *Dir, ctx context.Context, m *schema.Manifest) (lost []string, held []*Lock, err error) {
 	for _, name := range lockNames(&m.Declaration) {
-		l, err := d.OpenLock(name, m.Locks[name])
+		l, err := d.OpenLock(m, name)
 		if errors.Is(err, status.Lost) {
 			lost = append(lost, name)
 			if pid := lostHolder(d, m, name); pid != 0 {

@@ -39,7 +39,7 @@ func TestDamagedLockFileIsRefusedAndRepaired(t *testing.T) {
 				t.Fatal(err)
 			}
 			file := OwnerLock("cost")
-			open, err := d.OpenLock(file, m.Locks[file])
+			open, err := d.OpenLock(m, file)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -48,7 +48,7 @@ func TestDamagedLockFileIsRefusedAndRepaired(t *testing.T) {
 				t.Fatal(err)
 			}
 			// Neither one that comes now nor one that had it open goes on.
-			_, err = d.OpenLock(file, m.Locks[file])
+			_, err = d.OpenLock(m, file)
 			wantError(t, err, status.Lost, file, "state repair")
 			wantError(t, open.Acquire(t.Context(), 0), status.Lost)
 
@@ -62,7 +62,7 @@ func TestDamagedLockFileIsRefusedAndRepaired(t *testing.T) {
 			if m, err = d.Manifest(); err != nil {
 				t.Fatal(err)
 			}
-			l, err := d.OpenLock(file, m.Locks[file])
+			l, err := d.OpenLock(m, file)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -80,7 +80,7 @@ func TestRepairLeavesAStateInUseAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	held, err := d.OpenLock(OwnerLease("watchdog"), m.Locks[OwnerLease("watchdog")])
+	held, err := d.OpenLock(m, OwnerLease("watchdog"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +108,7 @@ func TestRepairLeavesALostButHeldLockAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	held, err := d.OpenLock(OwnerLock("cost"), m.Locks[OwnerLock("cost")])
+	held, err := d.OpenLock(m, OwnerLock("cost"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -246,7 +246,7 @@ func claimOf(t *testing.T, d *Dir) *Claim {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return d.Claim("hook", "fired", m.Claims["hook"])
+	return d.Claim(m, "hook", "fired")
 }
 
 func claimFolder(d *Dir) string { return filepath.Join(d.Path(), claimDir("hook")) }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar/internal/dir"
 )
 
 // A Role says which part of a state a name in its directory is.
@@ -26,6 +27,7 @@ const (
 	ClaimedFile      Role = "claim"       // in it
 	QuarantineFolder Role = "quarantine"  // of files that were moved out of the way
 	QuarantinedFile  Role = "quarantined" // in it
+	IDFile           Role = "id"          // of a directory
 	StagedFile       Role = "staged"      // in the making, or left by a killed process
 	UpgradeFolder    Role = "upgrade"     // of an upgrade that is not finished
 )
@@ -111,6 +113,8 @@ func (n *nameTable) inside(role Role, owner string) func(string) (Role, string) 
 				return ClaimsFolder, name
 			}
 			return Stranger, ""
+		case name == dir.IDName && role != QuarantineFolder:
+			return IDFile, owner
 		case stagedAlone(name):
 			return StagedFile, owner
 		}

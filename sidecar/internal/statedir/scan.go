@@ -176,21 +176,21 @@ func (d *Dir) Lost(m *schema.Manifest) (lost []Entry) {
 		}
 	}
 	for _, name := range lockNames(&m.Declaration) {
-		l, err := d.OpenLock(name, m.Locks[name])
+		l, err := d.OpenLock(m, name)
 		add(name, LockFile, lockOwner(name), err)
 		if err == nil {
 			l.File().Close()
 		}
 	}
 	for _, owner := range lostClaims(d, m) {
-		err := d.Claim(owner, "", m.Claims[owner]).Check()
+		err := d.Claim(m, owner, "").Check()
 		add(filepath.Join(claimsName, owner), ClaimsFolder, owner, err)
 	}
 	for _, owner := range m.Declaration.OwnerNames() {
 		if !m.Declaration.Owners[owner].Defers() {
 			continue
 		}
-		a, err := d.OpenPending(owner)
+		a, err := d.OpenPending(m, owner)
 		add(OwnerPending(owner), PendingFolder, owner, err)
 		if err == nil {
 			a.Close()

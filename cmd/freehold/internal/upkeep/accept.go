@@ -34,8 +34,9 @@ func newAccept(c *cli.Call) *cobra.Command {
 		Short: "fold the edits of another hand into a sidecar",
 		Long: `Take the sidecar of OWNER as another hand left it. Each value is checked against
 the declaration, a copy of the file goes to .freehold/quarantine, and the sidecar
-begins a new epoch. A missing sidecar that another program has observed becomes an
-empty one. A sidecar as Freehold left it stays: the answer is "unchanged".`,
+begins a new epoch. A sidecar that is gone becomes an empty one, and a once field
+with a claim that is gone can be claimed again. A sidecar as Freehold left it stays:
+the answer is "unchanged".`,
 		Example: "  freehold accept reset",
 	}, func(ctx context.Context, w *cli.Writing, owner string) error {
 		dir, options, err := w.Prepare()
@@ -52,11 +53,18 @@ empty one. A sidecar as Freehold left it stays: the answer is "unchanged".`,
 			word = "accepted"
 		}
 		var text cli.Text
-		text.Line("%s %s at version %v", owner, word, done.Version)
+		if done.Version.IsZero() {
+			text.Line("%s %s, and never written", owner, word)
+		} else {
+			text.Line("%s %s at version %v", owner, word, done.Version)
+		}
+		for _, field := range done.Freed {
+			text.Line("the claim of %s is gone: the field can be claimed again", field)
+		}
 		if done.Kept.Path != "" {
 			text.Line("the file as it was is kept in %s", done.Kept.Path)
 		}
-		w.Report(acceptReport{owner, done.Outcome.String(), done.Outcome == sidecar.Applied, done.Version, done.Kept.Path, done.Kept.Dropped}, text.String())
+		w.Report(acceptReport{owner, done.Outcome.String(), done.Outcome == sidecar.Applied, done.Version, done.Kept.Path, done.Freed, done.Kept.Dropped}, text.String())
 		return nil
 	})
 }
@@ -67,6 +75,7 @@ type acceptReport struct {
 	Changed bool              `json:"changed"`
 	Version sidecar.Version   `json:"version"`
 	Kept    string            `json:"kept,omitempty"` // path of the former file
+	Freed   []string          `json:"freed,omitempty"`
 	Dropped []repair.KeptFile `json:"dropped,omitempty"`
 }
 
@@ -104,7 +113,11 @@ Freehold left it; each dropped file is named. It never drops a file of more than
 			return unacceptable(err)
 		}
 		noteDropped(c, moved)
-		w.Report(quarantineReport{owner, moved}, c.Plainly(moved.Path)+"\n")
+		text := c.Plainly(moved.Path) + "\n"
+		if moved.Path == "" {
+			text = owner + " had no sidecar, and begins empty\n"
+		}
+		w.Report(quarantineReport{owner, moved}, text)
 		return nil
 	})
 }

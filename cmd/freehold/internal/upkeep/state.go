@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -240,8 +241,11 @@ func newStateRepair(c *cli.Call) *cobra.Command {
 	cmd := c.Command(&cobra.Command{
 		Use:   "repair",
 		Short: "make lost lock files and directories of claims anew",
-		Long: `Make lost or replaced lock files anew, and missing directories of claims: a claim in a
-lost one can be won again. Present directories of claims, as after a restore, count.
+		Long: `Make lost or replaced lock files anew, and missing directories of claims and pending
+patches. Present directories of claims, as after a restore, count. An owner's lock
+file tells of its versions and claims: a claim that is gone while the lock file is
+there can be won after "freehold accept"; after a new lock file nothing tells that a
+sidecar is an older copy, or that a claim is gone.
 Stop the state's programs first: a program that holds a lost lock is not noticed.`,
 		Example: "  freehold state repair --dir ./state",
 		Args:    cli.Operands(0, 0, "no operands"),
@@ -257,6 +261,9 @@ Stop the state's programs first: a program that holds a lost lock is not noticed
 		text := "nothing to repair\n"
 		if len(remade) > 0 {
 			text = "made anew: " + strings.Join(remade, ", ") + "\n"
+		}
+		if slices.ContainsFunc(remade, func(name string) bool { return strings.HasSuffix(name, ".lock") && name != "state.lock" }) {
+			text += "nothing vouches for the sidecars and claims of before: look at them\n"
 		}
 		c.Report(repairReport{dir, remade}, text)
 		return nil
