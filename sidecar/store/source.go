@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/internal/document"
@@ -30,11 +31,12 @@ type Source struct {
 	witness *statedir.Witness
 	line    statedir.WitnessLine // as it was read last, before the sidecar
 	scratch statedir.WitnessLine
-	reached Version  // by the line
-	folded  bool     // pending patches are read too
-	patches *patches // of an owner that defers; else nil
-	plain   *Owner   // as the bytes are, whatever the witness says; nil until it is wanted
-	owner   *Owner   // plain, judged by the version judged; nil until it is wanted
+	rest    statedir.Identity // of the sidecar when it was read last
+	reached Version           // by the line
+	folded  bool              // pending patches are read too
+	patches *patches          // of an owner that defers; else nil
+	plain   *Owner            // as the bytes are, whatever the witness says; nil until it is wanted
+	owner   *Owner            // plain, judged by the version judged; nil until it is wanted
 	judged  Version
 }
 
@@ -60,6 +62,7 @@ func (s *Source) Follow(m *schema.Manifest) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.manifest, s.plain, s.owner, s.upgrade = m, nil, nil, ""
+	s.rest = statedir.Identity{}
 	s.witness = statedir.WitnessOf(s.dir.dir, m, s.name)
 	if m.Pending != nil && slices.Contains(m.Pending.Sidecars, s.name) {
 		s.upgrade = m.Pending.ID
@@ -87,8 +90,15 @@ func (s *Source) Look() (moved bool) {
 	if moved {
 		s.plain, s.owner = nil, nil
 	}
+	now := statedir.IdentityOf(s.dir.dir, statedir.Sidecar(s.name), time.Now())
+	if !now.IsZero() && now == s.rest {
+		return moved // no commit since: the witness tells the same, too
+	}
 	if s.observe() || !s.unchanged() {
 		moved = s.lookAgain() || moved
+	}
+	if s.rest = now; !s.known || s.upgrade != "" {
+		s.rest = statedir.Identity{}
 	}
 	return moved
 }
@@ -197,6 +207,7 @@ func (s *Source) Forget() {
 }
 
 func (s *Source) look() (moved bool) {
+	s.rest = statedir.Identity{}
 	text, err := s.read()
 	if moved = s.update(text, err); moved {
 		s.plain, s.owner = nil, nil

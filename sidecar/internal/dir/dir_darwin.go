@@ -2,6 +2,7 @@ package dir
 
 import (
 	"io/fs"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -71,3 +72,6 @@ func unmapped(uint32) bool { return false }
 // Attributes returns nil: the systems name their own labels in ways that cannot
 // be told from the attributes that a person gave a file.
 func Attributes(string) []string { return nil }
+
+// IdentityOf returns no identity: how this system stamps its files was not tested.
+func IdentityOf(*Dir, string, time.Time) Identity { return Identity{} }

@@ -81,6 +81,20 @@ func (d *Dir) Same(name string, known, spare []byte) (bool, []byte) {
 	return bytes.Equal(spare, known), spare
 }
 
+// An Identity tells one file with its content from every other. The zero value is
+// that of none.
+//
+// A file that is replaced may leave its inode number to the next, and old kernels
+// stamp by ticks of up to 10 ms. So an identity counts only if the file had been
+// at rest for longer when it was looked at, as git holds with its index.
+type Identity struct {
+	device, inode, links, size uint64
+	written, changed           [2]int64 // seconds and nanoseconds
+}
+
+// IsZero reports whether i is the identity of no file.
+func (i Identity) IsZero() bool { return i == Identity{} }
+
 // Absent reports whether no file has the name, without allocating.
 func (d *Dir) Absent(name string) bool {
 	fd, err := d.openBelow(name, openFlags)
@@ -103,10 +117,18 @@ func (d *Dir) OpenRegular(name string) (int, error) {
 	return fd, nil
 }
 
-// OpenWritable opens the file name for reading and writing in place. The caller
-// checks the descriptor with [Dir.Plain], and closes it.
-func OpenWritable(d *Dir, name string) (int, error) {
-	fd, err := d.openBelow(name, openFlags&^unix.O_ACCMODE|unix.O_RDWR)
+// An Access is the purpose for which a file is opened.
+type Access int
+
+// The purposes.
+const (
+	Readable Access = unix.O_RDONLY
+	Writable Access = unix.O_RDWR // in place
+)
+
+// OpenFor is [Dir.OpenRegular] for another purpose.
+func OpenFor(d *Dir, name string, how Access) (int, error) {
+	fd, err := d.openBelow(name, openFlags&^unix.O_ACCMODE|int(how))
 	if err != nil {
 		return -1, openError(d, unix.S_IFREG, name, err)
 	}

@@ -2,6 +2,7 @@ package dir
 
 import (
 	"io/fs"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -102,4 +103,24 @@ func (d *Dir) InodeOf(path string) uint64 {
 		return 0
 	}
 	return st.Ino
+}
+
+// rest is how long a file must have been at rest for an [Identity].
+const rest = 20 * time.Millisecond
+
+// IdentityOf returns the identity of the file name at the time now, or zero if it
+// has none. It allocates nothing.
+func IdentityOf(d *Dir, name string, now time.Time) Identity {
+	var path [128]byte
+	var st unix.Statx_t
+	if len(name) >= len(path) || statxAt(d.fd, path[:copy(path[:], name)+1], &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFREG {
+		return Identity{}
+	}
+	if now.Sub(time.Unix(st.Ctime.Sec, int64(st.Ctime.Nsec))) < rest {
+		return Identity{}
+	}
+	return Identity{
+		uint64(st.Dev_major)<<32 | uint64(st.Dev_minor), st.Ino, uint64(st.Nlink), st.Size,
+		[2]int64{st.Mtime.Sec, int64(st.Mtime.Nsec)}, [2]int64{st.Ctime.Sec, int64(st.Ctime.Nsec)},
+	}
 }

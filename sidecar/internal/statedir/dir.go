@@ -12,6 +12,8 @@ import (
 	"io/fs"
 	"path/filepath"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/freehold-dev/freehold/sidecar/internal/dir"
 	"github.com/freehold-dev/freehold/sidecar/internal/status"
@@ -22,6 +24,9 @@ import (
 type Dir struct {
 	instance    string // the id that it was opened by, or empty
 	state, meta *dir.Dir
+
+	told   sync.Mutex
+	toldBy map[lockFile]int // descriptors; see [Witness]
 }
 
 // A Stamp says when names were last added to a directory or taken from it.
@@ -75,6 +80,12 @@ func stateError(path string, err error) error {
 // Close closes the directory. Files and locks that were opened through it stay
 // open.
 func (d *Dir) Close() error {
+	d.told.Lock()
+	defer d.told.Unlock()
+	for _, fd := range d.toldBy {
+		unix.Close(fd)
+	}
+	d.toldBy = nil
 	d.state.Unlock() // of LockShared
 	d.meta.Close()
 	d.state.Close()
@@ -102,6 +113,14 @@ func (d *Dir) ReadFile(name string, buf []byte, most int) ([]byte, error) {
 // Same is [dir.Dir.Same] in the state directory.
 func (d *Dir) Same(name string, known, spare []byte) (bool, []byte) {
 	return d.state.Same(name, known, spare)
+}
+
+// An Identity tells one file with its content from every other.
+type Identity = dir.Identity
+
+// IdentityOf is [dir.IdentityOf] in the state directory.
+func IdentityOf(d *Dir, name string, now time.Time) Identity {
+	return dir.IdentityOf(d.state, name, now)
 }
 
 // SameManifest is [Dir.Same] for the manifest and [Dir.ManifestText].

@@ -224,7 +224,7 @@ func identified(m *schema.Manifest, name, id string) {
 func makeLock(f *dir.Dir, name string) (ino uint64, id string, err error) {
 	fd, err := unix.Openat(f.FD(), name, unix.O_RDWR|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
 	if errors.Is(err, fs.ErrExist) {
-		fd, err = dir.OpenWritable(f, name)
+		fd, err = dir.OpenFor(f, name, dir.Writable)
 	}
 	if err != nil {
 		return 0, "", f.Fail("create", name, err)

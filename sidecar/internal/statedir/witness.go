@@ -61,15 +61,45 @@ func (w *Witness) ReadClaim(place int, line *ClaimLine) {
 }
 
 func (w *Witness) read(line []byte, at int64) {
+	fd, err := w.open(dir.Readable)
+	if err == nil {
+		var n int
+		if n, err = unix.Pread(fd, line, at); err == nil && n == len(line) {
+			return
+		}
+	}
 	clear(line)
-	fd, err := w.dir.state.OpenRegular(w.path)
+}
+
+// open returns a descriptor of the lock file, which stays open until the directory
+// is closed. A file that another hand removes tells as much as before.
+func (w *Witness) open(how dir.Access) (int, error) {
+	d, of := w.dir, lockFile{w.path, w.ino, how}
+	d.told.Lock()
+	defer d.told.Unlock()
+	if fd, ok := d.toldBy[of]; ok {
+		return fd, nil
+	}
+	fd, err := dir.OpenFor(d.state, w.path, how)
 	if err != nil {
-		return
+		return -1, err
 	}
-	defer unix.Close(fd)
-	if n, err := unix.Pread(fd, line, at); err != nil || n < len(line) || !w.is(fd) {
-		clear(line)
+	if !w.is(fd) {
+		unix.Close(fd)
+		return -1, d.state.Fail("open", w.path, errors.New("it is not the lock file of the state"))
 	}
+	if d.toldBy == nil {
+		d.toldBy = map[lockFile]int{}
+	}
+	d.toldBy[of] = fd
+	return fd, nil
+}
+
+// A lockFile names a descriptor of a lock file.
+type lockFile struct {
+	path string
+	ino  uint64
+	how  dir.Access
 }
 
 // is reports whether fd is the lock file of the manifest, and not another state's.
@@ -101,13 +131,9 @@ func (w *Witness) Claimed(place int, nonce string) error {
 }
 
 func (w *Witness) write(line []byte, at int64) error {
-	fd, err := dir.OpenWritable(w.dir.state, w.path)
+	fd, err := w.open(dir.Writable)
 	if err != nil {
 		return err
-	}
-	defer unix.Close(fd)
-	if !w.is(fd) {
-		return w.dir.state.Fail("write", w.path, errors.New("it is not the lock file of the state"))
 	}
 	n, err := unix.Pwrite(fd, line, at)
 	if err == nil && n < len(line) {
