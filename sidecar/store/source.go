@@ -31,12 +31,13 @@ type Source struct {
 	witness *statedir.Witness
 	line    statedir.WitnessLine // as it was read last, before the sidecar
 	scratch statedir.WitnessLine
-	rest    statedir.Identity // of the sidecar when it was read last
-	reached Version           // by the line
-	folded  bool              // pending patches are read too
-	patches *patches          // of an owner that defers; else nil
-	plain   *Owner            // as the bytes are, whatever the witness says; nil until it is wanted
-	owner   *Owner            // plain, judged by the version judged; nil until it is wanted
+	id      statedir.Identity // of the sidecar when it was looked at last
+	atRest  bool
+	reached Version  // by the line
+	folded  bool     // pending patches are read too
+	patches *patches // of an owner that defers; else nil
+	plain   *Owner   // as the bytes are, whatever the witness says; nil until it is wanted
+	owner   *Owner   // plain, judged by the version judged; nil until it is wanted
 	judged  Version
 }
 
@@ -62,7 +63,7 @@ func (s *Source) Follow(m *schema.Manifest) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.manifest, s.plain, s.owner, s.upgrade = m, nil, nil, ""
-	s.rest = statedir.Identity{}
+	s.id = statedir.Identity{}
 	s.witness = statedir.WitnessOf(s.dir.dir, m, s.name)
 	if m.Pending != nil && slices.Contains(m.Pending.Sidecars, s.name) {
 		s.upgrade = m.Pending.ID
@@ -90,15 +91,15 @@ func (s *Source) Look() (moved bool) {
 	if moved {
 		s.plain, s.owner = nil, nil
 	}
-	now := statedir.IdentityOf(s.dir.dir, statedir.Sidecar(s.name), time.Now())
-	if !now.IsZero() && now == s.rest {
-		return moved // no commit since: the witness tells the same, too
+	id, atRest := statedir.IdentityOf(s.dir.dir, statedir.Sidecar(s.name), time.Now())
+	if !id.IsZero() && id == s.id && (s.atRest || !atRest && s.unchanged()) {
+		return moved // no commit since, as far as can be told now: the witness tells the same
 	}
 	if s.observe() || !s.unchanged() {
 		moved = s.lookAgain() || moved
 	}
-	if s.rest = now; !s.known || s.upgrade != "" {
-		s.rest = statedir.Identity{}
+	if s.id, s.atRest = id, atRest; !s.known || s.upgrade != "" {
+		s.id = statedir.Identity{}
 	}
 	return moved
 }
@@ -207,7 +208,7 @@ func (s *Source) Forget() {
 }
 
 func (s *Source) look() (moved bool) {
-	s.rest = statedir.Identity{}
+	s.id = statedir.Identity{}
 	text, err := s.read()
 	if moved = s.update(text, err); moved {
 		s.plain, s.owner = nil, nil

@@ -74,4 +74,4 @@ func unmapped(uint32) bool { return false }
 func Attributes(string) []string { return nil }
 
 // IdentityOf returns no identity: how this system stamps its files was not tested.
-func IdentityOf(*Dir, string, time.Time) Identity { return Identity{} }
+func IdentityOf(*Dir, string, time.Time) (Identity, bool) { return Identity{}, false }

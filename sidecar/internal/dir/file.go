@@ -85,8 +85,9 @@ func (d *Dir) Same(name string, known, spare []byte) (bool, []byte) {
 // that of none.
 //
 // A file that is replaced may leave its inode number to the next, and old kernels
-// stamp by ticks of up to 10 ms. So an identity counts only if the file had been
-// at rest for longer when it was looked at, as git holds with its index.
+// stamp by ticks of up to 10 ms. So equal identities prove that the file is the
+// same only if it had been at rest for longer when it was looked at first, as git
+// holds with its index.
 type Identity struct {
 	device, inode, links, size uint64
 	written, changed           [2]int64 // seconds and nanoseconds

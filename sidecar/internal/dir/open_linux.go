@@ -49,7 +49,7 @@ func statx(path []byte, st *unix.Statx_t) error { return statxAt(unix.AT_FDCWD, 
 func statxAt(at int, path []byte, st *unix.Statx_t) error {
 	for {
 		_, _, errno := unix.Syscall6(unix.SYS_STATX, uintptr(at), uintptr(unsafe.Pointer(&path[0])),
-			unix.AT_SYMLINK_NOFOLLOW, unix.STATX_INO, uintptr(unsafe.Pointer(st)), 0)
+			unix.AT_SYMLINK_NOFOLLOW, unix.STATX_BASIC_STATS, uintptr(unsafe.Pointer(st)), 0)
 		if errno == 0 {
 			return nil
 		}
@@ -105,22 +105,21 @@ func (d *Dir) InodeOf(path string) uint64 {
 	return st.Ino
 }
 
-// rest is how long a file must have been at rest for an [Identity].
+// rest is how long a file must have been at rest for its [Identity] to be proof.
 const rest = 20 * time.Millisecond
 
 // IdentityOf returns the identity of the file name at the time now, or zero if it
-// has none. It allocates nothing.
-func IdentityOf(d *Dir, name string, now time.Time) Identity {
+// has none, and whether the file was at rest. It allocates nothing.
+func IdentityOf(d *Dir, name string, now time.Time) (id Identity, atRest bool) {
 	var path [128]byte
 	var st unix.Statx_t
-	if len(name) >= len(path) || statxAt(d.fd, path[:copy(path[:], name)+1], &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFREG {
-		return Identity{}
+	if len(name) >= len(path) || statxAt(d.fd, path[:copy(path[:], name)+1], &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFREG ||
+		st.Mask&unix.STATX_BASIC_STATS != unix.STATX_BASIC_STATS {
+		return id, false
 	}
-	if now.Sub(time.Unix(st.Ctime.Sec, int64(st.Ctime.Nsec))) < rest {
-		return Identity{}
-	}
-	return Identity{
+	id = Identity{
 		uint64(st.Dev_major)<<32 | uint64(st.Dev_minor), st.Ino, uint64(st.Nlink), st.Size,
 		[2]int64{st.Mtime.Sec, int64(st.Mtime.Nsec)}, [2]int64{st.Ctime.Sec, int64(st.Ctime.Nsec)},
 	}
+	return id, now.Sub(time.Unix(st.Ctime.Sec, int64(st.Ctime.Nsec))) >= rest
 }

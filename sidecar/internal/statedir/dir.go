@@ -12,7 +12,6 @@ import (
 	"io/fs"
 	"path/filepath"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/freehold-dev/freehold/sidecar/internal/dir"
@@ -24,9 +23,6 @@ import (
 type Dir struct {
 	instance    string // the id that it was opened by, or empty
 	state, meta *dir.Dir
-
-	told   sync.Mutex
-	toldBy map[lockFile]int // descriptors; see [Witness]
 }
 
 // A Stamp says when names were last added to a directory or taken from it.
@@ -80,12 +76,6 @@ func stateError(path string, err error) error {
 // Close closes the directory. Files and locks that were opened through it stay
 // open.
 func (d *Dir) Close() error {
-	d.told.Lock()
-	defer d.told.Unlock()
-	for _, fd := range d.toldBy {
-		unix.Close(fd)
-	}
-	d.toldBy = nil
 	d.state.Unlock() // of LockShared
 	d.meta.Close()
 	d.state.Close()
@@ -119,7 +109,7 @@ func (d *Dir) Same(name string, known, spare []byte) (bool, []byte) {
 type Identity = dir.Identity
 
 // IdentityOf is [dir.IdentityOf] in the state directory.
-func IdentityOf(d *Dir, name string, now time.Time) Identity {
+func IdentityOf(d *Dir, name string, now time.Time) (id Identity, atRest bool) {
 	return dir.IdentityOf(d.state, name, now)
 }
 

@@ -64,48 +64,27 @@ func (w *Witness) read(line []byte, at int64) {
 	fd, err := w.open(dir.Readable)
 	if err == nil {
 		var n int
-		if n, err = unix.Pread(fd, line, at); err == nil && n == len(line) {
+		n, err = unix.Pread(fd, line, at)
+		unix.Close(fd)
+		if err == nil && n == len(line) {
 			return
 		}
 	}
 	clear(line)
 }
 
-// open returns a descriptor of the lock file, which stays open until the directory
-// is closed. A file that another hand removes tells as much as before.
+// open opens the lock file.
 func (w *Witness) open(how dir.Access) (int, error) {
-	d, of := w.dir, lockFile{w.path, w.ino, how}
-	d.told.Lock()
-	defer d.told.Unlock()
-	if fd, ok := d.toldBy[of]; ok {
-		return fd, nil
-	}
-	fd, err := dir.OpenFor(d.state, w.path, how)
+	fd, err := dir.OpenFor(w.dir.state, w.path, how)
 	if err != nil {
 		return -1, err
 	}
-	if !w.is(fd) {
-		unix.Close(fd)
-		return -1, d.state.Fail("open", w.path, errors.New("it is not the lock file of the state"))
-	}
-	if d.toldBy == nil {
-		d.toldBy = map[lockFile]int{}
-	}
-	d.toldBy[of] = fd
-	return fd, nil
-}
-
-// A lockFile names a descriptor of a lock file.
-type lockFile struct {
-	path string
-	ino  uint64
-	how  dir.Access
-}
-
-// is reports whether fd is the lock file of the manifest, and not another state's.
-func (w *Witness) is(fd int) bool {
 	var st unix.Stat_t
-	return unix.Fstat(fd, &st) == nil && st.Ino == w.ino
+	if unix.Fstat(fd, &st) != nil || st.Ino != w.ino {
+		unix.Close(fd)
+		return -1, w.dir.state.Fail("open", w.path, errors.New("it is not the lock file of the state"))
+	}
+	return fd, nil
 }
 
 // Published notes that the version v of the sidecar was published, and is on disk
@@ -135,6 +114,7 @@ func (w *Witness) write(line []byte, at int64) error {
 	if err != nil {
 		return err
 	}
+	defer unix.Close(fd)
 	n, err := unix.Pwrite(fd, line, at)
 	if err == nil && n < len(line) {
 		err = io.ErrShortWrite
