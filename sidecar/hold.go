@@ -286,7 +286,7 @@ func (h *hold) takeLease(ctx context.Context, wait time.Duration) (err error) {
 			return t.refusal(by)
 		}
 		if h.notice != nil {
-			t.notices.Tell(int(by), h.notice, func() error { return t.refusal(by) })
+			t.notices.Tell(h.notice, func() error { return t.refusal(by) })
 		}
 		if _, err := backoff.Pause(ctx, lock.Forever); err != nil {
 			return fmt.Errorf("%w (%w)", t.refusal(by), err)

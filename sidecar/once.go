@@ -87,8 +87,8 @@ func (w *Writer) ClaimAt(ctx context.Context, field string, at time.Time) (won b
 	if w.lease == nil {
 		err = w.queue.beside(try)
 	} else {
-		start := time.Now()
-		err = w.alone(ctx, w.wait, func() error { return w.leased(ctx, w.wait-time.Since(start), try) })
+		start, wait := time.Now(), w.patience()
+		err = w.alone(ctx, wait, func() error { return w.leased(ctx, wait-time.Since(start), try) })
 	}
 	return won, by, err
 }

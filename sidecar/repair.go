@@ -235,7 +235,7 @@ func openLocked(ctx context.Context, dir, owner string, o *Options) (w *Writer, 
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := w.lock.Acquire(ctx, w.wait); err != nil {
+	if err := w.lock.Acquire(ctx, w.patience()); err != nil {
 		w.Close()
 		return nil, nil, err
 	}

@@ -73,7 +73,7 @@ type Commit struct {
 // [ErrFenced]; [ErrDeclaration], if the state was upgraded meanwhile;
 // [store.Moved]; [ErrIndeterminate], and [ErrClosed] ever after.
 func (w *Writer) Update(ctx context.Context, fn func(*Tx) error) (Commit, error) {
-	start := time.Now()
+	start, wait := time.Now(), w.patience()
 	if err := context.Cause(ctx); err != nil {
 		return Commit{}, fmt.Errorf("%s: not applied: %w; try again", w.path, err)
 	}
@@ -84,7 +84,7 @@ func (w *Writer) Update(ctx context.Context, fn func(*Tx) error) (Commit, error)
 	}
 	defer w.queue.exit()
 	for {
-		s, ok := w.queue.await(ctx, r, w.wait-time.Since(start))
+		s, ok := w.queue.await(ctx, r, wait-time.Since(start))
 		if !ok {
 			return w.busy(ctx, r, w.late(ctx))
 		}
@@ -92,7 +92,7 @@ func (w *Writer) Update(ctx context.Context, fn func(*Tx) error) (Commit, error)
 		case run:
 			r.run()
 		case lead:
-			w.lead(ctx, r, w.wait-time.Since(start))
+			w.lead(ctx, r, wait-time.Since(start))
 			if errors.Is(r.err, ErrBusy) {
 				return w.busy(ctx, r, r.err)
 			}

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/freehold-dev/freehold/schema"
@@ -34,6 +35,11 @@ type Options struct {
 	// LeaseWait is how long Open waits while another process holds an
 	// exclusive owner's lease. If zero or negative, not at all.
 	LeaseWait time.Duration
+	// Bounded makes Wait the bound of everything that Open, and the first call
+	// after it, wait for together: the instance, the fence, the lease and the
+	// owner's lock. It is for commands. If false, Open waits at a shut fence as
+	// long as its context allows.
+	Bounded bool
 	// Clock tells the time for provenance and new epochs. If nil, [time.Now].
 	Clock func() time.Time
 	// Notice is called with errors that stop nothing: the process that an Open
@@ -59,6 +65,9 @@ type Writer struct {
 	// told the names of the patches that Notice has heard of.
 	cleared Version
 	told    map[string]bool
+
+	// waited is the time that a bounded Open has taken of the first call's wait.
+	waited atomic.Int64
 
 	once  sync.Once
 	close error
@@ -162,6 +171,7 @@ func CreateInstance(dir, id string, d *schema.Declaration) error {
 }
 
 func (w *Writer) open(ctx context.Context, d *schema.Declaration, o *Options) (err error) {
+	start := time.Now()
 	if w.manifest, err = lease.Enter(ctx, w.dir, d, w.owner, o.Wait); err != nil {
 		return err
 	}
@@ -198,10 +208,24 @@ func (w *Writer) open(ctx context.Context, d *schema.Declaration, o *Options) (e
 	if w.lock, err = w.openLock(statedir.OwnerLock(w.owner)); err != nil {
 		return err
 	}
-	if declared.EffectiveMode() == schema.Exclusive {
-		return w.takeLease(ctx, o.LeaseWait)
+	if declared.EffectiveMode() != schema.Exclusive {
+		return nil
 	}
-	return nil
+	leaseWait := o.LeaseWait
+	if o.Bounded {
+		left := max(w.wait-time.Since(start), 0)
+		bounded, cancel := context.WithTimeout(ctx, left)
+		defer cancel()
+		ctx, leaseWait = bounded, left
+		defer func() { w.waited.Store(int64(time.Since(start))) }()
+	}
+	return w.takeLease(ctx, leaseWait)
+}
+
+// patience returns how long a call may wait: less if it is the first one after a
+// bounded Open.
+func (w *Writer) patience() time.Duration {
+	return max(w.wait-time.Duration(w.waited.Swap(0)), 0)
 }
 
 // rulesOf returns the rules by which operations of owner are applied; known is

@@ -198,10 +198,8 @@ func (a *application) lock(ctx context.Context, owner string) (release func(), e
 
 // commit decides again under the owner's lock, commits, and then claims.
 func (a *application) commit(ctx context.Context, part part, keys map[string]*keeper) (d *decision, err error) {
-	opening, cancel := context.WithTimeout(ctx, max(a.o.Wait, time.Millisecond)) // a fence may never open
-	defer cancel()
-	w, err := sidecar.Open(opening, a.dir.Path(), a.plan.declared, part.owner, &sidecar.Options{
-		Program: adopting + a.plan.legacy.name(), Wait: a.o.Wait, LeaseWait: a.o.Wait, Clock: a.o.Clock,
+	w, err := sidecar.Open(ctx, a.dir.Path(), a.plan.declared, part.owner, &sidecar.Options{
+		Program: adopting + a.plan.legacy.name(), Wait: a.o.Wait, Bounded: true, Clock: a.o.Clock,
 	})
 	if err != nil {
 		return nil, err

@@ -134,7 +134,7 @@ func (r *retirement) shut(ctx context.Context) error {
 			break
 		}
 		if r.o.Notice != nil {
-			notices.Tell(0, r.o.Notice, r.look.Fence.Busy)
+			notices.Tell(r.o.Notice, r.look.Fence.Busy)
 		}
 		if _, err := backoff.Pause(ctx, lock.Forever); err != nil {
 			return fmt.Errorf("owner %s: %w before the fence was free (%w): %w", r.Owner, store.DeadlinePassed, err, r.look.Fence.Busy())

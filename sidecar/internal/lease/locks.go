@@ -109,18 +109,18 @@ const noticeAfter = time.Second
 // Notices tell why a call waits. The answer reads the record of the lease and
 // the kernel's list of locks, so that not every try asks.
 type Notices struct {
-	by     int
 	Looked time.Time // last, or when the wait began
 	told   string
 }
 
 // Tell calls notice with the error of why, if it is another one than before. It
-// asks when by changes, else once a noticeAfter.
-func (n *Notices) Tell(by int, notice func(error), why func() error) {
-	if again := n.told == "" || by == n.by; again && time.Since(n.Looked) < noticeAfter {
+// asks once a noticeAfter, also if the process in the way changes: in a container
+// the answer costs a look at every process.
+func (n *Notices) Tell(notice func(error), why func() error) {
+	if time.Since(n.Looked) < noticeAfter {
 		return
 	}
-	n.by, n.Looked = by, time.Now()
+	n.Looked = time.Now()
 	if err := why(); err.Error() != n.told {
 		n.told = err.Error()
 		notice(err)

@@ -88,6 +88,11 @@ func (d *Dir) lockState(ctx context.Context, wait time.Duration) (m *schema.Mani
 // lock. It waits as long as wait, but for a lease or a fence not at all. It
 // returns an error that wraps [status.Busy], or the manifest under the locks.
 func (d *Dir) LockAll(ctx context.Context, wait time.Duration) (m *schema.Manifest, release func(), err error) {
+	if wait > 0 { // for all together
+		bounded, cancel := context.WithTimeout(ctx, wait)
+		defer cancel()
+		ctx = bounded
+	}
 	m, unlock, err := d.lockState(ctx, wait)
 	if err != nil {
 		return nil, nil, err

@@ -44,7 +44,7 @@ func Patience(cmd *cobra.Command, wait time.Duration) (time.Duration, error) {
 
 // Prepare returns the state directory and the options to act there.
 func (w *Writing) Prepare() (dir string, o *sidecar.Options, err error) {
-	o = &sidecar.Options{Program: w.program, LeaseWait: w.wait, Notice: w.Notice}
+	o = &sidecar.Options{Program: w.program, Bounded: true, Notice: w.Notice}
 	if o.Wait, err = Patience(w.cmd, w.wait); err != nil {
 		return "", nil, err
 	}
@@ -52,17 +52,12 @@ func (w *Writing) Prepare() (dir string, o *sidecar.Options, err error) {
 	return dir, o, err
 }
 
-// Open opens the owner by the manifest alone. Without --wait it waits at a shut
-// fence for good, as a program does.
+// Open opens the owner by the manifest alone. The wait for everything together is
+// --wait, or that of the owner.
 func (w *Writing) Open(ctx context.Context, owner string) (*sidecar.Writer, error) {
 	dir, options, err := w.Prepare()
 	if err != nil {
 		return nil, err
-	}
-	if limit, ok := w.Wait(); ok {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, limit)
-		defer cancel()
 	}
 	return sidecar.Open(ctx, dir, nil, owner, options)
 }

@@ -39,7 +39,13 @@ func (l *leaseCall) hold(ctx context.Context, owner string, command []string) (e
 	signals := make(chan os.Signal, 16)
 	signal.Notify(signals, passedOn...) // before Open, so that none is lost
 	defer signal.Stop(signals)
-	w, err := sidecar.Open(ctx, dir, nil, owner, &sidecar.Options{Program: l.program, LeaseWait: l.wait, Notice: l.Notice})
+	o := &sidecar.Options{Program: l.program, LeaseWait: l.wait, Notice: l.Notice}
+	if l.waits.Changed {
+		if o.Bounded, o.Wait = true, l.wait; o.Wait == 0 {
+			o.Wait = -1
+		}
+	}
+	w, err := sidecar.Open(ctx, dir, nil, owner, o)
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/freehold-dev/freehold/cmd/freehold/internal/cli"
 	"github.com/freehold-dev/freehold/cmd/internal/display"
@@ -52,7 +53,8 @@ or after --wait.`,
 	})
 	l.Flags(cmd)
 	cmd.Flags().StringVar(&l.program, "program", "", "the `NAME` of the holder in the record (default freehold)")
-	cmd.Flags().DurationVar(&l.wait, "wait", 0, "wait at most `DURATION` while another process holds the lease")
+	cmd.Flags().DurationVar(&l.wait, "wait", 0, "wait at most `DURATION` for other processes (default: at a shut fence for good, for a lease not at all)")
+	l.waits = cmd.Flags().Lookup("wait")
 	l.Completes(cmd, completeExclusive)
 	return cmd
 }
@@ -76,6 +78,7 @@ type leaseCall struct {
 	cli.Place
 	program string
 	wait    time.Duration
+	waits   *pflag.Flag
 }
 
 func (l *leaseCall) show(owner string) error {
