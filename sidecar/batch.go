@@ -38,9 +38,6 @@ func (b *batch) begin(late func() error) error {
 	if err := w.holds(); err != nil {
 		return err
 	}
-	if err := w.publisher.collect(statedir.Sidecar(w.owner)); err != nil {
-		return advised(err)
-	}
 	base, err := w.read()
 	if err != nil {
 		return err
@@ -50,6 +47,9 @@ func (b *batch) begin(late func() error) error {
 	}
 	if err := w.regressed(base); err != nil {
 		return err
+	}
+	if err := w.publisher.collect(statedir.Sidecar(w.owner)); err != nil { // not before: a whole one could mend the sidecar
+		return advised(err)
 	}
 	b.stand(base)
 	w.see(base.Version)

@@ -68,7 +68,7 @@ var starts = []start{
 			t.Fatal(err)
 		}
 		update(t, openOwner(t, dir, "cost", nil), addTurns(7))
-		if err := os.WriteFile(dir+"/.cost.json99", []byte("half"), 0o600); err != nil {
+		if err := os.WriteFile(dir+"/.cost.json990000000000000", []byte("{\n\"$sidecar\":{\"form"), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		return 7
@@ -221,7 +221,7 @@ func keepsTheTable(t *testing.T, dir string, errno syscall.Errno, r inject.Resul
 		return // it was to be made
 	}
 	for _, name := range names(t, dir) {
-		if strings.HasPrefix(name, ".cost.json") && name != ".cost.json99" && r.Hit.Name != "unlinkat" {
+		if strings.HasPrefix(name, ".cost.json") && name != ".cost.json990000000000000" && r.Hit.Name != "unlinkat" {
 			t.Errorf("%s is left", name)
 		}
 	}

@@ -252,15 +252,57 @@ func TestCommitStagesBesideTheSidecar(t *testing.T) {
 func TestCommitCollectsWhatDeadWritersLeft(t *testing.T) {
 	dir := newState(t)
 	Damaged(dir, "litter")
-	for _, name := range []string{".cost.json4242", ".cost.json", ".cost.json12x", ".reset.json77", ".notes"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte("{}"), 0o600); err != nil {
+	for _, name := range []string{".cost.json424200000000000", ".cost.json", ".cost.json12x", ".reset.json770000000000000", ".notes"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(`{"$sidecar"`), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	update(t, openOwner(t, dir, "cost", nil), addTurns(1))
-	want := []string{".cost.json", ".cost.json12x", ".notes", ".reset.json77", "cost.json"}
+	want := []string{".cost.json", ".cost.json12x", ".notes", ".reset.json770000000000000", "cost.json"}
 	if diff := cmp.Diff(want, names(t, dir)); diff != "" {
 		t.Errorf("left in the directory (-want +got):\n%s", diff)
+	}
+}
+
+// A file that only looks like a staged one is not Freehold's: the number may be a
+// date, and the file a backup. While the sidecar cannot be used, nothing that
+// could mend it is removed.
+func TestCommitRemovesNothingThatCouldMendTheSidecar(t *testing.T) {
+	dir := newState(t)
+	Damaged(dir, "sidecar-invalid", "sidecar-undeclared", "unknown")
+	w := openOwner(t, dir, "cost", nil)
+	update(t, w, addTurns(1))
+	whole := readFile(t, sidecarPath(dir, "cost"))
+	staged := []string{".cost.json123456789012345"}
+	others := []string{".cost.json20261130", ".cost.json202611301200000"}
+	for _, name := range append(staged, others...) {
+		text := whole
+		if name == others[1] {
+			text = "a note"
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(sidecarPath(dir, "cost"), []byte(whole[:40]), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for range sweepEvery + 1 {
+		_, err := w.Update(t.Context(), addTurns(1))
+		wantError(t, err, store.Invalid)
+	}
+	if diff := cmp.Diff(append(append([]string{}, staged[0], others[0], others[1]), "cost.json"), names(t, dir)); diff != "" {
+		t.Errorf("with an invalid sidecar (-want +got):\n%s", diff)
+	}
+	if err := os.Rename(filepath.Join(dir, staged[0]), sidecarPath(dir, "cost")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, staged[0]), []byte(whole), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	update(t, w, addTurns(1))
+	if diff := cmp.Diff([]string{others[0], others[1], "cost.json"}, names(t, dir)); diff != "" {
+		t.Errorf("with a whole one (-want +got):\n%s", diff)
 	}
 }
 
@@ -322,7 +364,7 @@ func TestClockDoesNotOrderCommits(t *testing.T) {
 // A directory that looks like a dead writer's file is somebody's own affair.
 func TestCommitLeavesWhatNoWriterMadeAlone(t *testing.T) {
 	dir := newState(t)
-	if err := os.MkdirAll(filepath.Join(dir, ".cost.json1", "deep"), 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Join(dir, ".cost.json100000000000000", "deep"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	update(t, openOwner(t, dir, "cost", nil), addTurns(1))
@@ -335,7 +377,7 @@ func TestLongLivedWriterCollectsWhatOthersLeave(t *testing.T) {
 	for range 3 {
 		update(t, w, addTurns(1))
 		time.Sleep(40 * time.Millisecond) // let the file system's clock tick: see statedir.Stamp
-		if err := os.WriteFile(filepath.Join(dir, ".cost.json4242"), []byte("{}"), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, ".cost.json424200000000000"), []byte(`{"$sidecar"`), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		update(t, w, addTurns(1))
@@ -350,7 +392,7 @@ func TestLitterOfTheSameTickIsCollectedLater(t *testing.T) {
 	dir := newState(t)
 	w := openOwner(t, dir, "reset", nil)
 	update(t, w, setCleared)
-	if err := os.WriteFile(filepath.Join(dir, ".reset.json4242"), []byte("{}"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, ".reset.json424200000000000"), []byte(`{"$sidecar"`), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	p := w.publisher.(*replace)

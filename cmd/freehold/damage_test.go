@@ -197,7 +197,7 @@ func TestWhatIsNoSidecarIsNoData(t *testing.T) {
 		t.Fatal(got)
 	}
 	must(t, "set", "reset", "f=1", "--dir", dir)
-	for _, name := range []string{".reset.json17", ".reset.jsonx", "reset.json.new", "reset2.json", ".notes"} {
+	for _, name := range []string{".reset.json170000000000000", ".reset.jsonx", "reset.json.new", "reset2.json", ".notes"} {
 		if err := os.WriteFile(filepath.Join(dir, name), newer, 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -209,7 +209,7 @@ func TestWhatIsNoSidecarIsNoData(t *testing.T) {
 		t.Errorf("something else is taken for an owner: %s", got)
 	}
 	must(t, "set", "reset", "f=3", "--dir", dir)
-	for name, stays := range map[string]bool{".reset.json17": false, ".reset.jsonx": true, "reset.json.new": true, "reset2.json": true, ".notes": true} {
+	for name, stays := range map[string]bool{".reset.json170000000000000": false, ".reset.jsonx": true, "reset.json.new": true, "reset2.json": true, ".notes": true} {
 		if _, err := os.Stat(filepath.Join(dir, name)); (err == nil) != stays {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -75,24 +75,24 @@ var (
 
 // attempts lists the commands tried on each file of Freehold.
 var attempts = map[string][]attempt{
-	"cost.json":                       {{viewingArgs, failure.ExitState, false}, {writingArgs, failure.ExitState, false}, {acceptingArgs, failure.ExitState, false}, {repairingArgs, 0, false}, {adoptingArgs, failure.ExitState, false}, {movingArgs, 0, true}},
-	".freehold":                       {{viewingArgs, failure.ExitState, false}, {writingArgs, failure.ExitState, false}, {acceptingArgs, failure.ExitState, false}, {movingArgs, failure.ExitState, false}, {repairingArgs, failure.ExitState, false}, {adoptingArgs, failure.ExitState, false}},
-	".freehold/manifest.json":         {{viewingArgs, failure.ExitState, false}, {writingArgs, failure.ExitState, false}, {acceptingArgs, failure.ExitState, false}, {movingArgs, failure.ExitState, false}, {repairingArgs, failure.ExitState, false}, {adoptingArgs, failure.ExitState, false}},
-	".freehold/state.lock":            {{viewingArgs, 0, false}, {writingArgs, 0, false}, {repairingArgs, 0, true}},
-	".freehold/cost.lock":             {{viewingArgs, 0, false}, {writingArgs, failure.ExitState, false}, {acceptingArgs, failure.ExitState, false}, {movingArgs, failure.ExitState, false}, {adoptingArgs, failure.ExitState, false}, {repairingArgs, 0, true}},
-	".freehold/watchdog.lease":        {{viewingArgs, 0, false}, {writingArgs, 0, false}, {leasingArgs, failure.ExitState, false}, {moveWatchArgs, failure.ExitState, false}, {repairingArgs, 0, true}},
-	".freehold/watchdog.fence":        {{viewingArgs, 0, false}, {leasingArgs, failure.ExitState, false}, {repairingArgs, 0, true}},
-	".freehold/watchdog.lease.json":   {{viewingArgs, 0, false}, {repairingArgs, 0, false}, {leasingArgs, 0, true}},
-	".freehold/quarantine":            {{viewingArgs, 0, false}, {writingArgs, 0, false}, {movingArgs, failure.ExitState, false}},
-	".cost.json123":                   {{viewingArgs, 0, false}, {writingArgs, 0, false}, {repairingArgs, 0, false}},
-	".freehold/.manifest.json123":     {{viewingArgs, 0, false}, {writingArgs, 0, false}, {repairingArgs, 0, false}},
-	".freehold/.watchdog.lease.json":  {{viewingArgs, 0, false}, {leasingArgs, 0, false}},
-	".freehold/claims":                {{viewingArgs, failure.ExitState, false}, {claimingArgs, failure.ExitState, false}, {writingArgs, 0, false}, {repairingArgs, failure.ExitState, false}},
-	".freehold/claims/hook":           {{viewingArgs, failure.ExitState, false}, {claimingArgs, failure.ExitState, false}, {writingArgs, 0, false}, {repairingArgs, failure.ExitState, false}},
-	".freehold/claims/hook/fired":     {{viewingArgs, failure.ExitState, false}, {claimingArgs, failure.ExitState, false}, {repairingArgs, 0, false}},
-	".freehold/tool.pending":          {{viewingArgs, failure.ExitState, false}, {addingArgs, failure.ExitState, false}, {foldingArgs, failure.ExitState, false}, {writingArgs, 0, false}, {repairingArgs, 0, true}},
-	".freehold/tool.pending/x.1.json": {{viewingArgs, namesIt, false}, {addingArgs, namesIt, false}, {foldingArgs, namesIt, false}, {repairingArgs, 0, false}},
-	"LEGACY":                          {{adoptingArgs, failure.ExitState, false}, {adoptingDryArgs, failure.ExitState, false}},
+	"cost.json":                               {{viewingArgs, failure.ExitState, false}, {writingArgs, failure.ExitState, false}, {acceptingArgs, failure.ExitState, false}, {repairingArgs, 0, false}, {adoptingArgs, failure.ExitState, false}, {movingArgs, 0, true}},
+	".freehold":                               {{viewingArgs, failure.ExitState, false}, {writingArgs, failure.ExitState, false}, {acceptingArgs, failure.ExitState, false}, {movingArgs, failure.ExitState, false}, {repairingArgs, failure.ExitState, false}, {adoptingArgs, failure.ExitState, false}},
+	".freehold/manifest.json":                 {{viewingArgs, failure.ExitState, false}, {writingArgs, failure.ExitState, false}, {acceptingArgs, failure.ExitState, false}, {movingArgs, failure.ExitState, false}, {repairingArgs, failure.ExitState, false}, {adoptingArgs, failure.ExitState, false}},
+	".freehold/state.lock":                    {{viewingArgs, 0, false}, {writingArgs, 0, false}, {repairingArgs, 0, true}},
+	".freehold/cost.lock":                     {{viewingArgs, 0, false}, {writingArgs, failure.ExitState, false}, {acceptingArgs, failure.ExitState, false}, {movingArgs, failure.ExitState, false}, {adoptingArgs, failure.ExitState, false}, {repairingArgs, 0, true}},
+	".freehold/watchdog.lease":                {{viewingArgs, 0, false}, {writingArgs, 0, false}, {leasingArgs, failure.ExitState, false}, {moveWatchArgs, failure.ExitState, false}, {repairingArgs, 0, true}},
+	".freehold/watchdog.fence":                {{viewingArgs, 0, false}, {leasingArgs, failure.ExitState, false}, {repairingArgs, 0, true}},
+	".freehold/watchdog.lease.json":           {{viewingArgs, 0, false}, {repairingArgs, 0, false}, {leasingArgs, 0, true}},
+	".freehold/quarantine":                    {{viewingArgs, 0, false}, {writingArgs, 0, false}, {movingArgs, failure.ExitState, false}},
+	".cost.json123000000000000":               {{viewingArgs, 0, false}, {writingArgs, 0, false}, {repairingArgs, 0, false}},
+	".freehold/.manifest.json123000000000000": {{viewingArgs, 0, false}, {writingArgs, 0, false}, {repairingArgs, 0, false}},
+	".freehold/.watchdog.lease.json":          {{viewingArgs, 0, false}, {leasingArgs, 0, false}},
+	".freehold/claims":                        {{viewingArgs, failure.ExitState, false}, {claimingArgs, failure.ExitState, false}, {writingArgs, 0, false}, {repairingArgs, failure.ExitState, false}},
+	".freehold/claims/hook":                   {{viewingArgs, failure.ExitState, false}, {claimingArgs, failure.ExitState, false}, {writingArgs, 0, false}, {repairingArgs, failure.ExitState, false}},
+	".freehold/claims/hook/fired":             {{viewingArgs, failure.ExitState, false}, {claimingArgs, failure.ExitState, false}, {repairingArgs, 0, false}},
+	".freehold/tool.pending":                  {{viewingArgs, failure.ExitState, false}, {addingArgs, failure.ExitState, false}, {foldingArgs, failure.ExitState, false}, {writingArgs, 0, false}, {repairingArgs, 0, true}},
+	".freehold/tool.pending/x.1.json":         {{viewingArgs, namesIt, false}, {addingArgs, namesIt, false}, {foldingArgs, namesIt, false}, {repairingArgs, 0, false}},
+	"LEGACY":                                  {{adoptingArgs, failure.ExitState, false}, {adoptingDryArgs, failure.ExitState, false}},
 }
 
 // directories are those that are no files.
@@ -100,7 +100,7 @@ var directories = map[string]bool{".freehold/quarantine": true, ".freehold/claim
 
 // everyKind are the files that are replaced by every kind of special file. The
 // others are opened by the same function: three kinds show that they go through it.
-var everyKind = map[string]bool{"cost.json": true, ".freehold/cost.lock": true, ".cost.json123": true, "LEGACY": true}
+var everyKind = map[string]bool{"cost.json": true, ".freehold/cost.lock": true, ".cost.json123000000000000": true, "LEGACY": true}
 
 // A special file in the place of one of Freehold's is named, without waiting for
 // it, and neither followed nor replaced nor cut short.
@@ -184,7 +184,7 @@ func (s special) try(t *testing.T, kind, name string, tries []attempt) {
 			path = quarantined(t, at.dir, filepath.Base(path))
 		}
 		after := looks(t, path, at.outside, at.inside)
-		if name == ".cost.json123" && (kind == "hard link" || kind == "sparse") { // a killed commit may leave it, and the next removes it
+		if name == ".cost.json123000000000000" && (kind == "hard link" || kind == "sparse") { // a killed commit may leave it, and the next removes it
 			before[0], after[0] = "", ""
 			before[1], after[1] = withoutNames(before[1]), withoutNames(after[1])
 		}

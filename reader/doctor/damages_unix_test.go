@@ -190,10 +190,13 @@ var damages = map[string]damage{
 	"an old sidecar": {link("cost.json", "spent.json", os.Rename), []string{"sidecar-regressed cost.json cost", "sidecar-undeclared spent.json"}},
 	"strangers inside": {all(write(".freehold/x", ""), write(".freehold/claims/nobody/x", "")),
 		[]string{"unknown .freehold/claims/nobody", "unknown .freehold/x"}},
-	"killed writers": {all(write(".cost.json77", "{"), write(".freehold/.manifest.json3", ""), write(".freehold/.watchdog.lease.json9", ""),
+	"a whole one beside a torn one": {all(link("cost.json", ".cost.json770000000000000", os.Link), func(t *testing.T, dir string) {
+		check(t, os.Remove(filepath.Join(dir, "cost.json")))
+	}, write("cost.json", "{")), []string{"sidecar-invalid cost.json cost"}},
+	"killed writers": {all(write(".cost.json770000000000000", "{"), write(".freehold/.manifest.json300000000000000", ""), write(".freehold/.watchdog.lease.json900000000000000", ""),
 		write(".freehold/claims/cost/.fired.0123456789abc", ""), write(".freehold/usage.pending/.x.json.0123456789abc", ""),
 		write(".freehold-new-0123456789abc/x", ""), write(".freehold/upgrade-0123456789abc/cost.json", "")),
-		[]string{"litter .cost.json77", "litter .freehold/.manifest.json3", "litter .freehold/.watchdog.lease.json9", "litter .freehold/claims/cost/.fired.0123456789abc",
+		[]string{"litter .cost.json770000000000000", "litter .freehold/.manifest.json300000000000000", "litter .freehold/.watchdog.lease.json900000000000000", "litter .freehold/claims/cost/.fired.0123456789abc",
 			"litter .freehold/upgrade-0123456789abc", "litter .freehold/usage.pending/.x.json.0123456789abc", "litter .freehold-new-0123456789abc"}},
 	"a patch rejected": {all(write(".freehold/quarantine/usage.json.1", "{}"), write(".freehold/quarantine/usage.json.1.why", "it does not fit\n")),
 		[]string{"patch-kept .freehold/quarantine/usage.json.1"}},

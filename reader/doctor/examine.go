@@ -81,6 +81,7 @@ type check struct {
 	newest         time.Time               // of the last write of a file
 	patches        map[string]time.Time    // by path in the state, when it was written
 	blocked        map[string]store.Remedy // by owner with a lock that a stopped process holds
+	intact         map[string]store.Entry  // by owner; whole sidecars beside ones that cannot be used
 }
 
 // find adds a finding about path, which may be relative to the state.
@@ -118,7 +119,7 @@ func (c *check) usual(about, format string, args ...any) {
 
 // state examines one state or instance and returns the time of its last write.
 func (x *examination) state(ctx context.Context, path, instance string) (time.Time, error) {
-	c := &check{examination: x, path: path, instance: instance, patches: map[string]time.Time{}, blocked: map[string]store.Remedy{}}
+	c := &check{examination: x, path: path, instance: instance, patches: map[string]time.Time{}, blocked: map[string]store.Remedy{}, intact: map[string]store.Entry{}}
 	err := c.open()
 	switch {
 	case errors.Is(err, store.NoState) && instance != "":

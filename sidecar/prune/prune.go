@@ -3,6 +3,7 @@ package prune
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -95,7 +96,7 @@ func (p *pruning) leftovers(d *statedir.Dir, id string) error {
 	if err != nil {
 		return err
 	}
-	entries, err := d.Scan(m)
+	entries, err := store.On(d).Scan(m)
 	if err != nil {
 		return err
 	}
@@ -110,6 +111,11 @@ func (p *pruning) leftovers(d *statedir.Dir, id string) error {
 // remove removes and reports a staged file or directory of a killed process.
 func (p *pruning) remove(e statedir.Entry, dir, id string, remove func() (bool, error)) {
 	item := Item{Kind: "litter", Path: filepath.Join(dir, e.Name), Instance: id, Action: p.removed(), Reason: "left", Says: "a killed process left it"}
+	if !e.Intact.IsZero() {
+		item.Action, item.Reason, item.Says = Kept, "intact", fmt.Sprintf("it is a whole sidecar of owner %s at version %v, and the present one cannot be used", e.Owner, e.Intact)
+		p.note(item)
+		return
+	}
 	removed, err := e.Orphaned, e.Err
 	if removed && !p.DryRun {
 		removed, err = remove()

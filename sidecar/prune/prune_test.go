@@ -266,7 +266,7 @@ func TestNoLinkIsFollowed(t *testing.T) {
 		"a link in the place of a lease record": ".freehold/guard.lease.json",
 		"a link beside the sidecars":            "more",
 		"a link for what is moved aside":        ".freehold/quarantine",
-		"a staged link":                         ".hook.json5",
+		"a staged link":                         ".hook.json500000000000000",
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := newInstances(t, "a")

@@ -138,7 +138,7 @@ func TestAKilledPruneIsFinishedByTheNext(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := os.WriteFile(filepath.Join(dir, "young", ".hook.json7"), nil, 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, "young", ".hook.json700000000000000"), nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
 		return inject.Command{Path: os.Args[0], Args: []string{dir, "48h"}, Env: role.Env("prune")},
@@ -155,7 +155,7 @@ func TestAKilledPruneIsFinishedByTheNext(t *testing.T) {
 			t.Errorf("the next prune says %v", reasons(report))
 		}
 		onlyWhole(t, dir)
-		if _, err := os.Lstat(filepath.Join(dir, "young", ".hook.json7")); err == nil {
+		if _, err := os.Lstat(filepath.Join(dir, "young", ".hook.json700000000000000")); err == nil {
 			t.Error("litter is left in a live instance")
 		}
 		if t.Failed() {

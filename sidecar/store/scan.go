@@ -6,6 +6,7 @@ import (
 	"github.com/freehold-dev/freehold/sidecar/internal/lock"
 	"github.com/freehold-dev/freehold/sidecar/internal/process"
 	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
+	"strings"
 )
 
 // An Entry is a name in a state directory, and its attributes.
@@ -24,7 +25,23 @@ type Holder = lock.Holder
 // Scan lists the state directory, itself first, and all files in it, but only
 // the names of the directories of other programs. It follows no link, reads no
 // file, and takes no lock that a program could want.
-func (s *Store) Scan(m *schema.Manifest) ([]Entry, error) { return s.dir.Scan(m) }
+func (s *Store) Scan(m *schema.Manifest) ([]Entry, error) {
+	entries, err := s.dir.Scan(m)
+	for i := range entries {
+		e := &entries[i]
+		if !e.Orphaned || e.Owner == "" || e.Type != "file" || strings.Contains(e.Name, "/") || s.Owner(m, e.Owner).Err == nil {
+			continue
+		}
+		raw, err := s.dir.ReadFile(e.Name, nil, document.MaxSize)
+		if err != nil {
+			continue
+		}
+		if doc, err := document.Decode(raw); err == nil && doc.Belongs(e.Owner, m.StateID) == nil {
+			e.Intact = doc.Version
+		}
+	}
+	return entries, err
+}
 
 // Lost returns the lock files and the directories of claims and of pending
 // patches that are not the ones of the manifest, with a name, a role, an owner

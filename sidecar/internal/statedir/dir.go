@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/internal/dir"
 	"github.com/freehold-dev/freehold/sidecar/internal/status"
 	"golang.org/x/sys/unix"
@@ -134,17 +135,17 @@ func (d *Dir) ReadRecord(name string, buf []byte, most int) ([]byte, error) {
 // WriteRecord replaces the file name in .freehold, whole and durably. No other
 // process may be writing it.
 func (d *Dir) WriteRecord(name string, raw []byte) error {
-	if err := collect(d.meta, name); err != nil {
-		return err
-	}
 	if err := d.meta.WriteFile(name, raw); err != nil {
 		return err
 	}
-	return d.meta.Sync()
+	if err := d.meta.Sync(); err != nil {
+		return err
+	}
+	return collect(d.meta, name) // not before: a whole one could mend the present file
 }
 
 // Collect removes the files that killed writers of the file name have staged.
-// No other process may be writing it.
+// No other process may be writing it, and the file must be whole.
 func (d *Dir) Collect(name string) error { return collect(d.state, name) }
 
 func collect(f *dir.Dir, target string) error {
@@ -153,11 +154,8 @@ func collect(f *dir.Dir, target string) error {
 		return err
 	}
 	for _, name := range names {
-		if !stages(name, target) {
+		if !stages(name, target) || !staged(f, name) {
 			continue
-		}
-		if info, err := f.Root().Lstat(name); err != nil || !info.Mode().IsRegular() {
-			continue // gone, or made by another program
 		}
 		err := f.Root().Remove(name)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, unix.EBUSY) { // busy: a mount, so no commit made it
@@ -167,9 +165,28 @@ func collect(f *dir.Dir, target string) error {
 	return nil
 }
 
+// staged reports whether the file name, which has the name of a staged one, can be
+// the work of a killed writer: regular, of this user, with one name, and with the
+// beginning of a sidecar or of a record, or empty. The names carry no mark.
+func staged(f *dir.Dir, name string) bool {
+	var st unix.Stat_t
+	if unix.Fstatat(f.FD(), name, &st, unix.AT_SYMLINK_NOFOLLOW) != nil || int(st.Uid) != User() {
+		return false
+	}
+	begin := "{"
+	if filepath.Base(f.Path()) != metaName {
+		begin = `{"$sidecar"`
+	}
+	raw, err := f.ReadFile(name, nil, schema.MaxManifest)
+	text := strings.Replace(string(raw[:min(len(raw), len(begin)+1)]), "\n", "", 1)
+	return err == nil && (strings.HasPrefix(text, begin) || strings.HasPrefix(begin, text))
+}
+
 // stages reports whether a writer of target could have staged name, as renameio
-// does: a dot, target, and a decimal number.
+// does: a dot, target, and a decimal number, at random of 64 bits. A shorter one
+// may be a date.
 func stages(name, target string) bool {
+	const fewest = 15 // digits
 	number, ok := strings.CutPrefix(name, "."+target)
-	return ok && number != "" && strings.Trim(number, "0123456789") == ""
+	return ok && len(number) >= fewest && strings.Trim(number, "0123456789") == ""
 }

@@ -46,8 +46,8 @@ func TestLockInAMovedDirectoryIsLost(t *testing.T) {
 func TestRecordIsReplacedWhole(t *testing.T) {
 	d := newState(t)
 	name := OwnerRecord("watchdog")
-	litter := filepath.Join(d.meta.Path(), "."+name+"4242")
-	if err := os.WriteFile(litter, []byte("half"), 0o600); err != nil {
+	litter := filepath.Join(d.meta.Path(), "."+name+"424200000000000")
+	if err := os.WriteFile(litter, []byte("{\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for _, text := range []string{"one", "two"} {

@@ -33,9 +33,23 @@ func judge(d *Dir, m *schema.Manifest, entries []Entry) {
 				failed[e.lock] = nil
 			}
 		}
+		if e.Type == "file" && !stagedIn(d, e.Name) {
+			if has(d.state, e.Name) {
+				e.Role = Stranger
+			}
+			continue
+		}
 		e.Err = failed[e.lock]
 		e.Orphaned = e.Err == nil && !busy[e.lock] && has(d.state, e.Name)
 	}
+}
+
+// stagedIn is staged for a name relative to the state.
+func stagedIn(d *Dir, name string) bool {
+	if base, ok := strings.CutPrefix(name, metaName+"/"); ok {
+		return staged(d.meta, base)
+	}
+	return staged(d.state, name)
 }
 
 // removable reports whether the entry has the type that processes stage under
@@ -66,7 +80,7 @@ func (d *Dir) RemoveOrphan(m *schema.Manifest, e Entry) (bool, error) {
 	}
 	defer l.Close()
 	free, err := l.Try()
-	if err != nil || !free || !has(d.state, e.Name) {
+	if err != nil || !free || !has(d.state, e.Name) || e.Type == "file" && !stagedIn(d, e.Name) {
 		return false, err
 	}
 	if m, err = d.Manifest(); err != nil { // the one from before the lock does not count

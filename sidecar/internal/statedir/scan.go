@@ -37,6 +37,9 @@ type Entry struct {
 	// Orphaned says that a killed process left a [StagedFile]: no process
 	// holds the lock of its writer.
 	Orphaned bool
+	// Intact is the version of an orphaned whole sidecar, while that of its owner
+	// cannot be used; or zero. Package store fills it in.
+	Intact schema.Version
 	// Err is the reason why the entry could not be judged or, of [Dir.Lost],
 	// the loss.
 	Err error
