@@ -9,7 +9,6 @@ import (
 	"go/token"
 	"go/types"
 	"maps"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -39,7 +38,7 @@ func (m *Module) Check(ctx context.Context, plan *Plan) error {
 		c.add(m, change.Path, change.New)
 	}
 	for _, name := range plan.Keep {
-		if text, err := os.ReadFile(filepath.Join(m.Dir, filepath.FromSlash(name))); err == nil {
+		if text, err := Read(filepath.Join(m.Dir, filepath.FromSlash(name))); err == nil {
 			c.add(m, name, text)
 		}
 	}

@@ -41,7 +41,7 @@ func Find(dir string) (*Module, error) {
 	}
 	for dir := start; ; dir = filepath.Dir(dir) {
 		file := filepath.Join(dir, "go.mod")
-		text, err := os.ReadFile(file)
+		text, err := Read(file)
 		if err == nil {
 			name := modfile.ModulePath(text)
 			if name == "" {
@@ -76,9 +76,9 @@ func (m *Module) Load(file string) (*declare.Source, error) {
 	return declare.Parse(file, folder, text)
 }
 
-// Read returns the text of file, an owners.yaml. It returns an error if the
-// file is not a regular file, without waiting for a pipe, or longer than a
-// manifest may be.
+// Read returns the text of file, an owners.yaml or another file of a module. It
+// returns an error if the file is not a regular file, without waiting for a pipe,
+// or longer than a manifest may be.
 func Read(file string) ([]byte, error) {
 	f, err := os.OpenFile(file, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/freehold-dev/freehold/gen"
 	"github.com/freehold-dev/freehold/schema/declare"
@@ -112,20 +114,86 @@ func (m *Module) Apply(plan *Plan) error {
 	return nil
 }
 
-// replace writes a file beside name and renames it to name. Generated files
-// need no sync: they can be generated again. Package renameio, which writes
-// the sidecars, does not build on every platform that develops Go.
-func replace(root *os.Root, name string, data []byte) error {
-	if err := root.MkdirAll(path.Dir(name), 0o777); err != nil {
+// replace writes a file beside name and renames it to name, which keeps its owner,
+// group and mode. Generated files need no sync: they can be generated again.
+// Package renameio, which writes the sidecars, does not build on every platform
+// that develops Go.
+func replace(root *os.Root, name string, data []byte) (err error) {
+	if err := makeAll(root, path.Dir(name)); err != nil {
 		return err
 	}
+	existing, err := root.Lstat(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		existing = nil
+	} else if err != nil {
+		return err
+	}
+	dir, err := root.Stat(path.Dir(name))
+	if err != nil {
+		return err
+	}
+	collect(root, name)
 	temp := path.Join(path.Dir(name), "."+path.Base(name)+"."+rand.Text())
-	err := root.WriteFile(temp, data, 0o666)
-	if err == nil {
+	f, err := root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if existing != nil && existing.Mode().Perm()&0o600 != 0o600 || existing != nil && existing.Mode().Perm()&0o111 != 0 {
+		err = errors.Join(err, KeepOwner(f, dir, nil)) // a mode that generating mends
+	} else {
+		err = errors.Join(err, KeepOwner(f, dir, existing))
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
 		err = root.Rename(temp, name)
 	}
 	if err != nil {
 		return errors.Join(err, root.Remove(temp))
 	}
 	return nil
+}
+
+// makeAll makes the missing directories of a path, as the user of the one above.
+func makeAll(root *os.Root, name string) error {
+	if name == "." {
+		return nil
+	}
+	if err := makeAll(root, path.Dir(name)); err != nil {
+		return err
+	}
+	if err := root.Mkdir(name, 0o777); errors.Is(err, fs.ErrExist) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	above, err := root.Stat(path.Dir(name))
+	if err != nil {
+		return err
+	}
+	f, err := root.Open(name)
+	if err != nil {
+		return err
+	}
+	return errors.Join(KeepOwner(f, above, nil), f.Close())
+}
+
+// collect removes the files that killed calls of replace for name have left. A
+// living one takes no minute.
+func collect(root *os.Root, name string) {
+	d, err := root.Open(path.Dir(name))
+	if err != nil {
+		return
+	}
+	defer d.Close()
+	names, _ := d.Readdirnames(-1)
+	for _, n := range names {
+		random, ok := strings.CutPrefix(n, "."+path.Base(name)+".")
+		if !ok || len(random) != len(rand.Text()) || strings.Trim(random, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567") != "" {
+			continue
+		}
+		at := path.Join(path.Dir(name), n)
+		if info, err := root.Lstat(at); err == nil && info.Mode().IsRegular() && time.Since(info.ModTime()) > time.Minute {
+			root.Remove(at)
+		}
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/internal/dir"
@@ -59,8 +60,15 @@ func exists(path string) error {
 
 // withDir makes the directory path and the missing ones above it, calls work,
 // and then makes their names durable.
-func withDir(path string, work func(*dir.Dir) error) error {
+func withDir(path string, work func(*dir.Dir) error) (err error) {
 	made, err := makeAll(path)
+	defer func() {
+		for _, path := range slices.Backward(made) {
+			if err != nil {
+				os.Remove(path) // it is empty, or another process uses it
+			}
+		}
+	}()
 	if err != nil {
 		return err
 	}

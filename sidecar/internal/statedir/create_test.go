@@ -94,3 +94,27 @@ func TestCreateMakesPrivateFilesUnderEveryUmask(t *testing.T) {
 		})
 	}
 }
+
+// A refused Create leaves no directory that it has made.
+func TestARefusedCreateLeavesNothing(t *testing.T) {
+	above := t.TempDir()
+	open := filepath.Join(above, "open")
+	if err := errors.Join(os.Mkdir(open, 0o777), os.Chmod(open, 0o777)); err != nil {
+		t.Fatal(err)
+	}
+	paths := []string{filepath.Join(open, "a", "b")}
+	if os.Geteuid() == 0 {
+		home := filepath.Join(above, "home")
+		if err := errors.Join(os.Mkdir(home, 0o755), os.Chown(home, 1234, 4321)); err != nil {
+			t.Fatal(err)
+		}
+		paths = append(paths, filepath.Join(home, "a", "b"))
+	}
+	for _, path := range paths {
+		err := Create(path, declaration())
+		wantError(t, err, status.Unsafe)
+		if _, err := os.Lstat(filepath.Dir(path)); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s is left: %v", filepath.Dir(path), err)
+		}
+	}
+}

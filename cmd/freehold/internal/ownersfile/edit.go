@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
+	"time"
 
 	"github.com/freehold-dev/freehold/cmd/freehold/internal/cli"
 	"github.com/freehold-dev/freehold/gen/tree"
@@ -82,6 +84,7 @@ func replaceFile(file string, old, text []byte) (err error) {
 	if err != nil {
 		return err
 	}
+	collectEdits(filepath.Dir(target))
 	temp, err := os.CreateTemp(filepath.Dir(target), ".owners.*.yaml")
 	if err != nil {
 		return err
@@ -92,7 +95,7 @@ func replaceFile(file string, old, text []byte) (err error) {
 		}
 	}()
 	_, err = temp.Write(text)
-	err = errors.Join(err, temp.Chmod(info.Mode().Perm()), temp.Sync(), temp.Close())
+	err = errors.Join(err, tree.KeepOwner(temp, info, info), temp.Sync(), temp.Close())
 	if err != nil {
 		return err
 	}
@@ -104,4 +107,17 @@ func replaceFile(file string, old, text []byte) (err error) {
 		return store.WithRemedy(fmt.Errorf("%s was changed meanwhile: it stays as it is now", file), store.Remedy{Note: "run the command again"})
 	}
 	return os.Rename(temp.Name(), target)
+}
+
+// collectEdits removes the files that killed calls of replaceFile have left in dir.
+// A living one takes no minute.
+func collectEdits(dir string) {
+	found, _ := filepath.Glob(filepath.Join(dir, ".owners.*.yaml"))
+	for _, file := range found {
+		number := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(file), ".owners."), ".yaml")
+		info, err := os.Lstat(file)
+		if err == nil && info.Mode().IsRegular() && strings.Trim(number, "0123456789") == "" && time.Since(info.ModTime()) > time.Minute {
+			os.Remove(file)
+		}
+	}
 }

@@ -143,6 +143,9 @@ func writeNew(file string, text []byte) error {
 		return err
 	}
 	_, err = f.Write(text)
+	if above, statErr := os.Stat(filepath.Dir(file)); statErr == nil {
+		err = errors.Join(err, tree.KeepOwner(f, above, nil))
+	}
 	if err := errors.Join(err, f.Close()); err != nil {
 		return errors.Join(err, os.Remove(file))
 	}
@@ -167,7 +170,7 @@ const (
 
 // missing returns the commands that m needs before its go:generate lines work.
 func missing(m *tree.Module) ([]string, error) {
-	text, err := os.ReadFile(filepath.Join(m.Dir, "go.mod"))
+	text, err := tree.Read(filepath.Join(m.Dir, "go.mod"))
 	switch {
 	case err != nil:
 		return nil, err
