@@ -38,7 +38,7 @@ func EventOf(w *Writer, field string) Event { return Event{&eventField{w, field}
 func (e Event) Begin(ctx context.Context) (EventToken, error) {
 	w, nonce := e.event.w, process.NewNonce()
 	token := apply.TokenOf(w.manifest.StateID, e.event.name, nonce)
-	_, err := w.Update(ctx, func(tx *Tx) error { return tx.at(tx.layer.Begin(e.event.name, nonce)) })
+	_, err := w.Update(ctx, func(tx *Tx) error { return tx.at(tx.layer.Begin(e.event.name, nonce, w.actor.PID)) })
 	if err != nil && !errors.Is(err, ErrIndeterminate) {
 		token = EventToken{}
 	}

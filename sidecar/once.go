@@ -197,7 +197,7 @@ func (c claiming) claim(at time.Time) (won bool, by Claimant, err error) {
 	}
 	mine := document.Claim{
 		Owner: c.owner, Field: c.field, State: c.manifest.StateID,
-		Nonce: process.NewNonce(), At: at, Writer: document.Writer{Program: c.program, Identity: self()},
+		Nonce: process.NewNonce(), At: at, Writer: document.Writer{Program: c.program, Identity: c.actor},
 	}
 	raw, err := mine.Encode()
 	if err != nil {

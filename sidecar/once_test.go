@@ -228,14 +228,15 @@ func TestClaimWhereNobodyLooksIsNotWon(t *testing.T) {
 func TestClaimInAStateThatIsMovedMeanwhileIsNotWon(t *testing.T) {
 	dir := newLatches(t)
 	w := openLatches(t, dir, "hook", nil)
-	real := self
-	defer func() { self = real }()
-	self = func() process.Identity { // when the field was found free
-		self = real
-		if err := errors.Join(os.Rename(dir, dir+".away"), Create(dir, latches())); err != nil {
-			t.Error(err)
-		}
-		return real()
+	whole := claimsOf
+	defer func() { claimsOf = whole }()
+	claimsOf = func(c *statedir.Claim) claimFile {
+		return movedBefore{c, func() { // when the field was found free
+			claimsOf = whole
+			if err := errors.Join(os.Rename(dir, dir+".away"), Create(dir, latches())); err != nil {
+				t.Error(err)
+			}
+		}}
 	}
 	won, by, err := w.Claim(t.Context(), "fired")
 	if won || by != (Claimant{}) {
@@ -249,9 +250,20 @@ func TestClaimInAStateThatIsMovedMeanwhileIsNotWon(t *testing.T) {
 		t.Fatal(err)
 	}
 	won, by, err = w.Claim(t.Context(), "fired")
-	if won || by.Identity != real() || err != nil {
+	if won || by.Identity != self() || err != nil {
 		t.Errorf("put back: won %v by %+v (%v)", won, by, err)
 	}
+}
+
+// A movedBefore does something else before it publishes.
+type movedBefore struct {
+	claimFile
+	first func()
+}
+
+func (f movedBefore) Publish(raw []byte) (bool, error) {
+	f.first()
+	return f.claimFile.Publish(raw)
 }
 
 // An exclusive owner's claim is fenced as its commits are.

@@ -29,6 +29,7 @@ type site struct {
 	known    schema.Owner // by the program
 	rules    *apply.Rules
 	program  string
+	actor    process.Identity // of claims and beginnings
 	clock    func() time.Time
 	notice   func(error) // may be nil
 }

@@ -40,6 +40,11 @@ type Options struct {
 	// owner's lock. It is for commands. If false, Open waits at a shut fence as
 	// long as its context allows.
 	Bounded bool
+	// For is the process that claims and beginnings are for, if the caller is a
+	// command that soon ends: the id of an ancestor of this process, or Parent. If
+	// zero, this process. Open returns an error that wraps [store.NoAncestor] if
+	// that process cannot be pinned.
+	For int
 	// Clock tells the time for provenance and new epochs. If nil, [time.Now].
 	Clock func() time.Time
 	// Notice is called with errors that stop nothing: the process that an Open
@@ -48,6 +53,9 @@ type Options struct {
 	// waits for Notice, which must not use the Writer. If nil, nobody is told.
 	Notice func(error)
 }
+
+// Parent, as [Options.For], is the process that started this one.
+const Parent = process.Parent
 
 // A Writer writes one owner's sidecar. It is safe for concurrent use.
 type Writer struct {
@@ -146,12 +154,18 @@ func openIn(ctx context.Context, sd *statedir.Dir, err error, d *schema.Declarat
 	}
 	w := &Writer{}
 	w.dir, w.path, w.owner = sd, filepath.Join(sd.Path(), statedir.Sidecar(owner)), owner
-	w.program, w.clock, w.notice = process.ProgramName(o.Program), o.Clock, o.Notice
+	w.program, w.clock, w.notice, w.actor = process.ProgramName(o.Program), o.Clock, o.Notice, self()
 	w.publisher, w.fail = &replace{dir: sd}, w.queue.poison
 	if w.clock == nil {
 		w.clock = time.Now
 	}
-	if err := w.open(ctx, d, o); err != nil {
+	if o.For != 0 {
+		w.actor, err = process.Actor(o.For)
+	}
+	if err == nil {
+		err = w.open(ctx, d, o)
+	}
+	if err != nil {
 		w.shut()
 		return nil, advised(err)
 	}

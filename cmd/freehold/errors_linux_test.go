@@ -100,6 +100,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		utterance{"set reset f=1 --wait -1s", ""},
 		utterance{"insert reset f a", ""},
 		utterance{"clear cost x y", ""},
+		utterance{"claim reset f --for x", ""},
 		utterance{"get nothing", ""},
 		utterance{"watch nothing", ""},
 		utterance{"watch --owner nobody", ""},

@@ -53,8 +53,18 @@ func write(ctx context.Context, a *cli.Writing, verb *verbs.Verb, cmd *cobra.Com
 		Warn: func(err error) { a.Say("warning", display.Line(a.WithRemedies(err, ""))) },
 	}
 	cmd.Flags().Visit(func(f *pflag.Flag) { call.Flags[f.Name] = f.Value.String() })
+	if verb.Acts {
+		pid, err := verbs.For(call.Flags)
+		if err != nil {
+			return err
+		}
+		a.For = pid
+	}
 	report, err := call.Run(ctx)
 	if _, answered := errors.AsType[failure.Verdict](err); err != nil && !answered {
+		if errors.Is(err, store.NoAncestor) {
+			return store.WithRemedy(err, store.Remedy{Note: "name the process that this is for: in a script --for $$"})
+		}
 		return notYet(call, err)
 	}
 	_, terminal := a.Terminal()

@@ -56,6 +56,7 @@ const (
 	Fenced         = status.Fenced
 	Indeterminate  = status.Indeterminate
 	NoKey          = status.NoKey
+	NoAncestor     = status.NoAncestor
 	NotObserved    = status.NotObserved
 	NotOpen        = status.NotOpen
 	NotOwner       = status.NotOwner

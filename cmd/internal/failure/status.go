@@ -62,7 +62,7 @@ var ranks = []struct {
 	{ExitOwner, []error{store.NoKey}}, // in a write; a read says unset too
 	{ExitNegative, []error{Negative}},
 	{ExitUsage, []error{Misused, schema.ErrUnsound, store.NoLease, store.NoState, schema.ErrInstance, store.HasInstances, store.NoInstances,
-		store.NotObserved, store.BadValue, store.Exists, store.Unsupported}},
+		store.NotObserved, store.NoAncestor, store.BadValue, store.Exists, store.Unsupported}},
 }
 
 // Status returns the exit status for the error that a command ended with. It

@@ -3,6 +3,7 @@ package verbs
 import (
 	"context"
 	"fmt"
+	"strconv"
 
 	"github.com/freehold-dev/freehold/cmd/internal/display"
 	"github.com/freehold-dev/freehold/cmd/internal/failure"
@@ -28,6 +29,18 @@ func (r beginReport) Text(bool) string { return r.Token.String() + "\n" }
 
 func (r endReport) Text(bool) string {
 	return fmt.Sprintf("%s %s %s in version %v\n", r.Owner, r.Field, r.Did, r.Version)
+}
+
+// For returns the process that a verb is for, by the flags that were given.
+func For(flags map[string]string) (pid int, err error) {
+	text, given := flags[forFlag.Name]
+	if !given {
+		return sidecar.Parent, nil
+	}
+	if pid, err = strconv.Atoi(text); err != nil || pid <= 0 {
+		return 0, failure.Usage("--for %.40q is no process id: in a script, write --for $$", text)
+	}
+	return pid, nil
 }
 
 // begin begins an event.

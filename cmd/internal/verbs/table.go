@@ -2,6 +2,7 @@ package verbs
 
 var (
 	ifVersion = Flag{Name: "if-version", Usage: "commit only if the sidecar is at `VERSION`, as commits and views print it"}
+	forFlag   = Flag{Name: "for", Usage: "the process `PID` that this is for, one that has started this command: in a script $$ (default the parent)"}
 	seenFlag  = Flag{Name: "seen", Usage: "the `TOKEN` that observe printed before the data was gathered (default $" + seenVariable + ")"}
 )
 
@@ -132,23 +133,27 @@ are strings.`,
 		Long: `Claim a field of kind once, as its owner. Of all calls in all processes, one ever
 wins: its exit status is 0, and the claim survives power loss and the death of the
 winner. Every other call has lost: its exit status is 1, and the answer names the
-winner. An owner that is not exclusive takes no lock here and waits for nobody.
+winner. An owner that is not exclusive takes no lock here and waits for nobody. The
+claim is recorded for the parent of the command, or for --for, so that others can
+tell whether the winner still runs.
 
 With any other exit status this call has not won: 7 if the claim could not be
 written, as on a full disk; 3 if another file stands in its place; 8 if the claim
 was made and may not survive power loss.`,
-		Example: "  freehold claim hook pretool_fired && echo only once",
-		run:     claim,
+		Example: `  freehold claim hook pretool_fired && echo only once
+  freehold claim hook pretool_fired --for $$`,
+		Flags: []Flag{forFlag}, Acts: true, run: claim,
 	},
 	{
 		Name: "begin", Operands: "OWNER FIELD",
 		Short: "begin an event before its effect",
 		Long: `Begin an event, as its owner and before its effect, and print a token. Give the
 token to done after the effect. Until then, values that depend on the event are
-ambiguous to readers. Events may overlap; each token ends its own.`,
+ambiguous to readers. Events may overlap; each token ends its own. The beginning is
+recorded for the parent of the command, or for --for.`,
 		Example: `  token=$(freehold begin reset last_context_reset_at)
   freehold done reset last_context_reset_at "$token"`,
-		run: begin,
+		Flags: []Flag{forFlag}, Acts: true, run: begin,
 	},
 	{
 		Name: "done", Operands: "OWNER FIELD TOKEN",

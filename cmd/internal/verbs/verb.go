@@ -22,6 +22,9 @@ type Verb struct {
 	Long     string
 	Example  string
 	Flags    []Flag
+	// Acts says that the verb is for the process that started the command, or for
+	// that of --for.
+	Acts bool
 	// Reads says that the verb writes nothing and plays no owner.
 	Reads bool
 

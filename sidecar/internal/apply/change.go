@@ -150,8 +150,12 @@ func (l *Layer) writeParts(doc *document.Document, field string, parts []place, 
 	kind := l.kind(field)
 	if kind == schema.Event {
 		for _, p := range parts {
-			if l.changes[p].set {
-				doc.Begin(field, p.part, by)
+			if s := l.changes[p]; s.set {
+				begun := by
+				if s.pid != 0 {
+					begun.PID = s.pid
+				}
+				doc.Begin(field, p.part, begun)
 			} else {
 				doc.End(field, p.part)
 			}

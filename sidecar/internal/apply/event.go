@@ -64,8 +64,8 @@ func (l *Layer) event(name string) error {
 	return err
 }
 
-// Begin opens the token nonce of an event.
-func (l *Layer) Begin(name, nonce string) error {
+// Begin opens the token nonce of an event, for the process pid.
+func (l *Layer) Begin(name, nonce string, pid int) error {
 	if err := l.event(name); err != nil {
 		return err
 	}
@@ -73,7 +73,7 @@ func (l *Layer) Begin(name, nonce string) error {
 		err := fmt.Errorf("field %s: %w: it has begun %d times and was never done", name, status.Value, open)
 		return status.With(err, status.By(status.Explain, name).Or("abandon tokens that are open"))
 	}
-	l.change(place{name, nonce}, slot{set: true})
+	l.change(place{name, nonce}, slot{set: true, pid: pid})
 	return nil
 }
 

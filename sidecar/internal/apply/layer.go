@@ -23,6 +23,8 @@ type slot struct {
 	// ended says that an event was done or abandoned here, which is a change
 	// also if the value stays.
 	ended bool
+	// pid of the process that a beginning is for.
+	pid int
 	// seen is the observation of the field's writer; nil if it is not known.
 	seen document.Observation
 }

@@ -14,6 +14,18 @@ func platformIdentity() Identity { return Identity{PID: os.Getpid()} }
 // OwnProc returns true: there is no /proc that could mislead.
 func OwnProc() bool { return true }
 
+// Parent, for [Actor], is the process that started this one.
+const Parent = -1
+
+// Actor returns the identity of the Parent, which can be neither pinned nor
+// judged here. For another process the error wraps [status.Unsupported].
+func Actor(pid int) (Identity, error) {
+	if parent := os.Getppid(); pid == Parent && parent > 1 || pid == parent {
+		return Identity{PID: parent, Nonce: NewNonce() + NewNonce()}, nil
+	}
+	return Identity{}, status.Unsupported
+}
+
 // Judge returns [CannotJudge]: the system tells too little of a process.
 func (id Identity) Judge() (Verdict, string) {
 	return CannotJudge, "this system has no identities of processes"

@@ -46,6 +46,7 @@ const (
 	Fenced        Status = "fenced"         // no longer the owner's live process
 	Indeterminate Status = "indeterminate"  // the operating system left it open
 	NoKey         Status = "no-key"         // a map has no such key
+	NoAncestor    Status = "no-ancestor"    // no process that a claim can be for
 	NotObserved   Status = "not-observed"   // a dependent value without a token of observed versions
 	NotOpen       Status = "not-open"       // an event token that is not open
 	NotOwner      Status = "not-owner"      // the field is another owner's, or undeclared

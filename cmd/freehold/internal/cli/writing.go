@@ -16,6 +16,8 @@ type Writing struct {
 	Place
 	program string
 	wait    time.Duration
+	// For is the process that claims and beginnings are for.
+	For int
 }
 
 // Flags declares --program and --wait beside the flags of the place.
@@ -44,7 +46,7 @@ func Patience(cmd *cobra.Command, wait time.Duration) (time.Duration, error) {
 
 // Prepare returns the state directory and the options to act there.
 func (w *Writing) Prepare() (dir string, o *sidecar.Options, err error) {
-	o = &sidecar.Options{Program: w.program, Bounded: true, Notice: w.Notice}
+	o = &sidecar.Options{Program: w.program, Bounded: true, For: w.For, Notice: w.Notice}
 	if o.Wait, err = Patience(w.cmd, w.wait); err != nil {
 		return "", nil, err
 	}
