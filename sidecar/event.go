@@ -37,6 +37,7 @@ func EventOf(w *Writer, field string) Event { return Event{&eventField{w, field}
 // if 64 tokens are open.
 func (e Event) Begin(ctx context.Context) (EventToken, error) {
 	w, nonce := e.event.w, process.NewNonce()
+	w.isOpen()
 	token := apply.TokenOf(w.manifest.StateID, e.event.name, nonce)
 	_, err := w.Update(ctx, func(tx *Tx) error { return tx.at(tx.layer.Begin(e.event.name, nonce, w.actor.PID)) })
 	if err != nil && !errors.Is(err, ErrIndeterminate) {
@@ -60,6 +61,7 @@ func (e Event) Abandon(ctx context.Context, token EventToken) (Commit, error) {
 
 func (e Event) end(ctx context.Context, token EventToken, done bool) (Commit, error) {
 	w := e.event.w
+	w.isOpen()
 	state, field, nonce := token.Parts()
 	if token.IsZero() || field != e.event.name || state != w.manifest.StateID {
 		return Commit{}, fmt.Errorf("%s: field %s: %w: the token %q is of another field or state: give the one that its beginning returned", w.path, e.event.name, ErrNotOpen, token)

@@ -67,12 +67,14 @@ func (o Once) Claim(ctx context.Context) (won bool, by Claimant, err error) {
 // this program to write. After ErrIndeterminate the claim was made and may not
 // survive power loss: ask [ResolveClaim] for by.ID.
 func (w *Writer) Claim(ctx context.Context, field string) (won bool, by Claimant, err error) {
+	w.isOpen()
 	return w.ClaimAt(ctx, field, w.clock())
 }
 
 // ClaimAt is [Writer.Claim] as of another time, for package adopt and for
 // tests.
 func (w *Writer) ClaimAt(ctx context.Context, field string, at time.Time) (won bool, by Claimant, err error) {
+	w.isOpen()
 	if err := context.Cause(ctx); err != nil {
 		return false, by, fmt.Errorf("%s: field %s: not claimed: %w; try again", w.dir.Path(), field, err)
 	}

@@ -375,3 +375,26 @@ func (q *queue) isClosing() bool {
 	defer q.mu.Unlock()
 	return q.closing
 }
+
+// A nil or zero Writer is a mistake of the program, which is told in a sentence.
+func TestANilWriterPanicsWithASentence(t *testing.T) {
+	for name, w := range map[string]*Writer{"nil": nil, "zero": {}} {
+		for call, fn := range map[string]func(){
+			"Update": func() { w.Update(t.Context(), func(*Tx) error { return nil }) },
+			"Fold":   func() { w.Fold(t.Context(), 0) },
+			"Claim":  func() { OnceOf(w, "fired").Claim(t.Context()) },
+			"Begin":  func() { EventOf(w, "at").Begin(t.Context()) },
+			"Done":   func() { EventOf(w, "at").Done(t.Context(), EventToken{}) },
+			"Close":  func() { w.Close() },
+		} {
+			t.Run(name+" "+call, func(t *testing.T) {
+				defer func() {
+					if said, ok := recover().(string); !ok || !strings.Contains(said, "nil or zero Writer") {
+						t.Errorf("it panicked with %q", said)
+					}
+				}()
+				fn()
+			})
+		}
+	}
+}

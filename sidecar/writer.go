@@ -26,8 +26,8 @@ const GeneratedAPI1 = 1
 type Options struct {
 	// Create makes the state directory if there is none yet.
 	Create bool
-	// Program is the name of the writer in provenance records.
-	// If empty, the base name of the running executable.
+	// Program is the name of the writer in provenance records, cut to MaxProgram
+	// bytes. If empty, the base name of the running executable.
 	Program string
 	// Wait is how long a call waits for another process's commit. If zero,
 	// as long as the declaration says; if negative, not at all.
@@ -53,6 +53,9 @@ type Options struct {
 	// waits for Notice, which must not use the Writer. If nil, nobody is told.
 	Notice func(error)
 }
+
+// MaxProgram is the most bytes of [Options.Program] that provenance keeps.
+const MaxProgram = process.MaxProgram
 
 // Parent, as [Options.For], is the process that started this one.
 const Parent = process.Parent
@@ -236,9 +239,18 @@ func (w *Writer) open(ctx context.Context, d *schema.Declaration, o *Options) (e
 	return w.takeLease(ctx, leaseWait)
 }
 
+// isOpen panics with a sentence, and not in the middle of a call, if w is nil or the
+// zero Writer.
+func (w *Writer) isOpen() {
+	if w == nil || w.dir == nil {
+		panic("sidecar: use of a nil or zero Writer: Open returns one, if it returns no error")
+	}
+}
+
 // patience returns how long a call may wait: less if it is the first one after a
 // bounded Open.
 func (w *Writer) patience() time.Duration {
+	w.isOpen()
 	return max(w.wait-time.Duration(w.waited.Swap(0)), 0)
 }
 
@@ -259,6 +271,7 @@ func (w *Writer) Declaration() *schema.Declaration { return &w.manifest.Declarat
 // under way finish first, so that an Update's own function must not call it;
 // later ones get [ErrClosed]. Closing again is harmless.
 func (w *Writer) Close() error {
+	w.isOpen()
 	w.once.Do(func() {
 		w.queue.close()
 		if !errors.Is(w.queue.failed(), ErrFenced) {

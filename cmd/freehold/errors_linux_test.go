@@ -101,6 +101,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		utterance{"insert reset f a", ""},
 		utterance{"clear cost x y", ""},
 		utterance{"claim reset f --for x", ""},
+		utterance{"set reset f=1 --program " + strings.Repeat("x", 65), ""},
 		utterance{"get nothing", ""},
 		utterance{"watch nothing", ""},
 		utterance{"watch --owner nobody", ""},

@@ -56,9 +56,9 @@ func begunWith(args ...string) func(*testing.T, string) {
 var advice = map[string]advised{
 	"a field that nobody declares":  {args: []string{"get", "nothing"}, want: 1},
 	"an owner that nobody declares": {args: []string{"view", "--owner", "nobody"}, want: 1},
-	"another owner's field":         {args: []string{"set", "cost", "phase=it's `x`"}, want: 1},
-	"another owner's counter":       {args: []string{"set", "cost", "turns=1"}, want: 1, fill: []string{"VALUE", "1"}},
-	"another owner's key":           {args: []string{"insert", "reset", "skills", "a b"}, want: 1},
+	"another owner's field":         {args: []string{"set", "cost", "phase=it's `x`"}, want: 0},
+	"another owner's counter":       {args: []string{"set", "cost", "turns=1"}, want: 0},
+	"another owner's key":           {args: []string{"insert", "reset", "skills", "a b"}, want: 0},
 	"an event by another verb":      {args: []string{"set", "reset", "began=1"}, want: 1},
 	"not fresh":                     {args: []string{"get", "tokens", "--require-fresh"}, before: begunWith("set", "cost", "tokens=1"), want: 1},
 	"what is not fresh":             {args: []string{"view", "--stale"}, before: begunWith("set", "cost", "tokens=1"), want: 1, fill: []string{"FIELD", "tokens"}},

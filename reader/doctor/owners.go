@@ -39,7 +39,7 @@ func (c *check) owners() {
 			c.listed("undeclared", o.Name+" has members that are not declared, which commits keep", c.dir.Owner(c.manifest, o.Name).Undeclared(&c.manifest.Declaration))
 			c.dated(o)
 		default:
-			c.usual("owner", "%s: nothing written yet", o.Name)
+			c.usual("owner", "%s: no sidecar, and the lock file tells of none", o.Name)
 		}
 		if o.Pending > 0 {
 			c.pending(o)

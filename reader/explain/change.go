@@ -113,10 +113,25 @@ func (d *Differ) fieldChanges(view *reader.View, field string) []Change {
 		return nil // the owner's change tells of its error
 	}
 	d.known[field] = now
+	if before.Value != nil && now.Version == before.Version && now.Freshness != before.Freshness {
+		now.dated(view)
+	}
 	if now.Declared.EffectiveKind() == schema.Map && now.Err == nil {
 		return keyChanges(before, now)
 	}
 	return []Change{now}
+}
+
+// dated gives a change of the freshness alone the time and the program of the
+// change that made it: that of the dependency.
+func (c *Change) dated(view *reader.View) {
+	of := view.Field(c.Field).Freshness().Field
+	if of == "" {
+		return
+	}
+	if by, written := view.Field(of).LastChange(); written {
+		c.ChangedAt, c.Program, c.PID, c.Version = by.ChangedAt, by.Program, by.PID, by.Version
+	}
 }
 
 // keyChanges returns the changes of the keys of a map.

@@ -93,6 +93,10 @@ type Instance = statedir.Instance
 // without instances, and [NoState] if nothing says that there are instances.
 func Instances(dir string) ([]Instance, error) { return statedir.Instances(dir) }
 
+// HoldsInstances reports whether one instance stands in the directory path. It
+// looks at no more of them than it must.
+func HoldsInstances(path string) bool { return statedir.HoldsInstances(path) }
+
 // GatheringIn returns the record of the directory dir that holds instances. The
 // error wraps [NoState], or [NoInstances] if dir is a state without any.
 func GatheringIn(dir string) (statedir.Gathering, error) { return statedir.GatheringIn(dir) }

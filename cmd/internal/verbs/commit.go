@@ -122,6 +122,9 @@ func (r *commitReport) Text(bool) string {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s version %v\n", r.Owner, map[bool]string{true: "applied", false: "unchanged at"}[r.Changed], r.Version)
+	if r.Folded > 0 {
+		fmt.Fprintf(&b, "  folded %s\n", display.Count(r.Folded, "pending patch", "pending patches"))
+	}
 	for _, field := range slices.Sorted(maps.Keys(r.Stays)) {
 		fmt.Fprintf(&b, "  %s: stays %s\n", field, display.Value(r.owner.Fields[field], r.Stays[field]))
 	}

@@ -117,7 +117,19 @@ func (c *Call) checkInput(d *schema.Declaration) error {
 			return failure.Usage(`operation %d of the patch: %s wants a value: add "value"`, i, op.Verb)
 		}
 		if _, err := d.FieldOf(c.Args[0], op.Field); err != nil {
-			return fmt.Errorf("operation %d of the patch: %w", i, c.refused(d, sidecar.Op{Field: op.Field}, err, nil))
+			return fmt.Errorf("operation %d of the patch: %w", i, c.refused(d, sidecar.Op{Field: op.Field}, err))
+		}
+		if op.Member != "" || op.Key != "" {
+			continue // the sidecar may have keys that the patch does not show
+		}
+		f, err := c.resolve(d, op)
+		if err == nil && op.Value != nil {
+			if _, wrong := f.Normalize(op.Value); wrong != nil {
+				err = fmt.Errorf("%s of %s: %w: %w", op.Where(), c.Args[0], sidecar.ErrValue, wrong)
+			}
+		}
+		if err != nil {
+			return fmt.Errorf("operation %d of the patch: %w", i, err)
 		}
 	}
 	return nil

@@ -3,7 +3,6 @@ package verbs
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/freehold-dev/freehold/cmd/internal/display"
@@ -13,12 +12,10 @@ import (
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
-// A step is one operation of a patch, with its value as text and the operands
-// that it comes from.
+// A step is one operation of a patch, with its value as text.
 type step struct {
 	sidecar.Op
-	text     string
-	operands []string
+	text string
 }
 
 // patch turns the operands of a verb that commits into a patch, by the
@@ -39,7 +36,7 @@ func (c *Call) patch(d *schema.Declaration) (sidecar.Patch, error) {
 			}
 			given[where] = true
 		}
-		f, err := c.resolve(d, s.Op, s.operands)
+		f, err := c.resolve(d, s.Op)
 		if err != nil {
 			return nil, err
 		}
@@ -70,7 +67,7 @@ func takesValue(op sidecar.Op) bool {
 // assignments are the steps of the operands FIELD=VALUE.
 func assignments(c *Call, _ *schema.Declaration) (steps []step, err error) {
 	for _, operand := range c.Args[1:] {
-		s := step{operands: []string{operand}}
+		var s step
 		s.Verb = schema.VerbSet
 		if s.Field, s.text, err = assignment(operand, "FIELD"); err != nil {
 			return nil, err
@@ -95,7 +92,7 @@ func assignment(operand, word string) (name, text string, err error) {
 // clearings are the steps of the operands FIELD.
 func clearings(c *Call, _ *schema.Declaration) (steps []step, err error) {
 	for _, field := range c.Args[1:] {
-		steps = append(steps, step{Op: sidecar.Op{Field: field, Verb: schema.VerbClear}, operands: []string{field}})
+		steps = append(steps, step{Op: sidecar.Op{Field: field, Verb: schema.VerbClear}})
 	}
 	return steps, nil
 }
@@ -104,7 +101,7 @@ func clearings(c *Call, _ *schema.Declaration) (steps []step, err error) {
 func values(c *Call, d *schema.Declaration) (steps []step, err error) {
 	f, _ := d.Joined(c.Args[1])
 	for _, text := range c.Args[2:] {
-		s := step{Op: sidecar.Op{Field: c.Args[1], Verb: schema.Verb(c.Verb.Name)}, text: text, operands: c.Args[1:]}
+		s := step{Op: sidecar.Op{Field: c.Args[1], Verb: schema.Verb(c.Verb.Name)}, text: text}
 		if f.EffectiveKind() == schema.Map {
 			s.Key = text
 		}
@@ -119,7 +116,7 @@ func puts(c *Call, d *schema.Declaration) (steps []step, err error) {
 	field, key := c.Args[1], c.Args[2]
 	f, _ := d.Joined(field)
 	for _, operand := range c.Args[3:] {
-		s := step{sidecar.Op{Field: field, Verb: schema.VerbPut, Key: key}, operand, []string{field, key, operand}}
+		s := step{sidecar.Op{Field: field, Verb: schema.VerbPut, Key: key}, operand}
 		if f.Value == nil && f.EffectiveKind() == schema.Map {
 			if s.Member, s.text, err = assignment(operand, "MEMBER"); err != nil {
 				return nil, err
@@ -130,10 +127,8 @@ func puts(c *Call, d *schema.Declaration) (steps []step, err error) {
 	return steps, nil
 }
 
-// resolve returns the declaration of the value that op writes. The error for
-// another owner's field has a hint with the command to run instead, which takes
-// operands.
-func (c *Call) resolve(d *schema.Declaration, op sidecar.Op, operands []string) (schema.Field, error) {
+// resolve returns the declaration of the value that op writes.
+func (c *Call) resolve(d *schema.Declaration, op sidecar.Op) (schema.Field, error) {
 	owner := c.Args[0]
 	f, err := d.Resolve(owner, op.Field, op.Verb)
 	if whole, _ := d.Joined(op.Field); op.Verb == schema.VerbPut && whole.EffectiveKind() == schema.Map {
@@ -143,7 +138,7 @@ func (c *Call) resolve(d *schema.Declaration, op sidecar.Op, operands []string) 
 		}
 	}
 	if err != nil {
-		return f, c.refused(d, op, err, operands)
+		return f, c.refused(d, op, err)
 	}
 	if element, ok := f.Element(); ok && f.EffectiveKind() == schema.Set {
 		f = element
@@ -152,13 +147,15 @@ func (c *Call) resolve(d *schema.Declaration, op sidecar.Op, operands []string) 
 }
 
 // refused returns the error for an operation that the declaration refuses.
-func (c *Call) refused(d *schema.Declaration, op sidecar.Op, err error, operands []string) error {
+func (c *Call) refused(d *schema.Declaration, op sidecar.Op, err error) error {
 	r, _ := errors.AsType[*schema.Refusal](err)
 	op.Key = ""
 	err = fmt.Errorf("%s: %w: %w", op.Where(), sidecar.ErrNotOwner, r)
 	owner, verb := c.Args[0], c.Verb.Name
 	fields := d.Owners[owner].Fields
 	switch {
+	case r.By == owner && verb == "apply":
+		return store.WithRemedy(failure.Usage("%s: %v", op.Where(), r), Command(owner, op.Field, fields[op.Field]))
 	case r.By == owner:
 		return store.WithRemedy(failure.Usage("%s: %s is not for a %s", op.Where(), verb, display.Kind(fields[op.Field])), Command(owner, op.Field, fields[op.Field]))
 	case r.By == "" && r.Member != "":
@@ -168,11 +165,8 @@ func (c *Call) refused(d *schema.Declaration, op sidecar.Op, err error, operands
 	case r.By == "":
 		return err
 	}
-	command := Command(r.By, op.Field, d.Owners[r.By].Fields[op.Field])
-	if verb == "apply" || slices.Contains(r.Verbs, schema.Verb(verb)) {
-		command = store.Remedy{Verb: store.Verb(verb), Args: append([]string{r.By}, operands...)}
-	}
-	return store.WithRemedy(err, command)
+	// No command that writes as that owner: the refusal would be no more than a detour.
+	return store.WithRemedy(err, store.Remedy{Note: "let a program of owner " + r.By + " write it"})
 }
 
 // Command returns the command by which owner writes f, with words for its

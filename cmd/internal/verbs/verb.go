@@ -120,7 +120,7 @@ func (c *Call) Suits(d *schema.Declaration) bool {
 	case c.Verb.steps != nil:
 		_, err = c.patch(d)
 	case len(c.Args) > 1:
-		_, err = c.resolve(d, sidecar.Op{Field: c.Args[1], Verb: schema.Verb(c.Verb.Name)}, c.Args[1:])
+		_, err = c.resolve(d, sidecar.Op{Field: c.Args[1], Verb: schema.Verb(c.Verb.Name)})
 	}
 	return err == nil
 }
@@ -136,7 +136,7 @@ func (c *Call) open(ctx context.Context) (*sidecar.Writer, error) {
 		return nil, err
 	}
 	op := sidecar.Op{Field: c.Args[1], Verb: schema.Verb(c.Verb.Name)}
-	if _, err := c.resolve(writer.Declaration(), op, c.Args[1:]); err != nil {
+	if _, err := c.resolve(writer.Declaration(), op); err != nil {
 		writer.Close()
 		return nil, err
 	}

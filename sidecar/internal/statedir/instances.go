@@ -183,8 +183,20 @@ func gathers(d *Dir) bool {
 	if _, err := d.meta.ReadFile(manifestName, nil, schema.MaxManifest); !errors.Is(err, fs.ErrNotExist) {
 		return false
 	}
-	found, err := instancesIn(d.Path())
-	return err == nil && slices.ContainsFunc(found, Instance.usable)
+	return HoldsInstances(d.Path())
+}
+
+// HoldsInstances reports whether one instance stands in the directory path. It
+// looks at no more of them than it must.
+func HoldsInstances(path string) bool {
+	entries, err := os.ReadDir(path)
+	return err == nil && slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
+		i, ok := Instance{}, false
+		if schema.ValidInstanceDir(e.Name()) {
+			i, ok = instanceIn(path, e.Name())
+		}
+		return ok && i.usable()
+	})
 }
 
 func (i Instance) usable() bool { return i.Err == nil }

@@ -63,7 +63,7 @@ func (c *Call) tell(prefix string, err error) {
 // so that no text from a file can pass for a message of its own.
 func (c *Call) Say(prefix, text string) {
 	for line := range strings.Lines(text) {
-		line = strings.ReplaceAll(strings.TrimSpace(line), "\t", " ")
+		line = clipped(strings.ReplaceAll(strings.TrimSpace(line), "\t", " "))
 		fmt.Fprintf(c.Stderr, "freehold: %s: %s\n", prefix, display.Escape(line))
 	}
 }
@@ -137,4 +137,15 @@ func (c *Call) missing(words []string, dir string) (flags []string) {
 		}
 	}
 	return flags
+}
+
+// clipped returns a line of a message, without its middle if an argument or a
+// value makes it too long to be read.
+func clipped(line string) string {
+	const most = 4000 // bytes
+	if len(line) <= most {
+		return line
+	}
+	head, tail := line[:most/2], line[len(line)-most/2:]
+	return strings.ToValidUTF8(head, "") + fmt.Sprintf(" … (%d bytes) … ", len(line)-most) + strings.ToValidUTF8(tail, "")
 }

@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -35,5 +37,15 @@ func TestSentenceNamesTheState(t *testing.T) {
 		if got := c.Sentence(test.remedy, test.dir); got != test.want {
 			t.Errorf("%+v: %s, want %s", test.remedy, got, test.want)
 		}
+	}
+}
+
+// A message is short enough to be read, whatever argument or value is in it.
+func TestALongMessageLosesItsMiddle(t *testing.T) {
+	var errs strings.Builder
+	c := &Call{Stderr: &errs}
+	c.Say("error", "field x: "+strings.Repeat("ä", 100_000)+": the cause\nshort")
+	if got := errs.String(); len(got) > 4200 || !strings.Contains(got, "field x: ä") || !strings.Contains(got, "bytes) … ") || !strings.Contains(got, ": the cause\n") || !strings.HasSuffix(got, "short\n") || !utf8.ValidString(got) {
+		t.Errorf("%d bytes: %.80q", len(got), got)
 	}
 }

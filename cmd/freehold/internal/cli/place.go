@@ -161,7 +161,7 @@ func unchosen(dir string) error {
 	case !errors.Is(err, store.NoState):
 		return nil // one state, or the fault shows when it is opened
 	default:
-		if _, err := store.Instances(dir); err != nil {
+		if !store.HoldsInstances(dir) {
 			return nil
 		}
 	}

@@ -47,6 +47,9 @@ func Patience(cmd *cobra.Command, wait time.Duration) (time.Duration, error) {
 // Prepare returns the state directory and the options to act there.
 func (w *Writing) Prepare() (dir string, o *sidecar.Options, err error) {
 	o = &sidecar.Options{Program: w.program, Bounded: true, For: w.For, Notice: w.Notice}
+	if len(w.program) > sidecar.MaxProgram {
+		return "", nil, failure.Usage("--program has %d bytes, more than the %d that provenance keeps: give a shorter name", len(w.program), sidecar.MaxProgram)
+	}
 	if o.Wait, err = Patience(w.cmd, w.wait); err != nil {
 		return "", nil, err
 	}

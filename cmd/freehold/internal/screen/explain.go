@@ -147,7 +147,7 @@ func (t *explanation) act(p explain.Part) string {
 	}
 	return map[schema.Kind]string{
 		schema.Value: "set it", schema.Counter: "last added to it", schema.Max: "raised it", schema.Min: "lowered it",
-		schema.Set: "last changed it", schema.Map: "last changed it", schema.Once: "claimed it", schema.Event: "last ended it",
+		schema.Set: "last changed it", schema.Map: "last changed it", schema.Once: "claimed it", schema.Event: "last ended a beginning of it, done or abandoned,",
 	}[t.Kind]
 }
 
