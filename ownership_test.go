@@ -27,8 +27,11 @@ import (
 	"github.com/freehold-dev/freehold/gen"
 	"github.com/freehold-dev/freehold/gen/leak"
 	"github.com/freehold-dev/freehold/schema/declare"
+	"github.com/freehold-dev/freehold/sidecar/scratch"
 	"golang.org/x/tools/go/packages"
 )
+
+func init() { scratch.Guard() }
 
 const module = "github.com/freehold-dev/freehold"
 
@@ -473,6 +476,36 @@ type tally struct {
 	relative     int // who, what and their kin among them
 	it           int
 	methods      map[string]int // by type
+}
+
+// Each package of tests that start processes lets them end with the run of tests.
+func TestWhatTestsStartIsGuarded(t *testing.T) {
+	starts, guards := map[string]string{}, map[string]bool{}
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if d != nil && d.IsDir() && d.Name() == "testdata" {
+			return filepath.SkipDir
+		}
+		if err != nil || !strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		has := func(call string) bool { return strings.Contains(string(text), call+"(") }
+		if slices.ContainsFunc([]string{"exec.Command", "exec.CommandContext", "os.StartProcess", "role.Process"}, has) {
+			starts[filepath.Dir(path)] = path
+		}
+		if slices.ContainsFunc([]string{"Guard", "scratch.Main", "role.Main"}, has) {
+			guards[filepath.Dir(path)] = true
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for dir, path := range starts {
+		if !guards[dir] {
+			t.Errorf("%s starts processes, and no test file of its package calls scratch.Guard", path)
+		}
+	}
 }
 
 // testKit holds the packages that only tests use; they are no product.

@@ -66,6 +66,31 @@ func TestPassedEpochIsFenced(t *testing.T) {
 	}
 }
 
+// A process that closes leaves the record of a later lease alone, also if it has
+// noticed nothing: neither the holder nor the epoch goes.
+func TestCloseLeavesTheRecordOfALaterLease(t *testing.T) {
+	for name, pass := range map[string]func(*lease.Record){
+		"a later epoch":                     func(l *lease.Record) { l.Epoch++; l.Holder.Identity.Nonce = "somebody else's" },
+		"a later epoch that was given back": func(l *lease.Record) { l.Epoch++; l.Holder = nil },
+		"another process in the same epoch": func(l *lease.Record) { l.Holder.Identity.Nonce = "somebody else's" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := newState(t)
+			w := mustOpen(t, dir)
+			later := record(t, dir)
+			pass(later)
+			writeRecord(t, dir, later)
+			text := readFile(t, recordPath(dir))
+			if err := w.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if got := readFile(t, recordPath(dir)); got != text {
+				t.Errorf("the record is now\n%s\nand was\n%s", got, text)
+			}
+		})
+	}
+}
+
 func writeRecord(t *testing.T, dir string, l *lease.Record) {
 	t.Helper()
 	d, err := statedir.Open(dir)

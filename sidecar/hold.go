@@ -193,8 +193,7 @@ func (h *hold) giveBack(ctx context.Context) error {
 	}
 	defer h.lock.Release()
 	return h.changeRecord(func(record *lease.Record) (bool, error) {
-		mine := record.Holder == nil || record.HeldBy(h.holder.Identity, h.epoch)
-		if record.Epoch > h.epoch || !mine {
+		if record.Supersedes(h.epoch, h.holder) {
 			return false, nil
 		}
 		h.holder = nil

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -226,6 +227,34 @@ func TestStoppedTakerComesSecond(t *testing.T) {
 				t.Errorf("the record is %+v", l)
 			}
 		})
+	}
+}
+
+// The fence stays shared until the lease is taken and its epoch recorded: a
+// retirement that shuts the fence finds either no new holder or a recorded one.
+func TestTheFenceIsSharedUntilTheEpochIsRecorded(t *testing.T) {
+	dir := newState(t)
+	fence, err := os.Open(metaPath(dir, "watchdog.fence"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer fence.Close()
+	var steps []string
+	failpoint.Set(func(now string) {
+		steps = append(steps, now)
+		if err := unix.Flock(int(fence.Fd()), unix.LOCK_EX|unix.LOCK_NB); !errors.Is(err, unix.EWOULDBLOCK) {
+			t.Errorf("at %s the fence can be shut: %v", now, err)
+			unix.Flock(int(fence.Fd()), unix.LOCK_UN)
+		}
+	})
+	defer failpoint.Set(nil)
+	mustOpen(t, dir)
+	failpoint.Set(nil)
+	if want := []string{failpoint.TakeFence, failpoint.TakeLease, failpoint.TakeRecord}; !slices.Equal(steps, want) {
+		t.Errorf("an Open has the steps %q, want %q", steps, want)
+	}
+	if err := unix.Flock(int(fence.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		t.Errorf("after the Open the fence cannot be shut: %v", err)
 	}
 }
 

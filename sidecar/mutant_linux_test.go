@@ -17,8 +17,12 @@ func TestLawsCanFail(t *testing.T) {
 		t.Skip("set FREEHOLD_MUTANTS=1 to build mutants")
 	}
 	for law, m := range map[string]struct{ file, old, new string }{
-		"TestUpdatesThatOverlapLoseNothing": {"hold.go", "err := h.lock.Acquire(ctx, wait)", "err := error(nil)"},
-		"TestLeftOverPatchIsFoldedOnce":     {"fold.go", "doc.SetFolded(f.listed, f.fresh)", ""},
+		"TestUpdatesThatOverlapLoseNothing":           {"hold.go", "err := h.lock.Acquire(ctx, wait)", "err := error(nil)"},
+		"TestLeftOverPatchIsFoldedOnce":               {"fold.go", "doc.SetFolded(f.listed, f.fresh)", ""},
+		"TestTheFenceIsSharedUntilTheEpochIsRecorded": {"hold.go", "defer t.fence.Release()", "t.fence.Release()"},
+		"TestClaimOfAnExclusiveOwnerWaitsForItsLock":  {"once.go", "if w.lease == nil {", "if true {"},
+		"TestClaimOfAPassedEpochIsFenced":             {"once.go", "if err := w.holds(); err != nil {", "if err := error(nil); err != nil {"},
+		"TestCloseLeavesTheRecordOfALaterLease":       {"hold.go", "if record.Supersedes(h.epoch, h.holder) {", "if false {"},
 	} {
 		t.Run(law, func(t *testing.T) {
 			path, err := filepath.Abs(m.file)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -266,25 +267,69 @@ func (f movedBefore) Publish(raw []byte) (bool, error) {
 	return f.claimFile.Publish(raw)
 }
 
-// An exclusive owner's claim is fenced as its commits are.
+// An exclusive owner's claim is fenced as its commits are: by the lease file, its
+// record and the sidecar.
 func TestClaimOfAPassedEpochIsFenced(t *testing.T) {
+	for name, pass := range map[string]func(t *testing.T, dir string, epoch uint64){
+		"the sidecar is of a later epoch": func(t *testing.T, dir string, epoch uint64) {
+			rewrite(t, dir, "boss", func(doc *document.Document) { doc.Version.Epoch = epoch + 1 })
+		},
+		"the record names a later epoch": func(t *testing.T, dir string, epoch uint64) {
+			path := metaPath(dir, statedir.OwnerRecord("boss"))
+			later := strings.Replace(readFile(t, path), fmt.Sprintf(`"epoch": %d`, epoch), fmt.Sprintf(`"epoch": %d`, epoch+1), 1)
+			if err := os.WriteFile(path, []byte(later), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"the lease file is gone": func(t *testing.T, dir string, _ uint64) {
+			path := metaPath(dir, statedir.OwnerLease("boss"))
+			if err := os.Rename(path, path+".moved"); err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { os.Rename(path+".moved", path) })
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := newLatches(t)
+			w := openLatches(t, dir, "boss", nil)
+			update(t, w, beat)
+			pass(t, dir, w.epoch)
+			for range 2 {
+				_, _, err := w.Claim(t.Context(), "begun")
+				wantError(t, err, ErrFenced)
+			}
+			if names := namesIn(t, dir+"/.freehold/claims/boss"); len(names) != 0 {
+				t.Errorf("a fenced process has claimed: %v", names)
+			}
+			if err := w.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if name == "the lease file is gone" {
+				return
+			}
+			next := openLatches(t, dir, "boss", nil)
+			if won, _, err := next.Claim(t.Context(), "begun"); !won || err != nil {
+				t.Errorf("the holder of the lease: won %v (%v)", won, err)
+			}
+		})
+	}
+}
+
+// The claim of an exclusive owner is made under the owner's lock, without which
+// no process begins an epoch.
+func TestClaimOfAnExclusiveOwnerWaitsForItsLock(t *testing.T) {
 	dir := newLatches(t)
-	w := openLatches(t, dir, "boss", nil)
-	update(t, w, beat)
-	rewrite(t, dir, "boss", func(doc *document.Document) { doc.Version.Epoch = w.epoch + 1 })
-	for range 2 {
-		_, _, err := w.Claim(t.Context(), "begun")
-		wantError(t, err, ErrFenced)
-	}
-	if names := namesIn(t, dir+"/.freehold/claims/boss"); len(names) != 0 {
-		t.Errorf("a fenced process has claimed: %v", names)
-	}
-	if err := w.Close(); err != nil {
+	w := openLatches(t, dir, "boss", &Options{Wait: -1})
+	lock, err := os.Open(metaPath(dir, statedir.OwnerLock("boss")))
+	if err != nil {
 		t.Fatal(err)
 	}
-	next := openLatches(t, dir, "boss", nil)
-	if won, _, err := next.Claim(t.Context(), "begun"); !won || err != nil {
-		t.Errorf("the holder of the lease: won %v (%v)", won, err)
+	defer lock.Close()
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
+		t.Fatal(err)
+	}
+	if won, _, err := w.Claim(t.Context(), "begun"); won || !errors.Is(err, ErrBusy) {
+		t.Errorf("under another process's lock: won %v (%v)", won, err)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/freehold-dev/freehold/sidecar/scratch"
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -27,6 +28,9 @@ const quickExit = "atexit_sleep_ms=0"
 // need processes.
 func TestMain(m *testing.M) {
 	os.Setenv("GORACE", quickExit)
+	if filepath.Base(os.Args[0]) != "freehold" {
+		scratch.Guard()
+	}
 	testscript.Main(m, map[string]func(){"freehold": main})
 }
 

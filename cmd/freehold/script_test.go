@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/reader/statetest"
+	"github.com/freehold-dev/freehold/sidecar/scratch"
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
@@ -46,6 +47,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("OWNERS", filepath.Join(env.WorkDir, "runtime.yaml"))
 			env.Setenv("CHECKOUT", checkout)
 			env.Setenv("GORACE", quickExit)
+			env.Setenv(scratch.Run, os.Getenv(scratch.Run))
 			env.Defer(func() { lookOver(t, env.WorkDir) })
 			return os.WriteFile(env.Getenv("OWNERS"), owners, 0o666)
 		},

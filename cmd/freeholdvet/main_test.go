@@ -11,10 +11,13 @@ import (
 
 	"github.com/freehold-dev/freehold/gen/tree"
 	"github.com/freehold-dev/freehold/schema/declare"
+	"github.com/freehold-dev/freehold/sidecar/scratch"
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/testscript"
 	"golang.org/x/mod/modfile"
 )
+
+func init() { scratch.Guard() }
 
 // The scripts run the program as a user does, in a module of the user's with
 // real generated code: the checks' own tests have stand-ins for the library.

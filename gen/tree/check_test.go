@@ -11,7 +11,10 @@ import (
 	"golang.org/x/mod/modfile"
 
 	"github.com/freehold-dev/freehold/gen/tree"
+	"github.com/freehold-dev/freehold/sidecar/scratch"
 )
+
+func init() { scratch.Guard() }
 
 // requireFreehold lets the module in dir use this one: the same requirements,
 // and a replace directive.

@@ -13,7 +13,10 @@ import (
 	"github.com/freehold-dev/freehold/owners/runtime"
 	"github.com/freehold-dev/freehold/owners/runtime/runtimetest"
 	"github.com/freehold-dev/freehold/reader/statetest"
+	"github.com/freehold-dev/freehold/sidecar/scratch"
 )
+
+func init() { scratch.Guard() }
 
 // programs builds the state's programs once and returns their directory.
 func programs(t *testing.T) string {

@@ -13,7 +13,10 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/owners/session"
+	"github.com/freehold-dev/freehold/sidecar/scratch"
 )
+
+func init() { scratch.Guard() }
 
 const items = `{"id": "fact:1", "text": "Tests run with go test ./..."}
 

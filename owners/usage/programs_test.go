@@ -15,7 +15,10 @@ import (
 
 	"github.com/freehold-dev/freehold/owners/usage"
 	"github.com/freehold-dev/freehold/owners/usage/usagetest"
+	"github.com/freehold-dev/freehold/sidecar/scratch"
 )
+
+func init() { scratch.Guard() }
 
 // bin is where the state's programs are built, if a test needs them.
 var bin string

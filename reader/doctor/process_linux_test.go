@@ -21,9 +21,12 @@ import (
 
 	"github.com/freehold-dev/freehold/reader/doctor"
 	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/scratch"
 	"github.com/freehold-dev/freehold/sidecar/scratch/statedir"
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
+
+func init() { scratch.Guard() }
 
 // roleVar names the part that a re-executed test binary plays.
 const roleVar = "FREEHOLD_TEST_ROLE"

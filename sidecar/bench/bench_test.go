@@ -7,7 +7,11 @@ import (
 	"os"
 	"regexp"
 	"testing"
+
+	"github.com/freehold-dev/freehold/sidecar/scratch"
 )
+
+func init() { scratch.Guard() }
 
 var kinds = flag.String("kinds", "", "run only the kinds that match this regular `expression`")
 

@@ -7,7 +7,11 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/freehold-dev/freehold/sidecar/scratch"
 )
+
+func init() { scratch.Guard() }
 
 // A run is one check of a model.
 type run struct {

@@ -32,8 +32,9 @@ type Use struct {
 var Small = Use{Room: 32 << 20}
 
 // Main is for TestMain: it lets this process, and those that it starts, put their
-// temporary files into memory.
+// temporary files into memory. Those processes end with this one ([Guard]).
 func Main(u Use) {
+	Guard()
 	if dir := Dir(u); dir != "" {
 		os.Setenv("TMPDIR", dir)
 	}

@@ -5,7 +5,11 @@ import (
 	"strings"
 	"testing"
 	"unicode"
+
+	"github.com/freehold-dev/freehold/sidecar/scratch"
 )
+
+func init() { scratch.Guard() }
 
 func TestQuotedWordsAreOneWordToAShell(t *testing.T) {
 	for _, word := range []string{"/tmp/freehold-demo-1", "a b", "it's", "$HOME", "`id`", "~", "*", "", "a\\b", "-x", "a\nb", "#", "a;b", "{a,b}", "!x", "=a", "-x\x1b[2J 100%\\n it's `id` $HOME é", "\xff\nz", "a\u202eb"} {

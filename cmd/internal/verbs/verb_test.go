@@ -4,7 +4,11 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"github.com/freehold-dev/freehold/sidecar/scratch"
 )
+
+func init() { scratch.Guard() }
 
 // A small program for hooks has the same verbs, without the weight of a command
 // line, of YAML or of a terminal.

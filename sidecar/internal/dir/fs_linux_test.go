@@ -6,8 +6,11 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/freehold-dev/freehold/sidecar/scratch"
 	"golang.org/x/sys/unix"
 )
+
+func init() { scratch.Guard() }
 
 func TestFileSystemsAreAllowedByName(t *testing.T) {
 	const unheardOf = 0xdeadbeef

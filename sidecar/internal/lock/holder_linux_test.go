@@ -7,8 +7,11 @@ import (
 
 	"github.com/freehold-dev/freehold/sidecar/internal/dir"
 	"github.com/freehold-dev/freehold/sidecar/internal/process"
+	"github.com/freehold-dev/freehold/sidecar/scratch"
 	"golang.org/x/sys/unix"
 )
+
+func init() { scratch.Guard() }
 
 func TestLockIsHeldByTheProcessThatTookIt(t *testing.T) {
 	lock := opener(t)()

@@ -12,8 +12,11 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/sidecar/internal/status"
+	"github.com/freehold-dev/freehold/sidecar/scratch"
 	"golang.org/x/sys/unix"
 )
+
+func init() { scratch.Guard() }
 
 // sleeper starts a process that does nothing until the test ends.
 func sleeper(t *testing.T) *exec.Cmd {

@@ -13,8 +13,11 @@ import (
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/schema/errorstest"
 	"github.com/freehold-dev/freehold/sidecar/internal/process"
+	"github.com/freehold-dev/freehold/sidecar/scratch"
 	"golang.org/x/sys/unix"
 )
+
+func init() { scratch.Guard() }
 
 const (
 	race   = "wants another process between two system calls"

@@ -15,7 +15,10 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/sidecar/internal/testkit/inject"
+	"github.com/freehold-dev/freehold/sidecar/scratch"
 )
+
+func init() { scratch.Guard() }
 
 // targetVariable makes the test binary run one of targets instead of the tests.
 const targetVariable = "INJECT_TEST_TARGET"
