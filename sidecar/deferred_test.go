@@ -15,6 +15,7 @@ import (
 	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
 	"github.com/freehold-dev/freehold/sidecar/internal/pending"
 	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
+	"github.com/freehold-dev/freehold/sidecar/internal/testkit/actor"
 	"github.com/freehold-dev/freehold/sidecar/store"
 	"github.com/google/go-cmp/cmp"
 )
@@ -233,6 +234,17 @@ func TestOverflowAtTheFoldIsRejectedAndReported(t *testing.T) {
 		t.Errorf("resolved as %v", got)
 	}
 	wantError(t, err, store.Rejected, "does not fit")
+}
+
+// A patch is deferred if its file is there before and after the reading of the
+// sidecar: a commit may take the patch in between.
+func TestResolveLooksForThePatchTwice(t *testing.T) {
+	dir, w := newSetters(t)
+	id := deferUpdate(t, w, op("n", schema.VerbAdd, "5"))
+	actor.At(t, failpoint.ResolveRead, func() { update(t, w, ops()) })
+	if got, err := Resolve(t.Context(), dir, "tool", id); got != Applied || err != nil {
+		t.Errorf("resolved as %v (%v), want applied", got, err)
+	}
 }
 
 // A patch that an earlier commit has rejected, and was killed before it was gone,

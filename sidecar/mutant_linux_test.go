@@ -18,6 +18,7 @@ func TestLawsCanFail(t *testing.T) {
 	}
 	for law, m := range map[string]struct{ file, old, new string }{
 		"TestUpdatesThatOverlapLoseNothing":           {"hold.go", "err := h.lock.Acquire(ctx, wait)", "err := error(nil)"},
+		"TestResolveLooksForThePatchTwice":            {"resolve.go", "if there, err = f.hasPending(v.Nonce); err != nil || there {", "if there {"},
 		"TestLeftOverPatchIsFoldedOnce":               {"fold.go", "doc.SetFolded(f.listed, f.fresh)", ""},
 		"TestTheFenceIsSharedUntilTheEpochIsRecorded": {"hold.go", "defer t.fence.Release()", "t.fence.Release()"},
 		"TestClaimOfAnExclusiveOwnerWaitsForItsLock":  {"once.go", "if w.lease == nil {", "if true {"},

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/freehold-dev/freehold/sidecar/internal/document"
+	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
 	"github.com/freehold-dev/freehold/sidecar/internal/lease"
 	"github.com/freehold-dev/freehold/sidecar/internal/pending"
 	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
@@ -86,6 +87,7 @@ func (f *file) resolvePending(ctx context.Context, v Version) (Outcome, error) {
 		case !there:
 			return f.gonePending(v)
 		}
+		failpoint.Hit(failpoint.ResolveRead)
 		if there, err = f.hasPending(v.Nonce); err != nil || there {
 			return Deferred, err
 		}

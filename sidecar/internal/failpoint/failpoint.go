@@ -42,6 +42,10 @@ const (
 	PendingPut  = "pending.put"  // the file has its name
 )
 
+// ResolveRead is the step of resolving a patch at which its file was there, and the
+// sidecar that was read after it does not have the patch.
+const ResolveRead = "resolve.read"
+
 // The steps of taking a lease, in order. The fence is held from the first to
 // the last, and the lease from the second on.
 const (
