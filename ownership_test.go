@@ -48,7 +48,7 @@ var imports = map[string][]string{
 	"sidecar/adopt":             {"schema", "sidecar", "sidecar/store", "sidecar/internal/…"},
 	"sidecar/prune":             {"schema", "sidecar", "sidecar/store", "sidecar/internal/…"},
 	"sidecar/upgrade":           {"schema", "sidecar", "sidecar/store", "sidecar/internal/…"},
-	"sidecar/repair":            {"sidecar/internal/statedir"},
+	"sidecar/repair":            {"schema", "sidecar/internal/document", "sidecar/internal/statedir", "sidecar/internal/status"},
 	"sidecar/retire":            {"schema", "sidecar/store", "sidecar/internal/…"},
 	"reader/statetest":          {"reader", "reader/doctor", "schema", "sidecar", "sidecar/store"},
 	"sidecar/history":           {"schema", "sidecar", "sidecar/store", "sidecar/internal/…"},

@@ -70,6 +70,10 @@ func LeaseStatus(dir, owner string) (LeaseState, error) {
 	}
 	if s.Lease != nil && s.Lease.Holder != nil {
 		s.Verdict, s.Reason = s.Lease.Holder.Identity.Judge()
+		if s.PID == 0 && s.Verdict == process.CannotJudge && process.InFirstNamespace() {
+			// As of a container that is gone: here the kernel lists every holder.
+			s.Verdict, s.Reason = process.Gone, "the kernel's list of locks, which is whole here, has no holder"
+		}
 	}
 	s.Disagreement = s.disagree()
 	return s, nil

@@ -30,6 +30,7 @@ func newVerb(c *cli.Call, verb *verbs.Verb) *cobra.Command {
 		return write(ctx, a, verb, spec, args)
 	})
 	if verb.Reads {
+		a.Looks = true
 		a.Place.Flags(cmd)
 	} else {
 		a.Flags(cmd)

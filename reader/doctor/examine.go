@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"github.com/freehold-dev/freehold/reader"
@@ -133,6 +134,7 @@ func (x *examination) state(ctx context.Context, path, instance string) (time.Ti
 	}
 	defer c.dir.Close()
 	c.about()
+	tryout(c)
 	c.losses()
 	c.files()
 	c.locks()
@@ -178,7 +180,11 @@ func (c *check) closed(err error) {
 		c.find("irregular", ".freehold", err.Error(), store.MoveAway(filepath.Join(path, ".freehold"), "put the directory of the state back"))
 		return
 	}
-	c.fault(code, path, err)
+	f := c.fault(code, path, err)
+	if code == "manifest-invalid" && errors.Is(err, store.Invalid) && c.Declared != "" {
+		file, _ := filepath.Abs(c.Declared)
+		f.Remedy = store.By("state repair", "--owners", file)
+	}
 }
 
 // unusable returns the code of a state, or of one among several, that cannot be
@@ -209,9 +215,25 @@ func (c *check) about() {
 // release adds the notes about this release and the file system.
 func (c *check) release() {
 	fileSystem, _ := store.FileSystem(c.path)
+	if fileSystem == "tmpfs" {
+		fileSystem += ", in memory: a restart takes everything, under every durability"
+	}
 	c.usual("file-system", "the file system is %s", fileSystem)
 	c.usual("publisher", "commits are published by replace: a new file, synced, then renamed over the old one")
 	c.usual("format", "manifest format %d, sidecar format %d, generated API %d", schema.ManifestFormat, store.Format, sidecar.GeneratedAPI1)
+}
+
+// tryout adds a finding if the next commit could not write.
+func tryout(c *check) {
+	switch err := c.dir.Probe(); {
+	case err == nil:
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		c.find("full", c.path, err.Error(), byHand("free some space on the file system, or some of the quota"))
+	case errors.Is(err, syscall.EROFS):
+		c.find("not-writable", c.path, err.Error(), byHand("mount the file system read-write"))
+	default:
+		c.find("not-writable", c.path, err.Error(), store.AccessRemedy(err, byHand("give this user the right to write in the directory")))
+	}
 }
 
 // read takes a view of the state.

@@ -122,7 +122,11 @@ func (c *check) modes(f store.Entry) {
 		return
 	}
 	if f.UID != store.User() {
-		find("other-user", fmt.Sprintf("it belongs to user %d and this process runs as user %d", f.UID, store.User()), tool("chown", fmt.Sprint(store.User())))
+		find("other-user", fmt.Sprintf("it belongs to user %d and this process runs as user %d", f.UID, store.User()), tool("chown", store.Ours(c.at(f.Name))))
+	}
+	if f.Group >= 0 && f.Role == "sidecar" {
+		_, gid, _ := strings.Cut(store.Ours(c.at(f.Name)), ":")
+		find("other-user", fmt.Sprintf("it has the group %d, which this user is not in, so that no commit could keep the group", f.Group), tool("chgrp", gid))
 	}
 	if f.Mode&0o022 != 0 {
 		find("others-write", fmt.Sprintf("mode %04o lets others write in it", f.Mode.Perm()), tool("chmod", "go-w"))

@@ -75,6 +75,10 @@ func (c *check) locks() {
 		}
 		h, halted := c.halted(before.PID, lock)
 		if !halted {
+			if before.PID != 0 && keeps(c, before.PID, lock) {
+				says := fmt.Sprintf("process %d holds the lock for longer than a second: meanwhile, no process commits as %s", before.PID, owner)
+				c.find("lock-held", ".freehold/"+lock, says, byHand("look at that process: it may hang, and its end frees the lock")).Owner = owner
+			}
 			continue
 		}
 		effect := "no process commits as " + owner
@@ -84,6 +88,18 @@ func (c *check) locks() {
 		c.blocked[owner] = release(h)
 		c.find("lock-stopped", ".freehold/"+lock, fmt.Sprintf("process %d holds the lock and %s; until it lets go, %s", h.PID, h.Condition, effect), release(h)).Owner = owner
 	}
+}
+
+// keeps reports whether process pid holds the lock at every look of a second, which
+// no commit takes.
+func keeps(c *check, pid int, lock string) bool {
+	for range time.Second / aMoment {
+		time.Sleep(aMoment)
+		if h, err := c.dir.Holder(c.manifest, lock); err != nil || h.PID != pid {
+			return false
+		}
+	}
+	return true
 }
 
 // halted reports whether process pid holds the lock and does not run, also a

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -146,6 +147,16 @@ func TestAProcessThatDoesNotRunIsFoundByWhatItKeeps(t *testing.T) {
 			if !reflect.DeepEqual(f.Remedy, want) || !strings.Contains(f.Says, fmt.Sprintf("process %d ", pid)) {
 				t.Errorf("it says %q and the remedy %v, want %v", f.Says, f.Remedy, want)
 			}
+			if role == "lock" { // it goes on to hold the lock
+				check(t, syscall.Kill(pid, syscall.SIGCONT))
+				for statedir.Condition(pid) != "" {
+					time.Sleep(time.Millisecond)
+				}
+				if diff := cmp.Diff([]string{"lock-held .freehold/usage.lock usage"}, brief(examine(t, dir, nil))); diff != "" {
+					t.Errorf("(-want +got)\n%s", diff)
+				}
+				return
+			}
 			cure(t, dir, nil)
 		})
 	}
@@ -158,7 +169,7 @@ func TestPatchesThatWaitForAStoppedProcessAreItsFinding(t *testing.T) {
 	deferUpdate(`{"field":"turns","op":"add","value":2}`)(t, dir)
 	aged(t, dir)
 	p := played(t, "lock", dir)
-	if found := brief(examine(t, dir, nil)); len(found) > 0 {
+	if found := brief(examine(t, dir, nil)); !slices.Equal(found, []string{"lock-held .freehold/usage.lock usage"}) {
 		t.Errorf("while a process has the lock that runs: %q", found)
 	}
 	check(t, p.Signal(syscall.SIGSTOP))
@@ -272,7 +283,7 @@ func TestAnotherUsersFileIsFound(t *testing.T) {
 	if diff := cmp.Diff([]string{"other-user cost.json cost"}, brief(r)); diff != "" {
 		t.Fatalf("(-want +got)\n%s", diff)
 	}
-	if want := "chown 0 " + filepath.Join(dir, "cost.json"); r.Findings[0].Remedy.String() != want {
+	if want := fmt.Sprintf("chown 0:%d ", os.Getegid()) + filepath.Join(dir, "cost.json"); r.Findings[0].Remedy.String() != want {
 		t.Errorf("the remedy is %v, want %s", r.Findings[0].Remedy, want)
 	}
 	cure(t, dir, nil)

@@ -160,7 +160,7 @@ var codes = []string{
 	"patch-stuck", "pending-waiting", "pending-full", "patch-kept",
 	"legacy-open", "legacy-moved", "legacy-bad",
 	"lease-record", "lease-gone", "lease-disagrees", "lease-stopped", "fence-shut", "lock-stopped",
-	"litter", "twin", "unknown", "irregular", "other-user", "others-write", "decoy", "copy",
+	"litter", "twin", "unknown", "irregular", "other-user", "others-write", "full", "not-writable", "lock-held", "decoy", "copy",
 	"instance-odd", "instances-stale", "declaration-contradicts",
 }
 

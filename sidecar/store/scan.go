@@ -100,6 +100,14 @@ func (s *Store) OwnerIn(name string) (owner string, ok bool) {
 	return doc.Owner, true
 }
 
+// Ours returns this user and the group that files of the directory of path should
+// have, as chown takes them.
+func Ours(path string) string { return statedir.Ours(path) }
+
+// Probe does what a commit needs in the state directory and in .freehold, in a
+// file without a name: it writes, and syncs. The error is that of the system.
+func (s *Store) Probe() error { return statedir.Probe(s.dir) }
+
 // User returns the number of this process's user, by which the kernel opens files.
 func User() int { return statedir.User() }
 

@@ -253,7 +253,7 @@ func (d *Dir) Existing(name string) (Existing, error) {
 		return Existing{}, err
 	}
 	if euid := os.Geteuid(); int(st.Uid) != euid {
-		return Existing{}, unsafeError(d.Join(name), status.Remedy{Note: fmt.Sprintf("give it back with chown, or run as user %d", st.Uid)},
+		return Existing{}, unsafeError(d.Join(name), status.Remedy{Note: fmt.Sprintf("give the file to user %d with chown", euid)},
 			"it belongs to user %d and this process runs as user %d", st.Uid, euid)
 	}
 	return Existing{Mode: fs.FileMode(st.Mode & 0o777), GID: int(st.Gid)}, nil

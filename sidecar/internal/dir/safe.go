@@ -47,12 +47,21 @@ func Private(fd int, path string) error {
 		return &fs.PathError{Op: "stat", Path: path, Err: err}
 	}
 	if euid := os.Geteuid(); int(st.Uid) != euid {
-		return unsafeError(path, status.Remedy{Note: "run it as user " + strconv.Itoa(int(st.Uid))}, "it belongs to user %d and this process runs as user %d", st.Uid, euid)
+		return unsafeError(path, ownership(int(st.Uid), euid), "it belongs to user %d and this process runs as user %d", st.Uid, euid)
 	}
 	if st.Mode&0o022 != 0 {
 		return unsafeError(path, closed(path), "mode %04o lets others write in it", st.Mode&0o7777)
 	}
 	return nil
+}
+
+// ownership returns the remedy of a directory of user uid for a process of user
+// euid.
+func ownership(uid, euid int) status.Remedy {
+	if uid == 0 {
+		return status.Remedy{Note: "give the directory and its files to user " + strconv.Itoa(euid) + " with chown -R"}
+	}
+	return status.Remedy{Note: "run it as user " + strconv.Itoa(uid)}
 }
 
 // closed returns the remedy of a directory in which others may write.

@@ -26,6 +26,9 @@ func Actor(pid int) (Identity, error) {
 	return Identity{}, status.Unsupported
 }
 
+// InFirstNamespace returns false: the system tells of no holder of a lock.
+func InFirstNamespace() bool { return false }
+
 // Judge returns [CannotJudge]: the system tells too little of a process.
 func (id Identity) Judge() (Verdict, string) {
 	return CannotJudge, "this system has no identities of processes"

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -41,6 +42,24 @@ const UseNewer = "use the release that wrote it, or a newer one"
 // User returns the number of this process's user, by which the kernel opens files.
 func User() int { return os.Geteuid() }
 
+// Ours returns this user and the group of the directory of path, as chown takes
+// them: with a group that is not this user's, no commit could keep the group.
+func Ours(path string) string {
+	gid := os.Getegid()
+	if info, err := os.Stat(filepath.Dir(path)); err == nil {
+		if st, ok := info.Sys().(*syscall.Stat_t); ok && int(st.Uid) == User() && mine(int(st.Gid)) {
+			gid = int(st.Gid)
+		}
+	}
+	return fmt.Sprintf("%d:%d", User(), gid)
+}
+
+// mine reports whether this process may give a file the group.
+func mine(gid int) bool {
+	groups, _ := os.Getgroups()
+	return User() == 0 || gid == os.Getegid() || slices.Contains(groups, gid)
+}
+
 // AccessRemedy returns the remedy of a file that err keeps from being opened,
 // if it loses no content: permission for this user, or a copy in the place of a
 // file with several names. For other errors it returns otherwise.
@@ -68,7 +87,7 @@ func AccessRemedy(err error, otherwise status.Remedy) status.Remedy {
 	}
 	tool := []string{"chmod", "u+rw", path}
 	if st, ok := info.Sys().(*syscall.Stat_t); ok && int(st.Uid) != User() {
-		tool = []string{"chown", fmt.Sprint(User()), path}
+		tool = []string{"chown", Ours(path), path}
 	} else if info.IsDir() {
 		tool[1] = "u+rwx"
 	}

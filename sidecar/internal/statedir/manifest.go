@@ -51,7 +51,7 @@ func (d *Dir) ManifestText(buf []byte) ([]byte, error) {
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrTooLarge) {
 			s = status.Invalid
 		}
-		return nil, fault(s, d.meta.Join(manifestName), AccessRemedy(err, byHand("restore .freehold from a backup, or move the sidecars away and create the state anew")), fmt.Errorf("%w: %w", ErrInvalidManifest, err))
+		return nil, fault(s, d.meta.Join(manifestName), AccessRemedy(err, byHand("restore .freehold from a backup, or repair the state with its owners.yaml")), fmt.Errorf("%w: %w", ErrInvalidManifest, err))
 	}
 	return text, nil
 }
@@ -79,7 +79,7 @@ func (d *Dir) ParseManifest(text []byte) (*schema.Manifest, error) {
 		return nil, fault(status.Newer, d.meta.Join(manifestName), byHand(UseNewer), fmt.Errorf("%w: %w", ErrInvalidManifest, newer))
 	}
 	if err != nil {
-		return nil, fault(status.Invalid, d.meta.Join(manifestName), byHand("restore it from a backup"), fmt.Errorf("%w: %w", ErrInvalidManifest, err))
+		return nil, fault(status.Invalid, d.meta.Join(manifestName), byHand("restore it from a backup, or repair the state with its owners.yaml"), fmt.Errorf("%w: %w", ErrInvalidManifest, err))
 	}
 	return m, d.owned(m)
 }

@@ -162,3 +162,46 @@ func manifestIn(path string) (*schema.Manifest, error) {
 	}
 	return schema.ParseManifest(text)
 }
+
+// Restore does the work of package repair. idOf returns the id of the state by its
+// sidecars, or "".
+func Restore(path string, declared *schema.Declaration, idOf func(*Dir) (string, error)) error {
+	d, err := Open(path)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	if err := unix.Flock(d.meta.FD(), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		return fault(status.Busy, d.meta.Path(), byHand("wait for it"), fmt.Errorf("another repair is under way: %w", err))
+	}
+	defer d.meta.Unlock()
+	switch _, err := d.Manifest(); {
+	case err == nil:
+		return fault(status.Exists, d.meta.Join(manifestName), byHand("use the manifest: it can be read"), nil)
+	case !errors.Is(err, status.Invalid):
+		return err
+	}
+	m := newManifest(declared, "")
+	for _, name := range lockNames(declared) { // of the state as it was; no process may use it
+		fd, err := d.meta.OpenRegular(name)
+		if err != nil {
+			continue
+		}
+		free, err := dir.Flock(fd, unix.LOCK_EX)
+		defer unix.Close(fd)
+		if err != nil || !free {
+			return errors.Join(fault(status.Busy, d.meta.Join(name), byHand("stop the process that holds the lock first"), nil), err)
+		}
+	}
+	id, err := idOf(d)
+	if err != nil {
+		return err
+	}
+	if id != "" {
+		m.StateID = id
+	}
+	if _, err := d.Quarantine().MoveRecord(manifestName); err != nil && !errors.Is(err, unix.ENOENT) {
+		return err
+	}
+	return d.WriteManifest(m)
+}

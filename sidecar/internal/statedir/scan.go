@@ -22,8 +22,11 @@ type Entry struct {
 	// Type in words: "file", "directory", "symbolic link".
 	Type string
 	// Mode has the permission bits.
-	Mode  fs.FileMode
-	UID   int
+	Mode fs.FileMode
+	UID  int
+	// Group is the group of the file if this user may not give it, and a commit
+	// could not keep it; else -1.
+	Group int
 	Links int // names of the file
 	Size  int64
 	// Written is the time of the last write, by the file system. Of a directory
@@ -126,8 +129,11 @@ func (s *scan) note(f *dir.Dir, name, at string, role Role, owner string) (*Entr
 		return nil, false
 	}
 	e := Entry{
-		Name: at, Role: role, Owner: owner, Type: "file", Mode: fs.FileMode(st.Mode & 0o777), UID: int(st.Uid), Links: int(st.Nlink),
+		Name: at, Role: role, Owner: owner, Type: "file", Mode: fs.FileMode(st.Mode & 0o777), UID: int(st.Uid), Group: -1, Links: int(st.Nlink),
 		Size: st.Size, Written: modified(&st), Mounted: uint64(st.Dev) != s.dev,
+	}
+	if int(st.Uid) == User() && !mine(int(st.Gid)) {
+		e.Group = int(st.Gid)
 	}
 	if uint32(st.Mode)&unix.S_IFMT != unix.S_IFREG {
 		e.Type = dir.TypeName(uint32(st.Mode))

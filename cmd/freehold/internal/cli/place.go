@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -24,6 +25,9 @@ const DirVariable = "FREEHOLD_DIR"
 type Place struct {
 	cmd           *cobra.Command
 	dir, instance string
+	// Looks says that the command changes nothing: root looks at a state as the
+	// user that it belongs to, and may.
+	Looks bool
 }
 
 // Flags declares --dir and --instance.
@@ -82,10 +86,26 @@ func (p *Place) Find() (string, error) {
 // Whole is [Place.Find] without regard to instances.
 func (p *Place) Whole() (string, error) {
 	dir, ok, err := p.Named()
-	if ok || err != nil {
-		return dir, err
+	if !ok && err == nil {
+		dir, err = Nearest()
 	}
-	return Nearest()
+	if err == nil && p.Looks {
+		asOwner(dir)
+	}
+	return dir, err
+}
+
+// asOwner makes root the user that the directory belongs to, for the rest of the
+// process. If that fails, the command says why it may not look.
+func asOwner(dir string) {
+	info, err := os.Stat(dir)
+	if err != nil || os.Geteuid() != 0 {
+		return
+	}
+	if st, ok := info.Sys().(*syscall.Stat_t); ok && st.Uid != 0 {
+		_ = syscall.Setegid(int(st.Gid))
+		_ = syscall.Seteuid(int(st.Uid))
+	}
 }
 
 // Nearest returns the nearest state directory from the working directory upward.

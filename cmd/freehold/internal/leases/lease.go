@@ -82,6 +82,7 @@ type leaseCall struct {
 }
 
 func (l *leaseCall) show(owner string) error {
+	l.Looks = true
 	dir, err := l.Find()
 	if err != nil {
 		return err

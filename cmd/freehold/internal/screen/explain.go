@@ -18,7 +18,7 @@ import (
 )
 
 func newExplain(c *cli.Call) *cobra.Command {
-	p := &cli.Place{}
+	p := &cli.Place{Looks: true}
 	cmd := c.Command(&cobra.Command{
 		Use:   "explain FIELD",
 		Short: "print the writer of a field, the time, and whether the value is still true",

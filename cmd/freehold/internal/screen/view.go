@@ -17,7 +17,7 @@ import (
 )
 
 func newView(c *cli.Call) *cobra.Command {
-	p := &cli.Place{}
+	p := &cli.Place{Looks: true}
 	s := &selection{Call: c}
 	cmd := c.Command(&cobra.Command{
 		Use:   "view",

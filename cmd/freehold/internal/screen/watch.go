@@ -21,7 +21,7 @@ import (
 )
 
 func newWatch(c *cli.Call) *cobra.Command {
-	p := &cli.Place{}
+	p := &cli.Place{Looks: true}
 	w := &watch{selection: selection{Call: c, names: map[string]bool{}}}
 	cmd := c.Command(&cobra.Command{
 		Use:   "watch [FIELD...]",

@@ -19,7 +19,7 @@ import (
 )
 
 func newDoctor(c *cli.Call) *cobra.Command {
-	d := &checkup{Call: c}
+	d := &checkup{Call: c, Place: cli.Place{Looks: true}}
 	d.cmd = c.Command(&cobra.Command{
 		Use:   "doctor",
 		Short: "find the faults of a state, with their remedies",

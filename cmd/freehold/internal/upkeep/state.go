@@ -172,7 +172,7 @@ func siblings(dir string) (*schema.Declaration, error) {
 }
 
 func newStateInstances(c *cli.Call) *cobra.Command {
-	p := &cli.Place{}
+	p := &cli.Place{Looks: true}
 	cmd := c.Command(&cobra.Command{
 		Use:   "instances",
 		Short: "list the instances of a state",
@@ -237,7 +237,7 @@ func listInstances(c *cli.Call, dir string, found []store.Instance) error {
 }
 
 func newStateRepair(c *cli.Call) *cobra.Command {
-	p := &cli.Place{}
+	p, owners := &cli.Place{}, &ownersfile.Flag{}
 	cmd := c.Command(&cobra.Command{
 		Use:   "repair",
 		Short: "make lost lock files and directories of claims anew",
@@ -246,13 +246,28 @@ patches. Present directories of claims, as after a restore, count. An owner's lo
 file tells of its versions and claims: a claim that is gone while the lock file is
 there can be won after "freehold accept"; after a new lock file nothing tells that a
 sidecar is an older copy, or that a claim is gone.
-Stop the state's programs first: a program that holds a lost lock is not noticed.`,
-		Example: "  freehold state repair --dir ./state",
-		Args:    cli.Operands(0, 0, "no operands"),
+Stop the state's programs first: a program that holds a lost lock is not noticed.
+
+With --owners, make the lost or torn manifest anew, from that owners.yaml and the
+sidecars that are there. The former file goes to .freehold/quarantine.`,
+		Example: `  freehold state repair --dir ./state
+  freehold state repair --dir ./state --owners owners/runtime/owners.yaml`,
+		Args: cli.Operands(0, 0, "no operands"),
 	}, func(ctx context.Context, _ []string) error {
 		dir, err := p.Find()
 		if err != nil {
 			return err
+		}
+		if owners.Given() {
+			source, err := owners.Read()
+			if err != nil {
+				return err
+			}
+			if err := repair.Restore(dir, source.Declaration); err != nil {
+				return err
+			}
+			c.Report(repairReport{dir, []string{"manifest.json"}}, "made anew: manifest.json\nnothing vouches for the sidecars and claims of before: look at them\n")
+			return nil
 		}
 		remade, err := repair.Remake(ctx, dir)
 		if err != nil {
@@ -269,6 +284,7 @@ Stop the state's programs first: a program that holds a lost lock is not noticed
 		return nil
 	})
 	p.Flags(cmd)
+	owners.Add(cmd, "make the manifest anew from this owners.yaml `FILE`")
 	return cmd
 }
 
