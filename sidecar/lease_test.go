@@ -258,6 +258,41 @@ func TestTheFenceIsSharedUntilTheEpochIsRecorded(t *testing.T) {
 	}
 }
 
+// An Open that waits for the owner's lock does not keep the lease meanwhile.
+func TestAnOpenThatWaitsHoldsNothing(t *testing.T) {
+	dir := newState(t)
+	var files []*os.File
+	for _, name := range []string{"watchdog.lock", "watchdog.lease"} {
+		f, err := os.Open(metaPath(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		files = append(files, f)
+	}
+	if err := unix.Flock(int(files[0].Fd()), unix.LOCK_EX); err != nil {
+		t.Fatal(err)
+	}
+	taken, ended := make(chan bool), make(chan error, 1)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	actor.At(t, failpoint.TakeLease, func() { close(taken) })
+	go func() {
+		_, err := Open(ctx, dir, nil, "watchdog", &Options{Wait: time.Hour})
+		ended <- err
+	}()
+	<-taken
+	for end := time.Now().Add(10 * time.Second); unix.Flock(int(files[1].Fd()), unix.LOCK_EX|unix.LOCK_NB) != nil; {
+		if time.Now().After(end) {
+			t.Error("the lease is not free while the Open waits for the owner's lock")
+			break
+		}
+		time.Sleep(time.Millisecond)
+	}
+	cancel()
+	wantError(t, <-ended, ErrBusy)
+}
+
 // An Open whose time is over while it takes the lease has it all the same, or
 // nothing is left of it.
 func TestOpenCancelledAtEveryStep(t *testing.T) {
