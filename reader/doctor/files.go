@@ -113,6 +113,9 @@ func (c *check) modes(f store.Entry) {
 	opened := slices.Contains([]store.Role{"sidecar", "lock", "claim", "patch", "staged"}, f.Role)
 	irregular := store.AccessRemedy(&fs.PathError{Path: c.at(f.Name), Err: store.ErrIrregular}, store.MoveAway(c.at(f.Name), ""))
 	switch {
+	case f.Mounted && (f.Role == "quarantine" || f.Role == "upgrade"): // a mount over another one has a finding of its own
+		find("irregular", "something is mounted there", irregular)
+		return
 	case f.Type != want && !opened:
 		find("irregular", fmt.Sprintf("it is a %s and should be a %s", f.Type, want), irregular)
 		return

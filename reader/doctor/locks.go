@@ -3,7 +3,9 @@ package doctor
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -145,7 +147,7 @@ func (c *check) lease(owner string) {
 		find("lease-record", record, err.Error(), again)
 		return
 	case errors.Is(s.RecordErr, store.DamagedRecord):
-		find("lease-record", record, s.RecordErr.Error(), again)
+		find("lease-record", record, s.RecordErr.Error(), store.AccessRemedy(&fs.PathError{Path: c.at(filepath.Join(".freehold", record)), Err: fs.ErrInvalid}, again))
 	case s.Disagreement == "":
 	case s.PID != 0:
 		find("lease-disagrees", record, s.Disagreement, byHand("end that process, or let it take the lease anew: it cannot be retired by this record"))

@@ -3,6 +3,7 @@ package doctor
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"time"
@@ -31,7 +32,8 @@ func (c *check) owners() {
 			if f.Owner = o.Name; !c.intact[o.Name].Intact.IsZero() {
 				whole := c.intact[o.Name]
 				f.Says += fmt.Sprintf("; %s is whole, at version %v: a killed commit left it", whole.Name, whole.Intact)
-				f.Remedy = store.Remedy{Tool: []string{"mv", "--", c.at(whole.Name), o.File}, Note: "put the whole one in its place, if the version is the last one"}
+				put := store.Remedy{Tool: []string{"mv", "--", c.at(whole.Name), o.File}, Note: "put the whole one in its place, if the version is the last one"}
+				f.Remedy = store.AccessRemedy(&fs.PathError{Path: o.File, Err: fs.ErrInvalid}, put)
 			}
 		case o.Status == store.OK:
 			written++

@@ -197,7 +197,7 @@ func (c *Claim) lost(err error) error {
 	}
 	return &status.Error{
 		Status: status.Lost, Path: c.state.Join(c.folder),
-		Remedy: status.By(status.Repair).Or("put it back if it was moved"),
+		Remedy: dir.Unmount(c.state.Join(c.folder), status.By(status.Repair).Or("put it back if it was moved")),
 		Err:    errors.New(err.Error()), // not wrapped: a claim that is not there is another matter
 	}
 }

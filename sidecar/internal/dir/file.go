@@ -154,7 +154,7 @@ func (d *Dir) Plain(name string, st *unix.Stat_t) error {
 // with the kind of the file that stands there instead.
 func openError(d *Dir, want uint32, name string, err error) error {
 	if err == unix.EXDEV {
-		return status.With(d.Fail("open", name, fmt.Errorf("%w: something is mounted there", ErrIrregular)), status.Remedy{Note: "remove the mount"})
+		return status.With(d.Fail("open", name, fmt.Errorf("%w: something is mounted there", ErrIrregular)), Unmount(d.Join(name), status.Remedy{Note: "remove the mount"}))
 	}
 	var st unix.Stat_t
 	if unix.Fstatat(d.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW) == nil {
@@ -167,6 +167,23 @@ func openError(d *Dir, want uint32, name string, err error) error {
 		}
 	}
 	return d.Fail("open", name, err)
+}
+
+// Mounted reports whether something is mounted over path in a state.
+func Mounted(path string) bool { return mountOver(path) == path }
+
+// Unmount returns the remedy that removes a mount over path, or over a directory
+// of Freehold's above path, and otherwise if there is none. Such a file can be
+// neither moved nor replaced.
+func Unmount(path string, otherwise status.Remedy) status.Remedy {
+	at := mountOver(path)
+	switch {
+	case at == "":
+		return otherwise
+	case os.Geteuid() == 0:
+		return status.Remedy{Tool: []string{"umount", "--", at}}
+	}
+	return status.Remedy{Note: "have root remove the mount at " + at}
 }
 
 // TypeName returns the type of a file in words, by its mode.

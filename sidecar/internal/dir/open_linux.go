@@ -2,6 +2,9 @@ package dir
 
 import (
 	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
 	"time"
 	"unsafe"
 
@@ -39,6 +42,29 @@ func (d *Dir) openBelow(path string, flags int) (int, error) {
 		default:
 			return -1, errno
 		}
+	}
+}
+
+// mountOver returns path, or the nearest directory above it in the same .freehold,
+// over which something is mounted, or "". A state directory, and all outside of one,
+// may be on a mount.
+func mountOver(path string) string {
+	there := func(at ...string) bool {
+		_, err := os.Lstat(filepath.Join(at...))
+		return err == nil
+	}
+	if there(path, ".freehold") || !strings.Contains(path+"/", "/.freehold/") && !there(filepath.Dir(path), ".freehold") {
+		return ""
+	}
+	for {
+		var st unix.Statx_t
+		if statx(append([]byte(path), 0), &st) == nil && st.Attributes&unix.STATX_ATTR_MOUNT_ROOT != 0 {
+			return path
+		}
+		if filepath.Base(path) == ".freehold" || !strings.Contains(path, "/.freehold/") {
+			return ""
+		}
+		path = filepath.Dir(path)
 	}
 }
 

@@ -79,7 +79,7 @@ func (l *Lock) lost(err error) error {
 			return l.state.Fail("look at the lock", l.path, err)
 		}
 	}
-	remedy := status.By(status.Repair)
+	remedy := dir.Unmount(l.state.Join(l.path), status.By(status.Repair))
 	if moved := l.state.Unmoved(); errors.Is(moved, status.Moved) {
 		err, remedy = moved, status.RemedyOf(moved)
 	}

@@ -64,9 +64,15 @@ func mine(gid int) bool {
 // if it loses no content: permission for this user, or a copy in the place of a
 // file with several names. For other errors it returns otherwise.
 func AccessRemedy(err error, otherwise status.Remedy) status.Remedy {
+	if e, ok := errors.AsType[*status.Error](err); ok && e.Path != "" {
+		otherwise = dir.Unmount(e.Path, otherwise)
+	}
 	at, ok := errors.AsType[*fs.PathError](err)
 	if !ok || !filepath.IsAbs(at.Path) {
 		return otherwise
+	}
+	if r := dir.Unmount(at.Path, status.Remedy{}); !r.IsZero() {
+		return r
 	}
 	if errors.Is(err, ErrIrregular) {
 		if info, err := os.Lstat(at.Path); err == nil && info.Mode().IsRegular() {
@@ -102,7 +108,7 @@ func MoveAway(path, note string) status.Remedy {
 		state = filepath.Dir(path)
 	}
 	away := unusedPath(state + "." + strings.TrimLeft(filepath.Base(path), ".") + ".away")
-	return status.Remedy{Tool: []string{"mv", "--", path, away}, Note: note}
+	return dir.Unmount(path, status.Remedy{Tool: []string{"mv", "--", path, away}, Note: note})
 }
 
 // unusedPath returns path, or a longer one if a file has that name.

@@ -59,7 +59,8 @@ func (d *Dir) OpenPending(m *schema.Manifest, owner string) (*PendingDir, error)
 }
 
 func (a *PendingDir) lost(err error) error {
-	return fault(status.Lost, filepath.Join(a.dir.meta.Path(), a.name), status.By(status.Repair).Or("put it back if it was moved; else stop the state's programs"), err)
+	path := filepath.Join(a.dir.meta.Path(), a.name)
+	return fault(status.Lost, path, dir.Unmount(path, status.By(status.Repair).Or("put it back if it was moved; else stop the state's programs")), err)
 }
 
 // Close closes the directory.

@@ -66,7 +66,7 @@ func (q Quarantine) move(from *dir.Dir, name string) (Quarantined, error) {
 		case nil:
 			return errors.Join(to.Sync(), from.Sync())
 		case unix.EBUSY:
-			return status.With(from.Fail("quarantine", name, fmt.Errorf("%w: a file system is mounted there", ErrIrregular)), byHand("remove the mount"))
+			return status.With(from.Fail("quarantine", name, fmt.Errorf("%w: a file system is mounted there", ErrIrregular)), dir.Unmount(from.Join(name), byHand("remove the mount")))
 		default:
 			return from.Fail("quarantine", name, err)
 		}

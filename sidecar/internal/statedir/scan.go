@@ -35,7 +35,8 @@ type Entry struct {
 	// Attributes are the extended attributes, access lists among them, that
 	// a sidecar loses when a commit replaces it.
 	Attributes []string
-	// Mounted says that the name, or one below it, is on another file system.
+	// Mounted says that something is mounted over the name, or that a name below it
+	// is on another file system.
 	Mounted bool
 	// Orphaned says that a killed process left a [StagedFile]: no process
 	// holds the lock of its writer.
@@ -130,7 +131,7 @@ func (s *scan) note(f *dir.Dir, name, at string, role Role, owner string) (*Entr
 	}
 	e := Entry{
 		Name: at, Role: role, Owner: owner, Type: "file", Mode: fs.FileMode(st.Mode & 0o777), UID: int(st.Uid), Group: -1, Links: int(st.Nlink),
-		Size: st.Size, Written: modified(&st), Mounted: uint64(st.Dev) != s.dev,
+		Size: st.Size, Written: modified(&st), Mounted: uint64(st.Dev) != s.dev || dir.Mounted(f.Join(name)),
 	}
 	if int(st.Uid) == User() && !mine(int(st.Gid)) {
 		e.Group = int(st.Gid)

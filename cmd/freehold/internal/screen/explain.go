@@ -128,6 +128,10 @@ func (t *explanation) part(p explain.Part) {
 		t.Line("Owner %s has never written it.", p.Owner)
 	}
 	t.Line("It belongs in %s, which is %s.", p.File, condition[p.Status])
+	if p.Status != store.OK && p.Status != store.Missing {
+		t.Line("Until that file is mended, no process writes it; then code below %s does.", p.Home)
+		return
+	}
 	t.Line("`%s` writes it, and so does code below %s.", t.call.Line(verbs.Command(p.Owner, t.Field, p.Declared), ""), p.Home)
 	if p.Declared.Dependent() {
 		t.Line("`%s` prints the TOKEN; run it before the data is gathered.", t.call.Line(store.By("observe", t.Field), ""))
