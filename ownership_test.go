@@ -26,6 +26,7 @@ import (
 
 	"github.com/freehold-dev/freehold/gen"
 	"github.com/freehold-dev/freehold/gen/leak"
+	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/schema/declare"
 	"github.com/freehold-dev/freehold/sidecar/scratch"
 	"golang.org/x/tools/go/packages"
@@ -324,6 +325,205 @@ func TestOwnFieldCompiles(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// apiOf lists all that a package exports: functions, variables and constants
+// with their types, methods by "Type.Method", also promoted ones, and exported
+// fields of structs by "Type.Field". A type stands as "type Name".
+func apiOf(pkg *types.Package) map[string]string {
+	spell := func(t types.Type) string {
+		return types.TypeString(t, func(p *types.Package) string {
+			if p == pkg {
+				return ""
+			}
+			return p.Name()
+		})
+	}
+	api := map[string]string{}
+	for _, name := range pkg.Scope().Names() {
+		obj := pkg.Scope().Lookup(name)
+		declared, isType := obj.(*types.TypeName)
+		switch {
+		case !obj.Exported():
+		case !isType:
+			api[name] = spell(obj.Type())
+		case declared.IsAlias():
+			api["type "+name] = spell(types.Unalias(declared.Type()))
+		default:
+			api["type "+name] = ""
+			for m := range types.NewMethodSet(types.NewPointer(declared.Type())).Methods() {
+				if m.Obj().Exported() {
+					api[name+"."+m.Obj().Name()] = spell(m.Type())
+				}
+			}
+			if s, ok := declared.Type().Underlying().(*types.Struct); ok {
+				for f := range s.Fields() {
+					if f.Exported() {
+						api[name+"."+f.Name()] = spell(f.Type())
+					}
+				}
+			}
+		}
+	}
+	return api
+}
+
+// goType spells the type of a value like f, declared with the Go name name; of
+// a set, of an element. view is the prefix of the names of the view package.
+func goType(t *testing.T, view, name string, f schema.Field) string {
+	t.Helper()
+	switch f.Type {
+	case schema.TypeList:
+		return "[]" + goType(t, view, declare.GoElementName(name, *f.Of), *f.Of)
+	case schema.TypeEnum, schema.TypeRecord:
+		return view + name
+	}
+	plain, ok := map[schema.Type]string{
+		schema.TypeBool: "bool", schema.TypeInt: "int64", schema.TypeUint: "uint64", schema.TypeFloat: "float64", schema.TypeDecimal: "decimal.Decimal",
+		schema.TypeString: "string", schema.TypeTime: "time.Time", schema.TypeDuration: "time.Duration", schema.TypeJSON: "jsontext.Value",
+	}[f.Type]
+	if !ok {
+		t.Fatalf("a field of type %q, which has no type in Go here", f.Type)
+	}
+	return plain
+}
+
+// writerAPI is all that the declaration lets the writer package of owner export.
+func writerAPI(t *testing.T, d *declare.Source, owner string) map[string]string {
+	view := path.Base(d.Folder) + "."
+	handle := func(name string, f schema.Field) string {
+		kind := string(f.EffectiveKind())
+		kind = strings.ToUpper(kind[:1]) + kind[1:]
+		if f.EffectiveKind().OnWriter() {
+			return "sidecar." + kind
+		}
+		if f.Dependent() {
+			return fmt.Sprintf("sidecar.Dependent%s[%sSeen, %s]", kind, view+name, goType(t, view, name, f))
+		}
+		return fmt.Sprintf("sidecar.%s[%s]", kind, goType(t, view, name, f))
+	}
+	api := map[string]string{
+		"Open":         "func(ctx context.Context, dir string, o *sidecar.Options) (*Writer, error)",
+		"type Writer":  "",
+		"Writer.Close": "func() error", "Writer.Update": "func(ctx context.Context, fn func(Tx) error) (sidecar.Commit, error)",
+		"type Tx":      "",
+		"Tx.IfVersion": "func(v sidecar.Version)",
+	}
+	if d.Declaration.Instanced() {
+		api["Open"] = "func(ctx context.Context, dir string, id string, o *sidecar.Options) (*Writer, error)"
+	}
+	for field, f := range d.Declaration.Owners[owner].Fields {
+		name := declare.GoName(field, f)
+		switch {
+		case f.EffectiveKind().OnWriter():
+			api["Writer."+name] = "func() " + handle(name, f)
+		case f.EffectiveKind() != schema.Map:
+			api["Tx."+name] = "func() " + handle(name, f)
+		case f.Value != nil:
+			api["Tx."+name] = "func() sidecar.Map[" + handle(declare.GoElementName(name, *f.Value), *f.Value) + "]"
+		default:
+			entry, kind := declare.GoEntryName(name), "Part"
+			if keys, _ := d.Declaration.OwnerOf(field); keys == owner {
+				kind = "Map"
+			}
+			api["Tx."+name] = "func() sidecar." + kind + "[" + entry + "]"
+			api["type "+entry] = ""
+			for member, m := range f.Record {
+				whole := declare.GoMemberName(name, member, m)
+				api[entry+"."+declare.GoName(member, m)] = "func() " + handle(whole, m)
+			}
+		}
+	}
+	return api
+}
+
+// viewHolds reports whether a view package may export a name of that type: what
+// neither takes nor returns a handle of package sidecar, but a [sidecar.Seen].
+func viewHolds(typ string) bool {
+	return !strings.Contains(strings.ReplaceAll(typ, "sidecar.Seen", ""), "sidecar.") && !strings.Contains(typ, "store.")
+}
+
+// diff lists the differences between the API that a package has and the API that
+// the declaration allows.
+func diff(has, may map[string]string) (lines []string) {
+	for name, typ := range has {
+		if allowed, ok := may[name]; !ok {
+			lines = append(lines, "exports "+name+" "+typ+", and the declaration allows none")
+		} else if allowed != typ {
+			lines = append(lines, "exports "+name+" "+typ+", and the declaration allows "+allowed)
+		}
+	}
+	for name, typ := range may {
+		if _, ok := has[name]; !ok {
+			lines = append(lines, "lacks "+name+" "+typ)
+		}
+	}
+	slices.Sort(lines)
+	return lines
+}
+
+// The world of generated packages is closed: a writer package exports the API
+// that the declaration allows, nothing else, and a view package nothing that writes.
+func TestGeneratedAPIIsClosed(t *testing.T) {
+	for _, s := range states(t) {
+		view := path.Join(module, s.src.Folder)
+		for name, typ := range apiOf(loaded(t)[view].Types) {
+			if !viewHolds(typ) {
+				t.Errorf("%s exports %s %s: a view writes nothing", view, name, typ)
+			}
+		}
+		for _, o := range s.owners {
+			for _, line := range diff(apiOf(loaded(t)[o.writer].Types), writerAPI(t, s.src, o.name)) {
+				t.Errorf("%s %s", o.writer, line)
+			}
+		}
+	}
+}
+
+// A generator that is wrong in one of these ways is found by the law above, not
+// only by a file that -update writes again.
+func TestGeneratedAPIOfABadGeneratorIsFound(t *testing.T) {
+	for name, tc := range map[string]struct{ state, owner, old, new, want string }{
+		"foreign field, other name":  {"runtime", "reset", "", `func (tx Tx) Spent() sidecar.Value[bool] { return sidecar.ValueOf(tx.tx, "total_usd", schema.Bool) }`, "exports Tx.Spent"},
+		"foreign members in a map":   {"usage", "tool", "", `func (e SkillsEntry) Pinned() sidecar.Value[bool] { return sidecar.ValueIn(e.ofSkills, "pinned", schema.Bool) }`, "exports SkillsEntry.Pinned"},
+		"Map for Part":               {"usage", "tool", "sidecar.Part", "sidecar.Map", "exports Tx.Skills func() sidecar.Map[SkillsEntry], and the declaration allows func() sidecar.Part"},
+		"Put(field, text)":           {"runtime", "reset", "", "func (tx Tx) Put(field, text string) error { return nil }", "exports Tx.Put"},
+		"OpenAs(owner)":              {"runtime", "reset", "", `func OpenAs(ctx context.Context, dir, owner string) (*Writer, error) { w, err := sidecar.Open(ctx, dir, runtime.Declaration(), owner, nil); return &Writer{w}, err }`, "exports OpenAs"},
+		"the Tx within is exported":  {"runtime", "reset", "type Tx struct{ tx ", "type Tx struct{ *sidecar.Tx; tx ", "exports Tx.Tx *sidecar.Tx"},
+		"a field without accessor":   {"runtime", "reset", "(tx Tx) ContextCleared()", "(tx Tx) contextCleared()", "lacks Tx.ContextCleared"},
+		"a max that can be set":      {"usage", "tool", "sidecar.Max[time.Time]", "sidecar.Value[time.Time]", "exports SkillsEntry.LastUsedAt"},
+		"a token that is a variable": {"runtime", "reset", "", "var Last *Tx", "exports Last *Tx"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			all := states(t)
+			s := all[slices.IndexFunc(all, func(s state) bool { return s.src.Declaration.State == tc.state })]
+			o := s.owners[slices.IndexFunc(s.owners, func(o owner) bool { return o.name == tc.owner })]
+			dir, _ := local(o.writer)
+			text, err := os.ReadFile(filepath.Join(dir, path.Base(dir)+".go"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !strings.Contains(string(text), tc.old) {
+				t.Fatalf("the generated file has no %q", tc.old)
+			}
+			bad := string(text) + "\n" + tc.new
+			if tc.old != "" {
+				bad = strings.ReplaceAll(string(text), tc.old, tc.new)
+			}
+			fset := token.NewFileSet()
+			file, err := parser.ParseFile(fset, "bad.go", bad, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			// Of code in bodies the law asks nothing, so bodies need not fit.
+			cfg := types.Config{Importer: importer(loaded(t)), IgnoreFuncBodies: true, Error: func(error) {}}
+			pkg, _ := cfg.Check(o.writer, fset, []*ast.File{file}, nil)
+			found := diff(apiOf(pkg), writerAPI(t, s.src, o.name))
+			if !slices.ContainsFunc(found, func(line string) bool { return strings.HasPrefix(line, tc.want) }) {
+				t.Errorf("found %q, want a line that begins with %q", found, tc.want)
+			}
+		})
 	}
 }
 
