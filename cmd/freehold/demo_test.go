@@ -125,7 +125,7 @@ func TestDemoFailsIfAPromiseIsBroken(t *testing.T) {
 		"updates are refused":        {`[ "$1 $2" != "add tick" ] || exit 5`, "180 of 200 runs acknowledged, 180 on record: none lost"},
 		"what is stale passes":       {`[ $1 != get ] || set -- get words`, "acts on 1200 words, and the context has 3: WRONG"},
 		"what is fresh is refused":   {`[ $1 != get ] || exit 1`, "measured again: refused, exit status 1"},
-		"retire hits the successor":  {`[ $1 != retire ] || { kill $(cat pid); while kill -0 $(cat pid); do :; done 2>&-; exit 6; }`, "was HIT"},
+		"retire hits the successor":  {`[ $1 != retire ] || { p=$(cat pid); kill $p; while kill -0 $p; do :; done 2>&-; exit 6; }`, "was HIT"},
 		"retire says nobody is that": {`[ $1 != retire ] || exit 9`, "exit status 9: successor"},
 		"retire refuses everything":  {`[ $1 != retire ] || exit 6`, "exit status 6: successor"},
 	} {

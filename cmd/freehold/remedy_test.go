@@ -66,7 +66,7 @@ var advice = map[string]advised{
 	"no JSON, read":                 {args: []string{"get", "phase"}, before: overwrite("reset.json", "{"), want: 1},
 	"no JSON, accepted":             {args: []string{"accept", "reset"}, before: overwrite("reset.json", "{"), want: 1},
 	"another hand":                  {args: []string{"set", "reset", "phase=x"}, before: overwrite("reset.json", `{"phase":"y"}`), want: 1},
-	"another hand, explained":       {args: []string{"explain", "phase"}, before: overwrite("reset.json", `{"phase":"y"}`), want: 2, fill: []string{"VALUE", "x"}},
+	"another hand, explained":       {args: []string{"explain", "phase"}, before: overwrite("reset.json", `{"phase":"y"}`), want: 1},
 	"what writes":                   {args: []string{"explain", "turns"}, want: 1, fill: []string{"VALUE", "-1"}},
 	"what is open":                  {args: []string{"explain", "began"}, before: begunWith("begin", "reset", "began"), want: 2},
 	"deferred":                      {args: []string{"view"}, before: pending, want: 1},

@@ -47,12 +47,20 @@ func TestReadersTouchNothing(t *testing.T) {
 const nobody = 65534
 
 // A reader needs no permission to write. Root always has it, so this takes
-// another user.
+// another user. The doctor reads too, and finds that no commit can be made.
 func TestReadersNeedNoPermissionToWrite(t *testing.T) {
 	program, dir := nobodysState(t)
 	before := listing(t, dir)
 	for _, args := range readCommands {
-		if got := asNobody(t, program, append(args, "--dir", dir)...); args[0] != "__complete" && (got.Status != failure.ExitDone || got.Stderr != "") {
+		got := asNobody(t, program, append(args, "--dir", dir)...)
+		want := failure.ExitDone
+		if args[0] == "doctor" {
+			want = failure.ExitNegative
+			if !strings.Contains(got.Stdout, "not-writable") {
+				t.Errorf("%q: %+v", args, got)
+			}
+		}
+		if args[0] != "__complete" && (got.Status != want || got.Stderr != "") {
 			t.Errorf("%q: %+v", args, got)
 		}
 	}

@@ -13,8 +13,10 @@
 // The handles in package sidecar, such as Tx and Max, leak too: an interface
 // with methods that return them has room for a writer's Tx without naming it.
 //
-// Leak compares types. It finds neither a writer inside an interface value, such
-// as an any, nor one that is called through a function value.
+// [Load] looks at every Go file of a module that can be made to compile, whatever
+// its build constraint and folder. Leak compares types. It finds neither a writer
+// inside an interface value, such as an any, nor one that is called through a
+// function value.
 package leak
 
 import (
@@ -43,14 +45,16 @@ type Leak struct {
 // import path is that of a writer package. module is the path of the module:
 // types from elsewhere mention its writers in type arguments only.
 //
-// A program leaks nothing, since no package can import it. A package leaks
+// No package can import a program, but one built as a plugin gives away its
+// exported functions and variables. A package leaks
 // nothing if all its importers may import the writer too; where another package
 // exports its types, Check looks into them there.
 func Check(pkg *types.Package, module string, isWriter func(path string) bool) []Leak {
-	if pkg.Name() == "main" {
-		return nil
-	}
 	c := &checker{pkg: pkg, module: module, isWriter: isWriter, reach: reach(pkg.Path())}
+	program := pkg.Name() == "main"
+	if program {
+		c.reach = ""
+	}
 	c.handlesLeak = !c.mayExportHandles()
 	scope := pkg.Scope()
 	for _, name := range scope.Names() {
@@ -59,20 +63,21 @@ func Check(pkg *types.Package, module string, isWriter func(path string) bool) [
 			continue
 		}
 		w := &walk{checker: c, name: name, pos: obj.Pos(), seen: map[types.Type]bool{}}
-		if declared, ok := obj.(*types.TypeName); ok {
-			w.declaration(declared)
-		} else {
+		if declared, ok := obj.(*types.TypeName); !ok {
 			w.typ(obj.Type())
+		} else if !program { // a plugin's types cannot be looked up
+			w.declaration(declared)
 		}
 	}
 	slices.SortStableFunc(c.leaks, func(a, b Leak) int { return strings.Compare(a.Text, b.Text) })
 	return slices.Compact(c.leaks)
 }
 
-// Load applies [Check] to all packages of the module at dir with the path module.
-// It returns a line for each leak, with its place relative to dir, and an error
-// if the module cannot be loaded. Code that does not compile is checked as far
-// as possible.
+// Load applies [Check] to all packages of the module at dir with the path module,
+// and to the files that the go command passes over: those that another build
+// constraint, another system or an import by path would compile. It returns a
+// line for each leak, with its place relative to dir, and an error if the module
+// cannot be loaded. Code that does not compile is checked as far as possible.
 func Load(ctx context.Context, dir, module string, isWriter func(path string) bool) ([]string, error) {
 	loaded, err := packages.Load(&packages.Config{
 		Context: ctx,
@@ -84,23 +89,37 @@ func Load(ctx context.Context, dir, module string, isWriter func(path string) bo
 	if err != nil {
 		return nil, fmt.Errorf("load the packages of %s: %w; see the output of `go list ./...` there", module, err)
 	}
+	root, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
 	var found []string
-	var problems []error
-	for _, p := range loaded {
-		if p.Types == nil {
-			for _, problem := range p.Errors {
-				problems = append(problems, problem)
-			}
-			continue
-		}
-		for _, l := range Check(p.Types, module, isWriter) {
-			position := p.Fset.Position(l.Pos)
-			if name, err := filepath.Rel(dir, position.Filename); err == nil {
+	check := func(fset *token.FileSet, p *types.Package) {
+		for _, l := range Check(p, module, isWriter) {
+			position := fset.Position(l.Pos)
+			if name, err := filepath.Rel(root, position.Filename); err == nil {
 				position.Filename = name
 			}
-			found = append(found, position.String()+": "+l.Text)
+			if line := position.String() + ": " + l.Text; !slices.Contains(found, line) {
+				found = append(found, line)
+			}
 		}
 	}
+	var problems []error
+	for _, p := range loaded {
+		if p.Types != nil {
+			check(p.Fset, p.Types)
+			continue
+		}
+		for _, problem := range p.Errors {
+			problems = append(problems, problem)
+		}
+	}
+	rest, err := restOf(root, module, loaded)
+	if err != nil {
+		problems = append(problems, err)
+	}
+	rest.packages(func(p *types.Package) { check(rest.fset, p) })
 	return found, errors.Join(problems...)
 }
 

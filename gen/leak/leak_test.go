@@ -76,7 +76,7 @@ func (m *module) Import(importPath string) (*types.Package, error) {
 
 var (
 	marks = regexp.MustCompile(`// LEAK (\S+)`)
-	text  = regexp.MustCompile(`^\w+\.(\S+) mentions (\S+), so importers of (\S+) can`)
+	text  = regexp.MustCompile(`^\w+\.(\S+) mentions (\S+), so (?:importers of|a process that opens as a plugin) (\S+) can`)
 )
 
 // TestEveryLeakIsFoundAndNothingElse compares names in both directions: each
@@ -206,6 +206,61 @@ func TestLoadChecksAModuleOnDisk(t *testing.T) {
 	got := map[string]bool{}
 	for _, line := range found {
 		got[line] = true
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+// Files that the go command passes over here are checked like the others.
+func TestLoadChecksFilesThatGoPassesOver(t *testing.T) {
+	const body = "import \"m/reset/internal/resetfile\"\n\nvar W *resetfile.Writer\n"
+	files := map[string]string{
+		"reset/windows_only.go":                 "//go:build windows\n\npackage reset\n\n" + body,
+		"reset/out_plan9.go":                    "package reset\n\nimport \"m/reset/internal/resetfile\"\n\nvar W2 *resetfile.Writer\n",
+		"reset/tagged.go":                       "//go:build never\n\npackage reset\n\nvar W3 = mine()\n\nfunc mine() alias { return nil }\n",
+		"reset/also.go":                         "//go:build other\n\npackage reset\n\nimport \"m/reset/internal/resetfile\"\n\ntype alias = *resetfile.Writer\n",
+		"reset/testdata/x/x.go":                 "package x\n\n" + body,
+		"reset/_y/y.go":                         "package y\n\n" + body,
+		"reset/.z/z.go":                         "package z\n\n" + body,
+		"reset/_y/through/t.go":                 "package through\n\nimport y \"m/reset/_y/internal/pen\"\n\nvar P y.Pen\n",
+		"reset/_y/internal/pen/p.go":            "package pen\n\nimport \"m/reset/internal/resetfile\"\n\ntype Pen struct{ W *resetfile.Writer }\n",
+		"reset/plug/plug.go":                    "//go:build plug\n\npackage main\n\n" + body,
+		"reset/ok_windows.go":                   "package reset\n\nfunc Stamp2() error { return nil }\n",
+		"reset/testdata/no.go":                  "this is no Go",
+		"reset/nested/go.mod":                   "module m/reset/nested\n",
+		"reset/nested/n.go":                     "package nested\n\n" + body, // another module: PROTOCOLS.md says so
+		"reset/internal/resetfile/resetfile.go": "package resetfile\n\ntype Writer struct{ w *int }\n",
+		"reset/reset.go":                        "package reset\n",
+		"go.mod":                                "module m\n\ngo 1.26\n",
+	}
+	dir := t.TempDir()
+	for name, text := range files {
+		name = filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	found, err := leak.Load(t.Context(), dir, "m", isWriter)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, line := range found {
+		place, what, _ := strings.Cut(line, " mentions ")
+		file, _, _ := strings.Cut(place, ":")
+		got = append(got, file+place[strings.LastIndex(place, " "):])
+		if !strings.HasPrefix(what, resetfile) {
+			t.Errorf("%s names another package", line)
+		}
+	}
+	slices.Sort(got)
+	want := []string{
+		"reset/.z/z.go .z.W", "reset/_y/through/t.go through.P.W", "reset/_y/y.go _y.W", "reset/out_plan9.go reset.W2", "reset/plug/plug.go plug.W",
+		"reset/tagged.go reset.W3", "reset/testdata/x/x.go x.W", "reset/windows_only.go reset.W",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)

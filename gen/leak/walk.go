@@ -33,8 +33,12 @@ func (w *walk) leakHandle(handle string) {
 }
 
 func (w *walk) report(mentioned, gained string) {
-	w.leaks = append(w.leaks, Leak{w.pos, fmt.Sprintf("%s.%s mentions %s, so importers of %s can come by %s: export a function that does the writing instead",
-		path.Base(w.pkg.Path()), w.name, mentioned, w.pkg.Path(), gained)})
+	takers, remedy := "importers of", "export a function that does the writing instead"
+	if w.pkg.Name() == "main" {
+		takers, remedy = "a process that opens as a plugin", "let the name begin with a small letter"
+	}
+	w.leaks = append(w.leaks, Leak{w.pos, fmt.Sprintf("%s.%s mentions %s, so %s %s can come by %s: %s",
+		path.Base(w.pkg.Path()), w.name, mentioned, takers, w.pkg.Path(), gained, remedy)})
 }
 
 // at returns a walk that goes on at a field or method of w's type.

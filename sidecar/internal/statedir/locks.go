@@ -88,16 +88,12 @@ func (d *Dir) lockState(ctx context.Context, wait time.Duration) (m *schema.Mani
 // lock. It waits as long as wait, but for a lease or a fence not at all. It
 // returns an error that wraps [status.Busy], or the manifest under the locks.
 func (d *Dir) LockAll(ctx context.Context, wait time.Duration) (m *schema.Manifest, release func(), err error) {
-	if wait > 0 { // for all together
-		bounded, cancel := context.WithTimeout(ctx, wait)
-		defer cancel()
-		ctx = bounded
-	}
+	until := time.Now().Add(wait) // for all together
 	m, unlock, err := d.lockState(ctx, wait)
 	if err != nil {
 		return nil, nil, err
 	}
-	held, err := acquireAll(d, ctx, m, lockNames(&m.Declaration)[1:], wait)
+	held, err := acquireAll(d, ctx, m, lockNames(&m.Declaration)[1:], until)
 	release = func() {
 		for _, l := range slices.Backward(held) {
 			l.Close()
@@ -111,17 +107,17 @@ func (d *Dir) LockAll(ctx context.Context, wait time.Duration) (m *schema.Manife
 	return m, release, nil
 }
 
-// acquireAll takes locks in the order of names: those of commits within wait,
+// acquireAll takes locks in the order of names: those of commits before until,
 // leases and fences without waiting. It returns those that it has, also with an
 // error.
-func acquireAll(d *Dir, ctx context.Context, m *schema.Manifest, names []string, wait time.Duration) (held []*Lock, err error) {
+func acquireAll(d *Dir, ctx context.Context, m *schema.Manifest, names []string, until time.Time) (held []*Lock, err error) {
 	for _, name := range names {
 		l, err := d.OpenLock(m, name)
 		if err != nil {
 			return held, err
 		}
 		held = append(held, l)
-		patience := wait
+		patience := max(time.Until(until), 0)
 		if !strings.HasSuffix(name, commitLock) {
 			patience = 0
 		}
@@ -181,7 +177,7 @@ func (s *Seizure) takeAll() error {
 	if err != nil {
 		return err
 	}
-	s.locks, err = acquireAll(s.dir, context.Background(), m, lockNames(&m.Declaration), 0)
+	s.locks, err = acquireAll(s.dir, context.Background(), m, lockNames(&m.Declaration), time.Time{})
 	return err
 }
 
