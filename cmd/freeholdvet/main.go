@@ -25,6 +25,7 @@ import (
 	"runtime/debug"
 	"slices"
 
+	"github.com/freehold-dev/freehold/cmd/freeholdvet/internal/boxedhandle"
 	"github.com/freehold-dev/freehold/cmd/freeholdvet/internal/check"
 	"github.com/freehold-dev/freehold/cmd/freeholdvet/internal/droppedresult"
 	"github.com/freehold-dev/freehold/cmd/freeholdvet/internal/handles"
@@ -37,6 +38,7 @@ import (
 )
 
 var checks = []*analysis.Analyzer{
+	boxedhandle.Analyzer,
 	droppedresult.Analyzer,
 	handles.Analyzer,
 	leak.Analyzer,

@@ -151,6 +151,11 @@ const sidecar = "github.com/freehold-dev/freehold/sidecar"
 
 var handles = []string{"Counter", "DependentCounter", "DependentMax", "DependentMin", "DependentValue", "Entry", "Event", "Map", "Max", "Min", "Once", "Part", "Set", "Tx", "Value", "Writer"}
 
+// IsHandle reports whether obj is a type of package sidecar that writes.
+func IsHandle(obj *types.TypeName) bool {
+	return obj.Pkg() != nil && obj.Pkg().Path() == sidecar && slices.Contains(handles, obj.Name())
+}
+
 // mayExportHandles reports whether c's package is the library, a writer package,
 // or an internal package of the home of a writer that it imports, also
 // indirectly. An internal package without a writer has no handle to hand out.

@@ -104,7 +104,7 @@ func (w *walk) mention(t *types.Named) {
 	case obj.Pkg() == nil: // error, comparable, any
 	case w.isWriter(obj.Pkg().Path()):
 		w.leakWriter(obj.Pkg())
-	case obj.Pkg().Path() == sidecar && slices.Contains(handles, obj.Name()):
+	case IsHandle(obj):
 		w.leakHandle(obj.Name())
 	case !within(obj.Pkg().Path(), w.module):
 	case obj.Exported() && reach(obj.Pkg().Path()) == "" && obj.Parent() == obj.Pkg().Scope():

@@ -18,6 +18,7 @@
 //
 //	type Tx interface{ LastResetAt() sidecar.Max[time.Time] } // WRONG
 //
-// Programs, and packages that can be imported from within the home alone, may
-// mention the home's writer. A writer inside of an any is not found.
+// The types of programs, and packages that can be imported from within the home
+// alone, may mention the home's writer. A writer inside of an any is found by the
+// check boxedhandle.
 package leak
