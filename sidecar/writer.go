@@ -263,6 +263,10 @@ func rulesOf(m *schema.Manifest, owner string, known schema.Owner) *apply.Rules 
 // Owner returns the name of the owner.
 func (w *Writer) Owner() string { return w.owner }
 
+// StateID returns the id of the state, or of the instance, that w has open: a copy
+// has the same, any other state another.
+func (w *Writer) StateID() string { return w.manifest.StateID }
+
 // Declaration returns the declaration that the state's manifest holds. It
 // must not be changed.
 func (w *Writer) Declaration() *schema.Declaration { return &w.manifest.Declaration }

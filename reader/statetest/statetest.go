@@ -102,8 +102,8 @@ func State[S ~func(*Maker)](t testing.TB, d *schema.Declaration, settings []S) s
 	if err := sidecar.Create(dir, d); err != nil {
 		fail(t, err)
 	}
-	Healthy(t, dir)
 	fill(t, dir, d, settings)
+	Healthy(t, dir)
 	return dir
 }
 
@@ -115,27 +115,31 @@ func Instance[S ~func(*Maker)](t testing.TB, d *schema.Declaration, id string, s
 	if err := sidecar.CreateInstance(dir, id, d); err != nil {
 		fail(t, err)
 	}
-	Healthy(t, dir)
 	name, err := schema.InstanceDir(id)
 	if err != nil {
 		fail(t, err)
 	}
 	fill(t, filepath.Join(dir, name), d, settings)
+	Healthy(t, dir)
 	return dir
 }
 
 // fill writes the settings into the state directory dir.
 func fill[S ~func(*Maker)](t testing.TB, dir string, d *schema.Declaration, settings []S) {
 	t.Helper()
-	m := new(Maker)
-	for _, set := range settings {
-		set(m)
-	}
 	r, err := reader.OpenAs(dir, d)
 	if err != nil {
 		fail(t, err)
 	}
 	defer r.Close()
+	made, err := r.View(context.Background())
+	if err != nil {
+		fail(t, err)
+	}
+	m := new(Maker)
+	for _, set := range settings { // a setting is the caller's code, and so are the methods of t
+		set(m)
+	}
 	for pass := range 3 { // keys of maps, settings of Before, the others
 		for _, owner := range upwards(d) {
 			view, err := r.View(context.Background())
@@ -147,7 +151,7 @@ func fill[S ~func(*Maker)](t testing.TB, dir string, d *schema.Declaration, sett
 				patch = m.settingsOf(t, view, owner, pass == 1)
 			}
 			if len(patch) > 0 {
-				write(t, dir, d, owner, patch)
+				write(t, dir, made.StateID(), d, owner, patch)
 			}
 		}
 	}
@@ -221,13 +225,18 @@ var verbs = map[schema.Kind]schema.Verb{
 	schema.Event:   schema.VerbDone,
 }
 
-func write(t testing.TB, dir string, d *schema.Declaration, owner string, patch sidecar.Patch) {
+// write applies patch in the state that was made with that id, and in no other that
+// has come to dir since.
+func write(t testing.TB, dir, made string, d *schema.Declaration, owner string, patch sidecar.Patch) {
 	t.Helper()
 	w, err := sidecar.Open(context.Background(), dir, d, owner, &sidecar.Options{Program: "statetest"})
 	if err != nil {
 		fail(t, err)
 	}
 	defer w.Close()
+	if w.StateID() != made {
+		fail(t, fmt.Errorf("%s: another state has come to this place since the test made its own: let no setting move directories", dir))
+	}
 	_, err = w.Update(context.Background(), func(tx *sidecar.Tx) error {
 		for _, op := range patch {
 			if op.Verb != "" {
