@@ -329,3 +329,15 @@ func TestPatchesThatSomebodyMayFoldAreNoFinding(t *testing.T) {
 	}
 	statetest.CheckUp(t, dir) // a test that took long has done nothing wrong
 }
+
+// Two looks that find one fault make one finding.
+func TestAReportHasEachFindingOnce(t *testing.T) {
+	a := doctor.Finding{Code: "litter", Path: "/s/x", Says: "left", Remedy: store.By("prune")}
+	b, c := a, a
+	b.Instance, c.Says = "i", "left behind"
+	r := doctor.Report{Findings: []doctor.Finding{c, a, b, a, c}}
+	r.Sort()
+	if diff := cmp.Diff([]doctor.Finding{a, c, b}, r.Findings); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}

@@ -47,11 +47,14 @@ type Report struct {
 	Notes    []Note    `json:"notes"`
 }
 
-// Sort sorts the findings by path, code and field.
+// Sort sorts the findings by path, code and field, and leaves each once.
 func (r *Report) Sort() {
-	slices.SortStableFunc(r.Findings, func(a, b Finding) int {
-		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Code, b.Code), cmp.Compare(a.Field, b.Field))
-	})
+	order := func(a, b Finding) int {
+		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Code, b.Code), cmp.Compare(a.Field, b.Field),
+			cmp.Compare(a.Instance, b.Instance), cmp.Compare(a.Owner, b.Owner), cmp.Compare(a.Says, b.Says))
+	}
+	slices.SortStableFunc(r.Findings, order)
+	r.Findings = slices.CompactFunc(r.Findings, func(a, b Finding) bool { return order(a, b) == 0 })
 }
 
 // byHand returns the remedy that a person carries out.

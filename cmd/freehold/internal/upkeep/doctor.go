@@ -32,7 +32,7 @@ program.
 
 Each finding has a code that stays the same from release to release and a remedy: a
 command that can be run as it stands ("command" in --json), or words. With a finding
-the exit status is 1. Notes are no faults.
+the exit status is 1. Notes, which come first, are no faults.
 
 --owners also compares an owners.yaml, and the code generated from it, with the
 state; --legacy the file that the state was adopted from, which is otherwise looked
@@ -179,17 +179,11 @@ func (d *checkup) line(r *doctor.Report, f doctor.Finding) findingLine {
 	return findingLine{Finding: f, Remedy: f.Remedy.Note}
 }
 
-// doctorText is the report for people: each finding with its remedy, then the
-// notes. broken breaks lines, but not those of a remedy.
+// doctorText is the report for people: the notes, then each finding with its
+// remedy, which a reader of the end sees. broken breaks lines, but not those of a
+// remedy.
 func doctorText(r *doctor.Report, lines []findingLine, broken func(string) string) string {
 	var b strings.Builder
-	for _, f := range lines {
-		b.WriteString(broken(fmt.Sprintf("%s %s%s\n%s", f.Code, display.Escape(shortened(r.Dir, f.Path)), concerned(f.Finding), indented(f.Says))))
-		fmt.Fprintf(&b, "  remedy: %s\n", display.Escape(f.Remedy))
-		if f.Advice != "" {
-			b.WriteString(indented(f.Advice))
-		}
-	}
 	for _, n := range r.Notes {
 		about := n.About
 		if n.Instance != "" {
@@ -197,10 +191,17 @@ func doctorText(r *doctor.Report, lines []findingLine, broken func(string) strin
 		}
 		b.WriteString(broken(fmt.Sprintf("note: %s: %s\n", about, display.Escape(n.Says))))
 	}
-	if len(r.Findings) == 0 {
+	for _, f := range lines {
+		b.WriteString(broken(fmt.Sprintf("%s %s%s\n%s", f.Code, display.Escape(shortened(r.Dir, f.Path)), concerned(f.Finding), indented(f.Says))))
+		fmt.Fprintf(&b, "  remedy: %s\n", display.Escape(f.Remedy))
+		if f.Advice != "" {
+			b.WriteString(indented(f.Advice))
+		}
+	}
+	if len(lines) == 0 {
 		return b.String() + "no findings\n"
 	}
-	return b.String() + display.Count(len(r.Findings), "finding", "findings") + "\n"
+	return b.String() + display.Count(len(lines), "finding", "findings") + "\n"
 }
 
 // indented returns the text of a finding for below its first line. Several lines
