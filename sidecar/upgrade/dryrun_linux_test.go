@@ -169,12 +169,6 @@ func upgradeCases() []aCase {
 	}
 }
 
-func manifest(t *testing.T, dir string) *schema.Manifest {
-	t.Helper()
-	_, m := openDir(t, dir)
-	return m
-}
-
 // everything returns the bytes and the modes of all that is in dir.
 func everything(t *testing.T, dir string) map[string]string {
 	t.Helper()

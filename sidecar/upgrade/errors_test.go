@@ -166,5 +166,11 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 	refused("a pending patch", dir, &next)
 }
 
+func manifest(t *testing.T, dir string) *schema.Manifest {
+	t.Helper()
+	_, m := openDir(t, dir)
+	return m
+}
+
 // TestErrorsAreAllTold fails for an error that no test of the package provokes.
 func TestErrorsAreAllTold(t *testing.T) { said.Complete(t) }
