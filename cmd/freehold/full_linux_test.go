@@ -155,3 +155,27 @@ func TestAReadOnlyStateIsReadAndNotWritten(t *testing.T) {
 		}
 	})
 }
+
+// Root's `init` in another user's module leaves everything that user's, and one
+// that is refused leaves nothing.
+func TestInitLeavesNothingOfRoots(t *testing.T) {
+	module := t.TempDir()
+	mount(t, "tmpfs", module, "tmpfs", 0, "nr_inodes=6,mode=755")
+	if err := errors.Join(os.WriteFile(filepath.Join(module, "go.mod"), []byte("module m\n\ngo 1.26\n"), 0o600), os.Chown(module, 1234, 4321)); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(module)
+	if got := call(t, "", "init", "a/b/c/d"); got.Status != failure.ExitIO { // one file too many
+		t.Errorf("%+v", got)
+	}
+	if entries, err := os.ReadDir(module); err != nil || len(entries) != 1 {
+		t.Errorf("it left %v (%v)", entries, err)
+	}
+	must(t, "init", "a/b")
+	for _, name := range []string{"a", "a/b", "a/b/owners.yaml", "a/b/generate.go"} {
+		var st unix.Stat_t
+		if err := unix.Stat(name, &st); err != nil || st.Uid != 1234 || st.Gid != 4321 {
+			t.Errorf("%s belongs to %d:%d (%v)", name, st.Uid, st.Gid, err)
+		}
+	}
+}

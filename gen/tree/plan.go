@@ -119,7 +119,7 @@ func (m *Module) Apply(plan *Plan) error {
 // Package renameio, which writes the sidecars, does not build on every platform
 // that develops Go.
 func replace(root *os.Root, name string, data []byte) (err error) {
-	if err := makeAll(root, path.Dir(name)); err != nil {
+	if _, err := MakeAll(root, path.Dir(name)); err != nil {
 		return err
 	}
 	existing, err := root.Lstat(name)
@@ -153,28 +153,31 @@ func replace(root *os.Root, name string, data []byte) (err error) {
 	return nil
 }
 
-// makeAll makes the missing directories of a path, as the user of the one above.
-func makeAll(root *os.Root, name string) error {
+// MakeAll makes the missing directories of the slash-separated path name below
+// root, each as the user of the one above. It returns those that it made, also with
+// an error.
+func MakeAll(root *os.Root, name string) (made []string, err error) {
 	if name == "." {
-		return nil
+		return nil, nil
 	}
-	if err := makeAll(root, path.Dir(name)); err != nil {
-		return err
+	if made, err = MakeAll(root, path.Dir(name)); err != nil {
+		return made, err
 	}
 	if err := root.Mkdir(name, 0o777); errors.Is(err, fs.ErrExist) {
-		return nil
+		return made, nil
 	} else if err != nil {
-		return err
+		return made, err
 	}
+	made = append(made, name)
 	above, err := root.Stat(path.Dir(name))
 	if err != nil {
-		return err
+		return made, err
 	}
 	f, err := root.Open(name)
 	if err != nil {
-		return err
+		return made, err
 	}
-	return errors.Join(KeepOwner(f, above, nil), f.Close())
+	return made, errors.Join(KeepOwner(f, above, nil), f.Close())
 }
 
 // collect removes the files that killed calls of replace for name have left. A

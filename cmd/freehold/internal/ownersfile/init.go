@@ -9,6 +9,7 @@ import (
 	"path"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -107,7 +108,7 @@ func initialize(m *tree.Module, dir string) (*initReport, error) {
 		tool = "go run " + ownTool
 	}
 	directive := fmt.Sprintf("package %s\n\n//go:generate %s gen %s\n", source.Declaration.Package, tool, tree.Declaration)
-	if err := writeBoth(dir, text, []byte(directive)); err != nil {
+	if err := writeBoth(m, folder, text, []byte(directive)); err != nil {
 		return nil, err
 	}
 	return &initReport{
@@ -117,17 +118,30 @@ func initialize(m *tree.Module, dir string) (*initReport, error) {
 	}, nil
 }
 
-// writeBoth writes the declaration and the file with the directive, or none of
-// them.
-func writeBoth(dir string, declaration, directive []byte) error {
-	if err := os.MkdirAll(dir, 0o777); err != nil {
+// writeBoth writes the declaration and the file with the directive to a folder of
+// the module, or none of them, and then leaves no directory.
+func writeBoth(m *tree.Module, folder string, declaration, directive []byte) (err error) {
+	root, err := os.OpenRoot(m.Dir)
+	if err != nil {
 		return err
 	}
-	file := filepath.Join(dir, tree.Declaration)
+	defer root.Close()
+	made, err := tree.MakeAll(root, folder)
+	defer func() {
+		if err != nil {
+			for _, dir := range slices.Backward(made) {
+				err = errors.Join(err, root.Remove(dir))
+			}
+		}
+	}()
+	if err != nil {
+		return err
+	}
+	file := filepath.Join(m.Dir, filepath.FromSlash(folder), tree.Declaration)
 	if err := writeNew(file, declaration); err != nil {
 		return err
 	}
-	if err := writeNew(filepath.Join(dir, directiveFile), directive); err != nil {
+	if err := writeNew(filepath.Join(filepath.Dir(file), directiveFile), directive); err != nil {
 		return errors.Join(err, os.Remove(file))
 	}
 	return nil
