@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -303,6 +304,55 @@ func TestCommitRemovesNothingThatCouldMendTheSidecar(t *testing.T) {
 	update(t, w, addTurns(1))
 	if diff := cmp.Diff([]string{others[0], others[1], "cost.json"}, names(t, dir)); diff != "" {
 		t.Errorf("with a whole one (-want +got):\n%s", diff)
+	}
+}
+
+// The remedy of a sidecar that cannot be used keeps a whole one beside it, which the
+// commits after the remedy remove.
+func TestARemedyKeepsAWholeStagedSidecar(t *testing.T) {
+	for name, remedy := range map[string]func(dir string) error{
+		"quarantine of a torn one": func(dir string) error {
+			if err := os.WriteFile(sidecarPath(dir, "cost"), []byte(`{"$side`), 0o600); err != nil {
+				return err
+			}
+			_, err := Quarantine(t.Context(), dir, "cost", nil)
+			return err
+		},
+		"quarantine of one that is gone": func(dir string) error {
+			if err := os.Remove(sidecarPath(dir, "cost")); err != nil {
+				return err
+			}
+			_, err := Quarantine(t.Context(), dir, "cost", nil)
+			return err
+		},
+		"accept of one that is gone": func(dir string) error {
+			if err := os.Remove(sidecarPath(dir, "cost")); err != nil {
+				return err
+			}
+			_, err := Accept(t.Context(), dir, "cost", nil)
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := newState(t)
+			update(t, openOwner(t, dir, "cost", nil), addTurns(1))
+			whole := readFile(t, sidecarPath(dir, "cost"))
+			const staged = ".cost.json123456789012345"
+			if err := os.WriteFile(filepath.Join(dir, staged), []byte(whole), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if err := remedy(dir); err != nil {
+				t.Fatal(err)
+			}
+			update(t, openOwner(t, dir, "cost", nil), addTurns(1))
+			if slices.Contains(names(t, dir), staged) {
+				t.Errorf("the commit left %s", staged)
+			}
+			in := metaPath(dir, "quarantine")
+			if !slices.ContainsFunc(names(t, in), func(name string) bool { return readFile(t, filepath.Join(in, name)) == whole }) {
+				t.Errorf("the quarantine has %q, and none is the whole sidecar", names(t, in))
+			}
+		})
 	}
 }
 

@@ -92,6 +92,9 @@ func (w *Writer) accept() (Accepted, error) {
 	raw, readErr := w.dir.ReadFile(statedir.Sidecar(w.owner), nil, document.MaxSize)
 	switch {
 	case errors.Is(readErr, fs.ErrNotExist) && errors.Is(err, store.Regressed):
+		if err := w.keepWhole(); err != nil {
+			return Accepted{}, err
+		}
 		c, err := w.beginAnew(nil)
 		return Accepted{Commit: c}, err
 	case readErr != nil && err != nil: // err has the remedy
@@ -213,6 +216,11 @@ func Quarantine(ctx context.Context, dir, owner string, o *Options) (statedir.Qu
 	if lost == nil {
 		lost = w.regressed(doc)
 	}
+	if lost != nil {
+		if err := w.keepWhole(); err != nil {
+			return statedir.Quarantined{}, err
+		}
+	}
 	pending, err := w.dir.Quarantine().Move(statedir.Sidecar(owner))
 	if gone := errors.Is(err, fs.ErrNotExist); gone && errors.Is(lost, store.Regressed) {
 		err = nil
@@ -226,6 +234,29 @@ func Quarantine(ctx context.Context, dir, owner string, o *Options) (statedir.Qu
 		return pending, fmt.Errorf("it was moved to %s, and no empty one took its place: %w", pending.Path, err)
 	}
 	return pending, nil
+}
+
+// keepWhole copies each whole sidecar that a killed commit has staged into the
+// quarantine. It is called before the present file, which cannot be used, gives way
+// to an empty one, whose commits remove staged files.
+func (w *Writer) keepWhole() error {
+	names, err := statedir.StagedFor(w.dir, statedir.Sidecar(w.owner))
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		raw, err := w.dir.ReadFile(name, nil, document.MaxSize)
+		if err != nil {
+			continue
+		}
+		if doc, err := document.Decode(raw); err != nil || doc.Belongs(w.owner, w.manifest.StateID) != nil {
+			continue
+		}
+		if _, err := w.dir.Quarantine().Keep(statedir.Sidecar(w.owner), raw); err != nil {
+			return advised(err)
+		}
+	}
+	return nil
 }
 
 // openLocked opens owner for a repair and takes its lock, and its lease if it

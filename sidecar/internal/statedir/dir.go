@@ -11,6 +11,7 @@ import (
 	"errors"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -148,15 +149,21 @@ func (d *Dir) WriteRecord(name string, raw []byte) error {
 // No other process may be writing it, and the file must be whole.
 func (d *Dir) Collect(name string) error { return collect(d.state, name) }
 
-func collect(f *dir.Dir, target string) error {
+// StagedFor lists the files that killed writers of the file name in d have staged, as far
+// as no other process is writing it.
+func StagedFor(d *Dir, name string) ([]string, error) { return stagedFor(d.state, name) }
+
+func stagedFor(f *dir.Dir, target string) ([]string, error) {
 	names, err := f.Names()
+	return slices.DeleteFunc(names, func(name string) bool { return !stages(name, target) || !staged(f, name) }), err
+}
+
+func collect(f *dir.Dir, target string) error {
+	names, err := stagedFor(f, target)
 	if err != nil {
 		return err
 	}
 	for _, name := range names {
-		if !stages(name, target) || !staged(f, name) {
-			continue
-		}
 		err := f.Root().Remove(name)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, unix.EBUSY) { // busy: a mount, so no commit made it
 			return f.Located(err)
