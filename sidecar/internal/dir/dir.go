@@ -208,6 +208,13 @@ func Flock(fd, how int) (bool, error) {
 	return err == nil, err
 }
 
+// FlockWait takes the kernel's lock on an open file, exclusively. Nothing ends the
+// wait but the lock.
+func FlockWait(fd int) error {
+	_, err := retry(func() (int, error) { return 0, unix.Flock(fd, unix.LOCK_EX) })
+	return err
+}
+
 // Named reports whether the directory still has its path.
 func (d *Dir) Named() bool {
 	is, err := bears(d.fd, unix.AT_FDCWD, d.path)

@@ -26,7 +26,7 @@ func (l *Lock) ExclusiveHolder() int {
 }
 
 func (l *Lock) holder(want func(listed) bool) int {
-	name, err := kernelName(l.fd())
+	name, err := kernelName(l.fd)
 	if err != nil || !process.OwnProc() {
 		return 0
 	}
@@ -73,7 +73,7 @@ func (l *Lock) Taken() (bool, error) {
 // descriptors carries the lock, and the lock is in its name. A child that
 // inherited the descriptor carries it too, in its parent's name.
 func (l *Lock) HeldBy(p *process.Process) (bool, error) {
-	name, err := kernelName(l.fd())
+	name, err := kernelName(l.fd)
 	if err != nil {
 		return false, err
 	}
@@ -105,7 +105,7 @@ func (l *Lock) InheritedBy() int {
 }
 
 func (l *Lock) carriers(want func(listed) bool) []int {
-	name, err := kernelName(l.fd())
+	name, err := kernelName(l.fd)
 	if err != nil || !process.OwnProc() {
 		return nil
 	}

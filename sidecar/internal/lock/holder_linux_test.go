@@ -70,7 +70,7 @@ func TestLockIsHeldByTheProcessThatTookIt(t *testing.T) {
 func TestAWaiterIsNoHolder(t *testing.T) {
 	open := opener(t)
 	l, other := open(), open()
-	SetWaiting(l.fd(), true)
+	SetWaiting(l.fd, true)
 	if pid := other.Holder(); pid != 0 {
 		t.Errorf("process %d is said to hold a lock that a process waits for", pid)
 	}

@@ -9,6 +9,9 @@ func SetWaiting(int, bool) {}
 // HasWaiters returns false likewise.
 func HasWaiters(int) bool { return false }
 
+// yield does nothing likewise.
+func yield() {}
+
 func nanosleep(d time.Duration) { time.Sleep(d) }
 
 // Holder returns 0: the kernel does not tell.

@@ -11,8 +11,7 @@ import (
 // the kernel's lock on the open file fd. The kernel shows that to other
 // processes, and forgets it when this one ends. The sign is a lock of another
 // type, which has nothing to do with flock(2), on a byte that the file does not
-// have. A process that cannot give this hint waits all the same. With the hint 64
-// writers all get on.
+// have. A process that cannot give this hint waits all the same.
 func SetWaiting(fd int, yes bool) {
 	hint := waiting(unix.F_UNLCK)
 	if yes {
@@ -32,6 +31,9 @@ func HasWaiters(fd int) bool {
 func waiting(how int16) unix.Flock_t {
 	return unix.Flock_t{Type: how, Whence: io.SeekStart, Start: 1, Len: 1}
 }
+
+// yield lets a thread run that waits for the processor of this one.
+func yield() { unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }
 
 // nanosleep sleeps for less than a millisecond. A timer of the Go runtime does
 // not: an idle process waits for its timers in whole milliseconds, which is as

@@ -132,7 +132,7 @@ func acquireAll(d *Dir, ctx context.Context, m *schema.Manifest, names []string,
 // for a process that is about to remove the instance, and then returns an error
 // that wraps [status.Busy] or [status.Moved].
 func (d *Dir) LockShared(ctx context.Context, wait time.Duration) error {
-	for backoff := lock.NewFairBackoff(0); ; {
+	for backoff := lock.NewBackoff(lock.LongestPause); ; {
 		ok, err := d.state.Lock(unix.LOCK_SH)
 		if err != nil {
 			return err

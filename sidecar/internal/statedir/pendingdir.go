@@ -85,7 +85,7 @@ func (a *PendingDir) Share() error {
 func (a *PendingDir) Seal(ctx context.Context, wait time.Duration) error {
 	lock.SetWaiting(a.folder.FD(), true)
 	defer lock.SetWaiting(a.folder.FD(), false)
-	for backoff := lock.NewFairBackoff(0); ; {
+	for backoff := lock.NewBackoff(lock.LongestPause); ; {
 		err := a.take(unix.LOCK_EX)
 		if !errors.Is(err, status.Busy) {
 			return err
