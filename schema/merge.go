@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 )
@@ -20,6 +21,9 @@ var ErrDeclaration = errors.New("the declaration contradicts the state's manifes
 // error that wraps [ErrDeclaration] and lists every contradiction if an owner
 // or a field differs.
 func (d *Declaration) Merge(built *Declaration) (*Declaration, bool, error) {
+	if reflect.DeepEqual(d, built) { // of a program that is no older and no newer, as most are
+		return d, false, nil
+	}
 	merged := &Declaration{State: d.State, Package: d.Package, Instances: d.Instances, Owners: maps.Clone(d.Owners)}
 	if merged.Owners == nil {
 		merged.Owners = map[string]Owner{}
@@ -32,9 +36,10 @@ func (d *Declaration) Merge(built *Declaration) (*Declaration, bool, error) {
 		clashes = append(clashes, fmt.Sprintf("the state has %s there and %s here", d.Instances, built.Instances))
 	}
 	more := false
+	there, here := d.places(), built.places()
 	for _, name := range built.OwnerNames() {
 		o := built.Owners[name]
-		clashes = append(clashes, d.moved(name, built)...)
+		clashes = append(clashes, there.moved(name, here)...)
 		old, ok := d.Owners[name]
 		if !ok {
 			merged.Owners[name], more = o, true
@@ -57,24 +62,48 @@ func (d *Declaration) Merge(built *Declaration) (*Declaration, bool, error) {
 	return merged, more, nil
 }
 
-// moved lists the fields that belong to owner in built and to another one in d.
+// places are the fields of a declaration by their names.
+type places struct {
+	*Declaration
+	owners     map[string][]string // of each field, as [Declaration.index] has them
+	successors map[string]string   // of each former name, the first in order
+}
+
+func (d *Declaration) places() *places {
+	p := &places{d, d.index(), map[string]string{}}
+	for _, owner := range d.OwnerNames() {
+		for _, name := range d.Owners[owner].FieldNames() {
+			if was := d.Owners[owner].Fields[name].Was; was != "" && p.successors[was] == "" {
+				p.successors[was] = name
+			}
+		}
+	}
+	return p
+}
+
+// ownerOf is [Declaration.OwnerOf].
+func (p *places) ownerOf(field string) (string, bool) { return p.keysOwner(field, p.owners[field]) }
+
+func (p *places) declares(field string) bool { return len(p.owners[field]) > 0 }
+
+// moved lists the fields that belong to owner in built and to another one in p.
 // Those that are maps of several owners there may get one more here, as long
 // as the same one decides the keys.
-func (d *Declaration) moved(owner string, built *Declaration) (clashes []string) {
+func (p *places) moved(owner string, built *places) (clashes []string) {
 	for _, field := range built.Owners[owner].FieldNames() {
-		if was := built.Owners[owner].Fields[field].Was; d.declares(was) && !built.declares(was) {
+		if was := built.Owners[owner].Fields[field].Was; p.declares(was) && !built.declares(was) {
 			clashes = append(clashes, fmt.Sprintf("field %s is still called %s there", field, was))
 			continue
 		}
-		there, ok := d.OwnerOf(field)
-		here, _ := built.OwnerOf(field)
-		if next := d.successor(field); !ok && next != "" && !built.declares(next) {
+		there, ok := p.ownerOf(field)
+		here, _ := built.ownerOf(field)
+		if next := p.successors[field]; !ok && next != "" && !built.declares(next) {
 			clashes = append(clashes, fmt.Sprintf("field %s is called %s there", field, next))
 		}
 		if !ok || there == owner {
 			continue
 		}
-		old, f := d.Owners[there].Fields[field], built.Owners[owner].Fields[field]
+		old, f := p.Owners[there].Fields[field], built.Owners[owner].Fields[field]
 		switch {
 		case !old.Shareable() || !f.Shareable():
 			clashes = append(clashes, fmt.Sprintf("field %s belongs to owner %s there and to %s here", field, there, owner))
@@ -83,16 +112,6 @@ func (d *Declaration) moved(owner string, built *Declaration) (clashes []string)
 		}
 	}
 	return clashes
-}
-
-// successor returns the field that was the given one, or "".
-func (d *Declaration) successor(field string) string {
-	for _, owner := range d.OwnerNames() {
-		if next := successor(d.Owners[owner].Fields, field); next != "" {
-			return next
-		}
-	}
-	return ""
 }
 
 // successor returns the field or member that was the given one, or "".
@@ -104,8 +123,6 @@ func successor(fields map[string]Field, former string) string {
 	}
 	return ""
 }
-
-func (d *Declaration) declares(field string) bool { _, ok := d.OwnerOf(field); return ok }
 
 func (o Owner) merge(name string, built Owner) (union Owner, added bool, clashes []string) {
 	if o.EffectiveMode() != built.EffectiveMode() {
@@ -152,9 +169,8 @@ func (m *merger) fields(kind string, there, here map[string]Field) map[string]Fi
 		}
 		old, ok := there[name]
 		if !ok {
-			next := successor(there, name)
-			if _, known := here[next]; next != "" && !known && kind != ofOwner {
-				m.clashes = append(m.clashes, fmt.Sprintf("%s%s is called %s there", kind, name, next))
+			if kind != ofOwner {
+				m.renamed(kind+name, successor(there, name), here)
 			}
 			union[name], m.added = here[name], true
 			continue
@@ -162,6 +178,14 @@ func (m *merger) fields(kind string, there, here map[string]Field) map[string]Fi
 		union[name] = m.field(kind+name, old, here[name])
 	}
 	return union
+}
+
+// renamed notes that the field or member what is called next there, if here has no
+// such one.
+func (m *merger) renamed(what, next string, here map[string]Field) {
+	if _, known := here[next]; next != "" && !known {
+		m.clashes = append(m.clashes, fmt.Sprintf("%s is called %s there", what, next))
+	}
 }
 
 func (m *merger) field(what string, there, here Field) Field {
