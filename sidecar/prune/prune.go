@@ -7,13 +7,16 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
 	"github.com/freehold-dev/freehold/sidecar/store"
+	"golang.org/x/sync/errgroup"
 )
 
 // Options for [Run]. The zero value, and a nil pointer, remove no instance.
@@ -32,7 +35,8 @@ type Options struct {
 // Run prunes the directory dir: all instances of a state with instances, or the
 // leftovers in any other state. It takes locks without waiting and holds them
 // only while it inspects one instance. A killed Run is completed by the next.
-// Any number may run at once.
+// Any number may run at once. As many instances are inspected at once as there are
+// processors.
 //
 // The report is nil if dir cannot be listed. If the report is not nil, an error is
 // the cause of ctx, or that of a state without instances.
@@ -65,23 +69,33 @@ func Run(ctx context.Context, dir string, o *Options) (*Report, error) {
 	} else if err := p.beside(found); err != nil {
 		return nil, err
 	}
+	var g errgroup.Group
+	g.SetLimit(runtime.GOMAXPROCS(0))
 	for _, i := range found {
-		if ctx.Err() != nil {
-			return p.report, context.Cause(ctx)
-		}
-		p.instance(i)
+		g.Go(func() error {
+			if ctx.Err() == nil {
+				p.instance(i)
+			}
+			return context.Cause(ctx)
+		})
 	}
+	err = g.Wait()
 	slices.SortStableFunc(p.report.Items, func(a, b Item) int { return strings.Compare(a.Path, b.Path) })
-	return p.report, nil
+	return p.report, err
 }
 
 // A pruning is one Run.
 type pruning struct {
 	Options
+	mu     sync.Mutex
 	report *Report
 }
 
-func (p *pruning) note(i Item) { p.report.Items = append(p.report.Items, i) }
+func (p *pruning) note(i Item) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.report.Items = append(p.report.Items, i)
+}
 
 func (p *pruning) removed() string {
 	if p.DryRun {
@@ -146,10 +160,13 @@ func (p *pruning) beside(found []statedir.Instance) error {
 	if err != nil {
 		return err
 	}
+	instance := make(map[string]bool, len(found))
+	for _, i := range found {
+		instance[i.Name] = true
+	}
 	for _, e := range entries {
 		path := filepath.Join(dir, e.Name())
-		instance := slices.ContainsFunc(found, func(i statedir.Instance) bool { return i.Name == e.Name() })
-		if !instance && !strings.HasPrefix(e.Name(), ".freehold") && !came(path) {
+		if !instance[e.Name()] && !strings.HasPrefix(e.Name(), ".freehold") && !came(path) {
 			p.note(Item{Kind: "other", Path: path, Action: Kept, Reason: "not an instance", Says: "it is no instance"})
 		}
 	}
@@ -201,6 +218,10 @@ func (p *pruning) seize(item Item, d *statedir.Dir) Item {
 		return item.because(Kept, err)
 	}
 	defer s.Close()
+	if p.DryRun { // nothing is lost if a process has written meanwhile
+		item.Action = p.removed()
+		return item
+	}
 	item = p.judge(item, d)
 	switch {
 	case item.Reason == young:
@@ -210,9 +231,6 @@ func (p *pruning) seize(item Item, d *statedir.Dir) Item {
 		return item
 	}
 	item.Action = p.removed()
-	if p.DryRun {
-		return item
-	}
 	if err := s.Discard(); err != nil {
 		return item.because(Failed, err)
 	}

@@ -6,12 +6,14 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/internal/dir"
 	"github.com/freehold-dev/freehold/sidecar/internal/status"
 	"github.com/go-json-experiment/json"
+	"golang.org/x/sync/errgroup"
 	"golang.org/x/sys/unix"
 )
 
@@ -228,15 +230,27 @@ func instancesIn(path string) (found []Instance, err error) {
 	if err != nil {
 		return nil, stateError(path, err)
 	}
-	for _, e := range entries {
+	looked := make([]*Instance, len(entries))
+	var g errgroup.Group
+	g.SetLimit(runtime.GOMAXPROCS(0))
+	for n, e := range entries {
 		if !schema.ValidInstanceDir(e.Name()) {
 			continue
 		}
-		if i, ok := instanceIn(path, e.Name()); ok {
-			found = append(found, i)
+		g.Go(func() error {
+			if i, ok := instanceIn(path, e.Name()); ok {
+				looked[n] = &i
+			}
+			return nil
+		})
+	}
+	err = g.Wait()
+	for _, i := range looked {
+		if i != nil {
+			found = append(found, *i)
 		}
 	}
-	return found, nil
+	return found, err
 }
 
 // mostLooks bounds the looks for an instance that is removed or made anew
