@@ -10,9 +10,16 @@ import (
 	"unicode/utf8"
 )
 
+// ASCII says that the terminal has no other characters, and may obey a byte of one.
+// It is set before any other use of this package.
+var ASCII bool
+
 // harmless reports whether r does nothing to a terminal but show. The two
 // joiners stay, because scripts and emoji need them.
 func harmless(r rune) bool {
+	if ASCII && r > unicode.MaxASCII {
+		return false
+	}
 	return r == '\u200c' || r == '\u200d' || (unicode.IsGraphic(r) && r != utf8.RuneError)
 }
 
@@ -29,10 +36,10 @@ func Escape(text string) string {
 		switch {
 		case r == utf8.RuneError && size == 1:
 			fmt.Fprintf(&b, `\x%02x`, text[i])
-		case r == utf8.RuneError || harmless(r):
+		case r == utf8.RuneError && !ASCII || harmless(r):
 			b.WriteRune(r)
 		default:
-			quoted := strconv.QuoteRune(r)
+			quoted := strconv.QuoteRuneToASCII(r)
 			b.WriteString(quoted[1 : len(quoted)-1])
 		}
 		i += size
@@ -68,7 +75,7 @@ func EscapeJSON(text []byte) []byte {
 	for i := 0; i < len(text); {
 		r, size := utf8.DecodeRune(text[i:])
 		switch {
-		case r == '\n' || r == utf8.RuneError || harmless(r):
+		case r == '\n' || r == utf8.RuneError && !ASCII || harmless(r):
 			out = append(out, text[i:i+size]...)
 		case r > 0xffff:
 			r -= 0x10000

@@ -2,6 +2,7 @@ package display
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 
@@ -73,18 +74,35 @@ func summary(n int, one, many string, name func(i int) string) string {
 		names = append(names, name(i))
 	}
 	if n > few {
-		names = append(names, "…")
+		names = append(names, ellipsis())
 	}
 	return Clip(Count(n, one, many) + ": " + strings.Join(names, ", "))
 }
 
-// Clip shortens text to the characters that a cell has room for.
+// Clip shortens text to the characters that a cell has room for. No instant loses
+// its end.
 func Clip(text string) string {
 	runes := []rune(text)
 	if len(runes) <= clipped {
 		return text
 	}
-	return string(runes[:clipped-1]) + "…"
+	end := len(string(runes[:clipped-1]))
+	for _, at := range Instants.FindAllStringIndex(text, -1) {
+		if at[0] < end && end < at[1] {
+			end = at[0]
+		}
+	}
+	return text[:end] + ellipsis()
+}
+
+// Instants matches times as values have them; none is broken or cut.
+var Instants = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)?`)
+
+func ellipsis() string {
+	if ASCII {
+		return "..."
+	}
+	return "…"
 }
 
 // Key returns a key of a map for a sentence, in which it must be one word.

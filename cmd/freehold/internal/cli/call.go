@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/freehold-dev/freehold/cmd/internal/display"
 	"github.com/freehold-dev/freehold/cmd/internal/failure"
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
@@ -27,6 +28,7 @@ type Call struct {
 // Run runs the command line args below root, prints the error, and returns the
 // exit status.
 func (c *Call) Run(ctx context.Context, root *cobra.Command, args []string) int {
+	display.ASCII = c.bytewise()
 	root.SetArgs(args)
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { c.unwritten = c.Print(Help(cmd)) })
 	cmd, err := root.ExecuteContextC(ctx)

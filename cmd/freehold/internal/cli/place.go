@@ -252,7 +252,12 @@ func (p *Place) View(ctx context.Context) (*reader.View, error) {
 // Completes lets a shell complete the operands of cmd: complete returns those
 // that may follow args.
 func (p *Place) Completes(cmd *cobra.Command, complete func(d *schema.Declaration, args []string) []string) {
-	cmd.ValidArgsFunction = func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	cmd.ValidArgsFunction = p.Completion(complete)
+}
+
+// Completion is [Place.Completes] for the values of a flag.
+func (p *Place) Completion(complete func(d *schema.Declaration, args []string) []string) cobra.CompletionFunc {
+	return func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		d, err := p.Declaration()
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp

@@ -3,12 +3,9 @@ package cli
 import (
 	"fmt"
 	"os"
-	"regexp"
 	"strconv"
 	"strings"
 
-	"charm.land/lipgloss/v2"
-	"github.com/charmbracelet/x/ansi"
 	"github.com/charmbracelet/x/term"
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -79,13 +76,6 @@ func (c *Call) Plainly(text string) string {
 	return text
 }
 
-// Styled writes text with colours to a terminal, as many as it has and the
-// user wants (NO_COLOR).
-func (c *Call) Styled(text string) error {
-	_, err := lipgloss.Fprint(c.Stdout, text)
-	return err
-}
-
 // A Text is a report for people. None of its lines holds a character that a
 // terminal would obey.
 type Text struct{ b strings.Builder }
@@ -109,33 +99,3 @@ func (t *Text) List(prefix string, lines []string) {
 }
 
 func (t *Text) String() string { return t.b.String() }
-
-// Prose returns lines of text for standard output. On a terminal a long line is
-// broken at blanks, and goes on as far to the right as it began. A wider word,
-// such as a path, stays whole, and so does a command in backquotes: the terminal
-// breaks those itself, and they can be copied.
-func (c *Call) Prose(text string) string {
-	width, terminal := c.Terminal()
-	if !terminal {
-		return text
-	}
-	return wrapped(text, width)
-}
-
-var (
-	unbroken = regexp.MustCompile("`[^`\n]*`|-")
-	// No text for a terminal has characters of private use.
-	protect = strings.NewReplacer(" ", "\ue000", "-", "\ue001")
-	restore = strings.NewReplacer("\ue000", " ", "\ue001", "-")
-)
-
-// wrapped breaks the lines of text at width.
-func wrapped(text string, width int) string {
-	lines := strings.Split(unbroken.ReplaceAllStringFunc(text, protect.Replace), "\n")
-	for i, line := range lines {
-		body := strings.TrimLeft(line, " ")
-		indent := line[:len(line)-len(body)]
-		lines[i] = indent + strings.ReplaceAll(ansi.Wordwrap(body, max(width-len(indent), 1), ""), "\n", "\n"+indent)
-	}
-	return restore.Replace(strings.Join(lines, "\n"))
-}

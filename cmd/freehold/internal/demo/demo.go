@@ -11,6 +11,8 @@ import (
 	"fmt"
 	"os"
 	"time"
+
+	"github.com/freehold-dev/freehold/cmd/freehold/internal/cli"
 )
 
 // ErrBroken is returned if Freehold has not kept a promise that a scene shows.
@@ -58,7 +60,7 @@ func Play(ctx context.Context, o Options) (*Report, error) {
 
 func play(ctx context.Context, s *stage, report *Report) error {
 	began := time.Now()
-	s.tell(boldStyle.Render("Freehold demo: three accidents with state that programs share"))
+	s.tell(cli.Strong.Render("Freehold demo: three accidents with state that programs share"))
 	s.furnish(ctx)
 	for _, scene := range scenes {
 		ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("a scene took longer than %v", patience))

@@ -4,29 +4,22 @@ import (
 	"fmt"
 	"strings"
 
-	"charm.land/lipgloss/v2"
+	"github.com/freehold-dev/freehold/cmd/freehold/internal/cli"
 )
 
 // Every figure of the story comes from the report, or from a constant that the
 // scene itself uses. No line of the story has more than 80 columns.
 
-var (
-	boldStyle  = lipgloss.NewStyle().Bold(true)
-	quietStyle = lipgloss.NewStyle().Faint(true)
-	goodStyle  = lipgloss.NewStyle().Foreground(lipgloss.Green)
-	badStyle   = lipgloss.NewStyle().Foreground(lipgloss.Red)
-)
-
 // title returns the lines that open a scene.
 func title(name string, text ...string) []string {
-	return append([]string{"\n" + boldStyle.Render(name)}, text...)
+	return append([]string{"\n" + cli.Strong.Render(name)}, text...)
 }
 
 // way returns the lines that show the command of one way.
 func way(name, command string) []string {
 	var lines []string
 	for line := range strings.Lines(command) {
-		lines = append(lines, fmt.Sprintf("   %-10s ", name)+quietStyle.Render(strings.TrimSuffix(line, "\n")))
+		lines = append(lines, fmt.Sprintf("   %-10s ", name)+cli.Faint.Render(strings.TrimSuffix(line, "\n")))
 		name = ""
 	}
 	return lines
@@ -34,11 +27,11 @@ func way(name, command string) []string {
 
 // verdict returns the line that shows what a way led to.
 func verdict(good bool, text string) string {
-	style := badStyle
+	look := cli.Bad
 	if good {
-		style = goodStyle
+		look = cli.Good
 	}
-	return fmt.Sprintf("   %-10s ", "") + style.Render(text)
+	return fmt.Sprintf("   %-10s ", "") + look.Render(text)
 }
 
 func (t *Tally) text() string {

@@ -9,6 +9,7 @@ import (
 	"github.com/freehold-dev/freehold/cmd/freehold/internal/cli"
 	"github.com/freehold-dev/freehold/cmd/internal/display"
 	"github.com/freehold-dev/freehold/cmd/internal/failure"
+	"github.com/freehold-dev/freehold/cmd/internal/verbs"
 	"github.com/freehold-dev/freehold/reader"
 	"github.com/freehold-dev/freehold/sidecar/store"
 	"github.com/go-json-experiment/json"
@@ -51,6 +52,26 @@ func (s *selection) check() error {
 	)
 }
 
+// choose selects the fields that the caller names.
+func (s *selection) choose(fields []string) error {
+	if err := s.check(); err != nil {
+		return err
+	}
+	for _, field := range fields {
+		if _, _, err := verbs.Declared(s.view, field); err != nil {
+			return err
+		}
+		if owners := s.view.Field(field).Owners(); s.owner != "" && !slices.Contains(owners, s.owner) { // it would never change
+			return failure.Usage("field %s belongs to %s, and --owner says %s: leave one of them out", field, display.List(owners), s.owner)
+		}
+		if s.names == nil {
+			s.names = map[string]bool{}
+		}
+		s.names[field] = true
+	}
+	return nil
+}
+
 // heading names the state and the snapshot.
 func (s *selection) heading() string {
 	return display.Escape(fmt.Sprintf("state %s in %s: %s snapshot %s", s.view.State(), s.view.Dir(), s.view.Consistency(), s.view.ID()))
@@ -58,7 +79,15 @@ func (s *selection) heading() string {
 
 // owners returns the selected owners.
 func (s *selection) owners() []reader.OwnerStatus {
-	return slices.DeleteFunc(s.view.Owners(), func(o reader.OwnerStatus) bool { return s.owner != "" && o.Name != s.owner })
+	return slices.DeleteFunc(s.view.Owners(), func(o reader.OwnerStatus) bool { return !s.shows(o.Name) })
+}
+
+// shows reports whether fields of owner are selected.
+func (s *selection) shows(owner string) bool {
+	if len(s.names) == 0 {
+		return s.owner == "" || s.owner == owner
+	}
+	return slices.ContainsFunc(s.view.Declaration().Owners[owner].FieldNames(), func(field string) bool { return s.has(owner, field) })
 }
 
 // has reports whether owner's field is selected.
@@ -111,7 +140,7 @@ func (s *selection) whole() (jsontext.Value, error) {
 // not selected.
 func (s *selection) MarshalJSON() ([]byte, error) {
 	text, err := s.whole()
-	if err != nil || s.owner == "" && !s.stale {
+	if err != nil || s.owner == "" && len(s.names) == 0 && !s.stale {
 		return text, err
 	}
 	var v struct {
@@ -129,6 +158,6 @@ func (s *selection) MarshalJSON() ([]byte, error) {
 	other := func(name string, _ jsontext.Value) bool { return !slices.Contains(fields, name) }
 	maps.DeleteFunc(v.Fields, other)
 	maps.DeleteFunc(v.Provenance, other)
-	maps.DeleteFunc(v.Owners, func(name string, _ jsontext.Value) bool { return s.owner != "" && name != s.owner })
+	maps.DeleteFunc(v.Owners, func(name string, _ jsontext.Value) bool { return !s.shows(name) })
 	return json.Marshal(v, json.Deterministic(true), jsontext.PreserveRawStrings(true))
 }

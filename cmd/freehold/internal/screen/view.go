@@ -1,6 +1,7 @@
 package screen
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,8 +11,10 @@ import (
 
 	"github.com/freehold-dev/freehold/cmd/freehold/internal/cli"
 	"github.com/freehold-dev/freehold/cmd/internal/display"
+	"github.com/freehold-dev/freehold/cmd/internal/verbs"
 	"github.com/freehold-dev/freehold/reader"
 	"github.com/freehold-dev/freehold/reader/explain"
+	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/store"
 	"github.com/spf13/cobra"
 )
@@ -19,23 +22,28 @@ import (
 func newView(c *cli.Call) *cobra.Command {
 	p := &cli.Place{Looks: true}
 	s := &selection{Call: c}
+	var fields []string
+	var unpaged bool
 	cmd := c.Command(&cobra.Command{
 		Use:   "view",
 		Short: "print all fields, and how old and how fresh they are",
 		Long: `Print the fields of all owners in one snapshot, each with its owner, its age by
-this machine's clock, the version of its last change and, if it depends on
-others, its freshness. Nothing is locked and nothing is written. If the sidecar of
-an owner cannot be used, the others are printed all the same and the exit status
-is 3.
+this machine's clock, the program that wrote it (WHO), the version of its last change
+and, if it depends on others, its freshness. Nothing is locked and nothing is
+written. If the sidecar of an owner cannot be used, the others are printed all the
+same, a second table names that owner, and the exit status is 3.
 
-With --stale, print only fields that are stale, ambiguous or unknown; the exit
-status is 1 if there are any.
+--owner and --field select fields. With --stale, print only fields that are stale,
+ambiguous or unknown; the exit status is 1 if there are any.
 
 A table that is wider than the terminal ($COLUMNS, if set, is its width) loses the
-versions, and its cells wrap. --json and a pipe get everything, and "freehold
-explain" has the details of one field.`,
+versions, then its cells wrap, and then each field becomes a paragraph. One that is
+longer goes through $PAGER (default less). --json and a pipe get everything, and
+"freehold explain" has the details of one field. NO_COLOR leaves colours out;
+CLICOLOR_FORCE=1 keeps them in a pipe.`,
 		Example: `  freehold view
   freehold view --owner cost
+  freehold view --field total_usd --field last_prompt_tokens
   freehold view --stale && echo "nothing is out of date"
   freehold view --json | jq .fields`,
 		Args: cli.Operands(0, 0, "no operands"),
@@ -43,63 +51,73 @@ explain" has the details of one field.`,
 		if s.view, err = p.View(ctx); err != nil {
 			return err
 		}
-		if err := s.check(); err != nil {
+		if err := s.choose(fields); err != nil {
 			return err
 		}
 		if c.JSON {
 			err = c.PrintJSON(s)
 		} else {
-			err = s.print()
+			err = s.print(!unpaged)
 		}
 		return errors.Join(err, s.broken(), s.unfresh())
 	})
 	p.Flags(cmd)
 	s.flags(p, cmd)
+	cmd.Flags().StringArrayVar(&fields, "field", nil, "only this `FIELD`; may be repeated")
+	cmd.RegisterFlagCompletionFunc("field", p.Completion(func(d *schema.Declaration, _ []string) []string {
+		return verbs.Operands("FIELD").Complete(d, nil)
+	}))
+	cmd.Flags().BoolVar(&unpaged, "no-pager", false, "do not run $PAGER")
 	cmd.Flags().BoolVar(&s.stale, "stale", false, "only fields that are stale, ambiguous or unknown")
 	return cmd
 }
 
 // print writes the selection for people: a table of the fields, and one of the
-// owners.
-func (s *selection) print() error {
+// owners that are not well.
+func (s *selection) print(paged bool) error {
 	width, terminal := s.Terminal()
-	draw := func(t table) string {
-		if terminal {
-			return t.boxed(width)
-		}
-		return t.plain()
+	draw := table.plain
+	if terminal {
+		draw = func(t table) string { return t.fitted(width) }
 	}
 	text := s.Prose(s.heading() + "\n" + s.pendingLines())
 	switch fields := s.fieldTable(time.Now()); {
 	case s.stale && len(fields) == 1:
 		text += "nothing is stale, ambiguous or unknown\n"
-	case s.stale:
-		text += draw(fields)
 	default:
-		text += draw(fields) + "\n" + draw(s.ownerTable())
+		text += draw(fields)
 	}
-	if terminal {
-		return s.Styled(text)
+	if owners := s.ownerTable(); len(owners) > 1 && !s.stale {
+		text += "\n" + draw(owners)
 	}
-	return s.Print(text)
+	if paged {
+		return s.Page(text)
+	}
+	return s.Styled(text)
 }
 
-// fieldTable returns the table of the selected fields.
+// fieldTable returns the table of the selected fields, by owner.
 func (s *selection) fieldTable(now time.Time) table {
-	t := table{{"OWNER", "FIELD", "VALUE", "AGE", headVersion, headFreshness}}
+	t := table{{headOwner, headField, headValue, headAge, headWho, headVersion, headFreshness}}
+	dependent := false
 	for _, name := range s.fields() {
 		r := explain.Row(s.view, name)
-		row := []string{strings.Join(s.view.Field(name).Owners(), ", "), name, value(s.view, r), none, version(r.Provenance), none}
+		row := []string{strings.Join(s.view.Field(name).Owners(), ", "), name, value(s.view, r), none, none, version(r.Provenance), none}
 		if !r.ChangedAt.IsZero() {
-			row[3] = age(now.Sub(r.ChangedAt))
+			row[3], row[4] = age(now.Sub(r.ChangedAt)), display.Text(r.Program)
 		}
 		if r.Declared.Dependent() {
+			dependent = true
 			fresh := s.view.Field(name).Freshness()
-			if row[5] = string(fresh.Verdict); !fresh.Fresh() {
-				row[5] += fmt.Sprintf(" (%s)", fresh.Reason)
+			if row[6] = string(fresh.Verdict); !fresh.Fresh() {
+				row[6] += fmt.Sprintf(" (%s)", fresh.Reason)
 			}
 		}
 		t = append(t, row)
+	}
+	slices.SortStableFunc(t[1:], func(a, b []string) int { return cmp.Compare(a[0], b[0]) })
+	if !dependent {
+		return t.without(headFreshness)
 	}
 	return t
 }
@@ -131,24 +149,16 @@ func version(p reader.Provenance) string {
 	return p.Version.String()
 }
 
-// ownerTable returns the table of the selected owners.
+// ownerTable returns the table of the selected owners without a usable sidecar.
 func (s *selection) ownerTable() table {
-	t := table{{"OWNER", "STATUS", headVersion, "WRITTEN"}}
-	all := s.owners()
-	pending := slices.ContainsFunc(all, func(o reader.OwnerStatus) bool { return o.Pending > 0 })
-	if pending {
-		t[0] = append(t[0], "PENDING")
-	}
-	for _, o := range all {
-		row := []string{o.Name, string(o.Status), version(reader.Provenance{Version: o.Version}), none}
-		if o.Status != store.OK && o.Status != store.Missing {
-			row[1] = alarm + row[1]
+	t := table{{headOwner, headStatus, headWritten, headVersion}}
+	for _, o := range s.owners() {
+		if o.Status == store.OK || o.Status == store.Missing {
+			continue
 		}
+		row := []string{o.Name, alarm + string(o.Status), none, version(reader.Provenance{Version: o.Version})}
 		if !o.Version.IsZero() {
-			row[3] = o.WrittenAt.UTC().Format("2006-01-02T15:04:05Z")
-		}
-		if pending {
-			row = append(row, fmt.Sprint(o.Pending))
+			row[2] = o.WrittenAt.UTC().Format("2006-01-02T15:04:05Z")
 		}
 		t = append(t, row)
 	}
@@ -173,8 +183,11 @@ func (s *selection) pendingLines() string {
 	return t.String()
 }
 
+// ahead is the age of a change after this machine's clock.
+const ahead = "ahead"
+
 // age returns the time since a change, in the largest unit of which it has at
-// least two. A change after this machine's clock is "ahead".
+// least two.
 func age(d time.Duration) string {
 	const day = 24 * time.Hour
 	for _, unit := range []struct {
@@ -186,7 +199,7 @@ func age(d time.Duration) string {
 		}
 	}
 	if d < 0 {
-		return "ahead"
+		return ahead
 	}
 	return fmt.Sprintf("%ds", d/time.Second)
 }

@@ -5,13 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"os/signal"
-	"slices"
 	"strings"
 	"syscall"
 
 	"github.com/freehold-dev/freehold/cmd/freehold/internal/cli"
 	"github.com/freehold-dev/freehold/cmd/internal/display"
-	"github.com/freehold-dev/freehold/cmd/internal/failure"
 	"github.com/freehold-dev/freehold/cmd/internal/verbs"
 	"github.com/freehold-dev/freehold/reader"
 	"github.com/freehold-dev/freehold/reader/explain"
@@ -22,7 +20,7 @@ import (
 
 func newWatch(c *cli.Call) *cobra.Command {
 	p := &cli.Place{Looks: true}
-	w := &watch{selection: selection{Call: c, names: map[string]bool{}}}
+	w := &watch{selection: selection{Call: c}}
 	cmd := c.Command(&cobra.Command{
 		Use:   "watch [FIELD...]",
 		Short: "print every change when it happens",
@@ -77,23 +75,6 @@ type watch struct {
 	selection
 	differ explain.Differ
 	failed bool // the last output was an error
-}
-
-// choose selects the fields that the caller names.
-func (w *watch) choose(fields []string) error {
-	if err := w.check(); err != nil {
-		return err
-	}
-	for _, field := range fields {
-		if _, _, err := verbs.Declared(w.view, field); err != nil {
-			return err
-		}
-		if owners := w.view.Field(field).Owners(); w.owner != "" && !slices.Contains(owners, w.owner) { // it would never change
-			return failure.Usage("field %s belongs to %s, and --owner says %s: leave one of them out", field, display.List(owners), w.owner)
-		}
-		w.names[field] = true
-	}
-	return nil
 }
 
 // The lines of JSON: one for each view, and one for each message.
@@ -201,9 +182,9 @@ func (w *watch) line(c explain.Change) string {
 	if c.Field == "" {
 		status := string(c.Status)
 		if problem != "" {
-			status = badStyle.Render(alarm + status + ": " + problem)
+			status = cli.Bad.Render(alarm + status + ": " + problem)
 		}
-		return fmt.Sprintf("%-24s  owner %s is %s\n", none, nameStyle.Render(c.Owner), status)
+		return fmt.Sprintf("%-24s  owner %s is %s\n", none, cli.Strong.Render(c.Owner), status)
 	}
 	name, value, at := c.Field, display.Value(c.Declared, c.Value), none
 	if c.Key != nil {
@@ -211,14 +192,14 @@ func (w *watch) line(c explain.Change) string {
 	}
 	switch {
 	case problem != "":
-		value = badStyle.Render(alarm + problem)
+		value = cli.Bad.Render(alarm + problem)
 	case c.Value == nil:
-		value = faintStyle.Render(value)
+		value = cli.Faint.Render(value)
 	}
 	if !c.ChangedAt.IsZero() {
 		at = display.Instant(c.ChangedAt)
 	}
-	return fmt.Sprintf("%s  %s = %s  %s\n", faintStyle.Render(fmt.Sprintf("%-24s", at)), nameStyle.Render(name), value, faintStyle.Render(source(c)))
+	return fmt.Sprintf("%s  %s = %s  %s\n", cli.Faint.Render(fmt.Sprintf("%-24s", at)), cli.Strong.Render(name), value, cli.Faint.Render(source(c)))
 }
 
 // source names the owner, the writer and the version of a change.
