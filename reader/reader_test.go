@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/freehold-dev/freehold/reader"
 	"github.com/freehold-dev/freehold/reader/statetest"
@@ -30,7 +31,7 @@ func TestAnOwnerAddedMeanwhileIsSeen(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer dir.Close()
-	if _, err := dir.Upgrade(context.Background(), more); err != nil {
+	if _, err := dir.Upgrade(context.Background(), more, time.Minute); err != nil {
 		t.Fatal(err)
 	}
 	v := view(t, r)

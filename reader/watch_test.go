@@ -213,7 +213,7 @@ func TestWatchSeesWhatAnUpgradeAdds(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer dir.Close()
-	if _, err := dir.Upgrade(t.Context(), more); err != nil {
+	if _, err := dir.Upgrade(t.Context(), more, time.Minute); err != nil {
 		t.Fatal(err)
 	}
 	b.rings <- struct{}{}

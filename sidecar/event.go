@@ -36,8 +36,7 @@ func EventOf(w *Writer, field string) Event { return Event{&eventField{w, field}
 // the token may be open and is returned all the same. The error wraps [ErrValue]
 // if 64 tokens are open.
 func (e Event) Begin(ctx context.Context) (EventToken, error) {
-	w, nonce := e.event.w, process.NewNonce()
-	w.isOpen()
+	w, nonce := e.writer(), process.NewNonce()
 	token := apply.TokenOf(w.manifest.StateID, e.event.name, nonce)
 	_, err := w.Update(ctx, func(tx *Tx) error { return tx.at(tx.layer.Begin(e.event.name, nonce, w.actor.PID)) })
 	if err != nil && !errors.Is(err, ErrIndeterminate) {
@@ -60,8 +59,7 @@ func (e Event) Abandon(ctx context.Context, token EventToken) (Commit, error) {
 }
 
 func (e Event) end(ctx context.Context, token EventToken, done bool) (Commit, error) {
-	w := e.event.w
-	w.isOpen()
+	w := e.writer()
 	state, field, nonce := token.Parts()
 	if token.IsZero() || field != e.event.name || state != w.manifest.StateID {
 		return Commit{}, fmt.Errorf("%s: field %s: %w: the token %q is of another field or state: give the one that its beginning returned", w.path, e.event.name, ErrNotOpen, token)
@@ -69,6 +67,16 @@ func (e Event) end(ctx context.Context, token EventToken, done bool) (Commit, er
 	return w.Update(ctx, func(tx *Tx) error {
 		return tx.at(tx.layer.End(field, nonce, done, w.clock()))
 	})
+}
+
+// writer returns the event's Writer, and panics with a sentence if e is the zero
+// Event or that of a zero Writer.
+func (e Event) writer() *Writer {
+	if e.event == nil {
+		panic("sidecar: use of a zero Event: EventOf returns one")
+	}
+	e.event.w.isOpen()
+	return e.event.w
 }
 
 // at puts the sidecar's path before err.

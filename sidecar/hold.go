@@ -24,10 +24,12 @@ import (
 // exclusive, the lease with its epoch.
 type hold struct {
 	file
-	wait  time.Duration // for the lock
-	lock  *statedir.Lock
-	lease *statedir.Lock // held if the owner is exclusive, else nil
-	fail  func(error)    // ends the Writer for good
+	wait time.Duration // for the lock
+	// bounded says that the wait for the lease bounds the whole Open.
+	bounded bool
+	lock    *statedir.Lock
+	lease   *statedir.Lock // held if the owner is exclusive, else nil
+	fail    func(error)    // ends the Writer for good
 
 	epoch  uint64
 	holder *lease.Holder // this process, as the record has it; nil if it gave the lease back
@@ -274,13 +276,16 @@ func (h *hold) takeLease(ctx context.Context, wait time.Duration) (err error) {
 	}
 	defer fence.Close()
 	t := &taking{hold: h, fence: fence, leaseWait: wait, notices: lease.Notices{Looked: time.Now()}, blocked: map[blocker]time.Time{}}
-	backoff := lock.NewBackoff(lease.LongestPause)
+	backoff, start := lock.NewBackoff(lease.LongestPause), time.Now()
 	for {
 		by, err := t.try()
 		if err != nil || by == nobody {
 			return err
 		}
 		left := t.left(by)
+		if h.bounded {
+			left = min(left, wait-time.Since(start))
+		}
 		if left <= 0 {
 			return t.refusal(by)
 		}

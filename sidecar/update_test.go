@@ -380,12 +380,15 @@ func (q *queue) isClosing() bool {
 func TestANilWriterPanicsWithASentence(t *testing.T) {
 	for name, w := range map[string]*Writer{"nil": nil, "zero": {}} {
 		for call, fn := range map[string]func(){
-			"Update": func() { w.Update(t.Context(), func(*Tx) error { return nil }) },
-			"Fold":   func() { w.Fold(t.Context(), 0) },
-			"Claim":  func() { OnceOf(w, "fired").Claim(t.Context()) },
-			"Begin":  func() { EventOf(w, "at").Begin(t.Context()) },
-			"Done":   func() { EventOf(w, "at").Done(t.Context(), EventToken{}) },
-			"Close":  func() { w.Close() },
+			"Update":      func() { w.Update(t.Context(), func(*Tx) error { return nil }) },
+			"Fold":        func() { w.Fold(t.Context(), 0) },
+			"Claim":       func() { OnceOf(w, "fired").Claim(t.Context()) },
+			"Begin":       func() { EventOf(w, "at").Begin(t.Context()) },
+			"Done":        func() { EventOf(w, "at").Done(t.Context(), EventToken{}) },
+			"Close":       func() { w.Close() },
+			"Owner":       func() { w.Owner() },
+			"StateID":     func() { w.StateID() },
+			"Declaration": func() { w.Declaration() },
 		} {
 			t.Run(name+" "+call, func(t *testing.T) {
 				defer func() {
@@ -397,4 +400,10 @@ func TestANilWriterPanicsWithASentence(t *testing.T) {
 			})
 		}
 	}
+	defer func() {
+		if said, ok := recover().(string); !ok || !strings.Contains(said, "zero Event") {
+			t.Errorf("it panicked with %q", said)
+		}
+	}()
+	Event{}.Begin(t.Context())
 }

@@ -230,10 +230,7 @@ func (w *Writer) open(ctx context.Context, d *schema.Declaration, o *Options) (e
 	}
 	leaseWait := o.LeaseWait
 	if o.Bounded {
-		left := max(w.wait-time.Since(start), 0)
-		bounded, cancel := context.WithTimeout(ctx, left)
-		defer cancel()
-		ctx, leaseWait = bounded, left
+		leaseWait, w.bounded = max(w.wait-time.Since(start), 0), true
 		defer func() { w.waited.Store(int64(time.Since(start))) }()
 	}
 	return w.takeLease(ctx, leaseWait)
@@ -261,15 +258,24 @@ func rulesOf(m *schema.Manifest, owner string, known schema.Owner) *apply.Rules 
 }
 
 // Owner returns the name of the owner.
-func (w *Writer) Owner() string { return w.owner }
+func (w *Writer) Owner() string {
+	w.isOpen()
+	return w.owner
+}
 
 // StateID returns the id of the state, or of the instance, that w has open: a copy
 // has the same, any other state another.
-func (w *Writer) StateID() string { return w.manifest.StateID }
+func (w *Writer) StateID() string {
+	w.isOpen()
+	return w.manifest.StateID
+}
 
 // Declaration returns the declaration that the state's manifest holds. It
 // must not be changed.
-func (w *Writer) Declaration() *schema.Declaration { return &w.manifest.Declaration }
+func (w *Writer) Declaration() *schema.Declaration {
+	w.isOpen()
+	return &w.manifest.Declaration
+}
 
 // Close closes the Writer and gives an exclusive owner's lease back. Updates
 // under way finish first, so that an Update's own function must not call it;

@@ -123,14 +123,19 @@ func (d *Differ) fieldChanges(view *reader.View, field string) []Change {
 }
 
 // dated gives a change of the freshness alone the time and the program of the
-// change that made it: that of the dependency.
+// change that made it: that of the dependency, or the beginning of an event. The
+// version stays that of the field.
 func (c *Change) dated(view *reader.View) {
 	of := view.Field(c.Field).Freshness().Field
 	if of == "" {
 		return
 	}
-	if by, written := view.Field(of).LastChange(); written {
-		c.ChangedAt, c.Program, c.PID, c.Version = by.ChangedAt, by.Program, by.PID, by.Version
+	dependency := view.Field(of)
+	if open := dependency.Open(); c.Freshness == reader.Ambiguous && len(open) > 0 {
+		begun := open[len(open)-1]
+		c.ChangedAt, c.Program, c.PID = begun.BegunAt, begun.Program, begun.PID
+	} else if by, written := dependency.LastChange(); written {
+		c.ChangedAt, c.Program, c.PID = by.ChangedAt, by.Program, by.PID
 	}
 }
 

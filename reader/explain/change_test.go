@@ -4,6 +4,7 @@ import (
 	"context"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/freehold-dev/freehold/reader"
 	"github.com/freehold-dev/freehold/reader/explain"
@@ -11,13 +12,16 @@ import (
 	"github.com/freehold-dev/freehold/sidecar"
 )
 
-// A change of freshness alone has the time, the program and the version of the
-// commit that made it, which is another owner's, and not of the value's own.
+// A change of freshness alone has the time and the program of the commit that made
+// it, which is another owner's, and keeps the version of its own field. The beginning
+// of an event is such a commit.
 func TestAChangeOfFreshnessIsDatedByItsCause(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "state")
 	err := sidecar.Create(dir, &schema.Declaration{State: "agent", Owners: map[string]schema.Owner{
 		"reset": {Fields: map[string]schema.Field{"phase": {Type: schema.TypeString}}},
 		"cost":  {Fields: map[string]schema.Field{"tokens": {Type: schema.TypeUint, DependsOn: []string{"phase"}}}},
+		"hook":  {Fields: map[string]schema.Field{"fired": {Type: schema.TypeTime, Kind: schema.Event}}},
+		"count": {Fields: map[string]schema.Field{"lines": {Type: schema.TypeUint, DependsOn: []string{"fired"}}}},
 	}})
 	if err != nil {
 		t.Fatal(err)
@@ -54,13 +58,41 @@ func TestAChangeOfFreshnessIsDatedByItsCause(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	commit("cost", "writer", sidecar.Op{Field: "tokens", Verb: schema.VerbSet, Value: []byte("1"), Seen: seen})
+	own := commit("cost", "writer", sidecar.Op{Field: "tokens", Verb: schema.VerbSet, Value: []byte("1"), Seen: seen})
 	var d explain.Differ
 	only := func(_, field string) bool { return field == "tokens" }
 	d.Next(view(), only)
-	cause := commit("reset", "second", sidecar.Op{Field: "phase", Verb: schema.VerbSet, Value: []byte(`"b"`)})
+	commit("reset", "second", sidecar.Op{Field: "phase", Verb: schema.VerbSet, Value: []byte(`"b"`)})
 	changes := d.Next(view(), only)
-	if len(changes) != 1 || changes[0].Freshness != reader.Stale || changes[0].Program != "second" || changes[0].Version != cause || changes[0].Owner != "cost" {
-		t.Errorf("got %+v, want a stale field by version %v of program second", changes, cause)
+	if len(changes) != 1 || changes[0].Freshness != reader.Stale || changes[0].Program != "second" || changes[0].Version != own || changes[0].Owner != "cost" {
+		t.Errorf("got %+v, want a stale field at its version %v by program second", changes, own)
+	}
+
+	hook, err := sidecar.Open(t.Context(), dir, nil, "hook", &sidecar.Options{Program: "third"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer hook.Close()
+	fired := sidecar.EventOf(hook, "fired")
+	token, err := fired.Begin(t.Context())
+	if err == nil {
+		_, err = fired.Done(t.Context(), token)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if seen, err = view().ObserveFor("lines"); err != nil {
+		t.Fatal(err)
+	}
+	own = commit("count", "writer", sidecar.Op{Field: "lines", Verb: schema.VerbSet, Value: []byte("1"), Seen: seen})
+	only = func(_, field string) bool { return field == "lines" }
+	d.Next(view(), only)
+	before := time.Now()
+	if _, err := fired.Begin(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	changes = d.Next(view(), only)
+	if len(changes) != 1 || changes[0].Freshness != reader.Ambiguous || changes[0].Program != "third" || changes[0].Version != own || changes[0].ChangedAt.Before(before) {
+		t.Errorf("got %+v, want an ambiguous field at its version %v by program third after %v", changes, own, before)
 	}
 }

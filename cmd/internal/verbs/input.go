@@ -8,6 +8,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/freehold-dev/freehold/cmd/internal/display"
 	"github.com/freehold-dev/freehold/cmd/internal/failure"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
@@ -106,6 +107,9 @@ func position(err error) string {
 	return err.Error()
 }
 
+// standalone are the verbs of commands that are no operations of a patch.
+var standalone = map[schema.Verb]bool{"claim": true, "begin": true, "abandon": true, schema.VerbPut: true, "observe": true}
+
 // checkInput returns the error of the first operation without a value, or on a
 // field that is not the owner's, with its place in the patch.
 func (c *Call) checkInput(d *schema.Declaration) error {
@@ -113,16 +117,19 @@ func (c *Call) checkInput(d *schema.Declaration) error {
 		if op.Field == "" || op.Verb == "" {
 			return failure.Usage(`operation %d of the patch: give it both a "field" and an "op"`, i)
 		}
-		if op.Value == nil && takesValue(op) {
+		switch {
+		case standalone[op.Verb]:
+			return failure.Usage("operation %d of the patch: %s is a command and no operation of a patch: run the command", i, op.Verb)
+		case op.Value == nil && takesValue(op):
 			return failure.Usage(`operation %d of the patch: %s wants a value: add "value"`, i, op.Verb)
 		}
 		if _, err := d.FieldOf(c.Args[0], op.Field); err != nil {
 			return fmt.Errorf("operation %d of the patch: %w", i, c.refused(d, sidecar.Op{Field: op.Field}, err))
 		}
-		if op.Member != "" || op.Key != "" {
-			continue // the sidecar may have keys that the patch does not show
+		f, err := c.target(d, op)
+		if err == nil && op.Value != nil && !takesValue(op) {
+			err = failure.Usage(`%s takes no value: leave "value" out`, op.Verb)
 		}
-		f, err := c.resolve(d, op)
 		if err == nil && op.Value != nil {
 			if _, wrong := f.Normalize(op.Value); wrong != nil {
 				err = fmt.Errorf("%s of %s: %w: %w", op.Where(), c.Args[0], sidecar.ErrValue, wrong)
@@ -133,4 +140,32 @@ func (c *Call) checkInput(d *schema.Declaration) error {
 		}
 	}
 	return nil
+}
+
+// target returns the declaration of the value that op of a patch writes. Whether
+// the sidecar has the key is not known here.
+func (c *Call) target(d *schema.Declaration, op sidecar.Op) (schema.Field, error) {
+	if op.Key == "" && op.Member == "" {
+		return c.resolve(d, op)
+	}
+	owner, whole := c.Args[0], op
+	whole.Key, whole.Member = "", ""
+	f, err := d.FieldOf(owner, op.Field)
+	switch {
+	case err != nil:
+		return f, err
+	case f.EffectiveKind() != schema.Map:
+		return f, failure.Usage(`%s is a %s and has no keys: leave "key" and "member" out`, op.Field, display.Kind(f))
+	case op.Key == "":
+		return f, failure.Usage(`member %s of %s is at a key: add "key"`, op.Member, op.Field)
+	case op.Verb == schema.VerbInsert || op.Verb == schema.VerbDelete:
+		return c.resolve(d, whole)
+	}
+	if f, err = d.ResolveMember(owner, op.Field, op.Member, op.Verb); err != nil {
+		return f, c.refused(d, op, err)
+	}
+	if element, ok := f.Element(); ok && f.EffectiveKind() == schema.Set {
+		f = element
+	}
+	return f, nil
 }

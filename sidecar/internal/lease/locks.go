@@ -86,17 +86,16 @@ func Enter(ctx context.Context, dir *statedir.Dir, d *schema.Declaration, owner 
 	if wait == 0 {
 		wait = known.Owners[owner].EffectiveWait()
 	}
-	ctx, cancel := context.WithTimeout(ctx, max(wait, 0))
-	defer cancel()
+	until := time.Now().Add(max(wait, 0))
 	if known.Instanced() {
 		if err := dir.LockShared(ctx, wait); err != nil {
 			return nil, err
 		}
 	}
 	if d != nil {
-		return dir.Upgrade(ctx, d)
+		return dir.Upgrade(ctx, d, time.Until(until))
 	}
-	return dir.Settled(ctx)
+	return dir.Settled(ctx, time.Until(until))
 }
 
 // LongestPause bounds how late a process that waits sees that a lease is free.

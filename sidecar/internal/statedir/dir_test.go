@@ -262,7 +262,7 @@ func TestUpgradeAddsAndNeverTakesAway(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := d.Upgrade(t.Context(), newer)
+	m, err := d.Upgrade(t.Context(), newer, stateWait)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -277,7 +277,7 @@ func TestUpgradeAddsAndNeverTakesAway(t *testing.T) {
 	if _, err := d.OpenLock(m, OwnerLock("reset")); err != nil {
 		t.Error(err)
 	}
-	older, err := d.Upgrade(t.Context(), declaration())
+	older, err := d.Upgrade(t.Context(), declaration(), stateWait)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -286,7 +286,7 @@ func TestUpgradeAddsAndNeverTakesAway(t *testing.T) {
 	}
 	moved := declaration()
 	moved.Owners["reset"] = schema.Owner{Fields: map[string]schema.Field{"turns": {Type: schema.TypeUint}}}
-	_, err = d.Upgrade(t.Context(), moved)
+	_, err = d.Upgrade(t.Context(), moved, stateWait)
 	wantError(t, err, schema.ErrDeclaration, "turns")
 }
 
@@ -298,7 +298,7 @@ func TestUpgradeByManyLosesNoOwner(t *testing.T) {
 		wg.Go(func() {
 			mine := declaration()
 			mine.Owners[name] = schema.Owner{Fields: map[string]schema.Field{"of_" + name: {Type: schema.TypeInt}}}
-			if _, err := d.Upgrade(t.Context(), mine); err != nil {
+			if _, err := d.Upgrade(t.Context(), mine, stateWait); err != nil {
 				t.Error(err)
 			}
 		})

@@ -93,7 +93,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 
 	contradiction := declaration()
 	contradiction.Owners["cost"].Fields["turns"] = schema.Field{Type: schema.TypeBool}
-	_, err = d.Upgrade(t.Context(), contradiction)
+	_, err = d.Upgrade(t.Context(), contradiction, stateWait)
 	same("upgrade: a contradiction", err)
 	_, err = d.ParseManifest([]byte("{\x1b"))
 	same("manifest: no JSON", err)
@@ -377,7 +377,7 @@ func TestErrorsSayWhatToDoOfUpgrades(t *testing.T) {
 	unsound.Owners["cost"].Fields["worse"] = schema.Field{Type: "money"}
 	same("create: unsound", Create(filepath.Join(filepath.Dir(d.Path()), "other"), unsound))
 	same("create an instance: unsound", CreateInstance(filepath.Join(filepath.Dir(d.Path()), "other"), "i", unsound))
-	_, err := d.Upgrade(t.Context(), unsound)
+	_, err := d.Upgrade(t.Context(), unsound, stateWait)
 	same("upgrade: unsound", err)
 	vast := declaration()
 	vast.Owners["cost"] = schema.Owner{Doc: strings.Repeat("x", schema.MaxManifest), Fields: vast.Owners["cost"].Fields}
@@ -397,6 +397,6 @@ func TestErrorsSayWhatToDoOfUpgrades(t *testing.T) {
 	if err := d.WriteManifest(m); err != nil {
 		t.Fatal(err)
 	}
-	_, err = d.Settled(t.Context())
+	_, err = d.Settled(t.Context(), stateWait)
 	same("upgrade: not finished", err)
 }

@@ -85,11 +85,12 @@ func (d *Dir) ParseManifest(text []byte) (*schema.Manifest, error) {
 }
 
 // Upgrade returns the manifest for a program built from the declaration built.
-// The manifest grows by the rest of built, under the state's lock. The error
+// The manifest grows by the rest of built, under the state's lock, for which
+// Upgrade waits up to wait. The error
 // wraps [schema.ErrDeclaration] if the two contradict each other, and
 // [schema.ErrUnsound] if no owners.yaml makes built.
-func (d *Dir) Upgrade(ctx context.Context, built *schema.Declaration) (*schema.Manifest, error) {
-	m, err := d.Settled(ctx)
+func (d *Dir) Upgrade(ctx context.Context, built *schema.Declaration, wait time.Duration) (*schema.Manifest, error) {
+	m, err := d.Settled(ctx, wait)
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +100,7 @@ func (d *Dir) Upgrade(ctx context.Context, built *schema.Declaration) (*schema.M
 	if err := built.Sound(); err != nil {
 		return nil, status.With(fmt.Errorf("%s: the manifest was not changed: %w", d.Path(), err), byHand("generate the program anew from its owners.yaml"))
 	}
-	m, release, err := d.lockState(ctx, stateWait)
+	m, release, err := d.lockState(ctx, min(wait, stateWait))
 	if errors.Is(err, status.Busy) { // of many programs that bring the same, one does the work
 		if now, lost := d.Manifest(); lost == nil && now.Pending == nil {
 			if _, more, clash := now.Merge(built); clash == nil && !more {
@@ -129,12 +130,12 @@ func (d *Dir) Upgrade(ctx context.Context, built *schema.Declaration) (*schema.M
 
 // Settled is [Dir.Manifest], once no upgrade is under way. It returns an error
 // that wraps [schema.ErrDeclaration] if one was not finished.
-func (d *Dir) Settled(ctx context.Context) (*schema.Manifest, error) {
+func (d *Dir) Settled(ctx context.Context, wait time.Duration) (*schema.Manifest, error) {
 	m, err := d.Manifest()
 	if err != nil || m.Pending == nil {
 		return m, err
 	}
-	m, release, err := d.lockState(ctx, stateWait)
+	m, release, err := d.lockState(ctx, min(wait, stateWait))
 	if err != nil {
 		return nil, err
 	}

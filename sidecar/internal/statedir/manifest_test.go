@@ -29,7 +29,7 @@ func TestUnsoundDeclarationsAreNotWritten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = d.Upgrade(t.Context(), unsound)
+	_, err = d.Upgrade(t.Context(), unsound, stateWait)
 	wantError(t, err, schema.ErrUnsound, "field worse")
 	if after, err := d.ManifestText(nil); err != nil || string(after) != string(before) {
 		t.Errorf("the manifest has changed (%v):\n%s", err, after)
@@ -78,7 +78,7 @@ func TestContradictionIsMendedByUpgrade(t *testing.T) {
 	built := declaration()
 	built.Owners["cost"].Fields["count"] = schema.Field{Type: schema.TypeUint, Kind: schema.Counter, Was: "turns"}
 	delete(built.Owners["cost"].Fields, "turns")
-	_, err := d.Upgrade(t.Context(), built)
+	_, err := d.Upgrade(t.Context(), built, stateWait)
 	wantError(t, err, schema.ErrDeclaration, "field count is still called turns there")
 	if status.Of(err) != status.Declaration || status.RemedyOf(err).Verb != status.Upgrade {
 		t.Errorf("got %q with the remedy %v", status.Of(err), status.RemedyOf(err))
@@ -103,9 +103,9 @@ func TestPendingUpgradeStopsAllPrograms(t *testing.T) {
 		t.Fatal(err)
 	}
 	release()
-	_, err = d.Settled(t.Context())
+	_, err = d.Settled(t.Context(), stateWait)
 	wantError(t, err, status.Declaration, "not finished")
-	_, err = d.Upgrade(t.Context(), declaration())
+	_, err = d.Upgrade(t.Context(), declaration(), stateWait)
 	wantError(t, err, schema.ErrDeclaration, "not finished")
 	for range 2 { // it may have gone there already
 		if err := d.Staged(id).Install("cost.json", false); err != nil {

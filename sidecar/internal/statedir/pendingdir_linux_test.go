@@ -38,7 +38,7 @@ func TestRepairMakesALostPendingDirectoryAnew(t *testing.T) {
 	said.Same(t, "deferred: a directory that is gone", err, dir, "STATE")
 	// An upgrade is no repair: their directory is missing.
 	cost.Fields["more"] = cost.Fields["n"]
-	_, err = d.Upgrade(t.Context(), declared)
+	_, err = d.Upgrade(t.Context(), declared, time.Minute)
 	wantError(t, err, status.Lost)
 	remade, err := Remake(t.Context(), dir)
 	if diff := cmp.Diff([]string{"cost.pending"}, remade); diff != "" || err != nil {

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"time"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -44,11 +45,23 @@ func Patience(cmd *cobra.Command, wait time.Duration) (time.Duration, error) {
 	return wait, nil
 }
 
+// CheckProgram returns the error of a value of --program that the records of a
+// state cannot keep as it is.
+func CheckProgram(name string) error {
+	switch {
+	case len(name) > sidecar.MaxProgram:
+		return failure.Usage("--program has %d bytes, more than the %d that provenance keeps: give a shorter name", len(name), sidecar.MaxProgram)
+	case !utf8.ValidString(name):
+		return failure.Usage("--program %q is no UTF-8: give another name", name)
+	}
+	return nil
+}
+
 // Prepare returns the state directory and the options to act there.
 func (w *Writing) Prepare() (dir string, o *sidecar.Options, err error) {
 	o = &sidecar.Options{Program: w.program, Bounded: true, For: w.For, Notice: w.Notice}
-	if len(w.program) > sidecar.MaxProgram {
-		return "", nil, failure.Usage("--program has %d bytes, more than the %d that provenance keeps: give a shorter name", len(w.program), sidecar.MaxProgram)
+	if err := CheckProgram(w.program); err != nil {
+		return "", nil, err
 	}
 	if o.Wait, err = Patience(w.cmd, w.wait); err != nil {
 		return "", nil, err

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/freehold-dev/freehold/cmd/freehold/internal/cli"
 	"github.com/freehold-dev/freehold/cmd/internal/failure"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
@@ -25,6 +26,9 @@ var passedOn = []os.Signal{
 // hold holds owner's lease while the command runs, and returns the command's exit
 // status as a Verdict.
 func (l *leaseCall) hold(ctx context.Context, owner string, command []string) (err error) {
+	if err := cli.CheckProgram(l.program); err != nil {
+		return err
+	}
 	if l.wait < 0 {
 		return failure.Usage("--wait %s is negative: give 0s for no waiting", l.wait)
 	}

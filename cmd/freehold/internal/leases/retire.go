@@ -54,6 +54,9 @@ func (r *retirement) run(ctx context.Context, owner string) error {
 	if r.epoch == 0 || r.pid <= 0 || r.options.Grace <= 0 {
 		return failure.Usage("--epoch %d, --pid %d and --grace %v must be positive: give other ones", r.epoch, r.pid, r.options.Grace)
 	}
+	if err := cli.CheckProgram(r.options.Program); err != nil {
+		return err
+	}
 	dir, err := r.Find()
 	if err != nil {
 		return err

@@ -79,7 +79,7 @@ func sentences(c *cli.Call, e *explain.Explanation) string {
 		t.Line("%s cannot be read: the file of owner %s is %s.", e.Field, e.Obstacle, string(e.ObstacleStatus))
 	case e.Set:
 		article := map[schema.Kind]string{schema.Set: "a set of ", schema.Map: "a map of "}[e.Kind]
-		t.Line("%s is %s.", e.Field, article+withUnit(e.Declared, e.Value))
+		t.Line("%s is %s%s.", e.Field, article+withUnit(e.Declared, e.Value), map[bool]string{true: ", the time at which it was done last"}[e.Kind == schema.Event])
 	default:
 		t.Line("%s is unset.", e.Field)
 	}
@@ -124,8 +124,10 @@ func (t *explanation) part(p explain.Part) {
 	case p.Earlier != nil:
 		t.Line("Owner %s has not written it since an earlier sidecar went to the quarantine.", p.Owner)
 		t.earlier(p.Earlier, p.Declared)
-	default:
+	case p.Status == store.OK || p.Status == store.Missing:
 		t.Line("Owner %s has never written it.", p.Owner)
+	default:
+		t.Line("The file does not tell whether owner %s has written it.", p.Owner)
 	}
 	t.Line("It belongs in %s, which is %s.", p.File, condition[p.Status])
 	if p.Status != store.OK && p.Status != store.Missing {
