@@ -274,7 +274,7 @@ func TestWatchEndsWithItsReader(t *testing.T) {
 func TestWatchOnATerminal(t *testing.T) {
 	dir := liveState(t)
 	must(t, "set", "reset", "name=a\x1b[2Jb", "--dir", dir, "--program", "hook")
-	terminal, other := openTerminal(t, 100)
+	terminal, other := openTerminal(t, 500)
 	var stderr bytes.Buffer
 	cmd := exec.Command("freehold", "watch", "--dir", dir)
 	cmd.Stdout, cmd.Stderr, cmd.Env = terminal, &stderr, terminalEnv()
@@ -285,15 +285,23 @@ func TestWatchOnATerminal(t *testing.T) {
 	terminal.Close()
 	screen := &output{t: t, r: other}
 	screen.await("name")
+	token := ""
 	for _, step := range []struct{ line, shows string }{
 		{"add cost turns 2", "turns"},
 		{"set cost tokens=5 --program stop", "tokens"},
 		{"clear reset name", "unset"},
-		{"begin reset reset_at", "begun and not done"},
+		{"set cost tokens=6 --program stop --seen " + strings.TrimSpace(must(t, "observe", "tokens", "--dir", dir)), "fresh"},
+		{"begin reset reset_at --program reset-hook", "ambiguous"},
+		{"raise reset highest 2026-08-11T09:12:44.031Z --program reset-hook", "highest"},
+		{"set reset name=" + strings.Repeat("x", 200), "xx"},
 		{"put tool skills deploy use_count=3", "skills deploy"},
 		{"claim reset fired", "fired"},
+		{"done reset reset_at TOKEN --program reset-hook", "stale"},
 	} {
-		must(t, append(strings.Fields(step.line), "--dir", dir)...)
+		out := must(t, append(strings.Fields(strings.ReplaceAll(step.line, "TOKEN", token)), "--dir", dir)...)
+		if strings.HasPrefix(step.line, "begin") {
+			token = strings.TrimSpace(out)
+		}
 		screen.await(step.shows)
 	}
 	foreign := filepath.Join(t.TempDir(), "cost.json") // moved there: no watch sees half of it
@@ -333,6 +341,7 @@ owners:
       name: {type: string}
       reset_at: {type: time, kind: event}
       fired: {kind: once}
+      highest: {type: time, kind: max}
   cost:
     fields:
       turns: {type: uint, kind: counter}
@@ -376,7 +385,7 @@ var steadied = []struct{ re, is string }{
 	{`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z`, "2026-08-11T09:12:44.031Z"},
 	{`\d{16}\.(\d+)\.[0-9a-v]{13}`, "1786439564031000.$1.NONCE"},
 	{`claim [0-9a-v]{13}`, "claim NONCE"},
-	{`(freehold\.test|hook|stop) \d+`, "$1 4711"},
+	{`(m|-> )\d\d:\d\d:\d\d`, "${1}23:06:15"},
 	{`snapshot [0-9a-f]{32}`, "snapshot ID"},
 	{"\x1b", "ESC"},
 }

@@ -79,14 +79,20 @@ func summary(n int, one, many string, name func(i int) string) string {
 	return Clip(Count(n, one, many) + ": " + strings.Join(names, ", "))
 }
 
-// Clip shortens text to the characters that a cell has room for. No instant loses
-// its end.
-func Clip(text string) string {
+// Clip shortens text to the characters that a cell has room for.
+func Clip(text string) string { return ClipTo(text, clipped) }
+
+// ClipTo shortens text to most characters, at a blank where one is near. No instant
+// loses its end.
+func ClipTo(text string, most int) string {
 	runes := []rune(text)
-	if len(runes) <= clipped {
+	if len(runes) <= most {
 		return text
 	}
-	end := len(string(runes[:clipped-1]))
+	end := len(string(runes[:most-1]))
+	if blank := strings.LastIndexByte(text[:end], ' ') + 1; blank > end/2 {
+		end = blank
+	}
 	for _, at := range Instants.FindAllStringIndex(text, -1) {
 		if at[0] < end && end < at[1] {
 			end = at[0]

@@ -26,6 +26,16 @@ func (c *Call) Prose(text string) string {
 	return strings.Join(lines, "\n")
 }
 
+// Hanging returns one line with looks for standard output. On a terminal that is not
+// wide enough, the words that do not fit follow below, behind indent.
+func (c *Call) Hanging(line, indent string) string {
+	width, terminal := c.Terminal()
+	if !terminal || ansi.StringWidth(line) <= width {
+		return line + "\n"
+	}
+	return strings.Join(words(line, width-len(indent)), "\n"+indent) + "\n"
+}
+
 var (
 	unbroken = regexp.MustCompile("`[^`\n]*`|-")
 	// No text for a terminal has characters of private use.

@@ -3,13 +3,11 @@ package screen
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os/signal"
-	"strings"
 	"syscall"
+	"time"
 
 	"github.com/freehold-dev/freehold/cmd/freehold/internal/cli"
-	"github.com/freehold-dev/freehold/cmd/internal/display"
 	"github.com/freehold-dev/freehold/cmd/internal/verbs"
 	"github.com/freehold-dev/freehold/reader"
 	"github.com/freehold-dev/freehold/reader/explain"
@@ -24,14 +22,14 @@ func newWatch(c *cli.Call) *cobra.Command {
 	cmd := c.Command(&cobra.Command{
 		Use:   "watch [FIELD...]",
 		Short: "print every change when it happens",
-		Long: `Print the fields, and from then on every change: the field, its new value, its
-owner, the writer and the version. FIELD and --owner select fields. Changes within
-a hundredth of a second are joined, and the last state is never missed. The watch
-ends, with exit status 0, on an interrupt (Ctrl-C), or when the process that reads
-its output ends: on Linux at once, elsewhere at the next change.
+		Long: `Print the fields, and from then on every change. FIELD and --owner select fields.
+Changes within a hundredth of a second are joined, and the last state is never
+missed. The watch ends, with exit status 0, on an interrupt (Ctrl-C), or when the
+process that reads its output ends: on Linux at once, elsewhere at the next change.
 
-On a terminal each change is a line. Into a pipe, or with --json, each view with
-changes is a line of JSON, the first at once:
+On a terminal each change is a line: the time, the field, its old and new value, the
+program, and the fields that the change makes stale. Into a pipe, or with --json,
+each view with changes is a line of JSON, the first at once:
 
   {"type": "view", "changes": [{"field", "key", "value", "owner", ...}], "view": ...}
 
@@ -75,6 +73,8 @@ type watch struct {
 	selection
 	differ explain.Differ
 	failed bool // the last output was an error
+	first  bool // nothing has been shown before
+	widest widths
 }
 
 // The lines of JSON: one for each view, and one for each message.
@@ -144,7 +144,7 @@ func (w *watch) report(err error) error {
 // show prints the changes in the last view.
 func (w *watch) show() error {
 	first, again := !w.differ.Begun(), w.failed
-	w.failed = false
+	w.first, w.failed = first, false
 	all := w.differ.Next(w.view, w.has)
 	if len(all) == 0 && !first && !again {
 		return nil
@@ -163,56 +163,9 @@ func (w *watch) show() error {
 	}
 	text := ""
 	if first {
-		text = w.heading() + "; Ctrl-C ends the watch\n"
+		text = w.Prose(w.heading() + "; times are UTC; Ctrl-C ends the watch\n")
 	} else if again {
 		text = "the state can be read again\n"
 	}
-	for _, change := range all {
-		text += w.line(change)
-	}
-	return w.Styled(text)
-}
-
-// line returns a change for a terminal.
-func (w *watch) line(c explain.Change) string {
-	problem := ""
-	if c.Err != nil {
-		problem = display.Escape(display.Line(w.WithRemedies(c.Err, "")))
-	}
-	if c.Field == "" {
-		status := string(c.Status)
-		if problem != "" {
-			status = cli.Bad.Render(alarm + status + ": " + problem)
-		}
-		return fmt.Sprintf("%-24s  owner %s is %s\n", none, cli.Strong.Render(c.Owner), status)
-	}
-	name, value, at := c.Field, display.Value(c.Declared, c.Value), none
-	if c.Key != nil {
-		name += " " + display.Key(*c.Key)
-	}
-	switch {
-	case problem != "":
-		value = cli.Bad.Render(alarm + problem)
-	case c.Value == nil:
-		value = cli.Faint.Render(value)
-	}
-	if !c.ChangedAt.IsZero() {
-		at = display.Instant(c.ChangedAt)
-	}
-	return fmt.Sprintf("%s  %s = %s  %s\n", cli.Faint.Render(fmt.Sprintf("%-24s", at)), cli.Strong.Render(name), value, cli.Faint.Render(source(c)))
-}
-
-// source names the owner, the writer and the version of a change.
-func source(c explain.Change) string {
-	text := c.Owner
-	if !c.ChangedAt.IsZero() {
-		text += fmt.Sprintf(": %s %d, %s", display.Escape(c.Program), c.PID, strings.TrimPrefix(commitOf(c.Provenance), "in "))
-	}
-	if c.Open > 0 {
-		text += ", begun and not done"
-	}
-	if c.Freshness != "" {
-		text += ", freshness " + string(c.Freshness)
-	}
-	return "(" + text + ")"
+	return w.Styled(text + w.lines(all, time.Now().UTC()))
 }
