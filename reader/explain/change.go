@@ -27,18 +27,10 @@ type Change struct {
 
 	Err      error        `json:"-"` // why the field or sidecar cannot be read
 	Declared schema.Field `json:"-"` // of the value
-	// Before has what the last view showed; its zero value, that nothing was.
-	Before Former `json:"-"`
+	// Before is the field, key or sidecar as the last view showed it.
+	Before *Change `json:"-"`
 	// Cause is the dependency whose change made a change of the freshness alone.
 	Cause string `json:"-"`
-}
-
-// A Former is the part of a field that a change replaced.
-type Former struct {
-	Value     jsontext.Value // nil if it was unset
-	Open      int
-	Freshness reader.Verdict
-	Status    store.Status // of a sidecar
 }
 
 // A Differ compares views that follow each other. The zero Differ knows none,
@@ -92,7 +84,7 @@ func (d *Differ) ownerChange(o reader.OwnerStatus) []Change {
 	now := string(o.Status) + " " + c.Error
 	before := cmp.Or(d.owners[o.Name], "missing ")
 	was, _, _ := strings.Cut(before, " ")
-	c.Before.Status = store.Status(was)
+	c.Before = &Change{Provenance: reader.Provenance{Status: store.Status(was)}}
 	d.owners[o.Name] = now
 	if now == before || now == "ok " && before == "missing " {
 		return nil
@@ -129,7 +121,7 @@ func (d *Differ) fieldChanges(view *reader.View, field string) []Change {
 		return nil // the owner's change tells of its error
 	}
 	d.known[field] = now
-	now.Before = Former{Value: before.Value, Open: before.Open, Freshness: before.Freshness}
+	now.Before = &before
 	if before.Value != nil && now.Version == before.Version && now.Freshness != before.Freshness {
 		now.dated(view)
 	}
@@ -168,7 +160,7 @@ func keyChanges(before, now Change) (all []Change) {
 	maps.Copy(keys, old)
 	for _, key := range slices.Sorted(maps.Keys(keys)) {
 		if !bytes.Equal(old[key], new[key]) {
-			all = append(all, Change{Field: now.Field, Key: &key, Value: new[key], Provenance: now.Provenance, Declared: value, Before: Former{Value: old[key]}})
+			all = append(all, Change{Field: now.Field, Key: &key, Value: new[key], Provenance: now.Provenance, Declared: value, Before: &Change{Value: old[key]}})
 		}
 	}
 	return all

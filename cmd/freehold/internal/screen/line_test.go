@@ -19,12 +19,12 @@ func TestAChangeIsOneLineWithItsEffect(t *testing.T) {
 	reset := func(old, now string) explain.Change {
 		return explain.Change{
 			Field: "last_context_reset_at", Provenance: by("reset-hook"), Declared: event,
-			Value: []byte(`"` + now + `"`), Before: explain.Former{Value: []byte(`"` + old + `"`)},
+			Value: []byte(`"` + now + `"`), Before: &explain.Change{Value: []byte(`"` + old + `"`)},
 		}
 	}
 	tokens := explain.Change{
 		Field: "last_prompt_tokens", Provenance: by("reset-hook"), Declared: schema.Field{Type: schema.TypeUint}, Value: []byte("5"),
-		Freshness: reader.Stale, Cause: "last_context_reset_at", Before: explain.Former{Value: []byte("5"), Freshness: reader.Fresh},
+		Freshness: reader.Stale, Cause: "last_context_reset_at", Before: &explain.Change{Value: []byte("5"), Freshness: reader.Fresh},
 	}
 	for _, test := range []struct {
 		changes []explain.Change
