@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 
 	"github.com/freehold-dev/freehold/cmd/freehold/internal/cli"
 	"github.com/freehold-dev/freehold/cmd/freehold/internal/ownersfile"
@@ -64,7 +65,11 @@ func write(ctx context.Context, a *cli.Writing, verb *verbs.Verb, cmd *cobra.Com
 	report, err := call.Run(ctx)
 	if _, answered := errors.AsType[failure.Verdict](err); err != nil && !answered {
 		if errors.Is(err, store.NoAncestor) {
-			return store.WithRemedy(err, store.Remedy{Note: "name the process that this is for: in a script --for $$"})
+			note := "name the process that this is for: in a script --for $$"
+			if a.For == os.Getpid() {
+				note = "leave --for out for the process that started the shell, or put a command behind this one"
+			}
+			return store.WithRemedy(err, store.Remedy{Note: note})
 		}
 		return notYet(call, err)
 	}

@@ -135,8 +135,9 @@ func Folders(d *schema.Declaration) []string { return statedir.Folders(d) }
 // process lives.
 type Identity = process.Identity
 
-// The answers of Judge, beside that the process is alive.
+// The answers of Judge.
 const (
 	CannotJudge = process.CannotJudge
+	Alive       = process.Alive
 	Gone        = process.Gone
 )

@@ -8,6 +8,7 @@ import (
 	"github.com/freehold-dev/freehold/cmd/internal/display"
 	"github.com/freehold-dev/freehold/cmd/internal/failure"
 	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // A beginReport is the answer of begin, and an endReport that of done.
@@ -84,6 +85,8 @@ type claimReport struct {
 		PID     int    `json:"pid"`
 		At      string `json:"at"`
 		Claim   string `json:"claim"`
+		// Process is "alive", "ended" or "unknown".
+		Process string `json:"process"`
 	} `json:"by"`
 }
 
@@ -100,15 +103,29 @@ func claim(ctx context.Context, c *Call) (Report, error) {
 	}
 	r := claimReport{Owner: c.Args[0], Field: c.Args[1], Won: won}
 	r.By.Program, r.By.PID, r.By.At, r.By.Claim = by.Program, by.Identity.PID, display.Exact(by.At), by.ID
+	r.By.Process = condition(by.Identity)
 	if !won {
 		return r, failure.Verdict{Status: failure.ExitNegative}
 	}
 	return r, nil
 }
 
+// condition says whether the process of id lives.
+func condition(id store.Identity) string {
+	switch verdict, _ := id.Judge(); verdict {
+	case store.Alive:
+		return "alive"
+	case store.Gone:
+		return "ended"
+	}
+	return "unknown"
+}
+
+var conditions = map[string]string{"alive": "which is alive", "ended": "which has ended", "unknown": "which may have ended"}
+
 func (r claimReport) Text(bool) string {
 	if r.Won {
 		return fmt.Sprintf("%s %s won at %s, claim %s\n", r.Owner, r.Field, r.By.At, r.By.Claim)
 	}
-	return fmt.Sprintf("%s %s lost to %s, process %d, at %s, claim %s\n", r.Owner, r.Field, display.Escape(r.By.Program), r.By.PID, r.By.At, r.By.Claim)
+	return fmt.Sprintf("%s %s lost to %s, process %d, %s, at %s, claim %s\n", r.Owner, r.Field, display.Escape(r.By.Program), r.By.PID, conditions[r.By.Process], r.By.At, r.By.Claim)
 }

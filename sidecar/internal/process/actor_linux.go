@@ -27,8 +27,12 @@ func Actor(pid int) (Identity, error) {
 		of = parent
 	case pid <= 0:
 		return refuse("%d is no process id", pid)
-	case !OwnProc() || !Ancestor(pid):
-		return refuse("process %d has not started this one, nor a process that did", pid)
+	case pid == os.Getpid():
+		return refuse("process %d is this command itself, which the shell has become to run its last command", pid)
+	case pid != parent && !OwnProc():
+		return refuse("the /proc here does not show the process %d of this PID namespace", pid)
+	case pid != parent && !Ancestor(pid):
+		return notStarted(pid)
 	}
 	p, err := Open(of)
 	if err != nil {
@@ -44,9 +48,16 @@ func Actor(pid int) (Identity, error) {
 	} else if own := os.Getuid(); real != own {
 		return refuse("process %d belongs to user %d and this one to user %d", of, real, own)
 	}
-	if pid == Parent && os.Getppid() != parent { // the number could be another process's by now
+	switch now := os.Getppid(); { // the number could be another process's by now
+	case of == parent && now != parent:
 		return refuse("the parent has ended")
+	case of != parent && !Ancestor(of):
+		return notStarted(of)
 	}
 	id.Nonce = NewNonce() + NewNonce()
 	return id, nil
+}
+
+func notStarted(pid int) (Identity, error) {
+	return Identity{}, fmt.Errorf("%w: process %d has not started this one, nor a process that did", status.NoAncestor, pid)
 }
