@@ -47,6 +47,7 @@ owners:
 	// owners/agent/reset/internal/resetfile/resetfile.go
 	//   Cleared() sidecar.Value[bool]
 	// owners/agent/schema/cost.schema.json
+	// owners/agent/schema/owners.schema.json
 	// owners/agent/schema/reset.schema.json
 	// owners/agent/schema/view.schema.json
 }

@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/mod/module"
 
+	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/schema/declare"
 )
 
@@ -42,6 +43,7 @@ func Generate(src *declare.Source, modulePath string) ([]File, error) {
 	add(s.matrix())
 	text, err := declare.ViewSchema(s.declared)
 	add(s.schema("view", text, err))
+	add(s.schema("owners", schema.OwnersSchema, nil)) // of this release, for editors
 	for _, o := range s.Owners {
 		add(s.writerPackage(o))
 		text, err := declare.SidecarSchema(s.declared, o.Name)

@@ -90,6 +90,7 @@ func addSchemas(t *testing.T, d *schema.Declaration, want map[string]string) {
 	}
 	text, err := declare.ViewSchema(d)
 	add("view", text, err)
+	add("owners", schema.OwnersSchema, nil)
 	for _, owner := range d.OwnerNames() {
 		text, err := declare.SidecarSchema(d, owner)
 		add(owner, text, err)

@@ -95,13 +95,17 @@ func (o owner) About() string {
 	return "."
 }
 
-// Text is the field's own text.
-func (f field) Text() string {
-	if text := sentence(f.spec.Doc); text != "" {
-		return text
+// documented returns the comment of name: its sentences after the name. It is empty
+// if they are, since a comment that only repeats a name says nothing.
+func documented(name string, sentences ...string) string {
+	if strings.Join(sentences, "") == "" {
+		return ""
 	}
-	return "owners.yaml gives no description."
+	return comment(append([]string{name + ":"}, sentences...)...)
 }
+
+// Text is the field's own text, or nothing.
+func (f field) Text() string { return sentence(f.spec.Doc) }
 
 // Text is the record's own text, or nothing.
 func (r record) Text() string { return sentence(r.spec.Doc) }

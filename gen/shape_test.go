@@ -67,11 +67,15 @@ func TestGeneratedExportedNamesAreDocumented(t *testing.T) {
 			t.Errorf("package %s has no comment", name)
 		}
 	}
+	undocumented := 0
 	for _, tree := range trees {
 		for _, decl := range tree.Decls {
 			switch decl := decl.(type) {
 			case *ast.FuncDecl:
-				if name := decl.Name.Name; !strings.Contains(strings.SplitN(decl.Doc.Text(), "\n", 2)[0], name) {
+				// A field without a text about which there is no more to say.
+				if name := decl.Name.Name; name == "NothingSaid" && tree.Name.Name == "tillfile" && decl.Doc == nil {
+					undocumented++
+				} else if !strings.Contains(strings.SplitN(decl.Doc.Text(), "\n", 2)[0], name) {
 					t.Errorf("%s: the comment of %s does not begin with it: %q", fset.Position(decl.Pos()), name, decl.Doc.Text())
 				}
 			case *ast.GenDecl:
@@ -80,6 +84,9 @@ func TestGeneratedExportedNamesAreDocumented(t *testing.T) {
 				}
 			}
 		}
+	}
+	if undocumented != 1 {
+		t.Errorf("%d accessors without a comment, want 1: filler says nothing", undocumented)
 	}
 }
 
@@ -122,6 +129,7 @@ func TestAccessorsCarryTheFieldsOwnText(t *testing.T) {
 func TestNoTwoCommentsDifferOnlyByAName(t *testing.T) {
 	src, _ := shop(t)
 	names := []string{"shop_state", "mood", "manager", "till", "silent", "a_string", "nothing_said", "wares", "empty_drawers", "shelf", "sold", "smells", "last_sale", "coupons"}
+	undocumented := regexp.MustCompile(`^(AString|NothingSaid|EmptyDrawers|Since|EmptyDrawersSince|At|Street): `)
 	name := regexp.MustCompile(`\b(` + strings.Join(names, "|") + `|[A-Z]\w*[A-Z]\w*)\b`)
 	fset, trees := parsed(t, generate(t, src))
 	seen := map[string]*ast.CommentGroup{}
@@ -129,7 +137,7 @@ func TestNoTwoCommentsDifferOnlyByAName(t *testing.T) {
 		for _, group := range tree.Comments {
 			text := strings.Join(strings.Fields(group.Text()), " ")
 			key := name.ReplaceAllString(text, "NAME")
-			if strings.Contains(text, "owners.yaml gives no description") {
+			if undocumented.MatchString(text) {
 				continue
 			}
 			if other, ok := seen[key]; ok && strings.Join(strings.Fields(other.Text()), " ") != text {

@@ -34,10 +34,11 @@ var templateFiles embed.FS
 // templates are parsed at the first use: most commands generate nothing.
 var templates = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("gen").Funcs(template.FuncMap{
-		"generated": func() string { return generated },
-		"comment":   comment,
-		"cell":      cell,
-		"quote":     strconv.Quote,
+		"generated":  func() string { return generated },
+		"comment":    comment,
+		"documented": documented,
+		"cell":       cell,
+		"quote":      strconv.Quote,
 	}).ParseFS(templateFiles, "template/*.tmpl"))
 })
 

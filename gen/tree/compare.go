@@ -29,6 +29,9 @@ type Plan struct {
 	Keep []string
 	// Skipped lists the folders that could not be searched for generated files.
 	Skipped []string
+	// Stranded lists the programs of the module that import the writer package of
+	// an owner that is gone; only the first of several plans has them.
+	Stranded []stranded
 }
 
 // A change is one file to be written.
@@ -89,6 +92,7 @@ func (f *files) compare(states, others []state) ([]*Plan, error) {
 	if len(plans) > 0 {
 		plans[0].Skipped = f.skipped
 		f.planRemovals(states, plans)
+		plans[0].Stranded = f.strandedFiles(plans)
 	}
 	return plans, errors.Join(problems...)
 }

@@ -207,3 +207,43 @@ func TestADiskThatIgnoresCaseLosesNothing(t *testing.T) {
 		t.Errorf("another file under another spelling stays:\n%s", summary(p))
 	}
 }
+
+// A program stays when its owner goes or moves, and does not compile then: the plan
+// names its files, also after the writer package has gone.
+func TestPlanNamesProgramsOfOwnersThatAreGone(t *testing.T) {
+	dir := lay(t, shopModule)
+	apply(t, dir, "owners/shop/owners.yaml")
+	for name, imported := range map[string]string{
+		"owners/shop/till/cmd/open/main.go":      "owners/shop/till/internal/tillfile",
+		"owners/shop/till/till_test.go":          "owners/shop/till/internal/tillfile",
+		"cmd/manager/main.go":                    "cmd/manager/internal/managerfile",
+		"owners/shop/till/internal/x/x.go":       "owners/shop/till/internal/profile", // not there, and not named after the home
+		"owners/shop/till/internal/logfile/l.go": "fmt",
+		"owners/shop/till/log.go":                "owners/shop/till/internal/logfile",
+	} {
+		if imported != "fmt" {
+			imported = "example.com/corner/" + imported
+		}
+		write(t, dir, name, "package x\n\nimport _ \""+imported+"\"\n")
+	}
+	_, p := plan(t, dir, "owners/shop/owners.yaml")
+	named := func(p *tree.Plan) (files []string) {
+		for _, s := range p.Stranded {
+			files = append(files, s.File+" "+s.Owner)
+		}
+		return files
+	}
+	if got := named(p); len(got) > 0 {
+		t.Errorf("before anything goes: %q", got)
+	}
+	_, managers, _ := strings.Cut(shopYAML, "  manager:")
+	write(t, dir, "owners/shop/owners.yaml", "state: shop\nowners:\n  manager:"+managers)
+	want := []string{"owners/shop/till/cmd/open/main.go till", "owners/shop/till/till_test.go till"}
+	for _, when := range []string{"with the writer", "once the writer is gone"} {
+		_, p = plan(t, dir, "owners/shop/owners.yaml")
+		if diff := cmp.Diff(want, named(p)); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", when, diff)
+		}
+		apply(t, dir, "owners/shop/owners.yaml")
+	}
+}

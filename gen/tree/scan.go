@@ -25,6 +25,8 @@ type files struct {
 	data    map[string][]byte
 	modes   map[string]fs.FileMode
 	skipped []string // folders that could not be read
+	// programs are the Go files that are not generated.
+	programs []string
 	// known has the folders of all states that can be generated, accounted the
 	// files that they make and those that plans remove.
 	known, accounted map[string]bool
@@ -50,6 +52,8 @@ func (m *Module) scan() (*files, error) {
 			f.folders = append(f.folders, path.Dir(name))
 		case entry.Type().IsRegular() && f.generated(name):
 			return f.add(name)
+		case entry.Type().IsRegular() && path.Ext(name) == ".go":
+			f.programs = append(f.programs, name)
 		}
 		return nil
 	})

@@ -154,6 +154,7 @@ owners/shop/freehold.go
 owners/shop/freehold_manager_fields.go
 owners/shop/freehold_till_fields.go
 owners/shop/schema/manager.schema.json
+owners/shop/schema/owners.schema.json
 owners/shop/schema/till.schema.json
 owners/shop/schema/view.schema.json
 owners/shop/shoptest/shoptest.go
@@ -165,6 +166,7 @@ freehold.go
 freehold_manager_fields.go
 freehold_till_fields.go
 schema/manager.schema.json
+schema/owners.schema.json
 schema/till.schema.json
 schema/view.schema.json
 shoptest/shoptest.go
@@ -215,8 +217,8 @@ func TestApplyWritesOnlyWhatDiffers(t *testing.T) {
 func TestPlanChangesNothing(t *testing.T) {
 	dir := lay(t, shopModule)
 	before := contents(t, dir)
-	if _, p := plan(t, dir, "owners/shop/owners.yaml"); len(p.Write) != 10 {
-		t.Errorf("%d files to write, want 10", len(p.Write))
+	if _, p := plan(t, dir, "owners/shop/owners.yaml"); len(p.Write) != 11 {
+		t.Errorf("%d files to write, want 11", len(p.Write))
 	}
 	if diff := cmp.Diff(before, contents(t, dir)); diff != "" {
 		t.Errorf("Plan changed files:\n%s", diff)

@@ -173,7 +173,7 @@ func TestTemplateHasNoMistakes(t *testing.T) {
 		if got := src.Declaration.State; got != state {
 			t.Errorf("the state is %s, want %s", got, state)
 		}
-		if !strings.HasPrefix(string(text), "# yaml-language-server: $schema="+declare.OwnersSchemaURL+"\n") {
+		if !strings.HasPrefix(string(text), "# yaml-language-server: $schema="+declare.OwnersSchemaPath+"\n") {
 			t.Errorf("no line for editors:\n%s", text)
 		}
 	}

@@ -122,9 +122,9 @@ func scalar(text string) string {
 	return string(quoted)
 }
 
-// OwnersSchemaURL is where the schema of owners.yaml is published, and the
-// schema's id.
-const OwnersSchemaURL = "https://raw.githubusercontent.com/freehold-dev/freehold/main/schema/owners.schema.json"
+// OwnersSchemaPath is the path of the generated schema of owners.yaml, relative to
+// that file: editors find the schema of the release in use, also without a network.
+const OwnersSchemaPath = "schema/owners.schema.json"
 
 //go:embed template.yaml
 var template string
@@ -137,5 +137,5 @@ func Template(state string) []byte {
 	if badPackage(state) != "" {
 		pkg = "\npackage: " + otherPackage(state) + " # " + state + " itself " + badPackage(state)
 	}
-	return []byte(strings.NewReplacer("SCHEMA", OwnersSchemaURL, "STATE", scalar(state), "\nPACKAGE", pkg).Replace(template))
+	return []byte(strings.NewReplacer("SCHEMA", OwnersSchemaPath, "STATE", scalar(state), "\nPACKAGE", pkg).Replace(template))
 }

@@ -12,6 +12,8 @@ func reservedOwner(name, state string) string {
 	switch {
 	case name == "view":
 		return "view.schema.json describes the view"
+	case name == "owners":
+		return "owners.schema.json describes owners.yaml"
 	case name == "schema":
 		return "the folder schema holds the generated schemas"
 	case name == TestPackage(state):

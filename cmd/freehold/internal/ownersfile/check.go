@@ -28,6 +28,7 @@ type Drift struct {
 	Missing  []string `json:"missing"`
 	Changed  []string `json:"changed"`
 	Orphaned []string `json:"orphaned"`
+	Stranded []string `json:"stranded,omitempty"` // as in a genReport
 	Diff     string   `json:"diff"`
 }
 
@@ -43,6 +44,7 @@ func FindDrift(file string) (Drift, error) {
 // compare reports drift and leaks, and writes nothing.
 func compare(ctx context.Context, c *cli.Call, jobs []job) error {
 	noteSkipped(c, jobs)
+	ownerless := noteStranded(c, jobs)
 	var r checkReport
 	writers := map[string][]string{} // by module
 	for _, j := range jobs {
@@ -64,11 +66,14 @@ func compare(ctx context.Context, c *cli.Call, jobs []job) error {
 	if err := c.Answer(r, r.text()); err != nil {
 		return err
 	}
-	return r.verdict(jobs)
+	if err := r.verdict(jobs); err != nil || ownerless == 0 {
+		return err
+	}
+	return failure.As(fmt.Errorf("no owners.yaml declares the owner of %s", display.Count(ownerless, "program", "programs")), failure.Negative)
 }
 
 func (j job) drift() Drift {
-	d := Drift{Owners: j.file, Diff: string(j.plan.Diff())}
+	d := Drift{Owners: j.file, Diff: string(j.plan.Diff()), Stranded: j.report().Stranded}
 	for _, change := range j.plan.Write {
 		if change.Old == nil {
 			d.Missing = append(d.Missing, change.Path)

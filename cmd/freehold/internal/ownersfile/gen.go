@@ -24,12 +24,13 @@ func newGen(c *cli.Call) *cobra.Command {
 		Short: "generate the Go accessors of owners.yaml",
 		Long: `Generate, for each owners.yaml, the owners' writer packages, the view package, the
 test package, the JSON schemas and OWNERS.md, and remove generated files that no
-declaration makes any more. Other files are never replaced or removed. Without
-operands it takes the owners.yaml in the working directory, or else every one of the
-module.
+declaration makes any more. Other files are never replaced or removed; a program of an
+owner that is gone is named. Without operands it takes the owners.yaml in the working
+directory, or else every one of the module.
 
 With --check it writes nothing, prints the differences as a unified diff, and exits 1
-if there are any, or if an exported API hands out a writer.`,
+if there are any, if an exported API hands out a writer, or if the owner of a program is
+gone.`,
 		Example: `  freehold gen
   freehold gen --check owners/runtime/owners.yaml`,
 		Args: cli.Operands(0, -1, "the paths of owners.yaml files"),
@@ -154,6 +155,7 @@ func typeCheck(ctx context.Context, c *cli.Call, j job) error {
 // apply carries out plans that type-check.
 func apply(c *cli.Call, jobs []job) error {
 	noteSkipped(c, jobs)
+	noteStranded(c, jobs)
 	var reports []genReport
 	var text strings.Builder
 	for _, j := range jobs {
@@ -176,6 +178,17 @@ func noteSkipped(c *cli.Call, jobs []job) {
 	}
 }
 
+// noteStranded names the programs of owners that are gone.
+func noteStranded(c *cli.Call, jobs []job) (count int) {
+	for _, j := range jobs {
+		for _, s := range j.plan.Stranded {
+			c.Say("hint", fmt.Sprintf("%s imports %s, and no owners.yaml makes that package: remove the program, or declare owner %s with this home again", s.File, s.Package, s.Owner))
+			count++
+		}
+	}
+	return count
+}
+
 // A genReport lists the files of one owners.yaml, by slash paths relative to the
 // module root.
 type genReport struct {
@@ -183,6 +196,8 @@ type genReport struct {
 	Written []string `json:"written"`
 	Removed []string `json:"removed"`
 	Kept    []string `json:"kept"`
+	// Stranded lists the programs that import the writer of an owner that is gone.
+	Stranded []string `json:"stranded,omitempty"`
 }
 
 func (j job) report() genReport {
@@ -192,6 +207,9 @@ func (j job) report() genReport {
 	}
 	for _, file := range j.plan.Remove {
 		r.Removed = append(r.Removed, file.Path)
+	}
+	for _, s := range j.plan.Stranded {
+		r.Stranded = append(r.Stranded, s.File)
 	}
 	return r
 }

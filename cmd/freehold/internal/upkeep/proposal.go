@@ -76,7 +76,7 @@ const proposalAdvice = `# into the programs that write it, and document each fie
 // proposalHead returns the beginning of the proposed file.
 func proposalHead(name, state string, left []adopt.Place) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# yaml-language-server: $schema=%s\n#\n", declare.OwnersSchemaURL)
+	fmt.Fprintf(&b, "# yaml-language-server: $schema=%s\n#\n", declare.OwnersSchemaPath)
 	fmt.Fprintf(&b, "# Proposed by \"freehold adopt --infer\" for the file %q.\n#\n", name)
 	fmt.Fprintf(&b, "# A file does not show the writer of a key: split the owner %q\n", everything)
 	b.WriteString(proposalAdvice)
