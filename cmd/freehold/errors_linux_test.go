@@ -26,7 +26,7 @@ const script = "is told by a script, with the processes that it takes: "
 
 var said = errorstest.Golden{
 	Update: update,
-	Prose:  []string{"Line"}, // of a report
+	Prose:  []string{"Line", "row"}, // of a report
 	// Of package failure, for all packages of commands.
 	Formats: map[string]int{"Usage": 0},
 	Folders: []string{"../internal/failure", "../internal/verbs", "internal/cli", "internal/leases", "internal/ownersfile", "internal/screen", "internal/upkeep"},

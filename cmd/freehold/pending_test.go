@@ -60,10 +60,8 @@ func TestAWriteThatCannotWaitIsSetPending(t *testing.T) {
 	if got := must(t, "get", "skills", "deploy", "use_count", "--dir", dir); got != "5\n" {
 		t.Errorf("get says %q", got)
 	}
-	for _, want := range []string{"tool has 2 pending patches, which the view shows", " PENDING"} {
-		if got := must(t, "view", "--dir", dir); !strings.Contains(got, want) {
-			t.Errorf("the view does not say %q:\n%s", want, got)
-		}
+	if got := must(t, "view", "--dir", dir); !strings.Contains(got, "tool has 2 pending patches, which the view shows") {
+		t.Errorf("the view does not say it:\n%s", got)
 	}
 	if got := must(t, "view", "--json", "--dir", dir); !strings.Contains(got, `"pending":2`) {
 		t.Errorf("the view does not count them: %s", got)

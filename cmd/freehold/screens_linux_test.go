@@ -10,7 +10,9 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/freehold-dev/freehold/reader"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/google/go-cmp/cmp"
@@ -39,13 +41,17 @@ var settings = []setting{
 
 // Each screen looks as in its golden file, in every setting. Escapes show as ^[.
 func TestScreensLookAsShown(t *testing.T) {
-	dir := shownState(t)
+	dirs := map[bool]string{false: shownState(t, ""), true: shownState(t, strings.Repeat("-", 8-len(fmt.Sprint(os.Getpid()))))}
 	for name, args := range map[string][]string{
-		"view":  {"view"},
-		"field": {"view", "--field", "peak", "--field", "phase"},
+		"view":     {"view"},
+		"field":    {"view", "--field", "peak", "--field", "phase"},
+		"explain":  {"explain", "last_prompt_tokens"},
+		"begun":    {"explain", "last_context_reset_at"},
+		"obstacle": {"explain", "verdict"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var all strings.Builder
+			dir := dirs[args[0] == "explain"] // which prints processes
 			for _, s := range settings {
 				out := onTerminal(t, s.width, s.env, append(args, "--dir", dir)...)
 				fits(t, out, s.width)
@@ -57,46 +63,97 @@ func TestScreensLookAsShown(t *testing.T) {
 }
 
 // shownState returns a state with all that a screen may show. Its path is as long
-// in every run.
-func shownState(t *testing.T) string {
+// in every run. pad is a part of the program names.
+func shownState(t *testing.T, pad string) string {
 	t.Helper()
-	home := fmt.Sprintf("/tmp/screens%08d", os.Getpid())
-	if err := os.Mkdir(home, 0o700); err != nil {
-		t.Fatal(err)
+	home := ""
+	for i := 0; home == "" || os.IsExist(os.Mkdir(home, 0o700)); i++ {
+		home = fmt.Sprintf("/tmp/screens%08d", i)
 	}
 	t.Cleanup(func() { os.RemoveAll(home) })
 	dir := filepath.Join(home, "state")
 	err := sidecar.Create(dir, &schema.Declaration{State: "runtime", Owners: map[string]schema.Owner{
-		"reset": {Fields: map[string]schema.Field{
+		"reset": {Home: "owners/runtime/reset", Fields: map[string]schema.Field{
 			"last_context_reset_at": {Type: schema.TypeTime, Kind: schema.Event, Doc: "When the context was last reset."},
 			"phase":                 {Type: schema.TypeString},
 			"since":                 {Type: schema.TypeTime, Kind: schema.Max},
 		}},
-		"cost": {Fields: map[string]schema.Field{
+		"cost": {Home: "owners/runtime/cost", Fields: map[string]schema.Field{
 			"last_prompt_tokens": {Type: schema.TypeUint, DependsOn: []string{"phase"}, Doc: "Prompt tokens of the last call.", Unit: "tokens"},
 			"peak":               {Type: schema.TypeUint, DependsOn: []string{"phase"}},
 			"length":             {Type: schema.TypeUint, DependsOn: []string{"last_context_reset_at"}},
 			"note":               {Type: schema.TypeString},
 			"seen":               {Type: schema.TypeJSON},
 		}},
-		"watch": {Fields: map[string]schema.Field{"verdict": {Type: schema.TypeString}}},
+		"watch": {Home: "owners/runtime/watch", Fields: map[string]schema.Field{"verdict": {Type: schema.TypeString}}},
 	}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	play := func(args ...string) string { return strings.TrimSpace(must(t, append(args, "--dir", dir)...)) }
-	seen := play("observe", "last_prompt_tokens", "length")
-	play("set", "cost", "last_prompt_tokens=5", "length=7", "--seen", seen, "--program", "stop-hook")
-	play("set", "cost", "note=2026-08-11 漢字 of many words, with an \x1b[2J, a \u202e and "+strings.Repeat("x", 60), "--program", "note taker")
-	play("set", "cost", `seen={"first":"2026-08-11T09:12:44.031Z","last":"2026-08-11T09:12:45.031Z"}`, "--program", "note taker")
-	play("set", "reset", "phase=late", "--program", "reset-hook")
-	play("raise", "reset", "since", "2026-08-11T09:12:44.031234567Z", "--program", "reset-hook")
-	play("set", "cost", "peak=9", "--seen", play("observe", "peak"), "--program", "stop-hook")
-	play("begin", "reset", "last_context_reset_at", "--program", "reset-hook")
+	write := func(owner, program string, ops ...sidecar.Op) {
+		w := shownWriter(t, dir, owner, program+pad)
+		defer w.Close()
+		if _, err := w.Update(t.Context(), func(tx *sidecar.Tx) error {
+			for _, op := range ops {
+				tx.Apply(op)
+			}
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	op := func(verb schema.Verb, field, value string) sidecar.Op {
+		op := sidecar.Op{Field: field, Verb: verb, Value: []byte(value)}
+		if field == "last_prompt_tokens" || field == "length" || field == "peak" {
+			op.Seen = observed(t, dir, field)
+		}
+		return op
+	}
+	write("cost", "stop-hook", op(schema.VerbSet, "last_prompt_tokens", "5"), op(schema.VerbSet, "length", "7"))
+	write("cost", "note taker", op(schema.VerbSet, "note", `"2026-08-11 漢字 of many words, with an \u001b[2J, a \u202e and `+strings.Repeat("x", 60)+`"`),
+		op(schema.VerbSet, "seen", `{"first":"2026-08-11T09:12:44.031Z","last":"2026-08-11T09:12:45.031Z"}`))
+	write("reset", "reset-hook", op(schema.VerbSet, "phase", `"late"`), op(schema.VerbRaise, "since", `"2026-08-11T09:12:44.031234567Z"`))
+	write("cost", "stop-hook", op(schema.VerbSet, "peak", "9"))
+	w := shownWriter(t, dir, "reset", "reset-hook"+pad)
+	defer w.Close()
+	if _, err := sidecar.EventOf(w, "last_context_reset_at").Begin(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	if err := os.WriteFile(filepath.Join(dir, "watch.json"), []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return dir
+}
+
+// shownWriter opens a writer whose commits look alike in every run: the time is of
+// three hours ago and has as many digits, and so has the program with its process.
+func shownWriter(t *testing.T, dir, owner, program string) *sidecar.Writer {
+	t.Helper()
+	at := time.Now().Add(-210 * time.Minute).Truncate(time.Second).Add(31 * time.Millisecond)
+	w, err := sidecar.Open(t.Context(), dir, nil, owner, &sidecar.Options{Program: program, Clock: func() time.Time { return at }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// observed returns what a writer of field has to say that it has seen.
+func observed(t *testing.T, dir, field string) sidecar.Seen {
+	t.Helper()
+	r, err := reader.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	view, err := r.View(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen, err := view.ObserveFor(field)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return seen
 }
 
 // colours matches what changes the looks of text.
@@ -109,8 +166,10 @@ func alike(out, dir string) string {
 		{`[0-9a-f]{32}`, "0123456789abcdef0123456789abcdef"},
 		{`\d{16}\.(\d)\.[0-9a-v]{13}`, "1786439564031000.$1.0123456789abc"},
 		{`…(\d)\.[0-9a-v]{13}`, "…$1.0123456789abc"},
+		{`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.031Z`, "2026-08-11T09:12:44.031Z"},
+		{`[0-9a-v]{26}:(\w+):[0-9a-v]{13}`, "0123456789abcdef0123456789:$1:0123456789abc"},
 		{`\b\ds\b`, "0s"},
-		{`process \d+`, "process 4711"},
+		{`(hook)-*(,\s+process\s+)\d+`, "$1${2}4711"},
 		{`20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ`, "2026-08-11T09:12:44Z"},
 	} {
 		out = regexp.MustCompile(r.match).ReplaceAllString(out, r.by)
@@ -138,7 +197,7 @@ func TestViewOnATerminalLosesNoWord(t *testing.T) {
 // Colours are another dress of the same text, in a pipe too if the user wants that;
 // JSON has none. In the C locale no byte is above ASCII.
 func TestColoursChangeNoText(t *testing.T) {
-	dir := shownState(t)
+	dir := shownState(t, "")
 	for _, width := range []int{40, 100} {
 		dark := onTerminal(t, width, nil, "view", "--dir", dir)
 		for _, env := range []string{"NO_COLOR=yes", "TERM=dumb", "COLORFGBG=0;15", "CLICOLOR=0"} {
@@ -173,7 +232,7 @@ func TestColoursChangeNoText(t *testing.T) {
 // A view that is longer than the terminal goes through the pager, with its looks; a
 // pager that is missing, or left early, changes neither output nor status.
 func TestALongViewGoesThroughThePager(t *testing.T) {
-	dir := shownState(t)
+	dir := shownState(t, "")
 	shown := onTerminal(t, 30, nil, "view", "--dir", dir)
 	if strings.Count(shown, "\n") < 40 { // that is the height
 		t.Fatalf("the view is too short:\n%s", shown)

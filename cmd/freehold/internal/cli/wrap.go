@@ -26,14 +26,14 @@ func (c *Call) Prose(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// Hanging returns one line with looks for standard output. On a terminal that is not
-// wide enough, the words that do not fit follow below, behind indent.
-func (c *Call) Hanging(line, indent string) string {
+// Hanging returns head and text, in one line for a pipe. On a terminal that is not wide
+// enough, the words of the text that do not fit follow below, behind indent.
+func (c *Call) Hanging(head, text, indent string) string {
 	width, terminal := c.Terminal()
-	if !terminal || ansi.StringWidth(line) <= width {
-		return line + "\n"
+	if !terminal || ansi.StringWidth(head+text) <= width {
+		return head + text + "\n"
 	}
-	return strings.Join(words(line, width-len(indent)), "\n"+indent) + "\n"
+	return head + strings.Join(words(text, width-max(ansi.StringWidth(head), len(indent))), "\n"+indent) + "\n"
 }
 
 var (
@@ -46,7 +46,7 @@ var (
 // words breaks a line at blanks, into lines of width where its words let that.
 func words(line string, width int) []string {
 	line = unbroken.ReplaceAllStringFunc(line, protect.Replace)
-	return strings.Split(restore.Replace(ansi.Wordwrap(line, max(width, 1), "")), "\n")
+	return strings.Split(strings.TrimPrefix(restore.Replace(ansi.Wordwrap(line, max(width, 1), "")), "\n"), "\n")
 }
 
 // Wrap breaks a line at blanks, so that no part is wider than width. A wider word

@@ -3,7 +3,9 @@ package screen
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
+	"time"
 
 	"github.com/freehold-dev/freehold/cmd/freehold/internal/cli"
 	"github.com/freehold-dev/freehold/cmd/internal/display"
@@ -22,14 +24,14 @@ func newExplain(c *cli.Call) *cobra.Command {
 	cmd := c.Command(&cobra.Command{
 		Use:   "explain FIELD",
 		Short: "print the writer of a field, the time, and whether the value is still true",
-		Long: `Print in words the value of a field and, for each owner, the last write: its
-time, program, version and file. An unset field is explained too (exit status 0),
-with the value that a quarantined sidecar may have. If the sidecar cannot be used,
-the exit status is 3.
+		Long: `Print the value of a field, and whether it is fresh or why not; then, for each
+owner, the program, time and version of the last write, the versions that the writer
+had seen, the file, and the command that writes it. An unset field is explained too
+(exit status 0), with the value that a quarantined sidecar may have. If the sidecar
+cannot be used, the exit status is 3.
 
-A field that depends on others is also explained as fresh, stale, ambiguous or
-unknown: with the versions that its writer had seen, the change that overtook
-them, and the same of its dependencies.`,
+A field that depends on others is fresh, stale, ambiguous or unknown: by the change
+that overtook the versions seen; and so are its dependencies.`,
 		Example: "  freehold explain context_cleared",
 		Args:    cli.Operands(1, 1, "a FIELD"),
 	}, func(ctx context.Context, args []string) error {
@@ -45,7 +47,7 @@ them, and the same of its dependencies.`,
 			advise(c, e, view.Dir())
 			err = c.PrintJSON(e)
 		} else {
-			err = c.Print(c.Prose(sentences(c, e)))
+			err = c.Styled(told(c, e, time.Now()))
 		}
 		return errors.Join(err, e.Err)
 	})
@@ -64,43 +66,98 @@ func advise(c *cli.Call, e *explain.Explanation, dir string) {
 	}
 }
 
-// An explanation is the text about a field.
+// An explanation is the text about a field: a verdict, and rows with labels.
 type explanation struct {
 	*explain.Explanation
 	call *cli.Call
-	cli.Text
+	now  time.Time
+	rows []labelled
 }
 
-// sentences returns e in words, a sentence in each line.
-func sentences(c *cli.Call, e *explain.Explanation) string {
-	t := &explanation{Explanation: e, call: c}
-	switch {
-	case e.Err != nil:
-		t.Line("%s cannot be read: the file of owner %s is %s.", e.Field, e.Obstacle, string(e.ObstacleStatus))
-	case e.Set:
-		article := map[schema.Kind]string{schema.Set: "a set of ", schema.Map: "a map of "}[e.Kind]
-		t.Line("%s is %s%s.", e.Field, article+withUnit(e.Declared, e.Value), map[bool]string{true: ", the time at which it was done last"}[e.Kind == schema.Event])
-	default:
-		t.Line("%s is unset.", e.Field)
-	}
-	for _, p := range e.Unshown {
-		t.Line("%s.", display.Line(c.WithRemedies(verbs.Unshown(e.Field, p), "")))
-	}
+type labelled struct {
+	label, text string
+	look        cli.Look
+}
+
+// row adds a row.
+func (t *explanation) row(label, format string, args ...any) {
+	t.rows = append(t.rows, labelled{label, display.Escape(fmt.Sprintf(format, args...)), cli.Plain})
+}
+
+// told returns e in words: first the verdict, then a list of all that led to it.
+func told(c *cli.Call, e *explain.Explanation, now time.Time) string {
+	t := &explanation{Explanation: e, call: c, now: now}
 	for _, p := range e.Parts {
 		t.part(p)
 	}
+	for _, p := range e.Unshown {
+		t.row("pending", "%s", display.Line(c.WithRemedies(verbs.Unshown(e.Field, p), "")))
+	}
 	for _, o := range e.Open {
-		t.Line("It began at %s: %s, process %d, and is not done: `%s` ends it, with --abandon if its effect is not known.",
-			display.Exact(o.BegunAt), o.Program, o.PID, c.Line(store.By("done", e.Parts[0].Owner, e.Field, o.Token.String()), ""))
+		t.row("begun", "%s: %s, process %d, and not done: `%s` ends it, with --abandon if its effect is not known",
+			t.when(o.BegunAt), o.Program, o.PID, c.Line(store.By("done", e.Parts[0].Owner, e.Field, o.Token.String()), ""))
 	}
 	for i, l := range e.Chain {
 		t.link(l, i == 0)
 	}
 	if e.Doc != "" {
-		t.Line("Its meaning: %s", e.Doc)
+		t.row("meaning", "%s", e.Doc)
 	}
-	t.Line("It is a %s.", display.Kind(e.Declared))
-	return t.String()
+	t.row("kind", "%s", display.Kind(e.Declared))
+	return c.Hanging("", t.verdict(), "  ") + t.list()
+}
+
+// verdict returns the first line: the value, and whether it is fresh or why not.
+func (t *explanation) verdict() string {
+	name := cli.Strong.Render(t.Field)
+	if t.Err != nil {
+		return name + cli.Bad.Render(display.Escape(fmt.Sprintf(" cannot be read: the file of owner %s is %s", t.Obstacle, string(t.ObstacleStatus))))
+	}
+	value := cli.Faint.Render(display.Unset)
+	if t.Set {
+		article := map[schema.Kind]string{schema.Set: "a set of ", schema.Map: "a map of "}[t.Kind]
+		value = display.Escape(article + withUnit(t.Declared, t.Value))
+	}
+	if t.Set && t.Kind == schema.Event {
+		value += ", the time at which it was done last"
+	}
+	if len(t.Chain) == 0 {
+		return name + " is " + value
+	}
+	fresh := t.Chain[0].Freshness
+	if fresh.Fresh() {
+		return name + " is " + value + ": " + dressed(fresh.Verdict)
+	}
+	return name + " is " + value + ": " + look(headFreshness, string(fresh.Verdict), false).Render(fmt.Sprintf("%s (%s)", fresh.Verdict, fresh.Reason)) + ": " + display.Escape(fresh.Says)
+}
+
+// list returns the rows, aligned; on a narrow terminal the texts are below their
+// labels.
+func (t *explanation) list() string {
+	longest := 0
+	for _, r := range t.rows {
+		longest = max(longest, len(r.label))
+	}
+	width, terminal := t.call.Terminal()
+	text := ""
+	for _, r := range t.rows {
+		if label := cli.Faint.Render(r.label); terminal && width < 60 {
+			text += "  " + label + "\n" + t.call.Hanging("    ", r.look.Render(r.text), "    ")
+			continue
+		}
+		indent := strings.Repeat(" ", 2+longest+len(gap))
+		text += t.call.Hanging("  "+cli.Faint.Render(padded(r.label, longest))+gap, r.look.Render(r.text), indent)
+	}
+	return text
+}
+
+// when returns an instant and its age.
+func (t *explanation) when(at time.Time) string {
+	text := age(t.now.Sub(at))
+	if text != ahead {
+		text += " ago"
+	}
+	return fmt.Sprintf("%s (%s)", display.Exact(at), text)
 }
 
 // withUnit returns a stored value for a sentence.
@@ -112,48 +169,53 @@ func withUnit(f schema.Field, raw []byte) string {
 func (t *explanation) part(p explain.Part) {
 	switch members := display.List(p.Members); {
 	case p.Keys && members != "":
-		t.Line("Owner %s decides the keys, and has %s at each.", p.Owner, members)
+		t.row("owner", "%s decides the keys, and has %s at each", p.Owner, members)
 	case p.Keys:
-		t.Line("Owner %s decides the keys.", p.Owner)
+		t.row("owner", "%s decides the keys", p.Owner)
 	case members != "":
-		t.Line("Owner %s has %s at each key.", p.Owner, members)
+		t.row("owner", "%s has %s at each key", p.Owner, members)
 	}
 	switch {
 	case p.Written():
-		t.Line("Owner %s %s at %s: %s, process %d, %s.", p.Owner, t.act(p), display.Exact(p.ChangedAt), p.Program, p.PID, commitOf(p.Provenance))
+		t.row("who", "%s, process %d, as owner %s", p.Program, p.PID, p.Owner)
+		t.row("when", "%s, %s %s", t.when(p.ChangedAt), t.act(p), commitOf(p.Provenance))
 	case p.Earlier != nil:
-		t.Line("Owner %s has not written it since an earlier sidecar went to the quarantine.", p.Owner)
+		t.row("who", "nobody as owner %s since an earlier sidecar went to the quarantine", p.Owner)
 		t.earlier(p.Earlier, p.Declared)
 	case p.Status == store.OK || p.Status == store.Missing:
-		t.Line("Owner %s has never written it.", p.Owner)
+		t.row("who", "nobody yet: owner %s has never written it", p.Owner)
 	default:
-		t.Line("The file does not tell whether owner %s has written it.", p.Owner)
+		t.row("who", "the file does not tell whether owner %s has written it", p.Owner)
 	}
-	t.Line("It belongs in %s, which is %s.", p.File, condition[p.Status])
+	if t.seen(p.Observed); len(t.Chain) > 0 {
+		t.row("depends on", "%s", display.List(t.Chain[0].DependsOn))
+	}
+	t.row("file", "%s, %s", p.File, condition[p.Status])
 	if p.Status != store.OK && p.Status != store.Missing {
-		t.Line("Until that file is mended, no process writes it; then code below %s does.", p.Home)
+		t.rows[len(t.rows)-1].look = cli.Bad
+		t.row("write", "no process does until that file is mended; then code below %s", p.Home)
 		return
 	}
-	t.Line("`%s` writes it, and so does code below %s.", t.call.Line(verbs.Command(p.Owner, t.Field, p.Declared), ""), p.Home)
+	t.row("write", "`%s`, or code below %s", t.call.Line(verbs.Command(p.Owner, t.Field, p.Declared), ""), p.Home)
 	if p.Declared.Dependent() {
-		t.Line("`%s` prints the TOKEN; run it before the data is gathered.", t.call.Line(store.By("observe", t.Field), ""))
+		t.row("token", "`%s` prints the TOKEN; run it before the data is gathered", t.call.Line(store.By("observe", t.Field), ""))
 	}
 }
 
-// act returns the last act of the part's owner, as a verb.
+// act names the last act of the part's owner.
 func (t *explanation) act(p explain.Part) string {
 	if file, ok := adopt.Source(p.Program); ok {
-		return "adopted it from " + file
+		return "adopted from " + file
 	}
 	switch {
 	case sidecar.WasAccepted(p.Program, p.Version):
-		return "accepted it, as another hand had left it,"
+		return "accepted as another hand had left it"
 	case !t.Set && t.Err == nil && t.Kind == schema.Value:
-		return "cleared it"
+		return "cleared"
 	}
 	return map[schema.Kind]string{
-		schema.Value: "set it", schema.Counter: "last added to it", schema.Max: "raised it", schema.Min: "lowered it",
-		schema.Set: "last changed it", schema.Map: "last changed it", schema.Once: "claimed it", schema.Event: "last ended a beginning of it, done or abandoned,",
+		schema.Value: "set", schema.Counter: "last added to", schema.Max: "raised", schema.Min: "lowered",
+		schema.Set: "last changed", schema.Map: "last changed", schema.Once: "by", schema.Event: "when a beginning was done or abandoned",
 	}[t.Kind]
 }
 
@@ -181,30 +243,27 @@ var condition = map[store.Status]string{
 
 // earlier describes the value in a quarantined sidecar.
 func (t *explanation) earlier(e *explain.Earlier, f schema.Field) {
+	const again = "; to keep a value from there, write it again"
 	switch {
 	case e.Unread:
-		t.Line("That cannot be read, and may have had the field: %s.", e.Path)
+		t.row("quarantine", "%s cannot be read, and may have had the field%s", e.Path, again)
 	case e.Value == nil:
-		t.Line("That has the field: %s.", e.Path)
+		t.row("quarantine", "%s has the field%s", e.Path, again)
 	default:
-		t.Line("There it is %s: %s.", withUnit(f, e.Value), e.Path)
+		t.row("quarantine", "%s has %s%s", e.Path, withUnit(f, e.Value), again)
 	}
-	t.Line("To keep a value from there, write it again.")
 }
 
-// link describes the freshness of the field, or of a dependency of the field.
+// link describes the freshness by single dependencies of the field, or that of a
+// dependency which depends on others.
 func (t *explanation) link(l explain.Link, own bool) {
 	fresh := l.Freshness
-	if own {
-		t.Line("It depends on %s.", display.List(l.DependsOn))
-		t.seen(t.Parts[0].Observed)
-		t.Line("It is %s (%s): %s.", fresh.Verdict, fresh.Reason, fresh.Says)
-	} else {
-		t.Line("%s in turn depends on %s, and is %s (%s): %s.", l.Field, display.List(l.DependsOn), fresh.Verdict, fresh.Reason, fresh.Says)
+	if !own {
+		t.row("chain", "%s depends on %s, and is %s (%s): %s", l.Field, display.List(l.DependsOn), fresh.Verdict, fresh.Reason, fresh.Says)
 	}
 	for _, f := range l.Dependencies {
 		if f.Field != fresh.Field && !fresh.Fresh() {
-			t.Line("By %s alone it would be %s (%s): %s.", f.Field, f.Verdict, f.Reason, f.Says)
+			t.row("chain", "by %s alone %s would be %s (%s): %s", f.Field, l.Field, f.Verdict, f.Reason, f.Says)
 		}
 	}
 }
@@ -223,6 +282,6 @@ func (t *explanation) seen(observed store.Seen) {
 		}
 	}
 	if len(parts) > 0 {
-		t.Line("Its writer had seen %s.", display.List(parts))
+		t.row("observed", "%s", display.List(parts))
 	}
 }

@@ -50,9 +50,8 @@ func (w *watch) lines(all []explain.Change, now time.Time) string {
 	}
 	text := ""
 	for _, l := range shown {
-		row := cli.Faint.Render(padded(l.at, clock)) + gap + cli.Strong.Render(padded(l.name, w.widest.name)) + gap +
-			padded(l.value, w.widest.value) + gap + padded(l.who, w.widest.who) + gap + l.effect
-		text += w.Hanging(strings.TrimRight(row, " "), strings.Repeat(" ", clock+len(gap)))
+		row := cli.Strong.Render(padded(l.name, w.widest.name)) + gap + padded(l.value, w.widest.value) + gap + padded(l.who, w.widest.who) + gap + l.effect
+		text += w.Hanging(cli.Faint.Render(padded(l.at, clock))+gap, strings.TrimRight(row, " "), strings.Repeat(" ", clock+len(gap)))
 	}
 	return text
 }
