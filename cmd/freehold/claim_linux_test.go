@@ -38,7 +38,8 @@ func TestOneOfManyClaimsExitsWithZero(t *testing.T) {
 				defer mu.Unlock()
 				statuses[got.Status]++
 				if got.Status == failure.ExitDone {
-					_, won, _ = strings.Cut(strings.TrimRight(got.Stdout, "}\n"), `"claim":`)
+					_, won, _ = strings.Cut(got.Stdout, `"claim":`)
+					won, _, _ = strings.Cut(won, ",")
 				}
 				if got.Stderr != "" {
 					t.Error(got.Stderr)

@@ -193,6 +193,8 @@ var damages = map[string]damage{
 	"a whole one beside a torn one": {all(link("cost.json", ".cost.json770000000000000", os.Link), func(t *testing.T, dir string) {
 		check(t, os.Remove(filepath.Join(dir, "cost.json")))
 	}, write("cost.json", "{")), []string{"sidecar-invalid cost.json cost"}},
+	"a whole manifest beside a torn one": {all(link(".freehold/manifest.json", ".freehold/.manifest.json300000000000000", os.Rename), write(".freehold/manifest.json", "{")), []string{"manifest-invalid .freehold/manifest.json"}},
+	"a link like a staged file":          {link("cost.json", ".cost.json770000000000000", os.Symlink), []string{}},
 	"killed writers": {all(write(".cost.json770000000000000", "{"), write(".freehold/.manifest.json300000000000000", ""), write(".freehold/.watchdog.lease.json900000000000000", ""),
 		write(".freehold/claims/cost/.fired.0123456789abc", ""), write(".freehold/usage.pending/.x.json.0123456789abc", ""),
 		write(".freehold-new-0123456789abc/x", ""), write(".freehold/upgrade-0123456789abc/cost.json", "")),

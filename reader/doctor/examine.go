@@ -82,7 +82,6 @@ type check struct {
 	newest         time.Time               // of the last write of a file
 	patches        map[string]time.Time    // by path in the state, when it was written
 	blocked        map[string]store.Remedy // by owner with a lock that a stopped process holds
-	intact         map[string]store.Entry  // by owner; whole sidecars beside ones that cannot be used
 }
 
 // find adds a finding about path, which may be relative to the state.
@@ -120,7 +119,7 @@ func (c *check) usual(about, format string, args ...any) {
 
 // state examines one state or instance and returns the time of its last write.
 func (x *examination) state(ctx context.Context, path, instance string) (time.Time, error) {
-	c := &check{examination: x, path: path, instance: instance, patches: map[string]time.Time{}, blocked: map[string]store.Remedy{}, intact: map[string]store.Entry{}}
+	c := &check{examination: x, path: path, instance: instance, patches: map[string]time.Time{}, blocked: map[string]store.Remedy{}}
 	err := c.open()
 	switch {
 	case errors.Is(err, store.NoState) && instance != "":
@@ -181,7 +180,7 @@ func (c *check) closed(err error) {
 		return
 	}
 	f := c.fault(code, path, err)
-	if code == "manifest-invalid" && errors.Is(err, store.Invalid) && c.Declared != "" {
+	if code == "manifest-invalid" && errors.Is(err, store.Invalid) && c.Declared != "" && len(f.Remedy.Tool) == 0 {
 		file, _ := filepath.Abs(c.Declared)
 		f.Remedy = store.By("state repair", "--owners", file)
 	}

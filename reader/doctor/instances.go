@@ -51,8 +51,7 @@ func (c *check) staged(e store.Entry, busy string) {
 	switch {
 	case e.Err != nil:
 		c.fault(c.unusable(), e.Name, e.Err)
-	case !e.Intact.IsZero():
-		c.intact[e.Owner] = e
+	case !e.Intact.IsZero(): // the finding of its owner's sidecar names it
 	case e.Orphaned:
 		c.find("litter", e.Name, "a killed process left it; it counts for nothing", store.By("prune"))
 	default:

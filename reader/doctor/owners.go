@@ -3,7 +3,6 @@ package doctor
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"path/filepath"
 	"slices"
 	"time"
@@ -28,13 +27,7 @@ func (c *check) owners() {
 		switch {
 		case errors.Is(o.Err, store.Lost), errors.Is(o.Err, store.Unsafe): // the directory has a finding
 		case o.Err != nil:
-			f := c.fault("sidecar-"+string(o.Status), o.File, o.Err)
-			if f.Owner = o.Name; !c.intact[o.Name].Intact.IsZero() {
-				whole := c.intact[o.Name]
-				f.Says += fmt.Sprintf("; %s is whole, at version %v: a killed commit left it", whole.Name, whole.Intact)
-				put := store.Remedy{Tool: []string{"mv", "--", c.at(whole.Name), o.File}, Note: "put the whole one in its place, if the version is the last one"}
-				f.Remedy = store.AccessRemedy(&fs.PathError{Path: o.File, Err: fs.ErrInvalid}, put)
-			}
+			c.fault("sidecar-"+string(o.Status), o.File, o.Err).Owner = o.Name
 		case o.Status == store.OK:
 			written++
 			c.usual("owner", "%s: version %s, written %s", o.Name, o.Version, o.WrittenAt.UTC().Format(time.RFC3339))

@@ -142,9 +142,50 @@ func (d *Store) newOwner(m *schema.Manifest, name, path string, text []byte, err
 	}
 	if err != nil {
 		s, remedy, err := d.diagnose(m, name, text, err)
-		return o.unusable(s, remedy, err)
+		return o.unusable(d.beside(m, name, s, remedy, err))
 	}
 	return o.whole(doc)
+}
+
+// beside adds to the error of owner's sidecar a whole one that a killed commit left
+// beside it, and the remedy that puts that in its place.
+func (d *Store) beside(m *schema.Manifest, owner string, s Status, r Remedy, err error) (Status, Remedy, error) {
+	if _, declared := m.Declaration.Owners[owner]; !declared || m.Pending != nil || s == Newer {
+		return s, r, err
+	}
+	staged, _ := statedir.StagedFor(d.dir, statedir.Sidecar(owner))
+	if len(staged) == 0 {
+		return s, r, err
+	}
+	if live, err := d.Locked(m, owner); live && err == nil {
+		return s, r, err
+	}
+	var newest Version
+	for _, name := range staged {
+		if v := d.versionIn(m, owner, name); v.After(newest) {
+			path := d.sidecarPath(owner)
+			newest, r = v, Remedy{Tool: []string{"mv", "--", filepath.Join(d.dir.Path(), name), path}, Note: "put the whole one in its place, if the version is the last one"}
+			r = statedir.AccessRemedy(&fs.PathError{Path: path, Err: fs.ErrInvalid}, r)
+		}
+	}
+	if !newest.IsZero() {
+		err = fmt.Errorf("%w; a whole sidecar is beside it, at version %v: a killed commit left it", err, newest)
+	}
+	return s, r, err
+}
+
+// versionIn returns the version of the sidecar of owner in the file name of the
+// state directory, or zero if the file is none.
+func (d *Store) versionIn(m *schema.Manifest, owner, name string) Version {
+	raw, err := d.dir.ReadFile(name, nil, document.MaxSize)
+	if err != nil {
+		return Version{}
+	}
+	doc, err := document.Decode(raw)
+	if err != nil || doc.Belongs(owner, m.StateID) != nil {
+		return Version{}
+	}
+	return doc.Version
 }
 
 func (o *Owner) whole(doc *document.Document) *Owner {

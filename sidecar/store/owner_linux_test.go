@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -142,6 +143,41 @@ func TestOwnerHasAStatusAndARemedy(t *testing.T) {
 				t.Errorf("got %v at version %v", o.Document(), o.Version)
 			}
 		})
+	}
+}
+
+// The error of a torn sidecar names a whole one that a killed commit left, for every
+// command, and the remedy puts that in its place; a staged one of another owner, or
+// of a live writer, is not named.
+func TestAWholeSidecarBesideATornOneIsNamed(t *testing.T) {
+	d, m := ownersState(t)
+	whole := sidecarText(t, "cost", m.StateID, 7, turns)
+	write(t, d, "cost.json", whole[:40])
+	write(t, d, ".cost.json770000000000001", sidecarText(t, "guard", m.StateID, 8, turns))
+	if o := d.Owner(m, "cost"); RemedyOf(o.Err).Verb != status.Quarantine {
+		t.Errorf("for another owner's: %v", RemedyOf(o.Err))
+	}
+	write(t, d, ".cost.json770000000000000", whole)
+	o := d.Owner(m, "cost")
+	want := []string{"mv", "--", filepath.Join(d.Path(), ".cost.json770000000000000"), o.Path}
+	if !slices.Equal(RemedyOf(o.Err).Tool, want) || !strings.Contains(o.Err.Error(), ".7.") {
+		t.Errorf("got %v with the remedy %v, want %v", o.Err, RemedyOf(o.Err), want)
+	}
+	doc, err := document.Decode(whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	said.Same(t, "owner: torn, with a whole one beside it", o.Err, d.Path(), "STATE", doc.Version.String(), "VERSION")
+	l, err := d.dir.OpenLock(m, FilesOf("cost").Lock)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	if err := l.Acquire(t.Context(), 0); err != nil {
+		t.Fatal(err)
+	}
+	if o := d.Owner(m, "cost"); RemedyOf(o.Err).Verb != status.Quarantine {
+		t.Errorf("while a process has the lock: %v", RemedyOf(o.Err))
 	}
 }
 

@@ -32,13 +32,7 @@ func (s *Store) Scan(m *schema.Manifest) ([]Entry, error) {
 		if !e.Orphaned || e.Owner == "" || e.Type != "file" || strings.Contains(e.Name, "/") || s.Owner(m, e.Owner).Err == nil {
 			continue
 		}
-		raw, err := s.dir.ReadFile(e.Name, nil, document.MaxSize)
-		if err != nil {
-			continue
-		}
-		if doc, err := document.Decode(raw); err == nil && doc.Belongs(e.Owner, m.StateID) == nil {
-			e.Intact = doc.Version
-		}
+		e.Intact = s.versionIn(m, e.Owner, e.Name)
 	}
 	return entries, err
 }

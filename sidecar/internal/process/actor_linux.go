@@ -18,6 +18,9 @@ func Actor(pid int) (Identity, error) {
 	refuse := func(format string, args ...any) (Identity, error) {
 		return Identity{}, fmt.Errorf("%w: "+format, append([]any{status.NoAncestor}, args...)...)
 	}
+	notStarted := func(pid int) (Identity, error) {
+		return refuse("process %d has not started this one, nor a process that did", pid)
+	}
 	parent := os.Getppid()
 	of := pid
 	switch {
@@ -56,8 +59,4 @@ func Actor(pid int) (Identity, error) {
 	}
 	id.Nonce = NewNonce() + NewNonce()
 	return id, nil
-}
-
-func notStarted(pid int) (Identity, error) {
-	return Identity{}, fmt.Errorf("%w: process %d has not started this one, nor a process that did", status.NoAncestor, pid)
 }

@@ -91,6 +91,14 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 	_, err = d.state.Existing("c.json")
 	same("file: replace c.json", err)
 
+	torn, err := os.ReadFile(in(".freehold/manifest.json"))
+	must(err)
+	must(os.WriteFile(in(".freehold/.manifest.json300000000000000"), torn, 0o600))
+	must(os.WriteFile(in(".freehold/manifest.json"), torn[:9], 0o600))
+	_, err = d.Manifest()
+	same("manifest: torn, with a whole one beside it", err)
+	must(os.Rename(in(".freehold/.manifest.json300000000000000"), in(".freehold/manifest.json")))
+
 	contradiction := declaration()
 	contradiction.Owners["cost"].Fields["turns"] = schema.Field{Type: schema.TypeBool}
 	_, err = d.Upgrade(t.Context(), contradiction, stateWait)

@@ -60,15 +60,37 @@ func (d *Dir) ManifestText(buf []byte) ([]byte, error) {
 func (d *Dir) Manifest() (*schema.Manifest, error) {
 	text, err := d.ManifestText(nil)
 	if err != nil {
-		return nil, err
+		return nil, wholeBeside(d, err)
 	}
 	m, err := d.ParseManifest(text)
 	if err != nil {
-		return nil, err
+		return nil, wholeBeside(d, err)
 	}
 	m.Text = text
 	return m, nil
 }
+
+// wholeBeside adds to the error of a damaged manifest a whole one that a killed
+// process left beside it, and the remedy that puts that in its place.
+func wholeBeside(d *Dir, err error) error {
+	if !errors.Is(err, status.Invalid) {
+		return err
+	}
+	staged, _ := stagedFor(d.meta, manifestName)
+	for _, name := range staged {
+		text, unread := d.meta.ReadFile(name, nil, schema.MaxManifest)
+		if unread != nil {
+			continue
+		}
+		if m, lost := schema.ParseManifest(text); lost == nil && d.owned(m) == nil {
+			put := status.Remedy{Tool: []string{"mv", "--", d.meta.Join(name), d.meta.Join(manifestName)}, Note: "put the whole one in its place"}
+			return status.With(fmt.Errorf("%w; a whole one is beside it: %w", err, errWholeManifest), put)
+		}
+	}
+	return err
+}
+
+var errWholeManifest = errors.New("a killed process left it")
 
 // ParseManifest is [schema.ParseManifest] with the file's name in its errors.
 // It returns an error that wraps [status.Misplaced] if the manifest is another

@@ -21,6 +21,9 @@ func judge(d *Dir, m *schema.Manifest, entries []Entry) {
 	for i := range entries {
 		e := &entries[i]
 		if !e.removable() {
+			if e.Role == StagedFile { // no process stages a link, a pipe or a directory under such a name
+				e.Role = Stranger
+			}
 			continue
 		}
 		if e.lock == "" {

@@ -178,7 +178,7 @@ func Restore(path string, declared *schema.Declaration, idOf func(*Dir) (string,
 	switch _, err := d.Manifest(); {
 	case err == nil:
 		return fault(status.Exists, d.meta.Join(manifestName), byHand("use the manifest: it can be read"), nil)
-	case !errors.Is(err, status.Invalid):
+	case !errors.Is(err, status.Invalid), errors.Is(err, errWholeManifest):
 		return err
 	}
 	m := newManifest(declared, "")
