@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/freehold-dev/freehold/cmd/freehold/internal/cli"
+	"github.com/freehold-dev/freehold/cmd/freehold/internal/manual"
 	"github.com/freehold-dev/freehold/cmd/internal/failure"
 )
 
@@ -116,5 +117,8 @@ func TestCommandsAreDocumented(t *testing.T) {
 		}
 		fmt.Fprintf(&b, "\n## %s\n\n```text\n%s```\n", cmd.CommandPath(), help)
 	})
+	for _, topic := range manual.Topics() {
+		fmt.Fprintf(&b, "\n## freehold help %s\n\n```text\n%s```\n", topic.Name, topic.Text())
+	}
 	golden(t, "../COMMANDS.md", b.String())
 }

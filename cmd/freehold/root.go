@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/freehold-dev/freehold/cmd/freehold/internal/cli"
 	"github.com/freehold-dev/freehold/cmd/freehold/internal/leases"
+	"github.com/freehold-dev/freehold/cmd/freehold/internal/manual"
 	"github.com/freehold-dev/freehold/cmd/freehold/internal/ownersfile"
 	"github.com/freehold-dev/freehold/cmd/freehold/internal/screen"
 	"github.com/freehold-dev/freehold/cmd/freehold/internal/upkeep"
@@ -71,7 +73,7 @@ func newRoot(c *cli.Call) *cobra.Command {
 			root.AddCommand(command)
 		}
 	}
-	root.SetUsageTemplate(usageText)
+	root.SetUsageTemplate(strings.Replace(usageText, "TOPICS", topicList(), 1))
 	root.SetHelpCommand(newHelp(c, root))
 	add(groupDeclare, ownersfile.Commands(c)...)
 	add(groupRead, screen.Commands(c)...)
@@ -84,7 +86,7 @@ func newRoot(c *cli.Call) *cobra.Command {
 	}
 	add(groupLease, leases.Commands(c)...)
 	add(groupRepair, upkeep.Commands(c)...)
-	root.AddCommand(newDemo(c), newVersion(c), newCompletion(c))
+	root.AddCommand(newDemo(c), newVersion(c), newCompletion(c), manual.New(c))
 	return root
 }
 
@@ -106,6 +108,10 @@ Commands:
 {{- end}}
 {{- range .Commands}}{{if and .IsAvailableCommand (eq .GroupID "")}}
   {{rpad .Name .NamePadding}} {{.Short}}{{end}}{{end}}
+{{- if .Groups}}
+
+Topics, as in "freehold help kinds":TOPICS
+{{- end}}
 {{- end}}
 {{- if .HasExample}}
 
@@ -119,14 +125,30 @@ Flags:
 {{- end}}
 `
 
-// newHelp returns the command that prints the help of another.
+// topicList returns a line for each topic of the command help.
+func topicList() string {
+	var b strings.Builder
+	for _, topic := range manual.Topics() {
+		fmt.Fprintf(&b, "\n  %-11s  %s", topic.Name, topic.Short)
+	}
+	return b.String()
+}
+
+// newHelp returns the command that prints the help of another, or a topic.
 func newHelp(c *cli.Call, root *cobra.Command) *cobra.Command {
-	return c.Command(&cobra.Command{
-		Use:     "help [COMMAND]",
-		Short:   "print the help of a command",
-		Long:    "Print the help of a command, as COMMAND --help does.",
-		Example: "  freehold help state init",
+	help := c.Command(&cobra.Command{
+		Use:   "help [COMMAND|TOPIC]",
+		Short: "print the help of a command or topic",
+		Long: `Print the help of a command, as COMMAND --help does, or one of these topics:
+exit-status, kinds, owners.yaml, types.`,
+		Example: `  freehold help state init
+  freehold help owners.yaml`,
 	}, func(_ context.Context, args []string) error {
+		for _, topic := range manual.Topics() {
+			if len(args) == 1 && args[0] == topic.Name {
+				return c.Print(topic.Text())
+			}
+		}
 		cmd, rest, err := root.Find(args)
 		if err == nil && len(rest) > 0 {
 			err = cli.UnknownCommand(cmd, rest)
@@ -136,6 +158,24 @@ func newHelp(c *cli.Call, root *cobra.Command) *cobra.Command {
 		}
 		return c.Print(cli.Help(cmd))
 	})
+	help.ValidArgsFunction = func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		var names []string
+		for _, topic := range manual.Topics() {
+			names = append(names, topic.Name+"\t"+topic.Short)
+		}
+		cmd, _, err := root.Find(args)
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		if len(args) > 0 {
+			names = nil
+		}
+		for _, sub := range cmd.Commands() {
+			names = append(names, sub.Name()+"\t"+sub.Short)
+		}
+		return names, cobra.ShellCompDirectiveNoFileComp
+	}
+	return help
 }
 
 var negative = regexp.MustCompile(`^-\.?[0-9]`)
