@@ -48,10 +48,11 @@ func TestScreensLookAsShown(t *testing.T) {
 		"explain":  {"explain", "last_prompt_tokens"},
 		"begun":    {"explain", "last_context_reset_at"},
 		"obstacle": {"explain", "verdict"},
+		"doctor":   {"doctor"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var all strings.Builder
-			dir := dirs[args[0] == "explain"] // which prints processes
+			dir := dirs[args[0] != "view"] // others print processes
 			for _, s := range settings {
 				out := onTerminal(t, s.width, s.env, append(args, "--dir", dir)...)
 				fits(t, out, s.width)

@@ -3,7 +3,9 @@ package upkeep
 import (
 	"context"
 	"fmt"
+	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -32,7 +34,8 @@ program.
 
 Each finding has a code that stays the same from release to release and a remedy: a
 command that can be run as it stands ("command" in --json), or words. With a finding
-the exit status is 1. Notes, which come first, are no faults.
+the exit status is 1. Notes are no faults: --verbose prints them first, --json
+always. Of many findings with one code the first twenty are printed.
 
 --owners also compares an owners.yaml, and the code generated from it, with the
 state; --legacy the file that the state was adopted from, which is otherwise looked
@@ -45,6 +48,7 @@ for beside the state.`,
 	d.Flags(d.cmd)
 	d.owners.Add(d.cmd, "compare this owners.yaml `FILE` with the state")
 	d.cmd.Flags().StringVar(&d.legacy, "legacy", "", "compare the legacy `FILE` that the state was adopted from")
+	d.cmd.Flags().BoolVar(&d.verbose, "verbose", false, "print notes too, which are no faults")
 	d.cmd.Flags().StringVar(&d.older, "older-than", "30d", "find instances that have not been written for `AGE`: 7d, 36h; 0d for never")
 	return d.cmd
 }
@@ -53,10 +57,11 @@ for beside the state.`,
 type checkup struct {
 	*cli.Call
 	cli.Place
-	cmd    *cobra.Command
-	owners ownersfile.Flag
-	legacy string
-	older  string
+	cmd     *cobra.Command
+	owners  ownersfile.Flag
+	legacy  string
+	older   string
+	verbose bool
 }
 
 func (d *checkup) run(ctx context.Context) error {
@@ -104,7 +109,12 @@ func (d *checkup) run(ctx context.Context) error {
 		Findings []findingLine `json:"findings"`
 		Notes    []doctor.Note `json:"notes"`
 	}{report.Dir, report.State, lines, report.Notes}
-	if err := d.Answer(asJSON, doctorText(report, lines, d.Prose)); err != nil {
+	if d.JSON {
+		err = d.PrintJSON(asJSON)
+	} else {
+		err = d.Styled(d.text(report, lines))
+	}
+	if err != nil {
 		return err
 	}
 	if len(report.Findings) > 0 {
@@ -179,29 +189,62 @@ func (d *checkup) line(r *doctor.Report, f doctor.Finding) findingLine {
 	return findingLine{Finding: f, Remedy: f.Remedy.Note}
 }
 
-// doctorText is the report for people: the notes, then each finding with its
-// remedy, which a reader of the end sees. broken breaks lines, but not those of a
-// remedy.
-func doctorText(r *doctor.Report, lines []findingLine, broken func(string) string) string {
-	var b strings.Builder
+// mostShown bounds the findings with one code in a report for people.
+const mostShown = 20
+
+// text is the report for people: the count; the notes, if they are wanted; each finding
+// with its remedy; and the count again, which a reader of the end sees.
+func (d *checkup) text(r *doctor.Report, lines []findingLine) string {
+	count, look := "no findings", cli.Good
+	if len(lines) > 0 {
+		count, look = display.Count(len(lines), "finding", "findings"), cli.Bad
+	}
+	count = look.Render(count) + "\n"
+	text := count
+	if d.verbose {
+		text += d.notes(r)
+	}
+	shown := map[string]int{}
+	for _, f := range lines {
+		if shown[f.Code]++; shown[f.Code] <= mostShown {
+			text += d.finding(r, f)
+		}
+	}
+	for _, code := range slices.Sorted(maps.Keys(shown)) {
+		if more := shown[code] - mostShown; more > 0 {
+			text += fmt.Sprintf("%s: %d more, which --json lists\n", cli.Bad.Render(code), more)
+		}
+	}
+	if text == count { // nothing stands between
+		return text
+	}
+	return text + count
+}
+
+func (d *checkup) notes(r *doctor.Report) (text string) {
 	for _, n := range r.Notes {
 		about := n.About
 		if n.Instance != "" {
 			about += " " + display.Quote(n.Instance)
 		}
-		b.WriteString(broken(fmt.Sprintf("note: %s: %s\n", about, display.Escape(n.Says))))
+		text += d.Prose(cli.Faint.Render("note:") + fmt.Sprintf(" %s: %s\n", about, display.Escape(n.Says)))
 	}
-	for _, f := range lines {
-		b.WriteString(broken(fmt.Sprintf("%s %s%s\n%s", f.Code, display.Escape(shortened(r.Dir, f.Path)), concerned(f.Finding), indented(f.Says))))
-		fmt.Fprintf(&b, "  remedy: %s\n", display.Escape(f.Remedy))
-		if f.Advice != "" {
-			b.WriteString(indented(f.Advice))
-		}
+	return text
+}
+
+// finding returns a finding with its remedy. Prose breaks its lines, but not that of a
+// command.
+func (d *checkup) finding(r *doctor.Report, f findingLine) string {
+	text := d.Prose(cli.Bad.Render(f.Code) + " " + cli.Strong.Render(display.Escape(shortened(r.Dir, f.Path))) + concerned(f.Finding) + "\n" + indented(f.Says))
+	remedy := display.Escape(f.Remedy)
+	if f.Command {
+		remedy = cli.Good.Render(remedy)
 	}
-	if len(lines) == 0 {
-		return b.String() + "no findings\n"
+	text += "  " + cli.Faint.Render("remedy:") + " " + remedy + "\n"
+	if f.Advice != "" {
+		text += d.Prose(indented(f.Advice))
 	}
-	return b.String() + display.Count(len(lines), "finding", "findings") + "\n"
+	return text
 }
 
 // indented returns the text of a finding for below its first line. Several lines
