@@ -3,6 +3,22 @@
 // Package host reads the state host: the fields of host at one snapshot, each
 // with its provenance. It writes nothing: only packages below an owner's home
 // can import the owner's writer.
+//
+// # Example
+//
+//	r, err := host.Open(dir)
+//	if err != nil {
+//		return err
+//	}
+//	defer r.Close()
+//	v, err := r.View(ctx)
+//	if err != nil {
+//		return err
+//	}
+//	value, err := v.Draining().Get() // an error if it is unset
+//	writer, _ := v.Draining().Provenance()
+//	fmt.Println(value, writer.Program)
+//	return err
 package host
 
 import (

@@ -4,6 +4,22 @@
 // cost, lifecycle, reset and watchdog at one snapshot, each with its
 // provenance. It writes nothing: only packages below an owner's home can
 // import the owner's writer.
+//
+// # Example
+//
+//	r, err := runtime.Open(dir)
+//	if err != nil {
+//		return err
+//	}
+//	defer r.Close()
+//	v, err := r.View(ctx)
+//	if err != nil {
+//		return err
+//	}
+//	value, err := v.ClosedAt().Get() // an error if it is unset
+//	writer, _ := v.ClosedAt().Provenance()
+//	fmt.Println(value, writer.Program)
+//	return err
 package runtime
 
 import (

@@ -3,6 +3,22 @@
 // Package session reads the state session: the fields of hook at one
 // snapshot, each with its provenance. It writes nothing: only packages below
 // an owner's home can import the owner's writer.
+//
+// # Example
+//
+//	r, err := session.Open(dir, id)
+//	if err != nil {
+//		return err
+//	}
+//	defer r.Close()
+//	v, err := r.View(ctx)
+//	if err != nil {
+//		return err
+//	}
+//	value, err := v.LookedUp().Get() // an error if it is unset
+//	writer, _ := v.LookedUp().Provenance()
+//	fmt.Println(value, writer.Program)
+//	return err
 package session
 
 import (

@@ -3,6 +3,21 @@
 // Package usage reads the state usage: the fields of creator, curator, tool
 // and user at one snapshot, each with its provenance. It writes nothing: only
 // packages below an owner's home can import the owner's writer.
+//
+// # Example
+//
+//	r, err := usage.Open(dir)
+//	if err != nil {
+//		return err
+//	}
+//	defer r.Close()
+//	v, err := r.View(ctx)
+//	if err != nil {
+//		return err
+//	}
+//	keys, err := v.Skills().Keys()
+//	fmt.Println(keys)
+//	return err
 package usage
 
 import (

@@ -3,6 +3,12 @@
 // Package hosttest makes states and views of host for tests. Every state is a
 // new directory that is removed when the test ends; no function takes an
 // existing one.
+//
+// # Example
+//
+//	var value bool
+//	view := hosttest.View(t, hosttest.Draining(value))
+//	_ = view // for the code under test
 package hosttest
 
 import (

@@ -3,6 +3,12 @@
 // Package runtimetest makes states and views of runtime for tests. Every
 // state is a new directory that is removed when the test ends; no function
 // takes an existing one.
+//
+// # Example
+//
+//	var value time.Time
+//	view := runtimetest.View(t, runtimetest.ClosedAt(value))
+//	_ = view // for the code under test
 package runtimetest
 
 import (

@@ -3,6 +3,12 @@
 // Package sessiontest makes states and views of session for tests. Every
 // state is a new directory that is removed when the test ends; no function
 // takes an existing one.
+//
+// # Example
+//
+//	var value uint64
+//	view := sessiontest.View(t, sessiontest.LookedUp(value))
+//	_ = view // for the code under test
 package sessiontest
 
 import (

@@ -3,6 +3,11 @@
 // Package usagetest makes states and views of usage for tests. Every state is
 // a new directory that is removed when the test ends; no function takes an
 // existing one.
+//
+// # Example
+//
+//	view := usagetest.View(t, usagetest.Skills("key"))
+//	_ = view // for the code under test
 package usagetest
 
 import (

@@ -3,6 +3,20 @@
 // Package hostfile writes host.json, the sidecar of owner host: The daemon
 // that the agent's other programs talk to. Only packages below
 // owners/host/host can import this one.
+//
+// # Example
+//
+//	var value bool
+//	w, err := hostfile.Open(ctx, dir, nil)
+//	if err != nil {
+//		return err
+//	}
+//	defer w.Close()
+//	_, err = w.Update(ctx, func(tx hostfile.Tx) error {
+//		tx.Draining().Set(value)
+//		return nil
+//	})
+//	return err
 package hostfile
 
 import (

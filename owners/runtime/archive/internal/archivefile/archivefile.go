@@ -4,6 +4,20 @@
 // program that takes the agent from one phase to the next and keeps copies of
 // what it leaves. Only packages below owners/runtime/archive can import this
 // one.
+//
+// # Example
+//
+//	var value time.Time
+//	w, err := archivefile.Open(ctx, dir, nil)
+//	if err != nil {
+//		return err
+//	}
+//	defer w.Close()
+//	_, err = w.Update(ctx, func(tx archivefile.Tx) error {
+//		tx.LastRawArchiveAt().Raise(value)
+//		return nil
+//	})
+//	return err
 package archivefile
 
 import (

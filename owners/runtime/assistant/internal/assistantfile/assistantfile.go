@@ -3,6 +3,20 @@
 // Package assistantfile writes assistant.json, the sidecar of owner
 // assistant: The assistant itself. Only packages below
 // owners/runtime/assistant can import this one.
+//
+// # Example
+//
+//	var value string
+//	w, err := assistantfile.Open(ctx, dir, nil)
+//	if err != nil {
+//		return err
+//	}
+//	defer w.Close()
+//	_, err = w.Update(ctx, func(tx assistantfile.Tx) error {
+//		tx.WaitingReason().Set(value)
+//		return nil
+//	})
+//	return err
 package assistantfile
 
 import (

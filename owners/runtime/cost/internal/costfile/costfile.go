@@ -3,6 +3,20 @@
 // Package costfile writes cost.json, the sidecar of owner cost: The hook that
 // records what a turn has cost when the turn ends. Only packages below
 // owners/runtime/cost can import this one.
+//
+// # Example
+//
+//	var value time.Time
+//	w, err := costfile.Open(ctx, dir, nil)
+//	if err != nil {
+//		return err
+//	}
+//	defer w.Close()
+//	_, err = w.Update(ctx, func(tx costfile.Tx) error {
+//		tx.ClosedAt().Set(value)
+//		return nil
+//	})
+//	return err
 package costfile
 
 import (

@@ -4,6 +4,20 @@
 // lifecycle: The programs that start the agent's session, shut it down and
 // notice that it ended. Only packages below owners/runtime/lifecycle can
 // import this one.
+//
+// # Example
+//
+//	var value time.Time
+//	w, err := lifecyclefile.Open(ctx, dir, nil)
+//	if err != nil {
+//		return err
+//	}
+//	defer w.Close()
+//	_, err = w.Update(ctx, func(tx lifecyclefile.Tx) error {
+//		tx.CreatedAt().Set(value)
+//		return nil
+//	})
+//	return err
 package lifecyclefile
 
 import (

@@ -3,6 +3,20 @@
 // Package resetfile writes reset.json, the sidecar of owner reset: The hooks
 // that compact or clear the agent's context. Only packages below
 // owners/runtime/reset can import this one.
+//
+// # Example
+//
+//	var value bool
+//	w, err := resetfile.Open(ctx, dir, nil)
+//	if err != nil {
+//		return err
+//	}
+//	defer w.Close()
+//	_, err = w.Update(ctx, func(tx resetfile.Tx) error {
+//		tx.ContextCleared().Set(value)
+//		return nil
+//	})
+//	return err
 package resetfile
 
 import (

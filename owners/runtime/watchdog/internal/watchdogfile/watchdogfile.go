@@ -3,6 +3,20 @@
 // Package watchdogfile writes watchdog.json, the sidecar of owner watchdog:
 // The process that decides whether the agent must be restarted, and restarts
 // it. Only packages below owners/runtime/watchdog can import this one.
+//
+// # Example
+//
+//	var value runtime.LastDecision
+//	w, err := watchdogfile.Open(ctx, dir, nil)
+//	if err != nil {
+//		return err
+//	}
+//	defer w.Close()
+//	_, err = w.Update(ctx, func(tx watchdogfile.Tx) error {
+//		tx.LastDecision().Set(value)
+//		return nil
+//	})
+//	return err
 package watchdogfile
 
 import (

@@ -3,6 +3,20 @@
 // Package hookfile writes hook.json, the sidecar of owner hook: The hook that
 // puts facts and rules into the session; many copies at once. Only packages
 // below owners/session/hook can import this one.
+//
+// # Example
+//
+//	var value uint64
+//	w, err := hookfile.Open(ctx, dir, id, nil)
+//	if err != nil {
+//		return err
+//	}
+//	defer w.Close()
+//	_, err = w.Update(ctx, func(tx hookfile.Tx) error {
+//		tx.LookedUp().Raise(value)
+//		return nil
+//	})
+//	return err
 package hookfile
 
 import (

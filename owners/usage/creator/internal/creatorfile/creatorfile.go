@@ -3,6 +3,20 @@
 // Package creatorfile writes creator.json, the sidecar of owner creator:
 // Whatever makes skills and takes them away. Only packages below
 // owners/usage/creator can import this one.
+//
+// # Example
+//
+//	var value time.Time
+//	w, err := creatorfile.Open(ctx, dir, nil)
+//	if err != nil {
+//		return err
+//	}
+//	defer w.Close()
+//	_, err = w.Update(ctx, func(tx creatorfile.Tx) error {
+//		tx.Skills().Key("key").CreatedAt().Set(value)
+//		return nil
+//	})
+//	return err
 package creatorfile
 
 import (

@@ -3,6 +3,20 @@
 // Package curatorfile writes curator.json, the sidecar of owner curator: The
 // program that puts skills away which nobody uses. Only packages below
 // owners/usage/curator can import this one.
+//
+// # Example
+//
+//	var value time.Time
+//	w, err := curatorfile.Open(ctx, dir, nil)
+//	if err != nil {
+//		return err
+//	}
+//	defer w.Close()
+//	_, err = w.Update(ctx, func(tx curatorfile.Tx) error {
+//		tx.Skills().Key("key").ArchivedAt().Set(value)
+//		return nil
+//	})
+//	return err
 package curatorfile
 
 import (

@@ -3,6 +3,20 @@
 // Package toolfile writes tool.json, the sidecar of owner tool: The tool by
 // which the agent uses, views and patches its skills; many at once. Only
 // packages below owners/usage/tool can import this one.
+//
+// # Example
+//
+//	var value time.Time
+//	w, err := toolfile.Open(ctx, dir, nil)
+//	if err != nil {
+//		return err
+//	}
+//	defer w.Close()
+//	_, err = w.Update(ctx, func(tx toolfile.Tx) error {
+//		tx.Skills().Key("key").LastPatchedAt().Raise(value)
+//		return nil
+//	})
+//	return err
 package toolfile
 
 import (

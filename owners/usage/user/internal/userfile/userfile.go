@@ -3,6 +3,20 @@
 // Package userfile writes user.json, the sidecar of owner user: The person
 // whose agent it is. Only packages below owners/usage/user can import this
 // one.
+//
+// # Example
+//
+//	var value bool
+//	w, err := userfile.Open(ctx, dir, nil)
+//	if err != nil {
+//		return err
+//	}
+//	defer w.Close()
+//	_, err = w.Update(ctx, func(tx userfile.Tx) error {
+//		tx.Skills().Key("key").Pinned().Set(value)
+//		return nil
+//	})
+//	return err
 package userfile
 
 import (
