@@ -103,18 +103,10 @@ func (src source) writerExample() []string {
 	return slices.Concat(f.values(), lines, []string{"_, err = w.Update(ctx, func(tx " + src.Package + ".Tx) error {", "\ttx." + f.write(), "\treturn nil", "})", "return err"})
 }
 
-// member returns the first member of the map f that its owner writes.
-func (f field) member() (m field, ok bool) {
-	if len(f.Members) == 0 {
-		return field{}, false
-	}
-	return f.Members[0], true
-}
-
 // values declares the variables of write.
 func (f field) values() []string {
-	if m, ok := f.member(); ok {
-		return m.variable()
+	if len(f.Members) > 0 {
+		return f.Members[0].variable()
 	}
 	lines := f.variable()
 	if f.Dependent() {
@@ -129,9 +121,9 @@ var verbs = map[string]string{"Value": "Set", "Max": "Raise", "Min": "Lower", "C
 
 // write is the call that writes f in a Tx.
 func (f field) write() string {
-	m, ok := f.member()
 	switch {
-	case ok:
+	case len(f.Members) > 0:
+		m := f.Members[0]
 		return f.Go + `().Key("key").` + m.Go + "()." + verbs[m.Kind()] + "(value)"
 	case f.IsRecordMap():
 		return f.Go + `().Insert("key")`
