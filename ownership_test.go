@@ -42,6 +42,7 @@ const module = "github.com/freehold-dev/freehold"
 var imports = map[string][]string{
 	"schema":                    {},
 	"schema/declare":            {"schema"},
+	"schema/breaking":           {"schema", "schema/declare"},
 	"schema/errorstest":         {},
 	"sidecar/store":             {"schema", "sidecar/internal/…"},
 	"sidecar/internal/document": {"schema", "sidecar/internal/process", "sidecar/internal/status"},
@@ -167,6 +168,29 @@ func TestHooksLinkFewModules(t *testing.T) {
 				t.Errorf("%s links %s of module %s", p.PkgPath, dep.PkgPath, dep.Module.Path)
 			}
 		})
+	}
+}
+
+// forPeople are packages that only the command for people links.
+var forPeople = []string{"schema/breaking"}
+
+func TestOnlyFreeholdLinksPackagesForPeople(t *testing.T) {
+	linked := 0
+	for pkgPath, p := range loaded(t) {
+		if _, ours := local(pkgPath); !ours || p.Name != "main" {
+			continue
+		}
+		packages.Visit([]*packages.Package{p}, nil, func(dep *packages.Package) {
+			if name, _ := local(dep.PkgPath); slices.Contains(forPeople, name) {
+				linked++
+				if pkgPath != module+"/cmd/freehold" {
+					t.Errorf("%s links %s", pkgPath, name)
+				}
+			}
+		})
+	}
+	if linked != len(forPeople) {
+		t.Errorf("the command freehold links %d of %d packages for people, so that the test shows nothing", linked, len(forPeople))
 	}
 }
 

@@ -60,7 +60,15 @@ func (c Change) String() string {
 // Changes returns the differences of next from d, by owner and field. Words for
 // people, units, and names in Go and in legacy files are no differences.
 func (d *Declaration) Changes(next *Declaration) []Change {
-	c := comparison{old: d, next: next, used: map[Origin]bool{}, columns: map[Origin]map[string]bool{}}
+	return d.Compare(next, func(_, _ Change, _, _ Field) {})
+}
+
+// Compare is [Declaration.Changes]. It calls pair with each field, member and
+// element of next that has a predecessor in d, whether the two differ or not. Of at
+// and was, the places in next and in d, only owner, field and part are set.
+func (d *Declaration) Compare(next *Declaration, pair func(at, was Change, now, old Field)) []Change {
+	c := comparison{old: d.places(), next: next.places(), pair: pair,
+		used: map[Origin]bool{}, columned: map[string]bool{}, columns: map[Origin]map[string]bool{}}
 	for _, owner := range next.OwnerNames() {
 		c.owner(owner)
 	}
@@ -70,10 +78,12 @@ func (d *Declaration) Changes(next *Declaration) []Change {
 
 // A comparison gathers changes.
 type comparison struct {
-	old, next *Declaration
+	old, next *places
+	pair      func(at, was Change, now, old Field)
 	changes   []Change
 	used      map[Origin]bool            // the fields of old that have a successor
-	columns   map[Origin]map[string]bool // of those maps, the members that have one
+	columned  map[string]bool            // the maps of old that were compared member by member
+	columns   map[Origin]map[string]bool // of those maps, the members that have a successor
 }
 
 func (c *comparison) add(ch Change) { c.changes = append(c.changes, ch) }
@@ -109,7 +119,7 @@ func (o Owner) busy() string {
 
 func (c *comparison) field(owner, name string) {
 	f := c.next.Owners[owner].Fields[name]
-	o, ok := c.old.Origin(c.next, owner, name)
+	o, ok := c.old.origin(owner, c.next.former(name, f.Was, c.next.ownerOf), c.old.ownerOf)
 	if !ok {
 		c.add(Change{What: added, Owner: owner, Field: name})
 		return
@@ -117,6 +127,7 @@ func (c *comparison) field(owner, name string) {
 	c.used[o], c.used[Origin{owner, name}] = true, true
 	old := c.old.Owners[o.Owner].Fields[o.Field]
 	shared := f.Shareable() && old.Shareable()
+	c.columned[o.Field] = c.columned[o.Field] || f.Shareable()
 	if o.Field != name {
 		c.add(Change{What: renamed, Owner: owner, Field: name, From: o.Field})
 	}
@@ -124,13 +135,14 @@ func (c *comparison) field(owner, name string) {
 		c.add(Change{What: moved, Owner: owner, Field: name, From: o.Owner})
 	}
 	if shared {
+		c.pair(Change{Owner: owner, Field: name}, Change{Owner: o.Owner, Field: o.Field}, f, old)
 		c.table(owner, name, o.Field)
 		return
 	}
 	if from, to := old.needs(), f.needs(); from != to {
 		c.add(Change{What: newNeeds, Owner: owner, Field: name, From: from, To: to})
 	}
-	c.part(Change{Owner: owner, Field: name}, old, f)
+	c.part(Change{Owner: owner, Field: name}, Change{Owner: o.Owner, Field: o.Field}, old, f)
 }
 
 // needs names the fields that f depends on. The order says nothing.
@@ -143,16 +155,21 @@ func (f Field) needs() string {
 
 // table compares owner's part of a map, which was called there.
 func (c *comparison) table(owner, name, there string) {
-	for _, former := range c.old.OwnersOf(there) {
+	for _, former := range c.old.owners[there] {
 		c.used[Origin{former, there}] = true
 	}
-	decider, _ := c.old.OwnerOf(there)
-	if now, _ := c.next.OwnerOf(name); now == owner && now != decider {
+	decider, _ := c.old.ownerOf(there)
+	if now, _ := c.next.ownerOf(name); now == owner && now != decider {
 		c.add(Change{What: newKeys, Owner: owner, Field: name, From: decider})
+	}
+	declares := func(member string) bool {
+		_, ok := c.next.memberOwner(name, member, c.next.owners[name])
+		return ok
 	}
 	for _, member := range c.next.Owners[owner].Fields[name].MemberNames() {
 		at := Change{Owner: owner, Field: name, Part: "/" + member}
-		o, ok := c.old.MemberOrigin(c.next, there, name, member)
+		was := c.next.Owners[owner].Fields[name].Record[member].Was
+		o, ok := c.old.memberOrigin(there, formerMember(member, was, declares), c.old.owners[there])
 		if !ok {
 			at.What = added
 			c.add(at)
@@ -172,12 +189,13 @@ func (c *comparison) table(owner, name, there string) {
 		if o.Owner != owner {
 			c.add(Change{What: moved, Owner: owner, Field: name, Part: at.Part, From: o.Owner})
 		}
-		c.part(at, c.old.Owners[o.Owner].Fields[there].Record[o.Field], c.next.Owners[owner].Fields[name].Record[member])
+		c.part(at, Change{Owner: o.Owner, Field: there, Part: "/" + o.Field}, c.old.Owners[o.Owner].Fields[there].Record[o.Field], c.next.Owners[owner].Fields[name].Record[member])
 	}
 }
 
-// part compares a value or a part of one.
-func (c *comparison) part(at Change, old, now Field) {
+// part compares a value or a part of one, which was elsewhere before.
+func (c *comparison) part(at, was Change, old, now Field) {
+	c.pair(at, was, now, old)
 	if from, to := old.describe(), now.describe(); from != to {
 		at.What, at.From, at.To = retyped, from, to
 		c.add(at)
@@ -187,12 +205,12 @@ func (c *comparison) part(at Change, old, now Field) {
 	c.values(at, removed, missingFrom(now.Values, old.Values))
 	for _, pair := range [][2]*Field{{old.Of, now.Of}, {old.Value, now.Value}} {
 		if pair[0] != nil && pair[1] != nil {
-			below := at
-			below.Part += "/*"
-			c.part(below, *pair[0], *pair[1])
+			below, former := at, was
+			below.Part, former.Part = below.Part+"/*", former.Part+"/*"
+			c.part(below, former, *pair[0], *pair[1])
 		}
 	}
-	c.members(at, old.Fields, now.Fields)
+	c.members(at, was, old.Fields, now.Fields)
 }
 
 func (c *comparison) values(at Change, what string, values []string) {
@@ -201,12 +219,13 @@ func (c *comparison) values(at Change, what string, values []string) {
 	}
 }
 
-func (c *comparison) members(at Change, old, now map[string]Field) {
+func (c *comparison) members(at, was Change, old, now map[string]Field) {
 	used := map[string]bool{}
+	declares := func(name string) bool { _, ok := now[name]; return ok }
 	for _, name := range (Field{Fields: now}).MemberNames() {
 		below := at
 		below.Part += "/" + name
-		former := slices.DeleteFunc(formerMember(now, name), func(name string) bool { _, ok := old[name]; return !ok })
+		former := slices.DeleteFunc(formerMember(name, now[name].Was, declares), func(name string) bool { _, ok := old[name]; return !ok })
 		if len(former) == 0 {
 			below.What = added
 			c.add(below)
@@ -218,7 +237,9 @@ func (c *comparison) members(at Change, old, now map[string]Field) {
 		if former[0] != name {
 			c.add(Change{What: renamed, Owner: at.Owner, Field: at.Field, Part: below.Part, From: former[0]})
 		}
-		c.part(below, old[former[0]], now[name])
+		there := was
+		there.Part += "/" + former[0]
+		c.part(below, there, old[former[0]], now[name])
 	}
 	for _, name := range (Field{Fields: old}).MemberNames() {
 		if !used[name] {
@@ -237,7 +258,7 @@ func (c *comparison) addRemoved() {
 				continue
 			}
 			f := c.old.Owners[owner].Fields[field]
-			if !f.Shareable() || !c.columned(field) {
+			if !f.Shareable() || !c.columned[field] {
 				continue
 			}
 			for _, member := range f.MemberNames() {
@@ -251,16 +272,4 @@ func (c *comparison) addRemoved() {
 		}
 	}
 	slices.SortStableFunc(c.changes, func(a, b Change) int { return strings.Compare(a.Owner, b.Owner) })
-}
-
-// columned reports whether the map field of old was compared member by member.
-func (c *comparison) columned(field string) bool {
-	for _, owner := range c.next.OwnerNames() {
-		for name, f := range c.next.Owners[owner].Fields {
-			if o, ok := c.old.Origin(c.next, owner, name); ok && o.Field == field && f.Shareable() {
-				return true
-			}
-		}
-	}
-	return false
 }

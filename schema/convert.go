@@ -184,8 +184,9 @@ func (c *converter) record(at jsontext.Pointer, from, to map[string]Field, raw [
 		return declared
 	})
 	used := map[string]bool{}
+	declares := func(name string) bool { _, ok := to[name]; return ok }
 	for _, name := range (Field{Fields: to}).MemberNames() {
-		for _, former := range slices.Backward(formerMember(to, name)) { // a member that is set keeps its value
+		for _, former := range slices.Backward(formerMember(name, to[name].Was, declares)) { // a member that is set keeps its value
 			spec, declared := from[former]
 			value, ok := before.Value(former)
 			if !declared || !ok {

@@ -116,11 +116,16 @@ type Origin struct {
 // It returns false if the field is new. Of a map of several owners it is the
 // same owner's part, or else that of the owner who decides the keys.
 func (d *Declaration) Origin(next *Declaration, owner, field string) (o Origin, ok bool) {
-	for _, name := range next.former(field, next.Owners[owner].Fields[field].Was) {
+	return d.origin(owner, next.former(field, next.Owners[owner].Fields[field].Was, next.OwnerOf), d.OwnerOf)
+}
+
+// origin is Origin for a field that may have had one of the names.
+func (d *Declaration) origin(owner string, names []string, ownerOf func(string) (string, bool)) (o Origin, ok bool) {
+	for _, name := range names {
 		if _, ok := d.Owners[owner].Fields[name]; ok {
 			return Origin{owner, name}, true
 		}
-		if there, ok := d.OwnerOf(name); ok {
+		if there, ok := ownerOf(name); ok {
 			return Origin{there, name}, true
 		}
 	}
@@ -129,8 +134,8 @@ func (d *Declaration) Origin(next *Declaration, owner, field string) (o Origin, 
 
 // former returns the names under which a field may have been before. The name
 // of one that is still declared is not among them.
-func (d *Declaration) former(name, was string) []string {
-	if _, taken := d.OwnerOf(was); was == "" || taken {
+func (d *Declaration) former(name, was string, ownerOf func(string) (string, bool)) []string {
+	if _, taken := ownerOf(was); was == "" || taken {
 		return []string{name}
 	}
 	return []string{was, name}
@@ -141,20 +146,35 @@ func (d *Declaration) former(name, was string) []string {
 // new.
 func (d *Declaration) MemberOrigin(next *Declaration, there, field, member string) (o Origin, ok bool) {
 	joined, _ := next.Joined(field)
-	for _, name := range formerMember(joined.Record, member) {
-		for _, owner := range d.OwnersOf(there) {
-			if _, ok := d.Owners[owner].Fields[there].Record[name]; ok {
-				return Origin{owner, name}, true
-			}
+	declares := func(name string) bool { _, ok := joined.Record[name]; return ok }
+	return d.memberOrigin(there, formerMember(member, joined.Record[member].Was, declares), d.OwnersOf(there))
+}
+
+// memberOrigin is MemberOrigin for a member that may have had one of the names, in
+// a map of the owners.
+func (d *Declaration) memberOrigin(there string, names, owners []string) (o Origin, ok bool) {
+	for _, name := range names {
+		if owner, ok := d.memberOwner(there, name, owners); ok {
+			return Origin{owner, name}, true
 		}
 	}
 	return o, false
 }
 
-// formerMember is former for a member of a record.
-func formerMember(members map[string]Field, name string) []string {
-	was := members[name].Was
-	if _, taken := members[was]; was == "" || taken {
+// memberOwner returns the one of the map's owners that declares the member.
+func (d *Declaration) memberOwner(field, member string, owners []string) (owner string, ok bool) {
+	for _, owner := range owners {
+		if _, ok := d.Owners[owner].Fields[field].Record[member]; ok {
+			return owner, true
+		}
+	}
+	return "", false
+}
+
+// formerMember is former for a member of a record, of which declares knows the
+// names now.
+func formerMember(name, was string, declares func(string) bool) []string {
+	if was == "" || declares(was) {
 		return []string{name}
 	}
 	return []string{was, name}

@@ -149,10 +149,11 @@ func nearest[T ~string](word string, words []T) (best T, ok bool) {
 	}
 	least := 1 + max(1, len(word)/3)
 	for _, w := range words {
-		if strings.HasPrefix(word, string(w)) || len(word) > 2 && strings.HasPrefix(string(w), word) {
+		lower := strings.ToLower(string(w))
+		if strings.HasPrefix(word, lower) || len(word) > 2 && strings.HasPrefix(lower, word) {
 			return w, true // boolean, int64, timestamp
 		}
-		if d := distance([]rune(word), []rune(string(w))); d < least {
+		if d := distance([]rune(word), []rune(lower)); d < least {
 			best, least = w, d
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/freehold-dev/freehold/gen"
+	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/schema/declare"
 )
 
@@ -76,14 +77,14 @@ func (h home) clash(others []home) declare.Problems {
 }
 
 func (h home) problem(format string, other any) declare.Problems {
-	line, col := h.src.Place(h.owner, "")
+	line, col := h.src.Place(schema.PointerTo(h.owner, ""))
 	return declare.Problems{{File: h.src.File, Line: line, Col: col,
 		What: fmt.Sprintf("the home of owner %s, %s, ", h.owner, h.dir) + fmt.Sprintf(format, other)}}
 }
 
 // String names a home in the problem of another.
 func (h home) String() string {
-	line, col := h.src.Place(h.owner, "")
+	line, col := h.src.Place(schema.PointerTo(h.owner, ""))
 	return fmt.Sprintf("owner %s, %s at %s:%d:%d", h.owner, h.dir, h.src.File, line, col)
 }
 

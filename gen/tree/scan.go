@@ -105,12 +105,16 @@ func (f *files) add(name string) error {
 // passedOver reports whether Go's tools pass over the directory name, or
 // another module has it.
 func (f *files) passedOver(name string) bool {
-	base := path.Base(name)
-	if base == "vendor" || base == "testdata" || base == "node_modules" || strings.HasPrefix(base, ".") || strings.HasPrefix(base, "_") {
+	if PassedOver(path.Base(name)) {
 		return true
 	}
 	_, err := f.root.Stat(path.Join(name, "go.mod"))
 	return err == nil
+}
+
+// PassedOver reports whether Go's tools pass over a directory with the base name.
+func PassedOver(base string) bool {
+	return base == "vendor" || base == "testdata" || base == "node_modules" || strings.HasPrefix(base, ".") || strings.HasPrefix(base, "_")
 }
 
 // generated reports whether name is a generated file. It reads the first bytes

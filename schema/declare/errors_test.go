@@ -52,6 +52,20 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		_, err := declare.Parse("owners.yaml", c.folder, []byte(c.text))
 		said.Same(t, how, err)
 	}
+	for how, text := range map[string]string{
+		"exceptions: a mapping":       "rule: UNIT_CHANGED\n",
+		"exceptions: a text":          "- UNIT_CHANGED\n",
+		"exceptions: two documents":   "- {rule: R, reason: R}\n---\n[]\n",
+		"exceptions: no rule":         "- {reason: R}\n",
+		"exceptions: a key twice":     "- {rule: R, rule: R, reason: R}\n",
+		"exceptions: a number":        "- {rule: R, field: 1, reason: R}\n",
+		"exceptions: a blank reason":  "- {rule: R, reason: ' '}\n",
+		"exceptions: an unknown key":  "- {rule: R, state: s, reason: R}\n",
+		"exceptions: a carriage turn": "- {rule: R\r}\n",
+	} {
+		_, err := declare.ParseExceptions("owners.breaking.yaml", []byte(text))
+		said.Same(t, how, err)
+	}
 	flow := []byte("state: runtime\nowners: {a: {fields: {x: {type: bool}}}}\n")
 	_, err := declare.AddField(flow, "a", "y", schema.Field{Type: schema.TypeBool})
 	said.Same(t, "add a field in braces", err)

@@ -2,9 +2,11 @@ package declare
 
 import (
 	"path"
+	"strconv"
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/go-json-experiment/json/jsontext"
+	"go.yaml.in/yaml/v3"
 )
 
 // A Source is an owners.yaml that was read without a mistake.
@@ -20,17 +22,42 @@ type Source struct {
 	reader *fileReader
 }
 
-// Place returns the line and the column at which the file names the owner's
-// field, or the owner itself if field is empty. It returns zeros if the file
-// does not declare it.
-func (s *Source) Place(owner, field string) (line, col int) {
+// Place returns the line and the column of the key of the part at a place, or of
+// the nearest part above that the file has: 1 and 1 for the whole file, zeros if s
+// was read from no file. Calls may not overlap.
+func (s *Source) Place(at jsontext.Pointer) (line, col int) {
 	if s.reader == nil {
 		return 0, 0
 	}
-	if p, ok := s.reader.find(schema.PointerTo(owner, field)); ok {
-		return p.line, p.col
+	n, p := s.reader.root, place{1, 1}
+	for token := range at.Tokens() {
+		entry, ok := s.reader.children.child(n, token)
+		if !ok {
+			break
+		}
+		n, p = entry.value, entry.at
 	}
-	return 0, 0
+	return p.line, p.col
+}
+
+// An index has the entries and elements of nodes by name: a declaration has thousands.
+type index map[*yaml.Node]map[string]entry
+
+// child returns the entry or the element of n that token names.
+func (x index) child(n *yaml.Node, token string) (entry, bool) {
+	if x[n] == nil {
+		x[n] = map[string]entry{}
+		for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
+			key := n.Content[i]
+			x[n][key.Value] = entry{key.Value, position(key), n.Content[i+1]}
+		}
+		for i := 0; n.Kind == yaml.SequenceNode && i < len(n.Content); i++ {
+			name := strconv.Itoa(i)
+			x[n][name] = entry{name, position(n.Content[i]), n.Content[i]}
+		}
+	}
+	e, ok := x[n][token]
+	return e, ok
 }
 
 // Parse reads the text of an owners.yaml. file is the name for messages; folder
@@ -62,7 +89,7 @@ func read(file string, text []byte) (*fileReader, error) {
 		return nil, r.err()
 	}
 	r.checkTree(r.root, text)
-	f := &fileReader{reporter: r, names: map[jsontext.Pointer][]string{}}
+	f := &fileReader{reporter: r, names: map[jsontext.Pointer][]string{}, children: index{}}
 	f.read()
 	return f, f.err()
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/schema/declare"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -93,13 +94,17 @@ func TestPlaceIsWhereTheFileNamesIt(t *testing.T) {
 	src := mustParse(t, everything)
 	type place struct{ Line, Col int }
 	got := map[string]place{}
-	for _, name := range []string{"full", "bare", "full.reason", "full.tokens", "bare.x", "nobody", "bare.y"} {
-		owner, field, _ := strings.Cut(name, ".")
-		line, col := src.Place(owner, field)
-		got[name] = place{line, col}
-	}
 	want := map[string]place{
-		"full": {4, 3}, "bare": {27, 3}, "full.reason": {13, 7}, "full.tokens": {20, 7}, "bare.x": {29, 7}, "nobody": {}, "bare.y": {},
+		"": {1, 1}, "/state": {1, 1}, "/owners/full": {4, 3}, "/owners/bare": {27, 3}, "/owners/full/durability": {10, 5},
+		"/owners/full/fields/reason": {13, 7}, "/owners/full/fields/reason/values/1": {16, 21},
+		"/owners/full/fields/tokens": {20, 7}, "/owners/full/fields/tokens/unit": {20, 43},
+		"/owners/full/fields/hosts/of/fields/port/unit": {23, 110},
+		"/owners/bare/fields/x":                         {29, 7},
+		"/owners/nobody":                                {3, 1}, "/owners/bare/fields/y": {28, 5}, "/owners/bare/mode": {27, 3},
+	}
+	for at := range want {
+		line, col := src.Place(jsontext.Pointer(at))
+		got[at] = place{line, col}
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("Place (-want +got):\n%s", diff)

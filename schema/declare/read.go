@@ -47,6 +47,8 @@ type fileReader struct {
 	// names has the names in each mapping of names, and the indices of the good
 	// values of each enum, in the order of the file.
 	names map[jsontext.Pointer][]string
+	// children has the entries of the nodes that Place came through.
+	children index
 }
 
 func (f *fileReader) read() {

@@ -21,7 +21,7 @@ import (
 
 // Commands returns the commands about an owners.yaml.
 func Commands(c *cli.Call) []*cobra.Command {
-	return []*cobra.Command{newInit(c), newGen(c), newOwner(c), newField(c), newSchema(c)}
+	return []*cobra.Command{newInit(c), newGen(c), newOwner(c), newField(c), newSchema(c), newBreaking(c)}
 }
 
 // Default is the usage of a flag --owners that may be left out.
