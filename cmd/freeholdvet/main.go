@@ -1,9 +1,10 @@
 // Command freeholdvet is an analyzer for go vet. It finds ways around the rule
 // that every field has one owner, which the toolchain cannot find.
 //
-//	go vet -vettool=$(which freeholdvet) ./...
+//	go get -tool github.com/freehold-dev/freehold/cmd/freeholdvet@latest
+//	go vet -vettool=$(go tool -n freeholdvet) ./...
 //
-// The command also runs by itself, with packages as arguments; `freeholdvet help`
+// The first line makes it a tool of the module, once. The command also runs by itself, with packages as arguments; `freeholdvet help`
 // lists the checks and `freeholdvet help CHECK` explains one. A comment with the
 // reason allows a finding where the code is right:
 //
@@ -56,7 +57,7 @@ func main() {
 // usage is called for -h and for a wrong flag. Package flag would then exit
 // with 0 and with 2.
 func usage() {
-	fmt.Fprintln(os.Stderr, "usage: freeholdvet [flags] packages, or go vet -vettool=$(which freeholdvet) packages\n`freeholdvet help` lists the checks and the flags")
+	fmt.Fprintln(os.Stderr, "usage: freeholdvet [flags] packages, or go vet -vettool=$(go tool -n freeholdvet) packages\n`freeholdvet help` lists the checks and the flags")
 	if !slices.ContainsFunc(os.Args[1:], func(arg string) bool { return arg == "-h" || arg == "--help" || arg == "-help" }) {
 		os.Exit(64)
 	}

@@ -17,7 +17,7 @@ import (
 var doc string
 
 // Analyzer is the check.
-var Analyzer = check.New("boxedhandle", doc, run, program.Analyzer)
+var Analyzer = check.New("boxedhandle", doc, "where no other code gets the interface", run, program.Analyzer)
 
 func run(pass *check.Pass) {
 	if generated.Within(pass.Pkg.Path(), generated.Sidecar) || generated.Writer(pass.Pkg) || !importsWriter(pass.Pkg) {

@@ -29,18 +29,21 @@ import (
 type Pass struct {
 	*analysis.Pass
 	allowed []*allowance
+	when    string
 }
 
 // New returns the check of this name. The package comment in doc, the text of
-// the package's doc.go, becomes the help, without the words "Package name". New
-// panics if there is no such comment.
-func New(name, doc string, run func(*Pass), requires ...*analysis.Analyzer) *analysis.Analyzer {
+// the package's doc.go, becomes the help, without the words "Package name". Each
+// finding ends with the comment that allows it and with when, the case in which that
+// is right: "where nothing depends on the outcome". New panics if there is no such
+// package comment.
+func New(name, doc, when string, run func(*Pass), requires ...*analysis.Analyzer) *analysis.Analyzer {
 	return &analysis.Analyzer{
 		Name:     name,
 		Doc:      help(name, doc),
 		Requires: requires,
 		Run: func(pass *analysis.Pass) (any, error) {
-			p := &Pass{Pass: pass, allowed: allowances(pass, name)}
+			p := &Pass{Pass: pass, allowed: allowances(pass, name), when: when}
 			run(p)
 			p.reportUnused()
 			return nil, nil
@@ -70,6 +73,7 @@ func (p *Pass) Findf(n analysis.Range, format string, args ...any) {
 // Find is [Pass.Findf] for a whole diagnostic.
 func (p *Pass) Find(d analysis.Diagnostic) {
 	if !p.allows(d.Pos) {
+		d.Message += "; " + p.when + ", allow it: //freehold:allow " + p.Analyzer.Name + " REASON"
 		p.Report(d)
 	}
 }

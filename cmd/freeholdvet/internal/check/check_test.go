@@ -13,7 +13,7 @@ import (
 const doc = "// Package toy reports bad calls\n//\n// They are bad.\npackage toy\n"
 
 // toy reports calls of a function bad.
-var toy = check.New("toy", doc, func(pass *check.Pass) {
+var toy = check.New("toy", doc, "where the call is good", func(pass *check.Pass) {
 	for _, file := range pass.Files {
 		for n := range ast.Preorder(file) {
 			call, ok := n.(*ast.CallExpr)

@@ -15,7 +15,7 @@ import (
 var doc string
 
 // Analyzer is the check.
-var Analyzer = check.New("droppedresult", doc, run, program.Analyzer)
+var Analyzer = check.New("droppedresult", doc, "where nothing depends on the outcome", run, program.Analyzer)
 
 func run(pass *check.Pass) {
 	imports := generated.Imports(pass.Pkg)

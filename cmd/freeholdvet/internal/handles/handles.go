@@ -18,7 +18,7 @@ import (
 var doc string
 
 // Analyzer is the check.
-var Analyzer = check.New("handles", doc, run, program.Analyzer)
+var Analyzer = check.New("handles", doc, "where the code only inspects", run, program.Analyzer)
 
 func run(pass *check.Pass) {
 	if !slices.ContainsFunc(pass.Pkg.Imports(), func(p *types.Package) bool { return p.Path() == "unsafe" || p.Path() == "reflect" }) {

@@ -14,7 +14,7 @@ import (
 var doc string
 
 // Analyzer is the check.
-var Analyzer = check.New("leak", doc, run)
+var Analyzer = check.New("leak", doc, "where every importer may write these fields", run)
 
 func run(pass *check.Pass) {
 	imports := generated.Imports(pass.Pkg)

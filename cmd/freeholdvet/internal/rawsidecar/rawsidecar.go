@@ -14,7 +14,7 @@ import (
 var doc string
 
 // Analyzer is the check.
-var Analyzer = check.New("rawsidecar", doc, run)
+var Analyzer = check.New("rawsidecar", doc, "in a tool that is made to write for any owner", run)
 
 // mayUse lists the packages that are made to use the raw library: the library
 // itself, and the program for people and shells.

@@ -16,7 +16,7 @@ import (
 var doc string
 
 // Analyzer is the check.
-var Analyzer = check.New("readmodifywrite", doc, run, program.Analyzer)
+var Analyzer = check.New("readmodifywrite", doc, "where no other process writes the file", run, program.Analyzer)
 
 func run(pass *check.Pass) {
 	if !fileflow.Imported(pass.Pkg) {
@@ -62,7 +62,7 @@ func (c *checker) report(read, write fileflow.Event) {
 	c.Find(analysis.Diagnostic{
 		Pos: call.Pos(),
 		End: call.End(),
-		Message: fmt.Sprintf("this rewrites the file that was read at %s:%d, so another process's write in between is lost: declare the file's fields in owners.yaml and write through their owner's Update, or allow it and say why no other process writes the file",
+		Message: fmt.Sprintf("this rewrites the file that was read at %s:%d, so another process's write in between is lost: declare the file's fields in owners.yaml and write through their owner's Update",
 			filepath.Base(from.Filename), from.Line),
 		Related: []analysis.RelatedInformation{{Pos: at.Pos(), End: at.End(), Message: "read here"}},
 	})

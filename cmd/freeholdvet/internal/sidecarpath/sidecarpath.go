@@ -20,7 +20,7 @@ import (
 var doc string
 
 // Analyzer is the check.
-var Analyzer = check.New("sidecarpath", doc, run, program.Analyzer)
+var Analyzer = check.New("sidecarpath", doc, "where the file is another one of that name", run, program.Analyzer)
 
 // private is the library's own directory in a state.
 const private = ".freehold"
@@ -101,7 +101,7 @@ func (c *checker) message(p fileflow.Path, file ssa.Value) string {
 	case slices.Contains(elements, private):
 		return "only the library may write in " + private + ": call `freehold state repair` or the verbs of an owner's home"
 	case owned:
-		return last + " is the sidecar of owner " + o.name + ", as " + o.file + " declares, and writing it makes it foreign: call a verb that " + o.home + " exports, or allow it if this is another file"
+		return last + " is the sidecar of owner " + o.name + ", as " + o.file + " declares, and writing it makes it foreign: call a verb that " + o.home + " exports"
 	}
 	return ""
 }

@@ -14,7 +14,7 @@ var ours = filepath.Join("state", file)
 func sidecar(dir, owner string) string { return filepath.Join(dir, owner+".json") }
 
 func constant(text []byte) {
-	os.WriteFile("cost.json", text, 0o600)           // want `cost.json is the sidecar of owner cost, as owners/runtime/owners.yaml declares, and writing it makes it foreign: call a verb that owners/runtime/cost exports, or allow it if this is another file`
+	os.WriteFile("cost.json", text, 0o600)           // want `cost.json is the sidecar of owner cost, as owners/runtime/owners.yaml declares, and writing it makes it foreign: call a verb that owners/runtime/cost exports; where the file is another one of that name, allow it: //freehold:allow sidecarpath REASON`
 	os.WriteFile("state/"+file, text, 0o600)         // want `cost.json is the sidecar`
 	os.WriteFile(ours, text, 0o600)                  // want `cost.json is the sidecar`
 	os.WriteFile("state/watchdog.json", text, 0o600) // want `watchdog.json is the sidecar of owner watchdog, as owners/runtime/owners.yaml declares, and writing it makes it foreign: call a verb that cmd/watchdog exports`
