@@ -73,6 +73,8 @@ const (
 	first
 	use
 	overtaken
+	reading
+	vetting
 	blocks
 )
 
@@ -163,6 +165,12 @@ func TestReadmeIsTrue(t *testing.T) {
 	if !slices.ContainsFunc(r.outputs, func(out string) bool { return strings.Contains(explained, varying.ReplaceAllString(out, "…")) }) {
 		t.Errorf("the README does not show why prompt_tokens is stale:\n%s", last)
 	}
+	for _, command := range r.commands[reading] {
+		last = shell(command)
+	}
+	if want := "1234 tokens of freehold are stale: "; !strings.HasPrefix(last, want) {
+		t.Errorf("the status is %q, want %q", last, want)
+	}
 	refused := exec.CommandContext(t.Context(), "go", "build", "./owners/agent/reset/cmd/trespass")
 	refused.Dir, refused.Env = dir, append(os.Environ(), goEnvironment(t)...)
 	out, err := refused.CombinedOutput()
@@ -185,6 +193,11 @@ func TestReadmeIsTrueOfARelease(t *testing.T) {
 	for _, command := range r.commands[fromRelease] {
 		shell(command)
 	}
+	// A script of cmd/freeholdvet runs the second line of this block.
+	if diff := cmp.Diff("go vet -vettool=$(go tool -n freeholdvet) ./...", r.commands[vetting][1]); diff != "" {
+		t.Error(diff)
+	}
+	shell(r.commands[vetting][0])
 	if got := shell("go list -deps -f '{{with .Module}}{{.Path}} {{.Version}}{{end}}' tool"); !strings.Contains(got, "github.com/freehold-dev/freehold v0.9.0\n") {
 		t.Errorf("the tool is of\n%s", got)
 	}
