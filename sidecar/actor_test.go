@@ -8,6 +8,7 @@ import (
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/internal/lease"
+	"github.com/freehold-dev/freehold/sidecar/internal/process"
 	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
 	"github.com/freehold-dev/freehold/sidecar/internal/testkit/actor"
 )
@@ -54,6 +55,11 @@ func record(t *testing.T, dir string) *lease.Record {
 		t.Fatalf("no record of the lease: %v", s.RecordErr)
 	}
 	return s.Lease
+}
+
+// holds reports whether the record names this process as the holder in epoch.
+func holds(l *lease.Record, epoch uint64) bool {
+	return l.Epoch == epoch && l.Holder != nil && l.Holder.Identity.Same(process.Self())
 }
 
 func leaseState(t *testing.T, dir string) LeaseState {

@@ -69,7 +69,7 @@ func TestRecordPutBackWhileALeaseIsTaken(t *testing.T) {
 		}
 	})
 	w := mustOpen(t, dir)
-	if l := record(t, dir); w.epoch <= epoch || !l.HeldBy(process.Self(), w.epoch) {
+	if l := record(t, dir); w.epoch <= epoch || !holds(l, w.epoch) {
 		t.Errorf("in epoch %d after %d the record is %+v", w.epoch, epoch, l)
 	}
 	// Put back once more, it takes nothing from the live holder.
@@ -77,7 +77,7 @@ func TestRecordPutBackWhileALeaseIsTaken(t *testing.T) {
 		t.Fatal(err)
 	}
 	update(t, w, beat)
-	if l := record(t, dir); !l.HeldBy(process.Self(), w.epoch) {
+	if l := record(t, dir); !holds(l, w.epoch) {
 		t.Errorf("the record is %+v", l)
 	}
 }

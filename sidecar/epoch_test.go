@@ -47,6 +47,13 @@ func TestLeaseBeginsALargerEpoch(t *testing.T) {
 			remove(t, sidecarPath(dir, "watchdog"))
 			unwitness(t, dir)
 		},
+		"the record and the witness lost": func(t *testing.T, dir string) { // the sidecar alone shows the epoch
+			remove(t, recordPath(dir))
+			unwitness(t, dir)
+		},
+		"the record and the sidecar lost": func(t *testing.T, dir string) { // the witness alone shows the epoch
+			remove(t, recordPath(dir), sidecarPath(dir, "watchdog"))
+		},
 		"the record garbled":  func(t *testing.T, dir string) { spoil(t, dir, "of a newer form") },
 		"the record of old":   func(t *testing.T, dir string) { spoil(t, dir, "an earlier epoch") },
 		"the sidecar foreign": func(t *testing.T, dir string) { appendTo(t, sidecarPath(dir, "watchdog"), " ") },
@@ -81,7 +88,7 @@ func TestLeaseBeginsALargerEpoch(t *testing.T) {
 				}
 				last = w.epoch
 				c, err := w.Update(t.Context(), beat)
-				if errors.Is(err, store.Foreign) { // it does not keep the owner from its lease, only from writing
+				if errors.Is(err, store.Foreign) || errors.Is(err, store.Regressed) { // that keeps the owner from writing, not from its lease
 					remove(t, sidecarPath(dir, "watchdog"))
 					unwitness(t, dir)
 				} else if err != nil || c.Version.Epoch != w.epoch || c.Version.Revision != 1 {
@@ -153,7 +160,7 @@ func TestForgedEpochStopsNobody(t *testing.T) {
 					}
 					last = v
 				}
-				if l := record(t, dir); l.Epoch != w.epoch || !l.HeldBy(process.Self(), w.epoch) {
+				if l := record(t, dir); l.Epoch != w.epoch || !holds(l, w.epoch) {
 					t.Errorf("in epoch %d the record is %+v", w.epoch, l)
 				}
 				if err := w.Close(); err != nil {
@@ -178,6 +185,25 @@ func TestWildClockLeavesEpochs(t *testing.T) {
 		}
 		last = w.epoch
 		w.Close()
+	}
+}
+
+// The same after a version that the Writer has read only, written by another.
+func TestOlderCopyThanWasReadIsNotContinuedUnderTheSameNumbers(t *testing.T) {
+	dir := newState(t)
+	w, other := openOwner(t, dir, "cost", &Options{Clock: backThen}), openOwner(t, dir, "cost", &Options{Clock: backThen})
+	update(t, other, addTurns(1))
+	old := readFile(t, sidecarPath(dir, "cost"))
+	last := update(t, other, addTurns(1)).Version
+	if c := update(t, w, addTurns(0)); c.Outcome != Unchanged || c.Version != last {
+		t.Fatalf("read %+v after version %v", c, last)
+	}
+	if err := os.WriteFile(sidecarPath(dir, "cost"), []byte(old), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	unwitness(t, dir)
+	if v := update(t, w, addTurns(1)).Version; v.Epoch <= last.Epoch {
+		t.Errorf("version %v on top of an older copy, after %v", v, last)
 	}
 }
 

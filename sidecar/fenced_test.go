@@ -91,6 +91,31 @@ func TestCloseLeavesTheRecordOfALaterLease(t *testing.T) {
 	}
 }
 
+// A process whose lease was lost has nothing to give back: its Close is no error,
+// and changes nothing.
+func TestCloseOfALostLeaseChangesNothing(t *testing.T) {
+	dir := newState(t)
+	Damaged(dir, "lost", "lock-lost", "lease-gone")
+	w := mustOpen(t, dir)
+	remove(t, metaPath(dir, "watchdog.lease"))
+	before := readFile(t, recordPath(dir))
+	if err := w.Close(); err != nil {
+		t.Error(err)
+	}
+	if now := readFile(t, recordPath(dir)); now != before {
+		t.Errorf("the record is now\n%s\nand was\n%s", now, before)
+	}
+	dir = filepath.Join(t.TempDir(), "state")
+	if err := Create(dir, declaration()); err != nil {
+		t.Fatal(err)
+	}
+	w = mustOpen(t, dir)
+	remove(t, dir)
+	if err := w.Close(); err != nil {
+		t.Errorf("the whole state is gone: %v", err)
+	}
+}
+
 func writeRecord(t *testing.T, dir string, l *lease.Record) {
 	t.Helper()
 	d, err := statedir.Open(dir)

@@ -187,8 +187,8 @@ func (h *hold) beginEpoch() error {
 // giveBack takes this process out of the record, for its readers: the
 // lease itself goes with the lock.
 func (h *hold) giveBack(ctx context.Context) error {
-	if h.lease == nil || h.holder == nil || h.dir.Unmoved() != nil || h.lease.Kept() != nil {
-		return nil // the record that is there now is another process's
+	if h.lease == nil || h.holder == nil || h.lease.Kept() != nil {
+		return nil // nothing to give back: the record that is there now may be another process's
 	}
 	if err := h.lock.Acquire(ctx, h.wait); err != nil {
 		return err

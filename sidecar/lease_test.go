@@ -17,6 +17,7 @@ import (
 	"github.com/freehold-dev/freehold/sidecar/internal/failpoint"
 	"github.com/freehold-dev/freehold/sidecar/internal/process"
 	"github.com/freehold-dev/freehold/sidecar/internal/testkit/actor"
+	"github.com/freehold-dev/freehold/sidecar/store"
 	"golang.org/x/sys/unix"
 )
 
@@ -223,7 +224,7 @@ func TestStoppedTakerComesSecond(t *testing.T) {
 			if got := slow.Hear(); !strings.HasPrefix(got, "busy") {
 				t.Errorf("it said %q while process %d held the lease", got, os.Getpid())
 			}
-			if l := record(t, dir); l.Epoch != second.epoch || !l.HeldBy(process.Self(), second.epoch) {
+			if l := record(t, dir); l.Epoch != second.epoch || !holds(l, second.epoch) {
 				t.Errorf("the record is %+v", l)
 			}
 		})
@@ -255,6 +256,44 @@ func TestTheFenceIsSharedUntilTheEpochIsRecorded(t *testing.T) {
 	}
 	if err := unix.Flock(int(fence.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
 		t.Errorf("after the Open the fence cannot be shut: %v", err)
+	}
+}
+
+// An Open takes no lease in a state that was moved away while the Open waited.
+func TestALeaseWhereNobodyLooksIsNotTaken(t *testing.T) {
+	dir := newState(t)
+	actor.At(t, failpoint.TakeLease, func() {
+		if err := errors.Join(os.Rename(dir, dir+".away"), Create(dir, declaration())); err != nil {
+			t.Error(err)
+		}
+	})
+	_, err := openWatchdog(t, dir, nil)
+	wantError(t, err, store.Moved)
+	if text := read(recordPath(dir + ".away")); text != "" {
+		t.Errorf("the record there is now %s", text)
+	}
+	mustOpen(t, dir)
+}
+
+// A Close changes the record under the owner's lock, as a taker of the lease does.
+func TestCloseChangesTheRecordUnderTheOwnersLock(t *testing.T) {
+	dir := newState(t)
+	w, err := openWatchdog(t, dir, &Options{Wait: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	epoch, other := w.epoch, openOwner(t, dir, "cost", nil)
+	lock, err := other.openLock("watchdog.lock")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lock.Close()
+	if ok, err := lock.Try(); !ok {
+		t.Fatal(err)
+	}
+	wantError(t, w.Close(), ErrBusy)
+	if l := record(t, dir); !holds(l, epoch) {
+		t.Errorf("the record is now %+v", l)
 	}
 }
 

@@ -217,11 +217,88 @@ func TestClaimWhereNobodyLooksIsNotWon(t *testing.T) {
 		}
 		wantError(t, err, lost, "where nobody looks")
 	}
-	if err := os.Rename(dir, dir+".away"); err != nil {
+	whole := newLatches(t)
+	w = openLatches(t, whole, "hook", nil)
+	claimsOf = func(c *statedir.Claim) claimFile { return c }
+	if _, _, err := w.Claim(t.Context(), "fired"); err != nil {
 		t.Fatal(err)
 	}
-	_, _, err := w.Claim(t.Context(), "ended")
-	wantError(t, err, store.Moved)
+	if err := os.Rename(whole, whole+".away"); err != nil {
+		t.Fatal(err)
+	}
+	for _, field := range []string{"fired", "ended"} {
+		won, by, err := w.Claim(t.Context(), field)
+		if wantError(t, err, store.Moved); won || by != (Claimant{}) {
+			t.Errorf("%s: won %v by %+v", field, won, by)
+		}
+	}
+	if names := namesIn(t, whole+".away/.freehold/claims/hook"); len(names) != 1 {
+		t.Errorf("the claims of the state that was moved away are now %q", names)
+	}
+}
+
+// A program that an upgrade of the state has left behind claims nothing more, and
+// learns of no winner: the field may mean another thing by now.
+func TestAProgramLeftBehindByAnUpgradeClaimsNothing(t *testing.T) {
+	dir := newLatches(t)
+	w := openLatches(t, dir, "hook", nil)
+	if _, _, err := w.Claim(t.Context(), "ended"); err != nil {
+		t.Fatal(err)
+	}
+	m, err := w.dir.Manifest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	delete(m.Declaration.Owners["hook"].Fields, "fired")
+	if err := w.dir.WriteManifest(m); err != nil {
+		t.Fatal(err)
+	}
+	for _, field := range []string{"fired", "ended"} {
+		_, _, err := w.Claim(t.Context(), field)
+		wantError(t, err, ErrDeclaration)
+	}
+	if names := namesIn(t, dir+"/.freehold/claims/hook"); len(names) != 1 {
+		t.Errorf("the claims are now %q", names)
+	}
+}
+
+// An accept between the two readings of a claim frees the field: an alarm counts
+// only if both readings raise it.
+func TestAClaimIsGoneOnlyIfTwoReadingsAgree(t *testing.T) {
+	dir := newLatches(t)
+	Damaged(dir, "claim-regressed")
+	w := openLatches(t, dir, "hook", nil)
+	if _, _, err := w.Claim(t.Context(), "fired"); err != nil {
+		t.Fatal(err)
+	}
+	remove(t, claimPath(dir, "fired"))
+	whole := claimsOf
+	defer func() { claimsOf = whole }()
+	claimsOf = func(c *statedir.Claim) claimFile {
+		return &freedMeanwhile{c, func() { // the slot is read, and the claim is not
+			claimsOf = whole
+			if a, err := Accept(t.Context(), dir, "hook", nil); err != nil || len(a.Freed) != 1 {
+				t.Errorf("accepted %+v (%v)", a, err)
+			}
+		}}
+	}
+	if won, _, err := w.Claim(t.Context(), "fired"); !won || err != nil {
+		t.Errorf("won %v (%v)", won, err)
+	}
+}
+
+// A freedMeanwhile does something else before its first Read.
+type freedMeanwhile struct {
+	claimFile
+	first func()
+}
+
+func (f *freedMeanwhile) Read(buf []byte) ([]byte, error) {
+	if f.first != nil {
+		f.first()
+		f.first = nil
+	}
+	return f.claimFile.Read(buf)
 }
 
 // Nor who has claimed in a state that was moved away in the middle of the call;

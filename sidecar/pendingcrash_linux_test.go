@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/schema"
+	"github.com/freehold-dev/freehold/sidecar/internal/statedir"
 	"github.com/freehold-dev/freehold/sidecar/internal/testkit/inject"
 	"github.com/freehold-dev/freehold/sidecar/store"
 	"github.com/google/go-cmp/cmp"
@@ -25,7 +26,8 @@ func roleSet(args []string) error {
 	return printOutcome(setOnce(args[0], args[1], op(args[2], schema.VerbAdd, "1000")))
 }
 
-// roleSetTwice commits twice as one process, and prints what came of each.
+// roleSetTwice commits twice as one process, and prints what came of each. With a
+// second argument another Writer folds a patch in between.
 func roleSetTwice(args []string) error {
 	w, err := Open(context.Background(), args[0], setters(), "tool", nil)
 	if err != nil {
@@ -34,10 +36,40 @@ func roleSetTwice(args []string) error {
 	defer w.Close()
 	inject.Begin()
 	first, err1 := w.Update(context.Background(), ops(op("n", schema.VerbAdd, "1000")))
+	if len(args) > 1 {
+		if err := deferAndFold(args[0]); err != nil {
+			return err
+		}
+	}
 	second, err2 := w.Update(context.Background(), ops(op("n", schema.VerbAdd, "1000")))
 	inject.End()
 	fmt.Printf("%v, %v; %v, %v", first.Outcome, err1, second.Outcome, err2)
 	return nil
+}
+
+// deferAndFold defers a patch of tool and folds it.
+func deferAndFold(dir string) error {
+	w, err := Open(context.Background(), dir, setters(), "tool", &Options{Wait: -1})
+	if err != nil {
+		return err
+	}
+	defer w.Close()
+	other, err := w.openLock(statedir.OwnerLock("tool"))
+	if err != nil {
+		return err
+	}
+	defer other.Close()
+	_, err = other.Try()
+	for _, want := range []Outcome{Deferred, Applied} {
+		if err == nil {
+			var c Commit
+			if c, err = w.Update(context.Background(), ops(op("n", schema.VerbAdd, "1"))); err == nil && c.Outcome != want {
+				err = fmt.Errorf("it is %v, want %v", c.Outcome, want)
+			}
+		}
+		other.Release()
+	}
+	return err
 }
 
 func printOutcome(c Commit, err error) error {
@@ -351,6 +383,40 @@ func TestStepsAreSyncedInOrder(t *testing.T) {
 		t.Run(law.name, func(t *testing.T) {
 			if calls := ordered(t, law.owner, law.field, law.prepare); !law.holds(calls) {
 				t.Errorf("it is not so: %v", calls)
+			}
+		})
+	}
+}
+
+// A Writer that has made sure that the files of a fold are gone drops the ids
+// without another sync, which would make each commit after a fold half as slow
+// again; but not if another Writer has folded since.
+func TestAWriterSyncsTheFilesOfAFoldOnce(t *testing.T) {
+	if err := inject.Available(); err != nil {
+		t.Skipf("system calls cannot be intercepted: %v", err)
+	}
+	for name, tc := range map[string]struct {
+		args  []string
+		syncs int // of the directory of patches
+	}{
+		"alone":          {nil, 1},                         // of its own fold
+		"one in between": {[]string{"between"}, 1 + 3 + 1}, // of the other: to acknowledge the patch, to drop, to fold
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir, w := newSetters(t)
+			deferUpdate(t, w, op("n", schema.VerbAdd, "3"))
+			w.Close()
+			command := inject.Command{Path: os.Args[0], Args: append([]string{dir}, tc.args...), Env: append(os.Environ(), roleVar+"=settwice")}
+			r, err := inject.Run(t.Context(), command, inject.Plan{Marked: true, Calls: []string{"fsync"}})
+			if err != nil || string(r.Stdout) != "applied, <nil>; applied, <nil>" {
+				t.Fatalf("%v; %s%s", err, r.Stdout, r.Stderr)
+			}
+			syncs := 0
+			for i := position(r.Calls, 0, "fsync", "tool.pending"); i >= 0; i = position(r.Calls, i+1, "fsync", "tool.pending") {
+				syncs++
+			}
+			if syncs != tc.syncs {
+				t.Errorf("%d syncs of the patches, want %d: %v", syncs, tc.syncs, r.Calls)
 			}
 		})
 	}

@@ -175,11 +175,6 @@ func (l *Record) Epochs() []uint64 {
 	return epochs
 }
 
-// HeldBy reports whether the record names the process as the holder in epoch.
-func (l *Record) HeldBy(id process.Identity, epoch uint64) bool {
-	return l != nil && l.Holder != nil && l.Epoch == epoch && l.Holder.Identity.Same(id)
-}
-
 // Retire takes the holder out of the record and notes the retired process. A
 // second Retire changes nothing.
 func (l *Record) Retire(r Retiree) {

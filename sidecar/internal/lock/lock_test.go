@@ -15,9 +15,11 @@ import (
 
 // opener makes a lock file in a new state directory, and returns a function that
 // opens it.
-func opener(t *testing.T) func() *Lock {
+func opener(t *testing.T) func() *Lock { return openerIn(t, t.TempDir()) }
+
+func openerIn(t *testing.T, folder string) func() *Lock {
 	t.Helper()
-	state, err := dir.Open(t.TempDir())
+	state, err := dir.Open(folder)
 	if err != nil {
 		t.Fatal(err)
 	}
