@@ -313,6 +313,11 @@ func TestErrorsSayWhatToDoOfModules(t *testing.T) {
 	told("init owners/a", "gen --check",
 		"owner add more", "owner add more --field x", "owner add more --field x:int --field x:int", "owner add more --field x:enum", "field add nobody x int",
 		"field add a x record", "field add a x map", "gen --owners=", "schema view --owners=")
+	if err := os.Link(filepath.Join(root, "owners/a/owners.yaml"), filepath.Join(root, "twin")); err != nil {
+		t.Fatal(err)
+	}
+	told("field add worker x int --owners owners/a/owners.yaml")
+	os.Remove(filepath.Join(root, "twin"))
 	write("owners/b/owners.yaml", string(declare.Template("b")))
 	told("field add a x int")
 	write("owners/odd/owners.yaml", "state: Odd\u202e\n")

@@ -83,6 +83,9 @@ func (c *checker) load(ctx context.Context, dir string) error {
 			}
 		}
 	}
+	if err := (&Module{Dir: dir}).Loadable(); err != nil {
+		return err
+	}
 	mode := packages.NeedName | packages.NeedTypes | packages.NeedExportFile
 	loaded, err := packages.Load(&packages.Config{Context: ctx, Dir: dir, Mode: mode}, slices.Sorted(maps.Keys(missing))...)
 	if err != nil {

@@ -80,21 +80,36 @@ func (m *Module) Load(file string) (*declare.Source, error) {
 // returns an error if the file is not a regular file, without waiting for a pipe,
 // or longer than a manifest may be.
 func Read(file string) ([]byte, error) {
+	if info, err := os.Stat(file); err == nil {
+		if err := regular(file, info); err != nil { // a socket cannot be opened, and a device may act on it
+			return nil, err
+		}
+	}
 	f, err := os.OpenFile(file, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
 	info, err := f.Stat()
+	if err == nil {
+		err = regular(file, info)
+	}
 	switch {
 	case err != nil:
 		return nil, err
-	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%s is not a regular file: move it", file)
 	case info.Size() > schema.MaxManifest:
 		return nil, fmt.Errorf("%s has %d bytes, more than the %d allowed: divide the state into several", file, info.Size(), schema.MaxManifest)
 	}
 	return io.ReadAll(io.LimitReader(f, schema.MaxManifest))
+}
+
+// regular returns an error if the file of info is none that a program can read to
+// its end: a pipe would wait.
+func regular(file string, info fs.FileInfo) error {
+	if info.Mode().IsRegular() {
+		return nil
+	}
+	return fmt.Errorf("%s is not a regular file: move it", file)
 }
 
 // folder returns the folder of file as a slash path relative to the module

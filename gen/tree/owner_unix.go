@@ -29,7 +29,16 @@ func KeepOwner(f *os.File, dir, existing fs.FileInfo) error {
 		}
 	}
 	if existing != nil {
-		return f.Chmod(existing.Mode().Perm())
+		return f.Chmod(existing.Mode() & (fs.ModePerm | fs.ModeSetuid | fs.ModeSetgid | fs.ModeSticky))
 	}
 	return nil
+}
+
+// Names returns how many names the file of info has.
+func Names(info fs.FileInfo) int { return int(info.Sys().(*syscall.Stat_t).Nlink) }
+
+// lock takes the kernel's lock on f, which goes with the process, and reports
+// whether it did.
+func lock(f *os.File) bool {
+	return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil
 }

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/freehold-dev/freehold/gen/tree"
 )
@@ -33,10 +32,17 @@ func TestGeneratingKeepsTheOwner(t *testing.T) {
 	apply(t, dir, "owners/shop/owners.yaml")
 	old := filepath.Join(dir, "owners/shop/freehold.go")
 	left := filepath.Join(dir, "owners/shop/.freehold.go.ABCDEFGHIJKLMNOPQRSTUVWXYZ")
-	young, other := filepath.Join(dir, "owners/shop/.freehold.go.ABCDEFGHIJKLMNOPQRSTUVWXY2"), filepath.Join(dir, "owners/shop/.freehold.go.notes")
-	long := time.Now().Add(-time.Hour)
-	if err := errors.Join(os.Chmod(old, 0o640), os.WriteFile(left, nil, 0o600), os.WriteFile(young, nil, 0o600), os.WriteFile(other, nil, 0o600),
-		os.Chtimes(left, long, long), os.Chtimes(other, long, long), give(left), give(young), give(other)); err != nil {
+	live, other := filepath.Join(dir, "owners/shop/.freehold.go.ABCDEFGHIJKLMNOPQRSTUVWXY2"), filepath.Join(dir, "owners/shop/.freehold.go.notes")
+	if err := errors.Join(os.Chmod(old, 0o640), os.WriteFile(left, nil, 0o600), os.WriteFile(live, nil, 0o600), os.WriteFile(other, nil, 0o600),
+		give(left), give(live), give(other)); err != nil {
+		t.Fatal(err)
+	}
+	writer, err := os.Open(live)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer writer.Close()
+	if err := syscall.Flock(int(writer.Fd()), syscall.LOCK_EX); err != nil {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile(old)
@@ -57,7 +63,12 @@ func TestGeneratingKeepsTheOwner(t *testing.T) {
 	if info, err := os.Stat(old); err != nil || info.Mode().Perm() != 0o640 {
 		t.Errorf("its mode is %v (%v)", info.Mode(), err)
 	}
-	for path, stays := range map[string]bool{left: false, young: true, other: true} {
+	writer.Close()
+	apply(t, dir, "owners/shop/owners.yaml") // with nothing to write
+	if _, err := os.Lstat(live); err == nil {
+		t.Error("the file of a writer that has ended stays")
+	}
+	for path, stays := range map[string]bool{left: false, other: true} {
 		if _, err := os.Lstat(path); (err == nil) != stays {
 			t.Errorf("%s: %v", path, err)
 		}

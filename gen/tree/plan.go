@@ -1,14 +1,11 @@
 package tree
 
 import (
-	"crypto/rand"
 	"errors"
 	"io/fs"
 	"os"
 	"path"
 	"slices"
-	"strings"
-	"time"
 
 	"github.com/freehold-dev/freehold/gen"
 	"github.com/freehold-dev/freehold/schema/declare"
@@ -98,6 +95,9 @@ func (m *Module) Apply(plan *Plan) error {
 		return err
 	}
 	defer root.Close()
+	for _, folder := range plan.folders() {
+		collect(root, folder)
+	}
 	for _, file := range plan.Remove {
 		if err := root.Remove(file.Path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
@@ -107,96 +107,28 @@ func (m *Module) Apply(plan *Plan) error {
 		}
 	}
 	for _, c := range plan.Write {
-		if err := replace(root, c.Path, c.New); err != nil {
+		if _, err := MakeAll(root, path.Dir(c.Path)); err != nil {
+			return err
+		}
+		if err := Replace(root, c.Path, c.New, nil); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// replace writes a file beside name and renames it to name, which keeps its owner,
-// group and mode. Generated files need no sync: they can be generated again.
-// Package renameio, which writes the sidecars, does not build on every platform
-// that develops Go.
-func replace(root *os.Root, name string, data []byte) (err error) {
-	if _, err := MakeAll(root, path.Dir(name)); err != nil {
-		return err
+// folders lists the folders of all files of the plan.
+func (p *Plan) folders() []string {
+	var all []string
+	for _, name := range p.Keep {
+		all = append(all, path.Dir(name))
 	}
-	existing, err := root.Lstat(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		existing = nil
-	} else if err != nil {
-		return err
+	for _, file := range p.Remove {
+		all = append(all, path.Dir(file.Path))
 	}
-	dir, err := root.Stat(path.Dir(name))
-	if err != nil {
-		return err
+	for _, c := range p.Write {
+		all = append(all, path.Dir(c.Path))
 	}
-	collect(root, name)
-	temp := path.Join(path.Dir(name), "."+path.Base(name)+"."+rand.Text())
-	f, err := root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	if existing != nil && existing.Mode().Perm()&0o600 != 0o600 || existing != nil && existing.Mode().Perm()&0o111 != 0 {
-		err = errors.Join(err, KeepOwner(f, dir, nil)) // a mode that generating mends
-	} else {
-		err = errors.Join(err, KeepOwner(f, dir, existing))
-	}
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = root.Rename(temp, name)
-	}
-	if err != nil {
-		return errors.Join(err, root.Remove(temp))
-	}
-	return nil
-}
-
-// MakeAll makes the missing directories of the slash-separated path name below
-// root, each as the user of the one above. It returns those that it made, also with
-// an error.
-func MakeAll(root *os.Root, name string) (made []string, err error) {
-	if name == "." {
-		return nil, nil
-	}
-	if made, err = MakeAll(root, path.Dir(name)); err != nil {
-		return made, err
-	}
-	if err := root.Mkdir(name, 0o777); errors.Is(err, fs.ErrExist) {
-		return made, nil
-	} else if err != nil {
-		return made, err
-	}
-	made = append(made, name)
-	above, err := root.Stat(path.Dir(name))
-	if err != nil {
-		return made, err
-	}
-	f, err := root.Open(name)
-	if err != nil {
-		return made, err
-	}
-	return made, errors.Join(KeepOwner(f, above, nil), f.Close())
-}
-
-// collect removes the files that killed calls of replace for name have left. A
-// living one takes no minute.
-func collect(root *os.Root, name string) {
-	d, err := root.Open(path.Dir(name))
-	if err != nil {
-		return
-	}
-	defer d.Close()
-	names, _ := d.Readdirnames(-1)
-	for _, n := range names {
-		random, ok := strings.CutPrefix(n, "."+path.Base(name)+".")
-		if !ok || len(random) != len(rand.Text()) || strings.Trim(random, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567") != "" {
-			continue
-		}
-		at := path.Join(path.Dir(name), n)
-		if info, err := root.Lstat(at); err == nil && info.Mode().IsRegular() && time.Since(info.ModTime()) > time.Minute {
-			root.Remove(at)
-		}
-	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }

@@ -1,17 +1,20 @@
 package statedir
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/internal/dir"
 	"github.com/freehold-dev/freehold/sidecar/internal/process"
 	"github.com/freehold-dev/freehold/sidecar/internal/status"
+	"github.com/freehold-dev/freehold/sidecar/internal/witness"
 	"golang.org/x/sys/unix"
 )
 
@@ -62,13 +65,7 @@ func exists(path string) error {
 // and then makes their names durable.
 func withDir(path string, work func(*dir.Dir) error) (err error) {
 	made, err := makeAll(path)
-	defer func() {
-		for _, path := range slices.Backward(made) {
-			if err != nil {
-				os.Remove(path) // it is empty, or another process uses it
-			}
-		}
-	}()
+	defer func() { remove(made, err) }()
 	if err != nil {
 		return err
 	}
@@ -80,12 +77,58 @@ func withDir(path string, work func(*dir.Dir) error) (err error) {
 	if err := work(f); err != nil {
 		return err
 	}
-	for _, path := range append(made, path) {
-		if err := syncParent(path); err != nil {
-			return err
-		}
+	if err := syncParents(append(made, path)); err != nil {
+		return unmake(f, metaName, err)
 	}
 	return nil
+}
+
+// remove removes directories that were made, if err is an error. One that is not
+// empty is another process's by now.
+func remove(made []string, err error) {
+	for _, path := range slices.Backward(made) {
+		if err != nil {
+			os.Remove(path)
+		}
+	}
+}
+
+// unmake takes the directory name in f back, which was made a moment ago and may not
+// be durable because of err, and returns err. The directory stays if a process has
+// committed there: it was told that its commit holds. A commit that is under way finds
+// that the directory was moved.
+func unmake(f *dir.Dir, name string, err error) error {
+	gone := gonePrefix + process.NewNonce()
+	if lost := unix.Renameat(f.FD(), name, f.FD(), gone); lost != nil {
+		return errors.Join(err, f.Fail("rename", name, lost))
+	}
+	if used(f.Join(gone)) || name == metaName && HoldsInstances(f.Path()) {
+		return errors.Join(err, f.RenameNew(gone, name))
+	}
+	if lost := f.Root().RemoveAll(gone); lost != nil {
+		return errors.Join(err, f.Located(lost))
+	}
+	return err
+}
+
+// used reports whether a process has committed, claimed or deferred in the new state
+// or .freehold at path: a commit and a claim leave their witness in a lock file.
+func used(path string) bool {
+	var found bool
+	_ = filepath.WalkDir(path, func(at string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		switch {
+		case strings.HasSuffix(filepath.Dir(at), OwnerPending("")):
+			found = found || e.Name() != dir.IDName
+		case filepath.Ext(at) == ".lock":
+			text, err := os.ReadFile(at)
+			found = found || err == nil && len(text) > witness.IDSize && len(bytes.TrimSpace(text[witness.IDSize:])) > 0
+		}
+		return nil
+	})
+	return found
 }
 
 func newManifest(d *schema.Declaration, id string) *schema.Manifest {
@@ -113,6 +156,15 @@ func makeAll(path string) (made []string, err error) {
 		return made, err
 	}
 	return append(made, path), os.Chmod(path, 0o700)
+}
+
+func syncParents(paths []string) error {
+	for _, path := range paths {
+		if err := syncParent(path); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // syncParent makes the name of a directory that may be new durable.
@@ -170,7 +222,10 @@ func stage(f *dir.Dir, name string, fill func(*dir.Dir) error) error {
 	}
 	fresh.Unlock() // not left to a child that is between fork and exec
 	if err == nil {
-		return f.Sync()
+		if err := f.Sync(); err != nil {
+			return unmake(f, name, err)
+		}
+		return nil
 	}
 	if errors.Is(err, fs.ErrExist) || errors.Is(err, unix.ENOTEMPTY) {
 		return exists(f.Join(name))

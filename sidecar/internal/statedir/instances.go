@@ -70,20 +70,33 @@ func instancePath(path, id string) (string, error) {
 
 // CreateInstance makes the instance id of the state in path, as package store
 // says.
-func CreateInstance(path, id string, d *schema.Declaration) error {
+func CreateInstance(path, id string, d *schema.Declaration) (err error) {
 	if err := d.Sound(); err != nil {
 		return status.With(fmt.Errorf("%s: the instance was not made: %w", path, err), byHand("mend the declaration"))
 	}
-	path, err := instancePath(path, id)
+	path, err = instancePath(path, id)
 	if err != nil {
 		return err
 	}
-	f, _, err := gather(filepath.Dir(path), d)
+	var made []string
+	if d.Instanced() {
+		made, err = makeAll(filepath.Dir(path))
+		defer func() { remove(made, err) }()
+		if err != nil {
+			return err
+		}
+	}
+	f, gathered, err := gather(filepath.Dir(path), d)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	err = stage(f, filepath.Base(path), func(fresh *dir.Dir) error { return fillInstance(fresh, d, id) })
+	if err = syncParents(made); err == nil {
+		err = stage(f, filepath.Base(path), func(fresh *dir.Dir) error { return fillInstance(fresh, d, id) })
+	}
+	if err != nil && gathered {
+		err = unmake(f, metaName, err)
+	}
 	if errors.Is(err, status.Exists) {
 		if _, lost := os.Lstat(filepath.Join(path, metaName)); errors.Is(lost, fs.ErrNotExist) {
 			return fault(status.NoState, path, byHand("move it away"), fmt.Errorf("a file or directory has the name of the instance %.80q", id))
@@ -117,19 +130,34 @@ func gather(path string, d *schema.Declaration) (f *dir.Dir, made bool, err erro
 	want := Gathering{schema.ManifestFormat, d.State, d.Instances.By}
 	have, err := GatheringIn(path)
 	if errors.Is(err, status.NoState) {
-		err = withDir(path, func(f *dir.Dir) error { return stage(f, metaName, want.write) })
-		if made = err == nil; made || errors.Is(err, status.Exists) {
+		err = withDir(path, func(at *dir.Dir) (err error) {
+			if f, err = openSafe(path); err != nil { // nothing is made yet
+				return err
+			}
+			return stage(at, metaName, want.write)
+		})
+		if made = err == nil; made {
+			have = want
+		} else if errors.Is(err, status.Exists) {
 			have, err = GatheringIn(path)
 		}
 	}
+	defer func() {
+		if err != nil && f != nil {
+			f.Close()
+			f = nil
+		}
+	}()
 	if err != nil {
-		return nil, false, err
+		return f, false, err
 	}
 	if have.State != want.State || have.By != want.By {
-		return nil, false, fault(status.Declaration, path, byHand("use another directory"), fmt.Errorf("%w: the directory has the state %s, an instance per %s; declared is %s, an instance per %s",
+		return f, false, fault(status.Declaration, path, byHand("use another directory"), fmt.Errorf("%w: the directory has the state %s, an instance per %s; declared is %s, an instance per %s",
 			schema.ErrDeclaration, have.State, have.By, want.State, want.By))
 	}
-	f, err = openSafe(path)
+	if f == nil {
+		f, err = openSafe(path)
+	}
 	return f, made, err
 }
 

@@ -57,6 +57,9 @@ func compare(ctx context.Context, c *cli.Call, jobs []job) error {
 			continue
 		}
 		delete(writers, j.module.Dir)
+		if err := j.module.Loadable(); err != nil {
+			return ofModule(err)
+		}
 		leaks, err := leak.Load(ctx, j.module.Dir, j.module.Path, func(path string) bool { return slices.Contains(mine, path) })
 		if err != nil { // the code does not load, as every build of it will say; drift is an answer all the same
 			c.Say("hint", fmt.Sprintf("the exported API was not checked: %v", err))

@@ -7,10 +7,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
-	"time"
 
 	"github.com/freehold-dev/freehold/cmd/freehold/internal/cli"
+	"github.com/freehold-dev/freehold/cmd/internal/failure"
 	"github.com/freehold-dev/freehold/gen/tree"
 	"github.com/freehold-dev/freehold/schema/declare"
 	"github.com/freehold-dev/freehold/sidecar/store"
@@ -74,8 +73,9 @@ func inFile(err error, file string) error {
 
 // replaceFile replaces a file that people edit: at the end of its links, and with
 // its mode. If its text is no longer old, the file stays: an editor has saved it
-// meanwhile. A window of microseconds remains, since editors take no lock.
-func replaceFile(file string, old, text []byte) (err error) {
+// meanwhile. A window of microseconds remains, since editors take no lock. A file
+// with several names stays, too: only one of them would have the new text.
+func replaceFile(file string, old, text []byte) error {
 	target, err := filepath.EvalSymlinks(file)
 	if err != nil {
 		return err
@@ -84,40 +84,22 @@ func replaceFile(file string, old, text []byte) (err error) {
 	if err != nil {
 		return err
 	}
-	collectEdits(filepath.Dir(target))
-	temp, err := os.CreateTemp(filepath.Dir(target), ".owners.*.yaml")
+	if names := tree.Names(info); names > 1 {
+		return store.WithRemedy(failure.Usage("%s has %d names, of which one alone would have the new text: it stays as it is", file, names), store.Remedy{Note: "make it a file of its own"})
+	}
+	root, err := os.OpenRoot(filepath.Dir(target))
 	if err != nil {
 		return err
 	}
-	defer func() {
-		if err != nil {
-			os.Remove(temp.Name())
+	defer root.Close()
+	return tree.Replace(root, filepath.Base(target), text, func(f *os.File) error {
+		if err := f.Sync(); err != nil {
+			return err
 		}
-	}()
-	_, err = temp.Write(text)
-	err = errors.Join(err, tree.KeepOwner(temp, info, info), temp.Sync(), temp.Close())
-	if err != nil {
-		return err
-	}
-	now, err := tree.Read(target)
-	if err != nil {
-		return err
-	}
-	if !bytes.Equal(now, old) {
-		return store.WithRemedy(fmt.Errorf("%s was changed meanwhile: it stays as it is now", file), store.Remedy{Note: "run the command again"})
-	}
-	return os.Rename(temp.Name(), target)
-}
-
-// collectEdits removes the files that killed calls of replaceFile have left in dir.
-// A living one takes no minute.
-func collectEdits(dir string) {
-	found, _ := filepath.Glob(filepath.Join(dir, ".owners.*.yaml"))
-	for _, file := range found {
-		number := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(file), ".owners."), ".yaml")
-		info, err := os.Lstat(file)
-		if err == nil && info.Mode().IsRegular() && strings.Trim(number, "0123456789") == "" && time.Since(info.ModTime()) > time.Minute {
-			os.Remove(file)
+		now, err := tree.Read(target)
+		if err == nil && !bytes.Equal(now, old) {
+			err = store.WithRemedy(fmt.Errorf("%s was changed meanwhile: it stays as it is now", file), store.Remedy{Note: "run the command again"})
 		}
-	}
+		return err
+	})
 }

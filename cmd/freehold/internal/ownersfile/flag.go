@@ -102,7 +102,7 @@ func read(file string) (*declare.Source, error) {
 
 // inFolder returns path, or the owners.yaml in it if it is a folder.
 func inFolder(path string) string {
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
+	if info, err := os.Stat(path); err == nil && info.IsDir() && filepath.Base(path) != tree.Declaration {
 		return filepath.Join(path, tree.Declaration)
 	}
 	return path

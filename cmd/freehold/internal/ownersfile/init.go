@@ -137,33 +137,23 @@ func writeBoth(m *tree.Module, folder string, declaration, directive []byte) (er
 	if err != nil {
 		return err
 	}
-	file := filepath.Join(m.Dir, filepath.FromSlash(folder), tree.Declaration)
-	if err := writeNew(file, declaration); err != nil {
+	file := path.Join(folder, tree.Declaration)
+	if err := writeNew(root, file, declaration); err != nil {
 		return err
 	}
-	if err := writeNew(filepath.Join(filepath.Dir(file), directiveFile), directive); err != nil {
-		return errors.Join(err, os.Remove(file))
+	if err := writeNew(root, path.Join(folder, directiveFile), directive); err != nil {
+		return errors.Join(err, root.Remove(file))
 	}
 	return nil
 }
 
 // writeNew writes a file that must not be there yet.
-func writeNew(file string, text []byte) error {
-	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+func writeNew(root *os.Root, file string, text []byte) error {
+	err := tree.Create(root, file, text)
 	if errors.Is(err, fs.ErrExist) {
-		return failure.Usage("%s is there already: nothing was written; change it, or name another directory", file)
+		return failure.Usage("%s is there already: nothing was written; change it, or name another directory", filepath.Join(root.Name(), file))
 	}
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(text)
-	if above, statErr := os.Stat(filepath.Dir(file)); statErr == nil {
-		err = errors.Join(err, tree.KeepOwner(f, above, nil))
-	}
-	if err := errors.Join(err, f.Close()); err != nil {
-		return errors.Join(err, os.Remove(file))
-	}
-	return nil
+	return err
 }
 
 // An initReport lists the written files and the next commands.
