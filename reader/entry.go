@@ -2,7 +2,6 @@ package reader
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/freehold-dev/freehold/schema"
@@ -122,7 +121,7 @@ func (e Entry) find() (schema.Field, *owner, error) {
 	if !ok {
 		remedy := "leave the member out"
 		if names := p.field.MemberNames(); len(names) > 0 {
-			remedy = "read one of " + strings.Join(names, ", ")
+			remedy = schema.DidYouMean(e.member, "its members are", names)
 		}
 		return schema.Field{}, nil, fmt.Errorf("%s: %w: no owner of state %s declares the member; %s", e.where(), ErrUnknownField, e.view.State(), remedy)
 	}

@@ -115,7 +115,7 @@ func (c *checker) suggestion(owner, name string) string {
 			}
 		}
 		slices.Sort(names)
-		if w, ok := nearest(name, names); ok {
+		if w, ok := Nearest(name, names); ok {
 			return "did you mean " + w + "?"
 		}
 	}

@@ -62,6 +62,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		{"the zero time", Field{Type: TypeTime}, `"0001-01-01T00:00:00Z"`},
 		{"a duration", Field{Type: TypeDuration}, `"\u001b[2J"`},
 		{"an enum", Field{Type: TypeEnum, Values: []string{"dead", "frozen"}}, `"x\u001b[2J"`},
+		{"an enum, misspelt", Field{Type: TypeEnum, Values: []string{"dead", "frozen"}}, `"frzen"`},
 		{"json", Field{Type: TypeJSON}, "{" + hostile},
 		{"json, a name twice", Field{Type: TypeJSON}, `{"a":1,"a":2}`},
 		{"deep json", Field{Type: TypeJSON}, strings.Repeat("[", maxDepth+1) + strings.Repeat("]", maxDepth+1)},

@@ -132,7 +132,7 @@ func list[T ~string](all []T, last string) string {
 // DidYouMean ends a message about an unknown word: with the nearest of the
 // words, or else with all of them, introduced by all.
 func DidYouMean[T ~string](word, all string, words []T) string {
-	if w, ok := nearest(word, words); ok {
+	if w, ok := Nearest(word, words); ok {
 		return "did you mean " + string(w) + "?"
 	}
 	if len(words) == 1 {
@@ -141,8 +141,9 @@ func DidYouMean[T ~string](word, all string, words []T) string {
 	return all + " " + list(words, "and")
 }
 
-// nearest returns the one of the words that word was most likely meant to be.
-func nearest[T ~string](word string, words []T) (best T, ok bool) {
+// Nearest returns the one of the words that word was most likely meant to be, or
+// false if none is near.
+func Nearest[T ~string](word string, words []T) (best T, ok bool) {
 	word = strings.ToLower(strings.TrimSpace(word))
 	if len(word) > 64 {
 		return "", false
@@ -150,10 +151,10 @@ func nearest[T ~string](word string, words []T) (best T, ok bool) {
 	least := 1 + max(1, len(word)/3)
 	for _, w := range words {
 		lower := strings.ToLower(string(w))
-		if strings.HasPrefix(word, lower) || len(word) > 2 && strings.HasPrefix(lower, word) {
+		if len(w) > 2 && strings.HasPrefix(word, lower) || len(word) > 2 && strings.HasPrefix(lower, word) {
 			return w, true // boolean, int64, timestamp
 		}
-		if d := distance([]rune(word), []rune(lower)); d < least {
+		if d := distance([]rune(word), []rune(lower)); d < min(least, len(word), len(w)) {
 			best, least = w, d
 		}
 	}

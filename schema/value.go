@@ -58,7 +58,11 @@ func (f Field) Normalize(raw []byte) ([]byte, error) {
 			return nil, err
 		}
 		if !slices.Contains(f.Values, text) {
-			return nil, fmt.Errorf("want one of %s, not %q", strings.Join(f.Values, ", "), text)
+			err := fmt.Errorf("want one of %s, not %q", strings.Join(f.Values, ", "), text)
+			if near, ok := Nearest(text, f.Values); ok {
+				err = fmt.Errorf("%w (did you mean %s?)", err, near)
+			}
+			return nil, err
 		}
 		return jsontext.AppendQuote(nil, text)
 	}

@@ -76,13 +76,22 @@ func fresh(view *reader.View, field string) error {
 	return store.WithRemedy(failure.As(fmt.Errorf("field %s is %s (%s): %s", field, f.Verdict, f.Reason, f.Says), failure.Negative), store.By("explain", field))
 }
 
+// Meant returns the remedy of an unknown name: the nearest of those that are known,
+// or else the given one.
+func Meant(name string, known []string, otherwise store.Remedy) store.Remedy {
+	if near, ok := schema.Nearest(name, known); ok {
+		return store.Remedy{Note: "did you mean " + near + "?"}
+	}
+	return otherwise
+}
+
 // Declared returns an entry of the view and its declaration: of a field, or of the
 // KEY and the MEMBER behind the field in path.
 func Declared(view *reader.View, path ...string) (reader.Entry, schema.Field, error) {
 	entry := view.Field(path[0])
 	if _, ok := view.Declaration().Joined(path[0]); !ok {
 		_, err := entry.Declared()
-		return entry, schema.Field{}, store.WithRemedy(err, store.Remedy{Verb: "view"})
+		return entry, schema.Field{}, store.WithRemedy(err, Meant(path[0], view.FieldNames(), store.Remedy{Verb: "view"}))
 	}
 	if len(path) > 1 {
 		entry = entry.Key(path[1])

@@ -159,9 +159,9 @@ func (c *Call) refused(d *schema.Declaration, op sidecar.Op, err error) error {
 	case r.By == owner:
 		return store.WithRemedy(failure.Usage("%s: %s is not for a %s", op.Where(), verb, display.Kind(fields[op.Field])), Command(owner, op.Field, fields[op.Field]))
 	case r.By == "" && r.Member != "":
-		return store.WithRemedy(err, store.Remedy{Note: fmt.Sprintf("the members of %s are %s", owner, strings.Join(fields[op.Field].MemberNames(), ", "))})
+		return store.WithRemedy(err, store.Remedy{Note: schema.DidYouMean(op.Member, "the members of "+owner+" are", fields[op.Field].MemberNames())})
 	case r.By == "" && fields != nil:
-		return store.WithRemedy(err, store.Remedy{Note: fmt.Sprintf("the fields of %s are %s", owner, strings.Join(d.Owners[owner].FieldNames(), ", "))})
+		return store.WithRemedy(err, store.Remedy{Note: schema.DidYouMean(op.Field, "the fields of "+owner+" are", d.Owners[owner].FieldNames())})
 	case r.By == "":
 		return err
 	}

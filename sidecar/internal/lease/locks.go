@@ -3,7 +3,6 @@ package lease
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/freehold-dev/freehold/schema"
@@ -68,7 +67,7 @@ func (l *Locks) Close() {
 
 // Undeclared returns the error of an owner that the state does not have.
 func Undeclared(dir *statedir.Dir, m *schema.Manifest, owner string) error {
-	return fmt.Errorf("%s: %w: state %s has no owner %q; its owners are %s", dir.Path(), status.NotOwner, m.Declaration.State, owner, strings.Join(m.Declaration.OwnerNames(), ", "))
+	return fmt.Errorf("%s: %w: state %s has no owner %q; %s", dir.Path(), status.NotOwner, m.Declaration.State, owner, schema.DidYouMean(owner, "its owners are", m.Declaration.OwnerNames()))
 }
 
 // Enter returns the manifest for a program built from d, or with a nil d for

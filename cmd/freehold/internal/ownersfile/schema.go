@@ -3,7 +3,6 @@ package ownersfile
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/freehold-dev/freehold/cmd/freehold/internal/cli"
 	"github.com/freehold-dev/freehold/cmd/internal/display"
@@ -58,7 +57,7 @@ func schemaOf(p *cli.Place, owners *Flag, name string) ([]byte, error) {
 	if _, ok := declaration.Owners[name]; !ok {
 		return nil, store.WithRemedy(
 			failure.As(fmt.Errorf("state %s has no owner %q", declaration.State, name), store.NotOwner),
-			store.Remedy{Note: "its owners are " + strings.Join(declaration.OwnerNames(), ", ")},
+			store.Remedy{Note: schema.DidYouMean(name, "its owners are", declaration.OwnerNames())},
 		)
 	}
 	return declare.SidecarSchema(declaration, name)

@@ -48,7 +48,7 @@ func (s *selection) check() error {
 	}
 	return store.WithRemedy(
 		failure.As(fmt.Errorf("state %s has no owner %q", s.view.State(), s.owner), store.NotOwner),
-		store.Remedy{Verb: "view"},
+		verbs.Meant(s.owner, s.view.Declaration().OwnerNames(), store.Remedy{Verb: "view"}),
 	)
 }
 
