@@ -37,6 +37,9 @@ var exits = []struct {
 
 const exitUsage = 64
 
+// mostMessage bounds a message, in characters: an error may quote a whole input.
+const mostMessage = 4000
+
 // A Command is a program that works in a state directory.
 type Command struct {
 	// Program is its name, for messages.
@@ -85,7 +88,7 @@ func (c Command) Run(ctx context.Context, args []string, stderr io.Writer) int {
 	if err == nil {
 		return 0
 	}
-	fmt.Fprintf(stderr, "%s: %v\n", c.Program, err)
+	fmt.Fprintf(stderr, "%s: %.*s\n", c.Program, mostMessage, err.Error())
 	for _, remedy := range store.Remedies(err) {
 		fmt.Fprintf(stderr, "%s: remedy: %v\n", c.Program, remedy)
 	}

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"flag"
 	"io"
+	"regexp"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -45,6 +47,16 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 			t.Errorf("%s: status %d, which stands in the agent's way", how, status)
 		}
 		said.Same(t, how, errors.New(stderr.String()))
+	}
+	for how, do := range map[string]func(){"work that panics": func() { panic("no such luck") }, "work that ends its goroutine": runtime.Goexit} {
+		odd := h
+		odd.Do = func(context.Context, string, hook.Input) error {
+			do()
+			return nil
+		}
+		var stderr bytes.Buffer
+		odd.Run(t.Context(), []string{"-dir", "state"}, strings.NewReader(`{"hook_event_name":"Stop"}`), &stderr)
+		said.Same(t, how, errors.New(regexp.MustCompile(`go:\d+`).ReplaceAllString(stderr.String(), "go:LINE")))
 	}
 	working, stop := context.WithCancelCause(t.Context())
 	never := make(chan struct{})

@@ -1,14 +1,19 @@
 // Package hook runs programs that an agent calls at certain events, with the
 // event as JSON on standard input. A hook never stops its agent: errors go to
-// standard error, and the exit status is 0.
+// standard error, a panic of its work as one line, and the exit status is 0. What no
+// program can recover from, such as a map written by two goroutines, ends it by a
+// signal.
 package hook
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
+	"runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -99,7 +104,16 @@ func (h Hook) do(ctx context.Context, dir string, in Input) error {
 // ended, bounded gives up and returns the cause.
 func bounded(ctx context.Context, grace time.Duration, fn func() error) (stuck bool, err error) {
 	done := make(chan error, 1)
-	go func() { done <- fn() }()
+	go func() {
+		err := errors.New("the work ended its goroutine alone: mend the program")
+		defer func() {
+			if p := recover(); p != nil {
+				err = fmt.Errorf("panic at %s: %v: mend the program", panicked(), p)
+			}
+			done <- err
+		}()
+		err = fn()
+	}()
 	select {
 	case err := <-done:
 		return false, err
@@ -110,6 +124,21 @@ func bounded(ctx context.Context, grace time.Duration, fn func() error) (stuck b
 		return false, err
 	case <-time.After(grace):
 		return true, context.Cause(ctx)
+	}
+}
+
+// panicked returns the place of the panic from which its caller recovers: the first
+// one on the stack that is not in the runtime.
+func panicked() string {
+	var pcs [32]uintptr
+	frames, inRuntime := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs[:])]), false
+	for {
+		f, more := frames.Next()
+		within := strings.HasPrefix(f.Function, "runtime.")
+		if inRuntime && !within || !more {
+			return fmt.Sprintf("%s:%d", filepath.Base(f.File), f.Line)
+		}
+		inRuntime = inRuntime || within
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -22,6 +23,32 @@ func idle(t *testing.T) hook.Hook {
 		t.Error("the hook did its work without an input")
 		return nil
 	}}
+}
+
+// A panic of the work, or the end of its goroutine, is one line and no stop of the
+// agent; a message that quotes a large input is cut.
+func TestAPanicIsOneLine(t *testing.T) {
+	for name, c := range map[string]struct {
+		do   func()
+		says string
+	}{
+		"panic":       {func() { panic("no such luck") }, "panic at hook_test.go:"},
+		"nil map":     {func() { map[string]int(nil)["x"] = 1 }, "assignment to entry in nil map"},
+		"goexit":      {func() { runtime.Goexit() }, "ended its goroutine alone"},
+		"large panic": {func() { panic(strings.Repeat("x", 100_000)) }, "xxx"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := hook.Hook{Program: "odd", Events: []string{"Stop"}, Do: func(context.Context, string, hook.Input) error {
+				c.do()
+				return nil
+			}}
+			var stderr bytes.Buffer
+			status := h.Run(t.Context(), []string{"-dir", "state"}, strings.NewReader(`{"hook_event_name": "Stop"}`), &stderr)
+			if said := stderr.String(); status != 0 || !strings.Contains(said, c.says) || strings.Count(said, "\n") != 1 || len(said) > 5000 {
+				t.Errorf("status %d, stderr %q", status, said)
+			}
+		})
+	}
 }
 
 func TestPatienceBoundsTheWaitForInput(t *testing.T) {

@@ -1,6 +1,7 @@
 package doctor_test
 
 import (
+	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
@@ -43,43 +44,61 @@ var program = sync.OnceValues(func() (path string, err error) {
 	return path, nil
 })
 
-// commandOf returns the command of a finding's remedy, or nil if it has none.
-func commandOf(t *testing.T, dir string, f doctor.Finding) *exec.Cmd {
+// printed returns the commands of the remedies as freehold doctor prints them, by the
+// code and the path of their findings.
+func printed(t *testing.T, dir string, o *doctor.Options) map[string]string {
 	t.Helper()
-	words := f.Remedy.Tool
-	if f.Remedy.Verb != "" {
-		path, err := program()
-		check(t, err)
-		if name, err := schema.InstanceDir(f.Instance); f.Instance != "" && err == nil {
-			dir = filepath.Join(dir, name)
+	path, err := program()
+	check(t, err)
+	args := []string{"doctor", "--json", "--dir", dir}
+	if o != nil && o.Declared != "" {
+		args = append(args, "--owners", o.Declared)
+	}
+	if o != nil && o.Legacy != "" {
+		args = append(args, "--legacy", o.Legacy)
+	}
+	cmd := exec.Command(path, args...)
+	cmd.Env = append(os.Environ(), "FREEHOLD_DIR=")
+	out, _ := cmd.Output()
+	var report struct {
+		Findings []struct {
+			Code, Path, Remedy string
+			Command            bool
 		}
-		words = slices.Concat([]string{path}, strings.Fields(string(f.Remedy.Verb)), []string{"--dir", dir}, f.Remedy.Args)
 	}
-	if len(words) == 0 {
-		return nil
+	check(t, json.Unmarshal(out, &report))
+	commands := map[string]string{}
+	for _, f := range report.Findings {
+		if f.Command {
+			commands[f.Code+" "+f.Path] = f.Remedy
+		}
 	}
-	cmd := exec.Command(words[0], words[1:]...)
-	cmd.Dir, cmd.Env = t.TempDir(), append(os.Environ(), "FREEHOLD_DIR=")
-	return cmd
+	return commands
 }
 
-// cure runs the commands of the remedies, and fails the test if a finding stays.
+// cure runs the commands that doctor prints, as they stand, in a shell, and fails the
+// test if a finding stays.
 func cure(t *testing.T, dir string, o *doctor.Options) {
 	t.Helper()
+	path, err := program()
+	check(t, err)
 	tried := map[string]bool{}
 	for again := true; again; {
 		again = false
+		commands := printed(t, dir, o)
 		for _, f := range examine(t, dir, o).Findings {
-			cmd, id := commandOf(t, dir, f), fmt.Sprint(f)
+			line, id := commands[f.Code+" "+f.Path], fmt.Sprint(f)
 			switch {
-			case cmd == nil && !slices.Contains(helpless, f.Code) && !strings.Contains(f.Remedy.Note, "release"):
+			case line == "" && !slices.Contains(helpless, f.Code) && !strings.Contains(f.Remedy.Note, "release"):
 				t.Errorf("%s: no command: %v", f.Code, f.Remedy)
-			case cmd != nil && tried[id]:
+			case line != "" && tried[id]:
 				t.Errorf("still there after its remedy: %+v", f)
-			case cmd != nil: // the remedy may uncover another finding
+			case line != "": // the remedy may uncover another finding
 				tried[id], again = true, true
+				cmd := exec.Command("sh", "-c", line)
+				cmd.Dir, cmd.Env = t.TempDir(), append(os.Environ(), "FREEHOLD_DIR=", "PATH="+filepath.Dir(path)+":"+os.Getenv("PATH"))
 				out, err := cmd.CombinedOutput()
-				t.Logf("%s: %v: %v\n%s", f.Code, cmd, err, out)
+				t.Logf("%s: %s: %v\n%s", f.Code, line, err, out)
 			}
 		}
 	}

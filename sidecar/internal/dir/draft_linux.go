@@ -86,8 +86,8 @@ func (d *Dir) ProbeCreate() error {
 	return err
 }
 
-// WriteNameless writes raw into a file without a name in d, syncs it, and lets it
-// go. It does nothing where the file system has no such files.
+// WriteNameless writes raw into a file without a name in d, locks and syncs it, and
+// lets it go. It does nothing where the file system has no such files.
 func WriteNameless(d *Dir, raw []byte) error {
 	fd, err := unix.Openat(d.fd, ".", unix.O_TMPFILE|unix.O_RDWR|unix.O_CLOEXEC, 0o600)
 	if err == unix.EOPNOTSUPP || err == unix.EISDIR || err == unix.ENOENT {
@@ -97,6 +97,9 @@ func WriteNameless(d *Dir, raw []byte) error {
 		defer unix.Close(fd)
 		if _, err = unix.Write(fd, raw); err == nil {
 			err = unix.Fsync(fd)
+		}
+		if err == nil {
+			_, err = Flock(fd, unix.LOCK_EX)
 		}
 	}
 	if err != nil {

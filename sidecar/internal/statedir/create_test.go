@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/internal/process"
 	"github.com/freehold-dev/freehold/sidecar/internal/status"
 	"golang.org/x/sys/unix"
@@ -116,5 +117,32 @@ func TestARefusedCreateLeavesNothing(t *testing.T) {
 		if _, err := os.Lstat(filepath.Dir(path)); !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("%s is left: %v", filepath.Dir(path), err)
 		}
+	}
+}
+
+// One whole instance makes a directory one that holds instances, among whatever else;
+// a directory with the name of an instance and no state in it does not.
+func TestOneWholeInstanceIsEnough(t *testing.T) {
+	dir := t.TempDir()
+	name, err := schema.InstanceDir("ended")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Join(dir, name, metaName), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if HoldsInstances(dir) || HoldsInstances(filepath.Join(dir, "nowhere")) {
+		t.Error("an instance was found where none is")
+	}
+	d := declaration()
+	d.Instances = schema.Instances{By: "session_id"}
+	if err := CreateInstance(dir, "whole", d); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(filepath.Join(dir, metaName)); err != nil { // the record
+		t.Fatal(err)
+	}
+	if !HoldsInstances(dir) {
+		t.Error("a whole instance was not found")
 	}
 }

@@ -226,14 +226,18 @@ func (s *Seizure) Discard() error {
 // probe is the content that Probe writes, as much as a usual sidecar.
 var probe = make([]byte, 16<<10)
 
-// Probe does what a commit needs, in files without a name. Where the file system
-// has none, it looks at the permissions alone.
+// Probe does what a commit needs, as far as no other process sees it: in files
+// without a name it writes, locks and syncs, and it syncs the directories. Where the
+// file system has no such files, it looks at the permissions alone.
 func Probe(d *Dir) error {
+	if err := d.Writable(); err != nil {
+		return err
+	}
 	for _, f := range []*dir.Dir{d.state, d.meta} {
-		if err := unix.Faccessat(f.FD(), ".", unix.W_OK|unix.X_OK, unix.AT_EACCESS); err != nil {
-			return f.Fail("write in", ".", err)
-		}
 		if err := dir.WriteNameless(f, probe); err != nil {
+			return err
+		}
+		if err := f.Sync(); err != nil {
 			return err
 		}
 	}

@@ -2,11 +2,13 @@ package leases
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/freehold-dev/freehold/cmd/freehold/internal/cli"
 	"github.com/freehold-dev/freehold/cmd/internal/failure"
 	"github.com/freehold-dev/freehold/sidecar/retire"
+	"github.com/freehold-dev/freehold/sidecar/store"
 	"github.com/spf13/cobra"
 )
 
@@ -65,6 +67,9 @@ func (r *retirement) run(ctx context.Context, owner string) error {
 	prepared.Epoch, prepared.Holder.Identity.PID = r.epoch, r.pid
 	r.options.Notice = r.Notice
 	result, err := prepared.Run(ctx, &r.options)
+	if errors.Is(err, store.NotOwner) {
+		return err
+	}
 	report := retireReport{Owner: owner, Outcome: result.Outcome, Prepared: *holderOf(prepared.Holding), Proofs: result.Proofs}
 	if err != nil {
 		report.Error = r.WithRemedies(err, dir)
