@@ -1,11 +1,6 @@
 package verbs
 
-import (
-	"slices"
-	"strings"
-
-	"github.com/freehold-dev/freehold/schema"
-)
+import "strings"
 
 // Operands are the words for a command's operands, as its usage line has them:
 // "OWNER FIELD=VALUE...". Those in brackets may be left out, and one with "..."
@@ -33,38 +28,4 @@ func (o Operands) word(i int) string {
 		return ""
 	}
 	return strings.Trim(words[i], "[].")
-}
-
-// Complete returns the operands that may follow args.
-func (o Operands) Complete(d *schema.Declaration, args []string) []string {
-	return o.complete(d, args, "")
-}
-
-// complete is Complete for a command with a verb, which writes only some fields.
-func (o Operands) complete(d *schema.Declaration, args []string, verb schema.Verb) (names []string) {
-	word, suffix := o.word(len(args)), ""
-	if strings.HasSuffix(word, "=VALUE") {
-		suffix = "="
-	}
-	switch strings.TrimSuffix(word, "=VALUE") {
-	case "OWNER":
-		return d.OwnerNames()
-	case "FIELD", "MAP":
-		for _, owner := range d.OwnerNames() {
-			if verb != "" && owner != args[0] {
-				continue
-			}
-			for name, f := range d.Owners[owner].Fields {
-				if verb == "" || slices.Contains(f.Verbs(), verb) {
-					names = append(names, name+suffix)
-				}
-			}
-		}
-	case "MEMBER":
-		for _, name := range d.Owners[args[0]].Fields[args[1]].MemberNames() {
-			names = append(names, name+suffix)
-		}
-	}
-	slices.Sort(names)
-	return slices.Compact(names) // a map may have several owners
 }

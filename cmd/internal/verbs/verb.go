@@ -36,14 +36,6 @@ type Verb struct {
 	run func(ctx context.Context, c *Call) (Report, error)
 }
 
-// Complete returns the operands that may follow args.
-func (v *Verb) Complete(d *schema.Declaration, args []string) []string {
-	if v.Reads {
-		return v.Operands.Complete(d, args)
-	}
-	return v.Operands.complete(d, args, schema.Verb(v.Name))
-}
-
 // A Flag is an option of a verb, beside those that say where the state is and
 // under which name and how patiently the call writes. With Switch it has no value.
 type Flag struct {

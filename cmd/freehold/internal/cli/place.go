@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -13,6 +14,7 @@ import (
 
 	"github.com/freehold-dev/freehold/cmd/internal/display"
 	"github.com/freehold-dev/freehold/cmd/internal/failure"
+	"github.com/freehold-dev/freehold/cmd/internal/verbs"
 	"github.com/freehold-dev/freehold/reader"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/store"
@@ -41,10 +43,14 @@ func (p *Place) Flags(cmd *cobra.Command) {
 		if err != nil {
 			return nil
 		}
+		about := ""
+		if g, err := store.GatheringIn(dir); err == nil {
+			about = "\t" + g.By + " of state " + g.State
+		}
 		found, _ := store.Instances(dir)
 		for _, i := range found {
-			if i.Err == nil {
-				ids = append(ids, i.ID)
+			if i.Err == nil && display.Escape(i.ID) == i.ID {
+				ids = append(ids, i.ID+about)
 			}
 		}
 		return ids
@@ -249,24 +255,26 @@ func (p *Place) View(ctx context.Context) (*reader.View, error) {
 	return r.View(ctx)
 }
 
-// Completes lets a shell complete the operands of cmd: complete returns those
-// that may follow args.
-func (p *Place) Completes(cmd *cobra.Command, complete func(d *schema.Declaration, args []string) []string) {
+// Completes lets a shell complete the operands of cmd: complete returns offers for
+// the one that is typed, each with a description behind a tab.
+func (p *Place) Completes(cmd *cobra.Command, complete func(verbs.Typing) []string) {
 	cmd.ValidArgsFunction = p.Completion(complete)
 }
 
 // Completion is [Place.Completes] for the values of a flag.
-func (p *Place) Completion(complete func(d *schema.Declaration, args []string) []string) cobra.CompletionFunc {
-	return func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+func (p *Place) Completion(complete func(verbs.Typing) []string) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
 		d, err := p.Declaration()
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		names := complete(d, args)
-		if len(names) > 0 && strings.HasSuffix(names[0], "=") {
-			return names, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+		view := func() (*reader.View, error) { return p.View(cmd.Context()) }
+		offers := complete(verbs.Typing{Declaration: d, Args: args, Word: word, View: view})
+		offers = slices.DeleteFunc(offers, func(offer string) bool { return !strings.HasPrefix(offer, word) })
+		if len(offers) > 0 && strings.HasSuffix(strings.SplitN(offers[0], "\t", 2)[0], "=") {
+			return offers, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 		}
-		return names, cobra.ShellCompDirectiveNoFileComp
+		return offers, cobra.ShellCompDirectiveNoFileComp
 	}
 }
 

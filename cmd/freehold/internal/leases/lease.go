@@ -4,6 +4,8 @@ package leases
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -11,6 +13,7 @@ import (
 
 	"github.com/freehold-dev/freehold/cmd/freehold/internal/cli"
 	"github.com/freehold-dev/freehold/cmd/internal/display"
+	"github.com/freehold-dev/freehold/cmd/internal/verbs"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/store"
@@ -60,16 +63,14 @@ or after --wait.`,
 }
 
 // completeExclusive completes the one operand OWNER of a command about leases.
-func completeExclusive(d *schema.Declaration, args []string) (names []string) {
-	if len(args) > 0 {
+func completeExclusive(t verbs.Typing) []string {
+	if len(t.Args) > 0 {
 		return nil
 	}
-	for _, name := range d.OwnerNames() {
-		if d.Owners[name].EffectiveMode() == schema.Exclusive {
-			names = append(names, name)
-		}
-	}
-	return names
+	return slices.DeleteFunc(verbs.Operands("OWNER").Complete(t), func(offer string) bool {
+		name, _, _ := strings.Cut(offer, "\t")
+		return t.Declaration.Owners[name].EffectiveMode() != schema.Exclusive
+	})
 }
 
 // A leaseCall is one call of lease.

@@ -7,6 +7,7 @@ import (
 	"github.com/freehold-dev/freehold/cmd/freehold/internal/cli"
 	"github.com/freehold-dev/freehold/cmd/internal/display"
 	"github.com/freehold-dev/freehold/cmd/internal/failure"
+	"github.com/freehold-dev/freehold/cmd/internal/verbs"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/schema/declare"
 	"github.com/freehold-dev/freehold/sidecar/store"
@@ -33,11 +34,11 @@ of the owners.yaml in --owners.`,
 	})
 	p.Flags(cmd)
 	owners.Add(cmd, "take the declaration from the owners.yaml `FILE`, not from a state")
-	p.Completes(cmd, func(declaration *schema.Declaration, args []string) []string {
-		if len(args) > 0 {
+	p.Completes(cmd, func(t verbs.Typing) []string {
+		if len(t.Args) > 0 {
 			return nil
 		}
-		return append(declaration.OwnerNames(), "view", "owners")
+		return append(verbs.Operands("OWNER").Complete(t), "view\tthe view of all owners", "owners\towners.yaml itself")
 	})
 	return cmd
 }

@@ -31,13 +31,10 @@ type selection struct {
 // flags declares --owner.
 func (s *selection) flags(p *cli.Place, cmd *cobra.Command) {
 	cmd.Flags().StringVar(&s.owner, "owner", "", "only the fields of this `OWNER`")
-	cli.CompleteFlag(cmd, "owner", func() []string {
-		d, err := p.Declaration()
-		if err != nil {
-			return nil
-		}
-		return d.OwnerNames()
-	})
+	cmd.RegisterFlagCompletionFunc("owner", p.Completion(func(t verbs.Typing) []string {
+		t.Args = nil
+		return verbs.Operands("OWNER").Complete(t)
+	}))
 	s.flag = cmd.Flags().Lookup("owner")
 }
 

@@ -14,7 +14,6 @@ import (
 	"github.com/freehold-dev/freehold/cmd/internal/verbs"
 	"github.com/freehold-dev/freehold/reader"
 	"github.com/freehold-dev/freehold/reader/explain"
-	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/store"
 	"github.com/spf13/cobra"
 )
@@ -64,8 +63,9 @@ CLICOLOR_FORCE=1 keeps them in a pipe.`,
 	p.Flags(cmd)
 	s.flags(p, cmd)
 	cmd.Flags().StringArrayVar(&fields, "field", nil, "only this `FIELD`; may be repeated")
-	cmd.RegisterFlagCompletionFunc("field", p.Completion(func(d *schema.Declaration, _ []string) []string {
-		return verbs.Operands("FIELD").Complete(d, nil)
+	cmd.RegisterFlagCompletionFunc("field", p.Completion(func(t verbs.Typing) []string {
+		t.Args = nil
+		return verbs.Operands("FIELD").Complete(t)
 	}))
 	cmd.Flags().BoolVar(&unpaged, "no-pager", false, "do not run $PAGER")
 	cmd.Flags().BoolVar(&s.stale, "stale", false, "only fields that are stale, ambiguous or unknown")
