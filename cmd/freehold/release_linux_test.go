@@ -17,8 +17,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// A release is the part of .goreleaser.yaml that this project decides.
-type release struct {
+// A releaseFile is the part of .goreleaser.yaml that this project decides.
+type releaseFile struct {
 	Builds []struct {
 		ID, Main, Binary    string
 		Env, Flags, Ldflags []string
@@ -42,7 +42,7 @@ func TestReleaseIsWhole(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var r release
+	var r releaseFile
 	if err := yaml.Unmarshal(text, &r); err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +83,7 @@ func TestReleaseIsWhole(t *testing.T) {
 }
 
 // sources lists the files that archives and packages take, but programs.
-func (r release) sources() (all []string) {
+func (r releaseFile) sources() (all []string) {
 	for _, archive := range r.Archives {
 		for _, file := range archive.Files {
 			var entry struct{ Src string }
@@ -102,7 +102,7 @@ func (r release) sources() (all []string) {
 }
 
 // build builds the programs for all platforms.
-func (r release) build(t *testing.T) {
+func (r releaseFile) build(t *testing.T) {
 	dir := t.TempDir()
 	for _, b := range r.Builds {
 		if info, err := os.Stat(filepath.Join("../..", b.Main)); err != nil || !info.IsDir() {
@@ -123,7 +123,8 @@ func (r release) build(t *testing.T) {
 		for _, platform := range platforms {
 			goos, goarch, _ := strings.Cut(platform, "/")
 			name := filepath.Join(dir, b.Binary+"_"+goos+"_"+goarch)
-			cmd := exec.Command("go", slices.Concat([]string{"build", "-o", name, "-ldflags=" + strings.Join(b.Ldflags, " ")}, b.Flags, []string{b.Main})...)
+			ldflags := strings.NewReplacer("{{ .Version }}", "9.9.9", "{{ .FullCommit }}", "0123456", "{{ .CommitDate }}", "2026-11-30T01:46:53Z").Replace(strings.Join(b.Ldflags, " "))
+			cmd := exec.Command("go", slices.Concat([]string{"build", "-o", name, "-ldflags=" + ldflags}, b.Flags, []string{b.Main})...)
 			cmd.Dir, cmd.Env = "../..", slices.Concat(os.Environ(), b.Env, []string{"GOOS=" + goos, "GOARCH=" + goarch})
 			if out, err := cmd.CombinedOutput(); err != nil {
 				t.Errorf("%s for %s: %v\n%s", b.ID, platform, err, out)
@@ -160,7 +161,8 @@ func checkBinary(t *testing.T, name, goos, goarch string) {
 		}
 	}
 	if goos == runtime.GOOS && goarch == runtime.GOARCH {
-		if out, err := exec.Command(name, "version").CombinedOutput(); err != nil || !strings.Contains(string(out), " "+goos+"/"+goarch) {
+		want := " v9.9.9\ncommit 0123456\ndate 2026-11-30T01:46:53Z\n"
+		if out, err := exec.Command(name, "version").CombinedOutput(); err != nil || !strings.Contains(string(out), want) || !strings.Contains(string(out), " "+goos+"/"+goarch) {
 			t.Errorf("%s version: %v\n%s", filepath.Base(name), err, out)
 		}
 	}

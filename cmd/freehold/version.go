@@ -43,6 +43,10 @@ type versionReport struct {
 	Platform     string `json:"platform"`
 }
 
+// release, commit and date are set by the build of a release (.goreleaser.yaml),
+// since a source archive has no git to ask.
+var release, commit, date string
+
 // versionOf returns the version in the build information of this program.
 func versionOf(info *debug.BuildInfo) versionReport {
 	v := versionReport{Version: cmp.Or(info.Main.Version, "(devel)"), Format: store.Format, GeneratedAPI: sidecar.GeneratedAPI1,
@@ -64,6 +68,7 @@ func versionOf(info *debug.BuildInfo) versionReport {
 			v.Modified = setting.Value == "true"
 		}
 	}
+	v.Version, v.Commit, v.Date = cmp.Or(release, v.Version), cmp.Or(commit, v.Commit), cmp.Or(date, v.Date)
 	return v
 }
 
