@@ -46,8 +46,10 @@ owners:
 	// owners/agent/freehold_reset_fields.go
 	// owners/agent/reset/internal/resetfile/resetfile.go
 	//   Cleared() sidecar.Value[bool]
+	// owners/agent/schema/cost.patch.schema.json
 	// owners/agent/schema/cost.schema.json
 	// owners/agent/schema/owners.schema.json
+	// owners/agent/schema/reset.patch.schema.json
 	// owners/agent/schema/reset.schema.json
 	// owners/agent/schema/view.schema.json
 }

@@ -48,6 +48,8 @@ func Generate(src *declare.Source, modulePath string) ([]File, error) {
 		add(s.writerPackage(o))
 		text, err := declare.SidecarSchema(s.declared, o.Name)
 		add(s.schema(o.Name, text, err))
+		text, err = declare.PatchSchema(s.declared, o.Name)
+		add(s.schema(o.Name+".patch", text, err))
 	}
 	slices.SortFunc(files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
 	return files, errors.Join(problems...)

@@ -94,6 +94,8 @@ func addSchemas(t *testing.T, d *schema.Declaration, want map[string]string) {
 	for _, owner := range d.OwnerNames() {
 		text, err := declare.SidecarSchema(d, owner)
 		add(owner, text, err)
+		text, err = declare.PatchSchema(d, owner)
+		add(owner+".patch", text, err)
 	}
 }
 

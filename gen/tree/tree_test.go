@@ -153,8 +153,10 @@ owners/shop/OWNERS.md
 owners/shop/freehold.go
 owners/shop/freehold_manager_fields.go
 owners/shop/freehold_till_fields.go
+owners/shop/schema/manager.patch.schema.json
 owners/shop/schema/manager.schema.json
 owners/shop/schema/owners.schema.json
+owners/shop/schema/till.patch.schema.json
 owners/shop/schema/till.schema.json
 owners/shop/schema/view.schema.json
 owners/shop/shoptest/shoptest.go
@@ -165,8 +167,10 @@ cmd/manager/internal/managerfile/managerfile.go
 freehold.go
 freehold_manager_fields.go
 freehold_till_fields.go
+schema/manager.patch.schema.json
 schema/manager.schema.json
 schema/owners.schema.json
+schema/till.patch.schema.json
 schema/till.schema.json
 schema/view.schema.json
 shoptest/shoptest.go

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -91,20 +92,28 @@ func marshal(s *jsonschema.Schema) ([]byte, error) {
 // keyPattern is of a map's key: any text without control characters.
 const keyPattern = `^[^\x00-\x1f\x7f-\x9f]+$`
 
+func keySchema() *jsonschema.Schema {
+	keys := pattern(keyPattern)
+	longest := uint64(schema.MaxKey)
+	keys.MaxLength = &longest
+	return keys
+}
+
 // A share is one owner's declaration of a field. Only a map has several.
 type share struct {
-	owner string
-	field schema.Field
+	owner    string
+	field    schema.Field
+	readOnly bool // is marked so
 }
 
 // shares returns the declarations of the field name by d's owners, that of a map's
 // keys owner first.
 func shares(d *schema.Declaration, name string) []share {
 	first, _ := d.OwnerOf(name)
-	all := []share{{first, d.Owners[first].Fields[name]}}
+	all := []share{{owner: first, field: d.Owners[first].Fields[name]}}
 	for _, owner := range d.OwnersOf(name) {
 		if owner != first {
-			all = append(all, share{owner, d.Owners[owner].Fields[name]})
+			all = append(all, share{owner: owner, field: d.Owners[owner].Fields[name]})
 		}
 	}
 	return all
@@ -124,6 +133,8 @@ func fieldSchema(shares ...share) (*jsonschema.Schema, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Of a map, a part may be the owner's own.
+	first.readOnly = !slices.ContainsFunc(shares, func(s share) bool { return !s.readOnly })
 	return first.sign(s, first.field), nil
 }
 
@@ -137,7 +148,7 @@ func (s share) schema(f schema.Field) (*jsonschema.Schema, error) {
 
 // sign names the writer of the value and the kind.
 func (s share) sign(schema *jsonschema.Schema, f schema.Field) *jsonschema.Schema {
-	schema.Description = description(f)
+	schema.Description, schema.ReadOnly = description(f), s.readOnly
 	schema.Extras = map[string]any{"x-freehold-owner": s.owner, "x-freehold-kind": f.EffectiveKind()}
 	if f.Dependent() {
 		schema.Extras["x-freehold-depends-on"] = f.DependsOn
@@ -184,10 +195,8 @@ func mapSchema(shares []share) (*jsonschema.Schema, error) {
 			entry.Properties.Set(pair.Key, pair.Value)
 		}
 	}
-	keys := pattern(keyPattern)
-	longest, most := uint64(schema.MaxKey), uint64(schema.MaxKeys)
-	keys.MaxLength = &longest
-	return &jsonschema.Schema{Type: "object", PropertyNames: keys, AdditionalProperties: entry, MaxProperties: &most}, nil
+	most := uint64(schema.MaxKeys)
+	return &jsonschema.Schema{Type: "object", PropertyNames: keySchema(), AdditionalProperties: entry, MaxProperties: &most}, nil
 }
 
 func (s share) signed(f schema.Field) (*jsonschema.Schema, error) {

@@ -47,14 +47,14 @@ func property(s *jsonschema.Schema, names ...string) *jsonschema.Schema {
 func SidecarSchema(d *schema.Declaration, owner string) ([]byte, error) {
 	o, ok := d.Owners[owner]
 	if !ok {
-		return nil, fmt.Errorf("state %s has no owner %s: %s", d.State, owner, schema.DidYouMean(owner, "its owners are", d.OwnerNames()))
+		return nil, unknownOwner(d, owner)
 	}
 	s := fromTemplate("sidecar")
 	for _, name := range o.FieldNames() {
 		if o.Fields[name].EffectiveKind() == schema.Once {
 			continue
 		}
-		field, err := fieldSchema(share{owner, o.Fields[name]})
+		field, err := fieldSchema(share{owner: owner, field: o.Fields[name]})
 		if err != nil {
 			return nil, fmt.Errorf("field %s: %w", name, err)
 		}
@@ -71,6 +71,33 @@ func SidecarSchema(d *schema.Declaration, owner string) ([]byte, error) {
 // view --json for the state that d declares. It returns an error if d has a
 // type that this release does not know.
 func ViewSchema(d *schema.Declaration) ([]byte, error) {
+	s, err := viewSchema(d, func(string) bool { return false })
+	if err != nil {
+		return nil, err
+	}
+	return marshal(s)
+}
+
+// ViewSchemaAs is [ViewSchema] for forms and type generators that write as the owner:
+// readOnly marks all that the owner cannot write. Validators pass over the mark;
+// [PatchSchema] is for them.
+func ViewSchemaAs(d *schema.Declaration, owner string) ([]byte, error) {
+	if _, ok := d.Owners[owner]; !ok {
+		return nil, unknownOwner(d, owner)
+	}
+	s, err := viewSchema(d, func(other string) bool { return other != owner })
+	if err != nil {
+		return nil, err
+	}
+	for pair := s.Properties.Oldest(); pair != nil; pair = pair.Next() {
+		pair.Value.ReadOnly = pair.Key != "fields"
+	}
+	return marshal(s)
+}
+
+// viewSchema returns the schema of a view. Parts of an owner for which readOnly returns
+// true are marked.
+func viewSchema(d *schema.Declaration, readOnly func(owner string) bool) (*jsonschema.Schema, error) {
 	s := fromTemplate("view")
 	for _, name := range d.OwnerNames() {
 		o := d.Owners[name]
@@ -79,6 +106,9 @@ func ViewSchema(d *schema.Declaration) ([]byte, error) {
 		property(s, "owners").Properties.Set(name, owner)
 		for _, field := range o.FieldNames() {
 			all := shares(d, field)
+			for i := range all {
+				all[i].readOnly = readOnly(all[i].owner)
+			}
 			value, err := fieldSchema(all...)
 			if err != nil {
 				return nil, fmt.Errorf("field %s: %w", field, err)
@@ -89,7 +119,7 @@ func ViewSchema(d *schema.Declaration) ([]byte, error) {
 	}
 	s.Title = "A view of state " + d.State
 	property(s, "state").Enum = []any{d.State}
-	return marshal(s)
+	return s, nil
 }
 
 // provenanceSchema returns the schema of the provenance of a field that these
