@@ -40,9 +40,11 @@ changed owners/shop/schema/view.schema.json
 missing cmd/boss/internal/managerfile/managerfile.go
 missing owners/shop/desk/internal/deskfile/deskfile.go
 missing owners/shop/freehold_desk_fields.go
+missing owners/shop/schema/desk.patch.schema.json
 missing owners/shop/schema/desk.schema.json
 orphaned cmd/manager/internal/managerfile/managerfile.go
 orphaned owners/shop/freehold_till_fields.go
+orphaned owners/shop/schema/till.patch.schema.json
 orphaned owners/shop/schema/till.schema.json
 orphaned owners/shop/till/internal/tillfile/tillfile.go
 `

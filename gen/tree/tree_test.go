@@ -221,8 +221,8 @@ func TestApplyWritesOnlyWhatDiffers(t *testing.T) {
 func TestPlanChangesNothing(t *testing.T) {
 	dir := lay(t, shopModule)
 	before := contents(t, dir)
-	if _, p := plan(t, dir, "owners/shop/owners.yaml"); len(p.Write) != 11 {
-		t.Errorf("%d files to write, want 11", len(p.Write))
+	if _, p := plan(t, dir, "owners/shop/owners.yaml"); len(p.Write) != 13 {
+		t.Errorf("%d files to write, want 13", len(p.Write))
 	}
 	if diff := cmp.Diff(before, contents(t, dir)); diff != "" {
 		t.Errorf("Plan changed files:\n%s", diff)
