@@ -2,12 +2,14 @@ package process
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/freehold-dev/freehold/sidecar/internal/status"
 	"golang.org/x/sys/unix"
 )
 
@@ -123,22 +125,38 @@ func (id Identity) Since() (time.Duration, bool) {
 // Ancestor reports whether pid is an ancestor of this process. If the line of
 // parents cannot be followed, every process counts as one.
 func Ancestor(pid int) bool {
-	if !OwnProc() {
-		return true
+	p, err := Open(pid)
+	if err != nil {
+		return !errors.Is(err, status.Gone)
 	}
-	for p := os.Getppid(); p > 0; {
-		if p == pid {
-			return true
-		}
-		fields, err := statFields(fmt.Sprintf("/proc/%d/stat", p))
+	defer p.Close()
+	is, err := p.ancestor()
+	return is || err != nil
+}
+
+// ancestor reports whether p is an ancestor of this process. It returns an error if
+// the line of parents cannot be followed so far. The line is followed by the numbers
+// that /proc shows, whichever PID namespace they are of.
+func (p *Process) ancestor() (bool, error) {
+	if p.pid == os.Getppid() {
+		return true, nil
+	}
+	if p.shown == 0 {
+		return false, errors.New("/proc does not show the process")
+	}
+	for at := "self"; ; {
+		fields, err := statFields("/proc/" + at + "/stat")
 		if err != nil || len(fields) < 2 {
-			return true
+			return false, fmt.Errorf("/proc does not show all parents of this process: %w", err)
 		}
-		if p, err = strconv.Atoi(string(fields[1])); err != nil {
-			return true
+		at = string(fields[1])
+		if at == strconv.Itoa(p.shown) {
+			return true, nil
+		}
+		if at == "0" {
+			return false, nil
 		}
 	}
-	return false
 }
 
 // HaltOf returns why process pid does not run, and the same in words for

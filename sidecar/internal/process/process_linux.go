@@ -18,6 +18,7 @@ import (
 // of the Process if [Process.There] finds it afterwards.
 type Process struct {
 	pid, fd int
+	shown   int // its number in the /proc that is mounted here, or 0
 }
 
 // Open pins the process that has the number pid now. The error wraps
@@ -29,7 +30,7 @@ func Open(pid int) (*Process, error) {
 	fd, err := retry(func() (int, error) { return unix.PidfdOpen(pid, 0) })
 	switch err {
 	case nil:
-		return &Process{pid, fd}, nil
+		return &Process{pid, fd, shownAs(fd)}, nil
 	case unix.ESRCH, unix.EINVAL, unix.ENOENT: // the latter two: the number is a thread's
 		return nil, fmt.Errorf("process %d: %w (%w)", pid, status.Gone, err)
 	}
@@ -46,13 +47,30 @@ func (p *Process) PID() int { return p.pid }
 // error wraps [status.Gone] if the process has ended.
 func (p *Process) Identity() (Identity, error) {
 	id := Identity{Boot: bootID(), PID: p.pid, PIDFD: pidfdInode(p.fd)}
-	if OwnProc() {
+	if p.shown > 0 {
 		id.PIDNamespace, id.Start = inode(p.proc("ns/pid")), startTime(p.proc("stat"))
 	}
 	return id, p.There()
 }
 
-func (p *Process) proc(name string) string { return fmt.Sprintf("/proc/%d/%s", p.pid, name) }
+func (p *Process) proc(name string) string { return fmt.Sprintf("/proc/%d/%s", p.shown, name) }
+
+// shownAs returns the number of the process of pidfd fd in the /proc that is mounted
+// here, which may count those of another PID namespace, or 0 if /proc does not show
+// the process.
+func shownAs(fd int) int {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/self/fdinfo/%d", fd))
+	if err != nil {
+		return 0
+	}
+	for line := range strings.Lines(string(text)) {
+		if number, ok := strings.CutPrefix(line, "Pid:"); ok {
+			pid, _ := strconv.Atoi(strings.TrimSpace(number))
+			return max(pid, 0) // -1: the process has ended
+		}
+	}
+	return 0
+}
 
 // There returns an error that wraps [status.Gone] if the process has ended.
 func (p *Process) There() error {
