@@ -40,3 +40,26 @@ func manyOwners(n int) *schema.Declaration {
 	}
 	return d
 }
+
+// BenchmarkUpdate shows what a commit costs beside the disk: with TMPDIR in memory,
+// all of it.
+func BenchmarkUpdate(b *testing.B) {
+	dir, d := filepath.Join(b.TempDir(), "many"), manyOwners(1)
+	if err := Create(dir, d); err != nil {
+		b.Fatal(err)
+	}
+	w, err := Open(b.Context(), dir, d, "o000", nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer w.Close()
+	b.ReportAllocs()
+	for n := uint64(0); b.Loop(); n++ {
+		if _, err := w.Update(b.Context(), func(tx *Tx) error {
+			ValueOf(tx, "f000_03", schema.Uint).Set(n)
+			return nil
+		}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
