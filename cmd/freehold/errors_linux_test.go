@@ -31,6 +31,7 @@ var said = errorstest.Golden{
 	Formats: map[string]int{"Usage": 0},
 	Folders: []string{"../internal/failure", "../internal/verbs", "internal/cli", "internal/leases", "internal/ownersfile", "internal/revision", "internal/screen", "internal/upkeep"},
 	Untold: map[string]string{
+		"%d more instances were refused":                                                                script + "instances_many",
 		"name the former declaration with --against REF":                                                script + "breaking_git",
 		"--format %s: the formats are text and github":                                                  script + "breaking_git",
 		"--json and --format github exclude each other":                                                 script + "breaking_git",

@@ -122,3 +122,41 @@ func TestProseOnATerminalBreaksBetweenWords(t *testing.T) {
 		}
 	}
 }
+
+// Long work tells how far it is, on standard error and only on a terminal that can
+// take the line away again; nothing of the line stays.
+func TestLongWorkShowsProgressOnATerminal(t *testing.T) {
+	dir := freshState(t)
+	legacy := filepath.Join(t.TempDir(), "runtime.json")
+	if err := os.WriteFile(legacy, []byte(`{"total_usd": 1}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	lock, err := os.Open(filepath.Join(dir, ".freehold", "cost.lock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lock.Close()
+	if err := unix.Flock(int(lock.Fd()), unix.LOCK_EX); err != nil {
+		t.Fatal(err)
+	}
+	const line = "\r\x1b[Kadopting "
+	for _, kind := range []string{"xterm-256color", "dumb"} {
+		terminal, other := openTerminal(t, 100)
+		cmd := exec.Command("freehold", "adopt", legacy, "--dir", dir, "--wait", "1s")
+		cmd.Stderr, cmd.Env = terminal, terminalEnv("TERM="+kind)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		terminal.Close()
+		var out bytes.Buffer
+		out.ReadFrom(other)
+		if err := cmd.Wait(); err == nil {
+			t.Fatal("the lock was not held")
+		}
+		shown := out.String()
+		last := shown[strings.LastIndex(shown, "\x1b[K")+1:]
+		if got := strings.Contains(shown, line); got != (kind != "dumb") || strings.Contains(last, "adopting") || !strings.Contains(last, "freehold: error: ") {
+			t.Errorf("TERM=%s: %q", kind, shown)
+		}
+	}
+}

@@ -31,6 +31,9 @@ type Options struct {
 	Stale time.Duration
 	// Clock tells the age of a file. If nil, [time.Now].
 	Clock func() time.Time
+	// Progress is called before each of the instances, with how many have been
+	// examined and how many there are. If nil, no call.
+	Progress func(done, total int)
 }
 
 // Examine looks for the faults of the state in dir, or of all instances in it.

@@ -18,9 +18,12 @@ func (x *examination) instances(ctx context.Context, found []store.Instance) err
 	}
 	c.release()
 	stale := 0
-	for _, i := range found {
+	for n, i := range found {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
+		}
+		if x.Progress != nil {
+			x.Progress(n, len(found))
 		}
 		path := filepath.Join(c.path, i.Name)
 		if i.Err != nil {

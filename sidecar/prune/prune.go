@@ -30,6 +30,9 @@ type Options struct {
 	DryRun bool
 	// Clock tells the current time. If nil, [time.Now].
 	Clock func() time.Time
+	// Progress is called after each of the instances, by one goroutine at a time,
+	// with how many have been inspected and how many there are. If nil, no call.
+	Progress func(done, total int)
 }
 
 // Run prunes the directory dir: all instances of a state with instances, or the
@@ -75,6 +78,7 @@ func Run(ctx context.Context, dir string, o *Options) (*Report, error) {
 		g.Go(func() error {
 			if ctx.Err() == nil {
 				p.instance(i)
+				p.inspected(len(found))
 			}
 			return context.Cause(ctx)
 		})
@@ -88,7 +92,17 @@ func Run(ctx context.Context, dir string, o *Options) (*Report, error) {
 type pruning struct {
 	Options
 	mu     sync.Mutex
+	done   int // instances
 	report *Report
+}
+
+// inspected counts one more instance.
+func (p *pruning) inspected(total int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.done++; p.Progress != nil {
+		p.Progress(p.done, total)
+	}
 }
 
 func (p *pruning) note(i Item) {

@@ -22,6 +22,7 @@ type Call struct {
 	Stdout, Stderr io.Writer
 	JSON           bool           // print data as JSON
 	command        *cobra.Command // set once its work runs: later errors are no misuse of the command line
+	progress       *Progress      // of long work, or nil
 	unwritten      error          // from printing the help that --help asks for
 }
 

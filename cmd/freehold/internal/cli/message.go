@@ -62,6 +62,7 @@ func (c *Call) tell(prefix string, err error) {
 // Say writes a message to standard error, each of its lines with the prefix,
 // so that no text from a file can pass for a message of its own.
 func (c *Call) Say(prefix, text string) {
+	c.progress.pause()
 	for line := range strings.Lines(text) {
 		line = clipped(strings.ReplaceAll(strings.TrimSpace(line), "\t", " "))
 		fmt.Fprintf(c.Stderr, "freehold: %s: %s\n", prefix, display.Escape(line))

@@ -15,6 +15,7 @@ import (
 
 // Print writes data to standard output.
 func (c *Call) Print(text string) error {
+	c.progress.pause()
 	if _, err := fmt.Fprint(c.Stdout, text); err != nil {
 		return fmt.Errorf("write the output: %w; choose another output", err)
 	}

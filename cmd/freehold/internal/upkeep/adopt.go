@@ -106,7 +106,9 @@ func (a *adoption) run(ctx context.Context, file string) error {
 	if err != nil {
 		return err
 	}
+	progress := a.Progress("adopting " + display.Escape(file))
 	done, err := plan.Apply(ctx, dir, &adopt.Options{Wait: wait, DryRun: a.dryRun})
+	progress.End()
 	report.Unset, report.Unowned, report.Changed = plan.Unset, plan.Unowned, done.Changed
 	for _, o := range done.Owners {
 		owner := adoptOwner{Owner: o.Owner, Outcome: o.Outcome.String(), Version: o.Version, Imported: o.Imported, Kept: o.Kept, Same: o.Same}

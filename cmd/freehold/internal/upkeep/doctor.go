@@ -88,7 +88,10 @@ func (d *checkup) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	progress := d.Progress("examining")
+	o.Progress = progress.At
 	report, err := doctor.Examine(ctx, dir, o)
+	progress.End()
 	if err != nil {
 		return err
 	}

@@ -31,9 +31,9 @@ finishes the work of a killed one.
 
 An instance stays if a process has it open or holds a lock of it, if it is younger or
 dated later than now, if it holds a foreign file, or if it cannot be read. Kept
-instances are counted by reason, and named if time alone does not mend that: then the
-exit status is 1. It is 7 if a removal failed. --json lists everything, an object a
-line. A dry run takes the same decisions.
+instances are counted by reason, and the first twenty of each named if time alone
+does not mend that: then the exit status is 1. It is 7 if a removal failed. --json
+lists everything, an object a line. A dry run takes the same decisions.
 
 The age is that of the newest file, commit, claim or pending patch. Those since the
 machine started are dated by a clock that cannot be set.`,
@@ -85,7 +85,10 @@ func (p *pruneRun) run(ctx context.Context) error {
 	if here := cli.InstanceOf(dir); here != "" && aged { // it was named by its own directory
 		dir, o.Instance = filepath.Dir(dir), here
 	}
+	progress := p.Progress("pruning")
+	o.Progress = progress.At
 	report, err := prune.Run(ctx, dir, o)
+	progress.End()
 	if report == nil {
 		return err
 	}
@@ -116,10 +119,11 @@ func parseAge(text string) (time.Duration, error) {
 	return time.Duration(days)*24*time.Hour + age, nil
 }
 
-// tell prints the report: for people a line for each item that was removed or
-// wants a look, and a count of the rest by reason.
+// tell prints the report: for people a line for each item that was removed or wants a
+// look, the first of each reason, and a count of all by reason.
 func (p *pruneRun) tell(r *prune.Report) error {
 	var text cli.Text
+	shown := map[string]int{}
 	for _, i := range r.Items {
 		dir, name := r.Dir, i.Path
 		if i.Kind == prune.Instance {
@@ -137,7 +141,10 @@ func (p *pruneRun) tell(r *prune.Report) error {
 			}
 		}
 		if i.Action != prune.Kept || i.WantsALook() {
-			text.Line("%s %s %s: %s", i.Action, i.Kind, name, i.Says)
+			kind := i.Action + " " + i.Reason
+			if shown[kind]++; shown[kind] <= mostShown {
+				text.Line("%s %s %s: %s", i.Action, i.Kind, name, i.Says)
+			}
 		}
 	}
 	counts := map[string]map[string]int{}

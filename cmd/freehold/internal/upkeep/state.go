@@ -186,7 +186,9 @@ is listed with the reason, and then the exit status is 3.`,
 		if err != nil {
 			return err
 		}
+		progress := c.Progress("looking for instances")
 		found, err := store.Instances(dir)
+		progress.End()
 		if err != nil {
 			return err
 		}

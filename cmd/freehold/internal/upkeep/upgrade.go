@@ -71,8 +71,11 @@ func (u *upgradeRun) run(ctx context.Context) (err error) {
 	case missing != nil:
 		return missing
 	}
-	var errs []error
-	for _, dir := range dirs {
+	progress := u.Progress("upgrading")
+	defer progress.End()
+	t := tally{upgradeRun: u}
+	for n, dir := range dirs {
+		progress.At(n, len(dirs))
 		to := begun[dir]
 		if to == nil {
 			to = source.Declaration
@@ -81,12 +84,9 @@ func (u *upgradeRun) run(ctx context.Context) (err error) {
 		if err != nil && len(dirs) > 1 && errors.Is(err, store.NoState) {
 			continue // the instance was removed meanwhile
 		}
-		errs = append(errs, err)
-		if report != nil {
-			u.report(report, err)
-		}
+		t.add(report, err)
 	}
-	return errors.Join(errs...)
+	return t.end()
 }
 
 // begun returns, by directory, the declarations of interrupted upgrades, unless
@@ -118,6 +118,46 @@ func (u *upgradeRun) report(report *upgrade.Report, refused error) {
 		r.Refused = u.WithRemedies(refused, r.Dir)
 	}
 	u.Report(r, r.text())
+}
+
+// A tally is what became of the states that were to be upgraded. For people it prints
+// the reports of the first, and in the end a count.
+type tally struct {
+	*upgradeRun
+	upgraded, unchanged int
+	refused             []error
+}
+
+func (t *tally) add(report *upgrade.Report, err error) {
+	switch {
+	case err != nil:
+		t.refused = append(t.refused, err)
+	case report.Resumed || len(report.Changes) > 0:
+		t.upgraded++
+	default:
+		t.unchanged++
+	}
+	if report != nil && (t.JSON || t.all() <= mostShown) {
+		t.report(report, err)
+	}
+}
+
+func (t *tally) all() int { return t.upgraded + t.unchanged + len(t.refused) }
+
+// end prints the count of many states, and returns the errors, as many as are shown.
+func (t *tally) end() error {
+	if t.all() > mostShown && !t.JSON {
+		did := "upgraded"
+		if t.options.DryRun {
+			did = "would be upgraded"
+		}
+		t.Report(nil, fmt.Sprintf("%d instances: %d %s, %d as declared, %d refused\n", t.all(), t.upgraded, did, t.unchanged, len(t.refused)))
+	}
+	errs := t.refused
+	if more := len(errs) - mostShown; more > 0 {
+		errs = append(errs[:mostShown:mostShown], store.WithRemedy(fmt.Errorf("%d more instances were refused", more), store.Remedy{Note: "--json lists them"}))
+	}
+	return errors.Join(errs...)
 }
 
 // text returns the report for people: the changes and losses, then the copies of
