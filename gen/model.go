@@ -21,7 +21,7 @@ type state struct {
 	Fields   []field // of all owners; a map of several owners once
 	Enums    []enum
 	Records  []record
-	declared *schema.Declaration
+	declared *schema.Declaration // with its module
 }
 
 // An owner is one writer package.
@@ -49,13 +49,15 @@ type field struct {
 func newState(src *declare.Source, module string) *state {
 	d := src.Declaration
 	s := &state{
-		Name:     d.State,
-		Package:  d.Package,
-		By:       d.Instances.By,
-		path:     path.Join(module, src.Folder),
-		folder:   path.Clean(src.Folder),
-		declared: d,
+		Name:    d.State,
+		Package: d.Package,
+		By:      d.Instances.By,
+		path:    path.Join(module, src.Folder),
+		folder:  path.Clean(src.Folder),
 	}
+	generated := *d
+	generated.Module = module
+	s.declared = &generated
 	if s.Package == "" {
 		s.Package = d.State
 	}

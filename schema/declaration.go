@@ -30,6 +30,9 @@ type Declaration struct {
 	// Instances says that there is a state of this declaration for each
 	// session, project or the like. If zero, there is one.
 	Instances Instances `json:"instances,omitzero"`
+	// Module is the path of the Go module that the declaration was generated in. If
+	// empty, the declaration is no generated one. It takes no part in comparisons.
+	Module string `json:"module,omitzero"`
 	// Owners by name.
 	Owners map[string]Owner `json:"owners"`
 }

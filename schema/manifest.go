@@ -51,7 +51,11 @@ type Manifest struct {
 	// Slots holds, by owner, the once fields with a slot in the owner's lock file,
 	// in the order of the slots. A field keeps its slot for good.
 	Slots map[string][]string `json:"slots,omitempty"`
-	// Declaration of the state.
+	// Modules lists the modules with generated code that has opened the state to
+	// write, the first one first, as [Manifest.AddModule] adds them. More than one
+	// means that owners.yaml was copied.
+	Modules []string `json:"modules,omitempty"`
+	// Declaration of the state, without a module.
 	Declaration Declaration `json:"declaration"`
 	// Removed lists the parts that upgrades took out of the declaration, as
 	// [Declaration.Parts] names it: programs that still declare it are older
@@ -187,6 +191,19 @@ func (m *Manifest) sound() error {
 func (m *Manifest) Slot(owner, field string) (place int, ok bool) {
 	place = slices.Index(m.Slots[owner], field)
 	return place, place >= 0
+}
+
+// mostModules bounds [Manifest.Modules].
+const mostModules = 8
+
+// AddModule adds the path of a module to m.Modules and reports whether it was
+// missing. An empty path, and one more than eight, are not added.
+func (m *Manifest) AddModule(path string) (added bool) {
+	if path == "" || len(m.Modules) >= mostModules || slices.Contains(m.Modules, path) {
+		return false
+	}
+	m.Modules = append(slices.Clip(m.Modules), path)
+	return true
 }
 
 // addSlots gives a slot to each once field that has none.

@@ -21,7 +21,9 @@ var ErrDeclaration = errors.New("the declaration contradicts the state's manifes
 // error that wraps [ErrDeclaration] and lists every contradiction if an owner
 // or a field differs.
 func (d *Declaration) Merge(built *Declaration) (*Declaration, bool, error) {
-	if reflect.DeepEqual(d, built) { // of a program that is no older and no newer, as most are
+	same := *built
+	same.Module = d.Module
+	if reflect.DeepEqual(d, &same) { // of a program that is no older and no newer, as most are
 		return d, false, nil
 	}
 	merged := &Declaration{State: d.State, Package: d.Package, Instances: d.Instances, Owners: maps.Clone(d.Owners)}

@@ -3,6 +3,7 @@ package sidecar
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -48,7 +49,8 @@ type Options struct {
 	// Clock tells the time for provenance and new epochs. If nil, [time.Now].
 	Clock func() time.Time
 	// Notice is called with errors that stop nothing: the process that an Open
-	// waits for longer than a second, a damaged record of a lease, a pending
+	// waits for longer than a second, a program that was generated in another Go
+	// module than the state's first writer, a damaged record of a lease, a pending
 	// patch that is not folded, or not whole. The call that found the error
 	// waits for Notice, which must not use the Writer. If nil, nobody is told.
 	Notice func(error)
@@ -196,6 +198,7 @@ func (w *Writer) open(ctx context.Context, d *schema.Declaration, o *Options) (e
 		w.built = &w.manifest.Declaration
 	}
 	w.text = w.manifest.Text
+	w.compareModule()
 	declared, ok := w.manifest.Declaration.Owners[w.owner]
 	if !ok {
 		return lease.Undeclared(w.dir, w.manifest, w.owner)
@@ -234,6 +237,17 @@ func (w *Writer) open(ctx context.Context, d *schema.Declaration, o *Options) (e
 		defer func() { w.waited.Store(int64(time.Since(start))) }()
 	}
 	return w.takeLease(ctx, leaseWait)
+}
+
+// compareModule notices that the program was generated in another module than the
+// first writer of the state.
+func (w *Writer) compareModule() {
+	own, all := w.built.Module, w.manifest.Modules
+	if w.notice == nil || own == "" || len(all) == 0 || own == all[0] {
+		return
+	}
+	err := fmt.Errorf("%s: the writer of owner %s was generated in module %s, and the first writer of the state in module %s: two programs with an owners.yaml each write as one owner", w.dir.Path(), w.owner, own, all[0])
+	w.notice(store.WithRemedy(err, store.Remedy{Note: "generate both in one module, from one owners.yaml"}))
 }
 
 // isOpen panics with a sentence, and not in the middle of a call, if w is nil or the

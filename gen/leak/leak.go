@@ -75,7 +75,9 @@ func Check(pkg *types.Package, module string, isWriter func(path string) bool) [
 
 // Load applies [Check] to all packages of the module at dir with the path module,
 // and to the files that the go command passes over: those that another build
-// constraint, another system or an import by path would compile. It returns a
+// constraint, another system or an import by path would compile. The packages of
+// other modules that the module imports are checked too, if they import a writer:
+// the path of such a module is below a home. It returns a
 // line for each leak, with its place relative to dir, and an error if the module
 // cannot be loaded. Code that does not compile is checked as far as possible.
 func Load(ctx context.Context, dir, module string, isWriter func(path string) bool) ([]string, error) {
@@ -120,6 +122,9 @@ func Load(ctx context.Context, dir, module string, isWriter func(path string) bo
 		problems = append(problems, err)
 	}
 	rest.packages(func(p *types.Package) { check(rest.fset, p) })
+	for _, p := range rest.imported(loaded, isWriter) {
+		check(loaded[0].Fset, p)
+	}
 	return found, errors.Join(problems...)
 }
 

@@ -1,6 +1,7 @@
 package leak_test
 
 import (
+	"errors"
 	"go/ast"
 	"go/importer"
 	"go/parser"
@@ -208,6 +209,41 @@ func TestLoadChecksAModuleOnDisk(t *testing.T) {
 		got[line] = true
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+// A package of another module is checked if the module imports the package: one
+// whose path is below a home may import the writer, and a third one may hand on
+// what it got.
+func TestLoadChecksImportedModules(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"app/go.mod": "module m\n\ngo 1.26\n\nrequire (\n\tm/reset/tools v0.0.0\n\tthird.example v0.0.0\n)\n\nreplace (\n\tm/reset/tools => ../tools\n\tthird.example => ../third\n)\n",
+		"app/reset/internal/resetfile/resetfile.go": "package resetfile\n\ntype Writer struct{ w *int }\n",
+		"app/use/use.go": "package use\n\nimport (\n\t_ \"m/reset/tools\"\n\t_ \"third.example\"\n)\n",
+		"tools/go.mod":   "module m/reset/tools\n\ngo 1.26\n",
+		"tools/tools.go": "package tools\n\nimport \"m/reset/internal/resetfile\"\n\nfunc Open() *resetfile.Writer { return nil }\n\nfunc Stamp() error { return nil }\n",
+		"third/go.mod":   "module third.example\n\ngo 1.26\n",
+		"third/third.go": "package third\n\nimport \"m/reset/tools\"\n\nvar Pen = tools.Open\n",
+	} {
+		name = filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o777), os.WriteFile(name, []byte(text), 0o666)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	found, err := leak.Load(t.Context(), filepath.Join(dir, "app"), "m", isWriter)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, line := range found {
+		place, _, _ := strings.Cut(line, " mentions "+resetfile)
+		file, _, _ := strings.Cut(place, ":")
+		got = append(got, file+place[strings.LastIndex(place, " "):])
+	}
+	slices.Sort(got)
+	if diff := cmp.Diff([]string{"../third/third.go third.example.Pen", "../tools/tools.go tools.Open"}, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"go/token"
 	"go/types"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -89,6 +90,30 @@ func (r *rest) know(p *types.Package) {
 	for _, imported := range p.Imports() {
 		r.know(imported)
 	}
+}
+
+// imported returns the packages of other modules that the loaded ones import, and
+// that import a writer, both also indirectly.
+func (r *rest) imported(loaded []*packages.Package, isWriter func(path string) bool) (all []*types.Package) {
+	own := map[string]bool{}
+	for _, p := range loaded {
+		own[p.PkgPath] = true
+	}
+	has := map[*types.Package]bool{}
+	var visit func(p *types.Package) bool
+	visit = func(p *types.Package) bool {
+		if _, seen := has[p]; !seen {
+			has[p] = isWriter(p.Path())
+			has[p] = slices.ContainsFunc(p.Imports(), visit) || has[p]
+		}
+		return has[p]
+	}
+	for _, importPath := range slices.Sorted(maps.Keys(r.known)) {
+		if p := r.known[importPath]; !own[importPath] && visit(p) {
+			all = append(all, p)
+		}
+	}
+	return all
 }
 
 // packages calls fn with a package for each file that the go command passes over.

@@ -67,7 +67,7 @@ func (v View) Raw() *reader.View { return v.v }
 func Declaration() *schema.Declaration { return declaration() }
 
 // The declaration as JSON, as a state's manifest has it.
-var declaration = schema.Embedded(`{"state": "host", "package": "host", "owners": {
+var declaration = schema.Embedded(`{"state": "host", "package": "host", "module": "github.com/freehold-dev/freehold", "owners": {
 	"host": {"doc": "The daemon that the agent's other programs talk to.", "mode": "exclusive", "busy": {"wait": "250ms", "then": "fail"}, "durability": "power", "home": "owners/host/host", "fields": {
 		"draining": {"type": "bool", "kind": "value", "doc": "Whether the host finishes what it does and takes nothing new."},
 		"endpoint": {"type": "string", "kind": "value", "doc": "Where the host listens; unset while it does not."},

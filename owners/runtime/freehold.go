@@ -94,7 +94,7 @@ func (v View) Raw() *reader.View { return v.v }
 func Declaration() *schema.Declaration { return declaration() }
 
 // The declaration as JSON, as a state's manifest has it.
-var declaration = schema.Embedded(`{"state": "runtime", "package": "runtime", "owners": {
+var declaration = schema.Embedded(`{"state": "runtime", "package": "runtime", "module": "github.com/freehold-dev/freehold", "owners": {
 	"archive": {"doc": "The program that takes the agent from one phase to the next and keeps copies of what it leaves.", "mode": "shared", "busy": {"wait": "250ms", "then": "fail"}, "durability": "power", "home": "owners/runtime/archive", "fields": {
 		"last_raw_archive_at": {"type": "time", "kind": "max", "doc": "When the raw transcript was last archived."},
 		"last_shell_snapshot_at": {"type": "time", "kind": "max", "doc": "When the shell was last copied."},

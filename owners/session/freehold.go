@@ -68,7 +68,7 @@ func (v View) Raw() *reader.View { return v.v }
 func Declaration() *schema.Declaration { return declaration() }
 
 // The declaration as JSON, as a state's manifest has it.
-var declaration = schema.Embedded(`{"state": "session", "package": "session", "instances": {"by": "session_id"}, "owners": {
+var declaration = schema.Embedded(`{"state": "session", "package": "session", "instances": {"by": "session_id"}, "module": "github.com/freehold-dev/freehold", "owners": {
 	"hook": {"doc": "The hook that puts facts and rules into the session; many copies at once.", "mode": "shared", "busy": {"wait": "2s", "then": "fail"}, "durability": "process", "home": "owners/session/hook", "fields": {
 		"looked_up": {"type": "uint", "kind": "max", "doc": "The turn in which the items were last looked up, found or not; unset if nobody has finished doing so.", "unit": "turns"},
 		"pretool_fired": {"type": "time", "kind": "once", "doc": "When, and by which copy of the hook, the items for the session's first tool use were looked up."},

@@ -63,7 +63,7 @@ func (v View) Raw() *reader.View { return v.v }
 func Declaration() *schema.Declaration { return declaration() }
 
 // The declaration as JSON, as a state's manifest has it.
-var declaration = schema.Embedded(`{"state": "usage", "package": "usage", "owners": {
+var declaration = schema.Embedded(`{"state": "usage", "package": "usage", "module": "github.com/freehold-dev/freehold", "owners": {
 	"creator": {"doc": "Whatever makes skills and takes them away.", "mode": "shared", "busy": {"wait": "250ms", "then": "fail"}, "durability": "power", "home": "owners/usage/creator", "fields": {
 		"skills": {"kind": "map", "record": {"created_at": {"type": "time", "kind": "value", "doc": "When it was made."}, "created_by": {"type": "string", "kind": "value", "doc": "Who made the skill."}}, "keys": true, "doc": "The skills that the agent has, by name.", "legacy": "."}}},
 	"curator": {"doc": "The program that puts skills away which nobody uses.", "mode": "shared", "busy": {"wait": "250ms", "then": "fail"}, "durability": "power", "home": "owners/usage/curator", "fields": {

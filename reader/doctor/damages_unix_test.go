@@ -222,6 +222,15 @@ var damages = map[string]damage{
 		m.Pending = &schema.Pending{ID: statedir.NewNonce()}
 		check(t, d.WriteManifest(m))
 	}, []string{"upgrade-unfinished .freehold/manifest.json"}},
+	"a writer of a second module": {func(t *testing.T, dir string) {
+		d, err := statedir.Open(dir)
+		check(t, err)
+		defer d.Close()
+		m, err := d.Manifest()
+		check(t, err)
+		m.Modules = []string{"first.example/agent", "second.example/copy"}
+		check(t, d.WriteManifest(m))
+	}, []string{"other-module .freehold/manifest.json"}},
 	"hardly any room to defer": {func(t *testing.T, dir string) {
 		write(".freehold/usage.pending/0123456789abc.json", "{}")(t, dir)
 		check(t, os.Truncate(filepath.Join(dir, ".freehold/usage.pending/0123456789abc.json"), sidecar.MaxPendingBytes*95/100))

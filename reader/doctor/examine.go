@@ -209,8 +209,20 @@ func (c *check) about() {
 	}
 	c.usual("state", "state %s, id %s, in %s", m.Declaration.State, m.StateID, c.path)
 	c.release()
+	modules(c)
 	if m.Pending != nil {
 		c.find("upgrade-unfinished", filepath.Join(".freehold", "manifest.json"), "an upgrade of the state was begun and not finished: until then, no process commits", store.By("state upgrade"))
+	}
+}
+
+// modules adds a finding for each module, after the first, with generated code
+// that has opened the state to write.
+func modules(c *check) {
+	for i, other := range c.manifest.Modules {
+		if i > 0 {
+			says := fmt.Sprintf("a writer that was generated in module %s has opened the state, and the first one was generated in module %s: two programs with an owners.yaml each write as one owner", other, c.manifest.Modules[0])
+			c.find("other-module", filepath.Join(".freehold", "manifest.json"), says, store.By("state repair").Or("generate all programs in one module first, from one owners.yaml"))
+		}
 	}
 }
 

@@ -132,13 +132,16 @@ func used(path string) bool {
 }
 
 func newManifest(d *schema.Declaration, id string) *schema.Manifest {
-	return &schema.Manifest{
+	m := &schema.Manifest{
 		Format:      schema.ManifestFormat,
 		StateID:     process.NewNonce() + process.NewNonce(),
 		Instance:    id,
 		Locks:       map[string]uint64{},
 		Declaration: *d,
 	}
+	m.AddModule(d.Module)
+	m.Declaration.Module = ""
+	return m
 }
 
 // makeAll makes path and the missing directories above it, for this user alone

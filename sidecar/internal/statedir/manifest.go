@@ -107,23 +107,30 @@ func (d *Dir) ParseManifest(text []byte) (*schema.Manifest, error) {
 }
 
 // Upgrade returns the manifest for a program built from the declaration built.
-// The manifest grows by the rest of built, under the state's lock, for which
-// Upgrade waits up to wait. The error
-// wraps [schema.ErrDeclaration] if the two contradict each other, and
+// The manifest grows by the rest of built, its module included, under the state's
+// lock, for which Upgrade waits up to wait. A module that cannot be added stops
+// nothing: the next Upgrade tries again. The error wraps [schema.ErrDeclaration] if the two contradict each other, and
 // [schema.ErrUnsound] if no owners.yaml makes built.
 func (d *Dir) Upgrade(ctx context.Context, built *schema.Declaration, wait time.Duration) (*schema.Manifest, error) {
 	m, err := d.Settled(ctx, wait)
 	if err != nil {
 		return nil, err
 	}
-	if _, more, err := m.Merge(built); err != nil || !more {
+	_, more, err := m.Merge(built)
+	if err != nil {
 		return m, contradiction(d, err)
+	}
+	if known := *m; !more && !known.AddModule(built.Module) {
+		return m, nil
 	}
 	if err := built.Sound(); err != nil {
 		return nil, status.With(fmt.Errorf("%s: the manifest was not changed: %w", d.Path(), err), byHand("generate the program anew from its owners.yaml"))
 	}
-	m, release, err := d.lockState(ctx, min(wait, stateWait))
-	if errors.Is(err, status.Busy) { // of many programs that bring the same, one does the work
+	now, release, err := d.lockState(ctx, min(wait, stateWait))
+	switch {
+	case err != nil && !more:
+		return m, nil
+	case errors.Is(err, status.Busy): // of many programs that bring the same, one does the work
 		if now, lost := d.Manifest(); lost == nil && now.Pending == nil {
 			if _, more, clash := now.Merge(built); clash == nil && !more {
 				return now, nil
@@ -134,20 +141,26 @@ func (d *Dir) Upgrade(ctx context.Context, built *schema.Declaration, wait time.
 		return nil, err
 	}
 	defer release()
-	merged, more, err := m.Merge(built)
-	if err != nil || !more {
-		return m, contradiction(d, err)
+	merged, more, err := now.Merge(built)
+	if err != nil {
+		return now, contradiction(d, err)
+	}
+	if added := now.AddModule(built.Module); !more {
+		if added && d.WriteManifest(now) != nil {
+			return m, nil
+		}
+		return now, nil
 	}
 	// A directory that was lost is not made anew: its patches are missing.
-	for _, owner := range deferring(&m.Declaration) {
-		a, err := d.OpenPending(m, owner)
+	for _, owner := range deferring(&now.Declaration) {
+		a, err := d.OpenPending(now, owner)
 		if err != nil {
 			return nil, err
 		}
 		a.Close()
 	}
-	m.Declaration = *merged
-	return m, d.WriteManifest(m)
+	now.Declaration = *merged
+	return now, d.WriteManifest(now)
 }
 
 // Settled is [Dir.Manifest], once no upgrade is under way. It returns an error

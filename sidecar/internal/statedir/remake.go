@@ -55,7 +55,8 @@ func Remake(ctx context.Context, path string) (remade []string, err error) {
 		a.Close()
 	}
 	claims := lostClaims(d, m)
-	if len(remade)+len(claims) == 0 {
+	several := len(m.Modules) > 1
+	if len(remade)+len(claims) == 0 && !several {
 		return nil, nil
 	}
 	for _, name := range remade { // nothing is deleted unread
@@ -69,6 +70,9 @@ func Remake(ctx context.Context, path string) (remade []string, err error) {
 		delete(m.Claims, owner) // so that the present one is taken
 		delete(m.IDs, claimsName+"/"+owner)
 		remade = append(remade, claimsName+"/"+owner)
+	}
+	if several { // the next generated writer is the first one again
+		m.Modules, remade = nil, append(remade, manifestName)
 	}
 	if err := d.WriteManifest(m); err != nil {
 		return nil, err
