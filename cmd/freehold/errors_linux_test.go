@@ -319,6 +319,9 @@ func TestErrorsSayWhatToDoOfModules(t *testing.T) {
 	}
 	told("field add worker x int --owners owners/a/owners.yaml")
 	os.Remove(filepath.Join(root, "twin"))
+	call(t, "", "gen", "owners/a/owners.yaml")
+	write("owners/a/gone/main.go", "package main\n\nimport _ \"example.com/corner/owners/a/gone/internal/gonefile\"\n")
+	told("gen --check owners/a/owners.yaml")
 	write("owners/b/owners.yaml", string(declare.Template("b")))
 	told("field add a x int")
 	write("owners/odd/owners.yaml", "state: Odd\u202e\n")

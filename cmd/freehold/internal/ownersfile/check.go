@@ -72,7 +72,7 @@ func compare(ctx context.Context, c *cli.Call, jobs []job) error {
 	if err := r.verdict(jobs); err != nil || ownerless == 0 {
 		return err
 	}
-	return failure.As(fmt.Errorf("no owners.yaml declares the owner of %s", display.Count(ownerless, "program", "programs")), failure.Negative)
+	return failure.As(fmt.Errorf("no owners.yaml declares the owner of %s: remove the program, or declare its owner again", display.Count(ownerless, "program", "programs")), failure.Negative)
 }
 
 func (j job) drift() Drift {
