@@ -52,8 +52,13 @@ func Create(root *os.Root, name string, data []byte) error {
 	if err != nil {
 		return err
 	}
-	err = root.Link(d.temp, name)
-	return d.end(errors.Join(err, root.Remove(d.temp)))
+	if err = root.Link(d.temp, name); err != nil {
+		return d.end(err)
+	}
+	if err = root.Remove(d.temp); err != nil {
+		err = errors.Join(err, root.Remove(name)) // all or nothing
+	}
+	return d.end(err)
 }
 
 // newDraft writes the draft of name, which is to have the owner and mode of the file
@@ -70,16 +75,17 @@ func newDraft(root *os.Root, name string, data []byte, existing fs.FileInfo) (*d
 		if d.file, err = root.OpenFile(d.temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666); err != nil {
 			return nil, err
 		}
-		if locked(root, d.temp, d.file) {
+		if err = locked(root, d.temp, d.file); err == nil {
 			_, err = d.file.Write(data)
 			if err = errors.Join(err, KeepOwner(d.file, dir, existing)); err != nil {
 				return nil, d.end(err)
 			}
 			return d, nil
 		}
+		root.Remove(d.temp) // if the call has not done that
 		d.file.Close()
 	}
-	return nil, &fs.PathError{Op: "lock", Path: d.temp, Err: fs.ErrNotExist}
+	return nil, &fs.PathError{Op: "lock", Path: d.temp, Err: err}
 }
 
 // end closes the draft, and removes it after an error.
@@ -92,18 +98,21 @@ func (d *draft) end(err error) error {
 	return errors.Join(err, d.file.Close())
 }
 
-// locked takes the lock of the draft temp, which file has open, and reports whether
-// it did, and temp is still that file.
-func locked(root *os.Root, temp string, file *os.File) bool {
-	if !lock(file) {
-		return false
+// locked takes the lock of the draft temp, which file has open. It returns an error
+// if it did not, or temp is no longer that file.
+func locked(root *os.Root, temp string, file *os.File) error {
+	if err := lock(file); err != nil {
+		return err
 	}
 	is, err := file.Stat()
 	if err != nil {
-		return false
+		return err
 	}
 	there, err := root.Lstat(temp)
-	return err == nil && os.SameFile(is, there)
+	if err == nil && !os.SameFile(is, there) {
+		err = fs.ErrNotExist
+	}
+	return err
 }
 
 // collect removes the drafts that killed processes have left in the folder.
@@ -126,7 +135,7 @@ func collect(root *os.Root, folder string) {
 		if err != nil {
 			continue
 		}
-		if locked(root, temp, f) {
+		if locked(root, temp, f) == nil {
 			root.Remove(temp)
 		}
 		f.Close()

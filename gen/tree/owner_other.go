@@ -14,10 +14,13 @@ func KeepOwner(*os.File, fs.FileInfo, fs.FileInfo) error { return nil }
 // Names returns 1 likewise.
 func Names(fs.FileInfo) int { return 1 }
 
-// lock reports whether the process that writes f has ended: a living one takes no
-// minute, and there is no lock here that goes with a process. A file that is made just
-// now is its maker's.
-func lock(f *os.File) bool {
+// lock returns an error unless the process that writes f has ended: a living one takes
+// no minute, and there is no lock here that goes with a process. A file that is made
+// just now is its maker's.
+func lock(f *os.File) error {
 	info, err := f.Stat()
-	return err == nil && (time.Since(info.ModTime()) > time.Minute || info.Size() == 0)
+	if err == nil && time.Since(info.ModTime()) <= time.Minute && info.Size() > 0 {
+		err = fs.ErrExist
+	}
+	return err
 }

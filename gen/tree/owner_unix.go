@@ -37,8 +37,5 @@ func KeepOwner(f *os.File, dir, existing fs.FileInfo) error {
 // Names returns how many names the file of info has.
 func Names(info fs.FileInfo) int { return int(info.Sys().(*syscall.Stat_t).Nlink) }
 
-// lock takes the kernel's lock on f, which goes with the process, and reports
-// whether it did.
-func lock(f *os.File) bool {
-	return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil
-}
+// lock takes the kernel's lock on f, which goes with the process.
+func lock(f *os.File) error { return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) }

@@ -88,7 +88,7 @@ func (m *Module) States() ([]string, error) {
 // then, and replaces files, each as a whole. No file that it writes is in the
 // way of one that it removes, nor removed by a plan made together with this
 // one. After an error some files are old and some new; [Module.Plans] tells
-// which, and Apply may be called again.
+// which, and Apply may be called again; it leaves no directory that is empty.
 func (m *Module) Apply(plan *Plan) error {
 	root, err := os.OpenRoot(m.Dir)
 	if err != nil {
@@ -107,10 +107,14 @@ func (m *Module) Apply(plan *Plan) error {
 		}
 	}
 	for _, c := range plan.Write {
-		if _, err := MakeAll(root, path.Dir(c.Path)); err != nil {
-			return err
+		made, err := MakeAll(root, path.Dir(c.Path))
+		if err == nil {
+			err = Replace(root, c.Path, c.New, nil)
 		}
-		if err := Replace(root, c.Path, c.New, nil); err != nil {
+		if err != nil {
+			for _, dir := range slices.Backward(made) {
+				root.Remove(dir)
+			}
 			return err
 		}
 	}

@@ -1,6 +1,7 @@
 package ownersfile
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -118,8 +119,9 @@ func initialize(m *tree.Module, dir string) (*initReport, error) {
 	}, nil
 }
 
-// writeBoth writes the declaration and the file with the directive to a folder of
-// the module, or none of them, and then leaves no directory.
+// writeBoth writes the file with the directive and then the declaration to a folder
+// of the module, or none of them, and then leaves no directory. A directive that is
+// there already is that of an init that was killed before its declaration.
 func writeBoth(m *tree.Module, folder string, declaration, directive []byte) (err error) {
 	root, err := os.OpenRoot(m.Dir)
 	if err != nil {
@@ -129,22 +131,22 @@ func writeBoth(m *tree.Module, folder string, declaration, directive []byte) (er
 	made, err := tree.MakeAll(root, folder)
 	defer func() {
 		if err != nil {
-			for _, dir := range slices.Backward(made) {
-				err = errors.Join(err, root.Remove(dir))
+			for _, name := range slices.Backward(made) {
+				err = errors.Join(err, root.Remove(name))
 			}
 		}
 	}()
 	if err != nil {
 		return err
 	}
-	file := path.Join(folder, tree.Declaration)
-	if err := writeNew(root, file, declaration); err != nil {
-		return err
+	file := path.Join(folder, directiveFile)
+	if there, err := tree.Read(filepath.Join(m.Dir, filepath.FromSlash(file))); err != nil || !bytes.Equal(there, directive) {
+		if err := writeNew(root, file, directive); err != nil {
+			return err
+		}
+		made = append(made, file)
 	}
-	if err := writeNew(root, path.Join(folder, directiveFile), directive); err != nil {
-		return errors.Join(err, root.Remove(file))
-	}
-	return nil
+	return writeNew(root, path.Join(folder, tree.Declaration), declaration)
 }
 
 // writeNew writes a file that must not be there yet.
