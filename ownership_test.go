@@ -194,6 +194,39 @@ func TestOnlyFreeholdLinksPackagesForPeople(t *testing.T) {
 	}
 }
 
+// fh starts for every call of a hook: it links no command line, no YAML, no terminal
+// and no network, and no C library, even where one could be linked. freehold links C for
+// the standard library's network alone, and so none with CGO_ENABLED=0.
+func TestFhLinksLittle(t *testing.T) {
+	list := func(program string) []string {
+		cmd := exec.CommandContext(t.Context(), "go", "list", "-deps", "-f", "{{.ImportPath}}{{if and .CgoFiles (not .Standard)}} C:{{.ImportPath}}{{end}}", program)
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=1")
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Fields(string(out))
+	}
+	heavy := regexp.MustCompile(`^(github\.com/spf13/|.*yaml|.*lipgloss|golang\.org/x/tools|github\.com/charmbracelet/x/ansi|net$|net/|os/user$|text/template|go/|runtime/cgo$)`)
+	seen := 0
+	for _, pkg := range list("./cmd/fh") {
+		if heavy.MatchString(pkg) {
+			t.Errorf("fh links %s", pkg)
+		}
+	}
+	for _, pkg := range list("./cmd/freehold") {
+		if strings.HasPrefix(pkg, "C:") {
+			t.Errorf("freehold links %s", pkg)
+		}
+		if heavy.MatchString(pkg) {
+			seen++
+		}
+	}
+	if seen == 0 {
+		t.Error("freehold links nothing heavy either, so the test shows nothing")
+	}
+}
+
 // Watch is a method of every Reader, so that its package imports a watcher of
 // files. The linker takes only functions that are called: a hook that reads carries none of
 // it but the package's own start.

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/freehold-dev/freehold/cmd/freehold/internal/cli"
+	"github.com/freehold-dev/freehold/cmd/internal/console"
 	"github.com/freehold-dev/freehold/cmd/internal/display"
 	"github.com/freehold-dev/freehold/cmd/internal/failure"
 	"github.com/freehold-dev/freehold/cmd/internal/verbs"
@@ -24,12 +24,14 @@ import (
 
 const script = "is told by a script, with the processes that it takes: "
 
+const compared = "TestFhRefusesWhatFreeholdRefuses compares the two programs"
+
 var said = errorstest.Golden{
 	Update: update,
 	Prose:  []string{"Line", "row"}, // of a report
 	// Of package failure, for all packages of commands.
 	Formats: map[string]int{"Usage": 0},
-	Folders: []string{"../internal/failure", "../internal/verbs", "internal/cli", "internal/leases", "internal/ownersfile", "internal/revision", "internal/screen", "internal/upkeep"},
+	Folders: []string{"../fh", "../internal/console", "../internal/failure", "../internal/lease", "../internal/selection", "../internal/verbs", "internal/cli", "internal/leases", "internal/ownersfile", "internal/revision", "internal/screen", "internal/upkeep"},
 	Untold: map[string]string{
 		"%d more instances were refused":                                                                script + "instances_many",
 		"name the former declaration with --against REF":                                                script + "breaking_git",
@@ -54,6 +56,12 @@ var said = errorstest.Golden{
 		"misused":                                                       "decides the exit status and is never printed",
 		"%s was changed meanwhile: it stays as it is now":               "wants an editor that saves between two system calls",
 		"%w: some files may be new and some old":                        "wants a disk that fails between two files",
+		"fh has no command %q":                                          compared,
+		"fh prints a view as JSON alone: add --json":                    compared,
+		"unknown shorthand flag: %q in %s":                              compared,
+		"bad flag syntax: %s":                                           compared,
+		"flag needs an argument: --%s":                                  compared,
+		"invalid argument %q for %q flag: %w":                           compared,
 		"the lease is free, and its record could not say so: %w; the next holder writes it anew: nothing to do": "wants a disk that fails when a process ends",
 		"%s out a writer that belongs to its owner's programs: give other packages verbs of the home instead":   script + "gen_leak",
 		"%s: the instances %q and %q are declared in different ways: %w":                                        script + "instances_choose",
@@ -74,8 +82,8 @@ type utterance struct{ line, stdin string }
 // messages name.
 func told(t *testing.T, where, dir string, all ...utterance) {
 	t.Helper()
-	defer os.Setenv(cli.DirVariable, os.Getenv(cli.DirVariable))
-	os.Setenv(cli.DirVariable, dir)
+	defer os.Setenv(console.DirVariable, os.Getenv(console.DirVariable))
+	os.Setenv(console.DirVariable, dir)
 	for _, u := range all {
 		got := call(t, u.stdin, strings.Fields(u.line)...)
 		tell(t, where+u.line, dir, u.stdin, got)
@@ -156,9 +164,9 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		tell(t, line, dir, "", call(t, "", strings.Fields(line)...))
 	}
 	tell(t, "get ''", dir, "", call(t, "", "get", ""))
-	t.Setenv(cli.DirVariable, "here")
-	tell(t, "view with a relative "+cli.DirVariable, dir, "", call(t, "", "view"))
-	os.Unsetenv(cli.DirVariable)
+	t.Setenv(console.DirVariable, "here")
+	tell(t, "view with a relative "+console.DirVariable, dir, "", call(t, "", "view"))
+	os.Unsetenv(console.DirVariable)
 	tell(t, "state init", dir, "", call(t, "", "state", "init"))
 
 	var stderr bytes.Buffer

@@ -10,7 +10,10 @@ import (
 
 	"github.com/freehold-dev/freehold/cmd/freehold/internal/cli"
 	"github.com/freehold-dev/freehold/cmd/freehold/internal/manual"
+	"github.com/freehold-dev/freehold/cmd/internal/console"
 	"github.com/freehold-dev/freehold/cmd/internal/failure"
+	"github.com/freehold-dev/freehold/cmd/internal/verbs"
+	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // eachCommand calls f with every command and its words.
@@ -33,6 +36,22 @@ func TestHelpThatCannotBeWrittenFails(t *testing.T) {
 			t.Errorf("%q: status %d, stderr %q; want %d", args, status, &stderr, failure.ExitIO)
 		}
 	}
+}
+
+// A remedy names the state with the flags that its command takes.
+func TestRemediesTakeTheFlagsOfTheirCommands(t *testing.T) {
+	eachCommand(newRoot(&cli.Call{}), func(cmd *cobra.Command, words []string) {
+		if cmd.HasSubCommands() {
+			return
+		}
+		for flag, value := range map[string]string{"dir": "/d", "instance": "i", "owners": "/o"} {
+			c := &console.Console{Given: map[string]string{flag: value}}
+			takes := cmd.Flags().Lookup(flag) != nil
+			if got := c.Line(store.By(store.Verb(strings.Join(words, " "))), ""); strings.Contains(got, "--"+flag) != takes {
+				t.Errorf("%s: the command takes --%s: %v", got, flag, takes)
+			}
+		}
+	})
 }
 
 // Every example must be a command line that the program takes, up to its work.
@@ -99,6 +118,36 @@ func shellWords(line string) []string {
 		}
 	}
 	return words
+}
+
+// fh has the help of its commands from a file.
+func TestHelpOfFhIsThatOfFreehold(t *testing.T) {
+	var list, helps strings.Builder
+	list.WriteString(`fh is the part of Freehold for hooks and scripts: small, so that it starts at once. Its
+commands, flags, answers and exit statuses are those of freehold; view wants --json.
+
+usage: fh COMMAND
+
+`)
+	for _, name := range fhCommands() {
+		cmd, _, err := newRoot(&cli.Call{}).Find([]string{name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&list, "  %-8s  %s\n", name, cmd.Short)
+		fmt.Fprintf(&helps, "\n== %s ==\n%s", name, must(t, name, "--help"))
+	}
+	golden(t, "../../fh/help.txt", "== fh ==\n"+list.String()+helps.String())
+}
+
+// fhCommands returns the names of the commands of fh.
+func fhCommands() []string {
+	names := []string{"lease", "version", "view"}
+	for verb := range verbs.All() {
+		names = append(names, verb.Name)
+	}
+	slices.Sort(names)
+	return names
 }
 
 // COMMANDS.md is the help of all commands, which fits a terminal.

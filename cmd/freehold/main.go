@@ -17,6 +17,7 @@ import (
 	"syscall"
 
 	"github.com/freehold-dev/freehold/cmd/freehold/internal/cli"
+	"github.com/freehold-dev/freehold/cmd/internal/console"
 )
 
 func main() {
@@ -30,7 +31,7 @@ func main() {
 
 // run runs the command line args and returns the exit status.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	c := &cli.Call{Stdin: stdin, Stdout: stdout, Stderr: stderr}
+	c := &cli.Call{Console: console.Console{Stdin: stdin, Stdout: stdout, Stderr: stderr}}
 	root := newRoot(c)
 	return c.Run(ctx, root, operandsLast(root, args))
 }

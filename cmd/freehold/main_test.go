@@ -4,13 +4,16 @@ import (
 	"bytes"
 	"context"
 	"flag"
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/printer"
 	"go/token"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/freehold-dev/freehold/sidecar/scratch"
@@ -31,7 +34,20 @@ func TestMain(m *testing.M) {
 	if filepath.Base(os.Args[0]) != "freehold" {
 		scratch.Guard()
 	}
-	testscript.Main(m, map[string]func(){"freehold": main})
+	testscript.Main(m, map[string]func(){"freehold": mainOrFh})
+}
+
+// mainOrFh is main, but for the commands that a test wants fh to carry out. The
+// process stays the same.
+func mainOrFh() {
+	words := slices.DeleteFunc(slices.Clone(os.Args[1:]), func(arg string) bool { return strings.HasPrefix(arg, "-") })
+	if fh := os.Getenv(fhVariable); fh != "" && len(words) > 0 && slices.Contains(fhCommands(), words[0]) {
+		if words[0] != "view" || slices.Contains(os.Args, "--json") {
+			fmt.Fprintln(os.Stderr, syscall.Exec(fh, append([]string{"fh"}, os.Args[1:]...), os.Environ()))
+			os.Exit(1)
+		}
+	}
+	main()
 }
 
 // A result is the outcome of one call of the program.

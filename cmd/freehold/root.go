@@ -15,6 +15,7 @@ import (
 	"github.com/freehold-dev/freehold/cmd/freehold/internal/ownersfile"
 	"github.com/freehold-dev/freehold/cmd/freehold/internal/screen"
 	"github.com/freehold-dev/freehold/cmd/freehold/internal/upkeep"
+	"github.com/freehold-dev/freehold/cmd/internal/console"
 	"github.com/freehold-dev/freehold/cmd/internal/verbs"
 )
 
@@ -55,7 +56,7 @@ func newRoot(c *cli.Call) *cobra.Command {
 	version := root.Flags().Bool("version", false, "print the release, as the command version does")
 	c.Command(root, func(context.Context, []string) error {
 		if *version {
-			return printVersion(c)
+			return c.Version()
 		}
 		return c.Print(cli.Help(root))
 	})
@@ -88,6 +89,16 @@ func newRoot(c *cli.Call) *cobra.Command {
 	add(groupRepair, upkeep.Commands(c)...)
 	root.AddCommand(newDemo(c), newVersion(c), newCompletion(c), manual.New(c))
 	return root
+}
+
+func newVersion(c *cli.Call) *cobra.Command {
+	return c.Command(&cobra.Command{
+		Use:     "version",
+		Short:   console.VersionShort,
+		Long:    console.VersionLong,
+		Example: "  freehold version --json",
+		Args:    cli.Operands(0, 0, "no operands"),
+	}, func(context.Context, []string) error { return c.Version() })
 }
 
 // usageText is the template of a command's usage.

@@ -29,7 +29,48 @@ import (
 // When a script ends, its states are looked over.
 //
 // and $OWNERS is the declaration of most states.
-func TestScripts(t *testing.T) {
+func TestScripts(t *testing.T) { runScripts(t, nil) }
+
+// The same scripts hold for fh: every command that it has too is carried out by it.
+// The program that hooks install is under test: static, and built for itself.
+func TestScriptsWithFh(t *testing.T) {
+	fh := buildFh(t)
+	files, err := filepath.Glob("testdata/script/*.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	calls := regexp.MustCompile(`(?m)\bfreehold (` + strings.Join(fhCommands(), "|") + `)\b`)
+	var chosen []string
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// owners.yaml is unknown to fh.
+		if calls.Match(text) && !strings.Contains(string(text), "declares that, and the state does not yet") {
+			chosen = append(chosen, file)
+		}
+	}
+	runScripts(t, chosen, fhVariable+"="+fh)
+}
+
+// fhVariable names the program that carries out its commands in the place of this one.
+const fhVariable = "FREEHOLD_TEST_FH"
+
+// buildFh builds fh as a release does.
+func buildFh(t *testing.T) (path string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "fh")
+	cmd := exec.CommandContext(t.Context(), "go", "build", "-o", path, "../fh")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return path
+}
+
+// runScripts runs the scripts of files, or all, with more in their environment.
+func runScripts(t *testing.T, files []string, more ...string) {
 	owners, err := os.ReadFile("testdata/state.yaml")
 	if err != nil {
 		t.Fatal(err)
@@ -38,9 +79,14 @@ func TestScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	goEnv := goEnvironment(t)
+	goEnv := append(goEnvironment(t), more...)
+	dir := "testdata/script"
+	if files != nil {
+		dir = ""
+	}
 	testscript.Run(t, testscript.Params{
-		Dir:                "testdata/script",
+		Dir:                dir,
+		Files:              files,
 		RequireUniqueNames: true,
 		Setup: func(env *testscript.Env) error {
 			env.Vars = append(env.Vars, goEnv...)

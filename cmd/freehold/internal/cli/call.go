@@ -1,45 +1,70 @@
-// Package cli is one call of the program freehold: its streams, its messages,
-// and the flags that several commands share. It decides nothing about a state.
+// Package cli is one call of the program freehold: its command line, and the flags
+// that several commands share. It decides nothing about a state.
 package cli
 
 import (
 	"context"
 	"errors"
-	"io"
+	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
+	"github.com/freehold-dev/freehold/cmd/internal/console"
 	"github.com/freehold-dev/freehold/cmd/internal/display"
 	"github.com/freehold-dev/freehold/cmd/internal/failure"
+	"github.com/freehold-dev/freehold/schema/declare"
+	"github.com/freehold-dev/freehold/sidecar/adopt"
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // A Call is one call of the program.
 type Call struct {
-	Stdin          io.Reader
-	Stdout, Stderr io.Writer
-	JSON           bool           // print data as JSON
-	command        *cobra.Command // set once its work runs: later errors are no misuse of the command line
-	progress       *Progress      // of long work, or nil
-	unwritten      error          // from printing the help that --help asks for
+	console.Console
+	unwritten error // from printing the help that --help asks for
 }
 
 // Run runs the command line args below root, prints the error, and returns the
 // exit status.
 func (c *Call) Run(ctx context.Context, root *cobra.Command, args []string) int {
-	display.ASCII = c.bytewise()
+	display.ASCII = c.Bytewise()
 	root.SetArgs(args)
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { c.unwritten = c.Print(Help(cmd)) })
 	cmd, err := root.ExecuteContextC(ctx)
-	if err != nil && c.command == nil {
+	if err != nil && c.Given == nil {
 		err = misused(cmd, err)
 	}
 	if err == nil {
 		err = c.unwritten
 	}
 	return c.End(err)
+}
+
+// End writes err to standard error and returns the exit status.
+func (c *Call) End(err error) int { return c.Console.End(c.located(err)) }
+
+// located writes the lines of an error that consists of several, and returns
+// their sum. The mistakes of a declaration, and the values of a legacy file that
+// fit no field, begin with their position, where editors look for it.
+func (c *Call) located(err error) error {
+	if problems, ok := errors.AsType[declare.Problems](err); ok {
+		var files []string
+		for _, p := range problems {
+			fmt.Fprintln(c.Stderr, display.Escape(p.Error()))
+			files = append(files, p.File)
+		}
+		return failure.Usage("%s in %s: nothing was changed",
+			display.Count(len(problems), "mistake", "mistakes"), strings.Join(slices.Compact(files), ", "))
+	}
+	if misfits, ok := errors.AsType[adopt.Misfits](err); ok {
+		for _, m := range misfits {
+			fmt.Fprintln(c.Stderr, display.Escape(m.Error()))
+		}
+		return failure.Usage("%s in %s: nothing was changed", display.Count(len(misfits), "value does not fit", "values do not fit"), misfits[0].File)
+	}
+	return err
 }
 
 // misused marks an error from the parsing of cmd's command line.
@@ -70,7 +95,8 @@ type Work func(ctx context.Context, args []string) error
 func (c *Call) Command(spec *cobra.Command, work Work) *cobra.Command {
 	spec.DisableFlagsInUseLine = true
 	spec.RunE = func(cmd *cobra.Command, args []string) error {
-		c.command = cmd
+		c.Given = map[string]string{}
+		cmd.Flags().Visit(func(f *pflag.Flag) { c.Given[f.Name] = f.Value.String() })
 		if err := named(cmd, args); err != nil {
 			return err
 		}

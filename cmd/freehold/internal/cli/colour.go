@@ -66,17 +66,3 @@ func (c *Call) dressed(text string) string {
 	}
 	return text
 }
-
-// bytewise reports whether standard output is a terminal whose locale has no UTF-8.
-// Where no locale is set, as in many containers, terminals have it.
-func (c *Call) bytewise() bool {
-	if _, terminal := c.Terminal(); !terminal {
-		return false
-	}
-	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
-		if locale := os.Getenv(name); locale != "" {
-			return !strings.Contains(strings.ReplaceAll(strings.ToLower(locale), "-", ""), "utf8")
-		}
-	}
-	return false
-}

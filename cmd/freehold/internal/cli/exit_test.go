@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/freehold-dev/freehold/cmd/internal/console"
 	"github.com/freehold-dev/freehold/cmd/internal/failure"
 	"github.com/freehold-dev/freehold/reader"
 	"github.com/freehold-dev/freehold/schema/declare"
@@ -79,7 +80,7 @@ func TestEachErrorHasItsExitStatus(t *testing.T) {
 			if err != nil {
 				err = fmt.Errorf("around: %w", err)
 			}
-			if got := (&Call{Stderr: io.Discard}).End(err); got != test.want {
+			if got := (&Call{Console: console.Console{Stderr: io.Discard}}).End(err); got != test.want {
 				t.Errorf("exit status %d, want %d", got, test.want)
 			}
 		})

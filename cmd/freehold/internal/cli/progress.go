@@ -39,7 +39,7 @@ func (c *Call) Progress(doing string) *Progress {
 	if p.width, _, _ = term.GetSize(f.Fd()); p.width <= 0 {
 		p.width = 80
 	}
-	c.progress = p
+	c.Before = p.pause
 	go p.run()
 	return p
 }
@@ -81,11 +81,8 @@ func (p *Progress) draw() {
 	p.drawn = true
 }
 
-// pause takes the line away; the next tick draws it again. There may be none.
+// pause takes the line away; the next tick draws it again.
 func (p *Progress) pause() {
-	if p == nil {
-		return
-	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.drawn {

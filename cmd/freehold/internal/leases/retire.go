@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/cmd/freehold/internal/cli"
+	"github.com/freehold-dev/freehold/cmd/internal/console"
 	"github.com/freehold-dev/freehold/cmd/internal/failure"
 	"github.com/freehold-dev/freehold/sidecar/retire"
 	"github.com/freehold-dev/freehold/sidecar/store"
@@ -56,7 +57,7 @@ func (r *retirement) run(ctx context.Context, owner string) error {
 	if r.epoch == 0 || r.pid <= 0 || r.options.Grace <= 0 {
 		return failure.Usage("--epoch %d, --pid %d and --grace %v must be positive: give other ones", r.epoch, r.pid, r.options.Grace)
 	}
-	if err := cli.CheckProgram(r.options.Program); err != nil {
+	if err := console.CheckProgram(r.options.Program); err != nil {
 		return err
 	}
 	dir, err := r.Find()
@@ -108,7 +109,7 @@ func holderOf(h retire.Holding) *holder {
 
 // text returns the report for people.
 func (r retireReport) text() string {
-	var t cli.Text
+	var t console.Text
 	t.Line("%s %s: process %d of epoch %d", r.Owner, r.Outcome, r.Prepared.PID, r.Prepared.Epoch)
 	for _, p := range r.Proofs {
 		t.Line("  %s: %s", p.Code, p.Says)

@@ -20,7 +20,7 @@ import (
 )
 
 func newExplain(c *cli.Call) *cobra.Command {
-	p := &cli.Place{Looks: true}
+	p := cli.Looking()
 	cmd := c.Command(&cobra.Command{
 		Use:   "explain FIELD",
 		Short: "print the writer of a field, the time, and whether the value is still true",

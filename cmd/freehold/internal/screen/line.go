@@ -31,7 +31,7 @@ func (w *watch) lines(all []explain.Change, now time.Time) string {
 	var shown []line
 	if w.first {
 		w.widest.who = 11
-		for _, field := range w.fields() {
+		for _, field := range w.Fields() {
 			w.widest.name = max(w.widest.name, min(len(field), 24))
 		}
 	}
@@ -101,7 +101,7 @@ func (w *watch) begun(c explain.Change) (last reader.Opening, ok bool) {
 	if c.Open <= c.Before.Open {
 		return last, false
 	}
-	for _, o := range w.view.Field(c.Field).Open() {
+	for _, o := range w.View.Field(c.Field).Open() {
 		if !o.BegunAt.Before(last.BegunAt) {
 			last = o
 		}

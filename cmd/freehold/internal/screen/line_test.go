@@ -39,12 +39,12 @@ func TestAChangeIsOneLineWithItsEffect(t *testing.T) {
 		// The cause is not selected.
 		{[]explain.Change{tokens}, "23:06:15  last_prompt_tokens  fresh -> stale  reset-hook"},
 	} {
-		w := &watch{selection: selection{Call: &cli.Call{}}, widest: widths{who: 11}}
+		w := &watch{selection: *newSelection(&cli.Call{}), widest: widths{who: 11}}
 		if got := strings.TrimSuffix(ansi.Strip(w.lines(test.changes, at.Add(time.Minute))), "\n"); got != test.want {
 			t.Errorf("got  %s\nwant %s", got, test.want)
 		}
 	}
-	w := &watch{selection: selection{Call: &cli.Call{}}}
+	w := &watch{selection: *newSelection(&cli.Call{})}
 	if got := ansi.Strip(w.lines([]explain.Change{tokens}, at.Add(time.Hour))); !strings.Contains(got, "2026-08-11  ") {
 		t.Errorf("the time of another day is %s", got)
 	}

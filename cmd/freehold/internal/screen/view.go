@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/freehold-dev/freehold/cmd/freehold/internal/cli"
+	"github.com/freehold-dev/freehold/cmd/internal/console"
 	"github.com/freehold-dev/freehold/cmd/internal/display"
 	"github.com/freehold-dev/freehold/cmd/internal/verbs"
 	"github.com/freehold-dev/freehold/reader"
@@ -19,8 +20,8 @@ import (
 )
 
 func newView(c *cli.Call) *cobra.Command {
-	p := &cli.Place{Looks: true}
-	s := &selection{Call: c}
+	p := cli.Looking()
+	s := newSelection(c)
 	var fields []string
 	var unpaged bool
 	cmd := c.Command(&cobra.Command{
@@ -47,18 +48,16 @@ CLICOLOR_FORCE=1 keeps them in a pipe.`,
   freehold view --json | jq .fields`,
 		Args: cli.Operands(0, 0, "no operands"),
 	}, func(ctx context.Context, _ []string) (err error) {
-		if s.view, err = p.View(ctx); err != nil {
-			return err
-		}
-		if err := s.choose(fields); err != nil {
+		if s.View, err = p.View(ctx); err != nil {
 			return err
 		}
 		if c.JSON {
-			err = c.PrintJSON(s)
-		} else {
-			err = s.print(!unpaged)
+			return s.Print(&c.Console, fields)
 		}
-		return errors.Join(err, s.broken(), s.unfresh())
+		if err := s.Choose(fields); err != nil {
+			return err
+		}
+		return errors.Join(s.print(!unpaged), s.Broken(), s.Unfresh())
 	})
 	p.Flags(cmd)
 	s.flags(p, cmd)
@@ -68,7 +67,7 @@ CLICOLOR_FORCE=1 keeps them in a pipe.`,
 		return verbs.Operands("FIELD").Complete(t)
 	}))
 	cmd.Flags().BoolVar(&unpaged, "no-pager", false, "do not run $PAGER")
-	cmd.Flags().BoolVar(&s.stale, "stale", false, "only fields that are stale, ambiguous or unknown")
+	cmd.Flags().BoolVar(&s.Stale, "stale", false, "only fields that are stale, ambiguous or unknown")
 	return cmd
 }
 
@@ -82,12 +81,12 @@ func (s *selection) print(paged bool) error {
 	}
 	text := s.Prose(s.heading() + "\n" + s.pendingLines())
 	switch fields := s.fieldTable(time.Now()); {
-	case s.stale && len(fields) == 1:
+	case s.Stale && len(fields) == 1:
 		text += "nothing is stale, ambiguous or unknown\n"
 	default:
 		text += draw(fields)
 	}
-	if owners := s.ownerTable(); len(owners) > 1 && !s.stale {
+	if owners := s.ownerTable(); len(owners) > 1 && !s.Stale {
 		text += "\n" + draw(owners)
 	}
 	if paged {
@@ -100,15 +99,15 @@ func (s *selection) print(paged bool) error {
 func (s *selection) fieldTable(now time.Time) table {
 	t := table{{headOwner, headField, headValue, headAge, headWho, headVersion, headFreshness}}
 	dependent := false
-	for _, name := range s.fields() {
-		r := explain.Row(s.view, name)
-		row := []string{strings.Join(s.view.Field(name).Owners(), ", "), name, value(s.view, r), none, none, version(r.Provenance), none}
+	for _, name := range s.Fields() {
+		r := explain.Row(s.View, name)
+		row := []string{strings.Join(s.View.Field(name).Owners(), ", "), name, value(s.View, r), none, none, version(r.Provenance), none}
 		if !r.ChangedAt.IsZero() {
 			row[3], row[4] = age(now.Sub(r.ChangedAt)), display.Text(r.Program)
 		}
 		if r.Declared.Dependent() {
 			dependent = true
-			fresh := s.view.Field(name).Freshness()
+			fresh := s.View.Field(name).Freshness()
 			if row[6] = string(fresh.Verdict); !fresh.Fresh() {
 				row[6] += fmt.Sprintf(" (%s)", fresh.Reason)
 			}
@@ -152,7 +151,7 @@ func version(p reader.Provenance) string {
 // ownerTable returns the table of the selected owners without a usable sidecar.
 func (s *selection) ownerTable() table {
 	t := table{{headOwner, headStatus, headWritten, headVersion}}
-	for _, o := range s.owners() {
+	for _, o := range s.Owners() {
 		if o.Status == store.OK || o.Status == store.Missing {
 			continue
 		}
@@ -167,8 +166,8 @@ func (s *selection) ownerTable() table {
 
 // pendingLines reports pending patches, and whether the view shows them.
 func (s *selection) pendingLines() string {
-	var t cli.Text
-	for _, o := range s.owners() {
+	var t console.Text
+	for _, o := range s.Owners() {
 		patches := display.Count(o.Pending, "pending patch", "pending patches")
 		switch {
 		case o.Pending == 0:

@@ -17,8 +17,8 @@ import (
 )
 
 func newWatch(c *cli.Call) *cobra.Command {
-	p := &cli.Place{Looks: true}
-	w := &watch{selection: selection{Call: c}}
+	p := cli.Looking()
+	w := &watch{selection: *newSelection(c)}
 	cmd := c.Command(&cobra.Command{
 		Use:   "watch [FIELD...]",
 		Short: "print every change when it happens",
@@ -54,10 +54,10 @@ directory in its place is another state.`,
 			return err
 		}
 		defer r.Close()
-		if w.view, err = r.View(ctx); err != nil {
+		if w.View, err = r.View(ctx); err != nil {
 			return err
 		}
-		if err := w.choose(fields); err != nil {
+		if err := w.Choose(fields); err != nil {
 			return err
 		}
 		return w.run(ctx, r)
@@ -103,7 +103,7 @@ func (w *watch) run(ctx context.Context, r *reader.Reader) error {
 		if last = err; err != nil {
 			err = w.report(err)
 		} else {
-			w.view = view
+			w.View = view
 			err = w.show()
 		}
 		if errors.Is(err, syscall.EPIPE) {
@@ -132,7 +132,7 @@ func (w *watch) report(err error) error {
 	}
 	switch {
 	case w.JSON:
-		return w.PrintJSON(messageLine{kind, w.WithRemedies(err, w.view.Dir())})
+		return w.PrintJSON(messageLine{kind, w.WithRemedies(err, w.View.Dir())})
 	case kind != "error":
 		w.Notice(err)
 	case !errors.Is(err, store.Moved): // which ends the command with these words
@@ -145,17 +145,17 @@ func (w *watch) report(err error) error {
 func (w *watch) show() error {
 	first, again := !w.differ.Begun(), w.failed
 	w.first, w.failed = first, false
-	all := w.differ.Next(w.view, w.has)
+	all := w.differ.Next(w.View, w.Has)
 	if len(all) == 0 && !first && !again {
 		return nil
 	}
 	if w.JSON {
 		for i := range all {
 			if all[i].Err != nil {
-				all[i].Error = w.WithRemedies(all[i].Err, w.view.Dir())
+				all[i].Error = w.WithRemedies(all[i].Err, w.View.Dir())
 			}
 		}
-		view, err := w.whole()
+		view, err := w.Whole()
 		if err != nil {
 			return err
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/freehold-dev/freehold/cmd/freehold/internal/cli"
+	"github.com/freehold-dev/freehold/cmd/internal/console"
 	"github.com/freehold-dev/freehold/cmd/internal/display"
 	"github.com/freehold-dev/freehold/cmd/internal/failure"
 	"github.com/freehold-dev/freehold/cmd/internal/verbs"
@@ -52,7 +53,7 @@ the answer is "unchanged".`,
 		if done.Outcome == sidecar.Applied {
 			word = "accepted"
 		}
-		var text cli.Text
+		var text console.Text
 		if done.Version.IsZero() {
 			text.Line("%s %s, and never written", owner, word)
 		} else {
@@ -150,8 +151,8 @@ it stops, and folded patches stay folded. With nothing to fold, the answer is
 		}
 		defer writer.Close()
 		limit := time.Duration(-1)
-		if wait, ok := w.Wait(); ok {
-			limit = wait
+		if w.Wait.Given {
+			limit = w.Wait.Time
 		}
 		commit, err := writer.Fold(ctx, limit)
 		if err != nil {

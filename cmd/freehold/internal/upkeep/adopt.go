@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"iter"
 	"strings"
-	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 
 	"github.com/freehold-dev/freehold/cmd/freehold/internal/cli"
 	"github.com/freehold-dev/freehold/cmd/freehold/internal/ownersfile"
+	"github.com/freehold-dev/freehold/cmd/internal/console"
 	"github.com/freehold-dev/freehold/cmd/internal/display"
 	"github.com/freehold-dev/freehold/cmd/internal/failure"
 	"github.com/freehold-dev/freehold/cmd/internal/verbs"
@@ -55,7 +55,7 @@ first owners.yaml for the file. With either, - stands for standard input.`,
 	flags := a.cmd.Flags()
 	flags.BoolVar(&a.dryRun, "dry-run", false, "print the plan of the import, and write nothing")
 	a.owners.Add(a.cmd, "go by this owners.yaml `FILE`, which may declare more than the state does yet")
-	flags.DurationVar(&a.wait, "wait", 0, "wait at most `DURATION` for each owner's other processes (default the longest that one of them declares)")
+	cli.AddWait(a.cmd, &a.wait, "wait at most `DURATION` for each owner's other processes (default the longest that one of them declares)")
 	flags.BoolVar(&a.infer, "infer", false, "print a first owners.yaml for the file, and change nothing")
 	flags.StringVar(&a.state, "state", "", "the `NAME` of the state that --infer declares (default legacy)")
 	for _, other := range []string{"dir", "instance", "dry-run", "owners", "wait"} {
@@ -70,7 +70,7 @@ type adoption struct {
 	cli.Place
 	cmd    *cobra.Command
 	owners ownersfile.Flag
-	wait   time.Duration
+	wait   console.Wait
 	dryRun bool
 	infer  bool
 	state  string // the name for the proposal
@@ -80,7 +80,7 @@ func (a *adoption) run(ctx context.Context, file string) error {
 	if a.state != "" {
 		return failure.Usage("--state names the state that --infer declares: leave it out")
 	}
-	wait, err := cli.Patience(a.cmd, a.wait)
+	wait, err := a.wait.Patience()
 	if err != nil {
 		return err
 	}
@@ -193,7 +193,7 @@ type adoptOwner struct {
 // text returns the report for people: a paragraph for each owner, then the keys
 // without an owner.
 func (r adoptReport) text(d *schema.Declaration) string {
-	var t cli.Text
+	var t console.Text
 	for _, o := range r.Owners {
 		t.Line("%s", o.head(r.DryRun))
 		fields := d.Owners[o.Owner].Fields

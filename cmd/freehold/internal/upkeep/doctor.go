@@ -12,6 +12,7 @@ import (
 
 	"github.com/freehold-dev/freehold/cmd/freehold/internal/cli"
 	"github.com/freehold-dev/freehold/cmd/freehold/internal/ownersfile"
+	"github.com/freehold-dev/freehold/cmd/internal/console"
 	"github.com/freehold-dev/freehold/cmd/internal/display"
 	"github.com/freehold-dev/freehold/cmd/internal/failure"
 	"github.com/freehold-dev/freehold/gen/tree"
@@ -21,7 +22,7 @@ import (
 )
 
 func newDoctor(c *cli.Call) *cobra.Command {
-	d := &checkup{Call: c, Place: cli.Place{Looks: true}}
+	d := &checkup{Call: c, Place: *cli.Looking()}
 	d.cmd = c.Command(&cobra.Command{
 		Use:   "doctor",
 		Short: "find the faults of a state, with their remedies",
@@ -129,7 +130,7 @@ func (d *checkup) run(ctx context.Context) error {
 // noteNearest notes if another state than that of the report is the nearest from
 // here.
 func noteNearest(r *doctor.Report) {
-	near, err := cli.Nearest()
+	near, err := console.Nearest()
 	if err != nil || near == r.Dir || filepath.Dir(near) == r.Dir {
 		return
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/freehold-dev/freehold/cmd/freehold/internal/cli"
+	"github.com/freehold-dev/freehold/cmd/internal/console"
 	"github.com/freehold-dev/freehold/cmd/internal/display"
 	"github.com/freehold-dev/freehold/cmd/internal/failure"
 	"github.com/freehold-dev/freehold/schema"
@@ -82,7 +83,7 @@ func (p *pruneRun) run(ctx context.Context) error {
 			return err
 		}
 	}
-	if here := cli.InstanceOf(dir); here != "" && aged { // it was named by its own directory
+	if here := console.InstanceOf(dir); here != "" && aged { // it was named by its own directory
 		dir, o.Instance = filepath.Dir(dir), here
 	}
 	progress := p.Progress("pruning")
@@ -122,7 +123,7 @@ func parseAge(text string) (time.Duration, error) {
 // tell prints the report: for people a line for each item that was removed or wants a
 // look, the first of each reason, and a count of all by reason.
 func (p *pruneRun) tell(r *prune.Report) error {
-	var text cli.Text
+	var text console.Text
 	shown := map[string]int{}
 	for _, i := range r.Items {
 		dir, name := r.Dir, i.Path

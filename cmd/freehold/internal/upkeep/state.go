@@ -15,6 +15,7 @@ import (
 
 	"github.com/freehold-dev/freehold/cmd/freehold/internal/cli"
 	"github.com/freehold-dev/freehold/cmd/freehold/internal/ownersfile"
+	"github.com/freehold-dev/freehold/cmd/internal/console"
 	"github.com/freehold-dev/freehold/cmd/internal/display"
 	"github.com/freehold-dev/freehold/cmd/internal/failure"
 	"github.com/freehold-dev/freehold/schema"
@@ -71,14 +72,14 @@ find. Of a state with instances it makes the directory that holds them; with
 		if err != nil {
 			return err
 		}
-		var text cli.Text
+		var text console.Text
 		text.Line("made the state %s in %s", d.State, dir)
 		text.Line("owners: %s", strings.Join(d.OwnerNames(), ", "))
 		c.Report(stateReport{dir, d.State, d.OwnerNames()}, text.String())
 		return nil
 	})
 	p.Flags(cmd)
-	cmd.Flags().Lookup("dir").Usage = "the state directory `STATE` to make (default $" + cli.DirVariable + ")"
+	cmd.Flags().Lookup("dir").Usage = "the state directory `STATE` to make (default $" + console.DirVariable + ")"
 	owners.Add(cmd, ownersfile.Default)
 	return cmd
 }
@@ -144,7 +145,7 @@ func siblings(dir string) (*schema.Declaration, error) {
 	}
 	var most *schema.Manifest
 	for _, i := range found {
-		m, err := cli.ManifestIn(filepath.Join(dir, i.Name))
+		m, err := console.ManifestIn(filepath.Join(dir, i.Name))
 		if i.Err != nil || err != nil {
 			continue
 		}
@@ -172,7 +173,7 @@ func siblings(dir string) (*schema.Declaration, error) {
 }
 
 func newStateInstances(c *cli.Call) *cobra.Command {
-	p := &cli.Place{Looks: true}
+	p := cli.Looking()
 	cmd := c.Command(&cobra.Command{
 		Use:   "instances",
 		Short: "list the instances of a state",

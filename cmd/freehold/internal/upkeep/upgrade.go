@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/freehold-dev/freehold/cmd/freehold/internal/cli"
 	"github.com/freehold-dev/freehold/cmd/freehold/internal/ownersfile"
+	"github.com/freehold-dev/freehold/cmd/internal/console"
 	"github.com/freehold-dev/freehold/cmd/internal/display"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar/store"
@@ -43,7 +43,7 @@ A state with instances is upgraded instance by instance, or the one in --instanc
 	u.Place.Flags(u.cmd)
 	u.owners.Add(u.cmd, ownersfile.Default)
 	u.cmd.Flags().BoolVar(&u.options.DryRun, "dry-run", false, "print the plan, and change nothing")
-	u.cmd.Flags().DurationVar(&u.wait, "wait", 0, "wait at most `DURATION` for each owner's commits (default the longest that one of them declares)")
+	cli.AddWait(u.cmd, &u.wait, "wait at most `DURATION` for each owner's commits (default the longest that one of them declares)")
 	return u.cmd
 }
 
@@ -53,13 +53,13 @@ type upgradeRun struct {
 	cli.Place
 	cmd     *cobra.Command
 	owners  ownersfile.Flag
-	wait    time.Duration
+	wait    console.Wait
 	options upgrade.Options
 }
 
 func (u *upgradeRun) run(ctx context.Context) (err error) {
 	u.options.Notice = u.Notice
-	if u.options.Wait, err = cli.Patience(u.cmd, u.wait); err != nil {
+	if u.options.Wait, err = u.wait.Patience(); err != nil {
 		return err
 	}
 	source, err := u.owners.Read()
@@ -98,7 +98,7 @@ func (u *upgradeRun) begun(dirs []string) map[string]*schema.Declaration {
 		return all
 	}
 	for _, path := range dirs {
-		if m, err := cli.ManifestIn(path); err == nil && m.Pending != nil {
+		if m, err := console.ManifestIn(path); err == nil && m.Pending != nil {
 			all[path] = &m.Declaration
 		}
 	}
@@ -163,7 +163,7 @@ func (t *tally) end() error {
 // text returns the report for people: the changes and losses, then the copies of
 // the former sidecars. The error has the reason of a refusal.
 func (r upgradeReport) text() string {
-	var t cli.Text
+	var t console.Text
 	did := func(done, planned string) string {
 		if r.DryRun {
 			return planned

@@ -1,4 +1,4 @@
-package cli
+package console
 
 import (
 	"errors"
@@ -9,14 +9,11 @@ import (
 
 	"github.com/freehold-dev/freehold/cmd/internal/display"
 	"github.com/freehold-dev/freehold/cmd/internal/failure"
-	"github.com/freehold-dev/freehold/schema/declare"
-	"github.com/freehold-dev/freehold/sidecar/adopt"
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
 
 // End writes err to standard error and returns the exit status.
-func (c *Call) End(err error) int {
-	err = c.located(err)
+func (c *Console) End(err error) int {
 	if v, ok := errors.AsType[failure.Verdict](err); err != nil && (!ok || v.Says != "") {
 		c.Complain(err)
 	}
@@ -24,35 +21,13 @@ func (c *Call) End(err error) int {
 	return status
 }
 
-// located writes the lines of an error that consists of several, and returns
-// their sum. The mistakes of a declaration, and the values of a legacy file that
-// fit no field, begin with their position, where editors look for it.
-func (c *Call) located(err error) error {
-	if problems, ok := errors.AsType[declare.Problems](err); ok {
-		var files []string
-		for _, p := range problems {
-			fmt.Fprintln(c.Stderr, display.Escape(p.Error()))
-			files = append(files, p.File)
-		}
-		return failure.Usage("%s in %s: nothing was changed",
-			display.Count(len(problems), "mistake", "mistakes"), strings.Join(slices.Compact(files), ", "))
-	}
-	if misfits, ok := errors.AsType[adopt.Misfits](err); ok {
-		for _, m := range misfits {
-			fmt.Fprintln(c.Stderr, display.Escape(m.Error()))
-		}
-		return failure.Usage("%s in %s: nothing was changed", display.Count(len(misfits), "value does not fit", "values do not fit"), misfits[0].File)
-	}
-	return err
-}
-
 // Complain writes err with its remedies to standard error.
-func (c *Call) Complain(err error) { c.tell("error", err) }
+func (c *Console) Complain(err error) { c.tell("error", err) }
 
 // Notice writes an error that stops nothing.
-func (c *Call) Notice(err error) { c.tell("hint", err) }
+func (c *Console) Notice(err error) { c.tell("hint", err) }
 
-func (c *Call) tell(prefix string, err error) {
+func (c *Console) tell(prefix string, err error) {
 	c.Say(prefix, err.Error())
 	for _, r := range store.Remedies(err) {
 		c.Say("hint", c.Sentence(r, ""))
@@ -61,8 +36,8 @@ func (c *Call) tell(prefix string, err error) {
 
 // Say writes a message to standard error, each of its lines with the prefix,
 // so that no text from a file can pass for a message of its own.
-func (c *Call) Say(prefix, text string) {
-	c.progress.pause()
+func (c *Console) Say(prefix, text string) {
+	c.pause()
 	for line := range strings.Lines(text) {
 		line = clipped(strings.ReplaceAll(strings.TrimSpace(line), "\t", " "))
 		fmt.Fprintf(c.Stderr, "freehold: %s: %s\n", prefix, display.Escape(line))
@@ -70,8 +45,8 @@ func (c *Call) Say(prefix, text string) {
 }
 
 // WithRemedies returns the text of err with its remedies, for a place where no
-// hint can follow. For dir see [Call.Sentence].
-func (c *Call) WithRemedies(err error, dir string) string {
+// hint can follow. For dir see [Console.Sentence].
+func (c *Console) WithRemedies(err error, dir string) string {
 	text := err.Error()
 	for _, r := range store.Remedies(err) {
 		text += ": " + c.Sentence(r, dir)
@@ -82,7 +57,7 @@ func (c *Call) WithRemedies(err error, dir string) string {
 // Sentence returns a remedy in words: a step by hand, a command that can be run
 // as it stands, or both. The command names the state in dir, for a reader
 // elsewhere; if dir is empty, as this call did.
-func (c *Call) Sentence(r store.Remedy, dir string) string {
+func (c *Console) Sentence(r store.Remedy, dir string) string {
 	line := c.Line(r, dir)
 	switch {
 	case line == "":
@@ -93,8 +68,8 @@ func (c *Call) Sentence(r store.Remedy, dir string) string {
 	return r.Note + ", or run `" + line + "`"
 }
 
-// Line returns the command of a remedy, or "". For dir see [Call.Sentence].
-func (c *Call) Line(r store.Remedy, dir string) string {
+// Line returns the command of a remedy, or "". For dir see [Console.Sentence].
+func (c *Console) Line(r store.Remedy, dir string) string {
 	if r.Verb == "" {
 		return failure.Line(r.Tool...)
 	}
@@ -106,24 +81,37 @@ func (c *Call) Line(r store.Remedy, dir string) string {
 	return failure.Line(slices.Concat([]string{"freehold"}, words[:end], c.missing(words, dir), words[end:])...)
 }
 
+// stateless are the commands with a remedy, or named in one, that take neither --dir nor
+// --instance, and declaring those that take
+// --owners. A test compares them with the commands.
+var (
+	stateless = []string{"breaking", "completion", "demo", "field add", "gen", "help", "init", "man", "owner add", "version"}
+	declaring = []string{"adopt", "breaking", "doctor", "field add", "owner add", "schema", "state init", "state repair", "state upgrade"}
+)
+
+// takes reports whether the command of words takes a flag about the state.
+func takes(words []string, flag string) bool {
+	line := strings.Join(words, " ") + " "
+	among := func(commands []string) bool {
+		return slices.ContainsFunc(commands, func(name string) bool { return strings.HasPrefix(line, name+" ") })
+	}
+	if flag == "owners" {
+		return among(declaring)
+	}
+	return !among(stateless)
+}
+
 // missing returns the flags that this call was given, or that name dir, and that
 // the command of words takes too.
-func (c *Call) missing(words []string, dir string) (flags []string) {
-	if c.command == nil || slices.Contains(words, "--help") {
-		return nil
-	}
-	target, _, err := c.command.Root().Find(words)
-	if err != nil {
+func (c *Console) missing(words []string, dir string) (flags []string) {
+	if c.Given == nil || slices.Contains(words, "--help") {
 		return nil
 	}
 	for _, name := range []string{"dir", "instance", "owners"} {
-		if target.Flags().Lookup(name) == nil || slices.Contains(words, "--"+name) {
+		if !takes(words, name) || slices.Contains(words, "--"+name) {
 			continue
 		}
-		value := ""
-		if given := c.command.Flags().Lookup(name); given != nil && given.Changed {
-			value = given.Value.String()
-		}
+		value := c.Given[name]
 		switch {
 		case dir == "":
 		case name == "dir":

@@ -1,11 +1,9 @@
-package cli
+package console
 
 import (
 	"strings"
 	"testing"
 	"unicode/utf8"
-
-	"github.com/spf13/cobra"
 
 	"github.com/freehold-dev/freehold/sidecar/store"
 )
@@ -13,15 +11,7 @@ import (
 // A remedy names the state as the call did, or a directory for a reader elsewhere,
 // in words that a shell takes as they are.
 func TestSentenceNamesTheState(t *testing.T) {
-	c, p := &Call{}, &Place{}
-	root := &cobra.Command{Use: "freehold"}
-	accept := &cobra.Command{Use: "accept OWNER", Run: func(*cobra.Command, []string) {}}
-	p.Flags(accept)
-	c.command = accept
-	root.AddCommand(accept, &cobra.Command{Use: "gen", Run: func(*cobra.Command, []string) {}})
-	if err := accept.ParseFlags([]string{"--dir", "a b", "--instance", "it's"}); err != nil {
-		t.Fatal(err)
-	}
+	c := &Console{Given: map[string]string{"dir": "a b", "instance": "it's"}}
 	for _, test := range []struct {
 		remedy    store.Remedy
 		dir, want string
@@ -43,7 +33,7 @@ func TestSentenceNamesTheState(t *testing.T) {
 // A message is short enough to be read, whatever argument or value is in it.
 func TestALongMessageLosesItsMiddle(t *testing.T) {
 	var errs strings.Builder
-	c := &Call{Stderr: &errs}
+	c := &Console{Stderr: &errs}
 	c.Say("error", "field x: "+strings.Repeat("ä", 100_000)+": the cause\nshort")
 	if got := errs.String(); len(got) > 4200 || !strings.Contains(got, "field x: ä") || !strings.Contains(got, "bytes) … ") || !strings.Contains(got, ": the cause\n") || !strings.HasSuffix(got, "short\n") || !utf8.ValidString(got) {
 		t.Errorf("%d bytes: %.80q", len(got), got)

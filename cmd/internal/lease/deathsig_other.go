@@ -1,6 +1,6 @@
 //go:build !linux
 
-package leases
+package lease
 
 import "syscall"
 

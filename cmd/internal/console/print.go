@@ -1,4 +1,4 @@
-package cli
+package console
 
 import (
 	"fmt"
@@ -14,8 +14,8 @@ import (
 )
 
 // Print writes data to standard output.
-func (c *Call) Print(text string) error {
-	c.progress.pause()
+func (c *Console) Print(text string) error {
+	c.pause()
 	if _, err := fmt.Fprint(c.Stdout, text); err != nil {
 		return fmt.Errorf("write the output: %w; choose another output", err)
 	}
@@ -24,7 +24,7 @@ func (c *Call) Print(text string) error {
 
 // PrintJSON writes v to standard output as one line of JSON. A stored value is
 // written as the sidecar has it.
-func (c *Call) PrintJSON(v any) error {
+func (c *Console) PrintJSON(v any) error {
 	if stored, ok := v.(interface{ Raw() jsontext.Value }); ok {
 		return c.Print(string(display.EscapeJSON(stored.Raw())) + "\n")
 	}
@@ -36,7 +36,7 @@ func (c *Call) PrintJSON(v any) error {
 }
 
 // Answer writes an answer as JSON or as text.
-func (c *Call) Answer(asJSON any, text string) error {
+func (c *Console) Answer(asJSON any, text string) error {
 	if c.JSON {
 		return c.PrintJSON(asJSON)
 	}
@@ -45,7 +45,7 @@ func (c *Call) Answer(asJSON any, text string) error {
 
 // Report is Answer for the report of a change. A change stays made when its report
 // cannot be written: the exit status is about the change.
-func (c *Call) Report(asJSON any, text string) {
+func (c *Console) Report(asJSON any, text string) {
 	if err := c.Answer(asJSON, text); err != nil {
 		c.Complain(fmt.Errorf("the command has done its work; %w", err))
 	}
@@ -53,7 +53,7 @@ func (c *Call) Report(asJSON any, text string) {
 
 // Terminal returns the width of the terminal that standard output is, or the one
 // that its user wants ($COLUMNS), or false if it is none.
-func (c *Call) Terminal() (width int, ok bool) {
+func (c *Console) Terminal() (width int, ok bool) {
 	f, ok := c.Stdout.(*os.File)
 	if !ok || !term.IsTerminal(f.Fd()) {
 		return 0, false
@@ -70,7 +70,7 @@ func (c *Call) Terminal() (width int, ok bool) {
 
 // Plainly returns text for standard output: as it is for a program, and visible
 // on a terminal.
-func (c *Call) Plainly(text string) string {
+func (c *Console) Plainly(text string) string {
 	if _, eyes := c.Terminal(); eyes {
 		return display.Escape(text)
 	}

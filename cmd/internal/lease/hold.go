@@ -1,4 +1,4 @@
-package leases
+package lease
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/freehold-dev/freehold/cmd/freehold/internal/cli"
+	"github.com/freehold-dev/freehold/cmd/internal/console"
 	"github.com/freehold-dev/freehold/cmd/internal/failure"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
@@ -25,12 +25,12 @@ var passedOn = []os.Signal{
 
 // hold holds owner's lease while the command runs, and returns the command's exit
 // status as a Verdict.
-func (l *leaseCall) hold(ctx context.Context, owner string, command []string) (err error) {
-	if err := cli.CheckProgram(l.program); err != nil {
+func (l *Call) hold(ctx context.Context, owner string, command []string) (err error) {
+	if err := console.CheckProgram(l.Program); err != nil {
 		return err
 	}
-	if l.wait < 0 {
-		return failure.Usage("--wait %s is negative: give 0s for no waiting", l.wait)
+	if l.Wait.Time < 0 {
+		return failure.Usage("--wait %s is negative: give 0s for no waiting", l.Wait.Time)
 	}
 	dir, err := l.Find()
 	if err != nil {
@@ -43,9 +43,9 @@ func (l *leaseCall) hold(ctx context.Context, owner string, command []string) (e
 	signals := make(chan os.Signal, 16)
 	signal.Notify(signals, passedOn...) // before Open, so that none is lost
 	defer signal.Stop(signals)
-	o := &sidecar.Options{Program: l.program, LeaseWait: l.wait, Notice: l.Notice}
-	if l.waits.Changed {
-		if o.Bounded, o.Wait = true, l.wait; o.Wait == 0 {
+	o := &sidecar.Options{Program: l.Program, LeaseWait: l.Wait.Time, Notice: l.Notice}
+	if l.Wait.Given {
+		if o.Bounded, o.Wait = true, l.Wait.Time; o.Wait == 0 {
 			o.Wait = -1
 		}
 	}

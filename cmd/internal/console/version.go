@@ -1,34 +1,25 @@
-package main
+package console
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"runtime"
 	"runtime/debug"
 	"time"
 
-	"github.com/freehold-dev/freehold/cmd/freehold/internal/cli"
 	"github.com/freehold-dev/freehold/sidecar"
 	"github.com/freehold-dev/freehold/sidecar/store"
-	"github.com/spf13/cobra"
 	"golang.org/x/mod/module"
 )
 
-func newVersion(c *cli.Call) *cobra.Command {
-	return c.Command(&cobra.Command{
-		Use:   "version",
-		Short: "print the release and the formats it reads and writes",
-		Long: `Print the release of Freehold, its commit and date, the format number of the files in
+// The texts of the command version.
+const (
+	VersionShort = "print the release and the formats it reads and writes"
+	VersionLong  = `Print the release of Freehold, its commit and date, the format number of the files in
 a state directory, the number of the interface between generated code and library,
 and the Go release and platform of this build. Releases with equal numbers work
-together.`,
-		Example: "  freehold version --json",
-		Args:    cli.Operands(0, 0, "no operands"),
-	}, func(context.Context, []string) error {
-		return printVersion(c)
-	})
-}
+together.`
+)
 
 type versionReport struct {
 	Version string `json:"version"`
@@ -72,7 +63,8 @@ func versionOf(info *debug.BuildInfo) versionReport {
 	return v
 }
 
-func printVersion(c *cli.Call) error {
+// Version prints the version of this program.
+func (c *Console) Version() error {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		info = new(debug.BuildInfo)
