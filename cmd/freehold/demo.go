@@ -18,7 +18,8 @@ func newDemo(c *cli.Call) *cobra.Command {
 		Long: `Play three scenes with real processes, the old way and then with Freehold: ten
 programs that count in one file lose each other's counts; a guard acts on a
 measurement that was overtaken; a signal for a crashed daemon ends its
-successor. Every figure is measured in this run.
+successor. Every figure is measured in this run. If Go is there, its refusal to
+compile a write to another owner's field is shown too.
 
 The scenes take a few seconds on Linux and need the programs sh, awk, cat, mv,
 sleep and wc. The demo works in a temporary directory and removes the directory

@@ -66,6 +66,9 @@ func TestDemoTellsItsWholeStory(t *testing.T) {
 	find(t, story, `\n +200 of 200 runs acknowledged, 200 on record: none lost\n`)
 	find(t, story, `\n +acts on 1200 words, and the context has 3: WRONG\n`)
 	find(t, story, `\n +refused, exit status 1\n +measured again: acts on 3 words, and the context has 3\n`)
+	if _, err := exec.LookPath("go"); err == nil {
+		find(t, story, `\n +guard/main\.go:3:8:\n +use of internal package\n +demo/owners/demo/reset/internal/resetfile not allowed\n`)
+	}
 	old := find(t, story, `\n +meant process (\d+), exit status 0: successor (\d+) was HIT\n`)
 	crashed := find(t, story, `\n +meant process (\d+), exit status 6: successor (\d+) lives\n`)
 	own := find(t, story, `\n +meant process (\d+), exit status 0: (\d+) ended, (\d+) is next\n`)
@@ -107,6 +110,9 @@ func TestDemoAsJSONIsOneReport(t *testing.T) {
 	if want := (demo.Guard{Measured: 1200, Now: 3, OldWay: demo.Answer{Words: 1200},
 		Freehold: demo.Answer{Status: 1}, Again: demo.Answer{Words: 3}}); r.Guard != want {
 		t.Errorf("guard %+v, want %+v", r.Guard, want)
+	}
+	if c := r.Compile; !c.Tried || !strings.Contains(c.Refusal, "not allowed") || c.Own != "" {
+		t.Errorf("compile: %+v", c)
 	}
 	if e := r.Retire.Freehold; e.Status != failure.ExitIdentity || e.Meant == e.Before || e.Before != e.After {
 		t.Errorf("retire: %+v", e)

@@ -41,7 +41,7 @@ var settings = []setting{
 
 // Each screen looks as in its golden file, in every setting. Escapes show as ^[.
 func TestScreensLookAsShown(t *testing.T) {
-	dirs := map[bool]string{false: shownState(t, ""), true: shownState(t, strings.Repeat("-", 8-len(fmt.Sprint(os.Getpid()))))}
+	dirs := map[bool]string{false: shownState(t, "", 3*time.Hour), true: shownState(t, padding(), 3*time.Hour)}
 	for name, args := range map[string][]string{
 		"view":     {"view"},
 		"field":    {"view", "--field", "peak", "--field", "phase"},
@@ -64,8 +64,8 @@ func TestScreensLookAsShown(t *testing.T) {
 }
 
 // shownState returns a state with all that a screen may show. Its path is as long
-// in every run. pad is a part of the program names.
-func shownState(t *testing.T, pad string) string {
+// in every run. pad is a part of the program names, ago the age of all values.
+func shownState(t *testing.T, pad string, ago time.Duration) string {
 	t.Helper()
 	home := ""
 	for i := 0; home == "" || os.IsExist(os.Mkdir(home, 0o700)); i++ {
@@ -92,7 +92,7 @@ func shownState(t *testing.T, pad string) string {
 		t.Fatal(err)
 	}
 	write := func(owner, program string, ops ...sidecar.Op) {
-		w := shownWriter(t, dir, owner, program+pad)
+		w := shownWriter(t, dir, owner, program+pad, ago)
 		defer w.Close()
 		if _, err := w.Update(t.Context(), func(tx *sidecar.Tx) error {
 			for _, op := range ops {
@@ -115,7 +115,7 @@ func shownState(t *testing.T, pad string) string {
 		op(schema.VerbSet, "seen", `{"first":"2026-08-11T09:12:44.031Z","last":"2026-08-11T09:12:45.031Z"}`))
 	write("reset", "reset-hook", op(schema.VerbSet, "phase", `"late"`), op(schema.VerbRaise, "since", `"2026-08-11T09:12:44.031234567Z"`))
 	write("cost", "stop-hook", op(schema.VerbSet, "peak", "9"))
-	w := shownWriter(t, dir, "reset", "reset-hook"+pad)
+	w := shownWriter(t, dir, "reset", "reset-hook"+pad, ago)
 	defer w.Close()
 	if _, err := sidecar.EventOf(w, "last_context_reset_at").Begin(t.Context()); err != nil {
 		t.Fatal(err)
@@ -127,16 +127,19 @@ func shownState(t *testing.T, pad string) string {
 }
 
 // shownWriter opens a writer whose commits look alike in every run: the time is of
-// three hours ago and has as many digits, and so has the program with its process.
-func shownWriter(t *testing.T, dir, owner, program string) *sidecar.Writer {
+// some time ago and has as many digits, and so has the program with its process.
+func shownWriter(t *testing.T, dir, owner, program string, ago time.Duration) *sidecar.Writer {
 	t.Helper()
-	at := time.Now().Add(-210 * time.Minute).Truncate(time.Second).Add(31 * time.Millisecond)
+	at := time.Now().Add(-ago).Truncate(time.Second).Add(31 * time.Millisecond)
 	w, err := sidecar.Open(t.Context(), dir, nil, owner, &sidecar.Options{Program: program, Clock: func() time.Time { return at }})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return w
 }
+
+// padding makes the name of a program with its process as long in every run.
+func padding() string { return strings.Repeat("-", 8-len(fmt.Sprint(os.Getpid()))) }
 
 // observed returns what a writer of field has to say that it has seen.
 func observed(t *testing.T, dir, field string) sidecar.Seen {
@@ -198,7 +201,7 @@ func TestViewOnATerminalLosesNoWord(t *testing.T) {
 // Colours are another dress of the same text, in a pipe too if the user wants that;
 // JSON has none. In the C locale no byte is above ASCII.
 func TestColoursChangeNoText(t *testing.T) {
-	dir := shownState(t, "")
+	dir := shownState(t, "", 3*time.Hour)
 	for _, width := range []int{40, 100} {
 		dark := onTerminal(t, width, nil, "view", "--dir", dir)
 		for _, env := range []string{"NO_COLOR=yes", "TERM=dumb", "COLORFGBG=0;15", "CLICOLOR=0"} {
@@ -233,7 +236,7 @@ func TestColoursChangeNoText(t *testing.T) {
 // A view that is longer than the terminal goes through the pager, with its looks; a
 // pager that is missing, or left early, changes neither output nor status.
 func TestALongViewGoesThroughThePager(t *testing.T) {
-	dir := shownState(t, "")
+	dir := shownState(t, "", 3*time.Hour)
 	shown := onTerminal(t, 30, nil, "view", "--dir", dir)
 	if strings.Count(shown, "\n") < 40 { // that is the height
 		t.Fatalf("the view is too short:\n%s", shown)

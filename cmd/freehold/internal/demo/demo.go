@@ -1,8 +1,8 @@
-// Package demo plays the three scenes of `freehold demo`: lost updates, an
-// overtaken measurement, and the successor of a daemon. Each scene runs real
-// processes, first on shared files and then with Freehold, and every figure is
-// measured in that run. The demo is no benchmark, and the losses of the old way
-// differ from run to run.
+// Package demo plays the scenes of `freehold demo`: lost updates, an overtaken
+// measurement, the successor of a daemon and, where Go is, a write that does not
+// compile. Each scene runs real processes, the first three on shared files and then
+// with Freehold, and every figure is measured in that run. The demo is no benchmark,
+// and the losses of the old way differ from run to run.
 package demo
 
 import (
@@ -31,9 +31,10 @@ type Report struct {
 	Updates Updates `json:"updates"`
 	Guard   Guard   `json:"guard"`
 	Retire  Retire  `json:"retire"`
+	Compile Compile `json:"compile"`
 }
 
-var scenes = []func(context.Context, *stage, *Report){playUpdates, playGuard, playRetire}
+var scenes = []func(context.Context, *stage, *Report){playUpdates, playGuard, playRetire, playCompile}
 
 // patience bounds a scene, which takes about a second.
 const patience = time.Minute

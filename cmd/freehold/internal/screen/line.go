@@ -49,11 +49,26 @@ func (w *watch) lines(all []explain.Change, now time.Time) string {
 		w.widest.who = max(w.widest.who, min(ansi.StringWidth(l.who), 12))
 	}
 	text := ""
+	width, terminal := w.Terminal()
 	for _, l := range shown {
-		row := cli.Strong.Render(padded(l.name, w.widest.name)) + gap + padded(l.value, w.widest.value) + gap + padded(l.who, w.widest.who) + gap + l.effect
-		text += w.Hanging(cli.Faint.Render(padded(l.at, clock))+gap, strings.TrimRight(row, " "), strings.Repeat(" ", clock+len(gap)))
+		row := w.row(l, w.widest)
+		if terminal && clock+len(gap)+ansi.StringWidth(row) > width {
+			row = w.row(l, widths{})
+		}
+		text += w.Hanging(cli.Faint.Render(padded(l.at, clock))+gap, row, strings.Repeat(" ", clock+len(gap)))
 	}
 	return text
+}
+
+// row returns a line behind its time, with columns of some width.
+func (w *watch) row(l line, of widths) string {
+	row := cli.Strong.Render(l.name) + strings.Repeat(" ", max(0, of.name-ansi.StringWidth(l.name))) + gap + padded(l.value, of.value)
+	for _, part := range []string{padded(l.who, of.who), l.effect} {
+		if part != "" {
+			row += gap + part
+		}
+	}
+	return strings.TrimRight(row, " ")
 }
 
 func padded(text string, width int) string {
