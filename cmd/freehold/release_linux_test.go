@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -101,10 +102,23 @@ func (r releaseFile) sources() (all []string) {
 	return all
 }
 
+// variable matches a variable that the linker sets.
+var variable = regexp.MustCompile(`-X ([a-z./-]+)\.([a-z]+)=`)
+
 // build builds the programs for all platforms.
 func (r releaseFile) build(t *testing.T) {
 	dir := t.TempDir()
 	for _, b := range r.Builds {
+		for _, set := range variable.FindAllStringSubmatch(strings.Join(b.Ldflags, " "), -1) {
+			from := strings.Replace(set[1], "github.com/freehold-dev/freehold/", "../../", 1)
+			if from == "main" {
+				from = filepath.Join("../..", b.Main)
+			}
+			// The linker ignores a variable that is not there.
+			if out, _ := exec.Command("grep", "-rlE", `^var .*\b`+set[2]+`\b.* string$`, "--include=*.go", from).Output(); len(out) == 0 {
+				t.Errorf("%s has no variable %s to be set", from, set[2])
+			}
+		}
 		if info, err := os.Stat(filepath.Join("../..", b.Main)); err != nil || !info.IsDir() {
 			t.Errorf("there is no program %s", b.Main)
 		}
