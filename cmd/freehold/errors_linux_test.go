@@ -34,6 +34,9 @@ var said = errorstest.Golden{
 	Folders: []string{"../fh", "../internal/console", "../internal/failure", "../internal/lease", "../internal/selection", "../internal/verbs", "internal/cli", "internal/leases", "internal/ownersfile", "internal/revision", "internal/screen", "internal/upkeep"},
 	Untold: map[string]string{
 		"%d more instances were refused":                                                                script + "instances_many",
+		"--as is for the schema of the view: leave out %s":                                              script + "schema_print",
+		"--patch is for the patches of one owner: name the owner":                                       script + "schema_print",
+		"%s: no owner declares any of its keys: nothing was imported":                                   script + "adopt_nothing",
 		"name the former declaration with --against REF":                                                script + "breaking_git",
 		"--format %s: the formats are text and github":                                                  script + "breaking_git",
 		"--json and --format github exclude each other":                                                 script + "breaking_git",

@@ -2,20 +2,20 @@ package adopt
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/freehold-dev/freehold/schema"
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 // An inference maps keys to the values seen under them anywhere in the file.
-// From these it guesses the type of a null.
+// From these it guesses the type of a null and of an empty list.
 type inference struct {
-	named  map[string]*column // by the words of the key
-	ending map[string]*column // by the last word of the key
+	named map[string]*column // by the words of the key
+	asked map[string]bool    // the words of keys that are being guessed
 }
 
 const (
@@ -30,17 +30,9 @@ const (
 func (in *inference) see(object schema.Object, nest int) {
 	for _, m := range object {
 		in.within(m.Value, nest+1)
-		switch jsontext.Value(m.Value).Kind() {
-		case jsontext.KindNull, jsontext.KindBeginArray, jsontext.KindBeginObject:
-			continue
+		if words := snake(m.Name); !vacant(m.Value) && schema.ValidName(words) { // else a key without letters
+			note(in.named, words, words, m.Value)
 		}
-		words := snake(m.Name)
-		if !schema.ValidName(words) { // a key without letters
-			continue
-		}
-		_, last := ends(words)
-		note(in.named, words, words, m.Value)
-		note(in.ending, last, words, m.Value)
 	}
 }
 
@@ -67,42 +59,70 @@ func note(seen map[string]*column, word, key string, value []byte) {
 	}
 }
 
-// ends returns the first and the last word; a single word is the last.
-func ends(words string) (first, last string) {
-	all := strings.Split(words, "_")
-	if len(all) > 1 {
-		first = all[0]
-	}
-	return first, all[len(all)-1]
-}
-
 // unseen begins the doc of a field without a seen value.
 const unseen = "No value was seen in the legacy file, so that the type is a guess"
 
-// guess returns a type for a key of which only null was seen: the type seen under
-// the same key elsewhere, or under keys with the same last word, or else by the
-// key's own words.
-func (in *inference) guess(key string) schema.Field {
-	words := snake(key)
-	first, last := ends(words)
-	for _, c := range []*column{in.named[words], in.ending[last]} {
-		if c == nil {
-			continue
-		}
-		if f := in.inferType(*c, schema.MaxNest); f.Type != schema.TypeJSON {
-			return schema.Field{Type: f.Type, Doc: fmt.Sprintf("%s, by the value of %s.", unseen, c.key)}
+// guess returns a type for a column in which only null and [] were seen: the type seen
+// under the same key elsewhere, if that holds them; or else json.
+func (in *inference) guess(c column, nest int) schema.Field {
+	words := snake(c.key)
+	elsewhere := in.named[words]
+	if elsewhere == nil || in.asked[words] {
+		return schema.Field{Type: schema.TypeJSON}
+	}
+	in.asked = map[string]bool{words: true}
+	f := in.inferType(column{c.key, slices.Concat(elsewhere.values, c.values)}, nest)
+	in.asked = nil
+	if f.Type != schema.TypeJSON {
+		f.Doc = fmt.Sprintf("%s, by the value of %s.", unseen, elsewhere.key)
+	}
+	return f
+}
+
+// withUnit matches a duration as Go writes one, with a unit.
+var withUnit = regexp.MustCompile(`^"-?(\d+(\.\d*)?(ns|us|µs|μs|ms|s|m|h))+"$`)
+
+var (
+	noOffset = regexp.MustCompile(`^"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?"$`)
+	date     = regexp.MustCompile(`^"\d{4}-\d\d-\d\d"$`)
+	seconds  = regexp.MustCompile(`^1\d{9}(\.\d+)?$`)
+	millis   = regexp.MustCompile(`^1\d{12}(\.\d+)?$`)
+)
+
+// remarked returns f with a remark if its values look like times that it does not hold.
+func remarked(f schema.Field, values [][]byte) schema.Field {
+	for _, look := range []struct {
+		form   *regexp.Regexp
+		remark string
+	}{
+		{noOffset, "The texts look like instants without an offset from UTC."},
+		{date, "The texts look like dates."},
+		{seconds, "The numbers look like seconds since 1970."},
+		{millis, "The numbers look like milliseconds since 1970."},
+	} {
+		if !slices.ContainsFunc(values, func(v []byte) bool { return !look.form.Match(v) }) {
+			f.Doc = look.remark
 		}
 	}
-	byName := func(t schema.Type) schema.Field { return schema.Field{Type: t, Doc: unseen + ", by its name."} }
+	return f
+}
+
+var (
+	uuid   = regexp.MustCompile(`^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$`)
+	hex    = regexp.MustCompile(`^([0-9a-f]{12,}|[0-9A-F]{12,})$`)
+	digits = regexp.MustCompile(`(^|[-.])\d+([-.]|$)`)
+)
+
+// isData reports whether a key can be no name in any style: an id, a path, a host, a
+// number, a date.
+func isData(key string) bool {
 	switch {
-	case slices.Contains([]string{"at", "since", "until"}, last):
-		return byName(schema.TypeTime)
-	case slices.Contains([]string{"is", "has"}, first):
-		return byName(schema.TypeBool)
-	case last == "count":
-		return byName(schema.TypeInt)
+	case key == "":
+		return false
+	case key[0] >= '0' && key[0] <= '9', strings.ContainsAny(key, `/\:=,;|<>(){}[]"'`+"`"), strings.Contains(key[1:], "@"):
+		return true
 	}
-	return schema.Field{Type: schema.TypeString, Doc: unseen + "."}
+	return uuid.MatchString(key) || hex.MatchString(key) && strings.ContainsAny(key, "0123456789") || digits.MatchString(key)
 }
 
 // nameFor returns an unused field name for a legacy key that is not a valid

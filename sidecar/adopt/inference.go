@@ -1,6 +1,7 @@
 package adopt
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"slices"
@@ -15,11 +16,12 @@ import (
 // each with its Why. If the file exceeds one owner's sidecar, left begins with the
 // empty pointer.
 //
-// A type follows from the values; where all are null, from similar keys. A key
-// that is not a valid name becomes a legacy key. Kinds other than value and map
-// are never proposed: a file does not show how its values came about.
+// A type follows from the values; where all are null or empty, from those of the same
+// key elsewhere. A name in another style becomes a legacy key; keys that can be no
+// names make a map. Kinds other than value and map are never proposed: a file does not
+// show how its values came about.
 func Infer(l *Legacy) (fields map[string]schema.Field, left []Place) {
-	in := &inference{map[string]*column{}, map[string]*column{}}
+	in := &inference{named: map[string]*column{}}
 	in.see(l.object, 0)
 	if f, ok := in.inferMap(l.object, true); ok {
 		f.Legacy = schema.LegacyFile
@@ -117,23 +119,46 @@ func (in *inference) inferField(c column) schema.Field {
 
 // inferType infers the type of a column's values, nest levels below a field.
 func (in *inference) inferType(c column, nest int) schema.Field {
-	values := slices.DeleteFunc(slices.Clone(c.values), func(v []byte) bool { return jsontext.Value(v).Kind() == jsontext.KindNull })
+	values := slices.DeleteFunc(slices.Clone(c.values), vacant)
 	if len(values) == 0 {
-		return in.guess(c.key)
+		return in.guess(c, nest)
 	}
 	candidates := []schema.Field{
 		{Type: schema.TypeBool}, {Type: schema.TypeInt}, {Type: schema.TypeUint}, {Type: schema.TypeFloat}, {Type: schema.TypeDecimal},
-		{Type: schema.TypeTime}, {Type: schema.TypeString},
+		{Type: schema.TypeTime}, {Type: schema.TypeDuration}, {Type: schema.TypeString},
 	}
 	if nest < schema.MaxNest {
 		candidates = append(candidates, in.inferParts(column{c.key, values}, nest)...)
 	}
 	for _, f := range candidates {
-		if holds(f, values) {
-			return f
+		if holds(f, c.values) {
+			return remarked(f, values)
 		}
 	}
+	if keyed(values) {
+		return schema.Field{Type: schema.TypeJSON, Doc: keysAreData}
+	}
 	return schema.Field{Type: schema.TypeJSON}
+}
+
+// keysAreData is the doc of an object that would be a map at the top.
+const keysAreData = "Its keys are data, and no map can be in a list, a record or a map."
+
+// keyed reports whether one of the values is an object whose keys are data.
+func keyed(values [][]byte) bool {
+	return slices.ContainsFunc(values, func(v []byte) bool {
+		o, err := schema.ParseObject(v)
+		return err == nil && slices.ContainsFunc(o, func(m schema.ObjectMember) bool { return isData(m.Name) })
+	})
+}
+
+// vacant reports whether a value says nothing of its type.
+func vacant(v []byte) bool {
+	if jsontext.Value(v).Kind() == jsontext.KindNull {
+		return true
+	}
+	parts, err := elements(v)
+	return err == nil && len(parts) == 0
 }
 
 // holds reports whether f holds all values without loss.
@@ -143,8 +168,15 @@ func holds(f schema.Field, values [][]byte) bool {
 		if _, ok := c.value(f, spot{}, v); !ok && len(c.unset) == 0 || len(c.misfits)+len(c.unowned) > 0 {
 			return false
 		}
-		text := jsontext.Value(v).Kind() == jsontext.KindString
-		if text && f.Type == schema.TypeDecimal || !text && f.Type == schema.TypeFloat && !shortest(v) {
+		kind := jsontext.Value(v).Kind()
+		text := kind == jsontext.KindString
+		switch {
+		case kind == jsontext.KindNull:
+		case text && f.Type == schema.TypeDecimal, !text && f.Type == schema.TypeFloat && !shortest(v):
+			return false
+		case f.Type == schema.TypeDuration && !withUnit.Match(v):
+			return false
+		case (f.Type == schema.TypeInt || f.Type == schema.TypeUint) && bytes.ContainsAny(v, ".eE"): // its writer counts in parts
 			return false
 		}
 	}
@@ -181,7 +213,7 @@ func (in *inference) inferParts(c column, nest int) []schema.Field {
 		return []schema.Field{{Type: schema.TypeList, Of: &of}}
 	case jsontext.KindBeginObject:
 		columns, ok := columnsOf(c.values)
-		if !ok {
+		if !ok || keyed(c.values) {
 			return nil
 		}
 		members, left := inferFields(columns, func(c column) schema.Field { return in.inferType(c, nest+1) })
@@ -216,8 +248,8 @@ func columnsOf(objects [][]byte) (columns []column, ok bool) {
 	return columns, len(columns) <= mostMembers
 }
 
-// inferMap infers a map if the keys of o look like data: most are not valid
-// names, or their values are alike. The top of a file needs stronger signs.
+// inferMap infers a map if the keys of o look like data: some can be no names, or their
+// values are alike. The top of a file needs stronger signs.
 func (in *inference) inferMap(o schema.Object, top bool) (f schema.Field, ok bool) {
 	entries := column{}
 	odd := 0
@@ -225,34 +257,38 @@ func (in *inference) inferMap(o schema.Object, top bool) (f schema.Field, ok boo
 		if schema.CheckKey(m.Name) != nil {
 			return f, false
 		}
-		if !schema.ValidName(m.Name) {
+		if isData(m.Name) {
 			odd++
 		}
 		if jsontext.Value(m.Value).Kind() != jsontext.KindNull {
 			entries.values = append(entries.values, m.Value)
 		}
 	}
-	if len(entries.values) < 2 || len(o) > schema.MaxKeys {
+	if odd == 0 && len(entries.values) < 2 || len(o) == 0 || len(o) > schema.MaxKeys {
 		return f, false
 	}
-	few := top && len(entries.values) < 3
-	if columns, alike := columnsOf(entries.values); alike && !few && similar(columns, len(entries.values)) {
+	most := 2*odd >= len(o) && odd > 0 // keys are data
+	few := top && odd == 0 && len(entries.values) < 3
+	if columns, alike := columnsOf(entries.values); alike && !few && !keyed(entries.values) && similar(columns, len(entries.values)) {
 		members, left := inferFields(columns, func(c column) schema.Field { return in.inferType(c, 1) })
 		return schema.Field{Kind: schema.Map, Record: members}, len(left) == 0
 	}
 	value := in.inferType(entries, 1)
-	data := 2*odd > len(o) || len(o) >= 256 || !top && len(o) >= 8
+	data := most || odd > 0 && !top || len(o) >= 256 || odd == 0 && !top && len(o) >= 8
 	scalar := value.Of == nil && value.Fields == nil && value.Type != schema.TypeJSON
-	return schema.Field{Kind: schema.Map, Value: &value}, data && scalar
+	if most && value.Fields != nil { // unlike records
+		value = schema.Field{Type: schema.TypeJSON}
+	}
+	return schema.Field{Kind: schema.Map, Value: &value}, most || data && scalar
 }
 
-// similar reports whether n objects share most members.
+// similar reports whether n objects share more than half of their members.
 func similar(columns []column, n int) bool {
 	common := 0
 	for _, c := range columns {
-		if 2*len(c.values) >= n {
+		if 2*len(c.values) > n {
 			common++
 		}
 	}
-	return len(columns) > 0 && 2*common >= len(columns)
+	return 2*common > len(columns)
 }

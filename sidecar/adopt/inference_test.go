@@ -2,9 +2,7 @@ package adopt
 
 import (
 	"fmt"
-	"maps"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 
@@ -14,23 +12,34 @@ import (
 
 func TestTypesAreInferredFromValues(t *testing.T) {
 	one := func(f schema.Field) *schema.Field { return &f }
-	guess := func(t schema.Type) schema.Field { return schema.Field{Type: t, Doc: unseen + "."} }
+	remark := func(t schema.Type, doc string) schema.Field { return schema.Field{Type: t, Doc: doc} }
+	const ms, sec, local, day = "The numbers look like milliseconds since 1970.", "The numbers look like seconds since 1970.", "The texts look like instants without an offset from UTC.", "The texts look like dates."
 	anything := schema.Field{Type: schema.TypeJSON}
 	for raw, want := range map[string]schema.Field{
-		`true`: truth, `3`: number, `3.0`: number, `-9223372036854775808`: number,
+		`true`: truth, `3`: number, `3.0`: {Type: schema.TypeFloat}, `1e3`: {Type: schema.TypeFloat}, `[3, 4.0]`: {Type: schema.TypeList, Of: one(schema.Field{Type: schema.TypeFloat})}, `12345678901234567.5`: {Type: schema.TypeDecimal}, `[9007199254740993, 0.5]`: {Type: schema.TypeList, Of: one(schema.Field{Type: schema.TypeDecimal})}, `-9223372036854775808`: number,
 		`18446744073709551615`: {Type: schema.TypeUint}, `18446744073709551616`: {Type: schema.TypeDecimal},
 		`0.5`: {Type: schema.TypeFloat}, `1e300`: {Type: schema.TypeFloat}, `0.1000000000000000055`: {Type: schema.TypeDecimal}, `1e400`: anything,
-		`"x"`: text, `""`: text, `"12.5"`: text, `"90s"`: text, `"2026-08-11"`: text, `"2026-08-11T09:12:44"`: text,
+		`"x"`: text, `""`: text, `"12.5"`: text, `"90s"`: {Type: schema.TypeDuration}, `"1m30s"`: {Type: schema.TypeDuration}, `"0"`: text, `"+5s"`: text, `"2026-08-11"`: remark(schema.TypeString, day), `"2026-08-11T09:12:44"`: remark(schema.TypeString, local),
+		`1764006605022`: remark(schema.TypeInt, ms), `1764006605`: remark(schema.TypeInt, sec), `1764006605.25`: remark(schema.TypeFloat, sec), `1764`: number, `"18:01:25"`: text,
 		`"2026-08-11T09:12:44.031Z"`: moment, `"2026-08-10T08:02:11+0100"`: moment, `"0001-01-01T00:00:00Z"`: moment,
-		`null`: guess(schema.TypeString), `{}`: anything,
+		`null`: anything, `{}`: anything,
 		`["a", "b"]`: {Type: schema.TypeList, Of: &text}, `[1, 2.5]`: {Type: schema.TypeList, Of: one(schema.Field{Type: schema.TypeFloat})},
-		`[]`: {Type: schema.TypeList, Of: one(guess(schema.TypeString))}, `[1, "a"]`: {Type: schema.TypeList, Of: &anything}, `[[1]]`: anything,
-		`{"host": "x", "Port": 80}`:              {Type: schema.TypeRecord, Fields: spec{"host": text, "port": {Type: schema.TypeInt, Legacy: "Port"}}},
-		`{"": 1}`:                                anything,
-		`{"fact:1": 3, "rule:2": 4}`:             {Kind: schema.Map, Value: &number},
-		`{"a": {"n": 1}, "b": {"n": 2, "m": 3}}`: {Kind: schema.Map, Record: spec{"n": number, "m": number}},
-		`{"a": {"n": null}, "b": {"n": 2}}`:      {Kind: schema.Map, Record: spec{"n": number}},
-		`{"a": 1, "b": 2}`:                       {Type: schema.TypeRecord, Fields: spec{"a": number, "b": number}},
+		`[]`: anything, `[1, "a"]`: {Type: schema.TypeList, Of: &anything}, `[[1]]`: anything,
+		`{"host": "x", "Port": 80}`:  {Type: schema.TypeRecord, Fields: spec{"host": text, "port": {Type: schema.TypeInt, Legacy: "Port"}}},
+		`{"": 1}`:                    anything,
+		`{"fact:1": 3, "rule:2": 4}`: {Kind: schema.Map, Value: &number},
+		`{"a": {"n": 1, "o": 1}, "b": {"n": 2, "o": 1, "m": 3}}`: {Kind: schema.Map, Record: spec{"n": number, "m": number, "o": number}},
+		`{"a": {"n": 1}, "b": {"n": 2, "m": 3}}`:                 {Type: schema.TypeRecord, Fields: spec{"a": {Type: schema.TypeRecord, Fields: spec{"n": number}}, "b": {Type: schema.TypeRecord, Fields: spec{"n": number, "m": number}}}},
+		`{"totalRuns": 1, "failedRuns": 2}`:                      {Type: schema.TypeRecord, Fields: spec{"total_runs": {Type: schema.TypeInt, Legacy: "totalRuns"}, "failed_runs": {Type: schema.TypeInt, Legacy: "failedRuns"}}},
+		`{"00000000-0000-4000-8000-000000000001": {"ok": true}}`: {Kind: schema.Map, Record: spec{"ok": truth}},
+		`{"/home/me": 1}`: {Kind: schema.Map, Value: &number}, `{"192.0.2.1:27015": 1}`: {Kind: schema.Map, Value: &number}, `{"1001": 1}`: {Kind: schema.Map, Value: &number},
+		`{"2026-01-28": 1}`: {Kind: schema.Map, Value: &number}, `{"a@example.com": 1}`: {Kind: schema.Map, Value: &number}, `{"model-a-1": 1}`: {Kind: schema.Map, Value: &number},
+		`{"1001": {"a": 1}, "1002": {"b": 1}}`: {Kind: schema.Map, Value: &anything}, `{"1001": null}`: {Kind: schema.Map, Value: &anything},
+		`{"alpha": 1, "100m": 2}`:                                 {Kind: schema.Map, Value: &number},
+		`[{"by": {"model-a-1": 5}}]`:                              {Type: schema.TypeList, Of: one(schema.Field{Type: schema.TypeRecord, Fields: spec{"by": remark(schema.TypeJSON, keysAreData)}})},
+		`{"$schema": "x", "last-checked": "y", "window.zoom": 1}`: {Type: schema.TypeRecord, Fields: spec{"schema": {Type: schema.TypeString, Legacy: "$schema"}, "last_checked": {Type: schema.TypeString, Legacy: "last-checked"}, "window_zoom": {Type: schema.TypeInt, Legacy: "window.zoom"}}},
+		`{"a": {"n": null}, "b": {"n": 2}}`:                       {Kind: schema.Map, Record: spec{"n": number}},
+		`{"a": 1, "b": 2}`:                                        {Type: schema.TypeRecord, Fields: spec{"a": number, "b": number}},
 	} {
 		l := parsed(t, `{"field": `+raw+`}`)
 		fields, left := Infer(l)
@@ -54,30 +63,49 @@ func nested(arrays int) string {
 	return strings.Repeat("[", arrays) + `{"port": 1}` + strings.Repeat("]", arrays)
 }
 
-// The type of a null is guessed from similar keys, and the doc says so.
-func TestNullIsGuessedFromSimilarKeys(t *testing.T) {
+// Null and an empty list say nothing: their type is that of the same key elsewhere, and
+// the doc says so, or else json.
+func TestNullIsGuessedFromTheSameKey(t *testing.T) {
+	seen := func(t schema.Type) schema.Field {
+		return schema.Field{Type: t, Doc: unseen + ", by the value of cost."}
+	}
 	for raw, want := range map[string]schema.Field{
-		`{"closed_at": null}`:                                        {Type: schema.TypeTime, Doc: unseen + ", by its name."},
-		`{"waiting_since": null}`:                                    {Type: schema.TypeTime, Doc: unseen + ", by its name."},
-		`{"validUntil": null}`:                                       {Type: schema.TypeTime, Legacy: "validUntil", Doc: unseen + ", by its name."},
-		`{"is_open": null}`:                                          {Type: schema.TypeBool, Doc: unseen + ", by its name."},
-		`{"use_count": null}`:                                        {Type: schema.TypeInt, Doc: unseen + ", by its name."},
-		`{"opened_at": 1786436924, "closed_at": null}`:               {Type: schema.TypeInt, Doc: unseen + ", by the value of opened_at."},
-		`{"closed_at": null, "opened_at": "yesterday"}`:              {Type: schema.TypeString, Doc: unseen + ", by the value of opened_at."},
-		`{"a": {"cost": 1, "b": [{"cost": 2.5}]}, "cost": null}`:     {Type: schema.TypeFloat, Doc: unseen + ", by the value of cost."},
-		`{"watchdog_reason": "x", "n_reason": 1, "a_reason": null}`:  {Type: schema.TypeString, Doc: unseen + "."},
-		`{"opened_at": 1, "at": {"closed_at": true}, "a_at": null}`:  {Type: schema.TypeTime, Doc: unseen + ", by its name."},
-		`{"日本": true, "é": null}`:                                    {Type: schema.TypeString, Legacy: "é", Doc: unseen + "."},
-		`{"opened_at": "2026-08-11T07:51:30.902Z", "seen_at": []}`:   {Type: schema.TypeList, Of: &schema.Field{Type: schema.TypeTime, Doc: unseen + ", by the value of opened_at."}},
-		`{"r": {"host": "x", "port": 80}, "port": null, "host": {}}`: {Type: schema.TypeInt, Doc: unseen + ", by the value of port."},
-		`{"port": null, "a": ` + nested(deepest-1) + `}`:             {Type: schema.TypeInt, Doc: unseen + ", by the value of port."},
-		`{"port": null, "a": ` + nested(deepest) + `}`:               {Type: schema.TypeString, Doc: unseen + "."},
+		`{"cost": null}`: {Type: schema.TypeJSON}, `{"cost": []}`: {Type: schema.TypeJSON}, `{"closed_at": null, "cost": null}`: {Type: schema.TypeJSON},
+		`{"total_cost": 1, "cost": null}`:                                                    {Type: schema.TypeJSON},
+		`{"a": {"cost": 1, "b": [{"cost": 2.5}]}, "cost": null}`:                             seen(schema.TypeFloat),
+		`{"a": {"cost": 1, "b": {"cost": "x"}}, "cost": null}`:                               {Type: schema.TypeJSON},
+		`{"a": {"cost": "1h"}, "cost": null}`:                                                seen(schema.TypeDuration),
+		`{"a": {"cost": ["x"]}, "cost": []}`:                                                 {Type: schema.TypeList, Of: &text, Doc: unseen + ", by the value of cost."},
+		`{"a": {"cost": ["x"]}, "cost": null}`:                                               {Type: schema.TypeList, Of: &text, Doc: unseen + ", by the value of cost."},
+		`{"a": {"cost": 1}, "cost": []}`:                                                     {Type: schema.TypeJSON},
+		`{"a": {"cost": [null]}, "cost": []}`:                                                {Type: schema.TypeList, Of: &schema.Field{Type: schema.TypeJSON}, Doc: unseen + ", by the value of cost."},
+		`{"cost": null, "a": ` + strings.ReplaceAll(nested(deepest-1), "port", "cost") + `}`: seen(schema.TypeInt),
+		`{"cost": null, "a": ` + strings.ReplaceAll(nested(deepest), "port", "cost") + `}`:   {Type: schema.TypeJSON},
 	} {
-		l := parsed(t, raw)
-		fields, _ := Infer(l)
-		if !slices.ContainsFunc(slices.Collect(maps.Values(fields)), func(f schema.Field) bool { return cmp.Equal(f, want) }) {
-			t.Errorf("%s: no field is %+v: %+v", raw, want, fields)
+		if diff := cmp.Diff(want, inferred(t, raw)["cost"]); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", raw, diff)
 		}
+	}
+}
+
+func inferred(t *testing.T, raw string) spec {
+	fields, _ := Infer(parsed(t, raw))
+	return fields
+}
+
+// A file whose keys are data is one map, also with one or two of them.
+func TestAFileOfDataKeysIsAMap(t *testing.T) {
+	for raw, want := range map[string]schema.Field{
+		`{"44000001": {"name": "North", "available": 0}, "44000002": {"name": "South", "available": 0}}`: {Kind: schema.Map, Legacy: schema.LegacyFile, Record: spec{"name": text, "available": number}},
+		`{"00000000-0000-4000-8000-000000000001": {"allowed": false}}`:                                   {Kind: schema.Map, Legacy: schema.LegacyFile, Record: spec{"allowed": truth}},
+	} {
+		if diff := cmp.Diff(spec{"entries": want}, inferred(t, raw)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", raw, diff)
+		}
+	}
+	want := spec{"total_runs": {Type: schema.TypeInt, Legacy: "totalRuns"}, "ok_runs": {Type: schema.TypeInt, Legacy: "okRuns"}, "failed_runs": {Type: schema.TypeInt, Legacy: "failedRuns"}}
+	if diff := cmp.Diff(want, inferred(t, `{"totalRuns":1,"failedRuns":2,"okRuns":3}`)); diff != "" {
+		t.Errorf("names in another style (-want +got):\n%s", diff)
 	}
 }
 

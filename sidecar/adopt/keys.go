@@ -11,12 +11,14 @@ import (
 type keys struct {
 	names  map[string]string // by key
 	folded map[string]string // key by case-folded spelling
+	words  map[string]string // field names, and themselves
 	rest   string            // the map that takes all other keys, or empty
 }
 
 func keysOf(fields map[string]schema.Field) *keys {
-	k := &keys{names: map[string]string{}, folded: map[string]string{}}
+	k := &keys{names: map[string]string{}, folded: map[string]string{}, words: map[string]string{}}
 	for name, f := range fields {
+		k.words[name] = name
 		if f.Legacy == schema.LegacyFile {
 			k.rest = name
 		}
@@ -49,7 +51,11 @@ func (c *converter) owned(k *keys, at spot, o schema.Object) iter.Seq2[string, s
 					return
 				}
 			case !ok:
-				c.unowned = append(c.unowned, Place{Pointer: at.at.AppendToken(m.Name), Like: k.folded[schema.FoldCase(m.Name)]})
+				field := k.words[snake(m.Name)]
+				if _, given := o.Value(field); given || k.names[field] != field { // it has a key
+					field = ""
+				}
+				c.unowned = append(c.unowned, Place{Pointer: at.at.AppendToken(m.Name), Like: k.folded[schema.FoldCase(m.Name)], Field: field})
 			case twice:
 				c.complain(at.at.AppendToken(m.Name), "the keys %q and %q are both for %s: take one of them out of the file", first, m.Name, name)
 			default:

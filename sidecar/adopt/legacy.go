@@ -28,18 +28,28 @@ type Legacy struct {
 	object schema.Object
 }
 
+// Keys returns the keys of the file, in its order.
+func (l *Legacy) Keys() (keys []string) {
+	for _, m := range l.object {
+		keys = append(keys, m.Name)
+	}
+	return keys
+}
+
 func (l *Legacy) name() string { return filepath.Base(l.Path) }
 
 // Parse parses the text of the legacy file at path. The text must be one JSON
 // object, read as strictly as a sidecar; otherwise the error wraps
-// [store.Invalid] and names the byte. Keys that differ only in case are
+// [store.Invalid] and names the line, the column and the byte; a thing of a format that
+// is almost JSON by its name. Keys that differ only in case are
 // different keys.
 func Parse(path string, text []byte) (*Legacy, error) {
 	invalid := func(note string, err error) error {
 		return &store.Error{Status: store.Invalid, Path: path, Remedy: store.Remedy{Note: note}, Err: err}
 	}
 	if at, err := check(text); err != nil {
-		return nil, invalid("correct the file, then adopt it", fmt.Errorf("byte %d: %w", at, err))
+		line, col := place(text, at)
+		return nil, invalid("correct the file, then adopt it", fmt.Errorf("%s:%d:%d: byte %d: %w", path, line, col, at, err))
 	}
 	object, err := schema.ParseObject(text)
 	if err != nil { // unreachable after check
@@ -69,7 +79,14 @@ func check(text []byte) (at int64, err error) {
 		return syntax(text, err)
 	}
 	if rest := bytes.TrimLeft(text[dec.InputOffset():], " \t\r\n"); len(rest) > 0 {
-		return int64(len(text) - len(rest)), errors.New("more follows after the end of the object")
+		at := int64(len(text) - len(rest))
+		if rest[0] == '{' {
+			return at, errors.New("a second object begins, as in a log with an object on each line (NDJSON): adopt a file with one object")
+		}
+		if err := almost(text, at); err != nil {
+			return at, err
+		}
+		return at, errors.New("more follows after the end of the object")
 	}
 	return 0, nil
 }
@@ -101,7 +118,21 @@ func syntax(text []byte, err error) (int64, error) {
 	case errors.Is(err, jsontext.ErrDuplicateName):
 		return e.ByteOffset, fmt.Errorf("duplicate name %q at %q", e.JSONPointer.LastToken(), e.JSONPointer)
 	}
-	return e.ByteOffset, errors.New(strings.TrimPrefix(e.Err.Error(), "jsontext: "))
+	if err := almost(text, e.ByteOffset); err != nil {
+		return e.ByteOffset, err
+	}
+	says := strings.TrimPrefix(e.Err.Error(), "jsontext: ")
+	switch {
+	case strings.Contains(says, "non-control character") && text[e.ByteOffset] == '\n':
+		return e.ByteOffset, errors.New(`a line ends inside of a text: write \n for the line feed`)
+	case strings.Contains(says, "non-control character"):
+		return e.ByteOffset, fmt.Errorf(`a control character inside of a text: write \u%04x for it`, text[e.ByteOffset])
+	case strings.Contains(says, "surrogate"):
+		return e.ByteOffset, errors.New("half a character, a surrogate without its other half: write the whole one")
+	case says == "invalid UTF-8":
+		return e.ByteOffset, errors.New("a byte that is not UTF-8, as of a character that was cut: save the file as UTF-8")
+	}
+	return e.ByteOffset, errors.New(says)
 }
 
 // kinds are the kinds of JSON other than an object, in words.

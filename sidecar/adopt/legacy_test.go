@@ -38,6 +38,21 @@ func TestTextThatIsNoObjectIsRefusedAtAByte(t *testing.T) {
 		{"a lone surrogate", `{"a":"\ud800"}`},
 		{"NaN", `{"a":NaN}`},
 		{"a comment", "{} // why"},
+		{"a comment inside", "{\n  // why\n  \"a\": 1}"},
+		{"a comment of shells", "# why\n{}"},
+		{"a comma before the end of a list", `{"a":[1,]}`},
+		{"two commas", `{"a":1,,"b":2}`},
+		{"minus infinity", `{"a":-Infinity}`},
+		{"a truth value of Python", `{"a":True}`},
+		{"nothing of Python", `{"a":None}`},
+		{"a line feed in a text", "{\"a\":\"é two\nlines\"}"},
+		{"a tab in a text", "{\"a\":\"two\twords\"}"},
+		{"a merge conflict", "{\"a\":1,\n<<<<<<< HEAD\n\"b\":2}"},
+		{"the other side of one", "{\"a\":1\n=======\n\"b\":2}"},
+		{"a key without quotes", "{\n  a: 1}"},
+		{"single quotes", `{'a': 1}`},
+		{"NDJSON", "{\"a\":1}\n{\"a\":2}\n"},
+		{"half a pair", `{"a":"\udc00 x"}`},
 		{"too deep", `{"a":` + strings.Repeat("[", limits.Depth) + strings.Repeat("]", limits.Depth) + "}"},
 		{"too many values", `{"a":[` + strings.Repeat("0,", limits.Values) + "0]}"},
 		{"too long a text", `{"a":"` + strings.Repeat("x", limits.Text) + `"}`},
@@ -68,7 +83,7 @@ func TestKeysThatDifferInCaseAreUnowned(t *testing.T) {
 	if len(p.parts) > 0 {
 		t.Errorf("taken: %+v", p.parts)
 	}
-	want := []Place{{Pointer: "/Ticks", Like: "ticks"}, {Pointer: "/tic\u212as", Like: "ticks"}, {Pointer: "/tick\u017f", Like: "ticks"}}
+	want := []Place{{Pointer: "/Ticks", Like: "ticks", Field: "ticks"}, {Pointer: "/tic\u212as", Like: "ticks"}, {Pointer: "/tick\u017f", Like: "ticks"}}
 	if fmt.Sprint(p.Unowned) != fmt.Sprint(want) {
 		t.Errorf("unowned %v, want %v", p.Unowned, want)
 	}

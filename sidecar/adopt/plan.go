@@ -36,6 +36,8 @@ type Place struct {
 	Marker jsontext.Value `json:"marker,omitzero"`
 	// Like is a declared key that differs only in case, or empty.
 	Like string `json:"like,omitzero"`
+	// Field is a declared field or member whose name is the key in another spelling.
+	Field string `json:"field,omitzero"`
 	// Why [Infer] proposes no field, in words that follow "since"; or empty.
 	Why string `json:"-"`
 }

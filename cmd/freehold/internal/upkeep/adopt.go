@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -36,8 +37,9 @@ If a value does not fit its field, every such value is named and nothing is writ
 (64). Null, and an instant of the year 1, mean unset. A field that has a value in
 the state, or was cleared there, is kept and listed; a max or min moves to the value
 in the file; a set or map gets the elements that it lacks. So adopt can be run again,
-also after an interruption. A missing file is nothing to do (0), one that is no JSON
-object an error (3), and one that a program still writes is refused (5).
+also after an interruption. A missing file is nothing to do (0), one that gives nothing
+to any owner is an answer of its own (1), one that is no JSON object an error (3), and
+one that a program still writes is refused (5).
 
 --dry-run prints the plan and its obstacles, and exits accordingly. --infer prints a
 first owners.yaml for the file. With either, - stands for standard input.`,
@@ -118,7 +120,19 @@ func (a *adoption) run(ctx context.Context, file string) error {
 		report.Owners = append(report.Owners, owner)
 	}
 	a.Report(report, report.text(d))
+	if err == nil && report.unrecognised() {
+		return store.WithRemedy(
+			failure.As(fmt.Errorf("%s: no owner declares any of its keys: nothing was imported", file), failure.Negative),
+			store.Remedy{Note: "declare its keys, or name them with legacy: in owners.yaml", Verb: "adopt", Args: []string{"--infer", file}})
+	}
 	return err
+}
+
+// unrecognised reports whether the file has keys and gives nothing to any owner.
+func (r adoptReport) unrecognised() bool {
+	return len(r.Unowned) > 0 && len(r.Unset) == 0 && !slices.ContainsFunc(r.Owners, func(o adoptOwner) bool {
+		return len(o.Imported)+len(o.Kept)+o.Same > 0
+	})
 }
 
 // standardInput stands for "-" in messages.
@@ -212,7 +226,10 @@ func (r adoptReport) text(d *schema.Declaration) string {
 	lines = nil
 	for _, unowned := range r.Unowned {
 		line := string(unowned.Pointer)
-		if unowned.Like != "" {
+		switch {
+		case unowned.Field != "":
+			line += fmt.Sprintf(" (add to field %s: legacy: %s)", unowned.Field, unowned.Pointer.LastToken())
+		case unowned.Like != "":
 			line += " (" + unowned.Like + " differs in case)"
 		}
 		lines = append(lines, line)

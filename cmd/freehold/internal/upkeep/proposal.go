@@ -51,10 +51,11 @@ func propose(legacy *adopt.Legacy, state string) (*proposal, error) {
 	case n > schema.MaxFields:
 		return nil, failure.Usage("the file has %d keys, more than the %d fields that an owner may have, and they are no map of at most %d keys with values that are alike: make several files of it, or write owners.yaml by hand", n, schema.MaxFields, schema.MaxKeys)
 	}
-	text, err := declareAll([]byte(proposalHead(filepath.Base(legacy.Path), state, left)), fields)
+	text, err := declareAll([]byte(proposalHead(filepath.Base(legacy.Path), state, left)+likenesses(fields)+"state: "+state+"\n"), fields)
 	if err != nil {
 		return nil, failure.As(err, failure.Misused)
 	}
+	text = inFileOrder(text, fields, legacy.Keys())
 	p := &proposal{legacy.Path, state, string(text), nil}
 	for _, u := range left {
 		if u.Pointer != "" { // else the whole file is too large
@@ -87,8 +88,86 @@ func proposalHead(name, state string, left []adopt.Place) string {
 		}
 		fmt.Fprintf(&b, "#\n# The key at %q is not declared, since\n# %s.\n", string(u.Pointer), u.Why)
 	}
-	fmt.Fprintf(&b, "state: %s\n", state)
 	return b.String()
+}
+
+// likenesses names the fields that look like other kinds.
+func likenesses(fields map[string]schema.Field) string {
+	var sets, onces, events []string
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		first, last := name, name
+		if i := strings.IndexByte(name, '_'); i >= 0 {
+			first, last = name[:i], name[strings.LastIndexByte(name, '_')+1:]
+		}
+		switch f := fields[name]; {
+		case f.Type == schema.TypeList && f.Of != nil && schema.Set.Allows(f.Of.Type):
+			sets = append(sets, name)
+		case f.Type == schema.TypeTime && last == "at":
+			events = append(events, name)
+		case f.Type == schema.TypeBool && (first == "has" || slices.Contains([]string{"fired", "done", "sent", "shown", "seen", "notified", "initialized", "migrated"}, last)):
+			onces = append(onces, name)
+		}
+	}
+	var b strings.Builder
+	for _, l := range []struct {
+		text  string
+		names []string
+	}{
+		{"A list without an order is of kind set", sets},
+		{"A mark that is set once is of kind once", onces},
+		{"An instant at which something ends that takes time is of kind event", events},
+	} {
+		fmt.Fprintf(&b, "# %s", l.text)
+		if len(l.names) > 0 {
+			fmt.Fprintf(&b, ", as may be:\n#   %s", strings.Join(l.names, "\n#   "))
+		}
+		b.WriteString(".\n")
+	}
+	return b.String()
+}
+
+// inFileOrder puts the fields of a proposal in the order of their keys in the file,
+// which is how people divide them.
+func inFileOrder(text []byte, fields map[string]schema.Field, keys []string) []byte {
+	source, err := declare.Parse("owners.yaml", ".", text)
+	if err != nil {
+		return text
+	}
+	names := map[string]string{} // by key
+	for name, f := range fields {
+		names[cmp.Or(f.Legacy, name)] = name
+	}
+	lines := strings.SplitAfter(string(text), "\n")
+	type part struct {
+		name        string
+		first, last int
+	}
+	var parts []part
+	for name := range fields {
+		line, _ := source.Place(schema.PointerTo(everything, name))
+		parts = append(parts, part{name: name, first: line - 1})
+	}
+	slices.SortFunc(parts, func(a, b part) int { return a.first - b.first })
+	for i := range parts {
+		parts[i].last = len(lines)
+		if i+1 < len(parts) {
+			parts[i].last = parts[i+1].first
+		}
+	}
+	if len(parts) == 0 || parts[0].first < 1 {
+		return text
+	}
+	place := map[string]int{}
+	for i, key := range keys {
+		place[names[key]] = i
+	}
+	sorted := slices.Clone(parts)
+	slices.SortStableFunc(sorted, func(a, b part) int { return place[a.name] - place[b.name] })
+	ordered := slices.Clone(lines[:parts[0].first])
+	for _, p := range sorted {
+		ordered = append(ordered, lines[p.first:p.last]...)
+	}
+	return []byte(strings.Join(ordered, ""))
 }
 
 // declareAll returns the text of an owners.yaml with one owner of the fields.
