@@ -160,7 +160,7 @@ func TestAReadOnlyStateIsReadAndNotWritten(t *testing.T) {
 // that is refused leaves nothing.
 func TestInitLeavesNothingOfRoots(t *testing.T) {
 	module := t.TempDir()
-	mount(t, "tmpfs", module, "tmpfs", 0, "nr_inodes=6,mode=755")
+	mount(t, "tmpfs", module, "tmpfs", 0, "nr_inodes=7,mode=755")
 	if err := errors.Join(os.WriteFile(filepath.Join(module, "go.mod"), []byte("module m\n\ngo 1.26\n"), 0o600), os.Chown(module, 1234, 4321)); err != nil {
 		t.Fatal(err)
 	}

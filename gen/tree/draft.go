@@ -29,8 +29,8 @@ func Replace(root *os.Root, name string, data []byte, last func(*os.File) error)
 	} else if err != nil {
 		return err
 	}
-	if existing != nil && (existing.Mode().Perm()&0o600 != 0o600 || existing.Mode().Perm()&0o111 != 0) {
-		existing = nil // a mode that generating mends
+	if existing != nil && !existing.Mode().IsRegular() {
+		existing = nil // a link, which has no mode of its own
 	}
 	d, err := newDraft(root, name, data, existing)
 	if err != nil {

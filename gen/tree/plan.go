@@ -109,6 +109,9 @@ func (m *Module) Apply(plan *Plan) error {
 	for _, c := range plan.Write {
 		made, err := MakeAll(root, path.Dir(c.Path))
 		if err == nil {
+			err = mend(root, c.Path)
+		}
+		if err == nil {
 			err = Replace(root, c.Path, c.New, nil)
 		}
 		if err != nil {
@@ -117,6 +120,22 @@ func (m *Module) Apply(plan *Plan) error {
 			}
 			return err
 		}
+	}
+	return nil
+}
+
+// mend lets the user of the generated file name read and write the file, and nobody
+// execute it. Replace keeps the mode.
+func mend(root *os.Root, name string) error {
+	info, err := root.Lstat(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil || !info.Mode().IsRegular():
+		return err
+	}
+	if mode := info.Mode()&^0o111 | 0o600; mode != info.Mode() {
+		return root.Chmod(name, mode)
 	}
 	return nil
 }

@@ -48,7 +48,7 @@ func (m *Module) scan() (*files, error) {
 			f.skipped = append(f.skipped, name)
 		case entry.IsDir() && name != "." && f.passedOver(name):
 			return fs.SkipDir
-		case !entry.IsDir() && path.Base(name) == Declaration: // a link is as good
+		case path.Base(name) == Declaration: // a link is as good; Load refuses a directory by name
 			f.folders = append(f.folders, path.Dir(name))
 		case entry.Type().IsRegular() && f.generated(name):
 			return f.add(name)
