@@ -51,6 +51,7 @@ func TestManualIsTheCommandTree(t *testing.T) {
 		wants["man1/"+strings.Join(append([]string{"freehold"}, words...), "-")+".1"] = want
 	})
 	wants["man1/freehold-help.1"] = []string{"print the help of a command or topic"} // cobra adds the command late
+	wants["man1/fh.1"] = []string{"the part of freehold for hooks and scripts"}
 	for _, topic := range manual.Topics() {
 		section := 7
 		if topic.Name == "owners.yaml" {

@@ -108,6 +108,9 @@ var variable = regexp.MustCompile(`-X ([a-z./-]+)\.([a-z]+)=`)
 // build builds the programs for all platforms.
 func (r releaseFile) build(t *testing.T) {
 	dir := t.TempDir()
+	if len(r.Builds) != 2 {
+		t.Errorf("%d programs, want freehold and fh", len(r.Builds))
+	}
 	for _, b := range r.Builds {
 		for _, set := range variable.FindAllStringSubmatch(strings.Join(b.Ldflags, " "), -1) {
 			from := strings.Replace(set[1], "github.com/freehold-dev/freehold/", "../../", 1)

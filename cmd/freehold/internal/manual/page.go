@@ -148,5 +148,17 @@ func pages(root *cobra.Command) []*page {
 	for _, topic := range Topics() {
 		all = append(all, topic.page())
 	}
-	return all
+	return append(all, hooksPage())
+}
+
+// hooksPage returns the page of fh: its commands are those of freehold.
+func hooksPage() *page {
+	p := newPage("fh", 1, "the part of freehold for hooks and scripts")
+	p.WriteString(".SH SYNOPSIS\n.B fh COMMAND\n.SH DESCRIPTION\n")
+	p.body(`fh is small, so that it starts at once. Its commands, flags, answers and exit statuses are
+those of freehold, and each has a page of that name: freehold-add(1) is that of fh add.
+"fh --help" lists its commands, and "fh COMMAND --help" prints the help of one.
+`)
+	p.WriteString(".SH SEE ALSO\n" + roff("freehold(1), freehold-exit-status(7)") + "\n")
+	return p
 }
