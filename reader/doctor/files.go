@@ -125,7 +125,7 @@ func (c *check) modes(f store.Entry) {
 		return
 	}
 	if f.UID != store.User() {
-		find("other-user", fmt.Sprintf("it belongs to user %d and this process runs as user %d", f.UID, store.User()), tool("chown", store.Ours(c.at(f.Name))))
+		find("other-user", fmt.Sprintf("it belongs to user %d and this process runs as user %d", f.UID, store.User()), store.GiveBack(c.at(f.Name)))
 	}
 	if f.Group >= 0 && f.Role == "sidecar" {
 		_, gid, _ := strings.Cut(store.Ours(c.at(f.Name)), ":")

@@ -113,6 +113,9 @@ func byHand(note string) Remedy { return Remedy{Note: note} }
 // that remedy loses no content, and else otherwise.
 func AccessRemedy(err error, otherwise Remedy) Remedy { return statedir.AccessRemedy(err, otherwise) }
 
+// GiveBack returns the remedy that makes a file of another user this user's.
+func GiveBack(path string) Remedy { return statedir.GiveBack(path) }
+
 // MoveAway returns the remedy that moves path out of its state directory, to a
 // name that no file has. note is a step before that; or empty.
 func MoveAway(path, note string) Remedy { return statedir.MoveAway(path, note) }

@@ -3,6 +3,7 @@ package console
 import (
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -78,7 +79,19 @@ func (c *Console) Line(r store.Remedy, dir string) string {
 		words = slices.Insert(words, len(words)-1, "--instance")
 	}
 	end := slices.Index(append(words, "--"), "--") // a flag after that is an operand
-	return failure.Line(slices.Concat([]string{"freehold"}, words[:end], c.missing(words, dir), words[end:])...)
+	return failure.Line(slices.Concat(asUser(words[0]), []string{"freehold"}, words[:end], c.missing(words, dir), words[end:])...)
+}
+
+// looking are the commands that root runs on a user's state as well as the user.
+var looking = []string{"doctor", "explain", "gen", "get", "observe", "view"}
+
+// asUser returns the words before a command by which root, looking at a user's state,
+// becomes that user, or nil. To write there as root would lock the user out.
+func asUser(command string) []string {
+	if os.Getuid() != 0 || os.Geteuid() == 0 || slices.Contains(looking, command) {
+		return nil
+	}
+	return []string{"setpriv", fmt.Sprintf("--reuid=%d", os.Geteuid()), fmt.Sprintf("--regid=%d", os.Getegid()), "--clear-groups"}
 }
 
 // stateless are the commands with a remedy, or named in one, that take neither --dir nor

@@ -180,7 +180,7 @@ func Unmount(path string, otherwise status.Remedy) status.Remedy {
 	switch {
 	case at == "":
 		return otherwise
-	case os.Geteuid() == 0:
+	case os.Getuid() == 0: // perhaps with the effective user of a state
 		return status.Remedy{Tool: []string{"umount", "--", at}}
 	}
 	return status.Remedy{Note: "have root remove the mount at " + at}

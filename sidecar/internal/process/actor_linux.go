@@ -46,12 +46,12 @@ func Actor(pid int) (Identity, error) {
 		return refuse("process %d belongs to user %d and this one to user %d", pid, real, own)
 	}
 	// Asked with the process pinned: the number could be another process's before.
-	is, err := p.ancestor()
+	is, known := p.ancestor()
 	switch {
 	case pid == parent && os.Getppid() != parent:
 		return refuse("the parent has ended")
-	case err != nil:
-		return refuse("process %d: %v", pid, err)
+	case !known:
+		return refuse("the /proc here does not show process %d or the parents of this one", pid)
 	case !is:
 		return refuse("process %d has not started this one, nor a process that did", pid)
 	}

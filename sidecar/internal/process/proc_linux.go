@@ -130,33 +130,30 @@ func Ancestor(pid int) bool {
 		return !errors.Is(err, status.Gone)
 	}
 	defer p.Close()
-	is, err := p.ancestor()
-	return is || err != nil
+	is, known := p.ancestor()
+	return is || !known
 }
 
-// ancestor reports whether p is an ancestor of this process. It returns an error if
-// the line of parents cannot be followed so far. The line is followed by the numbers
-// that /proc shows, whichever PID namespace they are of.
-func (p *Process) ancestor() (bool, error) {
+// ancestor reports whether p is an ancestor of this process, and whether that is
+// known: /proc may not show p, or some of the parents of this process. The line of
+// parents is followed by the numbers that /proc shows, of whichever PID namespace.
+func (p *Process) ancestor() (is, known bool) {
 	if p.pid == os.Getppid() {
-		return true, nil
+		return true, true
 	}
-	if p.shown == 0 {
-		return false, errors.New("/proc does not show the process")
-	}
-	for at := "self"; ; {
+	for at := "self"; p.shown > 0; {
 		fields, err := statFields("/proc/" + at + "/stat")
 		if err != nil || len(fields) < 2 {
-			return false, fmt.Errorf("/proc does not show all parents of this process: %w", err)
+			break
 		}
-		at = string(fields[1])
-		if at == strconv.Itoa(p.shown) {
-			return true, nil
-		}
-		if at == "0" {
-			return false, nil
+		switch at = string(fields[1]); at {
+		case strconv.Itoa(p.shown):
+			return true, true
+		case "0":
+			return false, true
 		}
 	}
+	return false, false
 }
 
 // HaltOf returns why process pid does not run, and the same in words for

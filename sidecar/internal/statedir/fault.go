@@ -76,7 +76,7 @@ func AccessRemedy(err error, otherwise status.Remedy) status.Remedy {
 	}
 	if errors.Is(err, ErrIrregular) {
 		if info, err := os.Lstat(at.Path); err == nil && info.Mode().IsRegular() {
-			return status.Remedy{Tool: []string{"sh", "-c", `cp -p -- "$0" "$1" && mv -- "$1" "$0"`, at.Path, unusedPath(at.Path + ".own")}, Note: "remove the other names of the file"}
+			return ownCopy(at.Path).Or("remove the other names of the file")
 		}
 	}
 	if !errors.Is(err, fs.ErrPermission) {
@@ -93,11 +93,34 @@ func AccessRemedy(err error, otherwise status.Remedy) status.Remedy {
 	}
 	tool := []string{"chmod", "u+rw", path}
 	if st, ok := info.Sys().(*syscall.Stat_t); ok && int(st.Uid) != User() {
-		tool = []string{"chown", Ours(path), path}
+		return GiveBack(path)
 	} else if info.IsDir() {
 		tool[1] = "u+rwx"
 	}
 	return status.Remedy{Tool: tool}
+}
+
+// GiveBack returns the remedy that makes a file or directory of another user this
+// user's. Root alone can give it; else a readable file of content alone gives way to
+// a copy.
+func GiveBack(path string) status.Remedy {
+	if os.Getuid() == 0 { // and effectively the user of the state, of which root runs the remedy
+		return dir.Unmount(path, status.Remedy{Tool: []string{"chown", Ours(path), path}})
+	}
+	info, err := os.Lstat(path)
+	lock := slices.Contains([]string{".lock", ".lease", ".fence"}, filepath.Ext(path)) // which its inode makes the lock
+	if f, unread := os.Open(path); err == nil && unread == nil {
+		f.Close()
+		if info.Mode().IsRegular() && !lock {
+			return ownCopy(path)
+		}
+	}
+	return status.Remedy{Note: "let root give " + path + " to user and group " + Ours(path)}
+}
+
+// ownCopy returns the remedy that puts a copy of a file in its place.
+func ownCopy(path string) status.Remedy {
+	return status.Remedy{Tool: []string{"sh", "-c", `cp -p -- "$0" "$1" && mv -f -- "$1" "$0"`, path, unusedPath(path + ".own")}}
 }
 
 // MoveAway returns the remedy that moves path out of its state directory. note

@@ -3,6 +3,7 @@ package statedir
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -22,7 +23,11 @@ type Lock = lock.Lock
 // OpenLock opens the lock file name. It returns an error that wraps
 // [status.Lost] if the file is missing, irregular, or not the one of m.
 func (d *Dir) OpenLock(m *schema.Manifest, name string) (*Lock, error) {
-	return lock.Open(d.state, metaName+"/"+name, m.Locks[name], m.IDs[name])
+	l, err := lock.Open(d.state, metaName+"/"+name, m.Locks[name], m.IDs[name])
+	if errors.Is(err, fs.ErrPermission) { // the lock is there, and repair would make another one
+		err = status.With(err, AccessRemedy(err, status.Remedy{}))
+	}
+	return l, err
 }
 
 // Holder returns the process that has the lock called name. It may look at
