@@ -103,7 +103,7 @@ func TestProseOnATerminalBreaksBetweenWords(t *testing.T) {
 	for _, args := range [][]string{{"view"}, {"explain", "name"}, {"doctor"}} {
 		args = append(args, "--dir", dir)
 		piped, _ := exec.Command("freehold", args...).Output() // its status is that of what is broken
-		for _, width := range []int{30, 60, 100} {
+		for _, width := range []int{40, 60, 100} {
 			var prose []string
 			for line := range strings.Lines(onTerminal(t, width, nil, args...)) {
 				if args[0] == "view" && strings.Contains(line, "\x1b") {

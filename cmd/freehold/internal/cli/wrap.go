@@ -37,7 +37,7 @@ func (c *Call) Hanging(head, text, indent string) string {
 }
 
 var (
-	unbroken = regexp.MustCompile("`[^`\n]*`|-")
+	unbroken = regexp.MustCompile("`[^`\n]*`|\\S{1,14}, process [0-9]+|-")
 	// No text for a terminal has characters of private use.
 	protect = strings.NewReplacer(" ", "\ue000", "-", "\ue001")
 	restore = strings.NewReplacer("\ue000", " ", "\ue001", "-")
