@@ -25,12 +25,14 @@ type Change struct {
 	Freshness reader.Verdict `json:"freshness,omitzero"` // of a dependent field
 	Error     string         `json:"error,omitzero"`     // the text of Err
 
+	// Cause is the dependency whose change made a change of the freshness alone.
+	// ChangedAt, Program and PID are then of that dependency's change.
+	Cause string `json:"cause,omitzero"`
+
 	Err      error        `json:"-"` // why the field or sidecar cannot be read
 	Declared schema.Field `json:"-"` // of the value
 	// Before is the field, key or sidecar as the last view showed it.
 	Before *Change `json:"-"`
-	// Cause is the dependency whose change made a change of the freshness alone.
-	Cause string `json:"-"`
 }
 
 // A Differ compares views that follow each other. The zero Differ knows none,

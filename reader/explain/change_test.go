@@ -1,6 +1,7 @@
 package explain_test
 
 import (
+	"bytes"
 	"context"
 	"path/filepath"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	"github.com/freehold-dev/freehold/reader/explain"
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
+	"github.com/go-json-experiment/json"
 )
 
 // A change of freshness alone has the time and the program of the commit that made
@@ -66,6 +68,9 @@ func TestAChangeOfFreshnessIsDatedByItsCause(t *testing.T) {
 	changes := d.Next(view(), only)
 	if len(changes) != 1 || changes[0].Freshness != reader.Stale || changes[0].Program != "second" || changes[0].Version != own || changes[0].Owner != "cost" {
 		t.Errorf("got %+v, want a stale field at its version %v by program second", changes, own)
+	}
+	if text, err := json.Marshal(changes); err != nil || !bytes.Contains(text, []byte(`"cause":"phase"`)) {
+		t.Errorf("got %s, %v, want the cause phase, so that its time and program are not taken for those of owner cost", text, err)
 	}
 
 	hook, err := sidecar.Open(t.Context(), dir, nil, "hook", &sidecar.Options{Program: "third"})

@@ -158,6 +158,8 @@ func (c *Call) refused(d *schema.Declaration, op sidecar.Op, err error) error {
 		return store.WithRemedy(failure.Usage("%s: %v", op.Where(), r), Command(owner, op.Field, fields[op.Field]))
 	case r.By == owner:
 		return store.WithRemedy(failure.Usage("%s: %s is not for a %s", op.Where(), verb, display.Kind(fields[op.Field])), Command(owner, op.Field, fields[op.Field]))
+	case r.By == "" && r.Member != "" && len(fields[op.Field].MemberNames()) == 0:
+		return store.WithRemedy(err, Command(owner, op.Field, fields[op.Field]))
 	case r.By == "" && r.Member != "":
 		return store.WithRemedy(err, store.Remedy{Note: schema.DidYouMean(op.Member, "the members of "+owner+" are", fields[op.Field].MemberNames())})
 	case r.By == "" && fields != nil:

@@ -33,12 +33,13 @@ each view with changes is a line of JSON, the first at once:
 
   {"type": "view", "changes": [{"field", "key", "value", "owner", ...}], "view": ...}
 
-A change without "value" is a field that is unset, one with "key" is for that key
-of a map, one without "field" is for the sidecar of the owner; "view" is the whole
-view, as view --json prints it. Lines of other types have a "message": "error", and
-the watch goes on; "polling", if the system gives no notices of changes and the
-watch looks for them often; "resync", if notices were lost and the watch has read
-everything again.
+A change without "value" is a field that is unset, one with "key" is for that key of
+a map, one without "field" is for the sidecar of the owner. With "cause" only the
+freshness changed, by a change of that dependency: its are "changed_at", "program"
+and "pid". "view" is the whole view, as view --json prints it. Lines of other types
+have a "message": "error", and the watch goes on; "polling", if the system gives no
+notices of changes and the watch looks for them often; "resync", if notices were
+lost and the watch has read everything again.
 
 If the directory is moved or replaced, the watch ends with exit status 3: a
 directory in its place is another state.`,
