@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/freehold-dev/freehold/schema"
 	"github.com/go-json-experiment/json/jsontext"
@@ -105,7 +106,27 @@ func inferFields(columns []column, infer func(c column) schema.Field) (fields ma
 			fields[name] = f
 		}
 	}
+	remarkSpellings(columns, fields)
 	return fields, left
+}
+
+// remarkSpellings adds a remark to each field whose key stands in the file in another
+// spelling too: last_checked and lastChecked.
+func remarkSpellings(columns []column, fields map[string]schema.Field) {
+	spelled := map[string][]string{} // keys by their words
+	for _, c := range columns {
+		if words := snake(c.key); words != "" {
+			spelled[words] = append(spelled[words], c.key)
+		}
+	}
+	for name, f := range fields {
+		key := cmp.Or(f.Legacy, name)
+		others := slices.DeleteFunc(slices.Clone(spelled[snake(key)]), func(other string) bool { return other == key })
+		if len(others) > 0 && f.Doc == "" {
+			f.Doc = "The file has this as " + strings.Join(others, ", ") + " too."
+			fields[name] = f
+		}
+	}
 }
 
 func (in *inference) inferField(c column) schema.Field {

@@ -88,6 +88,18 @@ func TestNullIsGuessedFromTheSameKey(t *testing.T) {
 	}
 }
 
+// Two spellings of one name are two fields, and each says so.
+func TestTwoSpellingsAreRemarked(t *testing.T) {
+	want := spec{
+		"last_checked":   {Type: schema.TypeTime, Doc: "The file has this as lastChecked too."},
+		"last_checked_2": {Type: schema.TypeTime, Legacy: "lastChecked", Doc: "The file has this as last_checked too."},
+		"other":          text,
+	}
+	if diff := cmp.Diff(want, inferred(t, `{"lastChecked": "2022-04-21T13:34:24+05:30", "last_checked": "2022-04-21T13:39:01+05:30", "other": "i-1"}`)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 func inferred(t *testing.T, raw string) spec {
 	fields, _ := Infer(parsed(t, raw))
 	return fields
