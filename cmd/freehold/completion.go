@@ -34,6 +34,7 @@ fish, and powershell in $PROFILE:
 
   freehold completion fish > ~/.config/fish/completions/freehold.fish
   freehold completion powershell | Out-String | Invoke-Expression`,
+		Example:   "  source <(freehold completion bash)",
 		ValidArgs: []string{"bash", "fish", "powershell", "zsh"},
 		Args:      cli.Operands(1, 1, "a SHELL: bash, fish, powershell or zsh"),
 	}, func(_ context.Context, args []string) error {
