@@ -1130,6 +1130,63 @@ func TestPackagesKeepTheirLimits(t *testing.T) {
 	most("it in 10,000 words of comment", 10000*sum.it/sum.words, "it-words")
 }
 
+// openers says of each file that opens files how that waits for no pipe and has no
+// effect on a device. Other files go through these.
+var openers = map[string]string{
+	"cmd/internal/lease/hold.go":                "the terminal",
+	"gen/tree/draft.go":                         "its own drafts, and directories",
+	"gen/tree/module.go":                        "Read, of files of a module",
+	"gen/tree/scan.go":                          "regular files, by the entry of their directory",
+	"gen/tree/stranded.go":                      "regular files, by the entry of their directory",
+	"owners/command/command.go":                 "ReadFile, of pipes too, with a deadline",
+	"owners/runtime/cost/costlog.go":            "the log, without waiting",
+	"sidecar/adopt/reading.go":                  "look, of a legacy file",
+	"sidecar/internal/dir/dir.go":               "the one opener of files of a state",
+	"sidecar/internal/dir/draft.go":             "its own drafts",
+	"sidecar/internal/dir/draft_linux.go":       "its own drafts",
+	"sidecar/internal/dir/file.go":              "a directory",
+	"sidecar/internal/dir/fs_linux.go":          "files of the kernel",
+	"sidecar/internal/dir/safe.go":              "the accounts of the system",
+	"sidecar/internal/lock/holder_linux.go":     "files of the kernel",
+	"sidecar/internal/process/proc_linux.go":    "files of the kernel",
+	"sidecar/internal/process/process_linux.go": "files of the kernel",
+	"sidecar/internal/statedir/create.go":       "a directory, and regular files by its entry",
+	"sidecar/internal/statedir/manifest.go":     "a file that it makes",
+	"sidecar/retire/command_linux.go":           "files of the kernel",
+}
+
+// Every file is opened in one of few places, each of which knows what it opens.
+func TestFilesAreOpenedInFewPlaces(t *testing.T) {
+	opener := regexp.MustCompile(`^(Open|OpenFile|ReadFile|Openat|Openat2|Create)$`)
+	found := map[string]bool{}
+	eachFile(t, func(pkg, name, _ string, fset *token.FileSet, file *ast.File) {
+		name = filepath.ToSlash(name)
+		if inTestKit(pkg) {
+			return
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			sel, ok := n.(*ast.SelectorExpr)
+			if !ok || !opener.MatchString(sel.Sel.Name) {
+				return true
+			}
+			of := types.ExprString(sel.X)
+			if !slices.Contains([]string{"os", "unix", "syscall", "root", "ioutil"}, of) && !strings.HasSuffix(of, ".root") {
+				return true
+			}
+			found[name] = true
+			if openers[name] == "" {
+				t.Errorf("%v: %s.%s opens a file by itself: a pipe in its place would wait for ever; go through one of the places in openers", fset.Position(sel.Pos()), of, sel.Sel.Name)
+			}
+			return true
+		})
+	})
+	for name := range openers {
+		if !found[name] {
+			t.Errorf("%s opens no file: take it out of openers", name)
+		}
+	}
+}
+
 // A library gives remedies as data. Only a command knows its own name and flags.
 func TestOnlyCommandsNameCommands(t *testing.T) {
 	command := regexp.MustCompile("`freehold |freehold (" + strings.Join([]string{"accept", "quarantine", "fold", "doctor", "prune", "state", "adopt", "set", "clear", "explain", "view", "lease", "done", "observe", "gen"}, "|") + `)\b`)

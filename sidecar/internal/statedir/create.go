@@ -122,7 +122,7 @@ func used(path string) bool {
 		switch {
 		case strings.HasSuffix(filepath.Dir(at), OwnerPending("")):
 			found = found || e.Name() != dir.IDName
-		case filepath.Ext(at) == ".lock":
+		case filepath.Ext(at) == ".lock" && e.Type().IsRegular():
 			text, err := os.ReadFile(at)
 			found = found || err == nil && len(text) > witness.IDSize && len(bytes.TrimSpace(text[witness.IDSize:])) > 0
 		}
