@@ -90,9 +90,9 @@ func commands() map[string]command {
 
 // of returns the command of a verb of the table.
 func of(verb *verbs.Verb) command {
-	flags := places
+	flags := slices.Concat(places, []flag{{name: "quiet", short: 'q', switches: true}})
 	if !verb.Reads {
-		flags = slices.Concat(places, acting)
+		flags = slices.Concat(flags, acting, []flag{{name: "verbose", switches: true}})
 	}
 	for _, f := range verb.Flags {
 		flags = append(slices.Clip(flags), flag{name: f.Name, switches: f.Switch})

@@ -47,6 +47,7 @@ func (c *call) run(ctx context.Context, args []string) error {
 		return c.unknown(name)
 	}
 	line, err := parse(cmd.flags, rest)
+	c.JSON = c.JSON || line.flags["json"] == "true"
 	if err == nil && line.flags["help"] == "true" {
 		return c.Print(help(name))
 	}
@@ -57,7 +58,9 @@ func (c *call) run(ctx context.Context, args []string) error {
 		return misused(name, err)
 	}
 	c.Given = line.flags
-	c.JSON = c.JSON || c.Given["json"] == "true"
+	if c.JSON = c.JSON || c.Given["json"] == "true"; c.JSON {
+		c.Given["json"] = "true"
+	}
 	if err := c.place(); err != nil {
 		return misused(name, err)
 	}

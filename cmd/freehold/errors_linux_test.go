@@ -59,12 +59,21 @@ var said = errorstest.Golden{
 		"misused":                                                       "decides the exit status and is never printed",
 		"%s was changed meanwhile: it stays as it is now":               "wants an editor that saves between two system calls",
 		"%w: some files may be new and some old":                        "wants a disk that fails between two files",
-		"fh has no command %q":                                          compared,
-		"fh prints a view as JSON alone: add --json":                    compared,
-		"unknown shorthand flag: %q in %s":                              compared,
-		"bad flag syntax: %s":                                           compared,
-		"flag needs an argument: --%s":                                  compared,
-		"invalid argument %q for %q flag: %w":                           compared,
+		"read the input of the hook: %w: nothing was changed; let the host close the standard input": "wants a host that never ends its input",
+		"the input of the hook is longer than the %d bytes allowed: let the host write less":         "wants 16 MiB of input",
+		"the input of the hook: %s: let the host write a JSON object":                                script + "hook_once",
+		"the input of the hook has no %q: name a part that it has":                                   script + "hook_once",
+		"the hook writes as no owner: add --owner OWNER":                                             script + "hook_once",
+		"--format %.40q: the formats are env, json and raw: choose one":                              script + "hook_once",
+		"field %s has a NUL, which no variable of a shell can have: take --format json":              "wants a value with a NUL, which no operand has",
+		"owner %s: deferred patch %s: views show it, and the next commit folds it":                   "is a note",
+		"field %s: name a KEY and a MEMBER at most, or other fields":                                 script + "put_value",
+		"fh has no command %q":                       compared,
+		"fh prints a view as JSON alone: add --json": compared,
+		"unknown shorthand flag: %q in %s":           compared,
+		"bad flag syntax: %s":                        compared,
+		"flag needs an argument: --%s":               compared,
+		"invalid argument %q for %q flag: %w":        compared,
 		"the lease is free, and its record could not say so: %w; the next holder writes it anew: nothing to do": "wants a disk that fails when a process ends",
 		"%s out a writer that belongs to its owner's programs: give other packages verbs of the home instead":   script + "gen_leak",
 		"%s: the instances %q and %q are declared in different ways: %w":                                        script + "instances_choose",
@@ -173,7 +182,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 	tell(t, "state init", dir, "", call(t, "", "state", "init"))
 
 	var stderr bytes.Buffer
-	run(t.Context(), []string{"set", "reset", "f=1", "--dir", dir}, strings.NewReader(""), failing{}, &stderr)
+	run(t.Context(), []string{"set", "--verbose", "reset", "f=1", "--dir", dir}, strings.NewReader(""), failing{}, &stderr)
 	said.Same(t, "freehold set reset f=1 >/dev/full", errors.New(stderr.String()))
 	stderr.Reset()
 	run(t.Context(), []string{"apply", "reset", "--dir", dir}, failing{}, io.Discard, &stderr)

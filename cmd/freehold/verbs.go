@@ -33,6 +33,10 @@ func newVerb(c *cli.Call, verb *verbs.Verb) *cobra.Command {
 	} else {
 		a.Flags(cmd)
 	}
+	cmd.Flags().BoolP("quiet", "q", false, "print errors alone")
+	if !verb.Reads {
+		cmd.Flags().Bool("verbose", false, "print the change also into a pipe")
+	}
 	for _, f := range verb.Flags {
 		if f.Switch {
 			cmd.Flags().Bool(f.Name, false, f.Usage)

@@ -24,7 +24,8 @@ func (c *Console) Verb(verb *verbs.Verb, args []string, p *Place, w *Writing) *v
 			return sidecar.Open(ctx, dir, nil, owner, options)
 		},
 		View: p.View, Declaration: p.Declaration,
-		Warn: func(err error) { c.Say("warning", display.Line(c.WithRemedies(err, ""))) },
+		Instance: func(id string) { p.ID.Set(id) },
+		Warn:     func(err error) { c.Say("warning", display.Line(c.WithRemedies(err, ""))) },
 	}
 }
 
@@ -46,13 +47,26 @@ func (c *Console) Carry(ctx context.Context, call *verbs.Call, w *Writing) error
 			}
 			return store.WithRemedy(err, store.Remedy{Note: note})
 		}
+		if errors.Is(err, store.Busy) {
+			return store.WithRemedy(err, store.Remedy{Note: "`--wait 5s` waits longer, `busy: {then: defer}` never loses it"})
+		}
+		return err
+	}
+	if c.Given["quiet"] == "true" {
 		return err
 	}
 	_, terminal := c.Terminal()
-	text := report.Text(terminal)
-	if call.Verb.Reads {
-		return c.Answer(report, text)
+	change, writes := report.(verbs.Change)
+	switch {
+	case call.Verb.Reads:
+		return c.Answer(report, report.Text(terminal))
+	case !writes || c.JSON || c.Given["verbose"] == "true":
+		c.Report(report, report.Text(terminal))
+	case terminal:
+		c.Report(report, change.Line()+"\n")
 	}
-	c.Report(report, text)
+	if writes && !c.JSON && change.Deferred() != "" {
+		c.Say("hint", change.Deferred())
+	}
 	return err
 }

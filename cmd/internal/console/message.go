@@ -11,15 +11,48 @@ import (
 	"github.com/freehold-dev/freehold/cmd/internal/display"
 	"github.com/freehold-dev/freehold/cmd/internal/failure"
 	"github.com/freehold-dev/freehold/sidecar/store"
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // End writes err to standard error and returns the exit status.
 func (c *Console) End(err error) int {
-	if v, ok := errors.AsType[failure.Verdict](err); err != nil && (!ok || v.Says != "") {
-		c.Complain(err)
-	}
 	status, _ := failure.Status(err)
+	if v, ok := errors.AsType[failure.Verdict](err); err != nil && (!ok || v.Says != "") {
+		if c.JSON && (c.Given == nil || c.Given["json"] == "true") { // not by a pipe alone
+			c.complainJSON(err, status)
+		} else {
+			c.Complain(err)
+		}
+	}
 	return status
+}
+
+// complainJSON writes err as one line of JSON.
+func (c *Console) complainJSON(err error, exit int) {
+	r := struct {
+		Error  string `json:"error"`
+		Status string `json:"status"`
+		Path   string `json:"path"`
+		Owner  string `json:"owner"`
+		Field  string `json:"field"`
+		Remedy string `json:"remedy"`
+		Exit   int    `json:"exit"`
+	}{Error: err.Error(), Exit: exit}
+	if e, ok := errors.AsType[*store.Error](err); ok {
+		r.Status, r.Path, r.Owner, r.Field = e.Status.Error(), e.Path, e.Owner, e.Field
+	}
+	if status, ok := errors.AsType[store.Status](err); ok && r.Status == "" {
+		r.Status = status.Error()
+	}
+	var words []string
+	for _, remedy := range store.Remedies(err) {
+		words = append(words, c.Sentence(remedy, ""))
+	}
+	r.Remedy = strings.Join(words, "; ")
+	text, _ := json.Marshal(r, jsontext.AllowInvalidUTF8(true))
+	c.pause()
+	fmt.Fprintf(c.Stderr, "%s\n", display.EscapeJSON(text))
 }
 
 // Complain writes err with its remedies to standard error.

@@ -112,6 +112,37 @@ func carryOut(tx *sidecar.Tx, patch sidecar.Patch) map[string]jsontext.Value {
 	return held
 }
 
+// Line returns the change in one line.
+func (r *commitReport) Line() string {
+	var b strings.Builder
+	for _, ch := range r.Changes {
+		ch.Observed = nil
+		writeChange(&b, ch, r.owner.Fields[ch.Field])
+	}
+	for _, field := range slices.Sorted(maps.Keys(r.Stays)) {
+		fmt.Fprintf(&b, "%s: stays %s\n", field, display.Value(r.owner.Fields[field], r.Stays[field]))
+	}
+	var parts []string
+	for line := range strings.Lines(b.String()) {
+		parts = append(parts, strings.Replace(strings.TrimSpace(line), ": ", " ", 1))
+	}
+	switch {
+	case r.Patch != "":
+		return r.Owner + " deferred"
+	case len(parts) == 0:
+		parts = []string{r.Owner + " unchanged"}
+	}
+	return fmt.Sprintf("%s, version %d", strings.Join(parts, ", "), r.Version.Revision)
+}
+
+// Deferred tells of the pending patch, or returns "".
+func (r *commitReport) Deferred() string {
+	if r.Patch == "" {
+		return ""
+	}
+	return strings.TrimSpace(r.Text(false))
+}
+
 // Text returns a line for each value that changed, or one line if none did.
 func (r *commitReport) Text(bool) string {
 	if r.Patch != "" {

@@ -32,6 +32,14 @@ func (r endReport) Text(bool) string {
 	return fmt.Sprintf("%s %s %s in version %v\n", r.Owner, r.Field, r.Did, r.Version)
 }
 
+// Line returns the end in one line.
+func (r endReport) Line() string {
+	return fmt.Sprintf("%s %s, version %d", r.Field, r.Did, r.Version.Revision)
+}
+
+// Deferred returns "": no end of an event is deferred.
+func (r endReport) Deferred() string { return "" }
+
 // For returns the process that a verb is for, by the flags that were given.
 func For(flags map[string]string) (pid int, err error) {
 	text, given := flags[forFlag.Name]

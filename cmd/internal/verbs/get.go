@@ -30,18 +30,40 @@ func (r valueReport) Text(terminal bool) string { return display.Plain(r.f, r.ra
 // get reads a field or a part of a map, or takes the default for one that is
 // unset.
 func get(ctx context.Context, c *Call) (Report, error) {
+	if _, formatted := c.Flags["format"]; formatted || len(c.Args) > 1 {
+		d, err := c.Declaration()
+		if err != nil {
+			return nil, err
+		}
+		_, fields := d.Joined(c.Args[min(1, len(c.Args)-1)])
+		if f, _ := d.Joined(c.Args[0]); fields && f.EffectiveKind() != schema.Map || len(c.Args) == 1 {
+			return c.several(ctx, c.Args, c.format("raw"), false)
+		}
+	}
+	if len(c.Args) > 3 {
+		return nil, failure.Usage("field %s: name a KEY and a MEMBER at most, or other fields", c.Args[0])
+	}
 	view, err := c.View(ctx)
 	if err != nil {
 		return nil, err
 	}
-	entry, f, err := Declared(view, c.Args...)
+	raw, f, err := c.value(view, c.Args...)
 	if err != nil {
 		return nil, err
 	}
+	return valueReport{f, raw}, nil
+}
+
+// value returns the value at path, or the default for one that is unset.
+func (c *Call) value(view *reader.View, path ...string) (jsontext.Value, schema.Field, error) {
+	entry, f, err := Declared(view, path...)
+	if err != nil {
+		return nil, f, err
+	}
 	var instead jsontext.Value
 	if text, ok := c.Flags["default"]; ok {
-		if instead, err = f.Parse(text); err != nil {
-			return nil, failure.Usage("--default: field %s: %v", strings.Join(c.Args, " "), err)
+		if instead, err = parse(f, text); err != nil {
+			return nil, f, failure.Usage("--default: field %s: %v", strings.Join(path, " "), err)
 		}
 	}
 	raw, err := entry.Raw()
@@ -49,17 +71,20 @@ func get(ctx context.Context, c *Call) (Report, error) {
 	case errors.Is(err, reader.ErrUnset) && instead != nil:
 		raw = instead // which was computed from nothing
 	case err != nil:
-		return nil, err
+		return nil, f, err
 	case c.given("require-fresh"):
-		if err := fresh(view, c.Args[0]); err != nil {
-			return nil, err
+		if err := fresh(view, path[0]); err != nil {
+			return nil, f, err
 		}
 	}
-	for _, p := range explain.Unshown(view, c.Args[0]) {
-		c.Warn(Unshown(c.Args[0], p))
+	for _, p := range explain.Unshown(view, path[0]) {
+		c.Warn(Unshown(path[0], p))
 	}
-	return valueReport{f, raw}, nil
+	return raw, f, nil
 }
+
+// plain returns a value as a program reads it.
+func plain(f schema.Field, raw jsontext.Value) string { return display.Plain(f, raw, false) }
 
 // Unshown returns the warning about pending patches that a view does not show.
 func Unshown(field string, p explain.PendingProblem) error {

@@ -130,6 +130,10 @@ func (c *Call) checkInput(d *schema.Declaration) error {
 		if err == nil && op.Value != nil && !takesValue(op) {
 			err = failure.Usage(`%s takes no value: leave "value" out`, op.Verb)
 		}
+		if err == nil && f.Type == schema.TypeTime && string(op.Value) == `"now"` {
+			op.Value, err = parse(f, "now")
+			c.input[i].Value = op.Value
+		}
 		if err == nil && op.Value != nil {
 			if _, wrong := f.Normalize(op.Value); wrong != nil {
 				err = fmt.Errorf("%s of %s: %w: %w", op.Where(), c.Args[0], sidecar.ErrValue, wrong)

@@ -12,7 +12,7 @@ type Operands string
 func (o Operands) Bounds() (least, most int) {
 	words := strings.Fields(string(o))
 	least, most = len(words)-strings.Count(string(o), "["), len(words)
-	if strings.HasSuffix(string(o), "...") {
+	if strings.HasSuffix(string(o), "...") || strings.HasSuffix(string(o), "...]") {
 		most = -1
 	}
 	return least, most

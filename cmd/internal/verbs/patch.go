@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/freehold-dev/freehold/cmd/internal/display"
 	"github.com/freehold-dev/freehold/cmd/internal/failure"
@@ -44,13 +45,21 @@ func (c *Call) patch(d *schema.Declaration) (sidecar.Patch, error) {
 			s.Verb = f.Verbs()[0]
 		}
 		if takesValue(s.Op) {
-			if s.Value, err = f.Parse(s.text); err != nil {
+			if s.Value, err = parse(f, s.text); err != nil {
 				return nil, fmt.Errorf("%s of %s: %w: %w", s.Where(), c.Args[0], sidecar.ErrValue, err)
 			}
 		}
 		patch = append(patch, s.Op)
 	}
 	return patch, nil
+}
+
+// parse reads a value of f; "now" is an instant.
+func parse(f schema.Field, text string) ([]byte, error) {
+	if f.Type == schema.TypeTime && text == "now" {
+		text = time.Now().UTC().Format(time.RFC3339Nano)
+	}
+	return f.Parse(text)
 }
 
 // takesValue reports whether op has no meaning without a value.

@@ -1,9 +1,10 @@
 package verbs
 
 var (
-	ifVersion = Flag{Name: "if-version", Usage: "commit only if the sidecar is at `VERSION`, as commits and views print it"}
-	forFlag   = Flag{Name: "for", Usage: "the process `PID` that this is for, one that has started this command: in a script $$ (default the parent)"}
-	seenFlag  = Flag{Name: "seen", Usage: "the `TOKEN` that observe printed before the data was gathered (default $" + seenVariable + ")"}
+	ifVersion  = Flag{Name: "if-version", Usage: "commit only if the sidecar is at `VERSION`, as commits and views print it"}
+	forFlag    = Flag{Name: "for", Usage: "the process `PID` that this is for, one that has started this command: in a script $$ (default the parent)"}
+	formatFlag = Flag{Name: "format", Usage: "print `FORMAT`: env for lines NAME='value', json for an object, raw for values alone"}
+	seenFlag   = Flag{Name: "seen", Usage: "the `TOKEN` that observe printed before the data was gathered (default $" + seenVariable + ")"}
 )
 
 // table has the verbs, the writing ones first.
@@ -14,7 +15,7 @@ var table = []Verb{
 		Long: `Set fields of kind value, as their owner and in one commit.
 
 The declared type says how a value is read: true or false; an integer; a number;
-a decimal such as 12.50; text; an instant such as 2026-08-11T09:12:44.031Z; a
+a decimal such as 12.50; text; an instant such as 2026-08-11T09:12:44.031Z, or now; a
 duration such as 1m30s; a value of the enum. If every field has its value
 already, nothing is written and the answer is "unchanged".`,
 		Example: `  freehold set reset context_cleared=true
@@ -168,12 +169,13 @@ status is 4.`,
 		Flags: []Flag{{Name: "abandon", Usage: "end the event without its effect being known", Switch: true}}, run: done,
 	},
 	{
-		Name: "get", Operands: "FIELD [KEY [MEMBER]]",
+		Name: "get", Operands: "FIELD [KEY [MEMBER]]...",
 		Short: "print the value of a field",
 		Long: `Print the value of a field as text, or with --json as the JSON in the sidecar. A
 terminal gets control characters as escapes, a pipe or file the plain value. A
 list, record, set, map or JSON value is always printed as JSON. A map has the
-members of all its owners; KEY and MEMBER name a part of the map.
+members of all its owners; KEY and MEMBER name a part of the map. Several fields that
+are no maps are printed one a line, of one snapshot: get FIELD FIELD...
 
 --default replaces an unset value only. An undeclared field (exit status 4), an
 unusable sidecar (3) and a missing state (64) stay errors. An unset value, or a
@@ -185,9 +187,11 @@ nothing is always fresh.`,
 		Example: `  freehold get context_cleared
   freehold get turns --default 0
   freehold get skills deploy use_count
+  eval "$(freehold get turns context_cleared --format env)"
   freehold get last_prompt_tokens --require-fresh`,
 		Flags: []Flag{
 			{Name: "default", Usage: "print this `VALUE` for an unset one"},
+			formatFlag,
 			{Name: "require-fresh", Usage: "print nothing that is stale, ambiguous or unknown", Switch: true},
 		},
 		Reads: true, run: get,
@@ -206,5 +210,30 @@ versions.`,
 		Example: `  seen=$(freehold observe last_prompt_tokens)   # when the turn starts
   freehold set cost last_prompt_tokens=1234 --seen "$seen"   # when it ends`,
 		Reads: true, run: observe,
+	},
+	{
+		Name: "hook", Operands: "[OPERATION...]",
+		Short: "do all that a hook does in one call",
+		Long: `Read the JSON object that the host of a hook writes on standard input (at most 16 MiB
+and 10 seconds; broken UTF-8 is read), carry out the operations in one commit as
+--owner, and print the fields of --get. Standard output has nothing else.
+
+An OPERATION is FIELD=VALUE, by the kind of the field: a value is set, VALUE is added to
+a counter, a max is raised, a min lowered, an element inserted. Or it is a JSON array
+as apply reads it. A VALUE @json:NAME, or @json:NAME.MEMBER, comes from the input; for
+an instant, now is the present.
+
+--instance-from NAME takes the instance from the input. --get prints lines NAME='value'
+for eval, of an unset field NAME=''; with --format json, or --json, one object. With
+--fail-open a failure is a line on standard error and the exit status 0.`,
+		Example: `  freehold hook --instance-from session_id --owner hook turns=1 last_tool=@json:tool_name
+  eval "$(freehold hook --get turns,last_tool --fail-open)"`,
+		Flags: []Flag{
+			{Name: "owner", Usage: "write as this `OWNER`"},
+			{Name: "instance-from", Usage: "the `NAME` in the input that has the id of the instance"},
+			{Name: "get", Usage: "print these `FIELDS`, with commas between"},
+			formatFlag, seenFlag,
+			{Name: "fail-open", Usage: "exit with 0 also on a failure", Switch: true},
+		},
 	},
 }

@@ -70,6 +70,8 @@ type Call struct {
 	View func(ctx context.Context) (*reader.View, error)
 	// Declaration reads the declaration of the state.
 	Declaration func() (*schema.Declaration, error)
+	// Instance chooses the instance of the state.
+	Instance func(id string)
 	// Warn reports a doubt about the answer.
 	Warn func(err error)
 
@@ -84,6 +86,15 @@ type Report interface {
 	Text(terminal bool) string
 }
 
+// A Change is the report of a call that has written and was asked for nothing.
+type Change interface {
+	Report
+	// Line is the change for a terminal.
+	Line() string
+	// Deferred tells of the pending patch that the change became, or is empty.
+	Deferred() string
+}
+
 // Run carries out the call. With an error that is an answer, such as a lost
 // claim, the report is there too.
 func (c *Call) Run(ctx context.Context) (Report, error) {
@@ -91,6 +102,9 @@ func (c *Call) Run(ctx context.Context) (Report, error) {
 		if err := c.Verb.check(ctx, c); err != nil {
 			return nil, err
 		}
+	}
+	if c.Verb.Name == "hook" { // which finds other verbs in the table
+		return hook(ctx, c)
 	}
 	if c.Verb.run != nil {
 		return c.Verb.run(ctx, c)

@@ -43,7 +43,18 @@ func (c *Call) Run(ctx context.Context, root *cobra.Command, args []string) int 
 }
 
 // End writes err to standard error and returns the exit status.
-func (c *Call) End(err error) int { return c.Console.End(c.located(err)) }
+func (c *Call) End(err error) int {
+	if c.JSON {
+		if _, ok := errors.AsType[declare.Problems](err); ok {
+			err = failure.As(err, failure.Misused)
+		}
+		if _, ok := errors.AsType[adopt.Misfits](err); ok {
+			err = failure.As(err, failure.Misused)
+		}
+		return c.Console.End(err)
+	}
+	return c.Console.End(c.located(err))
+}
 
 // located writes the lines of an error that consists of several, and returns
 // their sum. The mistakes of a declaration, and the values of a legacy file that
