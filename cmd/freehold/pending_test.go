@@ -33,11 +33,11 @@ func TestAWriteThatCannotWaitIsSetPending(t *testing.T) {
 	defer w.Close()
 	_, err = w.Update(context.Background(), func(*sidecar.Tx) error {
 		start := time.Now()
-		got := must(t, "put", "tool", "skills", "deploy", "use_count=2", "--wait", "0s", "--dir", dir, "--program", "hook")
-		if !regexp.MustCompile(`^tool deferred patch [0-9a-v]{13}: views show it`).MatchString(got) {
-			t.Errorf("put says %q", got)
+		put := call(t, "", "put", "tool", "skills", "deploy", "use_count=2", "--wait", "0s", "--dir", dir, "--program", "hook")
+		if !regexp.MustCompile(`^freehold: hint: tool deferred patch [0-9a-v]{13}: views show it`).MatchString(put.Stderr) || put.Stdout != "" || put.Status != 0 {
+			t.Errorf("put says %+v", put)
 		}
-		got = must(t, "put", "tool", "skills", "deploy", "use_count=3", "--json", "--wait", "10ms", "--dir", dir)
+		got := must(t, "put", "tool", "skills", "deploy", "use_count=3", "--json", "--wait", "10ms", "--dir", dir)
 		if !regexp.MustCompile(`^\{"owner":"tool","outcome":"deferred","changed":false,"version":"","patch":"[0-9a-v]{13}"\}\n$`).MatchString(got) {
 			t.Errorf("put --json says %s", got)
 		}
