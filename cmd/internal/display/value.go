@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/freehold-dev/freehold/schema"
@@ -93,7 +94,7 @@ func ClipTo(text string, most int) string {
 	if blank := strings.LastIndexByte(text[:end], ' ') + 1; blank > end/2 {
 		end = blank
 	}
-	for _, at := range Instants.FindAllStringIndex(text, -1) {
+	for _, at := range Instants().FindAllStringIndex(text, -1) {
 		if at[0] < end && end < at[1] {
 			end = at[0]
 		}
@@ -101,8 +102,10 @@ func ClipTo(text string, most int) string {
 	return text[:end] + ellipsis()
 }
 
-// Instants matches times as values have them; none is broken or cut.
-var Instants = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)?`)
+// Instants returns a pattern of times as values have them; none is broken or cut.
+var Instants = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)?`)
+})
 
 func ellipsis() string {
 	if ASCII {

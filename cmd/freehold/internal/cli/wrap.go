@@ -70,7 +70,7 @@ func cut(word string, width int) int {
 	if comma := strings.LastIndexByte(word[:end], ',') + 1; comma > end/2 {
 		end = comma
 	}
-	for _, at := range display.Instants.FindAllStringIndex(word, -1) {
+	for _, at := range display.Instants().FindAllStringIndex(word, -1) {
 		if at[0] < end && end < at[1] {
 			end = at[0]
 			if end == 0 {
@@ -90,7 +90,7 @@ func Least(text string) (width int) {
 	const most = 24 // cells of a word that stays whole
 	for _, word := range strings.Fields(text) {
 		width = max(width, min(ansi.StringWidth(word), most))
-		for _, whole := range display.Instants.FindAllString(word, -1) {
+		for _, whole := range display.Instants().FindAllString(word, -1) {
 			width = max(width, len(whole))
 		}
 	}
