@@ -79,7 +79,6 @@ func (w *Writer) current() error {
 		return err
 	}
 	if err := w.dir.Still(w.manifest, now, w.built); err != nil {
-		w.queue.poison(err)
 		return err
 	}
 	w.text, w.folds = now.Text, now.Declaration.Owners[w.owner].Defers()

@@ -236,6 +236,32 @@ func TestOverflowAtTheFoldIsRejectedAndReported(t *testing.T) {
 	wantError(t, err, store.Rejected, "does not fit")
 }
 
+// A commit that needs several versions of the sidecar publishes no other one once
+// the Writer has come to its end, as after a failed sync of the patches.
+func TestNoVersionFollowsTheEndOfTheWriter(t *testing.T) {
+	dir, _ := newSetters(t)
+	w := openSetter(t, dir, "tool", nil)
+	update(t, w, ops(op("small", schema.VerbAdd, "9223372036854775807")))
+	for range mostKept + 1 { // each is rejected
+		deferUpdate(t, w, op("small", schema.VerbAdd, "1"))
+	}
+	deferUpdate(t, w, op("n", schema.VerbAdd, "1"))
+	end, published := errors.New("the end"), 0
+	failpoint.Set(func(step string) {
+		switch step {
+		case failpoint.FoldUnlinked:
+			w.queue.poison(end)
+		case failpoint.CommitPublished:
+			published++
+		}
+	})
+	defer failpoint.Set(nil)
+	_, err := w.Update(t.Context(), ops(op("n", schema.VerbAdd, "1")))
+	if wantError(t, err, end); published > 1 {
+		t.Errorf("%d versions were published", published)
+	}
+}
+
 // A patch is deferred if its file is there before and after the reading of the
 // sidecar: a commit may take the patch in between.
 func TestResolveLooksForThePatchTwice(t *testing.T) {

@@ -57,15 +57,17 @@ func TestLeaseBeginsALargerEpoch(t *testing.T) {
 		"the record garbled":  func(t *testing.T, dir string) { spoil(t, dir, "of a newer form") },
 		"the record of old":   func(t *testing.T, dir string) { spoil(t, dir, "an earlier epoch") },
 		"the sidecar foreign": func(t *testing.T, dir string) { appendTo(t, sidecarPath(dir, "watchdog"), " ") },
-		"sidecar foreign, record lost": func(t *testing.T, dir string) {
+		"sidecar foreign, record and witness lost": func(t *testing.T, dir string) {
 			appendTo(t, sidecarPath(dir, "watchdog"), " ")
 			remove(t, recordPath(dir))
+			unwitness(t, dir)
 		},
-		"quarantined, record lost": func(t *testing.T, dir string) {
+		"all lost but the quarantine": func(t *testing.T, dir string) {
 			if _, err := Quarantine(t.Context(), dir, "watchdog", &Options{Clock: backThen}); err != nil {
 				t.Fatal(err)
 			}
-			remove(t, recordPath(dir))
+			remove(t, recordPath(dir), sidecarPath(dir, "watchdog"))
+			unwitness(t, dir)
 		},
 		"the lock files remade": func(t *testing.T, dir string) {
 			remove(t, metaPath(dir, "watchdog.lease"), metaPath(dir, "watchdog.lock"), metaPath(dir, "watchdog.fence"))
@@ -185,6 +187,38 @@ func TestWildClockLeavesEpochs(t *testing.T) {
 		}
 		last = w.epoch
 		w.Close()
+	}
+}
+
+// A shared owner begins an epoch larger than all that is visible, too, if its
+// sidecar is gone or its revisions have come to an end.
+func TestASharedOwnerBeginsALargerEpoch(t *testing.T) {
+	for name, lose := range map[string]func(t *testing.T, dir string){
+		"all is lost but this Writer's memory": func(t *testing.T, dir string) { remove(t, sidecarPath(dir, "cost")) },
+		"the last revision": func(t *testing.T, dir string) {
+			rewrite(t, dir, "cost", func(doc *document.Document) { doc.Version.Revision = document.MaxRevision })
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := newState(t)
+			w := openOwner(t, dir, "cost", &Options{Clock: backThen})
+			last := update(t, w, addTurns(1)).Version
+			lose(t, dir)
+			unwitness(t, dir)
+			if v := update(t, w, addTurns(1)).Version; v.Epoch <= last.Epoch || v.Revision != 1 {
+				t.Errorf("version %v after %v", v, last)
+			}
+		})
+	}
+	dir := newState(t)
+	last := update(t, openOwner(t, dir, "cost", nil), addTurns(1)).Version // by a clock of today
+	if _, err := Quarantine(t.Context(), dir, "cost", &Options{Clock: backThen}); err != nil {
+		t.Fatal(err)
+	}
+	remove(t, sidecarPath(dir, "cost"))
+	unwitness(t, dir)
+	if v := update(t, openOwner(t, dir, "cost", &Options{Clock: backThen}), addTurns(1)).Version; v.Epoch <= last.Epoch {
+		t.Errorf("version %v after %v, which is in the quarantine", v, last)
 	}
 }
 

@@ -48,8 +48,6 @@ func (f *file) write(doc *document.Document, durable bool) error {
 	}
 	failpoint.Hit(failpoint.CommitPublish)
 	if err := f.publisher.publish(statedir.Sidecar(f.owner), raw, durable); err != nil {
-		f.last = nil
-		f.source.Forget()
 		return err
 	}
 	f.fresh = f.source.Wrote(doc, raw)

@@ -210,12 +210,11 @@ func (f *fold) another() error {
 	if err := b.w.queue.failed(); err != nil { // the rest is certain here, too
 		return err
 	}
-	base, others := b.base, b.layer.Others
+	base := b.base
 	if !b.idle() {
 		base = b.w.last
 	}
 	b.stand(base)
-	b.layer.Others = others
 	f.before += len(f.fresh)
 	f.size, f.kept, f.fresh = 0, 0, nil
 	if cleared { // else the next version has to say that it has them

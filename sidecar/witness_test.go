@@ -154,11 +154,19 @@ func TestAnotherBootCountsWhatIsOnDisk(t *testing.T) {
 	_, err := w.Update(t.Context(), raise("3"))
 	wantError(t, err, store.Regressed)
 
-	now.Boot = "another boot" // power loss took the last commit
-	tell(t, dir, "hook", now.Append(nil))
 	onAnotherBoot(t)
-	if v := update(t, openLatches(t, dir, "hook", nil), raise("3")).Version; v.Epoch <= last.Epoch {
-		t.Errorf("version %v after %v", v, last)
+	now.Boot = "another boot"
+	for _, took := range []string{"the last commit", "the sidecar"} { // power loss did
+		now.Published.Epoch += 1000
+		tell(t, dir, "hook", now.Append(nil))
+		if took == "the sidecar" {
+			remove(t, sidecarPath(dir, "hook"))
+		}
+		w := openLatches(t, dir, "hook", &Options{Clock: backThen})
+		if v := update(t, w, raise("3")).Version; v.Epoch <= now.Published.Epoch {
+			t.Errorf("%s is gone: version %v after %v", took, v, now.Published)
+		}
+		now.Published.Epoch += 1000
 	}
 }
 

@@ -200,13 +200,6 @@ func (s *Source) Wrote(doc *document.Document, text []byte) (buffer []byte) {
 	return buffer
 }
 
-// Forget makes the next Read decode the file, even if its bytes are the same.
-func (s *Source) Forget() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.plain, s.owner, s.known = nil, nil, false
-}
-
 func (s *Source) look() (moved bool) {
 	s.id = statedir.Identity{}
 	text, err := s.read()
