@@ -239,7 +239,7 @@ func (c *check) release() {
 
 // tryout adds a finding if the next commit could not write.
 func tryout(c *check) {
-	switch err := c.dir.Probe(); {
+	switch err := c.dir.Probe(c.manifest.Declaration.OwnerNames()); {
 	case err == nil:
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		c.find("full", c.path, err.Error(), byHand("free some space on the file system, or some of the quota"))

@@ -2,10 +2,12 @@ package doctor_test
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
 
 	"github.com/freehold-dev/freehold/reader/doctor"
+	"github.com/freehold-dev/freehold/schema"
 	"github.com/freehold-dev/freehold/sidecar"
 	"golang.org/x/sys/unix"
 )
@@ -78,5 +80,27 @@ func TestALockThatIsHeldForLongIsFound(t *testing.T) {
 	}
 	if found := codesOf(t, dir); !found["lock-held"] {
 		t.Errorf("found %v", found)
+	}
+}
+
+// A sidecar that no commit can replace, and a directory where none can be renamed, is
+// found before the next commit fails, and the remedy cures.
+func TestARenameThatWouldFailIsFound(t *testing.T) {
+	for _, place := range []string{"cost.json", "."} {
+		for _, attribute := range []string{"i", "a"} {
+			t.Run(place+attribute, func(t *testing.T) {
+				dir := newState(t)
+				path := filepath.Join(dir, place)
+				if out, err := exec.Command("chattr", "+"+attribute, path).CombinedOutput(); err != nil {
+					t.Skipf("no right to set attributes: %s", out)
+				}
+				t.Cleanup(func() { exec.Command("chattr", "-"+attribute, path).Run() })
+				if found := codesOf(t, dir); !found["not-writable"] {
+					t.Errorf("found %v", found)
+				}
+				cure(t, dir, nil)
+				commit(t, dir, "cost", sidecar.Op{Field: "count", Verb: schema.VerbAdd, Value: []byte("1")})
+			})
+		}
 	}
 }

@@ -98,9 +98,10 @@ func (s *Store) OwnerIn(name string) (owner string, ok bool) {
 // have, as chown takes them.
 func Ours(path string) string { return statedir.Ours(path) }
 
-// Probe does what a commit needs in the state directory and in .freehold, in a
-// file without a name: it writes, and syncs. The error is that of the system.
-func (s *Store) Probe() error { return statedir.Probe(s.dir) }
+// Probe does what a commit of the owners needs in the state directory and in
+// .freehold, and leaves nothing: it writes, locks, syncs and tries to rename. The error
+// is that of the system.
+func (s *Store) Probe(owners []string) error { return statedir.Probe(s.dir, owners) }
 
 // User returns the number of this process's user, by which the kernel opens files.
 func User() int { return statedir.User() }

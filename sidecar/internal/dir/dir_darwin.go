@@ -81,3 +81,6 @@ func IdentityOf(*Dir, string, time.Time) (Identity, bool) { return Identity{}, f
 
 // WriteNameless does nothing: every file has a name here.
 func WriteNameless(*Dir, []byte) error { return nil }
+
+// Fixed returns false: such attributes have other names here.
+func Fixed(string) bool { return false }

@@ -144,3 +144,16 @@ func Attributes(path string) (names []string) {
 	slices.Sort(names)
 	return names
 }
+
+// Fixed reports whether the file or directory has the attribute that lets nobody
+// change it, or only append (chattr +i, +a).
+func Fixed(path string) bool {
+	const immutable, appendOnly = 0x10, 0x20 // FS_IMMUTABLE_FL, FS_APPEND_FL
+	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return false
+	}
+	defer unix.Close(fd)
+	flags, err := unix.IoctlGetInt(fd, unix.FS_IOC_GETFLAGS)
+	return err == nil && flags&(immutable|appendOnly) != 0
+}

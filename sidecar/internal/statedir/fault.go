@@ -91,6 +91,14 @@ func AccessRemedy(err error, otherwise status.Remedy) status.Remedy {
 	if missing != nil {
 		return otherwise
 	}
+	for _, fixed := range []string{at.Path, filepath.Dir(at.Path)} {
+		if errors.Is(err, syscall.EPERM) && dir.Fixed(fixed) {
+			if os.Getuid() != 0 {
+				return status.Remedy{Note: "let root remove the attributes i and a of " + fixed}
+			}
+			return status.Remedy{Tool: []string{"chattr", "-i", "-a", "--", fixed}}
+		}
+	}
 	tool := []string{"chmod", "u+rw", path}
 	if st, ok := info.Sys().(*syscall.Stat_t); ok && int(st.Uid) != User() {
 		return GiveBack(path)

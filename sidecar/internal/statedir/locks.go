@@ -231,10 +231,11 @@ func (s *Seizure) Discard() error {
 // probe is the content that Probe writes, as much as a usual sidecar.
 var probe = make([]byte, 16<<10)
 
-// Probe does what a commit needs, as far as no other process sees it: in files
-// without a name it writes, locks and syncs, and it syncs the directories. Where the
-// file system has no such files, it looks at the permissions alone.
-func Probe(d *Dir) error {
+// Probe does what a commit of the owners needs, as far as no other process sees it: in
+// files without a name it writes, locks and syncs, it syncs the directories, and it
+// tries to rename each sidecar. Where the file system has no such files, it looks at
+// the permissions instead.
+func Probe(d *Dir, owners []string) error {
 	if err := d.Writable(); err != nil {
 		return err
 	}
@@ -246,7 +247,23 @@ func Probe(d *Dir) error {
 			return err
 		}
 	}
+	for _, owner := range owners {
+		if err := renamable(d.state, Sidecar(owner)); err != nil {
+			return err
+		}
+	}
 	return nil
+}
+
+// renamable returns the error that keeps the file name from being renamed or replaced.
+// A rename onto a directory that is not empty never takes place: the kernel looks at
+// rights, attributes and rules first, and then refuses the directory.
+func renamable(d *dir.Dir, name string) error {
+	switch err := unix.Renameat(d.FD(), name, d.FD(), metaName); err {
+	case unix.EPERM, unix.EACCES, unix.EROFS, unix.ENOSYS, unix.ENOTSUP, unix.EIO, unix.EDQUOT, unix.ENOSPC:
+		return d.Fail("rename", name, err)
+	}
+	return nil // most likely EISDIR; another finding tells of a file that is missing or a mount
 }
 
 // Writable returns the error of making a file in a directory that is read-only
