@@ -3,6 +3,7 @@ package explain_test
 import (
 	"bytes"
 	"context"
+	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -99,5 +100,31 @@ func TestAChangeOfFreshnessIsDatedByItsCause(t *testing.T) {
 	changes = d.Next(view(), only)
 	if len(changes) != 1 || changes[0].Freshness != reader.Ambiguous || changes[0].Program != "third" || changes[0].Version != own || changes[0].ChangedAt.Before(before) {
 		t.Errorf("got %+v, want an ambiguous field at its version %v by program third after %v", changes, own, before)
+	}
+}
+
+// Without its lock file, nothing tells whether an owner without a file has written.
+func TestAnOwnerWithoutALockFileHasAnUnknownPast(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "state")
+	err := sidecar.Create(dir, &schema.Declaration{State: "agent", Owners: map[string]schema.Owner{
+		"reset": {Fields: map[string]schema.Field{"phase": {Type: schema.TypeString}}},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, lost := range []bool{false, true} {
+		r, err := reader.Open(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		view, err := r.View(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := explain.Field(view, "phase").Parts[0].LockLost; got != lost {
+			t.Errorf("LockLost is %v, want %v", got, lost)
+		}
+		os.Remove(filepath.Join(dir, ".freehold", "reset.lock"))
 	}
 }

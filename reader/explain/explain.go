@@ -5,6 +5,7 @@ package explain
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/freehold-dev/freehold/reader"
 	"github.com/freehold-dev/freehold/schema"
@@ -44,6 +45,9 @@ type Part struct {
 	Members []string `json:"members,omitempty"`
 	Earlier *Earlier `json:"earlier,omitempty"` // a quarantined value, if the owner has written none since
 
+	// LockLost says that neither the file nor the owner's lock file, which would
+	// tell of a former one, is there.
+	LockLost bool         `json:"lock_lost,omitzero"`
 	Home     string       `json:"-"` // of the owner
 	Declared schema.Field `json:"-"`
 }
@@ -108,12 +112,24 @@ func parts(view *reader.View, field string) (all []Part) {
 		if kind == schema.Map {
 			p.Keys, p.Members = i == 0, p.Declared.MemberNames()
 		}
+		p.LockLost = p.Status == store.Missing && lockLost(view, owner)
 		if !p.Written() && kind != schema.Once {
 			p.Earlier = earlier(view, owner, field)
 		}
 		all = append(all, p)
 	}
 	return all
+}
+
+// lockLost reports whether the lock file of owner is not the one of the state.
+func lockLost(view *reader.View, owner string) bool {
+	s, err := store.Open(view.Dir())
+	if err != nil {
+		return false
+	}
+	defer s.Close()
+	m, err := s.Manifest()
+	return err == nil && slices.ContainsFunc(s.Lost(m), func(l store.Entry) bool { return l.Role == "lock" && l.Owner == owner })
 }
 
 // chain returns a dependent field and its dependencies, direct or not, that

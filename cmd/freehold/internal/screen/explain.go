@@ -182,6 +182,8 @@ func (t *explanation) part(p explain.Part) {
 	case p.Earlier != nil:
 		t.row("who", "nobody as owner %s since an earlier sidecar went to the quarantine", p.Owner)
 		t.earlier(p.Earlier, p.Declared)
+	case p.LockLost:
+		t.row("who", "unknown: neither the file nor the lock file of owner %s is there", p.Owner)
 	case p.Status == store.OK || p.Status == store.Missing:
 		t.row("who", "nobody yet: owner %s has never written it", p.Owner)
 	default:
