@@ -12,6 +12,7 @@ import (
 
 	"github.com/freehold-dev/freehold/sidecar/internal/dir"
 	"github.com/freehold-dev/freehold/sidecar/internal/status"
+	"golang.org/x/sys/unix"
 )
 
 var (
@@ -117,11 +118,8 @@ func GiveBack(path string) status.Remedy {
 	}
 	info, err := os.Lstat(path)
 	lock := slices.Contains([]string{".lock", ".lease", ".fence"}, filepath.Ext(path)) // which its inode makes the lock
-	if f, unread := os.Open(path); err == nil && unread == nil {
-		f.Close()
-		if info.Mode().IsRegular() && !lock {
-			return ownCopy(path)
-		}
+	if err == nil && info.Mode().IsRegular() && !lock && unix.Faccessat(unix.AT_FDCWD, path, unix.R_OK, unix.AT_EACCESS) == nil {
+		return ownCopy(path)
 	}
 	return status.Remedy{Note: "let root give " + path + " to user and group " + Ours(path)}
 }
