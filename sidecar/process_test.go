@@ -228,7 +228,7 @@ func TestFailedPublishIsForgotten(t *testing.T) {
 
 func TestOpenNamesTheOwnersThereAre(t *testing.T) {
 	_, err := Open(t.Context(), newState(t), nil, "nobody", nil)
-	wantError(t, err, ErrNotOwner, "nobody", "cost, reset, watchdog")
+	wantError(t, err, ErrNotOwner, "nobody", "cost, reset and watchdog")
 	_, err = Open(t.Context(), t.TempDir(), declaration(), "cost", nil)
 	wantError(t, err, store.NoState)
 	dir := t.TempDir() + "/made"

@@ -71,7 +71,7 @@ func (never) Read([]byte) (int, error) { select {} }
 func TestALostReportIsNoLostCommit(t *testing.T) {
 	dir := freshState(t)
 	var errs strings.Builder
-	if status := run(context.Background(), []string{"set", "reset", "f=1", "--dir", dir}, nil, full{}, &errs); status != failure.ExitDone {
+	if status := run(context.Background(), []string{"set", "reset", "f=1", "--json", "--dir", dir}, nil, full{}, &errs); status != failure.ExitDone {
 		t.Errorf("set: status %d", status)
 	}
 	if !strings.HasPrefix(errs.String(), "freehold: error: the command has done its work; ") {

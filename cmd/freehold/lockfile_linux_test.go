@@ -39,7 +39,7 @@ func TestAnUnreadableLockIsRefusedAtOnce(t *testing.T) {
 		{"fold", "tool"}, {"accept", "creator"}, {"quarantine", "tool"},
 	} {
 		got := asNobody(t, program, append(args, "--wait", "1h", "--dir", dir)...)
-		if got.Status != failure.ExitState || got.Stdout != "" || !strings.Contains(got.Stderr, args[1]+".lock: missing or replaced") || !strings.Contains(got.Stderr, "permission denied") || !strings.Contains(got.Stderr, "freehold state repair") {
+		if got.Status != failure.ExitState || got.Stdout != "" || !strings.Contains(got.Stderr, args[1]+".lock: missing or replaced") || !strings.Contains(got.Stderr, "permission denied") || !strings.Contains(got.Stderr, "run `chmod u+rw ") {
 			t.Errorf("%q: %+v", args, got)
 		}
 	}

@@ -227,7 +227,7 @@ an instant, now is the present.
 for eval, of an unset field NAME=''; with --format json, or --json, one object. With
 --fail-open a failure is a line on standard error and the exit status 0.`,
 		Example: `  freehold hook --instance-from session_id --owner hook turns=1 last_tool=@json:tool_name
-  eval "$(freehold hook --get turns,last_tool --fail-open)"`,
+  freehold hook --get turns,last_tool --fail-open`,
 		Flags: []Flag{
 			{Name: "owner", Usage: "write as this `OWNER`"},
 			{Name: "instance-from", Usage: "the `NAME` in the input that has the id of the instance"},
