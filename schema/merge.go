@@ -182,11 +182,11 @@ func (m *merger) fields(kind string, there, here map[string]Field) map[string]Fi
 	return union
 }
 
-// renamed notes that the field or member what is called next there, if here has no
+// renamed notes that the field or member is called next there, if here has no
 // such one.
-func (m *merger) renamed(what, next string, here map[string]Field) {
+func (m *merger) renamed(name, next string, here map[string]Field) {
 	if _, known := here[next]; next != "" && !known {
-		m.clashes = append(m.clashes, fmt.Sprintf("%s is called %s there", what, next))
+		m.clashes = append(m.clashes, fmt.Sprintf("%s is called %s there", name, next))
 	}
 }
 

@@ -238,7 +238,7 @@ func Quarantine(ctx context.Context, dir, owner string, o *Options) (statedir.Qu
 
 // keepWhole copies each whole sidecar that a killed commit has staged into the
 // quarantine. It is called before the present file, which cannot be used, gives way
-// to an empty one, whose commits remove staged files.
+// to an empty one: a commit on that removes staged files.
 func (w *Writer) keepWhole() error {
 	names, err := statedir.StagedFor(w.dir, statedir.Sidecar(w.owner))
 	if err != nil {

@@ -1,18 +1,14 @@
 // Command fh is the part of Freehold that hooks and scripts call: the commands that
 // write as an owner, those that read for a hook, and lease, with the flags, texts and
 // exit statuses that they have in freehold. It is small, so that it starts at once.
-// It does not know owners.yaml: what an owners.yaml declares and the state lacks, only
-// freehold can say.
+// It does not know owners.yaml: only freehold can name the parts that an owners.yaml
+// declares and the state lacks.
 package main
 
 import (
 	"context"
 	"errors"
 	"io"
-	"os"
-	"os/signal"
-	"runtime/debug"
-	"syscall"
 
 	"github.com/freehold-dev/freehold/cmd/internal/console"
 	"github.com/freehold-dev/freehold/cmd/internal/display"
@@ -21,12 +17,7 @@ import (
 )
 
 func main() {
-	// A panic exits 2 unless it crashes, and the hook runners of agents read
-	// 2 as "block".
-	debug.SetTraceback("crash")
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	context.AfterFunc(ctx, stop) // a second interrupt ends what does not heed the first
-	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	console.Main(run)
 }
 
 // run runs the command line args and returns the exit status.

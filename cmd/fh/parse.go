@@ -61,7 +61,7 @@ func unknownShort(arg string) error {
 	return fmt.Errorf("unknown shorthand flag: %q in %s", arg[1], arg)
 }
 
-// take takes the flag arg, whose value may be the first of rest. It returns the
+// take takes the flag arg, with its value, or with the first of rest as its value. It returns the
 // number of arguments of rest that it used.
 func (l *line) take(flags []flag, arg string, rest []string) (used int, err error) {
 	name, value, given := strings.Cut(strings.TrimPrefix(arg, "--"), "=")

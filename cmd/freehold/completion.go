@@ -56,8 +56,8 @@ fish, and powershell in $PROFILE:
 	return cmd
 }
 
-// bashAlone lets the script do without the package bash-completion, whose function
-// it would call: words end at blanks alone, not at the "=" and ":" of $COMP_WORDBREAKS.
+// bashAlone lets the script do without the package bash-completion, of which
+// it would call a function: words end at blanks alone, not at the "=" and ":" of $COMP_WORDBREAKS.
 const bashAlone = `
 if ! declare -F _get_comp_words_by_ref >/dev/null 2>&1; then
     __freehold_init_completion()

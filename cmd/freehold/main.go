@@ -11,22 +11,13 @@ package main
 import (
 	"context"
 	"io"
-	"os"
-	"os/signal"
-	"runtime/debug"
-	"syscall"
 
 	"github.com/freehold-dev/freehold/cmd/freehold/internal/cli"
 	"github.com/freehold-dev/freehold/cmd/internal/console"
 )
 
 func main() {
-	// A panic exits 2 unless it crashes, and the hook runners of agents read
-	// 2 as "block".
-	debug.SetTraceback("crash")
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	context.AfterFunc(ctx, stop) // a second interrupt ends what does not heed the first
-	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	console.Main(run)
 }
 
 // run runs the command line args and returns the exit status.

@@ -86,24 +86,29 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
-// A panic must not exit 2.
+// A panic must not exit 2: both programs begin with console.Main, and that with the
+// traceback that crashes.
 func TestMainBeginsWithACrashingTraceback(t *testing.T) {
-	fset := token.NewFileSet()
-	f, err := parser.ParseFile(fset, "main.go", nil, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, decl := range f.Decls {
-		if fn, ok := decl.(*ast.FuncDecl); ok && fn.Name.Name == "main" {
-			var first bytes.Buffer
-			if err := printer.Fprint(&first, fset, fn.Body.List[0]); err != nil {
-				t.Fatal(err)
+	for file, begins := range map[string][2]string{
+		"main.go":                        {"main", "console.Main(run)"},
+		"../fh/main.go":                  {"main", "console.Main(run)"},
+		"../internal/console/console.go": {"Main", `debug.SetTraceback("crash")`},
+	} {
+		fset := token.NewFileSet()
+		f, err := parser.ParseFile(fset, file, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var first bytes.Buffer
+		for _, decl := range f.Decls {
+			if fn, ok := decl.(*ast.FuncDecl); ok && fn.Name.Name == begins[0] && fn.Recv == nil {
+				if err := printer.Fprint(&first, fset, fn.Body.List[0]); err != nil {
+					t.Fatal(err)
+				}
 			}
-			if want := `debug.SetTraceback("crash")`; first.String() != want {
-				t.Errorf("main begins with %s, want %s", &first, want)
-			}
-			return
+		}
+		if first.String() != begins[1] {
+			t.Errorf("%s: %s begins with %q, want %s", file, begins[0], &first, begins[1])
 		}
 	}
-	t.Error("main.go has no main")
 }

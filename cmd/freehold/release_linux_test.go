@@ -18,7 +18,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// A releaseFile is the part of .goreleaser.yaml that this project decides.
+// A releaseFile is the part of .github/goreleaser.yaml that this project decides.
 type releaseFile struct {
 	Builds []struct {
 		ID, Main, Binary    string
@@ -39,7 +39,7 @@ type releaseFile struct {
 // that are there. With FREEHOLD_RELEASE set, as in CI, the programs of all platforms
 // are built by the flags of the file; without, none is.
 func TestReleaseIsWhole(t *testing.T) {
-	text, err := os.ReadFile("../../.goreleaser.yaml")
+	text, err := os.ReadFile("../../.github/goreleaser.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}

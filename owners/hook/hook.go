@@ -1,8 +1,8 @@
 // Package hook runs programs that an agent calls at certain events, with the
 // event as JSON on standard input. A hook never stops its agent: errors go to
-// standard error, a panic of its work as one line, and the exit status is 0. What no
-// program can recover from, such as a map written by two goroutines, ends it by a
-// signal.
+// standard error, a panic of its work as one line, and the exit status is 0. A
+// fault that no program can recover from, such as a map written by two goroutines,
+// ends the hook by a signal.
 package hook
 
 import (

@@ -25,7 +25,7 @@ type Change struct {
 	Freshness reader.Verdict `json:"freshness,omitzero"` // of a dependent field
 	Error     string         `json:"error,omitzero"`     // the text of Err
 
-	// Cause is the dependency whose change made a change of the freshness alone.
+	// Cause is the dependency with the change that alone changed the freshness.
 	// ChangedAt, Program and PID are then of that dependency's change.
 	Cause string `json:"cause,omitzero"`
 

@@ -126,7 +126,7 @@ func (t drawing) sound(d *schema.Declaration) *schema.Declaration {
 		tokens := slices.Collect(problems[0].At.Tokens())
 		if len(tokens) < 4 {
 			if len(tokens) < 2 {
-				t.Skip("no parts to take out: ", problems[0])
+				t.Fatal("no parts to take out: ", problems[0])
 			}
 			o := d.Owners[tokens[1]]
 			o.Busy.Then, o.Fields = schema.Fail, map[string]schema.Field{}

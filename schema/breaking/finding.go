@@ -39,7 +39,7 @@ type Finding struct {
 	Upgrade bool `json:"upgrade,omitzero"`
 }
 
-// Compare returns what next breaks of old, two declarations of one state, in the
+// Compare returns the parts of old that next breaks, two declarations of one state, in the
 // order of the file. If next is nil, the state is no longer declared.
 func Compare(old, next *declare.Source) []Finding {
 	c := comparison{old: old, next: next, pairs: map[schema.Change]pair{}}

@@ -14,7 +14,7 @@ type Rule struct {
 	ID string
 	// Of is the part that a finding is about: "state", "owner" or "field".
 	Of string
-	// Group is what the rule protects: "data and code", "promises", "code", "old
+	// Group names the thing that the rule protects: "data and code", "promises", "code", "old
 	// files"; or "notices", which fail nothing.
 	Group string
 	// Upgrade says that states of the former declaration have to be upgraded.

@@ -110,7 +110,7 @@ func inferFields(columns []column, infer func(c column) schema.Field) (fields ma
 	return fields, left
 }
 
-// remarkSpellings adds a remark to each field whose key stands in the file in another
+// remarkSpellings adds a remark to each field with a key that stands in the file in another
 // spelling too: last_checked and lastChecked.
 func remarkSpellings(columns []column, fields map[string]schema.Field) {
 	spelled := map[string][]string{} // keys by their words
@@ -165,7 +165,7 @@ func (in *inference) inferType(c column, nest int) schema.Field {
 // keysAreData is the doc of an object that would be a map at the top.
 const keysAreData = "Its keys are data, and no map can be in a list, a record or a map."
 
-// keyed reports whether one of the values is an object whose keys are data.
+// keyed reports whether one of the values is an object with data for keys.
 func keyed(values [][]byte) bool {
 	return slices.ContainsFunc(values, func(v []byte) bool {
 		o, err := schema.ParseObject(v)

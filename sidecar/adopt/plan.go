@@ -36,7 +36,7 @@ type Place struct {
 	Marker jsontext.Value `json:"marker,omitzero"`
 	// Like is a declared key that differs only in case, or empty.
 	Like string `json:"like,omitzero"`
-	// Field is a declared field or member whose name is the key in another spelling.
+	// Field is the declared field or member of which the key is another spelling.
 	Field string `json:"field,omitzero"`
 	// Why [Infer] proposes no field, in words that follow "since"; or empty.
 	Why string `json:"-"`

@@ -98,7 +98,7 @@ func (s *Store) OwnerIn(name string) (owner string, ok bool) {
 // have, as chown takes them.
 func Ours(path string) string { return statedir.Ours(path) }
 
-// Probe does what a commit of the owners needs in the state directory and in
+// Probe tries the system calls of a commit of the owners in the state directory and in
 // .freehold, and leaves nothing: it writes, locks, syncs and tries to rename. The error
 // is that of the system.
 func (s *Store) Probe(owners []string) error { return statedir.Probe(s.dir, owners) }

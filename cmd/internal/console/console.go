@@ -4,10 +4,26 @@
 package console
 
 import (
+	"context"
 	"io"
 	"os"
+	"os/signal"
+	"runtime/debug"
 	"strings"
+	"syscall"
 )
+
+// Main runs a program with the arguments and streams of the process, and exits with
+// the status that run returns. A signal ends the context of run, and the next one the
+// process: run may not heed the first.
+func Main(run func(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int) {
+	// A panic exits 2 unless it crashes, and the hook runners of agents read
+	// 2 as "block".
+	debug.SetTraceback("crash")
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	context.AfterFunc(ctx, stop)
+	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
 
 // A Console has the streams of one call.
 type Console struct {
@@ -27,7 +43,7 @@ func (c *Console) pause() {
 	}
 }
 
-// Bytewise reports whether standard output is a terminal whose locale has no UTF-8.
+// Bytewise reports whether standard output is a terminal with a locale without UTF-8.
 // Where no locale is set, as in many containers, terminals have it.
 func (c *Console) Bytewise() bool {
 	if _, terminal := c.Terminal(); !terminal {

@@ -34,7 +34,7 @@ type versionReport struct {
 	Platform     string `json:"platform"`
 }
 
-// release, commit and date are set by the build of a release (.goreleaser.yaml),
+// release, commit and date are set by the build of a release (.github/goreleaser.yaml),
 // since a source archive has no git to ask.
 var release, commit, date string
 

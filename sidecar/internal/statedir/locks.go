@@ -231,7 +231,7 @@ func (s *Seizure) Discard() error {
 // probe is the content that Probe writes, as much as a usual sidecar.
 var probe = make([]byte, 16<<10)
 
-// Probe does what a commit of the owners needs, as far as no other process sees it: in
+// Probe tries the system calls of a commit of the owners, as far as no other process sees it: in
 // files without a name it writes, locks and syncs, it syncs the directories, and it
 // tries to rename each sidecar. Where the file system has no such files, it looks at
 // the permissions instead.

@@ -78,7 +78,7 @@ var titles = map[string]string{
 
 func keys() string {
 	var b strings.Builder
-	said := map[string]bool{} // what a former mapping has said about a key
+	said := map[string]bool{} // keys that a former mapping explains
 	for _, section := range declare.Reference() {
 		fmt.Fprintf(&b, "%s\n\n%s", titles[section.Name], wrap("", section.Doc))
 		var same []string
@@ -127,7 +127,7 @@ func meaning(key, value string) string {
 }
 
 // An Example of a type or kind is a declared field, and the commands that write it,
-// whose field and owner have the name of the type or kind.
+// for a field and an owner with the name of the type or kind.
 type Example struct {
 	Declared string
 	Commands []string

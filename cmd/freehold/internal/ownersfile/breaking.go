@@ -44,7 +44,7 @@ func newBreaking(c *cli.Call) *cobra.Command {
 	b := &breakage{Call: c}
 	cmd := c.Command(&cobra.Command{
 		Use:   "breaking --against REF",
-		Short: "show what a changed owners.yaml breaks",
+		Short: "show the programs and promises that a changed owners.yaml breaks",
 		Long:  fmt.Sprintf(breakingText, ruleList()),
 		Example: `  freehold breaking --against main
   freehold breaking --against v1.2.0 --format github

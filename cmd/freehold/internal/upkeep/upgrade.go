@@ -120,7 +120,7 @@ func (u *upgradeRun) report(report *upgrade.Report, refused error) {
 	u.Report(r, r.text())
 }
 
-// A tally is what became of the states that were to be upgraded. For people it prints
+// A tally counts the outcomes of many upgrades. For people it prints
 // the reports of the first, and in the end a count.
 type tally struct {
 	*upgradeRun
